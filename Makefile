@@ -1,0 +1,113 @@
+# Everything that is built, tested and measured here. Needs Go and git; what a
+# target needs beyond that stands beside it.
+
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/entire-build
+FUZZTIME ?= 30s
+LAB      ?=
+BENCH    ?=
+
+GOLANGCI_VERSION := v2.15.0
+GOFUMPT_VERSION  := v0.12.0
+
+TOOLS   ?= $(CACHE)/tools-$(GOLANGCI_VERSION)-$(GOFUMPT_VERSION)
+LINT    ?= $(TOOLS)/golangci-lint
+GOFUMPT ?= $(TOOLS)/gofumpt
+
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+.PHONY: help build install demo test check-format fs race e2e-claude bench fuzz crash lint fmt tools clean
+
+help:
+	@echo 'build       bin/entire'
+	@echo 'install     entire into GOBIN'
+	@echo 'demo        the main job on a recorded session, in a scratch repository'
+	@echo 'test        format, vet, all tests, the short ones again with the race detector'
+	@echo 'race        all tests with the race detector (needs a C compiler)'
+	@echo 'crash       stop the program at every write of every hook'
+	@echo 'fs          other, full and read-only file systems (needs root, xfsprogs, btrfs-progs)'
+	@echo 'fuzz        every fuzz target for FUZZTIME ($(FUZZTIME))'
+	@echo 'e2e-claude  the genuine agent against a scripted model: LAB=folder'
+	@echo 'bench       hooks and commands: BENCH=folder (needs a C compiler, Python)'
+	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
+
+build:
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/entire ./cmd/entire
+
+install:
+	CGO_ENABLED=0 go install -trimpath -ldflags '$(LDFLAGS)' ./cmd/entire
+
+demo: build
+	PATH="$(CURDIR)/bin:$$PATH" ./testdata/demo/demo.sh
+
+test: check-format
+	go vet ./...
+	go test ./...
+	@if command -v "$$(go env CC)" >/dev/null; then \
+		echo 'go test -race -short ./...'; CGO_ENABLED=1 go test -race -short ./...; \
+	else \
+		echo 'race tests skipped: no C compiler'; \
+	fi
+
+check-format:
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
+
+race:
+	CGO_ENABLED=1 go test -race ./...
+
+crash:
+	go test -tags faults ./... -run Crash
+
+fs: build
+	PATH="$(CURDIR)/bin:$$PATH" ./testdata/fs/run.sh
+
+fuzz:
+	@for file in $$(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^func Fuzz'); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
+			echo "$$(dirname "$$file") $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" || exit 1; \
+		done; \
+	done
+
+e2e-claude: build
+	@if [ -z "$(LAB)" ]; then \
+		echo 'e2e-claude skipped: name the folder of the lab with LAB='; \
+	elif ! "$(LAB)/install" >/dev/null; then \
+		echo 'e2e-claude skipped: the client cannot be installed here'; \
+	else \
+		"$(LAB)/examples/check" --path "$(CURDIR)/bin" --setup 'entire enable --agent claude-code' --trailer Entire-Checkpoint; \
+	fi
+
+# The templates take some minutes and a gigabyte, once.
+bench: build
+	@test -n "$(BENCH)" || { echo 'name the folder of the benchmark with BENCH='; exit 2; }
+	mkdir -p "$(CACHE)/bench/tpl"
+	cp "$(BENCH)"/*.py "$(BENCH)"/*.c "$(CACHE)/bench/"
+	cc -O2 -o "$(CACHE)/bench/runner" "$(CACHE)/bench/runner.c"
+	cd "$(CACHE)/bench" && test -e tpl/complete || { \
+		rm -rf tpl/small tpl/big && \
+		python3 gen.py repo tpl/small --files 20 --commits 20 && \
+		python3 gen.py repo tpl/big --files 36001 --commits 2000 && \
+		python3 gen.py transcript tpl/t20.jsonl --mb 20 && \
+		touch tpl/complete; }
+	cd "$(CACHE)/bench" && python3 bench.py --bin "$(CURDIR)/bin/entire" --out entire.json --only start,hooks,commit
+	cd "$(CACHE)/bench" && python3 compare.py entire.json
+
+lint: $(LINT)
+	"$(LINT)" run ./...
+
+fmt: $(LINT) $(GOFUMPT)
+	"$(GOFUMPT)" -w $$(git ls-files -co --exclude-standard '*.go')
+	"$(LINT)" fmt
+
+tools: $(LINT) $(GOFUMPT)
+
+$(TOOLS)/golangci-lint:
+	GOBIN="$(TOOLS)" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+$(TOOLS)/gofumpt:
+	GOBIN="$(TOOLS)" go install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
+
+clean:
+	rm -rf bin
