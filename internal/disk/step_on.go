@@ -1,0 +1,57 @@
+//go:build faults
+
+package disk
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// steps counts the steps of this process.
+var steps atomic.Int64 //nolint:gochecknoglobals // test builds only: the count is the process's own
+
+// Step marks a write to a file, an object or a ref, named by op and path.
+//
+// ENTIRE_FAULT tells what happens: "crash:N" kills the process at its Nth
+// step, "fail:N" lets the Nth and every later step fail with ENOSPC,
+// "fail:N:TEXT" only those whose path contains TEXT. ENTIRE_FAULT_IN limits it
+// to processes whose arguments contain its text. ENTIRE_FAULT_LOG names a file
+// that gets a line for each step.
+func Step(op, path string) error {
+	n := steps.Add(1)
+	logStep(n, op, path)
+	fault := os.Getenv("ENTIRE_FAULT")
+	if fault == "" || !strings.Contains(strings.Join(os.Args[1:], " "), os.Getenv("ENTIRE_FAULT_IN")) {
+		return nil
+	}
+	parts := strings.SplitN(fault, ":", 3)
+	at, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || n < at {
+		return nil
+	}
+	switch {
+	case parts[0] == "crash":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case len(parts) == 3 && !strings.Contains(path, parts[2]):
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", op, path, syscall.ENOSPC)
+}
+
+func logStep(n int64, op, path string) {
+	name := os.Getenv("ENTIRE_FAULT_LOG")
+	if name == "" {
+		return
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "%d %d %s %s\n", os.Getpid(), n, op, path)
+}

@@ -1,0 +1,100 @@
+// Package proc starts every process that is not git, and knows about the
+// processes around this one.
+package proc
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Detached is a child that outlives this process.
+type Detached struct {
+	Path string   // the program
+	Args []string // its arguments, without the program
+	Dir  string   // its working directory
+	Env  []string // its environment
+}
+
+// Start starts the child in a session of its own, with nothing of ours open,
+// and doesn't wait for it.
+func (d Detached) Start() error {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", filepath.Base(d.Path), err)
+	}
+	defer null.Close()
+	cmd := exec.Command(d.Path, d.Args...) //nolint:gosec,noctx // our own program, which must outlive every context
+	cmd.Dir, cmd.Env = d.Dir, d.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", filepath.Base(d.Path), err)
+	}
+	return cmd.Process.Release()
+}
+
+// Info is what the system tells of a process.
+type Info struct {
+	PID, Parent int
+	Start       uint64 // in the system's own units, zero where it isn't told
+	Args        []string
+}
+
+// Look answers what the system tells of the process pid; false if it has
+// ended, or on a system that doesn't tell.
+func Look(pid int) (Info, bool) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return Info{}, false
+	}
+	// The name, in parentheses, may hold anything; the fields follow the last one.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	const state, parent, start = 0, 1, 19
+	if len(fields) <= start || fields[state] == "Z" {
+		return Info{}, false
+	}
+	info := Info{PID: pid}
+	info.Parent, _ = strconv.Atoi(fields[parent])
+	info.Start, _ = strconv.ParseUint(fields[start], 10, 64)
+	if line, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil {
+		info.Args = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	}
+	return info, true
+}
+
+// Alive says whether the process still runs that had this number and start.
+// A start of zero is not compared. Without a word from the system a process
+// that can be signalled counts as alive.
+func Alive(pid int, start uint64) bool {
+	if pid <= 0 {
+		return false
+	}
+	if _, err := os.Stat("/proc/self/stat"); err == nil {
+		info, ok := Look(pid)
+		return ok && (start == 0 || start == info.Start)
+	}
+	return syscall.Kill(pid, 0) == nil
+}
+
+// Caller answers the git process that runs this hook: the nearest ancestor
+// whose program is git, at most four steps up.
+func Caller() (Info, bool) {
+	pid := os.Getppid()
+	for range 4 {
+		info, ok := Look(pid)
+		if !ok || pid <= 1 {
+			return Info{}, false
+		}
+		if len(info.Args) > 0 && strings.HasPrefix(filepath.Base(info.Args[0]), "git") {
+			return info, true
+		}
+		pid = info.Parent
+	}
+	return Info{}, false
+}
