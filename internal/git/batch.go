@@ -1,0 +1,176 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// Object is an object as the repository has it.
+type Object struct {
+	OID  OID
+	Type string // commit, tree, blob, tag
+	Data []byte
+}
+
+// batch is a running `git cat-file --batch`.
+type batch struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	stderr *capture
+	kill   context.CancelFunc
+}
+
+// Read gives the object that spec names, in any way git understands: an OID, a
+// ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
+// ErrMissing if there is none. All reads share one git process.
+func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
+	if spec == "" || strings.ContainsAny(spec, "\n\x00") || strings.HasSuffix(spec, "\r") {
+		return Object{}, fmt.Errorf("read %q: not an object's name", spec)
+	}
+	r.batchMu.Lock()
+	defer r.batchMu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Object{}, fmt.Errorf("read %s: %w", spec, err)
+	}
+	if r.batch == nil {
+		b, err := r.startBatch(ctx)
+		if err != nil {
+			return Object{}, fmt.Errorf("read %s: %w", spec, err)
+		}
+		r.batch = b
+	}
+	object, err := r.batch.read(ctx, spec, r.Format)
+	if err == nil || errors.Is(err, errReply) {
+		return object, unwrapReply(spec, err)
+	}
+	// The process is gone or out of step: the next read starts another.
+	b := r.batch
+	r.batch = nil
+	return Object{}, fmt.Errorf("read %s: %w", spec, b.fail(ctx, err))
+}
+
+// errReply marks a failure that the process reported and survived.
+var errReply = errors.New("reply")
+
+func unwrapReply(spec string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrMissing):
+		return fmt.Errorf("read %s: %w", spec, ErrMissing)
+	}
+	return fmt.Errorf("read %s: ambiguous name", spec)
+}
+
+func (r *Repo) startBatch(ctx context.Context) (*batch, error) {
+	life, kill := context.WithCancel(context.WithoutCancel(ctx))
+	cmd, stderr := r.command(life, request{args: []string{"cat-file", "--batch"}})
+	cmd.Cancel = func() error { return cmd.Process.Kill() } // it only reads
+	b := &batch{cmd: cmd, stderr: stderr, kill: kill}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		kill()
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		kill()
+		return nil, err
+	}
+	b.in, b.out = in, bufio.NewReaderSize(out, 32<<10)
+	if err := cmd.Start(); err != nil {
+		kill()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *batch) read(ctx context.Context, spec string, format Format) (Object, error) {
+	defer context.AfterFunc(ctx, b.kill)()
+	if _, err := io.WriteString(b.in, spec+"\n"); err != nil {
+		return Object{}, err
+	}
+	line, err := b.out.ReadString('\n')
+	if err != nil {
+		return Object{}, err
+	}
+	object, size, ok := parseReply(line, format)
+	if !ok {
+		return Object{}, replyError(line)
+	}
+	object.Data = make([]byte, size)
+	if _, err := io.ReadFull(b.out, object.Data); err != nil {
+		return Object{}, err
+	}
+	if end, err := b.out.ReadByte(); err != nil || end != '\n' {
+		return Object{}, errors.Join(errors.New("reply out of step"), err)
+	}
+	return object, nil
+}
+
+// parseReply reads "<oid> <type> <size>". Replies that repeat the request end
+// with a word, never with a number.
+func parseReply(line string, format Format) (Object, int64, bool) {
+	fields := strings.Split(strings.TrimSuffix(line, "\n"), " ")
+	if len(fields) != 3 || !format.Valid(OID(fields[0])) {
+		return Object{}, 0, false
+	}
+	size, err := strconv.ParseInt(fields[2], 10, 64)
+	if err != nil || size < 0 {
+		return Object{}, 0, false
+	}
+	return Object{OID: OID(fields[0]), Type: fields[1]}, size, true
+}
+
+func replyError(line string) error {
+	switch {
+	case strings.HasSuffix(line, " missing\n"), strings.HasSuffix(line, " submodule\n"):
+		return errors.Join(errReply, ErrMissing)
+	case strings.HasSuffix(line, " ambiguous\n"):
+		return errReply
+	}
+	return fmt.Errorf("unknown reply %q", line)
+}
+
+// fail ends a process that can't go on and says why.
+func (b *batch) fail(ctx context.Context, err error) error {
+	b.kill()
+	waitErr := b.cmd.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](waitErr); ok && b.stderr.buf.Len() > 0 {
+		if strings.Contains(b.stderr.String(), "promisor") {
+			return ErrMissing // not here, and not to be fetched
+		}
+		return &ExitError{Args: b.cmd.Args[1:], Code: exit.ExitCode(), Stderr: b.stderr.String()}
+	}
+	return err
+}
+
+// Close ends the process that reads objects, if there is one. A later read
+// starts another.
+func (r *Repo) Close() error {
+	r.batchMu.Lock()
+	defer r.batchMu.Unlock()
+	if r.batch == nil {
+		return nil
+	}
+	b := r.batch
+	r.batch = nil
+	defer b.kill()
+	if err := b.in.Close(); err != nil {
+		b.kill()
+	}
+	if err := b.cmd.Wait(); err != nil {
+		return fmt.Errorf("end git cat-file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// repoSettings is what discovery needs of the repository's configuration.
+type repoSettings struct {
+	bare           bool
+	worktree       string // core.worktree
+	worktreeConfig bool
+	objectFormat   string
+	refs           string // extensions.refstorage
+	shared         bool   // core.sharedRepository: others write here too
+}
+
+func (s repoSettings) format() Format {
+	if s.objectFormat == string(SHA256) {
+		return SHA256
+	}
+	return SHA1
+}
+
+func (s repoSettings) refStorage() string {
+	if strings.HasPrefix(s.refs, "reftable") {
+		return "reftable"
+	}
+	return "files"
+}
+
+// readSettings reads the files that git reads for this, without includes, and
+// by git's rules for a linked worktree: core.bare and core.worktree of the
+// common file aren't its own unless extensions.worktreeConfig is set.
+func readSettings(f found) (repoSettings, error) {
+	var s repoSettings
+	if err := s.readFile(filepath.Join(f.commonDir, "config")); err != nil {
+		return s, err
+	}
+	if s.worktreeConfig {
+		return s, s.readFile(filepath.Join(f.gitDir, "config.worktree"))
+	}
+	if f.gitDir != f.commonDir {
+		s.bare, s.worktree = false, ""
+	}
+	return s, nil
+}
+
+func (s *repoSettings) readFile(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	parseConfig(data, func(section, key, value string) {
+		switch section + "." + key {
+		case "core.bare":
+			s.bare = isTrue(value)
+		case "core.worktree":
+			s.worktree = value
+		case "core.sharedrepository":
+			s.shared = isTrue(value) && value != "umask"
+		case "extensions.worktreeconfig":
+			s.worktreeConfig = isTrue(value)
+		case "extensions.objectformat":
+			s.objectFormat = value
+		case "extensions.refstorage":
+			s.refs = value
+		}
+	})
+	return nil
+}
+
+// Config gives the settings whose keys match the regular expression, the last
+// value of each. Section and name of a key are in lower case, a subsection is
+// as written. A key without a value is "true".
+func (r *Repo) Config(ctx context.Context, regexp string) (map[string]string, error) {
+	out, err := r.Run(ctx, "config", "-z", "--get-regexp", regexp)
+	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]string)
+	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		key, value, ok := strings.Cut(entry, "\n")
+		if !ok {
+			value = "true"
+		}
+		values[key] = value
+	}
+	return values, nil
+}

@@ -1,0 +1,178 @@
+package git
+
+import (
+	"bytes"
+	"strings"
+)
+
+// configReader goes through a configuration file. It is lenient: a line that
+// git would refuse is passed over. go-git's decoder isn't used: it takes 0.3 ms
+// for 300 branches, and its imports another 0.2 ms at every start.
+type configReader struct {
+	data []byte
+	pos  int
+}
+
+// parseConfig calls yield for each setting that isn't in a subsection, with
+// section and key in lower case. A key without a value is "true".
+func parseConfig(data []byte, yield func(section, key, value string)) {
+	c := configReader{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
+	section, plain := "", false
+	for c.skipSpace() {
+		switch b := c.data[c.pos]; {
+		case b == '#' || b == ';':
+			c.skipLine()
+		case b == '[':
+			section, plain = c.section()
+		case isKeyByte(b):
+			key := c.word()
+			value, ok := c.value()
+			if ok && plain && section != "" {
+				yield(section, strings.ToLower(key), value)
+			}
+		default:
+			c.skipLine()
+		}
+	}
+}
+
+// skipSpace goes to the next byte that isn't white space; false at the end.
+func (c *configReader) skipSpace() bool {
+	for c.pos < len(c.data) && isConfigSpace(c.data[c.pos]) {
+		c.pos++
+	}
+	return c.pos < len(c.data)
+}
+
+func (c *configReader) skipLine() {
+	if i := bytes.IndexByte(c.data[c.pos:], '\n'); i >= 0 {
+		c.pos += i + 1
+		return
+	}
+	c.pos = len(c.data)
+}
+
+// section reads [name] or [name "sub"]; plain is false for the latter.
+func (c *configReader) section() (name string, plain bool) {
+	c.pos++
+	start := c.pos
+	for c.pos < len(c.data) && (isKeyByte(c.data[c.pos]) || c.data[c.pos] == '.') {
+		c.pos++
+	}
+	name = strings.ToLower(string(c.data[start:c.pos]))
+	plain = true
+	quoted := false
+	for ; c.pos < len(c.data) && c.data[c.pos] != '\n'; c.pos++ {
+		switch b := c.data[c.pos]; {
+		case b == '\\' && quoted:
+			c.pos++
+		case b == '"':
+			quoted, plain = !quoted, false
+		case b == ']' && !quoted:
+			c.pos++
+			return name, plain
+		}
+	}
+	return "", false
+}
+
+func (c *configReader) word() string {
+	start := c.pos
+	for c.pos < len(c.data) && isKeyByte(c.data[c.pos]) {
+		c.pos++
+	}
+	return string(c.data[start:c.pos])
+}
+
+// value reads what follows a key to the end of its line: quotes, escapes,
+// comments and continued lines as git has them. It is false for a line that
+// git would refuse.
+func (c *configReader) value() (string, bool) {
+	c.skipBlanks()
+	if c.pos >= len(c.data) || c.data[c.pos] == '\n' || c.data[c.pos] == '#' || c.data[c.pos] == ';' {
+		c.skipLine()
+		return "true", true
+	}
+	if c.data[c.pos] != '=' {
+		c.skipLine()
+		return "", false
+	}
+	c.pos++
+	c.skipBlanks()
+	return c.text()
+}
+
+func (c *configReader) skipBlanks() {
+	for c.pos < len(c.data) && c.data[c.pos] != '\n' && isConfigSpace(c.data[c.pos]) {
+		c.pos++
+	}
+}
+
+func (c *configReader) text() (string, bool) {
+	var out []byte
+	keep := 0 // length of out without unquoted white space at its end
+	quoted := false
+	for c.pos < len(c.data) {
+		b := c.data[c.pos]
+		c.pos++
+		switch {
+		case b == '\n':
+			return string(out[:keep]), !quoted
+		case !quoted && (b == '#' || b == ';'):
+			c.skipLine()
+			return string(out[:keep]), true
+		case b == '"':
+			quoted = !quoted
+			keep = len(out)
+			continue
+		case b == '\\':
+			e, ok := c.escape()
+			if !ok {
+				c.skipLine()
+				return "", false
+			}
+			out = append(out, e...)
+			keep = len(out)
+			continue
+		}
+		out = append(out, b)
+		if quoted || !isConfigSpace(b) {
+			keep = len(out)
+		}
+	}
+	return string(out[:keep]), !quoted
+}
+
+// escape reads what follows a backslash.
+func (c *configReader) escape() (string, bool) {
+	if bytes.HasPrefix(c.data[c.pos:], []byte("\r\n")) {
+		c.pos++
+	}
+	if c.pos >= len(c.data) {
+		return "", true
+	}
+	b := c.data[c.pos]
+	c.pos++
+	switch b {
+	case '\n':
+		return "", true
+	case 't':
+		return "\t", true
+	case 'n':
+		return "\n", true
+	case 'b':
+		return "\b", true
+	case '"', '\\':
+		return string(b), true
+	}
+	c.pos--
+	return "", false
+}
+
+func isConfigSpace(b byte) bool {
+	return b == ' ' || b == '\t' || b == '\n' || b == '\r' || b == '\v' || b == '\f'
+}
+
+func isKeyByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '-'
+}

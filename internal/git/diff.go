@@ -1,0 +1,103 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Change is one path that differs between two trees, or a tree and the index.
+// Status is git's letter: A, D, M, T, or U for an unmerged path. What isn't
+// there has mode 0 and no OID.
+type Change struct {
+	Path             string
+	Status           byte
+	OldMode, NewMode Mode
+	Old, New         OID
+}
+
+// Staged tells what the index has that the tree or commit base hasn't (base "":
+// the empty tree). In a git hook it is the index that git named in
+// GIT_INDEX_FILE: that of the commit in the making.
+func (r *Repo) Staged(ctx context.Context, base OID) ([]Change, error) {
+	tree, err := r.treeish(base)
+	if err != nil {
+		return nil, err
+	}
+	q := request{args: []string{
+		"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", tree, "--",
+	}}
+	if index := r.locate.getenv("GIT_INDEX_FILE"); r.locate.Hook && index != "" {
+		q.env = []string{"GIT_INDEX_FILE=" + absolute(r.dir, index)}
+	}
+	out, err := r.run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return r.parseRaw(string(out))
+}
+
+// Changes tells how two trees or commits differ ("": the empty tree).
+func (r *Repo) Changes(ctx context.Context, from, to OID) ([]Change, error) {
+	a, errA := r.treeish(from)
+	b, errB := r.treeish(to)
+	if err := errors.Join(errA, errB); err != nil {
+		return nil, err
+	}
+	out, err := r.Run(ctx, "diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev",
+		"--ignore-submodules=none", a, b, "--")
+	if err != nil {
+		return nil, err
+	}
+	return r.parseRaw(string(out))
+}
+
+func (r *Repo) treeish(oid OID) (string, error) {
+	if oid == "" {
+		return string(r.EmptyTree()), nil
+	}
+	if !r.Format.Valid(oid) {
+		return "", fmt.Errorf("%q is no object id", oid)
+	}
+	return string(oid), nil
+}
+
+// parseRaw reads ":100644 100755 <old> <new> M", NUL, path, NUL, and so on.
+func (r *Repo) parseRaw(out string) ([]Change, error) {
+	var changes []Change
+	for out != "" {
+		head, rest, ok := strings.Cut(out, "\x00")
+		path, rest, ok2 := strings.Cut(rest, "\x00")
+		c, err := r.parseRawHead(head)
+		if !ok || !ok2 || err != nil {
+			return nil, fmt.Errorf("raw diff: unknown line %q", head)
+		}
+		c.Path = path
+		changes = append(changes, c)
+		out = rest
+	}
+	return changes, nil
+}
+
+func (r *Repo) parseRawHead(head string) (Change, error) {
+	fields := strings.Fields(strings.TrimPrefix(head, ":"))
+	if len(fields) != 5 {
+		return Change{}, errors.New("not five fields")
+	}
+	oldMode, errA := strconv.ParseUint(fields[0], 8, 32)
+	newMode, errB := strconv.ParseUint(fields[1], 8, 32)
+	return Change{
+		OldMode: Mode(oldMode), NewMode: Mode(newMode),
+		Old: r.orNone(OID(fields[2])), New: r.orNone(OID(fields[3])),
+		Status: fields[4][0],
+	}, errors.Join(errA, errB)
+}
+
+func (r *Repo) orNone(oid OID) OID {
+	if oid == r.Format.Zero() {
+		return ""
+	}
+	return oid
+}

@@ -1,0 +1,227 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNotRepository means that no repository contains the directory.
+var ErrNotRepository = errors.New("not in a git repository")
+
+// Locate says where to look for a repository.
+type Locate struct {
+	// Dir is the absolute directory to start from.
+	Dir string
+	// Getenv reads the environment; nil: that of Environ.
+	Getenv func(string) string
+	// Environ is the environment that git processes start from; nil: the
+	// process's own.
+	Environ []string
+	// Hook takes the repository that git named in GIT_DIR, GIT_COMMON_DIR and
+	// GIT_WORK_TREE, as it does for its hooks. Without it these are ignored.
+	Hook bool
+}
+
+func (l Locate) getenv(key string) string {
+	switch {
+	case l.Getenv != nil:
+		return l.Getenv(key)
+	case l.Environ == nil:
+		return os.Getenv(key)
+	}
+	value := ""
+	for _, e := range l.Environ {
+		if v, ok := strings.CutPrefix(e, key+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// found is a git directory and the place that led to it.
+type found struct {
+	gitDir, commonDir string
+	base              string // directory whose .git it is; "" if it is known by itself
+	explicit          bool   // named by GIT_DIR
+}
+
+// Discover finds the repository that contains l.Dir, the way git does it but
+// without starting git: upward from the directory, to the next file system or
+// a ceiling. The error is ErrNotRepository if there is none.
+func Discover(l Locate) (*Repo, error) {
+	if !filepath.IsAbs(l.Dir) {
+		return nil, fmt.Errorf("discover from %q: not an absolute path", l.Dir)
+	}
+	dir, err := filepath.EvalSymlinks(l.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("discover from %s: %w", l.Dir, err)
+	}
+	var f found
+	if name := l.getenv("GIT_DIR"); l.Hook && name != "" {
+		f, err = l.fromEnvironment(dir, name)
+	} else {
+		f, err = l.walkUp(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.open(dir, f)
+}
+
+func (l Locate) fromEnvironment(dir, name string) (found, error) {
+	gitDir := absolute(dir, name)
+	if info, err := os.Stat(gitDir); err == nil && info.Mode().IsRegular() {
+		if gitDir, err = readGitFile(gitDir); err != nil {
+			return found{}, err
+		}
+	}
+	f := found{gitDir: gitDir, explicit: true}
+	if common := l.getenv("GIT_COMMON_DIR"); common != "" {
+		f.commonDir = absolute(dir, common)
+		return f, f.resolve()
+	}
+	if !f.valid(l.Hook && l.getenv("GIT_OBJECT_DIRECTORY") != "") {
+		return found{}, fmt.Errorf("GIT_DIR %s: %w", gitDir, ErrNotRepository)
+	}
+	return f, f.resolve()
+}
+
+// walkUp tries dir and each directory above it.
+func (l Locate) walkUp(dir string) (found, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return found{}, fmt.Errorf("discover from %s: %w", dir, err)
+	}
+	ceilings := l.ceilings()
+	across := isTrue(l.getenv("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
+	for {
+		f, err := at(dir)
+		if err != nil || f.gitDir != "" {
+			return f, err
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir || ceilings[parent] {
+			return found{}, ErrNotRepository
+		}
+		above, err := os.Stat(parent)
+		if err != nil || (!across && !sameDevice(info, above)) {
+			return found{}, ErrNotRepository
+		}
+		dir, info = parent, above
+	}
+}
+
+// at looks for a repository in dir itself: its .git, or dir being a git
+// directory.
+func at(dir string) (found, error) {
+	f := found{gitDir: filepath.Join(dir, ".git"), base: dir}
+	info, err := os.Stat(f.gitDir)
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		if f.gitDir, err = readGitFile(f.gitDir); err != nil {
+			return found{}, err
+		}
+		if !f.valid(false) {
+			return found{}, fmt.Errorf("%s/.git names %s: %w", dir, f.gitDir, ErrNotRepository)
+		}
+		return f, f.resolve()
+	case err == nil && f.valid(false):
+		return f, f.resolve()
+	}
+	f = found{gitDir: dir}
+	if f.valid(false) {
+		return f, f.resolve()
+	}
+	return found{}, nil
+}
+
+// valid tells if f.gitDir is a git directory, and finds its common directory.
+func (f *found) valid(objectsElsewhere bool) bool {
+	if _, err := os.Lstat(filepath.Join(f.gitDir, "HEAD")); err != nil {
+		return false
+	}
+	f.commonDir = f.gitDir
+	if data, err := os.ReadFile(filepath.Join(f.gitDir, "commondir")); err == nil {
+		f.commonDir = absolute(f.gitDir, strings.TrimRight(string(data), "\r\n"))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	return isDir(filepath.Join(f.commonDir, "refs")) &&
+		(objectsElsewhere || isDir(filepath.Join(f.commonDir, "objects")))
+}
+
+// resolve makes both directories physical.
+func (f *found) resolve() error {
+	gitDir, err := filepath.EvalSymlinks(f.gitDir)
+	if err != nil {
+		return fmt.Errorf("resolve git directory: %w", err)
+	}
+	if f.commonDir == f.gitDir {
+		f.gitDir, f.commonDir = gitDir, gitDir
+		return nil
+	}
+	common, err := filepath.EvalSymlinks(f.commonDir)
+	if err != nil {
+		return fmt.Errorf("resolve common directory: %w", err)
+	}
+	f.gitDir, f.commonDir = gitDir, common
+	return nil
+}
+
+// readGitFile reads a .git file and gives the directory it names.
+func readGitFile(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	name, ok := strings.CutPrefix(string(data), "gitdir: ")
+	name = strings.TrimRight(name, "\r\n")
+	if !ok || name == "" {
+		return "", fmt.Errorf("%s is no gitdir file: %w", path, ErrNotRepository)
+	}
+	return absolute(filepath.Dir(path), name), nil
+}
+
+// ceilings are the directories at which the way up ends.
+func (l Locate) ceilings() map[string]bool {
+	value := l.getenv("GIT_CEILING_DIRECTORIES")
+	if value == "" {
+		return nil
+	}
+	set := make(map[string]bool)
+	for _, dir := range filepath.SplitList(value) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		set[filepath.Clean(dir)] = true
+		if physical, err := filepath.EvalSymlinks(dir); err == nil {
+			set[physical] = true
+		}
+	}
+	return set
+}
+
+func absolute(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// isTrue reads a boolean the way git does.
+func isTrue(value string) bool {
+	switch strings.ToLower(value) {
+	case "", "0", "false", "no", "off":
+		return false
+	}
+	return true
+}

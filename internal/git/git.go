@@ -1,0 +1,122 @@
+// Package git is the one door to git. It finds the repository by reading
+// files, reads objects through one `git cat-file --batch`, writes loose objects
+// itself, moves refs through `git update-ref --stdin` with the old value, and
+// asks git for everything else.
+//
+// It never writes the index, HEAD or the working tree, never fetches, and
+// starts git with -z or --batch output only.
+package git
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// ErrMissing means that the repository has no such object or ref.
+var ErrMissing = errors.New("no such object")
+
+// ErrBadPath means that a path can't stand in a tree.
+var ErrBadPath = errors.New("path can't stand in a tree")
+
+// OID names an object: 40 or 64 lower-case hex digits. The empty string is no
+// object.
+type OID string
+
+// Short is the first seven digits.
+func (o OID) Short() string { return string(o[:min(7, len(o))]) }
+
+// Mode is the mode of a tree entry. Old trees may have others than the five
+// below; they are kept as they are.
+type Mode uint32
+
+// The modes that git writes.
+const (
+	ModeFile   Mode = 0o100644
+	ModeExec   Mode = 0o100755
+	ModeLink   Mode = 0o120000
+	ModeTree   Mode = 0o040000
+	ModeModule Mode = 0o160000
+)
+
+// String is the mode as git prints it, six octal digits.
+func (m Mode) String() string {
+	s := strconv.FormatUint(uint64(m), 8)
+	return strings.Repeat("0", max(0, 6-len(s))) + s
+}
+
+func (m Mode) valid() bool {
+	return m == ModeFile || m == ModeExec || m == ModeLink || m == ModeTree || m == ModeModule
+}
+
+// Format is the hash function of a repository.
+type Format string
+
+// The formats that git knows.
+const (
+	SHA1   Format = "sha1"
+	SHA256 Format = "sha256"
+)
+
+// HexLen is the length of an OID in this format.
+func (f Format) HexLen() int { return 2 * f.size() }
+
+// Zero is the all-zero OID, which git uses for "none" on the wire.
+func (f Format) Zero() OID { return OID(strings.Repeat("0", f.HexLen())) }
+
+// Valid tells if o is an OID of this format.
+func (f Format) Valid(o OID) bool {
+	if len(o) != f.HexLen() {
+		return false
+	}
+	for i := range len(o) {
+		if c := o[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func (f Format) size() int {
+	if f == SHA256 {
+		return sha256.Size
+	}
+	return sha1.Size
+}
+
+func (f Format) newHash() hash.Hash {
+	if f == SHA256 {
+		return sha256.New()
+	}
+	return sha1.New()
+}
+
+// hashObject is the OID of an object of the kind given.
+func (f Format) hashObject(kind string, data []byte) OID {
+	h := f.newHash()
+	h.Write(objectHeader(kind, len(data)))
+	h.Write(data)
+	return OID(hex.EncodeToString(h.Sum(nil)))
+}
+
+// hashReader is hashObject for content of size bytes that is read.
+func (f Format) hashReader(kind string, size int, data io.Reader) (OID, error) {
+	h := f.newHash()
+	h.Write(objectHeader(kind, size))
+	if _, err := io.Copy(h, data); err != nil {
+		return "", err
+	}
+	return OID(hex.EncodeToString(h.Sum(nil))), nil
+}
+
+func objectHeader(kind string, size int) []byte {
+	b := append(make([]byte, 0, 32), kind...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, int64(size), 10)
+	return append(b, 0)
+}

@@ -1,0 +1,153 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// HashMode says if HashFiles also stores what it hashes.
+type HashMode int
+
+// The modes of HashFiles.
+const (
+	HashOnly HashMode = iota
+	HashAndStore
+)
+
+// maxHashFailures is how many files may fail before HashFiles gives up: then it
+// isn't the files (each costs another process).
+const maxHashFailures = 3
+
+// HashFiles gives the blob that `git add` would make of each path of the
+// working tree: after line-end conversion, encoding and filters. Paths are
+// relative to Root and of any bytes. A path that isn't a regular file that can
+// be read is left out. If single files fail (a filter, no space), the others
+// are there beside the error.
+func (r *Repo) HashFiles(ctx context.Context, mode HashMode, paths []string) (map[string]OID, error) {
+	oids := make(map[string]OID, len(paths))
+	if r.Root == "" {
+		return oids, nil
+	}
+	failed, err := r.hashEach(ctx, mode, r.hashable(paths), oids)
+	if err != nil {
+		return oids, fmt.Errorf("hash files: %w", err)
+	}
+	if err := r.keepLineEnds(ctx, mode, oids); err != nil {
+		failed = append(failed, err)
+	}
+	return oids, errors.Join(failed...)
+}
+
+// hashEach hashes all of todo. What single files failed of is in failed.
+func (r *Repo) hashEach(ctx context.Context, mode HashMode, todo []string, oids map[string]OID) (failed []error, err error) {
+	for len(todo) > 0 {
+		done, err := r.hashSome(ctx, mode, todo, oids)
+		todo = todo[done:]
+		if err == nil {
+			break
+		}
+		if _, ok := errors.AsType[*ExitError](err); !ok || len(todo) == 0 {
+			return failed, err
+		}
+		bad := todo[0]
+		todo = todo[1:]
+		if !r.isReadable(bad) {
+			continue // it went away since
+		}
+		failed = append(failed, fmt.Errorf("hash %q: %w", bad, err))
+		if len(failed) == maxHashFailures {
+			break
+		}
+	}
+	return failed, nil
+}
+
+// hashable gives the paths that are regular files, each once.
+func (r *Repo) hashable(paths []string) []string {
+	seen := make(map[string]struct{}, len(paths))
+	todo := make([]string, 0, len(paths))
+	for _, p := range paths {
+		if _, twice := seen[p]; twice || !ValidPath(p) {
+			continue
+		}
+		seen[p] = struct{}{}
+		if r.isReadable(p) {
+			todo = append(todo, p)
+		}
+	}
+	return todo
+}
+
+func (r *Repo) isReadable(path string) bool {
+	full := filepath.Join(r.Root, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(full)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// hashSome hashes paths until one fails and tells how many are done.
+func (r *Repo) hashSome(ctx context.Context, mode HashMode, paths []string, oids map[string]OID) (int, error) {
+	args := []string{"-c", "core.safecrlf=false", "hash-object", "--stdin-paths"}
+	if mode == HashAndStore {
+		args = append(args, "-w")
+		for _, p := range paths {
+			if err := disk.Step("object", p); err != nil {
+				return 0, err
+			}
+		}
+	}
+	var in strings.Builder
+	for _, p := range paths {
+		in.WriteString(quotePath(p))
+		in.WriteByte('\n')
+	}
+	out, err := r.run(ctx, request{args: args, stdin: strings.NewReader(in.String())})
+	done := 0
+	for line := range strings.Lines(string(out)) {
+		oid := OID(strings.TrimSuffix(line, "\n"))
+		if !r.Format.Valid(oid) || done == len(paths) {
+			return done, errors.Join(err, fmt.Errorf("git hash-object: unknown line %q", line))
+		}
+		oids[paths[done]] = oid
+		done++
+	}
+	if err == nil && done < len(paths) {
+		return done, fmt.Errorf("git hash-object: %d of %d answers", done, len(paths))
+	}
+	return done, err
+}
+
+// quotePath writes a path as one line of hash-object's input: as it is, or in
+// C's quotes where git would read it otherwise.
+func quotePath(path string) string {
+	if !strings.HasPrefix(path, `"`) && !strings.ContainsAny(path, "\n\r") {
+		return path
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

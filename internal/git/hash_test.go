@@ -1,0 +1,194 @@
+package git_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// oddNames are file names that break line-based and quoting interfaces.
+func oddNames() []string {
+	return []string{
+		"plain", "new\nline", "\n", "ends with newline\n", "ends with cr\r", "\r", "cr\rinside", "\"quoted\"", "\"", "tab\t", "-", "-w", "--stdin",
+		" lead", "trail ", "trail\t", "\xff\xfe", "ä", "back\\slash", "\\n", "\"\\\n\r\t\xff\"", "dir with space/ä\n/\"x", "#c", "*", "[a]", ":(top)x",
+		":x", "~", "$(x)", "%s", "'", "dd/-b", "\x01\x7f",
+	}
+}
+
+func TestHashFilesTakesAnyName(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		want := map[string]git.OID{}
+		r := s.open(dir)
+		for _, name := range oddNames() {
+			s.write(dir, name, "content of "+name)
+			want[name] = r.HashBlob([]byte("content of " + name))
+		}
+		s.symlink("plain", "r/link")
+		s.mkdir("r", "a directory")
+		paths := append(oddNames(), "link", "a directory", "absent", "../r/a", "/etc/passwd", "", "plain", ".git/config")
+		got := must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashOnly, paths))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		if r.Processes() != 1 {
+			t.Errorf("%d processes", r.Processes())
+		}
+		if _, err := r.Read(t.Context(), string(want["-w"])); !errors.Is(err, git.ErrMissing) {
+			t.Errorf("was stored: %v", err)
+		}
+		got = must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashAndStore, paths))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		for name, oid := range got {
+			if o := must[git.Object](t)(r.Read(t.Context(), string(oid))); string(o.Data) != "content of "+name {
+				t.Errorf("%q: %q", name, o.Data)
+			}
+		}
+		s.git(dir, "fsck", "--strict", "--no-dangling")
+	})
+}
+
+// TestHashFilesIsWhatAddWouldStore compares with `git add` under every setting
+// that changes content on its way in.
+func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
+	t.Parallel()
+	wide := "\xff\xfe"
+	for _, c := range utf16.Encode([]rune("größe\r\n")) {
+		wide += string([]byte{byte(c), byte(c >> 8)})
+	}
+	contents := map[string]string{
+		"lf.txt": "a\nb\n", "crlf.txt": "a\r\nb\r\n", "mixed.txt": "a\r\nb\nc\r", "binary.bin": "a\r\n\x00\r\n",
+		"had-crlf.txt": "a\r\nchanged\r\n", "had-mixed.txt": "new\r\n", "had-lf.txt": "a\r\nnew\r\n", "sub/had-crlf\n.txt": "x\r\n",
+		"had-crlf-now-lf.txt": "a\n", "up.shout": "loud\r\n", "wide.utf16": wide, "id.id": "$Id: 1234 $\n", "empty.txt": "", "x.crlf": "a\r\n", "had-crlf.shout": "new\r\n",
+	}
+	before := map[string]string{
+		"had-crlf.txt": "a\r\nb\r\n", "had-mixed.txt": "a\nb\r\n", "had-lf.txt": "a\n", "sub/had-crlf\n.txt": "y\r\n",
+		"had-crlf-now-lf.txt": "a\r\n", "had-crlf.shout": "OLD\r\n",
+	}
+	common := "*.shout filter=shout\n*.utf16 text working-tree-encoding=UTF-16\n*.id ident\n*.crlf text eol=crlf\n"
+	tests := map[string]struct {
+		config     []string
+		attributes string
+	}{
+		"nothing set":        {},
+		"autocrlf true":      {config: []string{"core.autocrlf", "true"}},
+		"autocrlf input":     {config: []string{"core.autocrlf", "input"}},
+		"safecrlf":           {config: []string{"core.autocrlf", "true"}},
+		"eol crlf":           {config: []string{"core.eol", "crlf"}, attributes: "* text=auto\n"},
+		"text auto":          {attributes: "* text=auto\n"},
+		"text":               {attributes: "*.txt text\n"},
+		"minus text":         {config: []string{"core.autocrlf", "true"}, attributes: "*.txt -text\n"},
+		"split index":        {config: []string{"core.splitIndex", "true"}, attributes: "* text=auto\n"},
+		"auto eol lf":        {attributes: "* text=auto eol=lf\n"},
+		"auto with encoding": {attributes: "* text=auto\n*.shout text=auto filter=shout\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			dir := s.init("r")
+			for path, content := range before {
+				s.write(dir, path, content)
+			}
+			s.git(dir, "add", ".")
+			s.git(dir, "commit", "-q", "-m", "before")
+			s.git(dir, "config", "filter.shout.clean", "tr a-z A-Z")
+			s.git(dir, "config", "filter.shout.required", "true")
+			if tt.config != nil {
+				s.git(dir, append([]string{"config"}, tt.config...)...)
+			}
+			s.write(dir, ".gitattributes", tt.attributes+common)
+			var paths []string
+			for path, content := range contents {
+				s.write(dir, path, content)
+				paths = append(paths, path)
+			}
+			r := s.open(dir)
+			before := must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "*")))
+			only := must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashOnly, paths))
+			stored := must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashAndStore, paths))
+			for _, oid := range stored {
+				must[git.Object](t)(r.Read(t.Context(), string(oid)))
+			}
+			if diff := cmp.Diff(before, must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "*")))); diff != "" {
+				t.Errorf("left in .git:\n%s", diff)
+			}
+			status := s.git(dir, "status", "--porcelain")
+			s.git(dir, "add", ".")
+			want := map[string]git.OID{}
+			for _, path := range paths {
+				want[path] = git.OID(s.git(dir, "rev-parse", ":"+path))
+			}
+			if diff := cmp.Diff(want, only); diff != "" {
+				t.Errorf("HashOnly (-git +ours):\n%s", diff)
+			}
+			if diff := cmp.Diff(want, stored); diff != "" {
+				t.Errorf("HashAndStore (-git +ours):\n%s", diff)
+			}
+			if status == "" {
+				t.Error("nothing to add")
+			}
+		})
+	}
+}
+
+func TestHashFilesGoesOnPastABadFile(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.write(dir, ".gitattributes", "bad* filter=bad\n")
+	s.git(dir, "config", "filter.bad.clean", "exit 1")
+	s.git(dir, "config", "filter.bad.required", "true")
+	names := []string{"1", "bad1", "2", "bad2", "3"}
+	for _, name := range names {
+		s.write(dir, name, name)
+	}
+	r := s.open(dir)
+	got, err := r.HashFiles(t.Context(), git.HashAndStore, names)
+	if err == nil || !strings.Contains(err.Error(), `"bad1"`) || !strings.Contains(err.Error(), `"bad2"`) {
+		t.Errorf("got %v", err)
+	}
+	for _, name := range []string{"1", "2", "3"} {
+		if got[name] != r.HashBlob([]byte(name)) {
+			t.Errorf("%s: %q", name, got[name])
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestHashFilesLeavesOutWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.write(dir, "secret", "x")
+	if err := os.Chmod(filepath.Join(dir, "secret"), 0); err != nil {
+		t.Fatal(err)
+	}
+	got := must[map[string]git.OID](t)(s.open(dir).HashFiles(t.Context(), git.HashOnly, []string{"secret", "a"}))
+	if len(got) != 1 || got["a"] == "" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestHashFilesWithoutWorkingTree(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	s.git(s.dir, "clone", "-q", "--bare", s.init("r"), s.path("b.git"))
+	if got := must[map[string]git.OID](t)(s.open(s.path("b.git")).HashFiles(t.Context(), git.HashOnly, []string{"HEAD"})); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,108 @@
+package git_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+func TestIsAncestorAndLog(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		for _, m := range []string{"two", "three"} {
+			s.git(dir, "commit", "-q", "--allow-empty", "-m", m)
+		}
+		r := s.open(dir)
+		log := must[[]git.Commit](t)(r.Log(t.Context(), "main", 2))
+		if len(log) != 2 || log[0].Message != "three\n" || log[1].Message != "two\n" || log[0].Parents[0] != log[1].OID {
+			t.Fatalf("log %v", log)
+		}
+		if !must[bool](t)(r.IsAncestor(t.Context(), log[1].OID, log[0].OID)) || must[bool](t)(r.IsAncestor(t.Context(), log[0].OID, log[1].OID)) {
+			t.Error("ancestry is wrong")
+		}
+		if _, err := r.IsAncestor(t.Context(), r.Format.Zero(), log[0].OID); err == nil {
+			t.Error("no commit, no error")
+		}
+		for _, rev := range []string{"", "--all", "nope"} {
+			if _, err := r.Log(t.Context(), rev, 1); err == nil {
+				t.Errorf("Log(%q)", rev)
+			}
+		}
+	})
+}
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	got := must[git.Signature](t)(s.open(dir).Identity(t.Context()))
+	if got.String() != "C O Mitter <committer@example.com> 1700000100 -0230" {
+		t.Errorf("got %s", got)
+	}
+	none := *s
+	none.env = nil
+	for _, e := range s.env {
+		if !strings.Contains(e, "COMMITTER") && !strings.Contains(e, "AUTHOR") {
+			none.env = append(none.env, e)
+		}
+	}
+	s.git(dir, "config", "user.useConfigOnly", "true")
+	want := git.Signature{Name: "Unknown", Email: "unknown@local"}
+	if diff := cmp.Diff(want, must[git.Signature](t)(none.open(dir).Identity(t.Context()))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAddTrailers(t *testing.T) {
+	t.Parallel()
+	const line = "Entire-Checkpoint: 0123456789ab"
+	tests := map[string]struct{ in, want string }{
+		"subject":          {"feat: x\n", "feat: x\n\n" + line + "\n"},
+		"no newline":       {"feat: x", "feat: x\n\n" + line + "\n"},
+		"body":             {"s\n\nbody: text\nmore\n", "s\n\nbody: text\nmore\n\n" + line + "\n"},
+		"block":            {"s\n\nSigned-off-by: a\n", "s\n\nSigned-off-by: a\n" + line + "\n"},
+		"there":            {"s\n\n" + line + "\nX-Y: z\n", "s\n\n" + line + "\nX-Y: z\n"},
+		"another":          {"s\n\nEntire-Checkpoint: ffffffffffff\n", "s\n\nEntire-Checkpoint: ffffffffffff\n" + line + "\n"},
+		"comments":         {"s\n\n# Please enter\n#\n", "s\n\n" + line + "\n\n# Please enter\n#\n"},
+		"divider":          {"s\n\nbody\n---\nmore\n", "s\n\nbody\n---\nmore\n\n" + line + "\n"},
+		"empty for editor": {"\n# Please enter\n", "\n\n" + line + "\n# Please enter\n"},
+		"comments only":    {"# Please enter\n", "# Please enter\n\n" + line + "\n"},
+		"empty":            {"", "\n\n" + line + "\n"},
+		"newline":          {"\n", "\n\n" + line + "\n"},
+	}
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.git(dir, "config", "trailer.separators", "=#")
+	s.git(dir, "config", "trailer.where", "start")
+	r := s.open(dir)
+	for name, tt := range tests {
+		got := must[[]byte](t)(r.AddTrailers(t.Context(), []byte(tt.in), []string{line}))
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestPush(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.git(s.dir, "init", "-q", "--bare", s.path("remote"))
+	s.git(dir, "remote", "add", "origin", s.path("remote"))
+	s.git(dir, "tag", "-a", "-m", "tag", "v1")
+	s.git(dir, "config", "push.followTags", "true")
+	s.write(dir, ".git/hooks/pre-push", "#!/bin/sh\nexit 1\n")
+	r := s.open(dir)
+	if err := r.Push(t.Context(), "origin", "refs/heads/main:refs/heads/main"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.git(s.path("remote"), "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
+		t.Errorf("pushed %s", got)
+	}
+	if err := r.Push(t.Context(), "--all", "x"); err == nil {
+		t.Error("an option was taken for a remote")
+	}
+}

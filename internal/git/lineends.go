@@ -1,0 +1,174 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// indexArgs is how many paths go on one command line.
+const indexArgs = 200
+
+// keepLineEnds mends what hash-object gets wrong: under text=auto `git add`
+// leaves the line ends of a file alone if the index has it with CRLF, but
+// hash-object doesn't read the index. The files concerned go through an index of
+// their own; in a repository without such files this starts no process.
+func (r *Repo) keepLineEnds(ctx context.Context, mode HashMode, oids map[string]OID) error {
+	var converted []string
+	for path, oid := range oids {
+		// An error here is a file that went away since.
+		if yes, err := r.isConverted(path, oid); err == nil && yes {
+			converted = append(converted, path)
+		}
+	}
+	indexed, err := r.indexedWithCRLF(ctx, converted)
+	if err != nil {
+		return fmt.Errorf("hash files with CRLF: %w", err)
+	}
+	if len(indexed) == 0 {
+		return nil
+	}
+	added, err := r.addToOwnIndex(ctx, mode, indexed)
+	if err != nil {
+		return fmt.Errorf("hash files with CRLF: %w", err)
+	}
+	for path := range indexed {
+		delete(oids, path)
+	}
+	maps.Copy(oids, added)
+	return nil
+}
+
+// indexedWithCRLF gives those of paths whose blob in the index has CRLF.
+func (r *Repo) indexedWithCRLF(ctx context.Context, paths []string) (map[string]OID, error) {
+	indexed := make(map[string]OID)
+	for some := range slices.Chunk(paths, indexArgs) {
+		args := []string{"--literal-pathspecs", "ls-files", "-s", "-z", "--"}
+		out, err := r.Run(ctx, append(args, some...)...)
+		if err != nil {
+			return nil, err
+		}
+		staged, err := parseStaged(string(out))
+		if err != nil {
+			return nil, err
+		}
+		for path, oid := range staged {
+			blob, err := r.Read(ctx, string(oid))
+			if err != nil {
+				return nil, err
+			}
+			if bytes.Contains(blob.Data, []byte("\r\n")) {
+				indexed[path] = oid
+			}
+		}
+	}
+	return indexed, nil
+}
+
+// isConverted tells if a file has CRLF and oid isn't its content as it is.
+func (r *Repo) isConverted(path string, oid OID) (bool, error) {
+	f, err := os.Open(filepath.Join(r.Root, filepath.FromSlash(path)))
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	crlf, err := hasCRLF(f)
+	if err != nil || !crlf {
+		return false, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	raw, err := r.Format.hashReader("blob", int(info.Size()), f)
+	return raw != oid, err
+}
+
+func hasCRLF(f io.Reader) (bool, error) {
+	buf := make([]byte, 64<<10)
+	last := byte(0)
+	for {
+		n, err := f.Read(buf)
+		if n > 0 {
+			if last == '\r' && buf[0] == '\n' || bytes.Contains(buf[:n], []byte("\r\n")) {
+				return true, nil
+			}
+			last = buf[n-1]
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// addToOwnIndex adds files to a temporary index that has what the real one has
+// for them, and gives the blobs that came of it.
+func (r *Repo) addToOwnIndex(ctx context.Context, mode HashMode, indexed map[string]OID) (oids map[string]OID, err error) {
+	dir, err := os.MkdirTemp("", "entire-index-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	for paths := range slices.Chunk(slices.Sorted(maps.Keys(indexed)), indexArgs) {
+		args := []string{
+			"-c", "core.safecrlf=false", "-c", "core.splitIndex=false", "-c", "core.fsmonitor=false",
+			"-c", "core.untrackedCache=false", "update-index", "--add", "--remove",
+		}
+		if mode == HashOnly {
+			args = append(args, "--info-only")
+		}
+		for _, p := range paths {
+			if mode == HashAndStore {
+				err = errors.Join(err, disk.Step("object", p))
+			}
+			args = append(args, "--cacheinfo", ModeFile.String()+","+string(indexed[p])+","+p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
+		if _, err := r.run(ctx, request{args: append(args, "-z", "--stdin"), stdin: in, env: env}); err != nil {
+			return nil, err
+		}
+	}
+	out, err := r.run(ctx, request{args: []string{"ls-files", "-s", "-z"}, env: env})
+	if err != nil {
+		return nil, err
+	}
+	return parseStaged(string(out))
+}
+
+// parseStaged reads "<mode> <oid> <stage>", tab, path, NUL, and so on.
+func parseStaged(out string) (map[string]OID, error) {
+	oids := make(map[string]OID)
+	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		if line == "" {
+			continue
+		}
+		head, path, ok := strings.Cut(line, "\t")
+		fields := strings.Fields(head)
+		if !ok || len(fields) != 3 {
+			return nil, fmt.Errorf("git ls-files: unknown line %q", line)
+		}
+		if fields[2] == "0" { // not a side of a conflict
+			oids[path] = OID(fields[1])
+		}
+	}
+	return oids, nil
+}

@@ -1,0 +1,111 @@
+package git
+
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// writeLoose stores an object unless it is there as a loose one. The file is
+// complete before it has its name. It isn't synced, like git's own by default.
+func (r *Repo) writeLoose(kind string, data []byte) (OID, error) {
+	oid := r.Format.hashObject(kind, data)
+	path := filepath.Join(r.objects, string(oid[:2]), string(oid[2:]))
+	// An empty file is what a crash of the machine leaves.
+	if info, err := os.Lstat(path); err == nil && info.Size() > 0 && freshen(path) == nil {
+		return oid, nil
+	}
+	if err := disk.Step("object", path); err != nil {
+		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
+	}
+	if err := r.storeLoose(path, kind, data); err != nil {
+		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
+	}
+	return oid, nil
+}
+
+func (r *Repo) storeLoose(path, kind string, data []byte) error {
+	packed, err := r.deflate(kind, data)
+	if err != nil {
+		return err
+	}
+	temp, err := r.writeTemp(packed)
+	if err != nil {
+		return err
+	}
+	err = os.Rename(temp, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = r.makeFanout(filepath.Dir(path)); err == nil {
+			err = os.Rename(temp, path)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
+}
+
+// deflate is the content of the object's file.
+func (r *Repo) deflate(kind string, data []byte) ([]byte, error) {
+	w, ok := r.deflaters.Get().(*zlib.Writer)
+	if !ok {
+		return nil, errors.New("no deflater")
+	}
+	defer r.deflaters.Put(w)
+	var b bytes.Buffer
+	b.Grow(len(data)/2 + 64)
+	w.Reset(&b)
+	if _, err := w.Write(objectHeader(kind, len(data))); err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// writeTemp writes a file that git's own prune removes if a crash leaves it.
+func (r *Repo) writeTemp(data []byte) (name string, err error) {
+	f, err := os.CreateTemp(r.objects, "tmp_obj_")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if _, err := f.Write(data); err != nil {
+		return "", err
+	}
+	return f.Name(), f.Chmod(0o444)
+}
+
+// makeFanout makes the directory of an object. In a shared repository it gets
+// the mode of objects/, so that others can write there too.
+func (r *Repo) makeFanout(dir string) error {
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	if !r.settings.shared {
+		return nil
+	}
+	info, err := os.Stat(r.objects)
+	if err != nil {
+		return err
+	}
+	return os.Chmod(dir, info.Mode()&(fs.ModePerm|fs.ModeSetgid))
+}

@@ -1,0 +1,141 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Commit is a commit without the headers that nothing here needs (signature,
+// encoding).
+type Commit struct {
+	OID, Tree OID
+	Parents   []OID
+	Author    Signature
+	Committer Signature
+	Message   string
+}
+
+// Signature is who did something when. Name and Email may be empty.
+type Signature struct {
+	Name, Email string
+	When        time.Time
+}
+
+// Commit gives the commit that spec names, through tags.
+func (r *Repo) Commit(ctx context.Context, spec string) (Commit, error) {
+	object, err := r.Read(ctx, spec+"^{commit}")
+	if err != nil {
+		return Commit{}, err
+	}
+	return decodeCommit(object)
+}
+
+func decodeCommit(object Object) (Commit, error) {
+	c := Commit{OID: object.OID}
+	head, message, _ := bytes.Cut(object.Data, []byte("\n\n"))
+	c.Message = string(message)
+	for line := range strings.SplitSeq(string(head), "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		switch key {
+		case "tree":
+			c.Tree = OID(value)
+		case "parent":
+			c.Parents = append(c.Parents, OID(value))
+		case "author":
+			c.Author = parseSignature(value)
+		case "committer":
+			c.Committer = parseSignature(value)
+		}
+	}
+	if c.Tree == "" || object.Type != "commit" {
+		return Commit{}, fmt.Errorf("%s %s is no commit", object.Type, object.OID)
+	}
+	return c, nil
+}
+
+// parseSignature takes what it can: old commits have broken ones.
+func parseSignature(s string) Signature {
+	left, date := s, ""
+	if i := strings.LastIndexByte(s, '>'); i >= 0 {
+		left, date = s[:i], s[i+1:]
+	}
+	name, email, _ := strings.Cut(left, "<")
+	sig := Signature{Name: strings.TrimSpace(name), Email: email}
+	fields := strings.Fields(date)
+	if len(fields) == 0 {
+		return sig
+	}
+	seconds, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return sig
+	}
+	zone := time.UTC
+	if len(fields) > 1 {
+		zone = parseZone(fields[1])
+	}
+	sig.When = time.Unix(seconds, 0).In(zone)
+	return sig
+}
+
+func parseZone(s string) *time.Location {
+	n, err := strconv.Atoi(s)
+	if err != nil || n == 0 || n < -9999 || n > 9999 {
+		return time.UTC
+	}
+	return time.FixedZone("", (n/100*60+n%100)*60)
+}
+
+// String is the signature as a commit has it: "Name <email> unix +zzzz".
+func (s Signature) String() string {
+	_, offset := s.When.Zone()
+	sign := '+'
+	if offset < 0 {
+		sign, offset = '-', -offset
+	}
+	unix := max(0, s.When.Unix())
+	return fmt.Sprintf("%s <%s> %d %c%02d%02d", tidy(s.Name), tidy(s.Email), unix, sign, offset/3600, offset/60%60)
+}
+
+// tidy drops what would break the line, as git does.
+func tidy(s string) string {
+	clean := strings.Map(func(c rune) rune {
+		if c == '<' || c == '>' || c == '\n' || c == 0 {
+			return -1
+		}
+		return c
+	}, s)
+	return strings.Trim(clean, " .,:;\"\\'\t\r")
+}
+
+// WriteCommit stores a commit; c.OID is not looked at. NUL bytes of the message
+// are dropped: git ends a message there.
+func (r *Repo) WriteCommit(c Commit) (OID, error) {
+	if c.Tree == r.EmptyTree() {
+		if _, err := r.writeLoose("tree", nil); err != nil {
+			return "", err
+		}
+	}
+	var b bytes.Buffer
+	for _, oid := range append([]OID{c.Tree}, c.Parents...) {
+		if !r.Format.Valid(oid) {
+			return "", fmt.Errorf("write commit: %q is no object id", oid)
+		}
+	}
+	fmt.Fprintf(&b, "tree %s\n", c.Tree)
+	for _, parent := range c.Parents {
+		fmt.Fprintf(&b, "parent %s\n", parent)
+	}
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n", c.Author, c.Committer)
+	b.WriteString(strings.ReplaceAll(c.Message, "\x00", ""))
+	return r.writeLoose("commit", b.Bytes())
+}
+
+// WriteBlob stores data as it is, without filters.
+func (r *Repo) WriteBlob(data []byte) (OID, error) { return r.writeLoose("blob", data) }
+
+// HashBlob is the OID that WriteBlob would give.
+func (r *Repo) HashBlob(data []byte) OID { return r.Format.hashObject("blob", data) }

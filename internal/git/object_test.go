@@ -1,0 +1,306 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"context"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// formats runs a test in a repository of each hash function.
+func formats(t *testing.T, test func(t *testing.T, s *sandbox, dir string)) {
+	t.Helper()
+	for _, f := range []git.Format{git.SHA1, git.SHA256} {
+		t.Run(string(f), func(t *testing.T) {
+			t.Parallel()
+			s := newSandbox(t)
+			test(t, s, s.init("r", "--object-format="+string(f)))
+		})
+	}
+}
+
+func TestWrittenObjectsAreGits(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		r := s.open(dir)
+		ctx := t.Context()
+		big := strings.Repeat("line of text\n", 50_000)
+		var entries []git.TreeEntry
+		for i, content := range []string{"", "x", "a\x00b", big} {
+			oid := must[git.OID](t)(r.WriteBlob([]byte(content)))
+			if want := s.hash(dir, content); string(oid) != want {
+				t.Errorf("blob %d is %s, git says %s", i, oid, want)
+			}
+			if oid != r.HashBlob([]byte(content)) {
+				t.Error("HashBlob differs")
+			}
+			if got := must[git.Object](t)(r.Read(ctx, string(oid))); string(got.Data) != content || got.Type != "blob" {
+				t.Errorf("blob %d read back as %s of %d bytes", i, got.Type, len(got.Data))
+			}
+			entries = append(entries, git.TreeEntry{Mode: git.ModeFile, Name: fmt.Sprintf("f%d\n\"ä\xff", i), OID: oid})
+		}
+		sub := must[git.OID](t)(r.WriteTree(entries))
+		link := must[git.OID](t)(r.WriteBlob([]byte("target")))
+		head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+		tree := must[git.OID](t)(r.WriteTree([]git.TreeEntry{
+			{Mode: git.ModeFile, Name: "a-", OID: link},
+			{Mode: git.ModeTree, Name: "a", OID: sub},
+			{Mode: git.ModeExec, Name: "a.b", OID: link},
+			{Mode: git.ModeLink, Name: "a0", OID: link},
+			{Mode: git.ModeModule, Name: "module", OID: head},
+		}))
+		want := git.Commit{
+			Tree: tree, Parents: []git.OID{head},
+			Author:    git.Signature{Name: "Ä <B>", Email: "x@y", When: time.Unix(1700000000, 0).In(time.FixedZone("", -9000))},
+			Committer: git.Signature{When: time.Unix(0, 0).UTC()},
+			Message:   "subject\n\nbody\n\nKey: value\n",
+		}
+		want.OID = must[git.OID](t)(r.WriteCommit(want))
+		s.git(dir, "update-ref", "refs/heads/new", string(want.OID))
+		s.git(dir, "fsck", "--strict", "--no-dangling")
+		got := must[git.Commit](t)(r.Commit(ctx, "refs/heads/new"))
+		want.Author.Name = "Ä B"
+		if diff := cmp.Diff(want, got, cmp.Comparer(sameMoment)); diff != "" {
+			t.Errorf("commit (-want +got):\n%s", diff)
+		}
+		if got := s.git(dir, "log", "-1", "--format=%an|%ae|%ad|%cn|%ce|%s|%(trailers:key=Key,valueonly)", "--date=raw", "new"); got !=
+			"Ä B|x@y|1700000000 -0230|||subject|value\n" {
+			t.Errorf("git reads %q", got)
+		}
+		if n := r.Processes(); n != 1 {
+			t.Errorf("%d processes", n)
+		}
+	})
+}
+
+func sameMoment(a, b time.Time) bool {
+	_, zoneA := a.Zone()
+	_, zoneB := b.Zone()
+	return a.Equal(b) && zoneA == zoneB
+}
+
+func (s *sandbox) hash(dir, content string) string {
+	s.t.Helper()
+	out, err := s.try(dir, content, "hash-object", "--stdin")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+func TestEmptyTreeMayBeCommitted(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		r := s.open(dir)
+		tree := must[git.OID](t)(r.EditTree(t.Context(), "", nil))
+		if tree != r.EmptyTree() {
+			t.Errorf("got %s", tree)
+		}
+		oid := must[git.OID](t)(r.WriteCommit(git.Commit{Tree: tree, Message: "nul\x00dropped"}))
+		s.git(dir, "update-ref", "refs/heads/empty", string(oid))
+		s.git(dir, "fsck", "--strict", "--no-dangling")
+	})
+}
+
+func TestAnExistingObjectIsNotWrittenAgain(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.open(s.init("r"))
+	oid := must[git.OID](t)(r.WriteBlob([]byte("content")))
+	path := s.path("r", ".git", "objects", string(oid[:2]), string(oid[2:]))
+	old := time.Unix(1600000000, 0)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	before := must[os.FileInfo](t)(os.Stat(path))
+	must[git.OID](t)(r.WriteBlob([]byte("content")))
+	after := must[os.FileInfo](t)(os.Stat(path))
+	if !os.SameFile(before, after) {
+		t.Error("written again")
+	}
+	if !after.ModTime().After(old) {
+		t.Error("a prune would take it")
+	}
+	if after.Mode().Perm() != 0o444 {
+		t.Errorf("mode %v", after.Mode())
+	}
+	// A crash of the machine may leave the name without the content.
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s.write(filepath.Dir(path), filepath.Base(path), "")
+	must[git.OID](t)(r.WriteBlob([]byte("content")))
+	must[git.Object](t)(r.Read(t.Context(), string(oid)))
+	if rest := must[[]string](t)(filepath.Glob(s.path("r", ".git", "objects", "tmp_*"))); len(rest) > 0 {
+		t.Errorf("left %v", rest)
+	}
+}
+
+func TestSharedRepositoryStaysWritableForItsGroup(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r", "--shared=group")
+	want := must[os.FileInfo](t)(os.Stat(filepath.Join(dir, ".git", "objects"))).Mode()
+	r := s.open(dir)
+	for i := range 30 {
+		oid := must[git.OID](t)(r.WriteBlob([]byte{byte(i)}))
+		got := must[os.FileInfo](t)(os.Stat(filepath.Join(dir, ".git", "objects", string(oid[:2])))).Mode()
+		if got != want {
+			t.Fatalf("fan-out has mode %v, objects %v", got, want)
+		}
+	}
+}
+
+func TestWriteTreeRefusesWhatGitWouldNotWrite(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.open(s.init("r"))
+	blob := must[git.OID](t)(r.WriteBlob(nil))
+	for name, entries := range map[string][]git.TreeEntry{
+		"slash":     {{Mode: git.ModeFile, Name: "a/b", OID: blob}},
+		"empty":     {{Mode: git.ModeFile, Name: "", OID: blob}},
+		"dot git":   {{Mode: git.ModeTree, Name: ".Git", OID: blob}},
+		"parent":    {{Mode: git.ModeTree, Name: "..", OID: blob}},
+		"nul":       {{Mode: git.ModeFile, Name: "a\x00b", OID: blob}},
+		"mode":      {{Mode: 0o100666, Name: "a", OID: blob}},
+		"no object": {{Mode: git.ModeFile, Name: "a"}},
+		"short":     {{Mode: git.ModeFile, Name: "a", OID: blob[:39]}},
+		"twice":     {{Mode: git.ModeFile, Name: "a", OID: blob}, {Mode: git.ModeTree, Name: "a", OID: r.EmptyTree()}},
+		"twice far": {{Mode: git.ModeFile, Name: "a", OID: blob}, {Mode: git.ModeFile, Name: "a.b", OID: blob}, {Mode: git.ModeTree, Name: "a", OID: r.EmptyTree()}},
+	} {
+		if oid, err := r.WriteTree(entries); err == nil {
+			t.Errorf("%s: wrote %s", name, oid)
+		}
+	}
+}
+
+func TestReadReportsWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	r := s.open(dir)
+	ctx := t.Context()
+	head := s.git(dir, "rev-parse", "HEAD")
+	for _, spec := range []string{
+		"nope", "refs/heads/nope", strings.Repeat("0", 40), strings.Repeat("1", 40), "HEAD:nope", "HEAD^", ":nope",
+		"-x", "--batch", head + " commit 12", "a b c", "HEAD^{tree}^{commit}", "äöü\xff", "@{-1}", "missing",
+	} {
+		if _, err := r.Read(ctx, spec); !errors.Is(err, git.ErrMissing) {
+			t.Errorf("Read(%q) = %v", spec, err)
+		}
+	}
+	for _, spec := range []string{"", "HEAD\nHEAD", "HEAD\r", "HEAD\x00"} {
+		if o, err := r.Read(ctx, spec); err == nil {
+			t.Errorf("Read(%q) = %v", spec, o)
+		}
+	}
+	for _, spec := range []string{"HEAD", "main", "refs/heads/main", "HEAD^{tree}", "HEAD:a", ":a", "HEAD:", head[:10]} {
+		want := s.git(dir, "rev-parse", spec)
+		if got := must[git.Object](t)(r.Read(ctx, spec)); string(got.OID) != want {
+			t.Errorf("Read(%q) = %s", spec, got.OID)
+		}
+	}
+	if _, err := r.Commit(ctx, "HEAD^{tree}"); err == nil {
+		t.Error("a tree is no commit")
+	}
+	if _, err := r.Tree(ctx, git.OID(head)); err == nil {
+		t.Error("a commit is no tree")
+	}
+	if n := r.Processes(); n != 1 {
+		t.Errorf("%d processes", n)
+	}
+}
+
+func TestReadAfterCloseAndAfterCancel(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.open(s.init("r"))
+	must[git.Object](t)(r.Read(t.Context(), "HEAD"))
+	for range 2 {
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	must[git.Object](t)(r.Read(ended, "HEAD"))
+	cancel()
+	if _, err := r.Read(ended, "HEAD"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := r.Run(ended, "version"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	// The context of the read that started the process doesn't end it.
+	must[git.Object](t)(r.Read(t.Context(), "HEAD"))
+	if n := r.Processes(); n > 3 {
+		t.Errorf("%d processes", n)
+	}
+}
+
+// TestReadsAtTheSameTime mixes readers with ones that give up in between.
+func TestReadsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.open(s.init("r"))
+	blobs := map[git.OID]string{}
+	for i := range 8 {
+		text := strings.Repeat(fmt.Sprintf("%d\n", i), 100_000)
+		blobs[must[git.OID](t)(r.WriteBlob([]byte(text)))] = text
+	}
+	var wg sync.WaitGroup
+	for oid, text := range blobs {
+		wg.Go(func() {
+			for range 20 {
+				got, err := r.Read(t.Context(), string(oid))
+				if err != nil || string(got.Data) != text {
+					t.Errorf("%s: %v", oid, err)
+				}
+			}
+		})
+		wg.Go(func() {
+			for i := range 5 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
+				got, err := r.Read(ctx, string(oid))
+				cancel()
+				if err == nil && string(got.Data) != text || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: %v", oid, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestExitErrorSaysWhatGitSaid(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.open(s.init("r"))
+	_, err := r.Run(t.Context(), "-c", "a.b=c", "rev-parse", "--verify", "secret-name")
+	exit, ok := errors.AsType[*git.ExitError](err)
+	if !ok || exit.Code != 128 || !strings.HasPrefix(exit.Stderr, "fatal: ") {
+		t.Fatalf("got %#v", err)
+	}
+	if got := err.Error(); got != "git rev-parse: exit status 128: fatal: Needed a single revision" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNoGit(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: s.init("r"), Environ: []string{"PATH=/nonexistent"}}))
+	r.Close()
+	if got := must[string](t)(r.BranchName(t.Context())); got != "main" {
+		t.Errorf("branch %q", got)
+	}
+}

@@ -1,0 +1,111 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// Rel turns a path, absolute or relative to where discovery began, into the
+// slash path below Root. Symlinks in its directory are resolved, the last
+// element is not: a tracked symlink is a path of its own. It need not exist.
+// The result is false for Root itself and for what is outside of it or in a
+// .git.
+func (r *Repo) Rel(path string) (string, bool) {
+	if r.Root == "" || path == "" || strings.IndexByte(path, 0) >= 0 {
+		return "", false
+	}
+	path = absolute(r.dir, path)
+	dir, base := filepath.Split(path)
+	rel, ok := below(r.Root, filepath.Join(r.physical(filepath.Clean(dir)), base))
+	if !ok || rel == "." {
+		return "", false
+	}
+	rel = filepath.ToSlash(rel)
+	for name := range strings.SplitSeq(rel, "/") {
+		if isDotGit(name) {
+			return "", false
+		}
+	}
+	return rel, true
+}
+
+// physical resolves the symlinks of the part of dir that exists.
+func (r *Repo) physical(dir string) string {
+	r.parentMu.Lock()
+	known, ok := r.parents[dir]
+	r.parentMu.Unlock()
+	if ok {
+		return known
+	}
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		parent := filepath.Dir(dir)
+		if _, statErr := os.Lstat(dir); parent == dir || statErr == nil {
+			return dir // the root, or a symlink to nowhere
+		}
+		return filepath.Join(r.physical(parent), filepath.Base(dir))
+	}
+	r.parentMu.Lock()
+	r.parents[dir] = resolved
+	r.parentMu.Unlock()
+	return resolved
+}
+
+// below gives path relative to root, if it is root or below it. Both are clean.
+func below(root, path string) (string, bool) {
+	if path == root {
+		return ".", true
+	}
+	if !strings.HasSuffix(root, string(filepath.Separator)) {
+		root += string(filepath.Separator)
+	}
+	return strings.CutPrefix(path, root)
+}
+
+// ValidPath tells if git would take path into a tree: relative, with slashes,
+// no empty element, no "." or "..", and no .git in any of the spellings that
+// some file system takes for it.
+func ValidPath(path string) bool {
+	if path == "" {
+		return false
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if !validName(name) {
+			return false
+		}
+	}
+	return true
+}
+
+func validName(name string) bool {
+	return name != "" && name != "." && name != ".." &&
+		strings.IndexByte(name, 0) < 0 && strings.IndexByte(name, '/') < 0 && !isDotGit(name)
+}
+
+// isDotGit knows .git in any case, with what NTFS drops at its end and what
+// HFS+ drops anywhere. Git refuses all of them.
+func isDotGit(name string) bool {
+	if !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "g") &&
+		!strings.HasPrefix(name, "G") && (name == "" || name[0] < utf8.RuneSelf) {
+		return false
+	}
+	if i := strings.IndexAny(name, ":\\"); i >= 0 {
+		name = name[:i]
+	}
+	ntfs := strings.TrimRight(name, " .")
+	if strings.EqualFold(ntfs, ".git") || strings.EqualFold(ntfs, "git~1") {
+		return true
+	}
+	return strings.EqualFold(strings.Map(dropIgnorable, name), ".git")
+}
+
+// dropIgnorable drops the characters that HFS+ ignores in a name.
+func dropIgnorable(c rune) rune {
+	switch {
+	case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
+		return -1
+	}
+	return c
+}

@@ -1,0 +1,142 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ErrRefMoved means that a ref hadn't the old value: somebody else moved it.
+// Nothing was changed; read again and retry.
+var ErrRefMoved = errors.New("ref has moved")
+
+// ErrRefLocked means that another process held a ref's lock for longer than git
+// waits, or that a crash left the lock file. Nothing was changed.
+var ErrRefLocked = errors.New("ref is locked")
+
+// RefUpdate moves one ref from Old to New. With an empty New it is deleted, with
+// an empty Old it must not exist.
+type RefUpdate struct {
+	Name     string
+	New, Old OID
+}
+
+// Ref is a ref and the object it points at.
+type Ref struct {
+	Name string
+	OID  OID
+}
+
+// UpdateRefs moves all refs or none. The error is ErrRefMoved if one hasn't its
+// old value.
+func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdate) error {
+	if len(updates) == 0 {
+		return nil
+	}
+	script, err := r.refScript(updates)
+	if err != nil {
+		return err
+	}
+	for _, u := range updates {
+		if err := disk.Step("ref", u.Name); err != nil {
+			return fmt.Errorf("update ref %s: %w", u.Name, err)
+		}
+	}
+	args := []string{"update-ref", "-m", reason, "--stdin", "-z"}
+	if reason == "" {
+		args = []string{"update-ref", "--stdin", "-z"}
+	}
+	_, err = r.run(ctx, request{args: args, stdin: strings.NewReader(script)})
+	if err != nil {
+		return fmt.Errorf("update ref %s: %w", updates[0].Name, r.refError(ctx, updates, err))
+	}
+	return disk.Step("ref-done", updates[0].Name)
+}
+
+// refScript is the transaction in update-ref's language.
+func (r *Repo) refScript(updates []RefUpdate) (string, error) {
+	var b strings.Builder
+	b.WriteString("start\x00")
+	for _, u := range updates {
+		if !strings.HasPrefix(u.Name, "refs/") || strings.ContainsAny(u.Name, "\x00\n ") {
+			return "", fmt.Errorf("update ref %q: not a ref's name", u.Name)
+		}
+		if (u.New != "" && !r.Format.Valid(u.New)) || (u.Old != "" && !r.Format.Valid(u.Old)) || u.New == u.Old && u.New == "" {
+			return "", fmt.Errorf("update ref %s: from %q to %q is no move", u.Name, u.Old, u.New)
+		}
+		fmt.Fprintf(&b, "update %s\x00%s\x00%s\x00", u.Name, r.orZero(u.New), r.orZero(u.Old))
+	}
+	b.WriteString("prepare\x00commit\x00")
+	return b.String(), nil
+}
+
+func (r *Repo) orZero(oid OID) OID {
+	if oid == "" {
+		return r.Format.Zero()
+	}
+	return oid
+}
+
+// refError tells a lost race from other failures: by git's message, and where
+// that says nothing by what the refs are now.
+func (r *Repo) refError(ctx context.Context, updates []RefUpdate, err error) error {
+	exit, ok := errors.AsType[*ExitError](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case strings.Contains(exit.Stderr, "but expected "), strings.Contains(exit.Stderr, "reference already exists"):
+		return errors.Join(ErrRefMoved, err)
+	case strings.Contains(exit.Stderr, ".lock': File exists"):
+		return errors.Join(ErrRefLocked, err)
+	}
+	moved, readErr := r.moved(ctx, updates)
+	if readErr == nil && moved {
+		return errors.Join(ErrRefMoved, err)
+	}
+	return err
+}
+
+// moved tells if one of the refs hasn't its old value.
+func (r *Repo) moved(ctx context.Context, updates []RefUpdate) (bool, error) {
+	names := make([]string, len(updates))
+	for i, u := range updates {
+		names[i] = u.Name
+	}
+	refs, err := r.Refs(ctx, names...)
+	if err != nil {
+		return false, err
+	}
+	now := make(map[string]OID, len(refs))
+	for _, ref := range refs {
+		now[ref.Name] = ref.OID
+	}
+	for _, u := range updates {
+		if now[u.Name] != u.Old {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Refs lists the refs that are or lie below one of the prefixes, which end at a
+// slash or at a whole name ("refs/heads/entire/"); without any, all refs.
+func (r *Repo) Refs(ctx context.Context, prefix ...string) ([]Ref, error) {
+	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)", "--"}, prefix...)
+	out, err := r.Run(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list refs: %w", err)
+	}
+	var refs []Ref
+	for line := range strings.Lines(string(out)) {
+		oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if !ok || !r.Format.Valid(OID(oid)) {
+			return nil, fmt.Errorf("list refs: unknown line %q", line)
+		}
+		refs = append(refs, Ref{Name: name, OID: OID(oid)})
+	}
+	return refs, nil
+}

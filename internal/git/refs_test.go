@@ -1,0 +1,178 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+func TestUpdateRefs(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		r := s.open(dir)
+		one := git.OID(s.git(dir, "rev-parse", "HEAD"))
+		s.git(dir, "commit", "-q", "--allow-empty", "-m", "two")
+		two := git.OID(s.git(dir, "rev-parse", "HEAD"))
+		steps := []struct {
+			name    string
+			updates []git.RefUpdate
+			moved   bool
+			want    map[string]git.OID
+		}{
+			{"nothing", nil, false, map[string]git.OID{}},
+			{"create two", []git.RefUpdate{{Name: "refs/heads/e/a", New: one}, {Name: "refs/heads/e/b", New: two}}, false, map[string]git.OID{"a": one, "b": two}},
+			{"create what is there", []git.RefUpdate{{Name: "refs/heads/e/a", New: two}}, true, map[string]git.OID{"a": one, "b": two}},
+			{"wrong old", []git.RefUpdate{{Name: "refs/heads/e/a", New: two, Old: two}}, true, map[string]git.OID{"a": one, "b": two}},
+			{"absent", []git.RefUpdate{{Name: "refs/heads/e/c", New: two, Old: two}}, true, map[string]git.OID{"a": one, "b": two}},
+			{"all or none", []git.RefUpdate{{Name: "refs/heads/e/a", New: two, Old: one}, {Name: "refs/heads/e/b", New: one, Old: one}}, true, map[string]git.OID{"a": one, "b": two}},
+			{"delete wrong", []git.RefUpdate{{Name: "refs/heads/e/a", Old: two}}, true, map[string]git.OID{"a": one, "b": two}},
+			{"delete absent", []git.RefUpdate{{Name: "refs/heads/e/c", Old: two}}, true, map[string]git.OID{"a": one, "b": two}},
+			{"swap", []git.RefUpdate{{Name: "refs/heads/e/a", New: two, Old: one}, {Name: "refs/heads/e/b", Old: two}, {Name: "refs/heads/e/c", New: one}}, false, map[string]git.OID{"a": two, "c": one}},
+		}
+		for _, packed := range []bool{false, true} {
+			for _, tt := range steps {
+				if packed {
+					s.git(dir, "pack-refs", "--all")
+				}
+				err := r.UpdateRefs(t.Context(), "why\nand how", tt.updates)
+				if errors.Is(err, git.ErrRefMoved) != tt.moved || !tt.moved && err != nil {
+					t.Errorf("%s: %v", tt.name, err)
+				}
+				got := map[string]git.OID{}
+				for _, ref := range must[[]git.Ref](t)(r.Refs(t.Context(), "refs/heads/e/")) {
+					got[strings.TrimPrefix(ref.Name, "refs/heads/e/")] = ref.OID
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+				}
+			}
+			s.git(dir, "update-ref", "-d", "refs/heads/e/a")
+			s.git(dir, "update-ref", "-d", "refs/heads/e/c")
+		}
+	})
+}
+
+func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	r := s.open(dir)
+	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	if err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: "refs/heads/x", New: head}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, u := range map[string]git.RefUpdate{
+		"no such object":    {Name: "refs/heads/y", New: git.OID(strings.Repeat("1", 40))},
+		"not a name":        {Name: "HEAD", New: head},
+		"newline":           {Name: "refs/heads/a\nb", New: head},
+		"bad name":          {Name: "refs/heads/a..b", New: head},
+		"below another":     {Name: "refs/heads/x/y", New: head},
+		"above another":     {Name: "refs/heads", New: head},
+		"no id":             {Name: "refs/heads/y", New: "HEAD"},
+		"nothing":           {Name: "refs/heads/y"},
+		"format of another": {Name: "refs/heads/y", New: head + head[:24]},
+	} {
+		err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{u})
+		if err == nil || errors.Is(err, git.ErrRefMoved) || errors.Is(err, git.ErrRefLocked) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.write(dir, ".git/refs/heads/x.lock", "")
+	err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: "refs/heads/x", New: head, Old: head}})
+	if !errors.Is(err, git.ErrRefLocked) || errors.Is(err, git.ErrRefMoved) {
+		t.Errorf("locked: %v", err)
+	}
+	// A directory where the ref's file should go can't be written by anybody.
+	if err := os.MkdirAll(filepath.Join(dir, ".git/refs/heads/z.lock/x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err = r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: "refs/heads/z", New: head}})
+	if err == nil || errors.Is(err, git.ErrRefMoved) {
+		t.Errorf("unwritable: %v", err)
+	}
+}
+
+// TestNoUpdateIsLost has two writers append to one chain: as many commits are
+// on it as updates succeeded.
+func TestNoUpdateIsLost(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	const name, each = "refs/heads/chain", 200
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done, raced := 0, 0
+	for w := range 2 {
+		r := s.open(dir)
+		wg.Go(func() {
+			for i := 0; i < each; {
+				err := appendCommit(t, r, name, fmt.Sprintf("writer %d commit %d", w, i))
+				mu.Lock()
+				switch {
+				case err == nil:
+					done++
+					i++
+				case errors.Is(err, git.ErrRefMoved), errors.Is(err, git.ErrRefLocked):
+					raced++
+				default:
+					t.Errorf("writer %d: %v", w, err)
+					i++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if got := s.git(dir, "rev-list", "--count", name); got != fmt.Sprint(done) || done != 2*each {
+		t.Errorf("%s commits on the chain, %d succeeded", got, done)
+	}
+	t.Logf("%d lost races", raced)
+	s.git(dir, "fsck", "--strict", "--no-dangling")
+}
+
+func appendCommit(t *testing.T, r *git.Repo, name, message string) error {
+	c := git.Commit{Tree: r.EmptyTree(), Message: message}
+	tip, err := r.Commit(t.Context(), name)
+	if err != nil && !errors.Is(err, git.ErrMissing) {
+		return err
+	}
+	if err == nil {
+		c.Parents = []git.OID{tip.OID}
+	}
+	oid, err := r.WriteCommit(c)
+	if err != nil {
+		return err
+	}
+	return r.UpdateRefs(t.Context(), "append", []git.RefUpdate{{Name: name, New: oid, Old: tip.OID}})
+}
+
+func TestRefs(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	for _, name := range []string{"refs/heads/entire/1", "refs/heads/entire/2/x", "refs/heads/entire-not", "refs/entire/context/1"} {
+		s.git(dir, "update-ref", name, string(head))
+	}
+	r := s.open(dir)
+	want := []git.Ref{{Name: "refs/heads/entire/1", OID: head}, {Name: "refs/heads/entire/2/x", OID: head}}
+	for _, prefix := range []string{"refs/heads/entire/", "refs/heads/entire"} {
+		if diff := cmp.Diff(want, must[[]git.Ref](t)(r.Refs(t.Context(), prefix))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", prefix, diff)
+		}
+	}
+	if got := must[[]git.Ref](t)(r.Refs(t.Context())); len(got) != 5 {
+		t.Errorf("got %v", got)
+	}
+	if got := must[[]git.Ref](t)(r.Refs(t.Context(), "refs/none/")); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+}

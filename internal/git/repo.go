@@ -1,0 +1,244 @@
+package git
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Repo is a repository, seen from one of its worktrees. Its methods may be
+// called at the same time. Close ends the git process that reads may have
+// started.
+type Repo struct {
+	// GitDir, CommonDir and Root are absolute and without symlinks. GitDir is
+	// the worktree's own, CommonDir the one that all worktrees share. Root is
+	// empty if there is no working tree here.
+	GitDir, CommonDir, Root string
+	// WorktreeID is the name of a linked worktree, empty for the main one.
+	WorktreeID string
+	// Bare says that there is no working tree here: a bare repository, or a
+	// directory inside a git directory.
+	Bare bool
+	// Format is the hash function.
+	Format Format
+	// RefStorage is "files" or "reftable".
+	RefStorage string
+
+	dir      string // where discovery began; relative paths start here
+	settings repoSettings
+	locate   Locate
+	explicit bool // GIT_DIR is passed on to git
+	objects  string
+
+	processes atomic.Int64
+	environ   func() []string
+	deflaters sync.Pool
+
+	batchMu sync.Mutex // guards batch, and the order of its requests
+	batch   *batch
+
+	treeMu sync.Mutex // guards trees
+	trees  map[OID][]TreeEntry
+
+	parentMu sync.Mutex // guards parents
+	parents  map[string]string
+}
+
+func (l Locate) open(dir string, f found) (*Repo, error) {
+	s, err := readSettings(f)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repo{
+		GitDir: f.gitDir, CommonDir: f.commonDir, Format: s.format(), RefStorage: s.refStorage(),
+		dir: dir, settings: s, locate: l, explicit: f.explicit,
+		objects: filepath.Join(f.commonDir, "objects"),
+		trees:   make(map[OID][]TreeEntry),
+		parents: make(map[string]string),
+	}
+	r.environ = sync.OnceValue(r.buildEnviron)
+	r.deflaters.New = func() any {
+		w, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
+		if err != nil {
+			panic(err) // the level is a constant
+		}
+		return w
+	}
+	if name := l.getenv("GIT_OBJECT_DIRECTORY"); l.Hook && name != "" {
+		r.objects = absolute(dir, name)
+	}
+	if f.gitDir != f.commonDir {
+		r.WorktreeID = filepath.Base(f.gitDir)
+	}
+	if err := r.findRoot(f); err != nil {
+		return nil, err
+	}
+	r.Bare = r.Root == ""
+	return r, nil
+}
+
+// findRoot finds the root of the working tree by git's rules.
+func (r *Repo) findRoot(f found) error {
+	root := f.base
+	workTree := ""
+	if r.locate.Hook {
+		workTree = r.locate.getenv("GIT_WORK_TREE")
+	}
+	switch {
+	case workTree != "":
+		root = absolute(r.dir, workTree)
+	case r.settings.worktree != "":
+		root = absolute(f.gitDir, r.settings.worktree)
+	case r.settings.bare:
+		return nil
+	case f.explicit && isFalse(r.locate.getenv("GIT_IMPLICIT_WORK_TREE")):
+		return nil
+	case f.explicit:
+		root = r.dir
+	}
+	if root == "" {
+		return nil
+	}
+	physical, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return fmt.Errorf("resolve working tree: %w", err)
+	}
+	if _, inside := below(f.gitDir, physical); inside {
+		return nil
+	}
+	r.Root = physical
+	if !f.explicit && physical != f.base {
+		return r.pass(f)
+	}
+	return nil
+}
+
+// pass makes git take the repository from its environment, since it would not
+// find it from the working tree. Git then doesn't ask whose the repository is,
+// so that is done here.
+func (r *Repo) pass(f found) error {
+	if !ownedByUser(f.gitDir) {
+		return fmt.Errorf("%s belongs to another user: %w", f.gitDir, ErrNotRepository)
+	}
+	r.explicit = true
+	return nil
+}
+
+// MainRoot is the root of the main worktree, empty if there is none or if it
+// can't be known from here.
+func (r *Repo) MainRoot() string {
+	if r.GitDir == r.CommonDir {
+		return r.Root
+	}
+	s, err := readSettings(found{gitDir: r.CommonDir, commonDir: r.CommonDir})
+	root := ""
+	switch {
+	case err != nil:
+		return ""
+	case s.worktree != "":
+		root = absolute(r.CommonDir, s.worktree)
+	case !s.bare && filepath.Base(r.CommonDir) == ".git":
+		root = filepath.Dir(r.CommonDir)
+	}
+	if root == "" || !isDir(root) {
+		return ""
+	}
+	return root
+}
+
+// BranchName is the branch that is checked out, without refs/heads/, also if it
+// has no commit yet. It is empty when HEAD is detached.
+func (r *Repo) BranchName(ctx context.Context) (string, error) {
+	if r.RefStorage != "files" {
+		return r.symbolicHead(ctx)
+	}
+	head := filepath.Join(r.GitDir, "HEAD")
+	if target, err := os.Readlink(head); err == nil {
+		return strings.TrimPrefix(filepath.ToSlash(target), "refs/heads/"), nil
+	}
+	data, err := os.ReadFile(head)
+	if err != nil {
+		return "", fmt.Errorf("read HEAD: %w", err)
+	}
+	name, symbolic := bytes.CutPrefix(data, []byte("ref:"))
+	if !symbolic {
+		return "", nil
+	}
+	return strings.TrimPrefix(string(bytes.TrimSpace(name)), "refs/heads/"), nil
+}
+
+func (r *Repo) symbolicHead(ctx context.Context) (string, error) {
+	out, err := r.Run(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(strings.TrimRight(string(out), "\n"), "refs/heads/"), nil
+}
+
+// Operation says what git is in the middle of.
+type Operation struct {
+	Rebase     bool // rebase-merge/, or rebase-apply/ of a rebase
+	Apply      bool // git am
+	CherryPick bool
+	Revert     bool
+	Merge      bool
+	Squash     bool // merge --squash, before its commit
+}
+
+// InProgress tells what git is in the middle of. It starts no process, except
+// that a reftable repository has two of the marks among its refs.
+func (r *Repo) InProgress(ctx context.Context) (Operation, error) {
+	op := Operation{
+		Rebase:     r.has("rebase-merge") || r.has("rebase-apply/rebasing"),
+		Apply:      r.has("rebase-apply/applying"),
+		CherryPick: r.has("CHERRY_PICK_HEAD"),
+		Revert:     r.has("REVERT_HEAD"),
+		Merge:      r.has("MERGE_HEAD"),
+		Squash:     r.has("SQUASH_MSG"),
+	}
+	if r.RefStorage == "files" {
+		return op, nil
+	}
+	var err error
+	if op.CherryPick, err = r.hasRef(ctx, "CHERRY_PICK_HEAD"); err != nil {
+		return op, err
+	}
+	op.Revert, err = r.hasRef(ctx, "REVERT_HEAD")
+	return op, err
+}
+
+func (r *Repo) has(name string) bool {
+	_, err := os.Lstat(filepath.Join(r.GitDir, name))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func (r *Repo) hasRef(ctx context.Context, name string) (bool, error) {
+	_, err := r.Read(ctx, name)
+	if errors.Is(err, ErrMissing) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// GitPath is where git keeps the file name of its directory (hooks, info/exclude),
+// absolute: it knows which are shared by worktrees, and core.hooksPath.
+func (r *Repo) GitPath(ctx context.Context, name string) (string, error) {
+	out, err := r.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", name)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}
+
+func isFalse(value string) bool { return value != "" && !isTrue(value) }

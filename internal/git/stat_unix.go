@@ -1,0 +1,31 @@
+//go:build unix
+
+package git
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// sameDevice tells if two files are on one file system.
+func sameDevice(a, b fs.FileInfo) bool {
+	x, okX := a.Sys().(*syscall.Stat_t)
+	y, okY := b.Sys().(*syscall.Stat_t)
+	return !okX || !okY || x.Dev == y.Dev
+}
+
+// ownedByUser tells if the file belongs to the user of this process.
+func ownedByUser(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(s.Uid) == os.Geteuid()
+}
+
+// freshen sets a file's times to now, so that a prune keeps it.
+func freshen(path string) error { return unix.Utimes(path, nil) }

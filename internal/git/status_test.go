@@ -1,0 +1,206 @@
+package git_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.superproject()
+	s.write(dir, ".gitignore", "ignored\n")
+	for _, name := range []string{"d/changed", "d/deleted", "staged", "old name", "typed"} {
+		s.write(dir, name, name+"\n")
+	}
+	s.git(dir, "add", ".")
+	s.git(dir, "commit", "-q", "-m", "more")
+	s.git(dir, "config", "status.showUntrackedFiles", "no")
+	s.git(dir, "config", "status.relativePaths", "true")
+	s.git(dir, "config", "status.branch", "true")
+	s.git(dir, "config", "status.short", "true")
+	s.git(dir, "config", "color.status", "always")
+	s.write(dir, "d/changed", "2")
+	s.write(dir, "staged", "2")
+	s.write(dir, "added", "2")
+	s.git(dir, "mv", "old name", "new name")
+	s.git(dir, "add", "staged", "added")
+	s.write(dir, "ignored", "x")
+	s.write(dir, "sub/untracked", "x")
+	s.write(dir, "sub/a", "changed inside")
+	s.init("super/nested")
+	if err := os.Remove(filepath.Join(dir, "d/deleted")); err != nil {
+		t.Fatal(err)
+	}
+	want := []git.StatusEntry{
+		{'A', ' ', "added"},
+		{' ', 'M', "d/changed"},
+		{' ', 'D', "d/deleted"},
+		{'A', ' ', "new name"},
+		{'D', ' ', "old name"},
+		{'M', ' ', "staged"},
+		{'?', '?', "nested/"},
+	}
+	for _, name := range oddNames() {
+		s.write(dir, "new/"+name, "x")
+		want = append(want, git.StatusEntry{Index: '?', Worktree: '?', Path: "new/" + name})
+	}
+	slices.SortFunc(want, comparePaths)
+	for _, from := range []string{dir, filepath.Join(dir, "d")} {
+		r := s.open(from)
+		got := must[[]git.StatusEntry](t)(r.Status(t.Context()))
+		slices.SortFunc(got, comparePaths)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("from %s (-want +got):\n%s", from, diff)
+		}
+	}
+}
+
+func comparePaths(a, b git.StatusEntry) int { return strings.Compare(a.Path, b.Path) }
+
+func TestStatusOfPathsTakesThemLiterally(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	for _, name := range oddNames() {
+		s.write(dir, name, "x")
+	}
+	r := s.open(dir)
+	all := must[[]git.StatusEntry](t)(r.Status(t.Context()))
+	for _, name := range oddNames() {
+		got := must[[]git.StatusEntry](t)(r.Status(t.Context(), name))
+		if diff := cmp.Diff([]git.StatusEntry{{'?', '?', name}}, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", name, diff)
+		}
+	}
+	if got := must[[]git.StatusEntry](t)(r.Status(t.Context(), "a", "absent", "dir with space")); len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+	// More paths than a command line takes.
+	many := []string{"dir with space/", "plain"}
+	for i := range 100_000 {
+		many = append(many, fmt.Sprintf("some/long/path/to/an/absent/file/%d", i))
+	}
+	got := must[[]git.StatusEntry](t)(r.Status(t.Context(), many...))
+	want := slices.DeleteFunc(all, func(e git.StatusEntry) bool {
+		return e.Path != "plain" && !strings.HasPrefix(e.Path, "dir with space/")
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("many (-want +got):\n%s", diff)
+	}
+}
+
+func TestUntracked(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	r := s.open(dir)
+	if got := must[[]string](t)(r.Untracked(t.Context())); len(got) != 0 {
+		t.Errorf("got %q", got)
+	}
+	s.write(s.path("home"), ".config/git/ignore", "*.swp\n")
+	s.write(dir, ".git/info/exclude", "excluded\n")
+	s.write(dir, ".gitignore", "ignored/\n")
+	for _, name := range []string{"x.swp", "excluded", "ignored/f"} {
+		s.write(dir, name, "x")
+	}
+	want := []string{".gitignore"}
+	for _, name := range oddNames() {
+		s.write(dir, name, "x")
+		want = append(want, name)
+	}
+	got := must[[]string](t)(r.Untracked(t.Context()))
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestStagedAndChanges(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		for _, name := range []string{"exec", "gone", "typed", "moved"} {
+			s.write(dir, name, "long enough to be found as a rename of "+name+"\n")
+		}
+		s.git(dir, "add", ".")
+		s.git(dir, "commit", "-q", "-m", "base")
+		base := git.OID(s.git(dir, "rev-parse", "HEAD"))
+		s.git(dir, "config", "diff.renames", "copies")
+		s.git(dir, "config", "diff.noprefix", "true")
+		s.git(dir, "config", "core.abbrev", "5")
+		s.git(dir, "update-index", "--chmod=+x", "exec")
+		s.git(dir, "rm", "-q", "gone", "typed")
+		s.git(dir, "mv", "moved", "new\n\"name ")
+		s.symlink("a", "r/typed")
+		s.write(dir, "a", "changed")
+		s.git(dir, "add", "typed", "a")
+		s.git(dir, "update-index", "--add", "--cacheinfo", "160000,"+string(base)+",module")
+		s.write(dir, "a", "not staged")
+		r := s.open(dir)
+		id := func(spec string) git.OID { return git.OID(s.git(dir, "rev-parse", spec)) }
+		want := []git.Change{
+			{Path: "a", Status: 'M', OldMode: git.ModeFile, NewMode: git.ModeFile, Old: id("HEAD:a"), New: id(":a")},
+			{Path: "exec", Status: 'M', OldMode: git.ModeFile, NewMode: git.ModeExec, Old: id("HEAD:exec"), New: id(":exec")},
+			{Path: "gone", Status: 'D', OldMode: git.ModeFile, Old: id("HEAD:gone")},
+			{Path: "module", Status: 'A', NewMode: git.ModeModule, New: base},
+			{Path: "moved", Status: 'D', OldMode: git.ModeFile, Old: id("HEAD:moved")},
+			{Path: "new\n\"name ", Status: 'A', NewMode: git.ModeFile, New: id("HEAD:moved")},
+			{Path: "typed", Status: 'T', OldMode: git.ModeFile, NewMode: git.ModeLink, Old: id("HEAD:typed"), New: id(":typed")},
+		}
+		if diff := cmp.Diff(want, must[[]git.Change](t)(r.Staged(t.Context(), base))); diff != "" {
+			t.Errorf("Staged (-want +got):\n%s", diff)
+		}
+		s.git(dir, "commit", "-q", "-m", "next")
+		next := id("HEAD")
+		if diff := cmp.Diff(want, must[[]git.Change](t)(r.Changes(t.Context(), base, next))); diff != "" {
+			t.Errorf("Changes (-want +got):\n%s", diff)
+		}
+		if got := must[[]git.Change](t)(r.Changes(t.Context(), next, next)); len(got) != 0 {
+			t.Errorf("got %v", got)
+		}
+		for name, got := range map[string][]git.Change{
+			"Staged":  must[[]git.Change](t)(r.Staged(t.Context(), "")),
+			"Changes": must[[]git.Change](t)(r.Changes(t.Context(), "", next)),
+		} {
+			if len(got) != 5 || got[0].Status != 'A' {
+				t.Errorf("%s from nothing: %v", name, got)
+			}
+		}
+		if got := must[[]git.Change](t)(r.Changes(t.Context(), next, "")); len(got) != 5 || got[0].Status != 'D' {
+			t.Errorf("to nothing: %v", got)
+		}
+		if _, err := r.Changes(t.Context(), "--help", next); err == nil {
+			t.Error("an option was taken for an id")
+		}
+	})
+}
+
+func TestStagedUsesTheIndexOfTheCommit(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.write(dir, "b", "b")
+	s.git(dir, "add", "b")
+	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	s.git(dir, "read-tree", "--index-output=.git/other", "HEAD")
+	s.git(dir, "add", "b")
+	env := append(s.env, "GIT_INDEX_FILE=.git/other")
+	for hook, want := range map[bool]int{true: 0, false: 1} {
+		r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: dir, Environ: env, Hook: hook}))
+		if got := must[[]git.Change](t)(r.Staged(t.Context(), head)); len(got) != want {
+			t.Errorf("hook %v: %v", hook, got)
+		}
+		if got := must[[]git.StatusEntry](t)(r.Status(t.Context())); len(got) != 1 {
+			t.Errorf("hook %v: status %v", hook, got)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package git
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TreeEntry is one line of a tree.
+type TreeEntry struct {
+	Mode Mode
+	Name string
+	OID  OID
+}
+
+// EmptyTree is the tree without entries. Git knows it everywhere, stored or not.
+func (r *Repo) EmptyTree() OID { return r.Format.hashObject("tree", nil) }
+
+// Tree gives the entries of a tree in git's order. The slice is shared: it must
+// not be changed. No tree ("") has no entries.
+func (r *Repo) Tree(ctx context.Context, oid OID) ([]TreeEntry, error) {
+	if oid == "" || oid == r.EmptyTree() {
+		return nil, nil
+	}
+	r.treeMu.Lock()
+	entries, ok := r.trees[oid]
+	r.treeMu.Unlock()
+	if ok {
+		return entries, nil
+	}
+	object, err := r.Read(ctx, string(oid))
+	if err != nil {
+		return nil, err
+	}
+	if object.Type != "tree" {
+		return nil, fmt.Errorf("%s %s is no tree", object.Type, oid)
+	}
+	if entries, err = decodeTree(object.Data, r.Format); err != nil {
+		return nil, fmt.Errorf("read tree %s: %w", oid, err)
+	}
+	r.remember(oid, entries)
+	return entries, nil
+}
+
+func (r *Repo) remember(oid OID, entries []TreeEntry) {
+	r.treeMu.Lock()
+	defer r.treeMu.Unlock()
+	r.trees[oid] = slices.Clip(entries)
+}
+
+func decodeTree(data []byte, format Format) ([]TreeEntry, error) {
+	size := format.size()
+	entries := make([]TreeEntry, 0, len(data)/(size+20)+1)
+	for len(data) > 0 {
+		end := bytes.IndexByte(data, 0)
+		if end < 0 || len(data) < end+1+size {
+			return nil, fmt.Errorf("entry %d is cut off", len(entries))
+		}
+		mode, name, ok := bytes.Cut(data[:end], []byte(" "))
+		bits, err := strconv.ParseUint(string(mode), 8, 32)
+		if !ok || err != nil {
+			return nil, fmt.Errorf("entry %d has no mode", len(entries))
+		}
+		entries = append(entries, TreeEntry{
+			Mode: Mode(bits), Name: string(name), OID: OID(hex.EncodeToString(data[end+1 : end+1+size])),
+		})
+		data = data[end+1+size:]
+	}
+	return entries, nil
+}
+
+// Lookup finds the entry at path below a tree. It reads the trees on the way.
+func (r *Repo) Lookup(ctx context.Context, tree OID, path string) (TreeEntry, bool, error) {
+	at := TreeEntry{Mode: ModeTree, OID: tree}
+	for name := range strings.SplitSeq(path, "/") {
+		if at.Mode != ModeTree {
+			return TreeEntry{}, false, nil
+		}
+		entries, err := r.Tree(ctx, at.OID)
+		if err != nil {
+			return TreeEntry{}, false, fmt.Errorf("look up %s: %w", path, err)
+		}
+		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
+		if i < 0 {
+			return TreeEntry{}, false, nil
+		}
+		at = entries[i]
+	}
+	return at, true, nil
+}
+
+// WriteTree stores a tree of entries in any order. Their modes and names must
+// be ones that git writes (ErrBadPath), and each name may stand once.
+func (r *Repo) WriteTree(entries []TreeEntry) (OID, error) {
+	for _, e := range entries {
+		if !validName(e.Name) {
+			return "", fmt.Errorf("write tree: %q: %w", e.Name, ErrBadPath)
+		}
+		if !e.Mode.valid() {
+			return "", fmt.Errorf("write tree: %q has mode %s", e.Name, e.Mode)
+		}
+	}
+	return r.storeTree(slices.Clone(entries))
+}
+
+// storeTree sorts and stores entries, which it keeps.
+func (r *Repo) storeTree(entries []TreeEntry) (OID, error) {
+	slices.SortFunc(entries, compareEntries)
+	names := make(map[string]struct{}, len(entries))
+	var b bytes.Buffer
+	b.Grow(len(entries) * (r.Format.size() + 24))
+	for _, e := range entries {
+		if _, twice := names[e.Name]; twice {
+			return "", fmt.Errorf("write tree: %q stands twice", e.Name)
+		}
+		names[e.Name] = struct{}{}
+		if !r.Format.Valid(e.OID) {
+			return "", fmt.Errorf("write tree: %q: %q is no object id", e.Name, e.OID)
+		}
+		raw, err := hex.DecodeString(string(e.OID))
+		if err != nil {
+			return "", fmt.Errorf("write tree: %q: %w", e.Name, err)
+		}
+		b.WriteString(strconv.FormatUint(uint64(e.Mode), 8))
+		b.WriteByte(' ')
+		b.WriteString(e.Name)
+		b.WriteByte(0)
+		b.Write(raw)
+	}
+	oid, err := r.writeLoose("tree", b.Bytes())
+	if err != nil {
+		return "", err
+	}
+	r.remember(oid, entries)
+	return oid, nil
+}
+
+// compareEntries is git's order: a tree sorts as if its name ended with "/".
+func compareEntries(a, b TreeEntry) int {
+	n := min(len(a.Name), len(b.Name))
+	if c := cmp.Compare(a.Name[:n], b.Name[:n]); c != 0 {
+		return c
+	}
+	return cmp.Compare(byteAt(a, n), byteAt(b, n))
+}
+
+func byteAt(e TreeEntry, i int) byte {
+	switch {
+	case i < len(e.Name):
+		return e.Name[i]
+	case e.Mode == ModeTree:
+		return '/'
+	}
+	return 0
+}
