@@ -1,0 +1,105 @@
+package session
+
+// Phase is where a session stands.
+type Phase string
+
+// The phases, as they stand in the state file. The empty phase of a session
+// not seen before is Idle.
+const (
+	Idle   Phase = "idle"
+	Active Phase = "active"
+	Ended  Phase = "ended"
+)
+
+// parsePhase reads a phase as other versions wrote it.
+func parsePhase(s string) Phase {
+	switch s {
+	case "active", "active_committed":
+		return Active
+	case "ended":
+		return Ended
+	default:
+		return Idle
+	}
+}
+
+// Event is what happens to a session.
+type Event string
+
+// The events. GitCommit is a commit linked to the session; Rewrite one made by
+// git itself while it rewrites history.
+const (
+	Start     Event = "SessionStart"
+	TurnStart Event = "TurnStart"
+	TurnEnd   Event = "TurnEnd"
+	GitCommit Event = "GitCommit"
+	Rewrite   Event = "GitRewrite"
+	Stop      Event = "SessionStop"
+)
+
+// Action is what an event asks the caller to do. Actions are carried out in
+// the order given, and the new phase is saved after them.
+type Action string
+
+// The actions.
+const (
+	Touch             Action = "Touch"             // note the time of the interaction
+	BeginTurn         Action = "BeginTurn"         // new turn id, transcript position
+	SaveTurn          Action = "SaveTurn"          // shadow checkpoint of what the turn changed
+	Finalize          Action = "Finalize"          // complete the checkpoints of the turn
+	Condense          Action = "Condense"          // copy the session's record to the commit's checkpoint
+	CondenseIfTouched Action = "CondenseIfTouched" // the same, if the session has files pending
+	ClearEnded        Action = "ClearEnded"        // the session goes on
+	MarkEnded         Action = "MarkEnded"         // note the time of the end
+)
+
+// Step is what the machine answers: the next phase and what to do.
+type Step struct {
+	Next    Phase
+	Actions []Action
+}
+
+// Rule is one row of the table.
+type Rule struct {
+	From  Phase
+	Event Event
+	Step  Step
+}
+
+// Rules is the whole machine, in the order of its diagram.
+func Rules() []Rule {
+	return []Rule{
+		{Idle, Start, Step{Idle, nil}},
+		{Idle, TurnStart, Step{Active, []Action{BeginTurn, Touch}}},
+		{Idle, TurnEnd, Step{Idle, []Action{SaveTurn, Finalize}}},
+		{Idle, GitCommit, Step{Idle, []Action{Condense, Touch}}},
+		{Idle, Rewrite, Step{Idle, nil}},
+		{Idle, Stop, Step{Ended, []Action{Finalize, MarkEnded, Touch}}},
+
+		{Active, Start, Step{Active, []Action{Finalize}}},
+		{Active, TurnStart, Step{Active, []Action{Finalize, BeginTurn, Touch}}},
+		{Active, TurnEnd, Step{Idle, []Action{SaveTurn, Finalize, Touch}}},
+		{Active, GitCommit, Step{Active, []Action{Condense, Touch}}},
+		{Active, Rewrite, Step{Active, nil}},
+		{Active, Stop, Step{Ended, []Action{SaveTurn, Finalize, MarkEnded, Touch}}},
+
+		{Ended, Start, Step{Idle, []Action{ClearEnded}}},
+		{Ended, TurnStart, Step{Active, []Action{ClearEnded, BeginTurn, Touch}}},
+		{Ended, TurnEnd, Step{Ended, []Action{SaveTurn, Finalize}}},
+		{Ended, GitCommit, Step{Ended, []Action{CondenseIfTouched, Touch}}},
+		{Ended, Rewrite, Step{Ended, nil}},
+		{Ended, Stop, Step{Ended, nil}},
+	}
+}
+
+// Transition answers what event does to a session in phase from. It is pure;
+// an unknown phase counts as Idle and an unknown event changes nothing.
+func Transition(from Phase, event Event) Step {
+	from = parsePhase(string(from))
+	for _, r := range Rules() {
+		if r.From == from && r.Event == event {
+			return r.Step
+		}
+	}
+	return Step{Next: from}
+}

@@ -1,0 +1,248 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// State is what is known of one session between two hooks, as it stands in
+// <git common dir>/entire-sessions/<id>.json. docs/formats/session.md is the
+// format; the fields up to Recorder are those of other versions of the tool,
+// and fields unknown to this one survive a load and save.
+type State struct {
+	ID                  string          `json:"session_id"`
+	CLIVersion          string          `json:"cli_version,omitempty"`
+	BaseCommit          string          `json:"base_commit"`
+	AttributionBase     string          `json:"attribution_base_commit,omitempty"`
+	WorktreePath        string          `json:"worktree_path,omitempty"`
+	WorktreeID          string          `json:"worktree_id,omitempty"`
+	StartedAt           time.Time       `json:"started_at"`
+	EndedAt             *time.Time      `json:"ended_at,omitempty"`
+	Phase               Phase           `json:"phase,omitempty"`
+	TurnID              string          `json:"turn_id,omitempty"`
+	TurnCheckpointIDs   []string        `json:"turn_checkpoint_ids,omitempty"`
+	LastInteraction     *time.Time      `json:"last_interaction_time,omitempty"`
+	CheckpointCount     int             `json:"checkpoint_count"`
+	TranscriptStart     int             `json:"checkpoint_transcript_start,omitempty"`
+	UntrackedAtStart    []string        `json:"untracked_files_at_start,omitempty"`
+	FilesTouched        []string        `json:"files_touched,omitempty"`
+	LastCheckpointID    string          `json:"last_checkpoint_id,omitempty"`
+	AgentType           string          `json:"agent_type,omitempty"`
+	TokenUsage          *Tokens         `json:"token_usage,omitempty"`
+	TranscriptIDAtStart string          `json:"transcript_identifier_at_start,omitempty"`
+	TranscriptPath      string          `json:"transcript_path,omitempty"`
+	FirstPrompt         string          `json:"first_prompt,omitempty"`
+	PromptAttributions  json.RawMessage `json:"prompt_attributions,omitempty"`
+	PendingAttribution  json.RawMessage `json:"pending_prompt_attribution,omitempty"`
+
+	Recorder Recorder `json:"recorder,omitzero"`
+
+	unknown map[string]json.RawMessage
+}
+
+// Recorder is this program's own part of the state: how far the transcript is
+// read and stored, and what the running turn has done so far.
+type Recorder struct {
+	// Agent is the process that the session runs in, zero if unknown.
+	Agent Process `json:"agent,omitzero"`
+	// Background says that tasks were running at the last stop.
+	Background bool `json:"background,omitempty"`
+	// Cursor is where the next scan of the transcript begins.
+	Cursor transcript.Cursor `json:"cursor,omitzero"`
+	// LastUUID is that of the last line scanned which had one.
+	LastUUID string `json:"last_uuid,omitempty"`
+	// Turn is the turn that is running, or that no stop has saved yet.
+	Turn Turn `json:"turn,omitzero"`
+	// Since names for each pending file the transcript line at which the turn
+	// began that touched it last.
+	Since map[string]int `json:"since,omitempty"`
+	// Counted is what all checkpoints of the session have counted so far, and
+	// CountedBefore what those before the last one had.
+	Counted       Tokens `json:"counted,omitzero"`
+	CountedBefore Tokens `json:"counted_before,omitzero"`
+	// Applied is the nonce of the last commit decision carried out.
+	Applied string `json:"applied,omitempty"`
+	// Prompts and Usage are the valid lengths of the side files, in bytes.
+	Prompts int64 `json:"prompts,omitempty"`
+	Usage   int64 `json:"usage,omitempty"`
+	// Stored is how far the transcript is stored in git.
+	Stored Segments `json:"stored,omitzero"`
+	// Incomplete are checkpoints whose transcript is not stored to its end.
+	Incomplete []string `json:"incomplete,omitempty"`
+}
+
+// Process names a process so that a later one with its number isn't taken for
+// it.
+type Process struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start,omitempty"`
+}
+
+// Turn is what is known of a turn before its stop.
+type Turn struct {
+	// Start is the file system's time at the prompt.
+	Start time.Time `json:"start,omitzero"`
+	// Line is where the turn begins in the transcript.
+	Line int `json:"line,omitempty"`
+	// Edits are the absolute paths that edit tools named.
+	Edits []string `json:"edits,omitempty"`
+	// Calls are the tool calls that can write anything.
+	Calls []transcript.Call `json:"calls,omitempty"`
+	// Timed says that the turn's lines carry times of the turn.
+	Timed bool `json:"timed,omitempty"`
+	// Prompts are the redacted prompts of the turn, Summary its last words.
+	Prompts []string `json:"prompts,omitempty"`
+	Summary string   `json:"summary,omitempty"`
+}
+
+// Segments is how far a session's transcript is stored: closed segments, whose
+// object ids stand in the side file, and an open one that still grows.
+type Segments struct {
+	// Raw is the offset in the live transcript up to which it is stored, Lines
+	// the number of lines before it.
+	Raw   int64 `json:"raw"`
+	Lines int   `json:"lines"`
+	// Closed is the number of closed segments.
+	Closed int `json:"closed,omitempty"`
+	// Open is the blob of the open segment, empty if there is none, and OpenRaw
+	// the offset in the live transcript where it begins.
+	Open    string `json:"open,omitempty"`
+	OpenRaw int64  `json:"open_raw,omitempty"`
+	// Hash is the saved state of the SHA-256 over all that is stored.
+	Hash []byte `json:"hash,omitempty"`
+}
+
+// Tokens counts tokens as the API reports them.
+type Tokens struct {
+	Input         int64   `json:"input_tokens"`
+	CacheCreation int64   `json:"cache_creation_tokens"`
+	CacheRead     int64   `json:"cache_read_tokens"`
+	Output        int64   `json:"output_tokens"`
+	Calls         int64   `json:"api_call_count"`
+	Subagents     *Tokens `json:"subagent_tokens,omitempty"`
+}
+
+// Plus is the sum of two counts; those of subagents are left as t has them.
+func (t Tokens) Plus(o Tokens) Tokens {
+	t.Input += o.Input
+	t.CacheCreation += o.CacheCreation
+	t.CacheRead += o.CacheRead
+	t.Output += o.Output
+	t.Calls += o.Calls
+	return t
+}
+
+// Minus is what t counts beyond o.
+func (t Tokens) Minus(o Tokens) Tokens {
+	return t.Plus(Tokens{Input: -o.Input, CacheCreation: -o.CacheCreation, CacheRead: -o.CacheRead, Output: -o.Output, Calls: -o.Calls})
+}
+
+// Pending says whether a commit hook may have something to do for the session.
+func (s *State) Pending() bool {
+	return s.Phase != Ended || len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
+}
+
+// Total is the session's token count so far.
+func (s *State) Total() Tokens {
+	if s.TokenUsage == nil {
+		return Tokens{}
+	}
+	return *s.TokenUsage
+}
+
+// Touched adds paths to the pending files, with the turn's line as the place
+// where their story begins.
+func (s *State) Touched(paths []string) {
+	if s.Recorder.Since == nil && len(paths) > 0 {
+		s.Recorder.Since = make(map[string]int, len(paths))
+	}
+	for _, p := range paths {
+		s.Recorder.Since[p] = s.Recorder.Turn.Line
+	}
+	s.FilesTouched = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.FilesTouched, paths))))
+}
+
+// Keep reduces the pending files to those in paths.
+func (s *State) Keep(paths []string) {
+	keep := slices.Compact(slices.Sorted(slices.Values(paths)))
+	s.FilesTouched = slices.DeleteFunc(s.FilesTouched, func(p string) bool {
+		_, found := slices.BinarySearch(keep, p)
+		return !found
+	})
+	for p := range s.Recorder.Since {
+		if _, found := slices.BinarySearch(s.FilesTouched, p); !found {
+			delete(s.Recorder.Since, p)
+		}
+	}
+}
+
+// decode reads a state file, fields of other versions included.
+func decode(data []byte) (*State, error) {
+	s := new(State)
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	if s.TranscriptStart == 0 {
+		s.TranscriptStart = max(number(all["condensed_transcript_lines"]), number(all["transcript_lines_at_start"]))
+	}
+	for _, k := range knownKeys() {
+		delete(all, k)
+	}
+	if len(all) > 0 {
+		s.unknown = all
+	}
+	s.Phase = parsePhase(string(s.Phase))
+	slices.Sort(s.FilesTouched)
+	return s, nil
+}
+
+func number(raw json.RawMessage) int {
+	var n int
+	if json.Unmarshal(raw, &n) != nil {
+		return 0
+	}
+	return n
+}
+
+// encode is the inverse of decode.
+func encode(s *State) ([]byte, error) {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	if len(s.unknown) == 0 {
+		return append(data, '\n'), nil
+	}
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	for k, v := range s.unknown {
+		if _, ours := all[k]; !ours {
+			all[k] = v
+		}
+	}
+	data, err = json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
+func knownKeys() []string {
+	return []string{
+		"session_id", "cli_version", "base_commit", "attribution_base_commit", "worktree_path", "worktree_id",
+		"started_at", "ended_at", "phase", "turn_id", "turn_checkpoint_ids", "last_interaction_time", "checkpoint_count",
+		"checkpoint_transcript_start", "condensed_transcript_lines", "transcript_lines_at_start", "untracked_files_at_start",
+		"files_touched", "last_checkpoint_id", "agent_type", "token_usage", "transcript_identifier_at_start",
+		"transcript_path", "first_prompt", "prompt_attributions", "pending_prompt_attribution", "recorder",
+	}
+}

@@ -1,0 +1,303 @@
+// Package session knows the conversations with agents: the state machine, as a
+// pure table, and the state of each session between two hooks.
+//
+// It writes nothing but <git common dir>/entire-sessions and never looks at
+// git. Its callers hold the repository's lock while they load, change and save
+// a state.
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Errors of a Store.
+var (
+	ErrNotFound = errors.New("no such session")
+	ErrInvalid  = errors.New("invalid session id")
+	ErrCorrupt  = errors.New("damaged session state")
+)
+
+const (
+	stateExt = ".json"
+	// maxID bounds a session id, which becomes a file's name.
+	maxID = 200
+	// dormantName is the index of the sessions that commit hooks pass over.
+	dormantName = ".dormant"
+)
+
+// Store is the folder of the session states of a repository.
+type Store struct{ dir string }
+
+// Open names the store of the repository with the given common directory.
+// Nothing is read or made.
+func Open(commonDir string) *Store {
+	return &Store{dir: filepath.Join(commonDir, "entire-sessions")}
+}
+
+// Dir is the folder.
+func (s *Store) Dir() string { return s.dir }
+
+// CheckID says whether id can name a session: it is not empty, no longer than
+// 200 bytes, holds no separator or control character, and begins with no dot.
+func CheckID(id string) error {
+	bad := func(r rune) bool {
+		return r == '/' || r == '\\' || unicode.IsControl(r) || r == unicode.ReplacementChar
+	}
+	if id == "" || len(id) > maxID || id[0] == '.' || strings.ContainsFunc(id, bad) {
+		return fmt.Errorf("%w: %.40q", ErrInvalid, id)
+	}
+	return nil
+}
+
+// Load reads the state of the session id: ErrInvalid, ErrNotFound or
+// ErrCorrupt if there is none that can be read.
+func (s *Store) Load(id string) (*State, error) {
+	if err := CheckID(id); err != nil {
+		return nil, err
+	}
+	return s.load(id + stateExt)
+}
+
+func (s *Store) load(name string) (*State, error) {
+	id := strings.TrimSuffix(name, stateExt)
+	data, err := os.ReadFile(filepath.Join(s.dir, name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("session %s: %w", id, ErrNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("session %s: %w", id, err)
+	}
+	state, err := decode(data)
+	if err != nil || state.ID != id {
+		return nil, errors.Join(fmt.Errorf("session %s: %w", id, ErrCorrupt), err)
+	}
+	return state, nil
+}
+
+// Save writes the state durably. The folder is made when it is missing.
+func (s *Store) Save(state *State) error {
+	if err := CheckID(state.ID); err != nil {
+		return err
+	}
+	data, err := encode(state)
+	if err != nil {
+		return fmt.Errorf("session %s: %w", state.ID, err)
+	}
+	if err := os.MkdirAll(s.dir, 0o750); err != nil {
+		return fmt.Errorf("session %s: %w", state.ID, err)
+	}
+	if err := disk.WriteDurable(filepath.Join(s.dir, state.ID+stateExt), data, 0o600); err != nil {
+		return fmt.Errorf("session %s: %w", state.ID, err)
+	}
+	return nil
+}
+
+// SetAside renames a state that can't be read, so that the session can begin
+// anew, and answers the new path.
+func (s *Store) SetAside(id string) (string, error) {
+	if err := CheckID(id); err != nil {
+		return "", err
+	}
+	from := filepath.Join(s.dir, id+stateExt)
+	to := from + ".corrupt"
+	if err := disk.Step("rename", to); err != nil {
+		return "", err
+	}
+	return to, os.Rename(from, to)
+}
+
+// All answers every state that can be read, by id, and the errors of the
+// others.
+func (s *Store) All() ([]*State, []error) {
+	var states []*State
+	var failed []error
+	for _, name := range s.names() {
+		state, err := s.load(name)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		states = append(states, state)
+	}
+	return states, failed
+}
+
+func (s *Store) names() []string {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if n := e.Name(); strings.HasSuffix(n, stateExt) && n[0] != '.' {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// Pending answers the sessions for which a commit hook may have something to
+// do, and the errors of states that can't be read. Hundreds of old sessions
+// cost it a stat each: an index names those that were seen with nothing
+// pending, by size and time of the state file.
+func (s *Store) Pending() ([]*State, []error) {
+	known := s.readDormant()
+	dormant := make(map[string]string, len(known))
+	var states []*State
+	var failed []error
+	for _, name := range s.names() {
+		stamp, err := s.stamp(name)
+		if err == nil && known[name] == stamp {
+			dormant[name] = stamp
+			continue
+		}
+		state, err := s.load(name)
+		switch {
+		case err != nil:
+			failed = append(failed, err)
+		case state.Pending():
+			states = append(states, state)
+		default:
+			dormant[name] = stamp
+		}
+	}
+	s.writeDormant(known, dormant)
+	return states, failed
+}
+
+// stamp is what a state file has anew whenever it is written.
+func (s *Store) stamp(name string) (string, error) {
+	info, err := os.Lstat(filepath.Join(s.dir, name))
+	if err != nil {
+		return "", err
+	}
+	return strconv.FormatInt(info.Size(), 36) + "." + strconv.FormatInt(info.ModTime().UnixNano(), 36), nil
+}
+
+func (s *Store) readDormant() map[string]string {
+	data, err := os.ReadFile(filepath.Join(s.dir, dormantName))
+	if err != nil {
+		return nil
+	}
+	known := make(map[string]string, bytes.Count(data, []byte{'\n'}))
+	for line := range strings.Lines(string(data)) {
+		if stamp, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
+			known[name] = stamp
+		}
+	}
+	return known
+}
+
+// writeDormant brings the index up to date when it lags by more than a few. A
+// failure costs only time, so it is not reported.
+func (s *Store) writeDormant(known, dormant map[string]string) {
+	const lag = 8
+	fresh := 0
+	for name, stamp := range dormant {
+		if known[name] != stamp {
+			fresh++
+		}
+	}
+	if fresh < lag {
+		return
+	}
+	var b strings.Builder
+	for name, stamp := range dormant {
+		b.WriteString(stamp + " " + name + "\n")
+	}
+	_ = disk.WriteCache(filepath.Join(s.dir, dormantName), []byte(b.String()), 0o600)
+}
+
+// Side is a file beside a state that only grows; how much of it is valid
+// stands in the state. What a crash left beyond that is written over.
+type Side struct{ path string }
+
+// Side names the side file of the session id for one kind of record.
+func (s *Store) Side(id, kind string) Side {
+	return Side{path: filepath.Join(s.dir, id+"."+kind)}
+}
+
+// Read answers the first valid bytes; an error if the file is shorter.
+func (f Side) Read(valid int64) ([]byte, error) {
+	if valid == 0 {
+		return nil, nil
+	}
+	data, err := os.ReadFile(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("read side file: %w", err)
+	}
+	if int64(len(data)) < valid {
+		return nil, fmt.Errorf("%s has %d bytes of %d: %w", f.path, len(data), valid, ErrCorrupt)
+	}
+	return data[:valid], nil
+}
+
+// Append writes data after the first valid bytes and answers the new valid
+// length, which counts only once the state is saved with it.
+func (f Side) Append(valid int64, data []byte) (int64, error) {
+	if len(data) == 0 {
+		return valid, nil
+	}
+	if err := disk.Step("append", f.path); err != nil {
+		return valid, err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
+		return valid, err
+	}
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return valid, err
+	}
+	_, err = file.WriteAt(data, valid)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return valid, fmt.Errorf("append to %s: %w", f.path, err)
+	}
+	return valid + int64(len(data)), nil
+}
+
+// Replace writes the whole file anew.
+func (f Side) Replace(data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
+		return err
+	}
+	return disk.WriteCache(f.path, data, 0o600)
+}
+
+// ReadAll answers the whole file, nil if there is none.
+func (f Side) ReadAll() ([]byte, error) {
+	data, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// Remove deletes the session's state and all that stands beside it.
+func (s *Store) Remove(id string) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, e := range entries {
+		kind, found := strings.CutPrefix(e.Name(), id+".")
+		if found && slices.Contains([]string{"json", "prompts", "usage", "segments", "untracked"}, kind) {
+			failed = append(failed, os.Remove(filepath.Join(s.dir, e.Name())))
+		}
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,210 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// collector builds a Scan line by line.
+type collector struct {
+	scan Scan
+	// uses are the tool uses of this scan by id.
+	uses map[string]use
+	// failed are the ids of edits whose result is an error.
+	failed map[string]bool
+	// messages are the places in scan.Messages by id.
+	messages map[string]int
+	// lastText and lastUUID are the last ones as written in their lines.
+	lastText, lastUUID []byte
+	message            message
+}
+
+// use is a tool use that this scan has seen the beginning of.
+type use struct {
+	effect effect
+	// call is the place in scan.Calls, -1 for other tools.
+	call       int
+	background bool
+}
+
+// moment is where and when a line stands.
+type moment struct {
+	line int
+	time time.Time
+}
+
+// line takes in one line that is not empty.
+func (c *collector) line(raw []byte, number int) {
+	e, ok := parseEntry(raw)
+	if !ok {
+		c.scan.Bad++
+		return
+	}
+	if !isChain(e.kind) {
+		return
+	}
+	at := moment{line: number, time: e.time()}
+	c.seen(at.time)
+	if len(e.uuid) > 0 && !e.sidechain {
+		c.lastUUID = append(c.lastUUID[:0], e.uuid...)
+	}
+	switch string(e.kind) {
+	case "assistant":
+		c.assistant(&e, at)
+	case "user", "human":
+		c.user(&e, at)
+	}
+}
+
+func (c *collector) seen(t time.Time) {
+	if t.IsZero() {
+		return
+	}
+	if c.scan.FirstTime.IsZero() || t.Before(c.scan.FirstTime) {
+		c.scan.FirstTime = t
+	}
+	if t.After(c.scan.LastTime) {
+		c.scan.LastTime = t
+	}
+}
+
+// synthetic is the model's name in messages that the agent itself wrote.
+const synthetic = "<synthetic>"
+
+func (c *collector) assistant(e *entry, at moment) {
+	m := &c.message
+	m.parse(e.message)
+	genuine := string(m.model) != synthetic
+	if genuine {
+		c.count(m)
+	}
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		switch {
+		case string(b.kind) == "tool_use":
+			c.use(b, at)
+		case string(b.kind) == "text" && len(b.text) > 0 && genuine && !e.sidechain:
+			c.lastText = append(c.lastText[:0], b.text...)
+		}
+	}
+}
+
+// count keeps the largest of a message's usage records.
+func (c *collector) count(m *message) {
+	if len(m.id) == 0 {
+		return
+	}
+	i, known := c.messages[string(m.id)]
+	switch {
+	case !known:
+		if c.messages == nil {
+			c.messages = map[string]int{}
+		}
+		id := string(m.id)
+		c.messages[id] = len(c.scan.Messages)
+		c.scan.Messages = append(c.scan.Messages, Message{ID: id, Usage: m.usage})
+	case m.usage.Output >= c.scan.Messages[i].Usage.Output:
+		c.scan.Messages[i].Usage = m.usage
+	}
+}
+
+// use takes in the beginning of a tool use.
+func (c *collector) use(b *block, at moment) {
+	id := text(b.id)
+	if _, known := c.uses[id]; known && id != "" {
+		return // the same message written once more
+	}
+	name := text(b.name)
+	u := use{effect: effectOf(name), call: -1}
+	switch u.effect {
+	case effectNamed:
+		if in := parseInput(b.input); in.path != "" {
+			c.scan.Edits = append(c.scan.Edits, Edit{Path: in.path, Line: at.line, ToolID: id})
+		}
+	case effectAny:
+		u.background = parseInput(b.input).background
+		u.call = len(c.scan.Calls)
+		c.scan.Calls = append(c.scan.Calls,
+			Call{ID: id, Tool: toolName(name), Start: at.time, Open: true, Line: at.line})
+	case effectNone:
+	}
+	if id == "" {
+		return
+	}
+	if c.uses == nil {
+		c.uses = map[string]use{}
+	}
+	c.uses[id] = u
+}
+
+func (c *collector) user(e *entry, at moment) {
+	m := &c.message
+	m.parse(e.message)
+	results := false
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		if string(b.kind) == "tool_result" {
+			results = true
+			c.result(b, e, at)
+		}
+	}
+	if results || e.silent || e.sidechain {
+		return
+	}
+	if asked := asked(m, e.source); asked != "" {
+		c.scan.Prompts = append(c.scan.Prompts,
+			Prompt{Text: asked, Line: at.line, Time: at.time, UUID: text(e.uuid)})
+	}
+}
+
+// asked joins what a person wrote of a message.
+func asked(m *message, from source) string {
+	var parts []string
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		if string(b.kind) != "text" {
+			continue
+		}
+		if s := human(strings.ToValidUTF8(text(b.text), "\uFFFD"), from); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// result takes in the end of a tool use, or that it goes on in the background.
+func (c *collector) result(b *block, e *entry, at moment) {
+	if len(b.of) == 0 {
+		return
+	}
+	id := text(b.of)
+	u, known := c.uses[id]
+	goesOn := !b.failed && (e.detached || u.background)
+	switch {
+	case goesOn:
+	case !known:
+		if c.scan.Closed == nil {
+			c.scan.Closed = map[string]time.Time{}
+		}
+		c.scan.Closed[id] = at.time
+	case u.call >= 0:
+		c.scan.Calls[u.call].Open = false
+		c.scan.Calls[u.call].End = at.time
+	case u.effect == effectNamed && b.failed:
+		if c.failed == nil {
+			c.failed = map[string]bool{}
+		}
+		c.failed[id] = true
+	}
+}
+
+// finish returns the Scan.
+func (c *collector) finish() Scan {
+	if c.failed != nil {
+		c.scan.Edits = slices.DeleteFunc(c.scan.Edits, func(e Edit) bool { return c.failed[e.ToolID] })
+	}
+	c.scan.LastAssistant = strings.ToValidUTF8(text(c.lastText), "\uFFFD")
+	c.scan.LastUUID = text(c.lastUUID)
+	return c.scan
+}

@@ -1,0 +1,273 @@
+package transcript
+
+import (
+	"bytes"
+	"time"
+)
+
+// entry is what matters of one line's envelope. Its slices point into the line.
+type entry struct {
+	kind      []byte
+	uuid      []byte
+	timestamp []byte
+	source    source
+	// silent says that no person wrote the line whatever it reads like.
+	silent bool
+	// sidechain says that the line is a subagent's.
+	sidechain bool
+	// detached says that the tool went on in the background.
+	detached bool
+	// message is the raw value of that key.
+	message []byte
+}
+
+// kindPrefix is how a line that is no part of the conversation begins.
+const kindPrefix = `{"type":"`
+
+// sniff returns the type of a line that begins with it, nil for other lines.
+func sniff(line []byte) []byte {
+	if len(line) < len(kindPrefix) || string(line[:len(kindPrefix)]) != kindPrefix {
+		return nil
+	}
+	s := scanner{b: line, i: len(kindPrefix) - 1}
+	return s.str()
+}
+
+// isChain says whether lines of a type make up the conversation; all others
+// are the agent's book-keeping.
+func isChain(kind []byte) bool {
+	switch string(kind) {
+	case "user", "human", "assistant", "attachment", "system", "progress":
+		return true
+	}
+	return false
+}
+
+// parseEntry reads the envelope of a line. It returns false if the line is no
+// JSON object. Of a line that is no part of the conversation only the type is
+// good.
+func parseEntry(line []byte) (e entry, ok bool) {
+	if kind := sniff(line); kind != nil && !isChain(kind) {
+		line = bytes.TrimRight(line, " \t\r")
+		return entry{kind: kind}, line[len(line)-1] == '}'
+	}
+	s := scanner{b: line}
+	if s.peek() != '{' {
+		return entry{}, false
+	}
+	s.i++
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		e.field(&s, key)
+	}
+	if s.bad || s.peek() != 0 || s.i < len(s.b) {
+		return entry{}, false
+	}
+	return e, true
+}
+
+// field takes in one key of the envelope.
+func (e *entry) field(s *scanner, key []byte) {
+	switch string(key) {
+	case "type":
+		e.kind = s.str()
+	case "uuid":
+		e.uuid = s.str()
+	case "timestamp":
+		e.timestamp = s.str()
+	case "message":
+		e.message = s.raw()
+	case "isSidechain":
+		e.sidechain = s.truth()
+	case "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly":
+		e.silent = s.truth() || e.silent
+	case "promptSource":
+		if string(s.str()) == "system" && e.source == sourceUnknown {
+			e.source = sourceAgent
+		}
+	case "origin":
+		e.origin(s)
+	case "toolUseResult":
+		e.detached = detached(s)
+	default:
+		s.skip()
+	}
+}
+
+// origin takes in who the agent says wrote a line: it knows best.
+func (e *entry) origin(s *scanner) {
+	if !s.enter('{') {
+		return
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		if string(key) != "kind" {
+			s.skip()
+			continue
+		}
+		switch kind := s.str(); {
+		case string(kind) == "human":
+			e.source = sourceHuman
+		case kind != nil:
+			e.source = sourceAgent
+		}
+	}
+}
+
+// detached says whether a tool's result only tells that it was started.
+func detached(s *scanner) bool {
+	if !s.enter('{') {
+		return false
+	}
+	found := false
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch string(key) {
+		case "isAsync":
+			found = s.truth() || found
+		case "backgroundTaskId":
+			found = len(s.str()) > 0 || found
+		default:
+			s.skip()
+		}
+	}
+	return found
+}
+
+// time returns the line's time, zero if it has none.
+func (e *entry) time() time.Time {
+	var t time.Time
+	if len(e.timestamp) == 0 || t.UnmarshalText(e.timestamp) != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// message is what matters of the value of an envelope's key "message". Its
+// slices point into the line.
+type message struct {
+	id, model []byte
+	usage     Usage
+	// blocks are the parts of the content; a content that is one string is one
+	// text block.
+	blocks []block
+}
+
+// block is one part of a message's content.
+type block struct {
+	kind, text []byte
+	// id, name and input are a tool use's.
+	id, name, input []byte
+	// of is the id of the tool use that a result is for.
+	of     []byte
+	failed bool
+}
+
+// parse reads a message; what the lines before left in m is lost.
+func (m *message) parse(raw []byte) {
+	*m = message{blocks: m.blocks[:0]}
+	s := scanner{b: raw}
+	if !s.enter('{') {
+		return
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch string(key) {
+		case "id":
+			m.id = s.str()
+		case "model":
+			m.model = s.str()
+		case "usage":
+			m.usage = parseUsage(&s)
+		case "content":
+			m.content(&s)
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (m *message) content(s *scanner) {
+	if s.peek() == '"' {
+		m.blocks = append(m.blocks, block{kind: []byte("text"), text: s.str()})
+		return
+	}
+	if !s.enter('[') {
+		return
+	}
+	for s.item() {
+		if b, ok := parseBlock(s); ok {
+			m.blocks = append(m.blocks, b)
+		}
+	}
+}
+
+func parseBlock(s *scanner) (b block, ok bool) {
+	if !s.enter('{') {
+		return block{}, false
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch string(key) {
+		case "type":
+			b.kind = s.str()
+		case "text":
+			b.text = s.str()
+		case "id":
+			b.id = s.str()
+		case "name":
+			b.name = s.str()
+		case "input":
+			b.input = s.raw()
+		case "tool_use_id":
+			b.of = s.str()
+		case "is_error":
+			b.failed = s.truth()
+		default:
+			s.skip()
+		}
+	}
+	return b, true
+}
+
+func parseUsage(s *scanner) (u Usage) {
+	if !s.enter('{') {
+		return u
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch string(key) {
+		case "input_tokens":
+			u.Input = s.count()
+		case "cache_creation_input_tokens":
+			u.CacheCreation = s.count()
+		case "cache_read_input_tokens":
+			u.CacheRead = s.count()
+		case "output_tokens":
+			u.Output = s.count()
+		default:
+			s.skip()
+		}
+	}
+	return u
+}
+
+// input is what matters of a tool's input.
+type input struct {
+	path       string
+	background bool
+}
+
+func parseInput(raw []byte) (in input) {
+	s := scanner{b: raw}
+	if !s.enter('{') {
+		return in
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch string(key) {
+		case "file_path", "notebook_path":
+			if p := s.str(); len(p) > 0 {
+				in.path = text(p)
+			}
+		case "run_in_background":
+			in.background = s.truth()
+		default:
+			s.skip()
+		}
+	}
+	return in
+}

@@ -1,0 +1,123 @@
+package transcript
+
+import "strings"
+
+// IsHuman says whether the prompt of a prompt hook was written by a person. It
+// is not if the agent put it there itself: the notice of a task's end, the
+// summary after a compaction, the plan that was just accepted, a local command.
+// A skill typed with its arguments ("/review 12") is a person's.
+func IsHuman(prompt string) bool {
+	return human(prompt, sourceUnknown) != ""
+}
+
+// source is what a line says of who wrote it.
+type source int
+
+const (
+	sourceUnknown source = iota
+	sourceHuman
+	sourceAgent
+)
+
+// human returns the part of a text that a person wrote, "" if there is none.
+func human(s string, from source) string {
+	if from == sourceAgent {
+		return ""
+	}
+	s = strings.TrimSpace(strip(s, isAside))
+	if isEcho(s) || from != sourceHuman && isNotice(s) {
+		return ""
+	}
+	return strings.TrimSpace(strip(s, isCommandTag))
+}
+
+// isEcho says whether a text is the trace of a command or key that a person
+// gave to the agent's terminal: their doing, but nothing they asked for.
+func isEcho(s string) bool {
+	return hasPrefix(s, "<command-", "<local-command-", "<bash-", "[Request interrupted")
+}
+
+// isNotice says whether a text is one that the agent writes in a person's name.
+func isNotice(s string) bool {
+	return hasPrefix(s, "<task-notification>",
+		"This session is being continued ", "Implement the following plan:")
+}
+
+func hasPrefix(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAside says whether a tag wraps what the agent adds to a person's text.
+func isAside(tag string) bool {
+	return strings.HasPrefix(tag, "ide_") || tag == "system-reminder" || tag == "local-command-caveat"
+}
+
+// isCommandTag says whether a tag wraps a part of a command's trace.
+func isCommandTag(tag string) bool {
+	switch tag {
+	case "command-name", "command-message", "command-args", "local-command-stdout":
+		return true
+	}
+	return false
+}
+
+// strip removes the elements of the tags wanted with all they hold. A tag that
+// is never closed is text.
+func strip(s string, wanted func(tag string) bool) string {
+	const patience = 16 // unclosed tags; each costs a search to the end
+	var kept strings.Builder
+	open, misses := 0, 0
+	for misses < patience {
+		n := strings.IndexByte(s[open:], '<')
+		if n < 0 {
+			break
+		}
+		open += n
+		tag := tagName(s[open:])
+		if !wanted(tag) {
+			open++
+			continue
+		}
+		size := element(s[open:], tag)
+		if size == 0 {
+			misses++
+			open++
+			continue
+		}
+		kept.WriteString(s[:open])
+		s = s[open+size:]
+		open = 0
+	}
+	if kept.Len() == 0 {
+		return s
+	}
+	kept.WriteString(s)
+	return kept.String()
+}
+
+// tagName returns the name in the opening tag that s begins with, "" if there
+// is none.
+func tagName(s string) string {
+	const longest = 64 // longer than any that is looked for
+	tag, _, ok := strings.Cut(s[1:min(len(s), longest)], ">")
+	if !ok {
+		return ""
+	}
+	return tag
+}
+
+// element returns the length of the element that s begins with, 0 if it is
+// never closed.
+func element(s, tag string) int {
+	closing := "</" + tag + ">"
+	n := strings.Index(s, closing)
+	if n < 0 {
+		return 0
+	}
+	return n + len(closing)
+}

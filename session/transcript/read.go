@@ -1,0 +1,177 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// tailSize is how much before an offset is hashed to know the file again.
+const tailSize = 4 << 10
+
+// Read reads the transcript from where an earlier scan ended to its present
+// end. If the cursor does not fit the file (another file, a shorter one, other
+// content before the offset) it reads from the beginning and says so.
+//
+// Only whole lines are read: a last line without a newline is taken if it is a
+// JSON object, else left for the next scan, and so are empty lines at the end.
+// It wraps [ErrNotFound] and [ErrNotRegular].
+func Read(ctx context.Context, path string, from Cursor) (_ Scan, err error) {
+	f, info, err := open(path)
+	if err != nil {
+		return Scan{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	scan, err := read(ctx, file{src: f, info: info}, from)
+	if err != nil {
+		return Scan{}, fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	return scan, nil
+}
+
+// open opens a regular file for reading and never waits for a pipe's writer.
+func open(path string) (*os.File, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("open transcript %s: %w", path, ErrNotFound)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("open transcript: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("open transcript %s: %w", path, ErrNotRegular)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("open transcript %s: %w", path, ErrNotFound)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("open transcript: %w", err)
+	}
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open transcript %s: %w", path, err), f.Close())
+	}
+	return f, info, nil
+}
+
+// file is an open transcript and what was known of it when it was opened.
+type file struct {
+	src  io.ReaderAt
+	info fs.FileInfo
+}
+
+func read(ctx context.Context, f file, from Cursor) (Scan, error) {
+	at, joined, err := resume(f, from)
+	if err != nil {
+		return Scan{}, err
+	}
+	c := collector{scan: Scan{First: at.Lines, Restarted: from.Offset != 0 && at.Offset == 0}}
+	if err := c.lines(ctx, newStream(f.src, at.Offset, f.info.Size()), &at, joined); err != nil {
+		return Scan{}, err
+	}
+	at.Tail, _, err = tail(f.src, at.Offset)
+	if err != nil {
+		return Scan{}, err
+	}
+	c.scan.Cursor = at
+	return c.finish(), nil
+}
+
+// resume returns where to begin: at the cursor if it fits, else at 0. joined
+// says that the line before it had no newline when it was read.
+func resume(f file, from Cursor) (at Cursor, joined join, err error) {
+	device, inode := identity(f.info)
+	zero := Cursor{Device: device, Inode: inode}
+	switch {
+	case from.Offset <= 0, from.Lines < 0, from.Offset > f.info.Size():
+		return zero, lineStart, nil
+	case from.Device != device, from.Inode != inode:
+		return zero, lineStart, nil
+	}
+	hash, last, err := tail(f.src, from.Offset)
+	if err != nil {
+		return Cursor{}, lineStart, err
+	}
+	if hash != from.Tail {
+		return zero, lineStart, nil
+	}
+	if last != '\n' {
+		return from, lineEnd, nil
+	}
+	return from, lineStart, nil
+}
+
+// join is what a range of a file begins with.
+type join int
+
+const (
+	// lineStart is the beginning of a line.
+	lineStart join = iota
+	// lineEnd is the newline, if any, of the line before.
+	lineEnd
+)
+
+// tail hashes the bytes before the offset and returns the last of them.
+func tail(src io.ReaderAt, offset int64) (hash string, last byte, err error) {
+	if offset == 0 {
+		return "", '\n', nil
+	}
+	buf := make([]byte, min(offset, tailSize))
+	n, err := src.ReadAt(buf, offset-int64(len(buf)))
+	if n < len(buf) && errors.Is(err, io.EOF) {
+		return "", '\n', nil // became shorter just now: fits no file
+	}
+	if n < len(buf) {
+		return "", 0, err
+	}
+	sum := sha256.Sum256(buf)
+	return hex.EncodeToString(sum[:8]), buf[len(buf)-1], nil
+}
+
+// lines takes in all whole lines of a stream and moves the cursor behind the
+// last one that is not empty.
+func (c *collector) lines(ctx context.Context, s *stream, at *Cursor, joined join) error {
+	empty := 0
+	for {
+		p, err := s.next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		isBlank := blank(p.line)
+		switch {
+		case isBlank && p.cut, p.cut && !whole(p.line):
+			return nil
+		case isBlank && joined == lineEnd:
+			at.Offset = p.end
+		case isBlank:
+			empty++
+		default:
+			c.line(p.line, at.Lines+empty)
+			at.Lines += empty + 1
+			at.Offset = p.end
+			empty = 0
+		}
+		joined = lineStart
+	}
+}
+
+// whole says whether a line that has no newline is complete nevertheless: a
+// JSON object is never the beginning of another.
+func whole(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t\r")
+	return len(line) > 0 && line[0] == '{' && json.Valid(line)
+}

@@ -1,0 +1,217 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// scanner walks over one JSON text without building anything, some times
+// faster than a parser that does. It is lenient where that costs nothing
+// (commas, the kind of a closing bracket, the letters of a number): what is
+// valid JSON is read correctly, what is not may be read too, and no input makes
+// it panic, recurse or loop. After a failure bad is set and every method
+// returns at once.
+type scanner struct {
+	b   []byte
+	i   int
+	bad bool
+}
+
+func (s *scanner) fail() {
+	s.bad = true
+	s.i = len(s.b)
+}
+
+// peek skips white space and returns the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; c {
+		case ' ', '\t', '\r', '\n':
+			s.i++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// enter steps into an object or array that opens with c; if another value is
+// there it skips that and returns false.
+func (s *scanner) enter(c byte) bool {
+	if s.peek() != c {
+		s.skip()
+		return false
+	}
+	s.i++
+	return true
+}
+
+// key returns the next key of the object entered, as written between its
+// quotes; the caller then consumes exactly one value. It returns false behind
+// the object's end.
+func (s *scanner) key() ([]byte, bool) {
+	c := s.peek()
+	if c == ',' {
+		s.i++
+		c = s.peek()
+	}
+	if c == '}' {
+		s.i++
+		return nil, false
+	}
+	if c != '"' {
+		s.fail()
+		return nil, false
+	}
+	k := s.str()
+	if s.peek() != ':' {
+		s.fail()
+		return nil, false
+	}
+	s.i++
+	return k, true
+}
+
+// item says whether the array entered has a further item, which the caller
+// then consumes. It returns false behind the array's end.
+func (s *scanner) item() bool {
+	c := s.peek()
+	if c == ',' {
+		s.i++
+		c = s.peek()
+	}
+	if c == ']' {
+		s.i++
+		return false
+	}
+	if c == 0 || c == '}' || c == ':' {
+		s.fail()
+		return false
+	}
+	return true
+}
+
+// str consumes a value and returns what is between the quotes, still escaped,
+// if it is a string; nil if it is something else.
+func (s *scanner) str() []byte {
+	if s.peek() != '"' {
+		s.skip()
+		return nil
+	}
+	start := s.i + 1
+	s.quoted()
+	if s.bad {
+		return nil
+	}
+	return s.b[start : s.i-1]
+}
+
+// quoted moves from an opening quote behind the closing one.
+func (s *scanner) quoted() {
+	start := s.i + 1
+	for at := start; ; {
+		n := bytes.IndexByte(s.b[at:], '"')
+		if n < 0 {
+			s.fail()
+			return
+		}
+		at += n
+		back := at
+		for back > start && s.b[back-1] == '\\' {
+			back--
+		}
+		if (at-back)%2 == 0 {
+			s.i = at + 1
+			return
+		}
+		at++
+	}
+}
+
+// truth consumes a value and says whether it is true.
+func (s *scanner) truth() bool {
+	return string(s.raw()) == "true"
+}
+
+// count consumes a value and returns it if it is a whole number not below 0,
+// else 0.
+func (s *scanner) count() int64 {
+	const limit = 1 << 53
+	var n int64
+	for _, c := range s.raw() {
+		if c < '0' || c > '9' || n > limit {
+			return 0
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+// raw consumes a value and returns its bytes.
+func (s *scanner) raw() []byte {
+	s.peek()
+	start := s.i
+	s.skip()
+	return s.b[start:s.i]
+}
+
+// skip consumes one value of any kind.
+func (s *scanner) skip() {
+	switch s.peek() {
+	case '"':
+		s.quoted()
+	case '{', '[':
+		s.nested()
+	case 0, ',', ':', '}', ']':
+		s.fail()
+	default:
+		s.scalar()
+	}
+}
+
+// nested moves from an opening bracket behind the one that closes it.
+func (s *scanner) nested() {
+	depth := 0
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case '"':
+			s.quoted()
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		s.i++
+		if depth == 0 {
+			return
+		}
+	}
+	s.fail()
+}
+
+// scalar moves behind a number, true, false or null.
+func (s *scanner) scalar() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ',', ':', '}', ']', ' ', '\t', '\r', '\n', '"', '{', '[':
+			return
+		}
+		s.i++
+	}
+}
+
+// text decodes what is between the quotes of a JSON string. Bytes that no JSON
+// string may hold are kept.
+func text(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
+	}
+	quoted := make([]byte, 0, len(raw)+2)
+	quoted = append(append(append(quoted, '"'), raw...), '"')
+	var s string
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		return string(raw)
+	}
+	return s
+}

@@ -1,0 +1,161 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+const (
+	// longString is from where a string of a stand-in is emptied.
+	longString = 256
+	// longStandIn is from where a stand-in is cut down to its envelope.
+	longStandIn = 8 << 10
+)
+
+// Stored is what a checkpoint keeps of a raw line without its newline: the line
+// itself, or, for the texts that the agent's vendor sends with each request and
+// that say nothing of the work (they are most of a new session), a short stand-in:
+// a JSON object with the same keys, where long strings, arrays and objects are
+// empty. So the number of lines and the chain of uuids stay. A line that is not
+// replaced is returned as it is, without allocation; Stored of a stand-in is the
+// same bytes.
+func Stored(line []byte) []byte {
+	if !isBulk(line) {
+		return line
+	}
+	out := standIn(line, func([]byte) bool { return true })
+	if len(out) > longStandIn {
+		out = standIn(line, isEnvelope)
+	}
+	if len(out) >= len(line) || len(out) > longStandIn || !json.Valid(out) {
+		return line
+	}
+	return out
+}
+
+// isBulk says whether a line is one to be replaced.
+func isBulk(line []byte) bool {
+	kind, attached := sniff(line), []byte(nil)
+	if kind == nil {
+		kind, attached = kinds(line)
+	}
+	switch string(kind) {
+	case "api-request", "api-request-blob", "api-request-shape":
+		return true
+	case "attachment":
+		if attached == nil {
+			_, attached = kinds(line)
+		}
+	default:
+		return false
+	}
+	switch string(attached) {
+	case "prompt_snapshot", "skill_listing", "agent_listing_delta", "deferred_tools_delta":
+		return true
+	}
+	return false
+}
+
+// kinds returns the type of a line and of what it attaches.
+func kinds(line []byte) (kind, attached []byte) {
+	s := scanner{b: line}
+	if s.peek() != '{' {
+		return nil, nil
+	}
+	s.i++
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch string(key) {
+		case "type":
+			if kind = s.str(); string(kind) != "attachment" {
+				return kind, nil
+			}
+		case "attachment":
+			attached = typeOf(&s)
+		default:
+			s.skip()
+		}
+		if kind != nil && attached != nil {
+			return kind, attached
+		}
+	}
+	return kind, attached
+}
+
+// typeOf consumes a value and returns its key "type".
+func typeOf(s *scanner) (kind []byte) {
+	if !s.enter('{') {
+		return nil
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		if string(key) == "type" {
+			kind = s.str()
+			continue
+		}
+		s.skip()
+	}
+	return kind
+}
+
+// isEnvelope says whether a key belongs to every line of the conversation.
+func isEnvelope(key []byte) bool {
+	switch string(key) {
+	case "type", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "agentId",
+		"timestamp", "isSidechain", "attachment":
+		return true
+	}
+	return false
+}
+
+// standIn writes the line anew with the keys wanted and little in them.
+func standIn(line []byte, wanted func(key []byte) bool) []byte {
+	s := scanner{b: line}
+	out := make([]byte, 0, 1<<10)
+	out = hollow(out, &s, wanted)
+	if s.bad || s.peek() != 0 || s.i < len(s.b) {
+		return line
+	}
+	return out
+}
+
+// hollow consumes a value, an object, and appends it hollowed out. What is
+// attached is an object of which the keys stay too.
+func hollow(out []byte, s *scanner, wanted func(key []byte) bool) []byte {
+	if !s.enter('{') {
+		return append(out, "{}"...)
+	}
+	out = append(out, '{')
+	first := true
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		if !wanted(key) {
+			s.skip()
+			continue
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = append(append(append(out, '"'), key...), '"', ':')
+		if string(key) == "attachment" {
+			out = hollow(out, s, wanted)
+			continue
+		}
+		out = append(out, little(s.raw())...)
+	}
+	return append(out, '}')
+}
+
+// little returns a value if it is short, else the empty one of its kind.
+func little(value []byte) []byte {
+	value = bytes.TrimSpace(value)
+	switch {
+	case len(value) == 0:
+		return value
+	case value[0] == '{':
+		return []byte("{}")
+	case value[0] == '[':
+		return []byte("[]")
+	case value[0] == '"' && len(value) > longString:
+		return []byte(`""`)
+	}
+	return value
+}

@@ -1,0 +1,47 @@
+package transcript
+
+import "strings"
+
+// effect is what a tool may do to files.
+type effect int
+
+const (
+	// effectAny is that of a command, a subagent, a server's or unknown tool.
+	effectAny effect = iota
+	// effectNamed is to change the one file that the input names.
+	effectNamed
+	// effectNone is to read, ask or plan.
+	effectNone
+)
+
+func effectOf(tool string) effect {
+	switch tool {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit", "mcp__acp__Write", "mcp__acp__Edit":
+		return effectNamed
+	case "Read", "Glob", "Grep", "LS", "LSP", "NotebookRead", "WebFetch", "WebSearch", "mcp__acp__Read",
+		"TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop",
+		"AskUserQuestion", "ExitPlanMode", "EnterPlanMode", "ToolSearch", "Skill", "SlashCommand",
+		"BashOutput", "AgentOutputTool", "KillShell", "KillBash",
+		"ListMcpResources", "ListMcpResourcesTool", "ReadMcpResource", "ReadMcpResourceTool",
+		"CronCreate", "CronDelete", "CronList":
+		return effectNone
+	}
+	return effectAny
+}
+
+// toolName cuts off what cannot be part of a tool's name: models at times
+// write half of a call into it.
+func toolName(s string) string {
+	const longest = 128
+	end := strings.IndexFunc(s, func(r rune) bool {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return false
+		}
+		return !strings.ContainsRune("_-.:/", r)
+	})
+	if end >= 0 {
+		s = s[:end]
+	}
+	return s[:min(len(s), longest)]
+}
