@@ -1,0 +1,62 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// candidate is a match that may be on an allowlist.
+type candidate struct {
+	secret, match, line []byte
+	where               place
+}
+
+// isAllowed reports whether allowlist i holds the candidate.
+func (r *Redactor) isAllowed(i int, c *candidate, l *lines) bool {
+	list := &allowlists[i]
+	if len(list.stopwords) > 0 && hasStopword(list.stopwords, string(bytes.ToLower(c.secret))) {
+		return true
+	}
+	if list.expr == "" {
+		return false
+	}
+	switch list.target {
+	case targetLine:
+		return r.lineAllowed(i, c, l)
+	case targetMatch:
+		return len(c.match) > 0 && r.allowed[i].get(list.expr).Match(c.match)
+	default:
+		return len(c.secret) > 0 && r.allowed[i].get(list.expr).Match(c.secret)
+	}
+}
+
+// lineAllowed asks about a line, or remembers what it was told last time: a
+// long line may hold many candidates.
+func (r *Redactor) lineAllowed(i int, c *candidate, l *lines) bool {
+	if l.asked == c.where.span && l.list == i {
+		return l.answer
+	}
+	list := &allowlists[i]
+	l.asked, l.list, l.answer = c.where.span, i, false
+	possible := len(list.needs) == 0 || slices.ContainsFunc(list.needs, func(s string) bool {
+		return bytes.Contains(c.line, []byte(s))
+	})
+	if possible && len(c.line) > 0 {
+		l.answer = r.allowed[i].get(list.expr).Match(c.line)
+	}
+	return l.answer
+}
+
+// hasStopword reports whether one of the sorted words is in s. As no word is
+// part of another, the only word that s can begin with is the last one that is
+// not greater.
+func hasStopword(words []string, s string) bool {
+	for i := range len(s) {
+		at, exact := slices.BinarySearch(words, s[i:])
+		if exact || at > 0 && strings.HasPrefix(s[i:], words[at-1]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// shortestText is less than any secret needs with what must be around it.
+const shortestText = 8
+
+// allowComment in the line of a secret makes gitleaks pass it over.
+const allowComment = "gitleaks:allow"
+
+// hit is a finding with what is needed to choose among findings.
+type hit struct {
+	Finding
+	rule int
+	line int
+}
+
+// find lists the secrets in text by position; those of the rules in only, if
+// that is not nil.
+func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
+	if len(text) < shortestText {
+		return nil
+	}
+	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
+	defer r.release(sc)
+	a := r.automaton()
+	a.scan(text, sc)
+	if sc.odd {
+		sc.reset()
+		a.scan(bytes.ToLower(text), sc)
+		sc.odd = true
+	}
+	if len(sc.touched) == 0 {
+		return nil
+	}
+	active := a.active(sc)
+	if only != nil {
+		active = active.and(only)
+	}
+	var hits []hit
+	var lines lines
+	for i := range rules {
+		if !active.has(i) {
+			continue
+		}
+		for _, m := range r.matches(i, text, sc) {
+			if lines.text == nil {
+				lines.text = text
+				lines.index()
+			}
+			if h, ok := r.judge(i, m, &lines, sc.odd); ok {
+				hits = append(hits, h)
+			}
+		}
+	}
+	return chosen(hits)
+}
+
+// judge turns a match of rule i into a hit, unless its secret is too regular
+// or on an allowlist.
+func (r *Redactor) judge(i int, m []int, l *lines, odd bool) (hit, bool) {
+	rule := &rules[i]
+	whole := l.text[m[0]:m[1]]
+	match := bytes.Trim(whole, "\n")
+	from := m[0] + len(whole) - len(bytes.TrimLeft(whole, "\n"))
+	begin, end := 0, len(match)
+	if groups := r.submatch(i, match, odd); len(groups) > 2 {
+		if rule.group > 0 {
+			begin, end = groups[2*rule.group], groups[2*rule.group+1]
+		} else {
+			for k := 2; k < len(groups); k += 2 {
+				if groups[k] < groups[k+1] {
+					begin, end = groups[k], groups[k+1]
+					break
+				}
+			}
+		}
+	}
+	if begin < 0 {
+		begin, end = 0, 0
+	}
+	secret := match[begin:end]
+	if rule.entropy != 0 && entropy(secret) <= rule.entropy {
+		return hit{}, false
+	}
+	where := l.locate(m[0], m[0]+len(match))
+	line := l.text[where.begin:where.end]
+	if l.comment && bytes.Contains(line, []byte(allowComment)) {
+		return hit{}, false
+	}
+	f := candidate{secret: secret, match: match, line: line, where: where}
+	if r.isAllowed(0, &f, l) {
+		return hit{}, false
+	}
+	for _, a := range rule.allow {
+		if r.isAllowed(int(a), &f, l) {
+			return hit{}, false
+		}
+	}
+	return hit{
+		Finding: Finding{Rule: rule.id, Secret: string(secret), Start: from + begin, End: from + end},
+		rule:    i, line: where.line,
+	}, true
+}
+
+// chosen drops the findings of generic rules that another rule has on the same
+// line, and sorts the rest.
+func chosen(hits []hit) []Finding {
+	if len(hits) == 0 {
+		return nil
+	}
+	found := make([]Finding, 0, len(hits))
+	for _, h := range hits {
+		better := rules[h.rule].generic && slices.ContainsFunc(hits, func(o hit) bool {
+			return o.line == h.line && !rules[o.rule].generic && strings.Contains(o.Secret, h.Secret)
+		})
+		if !better {
+			found = append(found, h.Finding)
+		}
+	}
+	slices.SortStableFunc(found, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End))
+	})
+	return found
+}
+
+// entropy is Shannon's, in bits for each byte, over runes, as gitleaks has it.
+func entropy(data []byte) float64 {
+	var counts [128]int
+	var others map[rune]int
+	for _, c := range string(data) {
+		if c < 128 {
+			counts[c]++
+			continue
+		}
+		if others == nil {
+			others = make(map[rune]int)
+		}
+		others[c]++
+	}
+	sum, inverse := 0.0, 1/float64(len(data))
+	add := func(n int) {
+		freq := float64(n) * inverse
+		sum -= freq * math.Log2(freq)
+	}
+	for _, n := range counts {
+		if n > 0 {
+			add(n)
+		}
+	}
+	for _, n := range others {
+		add(n)
+	}
+	return sum
+}

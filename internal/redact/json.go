@@ -1,0 +1,242 @@
+package redact
+
+import "bytes"
+
+// stringsOfLine splits a line of JSON into its strings. A line that is not
+// valid JSON is one segment, and what stands between quotes in it is another if
+// it has escapes, up to the end if there is no second quote.
+func stringsOfLine(line []byte, segs []segment) []segment {
+	p := parser{src: line, segs: segs}
+	if p.run() {
+		return p.segs
+	}
+	segs = wholeText(line, segs[:0])
+	for i := 0; i < len(line); {
+		n := bytes.IndexByte(line[i:], '"')
+		if n < 0 {
+			break
+		}
+		begin := i + n + 1
+		end, escaped := looseEnd(line, begin)
+		if escaped {
+			segs = append(segs, segment{span{begin, end}, true})
+		}
+		i = end + 1
+	}
+	return segs
+}
+
+// looseEnd finds the quote that ends a string, or the end of the line.
+func looseEnd(line []byte, i int) (end int, escaped bool) {
+	for ; i < len(line); i++ {
+		switch line[i] {
+		case '"':
+			return i, escaped
+		case '\\':
+			escaped = true
+			i++
+		}
+	}
+	return len(line), escaped
+}
+
+// parser checks that src is one JSON value and notes its strings.
+type parser struct {
+	src   []byte
+	at    int
+	segs  []segment
+	stack []byte // open brackets
+	want  want
+}
+
+// want is what must come next.
+type want uint8
+
+const (
+	wantValue want = iota
+	wantValueOrEnd
+	wantName
+	wantNameOrEnd
+	wantColon
+	wantCommaOrEnd
+	wantNothing
+)
+
+// run reports whether src is valid JSON.
+func (p *parser) run() bool {
+	for p.at < len(p.src) {
+		switch c := p.src[p.at]; c {
+		case ' ', '\t', '\r', '\n':
+			p.at++
+		case '{', '[':
+			if !p.open(c) {
+				return false
+			}
+		case '}', ']':
+			if !p.closes(c) {
+				return false
+			}
+		case ',', ':':
+			if !p.separates(c) {
+				return false
+			}
+		default:
+			if !p.scalar(c) {
+				return false
+			}
+		}
+	}
+	return p.want == wantNothing
+}
+
+func (p *parser) wantsValue() bool { return p.want == wantValue || p.want == wantValueOrEnd }
+
+func (p *parser) open(c byte) bool {
+	if !p.wantsValue() {
+		return false
+	}
+	p.stack = append(p.stack, c)
+	p.want = wantValueOrEnd
+	if c == '{' {
+		p.want = wantNameOrEnd
+	}
+	p.at++
+	return true
+}
+
+func (p *parser) closes(c byte) bool {
+	if len(p.stack) == 0 {
+		return false
+	}
+	empty, other := wantValueOrEnd, byte('[')
+	if c == '}' {
+		empty, other = wantNameOrEnd, '{'
+	}
+	if p.stack[len(p.stack)-1] != other || p.want != empty && p.want != wantCommaOrEnd {
+		return false
+	}
+	p.stack = p.stack[:len(p.stack)-1]
+	p.at++
+	p.valueDone()
+	return true
+}
+
+func (p *parser) valueDone() {
+	p.want = wantCommaOrEnd
+	if len(p.stack) == 0 {
+		p.want = wantNothing
+	}
+}
+
+func (p *parser) separates(c byte) bool {
+	p.at++
+	switch {
+	case c == ':' && p.want == wantColon:
+		p.want = wantValue
+	case c == ',' && p.want == wantCommaOrEnd:
+		p.want = wantValue
+		if p.stack[len(p.stack)-1] == '{' {
+			p.want = wantName
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) scalar(c byte) bool {
+	if c == '"' && (p.want == wantName || p.want == wantNameOrEnd) {
+		p.want = wantColon
+		return p.text()
+	}
+	if !p.wantsValue() {
+		return false
+	}
+	p.valueDone()
+	switch c {
+	case '"':
+		return p.text()
+	case 't':
+		return p.word("true")
+	case 'f':
+		return p.word("false")
+	case 'n':
+		return p.word("null")
+	}
+	return p.number()
+}
+
+func (p *parser) word(w string) bool {
+	if !bytes.HasPrefix(p.src[p.at:], []byte(w)) {
+		return false
+	}
+	p.at += len(w)
+	return true
+}
+
+// text reads a string.
+func (p *parser) text() bool {
+	src, i, escaped := p.src, p.at+1, false
+	begin := i
+	for ; i < len(src); i++ {
+		c := src[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		if c == '"' {
+			p.segs = append(p.segs, segment{span{begin, i}, escaped})
+			p.at = i + 1
+			return true
+		}
+		if c != '\\' || i+1 == len(src) {
+			return false
+		}
+		escaped = true
+		i++
+		switch src[i] {
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		case 'u':
+			if _, ok := hex4(src[i+1:]); !ok {
+				return false
+			}
+			i += 4
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// number reads a number.
+func (p *parser) number() bool {
+	p.skip('-')
+	if !p.skip('0') && !p.digits() {
+		return false
+	}
+	if p.skip('.') && !p.digits() {
+		return false
+	}
+	if p.skip('e') || p.skip('E') {
+		if !p.skip('+') {
+			p.skip('-')
+		}
+		return p.digits()
+	}
+	return true
+}
+
+func (p *parser) skip(c byte) bool {
+	if p.at < len(p.src) && p.src[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *parser) digits() bool {
+	begin := p.at
+	for p.at < len(p.src) && '0' <= p.src[p.at] && p.src[p.at] <= '9' {
+		p.at++
+	}
+	return p.at > begin
+}

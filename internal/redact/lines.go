@@ -1,0 +1,68 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+)
+
+// lines knows the lines of a text in which something matched.
+type lines struct {
+	text    []byte
+	breaks  []int
+	comment bool // the text has gitleaks' allow comment
+
+	// The last answer about a line, for many findings in one long line.
+	asked  span
+	list   int
+	answer bool
+}
+
+func (l *lines) index() {
+	for i := 0; ; {
+		n := bytes.IndexByte(l.text[i:], '\n')
+		if n < 0 {
+			break
+		}
+		l.breaks = append(l.breaks, i+n)
+		i += n + 1
+	}
+	l.comment = bytes.Contains(l.text, []byte(allowComment))
+}
+
+// span is a range of bytes.
+type span struct{ begin, end int }
+
+// place is the line, or lines, of a match as gitleaks reckons them.
+type place struct {
+	line int // number of the first line
+	span
+}
+
+// locate finds the line of the match [begin, end) the way gitleaks does. Its
+// lines begin with the line break before them, and behind the last line break
+// it takes the whole text for the line. Allowlists and the allow comment depend
+// on it.
+func (l *lines) locate(begin, end int) place {
+	if len(l.breaks) == 0 {
+		return place{span: span{0, len(l.text)}}
+	}
+	first, _ := slices.BinarySearch(l.breaks, begin+1) // the first break after begin
+	if first == len(l.breaks) {
+		p := place{line: first, span: span{0, end}}
+		if n := bytes.IndexAny(l.text[end:], "\r\n"); n >= 0 {
+			p.end += n
+		} else {
+			p.end = len(l.text)
+		}
+		return p
+	}
+	p := place{line: first, span: span{0, l.breaks[first]}}
+	if first > 0 {
+		p.begin = l.breaks[first-1]
+	}
+	if last, _ := slices.BinarySearch(l.breaks, end); last < len(l.breaks) {
+		p.end = l.breaks[last]
+	}
+	p.end = max(p.end, end)
+	return p
+}

@@ -1,0 +1,129 @@
+// Package redact finds secrets in text and replaces them by REDACTED. What is
+// a secret is what gitleaks' default rules say; the rules are data in this
+// package, the engine is its own.
+package redact
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Mark stands where a secret was.
+const Mark = "REDACTED"
+
+// Redactor finds and replaces secrets. It may be used by several goroutines at
+// once. What it needs it builds on first use and keeps.
+type Redactor struct {
+	automaton func() *automaton
+	known     func() *ruleSet // the rules that are tried on paths
+	patterns  [len(rules)]pattern
+	allowed   [len(allowlists)]lazyRegexp
+	scratch   sync.Pool // of *scratch
+	writers   sync.Pool // of *writer
+}
+
+// New returns a Redactor. It costs next to nothing.
+func New() *Redactor {
+	return &Redactor{
+		automaton: sync.OnceValue(newAutomaton),
+		known:     sync.OnceValue(knownRules),
+		scratch:   sync.Pool{New: func() any { return new(scratch) }},
+		writers:   sync.Pool{New: func() any { return new(writer) }},
+	}
+}
+
+// Finding is one secret in a text.
+type Finding struct {
+	Rule, Secret string
+	Start, End   int // of the secret, in bytes
+}
+
+// Find lists the secrets in s by position.
+func (r *Redactor) Find(s string) []Finding {
+	return r.find([]byte(s), nil)
+}
+
+// Text returns s with its secrets replaced; s itself if there are none. A
+// secret that was found is replaced wherever it is in s.
+func (r *Redactor) Text(s string) string {
+	if len(s) < shortestText {
+		return s
+	}
+	out, changed := r.rewrite([]byte(s), wholeText)
+	if !changed {
+		return s
+	}
+	return string(out)
+}
+
+// Line returns one line of JSON with the secrets in its strings replaced, names
+// of members included. The strings are searched as they read without escapes;
+// what is replaced is the bytes of the secrets, all else stays as it is, and
+// the line stays valid JSON. A secret that was found is replaced in all strings
+// of the line. Line returns the slice it was given if it finds nothing, and
+// never writes to it. A line that is not valid JSON is treated as text.
+func (r *Redactor) Line(line []byte) []byte {
+	body := bytes.TrimRight(line, "\r\n")
+	if len(body) < shortestText {
+		return line
+	}
+	out, changed := r.rewrite(body, stringsOfLine)
+	if !changed {
+		return line
+	}
+	return append(out, line[len(body):]...)
+}
+
+// Path returns a file's path with the secrets in it replaced. It looks only for
+// patterns that tell a secret by themselves (a token's prefix and form), never
+// for values that are suspect because of a name before them. Each part of the
+// path is also looked at by itself and without what follows its first dot.
+func (r *Redactor) Path(p string) string {
+	if len(p) < shortestText || !r.startsIn(p) {
+		return p
+	}
+	var secrets []string
+	add := func(s string) {
+		for _, f := range r.find([]byte(s), r.known()) {
+			secrets = append(secrets, f.Secret)
+		}
+	}
+	add(p)
+	for part := range strings.FieldsFuncSeq(p, func(c rune) bool { return c == '/' || c == '\\' }) {
+		add(part)
+		for i := range len(part) {
+			if part[i] == '.' {
+				add(part[:i])
+			}
+		}
+	}
+	for _, s := range secrets {
+		p = strings.ReplaceAll(p, s, Mark)
+	}
+	return p
+}
+
+// startsIn reports whether s has a keyword of a rule that Path uses.
+func (r *Redactor) startsIn(s string) bool {
+	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
+	defer r.release(sc)
+	r.automaton().scan([]byte(s), sc)
+	return r.automaton().active(sc).and(r.known()) != ruleSet{}
+}
+
+func (r *Redactor) release(sc *scratch) {
+	sc.reset()
+	r.scratch.Put(sc)
+}
+
+// pattern is a rule's expressions, compiled when needed.
+type pattern struct {
+	full     lazyRegexp // as gitleaks has it
+	anchored lazyRegexp // for the rule's plan
+}
+
+// lazyRegexp is a regular expression that is compiled on first use. Two
+// goroutines may both compile it; one result is kept.
+type lazyRegexp struct{ p atomic.Pointer[regexpType] }

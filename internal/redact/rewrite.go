@@ -1,0 +1,195 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	// maxRounds bounds how often a text is searched again after secrets in it
+	// were replaced: what is left may read as a secret anew.
+	maxRounds = 8
+	// minShared is the length from which a secret is replaced wherever it
+	// is, not only where it was found.
+	minShared = prefixLen
+	// minKeyLine is the length from which a line of a secret of many lines is
+	// replaced where it stands alone.
+	minKeyLine = 16
+)
+
+// segment is a part of a text that is searched by itself.
+type segment struct {
+	span
+	escaped bool // it is the inside of a JSON string with escapes
+}
+
+// read is what the segment says, without escapes. It may use buf.
+func (g segment) read(text, buf []byte) []byte {
+	if !g.escaped {
+		return text[g.begin:g.end]
+	}
+	return unescape(buf[:0], text[g.begin:g.end])
+}
+
+// wholeText takes a text for one segment.
+func wholeText(text []byte, segs []segment) []segment {
+	return append(segs, segment{span: span{0, len(text)}})
+}
+
+// rewrite returns text, which it leaves alone, with the secrets in its segments
+// replaced, and whether there were any.
+func (r *Redactor) rewrite(text []byte, split func([]byte, []segment) []segment) (out []byte, changed bool) {
+	w := r.writers.Get().(*writer) //nolint:errcheck // the pool holds nothing else
+	defer r.writers.Put(w)
+	for range maxRounds {
+		w.segs = split(text, w.segs[:0])
+		spans := w.secretSpans(r, text)
+		if len(spans) == 0 {
+			break
+		}
+		text, changed = replace(text, spans), true
+	}
+	return text, changed
+}
+
+// writer holds buffers for one text after another.
+type writer struct {
+	segs []segment
+	buf  []byte
+}
+
+// maxKept is the size of buffer that is kept for the next text.
+const maxKept = 1 << 20
+
+// secretSpans lists what is to be replaced in text, in order and disjoint.
+func (w *writer) secretSpans(r *Redactor, text []byte) []span {
+	var found map[int][]span // by segment
+	var secrets *needles
+	for i, g := range w.segs {
+		if g.end-g.begin < shortestText {
+			continue
+		}
+		for _, f := range r.find(w.read(g, text), nil) {
+			if isTrivial(f.Secret) {
+				continue
+			}
+			if found == nil {
+				found, secrets = make(map[int][]span), new(needles)
+			}
+			found[i] = append(found[i], span{f.Start, f.End})
+			secrets.addSecret(f.Secret)
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	var spans []span
+	for i, g := range w.segs {
+		said := merge(secrets.in(w.read(g, text), found[i]))
+		if g.escaped {
+			said = escapedSpans(text[g.begin:g.end], said)
+		}
+		for _, s := range said {
+			spans = append(spans, span{g.begin + s.begin, g.begin + s.end})
+		}
+	}
+	return merge(spans)
+}
+
+func (w *writer) read(g segment, text []byte) []byte {
+	said := g.read(text, w.buf)
+	if g.escaped && cap(said) <= maxKept {
+		w.buf = said
+	}
+	return said
+}
+
+// isTrivial reports whether a secret is nothing but marks.
+func isTrivial(secret string) bool {
+	return !strings.ContainsFunc(strings.ReplaceAll(secret, Mark, ""), func(c rune) bool {
+		return unicode.IsLetter(c) || unicode.IsDigit(c)
+	})
+}
+
+// merge sorts spans and joins those that overlap or touch.
+func merge(spans []span) []span {
+	slices.SortFunc(spans, func(x, y span) int { return cmp.Compare(x.begin, y.begin) })
+	var out []span
+	for _, s := range spans {
+		if n := len(out); n > 0 && s.begin <= out[n-1].end {
+			out[n-1].end = max(out[n-1].end, s.end)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// replace returns a copy of text with a mark for each span.
+func replace(text []byte, spans []span) []byte {
+	out := make([]byte, 0, len(text)+len(spans)*len(Mark))
+	from := 0
+	for _, s := range spans {
+		out = append(append(out, text[from:s.begin]...), Mark...)
+		from = s.end
+	}
+	return append(out, text[from:]...)
+}
+
+// prefixLen is how much of a needle is looked up at once.
+const prefixLen = 8
+
+// needles are the secrets of a text, to be found wherever they are. One pass
+// over the text finds all of them, however many they are.
+type needles struct {
+	pairs    [1 << 16 / 64]uint64 // the first two bytes of the needles
+	byPrefix map[string][]string
+}
+
+// addSecret adds a secret and, if it has many lines, each line.
+func (n *needles) addSecret(s string) {
+	n.add(s)
+	if !strings.Contains(s, "\n") {
+		return
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		if line = strings.TrimSpace(line); len(line) >= minKeyLine {
+			n.add(line)
+		}
+	}
+}
+
+func (n *needles) add(s string) {
+	if len(s) < minShared {
+		return
+	}
+	if n.byPrefix == nil {
+		n.byPrefix = make(map[string][]string)
+	}
+	prefix := s[:prefixLen]
+	if slices.Contains(n.byPrefix[prefix], s) {
+		return
+	}
+	pair := int(s[0])<<8 | int(s[1])
+	n.pairs[pair>>6] |= 1 << (pair & 63)
+	n.byPrefix[prefix] = append(n.byPrefix[prefix], s)
+}
+
+// in adds the places of the needles in text to spans.
+func (n *needles) in(text []byte, spans []span) []span {
+	for i := 0; i+prefixLen <= len(text); i++ {
+		pair := int(text[i])<<8 | int(text[i+1])
+		if n.pairs[pair>>6]>>(pair&63)&1 == 0 {
+			continue
+		}
+		for _, s := range n.byPrefix[string(text[i:i+prefixLen])] {
+			if bytes.HasPrefix(text[i:], []byte(s)) {
+				spans = append(spans, span{i, i + len(s)})
+			}
+		}
+	}
+	return spans
+}

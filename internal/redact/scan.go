@@ -1,0 +1,224 @@
+package redact
+
+// pieceLen is how much of a literal the automaton knows; the rest is compared.
+const pieceLen = 4
+
+// Folds of ASCII letters beyond ASCII: plans do not hold for texts with these.
+const (
+	kelvinSign = "\u212a"
+	longS      = "\u017f"
+	dottedI    = "\u0130"
+)
+
+const (
+	flagOut   = 1 << 15 // in automaton.next: literals end in this state
+	stateBits = flagOut - 1
+	classBits = 6
+)
+
+// automaton finds the literals of all rules in one pass, letter case ignored
+// (Aho-Corasick over the first bytes of each literal).
+type automaton struct {
+	class [256]uint8
+	next  []uint16               // state<<classBits | class -> state, flagOut
+	out   [][]uint16             // literals of which a piece ends in a state
+	rules [len(literals)]ruleSet // rules of which the literal is a keyword
+	start [len(literals)]bool    // literals of which the places matter
+}
+
+// oddID is the number of the literals that stand for odd folds.
+const oddID = uint16(len(literals))
+
+func newAutomaton() *automaton {
+	a := &automaton{next: make([]uint16, 0, 1<<16), out: make([][]uint16, 0, 1024)}
+	a.grow()
+	classes := uint8(0)
+	insert := func(id uint16, lit string) {
+		state := uint16(0)
+		for i := range min(len(lit), pieceLen) {
+			c := &a.class[lit[i]]
+			if *c == 0 {
+				classes++
+				*c = classes
+				if 'a' <= lit[i] && lit[i] <= 'z' {
+					a.class[lit[i]-'a'+'A'] = classes
+				}
+			}
+			slot := int(state)<<classBits | int(*c)
+			if a.next[slot] == 0 {
+				a.next[slot] = a.grow()
+			}
+			state = a.next[slot]
+		}
+		a.out[state] = append(a.out[state], id)
+	}
+	for id, lit := range literals {
+		insert(uint16(id), lit)
+	}
+	insert(oddID, kelvinSign)
+	insert(oddID, longS)
+	insert(oddID, dottedI)
+	a.link()
+	a.index()
+	return a
+}
+
+func (a *automaton) grow() uint16 {
+	state := uint16(len(a.out))
+	var row [1 << classBits]uint16
+	a.next = append(a.next, row[:]...)
+	a.out = append(a.out, nil)
+	return state
+}
+
+// link adds the transitions of each state's longest proper suffix.
+func (a *automaton) link() {
+	fail := make([]uint16, len(a.out))
+	queue := make([]uint16, 0, len(a.out))
+	for _, child := range a.next[:1<<classBits] {
+		if child != 0 {
+			queue = append(queue, child)
+		}
+	}
+	for i := 0; i < len(queue); i++ {
+		state := queue[i]
+		row := a.next[int(state)<<classBits:][:1<<classBits]
+		back := a.next[int(fail[state])<<classBits:][:1<<classBits]
+		if inherited := a.out[fail[state]]; len(inherited) > 0 {
+			a.out[state] = append(a.out[state], inherited...)
+		}
+		for c, child := range row {
+			if child == 0 {
+				row[c] = back[c]
+				continue
+			}
+			fail[child] = back[c]
+			queue = append(queue, child)
+		}
+	}
+	for slot, state := range a.next {
+		if len(a.out[state]) > 0 {
+			a.next[slot] |= flagOut
+		}
+	}
+}
+
+func (a *automaton) index() {
+	for i := range rules {
+		for _, k := range rules[i].keywords {
+			a.rules[k].add(i)
+		}
+		for _, s := range rules[i].starts {
+			a.start[s.lit] = true
+		}
+	}
+}
+
+// scan notes in sc where the literals are in text.
+func (a *automaton) scan(text []byte, sc *scratch) {
+	v := uint16(0)
+	for i, b := range text {
+		v = a.next[int(v&stateBits)<<classBits|int(a.class[b])]
+		if v&flagOut != 0 {
+			a.emit(text, i+1, a.out[v&stateBits], sc)
+		}
+	}
+}
+
+// emit notes those of the literals whose piece ends at end that are there whole.
+func (a *automaton) emit(text []byte, end int, ids []uint16, sc *scratch) {
+	for _, id := range ids {
+		if id == oddID {
+			sc.odd = true
+			continue
+		}
+		lit := literals[id]
+		if len(sc.places[id]) > 0 && !a.start[id] {
+			continue
+		}
+		at := end - min(len(lit), pieceLen)
+		if len(lit) > pieceLen && !hasFold(text[end:], lit[pieceLen:]) {
+			continue
+		}
+		if len(sc.places[id]) == 0 {
+			sc.touched = append(sc.touched, id)
+		}
+		sc.places[id] = append(sc.places[id], at)
+	}
+}
+
+// hasFold reports whether text begins with lit, which is in lower case.
+func hasFold(text []byte, lit string) bool {
+	if len(text) < len(lit) {
+		return false
+	}
+	for i := range len(lit) {
+		if lower(text[i]) != lit[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(b byte) byte {
+	if 'A' <= b && b <= 'Z' {
+		return b + 'a' - 'A'
+	}
+	return b
+}
+
+// active is the set of rules with a keyword in the text that was scanned.
+func (a *automaton) active(sc *scratch) ruleSet {
+	var set ruleSet
+	for _, id := range sc.touched {
+		set = set.or(&a.rules[id])
+	}
+	return set
+}
+
+// scratch is what the search of one text needs, kept for the next.
+type scratch struct {
+	places  [len(literals)][]int // where each literal is
+	touched []uint16             // the literals that were found
+	odd     bool                 // there is a rune that folds to ASCII
+	starts  []int                // of the rule at hand
+}
+
+func (sc *scratch) reset() {
+	for _, id := range sc.touched {
+		sc.places[id] = sc.places[id][:0]
+	}
+	sc.touched = sc.touched[:0]
+	sc.odd = false
+}
+
+// ruleSet is a set of indexes of rules.
+type ruleSet [(len(rules) + 63) / 64]uint64
+
+func (s *ruleSet) add(i int)      { s[i>>6] |= 1 << (i & 63) }
+func (s *ruleSet) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
+
+func (s ruleSet) or(o *ruleSet) ruleSet {
+	for i := range s {
+		s[i] |= o[i]
+	}
+	return s
+}
+
+func (s ruleSet) and(o *ruleSet) ruleSet {
+	for i := range s {
+		s[i] &= o[i]
+	}
+	return s
+}
+
+// knownRules is the set of rules whose pattern alone tells a secret.
+func knownRules() *ruleSet {
+	var set ruleSet
+	for i := range rules {
+		if rules[i].known {
+			set.add(i)
+		}
+	}
+	return &set
+}
