@@ -1,0 +1,131 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+const (
+	// retries is how often an update is made again after somebody else moved
+	// the branch.
+	retries = 5
+	// backoff is the longest wait before the first of them; it doubles.
+	backoff = 4 * time.Millisecond
+)
+
+// Change makes the next tree of the metadata branch of the present one, and
+// the message of the commit that takes it there. It may be called again, with
+// another tree.
+type Change func(ctx context.Context, tree git.OID) (next git.OID, message string, err error)
+
+// V1 resolves the metadata branch for writing. tip is the local branch's
+// commit, empty if there is no such branch; parent and tree are what the next
+// commit continues: the tip, else the commit fetched from origin, else a new
+// first commit, whose objects are written.
+func V1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tree git.OID, err error) {
+	found, local, err := findTip(ctx, repo)
+	switch {
+	case err == nil && local:
+		return found.OID, found.OID, found.Tree, nil
+	case err == nil:
+		return "", found.OID, found.Tree, nil
+	case !errors.Is(err, ErrNotFound):
+		return "", "", "", err
+	}
+	first, err := repo.WriteTree(nil)
+	if err != nil {
+		return "", "", "", fmt.Errorf("begin %s: %w", MetadataBranch, err)
+	}
+	commit := git.Commit{Tree: first, Author: by, Committer: by, Message: initMessage}
+	parent, err = repo.WriteCommit(commit)
+	if err != nil {
+		return "", "", "", fmt.Errorf("begin %s: %w", MetadataBranch, err)
+	}
+	return "", parent, first, nil
+}
+
+// Update makes the changes, one commit for each, and moves the metadata branch
+// to the last of them in one transaction with the extra ref updates. A change
+// that answers the tree it was given makes no commit; without any commit the
+// branch stays, and is not created. If somebody else moved the branch the
+// changes are made again upon it, at most five times; if they moved one of the
+// extra refs it is git.ErrRefMoved at once, nothing having moved.
+//
+// It answers the branch's commit, empty if there is no branch.
+func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []git.RefUpdate) (git.OID, error) {
+	for attempt := 0; ; attempt++ {
+		tip, err := update(ctx, repo, by, changes, extra)
+		if err == nil {
+			return tip, nil
+		}
+		raced := errors.Is(err, git.ErrRefMoved) || errors.Is(err, git.ErrRefLocked)
+		if attempt == retries || !raced || moved(ctx, repo, extra) {
+			return "", fmt.Errorf("update %s: %w", MetadataBranch, err)
+		}
+		if err := pause(ctx, backoff<<attempt); err != nil {
+			return "", fmt.Errorf("update %s: %w", MetadataBranch, err)
+		}
+	}
+}
+
+// update is one attempt.
+func update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []git.RefUpdate) (git.OID, error) {
+	tip, parent, tree, err := V1(ctx, repo, by)
+	if err != nil {
+		return "", err
+	}
+	last := parent
+	for _, change := range changes {
+		next, message, err := change(ctx, tree)
+		if err != nil {
+			return "", err
+		}
+		if next == tree {
+			continue
+		}
+		commit := git.Commit{Tree: next, Parents: []git.OID{last}, Author: by, Committer: by, Message: message}
+		if last, err = repo.WriteCommit(commit); err != nil {
+			return "", err
+		}
+		tree = next
+	}
+	updates := slices.Clip(extra)
+	if last != parent {
+		updates = append(updates, git.RefUpdate{Name: MetadataBranch, New: last, Old: tip})
+		tip = last
+	}
+	if len(updates) == 0 {
+		return tip, nil
+	}
+	return tip, repo.UpdateRefs(ctx, "entire: checkpoint", updates)
+}
+
+// moved says whether one of the refs is not where its update expects it.
+func moved(ctx context.Context, repo *git.Repo, updates []git.RefUpdate) bool {
+	for _, u := range updates {
+		object, err := repo.Read(ctx, u.Name)
+		if err != nil && !errors.Is(err, git.ErrMissing) || object.OID != u.Old {
+			return true
+		}
+	}
+	return false
+}
+
+// pause waits for a random time up to limit, so that two that met once don't
+// meet again.
+func pause(ctx context.Context, limit time.Duration) error {
+	timer := time.NewTimer(rand.N(limit)) //nolint:gosec // a jitter is no secret
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

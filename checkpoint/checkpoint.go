@@ -1,0 +1,78 @@
+// Package checkpoint is the record's format in git: checkpoint ids and
+// trailers, stored transcripts, shadow branches, and the branch
+// entire/checkpoints/v1. docs/formats/checkpoint.md is the same in prose.
+//
+// It makes objects and moves refs. It decides nothing: which sessions, files
+// and prompts a checkpoint holds, and that they are redacted, is its caller's
+// business. What it reads may have been written by anybody who can push to the
+// branch, so ids and paths are checked before they are handed on.
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Errors of this package.
+var (
+	// ErrNotFound means that there is no such checkpoint, or no branch that
+	// could hold it.
+	ErrNotFound = errors.New("no such checkpoint")
+	// ErrInvalid means that an id is malformed.
+	ErrInvalid = errors.New("invalid checkpoint id")
+	// ErrTooLarge means that a blob would be larger than hosts accept.
+	ErrTooLarge = errors.New("too large to be stored")
+)
+
+// Refs that hold committed checkpoints.
+const (
+	MetadataBranch = "refs/heads/entire/checkpoints/v1"
+	remoteBranch   = "refs/remotes/origin/entire/checkpoints/v1"
+)
+
+// ManualCommit is the name of the strategy in trailers and metadata.
+const ManualCommit = "manual-commit"
+
+// Names of the files of a session, in shadow trees and on the metadata branch.
+const (
+	metadataFile   = "metadata.json"
+	transcriptFile = "full.jsonl"
+	legacyFile     = "full.log"
+	hashFile       = "content_hash.txt"
+	promptFile     = "prompt.txt"
+	summaryFile    = "summary.txt"
+	contextFile    = "context.md"
+)
+
+// maxBlob is the size beyond which no blob is written: common hosts refuse a
+// push with a file of 100 MB, for ever and together with all that follows it.
+const maxBlob = 95 << 20
+
+// writeBlob is the way of every blob of this package into the repository.
+func writeBlob(repo *git.Repo, data []byte) (git.OID, error) {
+	if len(data) > maxBlob {
+		return "", fmt.Errorf("blob of %d bytes: %w", len(data), ErrTooLarge)
+	}
+	return repo.WriteBlob(data)
+}
+
+// file is one entry of a metadata directory that is being made.
+type file struct {
+	name string
+	data []byte
+}
+
+// writeFiles writes the files as blobs and answers their tree entries.
+func writeFiles(repo *git.Repo, files []file) ([]git.TreeEntry, error) {
+	entries := make([]git.TreeEntry, 0, len(files))
+	for _, f := range files {
+		oid, err := writeBlob(repo, f.data)
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", f.name, err)
+		}
+		entries = append(entries, git.TreeEntry{Mode: git.ModeFile, Name: f.name, OID: oid})
+	}
+	return entries, nil
+}

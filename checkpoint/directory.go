@@ -1,0 +1,153 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// maxSlots bounds the sessions of a checkpoint.
+const maxSlots = 10_000
+
+// directory is a checkpoint's directory on the metadata branch.
+type directory struct {
+	entries []git.TreeEntry
+	summary Summary
+	slots   []slotDir // by index
+}
+
+// slotDir is the directory of a session in a checkpoint.
+type slotDir struct {
+	index   int
+	oid     git.OID
+	entries []git.TreeEntry
+	meta    SessionMeta // as it stands there, unchecked
+}
+
+// readDirectory reads the directory of the checkpoint id: ErrNotFound if there
+// is none. Metadata that can't be decoded is as good as none.
+func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (directory, error) {
+	var d directory
+	entry, found, err := repo.Lookup(ctx, v1Tree, id.Dir())
+	if err != nil {
+		return d, err
+	}
+	if !found || entry.Mode != git.ModeTree {
+		return d, ErrNotFound
+	}
+	if d.entries, err = repo.Tree(ctx, entry.OID); err != nil {
+		return d, err
+	}
+	data, err := readEntry(ctx, repo, d.entries, metadataFile)
+	if err != nil {
+		return d, err
+	}
+	if s, err := decodeSummary(data); err == nil {
+		d.summary = s
+	}
+	for _, e := range d.entries {
+		index, ok := slotIndex(e.Name)
+		if !ok || e.Mode != git.ModeTree {
+			continue
+		}
+		slot, err := readSlot(ctx, repo, index, e.OID)
+		if err != nil {
+			return d, fmt.Errorf("session %d: %w", index, err)
+		}
+		d.slots = append(d.slots, slot)
+	}
+	slices.SortFunc(d.slots, func(a, b slotDir) int { return a.index - b.index })
+	return d, nil
+}
+
+func readSlot(ctx context.Context, repo *git.Repo, index int, oid git.OID) (slotDir, error) {
+	slot := slotDir{index: index, oid: oid}
+	var err error
+	if slot.entries, err = repo.Tree(ctx, oid); err != nil {
+		return slot, err
+	}
+	data, err := readEntry(ctx, repo, slot.entries, metadataFile)
+	if err != nil {
+		return slot, err
+	}
+	if m, err := decodeSession(data); err == nil {
+		slot.meta = m
+	}
+	return slot, nil
+}
+
+// slotIndex reads the name of a session's directory.
+func slotIndex(name string) (int, bool) {
+	n, err := strconv.Atoi(name)
+	return n, err == nil && n >= 0 && n < maxSlots && strconv.Itoa(n) == name
+}
+
+// slotOf answers the slot of a session, the next free index if it has none.
+func (d *directory) slotOf(sessionID string) slotDir {
+	next := 0
+	for _, slot := range d.slots {
+		if slot.meta.SessionID == sessionID {
+			return slot
+		}
+	}
+	for _, e := range d.entries {
+		if n, ok := slotIndex(e.Name); ok {
+			next = max(next, n+1)
+		}
+	}
+	return slotDir{index: next}
+}
+
+// put replaces or appends the slot.
+func (d *directory) put(slot slotDir) {
+	at, found := slices.BinarySearchFunc(d.slots, slot.index, func(s slotDir, index int) int { return s.index - index })
+	if found {
+		d.slots[at] = slot
+		return
+	}
+	d.slots = slices.Insert(d.slots, at, slot)
+}
+
+// paths names the slot's files. Those of the transcript and its hash are named
+// whether they exist or not.
+func (s slotDir) paths(id ID) SessionFiles {
+	dir := "/" + id.Dir() + "/" + strconv.Itoa(s.index) + "/"
+	path := func(name string) string {
+		if _, found := findEntry(s.entries, name); !found {
+			return ""
+		}
+		return dir + name
+	}
+	return SessionFiles{
+		Metadata:    dir + metadataFile,
+		Transcript:  dir + transcriptFile,
+		Context:     path(contextFile),
+		ContentHash: dir + hashFile,
+		Prompt:      path(promptFile),
+	}
+}
+
+// findEntry answers the entry of a tree with the name.
+func findEntry(entries []git.TreeEntry, name string) (git.TreeEntry, bool) {
+	i := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == name })
+	if i < 0 {
+		return git.TreeEntry{}, false
+	}
+	return entries[i], true
+}
+
+// readEntry reads the file of a tree with the name; no bytes if there is none.
+func readEntry(ctx context.Context, repo *git.Repo, entries []git.TreeEntry, name string) ([]byte, error) {
+	e, found := findEntry(entries, name)
+	if !found || e.Mode != git.ModeFile && e.Mode != git.ModeExec {
+		return nil, nil
+	}
+	data, err := readBlob(ctx, repo, e.OID)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return data, nil
+}

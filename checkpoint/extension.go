@@ -1,0 +1,169 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"encoding"
+	"errors"
+	"fmt"
+	"hash"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// maxLine is the longest line that is stored. It is the chunk limit of other
+// versions, which can't read a longer one.
+const maxLine = 50 << 20
+
+// errBudget ends a scan.
+var errBudget = errors.New("budget spent")
+
+// extension is one call of Extend.
+type extension struct {
+	to Segmenter
+	st session.Segments
+	// before is the number of segments that were closed before, ids are those
+	// closed since.
+	before int
+	ids    []git.OID
+	sum    hash.Hash
+	// text is the stored text of the open segment, begun says that it has a
+	// line (which may be empty), dirty that its blob is not written.
+	text         bytes.Buffer
+	begun, dirty bool
+	// next is the offset at which the next line begins.
+	next int64
+	// broken is the error of a segment that could not be closed.
+	broken error
+}
+
+// scan takes the lines up to the offset to, or as many as budget allows.
+func (e *extension) scan(ctx context.Context, path string, to, budget int64) error {
+	if err := e.seek(ctx, path); err != nil {
+		return err
+	}
+	from := e.st.Raw
+	err := transcript.Lines(ctx, path, from, to, func(line []byte, end int64) error {
+		if budget > 0 && end-from > budget {
+			return errBudget
+		}
+		return e.add(line, end)
+	})
+	if errors.Is(err, errBudget) {
+		return nil
+	}
+	return err
+}
+
+// seek finds where the next line begins: if the last one was stored before its
+// newline was written, that is behind the newline.
+func (e *extension) seek(ctx context.Context, path string) error {
+	raw := e.st.Raw
+	e.next = raw
+	if raw == 0 {
+		return nil
+	}
+	return transcript.Lines(ctx, path, raw-1, raw, func(last []byte, _ int64) error {
+		if len(last) > 0 {
+			e.next = raw + 1
+		}
+		return nil
+	})
+}
+
+// add takes one raw line, whose end is the offset behind it.
+func (e *extension) add(line []byte, end int64) error {
+	begin := max(e.next, end-int64(len(line))-1)
+	stored := e.to.Redact.Line(transcript.Stored(line))
+	if len(stored) > maxLine {
+		stored = omitted(len(line))
+	}
+	if e.text.Len()+1+len(stored) > maxBlob {
+		return fmt.Errorf("segment %d: %w", e.st.Closed, ErrTooLarge)
+	}
+	e.write(stored, begin)
+	e.st.Raw, e.st.Lines, e.next = end, e.st.Lines+1, end
+	// The newline counts even if it is not there yet: whether it is must not
+	// move the cut.
+	if begin+int64(len(line))+1-e.st.OpenRaw >= segmentSize(e.st.Closed) {
+		return e.closeSegment()
+	}
+	return nil
+}
+
+// write appends a stored line, which began at the offset begin, to the open
+// segment, and begins one if there is none.
+func (e *extension) write(stored []byte, begin int64) {
+	newline := []byte{'\n'}
+	if e.st.Lines > 0 {
+		e.sum.Write(newline)
+	}
+	if e.begun {
+		e.text.Write(newline)
+	} else {
+		e.begun, e.st.OpenRaw = true, begin
+	}
+	e.sum.Write(stored)
+	e.text.Write(stored)
+	e.dirty = true
+}
+
+// omitted stands for a line that is too long to be stored.
+func omitted(size int) []byte {
+	return fmt.Appendf(nil, `{"type":"entire-omitted","bytes":%d}`, size)
+}
+
+// segmentSize is the raw size at which the segment i ends.
+func segmentSize(i int) int64 {
+	switch {
+	case i < smallSegments:
+		return smallSegment
+	case i < maxSegments-1:
+		return largeSegment
+	default:
+		return 1<<63 - 1
+	}
+}
+
+func (e *extension) closeSegment() error {
+	oid, err := writeBlob(e.to.Repo, e.text.Bytes())
+	if err != nil {
+		e.broken = err
+		return err
+	}
+	e.ids = append(e.ids, oid)
+	e.text.Reset()
+	e.begun, e.dirty = false, false
+	e.st.Closed, e.st.Open, e.st.OpenRaw = e.st.Closed+1, "", 0
+	return nil
+}
+
+// finish writes what is not written and answers the new state.
+func (e *extension) finish() (session.Segments, error) {
+	if e.broken != nil {
+		return e.st, e.broken
+	}
+	if e.dirty {
+		oid, err := writeBlob(e.to.Repo, e.text.Bytes())
+		if err != nil {
+			return e.st, err
+		}
+		e.st.Open = string(oid)
+	}
+	var list bytes.Buffer
+	for _, id := range e.ids {
+		list.WriteString(string(id) + "\n")
+	}
+	if _, err := e.to.Side.Append(int64(e.before*e.to.width()), list.Bytes()); err != nil {
+		return e.st, err
+	}
+	state, ok := e.sum.(encoding.BinaryMarshaler)
+	if !ok {
+		return e.st, errors.New("the hash can't be saved")
+	}
+	var err error
+	e.st.Hash, err = state.MarshalBinary()
+	return e.st, err
+}

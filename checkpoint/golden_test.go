@@ -1,0 +1,108 @@
+package checkpoint_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		must(t, os.MkdirAll("testdata", 0o755))
+		must(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// dump is a commit with its tree and all files, their ends marked.
+func (f *fixture) dump(rev string) string {
+	var b strings.Builder
+	b.WriteString("$ git cat-file commit\n" + f.raw("cat-file", "commit", rev) + "|\n$ git ls-tree -r\n" + f.raw("ls-tree", "-r", rev))
+	for path := range strings.Lines(f.raw("ls-tree", "-r", "--name-only", rev)) {
+		path = strings.TrimSuffix(path, "\n")
+		b.WriteString("$ git show " + path + "\n" + f.raw("cat-file", "blob", rev+":"+path) + "|\n")
+	}
+	return b.String()
+}
+
+// raw is the output of git, byte for byte.
+func (f *fixture) raw(args ...string) string { return f.TryGit(args...).Stdout }
+
+func TestCommittedBytes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	transcript := f.transcript(t, "s1", "{\"text\":\"one\"}\n{\"text\":\"s3cret\"}\n")
+	second := meta("s2")
+	second.Agent, second.TokenUsage, second.FilesTouched, second.TranscriptPath = "", nil, nil, ""
+	tip := f.update(t,
+		put(f, idA, checkpoint.Slot{Meta: meta("s1"), Transcript: transcript, Prompts: []string{"Make it <work>", strings.Repeat("é", 251)}}),
+		put(f, idA, checkpoint.Slot{Meta: second}),
+	)
+	var b strings.Builder
+	for _, rev := range []string{"~2", "~1", ""} {
+		b.WriteString("## " + rev + "\n" + f.dump(string(tip)+rev))
+	}
+	golden(t, "committed.golden", b.String())
+	f.fsck(t)
+	if want := "Finalize transcript for Checkpoint: abcdef123456\n"; checkpoint.FinalizeMessage(idA) != want {
+		t.Errorf("%q", checkpoint.FinalizeMessage(idA))
+	}
+}
+
+func TestShadowBytes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	head, err := f.git.Commit(t.Context(), "HEAD")
+	must(t, err)
+	blob, err := f.git.WriteBlob([]byte("made\n"))
+	must(t, err)
+	edits := []git.Edit{{Path: "sub/made.sh", Mode: git.ModeExec, OID: blob}, {Path: "README.md"}}
+	sh := checkpoint.Shadow{
+		Session:    "0d7f2c6e-1111-4222-8333-444455556666",
+		Subject:    checkpoint.Subject("please\nmake it"),
+		Prompts:    []string{"please\nmake it", "and more"},
+		Summary:    "Made it.",
+		Transcript: f.transcript(t, "s1", "{}\n"),
+		Actions:    []string{checkpoint.Action("Write", "sub/made.sh"), checkpoint.Action("Bash", "make\nit")},
+	}
+	first, ok, err := checkpoint.WriteShadow(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, edits, sh, author())
+	must(t, err)
+	if !ok {
+		t.Fatal("no commit")
+	}
+	sh.Prompts, sh.Summary, sh.Transcript, sh.Actions = nil, "", checkpoint.Transcript{}, nil
+	sh.Subject = checkpoint.Subject("")
+	second, _, err := checkpoint.WriteShadow(t.Context(), f.git, f.tip(t, first), nil, sh, author())
+	must(t, err)
+	carried, err := checkpoint.WriteCarryForward(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, edits, sh.Session, author().When)
+	must(t, err)
+	for name, commit := range map[string]git.OID{"shadow-first": first, "shadow-second": second, "carry-forward": carried} {
+		golden(t, name+".golden", f.dump(string(commit)))
+		must(t, f.git.UpdateRefs(t.Context(), "test", []git.RefUpdate{{Name: "refs/heads/" + name, New: commit}}))
+	}
+	f.fsck(t)
+}
+
+// tip is a commit to build on.
+func (f *fixture) tip(tb testing.TB, commit git.OID) checkpoint.Tip {
+	tb.Helper()
+	c, err := f.git.Commit(tb.Context(), string(commit))
+	must(tb, err)
+	return checkpoint.Tip{Commit: c.OID, Tree: c.Tree}
+}

@@ -1,0 +1,106 @@
+package checkpoint_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// fixture is a repository seen by git and by the package under test.
+type fixture struct {
+	*testkit.Repo
+	git *git.Repo
+}
+
+// newFixture makes a repository of one of testkit's kinds.
+func newFixture(tb testing.TB, kind string) *fixture {
+	tb.Helper()
+	dir := tb.TempDir()
+	env := testkit.CleanEnv(dir, dir, os.Getenv("PATH")).With(
+		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+	repo, unsupported := testkit.NewRepo(tb, dir, kind, env)
+	if unsupported {
+		tb.Skipf("no %s repositories here", kind)
+	}
+	return &fixture{Repo: repo, git: open(tb, repo)}
+}
+
+// open opens the repository once more, as another process would.
+func open(tb testing.TB, repo *testkit.Repo) *git.Repo {
+	tb.Helper()
+	r, err := git.Discover(git.Locate{Dir: repo.Dir, Environ: repo.Env})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return r
+}
+
+// segmenter stores the transcript of a session named by the test.
+func (f *fixture) segmenter(name string) checkpoint.Segmenter {
+	return checkpoint.Segmenter{Repo: f.git, Redact: secrets{}, Side: session.Open(f.git.CommonDir).Side(name, "segments")}
+}
+
+// transcript stores text as a whole.
+func (f *fixture) transcript(tb testing.TB, name, text string) checkpoint.Transcript {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "t.jsonl")
+	must(tb, os.WriteFile(path, []byte(text), 0o600))
+	s := f.segmenter(name)
+	st, err := s.Extend(tb.Context(), session.Segments{}, path, int64(len(text)), 0)
+	must(tb, err)
+	t, err := s.Transcript(st)
+	must(tb, err)
+	return t
+}
+
+// update commits changes to the metadata branch.
+func (f *fixture) update(tb testing.TB, changes ...checkpoint.Change) git.OID {
+	tb.Helper()
+	tip, err := checkpoint.Update(tb.Context(), f.git, author(), changes, nil)
+	must(tb, err)
+	return tip
+}
+
+// fsck holds the repository against git's strictest rules.
+func (f *fixture) fsck(tb testing.TB) {
+	tb.Helper()
+	result := f.TryGit("fsck", "--strict", "--no-dangling")
+	if result.Code != 0 || strings.Contains(result.Stderr+result.Stdout, "warning") {
+		tb.Errorf("git fsck: %d\n%s%s", result.Code, result.Stdout, result.Stderr)
+	}
+}
+
+// secrets redacts the word s3cret.
+type secrets struct{}
+
+func (secrets) Line(line []byte) []byte {
+	return bytes.ReplaceAll(line, []byte("s3cret"), []byte("REDACTED"))
+}
+
+func (secrets) Text(s string) string { return strings.ReplaceAll(s, "s3cret", "REDACTED") }
+
+func author() git.Signature {
+	return git.Signature{Name: "Ada Tester", Email: "ada@example.com", When: time.Unix(1_770_000_000, 0).UTC()}
+}
+
+func oid(s string) git.OID { return git.OID(s) }
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -1,0 +1,45 @@
+package checkpoint
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+)
+
+// idBytes is the length of an id before it is written in hex.
+const idBytes = 6
+
+// ID names a checkpoint: 12 lowercase hex digits.
+type ID string
+
+// NewID makes an id of the next bytes of r, which is crypto/rand.Reader
+// outside tests.
+func NewID(r io.Reader) (ID, error) {
+	var b [idBytes]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return "", fmt.Errorf("new checkpoint id: %w", err)
+	}
+	return ID(hex.EncodeToString(b[:])), nil
+}
+
+// ParseID answers s as an id, or ErrInvalid.
+func ParseID(s string) (ID, error) {
+	if len(s) != 2*idBytes || !isHex(s) {
+		return "", fmt.Errorf("%w: %.40q", ErrInvalid, s)
+	}
+	return ID(s), nil
+}
+
+// Dir is the checkpoint's directory on the metadata branch, "ab/cdef123456".
+// The id must be valid.
+func (id ID) Dir() string { return string(id[:2]) + "/" + string(id[2:]) }
+
+// isHex says whether s has nothing but lowercase hex digits.
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,141 @@
+package checkpoint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// promptSeparator stands between the prompts of a prompt.txt.
+	promptSeparator = "\n\n---\n\n"
+	// noSubject is the subject of a turn that has no prompt.
+	noSubject = "Claude Code session updates"
+
+	maxSubject     = 72  // code points
+	maxFirstPrompt = 100 // code points
+	maxShown       = 500 // bytes of a prompt in a committed context.md
+	maxActions     = 10
+)
+
+// Subject makes a commit's subject of a prompt: one line of at most 72 code
+// points, without the words of courtesy before it.
+func Subject(prompt string) string {
+	s := oneLine(prompt)
+	for {
+		cut := withoutCourtesy(s)
+		if cut == s {
+			break
+		}
+		s = cut
+	}
+	s = strings.TrimSpace(strings.TrimSuffix(s, "?"))
+	s = strings.TrimSpace(cutRunes(s, maxSubject))
+	if s == "" {
+		return noSubject
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}
+
+func withoutCourtesy(s string) string {
+	for _, words := range []string{
+		"Can you ", "can you ", "Please ", "please ", "Let's ", "let's ", "Could you ", "could you ",
+		"Would you ", "would you ", "I want you to ", "I'd like you to ", "I need you to ",
+	} {
+		if rest, found := strings.CutPrefix(s, words); found {
+			return rest
+		}
+	}
+	return s
+}
+
+// FirstPrompt is what a session's state keeps of its first prompt: one line of
+// 100 code points, and "..." if there was more.
+func FirstPrompt(prompt string) string {
+	s := oneLine(prompt)
+	if cut := cutRunes(s, maxFirstPrompt); cut != s {
+		return cut + "..."
+	}
+	return s
+}
+
+// Action is a line of Shadow.Actions: what a tool was used for.
+func Action(tool, detail string) string {
+	return fmt.Sprintf("- **%s**: %s", oneLine(tool), oneLine(detail))
+}
+
+// joinPrompts is the content of a prompt.txt.
+func joinPrompts(prompts []string) string { return strings.Join(prompts, promptSeparator) }
+
+// splitPrompts is the inverse of joinPrompts. A prompt that holds the separator
+// comes back as two: the format doesn't tell them apart.
+func splitPrompts(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, promptSeparator)
+}
+
+// shadowContext is the context.md of a shadow tree.
+func shadowContext(sh Shadow) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Session Context\n\n**Session ID:** %s\n\n**Commit Message:** %s\n\n", sh.Session, oneLine(sh.Subject))
+	section := func(title, text string) {
+		if text != "" {
+			b.WriteString("## " + title + "\n\n" + text + "\n\n")
+		}
+	}
+	section("Prompt", joinPrompts(sh.Prompts))
+	section("Summary", sh.Summary)
+	if len(sh.Actions) > 0 {
+		b.WriteString("## Key Actions\n\n")
+	}
+	for _, a := range sh.Actions[:min(len(sh.Actions), maxActions)] {
+		b.WriteString("- " + oneLine(a) + "\n")
+	}
+	return b.String()
+}
+
+// committedContext is the context.md of a committed checkpoint.
+func committedContext(prompts []string) string {
+	var b strings.Builder
+	b.WriteString("# Session Context\n\n## User Prompts\n\n")
+	for i, p := range prompts {
+		shown := p
+		if len(p) > maxShown {
+			shown = cutBytes(p, maxShown) + "..."
+		}
+		b.WriteString("### Prompt " + strconv.Itoa(i+1) + "\n\n" + shown + "\n\n")
+	}
+	return b.String()
+}
+
+// oneLine is s as valid UTF-8 with every run of white space and control
+// characters as one space: what goes into a line of its own can't begin
+// another, and thereby forge a trailer.
+func oneLine(s string) string {
+	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), blank), " ")
+}
+
+// cutRunes is the first n code points of s.
+func cutRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// cutBytes is at most the first n bytes of s, and cuts no code point.
+func cutBytes(s string, n int) string {
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:min(n, len(s))]
+}

@@ -1,0 +1,162 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// Slot is what a checkpoint holds of a session, all of it redacted.
+type Slot struct {
+	Meta       SessionMeta
+	Transcript Transcript
+	Prompts    []string // all of the transcript
+}
+
+// SummaryInfo is what a checkpoint's summary says that its sessions don't. An
+// empty value leaves that of an existing summary as it is.
+type SummaryInfo struct {
+	Branch     string // empty on a detached HEAD
+	CLIVersion string
+	Strategy   string
+}
+
+// Put writes the session's slot into the checkpoint id in v1Tree, the tree of
+// the metadata branch (empty for an empty one), and answers the new tree. The
+// slot of the same session is replaced, with all its files; else the next one is
+// made. The summary is made anew from all sessions.
+//
+// What other versions added to the metadata stays, as do the slot's summary
+// and attribution unless slot has its own. The same Put again answers the same
+// tree. Only objects are written.
+func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (git.OID, error) {
+	tree, err := put(ctx, repo, v1Tree, id, slot, info)
+	if err != nil {
+		return "", fmt.Errorf("write checkpoint %s: %w", id, err)
+	}
+	return tree, nil
+}
+
+func put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (git.OID, error) {
+	if _, err := ParseID(string(id)); err != nil {
+		return "", err
+	}
+	if err := session.CheckID(slot.Meta.SessionID); err != nil {
+		return "", err
+	}
+	d, err := readDirectory(ctx, repo, v1Tree, id)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", err
+	}
+	slot.Meta.CheckpointID = id
+	written, err := writeSlot(repo, d.slotOf(slot.Meta.SessionID), slot)
+	if err != nil {
+		return "", err
+	}
+	d.put(written)
+	d.summarize(id, info)
+	tree, err := writeDirectory(repo, d, written)
+	if err != nil {
+		return "", err
+	}
+	return repo.EditTree(ctx, v1Tree, []git.Edit{{Path: id.Dir(), Mode: git.ModeTree, OID: tree}})
+}
+
+// writeSlot writes the directory of a session in the place of old.
+func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
+	meta := slot.Meta.over(old.meta)
+	data, err := meta.encode()
+	if err != nil {
+		return slotDir{}, err
+	}
+	files := []file{{metadataFile, data}}
+	if len(slot.Prompts) > 0 {
+		files = append(files,
+			file{promptFile, []byte(joinPrompts(slot.Prompts))},
+			file{contextFile, []byte(committedContext(slot.Prompts))})
+	}
+	if slot.Transcript.Hash != "" {
+		files = append(files, file{hashFile, []byte(slot.Transcript.Hash)})
+	}
+	entries, err := writeFiles(repo, files)
+	if err != nil {
+		return slotDir{}, err
+	}
+	segments, err := slot.Transcript.entries()
+	if err != nil {
+		return slotDir{}, err
+	}
+	entries = append(entries, segments...)
+	oid, err := repo.WriteTree(entries)
+	return slotDir{index: old.index, oid: oid, entries: entries, meta: meta}, err
+}
+
+// over is m with what it doesn't say taken from an older version of it.
+func (m SessionMeta) over(old SessionMeta) SessionMeta {
+	unknown := maps.Clone(old.unknown)
+	if unknown == nil {
+		unknown = fields{}
+	}
+	maps.Copy(unknown, m.unknown)
+	m.unknown = unknown
+	if m.Summary == nil {
+		m.Summary = old.Summary
+	}
+	if m.Attribution == nil {
+		m.Attribution = old.Attribution
+	}
+	return m
+}
+
+// summarize makes the summary of the slots.
+func (d *directory) summarize(id ID, info SummaryInfo) {
+	s := &d.summary
+	s.CheckpointID = id
+	for to, value := range map[*string]string{&s.Branch: info.Branch, &s.CLIVersion: info.CLIVersion, &s.Strategy: info.Strategy} {
+		if value != "" {
+			*to = value
+		}
+	}
+	s.CheckpointsCount, s.FilesTouched, s.Sessions, s.TokenUsage = 0, nil, nil, nil
+	for _, slot := range d.slots {
+		s.CheckpointsCount += slot.meta.CheckpointsCount
+		s.FilesTouched = append(s.FilesTouched, slot.meta.FilesTouched...)
+		s.Sessions = append(s.Sessions, slot.paths(id))
+		if used := slot.meta.TokenUsage; used != nil {
+			sum := used.Plus(Tokens{})
+			if s.TokenUsage != nil {
+				sum = s.TokenUsage.Plus(sum)
+			}
+			sum.Subagents = nil
+			s.TokenUsage = &sum
+		}
+	}
+	slices.Sort(s.FilesTouched)
+	s.FilesTouched = slices.Compact(s.FilesTouched)
+}
+
+// writeDirectory writes the checkpoint's directory, of which one slot and the
+// summary are new.
+func writeDirectory(repo *git.Repo, d directory, changed slotDir) (git.OID, error) {
+	data, err := d.summary.encode()
+	if err != nil {
+		return "", err
+	}
+	fresh, err := writeFiles(repo, []file{{metadataFile, data}})
+	if err != nil {
+		return "", err
+	}
+	fresh = append(fresh, git.TreeEntry{Mode: git.ModeTree, Name: strconv.Itoa(changed.index), OID: changed.oid})
+	for _, e := range d.entries {
+		if _, replaced := findEntry(fresh, e.Name); !replaced {
+			fresh = append(fresh, e)
+		}
+	}
+	return repo.WriteTree(fresh)
+}

@@ -1,0 +1,83 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Checkpoint is a committed checkpoint as it was read. Ids in it are well
+// formed or empty, and transcript paths stay below the home directory or are
+// empty; names, branches and paths of files are whatever the writer wrote.
+type Checkpoint struct {
+	ID       ID
+	Summary  Summary
+	Sessions []Stored // in the order of their slots
+}
+
+// Stored is a session in a checkpoint.
+type Stored struct {
+	Index int
+	Meta  SessionMeta
+	// Dir is the tree that holds the session's files.
+	Dir git.OID
+}
+
+// Read reads the checkpoint id from v1Tree, the tree of the metadata branch:
+// ErrNotFound if it isn't there. It takes what any version wrote, and reads no
+// transcript.
+func Read(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoint, error) {
+	if _, err := ParseID(string(id)); err != nil {
+		return Checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
+	}
+	d, err := readDirectory(ctx, repo, v1Tree, id)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+	}
+	c := Checkpoint{ID: id, Summary: d.summary}
+	c.Summary.CheckpointID = id
+	for _, slot := range d.slots {
+		c.Sessions = append(c.Sessions, Stored{Index: slot.index, Meta: slot.meta.checked(), Dir: slot.oid})
+	}
+	return c, nil
+}
+
+// Prompts reads the session's prompts; none if it has none.
+func (s Stored) Prompts(ctx context.Context, repo *git.Repo) ([]string, error) {
+	entries, err := repo.Tree(ctx, s.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("read prompts: %w", err)
+	}
+	data, err := readEntry(ctx, repo, entries, promptFile)
+	return splitPrompts(string(data)), err
+}
+
+// Transcript reads the session's transcript; false if it has none.
+func (s Stored) Transcript(ctx context.Context, repo *git.Repo) (Transcript, bool, error) {
+	return TranscriptIn(ctx, repo, s.Dir)
+}
+
+// Tree answers the tree of the metadata branch for reading: the local branch's,
+// or the one that was fetched from origin if there is no local one. ErrNotFound
+// if there is neither.
+func Tree(ctx context.Context, repo *git.Repo) (git.OID, error) {
+	tip, _, err := findTip(ctx, repo)
+	return tip.Tree, err
+}
+
+// findTip answers the commit that the branch ends with, or that it would
+// continue from, and whether it is the local branch's.
+func findTip(ctx context.Context, repo *git.Repo) (tip git.Commit, local bool, err error) {
+	for _, ref := range []string{MetadataBranch, remoteBranch} {
+		tip, err = repo.Commit(ctx, ref)
+		if err == nil {
+			return tip, ref == MetadataBranch, nil
+		}
+		if !errors.Is(err, git.ErrMissing) {
+			return git.Commit{}, false, fmt.Errorf("read %s: %w", ref, err)
+		}
+	}
+	return git.Commit{}, false, fmt.Errorf("read %s: %w", MetadataBranch, ErrNotFound)
+}

@@ -1,0 +1,45 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+const (
+	branchPrefix = "refs/heads/"
+	shadowPrefix = "entire/"
+	// shortLen and hashLen are the lengths of the two parts of a shadow
+	// branch's name.
+	shortLen = 7
+	hashLen  = 6
+)
+
+// ShadowBranch is the full name of the shadow branch for a base commit and a
+// worktree, whose id is empty for the main one. Without a base, which is where
+// a repository has no commit yet, zeros stand for it.
+func ShadowBranch(base git.OID, worktreeID string) string {
+	if base == "" {
+		base = git.OID(strings.Repeat("0", shortLen))
+	}
+	return branchPrefix + shadowPrefix + string(base[:min(len(base), shortLen)]) + "-" + WorktreeHash(worktreeID)
+}
+
+// WorktreeHash stands for a worktree in names: e3b0c4 for the main one.
+func WorktreeHash(worktreeID string) string {
+	sum := sha256.Sum256([]byte(worktreeID))
+	return hex.EncodeToString(sum[:])[:hashLen]
+}
+
+// IsShadow says whether ref, with or without refs/heads/, names a shadow
+// branch: entire/<7 or more hex>, and in all but old ones -<6 hex>.
+func IsShadow(ref string) bool {
+	name, found := strings.CutPrefix(strings.TrimPrefix(ref, branchPrefix), shadowPrefix)
+	if !found {
+		return false
+	}
+	base, hash, worktree := strings.Cut(strings.ToLower(name), "-")
+	return len(base) >= shortLen && isHex(base) && (!worktree || len(hash) == hashLen && isHex(hash))
+}

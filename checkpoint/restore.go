@@ -1,0 +1,114 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// Restore answers the transcript that a session's directory in a shadow tree
+// holds, for a session whose live transcript is gone. Other versions of the
+// tool redact nothing there, so every line is redacted, again perhaps: blobs
+// that had nothing to redact stay the same, others are written anew. It answers
+// false if the directory holds none.
+func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, error) {
+	found, err := segmentsIn(ctx, s.Repo, dir)
+	if err != nil || len(found) == 0 {
+		return Transcript{}, false, err
+	}
+	var t Transcript
+	sum := sha256.New()
+	for i, oid := range found {
+		blob, err := readBlob(ctx, s.Repo, oid)
+		if err != nil {
+			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+		}
+		if i > 0 {
+			sum.Write([]byte{'\n'})
+		}
+		clean := s.redactLines(blob)
+		sum.Write(clean)
+		pieces, err := s.pieces(oid, blob, clean)
+		if err != nil {
+			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+		}
+		t.Segments = append(t.Segments, pieces...)
+	}
+	t.Hash = contentHash(sum)
+	return t, true, nil
+}
+
+// Verify answers st if all that it says is stored is still in the repository,
+// else the state from which Extend begins anew. It costs a git process: ask
+// where a session rests for weeks, since git's gc removes what no branch refers
+// to then.
+func (s Segmenter) Verify(ctx context.Context, st session.Segments) (session.Segments, error) {
+	if st.Lines == 0 {
+		return st, nil
+	}
+	t, err := s.Transcript(st)
+	if errors.Is(err, errLost) {
+		return session.Segments{}, nil
+	}
+	if err != nil {
+		return st, err
+	}
+	args := []string{"rev-list", "--no-walk", "--objects", "--quiet"}
+	for _, oid := range t.Segments {
+		args = append(args, string(oid))
+	}
+	_, err = s.Repo.Run(ctx, args...)
+	if _, failed := errors.AsType[*git.ExitError](err); failed {
+		return session.Segments{}, nil
+	}
+	return st, err
+}
+
+// redactLines redacts a text of whole lines.
+func (s Segmenter) redactLines(text []byte) []byte {
+	lines := bytes.Split(text, []byte{'\n'})
+	for i, line := range lines {
+		if len(line) == 0 {
+			continue
+		}
+		if lines[i] = s.Redact.Line(line); len(lines[i]) > maxLine {
+			lines[i] = omitted(len(line))
+		}
+	}
+	return bytes.Join(lines, []byte{'\n'})
+}
+
+// pieces answers the blobs that hold the text clean, which is what became of
+// the blob oid: itself if it may stay, else new ones no longer than a chunk.
+func (s Segmenter) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
+	if len(clean) <= maxLine && bytes.Equal(blob, clean) {
+		return []git.OID{oid}, nil
+	}
+	var ids []git.OID
+	for more := true; more; {
+		var piece []byte
+		piece, clean, more = cutChunk(clean)
+		id, err := writeBlob(s.Repo, piece)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// cutChunk answers as many whole lines of text as fit a chunk, and the rest
+// behind the newline that ends them, if there is any. No line is longer than a
+// chunk.
+func cutChunk(text []byte) (chunk, rest []byte, more bool) {
+	if len(text) <= maxLine {
+		return text, nil, false
+	}
+	end := bytes.LastIndexByte(text[:maxLine+1], '\n')
+	return text[:end], text[end+1:], true
+}

@@ -1,0 +1,151 @@
+package checkpoint
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding"
+	"errors"
+	"fmt"
+	"hash"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+const (
+	// The first smallSegments segments end at smallSegment bytes of raw
+	// transcript, the others at largeSegment. Other sizes would make other
+	// blobs of transcripts that are stored already.
+	smallSegments = 256
+	smallSegment  = 256 << 10
+	largeSegment  = 1 << 20
+)
+
+// errLost means that what a state says is stored is there no more.
+var errLost = errors.New("the stored transcript is lost")
+
+// Redactor takes the secrets out of what a session wrote.
+type Redactor interface {
+	// Line redacts one line of a transcript, and answers one line.
+	Line(line []byte) []byte
+	// Text redacts a text.
+	Text(text string) string
+}
+
+// Segmenter stores a session's transcript as segments. Where equal transcripts
+// are cut depends on nothing but their raw bytes, so their segments are equal
+// however often and in whatever steps they were extended.
+type Segmenter struct {
+	Repo   *git.Repo
+	Redact Redactor
+	// Side holds the ids of the closed segments, one in a line.
+	Side session.Side
+}
+
+// Extend stores the lines of the transcript path from where st ends up to the
+// offset to, which is that of a cursor, as segment blobs. Of these it takes as
+// many whole lines as budget bytes of raw transcript allow, all if budget is 0;
+// a line longer than the budget is left for a call that has none.
+//
+// It reads and redacts these lines only. If what st says is stored was lost
+// meanwhile, it begins anew, within the same budget.
+//
+// The state answered is as far as it came, also beside an error: that of ctx
+// as well leaves everything before it stored. It counts once it is saved.
+func (s Segmenter) Extend(ctx context.Context, st session.Segments, path string, to, budget int64) (session.Segments, error) {
+	if to <= st.Raw {
+		return st, nil
+	}
+	e, err := s.resume(ctx, st)
+	if errors.Is(err, errLost) {
+		e, err = s.resume(ctx, session.Segments{})
+	}
+	if err != nil {
+		return st, fmt.Errorf("store transcript: %w", err)
+	}
+	scanned := e.scan(ctx, path, to, budget)
+	next, err := e.finish()
+	if err != nil {
+		return st, fmt.Errorf("store transcript: %w", err)
+	}
+	if scanned != nil {
+		return next, fmt.Errorf("store transcript: %w", scanned)
+	}
+	return next, nil
+}
+
+// Transcript answers the blobs and the hash of what st says is stored.
+func (s Segmenter) Transcript(st session.Segments) (Transcript, error) {
+	if st.Lines == 0 {
+		return Transcript{}, nil
+	}
+	sum, err := resumeHash(st)
+	if err != nil {
+		return Transcript{}, err
+	}
+	segments, err := s.closed(st.Closed)
+	if err != nil {
+		return Transcript{}, err
+	}
+	if st.Open != "" {
+		segments = append(segments, git.OID(st.Open))
+	}
+	return Transcript{Segments: segments, Hash: contentHash(sum)}, nil
+}
+
+// width is the length of a line of the side file.
+func (s Segmenter) width() int { return s.Repo.Format.HexLen() + 1 }
+
+// closed reads the ids of the first n closed segments.
+func (s Segmenter) closed(n int) ([]git.OID, error) {
+	width := s.width()
+	data, err := s.Side.Read(int64(n * width))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errLost, err)
+	}
+	ids := make([]git.OID, 0, n+1)
+	for ; len(data) > 0; data = data[width:] {
+		id := git.OID(data[:width-1])
+		if !s.Repo.Format.Valid(id) || data[width-1] != '\n' {
+			return nil, fmt.Errorf("%w: damaged list of segments", errLost)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// resume begins an extension of st.
+func (s Segmenter) resume(ctx context.Context, st session.Segments) (*extension, error) {
+	if _, err := s.closed(st.Closed); err != nil {
+		return nil, err
+	}
+	sum, err := resumeHash(st)
+	if err != nil {
+		return nil, err
+	}
+	e := &extension{to: s, st: st, before: st.Closed, sum: sum, begun: st.Open != ""}
+	if !e.begun {
+		return e, nil
+	}
+	text, err := readBlob(ctx, s.Repo, git.OID(st.Open))
+	if errors.Is(err, git.ErrMissing) {
+		return nil, fmt.Errorf("%w: %w", errLost, err)
+	}
+	e.text.Write(text)
+	return e, err
+}
+
+func resumeHash(st session.Segments) (hash.Hash, error) {
+	sum := sha256.New()
+	if st.Lines == 0 {
+		return sum, nil
+	}
+	state, ok := sum.(encoding.BinaryUnmarshaler)
+	if !ok {
+		return nil, fmt.Errorf("%w: the hash can't be resumed", errLost)
+	}
+	if err := state.UnmarshalBinary(st.Hash); err != nil {
+		return nil, fmt.Errorf("%w: %w", errLost, err)
+	}
+	return sum, nil
+}

@@ -1,0 +1,409 @@
+package checkpoint_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+const kib = 1 << 10
+
+// cut is what the segments of the lines are by the format's definition.
+func cut(lines []string) []string {
+	var segments, open []string
+	size := 0
+	for _, line := range lines {
+		open = append(open, strings.ReplaceAll(string(transcript.Stored([]byte(line))), "s3cret", "REDACTED"))
+		if size += len(line) + 1; size >= 256*kib {
+			segments, open, size = append(segments, strings.Join(open, "\n")), nil, 0
+		}
+	}
+	if open != nil {
+		segments = append(segments, strings.Join(open, "\n"))
+	}
+	return segments
+}
+
+// blobs reads the segments back.
+func blobs(tb testing.TB, repo *git.Repo, t checkpoint.Transcript) []string {
+	tb.Helper()
+	var texts []string
+	for _, oid := range t.Segments {
+		object, err := repo.Read(tb.Context(), string(oid))
+		must(tb, err)
+		texts = append(texts, string(object.Data))
+	}
+	return texts
+}
+
+func hashOf(text string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))) }
+
+// jsonLine is a line of a transcript of about n bytes.
+func jsonLine(i, n int) string {
+	return fmt.Sprintf(`{"type":"user","n":%d,"text":"s3cret %s"}`, i, strings.Repeat("x", n))
+}
+
+func drawLines(t *rapid.T) []string {
+	sizes := rapid.OneOf(rapid.IntRange(0, 200), rapid.IntRange(0, 40*kib), rapid.IntRange(200*kib, 300*kib), rapid.Just(-1))
+	lines := make([]string, rapid.IntRange(1, 24).Draw(t, "lines"))
+	for i := range lines {
+		if n := sizes.Draw(t, "size"); n >= 0 {
+			lines[i] = jsonLine(i, n)
+		}
+	}
+	return lines
+}
+
+// However a transcript grows, and in whatever steps it is stored, the result is
+// that of one pass, and closed segments stay as they are.
+func TestExtendInAnySteps(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	rapid.Check(t, func(rt *rapid.T) {
+		lines := drawLines(rt)
+		s := f.segmenter("steps")
+		var st session.Segments
+		var closed []git.OID
+		var text string
+		extend := func(budget int64) {
+			next, err := s.Extend(t.Context(), st, path, int64(len(text)), budget)
+			must(t, err)
+			if budget > 0 && next.Raw-st.Raw > budget {
+				rt.Fatalf("took %d bytes of %d", next.Raw-st.Raw, budget)
+			}
+			st = next
+			got, err := s.Transcript(st)
+			must(t, err)
+			if len(got.Segments) < st.Closed || !slices.Equal(got.Segments[:len(closed)], closed) {
+				rt.Fatalf("a closed segment has changed: %v, was %v", got.Segments, closed)
+			}
+			closed = slices.Clone(got.Segments[:st.Closed])
+		}
+		for i, line := range lines {
+			text += line
+			if line != "" && rapid.Bool().Draw(rt, "before the newline") {
+				must(t, os.WriteFile(path, []byte(text), 0o600))
+				extend(0)
+			}
+			if text += "\n"; i == len(lines)-1 || rapid.IntRange(0, 3).Draw(rt, "then") == 0 {
+				must(t, os.WriteFile(path, []byte(text), 0o600))
+				extend(rapid.SampledFrom([]int64{0, 1, 10 * kib, 256 * kib, 600 * kib}).Draw(rt, "budget"))
+			}
+		}
+		extend(0)
+		got, err := s.Transcript(st)
+		must(t, err)
+		want := cut(lines)
+		if diff := cmp.Diff(want, blobs(t, f.git, got)); diff != "" {
+			rt.Fatalf("segments differ:\n%.500s", diff)
+		}
+		if got.Hash != hashOf(strings.Join(want, "\n")) || st.Lines != len(lines) {
+			rt.Fatalf("%d lines, hash %s", st.Lines, got.Hash)
+		}
+		if once := f.transcript(t, "once", text); !cmp.Equal(once, got) {
+			rt.Fatalf("one pass gives %v, steps gave %v", once, got)
+		}
+	})
+}
+
+func TestTranscriptsWithAnEqualBeginningShareItsSegments(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	var lines []string
+	for i := range 30 {
+		lines = append(lines, jsonLine(i, 30*kib))
+	}
+	one := f.transcript(t, "one", strings.Join(append(slices.Clone(lines), "{}"), "\n"))
+	two := f.transcript(t, "two", strings.Join(append(slices.Clone(lines), jsonLine(31, 600*kib)), "\n"))
+	if len(one.Segments) != 4 || !slices.Equal(one.Segments[:3], two.Segments[:3]) || one.Segments[3] == two.Segments[3] {
+		t.Errorf("%v\n%v", one, two)
+	}
+}
+
+// grown is a state with closed segments, as a long session has it.
+func grown(tb testing.TB, f *fixture, s checkpoint.Segmenter, closed int) session.Segments {
+	tb.Helper()
+	blob, err := f.git.WriteBlob([]byte("{}"))
+	must(tb, err)
+	must(tb, s.Side.Replace([]byte(strings.Repeat(string(blob)+"\n", closed))))
+	state, ok := sha256.New().(encoding.BinaryMarshaler)
+	if !ok {
+		tb.Fatal("no state")
+	}
+	hash, err := state.MarshalBinary()
+	must(tb, err)
+	return session.Segments{Lines: closed, Closed: closed, Hash: hash}
+}
+
+func TestSegmentSizes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	text := strings.Repeat(jsonLine(0, 1000)+"\n", 2400)
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	for _, tc := range []struct{ before, after int }{
+		{0, 9}, {254, 257}, {255, 258}, {256, 258}, {997, 998}, {998, 998},
+	} {
+		t.Run(fmt.Sprint(tc.before), func(t *testing.T) {
+			t.Parallel()
+			s := f.segmenter(fmt.Sprint("long", tc.before))
+			st, err := s.Extend(t.Context(), grown(t, f, s, tc.before), path, int64(len(text)), 0)
+			must(t, err)
+			if st.Closed != tc.after || st.Raw != int64(len(text)) || st.Open == "" {
+				t.Errorf("%d closed segments, want %d", st.Closed, tc.after)
+			}
+		})
+	}
+}
+
+func TestEightySegments(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	lines := make([]string, 0, 22_000)
+	for i := range 22_000 {
+		lines = append(lines, jsonLine(i, 940))
+	}
+	got := f.transcript(t, "long", strings.Join(lines, "\n")+"\n")
+	want := cut(lines)
+	if len(want) < 80 || len(got.Segments) != len(want) {
+		t.Fatalf("%d segments, want %d", len(got.Segments), len(want))
+	}
+	var text bytes.Buffer
+	_, err := got.Copy(t.Context(), f.git, &text)
+	must(t, err)
+	if text.String() != strings.Join(want, "\n") || got.Hash != hashOf(text.String()) {
+		t.Error("the text is another")
+	}
+	tip := f.update(t, put(f, idA, checkpoint.Slot{Meta: meta("s1"), Transcript: got}))
+	names := strings.Fields(f.Git("ls-tree", "--name-only", string(tip)+":ab/cdef123456/0"))
+	if !slices.Contains(names, "full.jsonl") || !slices.Contains(names, fmt.Sprintf("full.jsonl.%03d", len(want)-1)) {
+		t.Errorf("files %v", names)
+	}
+	if read := f.read(t, idA).Sessions[0]; !cmp.Equal(got, f.stored(t, read)) {
+		t.Error("another transcript is read back")
+	}
+}
+
+// What a state says is stored may be gone: gc removed it, a crash or a hand
+// damaged the side file, another program's state came back from a backup.
+func TestExtendBeginsAnewAfterALoss(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
+	for name, lose := range map[string]func(*fixture, checkpoint.Segmenter, *session.Segments){
+		"of the open segment": func(f *fixture, _ checkpoint.Segmenter, st *session.Segments) {
+			must(t, os.Remove(filepath.Join(f.git.CommonDir, "objects", st.Open[:2], st.Open[2:])))
+		},
+		"of the side file": func(_ *fixture, s checkpoint.Segmenter, _ *session.Segments) { must(t, s.Side.Replace(nil)) },
+		"of the side file's id": func(_ *fixture, s checkpoint.Segmenter, _ *session.Segments) {
+			must(t, s.Side.Replace(make([]byte, 999)))
+		},
+		"of the hash": func(_ *fixture, _ checkpoint.Segmenter, st *session.Segments) { st.Hash = []byte("?") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, "plain")
+			path := filepath.Join(t.TempDir(), "t.jsonl")
+			must(t, os.WriteFile(path, []byte(text), 0o600))
+			s := f.segmenter("lost")
+			half := int64(len(text) / 700 * 350)
+			st, err := s.Extend(t.Context(), session.Segments{}, path, half, 0)
+			must(t, err)
+			kept, err := s.Verify(t.Context(), st)
+			must(t, err)
+			if !cmp.Equal(kept, st) {
+				t.Error("nothing is lost yet")
+			}
+			lose(f, s, &st)
+			s.Repo = open(t, f.Repo)
+			if kept, err = s.Verify(t.Context(), st); err != nil || kept.Lines != 0 {
+				t.Errorf("verified %+v, %v", kept, err)
+			}
+			st, err = s.Extend(t.Context(), st, path, int64(len(text)), 0)
+			must(t, err)
+			got, err := s.Transcript(st)
+			must(t, err)
+			if want := f.transcript(t, "again", text); !cmp.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// stopper cancels after some lines.
+type stopper struct {
+	secrets
+	cancel context.CancelFunc
+	left   *int
+}
+
+func (s stopper) Line(line []byte) []byte {
+	if *s.left--; *s.left == 0 {
+		s.cancel()
+	}
+	return s.secrets.Line(line)
+}
+
+func TestExtendKeepsWhatWasDoneBeforeADeadline(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	text := strings.Repeat(jsonLine(0, 1000)+"\n", 2000)
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	s, left := f.segmenter("late"), 600
+	s.Redact = stopper{cancel: cancel, left: &left}
+	st, err := s.Extend(ctx, session.Segments{}, path, int64(len(text)), 0)
+	if !errors.Is(err, context.Canceled) || st.Lines < 600 || st.Lines == 2000 {
+		t.Fatalf("%d lines, %v", st.Lines, err)
+	}
+	st, err = s.Extend(t.Context(), st, path, int64(len(text)), 0)
+	must(t, err)
+	got, err := s.Transcript(st)
+	must(t, err)
+	if want := f.transcript(t, "again", text); !cmp.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestExtendThatCannotWriteChangesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	s := f.segmenter("full")
+	objects := filepath.Join(f.git.CommonDir, "objects")
+	must(t, os.Rename(objects, objects+".away"))
+	must(t, os.WriteFile(objects, nil, 0o600))
+	st, err := s.Extend(t.Context(), session.Segments{}, path, int64(len(text)), 0)
+	if err == nil || !cmp.Equal(st, session.Segments{}) {
+		t.Errorf("%+v, %v", st, err)
+	}
+	must(t, os.Remove(objects))
+	must(t, os.Rename(objects+".away", objects))
+	st, err = s.Extend(t.Context(), st, path, int64(len(text)), 0)
+	must(t, err)
+	if st.Lines != 700 {
+		t.Errorf("%d lines", st.Lines)
+	}
+}
+
+func TestExtendOfNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	s := f.segmenter("none")
+	st, err := s.Extend(t.Context(), session.Segments{}, "/nowhere", 0, 0)
+	must(t, err)
+	got, err := s.Transcript(st)
+	must(t, err)
+	if !cmp.Equal(got, checkpoint.Transcript{}) {
+		t.Errorf("%v", got)
+	}
+	if _, err := s.Extend(t.Context(), st, filepath.Join(t.TempDir(), "none"), 1, 0); !errors.Is(err, transcript.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestALineTooLongIsOmitted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	long := jsonLine(1, 51<<20)
+	got := f.transcript(t, "huge", "{}\n"+long+"\n[]\n")
+	want := []string{fmt.Sprintf("{}\n{\"type\":\"entire-omitted\",\"bytes\":%d}", len(long)), "[]"}
+	if diff := cmp.Diff(want, blobs(t, f.git, got)); diff != "" {
+		t.Errorf("%.300s", diff)
+	}
+}
+
+func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	s := f.segmenter("restored")
+	tree := func(files map[string]string) git.OID {
+		var entries []git.TreeEntry
+		for name, text := range files {
+			blob, err := f.git.WriteBlob([]byte(text))
+			must(t, err)
+			entries = append(entries, git.TreeEntry{Mode: git.ModeFile, Name: name, OID: blob})
+		}
+		oid, err := f.git.WriteTree(entries)
+		must(t, err)
+		return oid
+	}
+	for name, tc := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"none":                  {map[string]string{"prompt.txt": "x"}, nil},
+		"one blob":              {map[string]string{"full.jsonl": "{\"a\":\"s3cret\"}\n{}\n"}, []string{"{\"a\":\"REDACTED\"}\n{}\n"}},
+		"a legacy name":         {map[string]string{"full.log": "{}\n"}, []string{"{}\n"}},
+		"segments":              {map[string]string{"full.jsonl": "{}", "full.jsonl.001": "s3cret", "full.jsonl.003": "lost"}, []string{"{}", "REDACTED"}},
+		"chunks without begin":  {map[string]string{"full.jsonl.001": "{}"}, nil},
+		"longer than one chunk": {map[string]string{"full.jsonl": strings.Repeat(jsonLine(0, 1<<20)+"\n", 51)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, found, err := s.Restore(t.Context(), tree(tc.files))
+			must(t, err)
+			texts := blobs(t, f.git, got)
+			text := strings.Join(texts, "\n")
+			if found && got.Hash != hashOf(text) || strings.Contains(text, "s3cret") {
+				t.Error("another text than the hash says")
+			}
+			if name == "longer than one chunk" {
+				if want := strings.ReplaceAll(tc.files["full.jsonl"], "s3cret", "REDACTED"); text != want || len(texts) != 2 {
+					t.Errorf("%d chunks", len(texts))
+				}
+				return
+			}
+			if diff := cmp.Diff(tc.want, texts); diff != "" || found != (tc.want != nil) {
+				t.Error(diff)
+			}
+			raw, found, err := checkpoint.TranscriptIn(t.Context(), f.git, tree(tc.files))
+			must(t, err)
+			if found != (tc.want != nil) || len(raw.Segments) != len(tc.want) {
+				t.Errorf("%v", raw)
+			}
+		})
+	}
+}
+
+// BenchmarkExtend stores 20 KB that follow 20 MB.
+func BenchmarkExtend(b *testing.B) {
+	f := newFixture(b, "plain")
+	lines := make([]string, 0, 20_020)
+	for i := range cap(lines) {
+		lines = append(lines, jsonLine(i, 960))
+	}
+	text := strings.Join(lines, "\n") + "\n"
+	path := filepath.Join(b.TempDir(), "t.jsonl")
+	must(b, os.WriteFile(path, []byte(text), 0o600))
+	before := int64(strings.Index(text, lines[20_000]))
+	s := f.segmenter("long")
+	st, err := s.Extend(b.Context(), session.Segments{}, path, before, 0)
+	must(b, err)
+	for b.Loop() {
+		next, err := s.Extend(b.Context(), st, path, int64(len(text)), 0)
+		must(b, err)
+		b.StopTimer()
+		must(b, os.RemoveAll(filepath.Join(f.git.CommonDir, "objects", next.Open[:2], next.Open[2:])))
+		b.StartTimer()
+	}
+}

@@ -1,0 +1,118 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// carrySubject is the subject of a shadow commit without metadata.
+const carrySubject = "carry forward: uncommitted session files"
+
+// Tip is what a shadow commit builds on.
+type Tip struct {
+	// Commit is the tip of the shadow branch, which becomes the parent; empty
+	// for the first commit of a branch.
+	Commit git.OID
+	// Tree is the tip's tree, or for the first commit that of HEAD; empty if
+	// HEAD is unborn.
+	Tree git.OID
+}
+
+// Shadow is what a shadow commit says of a session, all of it redacted.
+type Shadow struct {
+	Session    string
+	Subject    string
+	Prompts    []string // of this turn
+	Summary    string   // the agent's last text in it
+	Transcript Transcript
+	Actions    []string // what tools were used for: see Action
+}
+
+// MetadataDir is the directory of a session in shadow trees.
+func MetadataDir(sessionID string) string { return ".entire/metadata/" + sessionID }
+
+// WriteShadow makes the shadow commit of a turn: at.Tree with the edits, and
+// with the session's metadata directory replaced by what sh says. It writes
+// objects only. It answers false, and makes no commit, if nothing differs from
+// the tip.
+func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, sh Shadow, by git.Signature) (git.OID, bool, error) {
+	if err := session.CheckID(sh.Session); err != nil {
+		return "", false, fmt.Errorf("write shadow commit: %w", err)
+	}
+	dir, err := writeShadowDir(repo, sh)
+	if err != nil {
+		return "", false, fmt.Errorf("write shadow commit: %w", err)
+	}
+	edits = append(slices.Clip(edits), git.Edit{Path: MetadataDir(sh.Session), Mode: git.ModeTree, OID: dir})
+	message := shadowMessage(sh.Subject, MetadataDir(sh.Session), sh.Session)
+	return commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
+}
+
+// WriteCarryForward makes the shadow commit of files that a session's commit
+// left behind: no metadata, and nobody as its author. If nothing differs from
+// the tip it answers the tip.
+func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, sessionID string, when time.Time) (git.OID, error) {
+	if err := session.CheckID(sessionID); err != nil {
+		return "", fmt.Errorf("write carry-forward: %w", err)
+	}
+	by := git.Signature{When: when}
+	message := shadowMessage(carrySubject, "", sessionID)
+	commit, ok, err := commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
+	if err == nil && !ok {
+		return at.Commit, nil
+	}
+	return commit, err
+}
+
+// commitShadow completes and writes a commit of at with the edits.
+func commitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, commit git.Commit) (git.OID, bool, error) {
+	tree, err := repo.EditTree(ctx, at.Tree, edits)
+	if err != nil {
+		return "", false, fmt.Errorf("write shadow tree: %w", err)
+	}
+	if at.Commit != "" {
+		if tree == at.Tree {
+			return "", false, nil
+		}
+		commit.Parents = []git.OID{at.Commit}
+	}
+	commit.Tree = tree
+	oid, err := repo.WriteCommit(commit)
+	if err != nil {
+		return "", false, fmt.Errorf("write shadow commit: %w", err)
+	}
+	return oid, true, nil
+}
+
+// writeShadowDir writes a session's metadata directory.
+func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
+	entries, err := writeFiles(repo, []file{
+		{promptFile, []byte(joinPrompts(sh.Prompts))},
+		{summaryFile, []byte(sh.Summary)},
+		{contextFile, []byte(shadowContext(sh))},
+	})
+	if err != nil {
+		return "", err
+	}
+	segments, err := sh.Transcript.entries()
+	if err != nil {
+		return "", err
+	}
+	return repo.WriteTree(append(entries, segments...))
+}
+
+// shadowMessage is the message of a shadow commit.
+func shadowMessage(subject, dir, sessionID string) string {
+	var b strings.Builder
+	b.WriteString(oneLine(subject) + "\n\n")
+	b.WriteString(MetadataKey + ": " + dir + "\n")
+	b.WriteString(SessionKey + ": " + sessionID + "\n")
+	b.WriteString(StrategyKey + ": " + ManualCommit + "\n")
+	return b.String()
+}

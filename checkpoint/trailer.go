@@ -1,0 +1,94 @@
+package checkpoint
+
+import (
+	"slices"
+	"strings"
+)
+
+// Keys of the trailers in commit messages.
+const (
+	// TrailerKey stands in the user's commits, the others only in ours.
+	TrailerKey  = "Entire-Checkpoint"
+	SessionKey  = "Entire-Session"
+	StrategyKey = "Entire-Strategy"
+	AgentKey    = "Entire-Agent"
+	MetadataKey = "Entire-Metadata"
+	BranchKey   = "Ephemeral-branch"
+)
+
+// scissors ends the line below which git shows the diff in a message file.
+const scissors = " ------------------------ >8 ------------------------"
+
+// Trailer is the line that links a commit to the checkpoint.
+func (id ID) Trailer() string { return TrailerKey + ": " + string(id) }
+
+// IDs answers the checkpoint ids of a commit message in order, each once. A
+// line counts wherever it stands, indented or not, if it has the key, 12 hex
+// digits, and then nothing or a space. Commented lines don't count, nor what
+// follows git's scissors line.
+func IDs(message string) []ID {
+	var ids []ID
+	for line := range strings.Lines(message) {
+		if isScissors(line) {
+			break
+		}
+		if id, ok := lineID(strings.TrimLeft(line, " \t")); ok && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// StripIDs answers the message without the lines that begin with the trailer.
+// A blank line is dropped where two would meet, or where one would end the
+// message. Indented lines, comments and what follows the scissors stay, and a
+// message without the trailer stays as it is.
+func StripIDs(message string) string {
+	var kept []string
+	rest, stripped, gap := message, false, false
+	for line := range strings.Lines(message) {
+		if isScissors(line) {
+			break
+		}
+		rest = rest[len(line):]
+		if _, ok := lineID(line); ok {
+			stripped, gap = true, true
+			continue
+		}
+		blank := isBlank(line)
+		if gap && blank && (len(kept) == 0 || isBlank(kept[len(kept)-1])) {
+			continue
+		}
+		gap = false
+		kept = append(kept, line)
+	}
+	if !stripped {
+		return message
+	}
+	for gap && len(kept) > 0 && isBlank(kept[len(kept)-1]) && rest == "" {
+		kept = kept[:len(kept)-1]
+	}
+	return strings.Join(kept, "") + rest
+}
+
+// lineID reads a line that begins with the trailer.
+func lineID(line string) (ID, bool) {
+	value, found := strings.CutPrefix(line, TrailerKey+":")
+	if !found {
+		return "", false
+	}
+	value = strings.TrimLeft(value, " \t")
+	if len(value) > 2*idBytes && !strings.ContainsRune(" \t\r\n\v\f", rune(value[2*idBytes])) {
+		return "", false
+	}
+	id, err := ParseID(value[:min(len(value), 2*idBytes)])
+	return id, err == nil
+}
+
+// isScissors allows for any core.commentChar.
+func isScissors(line string) bool {
+	comment, found := strings.CutSuffix(strings.TrimRight(line, "\r\n"), scissors)
+	return found && comment != "" && !strings.ContainsAny(comment, " \t")
+}
+
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
