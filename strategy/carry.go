@@ -1,0 +1,100 @@
+package strategy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// left is what a commit left of a session's pending files.
+type left struct {
+	paths   []string            // still pending
+	entries map[string]git.Edit // their contents in the worktree
+}
+
+// remaining answers which pending files still have something to commit: those
+// that the commit doesn't contain, and those it contains otherwise than the
+// session wrote them, if the worktree too has something else. (A file that was
+// edited before all of it was committed has nothing left.)
+func (r *Recorder) remaining(ctx context.Context, s *session.State, changes staged) (left, error) {
+	shadow, err := r.shadowTree(ctx, s)
+	if err != nil {
+		return left{}, err
+	}
+	var keep, differ []string
+	for _, p := range s.FilesTouched {
+		c, committed := changes[p]
+		if !committed {
+			keep = append(keep, p)
+			continue
+		}
+		entry, found, err := r.lookup(ctx, shadow, p)
+		if err != nil {
+			return left{}, fmt.Errorf("look up %s: %w", p, err)
+		}
+		if found && entry.OID != c.New {
+			differ = append(differ, p)
+		}
+	}
+	entries, err := r.contents(ctx, slices.Concat(keep, differ))
+	if err != nil {
+		return left{}, err
+	}
+	for _, p := range differ {
+		if e, ok := entries[p]; ok && e.OID != "" && e.OID != changes[p].New {
+			keep = append(keep, p)
+		}
+	}
+	slices.Sort(keep)
+	return left{paths: keep, entries: entries}, nil
+}
+
+// carry moves what is left onto a new shadow branch that hangs on the commit,
+// and drops the old branch if no other session needs it.
+func (r *Recorder) carry(ctx context.Context, refs *refPlan, s *session.State, head git.Commit, l left) error {
+	old := ""
+	if s.BaseCommit != "" {
+		old = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
+	}
+	next := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+	if len(l.paths) > 0 {
+		at := checkpoint.Tip{Tree: head.Tree}
+		if old != next { // on the same commit, the branch goes on
+			tip, err := refs.get(ctx, next)
+			if err != nil {
+				return err
+			}
+			if tip != "" {
+				c, err := r.Repo.Commit(ctx, string(tip))
+				if err != nil {
+					return err
+				}
+				at = checkpoint.Tip{Commit: tip, Tree: c.Tree}
+			}
+		}
+		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(l.entries, l.paths), s.ID, r.Env.Now())
+		if err != nil {
+			return fmt.Errorf("carry forward: %w", err)
+		}
+		if err := refs.set(ctx, next, oid); err != nil {
+			return err
+		}
+	}
+	if old == "" || old == next || r.needed(old, s.ID) {
+		return nil
+	}
+	return refs.set(ctx, old, "")
+}
+
+// needed says whether a session other than id has something on the branch.
+func (r *Recorder) needed(branch, id string) bool {
+	states, _ := r.Sessions.Pending()
+	return slices.ContainsFunc(states, func(s *session.State) bool {
+		return s.ID != id && s.BaseCommit != "" && len(s.FilesTouched)+s.CheckpointCount > 0 &&
+			checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID) == branch
+	})
+}

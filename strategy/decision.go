@@ -1,0 +1,140 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Decision is what prepare-commit-msg decided about a commit that is being
+// made. It is the journal: written before the trailer, obeyed by post-commit,
+// and removed when all that it asks for is done. docs/formats/journal.md.
+type Decision struct {
+	// Nonce tells this decision from an earlier one about the same id.
+	Nonce string `json:"nonce"`
+	// Worktree is the id of the worktree, empty for the main one.
+	Worktree string `json:"worktree,omitempty"`
+	// Parent is HEAD when it was made.
+	Parent git.OID `json:"parent,omitempty"`
+	// Keep are all ids that the message has to carry.
+	Keep []checkpoint.ID `json:"keep"`
+	// ID is the checkpoint to write, empty if there is nothing to write.
+	ID checkpoint.ID `json:"id,omitempty"`
+	// Amend says that ID exists and the commit replaces the one it belongs to.
+	Amend bool `json:"amend,omitempty"`
+	// Shares is what each session has in the commit.
+	Shares []Share `json:"shares,omitempty"`
+	// Hint says that the message shows how to decline.
+	Hint bool `json:"hint,omitempty"`
+	// Prose is a digest of the message without trailers and comments.
+	Prose string `json:"prose,omitempty"`
+	// Git is the process that makes the commit.
+	Git      int    `json:"git,omitempty"`
+	GitStart uint64 `json:"git_start,omitempty"`
+
+	Created time.Time `json:"created"`
+}
+
+// Share is what a session and a commit have in common.
+type Share struct {
+	Session string   `json:"session"`
+	Files   []string `json:"files"`
+}
+
+// stale is the age at which a decision whose commit was never made is dropped.
+const stale = 24 * time.Hour
+
+func (r *Recorder) journal() string { return filepath.Join(r.dir(), "journal") }
+
+// decisionPath is the file of the decision: one for a worktree and an id.
+func (r *Recorder) decisionPath(d Decision) string {
+	return filepath.Join(r.journal(), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+".json")
+}
+
+// record writes the decision.
+func (r *Recorder) record(d Decision) error {
+	if err := os.MkdirAll(r.journal(), 0o700); err != nil {
+		return fmt.Errorf("record decision: %w", err)
+	}
+	data, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("record decision: %w", err)
+	}
+	if err := disk.WriteDurable(r.decisionPath(d), append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("record decision: %w", err)
+	}
+	return nil
+}
+
+// forget removes the decision: what it asked for is done, or is not wanted.
+func (r *Recorder) forget(d Decision) error {
+	path := r.decisionPath(d)
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget decision: %w", err)
+	}
+	return nil
+}
+
+// decisions answers what the journal holds, oldest first. An entry that can't
+// be read is moved aside and logged.
+func (r *Recorder) decisions(ctx context.Context) []Decision {
+	entries, err := os.ReadDir(r.journal())
+	if err != nil {
+		return nil
+	}
+	var found []Decision
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		path := filepath.Join(r.journal(), e.Name())
+		d, err := readDecision(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			r.Log.ErrorContext(ctx, "journal entry set aside", "error", err.Error())
+			_ = os.Rename(path, path+".corrupt")
+		default:
+			found = append(found, d)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Decision) int { return a.Created.Compare(b.Created) })
+	return found
+}
+
+func readDecision(path string) (Decision, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Decision{}, err
+	}
+	var d Decision
+	if err := json.Unmarshal(data, &d); err != nil {
+		return Decision{}, fmt.Errorf("decode %s: %w", path, err)
+	}
+	for _, id := range append(slices.Clone(d.Keep), d.ID) {
+		if _, err := checkpoint.ParseID(string(id)); err != nil && id != "" {
+			return Decision{}, fmt.Errorf("decode %s: %w", path, err)
+		}
+	}
+	return d, nil
+}
+
+// mine answers this worktree's decisions.
+func (r *Recorder) mine(ctx context.Context) []Decision {
+	return slices.DeleteFunc(r.decisions(ctx), func(d Decision) bool { return d.Worktree != r.Repo.WorktreeID })
+}

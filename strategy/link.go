@@ -1,0 +1,104 @@
+package strategy
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// link remembers that a commit carries a checkpoint, so that a commit that was
+// taken back and is made again keeps its id. The last of them stand in one
+// small file, which can be lost: then such a commit gets a new id or none.
+type link struct {
+	ID       checkpoint.ID      `json:"id"`
+	Commit   git.OID            `json:"commit"`
+	Worktree string             `json:"worktree,omitempty"`
+	Blobs    map[string]git.OID `json:"blobs,omitempty"` // what the commit made of the session's files
+}
+
+const (
+	maxLinks = 64  // links remembered
+	maxBlobs = 100 // files remembered of each
+)
+
+func (r *Recorder) linksPath() string { return filepath.Join(r.dir(), "links.json") }
+
+func (r *Recorder) links() []link {
+	data, err := os.ReadFile(r.linksPath())
+	if err != nil {
+		return nil
+	}
+	var links []link
+	if json.Unmarshal(data, &links) != nil {
+		return nil
+	}
+	return links
+}
+
+func (r *Recorder) saveLinks(links []link) error {
+	if len(links) > maxLinks {
+		links = links[len(links)-maxLinks:]
+	}
+	data, err := json.Marshal(links)
+	if err != nil {
+		return err
+	}
+	return disk.WriteCache(r.linksPath(), data, 0o600)
+}
+
+// remember adds the link of a commit, in place of an older one with its id.
+func (r *Recorder) remember(l link) error {
+	if len(l.Blobs) > maxBlobs {
+		l.Blobs = nil
+	}
+	links := slices.DeleteFunc(r.links(), func(o link) bool { return o.ID == l.ID })
+	return r.saveLinks(append(links, l))
+}
+
+// moveLinks follows commits that were rewritten.
+func (r *Recorder) moveLinks(moved map[git.OID]git.OID) error {
+	links, changed := r.links(), false
+	for i, l := range links {
+		if to, ok := moved[l.Commit]; ok {
+			links[i].Commit, changed = to, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return r.saveLinks(links)
+}
+
+// takenBack answers the ids of commits that are no longer in HEAD's history
+// and whose content is being committed again.
+func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[string]git.Change) ([]checkpoint.ID, error) {
+	var ids []checkpoint.ID
+	for _, l := range r.links() {
+		if l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) {
+			continue
+		}
+		if head != "" {
+			still, err := r.Repo.IsAncestor(ctx, l.Commit, head)
+			if err != nil || still {
+				continue // a commit that is gone can't be told from one of long ago
+			}
+		}
+		ids = append(ids, l.ID)
+	}
+	return ids, nil
+}
+
+func sharesBlob(l link, staged map[string]git.Change) bool {
+	for path, oid := range l.Blobs {
+		if c, ok := staged[path]; ok && c.New == oid && oid != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package strategy
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// PrepareCommitMsg decides whether the commit that git is making belongs to
+// sessions, and if so writes the decision down and the trailer into the
+// message. What it can't write down it doesn't promise: then the message is
+// left as it is and the error says so.
+func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
+	r.Repair(ctx)
+	r.endDead(ctx)
+	msg, err := r.readMessage(ctx, m.File)
+	if err != nil {
+		return err
+	}
+	if m.Source == "message" {
+		msg.prose, msg.rest, msg.mark = msg.prose+msg.rest, "", "" // given on the command line: all of it is text
+	}
+	d, err := r.decide(ctx, m, &msg)
+	if err != nil || len(d.Keep) == 0 {
+		return err
+	}
+	if d.ID != "" && !d.Amend && !r.agreed(ctx, m, msg) {
+		return nil
+	}
+	hint := r.hint(ctx, d)
+	d.Hint = msg.rest != "" && hint != ""
+	d.Prose = msg.digest()
+	if err := r.record(d); err != nil {
+		return fmt.Errorf("this commit is not linked to its conversation: %w", err)
+	}
+	if err := r.add(ctx, &msg, d.Keep, hint); err != nil {
+		return errors.Join(err, r.forget(d))
+	}
+	if err := msg.write(); err != nil {
+		return errors.Join(err, r.forget(d))
+	}
+	r.Log.InfoContext(ctx, "commit linked", "checkpoint_id", string(d.ID), "kept", len(d.Keep), "sessions", len(d.Shares))
+	return nil
+}
+
+// decide answers what is to become of the commit; an empty Keep means nothing.
+func (r *Recorder) decide(ctx context.Context, m Message, msg *message) (Decision, error) {
+	op := r.operation(ctx, m, msg.prose)
+	if op == commitRevert {
+		return Decision{}, nil
+	}
+	here := r.pendingHere(ctx)
+	head, born, err := r.head(ctx)
+	if err != nil {
+		return Decision{}, fmt.Errorf("read HEAD: %w", err)
+	}
+	d := Decision{Worktree: r.Repo.WorktreeID, Parent: head.OID, Created: r.Env.Now().UTC(), Keep: r.prior(ctx, op, head, msg.prose)}
+	if caller, ok := r.Env.Caller(); ok {
+		d.Git, d.GitStart = caller.PID, caller.Start
+	}
+	if d.Nonce, err = r.nonce(); err != nil {
+		return Decision{}, err
+	}
+	if op == commitRebase || op == commitPick {
+		return d, nil
+	}
+	changes, err := r.stagedChanges(ctx, op, head, born)
+	if err != nil || (len(changes) == 0 && op != commitAmend) {
+		return d, err
+	}
+	return r.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
+}
+
+// question is all that a decision about a commit depends on.
+type question struct {
+	op      operation
+	head    git.Commit
+	here    []*session.State
+	changes staged
+}
+
+// link adds to the decision which sessions have a share, and under which id.
+func (r *Recorder) link(ctx context.Context, d Decision, q question) (Decision, error) {
+	shares, err := r.shares(ctx, q.here, q.changes)
+	if err != nil {
+		return d, err
+	}
+	d.Shares = shares
+	if q.op == commitAmend {
+		own := checkpoint.IDs(q.head.Message)
+		if len(own) > 0 && (len(shares) > 0 || r.owns(q.head.OID, own[len(own)-1])) {
+			d.ID, d.Amend = own[len(own)-1], true
+			return d, nil
+		}
+	} else {
+		back, err := r.takenBack(ctx, q.head.OID, q.changes)
+		if err != nil {
+			return d, err
+		}
+		if len(back) > 0 {
+			d.Keep = unique(append(d.Keep, back...))
+			d.ID, d.Amend = back[len(back)-1], true
+			return d, nil
+		}
+	}
+	if len(shares) == 0 {
+		return d, nil
+	}
+	if d.ID, err = checkpoint.NewID(r.Env.Random); err != nil {
+		return d, err
+	}
+	d.Keep = append(d.Keep, d.ID)
+	return d, nil
+}
+
+// owns says whether the checkpoint was made for this very commit.
+func (r *Recorder) owns(commit git.OID, id checkpoint.ID) bool {
+	return slices.ContainsFunc(r.links(), func(l link) bool { return l.ID == id && l.Commit == commit })
+}
+
+// stagedChanges answers what the commit will change: against the parent it
+// will have, and for a merge only what differs from every parent.
+func (r *Recorder) stagedChanges(ctx context.Context, op operation, head git.Commit, born bool) (staged, error) {
+	base := head.OID
+	if op == commitAmend && born {
+		base = ""
+		if len(head.Parents) > 0 {
+			base = head.Parents[0]
+		}
+	}
+	list, err := r.Repo.Staged(ctx, base)
+	if err != nil {
+		return nil, fmt.Errorf("read staged changes: %w", err)
+	}
+	changes := byPath(list)
+	if op != commitMerge {
+		return changes, nil
+	}
+	for rev := range strings.FieldsSeq(r.gitFile("MERGE_HEAD")) {
+		other, err := r.Repo.Staged(ctx, git.OID(rev))
+		if err != nil {
+			return nil, fmt.Errorf("read staged changes: %w", err)
+		}
+		differs := byPath(other)
+		for p := range changes {
+			if _, ok := differs[p]; !ok {
+				delete(changes, p)
+			}
+		}
+	}
+	return changes, nil
+}
+
+func (r *Recorder) nonce() (string, error) {
+	b := make([]byte, 6)
+	if _, err := io.ReadFull(r.Env.Random, b); err != nil {
+		return "", fmt.Errorf("random number: %w", err)
+	}
+	return hex.EncodeToString(b), nil
+}
+
+// agreed asks where the settings want it and somebody is there to answer.
+func (r *Recorder) agreed(ctx context.Context, m Message, msg message) bool {
+	if !r.Options.Ask || m.Source != "message" || msg.rest != "" || !r.Env.Terminal() {
+		return true
+	}
+	return r.Env.Confirm(ctx, "Link this commit to "+AgentType+" session context?")
+}
+
+// hint is what the editor shows below the message.
+func (r *Recorder) hint(_ context.Context, d Decision) string {
+	if d.ID == "" || d.Amend {
+		return ""
+	}
+	hint := hintMark + " above if you don't want to link this commit to " + AgentType + "."
+	for _, share := range d.Shares {
+		s, err := r.Sessions.Load(share.Session)
+		if err == nil && s.FirstPrompt != "" {
+			hint += "\nSession: " + s.FirstPrompt
+		}
+	}
+	return hint
+}

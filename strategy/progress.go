@@ -1,0 +1,227 @@
+package strategy
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+const (
+	// redactInStop and redactInCommit are how many bytes of new transcript are
+	// redacted while somebody waits for a stop or a commit.
+	redactInStop   = 256 << 10
+	redactInCommit = 96 << 10
+	// noLimit is for processes that nobody waits for.
+	noLimit = 0
+	// maxCalls bounds the tool calls kept of one turn.
+	maxCalls = 2000
+)
+
+// catchUp reads what is new in the session's transcript and adds it to the
+// state: prompts, tokens, and what the running turn did. A transcript that
+// isn't there yet, or no more, is not an error.
+func (r *Recorder) catchUp(ctx context.Context, s *session.State) error {
+	if s.TranscriptPath == "" {
+		return nil
+	}
+	err := r.readNew(ctx, s)
+	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+		// A side file is gone: all of it can be had from the transcript again.
+		r.Log.WarnContext(ctx, "transcript read anew", "session_id", s.ID, "error", err.Error())
+		s.Recorder.Cursor = transcript.Cursor{}
+		forgetTranscript(s)
+		err = r.readNew(ctx, s)
+	}
+	return err
+}
+
+// forgetTranscript takes back what the state has from the transcript.
+func forgetTranscript(s *session.State) {
+	s.Recorder.Prompts, s.Recorder.Usage, s.Recorder.Stored, s.TokenUsage = 0, 0, session.Segments{}, nil
+}
+
+func (r *Recorder) readNew(ctx context.Context, s *session.State) error {
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read transcript: %w", err)
+	}
+	rec := &s.Recorder
+	if scan.Restarted {
+		r.Log.InfoContext(ctx, "transcript was replaced, read anew", "session_id", s.ID)
+		forgetTranscript(s)
+	}
+	if err := r.addUsage(s, scan.Messages); err != nil {
+		return err
+	}
+	if err := r.addPrompts(s, scan.Prompts); err != nil {
+		return err
+	}
+	addTurn(&rec.Turn, scan)
+	if scan.LastAssistant != "" {
+		rec.Turn.Summary = r.Redact.Text(scan.LastAssistant)
+	}
+	rec.Cursor = scan.Cursor
+	if scan.LastUUID != "" {
+		rec.LastUUID = scan.LastUUID
+	}
+	return nil
+}
+
+// addTurn adds a scan to what is known of the running turn.
+func addTurn(t *session.Turn, scan transcript.Scan) {
+	for _, e := range scan.Edits {
+		if !slices.Contains(t.Edits, e.Path) {
+			t.Edits = append(t.Edits, e.Path)
+		}
+	}
+	for i, c := range t.Calls {
+		if end, ok := scan.Closed[c.ID]; ok && c.Open {
+			t.Calls[i].Open, t.Calls[i].End = false, end
+		}
+	}
+	t.Calls = append(t.Calls, scan.Calls...)
+	if len(t.Calls) > maxCalls { // one long call then stands for the oldest ones
+		drop := t.Calls[:len(t.Calls)-maxCalls]
+		t.Calls = t.Calls[len(drop):]
+		t.Calls[0].Start = drop[0].Start
+		t.Calls[0].Open = t.Calls[0].Open || slices.ContainsFunc(drop, func(c transcript.Call) bool { return c.Open })
+	}
+	if !t.Start.IsZero() && scan.LastTime.After(t.Start.Add(-slack)) {
+		t.Timed = true
+	}
+}
+
+// promptRecord is a line of the side file of prompts.
+type promptRecord struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// addPrompts redacts prompts and adds them to the side file.
+func (r *Recorder) addPrompts(s *session.State, prompts []transcript.Prompt) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, p := range prompts {
+		text := r.Redact.Text(p.Text)
+		if s.FirstPrompt == "" {
+			s.FirstPrompt = checkpoint.FirstPrompt(text)
+		}
+		if p.Line >= s.Recorder.Turn.Line {
+			s.Recorder.Turn.Prompts = append(s.Recorder.Turn.Prompts, text)
+		}
+		if err := enc.Encode(promptRecord{Line: p.Line, Text: text}); err != nil {
+			return fmt.Errorf("store prompts: %w", err)
+		}
+	}
+	valid, err := r.Sessions.Side(s.ID, "prompts").Append(s.Recorder.Prompts, b.Bytes())
+	if err != nil {
+		return fmt.Errorf("store prompts: %w", err)
+	}
+	s.Recorder.Prompts = valid
+	return nil
+}
+
+// prompts answers all redacted prompts of the session.
+func (r *Recorder) prompts(s *session.State) ([]string, error) {
+	data, err := r.Sessions.Side(s.ID, "prompts").Read(s.Recorder.Prompts)
+	if err != nil {
+		return nil, fmt.Errorf("read prompts: %w", err)
+	}
+	var texts []string
+	for line := range bytes.Lines(data) {
+		var p promptRecord
+		if err := json.Unmarshal(line, &p); err != nil {
+			return nil, fmt.Errorf("read prompts: %w", err)
+		}
+		texts = append(texts, p.Text)
+	}
+	return texts, nil
+}
+
+// usageSize is the size of a record in the side file of token counts: a hash
+// of the message's id and its four counts.
+const usageSize = 8 + 4*4
+
+// addUsage counts each message once, by the record with the most output: the
+// side file remembers what was counted for it.
+func (r *Recorder) addUsage(s *session.State, messages []transcript.Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	side := r.Sessions.Side(s.ID, "usage")
+	data, err := side.Read(s.Recorder.Usage)
+	if err != nil {
+		return fmt.Errorf("read token counts: %w", err)
+	}
+	counted := make(map[uint64]session.Tokens, len(data)/usageSize+len(messages))
+	for ; len(data) >= usageSize; data = data[usageSize:] {
+		counted[binary.LittleEndian.Uint64(data)] = decodeUsage(data[8:])
+	}
+	total := s.Total()
+	var added []byte
+	for _, m := range messages {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(m.ID)) // never fails
+		key := h.Sum64()
+		now := session.Tokens{Input: m.Usage.Input, CacheCreation: m.Usage.CacheCreation, CacheRead: m.Usage.CacheRead, Output: m.Usage.Output, Calls: 1}
+		before, known := counted[key]
+		if known && before.Output >= now.Output {
+			continue
+		}
+		total = total.Plus(now.Minus(before))
+		counted[key] = now
+		added = appendUsage(added, key, now)
+	}
+	if s.Recorder.Usage, err = side.Append(s.Recorder.Usage, added); err != nil {
+		return fmt.Errorf("store token counts: %w", err)
+	}
+	s.TokenUsage = &total
+	return nil
+}
+
+func decodeUsage(b []byte) session.Tokens {
+	at := func(i int) int64 { return int64(binary.LittleEndian.Uint32(b[4*i:])) }
+	return session.Tokens{Input: at(0), CacheCreation: at(1), CacheRead: at(2), Output: at(3), Calls: 1}
+}
+
+func appendUsage(b []byte, key uint64, t session.Tokens) []byte {
+	b = binary.LittleEndian.AppendUint64(b, key)
+	for _, n := range []int64{t.Input, t.CacheCreation, t.CacheRead, t.Output} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(min(max(n, 0), math.MaxUint32)))
+	}
+	return b
+}
+
+// store puts what was read of the transcript into git, as far as the budget of
+// bytes to redact goes, and says whether that was all.
+func (r *Recorder) store(ctx context.Context, s *session.State, budget int64) (complete bool, err error) {
+	rec := &s.Recorder
+	if s.TranscriptPath == "" || rec.Cursor.Offset == 0 {
+		return true, nil
+	}
+	next, err := r.segmenter(s).Extend(ctx, rec.Stored, s.TranscriptPath, rec.Cursor.Offset, budget)
+	rec.Stored = next
+	if err != nil {
+		return false, err
+	}
+	return rec.Stored.Raw >= rec.Cursor.Offset, nil
+}
+
+func (r *Recorder) segmenter(s *session.State) checkpoint.Segmenter {
+	return checkpoint.Segmenter{Repo: r.Repo, Redact: r.Redact, Side: r.Sessions.Side(s.ID, "segments")}
+}

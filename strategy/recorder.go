@@ -1,0 +1,138 @@
+// Package strategy decides: what a turn changed, which commit belongs to which
+// conversation, what of a session goes into a checkpoint and what is carried
+// forward. It performs the actions that the session machine asks for, through
+// checkpoint, session and internal/git.
+//
+// All it changes is changed under the repository's lock, in an order in which
+// every prefix is a valid state: objects, refs, session states, and last the
+// removal of the decision that asked for it. See docs/architecture.md.
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// Name is the strategy's name in metadata and settings.
+const Name = "manual-commit"
+
+// AgentType is how Claude Code stands in states, metadata and trailers.
+const AgentType = "Claude Code"
+
+// Redactor takes secrets out of text before it is written.
+type Redactor interface {
+	Line(line []byte) []byte
+	Text(s string) string
+}
+
+// Options are the settings that the recorder obeys.
+type Options struct {
+	// Ask says that a person is asked before a commit is linked.
+	Ask bool
+	// LockTimeout is how long a hook waits for the repository's lock.
+	LockTimeout time.Duration
+	// PushRemote names the remote that checkpoints may be pushed to, if any.
+	PushRemote string
+}
+
+// Environment is what the recorder knows of the world outside the repository.
+type Environment struct {
+	Getenv  func(string) string
+	Now     func() time.Time
+	Random  io.Reader
+	Home    string
+	Version string
+	// Terminal says whether a person sits at a terminal of this process.
+	Terminal func() bool
+	// Say shows a line to the person who waits.
+	Say func(line string)
+	// Confirm asks a person, with yes as the answer of silence.
+	Confirm func(ctx context.Context, question string) bool
+	// Detach starts this program again, with these arguments, to go on alone.
+	Detach func(args ...string) error
+	// Caller is the git process that runs this hook.
+	Caller func() (proc.Info, bool)
+	// Alive says whether a process still runs.
+	Alive func(pid int, start uint64) bool
+}
+
+// Recorder carries out what happens to sessions and commits of one worktree.
+// It serves one hook and is not safe for concurrent use.
+type Recorder struct {
+	Repo     *git.Repo
+	Sessions *session.Store
+	Redact   Redactor
+	Options  Options
+	Env      Environment
+	Log      *slog.Logger
+}
+
+// dir is the folder of the repository's own records.
+func (r *Recorder) dir() string { return filepath.Join(r.Repo.CommonDir, "entire") }
+
+// locked runs do while this process holds the repository's lock.
+func (r *Recorder) locked(ctx context.Context, do func() error) error {
+	if err := os.MkdirAll(r.dir(), 0o700); err != nil {
+		return fmt.Errorf("make %s: %w", r.dir(), err)
+	}
+	wait, cancel := context.WithTimeout(ctx, r.Options.LockTimeout)
+	defer cancel()
+	lock, err := disk.Lock(wait, filepath.Join(r.dir(), "lock"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(), lock.Unlock())
+}
+
+// here says whether the session belongs to this worktree.
+func (r *Recorder) here(s *session.State) bool {
+	if s.WorktreePath == r.Repo.Root {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(s.WorktreePath)
+	return err == nil && real == r.Repo.Root
+}
+
+// pendingHere answers the sessions of this worktree for which a commit may
+// matter. States that can't be read are logged and left alone.
+func (r *Recorder) pendingHere(ctx context.Context) []*session.State {
+	states, failed := r.Sessions.Pending()
+	for _, err := range failed {
+		r.Log.WarnContext(ctx, "session state skipped", "error", err.Error())
+	}
+	var here []*session.State
+	for _, s := range states {
+		if r.here(s) {
+			here = append(here, s)
+		}
+	}
+	return here
+}
+
+// head answers the commit at HEAD; false on an unborn branch.
+func (r *Recorder) head(ctx context.Context) (git.Commit, bool, error) {
+	c, err := r.Repo.Commit(ctx, "HEAD")
+	if errors.Is(err, git.ErrMissing) {
+		return git.Commit{}, false, nil
+	}
+	return c, err == nil, err
+}
+
+// detach asks for the rest of a session's work to be done by a process that
+// nobody waits for.
+func (r *Recorder) detach(ctx context.Context, id string) {
+	if err := r.Env.Detach("hooks", "complete", id); err != nil {
+		r.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+	}
+}

@@ -1,0 +1,128 @@
+package strategy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// shadow writes the shadow checkpoint of a turn onto the branch that hangs on
+// HEAD. If HEAD has moved since the last one, the session's pending files come
+// along and the old branch goes, unless another session needs it.
+func (r *Recorder) shadow(ctx context.Context, s *session.State, touched []string, head git.Commit) error {
+	entries, err := r.contents(ctx, touched)
+	if err != nil {
+		return err
+	}
+	edits := editsOf(entries, touched)
+	refs := newRefPlan(r.Repo)
+	at, moved, err := r.tip(ctx, refs, s, head)
+	if err != nil {
+		return err
+	}
+	if moved != "" {
+		carried, err := r.pendingEdits(ctx, s, touched)
+		if err != nil {
+			return err
+		}
+		edits = append(carried, edits...)
+	}
+	by, err := r.Repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	by.When = r.Env.Now()
+	stored, err := r.segmenter(s).Transcript(s.Recorder.Stored)
+	if err != nil {
+		return err
+	}
+	turn := s.Recorder.Turn
+	subject := ""
+	if n := len(turn.Prompts); n > 0 {
+		subject = turn.Prompts[n-1]
+	}
+	oid, made, err := checkpoint.WriteShadow(ctx, r.Repo, at, edits, checkpoint.Shadow{
+		Session: s.ID, Subject: checkpoint.Subject(subject), Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
+	}, by)
+	if err != nil {
+		return err
+	}
+	if !made {
+		r.Log.InfoContext(ctx, "Skipped checkpoint (no changes since last checkpoint)", "session_id", s.ID)
+		return nil
+	}
+	if err := refs.set(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID), oid); err != nil {
+		return err
+	}
+	if moved != "" && !r.needed(moved, s.ID) {
+		if err := refs.set(ctx, moved, ""); err != nil {
+			return err
+		}
+	}
+	if err := r.Repo.UpdateRefs(ctx, "entire: shadow checkpoint", refs.updates()); err != nil {
+		return fmt.Errorf("move shadow branch: %w", err)
+	}
+	s.BaseCommit = string(head.OID)
+	s.CheckpointCount++
+	return nil
+}
+
+// tip answers what the session's next shadow commit builds on, and the branch
+// that it leaves, if HEAD has moved.
+func (r *Recorder) tip(ctx context.Context, refs *refPlan, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
+	next := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+	tip, err := refs.get(ctx, next)
+	if err != nil {
+		return at, "", err
+	}
+	at = checkpoint.Tip{Commit: tip, Tree: head.Tree}
+	if tip != "" {
+		c, err := r.Repo.Commit(ctx, string(tip))
+		if err != nil {
+			return at, "", err
+		}
+		at.Tree = c.Tree
+	}
+	if s.BaseCommit == "" {
+		return at, "", nil
+	}
+	old := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
+	if old == next {
+		return at, "", nil
+	}
+	before, err := refs.get(ctx, old)
+	if err != nil || before == "" {
+		return at, "", err
+	}
+	if tip == "" {
+		at.Commit = before // the older checkpoints stay reachable
+	}
+	return at, old, nil
+}
+
+// pendingEdits answers the session's pending files as its shadow branch has
+// them, less those that are written anew.
+func (r *Recorder) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]git.Edit, error) {
+	tree, err := r.shadowTree(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	var edits []git.Edit
+	for _, p := range s.FilesTouched {
+		if slices.Contains(anew, p) {
+			continue
+		}
+		e, found, err := r.lookup(ctx, tree, p)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			edits = append(edits, git.Edit{Path: p, Mode: e.Mode, OID: e.OID})
+		}
+	}
+	return edits, nil
+}

@@ -1,0 +1,205 @@
+package strategy
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// slack is how far the times of a transcript and of the file system may be
+// apart.
+const slack = 50 * time.Millisecond
+
+// turnChanges tells the paths that the running turn changed from those that
+// anybody else did. A path that an edit tool named is the turn's. Any other is
+// if it changed, by the file system's time, since the turn began and while a
+// tool ran that can write anything; where the transcript has no usable times,
+// the first of these decides.
+type turnChanges struct {
+	repo  *git.Repo
+	turn  session.Turn
+	named map[string]bool // by edit tools, in this worktree
+	known map[string]bool // what git's status listed before the turn, see statusKey
+	head  git.OID         // HEAD's tree
+}
+
+// statusKey names a path as it stands in git's status: untracked or deleted.
+// Other states need no memory, as their files have times.
+func statusKey(e git.StatusEntry) string {
+	switch {
+	case e.Index == '?':
+		return "?" + e.Path
+	case e.Worktree == 'D' || e.Index == 'D':
+		return "D" + e.Path
+	default:
+		return ""
+	}
+}
+
+// touched answers which entries of git's status are the turn's.
+func (t *turnChanges) touched(ctx context.Context, entries []git.StatusEntry) ([]string, error) {
+	var paths []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Path, "/") || e.Path == ".entire" || strings.HasPrefix(e.Path, ".entire/") {
+			continue // a repository of its own, or ours
+		}
+		is := t.named[e.Path]
+		if !is && !t.turn.Start.IsZero() {
+			var err error
+			if is, err = t.changed(ctx, e); err != nil {
+				return nil, err
+			}
+		}
+		if is {
+			paths = append(paths, e.Path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+func (t *turnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, error) {
+	full := filepath.Join(t.repo.Root, filepath.FromSlash(e.Path))
+	info, err := os.Lstat(full)
+	switch {
+	case err != nil:
+		return !t.known[statusKey(e)] && t.during(t.removalTime(e.Path)), nil
+	case info.IsDir():
+		return t.during(moduleTime(full)), nil
+	case t.during(disk.Changed(info)):
+		return true, nil
+	case e.Index == '?' && !t.known[statusKey(e)]:
+		return t.renamedDir(ctx, e.Path)
+	default:
+		return false, nil
+	}
+}
+
+// reset answers which pending files the turn took back: they are no longer in
+// git's status, and changed or disappeared during the turn.
+func (t *turnChanges) reset(pending []string, entries []git.StatusEntry) []string {
+	listed := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		listed[e.Path] = true
+	}
+	return slices.DeleteFunc(slices.Clone(pending), func(p string) bool {
+		if listed[p] {
+			return true
+		}
+		info, err := os.Lstat(filepath.Join(t.repo.Root, filepath.FromSlash(p)))
+		if err != nil {
+			return !t.during(t.removalTime(p))
+		}
+		return !t.named[p] && !t.during(disk.Changed(info))
+	})
+}
+
+// during says whether a change at this time can be the turn's.
+func (t *turnChanges) during(at time.Time) bool {
+	if t.turn.Start.IsZero() || at.Before(t.turn.Start) {
+		return false
+	}
+	if !t.turn.Timed {
+		return true
+	}
+	for _, c := range t.turn.Calls {
+		if c.Start.IsZero() {
+			return true
+		}
+		if !at.Before(c.Start.Add(-slack)) && (c.Open || !at.After(c.End.Add(slack))) {
+			return true
+		}
+	}
+	return false
+}
+
+// removalTime is when the path's place last changed: that of the nearest
+// directory that is still there.
+func (t *turnChanges) removalTime(p string) time.Time {
+	for p != "." {
+		p = path.Dir(p)
+		if info, err := os.Lstat(filepath.Join(t.repo.Root, filepath.FromSlash(p))); err == nil {
+			return disk.Changed(info)
+		}
+	}
+	return time.Time{}
+}
+
+// renamedDir says whether an untracked file came with a directory that was
+// renamed during the turn: then the directory has a new time and the file
+// doesn't.
+func (t *turnChanges) renamedDir(ctx context.Context, p string) (bool, error) {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		info, err := os.Lstat(filepath.Join(t.repo.Root, filepath.FromSlash(dir)))
+		if err != nil || !t.during(disk.Changed(info)) {
+			continue
+		}
+		if t.knownBelow(dir) {
+			return false, nil
+		}
+		_, tracked, err := t.repo.Lookup(ctx, t.head, dir)
+		return err == nil && !tracked, err
+	}
+	return false, nil
+}
+
+func (t *turnChanges) knownBelow(dir string) bool {
+	for k := range t.known {
+		if strings.HasPrefix(k[1:], dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// moduleTime is when another commit was last checked out in a submodule.
+func moduleTime(dir string) time.Time {
+	var latest time.Time
+	gitDir := filepath.Join(dir, ".git")
+	if data, err := os.ReadFile(gitDir); err == nil {
+		target := strings.TrimSpace(strings.TrimPrefix(string(data), "gitdir:"))
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		gitDir = target
+	}
+	for _, name := range []string{"HEAD", "logs/HEAD"} {
+		var info fs.FileInfo
+		info, err := os.Lstat(filepath.Join(gitDir, name))
+		if err == nil && disk.Changed(info).After(latest) {
+			latest = disk.Changed(info)
+		}
+	}
+	return latest
+}
+
+// encodeKnown is the side file of what git's status listed.
+func encodeKnown(entries []git.StatusEntry) []byte {
+	var b strings.Builder
+	for _, e := range entries {
+		if k := statusKey(e); k != "" {
+			b.WriteString(k)
+			b.WriteByte(0)
+		}
+	}
+	return []byte(b.String())
+}
+
+func decodeKnown(data []byte) map[string]bool {
+	known := map[string]bool{}
+	for k := range strings.SplitSeq(string(data), "\x00") {
+		if k != "" {
+			known[k] = true
+		}
+	}
+	return known
+}

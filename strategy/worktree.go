@@ -1,0 +1,105 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// maxContent is the size above which a file's content is not stored on a
+// shadow branch. The file still counts as touched, by its name.
+const maxContent = 64 << 20
+
+// contents answers the tree entries for paths as they are in the worktree,
+// with their blobs written, through git's own filters. A path that is gone has
+// an entry that removes it; one that can't be stored has none.
+func (r *Recorder) contents(ctx context.Context, paths []string) (map[string]git.Edit, error) {
+	edits := make(map[string]git.Edit, len(paths))
+	var regular []string
+	for _, p := range paths {
+		full := filepath.Join(r.Repo.Root, filepath.FromSlash(p))
+		info, err := os.Lstat(full)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || isNotDir(err):
+			edits[p] = git.Edit{Path: p}
+		case err != nil:
+			r.Log.WarnContext(ctx, "file not stored", "path", p, "error", err.Error())
+		case info.Mode().IsRegular() && info.Size() <= maxContent:
+			regular = append(regular, p)
+			edits[p] = git.Edit{Path: p, Mode: fileMode(info)}
+		case info.Mode()&fs.ModeSymlink != 0:
+			oid, err := r.writeLink(full)
+			if err != nil {
+				return nil, err
+			}
+			edits[p] = git.Edit{Path: p, Mode: git.ModeLink, OID: oid}
+		case info.IsDir():
+			if head, ok := r.submodule(ctx, full); ok {
+				edits[p] = git.Edit{Path: p, Mode: git.ModeModule, OID: head}
+			}
+		}
+	}
+	if len(regular) == 0 {
+		return edits, nil
+	}
+	oids, err := r.Repo.HashFiles(ctx, git.HashAndStore, regular)
+	if err != nil {
+		return nil, fmt.Errorf("store contents: %w", err)
+	}
+	for _, p := range regular {
+		e := edits[p]
+		e.OID = oids[p]
+		if edits[p] = e; e.OID == "" {
+			delete(edits, p)
+		}
+	}
+	return edits, nil
+}
+
+func isNotDir(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path.Err.Error() == "not a directory"
+}
+
+func fileMode(info fs.FileInfo) git.Mode {
+	if info.Mode()&0o100 != 0 {
+		return git.ModeExec
+	}
+	return git.ModeFile
+}
+
+func (r *Recorder) writeLink(path string) (git.OID, error) {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return "", fmt.Errorf("read link: %w", err)
+	}
+	return r.Repo.WriteBlob([]byte(target))
+}
+
+// submodule answers the commit that is checked out in a directory that is a
+// repository of its own.
+func (r *Recorder) submodule(ctx context.Context, dir string) (git.OID, bool) {
+	sub, err := git.Discover(git.Locate{Dir: dir, Getenv: r.Env.Getenv})
+	if err != nil || sub.Root != dir {
+		return "", false
+	}
+	defer sub.Close() //nolint:errcheck // read only
+	c, err := sub.Commit(ctx, "HEAD")
+	return c.OID, err == nil
+}
+
+// editsOf lists the entries in the order of paths.
+func editsOf(entries map[string]git.Edit, paths []string) []git.Edit {
+	var edits []git.Edit
+	for _, p := range paths {
+		if e, ok := entries[p]; ok {
+			edits = append(edits, e)
+		}
+	}
+	return edits
+}
