@@ -1,0 +1,106 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// Errors of an event.
+var (
+	// ErrVerb means that no hook has this name.
+	ErrVerb = errors.New("unknown hook")
+	// ErrPayload means that what the agent said can't be used.
+	ErrPayload = errors.New("unusable payload")
+)
+
+// maxPayload bounds what is read of standard input. Prompts with whole files
+// in them are far below it.
+const maxPayload = 16 << 20
+
+// Payload is what Claude Code tells a hook. All but the first three may be
+// absent.
+type Payload struct {
+	SessionID  string            `json:"session_id"`
+	Transcript string            `json:"transcript_path"`
+	Dir        string            `json:"cwd"`
+	Prompt     string            `json:"prompt"`
+	Summary    string            `json:"last_assistant_message"`
+	Background []json.RawMessage `json:"background_tasks"`
+}
+
+// Decode reads the payload: one JSON value, and not a byte further, as nobody
+// promises that the agent closes the stream. It gives up when ctx ends.
+func Decode(ctx context.Context, in io.Reader) (Payload, error) {
+	type result struct {
+		payload Payload
+		err     error
+	}
+	done := make(chan result, 1)
+	go func() { // left behind when ctx ends: the stream can't be woken
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fmt.Errorf("panic: %v", p)
+			}
+			done <- r
+		}()
+		r.err = json.NewDecoder(io.LimitReader(in, maxPayload)).Decode(&r.payload)
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		r.err = ctx.Err()
+	}
+	if r.err != nil {
+		return Payload{}, fmt.Errorf("%w: %w", ErrPayload, r.err)
+	}
+	if err := session.CheckID(r.payload.SessionID); err != nil {
+		return Payload{}, fmt.Errorf("%w: %w", ErrPayload, err)
+	}
+	return r.payload, nil
+}
+
+// Handle carries out the event that the hook verb stands for, and answers what
+// to print for the agent, if anything.
+func Handle(ctx context.Context, r *strategy.Recorder, verb string, in strategy.Input) ([]byte, error) {
+	switch verb {
+	case "session-start":
+		greeting, err := r.SessionStart(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return encodeGreeting(greeting)
+	case "user-prompt-submit":
+		return nil, r.Prompt(ctx, in)
+	case "stop", "stop-failure":
+		return nil, r.Stop(ctx, in)
+	case "session-end":
+		return nil, r.SessionEnd(ctx, in)
+	case "pre-task", "post-task", "post-todo":
+		r.Log.InfoContext(ctx, "nothing to do for this hook", "verb", verb, "session_id", in.SessionID)
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("%w: %.40q", ErrVerb, verb)
+	}
+}
+
+// encodeGreeting is the message that Claude Code shows when a session starts.
+func encodeGreeting(g strategy.Greeting) ([]byte, error) {
+	text := "\n\nPowered by Entire:\n  This conversation will be linked to your next commit."
+	if g.Others > 0 {
+		text += fmt.Sprintf("\n  %d other active conversation(s) in this workspace will also be included."+
+			"\n  Use 'entire status' for more information.", g.Others)
+	}
+	data, err := json.Marshal(map[string]string{"systemMessage": text})
+	if err != nil {
+		return nil, fmt.Errorf("encode reply: %w", err)
+	}
+	return append(data, '\n'), nil
+}

@@ -1,0 +1,293 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// byteOrderMark may stand before a settings file; the parser doesn't take it.
+const byteOrderMark = "\uFEFF"
+
+// document is a JSON text (with comments and trailing commas) under edit. An
+// edit changes only the bytes it names: everything else stays as it was typed.
+type document struct {
+	text []byte
+	root hujson.Value
+	eol  string // what ends a line here
+	unit string // one step of indentation
+	flat bool   // written on one line
+}
+
+// positionError is a place in a text and what is wrong there.
+type positionError struct {
+	line, column int
+	text         string
+}
+
+func (e *positionError) Error() string {
+	return fmt.Sprintf("%d:%d: %s", e.line, e.column, e.text)
+}
+
+func parseDocument(text []byte) (*document, error) {
+	d := &document{text: text}
+	if err := d.parse(); err != nil {
+		return nil, err
+	}
+	root, ok := d.root.Value.(*hujson.Object)
+	if !ok {
+		return nil, d.errorAt(d.root.StartOffset, "the settings are not an object")
+	}
+	d.eol = "\n"
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		d.eol = "\r\n"
+	}
+	d.unit = "  "
+	body := text[d.root.StartOffset:d.root.EndOffset]
+	d.flat = len(root.Members) > 0 && !bytes.Contains(body, []byte("\n"))
+	if len(root.Members) == 0 {
+		return d, nil
+	}
+	first := root.Members[0].Name.StartOffset
+	if in := d.indentOf(first); in != "" && d.startsLine(first) {
+		d.unit = in
+	}
+	return d, nil
+}
+
+func (d *document) parse() error {
+	root, err := hujson.Parse(d.text)
+	if err != nil {
+		return syntaxError(err)
+	}
+	d.root = root
+	return nil
+}
+
+// syntaxError takes the place out of the parser's own words.
+func syntaxError(err error) error {
+	where := regexp.MustCompile(`line (\d+), column (\d+): (?s:(.*))`)
+	m := where.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	line, _ := strconv.Atoi(m[1])
+	column, _ := strconv.Atoi(m[2])
+	return &positionError{line: line, column: column, text: m[3]}
+}
+
+func (d *document) errorAt(offset int, text string) error {
+	before := d.text[:offset]
+	return &positionError{
+		line:   1 + bytes.Count(before, []byte("\n")),
+		column: offset - bytes.LastIndexByte(before, '\n'),
+		text:   text,
+	}
+}
+
+// replacement is new text for the bytes from start to end.
+type replacement struct {
+	start, end int
+	text       string
+}
+
+// apply makes replacements, which are in order and don't overlap, and reads
+// the text anew: offsets taken before are void.
+func (d *document) apply(rs ...replacement) error {
+	var out []byte
+	at := 0
+	for _, r := range rs {
+		out = append(append(out, d.text[at:r.start]...), r.text...)
+		at = r.end
+	}
+	d.text = append(out, d.text[at:]...)
+	return d.parse()
+}
+
+// item is a member of an object or an element of an array.
+type item struct {
+	start, end int    // of "name": value, or of the element
+	comma      int    // where its comma is, if one follows
+	before     string // white space and comments before it
+	value      hujson.Value
+}
+
+// list is an object or an array: what they have in common.
+type list struct {
+	open, end int // from the opening bracket to behind the closing one
+	items     []item
+	trailing  bool // a comma follows the last item
+}
+
+// listOf returns the items of v, which is an object or an array.
+func listOf(v hujson.Value) list {
+	l := list{open: v.StartOffset, end: v.EndOffset}
+	var extra hujson.Extra
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		extra = c.AfterExtra
+		for _, m := range c.Members {
+			l.items = append(l.items, item{
+				start: m.Name.StartOffset, end: m.Value.EndOffset,
+				comma:  m.Value.EndOffset + len(m.Value.AfterExtra),
+				before: string(m.Name.BeforeExtra), value: m.Value,
+			})
+		}
+	case *hujson.Array:
+		extra = c.AfterExtra
+		for _, e := range c.Elements {
+			l.items = append(l.items, item{
+				start: e.StartOffset, end: e.EndOffset,
+				comma:  e.EndOffset + len(e.AfterExtra),
+				before: string(e.BeforeExtra), value: e,
+			})
+		}
+	}
+	if n := len(l.items); n > 0 {
+		l.trailing = l.items[n-1].end+len(extra) != l.end-1
+	}
+	return l
+}
+
+// member returns the value that name has in the object v; the last one counts
+// if there are several, as everywhere.
+func member(v hujson.Value, name string) (hujson.Value, bool) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return hujson.Value{}, false
+	}
+	for i := len(object.Members) - 1; i >= 0; i-- {
+		m := object.Members[i]
+		if literal, ok := m.Name.Value.(hujson.Literal); ok && literal.String() == name {
+			return m.Value, true
+		}
+	}
+	return hujson.Value{}, false
+}
+
+// add puts a new last item into the object or array v: compact is its value
+// as compact JSON, name its name in an object.
+func (d *document) add(v hujson.Value, name, compact string) error {
+	l := listOf(v)
+	closing := l.end - 1
+	floor := l.open + 1 // nothing goes in before this
+	var rs []replacement
+	last := item{}
+	if n := len(l.items); n > 0 {
+		last = l.items[n-1]
+		floor = last.end
+		if l.trailing {
+			floor = last.comma + 1
+		} else {
+			rs = append(rs, replacement{last.end, last.end, ","})
+		}
+	}
+	at := floor + len(bytes.TrimRight(d.text[floor:closing], " \t\r\n"))
+	inline := d.flat || len(l.items) > 0 && !bytes.Contains(d.text[l.open:l.end], []byte("\n"))
+	text := d.inlineItem(name, compact)
+	if !inline {
+		text = d.lineItem(l, last, name, compact)
+	} else if len(l.items) > 0 && !d.flat {
+		text = " " + text
+	}
+	if l.trailing {
+		text += ","
+	}
+	if !inline && len(l.items) == 0 && !bytes.Contains(d.text[at:closing], []byte("\n")) {
+		text += d.eol + d.indentOf(l.open)
+	}
+	return d.apply(append(rs, replacement{at, at, text})...)
+}
+
+func (d *document) inlineItem(name, compact string) string {
+	if name == "" {
+		return compact
+	}
+	return quote(name) + ":" + compact
+}
+
+// lineItem renders an item on lines of its own, indented as its neighbours.
+func (d *document) lineItem(l list, last item, name, compact string) string {
+	indent := d.indentOf(l.open) + d.unit
+	if len(l.items) > 0 && d.startsLine(last.start) {
+		indent = d.indentOf(last.start)
+	}
+	var value bytes.Buffer
+	if err := json.Indent(&value, []byte(compact), indent, d.unit); err != nil {
+		value.WriteString(compact)
+	}
+	text := value.String()
+	if name != "" {
+		text = quote(name) + ": " + text
+	}
+	return strings.ReplaceAll("\n"+indent+text, "\n", d.eol)
+}
+
+// remove takes item i out of v with its comma and the white space before it;
+// comments stay. It undoes what add did, byte for byte.
+func (d *document) remove(v hujson.Value, i int) error {
+	l := listOf(v)
+	it := l.items[i]
+	lead := it.start - len(it.before) + len(strings.TrimRight(it.before, " \t\r\n"))
+	hasComma := i < len(l.items)-1 || l.trailing
+	rest := it.end
+	if hasComma {
+		rest = it.comma + 1
+	}
+	if endsInLineComment(it.before) && !startsWithNewline(d.text[rest:]) {
+		// The line end belongs to the comment: without it the comment would
+		// swallow what comes next.
+		lead += bytes.IndexByte(d.text[lead:], '\n') + 1
+	}
+	var rs []replacement
+	if !hasComma && i > 0 {
+		comma := l.items[i-1].comma
+		rs = append(rs, replacement{comma, comma + 1, ""})
+	}
+	rs = append(rs, replacement{lead, it.end, ""})
+	if hasComma {
+		rs = append(rs, replacement{it.comma, it.comma + 1, ""})
+	}
+	return d.apply(rs...)
+}
+
+// endsInLineComment tells whether the last comment of extra is a line comment.
+func endsInLineComment(extra string) bool {
+	line := false
+	for extra != "" {
+		switch {
+		case strings.HasPrefix(extra, "//"):
+			line = true
+			_, extra, _ = strings.Cut(extra, "\n")
+		case strings.HasPrefix(extra, "/*"):
+			line = false
+			_, extra, _ = strings.Cut(extra[2:], "*/")
+		default:
+			extra = extra[1:]
+		}
+	}
+	return line
+}
+
+func startsWithNewline(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r"), []byte("\n"))
+}
+
+// indentOf returns the white space that begins the line of offset.
+func (d *document) indentOf(offset int) string {
+	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1 : offset]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
+// startsLine tells whether only white space stands before offset on its line.
+func (d *document) startsLine(offset int) bool {
+	i := bytes.LastIndexByte(d.text[:offset], '\n')
+	return i >= 0 && len(bytes.Trim(d.text[i+1:offset], " \t")) == 0
+}
+
+func quote(s string) string { return string(hujson.String(s)) }

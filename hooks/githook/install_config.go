@@ -1,0 +1,311 @@
+package githook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+const (
+	pathKey   = "core.hooksPath"
+	formerKey = "entire.formerHooksPath"
+	bothKeys  = `^(core\.hookspath|entire\.formerhookspath)$`
+)
+
+// setting is a value of one of the two keys, in git's order: the last counts.
+type setting struct {
+	scope, file string // file is empty if it comes from none
+	former      bool   // entire.formerHooksPath
+	value       string
+}
+
+// level is a place where core.hooksPath can be set for this repository: its
+// common configuration, or that of one worktree.
+type level struct {
+	scope, file string
+}
+
+// pathConfig is what git knows about hook paths here.
+type pathConfig struct {
+	settings  []setting
+	levels    []level // the common one, and this worktree's if it sets a path
+	stray     string  // the worktree's configuration, if it has a former path only
+	base      string  // where a relative path starts
+	redirect  string  // <common>/entire/hooks
+	own       string  // <common>/hooks
+	ownIsOurs bool    // and it may be written to
+}
+
+func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
+	c := pathConfig{
+		base:     i.Repo.Root,
+		redirect: filepath.Join(i.Repo.CommonDir, "entire", "hooks"),
+		own:      filepath.Join(i.Repo.CommonDir, "hooks"),
+	}
+	if c.base == "" {
+		c.base = i.Repo.GitDir
+	}
+	c.ownIsOurs = isOwn(i.Repo.CommonDir, c.own)
+	out, err := i.Repo.Run(ctx, "config", "--show-scope", "--show-origin", "-z", "--get-regexp", bothKeys)
+	if exit, ok := errors.AsType[*git.ExitError](err); err != nil && (!ok || exit.Code != 1) {
+		return c, fmt.Errorf("read hook paths: %w", err)
+	}
+	c.settings = parseSettings(string(out), c.base)
+	c.levels = []level{{"local", filepath.Join(i.Repo.CommonDir, "config")}}
+	switch own := (level{"worktree", filepath.Join(i.Repo.GitDir, "config.worktree")}); {
+	case c.has(own, false):
+		c.levels = append(c.levels, own)
+	case c.has(own, true):
+		c.stray = own.file
+	}
+	return c, c.expand(ctx, i.Repo)
+}
+
+// isOwn tells whether the hooks directory is inside the git directory: it may
+// be a symbolic link to a folder of somebody else's, or no directory at all.
+func isOwn(common, hooks string) bool {
+	if _, err := os.Lstat(hooks); errors.Is(err, os.ErrNotExist) {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(hooks)
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(real)
+	return err == nil && info.IsDir() && strings.HasPrefix(real, common+string(filepath.Separator))
+}
+
+// parseSettings reads the records "scope NUL origin NUL key LF value NUL".
+func parseSettings(out, base string) []setting {
+	fields := strings.Split(out, "\x00")
+	var settings []setting
+	for ; len(fields) >= 3; fields = fields[3:] {
+		key, value, _ := strings.Cut(fields[2], "\n")
+		s := setting{scope: fields[0], former: strings.EqualFold(key, formerKey), value: value}
+		if name, ok := strings.CutPrefix(fields[1], "file:"); ok {
+			s.file = resolve(base, name)
+		}
+		settings = append(settings, s)
+	}
+	return settings
+}
+
+func resolve(base, path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(base, path)
+	}
+	return path
+}
+
+// expand replaces ~ in the values as git does. What is written back one day is
+// read anew, verbatim.
+func (c *pathConfig) expand(ctx context.Context, repo *git.Repo) error {
+	for n, s := range c.settings {
+		if !strings.HasPrefix(s.value, "~") && !strings.HasPrefix(s.value, "%(prefix)") {
+			continue
+		}
+		out, err := repo.Run(ctx, "config", "--type=path", "--default", s.value, "--get", "entire.noSuchKey")
+		if err != nil {
+			return fmt.Errorf("read hook paths: %w", err)
+		}
+		c.settings[n].value = strings.TrimSuffix(string(out), "\n")
+	}
+	return nil
+}
+
+// at returns the hook path in force at a level, and whether there is one.
+func (c pathConfig) at(l level) (setting, bool) {
+	for _, s := range slices.Backward(c.settings) {
+		if !s.former && s.scope != "command" && (s.scope == l.scope || l.scope == "local" && s.scope != "worktree") {
+			return s, true
+		}
+	}
+	return setting{}, false
+}
+
+// effective is the level that decides in this worktree.
+func (c pathConfig) effective() level { return c.levels[len(c.levels)-1] }
+
+// isRedirect tells whether a value leads to scripts of ours: to those of this
+// repository, or to where they were before it was moved or copied.
+func (c pathConfig) isRedirect(value string) bool {
+	if value == c.redirect {
+		return true
+	}
+	if !strings.HasSuffix(filepath.ToSlash(value), "/entire/hooks") {
+		return false
+	}
+	if _, err := os.Stat(value); errors.Is(err, os.ErrNotExist) {
+		return true
+	}
+	text, err := os.ReadFile(filepath.Join(value, "commit-msg"))
+	return err == nil && strings.Contains(string(text), marker)
+}
+
+// needsRedirect tells whether git looks for hooks where we don't write.
+func (c pathConfig) needsRedirect(l level) bool {
+	s, ok := c.at(l)
+	if !ok {
+		return !c.ownIsOurs
+	}
+	real, err := filepath.EvalSymlinks(resolve(c.base, s.value))
+	own, ownErr := filepath.EvalSymlinks(c.own)
+	return !c.ownIsOurs || err != nil || ownErr != nil || real != own
+}
+
+// settled tells whether the level's configuration is as it should be.
+func (c pathConfig) settled(l level) bool {
+	s, ok := c.at(l)
+	if c.needsRedirect(l) {
+		return ok && s.value == c.redirect && s.scope == l.scope
+	}
+	return !c.has(l, true)
+}
+
+// has tells whether a level sets the path, or the former path.
+func (c pathConfig) has(l level, former bool) bool {
+	return slices.ContainsFunc(c.settings, func(s setting) bool { return s.former == former && s.scope == l.scope })
+}
+
+// formerDir is the folder that the scripts in the redirect chain to; they find
+// it in the same way when they run.
+func (c pathConfig) formerDir() string {
+	for _, s := range slices.Backward(c.settings) {
+		switch {
+		case s.scope == "command", c.isRedirect(s.value):
+		case s.value == "":
+			return "/" // so git takes it
+		default:
+			return resolve(c.base, s.value)
+		}
+	}
+	return c.own
+}
+
+// configFile edits one configuration file through git.
+type configFile struct {
+	repo *git.Repo
+	path string
+}
+
+func (f configFile) run(ctx context.Context, args ...string) error {
+	if err := disk.Step("config", f.path); err != nil {
+		return err
+	}
+	_, err := f.repo.Run(ctx, append([]string{"config", "--file", f.path}, args...)...)
+	return err
+}
+
+// values are those of a key in the file itself, without includes.
+func (f configFile) values(ctx context.Context, key string) ([]string, error) {
+	out, err := f.repo.Run(ctx, "config", "--file", f.path, "-z", "--get-all", key)
+	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
+
+// set gives a key the values; none unsets it.
+func (f configFile) set(ctx context.Context, key string, values ...string) error {
+	if len(values) == 0 {
+		const notThere = 5
+		err := f.run(ctx, "--unset-all", key)
+		if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == notThere {
+			return nil
+		}
+		return err
+	}
+	if err := f.run(ctx, "--replace-all", key, values[0]); err != nil {
+		return err
+	}
+	for _, v := range values[1:] {
+		if err := f.run(ctx, "--add", key, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// redirect makes git look for hooks in our folder. The former value is in place
+// before git sees the new one: the scripts need it from then on.
+func (i Installer) redirect(ctx context.Context, c pathConfig, l level) error {
+	f := configFile{repo: i.Repo, path: l.file}
+	values, err := f.values(ctx, pathKey)
+	if err != nil {
+		return err
+	}
+	s, ok := c.at(l)
+	if stale := ok && s.scope == l.scope && c.isRedirect(s.value); !stale {
+		if err := f.set(ctx, formerKey, values...); err != nil {
+			return err
+		}
+	}
+	if err := f.set(ctx, pathKey, c.redirect); err != nil {
+		return err
+	}
+	return i.putLast(ctx, f, l)
+}
+
+// putLast sees to it that our value counts: a file that is included further
+// down would win. A section that is new stands at the end.
+func (i Installer) putLast(ctx context.Context, f configFile, l level) error {
+	c, err := i.readConfig(ctx)
+	if err != nil {
+		return err
+	}
+	if s, ok := c.at(l); ok && s.value == c.redirect {
+		return nil
+	}
+	if err := f.set(ctx, pathKey); err != nil {
+		return err
+	}
+	if err := f.set(ctx, "entire-redirect.hooksPath", c.redirect); err != nil {
+		return err
+	}
+	return f.run(ctx, "--rename-section", "entire-redirect", "core")
+}
+
+// restore gives a configuration file its former hook path back, if ours is
+// still there.
+func (i Installer) restore(ctx context.Context, c pathConfig, path string) (changed bool, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), "hooks") && !strings.Contains(string(text), "ormerHooksPath") {
+		return false, ignoreMissing(err)
+	}
+	f := configFile{repo: i.Repo, path: path}
+	former, err := f.values(ctx, formerKey)
+	if err != nil {
+		return false, err
+	}
+	values, err := f.values(ctx, pathKey)
+	if err != nil {
+		return false, err
+	}
+	if len(values) > 0 && c.isRedirect(values[len(values)-1]) {
+		changed = true
+		if err := f.set(ctx, pathKey, former...); err != nil {
+			return false, err
+		}
+	}
+	if len(former) == 0 {
+		return changed, nil
+	}
+	return true, f.set(ctx, formerKey)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}

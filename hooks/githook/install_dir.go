@@ -1,0 +1,273 @@
+package githook
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// hookDir is a directory with scripts of ours.
+type hookDir struct {
+	path string
+	form form
+}
+
+// file is a hook file as it was found.
+type file struct {
+	origin origin
+	info   fs.FileInfo // nil if there is none; of the link, not its target
+	text   string
+}
+
+// read looks at the hook name. What can't be read as a file is foreign.
+func (d hookDir) read(name string) (file, error) { return d.readAs(name, name) }
+
+// readAs looks at the file base as the text of the hook name.
+func (d hookDir) readAs(name, base string) (file, error) {
+	path := filepath.Join(d.path, base)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file{origin: nobody}, nil
+	}
+	if err != nil {
+		return file{}, err
+	}
+	f := file{origin: foreign, info: info}
+	if !info.Mode().IsRegular() {
+		return f, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return f, err
+	}
+	f.text = string(text)
+	f.origin = originOf(name, d.form, f.text)
+	if f.origin == current && info.Mode().Perm()&0o111 != 0o111 {
+		f.origin = ours
+	}
+	return f, nil
+}
+
+// settled tells whether the hook name needs nothing done.
+func (d hookDir) settled(name string) (bool, error) {
+	f, err := d.read(name)
+	return f.origin == current || f.origin == edited, err
+}
+
+// install puts our script in the place of the hook name. A foreign hook becomes
+// its backup first, so that at every moment either it stands there or ours that
+// runs it.
+func (d hookDir) install(name string) (note string, err error) {
+	f, err := d.read(name)
+	if err != nil {
+		return "", err
+	}
+	switch f.origin {
+	case current:
+		return "", nil
+	case edited:
+		return name + " has lines that entire didn't write, so it stays as it is", nil
+	case foreign:
+		if note, err = d.setAside(name, f); err != nil {
+			return "", err
+		}
+	}
+	return note, disk.WriteDurable(filepath.Join(d.path, name), []byte(script(name, d.form)), 0o755)
+}
+
+// setAside makes the foreign hook f the backup of name.
+func (d hookDir) setAside(name string, f file) (note string, err error) {
+	backup, note, err := d.settleBackup(name, f)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(d.path, name)
+	if backup.info != nil {
+		if os.SameFile(backup.info, f.info) {
+			return note, nil
+		}
+		if same(backup, f) {
+			if err := d.remove(name + backupSuffix); err != nil {
+				return "", err
+			}
+		} else if note, err = d.archive(name); err != nil {
+			return "", err
+		}
+	}
+	if f.info.IsDir() {
+		return note, rename(path, path+backupSuffix)
+	}
+	return note, duplicate(path, path+backupSuffix, f)
+}
+
+// same tells whether two files differ in their names only.
+func same(a, b file) bool {
+	return a.info.Mode().IsRegular() && a.info.Mode() == b.info.Mode() && a.text == b.text
+}
+
+// settleBackup brings an older backup of the foreign hook f to where it would
+// be if we had never been there. A tool that found our script may have moved it
+// aside, as pre-commit does to run it: then the older hook takes that place,
+// unless it is an earlier one of the same tool. It returns the backup that is
+// left.
+func (d hookDir) settleBackup(name string, f file) (file, string, error) {
+	backup, err := d.readAs(name, name+backupSuffix)
+	if err != nil {
+		return file{}, "", err
+	}
+	moved, err := d.moved(name)
+	if err != nil {
+		return file{}, "", err
+	}
+	note := ""
+	if len(moved) > 0 && backup.info != nil && !sameTool(backup.text, f.text) {
+		from, to := filepath.Join(d.path, name+backupSuffix), filepath.Join(d.path, moved[0])
+		if err := rename(from, to); err != nil {
+			return file{}, "", err
+		}
+		note = fmt.Sprintf("%s replaced %s and runs the one before as %s", name, name+backupSuffix, moved[0])
+		backup, moved = file{}, moved[1:]
+	}
+	for _, base := range moved {
+		if err := d.remove(base); err != nil {
+			return file{}, "", err
+		}
+	}
+	return backup, note, nil
+}
+
+// moved lists the copies of our script for name that other tools made when
+// they renamed it: "<name>.legacy", "<name>.old" and the like.
+func (d hookDir) moved(name string) ([]string, error) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var found []string
+	for _, e := range entries {
+		base := e.Name()
+		if !strings.HasPrefix(base, name+".") || strings.HasPrefix(base, name+backupSuffix) {
+			continue
+		}
+		f, err := d.readAs(name, base)
+		if err != nil {
+			return nil, err
+		}
+		if f.origin == current || f.origin == ours {
+			found = append(found, base)
+		}
+	}
+	return found, nil
+}
+
+// archive keeps a backup that another tool's newer hook has replaced.
+func (d hookDir) archive(name string) (note string, err error) {
+	backup := filepath.Join(d.path, name+backupSuffix)
+	for n := 1; ; n++ {
+		kept := backup + "." + strconv.Itoa(n)
+		if _, err := os.Lstat(kept); errors.Is(err, fs.ErrNotExist) {
+			note := fmt.Sprintf("%s was replaced by another tool; the hook before it is kept as %s", name, filepath.Base(kept))
+			return note, rename(backup, kept)
+		}
+	}
+}
+
+// uninstall gives the hook name back what was there before.
+func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
+	f, err := d.read(name)
+	if err != nil {
+		return "", false, err
+	}
+	switch f.origin {
+	case edited:
+		return name + " has lines that entire didn't write, so it stays as it is", false, nil
+	case foreign:
+		return d.uninstallBehind(name, f)
+	}
+	path := filepath.Join(d.path, name)
+	if _, err := os.Lstat(path + backupSuffix); err == nil {
+		return "", true, rename(path+backupSuffix, path)
+	}
+	if f.origin == nobody {
+		return "", false, nil
+	}
+	return "", true, d.remove(name)
+}
+
+// uninstallBehind cleans up behind a foreign hook that stands in our place.
+func (d hookDir) uninstallBehind(name string, f file) (note string, changed bool, err error) {
+	moved, err := d.moved(name)
+	if err != nil {
+		return "", false, err
+	}
+	backup, note, err := d.settleBackup(name, f)
+	if err != nil {
+		return "", false, err
+	}
+	if backup.info == nil {
+		return note, len(moved) > 0, nil
+	}
+	if os.SameFile(backup.info, f.info) || same(backup, f) {
+		return note, true, d.remove(name + backupSuffix)
+	}
+	return fmt.Sprintf("%s was replaced by another tool; the hook before it is still %s", name, name+backupSuffix), len(moved) > 0, nil
+}
+
+func (d hookDir) remove(base string) error {
+	path := filepath.Join(d.path, base)
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// runs tells whether git would run the file name in the directory dir.
+func runs(dir, name string) bool {
+	info, err := os.Stat(filepath.Join(dir, name))
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}
+
+// writable finds out before the first change whether the directory can be
+// written to.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".entire-tmp-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+func rename(from, to string) error {
+	if err := disk.Step("rename", to); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// duplicate makes to a second name for the file f at from, or a copy where the
+// file system has no hard links.
+func duplicate(from, to string, f file) error {
+	if err := disk.Step("link", to); err != nil {
+		return err
+	}
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	if f.info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	}
+	if !f.info.Mode().IsRegular() {
+		return os.Rename(from, to)
+	}
+	return disk.WriteDurable(to, []byte(f.text), f.info.Mode().Perm())
+}

@@ -1,0 +1,227 @@
+package githook
+
+import (
+	"slices"
+	"strings"
+)
+
+// marker stands in every script that we or the existing tool wrote.
+const marker = "Entire CLI hooks"
+
+// backupSuffix names the hook that was there before: "<hook>.pre-entire".
+const backupSuffix = ".pre-entire"
+
+// form is how a script finds the hook that it hides.
+type form int
+
+const (
+	besideForm   form = iota // in the repository's own hooks directory
+	redirectForm             // in <common>/entire/hooks, where core.hooksPath leads
+)
+
+// recordedHooks are the hooks that call entire, in the order in which they are
+// installed: what makes a promise (prepare-commit-msg writes a trailer) comes
+// after what keeps it, so that half an installation does no harm.
+func recordedHooks() []string {
+	return []string{"post-rewrite", "pre-push", "post-commit", "commit-msg", "prepare-commit-msg"}
+}
+
+// clientHooks are the other hooks of the client side. A redirected repository
+// has a script for each, whether or not the former folder has the hook today.
+func clientHooks() []string {
+	return []string{
+		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit",
+		"pre-rebase", "post-checkout", "post-merge", "pre-auto-gc", "sendemail-validate",
+	}
+}
+
+// rareHooks change what git does just by being there, run very often, or
+// belong to the server's side: a redirected repository has a script for those
+// that the former folder has.
+func rareHooks() []string {
+	return []string{
+		"reference-transaction", "post-index-change", "push-to-checkout", "proc-receive", "fsmonitor-watchman",
+		"pre-receive", "update", "post-receive", "post-update",
+		"p4-changelist", "p4-prepare-changelist", "p4-post-changelist", "p4-pre-submit",
+	}
+}
+
+// script is the text of the hook name. It depends on nothing else, so that an
+// installed script can be compared with it.
+func script(name string, f form) string {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\n# " + marker + "\n" +
+		"# Written by \"entire enable\"; \"entire disable --uninstall\" removes it.\n")
+	b.WriteString(comment(name, f))
+	b.WriteString(prologue)
+	if f == redirectForm {
+		b.WriteString(former)
+	}
+	stdin := keepsStdin(name, f)
+	if stdin {
+		b.WriteString("entire_in=$(cat; echo .)\nentire_in=${entire_in%.}\n")
+	}
+	ours := ""
+	if slices.Contains(recordedHooks(), name) {
+		ours = call(name)
+	}
+	if isPost(name) {
+		b.WriteString(ours + chain(f, stdin))
+	} else {
+		b.WriteString(chain(f, stdin) + ours)
+	}
+	return strings.NewReplacer(
+		"HOOK", name,
+		"GUARD", "ENTIRE_HOOK_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")),
+		"KEY", key(name),
+	).Replace(b.String())
+}
+
+// isPost: git ignores what such a hook says, so entire comes first and sees
+// the commit even if the other hook amends it, takes long or is stopped. Before
+// the fact the other hook comes first: entire decides on the message as that
+// hook leaves it, and does nothing if it refuses.
+func isPost(name string) bool { return strings.HasPrefix(name, "post-") }
+
+// keepsStdin tells whether the script must read git's stdin to give it to more
+// than one program.
+func keepsStdin(name string, f form) bool {
+	switch name {
+	case "post-rewrite":
+		return true
+	case "pre-push", "pre-receive", "post-receive", "reference-transaction":
+		return f == redirectForm
+	}
+	return false
+}
+
+// key is what tells a hook that calls us again (a tool that moved our script
+// aside and runs it) from a git operation inside a hook: the same place, the
+// same arguments and, where those say nothing, the same commit.
+func key(name string) string {
+	if name == "post-commit" || name == "post-rewrite" {
+		return `$(pwd -P) $(git rev-parse -q --verify HEAD 2>/dev/null </dev/null) $*`
+	}
+	return `$(pwd -P) $*`
+}
+
+func comment(name string, f form) string {
+	if f == redirectForm {
+		return `# core.hooksPath leads here. The folder it named before still counts: its hooks
+# are run by these. A value that was the repository's own is kept in
+# entire.formerHooksPath; a global one is looked up.
+`
+	}
+	if isPost(name) {
+		return "# The hook that was here before is HOOK.pre-entire; it runs after entire.\n"
+	}
+	return "# The hook that was here before is HOOK.pre-entire; it runs first.\n"
+}
+
+const prologue = `entire_dir=.
+case $0 in (*/*) entire_dir=${0%/*} ;; esac
+entire_key() { printf '%s' "KEY"; }
+if [ -n "${GUARD-}" ] && [ "$GUARD" = "$(entire_key "$@")" ]; then
+	exit 0 # called once more by a hook that this one runs
+fi
+`
+
+// former finds the folder that core.hooksPath would name without us, as git
+// would: the last value wins, and a relative one starts where hooks run.
+const former = `entire_former() {
+	entire_found=$entire_dir/../../hooks
+	IFS='
+'
+	set -f
+	for entire_line in $(git config --type=path --get-regexp '^(core\.hookspath|entire\.formerhookspath)$' 2>/dev/null </dev/null); do
+		[ "${entire_line#* }" -ef "$entire_dir" ] || entire_found=${entire_line#* }
+	done
+	printf '%s' "$entire_found"
+}
+`
+
+// chain runs the hooks that ours hides. The first that fails decides.
+func chain(f form, stdin bool) string {
+	run := `GUARD=$(entire_key "$@") "$entire_hook" "$@"`
+	if stdin {
+		run = `printf '%s' "$entire_in" 2>/dev/null | ` + run
+	}
+	hooks := `"$entire_dir/HOOK.pre-entire"`
+	if f == redirectForm {
+		hooks += ` "$(entire_former)/HOOK"`
+	}
+	return "for entire_hook in " + hooks + `; do
+	if [ -f "$entire_hook" ] && [ -x "$entire_hook" ]; then
+		` + run + ` || exit
+	fi
+done
+`
+}
+
+// call runs entire, if there is one, and never minds how it ends.
+func call(name string) string {
+	stdin := ""
+	before := ""
+	switch name {
+	case "pre-push":
+		stdin = " </dev/null"
+	case "post-rewrite":
+		before = `printf '%s' "$entire_in" 2>/dev/null | `
+	}
+	return `if command -v entire >/dev/null 2>&1; then
+	` + before + `entire hooks git HOOK "$@"` + stdin + ` || true
+fi
+`
+}
+
+// origin is whose a hook file is.
+type origin int
+
+const (
+	nobody  origin = iota // there is none
+	current               // ours, as it should be
+	ours                  // ours or the existing tool's, to be replaced
+	edited                // ours with somebody's changes
+	foreign               // somebody else's
+)
+
+// originOf tells whose text stands in a file for the hook name.
+func originOf(name string, f form, text string) origin {
+	switch {
+	case text == script(name, f):
+		return current
+	case !strings.Contains(text, marker):
+		return foreign
+	case text == script(name, besideForm), text == script(name, redirectForm), isExisting(name, text):
+		return ours
+	case strings.Contains(text, " hooks git "+name):
+		return edited
+	}
+	return foreign
+}
+
+// isExisting tells whether every line of text is one that the existing tool
+// writes into the hook name: its command, in the form for its own development
+// too, and the block that runs the backup.
+func isExisting(name, text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		program, _, calls := strings.Cut(line, " hooks git "+name)
+		switch {
+		case line == "", line == "fi", strings.HasPrefix(line, "#"):
+		case calls && (program == "entire" || strings.HasPrefix(program, "go run ")):
+		case strings.HasPrefix(line, "_entire_hook_dir="), strings.Contains(line, "$_entire_hook_dir/"+name+backupSuffix):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// sameTool tells whether two hooks were written by the same hook manager, so
+// that the newer takes the place of the older.
+func sameTool(a, b string) bool {
+	return a == b || slices.ContainsFunc([]string{
+		"pre-commit", "lefthook", "husky", "overcommit", "git-lfs", "git lfs", "simple-git-hooks", "captainhook",
+	}, func(tool string) bool { return strings.Contains(a, tool) && strings.Contains(b, tool) })
+}
