@@ -1,0 +1,175 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// TestMain makes the test binary stand in for the program: it lies on the
+// PATH of every script as "entire" and runs main.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"entire": main})
+}
+
+// TestScript runs testdata/script: one behaviour each, with real git.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:       filepath.Join("..", "..", "testdata", "script"),
+		Setup:     setup,
+		Cmds:      commands(),
+		Condition: condition,
+	})
+}
+
+// storyKey finds the story of a script.
+type storyKey struct{}
+
+// story is what one script has going on.
+type story struct {
+	ts       *testscript.TestScript
+	names    []string // variables of the script's environment
+	sessions map[string]*testkit.Session
+	home     bool // sessions live in HOME, not in a folder of the test's
+	memory   map[string]string
+}
+
+// scriptTB makes a script fit where a test is wanted.
+type scriptTB struct{ *testscript.TestScript }
+
+func (scriptTB) Helper() {}
+
+func setup(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	clean := testkit.CleanEnv(home, env.Getenv("TMPDIR"), env.Getenv("PATH"))
+	env.Vars = append(env.Vars, clean...)
+	env.Vars = append(env.Vars, "SECRET="+testkit.Secret(), "AWS_SECRET="+testkit.AWSSecret(),
+		"SECRET_TAIL="+testkit.Secret()[4:])
+	_, others, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
+	env.Vars = append(env.Vars, "NOENTIRE="+others) // a PATH without the program
+	s := &story{sessions: map[string]*testkit.Session{}, memory: map[string]string{}}
+	for _, entry := range env.Vars {
+		name, _, _ := strings.Cut(entry, "=")
+		if len(name) > 1 && !slices.Contains(s.names, name) {
+			s.names = append(s.names, name)
+		}
+	}
+	s.names = append(s.names, "GIT_SEQUENCE_EDITOR", "GIT_INDEX_FILE", "GNUPGHOME", "CLAUDECODE",
+		"CLAUDE_CODE_SESSION_ID", "XDG_CONFIG_HOME", "GIT_DIR", "GIT_WORK_TREE", "ENTIRE_LOG_LEVEL",
+		"ENTIRE_TEST_CLAUDE_PROJECT_DIR")
+	env.Values[storyKey{}] = s
+	env.Defer(func() {
+		for _, session := range s.sessions {
+			session.Die()
+		}
+	})
+	return nil
+}
+
+// condition knows facts that testscript does not.
+func condition(cond string) (bool, error) {
+	switch cond {
+	case "race":
+		return raceEnabled, nil
+	case "reftable":
+		dir, err := os.MkdirTemp("", "reftable")
+		if err != nil {
+			return false, err
+		}
+		defer os.RemoveAll(dir)
+		return exec.Command("git", "init", "-q", "--ref-format=reftable", dir).Run() == nil, nil
+	case "gitlfs":
+		_, err := exec.LookPath("git-lfs")
+		return err == nil, nil
+	}
+	return false, nil
+}
+
+// of returns the story of a script.
+func of(ts *testscript.TestScript) *story {
+	s, ok := ts.Value(storyKey{}).(*story)
+	if !ok {
+		ts.Fatalf("no story")
+	}
+	s.ts = ts
+	return s
+}
+
+// env is the script's environment as it is now.
+func (s *story) env() testkit.Env {
+	var env testkit.Env
+	for _, name := range s.names {
+		if value := s.ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// repo is the repository at the script's current folder.
+func (s *story) repo() *testkit.Repo {
+	return &testkit.Repo{TB: scriptTB{s.ts}, Dir: s.ts.MkAbs("."), Env: s.env()}
+}
+
+// command is a script command: a story and arguments.
+type command func(s *story, args []string)
+
+// commands are the words of the scripts; docs/testing.md explains them.
+func commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	words := map[string]command{
+		"repo": cmdRepo, "write": cmdWrite, "append": cmdAppend, "swap": cmdSwap,
+		"linked": cmdLinked, "unlinked": cmdUnlinked, "same": cmdSame, "trailer": cmdTrailer,
+		"checkpoint": cmdCheckpoint, "slot": cmdSlot, "sessions": cmdSessions, "prompts": cmdPrompts,
+		"transcript": cmdTranscript, "tokens": cmdTokens, "pending": cmdPending, "phase": cmdPhase,
+		"message": cmdMessage, "subject": cmdSubject, "invariants": cmdInvariants, "checkpoints": cmdCheckpoints,
+		"shadows": cmdShadows, "shadow": cmdShadow, "remember": cmdRemember, "unchanged": cmdUnchanged,
+		"logged": cmdLogged, "clean-of": cmdCleanOf, "pass": cmdPass, "payload": cmdPayload, "upstream": cmdUpstream,
+		"nostate": cmdNoState, "says": cmdSays,
+	}
+	table := map[string]func(ts *testscript.TestScript, neg bool, args []string){
+		"git": cmdGit, "claude": cmdClaude,
+	}
+	for name, run := range words {
+		table[name] = func(ts *testscript.TestScript, neg bool, args []string) {
+			if neg {
+				ts.Fatalf("%s can't be negated", name)
+			}
+			run(of(ts), args)
+		}
+	}
+	return table
+}
+
+// cmdGit runs git as the person at the keyboard.
+func cmdGit(ts *testscript.TestScript, neg bool, args []string) {
+	for i := range args {
+		args[i] = unescape(args[i])
+	}
+	err := ts.Exec("git", args...)
+	if err != nil && !neg {
+		ts.Fatalf("git failed: %v", err)
+	}
+	if err == nil && neg {
+		ts.Fatalf("git succeeded")
+	}
+}
+
+// unescape turns \n, \t, \r, \xNN and \\ into what they stand for.
+func unescape(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	text = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r", `\xff`, "\xff").Replace(text)
+	return text
+}

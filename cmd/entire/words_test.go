@@ -1,0 +1,168 @@
+package main
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// cmdRepo makes a repository of a kind and goes there: repo [-off] [KIND].
+// Unless -off is given it is enabled for Claude Code, and what that wrote is
+// committed.
+func cmdRepo(s *story, args []string) {
+	off := len(args) > 0 && args[0] == "-off"
+	if off {
+		args = args[1:]
+	}
+	work := filepath.Join(s.ts.Getenv("WORK"), "w")
+	repo, unsupported := testkit.NewRepo(scriptTB{s.ts}, work, arg(args, 0, "plain"), s.env())
+	if unsupported {
+		s.ts.Fatalf("this git can't make a repository of kind %v", args)
+	}
+	s.ts.Check(s.ts.Chdir(repo.Dir))
+	if off {
+		return
+	}
+	repo.Entire("enable", "--agent", "claude-code")
+	if repo.TryGit("rev-parse", "-q", "--verify", "HEAD").Code != 0 {
+		return
+	}
+	repo.Git("add", "-A")
+	if repo.TryGit("diff", "--cached", "--quiet").Code != 0 {
+		repo.Git("-c", "user.name=Ada Tester", "-c", "user.email=ada@example.com", "commit", "-q", "-m", "set up")
+	}
+}
+
+// cmdWrite writes a file as the person would: write PATH TEXT.
+func cmdWrite(s *story, args []string) {
+	s.repo().Write(unescape(arg(args, 0, "")), unescape(arg(args, 1, ""))+"\n")
+}
+
+// cmdAppend adds a line as the person would.
+func cmdAppend(s *story, args []string) {
+	repo, path := s.repo(), unescape(arg(args, 0, ""))
+	repo.Write(path, repo.Read(path)+unescape(arg(args, 1, ""))+"\n")
+}
+
+// cmdSwap replaces text in a file as the person would: swap PATH OLD NEW.
+func cmdSwap(s *story, args []string) {
+	repo, path, old := s.repo(), unescape(arg(args, 0, "")), unescape(arg(args, 1, ""))
+	text := repo.Read(path)
+	if !strings.Contains(text, old) {
+		s.ts.Fatalf("%q isn't in %s", old, path)
+	}
+	repo.Write(path, strings.Replace(text, old, unescape(arg(args, 2, "")), 1))
+}
+
+// cmdPass lets the file system's clock go on: pass MILLISECONDS.
+func cmdPass(s *story, args []string) {
+	d, err := time.ParseDuration(arg(args, 0, "120") + "ms")
+	s.ts.Check(err)
+	testkit.Pass(scriptTB{s.ts}, s.ts.Getenv("TMPDIR"), d)
+}
+
+// cmdPayload writes a file that is hard to spell in a script:
+//
+//	payload FILE deep|long|cut|nul
+//	payload FILE text TEXT
+func cmdPayload(s *story, args []string) {
+	session := s.session("main")
+	head := `{"session_id":"` + testkit.UUID(arg(args, 1, "")) + `","transcript_path":"` + session.Transcript.Path +
+		`","cwd":"` + s.ts.MkAbs(".") + `","hook_event_name":"UserPromptSubmit","prompt":"`
+	var text string
+	switch arg(args, 1, "") {
+	case "text":
+		text = strings.Join(args[2:], " ")
+	case "deep":
+		text = strings.Repeat("[", 2_000_000)
+	case "long":
+		text = head + strings.Repeat("long ", 64<<20/5) + `"}`
+	case "cut":
+		text = head + "and then it was"
+	case "nul":
+		text = strings.Repeat("\x00", 4096)
+	}
+	s.repo().Write(args[0], text)
+}
+
+// files lists every file below the script's folder with a hash of its
+// content; .git's index and everything else included, logs not.
+func (s *story) files() map[string]string {
+	list := map[string]string{}
+	root := s.ts.Getenv("WORK")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative := strings.TrimPrefix(path, root+"/")
+		if entry.IsDir() {
+			if relative == ".tmp" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if entry.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(path)
+			list[relative] = "-> " + target
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		list[relative] = fmt.Sprintf("%x", sha256.Sum256(data))
+		return nil
+	})
+	s.ts.Check(err)
+	return list
+}
+
+// cmdRemember notes every file below $WORK.
+func cmdRemember(s *story, _ []string) { s.memory = s.files() }
+
+// cmdUnchanged checks that no file has come, gone or changed since remember,
+// but those that match an argument: unchanged [REGEXP...].
+func cmdUnchanged(s *story, args []string) {
+	now := s.files()
+	var faults []string
+	report := func(what, path string) {
+		for _, pattern := range args {
+			if regexp.MustCompile(pattern).MatchString(path) {
+				return
+			}
+		}
+		faults = append(faults, what+" "+path)
+	}
+	for path, sum := range now {
+		if old, was := s.memory[path]; !was {
+			report("new:", path)
+		} else if old != sum {
+			report("changed:", path)
+		}
+	}
+	for path := range s.memory {
+		if _, is := now[path]; !is {
+			report("gone:", path)
+		}
+	}
+	if len(faults) > 0 {
+		s.ts.Fatalf("not as it was:\n%s", strings.Join(faults, "\n"))
+	}
+}
+
+// cmdUpstream makes a repository as the existing tool left it, and goes there.
+func cmdUpstream(s *story, _ []string) {
+	work := filepath.Join(s.ts.Getenv("WORK"), "w")
+	s.ts.Check(os.MkdirAll(work, 0o755))
+	recorded := testkit.NewUpstream(scriptTB{s.ts}, work, filepath.Join(s.ts.Getenv("WORK"), "claude"), s.env())
+	s.ts.Check(s.ts.Chdir(recorded.Dir))
+	s.sessions["main"] = recorded.Session
+}

@@ -1,0 +1,63 @@
+// Package cli is the command line of entire: one file per command, which reads
+// flags, calls a service and prints. What a command decides and what it prints
+// are functions of their own, called by the tests with buffers for streams.
+//
+// Only main touches the process: arguments, environment, streams, clock and
+// exit code come in and go out through Env and Main.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// Env is the process as main found it.
+type Env struct {
+	Dir, Home string // working directory; home, empty if there is none
+	Environ   []string
+	Getenv    func(string) string // reads Environ
+	Streams   ui.Streams
+	Now       func() time.Time
+	Rand      io.Reader
+	Version   string
+}
+
+// prompter asks a person.
+type prompter interface {
+	Interactive() bool
+	Select(ctx context.Context, q ui.Question, options []ui.Option) (string, error)
+	Confirm(ctx context.Context, q ui.Question) (bool, error)
+}
+
+// app is what all commands share. Nothing in it is opened before it is needed.
+type app struct {
+	Env
+
+	ask prompter
+	// running says that arguments and flags were understood: errors after it
+	// are failures, errors before it wrong usage.
+	running bool
+}
+
+// repository finds the repository of the working directory.
+func (a *app) repository() (*git.Repo, error) {
+	if a.Dir == "" {
+		return nil, errors.New("the working directory is gone")
+	}
+	return git.Discover(git.Locate{Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ})
+}
+
+// settings reads the settings in force in repo; nil stands for no repository.
+func (a *app) settings(repo *git.Repo) settings.Settings {
+	from := settings.Sources{Home: a.Home, Getenv: a.Getenv}
+	if repo != nil {
+		from.Worktree, from.MainWorktree, from.CommonDir = repo.Root, repo.MainRoot(), repo.CommonDir
+	}
+	return settings.Load(from)
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+type configOptions struct{ json bool }
+
+func newConfigCmd(a *app) *cobra.Command {
+	var opts configOptions
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the settings in force and where each comes from",
+		Long: `Shows every setting, its value here, and the layer that it comes from. Later
+layers win: default, user (~/.config/entire/settings.json), project
+(.entire/settings.json), local (.entire/settings.local.json), environment
+(ENTIRE_...). Problems go to standard error.
+
+EXIT STATUS
+  0  the settings were shown, problems in them or not
+  2  wrong usage`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{worksDisabled: "yes"},
+		RunE: func(*cobra.Command, []string) error {
+			repo, err := a.repository()
+			if err != nil {
+				repo = nil
+			}
+			return runConfig(a.Streams, opts, a.settings(repo))
+		},
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {
+	if opts.json {
+		return w.JSON(configJSON(&s))
+	}
+	var t ui.Table
+	for _, v := range s.Values() {
+		from := v.Source.Layer.String()
+		if v.Source.Name != "" {
+			from += " (" + v.Source.Name + ")"
+		}
+		if !v.Active {
+			from += ", not used by this version"
+		}
+		t.Row(v.Key, show(v.Value), from)
+	}
+	w.Printf("%s", t.String())
+	for _, note := range settingsNotes(&s) {
+		w.Notef("%s", note.Message)
+		if note.Hint != "" {
+			w.Hint(note.Hint)
+		}
+	}
+	return nil
+}
+
+// show is a value in a table, where an empty string would be a gap.
+func show(v any) string {
+	if v == "" {
+		return "-"
+	}
+	return ui.Line(fmt.Sprint(v), 80)
+}
+
+// configReport is the answer of `config --json`; docs/formats/status.md
+// describes it.
+type configReport struct {
+	Version  int           `json:"version"`
+	Values   []configValue `json:"values"`
+	Settings settingsJSON  `json:"settings"`
+}
+
+type configValue struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Layer  string `json:"layer"`
+	Source string `json:"source,omitempty"`
+	Used   bool   `json:"used"`
+}
+
+func configJSON(s *settings.Settings) configReport {
+	r := configReport{Version: 1, Settings: newSettingsJSON(s)}
+	for _, v := range s.Values() {
+		r.Values = append(r.Values, configValue{
+			Key: v.Key, Value: v.Value, Layer: v.Source.Layer.String(), Source: v.Source.Name, Used: v.Active,
+		})
+	}
+	return r
+}
+
+// settingsJSON is what is known of the settings files.
+type settingsJSON struct {
+	Files     []fileJSON     `json:"files"`
+	Problems  []problemJSON  `json:"problems"`
+	Unknown   []keyJSON      `json:"unknown_keys"`
+	Proposals []proposalJSON `json:"proposals"`
+}
+
+type fileJSON struct {
+	Layer   string `json:"layer"`
+	Path    string `json:"path"`
+	Enabled bool   `json:"enabled"`
+}
+
+type problemJSON struct {
+	Where   string `json:"where"`
+	Key     string `json:"key,omitempty"`
+	Got     string `json:"got,omitempty"`
+	Allowed string `json:"allowed"`
+}
+
+type keyJSON struct {
+	Key  string `json:"key"`
+	File string `json:"file"`
+}
+
+type proposalJSON struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	File  string `json:"file"`
+}
+
+func newSettingsJSON(s *settings.Settings) settingsJSON {
+	r := settingsJSON{Files: []fileJSON{}, Problems: []problemJSON{}, Unknown: []keyJSON{}, Proposals: []proposalJSON{}}
+	for _, f := range s.Files {
+		r.Files = append(r.Files, fileJSON{Layer: f.Layer.String(), Path: f.Path, Enabled: f.Enabled})
+	}
+	for _, p := range s.Problems {
+		r.Problems = append(r.Problems, problemJSON(p))
+	}
+	for _, u := range s.Unknown {
+		r.Unknown = append(r.Unknown, keyJSON(u))
+	}
+	for _, p := range s.Proposals {
+		r.Proposals = append(r.Proposals, proposalJSON(p))
+	}
+	return r
+}
+
+// note is something the user should know, and what to do about it. Code names
+// it for scripts.
+type note struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// settingsNotes are the problems, unknown keys and proposals as sentences.
+func settingsNotes(s *settings.Settings) []note {
+	var notes []note
+	for _, p := range s.Problems {
+		text := p.Error()
+		if p.Key != "" {
+			text += "; the default is used"
+		}
+		notes = append(notes, note{Code: "bad-setting", Message: text})
+	}
+	for _, u := range s.Unknown {
+		notes = append(notes, note{Code: "unknown-key", Message: u.File + ": unknown key " + strconv.Quote(u.Key)})
+	}
+	for _, p := range s.Proposals {
+		if s.Source(p.Key).Layer != settings.Default {
+			continue
+		}
+		notes = append(notes, note{
+			Code:    "proposal",
+			Message: fmt.Sprintf("%s proposes %s = %s; it counts only from your own settings", p.File, p.Key, ui.Line(p.Value, 200)),
+			Hint:    "run `entire enable` on a terminal to decide, or set " + p.Key + " in " + settings.LocalFile(s.Root),
+		})
+	}
+	return notes
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+type disableOptions struct{ project, uninstall, force bool }
+
+func newDisableCmd(a *app) *cobra.Command {
+	var opts disableOptions
+	cmd := &cobra.Command{
+		Use:   "disable",
+		Short: "Stop recording in this repository",
+		Long: `Stops recording: hooks stay and do nothing. What was recorded stays, and
+entire enable goes on with it. It is noted in .entire/settings.local.json, with
+--project in .entire/settings.json.
+
+With --uninstall everything that was set up is removed from all worktrees of
+the repository: the hooks, .entire/, the state of sessions, and the branches
+with what no commit has taken up yet. Files that were there before enabling get
+their former bytes. The branch entire/checkpoints/v1 stays.
+
+EXIT STATUS
+  0    done, nothing to do, or the question was answered with no
+  1    failure
+  2    wrong usage; --uninstall without --force where nobody can be asked
+  130  interrupted`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{worksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			repo, err := a.worktree()
+			if err != nil {
+				return err
+			}
+			defer repo.Close()
+			if opts.uninstall {
+				return runUninstall(cmd.Context(), a, opts, repo)
+			}
+			return runDisable(cmd.Context(), a, opts, repo)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.project, "project", false, "note it in the project's settings, for everybody")
+	f.BoolVar(&opts.uninstall, "uninstall", false, "remove everything that was set up")
+	f.BoolVar(&opts.force, "force", false, "don't ask before uninstalling")
+	return cmd
+}
+
+func runDisable(_ context.Context, a *app, opts disableOptions, repo *git.Repo) error {
+	is := a.settings(repo)
+	if !is.Configured {
+		a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
+		return nil
+	}
+	p, err := openProject(repo)
+	if err != nil {
+		return err
+	}
+	off := settings.Change{Key: settings.KeyEnabled, Value: false}
+	files := []string{settings.LocalFile(repo.Root)}
+	if opts.project {
+		files = append([]string{settings.ProjectFile(repo.Root)}, files...)
+	}
+	for i, file := range files {
+		if i > 0 && !a.settings(repo).Enabled {
+			break
+		}
+		if _, err := p.set(file, off); err != nil {
+			return err
+		}
+	}
+	if err := p.ignore(false); err != nil {
+		return err
+	}
+	if s := a.settings(repo); s.Enabled {
+		return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
+	}
+	a.Streams.Printf("Entire is now disabled.\n")
+	return nil
+}

@@ -1,0 +1,241 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/cli"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// desk is a person's machine: a repository, an empty home, a clean environment.
+type desk struct {
+	testing.TB
+
+	root, home string
+	env        []string
+	terminal   ui.Terminal
+	input      io.Reader
+	now        time.Time
+}
+
+func newDesk(t testing.TB) *desk {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{TB: t, root: filepath.Join(base, "work"), home: filepath.Join(base, "home"), input: strings.NewReader("")}
+	d.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	bin := filepath.Join(base, "bin")
+	for _, dir := range []string{d.root, d.home, bin} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(bin, "entire"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.env = []string{
+		"HOME=" + d.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
+	}
+	return d
+}
+
+// repoDesk has a repository with a commit.
+func repoDesk(t testing.TB) *desk {
+	t.Helper()
+	d := newDesk(t)
+	d.git("init", "-q", "-b", "main")
+	d.write("README", "hello\n")
+	d.git("add", "README")
+	d.git("commit", "-q", "-m", "Begin")
+	return d
+}
+
+func (d *desk) git(args ...string) string {
+	d.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = d.root, d.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		d.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimRight(string(out), "\n")
+}
+
+func (d *desk) path(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }
+
+func (d *desk) write(name, text string) {
+	d.Helper()
+	if err := os.MkdirAll(filepath.Dir(d.path(name)), 0o755); err != nil {
+		d.Fatal(err)
+	}
+	if err := os.WriteFile(d.path(name), []byte(text), 0o644); err != nil {
+		d.Fatal(err)
+	}
+}
+
+func (d *desk) read(name string) string {
+	d.Helper()
+	data, err := os.ReadFile(d.path(name))
+	if err != nil {
+		d.Fatal(err)
+	}
+	return string(data)
+}
+
+func (d *desk) getenv(name string) string {
+	value := ""
+	for _, e := range d.env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// result is what a command did.
+type result struct {
+	code     int
+	out, err string
+}
+
+// entire runs a command line. Paths of the desk are shown as $WORK and $HOME.
+func (d *desk) entire(args ...string) result {
+	d.Helper()
+	var out, errs bytes.Buffer
+	code := cli.Main(context.Background(), args, cli.Env{
+		Dir: d.root, Home: d.home, Environ: d.env, Getenv: d.getenv,
+		Streams: ui.Streams{In: d.input, Out: &out, Err: &errs, Terminal: d.terminal},
+		Now:     func() time.Time { return d.now },
+		Version: "1.2.3",
+	})
+	hide := strings.NewReplacer(d.root, "$WORK", d.home, "$HOME")
+	return result{code, hide.Replace(out.String()), hide.Replace(errs.String())}
+}
+
+// must runs a command that succeeds and answers what it printed on Out.
+func (d *desk) must(args ...string) string {
+	d.Helper()
+	r := d.entire(args...)
+	if r.code != 0 {
+		d.Fatalf("entire %q: exit %d\n%s%s", args, r.code, r.out, r.err)
+	}
+	return r.out
+}
+
+// snapshot is every file below the worktree with its mode and bytes, git's own
+// that change by themselves left out.
+func (d *desk) snapshot() map[string]string {
+	d.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(d.root, path)
+		if strings.HasPrefix(name, ".git/objects") || strings.HasPrefix(name, ".git/logs") || name == ".git/index" {
+			return nil
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		text := info.Mode().String()
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text += " " + string(data)
+		}
+		files[name] = text
+		return nil
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+	return files
+}
+
+func check(t testing.TB, want, got string) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	for _, c := range []struct {
+		args string
+		code int
+		text string // on standard error
+	}{
+		{"frobnicate", 2, `Error: Invalid usage: unknown command "frobnicate" for "entire"`},
+		{"status --frob", 2, "Error: Invalid usage: unknown flag: --frob"},
+		{"status x", 2, `Error: Invalid usage: unknown command "x" for "entire status"`},
+		{"help frob", 2, `Error: Invalid usage: unknown help topic "frob"`},
+		{"enable --agent frob", 2, `Error: Invalid usage: unknown agent "frob" (known: claude-code)`},
+		{"enable --agent gemini", 1, "Gemini CLI is not supported yet"},
+		{"enable --strategy auto-commit", 1, "the strategy auto-commit is not available yet"},
+		{"enable --strategy frob", 2, `Error: Invalid usage: unknown strategy "frob" (known: manual-commit)`},
+		{"enable --local --project", 2, "Error: Invalid usage: --local and --project exclude each other"},
+		{"enable", 2, "Error: Invalid usage: no terminal to ask: Which agent do you work with? (use --agent)"},
+		{"disable --uninstall", 2, "Error: Invalid usage: no terminal to ask: Remove Entire from this repository? (use --force)"},
+		{"", 0, ""},
+		{"help", 0, ""},
+		{"help enable", 0, ""},
+		{"completion bash", 0, ""},
+		{"hooks frob --frob", 0, ""},
+	} {
+		r := d.entire(strings.Fields(c.args)...)
+		lines := strings.Split(strings.TrimRight(r.err, "\n"), "\n")
+		if last := lines[len(lines)-1]; r.code != c.code || (c.text != "" && last != c.text) {
+			t.Errorf("entire %s: exit %d, %q", c.args, r.code, last)
+		}
+		if c.code != 0 && r.out != "" {
+			t.Errorf("entire %s: output %q", c.args, r.out)
+		}
+	}
+	if names := d.git("status", "--porcelain"); names != "" {
+		t.Errorf("wrote %s", names)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	out := newDesk(t).must("version")
+	if !strings.HasPrefix(out, "Entire CLI 1.2.3\nGo version: go") || !strings.Contains(out, "\nOS/Arch: ") {
+		t.Error(out)
+	}
+}
+
+func TestCompletionIsHidden(t *testing.T) {
+	t.Parallel()
+	if help := newDesk(t).must("help"); strings.Contains(help, "completion") || !strings.Contains(help, "enable") {
+		t.Error(help)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
+	if r := d.entire("enable"); r.code != 130 || !strings.Contains(r.err, "Cancelled.") {
+		t.Errorf("exit %d, %s", r.code, r.err)
+	}
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+// project is the part of a worktree and its repository that enable and disable
+// write: settings, ignore files, the marker.
+type project struct {
+	repo  *git.Repo
+	print *footprint
+}
+
+func openProject(repo *git.Repo) (*project, error) {
+	dir := entireDir(repo.Root)
+	switch info, err := os.Lstat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is not a folder", dir)
+	}
+	print, err := openFootprint(repo)
+	if err != nil {
+		return nil, err
+	}
+	return &project{repo: repo, print: print}, nil
+}
+
+func entireDir(root string) string { return filepath.Join(root, ".entire") }
+
+// entireIgnore is what .entire/.gitignore holds at least.
+func entireIgnore() []string { return []string{"tmp/", "settings.local.json", "metadata/", "logs/"} }
+
+// personalIgnore is what info/exclude holds where nothing in the worktree is
+// meant for others.
+func personalIgnore() []string {
+	return []string{"/.entire/.gitignore", "/.claude/settings.local.json"}
+}
+
+func ourIgnoreLines() []string { return slices.Concat(entireIgnore(), personalIgnore()) }
+
+func excludeFile(commonDir string) string { return filepath.Join(commonDir, "info", "exclude") }
+
+// set writes settings into a file of the worktree.
+func (p *project) set(path string, changes ...settings.Change) (bool, error) {
+	return p.print.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
+}
+
+// ignore completes .entire/.gitignore and, if only the user shall see anything
+// of all this, the repository's own exclude file.
+func (p *project) ignore(personal bool) error {
+	path := filepath.Join(entireDir(p.repo.Root), ".gitignore")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if _, err := p.print.change(path, func() (bool, error) { return appendLines(path, entireIgnore()) }); err != nil {
+		return err
+	}
+	if !personal {
+		return nil
+	}
+	exclude := excludeFile(p.repo.CommonDir)
+	if err := os.MkdirAll(filepath.Dir(exclude), 0o755); err != nil {
+		return err
+	}
+	_, err := p.print.change(exclude, func() (bool, error) { return appendLines(exclude, personalIgnore()) })
+	return err
+}
+
+// mark notes that the repository was enabled on this machine.
+func (p *project) mark() error {
+	path := settings.MarkerFile(p.repo.CommonDir)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	return disk.WriteDurable(path, nil, 0o600)
+}
+
+// appendLines adds to a text file the lines that it lacks.
+func appendLines(path string, lines []string) (bool, error) {
+	perm := fs.FileMode(0o644)
+	data, err := os.ReadFile(path)
+	if err == nil {
+		info, statErr := os.Stat(path)
+		if statErr != nil {
+			return false, statErr
+		}
+		perm = info.Mode().Perm()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	end := "\n"
+	if strings.Contains(string(data), "\r\n") {
+		end = "\r\n"
+	}
+	var there []string
+	for line := range strings.Lines(string(data)) {
+		there = append(there, strings.TrimSpace(line))
+	}
+	text := string(data)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += end
+	}
+	missing := false
+	for _, line := range lines {
+		if !slices.Contains(there, line) {
+			text += line + end
+			missing = true
+		}
+	}
+	if !missing {
+		return false, nil
+	}
+	return true, disk.WriteDurable(path, []byte(text), perm)
+}

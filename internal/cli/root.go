@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// worksDisabled annotates a command that runs in a repository where recording
+// is disabled, and so do the commands below it.
+const worksDisabled = "works-disabled"
+
+// commands is every command, in the order of the help.
+func commands() []func(*app) *cobra.Command {
+	return []func(*app) *cobra.Command{
+		newEnableCmd,
+		newDisableCmd,
+		newStatusCmd,
+		newConfigCmd,
+		newVersionCmd,
+		newHooksCmd,
+	}
+}
+
+// Main runs one command line and answers the exit code: 0, 1 for a failure, 2
+// for wrong usage, 130 if the user interrupted it. Hooks always get 0, so that
+// they never block an agent or a commit, not even by a panic.
+func Main(ctx context.Context, args []string, env Env) (code int) {
+	a := &app{Env: env, ask: ui.NewPrompter(env.Streams)}
+	if len(args) > 0 && args[0] == "hooks" {
+		defer func() {
+			_ = recover() //nolint:errcheck // nothing may come out of a hook; it logs its own panics
+			code = exitOK
+		}()
+	}
+	root := newRootCmd(a, commands())
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	return a.report(ctx, cmd, err)
+}
+
+func newRootCmd(a *app, build []func(*app) *cobra.Command) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "entire",
+		Short: "Records coding sessions with every commit",
+		Long: `Entire records what was said and done in a session with a coding agent, and
+links it to the commits that came out of it.
+
+Start with:
+  entire enable --agent claude-code
+  entire status`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Annotations:   map[string]string{worksDisabled: "yes"},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.running = true
+			return a.guard(cmd)
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(newHelpCmd(a))
+	root.SetOut(a.Streams.Out)
+	root.SetErr(a.Streams.Err)
+	root.SetIn(a.Streams.In)
+	for _, b := range build {
+		root.AddCommand(b(a))
+	}
+	return root
+}
+
+// guard keeps commands that work on recorded sessions from running where
+// recording is disabled.
+func (a *app) guard(cmd *cobra.Command) error {
+	for c := cmd; c.HasParent(); c = c.Parent() {
+		if c.Annotations[worksDisabled] != "" || c.Name() == "completion" || c.Hidden {
+			return nil
+		}
+	}
+	if !cmd.HasParent() {
+		return nil
+	}
+	repo, err := a.repository()
+	if err != nil {
+		return nil //nolint:nilerr // the command itself says what it needs
+	}
+	s := a.settings(repo)
+	if !s.Configured || s.Enabled {
+		return nil
+	}
+	a.Streams.Printf("Entire is disabled. Run `entire enable` to re-enable.\n")
+	return errDone
+}
+
+func newHelpCmd(_ *app) *cobra.Command {
+	return &cobra.Command{
+		Use:         "help [command]",
+		Short:       "Show help for a command",
+		Annotations: map[string]string{worksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || about == nil || len(rest) > 0 {
+				return usagef("unknown help topic %q", args)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+// report says what went wrong and answers the exit code.
+func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
+	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
+	_, isUsage := errors.AsType[*usageError](err)
+	switch {
+	case err == nil, errors.Is(err, errDone):
+		return exitOK
+	case ctx.Err() != nil, errors.Is(err, ui.ErrAborted):
+		a.Streams.Notef("Cancelled.")
+		return exitInterrupted
+	case isNoTerminal:
+		a.fail(cmd, "Error: Invalid usage: "+noTerminal.Error(), err)
+		return exitUsage
+	case isUsage || !a.running:
+		a.Streams.Notef("%s", cmd.UsageString())
+		a.fail(cmd, "Error: Invalid usage: "+err.Error(), err)
+		return exitUsage
+	default:
+		a.fail(cmd, err.Error(), err)
+		return exitFailure
+	}
+}
+
+// fail prints an error, for a command with --json as JSON on Out.
+func (a *app) fail(cmd *cobra.Command, text string, err error) {
+	var hint string
+	if h, ok := errors.AsType[*hintError](err); ok {
+		hint = h.hint
+	}
+	if f := cmd.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
+		_ = a.Streams.JSON(jsonError{Error: err.Error(), Hint: hint})
+		return
+	}
+	a.Streams.Notef("%s", text)
+	if hint != "" {
+		a.Streams.Hint(hint)
+	}
+}

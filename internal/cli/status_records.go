@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+const (
+	// tailSize is how much of the log is searched for failures, and recent how
+	// far back they count.
+	tailSize = 1 << 20
+	recent   = 7 * 24 * time.Hour
+	// promptWidth is the length of a prompt in the list of sessions.
+	promptWidth = 70
+)
+
+// sessionJSON is a session that hasn't ended.
+type sessionJSON struct {
+	ID             string     `json:"id"`
+	Agent          string     `json:"agent"`
+	Phase          string     `json:"phase"`
+	Worktree       string     `json:"worktree"`
+	Branch         string     `json:"branch,omitempty"`
+	StartedAt      time.Time  `json:"started_at"`
+	ActiveAt       *time.Time `json:"active_at,omitempty"`
+	FirstPrompt    string     `json:"first_prompt,omitempty"`
+	PendingFiles   int        `json:"pending_files"`
+	LastCheckpoint string     `json:"last_checkpoint,omitempty"`
+}
+
+// addRecords reports the open sessions, failures of hooks, and work that was
+// begun and not finished.
+func (a *app) addRecords(ctx context.Context, r *statusReport, repo *git.Repo) {
+	states, failed := session.Open(repo.CommonDir).All()
+	for _, err := range failed {
+		r.Notes = append(r.Notes, note{Code: "session-state", Message: "A session's state can't be read: " + err.Error()})
+	}
+	branches := map[string]string{}
+	for _, s := range states {
+		if s.EndedAt != nil {
+			continue
+		}
+		if _, known := branches[s.WorktreePath]; !known {
+			branches[s.WorktreePath] = a.branchOf(ctx, repo, s.WorktreePath)
+		}
+		r.Sessions = append(r.Sessions, newSessionJSON(s, branches[s.WorktreePath]))
+	}
+	slices.SortStableFunc(r.Sessions, func(x, y sessionJSON) int {
+		return cmp.Or(strings.Compare(x.Worktree, y.Worktree), y.StartedAt.Compare(x.StartedAt))
+	})
+	if f := a.failures(repo.Root); f != nil {
+		r.Failures = f
+		r.Notes = append(r.Notes, note{
+			Code:    "hook-failures",
+			Message: ui.Plural(f.Count, "hook failure") + " since " + ui.Since(a.Now(), f.Since) + ".",
+			Hint:    "see " + f.Log,
+		})
+	}
+	if r.Unfinished = unfinished(repo.CommonDir); r.Unfinished > 0 {
+		r.Notes = append(r.Notes, note{
+			Code:    "unfinished",
+			Message: ui.Plural(r.Unfinished, "operation") + " of a hook did not finish; the next hook completes it.",
+		})
+	}
+}
+
+func newSessionJSON(s *session.State, branch string) sessionJSON {
+	return sessionJSON{
+		ID: s.ID, Agent: cmp.Or(s.AgentType, "Agent"), Phase: string(s.Phase),
+		Worktree: s.WorktreePath, Branch: branch,
+		StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
+		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), LastCheckpoint: s.LastCheckpointID,
+	}
+}
+
+// branchOf is the branch of a worktree, empty if it has none or is gone.
+func (a *app) branchOf(ctx context.Context, repo *git.Repo, root string) string {
+	if root != repo.Root {
+		if !filepath.IsAbs(root) {
+			return ""
+		}
+		other, err := git.Discover(git.Locate{Dir: root, Getenv: a.Getenv, Environ: a.Environ})
+		if err != nil {
+			return ""
+		}
+		defer other.Close()
+		repo = other
+	}
+	branch, err := repo.BranchName(ctx)
+	if err != nil {
+		return ""
+	}
+	return branch
+}
+
+// failures counts the failures of hooks in the last days of the log.
+func (a *app) failures(root string) *failuresJSON {
+	path := logPath(root)
+	f := &failuresJSON{Log: path}
+	for _, line := range logTail(path, tailSize) {
+		var record struct {
+			Time    time.Time `json:"time"`
+			Hook    string    `json:"hook"`
+			Success *bool     `json:"success"`
+		}
+		if json.Unmarshal([]byte(line), &record) != nil || record.Hook == "" || record.Success == nil || *record.Success {
+			continue
+		}
+		if a.Now().Sub(record.Time) > recent {
+			continue
+		}
+		if f.Count++; f.Count == 1 {
+			f.Since = record.Time
+		}
+	}
+	if f.Count == 0 {
+		return nil
+	}
+	return f
+}
+
+// unfinished counts the entries of the journal.
+func unfinished(commonDir string) int {
+	entries, err := os.ReadDir(filepath.Join(commonDir, "entire", "journal"))
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, e := range entries {
+		if e.Type().IsRegular() && !strings.Contains(e.Name(), ".entire-tmp-") {
+			n++
+		}
+	}
+	return n
+}
+
+// printSessions prints the open sessions, grouped by worktree.
+func printSessions(w ui.Streams, sessions []sessionJSON, now time.Time) {
+	if len(sessions) == 0 {
+		return
+	}
+	w.Printf("\n%s\n", w.Paint(ui.Bold, "Active Sessions:"))
+	for i, s := range sessions {
+		if i == 0 || s.Worktree != sessions[i-1].Worktree {
+			w.Printf("  %s%s\n", cmp.Or(ui.Line(s.Worktree, 200), "(unknown worktree)"), branchSuffix(s.Branch))
+		}
+		printSession(w, s, now)
+	}
+}
+
+func branchSuffix(branch string) string {
+	if branch == "" {
+		return ""
+	}
+	return " (" + ui.Line(branch, 100) + ")"
+}
+
+func printSession(w ui.Streams, s sessionJSON, now time.Time) {
+	line := "started " + ui.Ago(now, s.StartedAt)
+	if s.ActiveAt != nil {
+		line += ", active " + ui.Ago(now, *s.ActiveAt)
+	}
+	id := ui.Line(s.ID, 200)
+	w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), id[:min(len(id), 7)], line)
+	if s.FirstPrompt != "" {
+		w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, promptWidth))
+	}
+	facts := []string{cmp.Or(s.Phase, string(session.Idle))}
+	if s.PendingFiles > 0 {
+		facts = append(facts, ui.Plural(s.PendingFiles, "file")+" pending")
+	}
+	if s.LastCheckpoint != "" {
+		facts = append(facts, "last checkpoint "+ui.Line(s.LastCheckpoint, 12))
+	}
+	w.Printf("      %s\n", w.Paint(ui.Dim, strings.Join(facts, ", ")))
+}

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// uninstalling is one run of disable --uninstall.
+type uninstalling struct {
+	*app
+
+	repo     *git.Repo
+	roots    []string // of all worktrees
+	prints   []*footprint
+	shadows  []git.Ref
+	sessions int
+}
+
+func runUninstall(ctx context.Context, a *app, opts disableOptions, repo *git.Repo) error {
+	u := &uninstalling{app: a, repo: repo}
+	if err := u.look(ctx); err != nil {
+		return err
+	}
+	if !opts.force {
+		yes, err := a.ask.Confirm(ctx, ui.Question{
+			Title: "Remove Entire from this repository?",
+			Help:  u.summary(),
+			Flag:  "--force",
+		})
+		switch {
+		case err != nil:
+			return err
+		case !yes:
+			a.Streams.Printf("Nothing was removed.\n")
+			return nil
+		}
+	}
+	return a.Streams.Progress("Uninstalling", func() error { return u.remove(ctx) })
+}
+
+// look finds what is there to remove.
+func (u *uninstalling) look(ctx context.Context) (err error) {
+	if u.roots, err = worktrees(ctx, u.repo); err != nil {
+		return err
+	}
+	if u.prints, err = footprints(u.repo.CommonDir); err != nil {
+		return err
+	}
+	for _, f := range u.prints {
+		if !slices.Contains(u.roots, f.Worktree) {
+			u.roots = append(u.roots, f.Worktree)
+		}
+	}
+	states, failed := session.Open(u.repo.CommonDir).All()
+	u.sessions = len(states) + len(failed)
+	refs, err := u.repo.Refs(ctx, "refs/heads/entire/")
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		if checkpoint.IsShadow(ref.Name) {
+			u.shadows = append(u.shadows, ref)
+		}
+	}
+	return nil
+}
+
+func (u *uninstalling) summary() string {
+	return fmt.Sprintf("Hooks, settings, the state of %s and %s go; checkpoints of commits stay.",
+		ui.Plural(u.sessions, "session"), count(len(u.shadows), "shadow branch", "shadow branches"))
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
+}
+
+// remove takes away what runs first and what the rest needs last, so that a
+// second run finishes what a first one couldn't.
+func (u *uninstalling) remove(ctx context.Context) error {
+	if err := u.removeAgentHooks(); err != nil {
+		return err
+	}
+	u.done("Removed agent hooks")
+	report, err := githook.Installer{Repo: u.repo}.Uninstall(ctx)
+	if err != nil {
+		return err
+	}
+	u.done("Removed git hooks")
+	for _, text := range report.Notes {
+		u.Streams.Notef("%s", text)
+	}
+	if err := removeAll(session.Open(u.repo.CommonDir).Dir()); err != nil {
+		return err
+	}
+	u.done("Removed the state of " + ui.Plural(u.sessions, "session"))
+	if err := u.removeShadows(ctx); err != nil {
+		return err
+	}
+	u.done("Removed " + count(len(u.shadows), "shadow branch", "shadow branches"))
+	if err := u.removeFolders(); err != nil {
+		return err
+	}
+	u.done("Removed .entire")
+	if err := removeAll(filepath.Join(u.repo.CommonDir, "entire")); err != nil {
+		return err
+	}
+	u.Streams.Printf("\nEntire is uninstalled, and so disabled. The branch entire/checkpoints/v1 stays.\n")
+	return nil
+}
+
+func (u *uninstalling) done(what string) {
+	u.Streams.Printf("%s %s\n", u.Streams.Paint(ui.Green, "✓"), what)
+}
+
+func (u *uninstalling) removeAgentHooks() error {
+	var failed []error
+	for _, root := range u.roots {
+		for _, path := range claudeFiles(root) {
+			if _, err := claudeSettings(u.repo, path).Uninstall(); err != nil {
+				failed = append(failed, err)
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (u *uninstalling) removeShadows(ctx context.Context) error {
+	if len(u.shadows) == 0 {
+		return nil
+	}
+	updates := make([]git.RefUpdate, 0, len(u.shadows))
+	for _, ref := range u.shadows {
+		updates = append(updates, git.RefUpdate{Name: ref.Name, Old: ref.OID})
+	}
+	return u.repo.UpdateRefs(ctx, "entire: uninstall", updates)
+}
+
+// removeFolders gives every worktree the .entire it had. In one where nothing
+// was ever enabled only what hooks wrote goes; in the present one, all.
+func (u *uninstalling) removeFolders() error {
+	var failed []error
+	var known []string
+	for _, f := range u.prints {
+		known = append(known, f.Worktree)
+		failed = append(failed, f.takeBack())
+	}
+	for _, root := range u.roots {
+		switch {
+		case slices.Contains(known, root):
+		case root == u.repo.Root:
+			failed = append(failed, removeAll(entireDir(root)))
+		default:
+			failed = append(failed, removeRuntime(root))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// removeRuntime removes what hooks write into a worktree by themselves.
+func removeRuntime(root string) error {
+	dir := entireDir(root)
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, name := range []string{"logs", "tmp", "metadata"} {
+		if err := removeAll(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	if err := disk.Step("remove", dir); err != nil {
+		return err
+	}
+	_ = os.Remove(dir) // only if nothing else is in it
+	return nil
+}
+
+// worktrees are the roots of all worktrees that are there.
+func worktrees(ctx context.Context, repo *git.Repo) ([]string, error) {
+	out, err := repo.Run(ctx, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	roots := []string{repo.Root}
+	for line := range strings.Lines(string(out)) {
+		path, found := strings.CutPrefix(strings.TrimRight(line, "\n"), "worktree ")
+		if !found {
+			continue
+		}
+		path, err := filepath.EvalSymlinks(filepath.FromSlash(path))
+		if err == nil && !slices.Contains(roots, path) && path != repo.CommonDir {
+			roots = append(roots, path)
+		}
+	}
+	return roots, nil
+}

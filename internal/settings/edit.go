@@ -1,0 +1,253 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Change is a new value for a key: a bool or a string, JSON text as a
+// json.RawMessage, or nil to remove the key.
+type Change struct {
+	Key   string
+	Value any
+}
+
+// Edit changes keys of the settings file path, which it makes if there is
+// none, and leaves every other byte as it is: other keys, known or not, their
+// order, comments. It reports whether the file had to be written. A file that
+// isn't valid is an error and stays.
+func Edit(path string, changes ...Change) (bool, error) {
+	perm := fs.FileMode(0o644)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return false, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return false, fmt.Errorf("%s is a symbolic link: not written", path)
+	default:
+		perm = info.Mode().Perm()
+	}
+	old, err := readFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("read %s: %w", path, err)
+	}
+	data, err := Apply(old, changes...)
+	if err != nil {
+		return false, fmt.Errorf("edit %s: %w", path, err)
+	}
+	if info != nil && bytes.Equal(data, old) {
+		return false, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return false, err
+	}
+	return true, disk.WriteDurable(path, data, perm)
+}
+
+// Apply is Edit on bytes.
+func Apply(data []byte, changes ...Change) ([]byte, error) {
+	for _, c := range changes {
+		var err error
+		if data, err = apply(data, c); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// Undo gives keys in data the values that they have in before, or removes them
+// where they aren't there.
+func Undo(data, before []byte, keys ...string) ([]byte, error) {
+	root, err := parse(before)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		c := Change{Key: key}
+		if v := find(root, strings.Split(key, ".")); v != nil {
+			c.Value = json.RawMessage(hujson.Value{Value: v}.Pack())
+		}
+		if data, err = apply(data, c); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+func find(o *hujson.Object, path []string) hujson.ValueTrimmed {
+	m := member(o, path[0])
+	switch {
+	case m == nil:
+		return nil
+	case len(path) == 1:
+		return m.Value.Value
+	}
+	if inner, ok := m.Value.Value.(*hujson.Object); ok {
+		return find(inner, path[1:])
+	}
+	return nil
+}
+
+// member is the one called name; of several the last, which is in force.
+func member(o *hujson.Object, name string) *hujson.ObjectMember {
+	for i := len(o.Members) - 1; i >= 0; i-- {
+		if l, ok := o.Members[i].Name.Value.(hujson.Literal); ok && unquote(l) == name {
+			return &o.Members[i]
+		}
+	}
+	return nil
+}
+
+// document is a file's text, the object being edited in it, and where that one
+// begins and ends.
+type document struct {
+	text       []byte
+	object     *hujson.Object
+	start, end int
+	indent     string // before the closing brace
+}
+
+func apply(data []byte, c Change) ([]byte, error) {
+	mark, data := cutMark(data)
+	if len(bytes.TrimSpace(data)) == 0 {
+		data = []byte("{}\n")
+	}
+	value, err := parseValue(data)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := value.Value.(*hujson.Object)
+	if !ok {
+		return nil, errors.New("not a JSON object")
+	}
+	d := document{text: data, object: object, start: value.StartOffset, end: value.EndOffset}
+	text, err := d.change(strings.Split(c.Key, "."), c.Value)
+	return append(mark, text...), err
+}
+
+func cutMark(data []byte) (mark, rest []byte) {
+	if rest, found := bytes.CutPrefix(data, []byte(byteOrderMark)); found {
+		return []byte(byteOrderMark), rest
+	}
+	return nil, data
+}
+
+func (d document) change(path []string, value any) ([]byte, error) {
+	m := member(d.object, path[0])
+	switch {
+	case m == nil && value == nil:
+		return d.text, nil
+	case m == nil:
+		return d.insert(path, value), nil
+	case len(path) == 1 && value == nil:
+		return d.remove(m), nil
+	case len(path) == 1:
+		return splice(d.text, m.Value.StartOffset, m.Value.EndOffset, render(nil, value, "")), nil
+	}
+	inner, ok := m.Value.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("%s is not an object", path[0])
+	}
+	indent := strings.TrimLeft(lastLine(m.Name.BeforeExtra), "\r\n")
+	in := document{text: d.text, object: inner, start: m.Value.StartOffset, end: m.Value.EndOffset, indent: indent}
+	return in.change(path[1:], value)
+}
+
+// insert adds a member at the end of the object, on a line like the last
+// member's, after the comments that follow that one.
+func (d document) insert(path []string, value any) []byte {
+	brace := d.end - 1
+	extra := bytes.TrimRight(d.object.AfterExtra, " \t\r\n")
+	at := brace - len(d.object.AfterExtra) + len(extra)
+	if len(d.object.Members) == 0 {
+		line := "\n" + d.indent
+		text := append([]byte(line+"  "), render(path, value, line+"  ")...)
+		return splice(d.text, at, brace, append(text, line...))
+	}
+	last := &d.object.Members[len(d.object.Members)-1]
+	separator := lastLine(last.Name.BeforeExtra)
+	if bytes.Contains(extra, []byte("//")) && !strings.Contains(separator, "\n") {
+		separator = "\n"
+	}
+	text := append([]byte(separator), render(path, value, separator)...)
+	if last.Value.AfterExtra != nil { // it has a comma, so the new one gets one
+		return splice(d.text, at, at, append(text, ','))
+	}
+	out := splice(d.text, at, at, text)
+	return splice(out, last.Value.EndOffset, last.Value.EndOffset, []byte{','})
+}
+
+// remove deletes a member with the comma that belongs to it.
+func (d document) remove(m *hujson.ObjectMember) []byte {
+	members := d.object.Members
+	i := 0
+	for &members[i] != m {
+		i++
+	}
+	switch {
+	case i > 0:
+		return splice(d.text, members[i-1].Value.EndOffset, m.Value.EndOffset, nil)
+	case len(members) > 1:
+		return splice(d.text, m.Name.StartOffset, members[1].Name.StartOffset, nil)
+	case m.Value.AfterExtra != nil:
+		comma := m.Value.EndOffset + len(m.Value.AfterExtra)
+		return splice(d.text, m.Name.StartOffset, comma+1, nil)
+	default:
+		return splice(d.text, m.Name.StartOffset, m.Value.EndOffset, nil)
+	}
+}
+
+func splice(text []byte, from, to int, with []byte) []byte {
+	return bytes.Join([][]byte{text[:from], with, text[to:]}, nil)
+}
+
+// lastLine is the white space that a member's line begins with, or a space for
+// members on one line.
+func lastLine(extra hujson.Extra) string {
+	text := string(extra)
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		line := text[i:]
+		if i > 0 && text[i-1] == '\r' {
+			line = "\r" + line
+		}
+		return line[:len(line)-len(strings.TrimLeft(line, " \t\r\n"))]
+	}
+	return " "
+}
+
+// render is a member's text, objects made for all but the last name of path,
+// or the value's alone if path is empty.
+func render(path []string, value any, separator string) []byte {
+	if len(path) > 0 {
+		name := append(hujson.String(path[0]), ": "...)
+		if len(path) == 1 {
+			return append(name, render(nil, value, separator)...)
+		}
+		inner := separator
+		if strings.Contains(separator, "\n") {
+			inner += "  "
+		}
+		name = append(name, "{"+inner...)
+		name = append(name, render(path[1:], value, inner)...)
+		return append(name, separator+"}"...)
+	}
+	switch v := value.(type) {
+	case bool:
+		return hujson.Bool(v)
+	case json.RawMessage:
+		return v
+	default:
+		return hujson.String(fmt.Sprint(v))
+	}
+}

@@ -1,0 +1,187 @@
+package settings
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// The keys that other packages name.
+const (
+	KeyEnabled    = "enabled"
+	KeyStrategy   = "strategy"
+	KeyPushRemote = "strategy_options.push_remote"
+	KeySummarize  = "strategy_options.summarize.enabled"
+)
+
+// The range of the two deadlines.
+const (
+	minTimeout = 10 * time.Millisecond
+	maxTimeout = 10 * time.Minute
+)
+
+// raw is a value as it stands in a file or a variable.
+type raw struct {
+	kind kind
+	text string // a string's content, else the JSON text
+}
+
+type kind byte
+
+const (
+	kindText   kind = iota // from a variable: may be of any type
+	kindString             // the rest from JSON
+	kindBool
+	kindOther
+)
+
+// quoted is the value as a Problem shows it, cut to a line.
+func (r raw) quoted() string {
+	const limit = 60
+	text := r.text
+	if r.kind == kindString || r.kind == kindText {
+		text = strconv.Quote(text)
+	}
+	if len(text) > limit {
+		text = strings.ToValidUTF8(text[:limit], "") + "..."
+	}
+	return text
+}
+
+// field is one key: how it is named, what it may be, and where it goes.
+type field struct {
+	key, env string
+	allowed  string
+	own      bool // counts only from the user's own layers
+	set      func(*Settings, raw) bool
+	get      func(*Settings) any
+}
+
+// fields is every key that this version acts on, in the order of listings.
+func fields() []field {
+	return []field{
+		boolean(KeyEnabled, func(s *Settings) *bool { return &s.Enabled }),
+		{
+			key: KeyStrategy, allowed: strconv.Quote(ManualCommit),
+			set: func(s *Settings, r raw) bool { return choose(&s.Strategy, r, ManualCommit) },
+			get: func(s *Settings) any { return s.Strategy },
+		},
+		{
+			key: "log_level", allowed: `"debug", "info", "warn" or "error"`,
+			set: func(s *Settings, r raw) bool { return setLevel(&s.LogLevel, r) },
+			get: func(s *Settings) any { return strings.ToLower(s.LogLevel.String()) },
+		},
+		boolean("local_dev", func(s *Settings) *bool { return &s.LocalDev }),
+		boolean("telemetry", func(s *Settings) *bool { return &s.Telemetry }),
+		boolean("strategy_options.push_sessions", func(s *Settings) *bool { return &s.PushSessions }),
+		{
+			key: KeyPushRemote, allowed: "the name or the URL of a remote", own: true,
+			set: func(s *Settings, r raw) bool { return setRemote(&s.PushRemote, r) },
+			get: func(s *Settings) any { return s.PushRemote },
+		},
+		ownBoolean(KeySummarize, func(s *Settings) *bool { return &s.Summarize }),
+		{
+			key: "commit_linking", allowed: `"always" or "prompt"`,
+			set: func(s *Settings, r raw) bool { return choose(&s.CommitLinking, r, LinkAlways, LinkPrompt) },
+			get: func(s *Settings) any { return string(s.CommitLinking) },
+		},
+		timeout("hooks.timeout", func(s *Settings) *time.Duration { return &s.HookTimeout }),
+		timeout("hooks.lock_timeout", func(s *Settings) *time.Duration { return &s.LockTimeout }),
+	}
+}
+
+// later says whether key belongs to a capability of a later version, whose
+// settings may be there already.
+func later(key string) bool {
+	return slices.Contains([]string{"bands.enabled", "bands.exclude", "bands.cap", "bands.free_floor"}, key) ||
+		strings.HasPrefix(key, "recall.")
+}
+
+// Variable is the environment variable that sets key: ENTIRE_ and the key's
+// last words, strategy_options being left out.
+func Variable(key string) string {
+	key = strings.TrimPrefix(key, "strategy_options.")
+	return "ENTIRE_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+func boolean(key string, at func(*Settings) *bool) field {
+	return field{
+		key: key, allowed: "true or false",
+		set: func(s *Settings, r raw) bool { return setBool(at(s), r) },
+		get: func(s *Settings) any { return *at(s) },
+	}
+}
+
+func ownBoolean(key string, at func(*Settings) *bool) field {
+	f := boolean(key, at)
+	f.own = true
+	return f
+}
+
+func timeout(key string, at func(*Settings) *time.Duration) field {
+	return field{
+		key: key, allowed: fmt.Sprintf("a duration from %q to %q", minTimeout, maxTimeout),
+		set: func(s *Settings, r raw) bool { return setTimeout(at(s), r) },
+		get: func(s *Settings) any { return at(s).String() },
+	}
+}
+
+func setBool(to *bool, r raw) bool {
+	if r.kind != kindBool && r.kind != kindText {
+		return false
+	}
+	v, err := strconv.ParseBool(r.text)
+	if err == nil {
+		*to = v
+	}
+	return err == nil
+}
+
+func choose[T ~string](to *T, r raw, allowed ...T) bool {
+	if r.kind > kindString || !slices.Contains(allowed, T(r.text)) {
+		return false
+	}
+	*to = T(r.text)
+	return true
+}
+
+func setLevel(to *slog.Level, r raw) bool {
+	if r.kind > kindString {
+		return false
+	}
+	levels := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo,
+		"warn": slog.LevelWarn, "warning": slog.LevelWarn, "error": slog.LevelError,
+	}
+	level, ok := levels[strings.ToLower(r.text)]
+	if ok {
+		*to = level
+	}
+	return ok
+}
+
+func setTimeout(to *time.Duration, r raw) bool {
+	if r.kind > kindString {
+		return false
+	}
+	d, err := time.ParseDuration(r.text)
+	if err != nil || d < minTimeout || d > maxTimeout {
+		return false
+	}
+	*to = d
+	return true
+}
+
+// setRemote takes a name or URL that can't be read as an option of git's; an
+// empty one names no remote.
+func setRemote(to *string, r raw) bool {
+	if r.kind > kindString || strings.HasPrefix(r.text, "-") || strings.ContainsFunc(r.text, unicode.IsControl) {
+		return false
+	}
+	*to = r.text
+	return true
+}

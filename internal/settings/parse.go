@@ -1,0 +1,146 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/tailscale/hujson"
+)
+
+const byteOrderMark = "\xef\xbb\xbf"
+
+// readFile reads a settings file: a regular one, not above the limit.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, cause(err)
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	case info.Size() > maxSize:
+		return nil, fmt.Errorf("larger than %d bytes", maxSize)
+	}
+	data, err := os.ReadFile(path)
+	return data, cause(err)
+}
+
+// cause leaves out the path, which the caller names.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// parse reads JSON with comments and trailing commas. An empty file is an
+// empty object.
+func parse(data []byte) (*hujson.Object, error) {
+	value, err := parseValue(data)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := value.Value.(*hujson.Object)
+	if !ok {
+		return nil, errors.New("not a JSON object")
+	}
+	return object, nil
+}
+
+func parseValue(data []byte) (hujson.Value, error) {
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+	if len(bytes.TrimSpace(data)) == 0 {
+		data = []byte("{}\n")
+	}
+	if tooDeep(data) {
+		return hujson.Value{}, fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	value, err := hujson.Parse(data)
+	if err != nil {
+		return hujson.Value{}, fmt.Errorf("not JSON: %w", err)
+	}
+	return value, nil
+}
+
+// tooDeep bounds the recursion of the parser.
+func tooDeep(data []byte) bool {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		case '"', '/':
+			i += skip(data[i:]) - 1
+		}
+	}
+	return false
+}
+
+// skip is the length of the string or comment that data begins with, at least
+// one.
+func skip(data []byte) int {
+	end := func(mark string) int {
+		if n := bytes.Index(data[2:], []byte(mark)); n >= 0 {
+			return 2 + n + len(mark)
+		}
+		return len(data)
+	}
+	switch {
+	case bytes.HasPrefix(data, []byte("//")):
+		return end("\n")
+	case bytes.HasPrefix(data, []byte("/*")):
+		return end("*/")
+	case data[0] != '"':
+		return 1
+	}
+	for i := 1; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
+// unquote is a string literal's content. Plain ones, which are nearly all,
+// don't need a decoder.
+func unquote(l hujson.Literal) string {
+	if len(l) >= 2 && l[0] == '"' && bytes.IndexByte(l, '\\') < 0 {
+		return string(l[1 : len(l)-1])
+	}
+	return l.String()
+}
+
+func toRaw(v hujson.ValueTrimmed) raw {
+	l, ok := v.(hujson.Literal)
+	if !ok {
+		packed := hujson.Value{Value: v}
+		packed.Minimize()
+		return raw{kindOther, string(packed.Pack())}
+	}
+	switch l.Kind() {
+	case '"':
+		return raw{kindString, unquote(l)}
+	case 't', 'f':
+		return raw{kindBool, string(l)}
+	default:
+		return raw{kindOther, string(l)}
+	}
+}
+
+// literal is a value for listing only: a string, a bool, or JSON text.
+func literal(v hujson.ValueTrimmed) any {
+	r := toRaw(v)
+	if r.kind == kindBool {
+		return r.text == "true"
+	}
+	return r.text
+}

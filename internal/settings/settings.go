@@ -1,0 +1,164 @@
+// Package settings is the program's configuration as one typed value, read
+// from layers: the defaults, the user's file, the project's file, the
+// project's personal file, the environment. A later layer wins, key by key, and
+// every value remembers where it came from.
+//
+// Loading never fails as a whole: a bad value is a Problem and leaves the
+// default for its key in force, an unknown key is kept in its file and listed.
+// The package starts no process and prints nothing.
+package settings
+
+import (
+	"log/slog"
+	"time"
+)
+
+// The strategies by name. Only ManualCommit is built.
+const (
+	ManualCommit = "manual-commit"
+	AutoCommit   = "auto-commit"
+)
+
+// Linking says whether a commit is linked silently or after a question.
+type Linking string
+
+// The values of commit_linking.
+const (
+	LinkAlways Linking = "always"
+	LinkPrompt Linking = "prompt"
+)
+
+// Layer is a place that values come from; a higher one wins.
+type Layer int
+
+// The layers.
+const (
+	Default Layer = iota
+	User          // <config home>/entire/settings.json
+	Project       // .entire/settings.json
+	Local         // .entire/settings.local.json
+	Env           // ENTIRE_*
+)
+
+// String is the layer's name as `entire config` prints it.
+func (l Layer) String() string {
+	return [...]string{"default", "user", "project", "local", "environment"}[l]
+}
+
+// own says whether the layer is the user's alone, so that nobody who writes a
+// repository can set a value there.
+func (l Layer) own() bool { return l != Project }
+
+// Source is where a value came from: a layer and, in it, the file or variable,
+// empty for a default.
+type Source struct {
+	Layer Layer
+	Name  string
+}
+
+// Sources is where Load looks. Worktree is the root of the worktree, empty in
+// a bare repository; MainWorktree that of the main one, which counts where
+// Worktree has no settings of its own.
+type Sources struct {
+	Worktree, MainWorktree string
+	CommonDir              string
+	Home                   string
+	Getenv                 func(string) string
+}
+
+// Settings is every value in force. The zero value isn't valid: use Load.
+type Settings struct {
+	// Enabled says that sessions are recorded here, Configured that somebody
+	// once enabled the repository, and Marker that it was done on this machine.
+	Enabled, Configured, Marker bool
+
+	Strategy      string
+	LogLevel      slog.Level
+	LocalDev      bool
+	Telemetry     bool // accepted, without effect
+	PushSessions  bool // accepted, without effect: only PushRemote pushes
+	PushRemote    string
+	Summarize     bool
+	CommitLinking Linking
+	HookTimeout   time.Duration // SessionEnd has one of its own
+	LockTimeout   time.Duration
+
+	// Root is the worktree whose files were read, Files those that exist, in
+	// the order of their layers.
+	Root  string
+	Files []File
+
+	Problems  []Problem
+	Unknown   []UnknownKey
+	Proposals []Proposal
+
+	sources map[string]Source
+	later   []Value
+}
+
+// File is a settings file that exists. Enabled is what it says of itself, true
+// if it says nothing.
+type File struct {
+	Layer   Layer
+	Path    string
+	Enabled bool
+}
+
+// UnknownKey is a key that no version of the program knows.
+type UnknownKey struct{ Key, File string }
+
+// Proposal is a value in the project's file that counts only from the user's
+// own layers.
+type Proposal struct{ Key, Value, File string }
+
+// Problem is a value, or a whole file if Key is empty, that can't be used; the
+// default is in force in its place.
+type Problem struct {
+	Where   string // file or variable
+	Key     string
+	Got     string
+	Allowed string
+}
+
+// Error says what is wrong and what would be right.
+func (p Problem) Error() string {
+	if p.Key == "" {
+		return p.Where + ": " + p.Allowed
+	}
+	return p.Where + ": " + p.Key + " is " + p.Got + ", allowed: " + p.Allowed
+}
+
+// Value is an effective value. Active is false for keys that a later version
+// of the program acts on.
+type Value struct {
+	Key    string
+	Value  any
+	Source Source
+	Active bool
+}
+
+// Values lists every key of this version in a fixed order, then the known keys
+// of later versions that a file sets.
+func (s *Settings) Values() []Value {
+	all := fields()
+	values := make([]Value, 0, len(all)+len(s.later))
+	for i := range all {
+		f := &all[i]
+		values = append(values, Value{Key: f.key, Value: f.get(s), Source: s.sources[f.key], Active: true})
+	}
+	return append(values, s.later...)
+}
+
+// Source is where the value of key came from.
+func (s *Settings) Source(key string) Source { return s.sources[key] }
+
+func defaults() Settings {
+	return Settings{
+		Enabled:       true,
+		Strategy:      ManualCommit,
+		LogLevel:      slog.LevelInfo,
+		CommitLinking: LinkAlways,
+		HookTimeout:   5 * time.Second,
+		LockTimeout:   2 * time.Second,
+	}
+}

@@ -1,0 +1,271 @@
+package testkit
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Check holds a repository against the rules of the format: each trailer has
+// one valid checkpoint, each checkpoint lists only what the commits with its
+// trailer changed, transcripts are whole and valid, git finds nothing broken,
+// and nothing temporary is left. It fails the test with all it found.
+func Check(tb TB, repo *Repo) {
+	tb.Helper()
+	if faults := Faults(tb, repo); len(faults) > 0 {
+		tb.Fatalf("%d broken rules in %s:\n%s", len(faults), repo.Dir, strings.Join(faults, "\n"))
+	}
+}
+
+// Faults is what Check finds.
+func Faults(tb TB, repo *Repo) []string {
+	tb.Helper()
+	stored := repo.Stored()
+	faults := make([]string, 0, 4)
+	faults = append(faults, trailerFaults(repo, stored)...)
+	for _, id := range slices.Sorted(mapKeys(stored)) {
+		for _, fault := range stored[id].faults() {
+			faults = append(faults, "checkpoint "+id+": "+fault)
+		}
+	}
+	faults = append(faults, leftovers(tb, repo)...)
+	fsck := repo.TryGit("fsck", "--full", "--strict", "--no-dangling", "--no-progress")
+	if text := withoutNotices(fsck.Stdout + fsck.Stderr); fsck.Code != 0 || text != "" {
+		faults = append(faults, fmt.Sprintf("git fsck: exit %d: %s", fsck.Code, text))
+	}
+	return faults
+}
+
+// withoutNotices drops fsck's lines that are no complaints.
+func withoutNotices(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "notice: ") {
+			continue
+		}
+		kept = append(kept, line)
+	}
+	return strings.Join(kept, "")
+}
+
+// commit is what Check reads of one commit.
+type commit struct {
+	hash     string
+	trailers []string
+	paths    []string
+}
+
+// commits reads all commits that git log shows for the arguments.
+func commits(repo *Repo, args ...string) []commit {
+	repo.TB.Helper()
+	args = append([]string{
+		"log", "-m", "--root", "--name-only", "-z", "--no-renames",
+		"--format=%x01%H%x02%(trailers:key=Entire-Checkpoint,valueonly,separator=%x2C)%x02",
+	}, args...)
+	var list []commit
+	for record := range strings.SplitSeq(repo.Git(args...), "\x01") {
+		part := strings.SplitN(record, "\x02", 3)
+		if len(part) < 3 {
+			continue
+		}
+		entry := commit{hash: part[0], trailers: strings.FieldsFunc(part[1], func(r rune) bool { return r == ',' || r == ' ' })}
+		for i, name := range strings.Split(part[2], "\x00") {
+			if i <= 1 {
+				name = strings.TrimPrefix(name, "\n")
+			}
+			if name != "" {
+				entry.paths = append(entry.paths, name)
+			}
+		}
+		list = append(list, entry)
+	}
+	return list
+}
+
+// trailerFaults checks the links between commits and checkpoints. Reachable
+// commits must not dangle; for what a checkpoint lists, rewritten commits
+// count too, as long as the reflog knows them.
+func trailerFaults(repo *Repo, stored map[string]*Stored) []string {
+	repo.TB.Helper()
+	if repo.TryGit("rev-parse", "-q", "--verify", "HEAD").Code != 0 {
+		return nil
+	}
+	var faults []string
+	for _, c := range commits(repo, "--exclude=refs/heads/entire/*", "--branches", "--tags", "HEAD") {
+		seen := map[string]bool{}
+		for _, id := range c.trailers {
+			if seen[id] {
+				faults = append(faults, fmt.Sprintf("commit %s names checkpoint %s twice", c.hash[:7], id))
+			}
+			seen[id] = true
+			if stored[id] == nil {
+				faults = append(faults, fmt.Sprintf("commit %s names checkpoint %s, which isn't stored", c.hash[:7], id))
+			}
+		}
+	}
+	shared := map[string]map[string]bool{}
+	for _, c := range commits(repo, "--all", "--reflog", "HEAD") {
+		for _, id := range c.trailers {
+			if shared[id] == nil {
+				shared[id] = map[string]bool{}
+			}
+			for _, name := range c.paths {
+				shared[id][InJSON(name)] = true
+			}
+		}
+	}
+	shallow := repo.Git("rev-parse", "--is-shallow-repository") == "true"
+	for id, checkpoint := range stored {
+		if shared[id] == nil {
+			if !shallow {
+				faults = append(faults, "checkpoint "+id+": no commit names it")
+			}
+			continue
+		}
+		for _, name := range checkpoint.Summary.FilesTouched {
+			if !shared[id][name] {
+				faults = append(faults, fmt.Sprintf("checkpoint %s lists %q, which its commit doesn't change", id, name))
+			}
+		}
+	}
+	return faults
+}
+
+// faults checks one checkpoint by itself.
+func (c *Stored) faults() []string {
+	var faults []string
+	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if c.Summary.CheckpointID != c.ID {
+		add("its metadata says %q", c.Summary.CheckpointID)
+	}
+	if len(c.Summary.Sessions) == 0 {
+		add("no session")
+	}
+	if !strings.HasSuffix(string(c.RawRoot), "}\n") || !strings.HasPrefix(string(c.RawRoot), "{\n  \"") {
+		add("metadata.json isn't indented JSON with one final newline")
+	}
+	if !slices.IsSorted(c.Summary.FilesTouched) {
+		add("files_touched isn't sorted: %q", c.Summary.FilesTouched)
+	}
+	union := map[string]bool{}
+	seen := map[string]bool{}
+	for index, slot := range c.Slots {
+		if seen[slot.Meta.SessionID] {
+			add("session %s has two slots", slot.Meta.SessionID)
+		}
+		seen[slot.Meta.SessionID] = true
+		for _, name := range slot.Meta.FilesTouched {
+			union[name] = true
+		}
+		for _, fault := range c.slotFaults(index, slot) {
+			add("slot %d: %s", index, fault)
+		}
+	}
+	for _, name := range c.Summary.FilesTouched {
+		if !union[name] {
+			add("files_touched has %q, which no session has", name)
+		}
+	}
+	if len(union) != len(c.Summary.FilesTouched) {
+		add("files_touched %q isn't the union of the sessions'", c.Summary.FilesTouched)
+	}
+	return faults
+}
+
+func (c *Stored) slotFaults(index int, slot Slot) []string {
+	var faults []string
+	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if slot.Meta.SessionID == "" || slot.Meta.Strategy == "" || slot.Meta.CheckpointID != c.ID {
+		add("incomplete metadata %+v", slot.Meta)
+	}
+	if when, err := time.Parse(time.RFC3339Nano, slot.Meta.CreatedAt); err != nil || when.Location() != time.UTC {
+		add("created_at %q is no UTC time", slot.Meta.CreatedAt)
+	}
+	dir := fmt.Sprintf("/%s/%s/%d/", c.ID[:2], c.ID[2:], index)
+	entry := c.Summary.Sessions[index]
+	want := map[string]string{
+		"metadata": dir + "metadata.json", "transcript": dir + "full.jsonl", "content_hash": dir + "content_hash.txt",
+	}
+	got := map[string]string{"metadata": entry.Metadata, "transcript": entry.Transcript, "content_hash": entry.ContentHash}
+	for key, value := range want {
+		if got[key] != value {
+			add("%s is %q, want %q", key, got[key], value)
+		}
+	}
+	for _, name := range []string{entry.Context, entry.Prompt} {
+		if name == "" {
+			continue
+		}
+		if _, ok := c.Files[strings.TrimPrefix(name, path.Dir(path.Dir(dir))+"/")]; !ok {
+			add("%q is named but not there", name)
+		}
+	}
+	if slot.Segments == 0 {
+		add("no transcript")
+		return faults
+	}
+	if sum := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(slot.Transcript))); slot.Hash != sum {
+		add("content_hash.txt is %q, the transcript's is %q", slot.Hash, sum)
+	}
+	for number, line := range strings.Split(slot.Transcript, "\n") {
+		if !json.Valid([]byte(line)) {
+			add("line %d of the transcript is no JSON: %.80q", number, line)
+			break
+		}
+	}
+	if text := strings.Join(slot.Prompts, ""); strings.HasSuffix(text, "\n") {
+		add("prompt.txt has a final newline")
+	}
+	return faults
+}
+
+// leftovers finds temporary files and git's locks. Our own advisory locks
+// stay: the file means nothing, the lock on it goes with its process.
+func leftovers(tb TB, repo *Repo) []string {
+	tb.Helper()
+	temporary := regexp.MustCompile(`(\.tmp[^/]*|\.lock|^tmp_obj_.*|^\.tmp.*|~)$`)
+	var faults []string
+	roots := []string{repo.CommonDir()}
+	if root := repo.Root(); root != "" {
+		roots = append(roots, filepath.Join(root, ".entire"))
+	}
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return nil //nolint:nilerr // what has gone meanwhile is no leftover
+			}
+			advisory := strings.HasSuffix(name, ".lock") && filepath.Base(filepath.Dir(name)) == "entire"
+			if temporary.MatchString(entry.Name()) && !advisory {
+				faults = append(faults, "left over: "+name)
+			}
+			return nil
+		})
+		if err != nil {
+			tb.Fatalf("look for leftovers: %v", err)
+		}
+	}
+	return faults
+}
+
+// InJSON is a path as a JSON string can hold it: bytes that are no UTF-8
+// become replacement characters.
+func InJSON(name string) string {
+	return string([]rune(name))
+}
+
+func mapKeys[V any](m map[string]V) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m {
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package testkit
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// events are the names of the hooks' verbs in the agent's settings.
+func events() map[string]string {
+	return map[string]string{
+		"session-start": "SessionStart", "user-prompt-submit": "UserPromptSubmit",
+		"stop": "Stop", "session-end": "SessionEnd",
+	}
+}
+
+// Hook sends one payload to the hook and checks what no hook may do: exit
+// with anything but 0, or touch the user's index or worktree.
+func (s *Session) Hook(verb string, payload Object) Result {
+	s.TB.Helper()
+	if s.Deaf {
+		return Result{}
+	}
+	before := s.untouchable()
+	var result Result
+	if s.Installed {
+		result = s.runInstalled(events()[verb], payload)
+	} else {
+		result = Call{
+			Dir: s.Cwd, Env: s.HookEnv(), Stdin: payload.JSON() + "\n",
+			Name: "entire", Args: []string{"hooks", "claude-code", verb},
+		}.Run(s.TB)
+	}
+	if result.Code != 0 {
+		s.TB.Fatalf("hook %s: exit %d\n%s%s", verb, result.Code, result.Stdout, result.Stderr)
+	}
+	if after := s.untouchable(); before != after {
+		s.TB.Fatalf("hook %s touched the user's index or worktree\nbefore:\n%s\nafter:\n%s", verb, before, after)
+	}
+	return result
+}
+
+// runInstalled runs every command that the settings have for the event.
+func (s *Session) runInstalled(event string, payload Object) Result {
+	s.TB.Helper()
+	var sum Result
+	for _, command := range s.InstalledCommands(event) {
+		result := Call{
+			Dir: s.Cwd, Env: s.HookEnv(), Stdin: payload.JSON() + "\n", Name: "sh", Args: []string{"-c", command},
+		}.Run(s.TB)
+		sum.Stdout += result.Stdout
+		sum.Stderr += result.Stderr
+		sum.Code = max(sum.Code, result.Code)
+	}
+	return sum
+}
+
+// InstalledCommands are the commands configured for an event without a
+// matcher, or with one that matches everything.
+func (s *Session) InstalledCommands(event string) []string {
+	s.TB.Helper()
+	var commands []string
+	for _, name := range []string{"settings.json", "settings.local.json"} {
+		data, err := os.ReadFile(filepath.Join(s.Project, ".claude", name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var settings struct {
+			Hooks map[string][]struct {
+				Matcher string
+				Hooks   []struct{ Type, Command string }
+			}
+		}
+		if err == nil {
+			err = json.Unmarshal(stripComments(data), &settings)
+		}
+		if err != nil {
+			s.TB.Fatalf("read the agent's settings: %v", err)
+		}
+		for _, group := range settings.Hooks[event] {
+			if group.Matcher != "" && group.Matcher != "*" {
+				continue
+			}
+			for _, hook := range group.Hooks {
+				commands = append(commands, hook.Command)
+			}
+		}
+	}
+	return commands
+}
+
+// stripComments removes whole-line comments.
+func stripComments(data []byte) []byte {
+	return regexp.MustCompile(`(?m)^\s*//.*$`).ReplaceAll(data, nil)
+}
+
+// untouchable describes the index and the worktree of the session's
+// repository; "" where there is none, or where it is large.
+func (s *Session) untouchable() string {
+	root, index := s.places()
+	if root == "" {
+		return ""
+	}
+	data, err := os.ReadFile(index)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.TB.Fatalf("read index: %v", err)
+	}
+	return fmt.Sprintf("index %x\n%s", sha256.Sum256(data), Fingerprint(root, 500))
+}
+
+// places finds the worktree's root and its index without starting git.
+func (s *Session) places() (root, index string) {
+	for dir := s.Cwd; ; dir = filepath.Dir(dir) {
+		dotGit := filepath.Join(dir, ".git")
+		info, err := os.Stat(dotGit)
+		if err == nil && info.IsDir() {
+			return dir, filepath.Join(dotGit, "index")
+		}
+		if err == nil {
+			data, err := os.ReadFile(dotGit)
+			if err != nil {
+				return "", ""
+			}
+			gitDir := strings.TrimSpace(strings.TrimPrefix(string(data), "gitdir:"))
+			if !filepath.IsAbs(gitDir) {
+				gitDir = filepath.Join(dir, gitDir)
+			}
+			return dir, filepath.Join(gitDir, "index")
+		}
+		if dir == filepath.Dir(dir) {
+			return "", ""
+		}
+	}
+}
+
+// Fingerprint lists every file below root with mode, size and time, without
+// .git and .entire; "" if there are more than limit.
+func Fingerprint(root string, limit int) string {
+	var lines []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := entry.Name(); path != root && (name == ".git" || name == ".entire") {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		lines = append(lines, fmt.Sprintf("%s %d %d %q", info.Mode(), info.Size(), info.ModTime().UnixNano(), path))
+		if len(lines) > limit {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil || len(lines) > limit {
+		return ""
+	}
+	return strings.Join(lines, "\n")
+}
+
+// agentProcess is a real process that stands for the client.
+type agentProcess struct{ cmd *exec.Cmd }
+
+// Live gives the session a client process of its own, which lives until Die.
+func (s *Session) Live() {
+	s.TB.Helper()
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		s.TB.Fatalf("start the client: %v", err)
+	}
+	s.agent = &agentProcess{cmd: cmd}
+	s.PID = strconv.Itoa(cmd.Process.Pid)
+}
+
+// Die kills the client process without any hook. A session without one, or
+// one that is dead already, stays as it is.
+func (s *Session) Die() {
+	if s.agent == nil {
+		return
+	}
+	_ = s.agent.cmd.Process.Kill()
+	_ = s.agent.cmd.Wait()
+	s.agent = nil
+}

@@ -1,0 +1,135 @@
+package testkit
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Repo is a git repository, or one worktree of it, and the environment of the
+// person who works in it.
+type Repo struct {
+	TB  TB
+	Dir string // the folder in which commands run
+	Env Env
+}
+
+// At is the same repository with another folder as working directory.
+func (r *Repo) At(dir string) *Repo {
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(r.Dir, dir)
+	}
+	return &Repo{TB: r.TB, Dir: dir, Env: r.Env}
+}
+
+// For is the same repository seen by another test.
+func (r *Repo) For(tb TB) *Repo {
+	return &Repo{TB: tb, Dir: r.Dir, Env: r.Env}
+}
+
+// Git runs git as the person; it must succeed. It returns the standard output
+// without the last newline.
+func (r *Repo) Git(args ...string) string {
+	r.TB.Helper()
+	return r.call("git", args).Must(r.TB)
+}
+
+// TryGit runs git as the person.
+func (r *Repo) TryGit(args ...string) Result {
+	r.TB.Helper()
+	return r.call("git", args).Run(r.TB)
+}
+
+// GitInput is Git with something on standard input.
+func (r *Repo) GitInput(stdin string, args ...string) string {
+	r.TB.Helper()
+	call := r.call("git", args)
+	call.Stdin = stdin
+	return call.Must(r.TB)
+}
+
+// Entire runs the binary under test as the person; it must succeed.
+func (r *Repo) Entire(args ...string) string {
+	r.TB.Helper()
+	return r.call("entire", args).Must(r.TB)
+}
+
+// Sh runs a shell command as the person; it must succeed.
+func (r *Repo) Sh(command string) string {
+	r.TB.Helper()
+	return r.call("sh", []string{"-c", command}).Must(r.TB)
+}
+
+func (r *Repo) call(name string, args []string) Call {
+	return Call{Dir: r.Dir, Env: r.Env, Name: name, Args: args}
+}
+
+// Write writes a file as the person would in an editor.
+func (r *Repo) Write(path, content string) {
+	r.TB.Helper()
+	writeFile(r.TB, r.Path(path), content)
+}
+
+// Read returns a file's content.
+func (r *Repo) Read(path string) string {
+	r.TB.Helper()
+	data, err := os.ReadFile(r.Path(path))
+	if err != nil {
+		r.TB.Fatalf("read %s: %v", path, err)
+	}
+	return string(data)
+}
+
+// Path is a path in the repository as an absolute one.
+func (r *Repo) Path(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(r.Dir, path)
+}
+
+// Commit stages everything and commits it.
+func (r *Repo) Commit(message string) string {
+	r.TB.Helper()
+	r.Git("add", "-A")
+	r.Git("commit", "-q", "-m", message)
+	return r.Git("rev-parse", "HEAD")
+}
+
+// CommonDir is the git common directory.
+func (r *Repo) CommonDir() string {
+	r.TB.Helper()
+	return r.gitPath("--git-common-dir")
+}
+
+// GitDir is the git directory of this worktree.
+func (r *Repo) GitDir() string {
+	r.TB.Helper()
+	return r.gitPath("--absolute-git-dir")
+}
+
+// Root is the top of the worktree; "" if there is none.
+func (r *Repo) Root() string {
+	r.TB.Helper()
+	result := r.TryGit("rev-parse", "--show-toplevel")
+	return strings.TrimSuffix(result.Stdout, "\n")
+}
+
+func (r *Repo) gitPath(option string) string {
+	r.TB.Helper()
+	dir := r.Git("rev-parse", option)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(r.Dir, dir)
+	}
+	return dir
+}
+
+func writeFile(tb TB, path, content string) {
+	tb.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		tb.Fatalf("make folder: %v", err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		tb.Fatalf("write: %v", err)
+	}
+}

@@ -1,0 +1,217 @@
+package testkit
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Session plays Claude Code in a repository: it keeps a transcript, changes
+// files, and calls the hooks with the payloads and the environment of the
+// real client. After every hook it checks that the user's index and worktree
+// are as they were.
+type Session struct {
+	TB         TB
+	Repo       *Repo
+	ID         string
+	Cwd        string // the agent's working directory
+	Project    string // where the client was started
+	Transcript *Transcript
+
+	// Installed runs what .claude/settings*.json configures instead of
+	// calling the binary directly.
+	Installed bool
+	// Lag makes the last answer reach the transcript only after Stop's hook.
+	Lag bool
+	// Deaf calls no hook.
+	Deaf bool
+	// PID is the client's process id, "" to leave the variable out.
+	PID string
+	// Background names tasks that still run when the turn stops.
+	Background []string
+	// Extra is added to the environment of hooks and commands.
+	Extra Env
+	// SessionDir replaces the agent's session directory; "" uses HOME's.
+	SessionDir string
+
+	turn  int
+	last  string
+	agent *agentProcess
+}
+
+// NewSession makes a session that has not started yet. The name decides its
+// id. sessionDir is the agent's session directory, "" for the one in HOME.
+func NewSession(repo *Repo, name, sessionDir string) *Session {
+	repo.TB.Helper()
+	id := UUID("session", name)
+	s := &Session{TB: repo.TB, Repo: repo, ID: id, Cwd: repo.Dir, Project: repo.Dir, SessionDir: sessionDir}
+	dir := sessionDir
+	if dir == "" {
+		dir = filepath.Join(repo.Env.Get("HOME"), ".claude", "projects", Slug(repo.Dir))
+	}
+	s.Transcript = &Transcript{
+		tb: repo.TB, Path: filepath.Join(dir, id+".jsonl"), session: id, cwd: repo.Dir, Usage: map[string]Usage{},
+	}
+	return s
+}
+
+// For is the session seen by another test.
+func (s *Session) For(tb TB) *Session {
+	s.TB, s.Transcript.tb = tb, tb
+	s.Repo = s.Repo.For(tb)
+	return s
+}
+
+// Start is SessionStart; source is startup, resume, clear or compact.
+func (s *Session) Start(source string) Result {
+	s.TB.Helper()
+	return s.Hook("session-start", append(s.common("SessionStart"), "source", source, "model", "claude-opus-5-5"))
+}
+
+// Prompt is a person's prompt: the hook first, then the line.
+func (s *Session) Prompt(text string) Result {
+	s.TB.Helper()
+	return s.prompt(text, "human")
+}
+
+// Notify is a prompt that no person typed.
+func (s *Session) Notify(text string) Result {
+	s.TB.Helper()
+	return s.prompt(text, "task-notification")
+}
+
+func (s *Session) prompt(text, origin string) Result {
+	s.TB.Helper()
+	s.turn++
+	s.last = ""
+	s.Transcript.prompt = UUID(s.ID, "prompt", s.turn)
+	result := s.Hook("user-prompt-submit", append(s.common("UserPromptSubmit"), "prompt", text))
+	s.Transcript.user(text, origin)
+	return result
+}
+
+// Write is the Write tool.
+func (s *Session) Write(path, content string) {
+	s.TB.Helper()
+	file := s.path(path)
+	old, err := os.ReadFile(file)
+	kind, original := "update", any(string(old))
+	if err != nil {
+		kind, original = "create", nil
+	}
+	tool := s.Transcript.toolUse("Write", Object{"file_path", file, "content", content})
+	writeFile(s.TB, file, content)
+	s.Transcript.toolResult(tool, "File "+kind+"d successfully at: "+file, Object{
+		"type", kind, "filePath", file, "content", content, "structuredPatch", []any{}, "originalFile", original, "userModified", false,
+	})
+}
+
+// Edit is the Edit tool; old must be in the file.
+func (s *Session) Edit(path, old, text string) {
+	s.TB.Helper()
+	file := s.path(path)
+	data, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(data), old) {
+		s.TB.Fatalf("edit %s: %q isn't in it (%v)", path, old, err)
+	}
+	tool := s.Transcript.toolUse("Edit", Object{"replace_all", false, "file_path", file, "old_string", old, "new_string", text})
+	writeFile(s.TB, file, strings.Replace(string(data), old, text, 1))
+	s.Transcript.toolResult(tool, "The file "+file+" has been updated successfully.", Object{
+		"filePath", file, "oldString", old, "newString", text, "originalFile", string(data),
+		"structuredPatch", []any{}, "userModified", false, "replaceAll", false,
+	})
+}
+
+// Bash is the Bash tool: the command runs in the agent's environment, without
+// a terminal.
+func (s *Session) Bash(command string) Result {
+	s.TB.Helper()
+	tool := s.Transcript.toolUse("Bash", Object{"command", command, "description", "Run a command"})
+	result := Call{Dir: s.Cwd, Env: s.AgentEnv(), Name: "bash", Args: []string{"-c", command}}.Run(s.TB)
+	s.Transcript.toolResult(tool, result.Stdout, Object{
+		"stdout", result.Stdout, "stderr", result.Stderr, "interrupted", false, "isImage", false, "noOutputExpected", false,
+	})
+	return result
+}
+
+// Say is an answer in words.
+func (s *Session) Say(text string) {
+	s.TB.Helper()
+	if s.last != "" {
+		s.Transcript.text(s.last)
+	}
+	s.last = text
+}
+
+// Stop ends the turn.
+func (s *Session) Stop() Result {
+	s.TB.Helper()
+	if s.last == "" {
+		s.last = "Done."
+	}
+	if !s.Lag {
+		s.Transcript.text(s.last)
+	}
+	tasks := []any{}
+	for _, name := range s.Background {
+		tasks = append(tasks, Object{"id", name, "type", "subagent", "status", "running", "description", name, "agent_type", "general-purpose"})
+	}
+	result := s.Hook("stop", append(s.common("Stop"),
+		"stop_hook_active", false, "last_assistant_message", s.last, "background_tasks", tasks, "session_crons", []any{}))
+	if s.Lag {
+		s.Transcript.text(s.last)
+	}
+	s.last = ""
+	s.Transcript.system("stop_hook_summary", Object{"hookCount", 1, "hookErrors", []any{}, "preventedContinuation", false})
+	s.Transcript.system("turn_duration", Object{"durationMs", 1200, "messageCount", s.Transcript.count})
+	return result
+}
+
+// End is SessionEnd.
+func (s *Session) End(reason string) Result {
+	s.TB.Helper()
+	return s.Hook("session-end", append(s.common("SessionEnd"), "reason", reason))
+}
+
+// common is what every payload begins with.
+func (s *Session) common(event string) Object {
+	payload := Object{"session_id", s.ID, "transcript_path", s.Transcript.Path, "cwd", s.Cwd}
+	if s.turn > 0 {
+		payload = append(payload, "prompt_id", UUID(s.ID, "prompt", s.turn))
+	}
+	if event == "UserPromptSubmit" || event == "Stop" {
+		payload = append(payload, "permission_mode", "acceptEdits")
+	}
+	if event == "Stop" {
+		payload = append(payload, "effort", Object{"level", "medium"})
+	}
+	return append(payload, "hook_event_name", event)
+}
+
+// AgentEnv is the environment of what the agent starts.
+func (s *Session) AgentEnv() Env {
+	env := s.Repo.Env.With(
+		"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID="+s.ID, "CLAUDE_CODE_ENTRYPOINT=cli",
+		"CLAUDE_PROJECT_DIR="+s.Project, "ENTIRE_TEST_TTY=0",
+	)
+	if s.PID != "" {
+		env = env.With("CLAUDE_PID=" + s.PID)
+	}
+	return env.With(s.Extra...)
+}
+
+// HookEnv is the environment of a hook.
+func (s *Session) HookEnv() Env {
+	env := s.AgentEnv()
+	if s.SessionDir != "" {
+		env = env.With("ENTIRE_TEST_CLAUDE_PROJECT_DIR=" + s.SessionDir)
+	}
+	return env
+}
+
+func (s *Session) path(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.Cwd, path)
+}

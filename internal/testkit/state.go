@@ -1,0 +1,112 @@
+package testkit
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// State is what the tests look at in a session's state file.
+type State struct {
+	SessionID     string   `json:"session_id"`
+	Phase         string   `json:"phase"`
+	BaseCommit    string   `json:"base_commit"`
+	WorktreePath  string   `json:"worktree_path"`
+	WorktreeID    string   `json:"worktree_id"`
+	FilesTouched  []string `json:"files_touched"`
+	TurnIDs       []string `json:"turn_checkpoint_ids"`
+	FirstPrompt   string   `json:"first_prompt"`
+	LastID        string   `json:"last_checkpoint_id"`
+	Count         int      `json:"checkpoint_count"`
+	Start         int      `json:"checkpoint_transcript_start"`
+	Untracked     []string `json:"untracked_files_at_start"`
+	Raw           []byte   `json:"-"`
+	EndedAt       string   `json:"ended_at"`
+	AgentType     string   `json:"agent_type"`
+	TranscriptPth string   `json:"transcript_path"`
+}
+
+// StatePath is where the state of a session lies.
+func (r *Repo) StatePath(session string) string {
+	r.TB.Helper()
+	return filepath.Join(r.CommonDir(), "entire-sessions", session+".json")
+}
+
+// State reads a session's state.
+func (r *Repo) State(session string) State {
+	r.TB.Helper()
+	data, err := os.ReadFile(r.StatePath(session))
+	if err != nil {
+		r.TB.Fatalf("read session state: %v", err)
+	}
+	state := State{Raw: data}
+	if err := json.Unmarshal(data, &state); err != nil {
+		r.TB.Fatalf("read session state: %v\n%s", err, data)
+	}
+	return state
+}
+
+// HasState tells whether the session has a state.
+func (r *Repo) HasState(session string) bool {
+	r.TB.Helper()
+	_, err := os.Stat(r.StatePath(session))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.TB.Fatalf("look for session state: %v", err)
+	}
+	return err == nil
+}
+
+// Shadows are the names of the shadow branches.
+func (r *Repo) Shadows() []string {
+	r.TB.Helper()
+	var names []string
+	pattern := regexp.MustCompile(`^refs/heads/entire/[0-9a-f]{7,}(-[0-9a-f]{6})?$`)
+	for name := range strings.FieldsSeq(r.Git("for-each-ref", "--format=%(refname)", "refs/heads/entire/")) {
+		if pattern.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Log is the log of this worktree, "" if there is none.
+func (r *Repo) Log() string {
+	r.TB.Helper()
+	data, err := os.ReadFile(filepath.Join(r.Root(), ".entire", "logs", "entire.log"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.TB.Fatalf("read log: %v", err)
+	}
+	return string(data)
+}
+
+// Pass waits until the clock of the file system that holds dir has gone on by
+// d. It is for rules about time stamps, which can't be set.
+func Pass(tb TB, dir string, d time.Duration) {
+	tb.Helper()
+	first := probe(tb, dir)
+	for probe(tb, dir).Sub(first) < d {
+		time.Sleep(d / 8)
+	}
+}
+
+func probe(tb TB, dir string) time.Time {
+	tb.Helper()
+	file, err := os.CreateTemp(dir, "probe")
+	if err != nil {
+		tb.Fatalf("probe the clock: %v", err)
+	}
+	defer os.Remove(file.Name())
+	info, err := file.Stat()
+	if err != nil {
+		tb.Fatalf("probe the clock: %v", err)
+	}
+	if err := file.Close(); err != nil {
+		tb.Fatalf("probe the clock: %v", err)
+	}
+	return info.ModTime()
+}

@@ -1,0 +1,227 @@
+package testkit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Branch holds the committed checkpoints.
+const Branch = "refs/heads/entire/checkpoints/v1"
+
+// Stored is one checkpoint as it lies on the branch.
+type Stored struct {
+	ID      string
+	Summary Summary
+	Slots   []Slot
+	Files   map[string][]byte // path below the checkpoint's folder -> content
+	RawRoot []byte
+}
+
+// Summary is the root metadata.json.
+type Summary struct {
+	CheckpointID string   `json:"checkpoint_id"`
+	Strategy     string   `json:"strategy"`
+	Branch       string   `json:"branch"`
+	Count        int      `json:"checkpoints_count"`
+	FilesTouched []string `json:"files_touched"`
+	Sessions     []struct {
+		Metadata, Transcript, Context, Prompt string
+		ContentHash                           string `json:"content_hash"`
+	} `json:"sessions"`
+	TokenUsage *Tokens `json:"token_usage"`
+}
+
+// Slot is one session of a checkpoint.
+type Slot struct {
+	Meta       SessionMeta
+	Transcript string
+	Prompts    []string
+	Hash       string
+	Segments   int
+}
+
+// SessionMeta is a session's metadata.json.
+type SessionMeta struct {
+	CheckpointID string   `json:"checkpoint_id"`
+	SessionID    string   `json:"session_id"`
+	Strategy     string   `json:"strategy"`
+	CreatedAt    string   `json:"created_at"`
+	FilesTouched []string `json:"files_touched"`
+	Agent        string   `json:"agent"`
+	Start        int      `json:"checkpoint_transcript_start"`
+	TokenUsage   *Tokens  `json:"token_usage"`
+	SessionUsage *Tokens  `json:"session_token_usage"`
+}
+
+// Tokens is a stored token count.
+type Tokens struct {
+	Input         int `json:"input_tokens"`
+	CacheCreation int `json:"cache_creation_tokens"`
+	CacheRead     int `json:"cache_read_tokens"`
+	Output        int `json:"output_tokens"`
+	Calls         int `json:"api_call_count"`
+}
+
+// Usage is the count without the number of calls; nil counts nothing.
+func (t *Tokens) Usage() Usage {
+	if t == nil {
+		return Usage{}
+	}
+	return Usage{Input: t.Input, CacheCreation: t.CacheCreation, CacheRead: t.CacheRead, Output: t.Output}
+}
+
+// Trailers are the ids in the trailer block of a commit, as git reads it.
+func (r *Repo) Trailers(rev string) []string {
+	r.TB.Helper()
+	return strings.Fields(r.Git("log", "-1", "--format=%(trailers:key=Entire-Checkpoint,valueonly)", rev, "--"))
+}
+
+// HasBranch tells whether there are committed checkpoints.
+func (r *Repo) HasBranch() bool {
+	r.TB.Helper()
+	return r.TryGit("rev-parse", "-q", "--verify", Branch).Code == 0
+}
+
+// Stored reads all checkpoints on the branch, by id.
+func (r *Repo) Stored() map[string]*Stored {
+	r.TB.Helper()
+	if !r.HasBranch() {
+		return map[string]*Stored{}
+	}
+	return r.StoredAt(Branch)
+}
+
+// StoredAt reads all checkpoints of a branch or commit, by id.
+func (r *Repo) StoredAt(rev string) map[string]*Stored {
+	r.TB.Helper()
+	found := map[string]*Stored{}
+	pattern := regexp.MustCompile(`^([0-9a-f]{2})/([0-9a-f]{10})/(.+)$`)
+	var names, objects []string
+	for entry := range strings.SplitSeq(strings.TrimSuffix(r.Git("ls-tree", "-r", "-z", "--full-tree", rev), "\x00"), "\x00") {
+		info, path, ok := strings.Cut(entry, "\t")
+		if !ok {
+			continue
+		}
+		if !pattern.MatchString(path) {
+			r.TB.Fatalf("%s holds %q, which belongs to no checkpoint", rev, path)
+		}
+		names, objects = append(names, path), append(objects, strings.Fields(info)[2])
+	}
+	for i, content := range r.objects(objects) {
+		part := pattern.FindStringSubmatch(names[i])
+		id := part[1] + part[2]
+		if found[id] == nil {
+			found[id] = &Stored{ID: id, Files: map[string][]byte{}}
+		}
+		found[id].Files[part[3]] = content
+	}
+	for _, checkpoint := range found {
+		if err := checkpoint.decode(); err != nil {
+			r.TB.Fatalf("checkpoint %s: %v", checkpoint.ID, err)
+		}
+	}
+	return found
+}
+
+// objects reads blobs through one process.
+func (r *Repo) objects(ids []string) [][]byte {
+	r.TB.Helper()
+	if len(ids) == 0 {
+		return nil
+	}
+	call := r.call("git", []string{"cat-file", "--batch"})
+	call.Stdin = strings.Join(ids, "\n") + "\n"
+	reader := bufio.NewReader(strings.NewReader(call.Must(r.TB) + "\n"))
+	contents := make([][]byte, 0, len(ids))
+	for _, id := range ids {
+		header, err := reader.ReadString('\n')
+		fields := strings.Fields(header)
+		if err != nil || len(fields) != 3 {
+			r.TB.Fatalf("read object %s: %q %v", id, header, err)
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil {
+			r.TB.Fatalf("read object %s: %v", id, err)
+		}
+		content := make([]byte, size+1)
+		if _, err := io.ReadFull(reader, content); err != nil {
+			r.TB.Fatalf("read object %s: %v", id, err)
+		}
+		contents = append(contents, content[:size])
+	}
+	return contents
+}
+
+// Checkpoint reads the checkpoint of a commit that has exactly one trailer.
+func (r *Repo) Checkpoint(rev string) *Stored {
+	r.TB.Helper()
+	ids := r.Trailers(rev)
+	if len(ids) != 1 {
+		r.TB.Fatalf("%s has %d trailers %v, want one\n%s", rev, len(ids), ids, r.Git("log", "-1", "--format=%B", rev))
+	}
+	checkpoint := r.Stored()[ids[0]]
+	if checkpoint == nil {
+		r.TB.Fatalf("%s names checkpoint %s, which isn't stored (dangling trailer)", rev, ids[0])
+	}
+	return checkpoint
+}
+
+// decode reads the metadata and joins the transcripts.
+func (c *Stored) decode() error {
+	c.RawRoot = c.Files["metadata.json"]
+	if err := json.Unmarshal(c.RawRoot, &c.Summary); err != nil {
+		return fmt.Errorf("root metadata.json: %w", err)
+	}
+	for index := range c.Summary.Sessions {
+		dir := strconv.Itoa(index) + "/"
+		slot := Slot{Hash: string(c.Files[dir+"content_hash.txt"])}
+		if err := json.Unmarshal(c.Files[dir+"metadata.json"], &slot.Meta); err != nil {
+			return fmt.Errorf("%smetadata.json: %w", dir, err)
+		}
+		if prompts, ok := c.Files[dir+"prompt.txt"]; ok {
+			slot.Prompts = strings.Split(string(prompts), "\n\n---\n\n")
+		}
+		segments := [][]byte{}
+		for n := 0; ; n++ {
+			name := dir + "full.jsonl"
+			if n > 0 {
+				name += fmt.Sprintf(".%03d", n)
+			}
+			segment, ok := c.Files[name]
+			if !ok {
+				break
+			}
+			segments = append(segments, segment)
+		}
+		slot.Segments = len(segments)
+		slot.Transcript = string(bytes.Join(segments, []byte("\n")))
+		c.Slots = append(c.Slots, slot)
+	}
+	return nil
+}
+
+// Slot is the slot of a session; it must exist once.
+func (c *Stored) Slot(tb TB, session string) *Slot {
+	tb.Helper()
+	at := slices.IndexFunc(c.Slots, func(s Slot) bool { return s.Meta.SessionID == session })
+	if at < 0 {
+		tb.Fatalf("checkpoint %s has no session %s", c.ID, session)
+	}
+	return &c.Slots[at]
+}
+
+// Sessions are the session ids in order of their slots.
+func (c *Stored) Sessions() []string {
+	ids := make([]string, 0, len(c.Slots))
+	for _, slot := range c.Slots {
+		ids = append(ids, slot.Meta.SessionID)
+	}
+	return ids
+}

@@ -1,0 +1,254 @@
+package testkit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const clientVersion = "2.1.328"
+
+// Transcript writes an agent's transcript file, line by line, in the shapes
+// of Claude Code 2.1.328; the texts are this project's own.
+type Transcript struct {
+	tb      TB
+	Path    string
+	session string
+	cwd     string
+	count   int    // lines with an identifier so far
+	parent  string // the identifier of the last one
+	prompt  string // prompt_id of the turn
+	prompts int
+	started bool
+	pending string // the beginning of a line that was cut
+
+	Usage map[string]Usage // per message id, the largest record
+	Order []string         // message ids in order of appearance
+}
+
+// Usage is the token counts of one message.
+type Usage struct{ Input, CacheCreation, CacheRead, Output int }
+
+// Add returns the sum.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, CacheCreation: u.CacheCreation + v.CacheCreation,
+		CacheRead: u.CacheRead + v.CacheRead, Output: u.Output + v.Output,
+	}
+}
+
+// Total is what a reader that counts each message once must find.
+func (t *Transcript) Total() Usage {
+	var total Usage
+	for _, id := range t.Order {
+		total = total.Add(t.Usage[id])
+	}
+	return total
+}
+
+// Raw appends bytes as they are; the last line need not be whole.
+func (t *Transcript) Raw(text string) {
+	t.tb.Helper()
+	if err := os.MkdirAll(filepath.Dir(t.Path), 0o700); err != nil {
+		t.tb.Fatalf("make transcript folder: %v", err)
+	}
+	file, err := os.OpenFile(t.Path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.tb.Fatalf("open transcript: %v", err)
+	}
+	_, err = file.WriteString(text)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		t.tb.Fatalf("write transcript: %v", err)
+	}
+}
+
+// Line appends one object.
+func (t *Transcript) Line(o Object) {
+	t.tb.Helper()
+	t.Raw(t.pending + o.JSON() + "\n")
+	t.pending = ""
+}
+
+// CutLine writes only the first half of the assistant's text line; Mend
+// writes the rest.
+func (t *Transcript) CutLine(text string) {
+	t.tb.Helper()
+	line := t.assistant("", []any{Object{"type", "text", "text", text}}, Usage{10, 200, 1500, 40}).JSON() + "\n"
+	half := len(line) / 2
+	t.Raw(line[:half])
+	t.pending = line[half:]
+}
+
+// Mend writes the rest of a line that was cut.
+func (t *Transcript) Mend() {
+	t.tb.Helper()
+	t.Raw(t.pending)
+	t.pending = ""
+}
+
+// Stamp is the time now as the agent writes it.
+func Stamp() string {
+	return time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// envelope is what every line of the conversation chain carries at its end.
+func (t *Transcript) envelope() Object {
+	return Object{
+		"userType", "external", "entrypoint", "cli", "cwd", t.cwd,
+		"sessionId", t.session, "version", clientVersion, "gitBranch", "main",
+	}
+}
+
+// chain gives the next identifier and the former one (nil for the first).
+func (t *Transcript) chain() (id string, parent any) {
+	if t.parent != "" {
+		parent = t.parent
+	}
+	t.count++
+	id = UUID(t.session, "line", t.count)
+	t.parent = id
+	return id, parent
+}
+
+// begin writes what a fresh session writes before anything happens.
+func (t *Transcript) begin() {
+	if t.started {
+		return
+	}
+	t.started = true
+	bulk := strings.Repeat("A long passage of the vendor's own text. ", 60)
+	t.Line(Object{"type", "mode", "mode", "normal", "sessionId", t.session})
+	t.Line(Object{"type", "permission-mode", "permissionMode", "acceptEdits", "sessionId", t.session})
+	t.attachment(Object{"type", "environment", "snapshot", Object{"workingDirectory", t.cwd, "isGitRepo", true, "platform", "linux"}})
+	t.attachment(Object{"type", "skill_listing", "content", bulk, "skillCount", 3, "isInitial", true, "names", []string{"review", "simplify"}})
+	t.attachment(Object{"type", "prompt_snapshot", "systemPrompt", []string{bulk, bulk}, "systemTurns", true})
+	t.Line(Object{
+		"type", "api-request-shape", "sessionId", t.session, "shapeHash", UUID(t.session, "shape"), "timestamp", Stamp(),
+		"version", clientVersion, "shape", Object{"system", []any{Object{"type", "text", "text", bulk}}, "tools", []any{}},
+	})
+}
+
+func (t *Transcript) attachment(content Object) {
+	id, parent := t.chain()
+	t.Line(append(Object{
+		"parentUuid", parent, "isSidechain", false, "attachment", content,
+		"type", "attachment", "uuid", id, "timestamp", Stamp(),
+	}, t.envelope()...))
+}
+
+// user writes a person's prompt, or what only looks like one.
+func (t *Transcript) user(text, origin string) {
+	t.begin()
+	id, parent := t.chain()
+	t.prompts++
+	t.Line(Object{
+		"type", "file-history-snapshot", "messageId", id, "isSnapshotUpdate", false,
+		"snapshot", Object{"messageId", id, "trackedFileBackups", Object{}, "timestamp", Stamp()},
+	})
+	source, turn := "typed", "human"
+	if origin != "human" {
+		source, turn = "system", strings.ReplaceAll(origin, "-", "_")
+	}
+	t.Line(append(Object{
+		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
+		"message", Object{"role", "user", "content", text}, "uuid", id, "timestamp", Stamp(),
+		"permissionMode", "acceptEdits", "origin", Object{"kind", origin}, "promptSource", source, "turnOrigin", turn,
+		"turnPosition", Object{"promptIndex", t.prompts, "turnIndex", t.prompts},
+	}, t.envelope()...))
+}
+
+// assistant makes one line of an answer. An empty message id is a new one;
+// several lines with the same id are one message, their usage records differ.
+func (t *Transcript) assistant(message string, content []any, usage Usage) Object {
+	id, parent := t.chain()
+	if message == "" {
+		message = "msg_" + strings.ReplaceAll(UUID(t.session, "message", t.count), "-", "")[:24]
+	}
+	if old, seen := t.Usage[message]; !seen {
+		t.Order = append(t.Order, message)
+		t.Usage[message] = usage
+	} else if usage.Output > old.Output {
+		t.Usage[message] = usage
+	}
+	return append(Object{
+		"parentUuid", parent, "isSidechain", false,
+		"message", Object{
+			"id", message, "type", "message", "role", "assistant", "model", "claude-opus-5-5", "content", content,
+			"stop_reason", "end_turn", "stop_sequence", nil,
+			"usage", Object{
+				"input_tokens", usage.Input, "cache_creation_input_tokens", usage.CacheCreation,
+				"cache_read_input_tokens", usage.CacheRead, "output_tokens", usage.Output, "service_tier", "standard",
+			},
+		},
+		"requestId", "req_" + UUID(message)[:8], "type", "assistant", "uuid", id, "timestamp", Stamp(),
+		"effort", "medium", "madeBy", "model",
+	}, t.envelope()...)
+}
+
+// toolUse writes the call of a tool and returns its id. The message has two
+// lines: a text with a placeholder count, then the call with the real one.
+func (t *Transcript) toolUse(name string, input Object) string {
+	t.begin()
+	tool := "toolu_" + strings.ReplaceAll(UUID(t.session, "tool", t.count), "-", "")[:24]
+	t.Line(t.assistant("", []any{Object{"type", "text", "text", "I'll use " + name + "."}}, Usage{10, 2000, 15000, 2}))
+	message := t.Order[len(t.Order)-1]
+	t.Line(t.assistant(message, []any{Object{"type", "tool_use", "id", tool, "name", name, "input", input}}, Usage{10, 2000, 15000, 42}))
+	return tool
+}
+
+// toolResult writes the result of a call.
+func (t *Transcript) toolResult(tool, text string, result any) {
+	id, parent := t.chain()
+	t.Line(append(Object{
+		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
+		"message", Object{"role", "user", "content", []any{Object{"tool_use_id", tool, "type", "tool_result", "content", text, "is_error", false}}},
+		"uuid", id, "timestamp", Stamp(), "toolUseResult", result, "sourceToolAssistantUUID", parent,
+	}, t.envelope()...))
+}
+
+// text writes an answer without a tool.
+func (t *Transcript) text(text string) {
+	t.begin()
+	t.Line(t.assistant("", []any{Object{"type", "text", "text", text}}, Usage{10, 300, 16000, 20 + len(text)%7}))
+}
+
+// system writes what the client adds after a turn.
+func (t *Transcript) system(subtype string, extra Object) {
+	id, parent := t.chain()
+	line := append(Object{"parentUuid", parent, "isSidechain", false, "type", "system", "subtype", subtype}, extra...)
+	line = append(line, "timestamp", Stamp(), "uuid", id, "isMeta", false)
+	t.Line(append(line, t.envelope()...))
+}
+
+// Slug is the name of a project's folder among the agent's sessions.
+func Slug(path string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '-'
+	}, path)
+}
+
+// Lines are the whole lines of the live transcript.
+func (t *Transcript) Lines() []string {
+	t.tb.Helper()
+	data, err := os.ReadFile(t.Path)
+	if err != nil {
+		t.tb.Fatalf("read transcript: %v", err)
+	}
+	text := strings.TrimSuffix(string(data), "\n")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+func (u Usage) String() string {
+	return fmt.Sprintf("input %d, cache creation %d, cache read %d, output %d", u.Input, u.CacheCreation, u.CacheRead, u.Output)
+}

@@ -1,0 +1,103 @@
+// Package ui is how the program talks to a person: streams, colour, tables,
+// times, progress, questions.
+//
+// Results go to Out, everything else to Err. Nothing here asks the terminal
+// anything before a question is really shown, so that a start costs nothing and
+// a terminal that doesn't answer delays nobody. It knows nothing of git,
+// sessions or commands.
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// Streams is where input comes from and output goes, and what is known of the
+// terminal behind them.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Terminal Terminal
+}
+
+// Terminal says which streams are terminals and what their user wants. The
+// zero value is no terminal at all.
+type Terminal struct {
+	In, Out, Err bool
+	// Plain is for no colour, Accessible for questions as lines of text.
+	Plain, Accessible bool
+}
+
+// Detect describes the three files. It asks the system, not the terminal.
+func Detect(in, out, errs *os.File, getenv func(string) string) Streams {
+	is := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+	dumb := getenv("TERM") == "dumb"
+	return Streams{
+		In: in, Out: out, Err: errs,
+		Terminal: Terminal{
+			In: is(in), Out: is(out), Err: is(errs),
+			Plain:      dumb || getenv("NO_COLOR") != "",
+			Accessible: dumb || getenv("ACCESSIBLE") != "",
+		},
+	}
+}
+
+// Style is a way to set text off.
+type Style string
+
+// The styles.
+const (
+	Bold   Style = "1"
+	Dim    Style = "2"
+	Red    Style = "31"
+	Green  Style = "32"
+	Yellow Style = "33"
+)
+
+// Paint sets text off on Out, if that is a terminal with colours.
+func (s Streams) Paint(style Style, text string) string {
+	if !s.Terminal.Out || s.Terminal.Plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+}
+
+// Printf writes to Out.
+func (s Streams) Printf(format string, args ...any) { fmt.Fprintf(s.Out, format, args...) }
+
+// Notef writes a line to Err.
+func (s Streams) Notef(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
+
+// Hint writes what the user can do about a problem to Err.
+func (s Streams) Hint(text string) { s.Notef("hint: %s", text) }
+
+// JSON writes v to Out, indented, with < and > as they are.
+func (s Streams) JSON(v any) error {
+	e := json.NewEncoder(s.Out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Line makes text safe and short enough for one line: white space is folded,
+// what a terminal could take for a command is left out, and beyond limit
+// characters it is cut.
+func Line(text string, limit int) string {
+	text = strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " ")
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:max(limit-1, 0)]) + "…"
+	}
+	return text
+}
