@@ -96,8 +96,7 @@ func (s Settings) retry(edit func() error) error {
 		}
 	}
 	if err != nil {
-		var at *SettingsError
-		if errors.As(err, &at) {
+		if _, ok := errors.AsType[*SettingsError](err); ok {
 			return err
 		}
 		return fmt.Errorf("edit %s: %w", s.Path, err)
@@ -119,8 +118,7 @@ func (s Settings) document(f target) (*document, error) {
 }
 
 func (s Settings) placed(err error) error {
-	var at *positionError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*positionError](err); ok {
 		return &SettingsError{Path: s.Path, Line: at.line, Column: at.column, Text: at.text}
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,8 +162,7 @@ func member(v hujson.Value, name string) (hujson.Value, bool) {
 	if !ok {
 		return hujson.Value{}, false
 	}
-	for i := len(object.Members) - 1; i >= 0; i-- {
-		m := object.Members[i]
+	for _, m := range slices.Backward(object.Members) {
 		if literal, ok := m.Name.Value.(hujson.Literal); ok && literal.String() == name {
 			return m.Value, true
 		}

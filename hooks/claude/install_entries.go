@@ -208,17 +208,19 @@ func removeEntries(d *document, made []string, recorded bool) error {
 			return err
 		}
 	}
-	if deny, ok := d.find("permissions", "deny"); ok && mayGo(deniedRead) {
-		if i := deniedAt(deny); i >= 0 {
-			if err := d.remove(deny, i); err != nil {
-				return err
-			}
-			if err := d.removeEmpty(mayGo, "permissions", "deny"); err != nil {
-				return err
-			}
-		}
+	return d.removeDenied(mayGo)
+}
+
+func (d *document) removeDenied(mayGo func(string) bool) error {
+	deny, ok := d.find("permissions", "deny")
+	index := deniedAt(deny)
+	if !ok || index < 0 || !mayGo(deniedRead) {
+		return nil
 	}
-	return nil
+	if err := d.remove(deny, index); err != nil {
+		return err
+	}
+	return d.removeEmpty(mayGo, "permissions", "deny")
 }
 
 func (d *document) removeEvent(event string, mayGo func(string) bool) error {

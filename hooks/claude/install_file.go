@@ -187,10 +187,10 @@ func (s Settings) readRecord() (record, bool, error) {
 	if err != nil {
 		return rec, false, err
 	}
-	if json.Unmarshal(data, &rec) != nil || rec.Path != s.Path {
-		return record{Path: s.Path}, false, nil
+	if json.Unmarshal(data, &rec) == nil && rec.Path == s.Path {
+		return rec, true, nil
 	}
-	return rec, true, nil
+	return record{Path: s.Path}, false, nil
 }
 
 func (s Settings) writeRecord(rec record) error {

@@ -172,6 +172,13 @@ func TestInstallWritesTheFileThatWasMissing(t *testing.T) {
 	}
 }
 
+func TestTheDocumentShowsTheEntries(t *testing.T) {
+	t.Parallel()
+	if doc := read(t, "../../docs/formats/hooks.md"); !strings.Contains(doc, "```json\n"+fresh+"```\n") {
+		t.Error("docs/formats/hooks.md lacks the entries as they are written")
+	}
+}
+
 // texts are settings files of users, each with something that must survive.
 func texts() map[string]string {
 	return map[string]string{
@@ -398,27 +405,27 @@ func TestInstallRefusesWhatItCannotEdit(t *testing.T) {
 func TestInstallWritesThroughSymlinksAndKeepsModes(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")
-	real := filepath.Join(t.TempDir(), "dotfiles.json")
-	write(t, real, "{}\n")
-	if err := os.Chmod(real, 0o600); err != nil {
+	target := filepath.Join(t.TempDir(), "dotfiles.json")
+	write(t, target, "{}\n")
+	if err := os.Chmod(target, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(real, s.Path); err != nil {
+	if err := os.Symlink(target, s.Path); err != nil {
 		t.Fatal(err)
 	}
 	check := func(want string) {
 		t.Helper()
-		if link, err := os.Readlink(s.Path); link != real {
+		if link, err := os.Readlink(s.Path); link != target {
 			t.Errorf("the link is gone: %v", err)
 		}
-		info, err := os.Stat(real)
+		info, err := os.Stat(target)
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
-		if got := read(t, real); got != want {
+		if got := read(t, target); got != want {
 			t.Errorf("got %q", got)
 		}
 	}
@@ -461,56 +468,4 @@ func TestUninstallKeepsTheDenyRuleThatWasThereBefore(t *testing.T) {
 	if got := read(t, s.Path); got != text+"\n" {
 		t.Errorf("got %q", got)
 	}
-}
-
-func FuzzInstallUninstall(f *testing.F) {
-	for _, text := range texts() {
-		f.Add(text)
-	}
-	f.Add(existing)
-	f.Add(fresh)
-	f.Add(`{"hooks":{"Stop":[{"hooks":[]},7,[],{"hooks":[{"command":"entire hooks claude-code stop"}/*x*/,//y` + "\n]}]}}")
-	f.Fuzz(func(t *testing.T, text string) {
-		if text == "" {
-			return
-		}
-		s := place(t, text)
-		_, _, err := s.Install()
-		installed := read(t, s.Path)
-		if err != nil {
-			if installed != text {
-				t.Fatalf("failed (%v) and changed the file", err)
-			}
-			return
-		}
-		if n, missing, err := s.Check(); err != nil || n != 5 {
-			t.Fatalf("%d, missing %v, %v in\n%s", n, missing, err, installed)
-		}
-		if _, changed, err := s.Install(); changed || err != nil {
-			t.Fatalf("not idempotent: %v", err)
-		}
-		adopted := strings.Contains(text, "claude-code")
-		uninstall(t, s)
-		if got := read(t, s.Path); got != text && !adopted {
-			t.Fatalf("got %q, want %q", got, text)
-		}
-		// By entries, since the user wrote too: everything else as it was.
-		install(t, s)
-		write(t, s.Path, installed+"\n")
-		uninstall(t, s)
-		if !adopted && strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")) != "" {
-			if diff := cmp.Diff(value(t, text), value(t, read(t, s.Path))); diff != "" {
-				t.Fatal(diff)
-			}
-		}
-		// Without a record: valid, with nothing of ours left.
-		write(t, s.Path, installed)
-		forget(t, s)
-		uninstall(t, s)
-		stripped := read(t, s.Path)
-		value(t, stripped)
-		if !adopted && strings.Contains(stripped, "claude-code") {
-			t.Fatalf("left: %q", stripped)
-		}
-	})
 }

@@ -35,20 +35,6 @@ type Report struct {
 	Notes      []string // what the user should know
 }
 
-// Status is what Check finds.
-type Status struct {
-	Report
-
-	Missing     []string // hooks that aren't there
-	Overwritten []string // hooks where somebody else's stands
-	Outdated    []string // hooks of an older version or of the existing tool
-	Former      string   // the folder that redirected hooks run, else ""
-	NoFolder    bool     // git looks in a folder that doesn't exist, and so runs no hook
-}
-
-// OK tells whether git runs all our hooks.
-func (s Status) OK() bool { return len(s.Installed) == len(recordedHooks()) }
-
 // Install puts the hooks in place, or back in place where another tool wrote
 // over them. It can be called at any time: where all is well it starts one git
 // process, reads, and writes nothing.
@@ -75,51 +61,6 @@ func (i Installer) Install(ctx context.Context) (Report, error) {
 	r := c.report()
 	r.Changed, r.Notes = true, append(notes, r.Notes...)
 	return r, nil
-}
-
-// Uninstall gives every hook and setting back as it was.
-func (i Installer) Uninstall(ctx context.Context) (Report, error) {
-	unlock, err := i.lock(ctx)
-	if err != nil {
-		return Report{}, fmt.Errorf("remove git hooks: %w", err)
-	}
-	r, err := i.uninstall(ctx)
-	err = errors.Join(err, unlock(), i.removeLock())
-	if err != nil {
-		return r, fmt.Errorf("remove git hooks: %w", err)
-	}
-	return r, nil
-}
-
-// Check looks at the hooks and writes nothing.
-func (i Installer) Check(ctx context.Context) (Status, error) {
-	c, err := i.readConfig(ctx)
-	if err != nil {
-		return Status{}, err
-	}
-	s := Status{Report: c.report()}
-	if s.Redirected {
-		s.Former = c.formerDir()
-	}
-	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
-		s.NoFolder = true
-	}
-	d := hookDir{s.Dir, c.formOf(s.Dir)}
-	for _, name := range recordedHooks() {
-		f, err := d.read(name)
-		if err != nil {
-			return s, fmt.Errorf("check git hooks: %w", err)
-		}
-		switch f.origin {
-		case nobody:
-			s.Missing = append(s.Missing, name)
-		case ours:
-			s.Outdated = append(s.Outdated, name)
-		case foreign:
-			s.Overwritten = append(s.Overwritten, name)
-		}
-	}
-	return s, nil
 }
 
 // dirs are the directories that scripts of ours belong in, by what the levels
@@ -240,110 +181,6 @@ func (i Installer) makeDir(d hookDir) error {
 	return os.MkdirAll(d.path, 0o755)
 }
 
-func (d hookDir) uninstallAll() (notes []string, changed bool, err error) {
-	for _, name := range slices.Backward(recordedHooks()) {
-		note, did, err := d.uninstall(name)
-		if err != nil {
-			return notes, changed, fmt.Errorf("%s: %w", name, err)
-		}
-		notes, changed = appendNote(notes, note), changed || did
-	}
-	return notes, changed, nil
-}
-
-// uninstall goes the way of install backwards: git stops looking in our folder
-// in every worktree before the folder goes.
-func (i Installer) uninstall(ctx context.Context) (Report, error) {
-	c, err := i.readConfig(ctx)
-	if err != nil {
-		return Report{}, err
-	}
-	var r Report
-	for _, file := range i.configFiles() {
-		did, err := i.restore(ctx, c, file)
-		if err != nil {
-			return r, err
-		}
-		r.Changed = r.Changed || did
-	}
-	if c.ownIsOurs {
-		notes, did, err := hookDir{c.own, besideForm}.uninstallAll()
-		r.Notes, r.Changed = append(r.Notes, notes...), r.Changed || did
-		if err != nil {
-			return r, err
-		}
-	}
-	notes, did, err := hookDir{c.redirect, redirectForm}.clear()
-	r.Notes, r.Changed = append(r.Notes, notes...), r.Changed || did
-	if err != nil {
-		return r, err
-	}
-	if err := i.unmakeDir(c.own); err != nil {
-		return r, err
-	}
-	if c, err = i.readConfig(ctx); err != nil {
-		return r, err
-	}
-	r.Dir = c.lookDir()
-	return r, nil
-}
-
-// configFiles are the repository's configuration and that of each worktree.
-func (i Installer) configFiles() []string {
-	common := i.Repo.CommonDir
-	files := []string{filepath.Join(common, "config"), filepath.Join(common, "config.worktree")}
-	entries, err := os.ReadDir(filepath.Join(common, "worktrees"))
-	if err != nil {
-		return files
-	}
-	for _, e := range entries {
-		files = append(files, filepath.Join(common, "worktrees", e.Name(), "config.worktree"))
-	}
-	return files
-}
-
-// clear removes our scripts from the redirect's folder, and the folder if that
-// was all there was.
-func (d hookDir) clear() (notes []string, changed bool, err error) {
-	entries, err := os.ReadDir(d.path)
-	if err != nil {
-		return nil, false, ignoreMissing(err)
-	}
-	kept := 0
-	for _, e := range entries {
-		f, err := d.read(e.Name())
-		if err != nil {
-			return nil, changed, err
-		}
-		if f.origin != current && f.origin != ours {
-			kept++
-			notes = append(notes, filepath.Join(d.path, e.Name())+" isn't entire's and stays")
-			continue
-		}
-		if err := d.remove(e.Name()); err != nil {
-			return nil, changed, err
-		}
-	}
-	if kept > 0 {
-		return notes, true, nil
-	}
-	if err := disk.Step("remove", d.path); err != nil {
-		return nil, true, err
-	}
-	return nil, true, os.Remove(d.path)
-}
-
-func (i Installer) unmakeDir(own string) error {
-	if _, err := os.Stat(i.madeMark()); err != nil {
-		return ignoreMissing(err)
-	}
-	_ = os.Remove(own) // stays if it isn't empty
-	if err := disk.Step("remove", i.madeMark()); err != nil {
-		return err
-	}
-	return os.Remove(i.madeMark())
-}
-
 func (i Installer) lockPath() string {
 	return filepath.Join(i.Repo.CommonDir, "entire", "hooks.lock")
 }
@@ -363,56 +200,6 @@ func (i Installer) lock(ctx context.Context) (unlock func() error, err error) {
 		return nil, err
 	}
 	return lock.Unlock, nil
-}
-
-// removeLock takes away the last trace, and the directory if it is empty.
-func (i Installer) removeLock() error {
-	err := ignoreMissing(os.Remove(i.lockPath()))
-	_ = os.Remove(filepath.Dir(i.lockPath()))
-	return err
-}
-
-// lookDir is where git looks for hooks in this worktree.
-func (c pathConfig) lookDir() string {
-	if s, ok := c.at(c.effective()); ok {
-		return resolve(c.base, s.value)
-	}
-	return c.own
-}
-
-func (c pathConfig) formOf(dir string) form {
-	if dir == c.redirect {
-		return redirectForm
-	}
-	return besideForm
-}
-
-// report describes what is in place in this worktree.
-func (c pathConfig) report() Report {
-	r := Report{Dir: c.lookDir()}
-	d := hookDir{r.Dir, c.formOf(r.Dir)}
-	r.Redirected = d.form == redirectForm
-	names := recordedHooks()
-	if r.Redirected {
-		names = slices.Concat(clientHooks(), rareHooks(), names)
-	}
-	former := c.formerDir()
-	for _, name := range names {
-		f, err := d.read(name)
-		if err != nil || f.origin != current && f.origin != edited {
-			continue
-		}
-		if slices.Contains(recordedHooks(), name) {
-			r.Installed = append(r.Installed, name)
-		}
-		if runs(d.path, name+backupSuffix) || r.Redirected && runs(former, name) {
-			r.Chained = append(r.Chained, name)
-		}
-	}
-	if slices.ContainsFunc(c.settings, func(s setting) bool { return s.scope == "command" }) {
-		r.Notes = append(r.Notes, "core.hooksPath is set for this command only (git -c, or GIT_CONFIG_*): entire goes by the files")
-	}
-	return r
 }
 
 func appendNote(notes []string, note string) []string {

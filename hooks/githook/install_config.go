@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -58,6 +57,9 @@ func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
 		return c, fmt.Errorf("read hook paths: %w", err)
 	}
 	c.settings = parseSettings(string(out), c.base)
+	if err := expand(ctx, i.Repo, c.settings); err != nil {
+		return c, err
+	}
 	c.levels = []level{{"local", filepath.Join(i.Repo.CommonDir, "config")}}
 	switch own := (level{"worktree", filepath.Join(i.Repo.GitDir, "config.worktree")}); {
 	case c.has(own, false):
@@ -65,7 +67,7 @@ func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
 	case c.has(own, true):
 		c.stray = own.file
 	}
-	return c, c.expand(ctx, i.Repo)
+	return c, nil
 }
 
 // isOwn tells whether the hooks directory is inside the git directory: it may
@@ -74,12 +76,12 @@ func isOwn(common, hooks string) bool {
 	if _, err := os.Lstat(hooks); errors.Is(err, os.ErrNotExist) {
 		return true
 	}
-	real, err := filepath.EvalSymlinks(hooks)
+	physical, err := filepath.EvalSymlinks(hooks)
 	if err != nil {
 		return false
 	}
-	info, err := os.Stat(real)
-	return err == nil && info.IsDir() && strings.HasPrefix(real, common+string(filepath.Separator))
+	info, err := os.Stat(physical)
+	return err == nil && info.IsDir() && strings.HasPrefix(physical, common+string(filepath.Separator))
 }
 
 // parseSettings reads the records "scope NUL origin NUL key LF value NUL".
@@ -106,8 +108,8 @@ func resolve(base, path string) string {
 
 // expand replaces ~ in the values as git does. What is written back one day is
 // read anew, verbatim.
-func (c *pathConfig) expand(ctx context.Context, repo *git.Repo) error {
-	for n, s := range c.settings {
+func expand(ctx context.Context, repo *git.Repo, settings []setting) error {
+	for n, s := range settings {
 		if !strings.HasPrefix(s.value, "~") && !strings.HasPrefix(s.value, "%(prefix)") {
 			continue
 		}
@@ -115,7 +117,7 @@ func (c *pathConfig) expand(ctx context.Context, repo *git.Repo) error {
 		if err != nil {
 			return fmt.Errorf("read hook paths: %w", err)
 		}
-		c.settings[n].value = strings.TrimSuffix(string(out), "\n")
+		settings[n].value = strings.TrimSuffix(string(out), "\n")
 	}
 	return nil
 }
@@ -155,9 +157,9 @@ func (c pathConfig) needsRedirect(l level) bool {
 	if !ok {
 		return !c.ownIsOurs
 	}
-	real, err := filepath.EvalSymlinks(resolve(c.base, s.value))
+	named, err := filepath.EvalSymlinks(resolve(c.base, s.value))
 	own, ownErr := filepath.EvalSymlinks(c.own)
-	return !c.ownIsOurs || err != nil || ownErr != nil || real != own
+	return !c.ownIsOurs || err != nil || ownErr != nil || named != own
 }
 
 // settled tells whether the level's configuration is as it should be.
@@ -187,125 +189,4 @@ func (c pathConfig) formerDir() string {
 		}
 	}
 	return c.own
-}
-
-// configFile edits one configuration file through git.
-type configFile struct {
-	repo *git.Repo
-	path string
-}
-
-func (f configFile) run(ctx context.Context, args ...string) error {
-	if err := disk.Step("config", f.path); err != nil {
-		return err
-	}
-	_, err := f.repo.Run(ctx, append([]string{"config", "--file", f.path}, args...)...)
-	return err
-}
-
-// values are those of a key in the file itself, without includes.
-func (f configFile) values(ctx context.Context, key string) ([]string, error) {
-	out, err := f.repo.Run(ctx, "config", "--file", f.path, "-z", "--get-all", key)
-	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
-}
-
-// set gives a key the values; none unsets it.
-func (f configFile) set(ctx context.Context, key string, values ...string) error {
-	if len(values) == 0 {
-		const notThere = 5
-		err := f.run(ctx, "--unset-all", key)
-		if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == notThere {
-			return nil
-		}
-		return err
-	}
-	if err := f.run(ctx, "--replace-all", key, values[0]); err != nil {
-		return err
-	}
-	for _, v := range values[1:] {
-		if err := f.run(ctx, "--add", key, v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// redirect makes git look for hooks in our folder. The former value is in place
-// before git sees the new one: the scripts need it from then on.
-func (i Installer) redirect(ctx context.Context, c pathConfig, l level) error {
-	f := configFile{repo: i.Repo, path: l.file}
-	values, err := f.values(ctx, pathKey)
-	if err != nil {
-		return err
-	}
-	s, ok := c.at(l)
-	if stale := ok && s.scope == l.scope && c.isRedirect(s.value); !stale {
-		if err := f.set(ctx, formerKey, values...); err != nil {
-			return err
-		}
-	}
-	if err := f.set(ctx, pathKey, c.redirect); err != nil {
-		return err
-	}
-	return i.putLast(ctx, f, l)
-}
-
-// putLast sees to it that our value counts: a file that is included further
-// down would win. A section that is new stands at the end.
-func (i Installer) putLast(ctx context.Context, f configFile, l level) error {
-	c, err := i.readConfig(ctx)
-	if err != nil {
-		return err
-	}
-	if s, ok := c.at(l); ok && s.value == c.redirect {
-		return nil
-	}
-	if err := f.set(ctx, pathKey); err != nil {
-		return err
-	}
-	if err := f.set(ctx, "entire-redirect.hooksPath", c.redirect); err != nil {
-		return err
-	}
-	return f.run(ctx, "--rename-section", "entire-redirect", "core")
-}
-
-// restore gives a configuration file its former hook path back, if ours is
-// still there.
-func (i Installer) restore(ctx context.Context, c pathConfig, path string) (changed bool, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(text), "hooks") && !strings.Contains(string(text), "ormerHooksPath") {
-		return false, ignoreMissing(err)
-	}
-	f := configFile{repo: i.Repo, path: path}
-	former, err := f.values(ctx, formerKey)
-	if err != nil {
-		return false, err
-	}
-	values, err := f.values(ctx, pathKey)
-	if err != nil {
-		return false, err
-	}
-	if len(values) > 0 && c.isRedirect(values[len(values)-1]) {
-		changed = true
-		if err := f.set(ctx, pathKey, former...); err != nil {
-			return false, err
-		}
-	}
-	if len(former) == 0 {
-		return changed, nil
-	}
-	return true, f.set(ctx, formerKey)
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -77,6 +77,7 @@ func (d hookDir) install(name string) (note string, err error) {
 		if note, err = d.setAside(name, f); err != nil {
 			return "", err
 		}
+	case nobody, ours:
 	}
 	return note, disk.WriteDurable(filepath.Join(d.path, name), []byte(script(name, d.form)), 0o755)
 }
@@ -87,19 +88,19 @@ func (d hookDir) setAside(name string, f file) (note string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(d.path, name)
-	if backup.info != nil {
-		if os.SameFile(backup.info, f.info) {
-			return note, nil
-		}
-		if same(backup, f) {
-			if err := d.remove(name + backupSuffix); err != nil {
-				return "", err
-			}
-		} else if note, err = d.archive(name); err != nil {
-			return "", err
-		}
+	switch {
+	case backup.info == nil:
+	case os.SameFile(backup.info, f.info):
+		return note, nil
+	case same(backup, f):
+		err = d.remove(name + backupSuffix)
+	default:
+		note, err = d.archive(name)
 	}
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(d.path, name)
 	if f.info.IsDir() {
 		return note, rename(path, path+backupSuffix)
 	}
@@ -189,15 +190,23 @@ func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
 		return name + " has lines that entire didn't write, so it stays as it is", false, nil
 	case foreign:
 		return d.uninstallBehind(name, f)
+	case nobody, current, ours:
 	}
 	path := filepath.Join(d.path, name)
-	if _, err := os.Lstat(path + backupSuffix); err == nil {
-		return "", true, rename(path+backupSuffix, path)
-	}
-	if f.origin == nobody {
+	backup, err := os.Lstat(path + backupSuffix)
+	hasBackup := err == nil
+	if f.origin == nobody && !hasBackup {
 		return "", false, nil
 	}
-	return "", true, d.remove(name)
+	if f.origin != nobody && (!hasBackup || backup.IsDir()) { // a directory can't replace a file
+		if err := d.remove(name); err != nil {
+			return "", false, err
+		}
+	}
+	if !hasBackup {
+		return "", true, nil
+	}
+	return "", true, rename(path+backupSuffix, path)
 }
 
 // uninstallBehind cleans up behind a foreign hook that stands in our place.

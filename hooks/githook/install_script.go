@@ -1,6 +1,8 @@
 package githook
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 )
@@ -46,12 +48,33 @@ func rareHooks() []string {
 	}
 }
 
+const (
+	beforeSum = "#!/bin/sh\n# " + marker + "\n# Written by \"entire enable\" ("
+	afterSum  = "), removed by \"entire disable --uninstall\".\n"
+)
+
 // script is the text of the hook name. It depends on nothing else, so that an
-// installed script can be compared with it.
+// installed script can be compared with it. It holds a checksum of itself, by
+// which every version knows what any other version wrote.
 func script(name string, f form) string {
+	body := scriptBody(name, f)
+	return beforeSum + checksum(body) + afterSum + body
+}
+
+func checksum(body string) string {
+	sum := sha256.Sum256([]byte(body))
+	return hex.EncodeToString(sum[:6])
+}
+
+// isUnchanged tells whether text is a script as some version of ours wrote it.
+func isUnchanged(text string) bool {
+	rest, ok := strings.CutPrefix(text, beforeSum)
+	sum, body, found := strings.Cut(rest, afterSum)
+	return ok && found && sum == checksum(body)
+}
+
+func scriptBody(name string, f form) string {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n# " + marker + "\n" +
-		"# Written by \"entire enable\"; \"entire disable --uninstall\" removes it.\n")
 	b.WriteString(comment(name, f))
 	b.WriteString(prologue)
 	if f == redirectForm {
@@ -142,19 +165,22 @@ const former = `entire_former() {
 
 // chain runs the hooks that ours hides. The first that fails decides.
 func chain(f form, stdin bool) string {
-	run := `GUARD=$(entire_key "$@") "$entire_hook" "$@"`
+	run := `GUARD=$(entire_key "$@") "$entire_hook" "$@" || exit`
 	if stdin {
 		run = `printf '%s' "$entire_in" 2>/dev/null | ` + run
 	}
-	hooks := `"$entire_dir/HOOK.pre-entire"`
 	if f == redirectForm {
-		hooks += ` "$(entire_former)/HOOK"`
-	}
-	return "for entire_hook in " + hooks + `; do
+		return `for entire_hook in "$entire_dir/HOOK.pre-entire" "$(entire_former)/HOOK"; do
 	if [ -f "$entire_hook" ] && [ -x "$entire_hook" ]; then
-		` + run + ` || exit
+		` + run + `
 	fi
 done
+`
+	}
+	return `entire_hook=$entire_dir/HOOK.pre-entire
+if [ -f "$entire_hook" ] && [ -x "$entire_hook" ]; then
+	` + run + `
+fi
 `
 }
 
@@ -192,7 +218,7 @@ func originOf(name string, f form, text string) origin {
 		return current
 	case !strings.Contains(text, marker):
 		return foreign
-	case text == script(name, besideForm), text == script(name, redirectForm), isExisting(name, text):
+	case isUnchanged(text), isExisting(name, text):
 		return ours
 	case strings.Contains(text, " hooks git "+name):
 		return edited

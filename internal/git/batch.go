@@ -46,7 +46,11 @@ func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
 		}
 		r.batch = b
 	}
-	object, err := r.batch.read(ctx, spec, r.Format)
+	stop := context.AfterFunc(ctx, r.batch.kill)
+	object, err := r.batch.read(spec, r.Format)
+	if !stop() {
+		err = context.Cause(ctx) // the process is being killed
+	}
 	if err == nil || errors.Is(err, errReply) {
 		return object, unwrapReply(spec, err)
 	}
@@ -92,8 +96,7 @@ func (r *Repo) startBatch(ctx context.Context) (*batch, error) {
 	return b, nil
 }
 
-func (b *batch) read(ctx context.Context, spec string, format Format) (Object, error) {
-	defer context.AfterFunc(ctx, b.kill)()
+func (b *batch) read(spec string, format Format) (Object, error) {
 	if _, err := io.WriteString(b.in, spec+"\n"); err != nil {
 		return Object{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,7 +58,7 @@ func BenchmarkRead(b *testing.B) {
 		data := make([]byte, size)
 		_, _ = rand.Read(data)
 		oid := must[git.OID](b)(r.WriteBlob(data))
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			b.SetBytes(int64(size))
 			for b.Loop() {
 				must[git.Object](b)(r.Read(ctx, string(oid)))
@@ -71,7 +72,7 @@ func BenchmarkWriteBlob(b *testing.B) {
 	r := s.open(s.init("r"))
 	for _, size := range []int{2 << 10, 256 << 10} {
 		line := strings.Repeat(`{"type":"user","text":"some words of a line"}`+"\n", size/46)
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			b.SetBytes(int64(size))
 			for i := 0; b.Loop(); i++ {
 				must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d %d\n%s", b.N, i, line)))
@@ -85,7 +86,7 @@ func BenchmarkWriteBlob(b *testing.B) {
 func BenchmarkShadowCommit(b *testing.B) {
 	s, dir := bigRepository(b)
 	ctx := context.Background()
-	var paths []string
+	paths := make([]string, 0, 5)
 	for i := range 5 {
 		name := fmt.Sprintf("src/d%d/e%d/f%d", i*5, i*200, i*6000)
 		s.write(dir, name, "changed")
@@ -96,12 +97,13 @@ func BenchmarkShadowCommit(b *testing.B) {
 		r := must[*git.Repo](b)(git.Discover(git.Locate{Dir: filepath.Join(dir, "src"), Environ: s.env}))
 		head := must[git.Commit](b)(r.Commit(ctx, "HEAD"))
 		oids := must[map[string]git.OID](b)(r.HashFiles(ctx, git.HashAndStore, paths))
-		edits := []git.Edit{{Path: "meta", Mode: git.ModeFile, OID: must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d", i)))}}
+		edits := make([]git.Edit, 0, 1+len(oids))
+		edits = append(edits, git.Edit{Path: "meta", Mode: git.ModeFile, OID: must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d", i)))})
 		for path, oid := range oids {
 			edits = append(edits, git.Edit{Path: path, Mode: git.ModeFile, OID: oid})
 		}
 		tree := must[git.OID](b)(r.EditTree(ctx, head.Tree, edits))
-		oid := must[git.OID](b)(r.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{head.OID}, Message: fmt.Sprint(i)}))
+		oid := must[git.OID](b)(r.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{head.OID}, Message: strconv.Itoa(i)}))
 		if err := r.UpdateRefs(ctx, "bench", []git.RefUpdate{{Name: "refs/heads/entire/x", New: oid, Old: old}}); err != nil {
 			b.Fatal(err)
 		}

@@ -39,11 +39,12 @@ func (s repoSettings) refStorage() string {
 // common file aren't its own unless extensions.worktreeConfig is set.
 func readSettings(f found) (repoSettings, error) {
 	var s repoSettings
-	if err := s.readFile(filepath.Join(f.commonDir, "config")); err != nil {
+	if err := readConfig(&s, filepath.Join(f.commonDir, "config")); err != nil {
 		return s, err
 	}
 	if s.worktreeConfig {
-		return s, s.readFile(filepath.Join(f.gitDir, "config.worktree"))
+		err := readConfig(&s, filepath.Join(f.gitDir, "config.worktree"))
+		return s, err
 	}
 	if f.gitDir != f.commonDir {
 		s.bare, s.worktree = false, ""
@@ -51,7 +52,7 @@ func readSettings(f found) (repoSettings, error) {
 	return s, nil
 }
 
-func (s *repoSettings) readFile(path string) error {
+func readConfig(s *repoSettings, path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -25,7 +25,9 @@ func TestConfig(t *testing.T) {
 	if _, err := f.WriteString("[entire]\n\tflag\n\tempty =\n"); err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 	r := s.open(dir)
 	want := map[string]string{
 		"entire.lines": "a\nb=c", "entire.two": "2", "entire.Sub Part.key": "x",

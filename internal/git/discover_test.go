@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,7 +193,7 @@ func TestDiscoverStopsBelowACeiling(t *testing.T) {
 	s := newSandbox(t)
 	s.init("r")
 	sub := s.mkdir("r", "x", "y")
-	env := append(s.env, "GIT_CEILING_DIRECTORIES="+s.path("r"))
+	env := slices.Concat(s.env, []string{"GIT_CEILING_DIRECTORIES=" + s.path("r")})
 	if _, err := git.Discover(git.Locate{Dir: sub, Environ: env}); !errors.Is(err, git.ErrNotRepository) {
 		t.Errorf("got %v", err)
 	}
@@ -205,8 +206,10 @@ func TestInheritedVariablesCountInGitHooksOnly(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	here, there := s.init("here"), s.init("there")
-	env := append(s.env, "GIT_DIR="+filepath.Join(there, ".git"), "GIT_WORK_TREE="+there,
-		"GIT_OBJECT_DIRECTORY="+filepath.Join(there, ".git", "objects"))
+	env := slices.Concat(s.env, []string{
+		"GIT_DIR=" + filepath.Join(there, ".git"), "GIT_WORK_TREE=" + there,
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(there, ".git", "objects"),
+	})
 	for hook, want := range map[bool]string{false: here, true: there} {
 		r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: here, Environ: env, Hook: hook}))
 		if r.Root != want {
@@ -260,7 +263,7 @@ func TestHookSeesWhatGitSees(t *testing.T) {
 			args = append(args, "-c", "core.hooksPath="+hooks)
 			s.git(dir, append(args, "commit", "-q", "--allow-empty", "-m", "x")...)
 			cwd, vars, _ := strings.Cut(string(must[[]byte](t)(os.ReadFile(out))), "\n")
-			env := append(s.env, strings.Split(strings.TrimSpace(vars), "\n")...)
+			env := slices.Concat(s.env, strings.Split(strings.TrimSpace(vars), "\n"))
 			r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: cwd, Environ: env, Hook: true}))
 			want := s.git(dir, append(args, "rev-parse", "--show-toplevel")...)
 			if r.Root != want {

@@ -128,7 +128,7 @@ func TestEveryEnvironment(t *testing.T) {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
 			oids := must[map[string]git.OID](t)(r.HashFiles(ctx, git.HashAndStore, paths))
-			var edits []git.Edit
+			edits := make([]git.Edit, 0, len(oids))
 			for path, oid := range oids {
 				edits = append(edits, git.Edit{Path: path, Mode: git.ModeFile, OID: oid})
 			}
@@ -158,8 +158,9 @@ func TestEveryEnvironment(t *testing.T) {
 
 func statusPaths(t *testing.T, r *git.Repo) []string {
 	t.Helper()
-	var paths []string
-	for _, e := range must[[]git.StatusEntry](t)(r.Status(t.Context())) {
+	entries := must[[]git.StatusEntry](t)(r.Status(t.Context()))
+	paths := make([]string, 0, len(entries))
+	for _, e := range entries {
 		paths = append(paths, e.Path)
 	}
 	return paths

@@ -1,4 +1,8 @@
 package git
 
-// ParseConfig is open to tests, which compare it with git's own reader.
-var ParseConfig = parseConfig
+// These are open to tests, which compare them with git or feed them garbage.
+var (
+	ParseConfig  = parseConfig
+	DecodeTree   = decodeTree
+	DecodeCommit = decodeCommit
+)

@@ -27,7 +27,7 @@ const maxHashFailures = 3
 // HashFiles gives the blob that `git add` would make of each path of the
 // working tree: after line-end conversion, encoding and filters. Paths are
 // relative to Root and of any bytes. A path that isn't a regular file that can
-// be read is left out. If single files fail (a filter, no space), the others
+// be read is left out, and so is one beyond a symlink. If single files fail (a filter, no space), the others
 // are there beside the error.
 func (r *Repo) HashFiles(ctx context.Context, mode HashMode, paths []string) (map[string]OID, error) {
 	oids := make(map[string]OID, len(paths))
@@ -77,7 +77,8 @@ func (r *Repo) hashable(paths []string) []string {
 			continue
 		}
 		seen[p] = struct{}{}
-		if r.isReadable(p) {
+		// Git adds nothing that lies beyond a symlink.
+		if rel, ok := r.Rel(filepath.Join(r.Root, filepath.FromSlash(p))); ok && rel == p && r.isReadable(p) {
 			todo = append(todo, p)
 		}
 	}

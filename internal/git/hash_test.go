@@ -32,8 +32,10 @@ func TestHashFilesTakesAnyName(t *testing.T) {
 			want[name] = r.HashBlob([]byte("content of " + name))
 		}
 		s.symlink("plain", "r/link")
+		s.symlink("/etc", "r/out")
+		s.symlink("dd", "r/to-dd")
 		s.mkdir("r", "a directory")
-		paths := append(oddNames(), "link", "a directory", "absent", "../r/a", "/etc/passwd", "", "plain", ".git/config")
+		paths := append(oddNames(), "link", "a directory", "out/passwd", "to-dd/-b", "absent", "../r/a", "/etc/passwd", "", "plain", ".git/config")
 		got := must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashOnly, paths))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
@@ -61,14 +63,14 @@ func TestHashFilesTakesAnyName(t *testing.T) {
 // that changes content on its way in.
 func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
 	t.Parallel()
-	wide := "\xff\xfe"
+	wide := []byte("\xff\xfe")
 	for _, c := range utf16.Encode([]rune("größe\r\n")) {
-		wide += string([]byte{byte(c), byte(c >> 8)})
+		wide = append(wide, byte(c), byte(c>>8))
 	}
 	contents := map[string]string{
 		"lf.txt": "a\nb\n", "crlf.txt": "a\r\nb\r\n", "mixed.txt": "a\r\nb\nc\r", "binary.bin": "a\r\n\x00\r\n",
 		"had-crlf.txt": "a\r\nchanged\r\n", "had-mixed.txt": "new\r\n", "had-lf.txt": "a\r\nnew\r\n", "sub/had-crlf\n.txt": "x\r\n",
-		"had-crlf-now-lf.txt": "a\n", "up.shout": "loud\r\n", "wide.utf16": wide, "id.id": "$Id: 1234 $\n", "empty.txt": "", "x.crlf": "a\r\n", "had-crlf.shout": "new\r\n",
+		"had-crlf-now-lf.txt": "a\n", "up.shout": "loud\r\n", "wide.utf16": string(wide), "id.id": "$Id: 1234 $\n", "empty.txt": "", "x.crlf": "a\r\n", "had-crlf.shout": "new\r\n",
 	}
 	before := map[string]string{
 		"had-crlf.txt": "a\r\nb\r\n", "had-mixed.txt": "a\nb\r\n", "had-lf.txt": "a\n", "sub/had-crlf\n.txt": "y\r\n",
@@ -107,7 +109,7 @@ func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
 				s.git(dir, append([]string{"config"}, tt.config...)...)
 			}
 			s.write(dir, ".gitattributes", tt.attributes+common)
-			var paths []string
+			paths := make([]string, 0, len(contents))
 			for path, content := range contents {
 				s.write(dir, path, content)
 				paths = append(paths, path)

@@ -63,6 +63,9 @@ func (r *Repo) indexedWithCRLF(ctx context.Context, paths []string) (map[string]
 		}
 		for path, oid := range staged {
 			blob, err := r.Read(ctx, string(oid))
+			if errors.Is(err, ErrMissing) {
+				continue // a partial clone
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -75,12 +78,12 @@ func (r *Repo) indexedWithCRLF(ctx context.Context, paths []string) (map[string]
 }
 
 // isConverted tells if a file has CRLF and oid isn't its content as it is.
-func (r *Repo) isConverted(path string, oid OID) (bool, error) {
+func (r *Repo) isConverted(path string, oid OID) (yes bool, err error) {
 	f, err := os.Open(filepath.Join(r.Root, filepath.FromSlash(path)))
 	if err != nil {
 		return false, err
 	}
-	defer f.Close()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	crlf, err := hasCRLF(f)
 	if err != nil || !crlf {
 		return false, err
@@ -102,10 +105,11 @@ func hasCRLF(f io.Reader) (bool, error) {
 	for {
 		n, err := f.Read(buf)
 		if n > 0 {
-			if last == '\r' && buf[0] == '\n' || bytes.Contains(buf[:n], []byte("\r\n")) {
+			got := buf[:n]
+			if last == '\r' && got[0] == '\n' || bytes.Contains(got, []byte("\r\n")) {
 				return true, nil
 			}
-			last = buf[n-1]
+			last = got[len(got)-1]
 		}
 		if errors.Is(err, io.EOF) {
 			return false, nil

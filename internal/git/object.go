@@ -64,7 +64,7 @@ func parseSignature(s string) Signature {
 		left, date = s[:i], s[i+1:]
 	}
 	name, email, _ := strings.Cut(left, "<")
-	sig := Signature{Name: strings.TrimSpace(name), Email: email}
+	sig := Signature{Name: strings.Trim(name, " "), Email: email}
 	fields := strings.Fields(date)
 	if len(fields) == 0 {
 		return sig
@@ -83,7 +83,7 @@ func parseSignature(s string) Signature {
 
 func parseZone(s string) *time.Location {
 	n, err := strconv.Atoi(s)
-	if err != nil || n == 0 || n < -9999 || n > 9999 {
+	if err != nil || n < -2359 || n > 2359 || n%100 > 59 || n%100 < -59 || n == 0 {
 		return time.UTC
 	}
 	return time.FixedZone("", (n/100*60+n%100)*60)
@@ -108,7 +108,7 @@ func tidy(s string) string {
 		}
 		return c
 	}, s)
-	return strings.Trim(clean, " .,:;\"\\'\t\r")
+	return strings.TrimFunc(clean, func(c rune) bool { return c <= ' ' || strings.ContainsRune(`.,:;"\'`, c) })
 }
 
 // WriteCommit stores a commit; c.OID is not looked at. NUL bytes of the message

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,8 +10,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"context"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -35,7 +34,7 @@ func TestWrittenObjectsAreGits(t *testing.T) {
 		r := s.open(dir)
 		ctx := t.Context()
 		big := strings.Repeat("line of text\n", 50_000)
-		var entries []git.TreeEntry
+		entries := make([]git.TreeEntry, 0, 4)
 		for i, content := range []string{"", "x", "a\x00b", big} {
 			oid := must[git.OID](t)(r.WriteBlob([]byte(content)))
 			if want := s.hash(dir, content); string(oid) != want {
@@ -295,11 +294,10 @@ func TestExitErrorSaysWhatGitSaid(t *testing.T) {
 	}
 }
 
-func TestNoGit(t *testing.T) {
+func TestBranchNameNeedsNoGit(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: s.init("r"), Environ: []string{"PATH=/nonexistent"}}))
-	r.Close()
 	if got := must[string](t)(r.BranchName(t.Context())); got != "main" {
 		t.Errorf("branch %q", got)
 	}

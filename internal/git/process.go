@@ -67,7 +67,9 @@ func (r *Repo) run(ctx context.Context, q request) ([]byte, error) {
 	cmd, stderr := r.command(ctx, q)
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	if err := cmd.Run(); err != nil {
+	// ErrWaitDelay: git is done, but a daemon or filter that it started has its
+	// streams.
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return out.Bytes(), processError(ctx, q.args, stderr, err)
 	}
 	return out.Bytes(), nil
@@ -158,7 +160,7 @@ func dropped(name string) bool {
 		"GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES",
 		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
 		"GIT_REPLACE_REF_BASE", "GIT_NO_REPLACE_OBJECTS", "GIT_CONFIG", "GIT_ATTR_SOURCE", "GIT_FLUSH",
-		"GIT_REFLOG_ACTION", "GIT_NO_LAZY_FETCH", "GIT_ALLOW_PROTOCOL_FROM_USER", "GIT_DEFAULT_HASH":
+		"GIT_REFLOG_ACTION", "GIT_NO_LAZY_FETCH", "GIT_DEFAULT_HASH":
 		return true
 	}
 	return false

@@ -45,9 +45,10 @@ func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdat
 			return fmt.Errorf("update ref %s: %w", u.Name, err)
 		}
 	}
-	args := []string{"update-ref", "-m", reason, "--stdin", "-z"}
-	if reason == "" {
-		args = []string{"update-ref", "--stdin", "-z"}
+	// Without --no-deref a symbolic ref would lead to somebody else's branch.
+	args := []string{"update-ref", "--no-deref", "--stdin", "-z"}
+	if reason != "" {
+		args = append(args, "-m", reason)
 	}
 	_, err = r.run(ctx, request{args: args, stdin: strings.NewReader(script)})
 	if err != nil {
@@ -64,7 +65,8 @@ func (r *Repo) refScript(updates []RefUpdate) (string, error) {
 		if !strings.HasPrefix(u.Name, "refs/") || strings.ContainsAny(u.Name, "\x00\n ") {
 			return "", fmt.Errorf("update ref %q: not a ref's name", u.Name)
 		}
-		if (u.New != "" && !r.Format.Valid(u.New)) || (u.Old != "" && !r.Format.Valid(u.Old)) || u.New == u.Old && u.New == "" {
+		known := (u.New == "" || r.Format.Valid(u.New)) && (u.Old == "" || r.Format.Valid(u.Old))
+		if !known || u.New+u.Old == "" {
 			return "", fmt.Errorf("update ref %s: from %q to %q is no move", u.Name, u.Old, u.New)
 		}
 		fmt.Fprintf(&b, "update %s\x00%s\x00%s\x00", u.Name, r.orZero(u.New), r.orZero(u.Old))

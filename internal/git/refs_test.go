@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -131,7 +132,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := s.git(dir, "rev-list", "--count", name); got != fmt.Sprint(done) || done != 2*each {
+	if got := s.git(dir, "rev-list", "--count", name); got != strconv.Itoa(done) || done != 2*each {
 		t.Errorf("%s commits on the chain, %d succeeded", got, done)
 	}
 	t.Logf("%d lost races", raced)
@@ -152,6 +153,35 @@ func appendCommit(t *testing.T, r *git.Repo, name, message string) error {
 		return err
 	}
 	return r.UpdateRefs(t.Context(), "append", []git.RefUpdate{{Name: name, New: oid, Old: tip.OID}})
+}
+
+func TestASymbolicRefLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	s.git(dir, "symbolic-ref", "refs/heads/entire/x", "refs/heads/main")
+	r := s.open(dir)
+	oid := must[git.OID](t)(r.WriteCommit(git.Commit{Tree: r.EmptyTree()}))
+	if err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: "refs/heads/entire/x", New: oid, Old: head}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.git(dir, "rev-parse", "main", "refs/heads/entire/x"); got != string(head+"\n"+oid) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestRefsMoveWithoutAnIdentity(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	s.git(dir, "config", "user.useConfigOnly", "true")
+	s.env = s.anonymous()
+	r := s.open(dir)
+	if err := r.UpdateRefs(t.Context(), "why", []git.RefUpdate{{Name: "refs/heads/entire/x", New: head}}); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestRefs(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,13 @@ func newSandbox(t testing.TB) *sandbox {
 		"GIT_COMMITTER_NAME=C O Mitter", "GIT_COMMITTER_EMAIL=committer@example.com", "GIT_COMMITTER_DATE=1700000100 -0230",
 	}
 	return s
+}
+
+// anonymous is the environment without an identity.
+func (s *sandbox) anonymous() []string {
+	return slices.DeleteFunc(slices.Clone(s.env), func(e string) bool {
+		return strings.HasPrefix(e, "GIT_COMMITTER_") || strings.HasPrefix(e, "GIT_AUTHOR_")
+	})
 }
 
 func (s *sandbox) path(names ...string) string {

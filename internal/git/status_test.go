@@ -40,7 +40,8 @@ func TestStatus(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "d/deleted")); err != nil {
 		t.Fatal(err)
 	}
-	want := []git.StatusEntry{
+	want := make([]git.StatusEntry, 0, 7+len(oddNames()))
+	want = append(want, []git.StatusEntry{
 		{'A', ' ', "added"},
 		{' ', 'M', "d/changed"},
 		{' ', 'D', "d/deleted"},
@@ -48,7 +49,7 @@ func TestStatus(t *testing.T) {
 		{'D', ' ', "old name"},
 		{'M', ' ', "staged"},
 		{'?', '?', "nested/"},
-	}
+	}...)
 	for _, name := range oddNames() {
 		s.write(dir, "new/"+name, "x")
 		want = append(want, git.StatusEntry{Index: '?', Worktree: '?', Path: "new/" + name})
@@ -85,7 +86,8 @@ func TestStatusOfPathsTakesThemLiterally(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	// More paths than a command line takes.
-	many := []string{"dir with space/", "plain"}
+	many := make([]string, 0, 100_002)
+	many = append(many, "dir with space/", "plain")
 	for i := range 100_000 {
 		many = append(many, fmt.Sprintf("some/long/path/to/an/absent/file/%d", i))
 	}
@@ -112,7 +114,8 @@ func TestUntracked(t *testing.T) {
 	for _, name := range []string{"x.swp", "excluded", "ignored/f"} {
 		s.write(dir, name, "x")
 	}
-	want := []string{".gitignore"}
+	want := make([]string, 0, 1+len(oddNames()))
+	want = append(want, ".gitignore")
 	for _, name := range oddNames() {
 		s.write(dir, name, "x")
 		want = append(want, name)
@@ -193,7 +196,7 @@ func TestStagedUsesTheIndexOfTheCommit(t *testing.T) {
 	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
 	s.git(dir, "read-tree", "--index-output=.git/other", "HEAD")
 	s.git(dir, "add", "b")
-	env := append(s.env, "GIT_INDEX_FILE=.git/other")
+	env := slices.Concat(s.env, []string{"GIT_INDEX_FILE=.git/other"})
 	for hook, want := range map[bool]int{true: 0, false: 1} {
 		r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: dir, Environ: env, Hook: hook}))
 		if got := must[[]git.Change](t)(r.Staged(t.Context(), head)); len(got) != want {

@@ -11,10 +11,10 @@ import (
 // begin with the comment character stay below them. A message that is still
 // empty gets room for a subject above them.
 func (r *Repo) AddTrailers(ctx context.Context, message []byte, trailers []string) ([]byte, error) {
-	args := []string{
+	args := make([]string, 0, 10+2*len(trailers))
+	args = append(args,
 		"-c", "trailer.separators=:", "interpret-trailers", "--no-divider",
-		"--where", "end", "--if-exists", "addIfDifferent", "--if-missing", "add",
-	}
+		"--where", "end", "--if-exists", "addIfDifferent", "--if-missing", "add")
 	for _, t := range trailers {
 		args = append(args, "--trailer", t)
 	}

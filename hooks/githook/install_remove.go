@@ -1,0 +1,137 @@
+package githook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Uninstall gives every hook and setting back as it was.
+func (i Installer) Uninstall(ctx context.Context) (Report, error) {
+	unlock, err := i.lock(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("remove git hooks: %w", err)
+	}
+	r, err := i.uninstall(ctx)
+	err = errors.Join(err, unlock(), i.removeLock())
+	if err != nil {
+		return r, fmt.Errorf("remove git hooks: %w", err)
+	}
+	return r, nil
+}
+
+func (d hookDir) uninstallAll() (notes []string, changed bool, err error) {
+	for _, name := range slices.Backward(recordedHooks()) {
+		note, did, err := d.uninstall(name)
+		if err != nil {
+			return notes, changed, fmt.Errorf("%s: %w", name, err)
+		}
+		notes, changed = appendNote(notes, note), changed || did
+	}
+	return notes, changed, nil
+}
+
+// uninstall goes the way of install backwards: git stops looking in our folder
+// in every worktree before the folder goes.
+func (i Installer) uninstall(ctx context.Context) (Report, error) {
+	c, err := i.readConfig(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	var r Report
+	for _, file := range i.configFiles() {
+		did, err := i.restore(ctx, c, file)
+		if err != nil {
+			return r, err
+		}
+		r.Changed = r.Changed || did
+	}
+	if c.ownIsOurs {
+		notes, did, err := hookDir{c.own, besideForm}.uninstallAll()
+		r.Notes, r.Changed = append(r.Notes, notes...), r.Changed || did
+		if err != nil {
+			return r, err
+		}
+	}
+	notes, did, err := hookDir{c.redirect, redirectForm}.clear()
+	r.Notes, r.Changed = append(r.Notes, notes...), r.Changed || did
+	if err != nil {
+		return r, err
+	}
+	if err := i.unmakeDir(c.own); err != nil {
+		return r, err
+	}
+	if c, err = i.readConfig(ctx); err != nil {
+		return r, err
+	}
+	r.Dir = c.lookDir()
+	return r, nil
+}
+
+// configFiles are the repository's configuration and that of each worktree.
+func (i Installer) configFiles() []string {
+	common := i.Repo.CommonDir
+	files := []string{filepath.Join(common, "config"), filepath.Join(common, "config.worktree")}
+	entries, err := os.ReadDir(filepath.Join(common, "worktrees"))
+	if err != nil {
+		return files
+	}
+	for _, e := range entries {
+		files = append(files, filepath.Join(common, "worktrees", e.Name(), "config.worktree"))
+	}
+	return files
+}
+
+// clear removes our scripts from the redirect's folder, and the folder if that
+// was all there was.
+func (d hookDir) clear() (notes []string, changed bool, err error) {
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return nil, false, ignoreMissing(err)
+	}
+	kept := 0
+	for _, e := range entries {
+		f, err := d.read(e.Name())
+		if err != nil {
+			return nil, changed, err
+		}
+		if f.origin != current && f.origin != ours {
+			kept++
+			notes = append(notes, filepath.Join(d.path, e.Name())+" isn't entire's and stays")
+			continue
+		}
+		if err := d.remove(e.Name()); err != nil {
+			return nil, changed, err
+		}
+	}
+	if kept > 0 {
+		return notes, true, nil
+	}
+	if err := disk.Step("remove", d.path); err != nil {
+		return nil, true, err
+	}
+	return nil, true, os.Remove(d.path)
+}
+
+func (i Installer) unmakeDir(own string) error {
+	if _, err := os.Stat(i.madeMark()); err != nil {
+		return ignoreMissing(err)
+	}
+	_ = os.Remove(own) // stays if it isn't empty
+	if err := disk.Step("remove", i.madeMark()); err != nil {
+		return err
+	}
+	return os.Remove(i.madeMark())
+}
+
+// removeLock takes away the last trace, and the directory if it is empty.
+func (i Installer) removeLock() error {
+	err := ignoreMissing(os.Remove(i.lockPath()))
+	_ = os.Remove(filepath.Dir(i.lockPath()))
+	return err
+}

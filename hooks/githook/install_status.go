@@ -1,0 +1,97 @@
+package githook
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Status is what Check finds.
+type Status struct {
+	Report
+
+	Missing     []string // hooks that aren't there
+	Overwritten []string // hooks where somebody else's stands
+	Outdated    []string // hooks of an older version or of the existing tool
+	Former      string   // the folder that redirected hooks run, else ""
+	NoFolder    bool     // git looks in a folder that doesn't exist, and so runs no hook
+}
+
+// OK tells whether git runs all our hooks.
+func (s Status) OK() bool { return len(s.Installed) == len(recordedHooks()) }
+
+// Check looks at the hooks and writes nothing.
+func (i Installer) Check(ctx context.Context) (Status, error) {
+	c, err := i.readConfig(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	s := Status{Report: c.report()}
+	if s.Redirected {
+		s.Former = c.formerDir()
+	}
+	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
+		s.NoFolder = true
+	}
+	d := hookDir{s.Dir, c.formOf(s.Dir)}
+	for _, name := range recordedHooks() {
+		f, err := d.read(name)
+		if err != nil {
+			return s, fmt.Errorf("check git hooks: %w", err)
+		}
+		switch f.origin {
+		case nobody:
+			s.Missing = append(s.Missing, name)
+		case ours:
+			s.Outdated = append(s.Outdated, name)
+		case foreign:
+			s.Overwritten = append(s.Overwritten, name)
+		case current, edited:
+		}
+	}
+	return s, nil
+}
+
+// lookDir is where git looks for hooks in this worktree.
+func (c pathConfig) lookDir() string {
+	if s, ok := c.at(c.effective()); ok {
+		return resolve(c.base, s.value)
+	}
+	return c.own
+}
+
+func (c pathConfig) formOf(dir string) form {
+	if dir == c.redirect {
+		return redirectForm
+	}
+	return besideForm
+}
+
+// report describes what is in place in this worktree.
+func (c pathConfig) report() Report {
+	r := Report{Dir: c.lookDir()}
+	d := hookDir{r.Dir, c.formOf(r.Dir)}
+	r.Redirected = d.form == redirectForm
+	names := recordedHooks()
+	if r.Redirected {
+		names = slices.Concat(clientHooks(), rareHooks(), names)
+	}
+	former := c.formerDir()
+	for _, name := range names {
+		f, err := d.read(name)
+		if err != nil || f.origin != current && f.origin != edited {
+			continue
+		}
+		if slices.Contains(recordedHooks(), name) {
+			r.Installed = append(r.Installed, name)
+		}
+		if runs(d.path, name+backupSuffix) || r.Redirected && runs(former, name) {
+			r.Chained = append(r.Chained, name)
+		}
+	}
+	if slices.ContainsFunc(c.settings, func(s setting) bool { return s.scope == "command" }) {
+		r.Notes = append(r.Notes, "core.hooksPath is set for this command only (git -c, or GIT_CONFIG_*): entire goes by the files")
+	}
+	return r
+}
