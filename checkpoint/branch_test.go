@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ func TestTwoWritersLoseNothing(t *testing.T) {
 		t.Fatal("nobody succeeded")
 	}
 	t.Logf("%d of %d", written, 2*rounds)
-	if n := f.Git("rev-list", "--count", checkpoint.MetadataBranch); n != fmt.Sprint(written+1) {
+	if n := f.Git("rev-list", "--count", checkpoint.MetadataBranch); n != strconv.Itoa(written+1) {
 		t.Errorf("%s commits for %d updates", n, written)
 	}
 	for _, id := range append(done[0], done[1]...) {
@@ -126,10 +127,13 @@ func TestUpdateIsMadeAgainWhenTheBranchHasMoved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
 	other := &fixture{Repo: f.Repo, git: open(t, f.Repo)}
+	meddle := func(n int) {
+		other.update(t, put(other, checkpoint.ID(fmt.Sprintf("%012x", n)), checkpoint.Slot{Meta: meta("o")}))
+	}
 	calls := 0
 	_, err := checkpoint.Update(t.Context(), f.git, author(), []checkpoint.Change{func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		if calls++; calls < 4 {
-			other.update(t, put(other, checkpoint.ID(fmt.Sprintf("%012x", calls)), checkpoint.Slot{Meta: meta("o")}))
+			meddle(calls)
 		}
 		return put(f, idA, checkpoint.Slot{Meta: meta("s")})(ctx, tree)
 	}}, nil)
@@ -141,7 +145,7 @@ func TestUpdateIsMadeAgainWhenTheBranchHasMoved(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = checkpoint.Update(ctx, f.git, author(), []checkpoint.Change{func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		calls++
-		other.update(t, put(other, checkpoint.ID(fmt.Sprintf("%012x", 1000+calls)), checkpoint.Slot{Meta: meta("o")}))
+		meddle(1000 + calls)
 		if calls == -95 {
 			cancel()
 		}
@@ -157,7 +161,7 @@ func TestUpdateIsMadeAgainWhenTheBranchHasMoved(t *testing.T) {
 func TestUpdateIsCheap(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
-	var changes []checkpoint.Change
+	changes := make([]checkpoint.Change, 0, 50)
 	for i := range 50 {
 		changes = append(changes, put(f, checkpoint.ID(fmt.Sprintf("%02x0000000000", i)), checkpoint.Slot{Meta: meta("s1")}))
 	}

@@ -24,6 +24,9 @@ var (
 	ErrInvalid = errors.New("invalid checkpoint id")
 	// ErrTooLarge means that a blob would be larger than hosts accept.
 	ErrTooLarge = errors.New("too large to be stored")
+	// ErrLost means that what a state says is stored of a transcript is there
+	// no more.
+	ErrLost = errors.New("the stored transcript is lost")
 )
 
 // Refs that hold committed checkpoints.

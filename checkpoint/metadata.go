@@ -22,7 +22,7 @@ type SessionMeta struct {
 	CreatedAt           time.Time `json:"created_at"`
 	Branch              string    `json:"branch,omitempty"`
 	CheckpointsCount    int       `json:"checkpoints_count"`
-	FilesTouched        []string  `json:"files_touched"`
+	FilesTouched        session.Paths  `json:"files_touched"`
 	Agent               string    `json:"agent,omitempty"`
 	TurnID              string    `json:"turn_id,omitempty"`
 	IsTask              bool      `json:"is_task,omitempty"`
@@ -52,7 +52,7 @@ type Summary struct {
 	Strategy         string         `json:"strategy"`
 	Branch           string         `json:"branch,omitempty"`
 	CheckpointsCount int            `json:"checkpoints_count"`
-	FilesTouched     []string       `json:"files_touched"`
+	FilesTouched     session.Paths       `json:"files_touched"`
 	Sessions         []SessionFiles `json:"sessions"`
 	TokenUsage       *Tokens        `json:"token_usage,omitempty"`
 

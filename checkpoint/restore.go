@@ -17,9 +17,13 @@ import (
 // that had nothing to redact stay the same, others are written anew. It answers
 // false if the directory holds none.
 func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, error) {
-	found, err := segmentsIn(ctx, s.Repo, dir)
-	if err != nil || len(found) == 0 {
-		return Transcript{}, false, err
+	entries, err := s.Repo.Tree(ctx, dir)
+	if err != nil {
+		return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+	}
+	found := segmentsIn(entries)
+	if len(found) == 0 {
+		return Transcript{}, false, nil
 	}
 	var t Transcript
 	sum := sha256.New()
@@ -30,6 +34,9 @@ func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, 
 		}
 		if i > 0 {
 			sum.Write([]byte{'\n'})
+		}
+		if i == len(found)-1 {
+			blob = bytes.TrimSuffix(blob, []byte{'\n'}) // others end a transcript with a newline, which isn't stored
 		}
 		clean := s.redactLines(blob)
 		sum.Write(clean)
@@ -52,7 +59,7 @@ func (s Segmenter) Verify(ctx context.Context, st session.Segments) (session.Seg
 		return st, nil
 	}
 	t, err := s.Transcript(st)
-	if errors.Is(err, errLost) {
+	if errors.Is(err, ErrLost) {
 		return session.Segments{}, nil
 	}
 	if err != nil {

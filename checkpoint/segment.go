@@ -21,9 +21,6 @@ const (
 	largeSegment  = 1 << 20
 )
 
-// errLost means that what a state says is stored is there no more.
-var errLost = errors.New("the stored transcript is lost")
-
 // Redactor takes the secrets out of what a session wrote.
 type Redactor interface {
 	// Line redacts one line of a transcript, and answers one line.
@@ -48,20 +45,22 @@ type Segmenter struct {
 // a line longer than the budget is left for a call that has none.
 //
 // It reads and redacts these lines only. If what st says is stored was lost
-// meanwhile, it begins anew, within the same budget.
+// meanwhile, it begins anew, within the same budget, also where nothing new is
+// to be stored. (That closed segments still exist it takes for granted: see
+// Verify.)
 //
 // The state answered is as far as it came, also beside an error: that of ctx
 // as well leaves everything before it stored. It counts once it is saved.
 func (s Segmenter) Extend(ctx context.Context, st session.Segments, path string, to, budget int64) (session.Segments, error) {
-	if to <= st.Raw {
-		return st, nil
-	}
 	e, err := s.resume(ctx, st)
-	if errors.Is(err, errLost) {
+	if errors.Is(err, ErrLost) {
 		e, err = s.resume(ctx, session.Segments{})
 	}
 	if err != nil {
 		return st, fmt.Errorf("store transcript: %w", err)
+	}
+	if to <= e.st.Raw {
+		return e.st, nil
 	}
 	scanned := e.scan(ctx, path, to, budget)
 	next, err := e.finish()
@@ -74,7 +73,8 @@ func (s Segmenter) Extend(ctx context.Context, st session.Segments, path string,
 	return next, nil
 }
 
-// Transcript answers the blobs and the hash of what st says is stored.
+// Transcript answers the blobs and the hash of what st says is stored. ErrLost
+// means that Extend must begin anew.
 func (s Segmenter) Transcript(st session.Segments) (Transcript, error) {
 	if st.Lines == 0 {
 		return Transcript{}, nil
@@ -83,7 +83,7 @@ func (s Segmenter) Transcript(st session.Segments) (Transcript, error) {
 	if err != nil {
 		return Transcript{}, err
 	}
-	segments, err := s.closed(st.Closed)
+	segments, err := s.closed(st)
 	if err != nil {
 		return Transcript{}, err
 	}
@@ -96,18 +96,22 @@ func (s Segmenter) Transcript(st session.Segments) (Transcript, error) {
 // width is the length of a line of the side file.
 func (s Segmenter) width() int { return s.Repo.Format.HexLen() + 1 }
 
-// closed reads the ids of the first n closed segments.
-func (s Segmenter) closed(n int) ([]git.OID, error) {
-	width := s.width()
-	data, err := s.Side.Read(int64(n * width))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errLost, err)
+// closed reads the ids of the closed segments.
+func (s Segmenter) closed(st session.Segments) ([]git.OID, error) {
+	if st.Closed < 0 || st.Closed >= maxSegments || st.Lines < 0 || st.OpenRaw < 0 || st.OpenRaw > st.Raw ||
+		st.Open != "" && !s.Repo.Format.Valid(git.OID(st.Open)) {
+		return nil, fmt.Errorf("%w: damaged state", ErrLost)
 	}
-	ids := make([]git.OID, 0, n+1)
+	width := s.width()
+	data, err := s.Side.Read(int64(st.Closed * width))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	ids := make([]git.OID, 0, st.Closed+1)
 	for ; len(data) > 0; data = data[width:] {
 		id := git.OID(data[:width-1])
 		if !s.Repo.Format.Valid(id) || data[width-1] != '\n' {
-			return nil, fmt.Errorf("%w: damaged list of segments", errLost)
+			return nil, fmt.Errorf("%w: damaged list of segments", ErrLost)
 		}
 		ids = append(ids, id)
 	}
@@ -116,7 +120,7 @@ func (s Segmenter) closed(n int) ([]git.OID, error) {
 
 // resume begins an extension of st.
 func (s Segmenter) resume(ctx context.Context, st session.Segments) (*extension, error) {
-	if _, err := s.closed(st.Closed); err != nil {
+	if _, err := s.closed(st); err != nil {
 		return nil, err
 	}
 	sum, err := resumeHash(st)
@@ -129,7 +133,7 @@ func (s Segmenter) resume(ctx context.Context, st session.Segments) (*extension,
 	}
 	text, err := readBlob(ctx, s.Repo, git.OID(st.Open))
 	if errors.Is(err, git.ErrMissing) {
-		return nil, fmt.Errorf("%w: %w", errLost, err)
+		return nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	e.text.Write(text)
 	return e, err
@@ -142,10 +146,10 @@ func resumeHash(st session.Segments) (hash.Hash, error) {
 	}
 	state, ok := sum.(encoding.BinaryUnmarshaler)
 	if !ok {
-		return nil, fmt.Errorf("%w: the hash can't be resumed", errLost)
+		return nil, fmt.Errorf("%w: the hash can't be resumed", ErrLost)
 	}
 	if err := state.UnmarshalBinary(st.Hash); err != nil {
-		return nil, fmt.Errorf("%w: %w", errLost, err)
+		return nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return sum, nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,15 +27,16 @@ const kib = 1 << 10
 
 // cut is what the segments of the lines are by the format's definition.
 func cut(lines []string) []string {
-	var segments, open []string
+	var segments []string
+	open := make([]string, 0, len(lines))
 	size := 0
 	for _, line := range lines {
 		open = append(open, strings.ReplaceAll(string(transcript.Stored([]byte(line))), "s3cret", "REDACTED"))
 		if size += len(line) + 1; size >= 256*kib {
-			segments, open, size = append(segments, strings.Join(open, "\n")), nil, 0
+			segments, open, size = append(segments, strings.Join(open, "\n")), open[:0], 0
 		}
 	}
-	if open != nil {
+	if len(open) > 0 {
 		segments = append(segments, strings.Join(open, "\n"))
 	}
 	return segments
@@ -43,7 +45,10 @@ func cut(lines []string) []string {
 // blobs reads the segments back.
 func blobs(tb testing.TB, repo *git.Repo, t checkpoint.Transcript) []string {
 	tb.Helper()
-	var texts []string
+	if len(t.Segments) == 0 {
+		return nil
+	}
+	texts := make([]string, 0, len(t.Segments))
 	for _, oid := range t.Segments {
 		object, err := repo.Read(tb.Context(), string(oid))
 		must(tb, err)
@@ -126,7 +131,7 @@ func TestExtendInAnySteps(t *testing.T) {
 func TestTranscriptsWithAnEqualBeginningShareItsSegments(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "plain")
-	var lines []string
+	lines := make([]string, 0, 30)
 	for i := range 30 {
 		lines = append(lines, jsonLine(i, 30*kib))
 	}
@@ -161,7 +166,7 @@ func TestSegmentSizes(t *testing.T) {
 	for _, tc := range []struct{ before, after int }{
 		{0, 9}, {254, 257}, {255, 258}, {256, 258}, {997, 998}, {998, 998},
 	} {
-		t.Run(fmt.Sprint(tc.before), func(t *testing.T) {
+		t.Run(strconv.Itoa(tc.before), func(t *testing.T) {
 			t.Parallel()
 			s := f.segmenter(fmt.Sprint("long", tc.before))
 			st, err := s.Extend(t.Context(), grown(t, f, s, tc.before), path, int64(len(text)), 0)
@@ -235,12 +240,20 @@ func TestExtendBeginsAnewAfterALoss(t *testing.T) {
 			if kept, err = s.Verify(t.Context(), st); err != nil || kept.Lines != 0 {
 				t.Errorf("verified %+v, %v", kept, err)
 			}
-			st, err = s.Extend(t.Context(), st, path, int64(len(text)), 0)
-			must(t, err)
-			got, err := s.Transcript(st)
-			must(t, err)
-			if want := f.transcript(t, "again", text); !cmp.Equal(got, want) {
-				t.Errorf("%v, want %v", got, want)
+			for _, to := range []int64{half, int64(len(text))} {
+				again, err := s.Extend(t.Context(), st, path, to, 0)
+				must(t, err)
+				got, err := s.Transcript(again)
+				must(t, err)
+				if want := f.transcript(t, "again", text[:to]); !cmp.Equal(got, want) {
+					t.Errorf("%v, want %v", got, want)
+				}
+				lose(f, s, &again)
+				st = again
+			}
+			none, err := s.Extend(t.Context(), st, path+".gone", half, 0)
+			if !errors.Is(err, transcript.ErrNotFound) || none.Raw != 0 {
+				t.Errorf("%+v, %v", none, err)
 			}
 		})
 	}
@@ -337,7 +350,7 @@ func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
 	f := newFixture(t, "plain")
 	s := f.segmenter("restored")
 	tree := func(files map[string]string) git.OID {
-		var entries []git.TreeEntry
+		entries := make([]git.TreeEntry, 0, len(files))
 		for name, text := range files {
 			blob, err := f.git.WriteBlob([]byte(text))
 			must(t, err)
@@ -356,6 +369,7 @@ func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
 		"a legacy name":         {map[string]string{"full.log": "{}\n"}, []string{"{}\n"}},
 		"segments":              {map[string]string{"full.jsonl": "{}", "full.jsonl.001": "s3cret", "full.jsonl.003": "lost"}, []string{"{}", "REDACTED"}},
 		"chunks without begin":  {map[string]string{"full.jsonl.001": "{}"}, nil},
+		"a false hash":          {map[string]string{"full.jsonl": "{}", "content_hash.txt": "sha256:00"}, []string{"{}"}},
 		"longer than one chunk": {map[string]string{"full.jsonl": strings.Repeat(jsonLine(0, 1<<20)+"\n", 51)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -378,7 +392,8 @@ func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
 			}
 			raw, found, err := checkpoint.TranscriptIn(t.Context(), f.git, tree(tc.files))
 			must(t, err)
-			if found != (tc.want != nil) || len(raw.Segments) != len(tc.want) {
+			text = strings.Join(blobs(t, f.git, raw), "\n")
+			if found != (tc.want != nil) || len(raw.Segments) != len(tc.want) || found && raw.Hash != hashOf(text) {
 				t.Errorf("%v", raw)
 			}
 		})

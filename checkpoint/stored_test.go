@@ -166,8 +166,10 @@ func TestPutRefusesIDsThatArePaths(t *testing.T) {
 		session string
 		want    error
 	}{
-		{"../../etc/pa", "s", checkpoint.ErrInvalid}, {"", "s", checkpoint.ErrInvalid},
-		{idA, "../s", session.ErrInvalid}, {idA, "", session.ErrInvalid},
+		{"../../etc/pa", "s", checkpoint.ErrInvalid},
+		{"", "s", checkpoint.ErrInvalid},
+		{idA, "../s", session.ErrInvalid},
+		{idA, "", session.ErrInvalid},
 	} {
 		if _, err := checkpoint.Put(t.Context(), f.git, "", tc.id, checkpoint.Slot{Meta: meta(tc.session)}, info()); !errors.Is(err, tc.want) {
 			t.Errorf("%q, %q: %v", tc.id, tc.session, err)
@@ -201,7 +203,7 @@ func TestABlobTooLargeIsNotWritten(t *testing.T) {
 func (f *fixture) write(tb testing.TB, files map[string]string) checkpoint.Change {
 	tb.Helper()
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		var edits []git.Edit
+		edits := make([]git.Edit, 0, len(files))
 		for path, text := range files {
 			blob, err := f.git.WriteBlob([]byte(text))
 			must(tb, err)
@@ -247,7 +249,7 @@ func TestUnknownFieldsAndFilesAreKept(t *testing.T) {
 	must(t, err)
 	c, err := checkpoint.Read(t.Context(), f.git, appended, idA)
 	must(t, err)
-	var slots []string
+	slots := make([]string, 0, len(c.Sessions))
 	for _, s := range c.Sessions {
 		slots = append(slots, fmt.Sprintf("%d %s", s.Index, s.Meta.SessionID))
 	}
@@ -321,7 +323,7 @@ func TestReadsOldForms(t *testing.T) {
 // BenchmarkPut adds a checkpoint to 2,000.
 func BenchmarkPut(b *testing.B) {
 	f := newFixture(b, "plain")
-	var changes []checkpoint.Change
+	changes := make([]checkpoint.Change, 0, 2000)
 	r := rand.New(rand.NewPCG(1, 2))
 	newID := func() checkpoint.ID { return checkpoint.ID(fmt.Sprintf("%012x", r.Uint64()&(1<<48-1))) }
 	t := f.transcript(b, "s1", "{}\n")

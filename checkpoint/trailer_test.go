@@ -187,7 +187,7 @@ func TestFirstPrompt(t *testing.T) {
 	t.Parallel()
 	for prompt, want := range map[string]string{
 		"":                       "",
-		" a \n\n b\t":            "a b",
+		"a \n\n b\tc":            "a b c",
 		strings.Repeat("é", 100): strings.Repeat("é", 100),
 		strings.Repeat("é", 101): strings.Repeat("é", 100) + "...",
 	} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 )
@@ -24,16 +25,27 @@ type Transcript struct {
 
 // TranscriptIn answers the transcript that a session's directory holds, in a
 // shadow tree or on the metadata branch: segments, chunks or the one blob of
-// other versions, or a legacy full.log. It reads the blobs, for their hash, and
-// answers false if there are none.
+// other versions, or a legacy full.log. The hash is the one that stands beside
+// them; where there is none the blobs are read for it. It answers false if
+// there is no transcript.
 //
 // What it finds in a shadow tree may be unredacted: see [Segmenter.Restore].
 func TranscriptIn(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, bool, error) {
-	segments, err := segmentsIn(ctx, repo, dir)
-	if err != nil || len(segments) == 0 {
+	entries, err := repo.Tree(ctx, dir)
+	if err != nil {
+		return Transcript{}, false, fmt.Errorf("read metadata directory: %w", err)
+	}
+	t := Transcript{Segments: segmentsIn(entries)}
+	if len(t.Segments) == 0 {
+		return Transcript{}, false, nil
+	}
+	stated, err := readEntry(ctx, repo, entries, hashFile)
+	if err != nil {
 		return Transcript{}, false, err
 	}
-	t := Transcript{Segments: segments}
+	if t.Hash = string(stated); isContentHash(t.Hash) {
+		return t, true, nil
+	}
 	sum := sha256.New()
 	if _, err := t.Copy(ctx, repo, sum); err != nil {
 		return Transcript{}, false, err
@@ -42,11 +54,8 @@ func TranscriptIn(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript,
 	return t, true, nil
 }
 
-func segmentsIn(ctx context.Context, repo *git.Repo, dir git.OID) ([]git.OID, error) {
-	entries, err := repo.Tree(ctx, dir)
-	if err != nil {
-		return nil, fmt.Errorf("read metadata directory: %w", err)
-	}
+// segmentsIn answers the blobs of the transcript in a metadata directory.
+func segmentsIn(entries []git.TreeEntry) []git.OID {
 	blobs := make(map[string]git.OID, len(entries))
 	for _, e := range entries {
 		if e.Mode == git.ModeFile || e.Mode == git.ModeExec {
@@ -60,7 +69,7 @@ func segmentsIn(ctx context.Context, repo *git.Repo, dir git.OID) ([]git.OID, er
 	if len(segments) == 0 && blobs[legacyFile] != "" {
 		segments = append(segments, blobs[legacyFile])
 	}
-	return segments, nil
+	return segments
 }
 
 // Copy writes the transcript's text to w, a segment at a time.
@@ -103,7 +112,15 @@ func segmentName(i int) string {
 	return fmt.Sprintf("%s.%03d", transcriptFile, i)
 }
 
-func contentHash(sum hash.Hash) string { return "sha256:" + hex.EncodeToString(sum.Sum(nil)) }
+// hashPrefix names the hash function in a content hash.
+const hashPrefix = "sha256:"
+
+func contentHash(sum hash.Hash) string { return hashPrefix + hex.EncodeToString(sum.Sum(nil)) }
+
+func isContentHash(s string) bool {
+	digits, found := strings.CutPrefix(s, hashPrefix)
+	return found && len(digits) == hex.EncodedLen(sha256.Size) && isHex(digits)
+}
 
 // readBlob reads an object that must be a blob.
 func readBlob(ctx context.Context, repo *git.Repo, oid git.OID) ([]byte, error) {

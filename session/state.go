@@ -3,7 +3,9 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -28,8 +30,8 @@ type State struct {
 	LastInteraction     *time.Time      `json:"last_interaction_time,omitempty"`
 	CheckpointCount     int             `json:"checkpoint_count"`
 	TranscriptStart     int             `json:"checkpoint_transcript_start,omitempty"`
-	UntrackedAtStart    []string        `json:"untracked_files_at_start,omitempty"`
-	FilesTouched        []string        `json:"files_touched,omitempty"`
+	UntrackedAtStart    Paths           `json:"untracked_files_at_start,omitempty"`
+	FilesTouched        Paths           `json:"files_touched,omitempty"`
 	LastCheckpointID    string          `json:"last_checkpoint_id,omitempty"`
 	AgentType           string          `json:"agent_type,omitempty"`
 	TokenUsage          *Tokens         `json:"token_usage,omitempty"`
@@ -55,6 +57,10 @@ type Recorder struct {
 	Cursor transcript.Cursor `json:"cursor,omitzero"`
 	// LastUUID is that of the last line scanned which had one.
 	LastUUID string `json:"last_uuid,omitempty"`
+	// Expect is a digest of the last message that a stop told of and the
+	// transcript didn't have yet, Said of the last one that it has.
+	Expect string `json:"expect,omitempty"`
+	Said   string `json:"said,omitempty"`
 	// Turn is the turn that is running, or that no stop has saved yet.
 	Turn Turn `json:"turn,omitzero"`
 	// Since names for each pending file the transcript line at which the turn
@@ -193,9 +199,10 @@ func decode(data []byte) (*State, error) {
 	if s.TranscriptStart == 0 {
 		s.TranscriptStart = max(number(all["condensed_transcript_lines"]), number(all["transcript_lines_at_start"]))
 	}
-	for _, k := range knownKeys() {
-		delete(all, k)
-	}
+	known := knownKeys()
+	maps.DeleteFunc(all, func(k string, _ json.RawMessage) bool { // as the decoder matches names
+		return slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(k, name) })
+	})
 	if len(all) > 0 {
 		s.unknown = all
 	}

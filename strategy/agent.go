@@ -66,7 +66,7 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 	start := r.markPrompt(ctx, in.SessionID)
 	err := r.change(ctx, in, session.TurnStart, func(s *session.State) error {
 		rec := &s.Recorder
-		rec.Agent = in.Agent
+		rec.Agent, rec.Expect = in.Agent, ""
 		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
 			r.Log.DebugContext(ctx, "not a person's prompt", "session_id", s.ID)
 		} else {
@@ -93,7 +93,7 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 // system's clock is not the process's.
 func (r *Recorder) markPrompt(ctx context.Context, id string) time.Time {
 	now := r.Env.Now()
-	path := filepath.Join(r.Repo.Root, ".entire", "tmp", "pre-prompt-"+id+".json")
+	path := r.promptMark(id)
 	data, err := json.Marshal(map[string]any{"session_id": id, "timestamp": now})
 	if err == nil {
 		err = r.ownDir(filepath.Dir(path))
@@ -108,6 +108,10 @@ func (r *Recorder) markPrompt(ctx context.Context, id string) time.Time {
 	}
 	r.Log.WarnContext(ctx, "prompt not marked", "session_id", id, "error", fmt.Sprint(err))
 	return now.Add(-10 * time.Millisecond)
+}
+
+func (r *Recorder) promptMark(id string) string {
+	return filepath.Join(r.Repo.Root, ".entire", "tmp", "pre-prompt-"+id+".json")
 }
 
 // ownDir makes a folder below .entire. If .entire itself is new, in a worktree
@@ -129,6 +133,7 @@ func (r *Recorder) ownDir(dir string) error {
 // checkpoints of its commits get the whole transcript.
 func (r *Recorder) Stop(ctx context.Context, in Input) error {
 	r.Repair(ctx)
+	r.endDead(ctx)
 	err := r.change(ctx, in, session.TurnEnd, func(s *session.State) error {
 		s.Recorder.Background = in.Background
 		return nil
@@ -140,6 +145,7 @@ func (r *Recorder) Stop(ctx context.Context, in Input) error {
 // SessionEnd ends a session, and the turn that it may have left open.
 func (r *Recorder) SessionEnd(ctx context.Context, in Input) error {
 	r.Repair(ctx)
+	r.endDead(ctx)
 	err := r.locked(ctx, func() error {
 		s, err := r.Sessions.Load(in.SessionID)
 		if errors.Is(err, session.ErrNotFound) {
@@ -274,6 +280,9 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, in Input) err
 	}
 	if in.Summary != "" {
 		s.Recorder.Turn.Summary = r.Redact.Text(in.Summary)
+		if said := digest(in.Summary); s.Recorder.Said != said {
+			s.Recorder.Expect = said
+		}
 	}
 	head, born, err := r.head(ctx)
 	if err != nil {
@@ -300,6 +309,7 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, in Input) err
 	}
 	s.UntrackedAtStart = untracked(listed.entries)
 	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
+	_ = os.Remove(r.promptMark(s.ID)) // its time is in the state
 	return nil
 }
 

@@ -54,8 +54,9 @@ func (r *Recorder) remaining(ctx context.Context, s *session.State, changes stag
 }
 
 // carry moves what is left onto a new shadow branch that hangs on the commit,
-// and drops the old branch if no other session needs it.
-func (r *Recorder) carry(ctx context.Context, refs *refPlan, s *session.State, head git.Commit, l left) error {
+// and drops the old branch if no session needs it but those that are leaving.
+func (r *Recorder) carry(ctx context.Context, refs *refPlan, c condensed, head git.Commit, leaving []string) error {
+	s, l := c.state, c.rest
 	old := ""
 	if s.BaseCommit != "" {
 		old = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
@@ -69,11 +70,11 @@ func (r *Recorder) carry(ctx context.Context, refs *refPlan, s *session.State, h
 				return err
 			}
 			if tip != "" {
-				c, err := r.Repo.Commit(ctx, string(tip))
+				commit, err := r.Repo.Commit(ctx, string(tip))
 				if err != nil {
 					return err
 				}
-				at = checkpoint.Tip{Commit: tip, Tree: c.Tree}
+				at = checkpoint.Tip{Commit: tip, Tree: commit.Tree}
 			}
 		}
 		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(l.entries, l.paths), s.ID, r.Env.Now())
@@ -84,17 +85,18 @@ func (r *Recorder) carry(ctx context.Context, refs *refPlan, s *session.State, h
 			return err
 		}
 	}
-	if old == "" || old == next || r.needed(old, s.ID) {
+	if old == "" || old == next || r.needed(old, leaving) {
 		return nil
 	}
 	return refs.set(ctx, old, "")
 }
 
-// needed says whether a session other than id has something on the branch.
-func (r *Recorder) needed(branch, id string) bool {
+// needed says whether a session has something on the branch, other than those
+// that leave it.
+func (r *Recorder) needed(branch string, leaving []string) bool {
 	states, _ := r.Sessions.Pending()
 	return slices.ContainsFunc(states, func(s *session.State) bool {
-		return s.ID != id && s.BaseCommit != "" && len(s.FilesTouched)+s.CheckpointCount > 0 &&
+		return !slices.Contains(leaving, s.ID) && s.BaseCommit != "" && len(s.FilesTouched)+s.CheckpointCount > 0 &&
 			checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID) == branch
 	})
 }

@@ -14,15 +14,14 @@ import (
 // it would have without us. If the trailer was lost with the whole text, not
 // taken out, it is put back.
 func (r *Recorder) CommitMsg(ctx context.Context, file string) error {
-	mine := r.mine(ctx)
-	if len(mine) == 0 {
+	d, ok := r.current(ctx)
+	if !ok {
 		return nil
 	}
 	msg, err := r.readMessage(ctx, file)
 	if err != nil {
 		return err
 	}
-	d := mine[len(mine)-1]
 	have := checkpoint.IDs(msg.prose)
 	if bare := r.withoutComments(msg); strings.TrimSpace(checkpoint.StripIDs(bare)) == "" {
 		if len(have) == 0 {
@@ -39,6 +38,20 @@ func (r *Recorder) CommitMsg(ctx context.Context, file string) error {
 		return err
 	}
 	return r.rewrite(&msg)
+}
+
+// current is the decision about the commit that is being made.
+func (r *Recorder) current(ctx context.Context) (Decision, bool) {
+	mine := r.mine(ctx)
+	for _, d := range slices.Backward(mine) {
+		if r.isCaller(d) {
+			return d, true
+		}
+	}
+	if _, known := r.Env.Caller(); known || len(mine) == 0 {
+		return Decision{}, false
+	}
+	return mine[len(mine)-1], true
 }
 
 func (r *Recorder) rewrite(msg *message) error {

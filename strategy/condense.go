@@ -37,6 +37,10 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 		return err
 	}
 	refs := newRefPlan(r.Repo)
+	leaving := make([]string, len(shares))
+	for i, share := range shares {
+		leaving[i] = share.Session
+	}
 	var todo []condensed
 	var puts []checkpoint.Change
 	for _, share := range shares {
@@ -47,14 +51,15 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 		if err != nil {
 			return err
 		}
-		c.state.Touched(dropped[share.Session])
-		c.rest.paths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.rest.paths, dropped[share.Session]))))
+		if err := r.giveBack(ctx, &c, dropped[share.Session]); err != nil {
+			return err
+		}
 		put, err := r.put(ctx, d, c)
 		if err != nil {
 			return err
 		}
 		puts = append(puts, put)
-		if err := r.carry(ctx, refs, c.state, head, c.rest); err != nil {
+		if err := r.carry(ctx, refs, c, head, leaving); err != nil {
 			return err
 		}
 		todo = append(todo, c)
@@ -72,6 +77,21 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 		r.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
 	}
 	return r.forget(d)
+}
+
+// giveBack makes files pending again that a commit no longer contains.
+func (r *Recorder) giveBack(ctx context.Context, c *condensed, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	entries, err := r.contents(ctx, paths)
+	if err != nil {
+		return err
+	}
+	c.state.Touched(paths)
+	maps.Copy(c.rest.entries, entries)
+	c.rest.paths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.rest.paths, paths))))
+	return nil
 }
 
 // committed answers what a commit changed: against its first parent, and for a
@@ -181,6 +201,9 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, change
 	}
 	rest, err := r.remaining(ctx, s, changes)
 	if err != nil {
+		return condensed{}, err
+	}
+	if err := r.forgetKnown(s.ID, changes); err != nil {
 		return condensed{}, err
 	}
 	return condensed{state: s, files: share.Files, rest: rest, complete: complete}, nil
@@ -329,7 +352,7 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 		counted := counts(s, d)
 		s.CheckpointCount, s.TranscriptStart, s.LastCheckpointID = 0, rec.Cursor.Lines, string(d.ID)
 		if len(c.rest.paths) > 0 {
-			s.CheckpointCount = 1
+			s.CheckpointCount = 1 // of the carry-forward
 			for _, p := range c.rest.paths {
 				s.TranscriptStart = min(s.TranscriptStart, rec.Since[p])
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
 )
 
 // Decision is what prepare-commit-msg decided about a commit that is being
@@ -34,6 +35,8 @@ type Decision struct {
 	ID checkpoint.ID `json:"id,omitempty"`
 	// Amend says that ID exists and the commit replaces the one it belongs to.
 	Amend bool `json:"amend,omitempty"`
+	// Replaced are the ids whose commit this one takes the place of.
+	Replaced []checkpoint.ID `json:"replaced,omitempty"`
 	// Shares is what each session has in the commit.
 	Shares []Share `json:"shares,omitempty"`
 	// Hint says that the message shows how to decline.
@@ -49,8 +52,8 @@ type Decision struct {
 
 // Share is what a session and a commit have in common.
 type Share struct {
-	Session string   `json:"session"`
-	Files   []string `json:"files"`
+	Session string        `json:"session"`
+	Files   session.Paths `json:"files"`
 }
 
 // stale is the age at which a decision whose commit was never made is dropped.

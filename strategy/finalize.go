@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -40,7 +41,7 @@ func (r *Recorder) finalize(ctx context.Context, s *session.State, budget int64)
 		}
 	}
 	s.TurnCheckpointIDs, s.Recorder.Incomplete = nil, nil
-	if !complete {
+	if !complete || s.Recorder.Expect != "" {
 		s.Recorder.Incomplete = ids
 	}
 	return nil
@@ -85,6 +86,9 @@ func (r *Recorder) rewriteSlots(ctx context.Context, s *session.State, ids []str
 	return nil
 }
 
+// lag is how long the transcript may be behind what a stop was told.
+const lag = 300 * time.Millisecond
+
 // Complete does what a hook left because somebody was waiting: decisions that
 // were not carried out, and for the session id, if one is named, the rest of
 // its transcript and of its checkpoints. The long part of it, redacting, is
@@ -98,10 +102,19 @@ func (r *Recorder) Complete(ctx context.Context, id string) error {
 		}
 		return nil
 	})
+	r.endDead(ctx)
 	if err != nil || id == "" {
 		return err
 	}
 	s, err := r.refresh(ctx, id)
+	for deadline := time.After(lag); s != nil && err == nil && s.Recorder.Expect != ""; {
+		select {
+		case <-deadline:
+			return nil // it comes with the next hook
+		case <-time.After(lag / 10): //nolint:mnd // often enough
+		}
+		s, err = r.refresh(ctx, id)
+	}
 	if s == nil || err != nil {
 		return err
 	}
@@ -122,7 +135,9 @@ func (r *Recorder) Complete(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		s.Recorder.Incomplete = nil
+		if s.Recorder.Expect == "" {
+			s.Recorder.Incomplete = nil
+		}
 		return r.Sessions.Save(s)
 	})
 }
@@ -164,8 +179,9 @@ func unfinished(s *session.State) []string {
 // Whether a turn goes on can be told only of an agent whose process is known.
 func (r *Recorder) topUp(ctx context.Context, except string) {
 	for _, s := range r.pendingHere(ctx) {
-		unfinished := len(s.TurnCheckpointIDs) > 0 && s.Phase == session.Active && s.Recorder.Agent.PID == 0 && s.ID != except
-		if unfinished || (len(s.Recorder.Incomplete) > 0 && s.ID != except) {
+		agent := s.Recorder.Agent
+		stopped := s.Phase == session.Active && (agent.PID == 0 || !r.Env.Alive(agent.PID, agent.Start))
+		if (stopped && len(s.TurnCheckpointIDs) > 0 && s.ID != except) || (len(s.Recorder.Incomplete) > 0 && s.ID != except) {
 			r.detach(ctx, s.ID)
 		}
 	}

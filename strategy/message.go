@@ -18,6 +18,10 @@ import (
 // in a message, a missing trailer was taken out by a person.
 const hintMark = "Remove the " + checkpoint.TrailerKey + " trailer"
 
+// cutLine is git's line above what isn't part of a message, behind the mark of
+// comments.
+const cutLine = " ------------------------ >8 ------------------------"
+
 // message is a commit message on its way through the editor: what the commit
 // will say, and the comments below it.
 type message struct {
@@ -65,7 +69,7 @@ func splitMessage(path, text, mark string) message {
 	lines := strings.SplitAfter(text, "\n")
 	end := len(lines)
 	for i, l := range lines {
-		if strings.HasPrefix(l, mark+" ------------------------ >8 ------------------------") {
+		if strings.HasPrefix(l, mark+cutLine) {
 			end = i
 			break
 		}
@@ -111,11 +115,19 @@ func (r *Recorder) add(ctx context.Context, m *message, ids []checkpoint.ID, hin
 		return nil
 	}
 	m.prose = strings.TrimRight(m.prose, "\n") + "\n\n"
-	if hint != "" && !strings.Contains(m.rest, hintMark) {
+	if hint == "" || strings.Contains(m.rest, hintMark) {
+		return nil
+	}
+	if first, below, _ := strings.Cut(m.rest, "\n"); m.isCut(first) {
+		m.rest = first + "\n" + m.comment(hint) + below // what is above the line stays in the commit
+	} else {
 		m.rest = m.comment(hint) + m.rest
 	}
 	return nil
 }
+
+// isCut says whether git throws away this line and all below it.
+func (m *message) isCut(line string) bool { return strings.HasPrefix(line, m.mark+cutLine) }
 
 func (m *message) comment(text string) string {
 	var b strings.Builder
@@ -131,8 +143,11 @@ func (m *message) write() error {
 }
 
 // digest names the prose without trailers and comments.
-func (m *message) digest() string {
-	sum := sha256.Sum256([]byte(strings.TrimSpace(checkpoint.StripIDs(m.prose))))
+func (m *message) digest() string { return digest(checkpoint.StripIDs(m.prose)) }
+
+// digest names a text, whatever white space is around it.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -18,7 +18,8 @@ type operation int
 const (
 	commitNew operation = iota
 	commitAmend
-	commitMerge
+	commitMerge // by hand, after conflicts
+	commitClean // by git merge itself, after which post-commit isn't run
 	commitSquash
 	commitRebase
 	commitPick
@@ -48,7 +49,9 @@ func (r *Recorder) operation(ctx context.Context, m Message, text string) operat
 		return commitPick
 	case doing.Revert, verb == "revert", r.reflogAction("revert"), isRevert(text):
 		return commitRevert
-	case doing.Merge, m.Source == "merge":
+	case verb == "merge" || verb == "pull":
+		return commitClean
+	case doing.Merge:
 		return commitMerge
 	case amends(m, verb, args):
 		return commitAmend
@@ -132,14 +135,17 @@ func (r *Recorder) prior(ctx context.Context, op operation, head git.Commit, tex
 	case commitAmend:
 		ids = append(checkpoint.IDs(head.Message), ids...)
 	case commitSquash:
-		ids = append(checkpoint.IDs(r.gitFile("SQUASH_MSG")), ids...)
+		// Git lists the commits it folds together from the newest on.
+		folded := checkpoint.IDs(r.gitFile("SQUASH_MSG"))
+		slices.Reverse(folded)
+		ids = append(folded, ids...)
 	case commitPick:
 		if c, err := r.Repo.Commit(ctx, "CHERRY_PICK_HEAD"); err == nil && len(ids) == 0 {
 			ids = checkpoint.IDs(c.Message)
 		}
 	case commitRebase:
 		ids = append(ids, r.rebased(ctx)...)
-	case commitRevert, commitMerge, commitNew:
+	case commitRevert, commitMerge, commitClean, commitNew:
 	}
 	return unique(ids)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // staged is what a commit changes, by path.
@@ -90,13 +92,23 @@ func (r *Recorder) shares(ctx context.Context, here []*session.State, changes st
 	return shares, nil
 }
 
-// overlap answers the session's pending files that a commit contains. A file
+// overlap answers the session's pending files that a commit contains, and of a
+// session at work those that its edit tools have named so far. A file
 // that the parent has counts whatever became of it; a new one counts if it is
 // what the session wrote, or if that isn't known.
 func (r *Recorder) overlap(ctx context.Context, s *session.State, changes staged) ([]string, error) {
 	var files []string
 	var shadow git.OID
-	for _, p := range s.FilesTouched {
+	pending := s.FilesTouched
+	if s.Phase == session.Active {
+		edits, err := r.editsSoFar(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		named := slices.Collect(maps.Keys(r.inWorktree(edits)))
+		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, named))))
+	}
+	for _, p := range pending {
 		c, ok := changes[p]
 		if !ok {
 			continue
@@ -126,10 +138,11 @@ func (r *Recorder) overlap(ctx context.Context, s *session.State, changes staged
 // namedFiles answers which files of a commit a session at work has touched,
 // in earlier turns or by an edit tool in this one.
 func (r *Recorder) namedFiles(ctx context.Context, s *session.State, changes staged) ([]string, error) {
-	if err := r.catchUp(ctx, s); err != nil {
+	edits, err := r.editsSoFar(ctx, s)
+	if err != nil {
 		return nil, err
 	}
-	named := r.inWorktree(s.Recorder.Turn.Edits)
+	named := r.inWorktree(edits)
 	var files []string
 	for p := range changes {
 		if slices.Contains(s.FilesTouched, p) || named[p] {
@@ -138,6 +151,26 @@ func (r *Recorder) namedFiles(ctx context.Context, s *session.State, changes sta
 	}
 	slices.Sort(files)
 	return files, nil
+}
+
+// editsSoFar answers the paths that edit tools named in the running turn, those
+// of the transcript's new lines included. It changes nothing.
+func (r *Recorder) editsSoFar(ctx context.Context, s *session.State) ([]string, error) {
+	edits := slices.Clone(s.Recorder.Turn.Edits)
+	if s.TranscriptPath == "" {
+		return edits, nil
+	}
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular) {
+		return edits, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	for _, e := range scan.Edits {
+		edits = append(edits, e.Path)
+	}
+	return edits, nil
 }
 
 // agentFiles answers which files of its own commit an agent has changed: those

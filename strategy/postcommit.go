@@ -15,8 +15,11 @@ import (
 // If that fails the decision stays, and the next hook of any kind tries again.
 func (r *Recorder) PostCommit(ctx context.Context) error {
 	doing, err := r.Repo.InProgress(ctx)
-	if err != nil || doing.Rebase {
+	if err != nil {
 		return err
+	}
+	if doing.Rebase {
+		return r.dropKept(ctx)
 	}
 	if len(r.mine(ctx)) == 0 && !r.anyFiles(ctx) {
 		return nil
@@ -25,6 +28,7 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 	if err != nil || !born {
 		return err
 	}
+	r.endDead(ctx)
 	err = r.locked(ctx, func() error { return r.afterCommit(ctx, head) })
 	if errors.Is(err, disk.ErrLocked) {
 		r.detach(ctx, "")
@@ -33,6 +37,19 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", head.OID.Short(), err)
 	}
 	r.topUp(ctx, r.Env.Getenv("CLAUDE_CODE_SESSION_ID"))
+	return nil
+}
+
+// dropKept forgets what commits of a rebase had to keep.
+func (r *Recorder) dropKept(ctx context.Context) error {
+	for _, d := range r.mine(ctx) {
+		if d.ID != "" {
+			continue
+		}
+		if err := r.forget(d); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -60,6 +77,11 @@ func (r *Recorder) afterCommit(ctx context.Context, head git.Commit) error {
 				linked[share.Session] = true
 			}
 			r.relink(ctx, d, head)
+		case d.ID == "":
+			r.relink(ctx, d, head)
+			if err := r.forget(d); err != nil {
+				return err
+			}
 		default:
 			if err := r.late(ctx, d, head); err != nil {
 				return err
@@ -69,13 +91,13 @@ func (r *Recorder) afterCommit(ctx context.Context, head git.Commit) error {
 	return r.settle(ctx, head, func(id string) bool { return linked[id] })
 }
 
-// relink notes that the other ids of a commit now belong to it as well: it
-// took the place of those they were made for.
+// relink notes that the ids which a commit took over from the one it replaced
+// now belong to it.
 func (r *Recorder) relink(ctx context.Context, d Decision, head git.Commit) {
 	links := r.links()
 	changed := false
 	for i, l := range links {
-		if l.Commit != head.OID && slices.Contains(d.Keep, l.ID) {
+		if l.Commit != head.OID && slices.Contains(d.Replaced, l.ID) {
 			links[i].Commit, changed = head.OID, true
 		}
 	}

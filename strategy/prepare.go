@@ -21,6 +21,9 @@ import (
 func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	r.Repair(ctx)
 	r.endDead(ctx)
+	if err := r.dropAborted(ctx); err != nil {
+		return err
+	}
 	msg, err := r.readMessage(ctx, m.File)
 	if err != nil {
 		return err
@@ -51,10 +54,31 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	return nil
 }
 
+// dropAborted forgets this worktree's decisions about commits that were never
+// made: another one is being made now.
+func (r *Recorder) dropAborted(ctx context.Context) error {
+	for _, d := range r.mine(ctx) {
+		if d.Git != 0 && r.Env.Alive(d.Git, d.GitStart) && !r.isCaller(d) {
+			continue
+		}
+		if err := r.forget(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isCaller says whether the git process that runs this hook is the one that
+// the decision was made for.
+func (r *Recorder) isCaller(d Decision) bool {
+	caller, ok := r.Env.Caller()
+	return ok && caller.PID == d.Git && caller.Start == d.GitStart
+}
+
 // decide answers what is to become of the commit; an empty Keep means nothing.
 func (r *Recorder) decide(ctx context.Context, m Message, msg *message) (Decision, error) {
 	op := r.operation(ctx, m, msg.prose)
-	if op == commitRevert {
+	if op == commitRevert || op == commitClean {
 		return Decision{}, nil
 	}
 	here := r.pendingHere(ctx)
@@ -73,7 +97,7 @@ func (r *Recorder) decide(ctx context.Context, m Message, msg *message) (Decisio
 		return d, nil
 	}
 	changes, err := r.stagedChanges(ctx, op, head, born)
-	if err != nil || (len(changes) == 0 && op != commitAmend) {
+	if err != nil {
 		return d, err
 	}
 	return r.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
@@ -96,6 +120,7 @@ func (r *Recorder) link(ctx context.Context, d Decision, q question) (Decision, 
 	d.Shares = shares
 	if q.op == commitAmend {
 		own := checkpoint.IDs(q.head.Message)
+		d.Replaced = own
 		if len(own) > 0 && (len(shares) > 0 || r.owns(q.head.OID, own[len(own)-1])) {
 			d.ID, d.Amend = own[len(own)-1], true
 			return d, nil
@@ -106,7 +131,7 @@ func (r *Recorder) link(ctx context.Context, d Decision, q question) (Decision, 
 			return d, err
 		}
 		if len(back) > 0 {
-			d.Keep = unique(append(d.Keep, back...))
+			d.Keep, d.Replaced = unique(append(d.Keep, back...)), back
 			d.ID, d.Amend = back[len(back)-1], true
 			return d, nil
 		}

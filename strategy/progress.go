@@ -60,6 +60,9 @@ func (r *Recorder) readNew(ctx context.Context, s *session.State) error {
 		return fmt.Errorf("read transcript: %w", err)
 	}
 	rec := &s.Recorder
+	if rec.Cursor.Offset == 0 {
+		s.TokenUsage = nil // what another version counted is counted again
+	}
 	if scan.Restarted {
 		r.Log.InfoContext(ctx, "transcript was replaced, read anew", "session_id", s.ID)
 		forgetTranscript(s)
@@ -72,6 +75,10 @@ func (r *Recorder) readNew(ctx context.Context, s *session.State) error {
 	}
 	addTurn(&rec.Turn, scan)
 	if scan.LastAssistant != "" {
+		rec.Said = digest(scan.LastAssistant)
+		if rec.Said == rec.Expect {
+			rec.Expect = ""
+		}
 		rec.Turn.Summary = r.Redact.Text(scan.LastAssistant)
 	}
 	rec.Cursor = scan.Cursor

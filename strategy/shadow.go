@@ -58,7 +58,7 @@ func (r *Recorder) shadow(ctx context.Context, s *session.State, touched []strin
 	if err := refs.set(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID), oid); err != nil {
 		return err
 	}
-	if moved != "" && !r.needed(moved, s.ID) {
+	if moved != "" && !r.needed(moved, []string{s.ID}) {
 		if err := refs.set(ctx, moved, ""); err != nil {
 			return err
 		}

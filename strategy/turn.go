@@ -146,6 +146,9 @@ func (t *turnChanges) renamedDir(ctx context.Context, p string) (bool, error) {
 		if t.knownBelow(dir) {
 			return false, nil
 		}
+		if t.head == "" {
+			return true, nil
+		}
 		_, tracked, err := t.repo.Lookup(ctx, t.head, dir)
 		return err == nil && !tracked, err
 	}
@@ -202,4 +205,28 @@ func decodeKnown(data []byte) map[string]bool {
 		}
 	}
 	return known
+}
+
+// forgetKnown takes the committed paths from what the session knows to be
+// untracked or deleted, so that a later turn that does it again is seen.
+func (r *Recorder) forgetKnown(id string, changes staged) error {
+	side := r.Sessions.Side(id, "untracked")
+	data, err := side.ReadAll()
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	var b strings.Builder
+	for k := range strings.SplitSeq(strings.TrimSuffix(string(data), "\x00"), "\x00") {
+		if k == "" {
+			continue
+		}
+		if _, committed := changes[k[1:]]; !committed {
+			b.WriteString(k)
+			b.WriteByte(0)
+		}
+	}
+	if b.Len() == len(data) {
+		return nil
+	}
+	return side.Replace([]byte(b.String()))
 }

@@ -31,8 +31,7 @@ type Env struct {
 // prompter asks a person.
 type prompter interface {
 	Interactive() bool
-	Select(ctx context.Context, q ui.Question, options []ui.Option) (string, error)
-	Confirm(ctx context.Context, q ui.Question) (bool, error)
+	Ask(ctx context.Context, questions ...ui.Question) ([]string, error)
 }
 
 // app is what all commands share. Nothing in it is opened before it is needed.

@@ -159,7 +159,7 @@ type note struct {
 func settingsNotes(s *settings.Settings) []note {
 	var notes []note
 	for _, p := range s.Problems {
-		text := p.Error()
+		text := p.String()
 		if p.Key != "" {
 			text += "; the default is used"
 		}

@@ -38,7 +38,7 @@ EXIT STATUS
 			if err != nil {
 				return err
 			}
-			defer repo.Close()
+			defer func() { _ = repo.Close() }()
 			if opts.uninstall {
 				return runUninstall(cmd.Context(), a, opts, repo)
 			}

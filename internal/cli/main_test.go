@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,9 @@ func (d *desk) read(name string) string {
 	}
 	return string(data)
 }
+
+// with is the environment with more in it.
+func (d *desk) with(more ...string) []string { return slices.Concat(d.env, more) }
 
 func (d *desk) getenv(name string) string {
 	value := ""

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,8 +18,8 @@ import (
 // project is the part of a worktree and its repository that enable and disable
 // write: settings, ignore files, the marker.
 type project struct {
-	repo  *git.Repo
-	print *footprint
+	repo   *git.Repo
+	before *footprint
 }
 
 func openProject(repo *git.Repo) (*project, error) {
@@ -30,11 +31,11 @@ func openProject(repo *git.Repo) (*project, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is not a folder", dir)
 	}
-	print, err := openFootprint(repo)
+	before, err := openFootprint(repo)
 	if err != nil {
 		return nil, err
 	}
-	return &project{repo: repo, print: print}, nil
+	return &project{repo: repo, before: before}, nil
 }
 
 func entireDir(root string) string { return filepath.Join(root, ".entire") }
@@ -54,7 +55,7 @@ func excludeFile(commonDir string) string { return filepath.Join(commonDir, "inf
 
 // set writes settings into a file of the worktree.
 func (p *project) set(path string, changes ...settings.Change) (bool, error) {
-	return p.print.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
+	return p.before.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
 }
 
 // ignore completes .entire/.gitignore and, if only the user shall see anything
@@ -64,7 +65,7 @@ func (p *project) ignore(personal bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if _, err := p.print.change(path, func() (bool, error) { return appendLines(path, entireIgnore()) }); err != nil {
+	if _, err := p.before.change(path, func() (bool, error) { return appendLines(path, entireIgnore()) }); err != nil {
 		return err
 	}
 	if !personal {
@@ -74,7 +75,7 @@ func (p *project) ignore(personal bool) error {
 	if err := os.MkdirAll(filepath.Dir(exclude), 0o755); err != nil {
 		return err
 	}
-	_, err := p.print.change(exclude, func() (bool, error) { return appendLines(exclude, personalIgnore()) })
+	_, err := p.before.change(exclude, func() (bool, error) { return appendLines(exclude, personalIgnore()) })
 	return err
 }
 
@@ -111,19 +112,18 @@ func appendLines(path string, lines []string) (bool, error) {
 	for line := range strings.Lines(string(data)) {
 		there = append(there, strings.TrimSpace(line))
 	}
-	text := string(data)
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += end
+	text := bytes.Clone(data)
+	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(text, end...)
 	}
-	missing := false
+	before := len(text)
 	for _, line := range lines {
 		if !slices.Contains(there, line) {
-			text += line + end
-			missing = true
+			text = append(text, line+end...)
 		}
 	}
-	if !missing {
+	if len(text) == before {
 		return false, nil
 	}
-	return true, disk.WriteDurable(path, []byte(text), perm)
+	return true, disk.WriteDurable(path, text, perm)
 }

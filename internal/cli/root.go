@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,7 @@ func Main(ctx context.Context, args []string, env Env) (code int) {
 	a := &app{Env: env, ask: ui.NewPrompter(env.Streams)}
 	if len(args) > 0 && args[0] == "hooks" {
 		defer func() {
-			_ = recover() //nolint:errcheck // nothing may come out of a hook; it logs its own panics
+			_ = recover() // nothing may come out of a hook; it logs its own panics
 			code = exitOK
 		}()
 	}
@@ -104,7 +105,7 @@ func newHelpCmd(_ *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || about == nil || len(rest) > 0 {
-				return usagef("unknown help topic %q", args)
+				return usagef("unknown help topic %q", strings.Join(args, " "))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

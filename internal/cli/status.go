@@ -125,7 +125,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 		r.State = stateBare
 		return r, nil
 	}
-	defer repo.Close()
+	defer func() { _ = repo.Close() }()
 	s := a.settings(repo)
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
 	r.State, r.Strategy = stateOf(&s), s.Strategy
@@ -178,7 +178,7 @@ func (a *app) addHooks(ctx context.Context, r *statusReport, repo *git.Repo, ena
 			Message: "Hooks of the former Entire CLI are here: its `rewind` must not be run on sessions recorded by this program, it would delete files.",
 		})
 	}
-	if _, found := lookPath(a.Getenv, "entire"); !found {
+	if !onPath(a.Getenv, "entire") {
 		r.Notes = append(r.Notes, note{
 			Code: "not-on-path", Message: "`entire` isn't on your PATH: the hooks do nothing.", Hint: "add its folder to PATH",
 		})

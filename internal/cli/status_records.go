@@ -56,6 +56,12 @@ func (a *app) addRecords(ctx context.Context, r *statusReport, repo *git.Repo) {
 		r.Sessions = append(r.Sessions, newSessionJSON(s, branches[s.WorktreePath]))
 	}
 	slices.SortStableFunc(r.Sessions, func(x, y sessionJSON) int {
+		if here := x.Worktree == repo.Root; here != (y.Worktree == repo.Root) {
+			if here {
+				return -1
+			}
+			return 1
+		}
 		return cmp.Or(strings.Compare(x.Worktree, y.Worktree), y.StartedAt.Compare(x.StartedAt))
 	})
 	if f := a.failures(repo.Root); f != nil {
@@ -93,7 +99,7 @@ func (a *app) branchOf(ctx context.Context, repo *git.Repo, root string) string 
 		if err != nil {
 			return ""
 		}
-		defer other.Close()
+		defer func() { _ = other.Close() }()
 		repo = other
 	}
 	branch, err := repo.BranchName(ctx)

@@ -35,7 +35,7 @@ func runUninstall(ctx context.Context, a *app, opts disableOptions, repo *git.Re
 		return err
 	}
 	if !opts.force {
-		yes, err := a.ask.Confirm(ctx, ui.Question{
+		answers, err := a.ask.Ask(ctx, ui.Question{
 			Title: "Remove Entire from this repository?",
 			Help:  u.summary(),
 			Flag:  "--force",
@@ -43,7 +43,7 @@ func runUninstall(ctx context.Context, a *app, opts disableOptions, repo *git.Re
 		switch {
 		case err != nil:
 			return err
-		case !yes:
+		case answers[0] != ui.Yes:
 			a.Streams.Printf("Nothing was removed.\n")
 			return nil
 		}
@@ -155,7 +155,7 @@ func (u *uninstalling) removeShadows(ctx context.Context) error {
 // was ever enabled only what hooks wrote goes; in the present one, all.
 func (u *uninstalling) removeFolders() error {
 	var failed []error
-	var known []string
+	known := make([]string, 0, len(u.prints))
 	for _, f := range u.prints {
 		known = append(known, f.Worktree)
 		failed = append(failed, f.takeBack())

@@ -19,11 +19,13 @@ var steps atomic.Int64 //nolint:gochecknoglobals // test builds only: the count 
 // ENTIRE_FAULT tells what happens: "crash:N" kills the process at its Nth
 // step, "fail:N" lets the Nth and every later step fail with ENOSPC,
 // "fail:N:TEXT" only those whose path contains TEXT. ENTIRE_FAULT_IN limits it
-// to processes whose arguments contain its text. ENTIRE_FAULT_LOG names a file
-// that gets a line for each step.
+// to processes whose arguments contain its text. ENTIRE_FAULT_MARK names a file
+// that gets a line for each fault; once it is there nobody is killed any more.
+// ENTIRE_FAULT_LOG names a file that gets a line for each step.
 func Step(op, path string) error {
 	n := steps.Add(1)
-	logStep(n, op, path)
+	line := fmt.Sprintf("%d %d %s %s", os.Getpid(), n, op, path)
+	note("ENTIRE_FAULT_LOG", line)
 	fault := os.Getenv("ENTIRE_FAULT")
 	if fault == "" || !strings.Contains(strings.Join(os.Args[1:], " "), os.Getenv("ENTIRE_FAULT_IN")) {
 		return nil
@@ -35,16 +37,22 @@ func Step(op, path string) error {
 	}
 	switch {
 	case parts[0] == "crash":
+		if _, err := os.Lstat(os.Getenv("ENTIRE_FAULT_MARK")); err == nil {
+			return nil
+		}
+		note("ENTIRE_FAULT_MARK", line)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	case len(parts) == 3 && !strings.Contains(path, parts[2]):
 		return nil
 	}
+	note("ENTIRE_FAULT_MARK", line)
 	return fmt.Errorf("%s %s: %w", op, path, syscall.ENOSPC)
 }
 
-func logStep(n int64, op, path string) {
-	name := os.Getenv("ENTIRE_FAULT_LOG")
+// note adds a line to the file that the variable names, if it names one.
+func note(variable, line string) {
+	name := os.Getenv(variable)
 	if name == "" {
 		return
 	}
@@ -53,5 +61,5 @@ func logStep(n int64, op, path string) {
 		return
 	}
 	defer f.Close()
-	fmt.Fprintf(f, "%d %d %s %s\n", os.Getpid(), n, op, path)
+	fmt.Fprintln(f, line)
 }

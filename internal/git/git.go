@@ -16,6 +16,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // ErrMissing means that the repository has no such object or ref.
@@ -37,11 +39,11 @@ type Mode uint32
 
 // The modes that git writes.
 const (
-	ModeFile   Mode = 0o100644
-	ModeExec   Mode = 0o100755
-	ModeLink   Mode = 0o120000
-	ModeTree   Mode = 0o040000
-	ModeModule Mode = 0o160000
+	ModeFile   = Mode(filemode.Regular)
+	ModeExec   = Mode(filemode.Executable)
+	ModeLink   = Mode(filemode.Symlink)
+	ModeTree   = Mode(filemode.Dir)
+	ModeModule = Mode(filemode.Submodule)
 )
 
 // String is the mode as git prints it, six octal digits.

@@ -29,19 +29,12 @@ func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
 	}
 	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
 	defer r.release(sc)
-	a := r.automaton()
-	a.scan(text, sc)
-	if sc.odd {
-		sc.reset()
-		a.scan(bytes.ToLower(text), sc)
-		sc.odd = true
-	}
-	if len(sc.touched) == 0 {
-		return nil
-	}
-	active := a.active(sc)
+	active := r.activeIn(text, sc)
 	if only != nil {
 		active = active.and(only)
+	}
+	if active == (ruleSet{}) {
+		return nil
 	}
 	var hits []hit
 	var lines lines
@@ -60,6 +53,19 @@ func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
 		}
 	}
 	return chosen(hits)
+}
+
+// activeIn scans text and returns the rules that have a keyword in it.
+func (r *Redactor) activeIn(text []byte, sc *scratch) ruleSet {
+	a := r.automaton()
+	a.scan(text, sc)
+	if !sc.lower {
+		return a.active(sc)
+	}
+	lowered := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
+	defer r.release(lowered)
+	a.scan(bytes.ToLower(text), lowered)
+	return a.active(lowered)
 }
 
 // judge turns a match of rule i into a hit, unless its secret is too regular

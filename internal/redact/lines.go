@@ -18,15 +18,20 @@ type lines struct {
 }
 
 func (l *lines) index() {
+	l.breaks = lineBreaks(nil, l.text)
+	l.comment = bytes.Contains(l.text, []byte(allowComment))
+}
+
+// lineBreaks adds the places of the line breaks of text to breaks.
+func lineBreaks(breaks []int, text []byte) []int {
 	for i := 0; ; {
-		n := bytes.IndexByte(l.text[i:], '\n')
+		n := bytes.IndexByte(text[i:], '\n')
 		if n < 0 {
-			break
+			return breaks
 		}
-		l.breaks = append(l.breaks, i+n)
+		breaks = append(breaks, i+n)
 		i += n + 1
 	}
-	l.comment = bytes.Contains(l.text, []byte(allowComment))
 }
 
 // span is a range of bytes.

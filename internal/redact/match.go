@@ -1,8 +1,10 @@
 package redact
 
 import (
+	"io"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 )
 
 type regexpType = regexp.Regexp
@@ -21,24 +23,30 @@ func (r *Redactor) fullOf(i int) *regexp.Regexp {
 	return r.patterns[i].full.get(rules[i].expr)
 }
 
-// anchoredOf is rule i's expression for its plan, tied to the beginning.
-func (r *Redactor) anchoredOf(i int) *regexp.Regexp {
-	if re := r.patterns[i].anchored.p.Load(); re != nil {
+// anchored is expr tied to the beginning.
+func (l *lazyRegexp) anchored(expr string) *regexp.Regexp {
+	if re := l.p.Load(); re != nil {
 		return re
 	}
-	expr := rules[i].expr
-	if rules[i].plan == planTail {
-		expr = rules[i].tail
-	}
-	return r.patterns[i].anchored.get(`\A(?:` + expr + `)`)
+	return l.get(`\A(?:` + expr + `)`)
 }
 
-// maxMisses is how often the anchored pattern of a rule without a limit of
-// length is tried in vain: each attempt may read to the end of the text.
-const maxMisses = 64
+// planned is the expression that is tried, anchored, for the rule's plan.
+func (u *rule) planned() string {
+	if u.plan == planTail {
+		return u.tail
+	}
+	return u.expr
+}
 
-// slack is added to a rule's reach, so that what ends a match is in sight.
-const slack = 8
+const (
+	// slack is added to a rule's reach, so that what ends a match is in sight.
+	slack = 8
+	// maxWindow bounds what is looked at to find how far a match can reach.
+	maxWindow = 2048
+	// minBudget is what may be read in vain at least, see attempts.
+	minBudget = 1 << 14
+)
 
 // matches lists where rule i matches text, as FindAllIndex of its expression
 // would. The places of the literals are in sc.
@@ -50,59 +58,216 @@ const slack = 8
 // matches. The run before an identifier is lazy: from the leftmost place
 // possible it goes to the first identifier that the rest matches from.
 func (r *Redactor) matches(i int, text []byte, sc *scratch) [][]int {
-	rule := &rules[i]
+	rule, p := &rules[i], &r.patterns[i]
 	if rule.plan == planFull || sc.odd {
 		return r.fullOf(i).FindAllIndex(text, -1)
 	}
-	var found [][]int
-	end, misses := 0, 0
-	for _, at := range rule.candidates(text, sc) {
-		if at < end {
-			continue
-		}
-		loc := r.anchoredOf(i).FindIndex(rule.window(text, at))
-		if loc == nil {
-			if misses++; misses > maxMisses && rule.reach == 0 {
-				return r.fullOf(i).FindAllIndex(text, -1)
-			}
-			continue
-		}
-		begin := rule.extend(text, at, end)
-		end = at + loc[1]
-		found = append(found, []int{begin, end})
+	var seekers [2]seeker
+	if rule.plan != planEither {
+		seekers[0].init(rule, p, text, sc)
+		seekers[0].tries.lazy = &p.anchored[0]
 	}
-	return found
+	for k := range rule.either {
+		seekers[k].init(&rule.either[k], p, text, sc)
+		seekers[k].tries.lazy = &p.anchored[k]
+		seekers[k].left = slices.Clone(seekers[k].left) // the list is used again
+	}
+	var found [][]int
+	for end := 0; ; {
+		seekers[0].seek(end)
+		seekers[1].seek(end)
+		if seekers[0].spent || seekers[1].spent {
+			return r.fullOf(i).FindAllIndex(text, -1)
+		}
+		// The leftmost match counts, and the first alternative's of two.
+		best := &seekers[0]
+		if s := &seekers[1]; s.some && (!best.some || s.found.begin < best.found.begin) {
+			best = s
+		}
+		if !best.some {
+			return found
+		}
+		end = best.found.end
+		found = append(found, []int{best.found.begin, end})
+	}
+}
+
+// seeker finds the matches of one expression with a plan, one after another.
+type seeker struct {
+	rule  *rule
+	text  []byte
+	left  []int // candidates not yet tried
+	tries attempts
+	ends  []int
+	sc    *scratch
+	found span // the last match
+	some  bool // there is one
+	spent bool // the budget is used up
+}
+
+func (s *seeker) init(u *rule, p *pattern, text []byte, sc *scratch) {
+	s.rule, s.text, s.sc = u, text, sc
+	s.tries = attempts{expr: u.planned(), budget: len(text) + minBudget}
+	if u.then != nil {
+		s.ends = u.then.endings(&p.then, text, sc)
+	}
+	s.left = u.candidates(text, sc)
+}
+
+// seek finds the first match that begins at from or behind it.
+func (s *seeker) seek(from int) {
+	if s.some && s.found.begin >= from {
+		return
+	}
+	s.some = false
+	for ; len(s.left) > 0; s.left = s.left[1:] {
+		at := s.left[0]
+		if at < from || s.rule.then != nil && !s.rule.then.follows(at, s.ends, s.text, s.sc) {
+			continue
+		}
+		length := s.tries.at(s.rule, s.text[at:])
+		if s.spent = s.tries.budget < 0; s.spent {
+			return
+		}
+		if length > 0 {
+			s.found, s.some = span{s.rule.extend(s.text, at, from), at + length}, true
+			return
+		}
+	}
+}
+
+// attempts tries an anchored expression at many places. An expression without
+// a limit of length may read to the end of the text each time: the budget is
+// what it may read altogether.
+type attempts struct {
+	lazy   *lazyRegexp
+	expr   string
+	budget int
+}
+
+// at is the length of the rule's match at the beginning of text, 0 if there is none.
+func (a *attempts) at(u *rule, text []byte) int {
+	if w, ok := u.window(text); ok {
+		if loc := a.lazy.anchored(a.expr).FindIndex(w); loc != nil {
+			return loc[1]
+		}
+		return 0
+	}
+	return a.read(text)
+}
+
+func (a *attempts) read(text []byte) int {
+	reader := runes{text: text}
+	loc := a.lazy.anchored(a.expr).FindReaderIndex(&reader)
+	a.budget -= reader.at
+	if loc == nil {
+		return 0
+	}
+	return loc[1]
+}
+
+// runes reads a text and knows how far it got.
+type runes struct {
+	text []byte
+	at   int
+}
+
+func (r *runes) ReadRune() (c rune, size int, err error) {
+	if r.at >= len(r.text) {
+		return 0, 0, io.EOF
+	}
+	c, size = rune(r.text[r.at]), 1
+	if c >= utf8.RuneSelf {
+		c, size = utf8.DecodeRune(r.text[r.at:])
+	}
+	r.at += size
+	return c, size, nil
+}
+
+// window is the part of text that the rule's anchored match can reach; false if
+// that is not known without matching.
+func (u *rule) window(text []byte) ([]byte, bool) {
+	if u.reach > 0 {
+		return text[:min(len(text), u.reach+slack)], true
+	}
+	if u.follow == nil {
+		return text, false
+	}
+	// From the operator on all is body, but for a few bytes at the end.
+	gap, body := &byteClasses[u.follow.gap], &byteClasses[u.follow.body]
+	i := 0
+	for i < len(text) && gap.has(text[i]) && i <= u.follow.maxGap {
+		i++
+	}
+	for i < len(text) && body.has(text[i]) {
+		if i++; i > maxWindow {
+			return text, false
+		}
+	}
+	return text[:min(len(text), i+slack)], true
+}
+
+// endings lists the places where the end of a pattern matches.
+func (t *then) endings(l *lazyRegexp, text []byte, sc *scratch) []int {
+	sc.ends = sc.ends[:0]
+	tries := attempts{lazy: l, expr: t.expr, budget: len(text) + minBudget}
+	for _, at := range places(t.starts, sc, func(at int, s *start) bool { return s.fits(text, at) }) {
+		if tries.budget < 0 || tries.read(text[at:]) > 0 {
+			sc.ends = append(sc.ends, at)
+		}
+	}
+	return sc.ends
+}
+
+// follows reports whether one of the endings can belong to a match at the place at.
+func (t *then) follows(at int, ends []int, text []byte, sc *scratch) bool {
+	k, _ := slices.BinarySearch(ends, at)
+	if k == len(ends) {
+		return false
+	}
+	return t.breaks < 0 || sc.breaksBetween(text, at, ends[k]) <= t.breaks
 }
 
 // candidates lists the places in text where a start of the rule fits, in order.
 func (u *rule) candidates(text []byte, sc *scratch) []int {
-	sc.starts = sc.starts[:0]
-	lists := 0
-	for k := range u.starts {
-		s := &u.starts[k]
-		before := len(sc.starts)
+	return places(u.starts, sc, func(at int, s *start) bool { return u.fits(text, at, s) })
+}
+
+// places lists, in order, where one of the starts fits. The list holds until
+// the next call.
+func places(starts []start, sc *scratch, fits func(at int, s *start) bool) []int {
+	list, lists := sc.starts[:0], 0
+	for k := range starts {
+		s := &starts[k]
+		before := len(list)
 		for _, place := range sc.places[s.lit] {
-			if at := place - int(s.off); at >= 0 && u.fits(text, at, s) {
-				sc.starts = append(sc.starts, at)
+			if at := place - int(s.off); at >= 0 && fits(at, s) {
+				list = append(list, at)
 			}
 		}
-		if len(sc.starts) > before {
+		if len(list) > before {
 			lists++
 		}
 	}
 	if lists > 1 {
-		slices.Sort(sc.starts)
-		sc.starts = slices.Compact(sc.starts)
+		slices.Sort(list)
+		list = slices.Compact(list)
 	}
-	return sc.starts
+	sc.starts = list
+	return list
 }
 
 // fits reports whether a match can begin at the place at in the way of s.
 func (u *rule) fits(text []byte, at int, s *start) bool {
-	if len(text)-at < len(s.classes) {
+	if u.boundary && at > 0 && isWord(text[at-1]) {
 		return false
 	}
-	if u.boundary && at > 0 && isWord(text[at-1]) {
+	return s.fits(text, at) && (u.follow == nil || u.follow.fits(text[at:]))
+}
+
+// fits reports whether the bytes of text from at on are of the classes of s.
+func (s *start) fits(text []byte, at int) bool {
+	if len(text)-at < len(s.classes) {
 		return false
 	}
 	for k := range len(s.classes) {
@@ -110,15 +275,7 @@ func (u *rule) fits(text []byte, at int, s *start) bool {
 			return false
 		}
 	}
-	return u.follow == nil || u.follow.fits(text[at:])
-}
-
-// window is the part of text from at on that a match can reach.
-func (u *rule) window(text []byte, at int) []byte {
-	if u.reach == 0 {
-		return text[at:]
-	}
-	return text[at:min(len(text), at+u.reach+slack)]
+	return true
 }
 
 // extend moves at back over the run before an identifier, not beyond limit.
@@ -169,7 +326,7 @@ func (f *follow) secretAt(text []byte) bool {
 // odd says that the plan may not be used.
 func (r *Redactor) submatch(i int, m []byte, odd bool) []int {
 	rule := &rules[i]
-	if rule.plan == planFull || odd {
+	if rule.plan == planFull || rule.plan == planEither || odd {
 		return r.fullOf(i).FindSubmatchIndex(m)
 	}
 	for at := range m {
@@ -177,7 +334,8 @@ func (r *Redactor) submatch(i int, m []byte, odd bool) []int {
 			if !rule.fits(m, at, &rule.starts[k]) {
 				continue
 			}
-			loc := r.anchoredOf(i).FindSubmatchIndex(rule.window(m, at))
+			w, _ := rule.window(m[at:])
+			loc := r.patterns[i].anchored[0].anchored(rule.planned()).FindSubmatchIndex(w)
 			if loc == nil {
 				break
 			}

@@ -109,8 +109,7 @@ func (r *Redactor) Path(p string) string {
 func (r *Redactor) startsIn(s string) bool {
 	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
 	defer r.release(sc)
-	r.automaton().scan([]byte(s), sc)
-	return r.automaton().active(sc).and(r.known()) != ruleSet{}
+	return r.activeIn([]byte(s), sc).and(r.known()) != ruleSet{}
 }
 
 func (r *Redactor) release(sc *scratch) {
@@ -120,8 +119,9 @@ func (r *Redactor) release(sc *scratch) {
 
 // pattern is a rule's expressions, compiled when needed.
 type pattern struct {
-	full     lazyRegexp // as gitleaks has it
-	anchored lazyRegexp // for the rule's plan
+	full     lazyRegexp    // as gitleaks has it
+	anchored [2]lazyRegexp // for the rule's plan, one for each alternative
+	then     lazyRegexp    // the end of it
 }
 
 // lazyRegexp is a regular expression that is compiled on first use. Two

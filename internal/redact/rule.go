@@ -14,6 +14,8 @@ const (
 	// characters, "[\w.-]{0,50}?": the rest of the expression is tried,
 	// anchored, where one of its starts fits, and the run before is added.
 	planTail
+	// planEither is for an alternation of two expressions that have plans.
+	planEither
 )
 
 // rule is one secret pattern of the generated table.
@@ -32,6 +34,8 @@ type rule struct {
 	keywords []uint16 // literals; one of them must be in the text
 	starts   []start
 	follow   *follow
+	then     *then
+	either   []rule // planEither: the alternatives, expressions and plans only
 	allow    []uint8 // allowlists besides the global one
 }
 
@@ -47,8 +51,17 @@ type start struct {
 // texts than the expression matches, and it is cheap to test.
 type follow struct {
 	gap, oper, fill, secret uint8 // byte classes
+	body                    uint8 // fill or secret
 	maxGap, maxFill         int
 	minSecret               int
+}
+
+// then is the end of a pattern whose middle can be anything: unless it matches
+// somewhere behind the place where a match may begin, none begins there.
+type then struct {
+	expr   string
+	starts []start
+	breaks int // line breaks that can be before it in a match, -1 for no limit
 }
 
 // allowlist holds the findings that are no secrets.

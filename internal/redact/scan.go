@@ -1,13 +1,17 @@
 package redact
 
+import "slices"
+
 // pieceLen is how much of a literal the automaton knows; the rest is compared.
 const pieceLen = 4
 
-// Folds of ASCII letters beyond ASCII: plans do not hold for texts with these.
 const (
+	// Runes beyond ASCII that match as the letters k and s where case is
+	// ignored: plans do not hold for texts with these.
 	kelvinSign = "\u212a"
 	longS      = "\u017f"
-	dottedI    = "\u0130"
+	// In lower case this is the letter i: it may be part of a keyword.
+	dottedI = "\u0130"
 )
 
 const (
@@ -26,8 +30,11 @@ type automaton struct {
 	start [len(literals)]bool    // literals of which the places matter
 }
 
-// oddID is the number of the literals that stand for odd folds.
-const oddID = uint16(len(literals))
+// The numbers that stand for odd runes.
+const (
+	foldID = uint16(len(literals) + iota)
+	dotID
+)
 
 func newAutomaton() *automaton {
 	a := &automaton{next: make([]uint16, 0, 1<<16), out: make([][]uint16, 0, 1024)}
@@ -55,9 +62,9 @@ func newAutomaton() *automaton {
 	for id, lit := range literals {
 		insert(uint16(id), lit)
 	}
-	insert(oddID, kelvinSign)
-	insert(oddID, longS)
-	insert(oddID, dottedI)
+	insert(foldID, kelvinSign)
+	insert(foldID, longS)
+	insert(dotID, dottedI)
 	a.link()
 	a.index()
 	return a
@@ -108,9 +115,22 @@ func (a *automaton) index() {
 		for _, k := range rules[i].keywords {
 			a.rules[k].add(i)
 		}
-		for _, s := range rules[i].starts {
+		a.mark(&rules[i])
+	}
+}
+
+// mark notes the literals of which the rule's plan needs the places.
+func (a *automaton) mark(u *rule) {
+	for _, s := range u.starts {
+		a.start[s.lit] = true
+	}
+	if u.then != nil {
+		for _, s := range u.then.starts {
 			a.start[s.lit] = true
 		}
+	}
+	for k := range u.either {
+		a.mark(&u.either[k])
 	}
 }
 
@@ -128,8 +148,9 @@ func (a *automaton) scan(text []byte, sc *scratch) {
 // emit notes those of the literals whose piece ends at end that are there whole.
 func (a *automaton) emit(text []byte, end int, ids []uint16, sc *scratch) {
 	for _, id := range ids {
-		if id == oddID {
-			sc.odd = true
+		if id >= foldID {
+			sc.odd = sc.odd || id == foldID
+			sc.lower = true
 			continue
 		}
 		lit := literals[id]
@@ -181,7 +202,11 @@ type scratch struct {
 	places  [len(literals)][]int // where each literal is
 	touched []uint16             // the literals that were found
 	odd     bool                 // there is a rune that folds to ASCII
-	starts  []int                // of the rule at hand
+	lower   bool                 // keywords are to be looked for in lower case
+	starts  []int                // see places
+	ends    []int                // see endings
+	breaks  []int                // line breaks of the text
+	counted bool
 }
 
 func (sc *scratch) reset() {
@@ -189,7 +214,17 @@ func (sc *scratch) reset() {
 		sc.places[id] = sc.places[id][:0]
 	}
 	sc.touched = sc.touched[:0]
-	sc.odd = false
+	sc.odd, sc.lower, sc.counted = false, false, false
+}
+
+// breaksBetween counts the line breaks of text from begin to end.
+func (sc *scratch) breaksBetween(text []byte, begin, end int) int {
+	if !sc.counted {
+		sc.breaks, sc.counted = lineBreaks(sc.breaks[:0], text), true
+	}
+	first, _ := slices.BinarySearch(sc.breaks, begin)
+	last, _ := slices.BinarySearch(sc.breaks, end)
+	return last - first
 }
 
 // ruleSet is a set of indexes of rules.

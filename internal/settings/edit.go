@@ -75,8 +75,8 @@ func Undo(data, before []byte, keys ...string) ([]byte, error) {
 	}
 	for _, key := range keys {
 		c := Change{Key: key}
-		if v := find(root, strings.Split(key, ".")); v != nil {
-			c.Value = json.RawMessage(hujson.Value{Value: v}.Pack())
+		if text, found := find(root, strings.Split(key, ".")); found {
+			c.Value = json.RawMessage(text)
 		}
 		if data, err = apply(data, c); err != nil {
 			return nil, err
@@ -85,18 +85,19 @@ func Undo(data, before []byte, keys ...string) ([]byte, error) {
 	return data, nil
 }
 
-func find(o *hujson.Object, path []string) hujson.ValueTrimmed {
+// find is the text of a value.
+func find(o *hujson.Object, path []string) ([]byte, bool) {
 	m := member(o, path[0])
 	switch {
 	case m == nil:
-		return nil
+		return nil, false
 	case len(path) == 1:
-		return m.Value.Value
+		return hujson.Value{Value: m.Value.Value}.Pack(), true
 	}
 	if inner, ok := m.Value.Value.(*hujson.Object); ok {
 		return find(inner, path[1:])
 	}
-	return nil
+	return nil, false
 }
 
 // member is the one called name; of several the last, which is in force.

@@ -54,11 +54,11 @@ func (r raw) quoted() string {
 
 // field is one key: how it is named, what it may be, and where it goes.
 type field struct {
-	key, env string
-	allowed  string
-	own      bool // counts only from the user's own layers
-	set      func(*Settings, raw) bool
-	get      func(*Settings) any
+	key     string
+	allowed string
+	own     bool // counts only from the user's own layers
+	set     func(*Settings, raw) bool
+	get     func(*Settings) any
 }
 
 // fields is every key that this version acts on, in the order of listings.

@@ -42,7 +42,7 @@ func MarkerFile(commonDir string) string { return filepath.Join(commonDir, "enti
 // Load reads all layers. It looks at no more than five files and the marker.
 func Load(from Sources) Settings {
 	l := loader{from: from, Settings: defaults(), fields: fields()}
-	l.Settings.sources = make(map[string]Source, len(l.fields))
+	l.sources = make(map[string]Source, len(l.fields))
 	l.file(User, UserFile(from.Home, from.Getenv))
 	l.project()
 	l.environment()

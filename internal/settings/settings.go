@@ -120,8 +120,8 @@ type Problem struct {
 	Allowed string
 }
 
-// Error says what is wrong and what would be right.
-func (p Problem) Error() string {
+// String says what is wrong and what would be right.
+func (p Problem) String() string {
 	if p.Key == "" {
 		return p.Where + ": " + p.Allowed
 	}

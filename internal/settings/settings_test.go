@@ -156,7 +156,7 @@ func TestProblems(t *testing.T) {
 	}.load(t)
 	var got []string
 	for _, p := range s.Problems {
-		got = append(got, p.Error())
+		got = append(got, p.String())
 	}
 	want := []string{
 		`work/.entire/settings.json: strategy is "auto-commit", allowed: "manual-commit" (auto-commit isn't available yet)`,
@@ -195,7 +195,7 @@ func TestOddFiles(t *testing.T) {
 	s := settings.Load(settings.Sources{Worktree: root, Getenv: func(string) string { return "" }})
 	var got []string
 	for _, p := range s.Problems {
-		got = append(got, strings.TrimPrefix(p.Error(), root))
+		got = append(got, strings.TrimPrefix(p.String(), root))
 	}
 	want := []string{"/.entire/settings.json: not a regular file", "/.entire/settings.local.json: nested deeper than 64"}
 	if d := cmp.Diff(want, got); d != "" || !s.Enabled {

@@ -106,7 +106,7 @@ func stripComments(data []byte) []byte {
 // repository; "" where there is none, or where it is large.
 func (s *Session) untouchable() string {
 	root, index := s.places()
-	if root == "" {
+	if root == "" || s.Shared {
 		return ""
 	}
 	data, err := os.ReadFile(index)
@@ -142,14 +142,14 @@ func (s *Session) places() (root, index string) {
 }
 
 // Fingerprint lists every file below root with mode, size and time, without
-// .git and .entire; "" if there are more than limit.
+// .git, .entire and .claude; "" if there are more than limit.
 func Fingerprint(root string, limit int) string {
 	var lines []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if name := entry.Name(); path != root && (name == ".git" || name == ".entire") {
+		if name := entry.Name(); path != root && (name == ".git" || name == ".entire" || name == ".claude") {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}

@@ -22,17 +22,25 @@ func (e *NoTerminalError) Error() string {
 	return "no terminal to ask: " + e.Title + " (use " + e.Flag + ")"
 }
 
-// Question is what is asked. Flag is the flag that answers it, named where
-// there is no terminal.
+// Question is what is asked: one of several options, of which the first is the
+// default, or yes or no, where no is. Flag is the flag that answers it, named
+// where there is no terminal.
 type Question struct {
-	Title string
-	Help  string
-	Flag  string
+	Title   string
+	Help    string
+	Flag    string
+	Options []Option
 }
 
 // Option is one of several answers: what it is called, and what it means to
 // the program.
 type Option struct{ Label, Value string }
+
+// The answers to a question without options.
+const (
+	Yes = "yes"
+	No  = "no"
+)
 
 // Prompter asks on a terminal.
 type Prompter struct{ streams Streams }
@@ -45,48 +53,67 @@ func (p *Prompter) Interactive() bool {
 	return p.streams.Terminal.In && p.streams.Terminal.Err
 }
 
-// Select asks for one of the options; the first is the default.
-func (p *Prompter) Select(ctx context.Context, q Question, options []Option) (string, error) {
-	value := options[0].Value
-	choices := make([]huh.Option[string], len(options))
-	for i, o := range options {
-		choices[i] = huh.NewOption(o.Label, o.Value)
+// Ask puts the questions on one form, and answers an option's value or Yes or
+// No for each. They belong together: a second form in one process may lose the
+// first key typed into it, to the first form's reader.
+func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, error) {
+	if len(questions) == 0 {
+		return nil, nil
 	}
-	field := huh.NewSelect[string]().Title(q.Title).Description(q.Help).Options(choices...).Value(&value)
-	err := p.ask(ctx, q, field)
-	return value, err
-}
-
-// Confirm asks a yes or no question; no is the default.
-func (p *Prompter) Confirm(ctx context.Context, q Question) (bool, error) {
-	var yes bool
-	field := huh.NewConfirm().Title(q.Title).Description(q.Help).Value(&yes)
-	err := p.ask(ctx, q, field)
-	return yes, err
-}
-
-func (p *Prompter) ask(ctx context.Context, q Question, field huh.Field) error {
 	if !p.Interactive() {
-		return &NoTerminalError{Title: q.Title, Flag: q.Flag}
+		return nil, &NoTerminalError{Title: questions[0].Title, Flag: questions[0].Flag}
 	}
-	in := &lines{from: p.streams.In}
-	form := huh.NewForm(huh.NewGroup(field)).WithOutput(p.streams.Err).WithShowHelp(true)
+	answers := make([]string, len(questions))
+	groups := make([]*huh.Group, len(questions))
+	for i, q := range questions {
+		if p.streams.Terminal.Accessible && q.Help != "" {
+			q.Title += " " + q.Help // which is not shown there
+		}
+		groups[i] = huh.NewGroup(field(q, &answers[i]))
+	}
+	form := huh.NewForm(groups...).WithOutput(p.streams.Err)
 	if p.streams.Terminal.Accessible {
-		return p.askInLines(ctx, q, form.WithAccessible(true).WithInput(in), in)
+		return answers, p.askInLines(ctx, form)
 	}
 	err := form.WithInput(p.streams.In).RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
-		return ErrAborted
+		return nil, ErrAborted
 	}
-	return err
+	return answers, err
+}
+
+func field(q Question, answer *string) huh.Field { //nolint:ireturn // one of two kinds of field
+	if len(q.Options) == 0 {
+		*answer = No
+		return huh.NewConfirm().Title(q.Title).Description(q.Help).Accessor(&yesNo{answer})
+	}
+	*answer = q.Options[0].Value
+	choices := make([]huh.Option[string], len(q.Options))
+	for i, o := range q.Options {
+		choices[i] = huh.NewOption(o.Label, o.Value)
+	}
+	return huh.NewSelect[string]().Title(q.Title).Description(q.Help).Options(choices...).Value(answer)
+}
+
+// yesNo lets a yes or no question answer with a word.
+type yesNo struct{ answer *string }
+
+// Get is part of huh's accessor.
+func (y *yesNo) Get() bool { return *y.answer == Yes }
+
+// Set is part of huh's accessor.
+func (y *yesNo) Set(yes bool) {
+	*y.answer = No
+	if yes {
+		*y.answer = Yes
+	}
 }
 
 // askInLines runs a form that reads lines. Reading can't be interrupted, so
 // when ctx ends the reader is left behind, and dies with the process.
-func (p *Prompter) askInLines(ctx context.Context, q Question, form *huh.Form, in *lines) error {
-	if q.Help != "" {
-		p.streams.Notef("%s", q.Help)
-	}
+func (p *Prompter) askInLines(ctx context.Context, form *huh.Form) error {
+	in := &lines{from: p.streams.In}
+	form = form.WithAccessible(true).WithInput(in)
 	answered := make(chan error, 1)
 	go func() { answered <- form.RunWithContext(ctx) }()
 	select {

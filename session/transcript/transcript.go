@@ -69,18 +69,19 @@ type Edit struct {
 
 // Call is one use of a tool that may write files without naming them.
 type Call struct {
-	ID string
+	ID string `json:"id"`
 	// Tool is the tool's name as far as it is one: up to the first byte that
 	// no tool name has.
-	Tool string
+	Tool string `json:"tool"`
 	// Start and End are the times of the call's line and of its result's; End
 	// is zero while the call is Open, both are zero if the lines have no time.
-	Start, End time.Time
+	Start time.Time `json:"start,omitzero"`
+	End   time.Time `json:"end,omitzero"`
 	// Open says that the call may still be writing: it has no result yet, or
 	// it went on in the background and nothing said that it ended.
-	Open bool
+	Open bool `json:"open,omitempty"`
 	// Line is the number of its line, from 0.
-	Line int
+	Line int `json:"line"`
 }
 
 // Message is one answer of the model.

@@ -39,13 +39,10 @@ func (t *table) source() ([]byte, error) {
 }
 
 func (t *table) writeRule(b *bytes.Buffer, e entry) {
-	fmt.Fprintf(b, "{\nid: %q, plan: %s,\nexpr: %s,\n", e.RuleID, e.plan, str(e.Regex.String()))
-	field(b, "tail", str(e.tail), e.tail != "")
-	field(b, "boundary", "true", e.boundary)
+	fmt.Fprintf(b, "{\nid: %q,\n", e.RuleID)
+	t.writePlan(b, e)
 	field(b, "generic", "true", e.generic)
 	field(b, "known", "true", e.known)
-	field(b, "lead", fmt.Sprint(e.lead), e.lead > 0)
-	field(b, "reach", fmt.Sprint(e.reach), e.reach > 0)
 	field(b, "group", fmt.Sprint(e.SecretGroup), e.SecretGroup > 0)
 	field(b, "entropy", fmt.Sprint(e.Entropy), e.Entropy != 0)
 	var ks []string
@@ -53,23 +50,52 @@ func (t *table) writeRule(b *bytes.Buffer, e entry) {
 		ks = append(ks, fmt.Sprint(t.literal(k)))
 	}
 	field(b, "keywords", "[]uint16{"+strings.Join(ks, ", ")+"}", true)
-	if len(e.starts) > 0 {
-		b.WriteString("starts: []start{\n")
-		for _, s := range e.starts {
-			ids := make([]byte, len(s.classes))
-			for i, c := range s.classes {
-				ids[i] = t.classes.id(c)
-			}
-			fmt.Fprintf(b, "{lit: %d, off: %d, classes: %s},\n", t.literal(s.literal), s.off, hexString(ids))
+	if len(e.either) > 0 {
+		b.WriteString("either: []rule{\n")
+		for _, alternative := range e.either {
+			b.WriteString("{\n")
+			t.writePlan(b, alternative)
+			b.WriteString("},\n")
 		}
+		b.WriteString("},\n")
+	}
+	allow := strings.ReplaceAll(strings.Trim(fmt.Sprint(e.allow), "[]"), " ", ", ")
+	field(b, "allow", "[]uint8{"+allow+"}", len(e.allow) > 0)
+	b.WriteString("},\n")
+}
+
+// writePlan writes what is needed to find the matches of an expression.
+func (t *table) writePlan(b *bytes.Buffer, e entry) {
+	fmt.Fprintf(b, "plan: %s,\nexpr: %s,\n", e.plan, str(e.expr))
+	field(b, "tail", str(e.tail), e.tail != "")
+	field(b, "boundary", "true", e.boundary)
+	field(b, "lead", fmt.Sprint(e.lead), e.lead > 0)
+	field(b, "reach", fmt.Sprint(e.reach), e.reach > 0)
+	t.writeStarts(b, e.starts)
+	if e.then != nil {
+		fmt.Fprintf(b, "then: &then{\nexpr: %s,\nbreaks: %d,\n", str(e.then.expr), e.then.breaks)
+		t.writeStarts(b, e.then.starts)
 		b.WriteString("},\n")
 	}
 	if f := e.follow; f != nil {
 		id := t.classes.id
-		fmt.Fprintf(b, "follow: &follow{gap: %d, oper: %d, fill: %d, secret: %d, maxGap: %d, maxFill: %d, minSecret: %d},\n",
-			id(f.gap), id(f.oper), id(f.fill), id(f.secret), f.maxGap, f.maxFill, f.minSecret)
+		fmt.Fprintf(b, "follow: &follow{gap: %d, oper: %d, fill: %d, secret: %d, body: %d, maxGap: %d, maxFill: %d, minSecret: %d},\n",
+			id(f.gap), id(f.oper), id(f.fill), id(f.secret), id(f.fill.union(f.secret)), f.maxGap, f.maxFill, f.minSecret)
 	}
-	field(b, "allow", strings.ReplaceAll(fmt.Sprintf("[]uint8{%v}", strings.Trim(fmt.Sprint(e.allow), "[]")), " ", ", "), len(e.allow) > 0)
+}
+
+func (t *table) writeStarts(b *bytes.Buffer, starts []startEntry) {
+	if len(starts) == 0 {
+		return
+	}
+	b.WriteString("starts: []start{\n")
+	for _, s := range starts {
+		ids := make([]byte, len(s.classes))
+		for i, c := range s.classes {
+			ids[i] = t.classes.id(c)
+		}
+		fmt.Fprintf(b, "{lit: %d, off: %d, classes: %s},\n", t.literal(s.literal), s.off, hexString(ids))
+	}
 	b.WriteString("},\n")
 }
 

@@ -158,12 +158,23 @@ func (t *table) collectLiterals() {
 		for _, k := range e.Keywords {
 			t.literals = append(t.literals, strings.ToLower(k))
 		}
-		for _, s := range e.starts {
+		for _, s := range e.allStarts() {
 			t.literals = append(t.literals, s.literal)
 		}
 	}
 	slices.Sort(t.literals)
 	t.literals = slices.Compact(t.literals)
+}
+
+func (e entry) allStarts() []startEntry {
+	all := slices.Clone(e.starts)
+	for _, alternative := range e.either {
+		all = append(all, alternative.allStarts()...)
+	}
+	if e.then != nil {
+		all = append(all, e.then.starts...)
+	}
+	return all
 }
 
 func (t *table) literal(s string) int {

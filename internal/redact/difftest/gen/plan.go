@@ -12,6 +12,7 @@ const (
 	runExpr  = `[\w.-]{0,50}?`
 	operExpr = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 	maxRun   = 50
+	maxAfter = 4 // bytes of a match after the secret
 )
 
 // entry is a rule as it is written to the table.
@@ -24,8 +25,10 @@ type entry struct {
 	known         bool
 	starts        []startEntry
 	follow        *followEntry
+	then          *thenEntry
+	either        []entry
+	expr          string
 	allow         []int
-	keywordsFixed []string
 }
 
 type startEntry struct {
@@ -40,10 +43,63 @@ type followEntry struct {
 	minSecret               int
 }
 
+type thenEntry struct {
+	expr   string
+	starts []startEntry
+	breaks int
+}
+
 // planned works out how to find the matches of a rule.
 func planned(r config.Rule) entry {
-	e := entry{Rule: r, plan: "planFull", generic: strings.Contains(strings.ToLower(r.RuleID), "generic")}
-	expr, whole := r.Regex.String(), parse(r.Regex.String())
+	e := plannedExpr(r.Regex.String())
+	if e.plan == "planFull" {
+		for _, alternative := range alternatives(e.expr) {
+			e.either = append(e.either, plannedExpr(alternative))
+			if last := e.either[len(e.either)-1]; last.plan == "planFull" {
+				e.either = nil
+				break
+			}
+		}
+	}
+	if e.either != nil {
+		e.plan = "planEither"
+	}
+	e.Rule, e.generic = r, strings.Contains(strings.ToLower(r.RuleID), "generic")
+	e.known = e.plan == "planStart" && (e.RuleID == "jwt" || e.longLiterals())
+	return e
+}
+
+// alternatives splits an expression that is an alternation of two.
+func alternatives(expr string) []string {
+	whole := parse(expr)
+	if whole.Op != syntax.OpAlternate || len(whole.Sub) != 2 {
+		return nil
+	}
+	fold := ""
+	if strings.HasPrefix(expr, "(?i)") {
+		fold = "(?i)" // it holds for what comes after a bar too
+	}
+	for i, c := range expr {
+		if c != '|' {
+			continue
+		}
+		parts := []string{expr[:i], fold + expr[i+1:]}
+		first, err := syntax.Parse(parts[0], syntax.Perl)
+		if err != nil || !first.Equal(whole.Sub[0]) {
+			continue
+		}
+		second, err := syntax.Parse(parts[1], syntax.Perl)
+		if err != nil || second.String() != whole.Sub[1].String() {
+			continue
+		}
+		return parts
+	}
+	return nil
+}
+
+func plannedExpr(expr string) entry {
+	e := entry{plan: "planFull", expr: expr}
+	whole := parse(expr)
 	if anchored(whole) {
 		return e
 	}
@@ -71,16 +127,13 @@ func planned(r config.Rule) entry {
 		}
 	}
 	e.plan, e.starts, e.reach = "planStart", starts, reachOf(whole)
-	e.known = knownAlone(e)
+	e.then = thenOf(whole)
 	return e
 }
 
-// knownAlone reports whether the pattern itself tells a secret, so that it may
-// be looked for in paths too.
-func knownAlone(e entry) bool {
-	if e.RuleID == "jwt" {
-		return true
-	}
+// longLiterals reports whether the pattern itself tells a secret, so that it
+// may be looked for in paths too.
+func (e entry) longLiterals() bool {
 	for _, s := range e.starts {
 		if len(s.literal) < 3 {
 			return false
@@ -200,7 +253,76 @@ func followOf(tail string) *followEntry {
 		return nil
 	}
 	f.minSecret, _ = lengths(rest.Sub[1])
+	if _, after := lengths(&syntax.Regexp{Op: syntax.OpConcat, Sub: rest.Sub[2:]}); after < 0 || after > maxAfter {
+		return nil
+	}
 	return f
+}
+
+// thenOf works out what must come at the end of a match, if anything can be in
+// the middle of it.
+func thenOf(whole *syntax.Regexp) *thenEntry {
+	if whole.Op != syntax.OpConcat || reachOf(whole) > 0 {
+		return nil
+	}
+	for i, sub := range whole.Sub {
+		if _, plain := union(sub); plain {
+			continue
+		}
+		end := &syntax.Regexp{Op: syntax.OpConcat, Sub: whole.Sub[i+1:], Flags: syntax.Perl}
+		starts, ok := startsOf(end)
+		if !ok || leading(end) != edgeNone {
+			return nil
+		}
+		before := &syntax.Regexp{Op: syntax.OpConcat, Sub: whole.Sub[:i+1]}
+		return &thenEntry{end.String(), starts, breaks(before)}
+	}
+	return nil
+}
+
+// breaks is how many line breaks re can match at most, -1 for no limit.
+func breaks(re *syntax.Regexp) int {
+	one := func() int {
+		if len(re.Sub) == 0 {
+			return 0
+		}
+		return breaks(re.Sub[0])
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		return strings.Count(string(re.Rune), "\n")
+	case syntax.OpAnyChar:
+		return 1
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			if re.Rune[i] <= '\n' && '\n' <= re.Rune[i+1] {
+				return 1
+			}
+		}
+		return 0
+	case syntax.OpStar, syntax.OpPlus:
+		return min(0, -one())
+	case syntax.OpRepeat:
+		if one() == 0 {
+			return 0
+		}
+		return times(one(), re.Max)
+	case syntax.OpAlternate, syntax.OpQuest:
+		most := 0
+		for _, sub := range re.Sub {
+			n := breaks(sub)
+			if n < 0 {
+				return -1
+			}
+			most = max(most, n)
+		}
+		return most
+	}
+	sum := 0
+	for _, sub := range re.Sub {
+		sum = plus(sum, breaks(sub))
+	}
+	return sum
 }
 
 // fires reports whether a rule can find anything in a text that has no path.

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// install does the work. Every step may be done again; the marker, which
+// together with settings puts the hooks to work, comes last.
+func (e *enabling) install(ctx context.Context) error {
+	project, err := openProject(e.repo)
+	if err != nil {
+		return err
+	}
+	if err := project.ignore(e.opts.local); err != nil {
+		return err
+	}
+	if err := e.installAgent(); err != nil {
+		return err
+	}
+	report, err := installGitHooks(ctx, e.repo, e.opts.force)
+	if err != nil {
+		return err
+	}
+	file, err := e.writeSettings(project)
+	if err != nil {
+		return err
+	}
+	if err := project.mark(); err != nil {
+		return err
+	}
+	e.Streams.Printf("%s Project configured (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(file))
+	for _, line := range report {
+		e.Streams.Notef("%s", line)
+	}
+	e.Streams.Printf("\nReady.\n")
+	e.warn()
+	return nil
+}
+
+// relative is a path as the user would type it at the worktree's root.
+func (e *enabling) relative(path string) string {
+	if rel, err := filepath.Rel(e.repo.Root, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+func (e *enabling) installAgent() error {
+	e.Streams.Printf("Agent: %s\n\n", claudeLabel)
+	files := claudeFiles(e.repo.Root)
+	target := files[0]
+	if e.opts.local {
+		target = files[1]
+	}
+	if e.agent.Installed > 0 {
+		target = e.agent.File
+	}
+	hooks := claudeSettings(e.repo, target)
+	if e.opts.force {
+		if _, err := hooks.Uninstall(); err != nil {
+			return err
+		}
+	}
+	if !e.opts.force && e.agent.complete() {
+		e.Streams.Printf("Hooks for %s already installed\n", claudeLabel)
+		return nil
+	}
+	n, changed, err := hooks.Install()
+	if err != nil {
+		return err
+	}
+	if !changed {
+		e.Streams.Printf("Hooks for %s already installed\n", claudeLabel)
+		return nil
+	}
+	e.Streams.Printf("Installed %s for %s\n", ui.Plural(n, "hook"), claudeLabel)
+	return nil
+}
+
+// writeSettings writes what isn't so already, and answers the file that says
+// so.
+func (e *enabling) writeSettings(p *project) (string, error) {
+	target, write := e.settingsFile()
+	if !write {
+		return target, nil
+	}
+	changes := []settings.Change{{Key: settings.KeyEnabled, Value: true}}
+	if e.opts.strategy != "" || !e.has(settings.Project) {
+		changes = append([]settings.Change{{Key: settings.KeyStrategy, Value: settings.ManualCommit}}, changes...)
+	}
+	if _, err := p.set(target, changes...); err != nil {
+		return "", err
+	}
+	local := settings.LocalFile(e.repo.Root)
+	if target == local || !e.has(settings.Local) || e.settings(e.repo).Enabled {
+		return target, nil
+	}
+	_, err := p.set(local, settings.Change{Key: settings.KeyEnabled, Value: true})
+	return target, err
+}
+
+// settingsFile is the file that says, or is to say, that the worktree is
+// enabled, and whether it must be written.
+func (e *enabling) settingsFile() (path string, write bool) {
+	root := e.repo.Root
+	none := true
+	for _, f := range e.is.Files {
+		none = none && f.Layer == settings.User
+	}
+	switch {
+	case e.opts.local:
+		return settings.LocalFile(root), true
+	case e.opts.project, none:
+		return settings.ProjectFile(root), true
+	case e.is.Enabled && e.opts.strategy == "":
+		for _, f := range e.is.Files {
+			if f.Layer != settings.User {
+				return f.Path, false
+			}
+		}
+	}
+	return settings.LocalFile(root), true
+}
+
+// warn says what would keep recording from working all the same.
+func (e *enabling) warn() {
+	if !onPath(e.Getenv, "entire") {
+		e.Streams.Notef("The program isn't on your PATH: until it is, the hooks do nothing.")
+		e.Streams.Hint("add the folder of `entire` to PATH")
+	}
+	s := e.settings(e.repo)
+	if src := s.Source(settings.KeyEnabled); !s.Enabled {
+		e.Streams.Notef("Recording is still disabled by %s.", strings.TrimSpace(fmt.Sprint(src.Layer, " ", src.Name)))
+	}
+}

@@ -1,0 +1,86 @@
+package session_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/session"
+)
+
+const (
+	beginMachine = "<!-- machine: begin, generated from session.Rules -->\n"
+	endMachine   = "<!-- machine: end -->\n"
+)
+
+// diagram is the machine as docs/formats/session.md shows it.
+func diagram(rules []session.Rule) string {
+	var b strings.Builder
+	b.WriteString("```mermaid\nstateDiagram-v2\n    [*] --> idle\n")
+	for _, r := range rules {
+		fmt.Fprintf(&b, "    %s --> %s: %s\n", r.From, r.Step.Next, r.Event)
+	}
+	b.WriteString("```\n\n| phase | event | next phase | actions, in this order |\n|---|---|---|---|\n")
+	for _, r := range rules {
+		names := make([]string, 0, len(r.Step.Actions))
+		for _, a := range r.Step.Actions {
+			names = append(names, string(a))
+		}
+		list := strings.Join(names, ", ")
+		if list == "" {
+			list = "-"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.From, r.Event, r.Step.Next, list)
+	}
+	return b.String()
+}
+
+// TestDiagram holds the document against the machine. With ENTIRE_UPDATE=1 it
+// writes the document.
+func TestDiagram(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "docs", "formats", "session.md")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(data), beginMachine)
+	is, after, ends := strings.Cut(rest, endMachine)
+	if !found || !ends {
+		t.Fatalf("%s has no marked place for the machine", path)
+	}
+	want := "\n" + diagram(session.Rules()) + "\n"
+	if is == want {
+		return
+	}
+	if os.Getenv("ENTIRE_UPDATE") != "1" {
+		t.Fatalf("%s isn't the machine; ENTIRE_UPDATE=1 rewrites it (-document +machine)\n%s", path, cmp.Diff(is, want))
+	}
+	if err := os.WriteFile(path, []byte(before+beginMachine+want+endMachine+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDocumentNamesEveryAction: an action that the document doesn't explain is
+// of no use to a reader.
+func TestDocumentNamesEveryAction(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join("..", "docs", "formats", "session.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range actions() {
+		if !strings.Contains(string(data), "| `"+string(a)+"` |") {
+			t.Errorf("docs/formats/session.md doesn't explain %s", a)
+		}
+	}
+	for _, e := range events() {
+		if !strings.Contains(string(data), "| `"+string(e)+"` |") {
+			t.Errorf("docs/formats/session.md doesn't explain %s", e)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Paths are file names as git has them, which may be any bytes. In JSON, where
+// only Unicode can stand, a name that is not UTF-8, or that begins with a
+// quote, is quoted as git quotes it: "\303\251.txt" with the quotes.
+type Paths []string
+
+// MarshalJSON encodes the names.
+func (p Paths) MarshalJSON() ([]byte, error) {
+	quoted := make([]string, len(p))
+	for i, name := range p {
+		quoted[i] = quotePath(name)
+	}
+	data, err := json.Marshal(quoted)
+	if err != nil {
+		return nil, fmt.Errorf("encode paths: %w", err)
+	}
+	return data, nil
+}
+
+// UnmarshalJSON decodes the names; null is none.
+func (p *Paths) UnmarshalJSON(data []byte) error {
+	var quoted []string
+	if err := json.Unmarshal(data, &quoted); err != nil {
+		return fmt.Errorf("decode paths: %w", err)
+	}
+	*p = nil
+	for _, name := range quoted {
+		*p = append(*p, unquotePath(name))
+	}
+	return nil
+}
+
+func quotePath(name string) string {
+	if utf8.ValidString(name) && !strings.HasPrefix(name, `"`) {
+		return name
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= utf8.RuneSelf || c == 0x7f: //nolint:mnd // DEL
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// unquotePath is the inverse; a name that isn't quoted right is itself.
+func unquotePath(name string) string {
+	if !strings.HasPrefix(name, `"`) {
+		return name
+	}
+	// Git's escapes are a part of Go's.
+	if plain, err := strconv.Unquote(name); err == nil {
+		return plain
+	}
+	return name
+}

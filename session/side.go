@@ -1,0 +1,90 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Side is a file beside a state that only grows; how much of it is valid
+// stands in the state. What a crash left beyond that is written over.
+type Side struct{ path string }
+
+// Side names the side file of the session id for one kind of record.
+func (s *Store) Side(id, kind string) Side {
+	return Side{path: filepath.Join(s.dir, id+"."+kind)}
+}
+
+// Read answers the first valid bytes; an error if the file is shorter.
+func (f Side) Read(valid int64) ([]byte, error) {
+	if valid == 0 {
+		return nil, nil
+	}
+	data, err := os.ReadFile(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("read side file: %w", err)
+	}
+	if int64(len(data)) < valid {
+		return nil, fmt.Errorf("%s has %d bytes of %d: %w", f.path, len(data), valid, ErrCorrupt)
+	}
+	return data[:valid], nil
+}
+
+// Append writes data after the first valid bytes and answers the new valid
+// length, which counts only once the state is saved with it. A file that is
+// shorter is ErrCorrupt.
+func (f Side) Append(valid int64, data []byte) (int64, error) {
+	if len(data) == 0 {
+		return valid, nil
+	}
+	if err := disk.Step("append", f.path); err != nil {
+		return valid, err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
+		return valid, err
+	}
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return valid, err
+	}
+	err = writeAfter(file, valid, data)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return valid, fmt.Errorf("append to %s: %w", f.path, err)
+	}
+	return valid + int64(len(data)), nil
+}
+
+// writeAfter refuses a file that has lost valid bytes: a write would put a
+// hole in their place.
+func writeAfter(file *os.File, valid int64, data []byte) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < valid {
+		return fmt.Errorf("%d bytes of %d: %w", info.Size(), valid, ErrCorrupt)
+	}
+	_, err = file.WriteAt(data, valid)
+	return err
+}
+
+// Replace writes the whole file anew.
+func (f Side) Replace(data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
+		return err
+	}
+	return disk.WriteCache(f.path, data, 0o600)
+}
+
+// ReadAll answers the whole file, nil if there is none.
+func (f Side) ReadAll() ([]byte, error) {
+	data, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}

@@ -1,0 +1,120 @@
+package session_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-3aff656d/entire/session"
+)
+
+func appendTo(t testing.TB, f session.Side, valid int64, text string) int64 {
+	t.Helper()
+	next, err := f.Append(valid, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+func checkSide(t testing.TB, f session.Side, valid int64, want string) {
+	t.Helper()
+	got, err := f.Read(valid)
+	if err != nil || string(got) != want {
+		t.Errorf("holds %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestSideWritesOverWhatACrashLeft(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	f := s.Side("a", "prompts")
+	checkSide(t, f, 0, "")
+	valid := appendTo(t, f, 0, "one\n")
+	// The process dies before the state is saved: what it appended is garbage.
+	appendTo(t, f, valid, "garbage that is longer than what follows\n")
+	checkSide(t, f, valid, "one\n")
+	valid = appendTo(t, f, valid, "two\n")
+	checkSide(t, f, valid, "one\ntwo\n")
+	valid = appendTo(t, f, valid, "three\n")
+	checkSide(t, f, valid, "one\ntwo\nthree\n")
+	if next := appendTo(t, f, valid, ""); next != valid {
+		t.Errorf("nothing moved the length from %d to %d", valid, next)
+	}
+}
+
+func TestSideThatIsLost(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	f := s.Side("a", "prompts")
+	valid := appendTo(t, f, 0, "one\ntwo\n")
+	path := filepath.Join(s.Dir(), "a.prompts")
+	if err := os.Truncate(path, 5); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Read(valid); !errors.Is(err, session.ErrCorrupt) {
+		t.Errorf("read of a short file: %v", err)
+	}
+	if next, err := f.Append(valid, []byte("three\n")); !errors.Is(err, session.ErrCorrupt) || next != valid {
+		t.Errorf("append to a short file: %d, %v", next, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Read(valid); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("read of no file: %v", err)
+	}
+	if _, err := f.Append(valid, []byte("three\n")); !errors.Is(err, session.ErrCorrupt) {
+		t.Errorf("append to no file: %v", err)
+	}
+	checkSide(t, f, appendTo(t, f, 0, "again\n"), "again\n")
+}
+
+func TestSideAsAWhole(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	f := s.Side("a", "untracked")
+	if data, err := f.ReadAll(); err != nil || data != nil {
+		t.Errorf("no file: %q, %v", data, err)
+	}
+	for _, text := range []string{"?a\x00?b\x00", "", "?c\n\x00"} {
+		if err := f.Replace([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := f.ReadAll(); err != nil || string(data) != text {
+			t.Errorf("holds %q, %v", data, err)
+		}
+	}
+}
+
+// TestSideProperty appends with crashes between a write and the save of the
+// state: what is valid is always what was appended and saved.
+func TestSideProperty(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		f := session.Open(filepath.Join(root, strconv.Itoa(n))).Side("s", "kind")
+		var want string
+		var valid int64
+		for range rapid.IntRange(1, 20).Draw(rt, "appends") {
+			text := rapid.StringN(0, 40, -1).Draw(rt, "text")
+			next, err := f.Append(valid, []byte(text))
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if rapid.Bool().Draw(rt, "crash") {
+				continue
+			}
+			valid, want = next, want+text
+			if got, err := f.Read(valid); err != nil || string(got) != want {
+				rt.Fatalf("holds %q, %v; want %q", got, err, want)
+			}
+		}
+	})
+}
