@@ -35,10 +35,10 @@ func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, 
 		if i > 0 {
 			sum.Write([]byte{'\n'})
 		}
-		if i == len(found)-1 {
-			blob = bytes.TrimSuffix(blob, []byte{'\n'}) // others end a transcript with a newline, which isn't stored
-		}
 		clean := s.redactLines(blob)
+		if i == len(found)-1 {
+			clean = bytes.TrimSuffix(clean, []byte{'\n'}) // others end a transcript with a newline
+		}
 		sum.Write(clean)
 		pieces, err := s.pieces(oid, blob, clean)
 		if err != nil {

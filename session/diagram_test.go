@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 const (
@@ -62,6 +64,27 @@ func TestDiagram(t *testing.T) {
 	}
 	if err := os.WriteFile(path, []byte(before+beginMachine+want+endMachine+after), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDocumentNamesEveryField: the document is the format.
+func TestDocumentNamesEveryField(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(filepath.Join("..", "docs", "formats", "session.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []any{
+		session.State{}, session.Recorder{}, session.Process{}, session.Turn{}, session.Segments{}, session.Tokens{},
+		transcript.Cursor{}, transcript.Call{},
+	} {
+		kind := reflect.TypeOf(of)
+		for i := range kind.NumField() {
+			name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+			if name != "" && !strings.Contains(string(data), "`"+name+"`") {
+				t.Errorf("docs/formats/session.md doesn't name %s of %v", name, kind)
+			}
+		}
 	}
 }
 

@@ -85,6 +85,16 @@ func (s *Store) load(name string) (*State, error) {
 	return state, nil
 }
 
+// Stamp is what the state of the session id has anew whenever it is saved,
+// empty if there is none.
+func (s *Store) Stamp(id string) string {
+	stamp, err := s.stamp(id + stateExt)
+	if err != nil {
+		return ""
+	}
+	return stamp
+}
+
 // Save writes the state durably. The folder is made when it is missing.
 func (s *Store) Save(state *State) error {
 	if err := CheckID(state.ID); err != nil {
@@ -182,7 +192,7 @@ func (s *Store) stamp(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strconv.FormatInt(info.Size(), 36) + "." + strconv.FormatInt(info.ModTime().UnixNano(), 36), nil
+	return strconv.FormatInt(info.Size(), 36) + "." + strconv.FormatInt(info.ModTime().UnixNano(), 36) + disk.Inode(info), nil
 }
 
 func (s *Store) readDormant() map[string]string {

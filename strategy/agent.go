@@ -43,16 +43,18 @@ type Greeting struct {
 func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error) {
 	r.Repair(ctx)
 	r.endDead(ctx)
-	var greeting Greeting
-	err := r.change(ctx, in, session.Start, func(s *session.State) error {
+	err := r.step(ctx, in, session.Start, func(_ *session.State, n *notes) error {
 		entries, err := r.Repo.Status(ctx)
 		if err != nil {
 			return fmt.Errorf("list what is untracked: %w", err)
 		}
-		return r.Sessions.Side(s.ID, "untracked").Replace(encodeKnown(entries))
+		n.known = encodeKnown(entries)
+		return nil
 	})
+	var greeting Greeting
 	for _, s := range r.pendingHere(ctx) {
-		if s.ID != in.SessionID && s.Phase != session.Ended && (s.Phase == session.Active || s.CheckpointCount > 0 || len(s.FilesTouched) > 0) {
+		busy := s.Phase == session.Active || s.CheckpointCount > 0 || len(s.FilesTouched) > 0
+		if s.ID != in.SessionID && s.Phase != session.Ended && busy {
 			greeting.Others++
 		}
 	}
@@ -64,7 +66,7 @@ func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error)
 // no git process but one that reads HEAD for a session not seen before.
 func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 	start := r.markPrompt(ctx, in.SessionID)
-	err := r.change(ctx, in, session.TurnStart, func(s *session.State) error {
+	err := r.step(ctx, in, session.TurnStart, func(s *session.State, _ *notes) error {
 		rec := &s.Recorder
 		rec.Agent, rec.Expect = in.Agent, ""
 		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
@@ -134,7 +136,7 @@ func (r *Recorder) ownDir(dir string) error {
 func (r *Recorder) Stop(ctx context.Context, in Input) error {
 	r.Repair(ctx)
 	r.endDead(ctx)
-	err := r.change(ctx, in, session.TurnEnd, func(s *session.State) error {
+	err := r.step(ctx, in, session.TurnEnd, func(s *session.State, _ *notes) error {
 		s.Recorder.Background = in.Background
 		return nil
 	})
@@ -146,16 +148,14 @@ func (r *Recorder) Stop(ctx context.Context, in Input) error {
 func (r *Recorder) SessionEnd(ctx context.Context, in Input) error {
 	r.Repair(ctx)
 	r.endDead(ctx)
-	err := r.locked(ctx, func() error {
-		s, err := r.Sessions.Load(in.SessionID)
-		if errors.Is(err, session.ErrNotFound) {
-			return nil
-		}
-		if err == nil && s.TurnID == "" && !hasRecord(s) {
-			return r.Sessions.Remove(s.ID) // nothing was ever asked
-		}
-		return r.step(ctx, in, session.Stop, nil)
-	})
+	s, err := r.Sessions.Load(in.SessionID)
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		return nil
+	case err == nil && s.TurnID == "" && !hasRecord(s): // nothing was ever asked
+		return r.locked(ctx, func() error { return r.Sessions.Remove(s.ID) })
+	}
+	err = r.step(ctx, in, session.Stop, nil)
 	r.topUp(ctx, in.SessionID)
 	return err
 }
@@ -164,37 +164,63 @@ func hasRecord(s *session.State) bool {
 	return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+s.CheckpointCount > 0 || s.LastCheckpointID != ""
 }
 
-// change carries out an event under the lock.
-func (r *Recorder) change(ctx context.Context, in Input, event session.Event, then func(*session.State) error) error {
-	return r.locked(ctx, func() error { return r.step(ctx, in, event, then) })
-}
+// attempts is how often a step is made again after another hook of the same
+// session was faster.
+const attempts = 5
+
+// errStale means that a state was saved by another hook since it was loaded.
+var errStale = errors.New("session state changed meanwhile")
 
 // step carries out an event on a session: the machine's actions, then the
-// hook's own part, and the state last.
-func (r *Recorder) step(ctx context.Context, in Input, event session.Event, then func(*session.State) error) error {
+// hook's own part, and the state last. The work is done without the lock, which
+// is held only while the state is saved; if another hook has saved it
+// meanwhile, all is done again upon that.
+func (r *Recorder) step(ctx context.Context, in Input, event session.Event, then func(*session.State, *notes) error) error {
+	for attempt := 1; ; attempt++ {
+		err := r.try(ctx, in, event, then)
+		if !errors.Is(err, errStale) || attempt == attempts {
+			return err
+		}
+	}
+}
+
+func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then func(*session.State, *notes) error) error {
+	stamp := r.Sessions.Stamp(in.SessionID)
 	s, err := r.load(ctx, in)
 	if err != nil {
 		return err
 	}
+	n := new(notes)
 	next := session.Transition(s.Phase, event)
 	for _, action := range next.Actions {
-		if err := r.act(ctx, s, in, action); err != nil {
+		if err := r.act(ctx, s, n, in, action); err != nil {
 			return fmt.Errorf("%s: %w", action, err)
 		}
 	}
 	if then != nil {
-		if err := then(s); err != nil {
+		if err := then(s, n); err != nil {
 			return err
 		}
 	}
 	s.Phase = next.Next
-	if err := r.Sessions.Save(s); err != nil {
-		return err
-	}
-	if len(s.Recorder.Incomplete) > 0 {
+	err = r.locked(ctx, func() error {
+		if r.Sessions.Stamp(s.ID) != stamp {
+			return errStale
+		}
+		for _, move := range n.refs {
+			if err := move(); err != nil {
+				return err
+			}
+		}
+		if err := n.write(r.Sessions, s.ID); err != nil {
+			return err
+		}
+		return r.Sessions.Save(s)
+	})
+	if err == nil && len(s.Recorder.Incomplete) > 0 {
 		r.detach(ctx, s.ID)
 	}
-	return nil
+	return err
 }
 
 // load answers the session's state, a new one if there is none. One that can't
@@ -238,7 +264,7 @@ func (r *Recorder) newState(ctx context.Context, in Input) (*session.State, erro
 }
 
 // act carries out one action of the machine.
-func (r *Recorder) act(ctx context.Context, s *session.State, in Input, action session.Action) error {
+func (r *Recorder) act(ctx context.Context, s *session.State, n *notes, in Input, action session.Action) error {
 	switch action {
 	case session.Touch:
 		r.touch(s)
@@ -248,13 +274,13 @@ func (r *Recorder) act(ctx context.Context, s *session.State, in Input, action s
 		now := r.Env.Now()
 		s.EndedAt = &now
 	case session.SaveTurn:
-		return r.saveTurn(ctx, s, in)
+		return r.saveTurn(ctx, s, n, in)
 	case session.Finalize:
 		if in.Prompt != "" { // somebody waits: a child does it
 			s.Recorder.Incomplete = unfinished(s)
 			return nil
 		}
-		return r.finalize(ctx, s, redactInStop)
+		return r.finalize(ctx, s, n)
 	case session.BeginTurn, session.Condense, session.CondenseIfTouched:
 		// What is left of them is the caller's own part.
 	}
@@ -262,7 +288,7 @@ func (r *Recorder) act(ctx context.Context, s *session.State, in Input, action s
 }
 
 // saveTurn makes the shadow checkpoint of a turn and forgets the turn.
-func (r *Recorder) saveTurn(ctx context.Context, s *session.State, in Input) error {
+func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in Input) error {
 	status := make(chan statusResult, 1)
 	go func() { //nolint:contextcheck // the same context
 		defer func() {
@@ -273,7 +299,7 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, in Input) err
 		entries, err := r.Repo.Status(ctx)
 		status <- statusResult{entries, err}
 	}()
-	caught := r.catchUp(ctx, s)
+	caught := r.catchUp(ctx, s, n)
 	listed := <-status
 	if err := errors.Join(caught, listed.err); err != nil {
 		return err
@@ -297,16 +323,14 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, in Input) err
 		return err
 	}
 	if len(touched) > 0 && born {
-		if err := r.shadow(ctx, s, touched, head); err != nil {
+		if err := r.shadow(ctx, s, n, touched, head); err != nil {
 			return err
 		}
 	}
 	if !complete {
 		r.detach(ctx, s.ID)
 	}
-	if err := r.Sessions.Side(s.ID, "untracked").Replace(encodeKnown(listed.entries)); err != nil {
-		return err
-	}
+	n.known = encodeKnown(listed.entries)
 	s.UntrackedAtStart = untracked(listed.entries)
 	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
 	_ = os.Remove(r.promptMark(s.ID)) // its time is in the state

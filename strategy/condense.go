@@ -15,6 +15,7 @@ import (
 // condensed is one session on its way into a checkpoint.
 type condensed struct {
 	state    *session.State
+	notes    *notes
 	files    []string // of the commit
 	rest     left
 	complete bool // all of the transcript is stored
@@ -192,7 +193,8 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, change
 	if s.Recorder.Applied == d.Nonce {
 		return condensed{}, errApplied
 	}
-	if err := r.catchUp(ctx, s); err != nil {
+	notes := new(notes)
+	if err := r.catchUp(ctx, s, notes); err != nil {
 		return condensed{}, err
 	}
 	complete, err := r.store(ctx, s, redactInCommit)
@@ -206,13 +208,13 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, change
 	if err := r.forgetKnown(s.ID, changes); err != nil {
 		return condensed{}, err
 	}
-	return condensed{state: s, files: share.Files, rest: rest, complete: complete}, nil
+	return condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete}, nil
 }
 
 // put is the change that writes a session's slot.
 func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint.Change, error) {
 	s := c.state
-	slot, err := r.slot(ctx, s)
+	slot, err := r.slot(ctx, s, c.notes)
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +248,8 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 
 // slot is what a checkpoint keeps of a session, less what only the commit
 // knows.
-func (r *Recorder) slot(ctx context.Context, s *session.State) (checkpoint.Slot, error) {
-	prompts, err := r.prompts(s)
+func (r *Recorder) slot(ctx context.Context, s *session.State, n *notes) (checkpoint.Slot, error) {
+	prompts, err := r.prompts(s, n)
 	if err != nil {
 		return checkpoint.Slot{}, err
 	}
@@ -364,6 +366,9 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 		rec.Applied = d.Nonce
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
 		r.touch(s)
+		if err := c.notes.write(r.Sessions, s.ID); err != nil {
+			return err
+		}
 		if err := r.Sessions.Save(s); err != nil {
 			return err
 		}

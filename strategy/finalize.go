@@ -15,15 +15,15 @@ import (
 // finalize completes the checkpoints of a turn's commits, now that the turn is
 // over: they get the whole transcript, and the last one the tokens that nobody
 // has counted. What of it can't be done within the budget is left to a child.
-func (r *Recorder) finalize(ctx context.Context, s *session.State, budget int64) error {
+func (r *Recorder) finalize(ctx context.Context, s *session.State, n *notes) error {
 	ids := unfinished(s)
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := r.catchUp(ctx, s); err != nil {
+	if err := r.catchUp(ctx, s, n); err != nil {
 		return err
 	}
-	complete, err := r.store(ctx, s, budget)
+	complete, err := r.store(ctx, s, redactInStop)
 	if err != nil {
 		return err
 	}
@@ -31,9 +31,18 @@ func (r *Recorder) finalize(ctx context.Context, s *session.State, budget int64)
 	if n := len(s.TurnCheckpointIDs); n > 0 {
 		last = s.TurnCheckpointIDs[n-1]
 	}
-	if err := r.rewriteSlots(ctx, s, ids, last); err != nil {
-		return err
-	}
+	n.refs = append(n.refs, func() error {
+		if err := r.rewriteSlots(ctx, s, n, ids, last); err != nil {
+			return err
+		}
+		counted(s, ids, last, complete)
+		return nil
+	})
+	return nil
+}
+
+// counted notes in the state that the checkpoints of its turn are complete.
+func counted(s *session.State, ids []string, last string, complete bool) {
 	if last != "" && last == s.LastCheckpointID {
 		s.Recorder.Counted = s.Total()
 		if len(s.FilesTouched) == 0 {
@@ -44,14 +53,13 @@ func (r *Recorder) finalize(ctx context.Context, s *session.State, budget int64)
 	if !complete || s.Recorder.Expect != "" {
 		s.Recorder.Incomplete = ids
 	}
-	return nil
 }
 
 // rewriteSlots writes the session's slots in the checkpoints ids anew, with
 // the transcript as it is stored now. The checkpoint last, if it is the
 // session's last one, counts all tokens that earlier ones haven't.
-func (r *Recorder) rewriteSlots(ctx context.Context, s *session.State, ids []string, last string) error {
-	slot, err := r.slot(ctx, s)
+func (r *Recorder) rewriteSlots(ctx context.Context, s *session.State, n *notes, ids []string, last string) error {
+	slot, err := r.slot(ctx, s, n)
 	if err != nil {
 		return err
 	}
@@ -131,7 +139,7 @@ func (r *Recorder) Complete(ctx context.Context, id string) error {
 			s.Recorder.Stored = stored
 		}
 		if ids := unfinished(s); len(ids) > 0 {
-			if err := r.rewriteSlots(ctx, s, ids, ""); err != nil {
+			if err := r.rewriteSlots(ctx, s, new(notes), ids, ""); err != nil {
 				return err
 			}
 		}
@@ -151,8 +159,12 @@ func (r *Recorder) refresh(ctx context.Context, id string) (s *session.State, er
 			s = nil
 			return nil
 		}
+		n := new(notes)
 		if err == nil {
-			err = r.catchUp(ctx, s)
+			err = r.catchUp(ctx, s, n)
+		}
+		if err == nil {
+			err = n.write(r.Sessions, id)
 		}
 		if err == nil {
 			err = r.Sessions.Save(s)

@@ -30,18 +30,19 @@ const (
 
 // catchUp reads what is new in the session's transcript and adds it to the
 // state: prompts, tokens, and what the running turn did. A transcript that
-// isn't there yet, or no more, is not an error.
-func (r *Recorder) catchUp(ctx context.Context, s *session.State) error {
+// isn't there yet, or no more, is not an error. What belongs into side files is
+// left in n.
+func (r *Recorder) catchUp(ctx context.Context, s *session.State, n *notes) error {
 	if s.TranscriptPath == "" {
 		return nil
 	}
-	err := r.readNew(ctx, s)
+	err := r.readNew(ctx, s, n)
 	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 		// A side file is gone: all of it can be had from the transcript again.
 		r.Log.WarnContext(ctx, "transcript read anew", "session_id", s.ID, "error", err.Error())
 		s.Recorder.Cursor = transcript.Cursor{}
 		forgetTranscript(s)
-		err = r.readNew(ctx, s)
+		err = r.readNew(ctx, s, n)
 	}
 	return err
 }
@@ -51,7 +52,7 @@ func forgetTranscript(s *session.State) {
 	s.Recorder.Prompts, s.Recorder.Usage, s.Recorder.Stored, s.TokenUsage = 0, 0, session.Segments{}, nil
 }
 
-func (r *Recorder) readNew(ctx context.Context, s *session.State) error {
+func (r *Recorder) readNew(ctx context.Context, s *session.State, n *notes) error {
 	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
 	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular) {
 		return nil
@@ -67,10 +68,10 @@ func (r *Recorder) readNew(ctx context.Context, s *session.State) error {
 		r.Log.InfoContext(ctx, "transcript was replaced, read anew", "session_id", s.ID)
 		forgetTranscript(s)
 	}
-	if err := r.addUsage(s, scan.Messages); err != nil {
+	if err := r.addUsage(s, n, scan.Messages); err != nil {
 		return err
 	}
-	if err := r.addPrompts(s, scan.Prompts); err != nil {
+	if err := r.addPrompts(s, n, scan.Prompts); err != nil {
 		return err
 	}
 	addTurn(&rec.Turn, scan)
@@ -119,7 +120,7 @@ type promptRecord struct {
 }
 
 // addPrompts redacts prompts and adds them to the side file.
-func (r *Recorder) addPrompts(s *session.State, prompts []transcript.Prompt) error {
+func (r *Recorder) addPrompts(s *session.State, n *notes, prompts []transcript.Prompt) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -135,17 +136,13 @@ func (r *Recorder) addPrompts(s *session.State, prompts []transcript.Prompt) err
 			return fmt.Errorf("store prompts: %w", err)
 		}
 	}
-	valid, err := r.Sessions.Side(s.ID, "prompts").Append(s.Recorder.Prompts, b.Bytes())
-	if err != nil {
-		return fmt.Errorf("store prompts: %w", err)
-	}
-	s.Recorder.Prompts = valid
+	s.Recorder.Prompts = n.prompts.add(s.Recorder.Prompts, b.Bytes())
 	return nil
 }
 
 // prompts answers all redacted prompts of the session.
-func (r *Recorder) prompts(s *session.State) ([]string, error) {
-	data, err := r.Sessions.Side(s.ID, "prompts").Read(s.Recorder.Prompts)
+func (r *Recorder) prompts(s *session.State, n *notes) ([]string, error) {
+	data, err := n.prompts.read(r.Sessions.Side(s.ID, "prompts"), s.Recorder.Prompts)
 	if err != nil {
 		return nil, fmt.Errorf("read prompts: %w", err)
 	}
@@ -166,12 +163,11 @@ const usageSize = 8 + 4*4
 
 // addUsage counts each message once, by the record with the most output: the
 // side file remembers what was counted for it.
-func (r *Recorder) addUsage(s *session.State, messages []transcript.Message) error {
+func (r *Recorder) addUsage(s *session.State, n *notes, messages []transcript.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	side := r.Sessions.Side(s.ID, "usage")
-	data, err := side.Read(s.Recorder.Usage)
+	data, err := n.usage.read(r.Sessions.Side(s.ID, "usage"), s.Recorder.Usage)
 	if err != nil {
 		return fmt.Errorf("read token counts: %w", err)
 	}
@@ -194,9 +190,7 @@ func (r *Recorder) addUsage(s *session.State, messages []transcript.Message) err
 		counted[key] = now
 		added = appendUsage(added, key, now)
 	}
-	if s.Recorder.Usage, err = side.Append(s.Recorder.Usage, added); err != nil {
-		return fmt.Errorf("store token counts: %w", err)
-	}
+	s.Recorder.Usage = n.usage.add(s.Recorder.Usage, added)
 	s.TokenUsage = &total
 	return nil
 }

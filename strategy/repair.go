@@ -112,7 +112,7 @@ func (r *Recorder) endDead(ctx context.Context) {
 			continue
 		}
 		in := Input{SessionID: s.ID}
-		if err := r.change(ctx, in, session.TurnEnd, nil); err != nil {
+		if err := r.step(ctx, in, session.TurnEnd, nil); err != nil {
 			r.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())
 		}
 	}

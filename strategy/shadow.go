@@ -10,26 +10,13 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// shadow writes the shadow checkpoint of a turn onto the branch that hangs on
+// shadow prepares the shadow checkpoint of a turn, on the branch that hangs on
 // HEAD. If HEAD has moved since the last one, the session's pending files come
 // along and the old branch goes, unless another session needs it.
-func (r *Recorder) shadow(ctx context.Context, s *session.State, touched []string, head git.Commit) error {
+func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, touched []string, head git.Commit) error {
 	entries, err := r.contents(ctx, touched)
 	if err != nil {
 		return err
-	}
-	edits := editsOf(entries, touched)
-	refs := newRefPlan(r.Repo)
-	at, moved, err := r.tip(ctx, refs, s, head)
-	if err != nil {
-		return err
-	}
-	if moved != "" {
-		carried, err := r.pendingEdits(ctx, s, touched)
-		if err != nil {
-			return err
-		}
-		edits = append(carried, edits...)
 	}
 	by, err := r.Repo.Identity(ctx)
 	if err != nil {
@@ -45,9 +32,39 @@ func (r *Recorder) shadow(ctx context.Context, s *session.State, touched []strin
 	if n := len(turn.Prompts); n > 0 {
 		subject = turn.Prompts[n-1]
 	}
-	oid, made, err := checkpoint.WriteShadow(ctx, r.Repo, at, edits, checkpoint.Shadow{
+	sh := checkpoint.Shadow{
 		Session: s.ID, Subject: checkpoint.Subject(subject), Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
-	}, by)
+	}
+	n.refs = append(n.refs, func() error {
+		return r.moveShadow(ctx, s, shadowTurn{touched, editsOf(entries, touched), sh, by}, head)
+	})
+	return nil
+}
+
+// shadowTurn is a turn on its way to the shadow branch.
+type shadowTurn struct {
+	touched []string
+	edits   []git.Edit
+	shadow  checkpoint.Shadow
+	by      git.Signature
+}
+
+// moveShadow commits the turn and moves the branch. The caller holds the lock.
+func (r *Recorder) moveShadow(ctx context.Context, s *session.State, t shadowTurn, head git.Commit) error {
+	edits := t.edits
+	refs := newRefPlan(r.Repo)
+	at, moved, err := r.tip(ctx, refs, s, head)
+	if err != nil {
+		return err
+	}
+	if moved != "" {
+		carried, err := r.pendingEdits(ctx, s, t.touched)
+		if err != nil {
+			return err
+		}
+		edits = append(carried, edits...)
+	}
+	oid, made, err := checkpoint.WriteShadow(ctx, r.Repo, at, edits, t.shadow, t.by)
 	if err != nil {
 		return err
 	}

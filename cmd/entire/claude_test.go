@@ -69,7 +69,7 @@ func cmdClaude(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("claude %s can't be negated", step)
 	}
-	result := play(ts, session, step, args)
+	result := playStep(ts, session, step, args)
 	_, _ = ts.Stdout().Write([]byte(result.Stdout))
 	_, _ = ts.Stderr().Write([]byte(result.Stderr))
 }
@@ -82,7 +82,7 @@ func arg(args []string, n int, otherwise string) string {
 	return otherwise
 }
 
-func play(ts *testscript.TestScript, session *testkit.Session, step string, args []string) testkit.Result {
+func playStep(ts *testscript.TestScript, session *testkit.Session, step string, args []string) testkit.Result {
 	switch step {
 	case "start":
 		return session.Start(arg(args, 0, "startup"))

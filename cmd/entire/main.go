@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-var version = "dev" //nolint:gochecknoglobals // set by the linker
+var version = "dev" // set by the linker
 
 func main() {
 	os.Exit(run())

@@ -35,7 +35,7 @@ func cmdRepo(s *story, args []string) {
 	if repo.TryGit("rev-parse", "-q", "--verify", "HEAD").Code != 0 {
 		return
 	}
-	repo.Git("add", "-A")
+	repo.TryGit("add", "-A") // in a sparse checkout git refuses paths outside it
 	if repo.TryGit("diff", "--cached", "--quiet").Code != 0 {
 		repo.Git("-c", "user.name=Ada Tester", "-c", "user.email=ada@example.com", "commit", "-q", "-m", "set up")
 	}

@@ -31,7 +31,7 @@ func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
 	defer r.release(sc)
 	active := r.activeIn(text, sc)
 	if only != nil {
-		active = active.and(only)
+		active.and(only)
 	}
 	if active == (ruleSet{}) {
 		return nil

@@ -109,7 +109,9 @@ func (r *Redactor) Path(p string) string {
 func (r *Redactor) startsIn(s string) bool {
 	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
 	defer r.release(sc)
-	return r.activeIn([]byte(s), sc).and(r.known()) != ruleSet{}
+	active := r.activeIn([]byte(s), sc)
+	active.and(r.known())
+	return active != ruleSet{}
 }
 
 func (r *Redactor) release(sc *scratch) {

@@ -35,7 +35,7 @@ type rule struct {
 	starts   []start
 	follow   *follow
 	then     *then
-	either   []rule // planEither: the alternatives, expressions and plans only
+	either   []rule  // planEither: the alternatives, expressions and plans only
 	allow    []uint8 // allowlists besides the global one
 }
 

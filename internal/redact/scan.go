@@ -192,7 +192,7 @@ func lower(b byte) byte {
 func (a *automaton) active(sc *scratch) ruleSet {
 	var set ruleSet
 	for _, id := range sc.touched {
-		set = set.or(&a.rules[id])
+		set.or(&a.rules[id])
 	}
 	return set
 }
@@ -233,18 +233,16 @@ type ruleSet [(len(rules) + 63) / 64]uint64
 func (s *ruleSet) add(i int)      { s[i>>6] |= 1 << (i & 63) }
 func (s *ruleSet) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
 
-func (s ruleSet) or(o *ruleSet) ruleSet {
+func (s *ruleSet) or(o *ruleSet) {
 	for i := range s {
 		s[i] |= o[i]
 	}
-	return s
 }
 
-func (s ruleSet) and(o *ruleSet) ruleSet {
+func (s *ruleSet) and(o *ruleSet) {
 	for i := range s {
 		s[i] &= o[i]
 	}
-	return s
 }
 
 // knownRules is the set of rules whose pattern alone tells a secret.

@@ -5,6 +5,7 @@ package difftest
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,13 +23,19 @@ type engines struct {
 
 func newEngines(tb testing.TB) engines {
 	tb.Helper()
-	zerolog.SetGlobalLevel(zerolog.Disabled)
-	d, err := detect.NewDetectorDefaultConfig()
+	d, err := detector()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return engines{d, redact.New()}
 }
+
+// detector makes gitleaks' detector once: it reads its rules through variables
+// of its packages.
+var detector = sync.OnceValues(func() (*detect.Detector, error) {
+	zerolog.SetGlobalLevel(zerolog.Disabled)
+	return detect.NewDetectorDefaultConfig()
+})
 
 // compare checks that both engines find the same in text, and returns how much.
 func (e engines) compare(tb testing.TB, text string) int {

@@ -18,17 +18,17 @@ const (
 // entry is a rule as it is written to the table.
 type entry struct {
 	config.Rule
-	plan, tail    string
-	lead, reach   int
-	boundary      bool
-	generic       bool
-	known         bool
-	starts        []startEntry
-	follow        *followEntry
-	then          *thenEntry
-	either        []entry
-	expr          string
-	allow         []int
+	plan, tail  string
+	lead, reach int
+	boundary    bool
+	generic     bool
+	known       bool
+	starts      []startEntry
+	follow      *followEntry
+	then        *thenEntry
+	either      []entry
+	expr        string
+	allow       []int
 }
 
 type startEntry struct {

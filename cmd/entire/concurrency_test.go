@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// TestWorktreesAtOnce commits six times in each of six linked worktrees, all
+// at the same time: 36 trailers, 36 checkpoints.
+func TestWorktreesAtOnce(t *testing.T) {
+	t.Parallel()
+	repo := matrixRepo(t)
+	var group sync.WaitGroup
+	for n := range 6 {
+		dir := filepath.Join(repo.Dir, "..", fmt.Sprintf("tree%d", n))
+		repo.Git("worktree", "add", "-q", "-b", fmt.Sprintf("branch%d", n), dir)
+		session := testkit.NewSession(repo.At(dir), fmt.Sprintf("tree %d", n), filepath.Join(repo.Dir, "..", "claude"))
+		group.Go(func() { commitSixTimes(session) })
+	}
+	group.Wait()
+	if t.Failed() {
+		return
+	}
+	ids := map[string]bool{}
+	for n := range 6 {
+		for back := range 6 {
+			rev := fmt.Sprintf("branch%d~%d", n, back)
+			checkpoint := repo.Checkpoint(rev)
+			ids[checkpoint.ID] = true
+			if want := []string{fmt.Sprintf("file%d.txt", 5-back)}; !slices.Equal(checkpoint.Summary.FilesTouched, want) {
+				t.Errorf("%s: files_touched %q, want %q", rev, checkpoint.Summary.FilesTouched, want)
+			}
+		}
+	}
+	if len(ids) != 36 || len(repo.Stored()) != 36 {
+		t.Errorf("%d ids in trailers, %d checkpoints, want 36 of each", len(ids), len(repo.Stored()))
+	}
+	testkit.Check(t, repo)
+	explain(t, repo)
+}
+
+// explain logs what the hooks complained about, if the test failed.
+func explain(t *testing.T, repo *testkit.Repo) {
+	t.Helper()
+	if !t.Failed() {
+		return
+	}
+	for line := range strings.Lines(repo.Log()) {
+		if !strings.Contains(line, `"level":"INFO"`) || strings.Contains(line, `"success":false`) {
+			t.Log(line)
+		}
+	}
+}
+
+// commitSixTimes is the life of one worktree: the user commits after some
+// turns, the agent within others.
+func commitSixTimes(session *testkit.Session) {
+	session.Start("startup")
+	for n := range 6 {
+		path := fmt.Sprintf("file%d.txt", n)
+		session.Prompt("Write " + path)
+		session.Write(path, fmt.Sprintf("%d\n", n))
+		if n%2 == 0 {
+			session.Bash("git add " + path + " && git commit -qm 'by the agent'")
+			session.Stop()
+			continue
+		}
+		session.Stop()
+		session.Repo.Git("add", path)
+		session.Repo.Git("commit", "-q", "-m", "by the user")
+	}
+	session.End("prompt_input_exit")
+}
+
+// TestSessionsAtOnce lets 20 sessions write in one worktree at the same time;
+// then one commit takes all of it, and nothing is lost.
+func TestSessionsAtOnce(t *testing.T) {
+	t.Parallel()
+	repo := matrixRepo(t)
+	const many = 20
+	sessions := make([]*testkit.Session, many)
+	var group sync.WaitGroup
+	for n := range many {
+		sessions[n] = testkit.NewSession(repo, fmt.Sprintf("session %d", n), filepath.Join(repo.Dir, "..", "claude"))
+		sessions[n].Shared = true
+		group.Go(func() {
+			sessions[n].Start("startup")
+			for turn := range 3 {
+				sessions[n].Prompt(fmt.Sprintf("Turn %d", turn))
+				sessions[n].Write(fmt.Sprintf("s%02d/t%d.txt", n, turn), "x\n")
+				sessions[n].Stop()
+			}
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		return
+	}
+	var all []string
+	for n, session := range sessions {
+		want := []string{fmt.Sprintf("s%02d/t0.txt", n), fmt.Sprintf("s%02d/t1.txt", n), fmt.Sprintf("s%02d/t2.txt", n)}
+		all = append(all, want...)
+		if got := repo.State(session.ID).FilesTouched; !slices.Equal(got, want) {
+			t.Errorf("session %d has pending %q, want %q", n, got, want)
+		}
+	}
+	repo.Commit("all at once")
+	checkpoint := repo.Checkpoint("HEAD")
+	if diff := cmp.Diff(all, checkpoint.Summary.FilesTouched); diff != "" {
+		t.Errorf("files_touched (-want +got):\n%s", diff)
+	}
+	if len(checkpoint.Slots) != many {
+		t.Errorf("%d slots, want %d", len(checkpoint.Slots), many)
+	}
+	for n, session := range sessions {
+		if got := repo.State(session.ID).FilesTouched; len(got) > 0 {
+			t.Errorf("session %d still has pending %q", n, got)
+		}
+		if got := len(checkpoint.Slot(t, session.ID).Prompts); got != 3 {
+			t.Errorf("session %d has %d prompts in the checkpoint, want 3", n, got)
+		}
+	}
+	explain(t, repo)
+	testkit.Check(t, repo)
+}

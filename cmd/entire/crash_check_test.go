@@ -1,0 +1,256 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// next is a hook of some kind that runs after a stopped one.
+type next struct {
+	name string
+	run  func(p *play)
+}
+
+func nexts() []next {
+	return []next{
+		{"session-start", func(p *play) { p.session("next").Start("startup") }},
+		{"commit", func(p *play) {
+			p.Write("unrelated.txt", "unrelated\n")
+			p.git("add", "unrelated.txt")
+			p.commits("-m", "unrelated", "--", "unrelated.txt")
+		}},
+		{"stop", func(p *play) { p.main().Stop() }},
+		{"prompt", func(p *play) { p.main().Prompt("And now?") }},
+		{"session-end", func(p *play) { p.main().End("logout") }},
+	}
+}
+
+// finish lets all that was begun come to its end: one more turn, a commit of
+// what is left, and another session's start.
+func (p *play) finish() {
+	p.main().Prompt("Please finish.")
+	p.writes("main", "final.txt")
+	p.main().Say("That is all.")
+	p.main().Stop()
+	p.git("add", "-A", "--", ".", ":!.entire", ":!.claude")
+	p.commits("-m", "the rest")
+	if p.alone {
+		return
+	}
+	old := time.Now().Add(-48 * time.Hour)
+	for _, path := range p.temporary() {
+		_ = os.Chtimes(path, old, old)
+	}
+	p.session("last").Start("startup")
+}
+
+// temporary are the temporary files of ours that lie about.
+func (p *play) temporary() []string {
+	var found []string
+	for _, root := range []string{p.CommonDir(), filepath.Join(p.Root(), ".entire")} {
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && strings.Contains(entry.Name(), ".entire-tmp-") {
+				found = append(found, path)
+			}
+			return nil
+		})
+	}
+	return found
+}
+
+// world is what the user has: commits without our trailers, index and files.
+func (p *play) world() string {
+	p.TB.Helper()
+	var b strings.Builder
+	for record := range strings.SplitSeq(p.Git("log", "--format=%x01%T %an %ae %P%x02%B", "--first-parent", "HEAD"), "\x01") {
+		head, body, _ := strings.Cut(record, "\x02")
+		fields := strings.Fields(head)
+		if len(fields) < 3 {
+			continue
+		}
+		var kept []string
+		for line := range strings.Lines(body) {
+			if !strings.HasPrefix(line, "Entire-") && strings.TrimSpace(line) != "" {
+				kept = append(kept, strings.TrimSpace(line))
+			}
+		}
+		fmt.Fprintf(&b, "%s %s %d parents: %q\n", fields[0], fields[1], len(fields)-4, kept)
+	}
+	b.WriteString(p.Git("ls-files", "-s") + "\n")
+	b.WriteString(p.Git("status", "--porcelain", "-uall", "--", ".", ":!.entire", ":!.claude") + "\n")
+	return b.String()
+}
+
+// ledger is what is recorded of each commit, oldest first: its subject, and
+// for each session its files.
+func (p *play) ledger() []string {
+	p.TB.Helper()
+	stored := p.Stored()
+	var lines []string
+	for record := range strings.SplitSeq(p.Git("log", "--reverse", "--first-parent", "--format=%s%x00%(trailers:key=Entire-Checkpoint,valueonly,separator=%x2C)", "HEAD"), "\n") {
+		subject, ids, _ := strings.Cut(record, "\x00")
+		line := subject
+		for id := range strings.SplitSeq(ids, ",") {
+			if c := stored[strings.TrimSpace(id)]; c != nil {
+				for _, slot := range c.Slots {
+					line += fmt.Sprintf(" [%s: %s]", p.nameOf(slot.Meta.SessionID), strings.Join(slot.Meta.FilesTouched, " "))
+				}
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (p *play) nameOf(id string) string {
+	for name, s := range p.sessions {
+		if s.ID == id {
+			return name
+		}
+	}
+	return id
+}
+
+// dangling are the commits whose checkpoint isn't there, or not whole.
+func (p *play) dangling() []string {
+	p.TB.Helper()
+	stored := p.Stored()
+	var faults []string
+	for record := range strings.SplitSeq(p.Git("log", "--format=%h %s%x00%(trailers:key=Entire-Checkpoint,valueonly,separator=%x2C)", "HEAD"), "\n") {
+		commit, ids, _ := strings.Cut(record, "\x00")
+		for id := range strings.FieldsFuncSeq(ids, func(r rune) bool { return r == ',' || r == ' ' }) {
+			if c := stored[id]; c == nil {
+				faults = append(faults, fmt.Sprintf("%s: no checkpoint %s", commit, id))
+			} else if len(c.Slots) == 0 || c.Slots[0].Segments == 0 {
+				faults = append(faults, fmt.Sprintf("%s: checkpoint %s has no transcript", commit, id))
+			}
+		}
+	}
+	return faults
+}
+
+// journal lists the decisions that are not carried out.
+func (p *play) journal() []string {
+	entries, err := os.ReadDir(filepath.Join(p.CommonDir(), "entire", "journal"))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if !strings.Contains(e.Name(), ".entire-tmp-") {
+			names = append(names, "journal entry left: "+e.Name())
+		}
+	}
+	return names
+}
+
+// states checks that every session state can be read.
+func (p *play) states() []string {
+	var faults []string
+	paths, _ := filepath.Glob(filepath.Join(p.CommonDir(), "entire-sessions", "*.json"))
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil || !json.Valid(data) {
+			faults = append(faults, fmt.Sprintf("state %s can't be read: %v", path, err))
+		}
+	}
+	return faults
+}
+
+// lost answers what a session changed that is in none of its checkpoints and
+// not pending either. What a commit without a trailer took is not asked for
+// where lenient.
+func (p *play) lost(lenient bool) []string {
+	p.TB.Helper()
+	claimed := map[string]bool{}
+	for _, c := range p.Stored() {
+		for _, slot := range c.Slots {
+			for _, path := range slot.Meta.FilesTouched {
+				claimed[p.nameOf(slot.Meta.SessionID)+" "+path] = true
+			}
+		}
+	}
+	if lenient {
+		for _, path := range p.unlinked() {
+			for name := range p.sessions {
+				claimed[name+" "+path] = true
+			}
+		}
+	}
+	var faults []string
+	for name, paths := range p.touched {
+		if id := p.session(name).ID; p.HasState(id) {
+			for _, path := range p.State(id).FilesTouched {
+				claimed[name+" "+path] = true
+			}
+		}
+		for _, path := range paths {
+			if !claimed[name+" "+path] {
+				faults = append(faults, fmt.Sprintf("%s of session %s is lost", path, name))
+			}
+		}
+	}
+	sort.Strings(faults)
+	return slices.Compact(faults)
+}
+
+// unlinked are the paths that commits without a trailer changed.
+func (p *play) unlinked() []string {
+	var paths []string
+	for record := range strings.SplitSeq(p.Git("log", "-m", "--name-only", "--format=%x01%(trailers:key=Entire-Checkpoint,valueonly,separator=%x2C)%x02", "HEAD"), "\x01") {
+		ids, names, _ := strings.Cut(record, "\x02")
+		if strings.TrimSpace(ids) == "" {
+			paths = append(paths, strings.Fields(names)...)
+		}
+	}
+	return paths
+}
+
+// tokens checks that each message of the main session is counted in one
+// checkpoint, and that the last one has the whole transcript.
+func (p *play) tokens() []string {
+	p.TB.Helper()
+	var sum, total testkit.Usage
+	lines := 0
+	for _, c := range p.Stored() {
+		for _, slot := range c.Slots {
+			if slot.Meta.SessionID != p.main().ID {
+				continue
+			}
+			sum = sum.Add(slot.Meta.TokenUsage.Usage())
+			if u := slot.Meta.SessionUsage.Usage(); u.Output > total.Output {
+				total = u
+			}
+			lines = max(lines, strings.Count(slot.Transcript, "\n")+1)
+		}
+	}
+	var faults []string
+	if want := p.main().Transcript.Total(); sum != want || total != want {
+		faults = append(faults, fmt.Sprintf("tokens: shares add up to %v, the total says %v, the transcript has %v", sum, total, want))
+	}
+	_ = lines
+	return faults
+}
+
+// faults is all that is wrong at the end.
+func (p *play) faults(lenient bool) []string {
+	p.TB.Helper()
+	return slices.Concat(testkit.Faults(p.TB, p.Repo), p.dangling(), p.journal(), p.states(), p.lost(lenient), p.tokens(), p.leftBehind())
+}
+
+func (p *play) leftBehind() []string {
+	var faults []string
+	for _, path := range p.temporary() {
+		faults = append(faults, "left behind: "+path)
+	}
+	return faults
+}

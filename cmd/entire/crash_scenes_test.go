@@ -1,0 +1,276 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// scene is a situation in which a hook runs: what was before, what starts the
+// hook, and how the world goes on.
+type scene struct {
+	name    string
+	kind    string   // of repository, plain if empty
+	hooks   []string // verbs of the hooks to stop, each in rounds of its own
+	prepare func(p *play)
+	act     func(p *play)
+	then    func(p *play)
+}
+
+// commitHooks are those that git runs at a commit.
+func commitHooks() []string { return []string{"prepare-commit-msg", "commit-msg", "post-commit"} }
+
+func scenes() []scene {
+	return append(append(turnScenes(), commitScenes()...), rewriteScenes()...)
+}
+
+// turnScenes are about the agent's hooks.
+func turnScenes() []scene {
+	stop := func(p *play) { p.main().Stop() }
+	return []scene{
+		{
+			name: "first turn", hooks: []string{"session-start"},
+			act: func(p *play) { p.main().Start("startup") }, then: func(p *play) { p.turn("main", "a.txt") },
+		},
+		{
+			name: "first turn", hooks: []string{"user-prompt-submit"},
+			act:  func(p *play) { p.main().Prompt("Please write a.txt.") },
+			then: func(p *play) { p.writes("main", "a.txt"); stop(p) },
+		},
+		{
+			name: "first turn", hooks: []string{"stop"},
+			prepare: func(p *play) {
+				p.main().Start("startup")
+				p.main().Prompt("Please write a.txt.")
+				p.writes("main", "a.txt", "dir/b.txt")
+				p.main().Edit("README.md", "line 7\n", "line seven\n")
+				p.bash("main", "echo by the shell > shell.txt")
+				p.changes("main", "README.md", "shell.txt")
+			},
+			act: stop,
+		},
+		{
+			name: "later turn", hooks: []string{"user-prompt-submit"},
+			prepare: func(p *play) { p.main().Start("startup"); p.turn("main", "a.txt") },
+			act:     func(p *play) { p.main().Prompt("Please write b.txt.") },
+			then:    func(p *play) { p.writes("main", "b.txt"); stop(p) },
+		},
+		{
+			name: "later turn", hooks: []string{"stop"},
+			prepare: func(p *play) {
+				p.turn("main", "a.txt", "b.txt")
+				p.main().Prompt("Please change a.txt and write c.txt.")
+				p.main().Edit("a.txt", "by main", "again by main")
+				p.writes("main", "c.txt")
+			},
+			act: stop,
+		},
+		{
+			name: "HEAD moved since", hooks: []string{"stop"},
+			prepare: func(p *play) {
+				p.turn("main", "a.txt")
+				p.Write("other.txt", "other\n")
+				p.git("add", "other.txt")
+				p.commits("-m", "other")
+				p.main().Prompt("Please write b.txt.")
+				p.writes("main", "b.txt")
+			},
+			act: stop,
+		},
+		{
+			name: "two commits of its own", hooks: []string{"stop"},
+			prepare: twoOwnCommits, act: stop,
+		},
+		{
+			name: "two commits of its own", hooks: []string{"session-end"},
+			prepare: twoOwnCommits, act: func(p *play) { p.main().End("logout") },
+		},
+		{
+			name: "interrupted after two commits", hooks: []string{"user-prompt-submit"},
+			prepare: twoOwnCommits,
+			act:     func(p *play) { p.main().Prompt("Please go on.") },
+			then:    func(p *play) { p.writes("main", "d.txt"); stop(p) },
+		},
+		{
+			name: "long transcript", hooks: []string{"stop"},
+			prepare: longTurn, act: stop,
+		},
+		{
+			name: "long transcript", hooks: []string{"complete"},
+			prepare: func(p *play) {
+				longTurn(p)
+				p.strand(func() { p.main().Stop() })
+			},
+			act: func(p *play) { p.complete("main") },
+		},
+		{
+			name: "after a turn", hooks: []string{"session-end"},
+			prepare: func(p *play) { p.turn("main", "a.txt") },
+			act:     func(p *play) { p.main().End("logout") },
+		},
+	}
+}
+
+// commitScenes are about commits by a person and by an agent.
+func commitScenes() []scene {
+	stage := func(p *play) { p.git("add", "a.txt") }
+	commitA := func(p *play) { p.commits("-m", "a") }
+	return []scene{
+		{
+			name: "the agent's commit in its turn", hooks: commitHooks(),
+			prepare: func(p *play) {
+				p.main().Prompt("Please write a.txt and b.txt and commit a.txt.")
+				p.writes("main", "a.txt", "b.txt")
+			},
+			act:  func(p *play) { p.bash("main", "git add a.txt && git commit -q -m a") },
+			then: func(p *play) { p.main().Stop() },
+		},
+		{
+			name: "a user's commit of all", hooks: commitHooks(),
+			prepare: func(p *play) { p.turn("main", "a.txt"); stage(p) },
+			act:     commitA,
+		},
+		{
+			name: "split with carry-forward", hooks: commitHooks(),
+			prepare: func(p *play) { p.turn("main", "a.txt", "b.txt"); p.turn("main", "c.txt"); stage(p) },
+			act:     commitA,
+			then:    func(p *play) { p.git("add", "b.txt"); p.commits("-m", "b") },
+		},
+		{
+			name: "second part of a split", hooks: []string{"prepare-commit-msg", "post-commit"},
+			prepare: func(p *play) {
+				p.turn("main", "a.txt", "b.txt", "c.txt")
+				p.git("add", "b.txt")
+				p.commits("-m", "b")
+				stage(p)
+			},
+			act: commitA,
+		},
+		{
+			name: "partial staging of one file", hooks: []string{"post-commit"},
+			prepare: func(p *play) {
+				p.main().Prompt("Please change README.md.")
+				p.main().Edit("README.md", "line 3\n", "line three\n")
+				p.main().Edit("README.md", "line 30\n", "line thirty\n")
+				p.changes("main", "README.md")
+				p.main().Stop()
+				whole := p.Read("README.md")
+				p.Write("README.md", strings.Replace(whole, "line thirty", "line 30", 1))
+				p.git("add", "README.md")
+				p.Write("README.md", whole)
+			},
+			act:  func(p *play) { p.commits("-m", "part") },
+			then: func(p *play) { p.git("add", "README.md"); p.commits("-m", "the rest of it") },
+		},
+		{
+			name: "two sessions in one commit", hooks: []string{"prepare-commit-msg", "post-commit"},
+			prepare: func(p *play) {
+				p.turn("main", "a.txt", "b.txt")
+				p.turn("other", "o.txt", "q.txt")
+				stage(p)
+				p.git("add", "o.txt")
+			},
+			act:  commitA,
+			then: func(p *play) { p.git("add", "q.txt"); p.commits("-m", "q") },
+		},
+		{
+			name: "the editor overwrites the message", hooks: []string{"prepare-commit-msg", "commit-msg"},
+			prepare: func(p *play) { p.turn("main", "a.txt"); stage(p) },
+			act: func(p *play) {
+				p.Env = p.Env.With(`GIT_EDITOR=printf "a new one\n" >`)
+				p.commits()
+				p.Env = p.Env.With("GIT_EDITOR=true")
+			},
+		},
+		{
+			name: "a linked worktree", kind: "worktree", hooks: []string{"prepare-commit-msg", "post-commit"},
+			prepare: func(p *play) { p.turn("main", "a.txt", "b.txt"); stage(p) },
+			act:     commitA,
+		},
+		{
+			name: "a linked worktree", kind: "worktree", hooks: []string{"stop"},
+			prepare: func(p *play) {
+				p.turn("main", "b.txt")
+				p.main().Prompt("Please write a.txt.")
+				p.writes("main", "a.txt")
+			},
+			act: func(p *play) { p.main().Stop() },
+		},
+	}
+}
+
+// rewriteScenes are about commits that take the place of others.
+func rewriteScenes() []scene {
+	return []scene{
+		{
+			name: "amend with another session's file", hooks: []string{"prepare-commit-msg", "post-commit", "post-rewrite"},
+			prepare: func(p *play) {
+				p.turn("main", "a.txt")
+				p.git("add", "a.txt")
+				p.commits("-m", "a")
+				p.turn("other", "o.txt", "q.txt")
+				p.git("add", "o.txt")
+			},
+			act: func(p *play) { p.commits("--amend", "--no-edit") },
+		},
+		{
+			name: "taken back and made again", hooks: []string{"prepare-commit-msg", "post-commit"},
+			prepare: func(p *play) {
+				p.turn("main", "a.txt", "b.txt")
+				p.git("add", "a.txt")
+				p.commits("-m", "a")
+				p.git("reset", "-q", "--soft", "HEAD^")
+			},
+			act: func(p *play) { p.commits("-m", "a again") },
+		},
+		{
+			name: "two folded into one", hooks: []string{"prepare-commit-msg", "post-commit", "post-rewrite"},
+			prepare: func(p *play) {
+				p.turn("main", "a.txt", "b.txt", "c.txt")
+				for _, path := range []string{"a.txt", "b.txt"} {
+					p.git("add", path)
+					p.commits("-m", path)
+				}
+			},
+			act: func(p *play) {
+				p.Env = p.Env.With("GIT_SEQUENCE_EDITOR=sed -i -e 2s/pick/fixup/")
+				p.git("rebase", "-q", "-i", "HEAD~2")
+			},
+		},
+	}
+}
+
+// twoOwnCommits is a turn in which the agent commits twice and has a file left.
+func twoOwnCommits(p *play) {
+	p.main().Prompt("Please write a.txt, b.txt and c.txt and commit the first two.")
+	for _, path := range []string{"a.txt", "b.txt"} {
+		p.writes("main", path)
+		p.bash("main", "git add "+path+" && git commit -q -m "+path)
+	}
+	p.writes("main", "c.txt")
+}
+
+// longTurn is a turn with more of a transcript than a hook may redact, and a
+// commit within.
+func longTurn(p *play) {
+	p.main().Prompt("Please write a.txt and b.txt, at length.")
+	p.writes("main", "a.txt")
+	p.bash("main", "git add a.txt && git commit -q -m a")
+	p.writes("main", "b.txt")
+	for range 4 {
+		p.bash("main", "head -c 90000 /dev/zero | tr '\\0' 'x'")
+	}
+}
+
+// complete is the child that finishes a session's checkpoints.
+func (p *play) complete(name string) {
+	p.TB.Helper()
+	if p.alone {
+		return
+	}
+	s := p.session(name)
+	result := testkit.Call{Dir: p.Dir, Env: s.HookEnv(), Name: "entire", Args: []string{"hooks", "complete", s.ID}}.Run(p.TB)
+	if result.Code != 0 && result.Code != -1 {
+		p.TB.Fatalf("complete: exit %d\n%s", result.Code, result.Stderr)
+	}
+}

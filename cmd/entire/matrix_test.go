@@ -1,0 +1,331 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// rewrite is one operation that rewrites history, and what must come of it.
+type rewrite struct {
+	name    string
+	outcome string // for people
+	run     func(m *matrix)
+}
+
+// matrix is one run of one operation: a topic branch with linked commits.
+type matrix struct {
+	*testkit.Repo
+	rng      *rand.Rand
+	run      int
+	sessions []*testkit.Session
+	commits  [][]string // ids of the topic's commits, oldest first
+	before   int        // checkpoints before the operation
+}
+
+// rewrites are the rows of the table; decisions about outcomes are the
+// project's own and documented with it.
+func rewrites() []rewrite {
+	return []rewrite{
+		{"commit --amend --no-edit", "keeps its id", (*matrix).amendNoEdit},
+		{"commit --amend -m", "keeps its id", (*matrix).amendMessage},
+		{"rebase -i, reword", "each commit keeps its id", (*matrix).reword},
+		{"rebase -i, squash", "every id folded in, each once, in order", func(m *matrix) { m.fold("squash") }},
+		{"rebase -i, fixup", "every id folded in, each once, in order", func(m *matrix) { m.fold("fixup") }},
+		{"rebase --autosquash", "every id folded in, each once, in order", (*matrix).autosquash},
+		{"rebase", "each commit keeps its id", (*matrix).rebase},
+		{"rebase --onto", "each commit keeps its id", (*matrix).rebaseOnto},
+		{"cherry-pick", "keeps the id: two commits, one checkpoint", (*matrix).cherryPick},
+		{"revert", "no id", (*matrix).revert},
+		{"merge --squash", "every id folded in, each once", func(m *matrix) { m.mergeSquash("commit", "-q", "--no-edit") }},
+		{"merge --squash, commit -m", "every id folded in, each once", func(m *matrix) { m.mergeSquash("commit", "-q", "-m", "feat: all") }},
+		{"stash, stash pop, commit", "linked", (*matrix).stash},
+		{"reset --soft, commit", "linked", (*matrix).resetSoft},
+	}
+}
+
+// TestRewriting runs every operation many times, with other numbers of
+// sessions, commits and files each time, and in other orders. With
+// ENTIRE_TEST_TABLE=FILE it writes the table of outcomes there.
+func TestRewriting(t *testing.T) {
+	t.Parallel()
+	runs := 20
+	if testing.Short() || raceEnabled {
+		runs = 3
+	}
+	table := &table{rows: map[string]int{}}
+	t.Run("operations", func(t *testing.T) {
+		for _, operation := range rewrites() {
+			t.Run(operation.name, func(t *testing.T) {
+				t.Parallel()
+				repo := matrixRepo(t)
+				for run := range runs {
+					m := &matrix{Repo: repo, rng: rand.New(rand.NewPCG(uint64(run), uint64(len(operation.name)))), run: run}
+					m.prepare()
+					operation.run(m)
+					table.passed(operation.name)
+				}
+				testkit.Check(t, repo)
+			})
+		}
+	})
+	if path := os.Getenv("ENTIRE_TEST_TABLE"); path != "" && !t.Failed() {
+		if err := os.WriteFile(path, []byte(table.markdown(runs)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// table counts what came out as it must.
+type table struct {
+	mu   sync.Mutex // guards rows
+	rows map[string]int
+}
+
+func (t *table) passed(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rows[name]++
+}
+
+func (t *table) markdown(runs int) string {
+	var out strings.Builder
+	out.WriteString("# Links when history is rewritten\n\n" +
+		"Each operation is run many times on real repositories, each time with other numbers of sessions, commits and files.\n" +
+		"`ENTIRE_TEST_TABLE=FILE go test ./cmd/entire -run TestRewriting` writes this page.\n\n" +
+		"| operation | what becomes of the trailer | runs as expected |\n|---|---|---|\n")
+	for _, operation := range rewrites() {
+		fmt.Fprintf(&out, "| `%s` | %s | %d of %d |\n", operation.name, operation.outcome, t.rows[operation.name], runs)
+	}
+	out.WriteString("\nNo operation makes a checkpoint of its own, but a commit after `reset` or `stash pop` may. No hook condenses during a rebase.\n" +
+		"No trailer is ever left without its checkpoint.\n")
+	return out.String()
+}
+
+// matrixRepo makes an enabled repository for the runs of one operation.
+func matrixRepo(t *testing.T) *testkit.Repo {
+	t.Helper()
+	dir := t.TempDir()
+	home := filepath.Join(dir, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := testkit.CleanEnv(home, t.TempDir(), os.Getenv("PATH"))
+	repo, _ := testkit.NewRepo(t, filepath.Join(dir, "w"), "plain", env)
+	repo.Entire("enable", "--agent", "claude-code")
+	repo.Commit("set up")
+	return repo
+}
+
+// prepare makes a topic branch of two or three linked commits by one or two
+// sessions, all on a base commit that main doesn't have yet.
+func (m *matrix) prepare() {
+	m.TB.Helper()
+	m.Git("checkout", "-q", "-f", "main")
+	m.Write(fmt.Sprintf("mine-%d.txt", m.run), "mine\n")
+	m.quietCommit(fmt.Sprintf("mine %d", m.run))
+	m.Git("checkout", "-q", "-b", m.topic())
+	for n := range 1 + m.rng.IntN(2) {
+		name := fmt.Sprintf("%s-%d-%d", filepath.Base(filepath.Dir(filepath.Dir(m.Dir))), m.run, n)
+		session := testkit.NewSession(m.Repo, name, filepath.Join(m.Dir, "..", "claude"))
+		session.Lag = m.rng.IntN(2) == 0
+		session.Start("startup")
+		m.sessions = append(m.sessions, session)
+	}
+	for n := range 2 + m.rng.IntN(2) {
+		m.step(n)
+	}
+	m.before = len(m.Stored())
+}
+
+// quietCommit commits everything without any hook.
+func (m *matrix) quietCommit(message string) {
+	m.TB.Helper()
+	m.Git("add", "-A")
+	m.Git("-c", "core.hooksPath=/nowhere", "commit", "-q", "-m", message)
+}
+
+func (m *matrix) topic() string { return fmt.Sprintf("topic-%d", m.run) }
+
+// step is one turn of a session and one commit of the user's, or the agent's.
+func (m *matrix) step(n int) {
+	m.TB.Helper()
+	session := m.sessions[m.rng.IntN(len(m.sessions))]
+	paths := m.touch(session, n)
+	message := fmt.Sprintf("step %d of run %d", n, m.run)
+	if m.rng.IntN(3) == 0 {
+		session.Bash("git add -- " + strings.Join(paths, " ") + " && git commit -qm '" + message + "'")
+		session.Stop()
+	} else {
+		session.Stop()
+		m.Git(append([]string{"add", "--"}, paths...)...)
+		m.Git("commit", "-q", "-m", message)
+	}
+	ids := m.Trailers("HEAD")
+	if len(ids) != 1 {
+		m.TB.Fatalf("run %d: commit %d has trailers %v, want one", m.run, n, ids)
+	}
+	m.commits = append(m.commits, ids)
+}
+
+// touch lets the session change a few new files, in any order.
+func (m *matrix) touch(session *testkit.Session, n int) []string {
+	m.TB.Helper()
+	session.Prompt(fmt.Sprintf("Write the files of step %d", n))
+	var paths []string
+	for f := range 1 + m.rng.IntN(3) {
+		paths = append(paths, fmt.Sprintf("run%d/step%d-%d.txt", m.run, n, f))
+	}
+	m.rng.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
+	for _, path := range paths {
+		if m.rng.IntN(3) == 0 {
+			session.Bash("mkdir -p " + filepath.Dir(path) + " && echo by the shell > " + path)
+		} else {
+			session.Write(path, "by a tool: "+path+"\n")
+		}
+	}
+	return paths
+}
+
+// expect asserts the ids of a commit, in order.
+func (m *matrix) expect(rev string, want ...string) {
+	m.TB.Helper()
+	if got := m.Trailers(rev); !slices.Equal(got, want) {
+		m.TB.Fatalf("run %d: %s has ids %v, want %v\n%s", m.run, rev, got, want, m.Git("log", "-1", "--format=%B", rev))
+	}
+}
+
+// expectTopic asserts the ids of the topic's commits on HEAD, and that no
+// checkpoint came with the operation.
+func (m *matrix) expectTopic() {
+	m.TB.Helper()
+	for i, ids := range m.commits {
+		m.expect(fmt.Sprintf("HEAD~%d", len(m.commits)-1-i), ids...)
+	}
+	m.expectNothingNew()
+}
+
+func (m *matrix) expectNothingNew() {
+	m.TB.Helper()
+	if now := len(m.Stored()); now != m.before {
+		m.TB.Fatalf("run %d: %d checkpoints, were %d", m.run, now, m.before)
+	}
+}
+
+func (m *matrix) amendNoEdit() {
+	m.Git("commit", "-q", "--amend", "--no-edit")
+	m.expectTopic()
+}
+
+func (m *matrix) amendMessage() {
+	m.Git("commit", "-q", "--amend", "-m", "feat: said better")
+	m.expectTopic()
+}
+
+// with is the repository with another environment.
+func (m *matrix) with(entries ...string) *testkit.Repo {
+	return &testkit.Repo{TB: m.TB, Dir: m.Dir, Env: m.Env.With(entries...)}
+}
+
+func (m *matrix) base() string { return fmt.Sprintf("HEAD~%d", len(m.commits)) }
+
+func (m *matrix) reword() {
+	m.with("GIT_SEQUENCE_EDITOR=sed -i.bak s/^pick/reword/", "GIT_EDITOR=sed -i.bak '1s/.*/reworded/'").
+		Git("rebase", "-q", "-i", m.base())
+	m.expectTopic()
+}
+
+func (m *matrix) fold(verb string) {
+	m.with("GIT_SEQUENCE_EDITOR=sed -i.bak '2,$s/^pick/"+verb+"/'").Git("rebase", "-q", "-i", m.base())
+	m.expect("HEAD", slices.Concat(m.commits...)...)
+	m.expectNothingNew()
+}
+
+func (m *matrix) autosquash() {
+	target := m.rng.IntN(len(m.commits))
+	session := m.sessions[0]
+	paths := m.touch(session, 9)
+	session.Stop()
+	m.Git(append([]string{"add", "--"}, paths...)...)
+	m.Git("commit", "-q", fmt.Sprintf("--fixup=HEAD~%d", len(m.commits)-1-target))
+	fixup := m.Trailers("HEAD")
+	m.with("GIT_SEQUENCE_EDITOR=true").Git("rebase", "-q", "-i", "--autosquash", fmt.Sprintf("HEAD~%d", len(m.commits)+1))
+	m.commits[target] = slices.Concat(m.commits[target], fixup)
+	m.before++
+	m.expectTopic()
+}
+
+// advance gives main a commit that the topic doesn't have.
+func (m *matrix) advance() {
+	m.Git("checkout", "-q", "main")
+	m.Write(fmt.Sprintf("later-%d.txt", m.run), "later\n")
+	m.quietCommit("later")
+	m.Git("checkout", "-q", m.topic())
+}
+
+func (m *matrix) rebase() {
+	m.advance()
+	m.Git("rebase", "-q", "main")
+	m.expectTopic()
+}
+
+func (m *matrix) rebaseOnto() {
+	m.Git("branch", "-f", "target", m.base()+"~1")
+	m.Git("rebase", "-q", "--onto", "target", m.base())
+	m.expectTopic()
+}
+
+func (m *matrix) cherryPick() {
+	m.advance()
+	m.Git("checkout", "-q", "main")
+	m.Git("cherry-pick", fmt.Sprintf("%s~%d..%s", m.topic(), len(m.commits), m.topic()))
+	m.expectTopic()
+	m.expect(m.topic(), m.commits[len(m.commits)-1]...)
+}
+
+func (m *matrix) revert() {
+	m.Git("revert", "--no-edit", "HEAD")
+	m.expect("HEAD")
+	m.expect("HEAD~", m.commits[len(m.commits)-1]...)
+	m.expectNothingNew()
+}
+
+func (m *matrix) mergeSquash(commit ...string) {
+	m.Git("checkout", "-q", "main")
+	m.Git("merge", "-q", "--squash", m.topic())
+	m.Git(commit...)
+	got, want := m.Trailers("HEAD"), slices.Concat(m.commits...)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		m.TB.Fatalf("run %d: ids %v, want %v\n%s", m.run, got, want, m.Git("log", "-1", "--format=%B"))
+	}
+	m.expectNothingNew()
+}
+
+func (m *matrix) stash() {
+	session := m.sessions[0]
+	paths := m.touch(session, 9)
+	session.Stop()
+	m.Git("stash", "-q", "-u")
+	m.Git("stash", "pop", "-q")
+	m.Git(append([]string{"add", "--"}, paths...)...)
+	m.Git("commit", "-q", "-m", "after the stash")
+	slices.Sort(paths)
+	if got := m.Checkpoint("HEAD").Summary.FilesTouched; !slices.Equal(got, paths) {
+		m.TB.Fatalf("run %d: files_touched %q, want %q", m.run, got, paths)
+	}
+}
+
+func (m *matrix) resetSoft() {
+	m.Git("reset", "-q", "--soft", "HEAD~1")
+	m.Git("commit", "-q", "-m", "once more")
+	m.Checkpoint("HEAD")
+}

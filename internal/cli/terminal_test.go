@@ -1,0 +1,177 @@
+package cli_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// program builds the real binary, once.
+func program(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "entire")
+	cmd := exec.Command("go", "build", "-o", path, "../../cmd/entire")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// screen is a terminal that answers no question of the program's, only keys.
+type screen struct {
+	testing.TB
+
+	file *os.File
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+	news chan struct{}
+}
+
+func start(t testing.TB, cmd *exec.Cmd) *screen {
+	t.Helper()
+	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Skipf("no pseudo terminal: %v", err)
+	}
+	s := &screen{TB: t, file: file, news: make(chan struct{}, 1)}
+	t.Cleanup(func() { _ = file.Close() })
+	go s.read()
+	return s
+}
+
+func (s *screen) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := s.file.Read(buf)
+		s.mu.Lock()
+		s.text.Write(buf[:n])
+		s.mu.Unlock()
+		select {
+		case s.news <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *screen) shown() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// wait ends when the text was shown.
+func (s *screen) wait(text string) {
+	s.Helper()
+	deadline := time.After(20 * time.Second)
+	for !strings.Contains(s.shown(), text) {
+		select {
+		case <-s.news:
+		case <-deadline:
+			s.Fatalf("%q isn't shown: %q", text, s.shown())
+		}
+	}
+}
+
+func (s *screen) press(keys string) {
+	s.Helper()
+	if _, err := io.WriteString(s.file, keys); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// pressAndSee ends when the screen has changed.
+func (s *screen) pressAndSee(keys string) {
+	s.Helper()
+	before := len(s.shown())
+	s.press(keys)
+	for deadline := time.After(20 * time.Second); len(s.shown()) == before; {
+		select {
+		case <-s.news:
+		case <-deadline:
+			s.Fatalf("%q changes nothing: %q", keys, s.shown())
+		}
+	}
+}
+
+// TestMuteTerminal shows that nothing waits for a terminal that doesn't answer.
+func TestMuteTerminal(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	d := repoDesk(t)
+	bin := program(t)
+	for _, args := range [][]string{{"version"}, {"status"}, {"help"}} {
+		best := time.Hour
+		for range 5 {
+			cmd := exec.Command(bin, args...)
+			cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color")
+			began := time.Now()
+			s := start(t, cmd)
+			if err := cmd.Wait(); err != nil {
+				t.Fatalf("%q: %v", args, err)
+			}
+			best = min(best, time.Since(began))
+			if text := s.shown(); strings.Contains(text, "\x1b]") || strings.Contains(text, "\x1b[c") || strings.Contains(text, "$p") {
+				t.Errorf("%q asks the terminal: %q", args, text)
+			}
+		}
+		if best > 100*time.Millisecond {
+			t.Errorf("%q takes %v on a terminal that doesn't answer", args, best)
+		}
+	}
+}
+
+// TestEnableOnATerminal answers the real form.
+func TestEnableOnATerminal(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	d := repoDesk(t)
+	cmd := exec.Command(program(t), "enable")
+	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
+	s := start(t, cmd)
+	s.wait("Which agent")
+	s.press("\r")
+	s.wait("the settings go")
+	s.pressAndSee("\x1b[B")
+	s.press("\r")
+	s.wait("Ready.")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %q", err, s.shown())
+	}
+	if _, err := os.Stat(d.path(".entire/settings.local.json")); err != nil {
+		t.Errorf("%v: %q", err, s.shown())
+	}
+}
+
+// TestInterruptedOnATerminal leaves the form with Ctrl-C.
+func TestInterruptedOnATerminal(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	d := repoDesk(t)
+	cmd := exec.Command(program(t), "enable")
+	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color")
+	s := start(t, cmd)
+	s.wait("Which agent")
+	s.press("\x03")
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit %d: %q", code, s.shown())
+	}
+}

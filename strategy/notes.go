@@ -1,0 +1,59 @@
+package strategy
+
+import (
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// notes are what a hook has for a session's side files and for refs, kept until
+// its state is saved: nobody but the holder of the lock writes them.
+type notes struct {
+	prompts, usage tail
+	known          []byte // replaces the list of untracked files, unless nil
+	// refs are what remains to be done of a hook's actions once it has the lock
+	// and before the state is saved: they move refs.
+	refs []func() error
+}
+
+// tail is what is to be added to a side file.
+type tail struct {
+	at   int64 // where it goes
+	data []byte
+}
+
+// add puts data behind the first valid bytes of the file, and answers how many
+// are valid then.
+func (t *tail) add(valid int64, data []byte) int64 {
+	if valid != t.at+int64(len(t.data)) {
+		t.at, t.data = valid, nil
+	}
+	t.data = append(t.data, data...)
+	return valid + int64(len(data))
+}
+
+// read answers the first valid bytes, what is still to be added included.
+func (t *tail) read(side session.Side, valid int64) ([]byte, error) {
+	if len(t.data) == 0 || valid != t.at+int64(len(t.data)) {
+		return side.Read(valid)
+	}
+	data, err := side.Read(t.at)
+	return append(data[:len(data):len(data)], t.data...), err
+}
+
+// write brings the side files of the session up to date.
+func (n *notes) write(store *session.Store, id string) error {
+	if _, err := store.Side(id, "prompts").Append(n.prompts.at, n.prompts.data); err != nil {
+		return fmt.Errorf("store prompts: %w", err)
+	}
+	if _, err := store.Side(id, "usage").Append(n.usage.at, n.usage.data); err != nil {
+		return fmt.Errorf("store token counts: %w", err)
+	}
+	if n.known == nil {
+		return nil
+	}
+	if err := store.Side(id, "untracked").Replace(n.known); err != nil {
+		return fmt.Errorf("store list of untracked files: %w", err)
+	}
+	return nil
+}
