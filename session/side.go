@@ -34,6 +34,22 @@ func (f Side) Read(valid int64) ([]byte, error) {
 	return data[:valid], nil
 }
 
+// Check says whether the file has its first valid bytes: ErrCorrupt if not.
+func (f Side) Check(valid int64) error {
+	if valid == 0 {
+		return nil
+	}
+	info, err := os.Lstat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && info.Size() < valid:
+		return fmt.Errorf("%s lost some of its %d bytes: %w", f.path, valid, ErrCorrupt)
+	case err != nil:
+		return fmt.Errorf("check side file: %w", err)
+	default:
+		return nil
+	}
+}
+
 // Append writes data after the first valid bytes and answers the new valid
 // length, which counts only once the state is saved with it. A file that is
 // shorter is ErrCorrupt.

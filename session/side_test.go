@@ -52,9 +52,15 @@ func TestSideThatIsLost(t *testing.T) {
 	s := newStore(t)
 	f := s.Side("a", "prompts")
 	valid := appendTo(t, f, 0, "one\ntwo\n")
+	if err := f.Check(valid); err != nil {
+		t.Error(err)
+	}
 	path := filepath.Join(s.Dir(), "a.prompts")
 	if err := os.Truncate(path, 5); err != nil {
 		t.Fatal(err)
+	}
+	if err := f.Check(valid); !errors.Is(err, session.ErrCorrupt) {
+		t.Errorf("check of a short file: %v", err)
 	}
 	if _, err := f.Read(valid); !errors.Is(err, session.ErrCorrupt) {
 		t.Errorf("read of a short file: %v", err)
@@ -64,6 +70,12 @@ func TestSideThatIsLost(t *testing.T) {
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
+	}
+	if err := errors.Join(f.Check(0), s.Side("a", "other").Check(0)); err != nil {
+		t.Error(err)
+	}
+	if err := f.Check(valid); !errors.Is(err, session.ErrCorrupt) {
+		t.Errorf("check of no file: %v", err)
 	}
 	if _, err := f.Read(valid); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("read of no file: %v", err)

@@ -70,6 +70,8 @@ type Recorder struct {
 	// CountedBefore what those before the last one had.
 	Counted       Tokens `json:"counted,omitzero"`
 	CountedBefore Tokens `json:"counted_before,omitzero"`
+	// CountedIn is the checkpoint that was counted last.
+	CountedIn string `json:"counted_in,omitempty"`
 	// Applied is the nonce of the last commit decision carried out.
 	Applied string `json:"applied,omitempty"`
 	// Prompts and Usage are the valid lengths of the side files, in bytes.

@@ -260,7 +260,7 @@ func TestRecorderSurvives(t *testing.T) {
 			Calls: []transcript.Call{{ID: "t", Tool: "Bash", Start: start, Open: true, Line: 4}},
 		},
 		Since:   map[string]int{"a": 3},
-		Counted: session.Tokens{Input: 1}, CountedBefore: session.Tokens{Output: 2},
+		Counted: session.Tokens{Input: 1}, CountedBefore: session.Tokens{Output: 2}, CountedIn: "abcdef123456",
 		Applied: "0123456789ab", Prompts: 5, Usage: 24,
 		Stored:     session.Segments{Raw: 6, Lines: 2, Closed: 1, Open: "o", OpenRaw: 4, Hash: []byte{0, 1, 255}},
 		Incomplete: []string{"abcdef123456"},

@@ -291,6 +291,23 @@ func TestPendingNamesWhatItCannotRead(t *testing.T) {
 	}
 }
 
+func TestStamp(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	if got := s.Stamp("a"); got != "" {
+		t.Errorf("no state has the stamp %q", got)
+	}
+	seen := map[string]bool{"": true}
+	for i := range 3 {
+		save(t, s, &session.State{ID: "a", CheckpointCount: i})
+		stamp := s.Stamp("a")
+		if seen[stamp] || stamp != s.Stamp("a") {
+			t.Errorf("save %d: the stamp %q was there before, or changes by itself", i, stamp)
+		}
+		seen[stamp] = true
+	}
+}
+
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

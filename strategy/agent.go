@@ -42,6 +42,7 @@ type Greeting struct {
 // SessionStart makes the session's state, or takes it up again.
 func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error) {
 	r.Repair(ctx)
+	r.sweep(ctx)
 	r.endDead(ctx)
 	err := r.step(ctx, in, session.Start, func(_ *session.State, n *notes) error {
 		entries, err := r.Repo.Status(ctx)
@@ -62,8 +63,9 @@ func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error)
 	return greeting, err
 }
 
-// Prompt begins a turn. Somebody waits for it: it walks nothing, and starts
-// no git process but one that reads HEAD for a session not seen before.
+// Prompt begins a turn. Somebody waits for it: it walks nothing, starts no git
+// process but one that reads HEAD for a session not seen before, and leaves
+// what it finds unfinished to a child.
 func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 	start := r.markPrompt(ctx, in.SessionID)
 	err := r.step(ctx, in, session.TurnStart, func(s *session.State, _ *notes) error {
@@ -87,6 +89,9 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 		rec.Background = false
 		return nil
 	})
+	if len(r.waiting(ctx)) > 0 {
+		r.detach(ctx, "")
+	}
 	r.topUp(ctx, "")
 	return err
 }

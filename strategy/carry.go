@@ -20,14 +20,18 @@ type left struct {
 // that the commit doesn't contain, and those it contains otherwise than the
 // session wrote them, if the worktree too has something else. (A file that was
 // edited before all of it was committed has nothing left.)
-func (r *Recorder) remaining(ctx context.Context, s *session.State, changes staged) (left, error) {
+func (r *Recorder) remaining(ctx context.Context, s *session.State, m made) (left, error) {
 	shadow, err := r.shadowTree(ctx, s)
+	if err == nil && shadow == r.Repo.EmptyTree() {
+		// Stopped before the state was saved, a hook has carried it forward.
+		shadow, err = r.branchTree(ctx, checkpoint.ShadowBranch(m.commit, r.Repo.WorktreeID))
+	}
 	if err != nil {
 		return left{}, err
 	}
 	var keep, differ []string
 	for _, p := range s.FilesTouched {
-		c, committed := changes[p]
+		c, committed := m.changes[p]
 		if !committed {
 			keep = append(keep, p)
 			continue
@@ -45,7 +49,7 @@ func (r *Recorder) remaining(ctx context.Context, s *session.State, changes stag
 		return left{}, err
 	}
 	for _, p := range differ {
-		if e, ok := entries[p]; ok && e.OID != "" && e.OID != changes[p].New {
+		if e, ok := entries[p]; ok && e.OID != "" && e.OID != m.changes[p].New {
 			keep = append(keep, p)
 		}
 	}

@@ -45,7 +45,7 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 	var todo []condensed
 	var puts []checkpoint.Change
 	for _, share := range shares {
-		c, err := r.condense(ctx, d, share, changes)
+		c, err := r.condense(ctx, d, share, made{head.OID, changes})
 		if errors.Is(err, errApplied) {
 			continue
 		}
@@ -175,12 +175,18 @@ func (r *Recorder) readCheckpoint(ctx context.Context, id checkpoint.ID) (checkp
 	return c, err
 }
 
+// made is a commit and what it changed.
+type made struct {
+	commit  git.OID
+	changes staged
+}
+
 // errApplied means that the decision is in the session's state already.
 var errApplied = errors.New("already applied")
 
 // condense brings a session up to date with its transcript and finds out what
 // the commit left of its files.
-func (r *Recorder) condense(ctx context.Context, d Decision, share Share, changes staged) (condensed, error) {
+func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made) (condensed, error) {
 	s, err := r.Sessions.Load(share.Session)
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
 		// All that is known of it is its name: its slot says so.
@@ -193,6 +199,9 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, change
 	if s.Recorder.Applied == d.Nonce {
 		return condensed{}, errApplied
 	}
+	if err := r.recount(ctx, s); err != nil {
+		return condensed{}, err
+	}
 	notes := new(notes)
 	if err := r.catchUp(ctx, s, notes); err != nil {
 		return condensed{}, err
@@ -201,11 +210,11 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, change
 	if err != nil {
 		return condensed{}, err
 	}
-	rest, err := r.remaining(ctx, s, changes)
+	rest, err := r.remaining(ctx, s, m)
 	if err != nil {
 		return condensed{}, err
 	}
-	if err := r.forgetKnown(s.ID, changes); err != nil {
+	if err := r.forgetKnown(s.ID, m.changes); err != nil {
 		return condensed{}, err
 	}
 	return condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete}, nil
@@ -361,7 +370,7 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 		}
 		s.TranscriptIDAtStart = rec.LastUUID
 		if counted {
-			rec.CountedBefore, rec.Counted = countedBefore(s, d), s.Total()
+			rec.CountedBefore, rec.Counted, rec.CountedIn = countedBefore(s, d), s.Total(), string(d.ID)
 		}
 		rec.Applied = d.Nonce
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
@@ -399,7 +408,7 @@ func (r *Recorder) settle(ctx context.Context, head git.Commit, except func(id s
 		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		rest, err := r.remaining(ctx, s, changes)
+		rest, err := r.remaining(ctx, s, made{head.OID, changes})
 		if err != nil {
 			return err
 		}

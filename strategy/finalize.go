@@ -20,6 +20,9 @@ func (r *Recorder) finalize(ctx context.Context, s *session.State, n *notes) err
 	if len(ids) == 0 {
 		return nil
 	}
+	if err := r.recount(ctx, s); err != nil {
+		return err
+	}
 	if err := r.catchUp(ctx, s, n); err != nil {
 		return err
 	}
@@ -38,6 +41,26 @@ func (r *Recorder) finalize(ctx context.Context, s *session.State, n *notes) err
 		counted(s, ids, last, complete)
 		return nil
 	})
+	return nil
+}
+
+// recount makes the state agree with the checkpoint that was counted last: a
+// stop may have completed that and been stopped itself before the state was
+// saved.
+func (r *Recorder) recount(ctx context.Context, s *session.State) error {
+	rec := &s.Recorder
+	if rec.CountedIn == "" || !slices.Contains(unfinished(s), rec.CountedIn) {
+		return nil
+	}
+	c, err := r.readCheckpoint(ctx, checkpoint.ID(rec.CountedIn))
+	if err != nil {
+		return err
+	}
+	for _, slot := range c.Sessions {
+		if used := slot.Meta.TokenUsage; slot.Meta.SessionID == s.ID && used != nil {
+			rec.Counted = rec.CountedBefore.Plus(*used)
+		}
+	}
 	return nil
 }
 

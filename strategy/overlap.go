@@ -217,12 +217,16 @@ func (r *Recorder) shadowTree(ctx context.Context, s *session.State) (git.OID, e
 	if s.BaseCommit == "" {
 		return r.Repo.EmptyTree(), nil
 	}
-	c, err := r.Repo.Commit(ctx, checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID))
+	return r.branchTree(ctx, checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID))
+}
+
+func (r *Recorder) branchTree(ctx context.Context, name string) (git.OID, error) {
+	c, err := r.Repo.Commit(ctx, name)
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		return r.Repo.EmptyTree(), nil
 	case err != nil:
-		return "", fmt.Errorf("read shadow branch of %s: %w", s.ID, err)
+		return "", fmt.Errorf("read shadow branch %s: %w", name, err)
 	}
 	return c.Tree, nil
 }

@@ -36,7 +36,13 @@ func (r *Recorder) catchUp(ctx context.Context, s *session.State, n *notes) erro
 	if s.TranscriptPath == "" {
 		return nil
 	}
-	err := r.readNew(ctx, s, n)
+	err := errors.Join(
+		r.Sessions.Side(s.ID, "prompts").Check(s.Recorder.Prompts-int64(len(n.prompts.data))),
+		r.Sessions.Side(s.ID, "usage").Check(s.Recorder.Usage-int64(len(n.usage.data))),
+	)
+	if err == nil {
+		err = r.readNew(ctx, s, n)
+	}
 	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 		// A side file is gone: all of it can be had from the transcript again.
 		r.Log.WarnContext(ctx, "transcript read anew", "session_id", s.ID, "error", err.Error())

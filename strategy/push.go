@@ -28,7 +28,7 @@ func (r *Recorder) PrePush(ctx context.Context, remote, url string) error {
 	if r.Repo.Push(ctx, named, refspec) == nil {
 		return nil
 	}
-	if _, err := r.Repo.Run(ctx, "fetch", "--no-tags", "--quiet", named, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
+	if err := r.Repo.Fetch(ctx, named, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
 		return fmt.Errorf("checkpoints not pushed to %s: %w", remote, err)
 	}
 	if err := r.locked(ctx, func() error { return r.mergeFetched(ctx) }); err != nil {

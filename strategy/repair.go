@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -17,9 +19,7 @@ import (
 // decisions whose commit was made. It is called at the start of every hook
 // that has the time; where there is nothing to do it reads one folder.
 func (r *Recorder) Repair(ctx context.Context) {
-	waiting := slices.DeleteFunc(r.decisions(ctx), func(d Decision) bool {
-		return d.Git != 0 && r.Env.Alive(d.Git, d.GitStart) // its own hook will do it
-	})
+	waiting := r.waiting(ctx)
 	if len(waiting) == 0 {
 		return
 	}
@@ -33,6 +33,27 @@ func (r *Recorder) Repair(ctx context.Context) {
 	})
 	if err != nil {
 		r.Log.ErrorContext(ctx, "unfinished checkpoint", "error", err.Error())
+	}
+}
+
+// waiting answers the decisions that no hook is about to carry out.
+func (r *Recorder) waiting(ctx context.Context) []Decision {
+	return slices.DeleteFunc(r.decisions(ctx), func(d Decision) bool {
+		return d.Git != 0 && r.Env.Alive(d.Git, d.GitStart) // its own hook will do it
+	})
+}
+
+// sweepAge is the age of a temporary file whose writer is surely gone.
+const sweepAge = time.Hour
+
+// sweep removes what writers left that were stopped.
+func (r *Recorder) sweep(ctx context.Context) {
+	own := filepath.Join(r.Repo.Root, ".entire")
+	before := r.Env.Now().Add(-sweepAge)
+	for _, dir := range []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")} {
+		if err := disk.SweepTemp(dir, before); err != nil {
+			r.Log.WarnContext(ctx, "temporary files left", "error", err.Error())
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *story) session(name string) *testkit.Session {
 
 // cmdClaude plays one step of a session:
 //
-//	claude [-s NAME] start [SOURCE] | prompt TEXT | notify TEXT | say TEXT | stop | end [REASON]
+//	claude [-s NAME] start [SOURCE] | prompt TEXT | notify TEXT | say TEXT | stop | fail | end [REASON]
 //	                 write PATH TEXT | edit PATH OLD NEW | bash COMMAND | big KILOBYTES
 //	                 cut TEXT | mend | raw TEXT | lag | live | die | cd DIR | background [NAME...] | installed | home
 //	                 env NAME=VALUE...
@@ -92,6 +92,8 @@ func playStep(ts *testscript.TestScript, session *testkit.Session, step string, 
 		return session.Notify(strings.Join(args, " "))
 	case "stop":
 		return session.Stop()
+	case "fail":
+		return session.Fail()
 	case "end":
 		return session.End(arg(args, 0, "prompt_input_exit"))
 	case "turn":

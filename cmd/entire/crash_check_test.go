@@ -167,9 +167,8 @@ func (p *play) states() []string {
 }
 
 // lost answers what a session changed that is in none of its checkpoints and
-// not pending either. What a commit without a trailer took is not asked for
-// where lenient.
-func (p *play) lost(lenient bool) []string {
+// not pending either, but what is excused.
+func (p *play) lost() []string {
 	p.TB.Helper()
 	claimed := map[string]bool{}
 	for _, c := range p.Stored() {
@@ -179,11 +178,9 @@ func (p *play) lost(lenient bool) []string {
 			}
 		}
 	}
-	if lenient {
-		for _, path := range p.unlinked() {
-			for name := range p.sessions {
-				claimed[name+" "+path] = true
-			}
+	for _, path := range p.excused {
+		for name := range p.sessions {
+			claimed[name+" "+path] = true
 		}
 	}
 	var faults []string
@@ -203,24 +200,11 @@ func (p *play) lost(lenient bool) []string {
 	return slices.Compact(faults)
 }
 
-// unlinked are the paths that commits without a trailer changed.
-func (p *play) unlinked() []string {
-	var paths []string
-	for record := range strings.SplitSeq(p.Git("log", "-m", "--name-only", "--format=%x01%(trailers:key=Entire-Checkpoint,valueonly,separator=%x2C)%x02", "HEAD"), "\x01") {
-		ids, names, _ := strings.Cut(record, "\x02")
-		if strings.TrimSpace(ids) == "" {
-			paths = append(paths, strings.Fields(names)...)
-		}
-	}
-	return paths
-}
-
 // tokens checks that each message of the main session is counted in one
-// checkpoint, and that the last one has the whole transcript.
+// checkpoint.
 func (p *play) tokens() []string {
 	p.TB.Helper()
 	var sum, total testkit.Usage
-	lines := 0
 	for _, c := range p.Stored() {
 		for _, slot := range c.Slots {
 			if slot.Meta.SessionID != p.main().ID {
@@ -230,21 +214,19 @@ func (p *play) tokens() []string {
 			if u := slot.Meta.SessionUsage.Usage(); u.Output > total.Output {
 				total = u
 			}
-			lines = max(lines, strings.Count(slot.Transcript, "\n")+1)
 		}
 	}
 	var faults []string
 	if want := p.main().Transcript.Total(); sum != want || total != want {
 		faults = append(faults, fmt.Sprintf("tokens: shares add up to %v, the total says %v, the transcript has %v", sum, total, want))
 	}
-	_ = lines
 	return faults
 }
 
 // faults is all that is wrong at the end.
-func (p *play) faults(lenient bool) []string {
+func (p *play) faults() []string {
 	p.TB.Helper()
-	return slices.Concat(testkit.Faults(p.TB, p.Repo), p.dangling(), p.journal(), p.states(), p.lost(lenient), p.tokens(), p.leftBehind())
+	return slices.Concat(testkit.Faults(p.TB, p.Repo), p.dangling(), p.journal(), p.states(), p.lost(), p.tokens(), p.leftBehind())
 }
 
 func (p *play) leftBehind() []string {

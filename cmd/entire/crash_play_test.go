@@ -45,6 +45,7 @@ type play struct {
 	touched  map[string][]string // by session, what its turns changed
 	fault    testkit.Env         // in force for the hooks named in it
 	alone    bool                // nobody records: how it goes without us
+	excused  []string            // what a commit took while nobody could decide about it
 	said     string              // what the last git command said
 	turns    int
 }

@@ -22,8 +22,16 @@ func TestMain(m *testing.M) {
 // TestScript runs testdata/script: one behaviour each, with real git.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	pattern := "*.txtar"
+	if raceEnabled && testing.Short() {
+		pattern = "s*.txtar" // the scenarios and those with several sessions
+	}
+	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "script", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:       filepath.Join("..", "..", "testdata", "script"),
+		Files:     files,
 		Setup:     setup,
 		Cmds:      commands(),
 		Condition: condition,

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Check holds a repository against the rules of the format: each trailer has
@@ -254,10 +255,24 @@ func leftovers(tb TB, repo *Repo) []string {
 	return faults
 }
 
-// InJSON is a path as a JSON string can hold it: bytes that are no UTF-8
-// become replacement characters.
+// InJSON is a path as JSON holds it: one that is no UTF-8, or begins with a
+// quote, as git quotes it. docs/formats/session.md.
 func InJSON(name string) string {
-	return string([]rune(name))
+	if utf8.ValidString(name) && !strings.HasPrefix(name, `"`) {
+		return name
+	}
+	var b strings.Builder
+	for _, c := range []byte(name) {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteString(`\` + string(rune(c)))
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return `"` + b.String() + `"`
 }
 
 func mapKeys[V any](m map[string]V) func(yield func(string) bool) {

@@ -18,7 +18,7 @@ import (
 func events() map[string]string {
 	return map[string]string{
 		"session-start": "SessionStart", "user-prompt-submit": "UserPromptSubmit",
-		"stop": "Stop", "session-end": "SessionEnd",
+		"stop": "Stop", "session-end": "SessionEnd", "stop-failure": "StopFailure",
 	}
 }
 

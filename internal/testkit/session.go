@@ -170,6 +170,13 @@ func (s *Session) Stop() Result {
 	return result
 }
 
+// Fail is StopFailure: an error of the service ends the turn.
+func (s *Session) Fail() Result {
+	s.TB.Helper()
+	s.last = ""
+	return s.Hook("stop-failure", append(s.common("StopFailure"), "error", "overloaded", "last_assistant_message", "API Error"))
+}
+
 // End is SessionEnd.
 func (s *Session) End(reason string) Result {
 	s.TB.Helper()

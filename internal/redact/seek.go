@@ -1,0 +1,98 @@
+package redact
+
+import (
+	"io"
+	"unicode/utf8"
+)
+
+// seeker finds the matches of one expression with a plan, one after another.
+type seeker struct {
+	rule  *rule
+	text  []byte
+	left  []int // candidates not yet tried
+	tries attempts
+	ends  []int
+	sc    *scratch
+	found span // the last match
+	some  bool // there is one
+	spent bool // the budget is used up
+}
+
+func (s *seeker) init(u *rule, p *pattern, text []byte, sc *scratch) {
+	s.rule, s.text, s.sc = u, text, sc
+	s.tries = attempts{expr: u.planned(), budget: len(text) + minBudget}
+	if u.then != nil {
+		s.ends = u.then.endings(&p.then, text, sc)
+	}
+	s.left = u.candidates(text, sc)
+}
+
+// seek finds the first match that begins at from or behind it.
+func (s *seeker) seek(from int) {
+	if s.some && s.found.begin >= from {
+		return
+	}
+	s.some = false
+	for ; len(s.left) > 0; s.left = s.left[1:] {
+		at := s.left[0]
+		if at < from || s.rule.then != nil && !s.rule.then.follows(at, s.ends, s.text, s.sc) {
+			continue
+		}
+		length := s.tries.at(s.rule, s.text[at:])
+		if s.spent = s.tries.budget < 0; s.spent {
+			return
+		}
+		if length > 0 {
+			s.found, s.some = span{s.rule.extend(s.text, at, from), at + length}, true
+			return
+		}
+	}
+}
+
+// attempts tries an anchored expression at many places. An expression without
+// a limit of length may read to the end of the text each time: the budget is
+// what it may read altogether.
+type attempts struct {
+	lazy   *lazyRegexp
+	expr   string
+	budget int
+}
+
+// at is the length of the rule's match at the beginning of text, 0 if there is none.
+func (a *attempts) at(u *rule, text []byte) int {
+	if w, ok := u.window(text); ok {
+		if loc := a.lazy.anchored(a.expr).FindIndex(w); loc != nil {
+			return loc[1]
+		}
+		return 0
+	}
+	return a.read(text)
+}
+
+func (a *attempts) read(text []byte) int {
+	reader := runes{text: text}
+	loc := a.lazy.anchored(a.expr).FindReaderIndex(&reader)
+	a.budget -= reader.at
+	if loc == nil {
+		return 0
+	}
+	return loc[1]
+}
+
+// runes reads a text and knows how far it got.
+type runes struct {
+	text []byte
+	at   int
+}
+
+func (r *runes) ReadRune() (c rune, size int, err error) {
+	if r.at >= len(r.text) {
+		return 0, 0, io.EOF
+	}
+	c, size = rune(r.text[r.at]), 1
+	if c >= utf8.RuneSelf {
+		c, size = utf8.DecodeRune(r.text[r.at:])
+	}
+	r.at += size
+	return c, size, nil
+}
