@@ -295,7 +295,7 @@ func (r *Recorder) act(ctx context.Context, s *session.State, n *notes, in Input
 // saveTurn makes the shadow checkpoint of a turn and forgets the turn.
 func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in Input) error {
 	status := make(chan statusResult, 1)
-	go func() { //nolint:contextcheck // the same context
+	go func() {
 		defer func() {
 			if p := recover(); p != nil {
 				status <- statusResult{err: fmt.Errorf("panic: %v", p)}

@@ -60,28 +60,16 @@ func (r *Recorder) remaining(ctx context.Context, s *session.State, m made) (lef
 // carry moves what is left onto a new shadow branch that hangs on the commit,
 // and drops the old branch if no session needs it but those that are leaving.
 func (r *Recorder) carry(ctx context.Context, refs *refPlan, c condensed, head git.Commit, leaving []string) error {
-	s, l := c.state, c.rest
-	old := ""
-	if s.BaseCommit != "" {
-		old = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
+	old, next := "", checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+	if base := c.state.BaseCommit; base != "" {
+		old = checkpoint.ShadowBranch(git.OID(base), c.state.WorktreeID)
 	}
-	next := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
-	if len(l.paths) > 0 {
-		at := checkpoint.Tip{Tree: head.Tree}
-		if old != next { // on the same commit, the branch goes on
-			tip, err := refs.get(ctx, next)
-			if err != nil {
-				return err
-			}
-			if tip != "" {
-				commit, err := r.Repo.Commit(ctx, string(tip))
-				if err != nil {
-					return err
-				}
-				at = checkpoint.Tip{Commit: tip, Tree: commit.Tree}
-			}
+	if len(c.rest.paths) > 0 {
+		at, err := r.carryTip(ctx, refs, next, head)
+		if err != nil {
+			return err
 		}
-		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(l.entries, l.paths), s.ID, r.Env.Now())
+		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(c.rest.entries, c.rest.paths), c.state.ID, r.Env.Now())
 		if err != nil {
 			return fmt.Errorf("carry forward: %w", err)
 		}
@@ -93,6 +81,18 @@ func (r *Recorder) carry(ctx context.Context, refs *refPlan, c condensed, head g
 		return nil
 	}
 	return refs.set(ctx, old, "")
+}
+
+// carryTip answers what a carry-forward builds on: the commit, or what hangs on
+// it already.
+func (r *Recorder) carryTip(ctx context.Context, refs *refPlan, next string, head git.Commit) (checkpoint.Tip, error) {
+	at := checkpoint.Tip{Tree: head.Tree}
+	tip, err := refs.get(ctx, next)
+	if err != nil || tip == "" {
+		return at, err
+	}
+	commit, err := r.Repo.Commit(ctx, string(tip))
+	return checkpoint.Tip{Commit: tip, Tree: commit.Tree}, err
 }
 
 // needed says whether a session has something on the branch, other than those

@@ -77,7 +77,7 @@ func (r *Recorder) moveLinks(moved map[git.OID]git.OID) error {
 
 // takenBack answers the ids of commits that are no longer in HEAD's history
 // and whose content is being committed again.
-func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[string]git.Change) ([]checkpoint.ID, error) {
+func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[string]git.Change) []checkpoint.ID {
 	var ids []checkpoint.ID
 	for _, l := range r.links() {
 		if l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) {
@@ -91,7 +91,7 @@ func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[strin
 		}
 		ids = append(ids, l.ID)
 	}
-	return ids, nil
+	return ids
 }
 
 func sharesBlob(l link, staged map[string]git.Change) bool {

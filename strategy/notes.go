@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -38,7 +39,7 @@ func (t *tail) read(side session.Side, valid int64) ([]byte, error) {
 		return side.Read(valid)
 	}
 	data, err := side.Read(t.at)
-	return append(data[:len(data):len(data)], t.data...), err
+	return append(slices.Clip(data), t.data...), err
 }
 
 // write brings the side files of the session up to date.

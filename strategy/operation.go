@@ -74,7 +74,8 @@ func isRevert(text string) bool {
 
 func amends(m Message, verb string, args []string) bool {
 	// git accepts the option cut short, down to what no other option begins with.
-	flag := func(a string) bool { return len(a) >= len("--am") && strings.HasPrefix("--amend", a) }
+	const full, least = "--amend", len("--am")
+	flag := func(a string) bool { return len(a) >= least && len(a) <= len(full) && a == full[:len(a)] }
 	switch {
 	case slices.ContainsFunc(args, flag):
 		return true

@@ -38,7 +38,7 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if d.ID != "" && !d.Amend && !r.agreed(ctx, m, msg) {
 		return nil
 	}
-	hint := r.hint(ctx, d)
+	hint := r.hint(d)
 	d.Hint = msg.rest != "" && hint != ""
 	d.Prose = msg.digest()
 	if err := r.record(d); err != nil {
@@ -126,11 +126,7 @@ func (r *Recorder) link(ctx context.Context, d Decision, q question) (Decision, 
 			return d, nil
 		}
 	} else {
-		back, err := r.takenBack(ctx, q.head.OID, q.changes)
-		if err != nil {
-			return d, err
-		}
-		if len(back) > 0 {
+		if back := r.takenBack(ctx, q.head.OID, q.changes); len(back) > 0 {
 			d.Keep, d.Replaced = unique(append(d.Keep, back...)), back
 			d.ID, d.Amend = back[len(back)-1], true
 			return d, nil
@@ -201,16 +197,17 @@ func (r *Recorder) agreed(ctx context.Context, m Message, msg message) bool {
 }
 
 // hint is what the editor shows below the message.
-func (r *Recorder) hint(_ context.Context, d Decision) string {
+func (r *Recorder) hint(d Decision) string {
 	if d.ID == "" || d.Amend {
 		return ""
 	}
-	hint := hintMark + " above if you don't want to link this commit to " + AgentType + "."
+	var hint strings.Builder
+	hint.WriteString(hintMark + " above if you don't want to link this commit to " + AgentType + ".")
 	for _, share := range d.Shares {
 		s, err := r.Sessions.Load(share.Session)
 		if err == nil && s.FirstPrompt != "" {
-			hint += "\nSession: " + s.FirstPrompt
+			hint.WriteString("\nSession: " + s.FirstPrompt)
 		}
 	}
-	return hint
+	return hint.String()
 }

@@ -100,8 +100,8 @@ func (r *Recorder) here(s *session.State) bool {
 	if s.WorktreePath == r.Repo.Root {
 		return true
 	}
-	real, err := filepath.EvalSymlinks(s.WorktreePath)
-	return err == nil && real == r.Repo.Root
+	resolved, err := filepath.EvalSymlinks(s.WorktreePath)
+	return err == nil && resolved == r.Repo.Root
 }
 
 // pendingHere answers the sessions of this worktree for which a commit may

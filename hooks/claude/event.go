@@ -1,3 +1,5 @@
+// Package claude speaks with Claude Code: it installs hooks in its settings,
+// decodes what they are told and encodes the answer.
 package claude
 
 import (

@@ -1,3 +1,5 @@
+// Package githook speaks with git: it installs hook scripts, chaining what is
+// there, and decodes what git tells them.
 package githook
 
 import (

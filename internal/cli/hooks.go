@@ -136,7 +136,7 @@ func (h *hook) open(repo *git.Repo) (on bool, done func()) {
 func (h *hook) git(ctx context.Context) error {
 	repo, err := git.Discover(git.Locate{Dir: h.app.Dir, Getenv: h.app.Getenv, Environ: h.app.Environ, Hook: true})
 	if err != nil {
-		return nil //nolint:nilerr // not in a repository: nothing to record
+		return nil // not in a repository: nothing to record
 	}
 	on, done := h.open(repo)
 	defer func() { done() }()
@@ -164,7 +164,7 @@ func (h *hook) gitTimeout() time.Duration {
 
 // finish runs the children that may not be detached.
 func (h *hook) finish(ctx context.Context) error {
-	var failed []error
+	failed := make([]error, 0, len(h.later))
 	for _, args := range h.later {
 		failed = append(failed, h.recorder(childLock).Complete(context.WithoutCancel(ctx), strings.Join(args, "")))
 	}
@@ -175,7 +175,7 @@ func (h *hook) finish(ctx context.Context) error {
 func (h *hook) child(ctx context.Context) error {
 	repo, err := h.app.repository()
 	if err != nil {
-		return nil //nolint:nilerr // the worktree is gone
+		return nil // the worktree is gone
 	}
 	on, done := h.open(repo)
 	defer func() { done() }()
@@ -197,7 +197,7 @@ func (h *hook) agent(ctx context.Context) error {
 	cancel()
 	repo, err := h.sessionRepo(payload)
 	if err != nil {
-		return nil //nolint:nilerr // not in a repository: nothing to record
+		return nil // not in a repository: nothing to record
 	}
 	on, done := h.open(repo)
 	defer func() { done() }()

@@ -39,7 +39,7 @@ func (h *hook) confirm(ctx context.Context, question string) bool {
 	if err != nil {
 		return true
 	}
-	defer tty.Close()
+	defer func() { _ = tty.Close() }()
 	fmt.Fprintf(tty, "%s [Y/n] ", question)
 	answer := make(chan string, 1)
 	go func() { // ends with the process if nobody answers

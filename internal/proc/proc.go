@@ -27,8 +27,8 @@ func (d Detached) Start() error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", filepath.Base(d.Path), err)
 	}
-	defer null.Close()
-	cmd := exec.Command(d.Path, d.Args...) //nolint:gosec,noctx // our own program, which must outlive every context
+	defer func() { _ = null.Close() }()
+	cmd := exec.Command(d.Path, d.Args...) //nolint:noctx // our own program, which must outlive every context
 	cmd.Dir, cmd.Env = d.Dir, d.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// bench is one run of the program.
+type bench struct {
+	options
+
+	ctx      context.Context //nolint:containedctx // the run's own, for as long as it lasts
+	progress io.Writer
+	failed   error
+
+	work   string // removed at the end
+	home   string
+	claude string // the agent's session directory
+	env    testkit.Env
+	table  []*row
+
+	child int64 // the largest detached child seen, in KiB
+}
+
+// all runs the scenarios.
+func (b *bench) all() {
+	b.must(os.MkdirAll(b.cache, 0o755))
+	work, err := os.MkdirTemp(b.cache, "work-")
+	b.must(err)
+	b.work = work
+	defer func() {
+		b.endChildren()
+		b.must(os.RemoveAll(b.work))
+	}()
+	b.prepare()
+	for _, s := range scenarios() {
+		rows := s.rows()
+		wanted := false
+		for _, r := range rows {
+			wanted = wanted || b.rows.MatchString(r.Name)
+		}
+		if !wanted {
+			continue
+		}
+		began := time.Now()
+		s.run(b, rows)
+		b.Logf("%s: %.0f s", s.name, time.Since(began).Seconds())
+		for _, r := range rows {
+			if b.rows.MatchString(r.Name) {
+				b.table = append(b.table, r)
+			}
+		}
+	}
+	b.table = append(b.table, b.memory()...)
+}
+
+// prepare makes a HOME and a copy of the program, which nobody builds anew
+// meanwhile and whose processes nobody else has.
+func (b *bench) prepare() {
+	b.home, b.claude = filepath.Join(b.work, "home"), filepath.Join(b.work, "claude")
+	bin := filepath.Join(b.work, "bin")
+	for _, dir := range []string{b.home, b.claude, bin} {
+		b.must(os.Mkdir(dir, 0o755))
+	}
+	program, err := os.ReadFile(b.bin)
+	b.must(err)
+	b.bin = filepath.Join(bin, "entire")
+	b.must(os.WriteFile(b.bin, program, 0o755))
+	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[gc]\n\tauto = 0\n[init]\n\tdefaultBranch = main\n"
+	b.must(os.WriteFile(filepath.Join(b.home, ".gitconfig"), []byte(config), 0o644))
+	path := bin + string(filepath.ListSeparator) + os.Getenv("PATH")
+	b.env = testkit.CleanEnv(b.home, b.work, path).Without("ENTIRE_NO_DETACH", "GORACE").
+		With("ENTIRE_TEST_CLAUDE_PROJECT_DIR=" + b.claude)
+}
+
+// sample is a process that was measured.
+type sample struct {
+	ms     float64
+	kib    int64 // peak memory, that of the git processes it waited for included
+	git    int   // git processes that it started
+	logged bool
+}
+
+// time measures one process, which must succeed.
+func (b *bench) time(c testkit.Call) sample {
+	if b.ctx.Err() != nil {
+		b.Fatalf("interrupted")
+	}
+	in := filepath.Join(b.work, "in")
+	b.must(os.WriteFile(in, []byte(c.Stdin), 0o600))
+	stdin, err := os.Open(in)
+	b.must(err)
+	defer stdin.Close()
+	out, err := os.Create(filepath.Join(b.work, "out"))
+	b.must(err)
+	defer out.Close()
+	name := c.Name
+	if name == "entire" {
+		name = b.bin
+	}
+	cmd := exec.Command(name, c.Args...)
+	cmd.Dir, cmd.Env = c.Dir, append(c.Env, "PWD="+c.Dir)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, out, out
+	began := time.Now()
+	err = cmd.Run()
+	took := time.Since(began)
+	if err != nil {
+		said, _ := os.ReadFile(out.Name())
+		b.Fatalf("%s %s: %w\n%s", c.Name, strings.Join(c.Args, " "), err, said)
+	}
+	return sample{ms: float64(took.Microseconds()) / 1000, kib: peak(cmd.ProcessState)}
+}
+
+// version measures the unit v.
+func (b *bench) version() float64 {
+	return b.time(testkit.Call{Dir: b.work, Env: b.env, Name: "git", Args: []string{"--version"}}).ms
+}
+
+// slim gives back what generating has used: the peak of a process begins at the
+// size of the one that started it.
+func (b *bench) slim() {
+	debug.FreeOSMemory()
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600) // Linux only
+}

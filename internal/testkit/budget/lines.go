@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// writer makes the lines of a transcript in the agent's shapes, at random, the
+// same ones for the same seed.
+type writer struct {
+	rng     *rand.Rand
+	session string
+	cwd     string
+	now     func() time.Time
+	buf     []byte
+}
+
+func newWriter(seed uint64, session, cwd string, now func() time.Time) *writer {
+	return &writer{rng: rand.New(rand.NewPCG(seed, 1)), session: session, cwd: cwd, now: now}
+}
+
+// since is a clock that goes on by a second each time it is read.
+func since(start time.Time) func() time.Time {
+	return func() time.Time {
+		start = start.Add(time.Second)
+		return start
+	}
+}
+
+func words() []string {
+	return strings.Fields(`alpha beta gamma delta parse token buffer stream index commit branch merge rebase hook
+		session state shadow tree blob object ref path file line hunk diff patch apply check verify load save`)
+}
+
+// text is words of about n bytes, as they stand in a JSON string.
+func (w *writer) text(n int) string {
+	list := words()
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString(list[w.rng.IntN(len(list))])
+		b.WriteByte(" \n"[w.rng.IntN(12)/11])
+	}
+	return strings.ReplaceAll(b.String(), "\n", `\n`)
+}
+
+func (w *writer) hex(n int) string {
+	return fmt.Sprintf("%0*x", n, w.rng.Uint64()>>(64-4*n))
+}
+
+// line is a whole line with a message in it.
+func (w *writer) line(kind, message string) string {
+	id := w.hex(8) + "-" + w.hex(4) + "-4" + w.hex(3) + "-8" + w.hex(3) + "-" + w.hex(12)
+	return `{"parentUuid":"` + id + `","isSidechain":false,"userType":"external","cwd":"` + w.cwd + `","sessionId":"` + w.session +
+		`","version":"2.1.0","gitBranch":"main","uuid":"` + id + `","timestamp":"` + w.now().UTC().Format("2006-01-02T15:04:05.000Z") +
+		`","type":"` + kind + `","message":` + message + "}\n"
+}
+
+func (w *writer) prompt(text string) string {
+	return w.line("user", `{"role":"user","content":"`+text+`"}`)
+}
+
+func (w *writer) assistant(content string) string {
+	usage := `{"input_tokens":` + strconv.Itoa(w.rng.IntN(100)) + `,"cache_creation_input_tokens":` + strconv.Itoa(w.rng.IntN(1000)) +
+		`,"cache_read_input_tokens":` + strconv.Itoa(w.rng.IntN(50000)) + `,"output_tokens":` + strconv.Itoa(w.rng.IntN(500)) + `}`
+	return w.line("assistant", `{"id":"msg_`+w.hex(12)+`","role":"assistant","model":"m","content":[`+content+`],"usage":`+usage+`}`)
+}
+
+func (w *writer) says(text string) string {
+	return w.assistant(`{"type":"text","text":"` + text + `"}`)
+}
+
+// call is a tool's call and its result.
+func (w *writer) call(name, input string, size int) string {
+	id := "toolu_" + w.hex(12)
+	return w.assistant(`{"type":"tool_use","id":"`+id+`","name":"`+name+`","input":{`+input+`}}`) +
+		w.line("user", `{"role":"user","content":[{"tool_use_id":"`+id+`","type":"tool_result","content":"`+w.text(size)+`"}]}`)
+}
+
+// step is what an agent does next.
+func (w *writer) step() string {
+	switch r := w.rng.IntN(100); {
+	case r < 3: //nolint:mnd // percent
+		return w.prompt(w.text(120))
+	case r < 50: //nolint:mnd // percent
+		return w.says(w.text(400 + w.rng.IntN(800)))
+	case r < 75: //nolint:mnd // percent
+		return w.call("Read", `"file_path":"`+w.cwd+`/x.go"`, 600+w.rng.IntN(4000))
+	default:
+		return w.call("Bash", `"command":"`+w.text(60)+`"`, 600+w.rng.IntN(4000))
+	}
+}
+
+func (w *writer) edit(path string) string {
+	return w.call("Edit", `"file_path":"`+path+`","old_string":"`+w.text(200)+`","new_string":"`+w.text(300)+`"`, 600)
+}
+
+// conversation makes a transcript of size bytes that ended a while ago.
+func conversation(path string, size int64) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	out := bufio.NewWriter(file)
+	w := newWriter(uint64(size), "past", "/repo", since(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	for n := int64(0); n < size; {
+		text := w.step()
+		n += int64(len(text))
+		if _, err := out.WriteString(text); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return file.Close()
+}

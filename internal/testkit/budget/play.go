@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// play is a session with the agent in a repository: turns, each with five files
+// edited, 20 KB of transcript and a commit by the person.
+type play struct {
+	b          *bench
+	dir        string
+	id         string
+	transcript string
+	writer     *writer
+	files      []string
+	sessions   int
+	turn       int
+	last       string
+	resumes    bool // every turn begins with session-start and ends with session-end
+	grows      *row // measures how much .git grows at a stop
+
+	// rows takes what is measured, by hook; bases is the rows that are compared
+	// with it.
+	rows, bases map[string]*row
+	idle        bool    // nothing is recorded yet
+	status      float64 // the unit s, measured in this turn
+}
+
+const (
+	editsPerTurn = 5
+	bytesPerTurn = 20_000
+)
+
+// newPlay begins a session in dir whose transcript has size bytes already.
+func (b *bench) newPlay(dir string, size int64) *play {
+	p := &play{b: b, dir: dir, rows: map[string]*row{}, bases: map[string]*row{}}
+	for _, line := range bytes.Split([]byte(b.git(dir, "ls-files", "*.go")), []byte("\n")) {
+		p.files = append(p.files, string(line))
+	}
+	p.begin(size)
+	return p
+}
+
+// begin begins another session.
+func (p *play) begin(size int64) {
+	p.sessions++
+	p.id = testkit.UUID(p.dir, p.sessions)
+	p.transcript = filepath.Join(p.b.claude, p.id+".jsonl")
+	p.writer = newWriter(uint64(p.sessions), p.id, p.dir, time.Now)
+	past := p.b.template(fmt.Sprintf("transcript-%d.jsonl", size), func(path string) { p.b.must(conversation(path, size)) })
+	testkit.Call{Dir: p.b.work, Env: p.b.env, Name: "cp", Args: []string{past, p.transcript}}.Must(p.b)
+}
+
+// say appends to the transcript.
+func (p *play) say(text string) {
+	file, err := os.OpenFile(p.transcript, os.O_WRONLY|os.O_APPEND, 0o600)
+	p.b.must(err)
+	_, err = file.WriteString(text)
+	p.b.must(err)
+	p.b.must(file.Close())
+}
+
+// agent runs a hook of the agent.
+func (p *play) agent(name, event string, more ...any) sample {
+	payload := append(testkit.Object{
+		"session_id", p.id, "transcript_path", p.transcript, "cwd", p.dir, "permission_mode", "default", "hook_event_name", event,
+	}, more...)
+	env := p.b.env.With("CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID="+p.id, "CLAUDE_PROJECT_DIR="+p.dir, "CLAUDE_PID="+strconv.Itoa(os.Getpid()))
+	return p.hook(testkit.Call{Dir: p.dir, Env: env, Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", "claude-code", name}}, name)
+}
+
+// gitHook runs a git hook as git would.
+func (p *play) gitHook(name string, args ...string) sample {
+	env := p.b.env.With("GIT_INDEX_FILE=.git/index", "GIT_PREFIX=")
+	return p.hook(testkit.Call{Dir: p.dir, Env: env, Name: "entire", Args: append([]string{"hooks", "git", name}, args...)}, name)
+}
+
+// hook measures a hook, beside the unit, and looks up what it logged.
+func (p *play) hook(c testkit.Call, name string) sample {
+	path := filepath.Join(p.dir, ".entire", "logs", "entire.log")
+	from := int64(0)
+	if info, err := os.Stat(path); err == nil {
+		from = info.Size()
+	}
+	v := p.b.version()
+	s := p.b.time(c)
+	p.b.quiet()
+	data, _ := os.ReadFile(path) // none where recording is off
+	if int64(len(data)) < from {
+		from = 0
+	}
+	for line := range bytes.Lines(data[from:]) {
+		var said struct {
+			Hook    string `json:"hook"`
+			Kind    string `json:"hook_type"`
+			Git     int    `json:"git_processes"`
+			Success bool   `json:"success"`
+		}
+		if json.Unmarshal(line, &said) != nil || said.Hook != name || said.Kind == "child" {
+			continue
+		}
+		if s.git, s.logged = said.Git, true; !said.Success {
+			p.b.Fatalf("%s: %s", name, line)
+		}
+	}
+	p.take(name, s, v)
+	return s
+}
+
+// take records what was measured.
+func (p *play) take(name string, s sample, v float64) {
+	if p.idle {
+		return
+	}
+	if r := p.rows[name]; r != nil {
+		base := v
+		if r.Unit == perStatus {
+			base = p.status
+		}
+		r.add(s, base)
+	}
+	if r := p.bases[name]; r != nil {
+		r.base = append(r.base, s.ms)
+	}
+}
+
+// lap plays a turn in each play, step by step, so that a hook is measured
+// beside the same hook of the others.
+func (b *bench) lap(plays ...*play) {
+	b.slim()
+	steps := []func(*play){
+		(*play).clean, (*play).start, (*play).prompt, (*play).work, (*play).stop,
+		(*play).prepare, (*play).commitMsg, (*play).commit, (*play).postCommit, (*play).end,
+	}
+	for _, step := range steps {
+		for _, p := range plays {
+			step(p)
+		}
+	}
+}
+
+// laps plays b.runs turns after one that isn't counted.
+func (b *bench) laps(plays ...*play) {
+	for n := range b.runs + 1 {
+		for _, p := range plays {
+			p.idle = n == 0
+		}
+		b.lap(plays...)
+	}
+}
+
+// clean measures the unit s.
+func (p *play) clean() {
+	for _, r := range p.rows {
+		if r.Unit == perStatus {
+			p.status = p.b.time(testkit.Call{
+				Dir: p.dir, Env: p.b.env.With("GIT_OPTIONAL_LOCKS=0"), Name: "git", Args: []string{"status", "--porcelain", "-z", "-uall"},
+			}).ms
+			return
+		}
+	}
+}
+
+func (p *play) start() {
+	switch {
+	case p.turn == 0:
+		p.agent("session-start", "SessionStart", "source", "startup")
+	case p.resumes:
+		p.agent("session-start", "SessionStart", "source", "resume")
+	}
+}
+
+func (p *play) prompt() {
+	p.turn++
+	text := fmt.Sprintf("Turn %d: refactor the parser", p.turn)
+	p.agent("user-prompt-submit", "UserPromptSubmit", "prompt", text)
+	p.say(p.writer.prompt(text))
+}
+
+// work is what the agent does in a turn.
+func (p *play) work() {
+	new := 0
+	say := func(text string) {
+		p.say(text)
+		new += len(text)
+	}
+	for range editsPerTurn {
+		path := filepath.Join(p.dir, p.files[p.writer.rng.IntN(len(p.files))])
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o644)
+		p.b.must(err)
+		fmt.Fprintf(file, "// edit %d\n", p.writer.rng.IntN(1<<30))
+		p.b.must(file.Close())
+		say(p.writer.edit(path))
+	}
+	for new < bytesPerTurn {
+		say(p.writer.step())
+	}
+	p.last = fmt.Sprintf("Done with turn %d.", p.turn)
+	p.say(p.writer.says(p.last))
+}
+
+func (p *play) stop() {
+	before, told := int64(0), int64(0)
+	if p.grows != nil && !p.idle {
+		before, told = p.size(), p.behind()
+	}
+	p.agent("stop", "Stop", "stop_hook_active", false, "last_assistant_message", p.last)
+	p.stored()
+	if before > 0 {
+		p.grows.base = append(p.grows.base, float64(told))
+		p.grows.samples = append(p.grows.samples, sample{ms: float64(p.size() - before)})
+	}
+}
+
+func (p *play) message() string { return filepath.Join(p.dir, ".git", "COMMIT_EDITMSG") }
+
+func (p *play) prepare() {
+	p.b.git(p.dir, "add", "-u")
+	p.b.must(os.WriteFile(p.message(), fmt.Appendf(nil, "Turn %d\n", p.turn), 0o644))
+	p.gitHook("prepare-commit-msg", p.message(), "message")
+	if text, err := os.ReadFile(p.message()); err != nil || !bytes.Contains(text, []byte("\nEntire-Checkpoint: ")) {
+		p.b.Fatalf("turn %d in %s: the commit was not linked", p.turn, p.dir)
+	}
+}
+
+func (p *play) commitMsg() { p.gitHook("commit-msg", p.message()) }
+
+func (p *play) commit() {
+	p.b.git(p.dir, "-c", "core.hooksPath=/dev/null", "commit", "-q", "-F", p.message())
+}
+
+func (p *play) postCommit() { p.gitHook("post-commit") }
+
+func (p *play) end() {
+	if p.resumes {
+		p.agent("session-end", "SessionEnd", "reason", "other")
+	}
+}
+
+// size is that of all files of the repository's own folder.
+func (p *play) size() int64 {
+	var total int64
+	p.b.must(filepath.WalkDir(filepath.Join(p.dir, ".git"), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	}))
+	return total
+}
+
+// behind is how much of the transcript no hook has seen yet.
+func (p *play) behind() int64 {
+	var at progress
+	data, err := os.ReadFile(filepath.Join(p.dir, ".git", "entire-sessions", p.id+".json"))
+	p.b.must(err)
+	p.b.must(json.Unmarshal(data, &at))
+	info, err := os.Stat(p.transcript)
+	p.b.must(err)
+	return info.Size() - at.Recorder.Cursor.Offset
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// history is a repository to generate.
+type history struct {
+	name        string
+	files       int
+	commits     int
+	checkpoints int // of the newest commits
+}
+
+// template answers a generated file or folder of the cache, made on first use.
+func (b *bench) template(name string, make func(path string)) string {
+	const edition = "1-" // of what is generated
+	path := filepath.Join(b.cache, edition+name)
+	if _, err := os.Lstat(path); err == nil {
+		return path
+	}
+	b.Logf("generating %s", name)
+	made := filepath.Join(b.work, "new-"+name)
+	make(made)
+	b.must(os.Rename(made, path))
+	return path
+}
+
+func (b *bench) git(dir string, args ...string) string {
+	return testkit.Call{Dir: dir, Env: b.env, Name: "git", Args: args}.Must(b)
+}
+
+// repository answers a fresh copy of a generated repository, whose index is up
+// to date.
+func (b *bench) repository(h history, as string) string {
+	from := b.template(h.name, func(path string) { b.generate(h, path) })
+	dir := filepath.Join(b.work, as)
+	b.git(b.work, "--version")
+	testkit.Call{Dir: b.work, Env: b.env, Name: "cp", Args: []string{"-a", from, dir}}.Must(b)
+	b.git(dir, "status", "--porcelain")
+	return dir
+}
+
+// enabled is a fresh copy in which recording is on.
+func (b *bench) enabled(h history, as string) string {
+	dir := b.repository(h, as)
+	testkit.Call{Dir: dir, Env: b.env, Name: b.bin, Args: []string{"enable", "--agent", "claude-code"}}.Must(b)
+	b.git(dir, "add", "-A")
+	b.git(dir, "-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "enable")
+	return dir
+}
+
+func (h history) path(i int) string {
+	if h.files <= 100 { //nolint:mnd // small
+		return fmt.Sprintf("src/f%03d.go", i)
+	}
+	return fmt.Sprintf("pkg%02d/mod%02d/f%05d.go", i%60, i/60%20, i)
+}
+
+// importer writes a stream for git fast-import.
+type importer struct {
+	*bufio.Writer
+
+	rng  *rand.Rand
+	mark int
+	at   int64
+}
+
+func (b *bench) generate(h history, dir string) {
+	b.git(b.work, "init", "-q", "-b", "main", dir)
+	cmd := exec.Command("git", "-C", dir, "fast-import", "--quiet", "--depth=10")
+	cmd.Env = b.env
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	pipe, err := cmd.StdinPipe()
+	b.must(err)
+	b.must(cmd.Start())
+	im := importer{bufio.NewWriter(pipe), rand.New(rand.NewPCG(1, uint64(h.files))), 0, 1700000000}
+	im.history(h)
+	b.must(im.Flush())
+	b.must(pipe.Close())
+	b.must(cmd.Wait())
+	b.git(dir, "reset", "-q", "--hard", "main")
+}
+
+func (im *importer) history(h history) {
+	const eachCommit = 3
+	all := make(map[string]string, h.files+1)
+	for i := range h.files {
+		all[h.path(i)] = im.source()
+	}
+	all[".gitignore"] = "node_modules/\n*.log\n"
+	tip := im.commit("refs/heads/main", "initial import", all, 0)
+	shadow := 0
+	if h.checkpoints > 0 {
+		shadow = im.commit("refs/heads/entire/checkpoints/v1", "Initialize metadata branch", nil, 0)
+	}
+	for n := 1; n < h.commits; n++ {
+		changed := map[string]string{}
+		for range eachCommit {
+			changed[h.path(im.rng.IntN(h.files))] = im.source()
+		}
+		message := fmt.Sprintf("change %d", n)
+		if n >= h.commits-h.checkpoints {
+			id := fmt.Sprintf("%012x", im.rng.Uint64()>>16)
+			message += "\n\nEntire-Checkpoint: " + id
+			shadow = im.checkpoint(id, changed, shadow)
+		}
+		tip = im.commit("refs/heads/main", message, changed, tip)
+	}
+}
+
+// commit writes a commit upon parent (0: none) and answers its mark.
+func (im *importer) commit(ref, message string, files map[string]string, parent int) int {
+	im.mark++
+	im.at += 60
+	who := fmt.Sprintf("Bench <bench@example.com> %d +0000", im.at)
+	fmt.Fprintf(im, "commit %s\nmark :%d\nauthor %s\ncommitter %s\ndata %d\n%s\n\n", ref, im.mark, who, who, len(message)+1, message)
+	if parent > 0 {
+		fmt.Fprintf(im, "from :%d\n", parent)
+	}
+	for path, content := range files {
+		fmt.Fprintf(im, "M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
+	}
+	fmt.Fprintln(im)
+	return im.mark
+}
+
+// checkpoint writes a checkpoint of one session upon parent.
+func (im *importer) checkpoint(id string, touched map[string]string, parent int) int {
+	const size = 20_000
+	session := testkit.UUID(id)
+	w := writer{rng: im.rng, session: session, cwd: "/repo", now: since(time.Unix(im.at, 0))}
+	var transcript bytes.Buffer
+	for transcript.Len() < size {
+		transcript.WriteString(w.step())
+	}
+	base := "/" + id[:2] + "/" + id[2:]
+	created := time.Unix(im.at, 0).UTC().Format(time.RFC3339)
+	paths := make([]string, 0, len(touched))
+	for p := range touched {
+		paths = append(paths, p)
+	}
+	usage := testkit.Object{"input_tokens", 10, "cache_creation_tokens", 10, "cache_read_tokens", 10, "output_tokens", 10, "api_call_count", 2}
+	root := testkit.Object{
+		"cli_version", "bench", "checkpoint_id", id, "strategy", "manual-commit", "branch", "main", "checkpoints_count", 1,
+		"files_touched", paths, "sessions", []any{testkit.Object{
+			"metadata", base + "/0/metadata.json", "transcript", base + "/0/full.jsonl", "context", base + "/0/context.md",
+			"content_hash", base + "/0/content_hash.txt", "prompt", base + "/0/prompt.txt",
+		}}, "token_usage", usage,
+	}
+	meta := testkit.Object{
+		"cli_version", "bench", "checkpoint_id", id, "session_id", session, "strategy", "manual-commit", "created_at", created,
+		"branch", "main", "checkpoints_count", 1, "files_touched", paths, "agent", "Claude Code", "token_usage", usage,
+	}
+	dir := strings.TrimPrefix(base, "/")
+	files := map[string]string{
+		dir + "/metadata.json": root.JSON() + "\n", dir + "/0/metadata.json": meta.JSON() + "\n",
+		dir + "/0/full.jsonl": transcript.String(), dir + "/0/prompt.txt": "Please change the parser",
+		dir + "/0/context.md":       "# Session Context\n\n## User Prompts\n\n### Prompt 1\n\nPlease change the parser\n",
+		dir + "/0/content_hash.txt": fmt.Sprintf("sha256:%x", sha256.Sum256(transcript.Bytes())),
+	}
+	message := "Checkpoint: " + id + "\n\nEntire-Session: " + session + "\nEntire-Strategy: manual-commit\nEntire-Agent: Claude Code"
+	return im.commit("refs/heads/entire/checkpoints/v1", message, files, parent)
+}
+
+// source is a file of a program.
+func (im *importer) source() string {
+	var b strings.Builder
+	b.WriteString("package p\n")
+	w := writer{rng: im.rng}
+	for size := 1000 + im.rng.IntN(1500); b.Len() < size; {
+		fmt.Fprintf(&b, "func F%d() int { return %d } // %s\n", im.rng.IntN(1<<30), im.rng.IntN(1<<20), w.text(30))
+	}
+	return b.String()
+}

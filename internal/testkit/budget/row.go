@@ -1,0 +1,92 @@
+package main
+
+import (
+	"slices"
+)
+
+// unit is what a row is compared with.
+type unit string
+
+const (
+	perVersion unit = "v"
+	perStatus  unit = "s"
+	perOne     unit = "one" // the same hook with little history
+	perByte    unit = "KB"
+	perMega    unit = "MB"
+)
+
+// row is a line of the table.
+type row struct {
+	Name   string
+	Unit   unit
+	Budget float64 // 0: none
+
+	samples []sample
+	base    []float64 // the unit, measured beside each sample
+	value   float64   // of a row that is no time
+	slack   float64   // what its budget is more by
+	slowest []*row    // a row that stands for the slowest of several
+}
+
+func (r *row) add(s sample, base float64) {
+	r.samples = append(r.samples, s)
+	if r.Unit != perOne {
+		r.base = append(r.base, base)
+	}
+}
+
+// pick is the row whose numbers are shown.
+func (r *row) pick() *row {
+	worst := r
+	for i, other := range r.slowest {
+		if i == 0 || other.ratio() > worst.ratio() {
+			worst = other
+		}
+	}
+	return worst
+}
+
+func (r *row) ms() float64 {
+	times := make([]float64, len(r.samples))
+	for i, s := range r.samples {
+		times[i] = s.ms
+	}
+	return median(times)
+}
+
+func (r *row) ratio() float64 {
+	if base := median(r.base); base > 0 {
+		return r.ms() / base
+	}
+	return 0
+}
+
+// peak is the largest of its samples in KiB.
+func (r *row) peak() int64 {
+	var most int64
+	for _, s := range r.samples {
+		most = max(most, s.kib)
+	}
+	return most
+}
+
+// gits is the largest number of git processes, false if none of its processes
+// logged it.
+func (r *row) gits() (most int, logged bool) {
+	for _, s := range r.samples {
+		most, logged = max(most, s.git), logged || s.logged
+	}
+	return most, logged
+}
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2 //nolint:mnd // half
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// result is a row as it is printed.
+type result struct {
+	Name     string  `json:"name"`
+	Slowest  string  `json:"slowest,omitempty"`
+	Runs     int     `json:"runs,omitempty"`
+	Median   float64 `json:"median"`
+	In       string  `json:"in"` // ms, KB or MB
+	Unit     string  `json:"unit,omitempty"`
+	UnitMS   float64 `json:"unit_ms,omitempty"`
+	Ratio    float64 `json:"ratio,omitempty"`
+	Budget   float64 `json:"budget,omitempty"`
+	Over     bool    `json:"over"`
+	PeakMB   float64 `json:"peak_mb,omitempty"`
+	Git      int     `json:"git_processes"`
+	HasGit   bool    `json:"-"`
+	absolute bool
+}
+
+const mib = 1 << 10 // in KiB
+
+func (r *row) result() result {
+	if r.Unit == perByte || r.Unit == perMega {
+		limit := r.Budget
+		if limit > 0 {
+			limit += r.slack
+		}
+		return result{Name: r.Name, Slowest: r.only(), Median: r.value, In: string(r.Unit), Budget: limit, Over: limit > 0 && r.value > limit, absolute: true}
+	}
+	p := r.pick()
+	out := result{
+		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
+		Budget: r.Budget, Over: r.Budget > 0 && p.ratio() > r.Budget, PeakMB: float64(p.peak()) / mib,
+	}
+	out.Git, out.HasGit = p.gits()
+	if p != r {
+		out.Slowest = p.Name
+	}
+	return out
+}
+
+// only names the row that a row of memory is about.
+func (r *row) only() string {
+	if len(r.slowest) == 1 {
+		return r.slowest[0].Name
+	}
+	return ""
+}
+
+func (b *bench) printJSON(out io.Writer) error {
+	results := make([]result, len(b.table))
+	for i, r := range b.table {
+		results[i] = r.result()
+	}
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(results)
+}
+
+func (b *bench) printTable(out io.Writer) {
+	lines := [][]string{
+		{"what", "median", "unit", "ratio", "budget", "", "peak MB", "git"},
+		{"---", "---:", "---:", "---:", "---:", "---", "---:", "---:"},
+	}
+	for _, r := range b.table {
+		lines = append(lines, r.result().cells())
+	}
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	for _, line := range lines {
+		for i, cell := range line {
+			pad := strings.Repeat(" ", widths[i]-len(cell))
+			if i == 0 || lines[1][i] == "---" {
+				fmt.Fprintf(out, "| %s%s ", cell, pad)
+			} else {
+				fmt.Fprintf(out, "| %s%s ", pad, cell)
+			}
+		}
+		fmt.Fprintln(out, "|")
+	}
+}
+
+func (r result) cells() []string {
+	number := func(v float64, digits int, more string) string {
+		if v == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'f', digits, 64) + more
+	}
+	name, verdict, git := r.Name, "ok", ""
+	if r.Slowest != "" {
+		name += " (" + r.Slowest + ")"
+	}
+	switch {
+	case r.Budget == 0:
+		verdict = ""
+	case r.Over:
+		verdict = "over"
+	}
+	if r.HasGit {
+		git = strconv.Itoa(r.Git)
+	}
+	if r.absolute {
+		return []string{name, number(r.Median, 1, " "+r.In), "", "", number(r.Budget, 0, " "+r.In), verdict, "", ""}
+	}
+	budget := ""
+	if r.Budget > 0 {
+		budget = strconv.FormatFloat(r.Budget, 'f', -1, 64) + " " + r.Unit
+	}
+	return []string{
+		name, number(r.Median, 1, " ms"), number(r.UnitMS, 1, " ms"), number(r.Ratio, 2, ""), //nolint:mnd // digits
+		budget, verdict, number(r.PeakMB, 0, ""), git,
+	}
+}
+
+// memory is the rows about memory: the largest of all hooks, and of what they
+// left to detached children.
+func (b *bench) memory() []*row {
+	hooks := &row{Name: "peak memory of a hook", Unit: perMega, Budget: 60}
+	for _, r := range b.table {
+		for _, each := range append([]*row{r}, r.slowest...) {
+			if mb := float64(each.peak()) / mib; mb > hooks.value {
+				hooks.value, hooks.slowest = mb, []*row{r}
+			}
+		}
+	}
+	child := &row{Name: "peak memory of a detached child", Unit: perMega, value: float64(b.child) / mib}
+	return []*row{hooks, child}
+}

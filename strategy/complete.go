@@ -1,0 +1,138 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// lag is how long the transcript may be behind what a stop was told.
+const lag = 300 * time.Millisecond
+
+// Complete does what a hook left because somebody was waiting: decisions that
+// were not carried out, and for the session id, if one is named, the rest of
+// its transcript and of its checkpoints.
+func (r *Recorder) Complete(ctx context.Context, id string) error {
+	if err := r.locked(ctx, func() error { return r.lateAll(ctx) }); err != nil {
+		return err
+	}
+	r.endDead(ctx)
+	if id == "" {
+		return nil
+	}
+	s, err := r.awaitLast(ctx, id)
+	if s == nil || err != nil {
+		return err
+	}
+	// The long part, redacting, is done without the lock: pieces come out the
+	// same whoever makes them.
+	if _, err := r.store(ctx, s, noLimit); err != nil {
+		return err
+	}
+	return r.locked(ctx, func() error { return r.adopt(ctx, s) })
+}
+
+func (r *Recorder) lateAll(ctx context.Context) error {
+	for _, d := range r.decisions(ctx) {
+		if err := r.late(ctx, d, git.Commit{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitLast brings the session up to date with its transcript, and waits a
+// moment if that lacks the message that the last stop was told. The answer is
+// nil if it doesn't come, in which case the next hook sees to it, or if there
+// is no such session.
+func (r *Recorder) awaitLast(ctx context.Context, id string) (*session.State, error) {
+	const looks = 10
+	s, err := r.refresh(ctx, id)
+	for range looks {
+		if err != nil || s == nil || s.Recorder.Expect == "" {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lag / looks):
+		}
+		s, err = r.refresh(ctx, id)
+	}
+	return nil, err
+}
+
+// adopt takes into the session's state what was stored of its transcript, and
+// completes its checkpoints with it.
+func (r *Recorder) adopt(ctx context.Context, done *session.State) error {
+	s, err := r.Sessions.Load(done.ID)
+	if err != nil {
+		return err
+	}
+	same := s.Recorder.Cursor.Inode == done.Recorder.Cursor.Inode
+	if stored := done.Recorder.Stored; same && stored.Raw > s.Recorder.Stored.Raw {
+		s.Recorder.Stored = stored
+	}
+	if ids := unfinished(s); len(ids) > 0 {
+		if err := r.rewriteSlots(ctx, s, new(notes), ids, ""); err != nil {
+			return err
+		}
+	}
+	if s.Recorder.Expect == "" {
+		s.Recorder.Incomplete = nil
+	}
+	return r.Sessions.Save(s)
+}
+
+// refresh brings a session's state up to date with its transcript; nil if
+// there is no such session.
+func (r *Recorder) refresh(ctx context.Context, id string) (s *session.State, err error) {
+	err = r.locked(ctx, func() error {
+		s, err = r.Sessions.Load(id)
+		if errors.Is(err, session.ErrNotFound) {
+			s = nil
+			return nil
+		}
+		n := new(notes)
+		if err == nil {
+			err = r.catchUp(ctx, s, n)
+		}
+		if err == nil {
+			err = n.write(r.Sessions, id)
+		}
+		if err == nil {
+			err = r.Sessions.Save(s)
+		}
+		return err
+	})
+	return s, err
+}
+
+// unfinished are the checkpoints that don't have the whole transcript yet, in
+// the order in which they were made.
+func unfinished(s *session.State) []string {
+	ids := slices.Clone(s.Recorder.Incomplete)
+	for _, id := range s.TurnCheckpointIDs {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// topUp lets the checkpoints of turns that may never stop have what their
+// transcripts hold by now. except is the session that the hook is about.
+// Whether a turn goes on can be told only of an agent whose process is known.
+func (r *Recorder) topUp(ctx context.Context, except string) {
+	for _, s := range r.pendingHere(ctx) {
+		agent := s.Recorder.Agent
+		stopped := s.Phase == session.Active && (agent.PID == 0 || !r.Env.Alive(agent.PID, agent.Start))
+		if (stopped && len(s.TurnCheckpointIDs) > 0 && s.ID != except) || (len(s.Recorder.Incomplete) > 0 && s.ID != except) {
+			r.detach(ctx, s.ID)
+		}
+	}
+}
