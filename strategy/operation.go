@@ -22,6 +22,7 @@ const (
 	commitClean // by git merge itself, after which post-commit isn't run
 	commitSquash
 	commitRebase
+	commitAside // with git commit, where a rebase has stopped
 	commitPick
 	commitRevert
 )
@@ -43,6 +44,8 @@ func (r *Recorder) operation(ctx context.Context, m Message, text string) operat
 	}
 	verb, args := r.command(ctx)
 	switch {
+	case doing.Rebase && verb == "commit" && !amends(m, verb, args) && r.gitFile("rebase-merge", "current-fixups") == "":
+		return commitAside
 	case doing.Rebase:
 		return commitRebase
 	case doing.CherryPick, verb == "cherry-pick", r.reflogAction("cherry-pick"):
@@ -146,6 +149,14 @@ func (r *Recorder) prior(ctx context.Context, op operation, head git.Commit, tex
 		}
 	case commitRebase:
 		ids = append(ids, r.rebased(ctx)...)
+	case commitAside:
+		// Where a rebase stopped the person commits something of their own, or
+		// a part of what was picked.
+		for _, id := range r.rebased(ctx) {
+			if !slices.Contains(checkpoint.IDs(head.Message), id) {
+				ids = append(ids, id)
+			}
+		}
 	case commitRevert, commitMerge, commitClean, commitNew:
 	}
 	return unique(ids)
@@ -165,14 +176,14 @@ func (r *Recorder) gitFile(name ...string) string {
 // have lost its own.
 func (r *Recorder) rebased(ctx context.Context) []checkpoint.ID {
 	commits := make([]string, 0, 4)
-	fixups := strings.Split(r.gitFile("rebase-merge", "current-fixups"), "\n")
-	if len(fixups) > 1 {
+	fixups := strings.TrimSpace(r.gitFile("rebase-merge", "current-fixups"))
+	if fixups != "" {
 		// The first one, onto which they are folded, is HEAD by now.
 		commits = append(commits, "HEAD")
 	}
-	for _, line := range fixups {
-		if f := strings.Fields(line); len(f) == 2 {
-			commits = append(commits, f[1])
+	for line := range strings.Lines(fixups) {
+		if f := strings.Fields(line); len(f) > 1 { // the command, perhaps an option, the commit
+			commits = append(commits, f[len(f)-1])
 		}
 	}
 	if len(commits) == 0 {

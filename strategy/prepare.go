@@ -93,7 +93,7 @@ func (r *Recorder) decide(ctx context.Context, m Message, msg *message) (Decisio
 	if d.Nonce, err = r.nonce(); err != nil {
 		return Decision{}, err
 	}
-	if op == commitRebase || op == commitPick {
+	if op == commitRebase || op == commitAside || op == commitPick {
 		return d, nil
 	}
 	changes, err := r.stagedChanges(ctx, op, head, born)

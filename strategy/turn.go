@@ -73,6 +73,8 @@ func (t *turnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, err
 	switch {
 	case err != nil:
 		return !t.known[statusKey(e)] && t.during(t.removalTime(e.Path)), nil
+	case info.IsDir() && (e.Worktree == 'D' || e.Index == 'D'): // a file became a folder
+		return !t.known[statusKey(e)] && t.during(disk.Changed(info)), nil
 	case info.IsDir():
 		return t.during(moduleTime(full)), nil
 	case t.during(disk.Changed(info)):

@@ -39,6 +39,7 @@ func (r *Recorder) contents(ctx context.Context, paths []string) (map[string]git
 			}
 			edits[p] = git.Edit{Path: p, Mode: git.ModeLink, OID: oid}
 		case info.IsDir():
+			edits[p] = git.Edit{Path: p} // a folder where a file was
 			if head, ok := r.submodule(ctx, full); ok {
 				edits[p] = git.Edit{Path: p, Mode: git.ModeModule, OID: head}
 			}

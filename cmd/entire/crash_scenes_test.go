@@ -12,6 +12,7 @@ type scene struct {
 	name    string
 	kind    string   // of repository, plain if empty
 	hooks   []string // verbs of the hooks to stop, each in rounds of its own
+	places  bool     // also try failures at certain places
 	prepare func(p *play)
 	act     func(p *play)
 	then    func(p *play)
@@ -29,11 +30,11 @@ func turnScenes() []scene {
 	stop := func(p *play) { p.main().Stop() }
 	return []scene{
 		{
-			name: "first turn", hooks: []string{"session-start"},
+			name: "first turn", hooks: []string{"session-start"}, places: true,
 			act: func(p *play) { p.main().Start("startup") }, then: func(p *play) { p.turn("main", "a.txt") },
 		},
 		{
-			name: "first turn", hooks: []string{"user-prompt-submit"},
+			name: "first turn", hooks: []string{"user-prompt-submit"}, places: true,
 			act:  func(p *play) { p.main().Prompt("Please write a.txt.") },
 			then: func(p *play) { p.writes("main", "a.txt"); stop(p) },
 		},
@@ -78,7 +79,7 @@ func turnScenes() []scene {
 			act: stop,
 		},
 		{
-			name: "two commits of its own", hooks: []string{"stop"},
+			name: "two commits of its own", hooks: []string{"stop"}, places: true,
 			prepare: twoOwnCommits, act: stop,
 		},
 		{
@@ -96,7 +97,7 @@ func turnScenes() []scene {
 			prepare: longTurn, act: stop,
 		},
 		{
-			name: "long transcript", hooks: []string{"complete"},
+			name: "long transcript", hooks: []string{"complete"}, places: true,
 			prepare: func(p *play) {
 				longTurn(p)
 				p.strand(func() { p.main().Stop() })
@@ -117,7 +118,7 @@ func commitScenes() []scene {
 	commitA := func(p *play) { p.commits("-m", "a") }
 	return []scene{
 		{
-			name: "the agent's commit in its turn", hooks: commitHooks(),
+			name: "the agent's commit in its turn", hooks: commitHooks(), places: true,
 			prepare: func(p *play) {
 				p.main().Prompt("Please write a.txt and b.txt and commit a.txt.")
 				p.writes("main", "a.txt", "b.txt")
@@ -131,7 +132,7 @@ func commitScenes() []scene {
 			act:     commitA,
 		},
 		{
-			name: "split with carry-forward", hooks: commitHooks(),
+			name: "split with carry-forward", hooks: commitHooks(), places: true,
 			prepare: func(p *play) { p.turn("main", "a.txt", "b.txt"); p.turn("main", "c.txt"); stage(p) },
 			act:     commitA,
 			then:    func(p *play) { p.git("add", "b.txt"); p.commits("-m", "b") },
@@ -203,7 +204,7 @@ func commitScenes() []scene {
 func rewriteScenes() []scene {
 	return []scene{
 		{
-			name: "amend with another session's file", hooks: []string{"prepare-commit-msg", "post-commit", "post-rewrite"},
+			name: "amend with another session's file", hooks: []string{"prepare-commit-msg", "post-commit", "post-rewrite"}, places: true,
 			prepare: func(p *play) {
 				p.turn("main", "a.txt")
 				p.git("add", "a.txt")

@@ -27,6 +27,8 @@ type tally struct {
 	points map[string]int
 }
 
+func newTally() *tally { return &tally{points: map[string]int{}} }
+
 func (c *tally) add(hook string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fail lets the writes of a hook fail from each of them on, in turn: all is as
+// it would be, the commit says what is missing, and the next hook that can
+// write mends it.
+func (d *drill) fail(t *testing.T, s scene, hook string) {
+	t.Helper()
+	st := d.set(t, s, hook)
+	for n := 1; ; n += d.step {
+		if n > 500 {
+			t.Fatal("it writes and writes")
+		}
+		after := nexts()[n/d.step%len(nexts())]
+		struck := false
+		st.expect(t, after)
+		t.Run(fmt.Sprintf("%03d then %s", n, after.name), func(t *testing.T) {
+			struck = st.failing(t, fmt.Sprintf("fail:%d", n), after)
+		})
+		if !struck {
+			return
+		}
+		d.tally.add(hook)
+	}
+}
+
+// places are parts of paths whose writes can fail alone.
+func places() []string {
+	return []string{
+		"/entire/journal/", "/entire-sessions/", ".json", ".prompts", ".usage", ".segments", ".untracked", "/objects/",
+		"refs/heads/entire/checkpoints/v1", "refs/heads/entire/", "COMMIT_EDITMSG", "links.json", "/.entire/",
+	}
+}
+
+// failAt lets the writes of a hook fail whose path has one of the places in it.
+func (d *drill) failAt(t *testing.T, s scene, hook string) {
+	t.Helper()
+	st := d.set(t, s, hook)
+	for i, place := range places() {
+		after := nexts()[i%len(nexts())]
+		st.expect(t, after)
+		t.Run(fmt.Sprintf("%s then %s", strings.ReplaceAll(place, "/", "_"), after.name), func(t *testing.T) {
+			if st.failing(t, "fail:1:"+place, after) {
+				d.tally.add(hook)
+			}
+		})
+	}
+}
+
+// failing plays the scene once with a fault, and says whether it struck.
+func (st *stage) failing(t *testing.T, fault string, after next) bool {
+	t.Helper()
+	st.tape.rewind(t)
+	p := st.ready.copyFor(t)
+	for _, s := range p.sessions {
+		s.Installed = false // to see how the hook itself ends
+	}
+	before := p.Git("rev-parse", "HEAD")
+	mark := p.during(st.hook, fault, func() { st.scene.act(p) })
+	var faults []string
+	linked := len(p.dangling()) == 0 && len(p.Trailers("HEAD")) > 0
+	undecided := slices.Contains([]string{"prepare-commit-msg", "commit-msg"}, st.hook)
+	if slices.Contains(commitHooks(), st.hook) && before != p.Git("rev-parse", "HEAD") && !linked && !strings.Contains(p.said, "entire: ") {
+		faults = append(faults, fmt.Sprintf("the commit doesn't say that something is missing: %q", p.said))
+	}
+	if undecided {
+		p.excused = strings.Fields(p.Git("log", "-1", "-m", "--name-only", "--format=", "HEAD"))
+		if dangling := p.dangling(); len(dangling) > 0 {
+			faults = append(faults, dangling...)
+		}
+	}
+	after.run(p)
+	if dangling := p.dangling(); len(dangling) > 0 {
+		faults = append(append(faults, dangling...), "(right after the next hook)")
+	}
+	st.scene.goesOn(p)
+	p.finish()
+	faults = append(faults, p.faults()...)
+	want := st.want[after.name]
+	if diff := cmp.Diff(want.world, p.world()); diff != "" {
+		faults = append(faults, "the user's world (-without us +with us):\n"+diff)
+	}
+	if !undecided {
+		if diff := cmp.Diff(want.ledger, p.ledger()); diff != "" {
+			faults = append(faults, "what is recorded (-no fault +fault):\n"+diff)
+		}
+	}
+	if len(faults) > 0 {
+		t.Errorf("%s, %s with %s at: %sthen %s:\n%s\nit said: %s\nlog:\n%s",
+			st.scene.name, st.hook, fault, mark, after.name, strings.Join(faults, "\n"), p.said, p.complaints())
+	}
+	return mark != ""
+}
