@@ -75,12 +75,18 @@ func TestDocumentNamesEveryField(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, of := range []any{
-		session.State{}, session.Recorder{}, session.Process{}, session.Turn{}, session.Segments{}, session.Tokens{},
-		transcript.Cursor{}, transcript.Call{},
+		session.State{},
+		session.Recorder{},
+		session.Process{},
+		session.Turn{},
+		session.Segments{},
+		session.Tokens{},
+		transcript.Cursor{},
+		transcript.Call{},
 	} {
 		kind := reflect.TypeOf(of)
-		for i := range kind.NumField() {
-			name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+		for field := range kind.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if name != "" && !strings.Contains(string(data), "`"+name+"`") {
 				t.Errorf("docs/formats/session.md doesn't name %s of %v", name, kind)
 			}

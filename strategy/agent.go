@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -133,7 +132,13 @@ func (r *Recorder) ownDir(dir string) error {
 			return err
 		}
 	}
-	return os.MkdirAll(dir, 0o700)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return errors.Join(err, fmt.Errorf("%s is not a directory", dir)) // a link would lead out of the worktree
+	}
+	return nil
 }
 
 // Stop ends a turn: what it changed becomes a shadow checkpoint, and the
@@ -167,222 +172,4 @@ func (r *Recorder) SessionEnd(ctx context.Context, in Input) error {
 
 func hasRecord(s *session.State) bool {
 	return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+s.CheckpointCount > 0 || s.LastCheckpointID != ""
-}
-
-// attempts is how often a step is made again after another hook of the same
-// session was faster.
-const attempts = 5
-
-// errStale means that a state was saved by another hook since it was loaded.
-var errStale = errors.New("session state changed meanwhile")
-
-// step carries out an event on a session: the machine's actions, then the
-// hook's own part, and the state last. The work is done without the lock, which
-// is held only while the state is saved; if another hook has saved it
-// meanwhile, all is done again upon that.
-func (r *Recorder) step(ctx context.Context, in Input, event session.Event, then func(*session.State, *notes) error) error {
-	for attempt := 1; ; attempt++ {
-		err := r.try(ctx, in, event, then)
-		if !errors.Is(err, errStale) || attempt == attempts {
-			return err
-		}
-	}
-}
-
-func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then func(*session.State, *notes) error) error {
-	stamp := r.Sessions.Stamp(in.SessionID)
-	s, err := r.load(ctx, in)
-	if err != nil {
-		return err
-	}
-	n := new(notes)
-	next := session.Transition(s.Phase, event)
-	for _, action := range next.Actions {
-		if err := r.act(ctx, s, n, in, action); err != nil {
-			return fmt.Errorf("%s: %w", action, err)
-		}
-	}
-	if then != nil {
-		if err := then(s, n); err != nil {
-			return err
-		}
-	}
-	s.Phase = next.Next
-	err = r.locked(ctx, func() error {
-		if r.Sessions.Stamp(s.ID) != stamp {
-			return errStale
-		}
-		for _, move := range n.refs {
-			if err := move(); err != nil {
-				return err
-			}
-		}
-		if err := n.write(r.Sessions, s.ID); err != nil {
-			return err
-		}
-		return r.Sessions.Save(s)
-	})
-	if err == nil && len(s.Recorder.Incomplete) > 0 {
-		r.detach(ctx, s.ID)
-	}
-	return err
-}
-
-// load answers the session's state, a new one if there is none. One that can't
-// be read is set aside: the transcript tells most of it again.
-func (r *Recorder) load(ctx context.Context, in Input) (*session.State, error) {
-	s, err := r.Sessions.Load(in.SessionID)
-	if errors.Is(err, session.ErrCorrupt) {
-		aside, failed := r.Sessions.SetAside(in.SessionID)
-		r.Log.ErrorContext(ctx, "damaged session state set aside", "path", aside, "error", err.Error())
-		if failed != nil {
-			return nil, errors.Join(err, failed)
-		}
-		err = session.ErrNotFound
-	}
-	if errors.Is(err, session.ErrNotFound) {
-		s, err = r.newState(ctx, in)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.CLIVersion = r.Env.Version
-	if in.Transcript != "" {
-		s.TranscriptPath = in.Transcript
-	}
-	if !r.here(s) && len(s.FilesTouched) == 0 {
-		s.WorktreePath, s.WorktreeID = r.Repo.Root, r.Repo.WorktreeID
-	}
-	return s, nil
-}
-
-func (r *Recorder) newState(ctx context.Context, in Input) (*session.State, error) {
-	head, _, err := r.head(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read HEAD: %w", err)
-	}
-	return &session.State{
-		ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
-		WorktreePath: r.Repo.Root, WorktreeID: r.Repo.WorktreeID,
-		StartedAt: r.Env.Now(), Phase: session.Idle, AgentType: AgentType,
-	}, nil
-}
-
-// act carries out one action of the machine.
-func (r *Recorder) act(ctx context.Context, s *session.State, n *notes, in Input, action session.Action) error {
-	switch action {
-	case session.Touch:
-		r.touch(s)
-	case session.ClearEnded:
-		s.EndedAt = nil
-	case session.MarkEnded:
-		now := r.Env.Now()
-		s.EndedAt = &now
-	case session.SaveTurn:
-		return r.saveTurn(ctx, s, n, in)
-	case session.Finalize:
-		if in.Prompt != "" { // somebody waits: a child does it
-			s.Recorder.Incomplete = unfinished(s)
-			return nil
-		}
-		return r.finalize(ctx, s, n)
-	case session.BeginTurn, session.Condense, session.CondenseIfTouched:
-		// What is left of them is the caller's own part.
-	}
-	return nil
-}
-
-// saveTurn makes the shadow checkpoint of a turn and forgets the turn.
-func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in Input) error {
-	status := make(chan statusResult, 1)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				status <- statusResult{err: fmt.Errorf("panic: %v", p)}
-			}
-		}()
-		entries, err := r.Repo.Status(ctx)
-		status <- statusResult{entries, err}
-	}()
-	caught := r.catchUp(ctx, s, n)
-	listed := <-status
-	if err := errors.Join(caught, listed.err); err != nil {
-		return err
-	}
-	if in.Summary != "" {
-		s.Recorder.Turn.Summary = r.Redact.Text(in.Summary)
-		if said := digest(in.Summary); s.Recorder.Said != said {
-			s.Recorder.Expect = said
-		}
-	}
-	head, born, err := r.head(ctx)
-	if err != nil {
-		return err
-	}
-	touched, err := r.takeChanges(ctx, s, listed.entries, head)
-	if err != nil {
-		return err
-	}
-	complete, err := r.store(ctx, s, redactInStop)
-	if err != nil {
-		return err
-	}
-	if len(touched) > 0 && born {
-		if err := r.shadow(ctx, s, n, touched, head); err != nil {
-			return err
-		}
-	}
-	if !complete {
-		r.detach(ctx, s.ID)
-	}
-	n.known = encodeKnown(listed.entries)
-	s.UntrackedAtStart = untracked(listed.entries)
-	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
-	_ = os.Remove(r.promptMark(s.ID)) // its time is in the state
-	return nil
-}
-
-type statusResult struct {
-	entries []git.StatusEntry
-	err     error
-}
-
-// takeChanges adds to the pending files what the turn changed, takes from them
-// what it took back, and answers the former.
-func (r *Recorder) takeChanges(ctx context.Context, s *session.State, entries []git.StatusEntry, head git.Commit) ([]string, error) {
-	known, err := r.Sessions.Side(s.ID, "untracked").ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	t := turnChanges{repo: r.Repo, turn: s.Recorder.Turn, named: r.inWorktree(s.Recorder.Turn.Edits), known: decodeKnown(known), head: head.Tree}
-	touched, err := t.touched(ctx, entries)
-	if err != nil {
-		return nil, fmt.Errorf("find what the turn changed: %w", err)
-	}
-	back := t.reset(s.FilesTouched, entries)
-	s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return slices.Contains(back, p) }))
-	s.Touched(touched)
-	return touched, nil
-}
-
-// afterTurn is what remains of a turn that is saved: if tasks go on in the
-// background, what they change is still the turn's.
-func afterTurn(t session.Turn, background bool) session.Turn {
-	if !background {
-		return session.Turn{}
-	}
-	open := slices.DeleteFunc(t.Calls, func(c transcript.Call) bool { return !c.Open })
-	return session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed}
-}
-
-// untracked lists untracked files for other versions of the tool.
-func untracked(entries []git.StatusEntry) []string {
-	const most = 1000
-	var paths []string
-	for _, e := range entries {
-		if e.Index == '?' && len(paths) < most {
-			paths = append(paths, e.Path)
-		}
-	}
-	return paths
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -145,12 +147,9 @@ func (r *Recorder) settleShares(ctx context.Context, d Decision, changes staged)
 			if slot.Meta.SessionID == "" {
 				continue
 			}
-			add(slot.Meta.SessionID, slot.Meta.FilesTouched)
-			for _, p := range slot.Meta.FilesTouched {
-				if _, ok := changes[p]; !ok {
-					dropped[slot.Meta.SessionID] = append(dropped[slot.Meta.SessionID], p)
-				}
-			}
+			kept, gone := r.stillIn(slot.Meta.FilesTouched, changes)
+			add(slot.Meta.SessionID, kept)
+			dropped[slot.Meta.SessionID] = gone
 		}
 	}
 	for _, share := range d.Shares {
@@ -160,6 +159,29 @@ func (r *Recorder) settleShares(ctx context.Context, d Decision, changes staged)
 		shares = append(shares, Share{Session: id, Files: files[id]})
 	}
 	return shares, dropped, nil
+}
+
+// stillIn tells the paths that a checkpoint lists, redacted as they are there,
+// into those that the commit has and those that it has no more.
+func (r *Recorder) stillIn(listed []string, changes staged) (kept, gone []string) {
+	redacted := make(map[string]string, len(changes))
+	for p := range changes {
+		redacted[r.Redact.Path(p)] = p
+	}
+	for _, name := range listed {
+		if p, ok := redacted[name]; ok {
+			kept = append(kept, p)
+		} else if r.inTree(name) {
+			gone = append(gone, name)
+		}
+	}
+	return kept, gone
+}
+
+// inTree says whether the worktree has the path.
+func (r *Recorder) inTree(path string) bool {
+	_, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(path)))
+	return git.ValidPath(path) && err == nil
 }
 
 // readCheckpoint reads a checkpoint; the zero one if it doesn't exist.
@@ -232,8 +254,12 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 		branch = ""
 	}
 	total := s.Total()
+	branch = r.Redact.Path(branch)
 	slot.Meta.CheckpointID, slot.Meta.CreatedAt, slot.Meta.Branch = d.ID, d.Created, branch
-	slot.Meta.CheckpointsCount, slot.Meta.FilesTouched, slot.Meta.TurnID = s.CheckpointCount, c.files, s.TurnID
+	slot.Meta.CheckpointsCount, slot.Meta.TurnID = s.CheckpointCount, s.TurnID
+	for _, p := range c.files {
+		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, r.Redact.Path(p))
+	}
 	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
 	slot.Meta.SessionTokenUsage = &total
 	if counts(s, d) {
@@ -259,6 +285,9 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 // knows.
 func (r *Recorder) slot(ctx context.Context, s *session.State, n *notes) (checkpoint.Slot, error) {
 	prompts, err := r.prompts(s, n)
+	if errors.Is(err, session.ErrCorrupt) {
+		prompts, err = r.promptsAgain(ctx, s, n)
+	}
 	if err != nil {
 		return checkpoint.Slot{}, err
 	}
@@ -365,7 +394,9 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 		if len(c.rest.paths) > 0 {
 			s.CheckpointCount = 1 // of the carry-forward
 			for _, p := range c.rest.paths {
-				s.TranscriptStart = min(s.TranscriptStart, rec.Since[p])
+				if since, ok := rec.Since[p]; ok {
+					s.TranscriptStart = min(s.TranscriptStart, since)
+				}
 			}
 		}
 		s.TranscriptIDAtStart = rec.LastUUID

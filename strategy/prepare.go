@@ -14,6 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
+// notLinked is what a person is told whose commit gets no trailer though it
+// should have one.
+const notLinked = "this commit is not linked to its conversation"
+
 // PrepareCommitMsg decides whether the commit that git is making belongs to
 // sessions, and if so writes the decision down and the trailer into the
 // message. What it can't write down it doesn't promise: then the message is
@@ -42,13 +46,13 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	d.Hint = msg.rest != "" && hint != ""
 	d.Prose = msg.digest()
 	if err := r.record(d); err != nil {
-		return fmt.Errorf("this commit is not linked to its conversation: %w", err)
+		return fmt.Errorf("%s: %w", notLinked, err)
 	}
 	if err := r.add(ctx, &msg, d.Keep, hint); err != nil {
-		return errors.Join(err, r.forget(d))
+		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.forget(d)))
 	}
 	if err := msg.write(); err != nil {
-		return errors.Join(err, r.forget(d))
+		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.forget(d)))
 	}
 	r.Log.InfoContext(ctx, "commit linked", "checkpoint_id", string(d.ID), "kept", len(d.Keep), "sessions", len(d.Shares))
 	return nil
@@ -60,6 +64,9 @@ func (r *Recorder) dropAborted(ctx context.Context) error {
 	for _, d := range r.mine(ctx) {
 		if d.Git != 0 && r.Env.Alive(d.Git, d.GitStart) && !r.isCaller(d) {
 			continue
+		}
+		if _, made := r.find(ctx, d); made {
+			continue // Repair couldn't carry it out: the next hook tries again
 		}
 		if err := r.forget(d); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
@@ -24,6 +25,9 @@ const (
 	redactInCommit = 96 << 10
 	// noLimit is for processes that nobody waits for.
 	noLimit = 0
+	// rested is the time after which git's gc may have removed what was stored
+	// and nothing refers to.
+	rested = 7 * 24 * time.Hour
 	// maxCalls bounds the tool calls kept of one turn.
 	maxCalls = 2000
 )
@@ -156,11 +160,29 @@ func (r *Recorder) prompts(s *session.State, n *notes) ([]string, error) {
 	for line := range bytes.Lines(data) {
 		var p promptRecord
 		if err := json.Unmarshal(line, &p); err != nil {
-			return nil, fmt.Errorf("read prompts: %w", err)
+			return nil, fmt.Errorf("read prompts: %w: %w", session.ErrCorrupt, err)
 		}
 		texts = append(texts, p.Text)
 	}
 	return texts, nil
+}
+
+// promptsAgain takes the prompts from the transcript anew, for a side file that
+// lost some. Without a transcript there are none.
+func (r *Recorder) promptsAgain(ctx context.Context, s *session.State, n *notes) ([]string, error) {
+	r.Log.WarnContext(ctx, "prompts read anew", "session_id", s.ID)
+	scan, err := transcript.Read(ctx, s.TranscriptPath, transcript.Cursor{})
+	if err != nil && !errors.Is(err, transcript.ErrNotFound) {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	s.Recorder.Prompts, n.prompts = 0, tail{}
+	turn := s.Recorder.Turn.Prompts
+	err = r.addPrompts(s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
+	s.Recorder.Turn.Prompts = turn
+	if err != nil {
+		return nil, err
+	}
+	return r.prompts(s, n)
 }
 
 // usageSize is the size of a record in the side file of token counts: a hash
@@ -220,6 +242,11 @@ func (r *Recorder) store(ctx context.Context, s *session.State, budget int64) (c
 	rec := &s.Recorder
 	if s.TranscriptPath == "" || rec.Cursor.Offset == 0 {
 		return true, nil
+	}
+	if s.LastInteraction != nil && r.Env.Now().Sub(*s.LastInteraction) > rested {
+		if rec.Stored, err = r.segmenter(s).Verify(ctx, rec.Stored); err != nil {
+			return false, err
+		}
 	}
 	next, err := r.segmenter(s).Extend(ctx, rec.Stored, s.TranscriptPath, rec.Cursor.Offset, budget)
 	rec.Stored = next

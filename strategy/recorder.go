@@ -34,6 +34,7 @@ const AgentType = "Claude Code"
 type Redactor interface {
 	Line(line []byte) []byte
 	Text(s string) string
+	Path(path string) string
 }
 
 // Options are the settings that the recorder obeys.

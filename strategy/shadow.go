@@ -13,16 +13,11 @@ import (
 // shadow prepares the shadow checkpoint of a turn, on the branch that hangs on
 // HEAD. If HEAD has moved since the last one, the session's pending files come
 // along and the old branch goes, unless another session needs it.
-func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, touched []string, head git.Commit) error {
+func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, touched []string, seen sight) error {
 	entries, err := r.contents(ctx, touched)
 	if err != nil {
 		return err
 	}
-	by, err := r.Repo.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	by.When = r.Env.Now()
 	stored, err := r.segmenter(s).Transcript(s.Recorder.Stored)
 	if err != nil {
 		return err
@@ -36,7 +31,7 @@ func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, touch
 		Session: s.ID, Subject: checkpoint.Subject(subject), Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
 	}
 	n.refs = append(n.refs, func() error {
-		return r.moveShadow(ctx, s, shadowTurn{touched, editsOf(entries, touched), sh, by}, head)
+		return r.moveShadow(ctx, s, shadowTurn{touched, editsOf(entries, touched), sh, seen.by}, seen.head)
 	})
 	return nil
 }

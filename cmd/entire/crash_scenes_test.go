@@ -184,6 +184,16 @@ func commitScenes() []scene {
 			},
 		},
 		{
+			name: "after a commit whose checkpoint couldn't be written", hooks: []string{"prepare-commit-msg", "post-commit"},
+			prepare: func(p *play) {
+				p.turn("main", "a.txt", "b.txt", "c.txt")
+				p.git("add", "b.txt")
+				p.failing("post-commit", func() { p.commits("-m", "b") })
+				stage(p)
+			},
+			act: commitA,
+		},
+		{
 			name: "a linked worktree", kind: "worktree", hooks: []string{"prepare-commit-msg", "post-commit"},
 			prepare: func(p *play) { p.turn("main", "a.txt", "b.txt"); stage(p) },
 			act:     commitA,

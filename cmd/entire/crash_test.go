@@ -189,6 +189,15 @@ func (p *play) during(hook, fault string, do func()) (mark string) {
 	return string(data)
 }
 
+// failing does something while the writes of a hook fail.
+func (p *play) failing(hook string, do func()) {
+	p.TB.Helper()
+	if p.during(hook, "fail:1", do) == "" && !p.alone {
+		p.TB.Fatalf("%s wrote nothing", hook)
+	}
+	_ = os.Remove(filepath.Join(p.root, "mark"))
+}
+
 // caller is how a hook stands in the arguments of its process.
 func caller(hook string) string {
 	switch hook {

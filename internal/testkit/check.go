@@ -221,6 +221,9 @@ func (c *Stored) slotFaults(index int, slot Slot) []string {
 			break
 		}
 	}
+	if lines := strings.Count(slot.Transcript, "\n") + 1; slot.Meta.Start < 0 || slot.Meta.Start > lines {
+		add("it starts at line %d of %d", slot.Meta.Start, lines)
+	}
 	if text := strings.Join(slot.Prompts, ""); strings.HasSuffix(text, "\n") {
 		add("prompt.txt has a final newline")
 	}

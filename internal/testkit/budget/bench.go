@@ -84,8 +84,9 @@ func (b *bench) prepare() {
 // sample is a process that was measured.
 type sample struct {
 	ms     float64
-	kib    int64 // peak memory, that of the git processes it waited for included
-	git    int   // git processes that it started
+	cpu    float64 // ms, that of the git processes it waited for included
+	kib    int64   // peak memory, that of the git processes it waited for included
+	git    int     // git processes that it started
 	logged bool
 }
 
@@ -116,8 +117,11 @@ func (b *bench) time(c testkit.Call) sample {
 		said, _ := os.ReadFile(out.Name())
 		b.Fatalf("%s %s: %w\n%s", c.Name, strings.Join(c.Args, " "), err, said)
 	}
-	return sample{ms: float64(took.Microseconds()) / 1000, kib: peak(cmd.ProcessState)}
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return sample{ms: millis(took), cpu: millis(cpu), kib: peak(cmd.ProcessState)}
 }
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // version measures the unit v.
 func (b *bench) version() float64 {

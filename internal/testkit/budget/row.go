@@ -46,12 +46,30 @@ func (r *row) pick() *row {
 	return worst
 }
 
-func (r *row) ms() float64 {
+// times is what it took each time in ms.
+func (r *row) times() []float64 {
 	times := make([]float64, len(r.samples))
 	for i, s := range r.samples {
 		times[i] = s.ms
 	}
+	return times
+}
+
+func (r *row) ms() float64 { return median(r.times()) }
+
+func (r *row) cpu() float64 {
+	times := make([]float64, len(r.samples))
+	for i, s := range r.samples {
+		times[i] = s.cpu
+	}
 	return median(times)
+}
+
+func (r *row) fastest() float64 {
+	if len(r.samples) == 0 {
+		return 0
+	}
+	return slices.Min(r.times())
 }
 
 func (r *row) ratio() float64 {

@@ -15,6 +15,8 @@ type result struct {
 	Runs     int     `json:"runs,omitempty"`
 	Median   float64 `json:"median"`
 	In       string  `json:"in"` // ms, KB or MB
+	Fastest  float64 `json:"fastest,omitempty"`
+	CPU      float64 `json:"cpu_ms,omitempty"`
 	Unit     string  `json:"unit,omitempty"`
 	UnitMS   float64 `json:"unit_ms,omitempty"`
 	Ratio    float64 `json:"ratio,omitempty"`
@@ -38,7 +40,7 @@ func (r *row) result() result {
 	}
 	p := r.pick()
 	out := result{
-		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
+		Name: r.Name, Runs: len(p.samples), Median: p.ms(), In: "ms", Fastest: p.fastest(), CPU: p.cpu(), Unit: string(r.Unit), UnitMS: median(p.base), Ratio: p.ratio(),
 		Budget: r.Budget, Over: r.Budget > 0 && p.ratio() > r.Budget, PeakMB: float64(p.peak()) / mib,
 	}
 	out.Git, out.HasGit = p.gits()
@@ -68,8 +70,8 @@ func (b *bench) printJSON(out io.Writer) error {
 
 func (b *bench) printTable(out io.Writer) {
 	lines := [][]string{
-		{"what", "median", "unit", "ratio", "budget", "", "peak MB", "git"},
-		{"---", "---:", "---:", "---:", "---:", "---", "---:", "---:"},
+		{"what", "median", "fastest", "CPU", "unit", "ratio", "budget", "", "peak MB", "git"},
+		{"---", "---:", "---:", "---:", "---:", "---:", "---:", "---", "---:", "---:"},
 	}
 	for _, r := range b.table {
 		lines = append(lines, r.result().cells())
@@ -114,14 +116,14 @@ func (r result) cells() []string {
 		git = strconv.Itoa(r.Git)
 	}
 	if r.absolute {
-		return []string{name, number(r.Median, 1, " "+r.In), "", "", number(r.Budget, 0, " "+r.In), verdict, "", ""}
+		return []string{name, number(r.Median, 1, " "+r.In), "", "", "", "", number(r.Budget, 0, " "+r.In), verdict, "", ""}
 	}
 	budget := ""
 	if r.Budget > 0 {
 		budget = strconv.FormatFloat(r.Budget, 'f', -1, 64) + " " + r.Unit
 	}
 	return []string{
-		name, number(r.Median, 1, " ms"), number(r.UnitMS, 1, " ms"), number(r.Ratio, 2, ""), //nolint:mnd // digits
+		name, number(r.Median, 1, " ms"), number(r.Fastest, 1, ""), number(r.CPU, 1, ""), number(r.UnitMS, 1, " ms"), number(r.Ratio, 2, ""), //nolint:mnd // digits
 		budget, verdict, number(r.PeakMB, 0, ""), git,
 	}
 }

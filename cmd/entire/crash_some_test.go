@@ -1,0 +1,41 @@
+//go:build !faults
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCrashSome stops the program at some writes of some hooks, and lets some
+// fail. All of them are what `make crash` is for.
+func TestCrashSome(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	d := &drill{bin: buildFaulty(t), tally: newTally(), step: 5}
+	chosen := []string{"post-commit, split with carry-forward", "stop, two commits of its own", "post-commit, amend with another session's file"}
+	t.Run("hooks", func(t *testing.T) {
+		for _, s := range scenes() {
+			for _, hook := range s.hooks {
+				name := hook + ", " + s.name
+				if !slices.Contains(chosen, name) {
+					continue
+				}
+				t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+					t.Parallel()
+					d.crash(t, s, hook)
+				})
+			}
+		}
+		t.Run("prepare-commit-msg can't write", func(t *testing.T) {
+			t.Parallel()
+			every := &drill{bin: d.bin, tally: d.tally, step: 2}
+			at := slices.IndexFunc(scenes(), func(s scene) bool { return s.name == "a user's commit of all" })
+			every.fail(t, scenes()[at], "prepare-commit-msg")
+		})
+	})
+	d.tally.report(t)
+}

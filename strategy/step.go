@@ -1,0 +1,132 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// attempts is how often a step is made again after another hook of the same
+// session was faster.
+const attempts = 5
+
+// errStale means that a state was saved by another hook since it was loaded.
+var errStale = errors.New("session state changed meanwhile")
+
+// step carries out an event on a session: the machine's actions, then the
+// hook's own part, and the state last. The work is done without the lock, which
+// is held only while the state is saved; if another hook has saved it
+// meanwhile, all is done again upon that.
+func (r *Recorder) step(ctx context.Context, in Input, event session.Event, then func(*session.State, *notes) error) error {
+	for attempt := 1; ; attempt++ {
+		err := r.try(ctx, in, event, then)
+		if !errors.Is(err, errStale) || attempt == attempts {
+			return err
+		}
+	}
+}
+
+func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then func(*session.State, *notes) error) error {
+	stamp := r.Sessions.Stamp(in.SessionID)
+	s, err := r.load(ctx, in)
+	if err != nil {
+		return err
+	}
+	n := new(notes)
+	next := session.Transition(s.Phase, event)
+	for _, action := range next.Actions {
+		if err := r.act(ctx, s, n, in, action); err != nil {
+			return fmt.Errorf("%s: %w", action, err)
+		}
+	}
+	if then != nil {
+		if err := then(s, n); err != nil {
+			return err
+		}
+	}
+	s.Phase = next.Next
+	err = r.locked(ctx, func() error {
+		if r.Sessions.Stamp(s.ID) != stamp {
+			return errStale
+		}
+		for _, move := range n.refs {
+			if err := move(); err != nil {
+				return err
+			}
+		}
+		if err := n.write(r.Sessions, s.ID); err != nil {
+			return err
+		}
+		return r.Sessions.Save(s)
+	})
+	if err == nil && len(s.Recorder.Incomplete) > 0 {
+		r.detach(ctx, s.ID)
+	}
+	return err
+}
+
+// load answers the session's state, a new one if there is none. One that can't
+// be read is set aside: the transcript tells most of it again.
+func (r *Recorder) load(ctx context.Context, in Input) (*session.State, error) {
+	s, err := r.Sessions.Load(in.SessionID)
+	if errors.Is(err, session.ErrCorrupt) {
+		aside, failed := r.Sessions.SetAside(in.SessionID)
+		r.Log.ErrorContext(ctx, "damaged session state set aside", "path", aside, "error", err.Error())
+		if failed != nil {
+			return nil, errors.Join(err, failed)
+		}
+		err = session.ErrNotFound
+	}
+	if errors.Is(err, session.ErrNotFound) {
+		s, err = r.newState(ctx, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.CLIVersion = r.Env.Version
+	if in.Transcript != "" {
+		s.TranscriptPath = in.Transcript
+	}
+	if !r.here(s) && len(s.FilesTouched) == 0 {
+		s.WorktreePath, s.WorktreeID = r.Repo.Root, r.Repo.WorktreeID
+	}
+	return s, nil
+}
+
+func (r *Recorder) newState(ctx context.Context, in Input) (*session.State, error) {
+	head, _, err := r.head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read HEAD: %w", err)
+	}
+	return &session.State{
+		ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
+		WorktreePath: r.Repo.Root, WorktreeID: r.Repo.WorktreeID,
+		StartedAt: r.Env.Now(), Phase: session.Idle, AgentType: AgentType,
+	}, nil
+}
+
+// act carries out one action of the machine.
+func (r *Recorder) act(ctx context.Context, s *session.State, n *notes, in Input, action session.Action) error {
+	switch action {
+	case session.Touch:
+		r.touch(s)
+	case session.ClearEnded:
+		s.EndedAt = nil
+	case session.MarkEnded:
+		now := r.Env.Now()
+		s.EndedAt = &now
+	case session.SaveTurn:
+		return r.saveTurn(ctx, s, n, in)
+	case session.Finalize:
+		if in.Prompt != "" { // somebody waits: a child does it
+			s.Recorder.Incomplete = unfinished(s)
+			return nil
+		}
+		return r.finalize(ctx, s, n)
+	case session.BeginTurn, session.Condense, session.CondenseIfTouched:
+		// What is left of them is the caller's own part.
+	}
+	return nil
+}
