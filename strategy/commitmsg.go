@@ -18,7 +18,7 @@ func (r *Recorder) CommitMsg(ctx context.Context, file string) error {
 	if !ok {
 		return nil
 	}
-	msg, err := r.readMessage(ctx, file)
+	msg, err := r.readMessage(ctx, Message{File: file})
 	if err != nil {
 		return err
 	}

@@ -108,11 +108,10 @@ func (r *Recorder) rewriteSlots(ctx context.Context, s *session.State, n *notes,
 			return next, checkpoint.FinalizeMessage(checkpoint.ID(id)), err
 		}
 	}
-	by, err := r.Repo.Identity(ctx)
+	by, err := r.identity(ctx)
 	if err != nil {
 		return err
 	}
-	by.When = r.Env.Now()
 	if _, err := checkpoint.Update(ctx, r.Repo, by, changes, nil); err != nil {
 		return fmt.Errorf("complete checkpoints: %w", err)
 	}

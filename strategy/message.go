@@ -31,15 +31,19 @@ type message struct {
 	mark  string // what comments begin with; empty if there are none
 }
 
-// readMessage reads a message file. Comments are looked for only if an editor
-// shows them, which git leaves to be seen by the file itself.
-func (r *Recorder) readMessage(ctx context.Context, path string) (message, error) {
+// readMessage reads a message file. One that was given on the command line is
+// all text; comments are looked for in the others, which an editor may show.
+func (r *Recorder) readMessage(ctx context.Context, m Message) (message, error) {
+	path := m.File
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.Repo.Root, path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return message{}, fmt.Errorf("read commit message: %w", err)
+	}
+	if m.Source == "message" {
+		return message{path: path, prose: string(data)}, nil
 	}
 	return splitMessage(path, string(data), r.commentMark(ctx, string(data))), nil
 }

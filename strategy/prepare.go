@@ -28,12 +28,9 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if err := r.dropAborted(ctx); err != nil {
 		return err
 	}
-	msg, err := r.readMessage(ctx, m.File)
+	msg, err := r.readMessage(ctx, m)
 	if err != nil {
 		return err
-	}
-	if m.Source == "message" {
-		msg.prose, msg.rest, msg.mark = msg.prose+msg.rest, "", "" // given on the command line: all of it is text
 	}
 	d, err := r.decide(ctx, m, &msg)
 	if err != nil || len(d.Keep) == 0 {

@@ -56,11 +56,10 @@ func (r *Recorder) mergeFetched(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	by, err := r.Repo.Identity(ctx)
+	by, err := r.identity(ctx)
 	if err != nil {
 		return err
 	}
-	by.When = r.Env.Now()
 	merged, err := r.Repo.WriteCommit(git.Commit{
 		Tree: tree, Parents: []git.OID{ours.OID, theirs.OID}, Author: by, Committer: by, Message: "Merge remote session logs\n",
 	})

@@ -77,6 +77,26 @@ type Recorder struct {
 	Options  Options
 	Env      Environment
 	Log      *slog.Logger
+
+	// Recovered counts what was finished for others: decisions carried out
+	// late, turns of dead agents.
+	Recovered int
+
+	user *git.Signature // once asked for
+}
+
+// identity is who makes commits of ours: the user, now.
+func (r *Recorder) identity(ctx context.Context) (git.Signature, error) {
+	if r.user == nil {
+		by, err := r.Repo.Identity(ctx)
+		if err != nil {
+			return by, err
+		}
+		r.user = &by
+	}
+	by := *r.user
+	by.When = r.Env.Now()
+	return by, nil
 }
 
 // dir is the folder of the repository's own records.

@@ -67,6 +67,7 @@ func (r *Recorder) late(ctx context.Context, d Decision, head git.Commit) error 
 	commit, found := r.find(ctx, d)
 	switch {
 	case found:
+		r.Recovered++
 		return r.applyElsewhere(ctx, d, commit)
 	case head.OID != "", r.Env.Now().Sub(d.Created) > stale:
 		return r.forget(d)
@@ -132,6 +133,7 @@ func (r *Recorder) endDead(ctx context.Context) {
 		if s.Phase != session.Active || agent.PID == 0 || r.Env.Alive(agent.PID, agent.Start) {
 			continue
 		}
+		r.Recovered++
 		in := Input{SessionID: s.ID}
 		if err := r.step(ctx, in, session.TurnEnd, nil); err != nil {
 			r.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())

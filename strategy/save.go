@@ -84,10 +84,10 @@ func (r *Recorder) look(ctx context.Context, s *session.State, n *notes) (sight,
 		return err
 	})
 	also(&headErr, func() (err error) { seen.head, seen.born, err = r.head(ctx); return err })
-	also(&byErr, func() (err error) { seen.by, err = r.Repo.Identity(ctx); return err })
+	also(&byErr, func() (err error) { seen.by, err = r.identity(ctx); return err })
 	caught := r.catchUp(ctx, s, n)
 	wait.Wait()
-	seen.by.When, seen.whole = r.Env.Now(), statusErr == nil
+	seen.whole = statusErr == nil
 	if statusErr != nil && ctx.Err() == nil {
 		r.Log.WarnContext(ctx, "status failed, only named files are seen", "session_id", s.ID, "error", statusErr.Error())
 		seen.entries, statusErr = r.namedStatus(ctx, s)

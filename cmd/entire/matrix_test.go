@@ -61,25 +61,19 @@ func TestRewriting(t *testing.T) {
 		runs = 3
 	}
 	table := &table{rows: map[string]int{}}
-	t.Run("operations", func(t *testing.T) {
-		for _, operation := range rewrites() {
-			t.Run(operation.name, func(t *testing.T) {
-				t.Parallel()
-				repo := matrixRepo(t)
-				for run := range runs {
-					m := &matrix{Repo: repo, rng: rand.New(rand.NewPCG(uint64(run), uint64(len(operation.name)))), run: run}
-					m.prepare()
-					operation.run(m)
-					table.passed(operation.name)
-				}
-				testkit.Check(t, repo)
-			})
-		}
-	})
-	if path := os.Getenv("ENTIRE_TEST_TABLE"); path != "" && !t.Failed() {
-		if err := os.WriteFile(path, []byte(table.markdown(runs)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	t.Cleanup(func() { table.write(t, runs) })
+	for _, operation := range rewrites() {
+		t.Run(operation.name, func(t *testing.T) {
+			t.Parallel()
+			repo := matrixRepo(t)
+			for run := range runs {
+				m := &matrix{Repo: repo, rng: rand.New(rand.NewPCG(uint64(run), uint64(len(operation.name)))), run: run}
+				m.prepare()
+				operation.run(m)
+				table.passed(operation.name)
+			}
+			testkit.Check(t, repo)
+		})
 	}
 }
 
@@ -93,6 +87,18 @@ func (t *table) passed(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.rows[name]++
+}
+
+// write writes the table where it is wanted, once every run is over.
+func (t *table) write(tb testing.TB, runs int) {
+	tb.Helper()
+	path := os.Getenv("ENTIRE_TEST_TABLE")
+	if path == "" || tb.Failed() {
+		return
+	}
+	if err := os.WriteFile(path, []byte(t.markdown(runs)), 0o644); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 func (t *table) markdown(runs int) string {

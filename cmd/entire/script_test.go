@@ -95,8 +95,8 @@ func condition(cond string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		defer os.RemoveAll(dir)
-		return exec.Command("git", "init", "-q", "--ref-format=reftable", dir).Run() == nil, nil
+		err = exec.Command("git", "init", "-q", "--ref-format=reftable", dir).Run()
+		return err == nil, os.RemoveAll(dir)
 	case "gitlfs":
 		_, err := exec.LookPath("git-lfs")
 		return err == nil, nil

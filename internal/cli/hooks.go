@@ -63,6 +63,7 @@ type hook struct {
 	log      *slog.Logger
 	session  string
 	later    [][]string // children to run here, where none may be detached
+	rec      *strategy.Recorder
 }
 
 // runHook runs one hook. Whatever goes wrong ends in the log, and where
@@ -110,6 +111,9 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	}
 	if h.session != "" {
 		attrs = append(attrs, slog.String("session_id", h.session))
+	}
+	if h.rec != nil && h.rec.Recovered > 0 {
+		attrs = append(attrs, slog.Int("recovered", h.rec.Recovered))
 	}
 	if err != nil {
 		level = slog.LevelError
@@ -166,7 +170,14 @@ func (h *hook) gitTimeout() time.Duration {
 func (h *hook) finish(ctx context.Context) error {
 	failed := make([]error, 0, len(h.later))
 	for _, args := range h.later {
-		failed = append(failed, h.recorder(childLock).Complete(context.WithoutCancel(ctx), strings.Join(args, "")))
+		child := &hook{app: h.app, settings: h.settings, log: h.log}
+		repo, err := git.Discover(git.Locate{Dir: h.repo.Root, Getenv: h.app.Getenv, Environ: h.childEnviron()})
+		if err != nil {
+			return err
+		}
+		child.repo = repo
+		err = child.recorder(childLock).Complete(context.WithoutCancel(ctx), strings.Join(args, ""))
+		failed = append(failed, err, repo.Close())
 	}
 	return errors.Join(failed...)
 }
@@ -332,7 +343,7 @@ func (h *hook) agentProcess() session.Process {
 
 // recorder is the service that does the work.
 func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
-	return &strategy.Recorder{
+	h.rec = &strategy.Recorder{
 		Repo:     h.repo,
 		Sessions: session.Open(h.repo.CommonDir),
 		Redact:   redact.New(),
@@ -346,4 +357,5 @@ func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
 		},
 		Log: h.log.With("component", h.name),
 	}
+	return h.rec
 }

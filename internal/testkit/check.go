@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -37,9 +38,33 @@ func Faults(tb TB, repo *Repo) []string {
 		}
 	}
 	faults = append(faults, leftovers(tb, repo)...)
+	faults = append(faults, manyProcesses(repo)...)
 	fsck := repo.TryGit("fsck", "--full", "--strict", "--no-dangling", "--no-progress")
 	if text := withoutNotices(fsck.Stdout + fsck.Stderr); fsck.Code != 0 || text != "" {
 		faults = append(faults, fmt.Sprintf("git fsck: exit %d: %s", fsck.Code, text))
+	}
+	return faults
+}
+
+// manyProcesses finds hooks that started more git processes than a hook may,
+// by what they say of themselves in the log. One that finished what a crash
+// left may start more.
+func manyProcesses(repo *Repo) []string {
+	const most = 6
+	data, err := os.ReadFile(filepath.Join(repo.Dir, ".entire", "logs", "entire.log"))
+	if err != nil {
+		return nil
+	}
+	var faults []string
+	for line := range strings.Lines(string(data)) {
+		var record struct {
+			Hook      string `json:"hook"`
+			Processes int    `json:"git_processes"`
+			Recovered int    `json:"recovered"`
+		}
+		if json.Unmarshal([]byte(line), &record) == nil && record.Recovered == 0 && record.Processes > most {
+			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, record.Processes))
+		}
 	}
 	return faults
 }
@@ -189,25 +214,7 @@ func (c *Stored) slotFaults(index int, slot Slot) []string {
 	if when, err := time.Parse(time.RFC3339Nano, slot.Meta.CreatedAt); err != nil || when.Location() != time.UTC {
 		add("created_at %q is no UTC time", slot.Meta.CreatedAt)
 	}
-	dir := fmt.Sprintf("/%s/%s/%d/", c.ID[:2], c.ID[2:], index)
-	entry := c.Summary.Sessions[index]
-	want := map[string]string{
-		"metadata": dir + "metadata.json", "transcript": dir + "full.jsonl", "content_hash": dir + "content_hash.txt",
-	}
-	got := map[string]string{"metadata": entry.Metadata, "transcript": entry.Transcript, "content_hash": entry.ContentHash}
-	for key, value := range want {
-		if got[key] != value {
-			add("%s is %q, want %q", key, got[key], value)
-		}
-	}
-	for _, name := range []string{entry.Context, entry.Prompt} {
-		if name == "" {
-			continue
-		}
-		if _, ok := c.Files[strings.TrimPrefix(name, path.Dir(path.Dir(dir))+"/")]; !ok {
-			add("%q is named but not there", name)
-		}
-	}
+	faults = append(faults, c.entryFaults(index)...)
 	if slot.Segments == 0 {
 		add("no transcript")
 		return faults
@@ -226,6 +233,31 @@ func (c *Stored) slotFaults(index int, slot Slot) []string {
 	}
 	if text := strings.Join(slot.Prompts, ""); strings.HasSuffix(text, "\n") {
 		add("prompt.txt has a final newline")
+	}
+	return faults
+}
+
+// entryFaults checks what the root metadata says about one slot.
+func (c *Stored) entryFaults(index int) []string {
+	var faults []string
+	dir := fmt.Sprintf("/%s/%s/%d/", c.ID[:2], c.ID[2:], index)
+	entry := c.Summary.Sessions[index]
+	want := map[string]string{
+		"metadata": dir + "metadata.json", "transcript": dir + "full.jsonl", "content_hash": dir + "content_hash.txt",
+	}
+	got := map[string]string{"metadata": entry.Metadata, "transcript": entry.Transcript, "content_hash": entry.ContentHash}
+	for key, value := range want {
+		if got[key] != value {
+			faults = append(faults, fmt.Sprintf("%s is %q, want %q", key, got[key], value))
+		}
+	}
+	for _, name := range []string{entry.Context, entry.Prompt} {
+		if name == "" {
+			continue
+		}
+		if _, ok := c.Files[strings.TrimPrefix(name, path.Dir(path.Dir(dir))+"/")]; !ok {
+			faults = append(faults, fmt.Sprintf("%q is named but not there", name))
+		}
 	}
 	return faults
 }

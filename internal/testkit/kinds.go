@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -24,14 +25,14 @@ func Kinds() []string {
 // work in. Unsupported is true where git or the system can't make this kind.
 func NewRepo(tb TB, dir, kind string, env Env) (repo *Repo, unsupported bool) {
 	tb.Helper()
-	make, ok := kinds()[kind]
+	build, ok := kinds()[kind]
 	if !ok {
 		tb.Fatalf("no repository kind %q; there are %s", kind, strings.Join(Kinds(), ", "))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		tb.Fatalf("make folder: %v", err)
 	}
-	repo = make(&Repo{TB: tb, Dir: dir, Env: env})
+	repo = build(&Repo{TB: tb, Dir: dir, Env: env})
 	return repo, repo == nil
 }
 
@@ -91,7 +92,7 @@ func (r *Repo) cloneOf(options ...string) *Repo {
 	origin.Commit("third")
 	origin.Git("config", "uploadpack.allowFilter", "true")
 	source := origin.Dir
-	if !contains(options, "--shared") {
+	if !slices.Contains(options, "--shared") {
 		source = "file://" + source
 	}
 	args := append([]string{"clone", "-q"}, options...)
@@ -198,13 +199,4 @@ func huge(b *Repo) *Repo {
 	repo.GitInput(stream.String(), "fast-import", "--quiet", "--done")
 	repo.Git("reset", "-q", "--hard")
 	return repo
-}
-
-func contains(list []string, item string) bool {
-	for _, other := range list {
-		if other == item {
-			return true
-		}
-	}
-	return false
 }

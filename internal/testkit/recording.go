@@ -1,7 +1,6 @@
 package testkit
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -136,19 +135,9 @@ func (r Recording) say(format string, args ...any) {
 
 func (r Recording) read(tb TB, name string) []string {
 	tb.Helper()
-	file, err := os.Open(filepath.Join(r.Dir, name))
+	data, err := os.ReadFile(filepath.Join(r.Dir, name))
 	if err != nil {
 		tb.Fatalf("read recording: %v", err)
 	}
-	defer file.Close()
-	var lines []string
-	scanner := bufio.NewScanner(file)
-	scanner.Buffer(nil, 4<<20)
-	for scanner.Scan() {
-		lines = append(lines, scanner.Text())
-	}
-	if err := scanner.Err(); err != nil {
-		tb.Fatalf("read recording: %v", err)
-	}
-	return lines
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 }

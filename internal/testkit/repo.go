@@ -129,7 +129,7 @@ func writeFile(tb TB, path, content string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		tb.Fatalf("make folder: %v", err)
 	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil { //nolint:gosec // a test writes where it says
 		tb.Fatalf("write: %v", err)
 	}
 }

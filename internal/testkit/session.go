@@ -121,7 +121,9 @@ func (s *Session) Edit(path, old, text string) {
 	writeFile(s.TB, file, strings.Replace(string(data), old, text, 1))
 	s.Transcript.toolResult(tool, "The file "+file+" has been updated successfully.", Object{
 		"filePath", file, "oldString", old, "newString", text, "originalFile", string(data),
-		"structuredPatch", []any{}, "userModified", false, "replaceAll", false,
+		"structuredPatch",
+		[]any{},
+		"userModified", false, "replaceAll", false,
 	})
 }
 
@@ -155,7 +157,7 @@ func (s *Session) Stop() Result {
 	if !s.Lag {
 		s.Transcript.text(s.last)
 	}
-	tasks := []any{}
+	tasks := make([]any, 0, len(s.Background))
 	for _, name := range s.Background {
 		tasks = append(tasks, Object{"id", name, "type", "subagent", "status", "running", "description", name, "agent_type", "general-purpose"})
 	}

@@ -82,7 +82,7 @@ type Call struct {
 func (c Call) Run(tb TB) Result {
 	tb.Helper()
 	cmd := exec.Command(c.lookPath(), c.Args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, append(c.Env, "PWD="+c.Dir), strings.NewReader(c.Stdin)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env.With("PWD="+c.Dir), strings.NewReader(c.Stdin)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -129,7 +129,8 @@ func (t *Transcript) begin() {
 	t.attachment(Object{"type", "prompt_snapshot", "systemPrompt", []string{bulk, bulk}, "systemTurns", true})
 	t.Line(Object{
 		"type", "api-request-shape", "sessionId", t.session, "shapeHash", UUID(t.session, "shape"), "timestamp", Stamp(),
-		"version", clientVersion, "shape", Object{"system", []any{Object{"type", "text", "text", bulk}}, "tools", []any{}},
+		"version", clientVersion, "shape",
+		Object{"system", []any{Object{"type", "text", "text", bulk}}, "tools", []any{}},
 	})
 }
 
@@ -148,7 +149,8 @@ func (t *Transcript) user(text, origin string) {
 	t.prompts++
 	t.Line(Object{
 		"type", "file-history-snapshot", "messageId", id, "isSnapshotUpdate", false,
-		"snapshot", Object{"messageId", id, "trackedFileBackups", Object{}, "timestamp", Stamp()},
+		"snapshot",
+		Object{"messageId", id, "trackedFileBackups", Object{}, "timestamp", Stamp()},
 	})
 	source, turn := "typed", "human"
 	if origin != "human" {
@@ -156,9 +158,14 @@ func (t *Transcript) user(text, origin string) {
 	}
 	t.Line(append(Object{
 		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
-		"message", Object{"role", "user", "content", text}, "uuid", id, "timestamp", Stamp(),
-		"permissionMode", "acceptEdits", "origin", Object{"kind", origin}, "promptSource", source, "turnOrigin", turn,
-		"turnPosition", Object{"promptIndex", t.prompts, "turnIndex", t.prompts},
+		"message",
+		Object{"role", "user", "content", text},
+		"uuid", id, "timestamp", Stamp(),
+		"permissionMode", "acceptEdits", "origin",
+		Object{"kind", origin},
+		"promptSource", source, "turnOrigin", turn,
+		"turnPosition",
+		Object{"promptIndex", t.prompts, "turnIndex", t.prompts},
 	}, t.envelope()...))
 }
 
@@ -177,10 +184,12 @@ func (t *Transcript) assistant(message string, content []any, usage Usage) Objec
 	}
 	return append(Object{
 		"parentUuid", parent, "isSidechain", false,
-		"message", Object{
+		"message",
+		Object{
 			"id", message, "type", "message", "role", "assistant", "model", "claude-opus-5-5", "content", content,
 			"stop_reason", "end_turn", "stop_sequence", nil,
-			"usage", Object{
+			"usage",
+			Object{
 				"input_tokens", usage.Input, "cache_creation_input_tokens", usage.CacheCreation,
 				"cache_read_input_tokens", usage.CacheRead, "output_tokens", usage.Output, "service_tier", "standard",
 			},
@@ -206,7 +215,8 @@ func (t *Transcript) toolResult(tool, text string, result any) {
 	id, parent := t.chain()
 	t.Line(append(Object{
 		"parentUuid", parent, "isSidechain", false, "promptId", t.prompt, "type", "user",
-		"message", Object{"role", "user", "content", []any{Object{"tool_use_id", tool, "type", "tool_result", "content", text, "is_error", false}}},
+		"message",
+		Object{"role", "user", "content", []any{Object{"tool_use_id", tool, "type", "tool_result", "content", text, "is_error", false}}},
 		"uuid", id, "timestamp", Stamp(), "toolUseResult", result, "sourceToolAssistantUUID", parent,
 	}, t.envelope()...))
 }

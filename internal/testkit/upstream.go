@@ -81,8 +81,10 @@ func (u *Upstream) checkpoint() {
 	tokens := Object{"input_tokens", 30, "cache_creation_tokens", 2300, "cache_read_tokens", 31000, "output_tokens", 65, "api_call_count", 2}
 	root := Object{
 		"cli_version", "0.4.2", "checkpoint_id", UpstreamID, "strategy", "manual-commit", "branch", "main",
-		"checkpoints_count", 1, "files_touched", []string{"done.txt"},
-		"sessions", []any{Object{
+		"checkpoints_count", 1, "files_touched",
+		[]string{"done.txt"},
+		"sessions",
+		[]any{Object{
 			"metadata", "/" + dir + "0/metadata.json", "transcript", "/" + dir + "0/full.jsonl", "context", "/" + dir + "0/context.md",
 			"content_hash", "/" + dir + "0/content_hash.txt", "prompt", "/" + dir + "0/prompt.txt",
 		}},
@@ -91,8 +93,11 @@ func (u *Upstream) checkpoint() {
 	meta := Object{
 		"cli_version", "0.4.2", "checkpoint_id", UpstreamID, "session_id", u.Session.ID, "strategy", "manual-commit",
 		"created_at", "2026-02-14T09:30:00.123456789Z", "branch", "main", "checkpoints_count", 1,
-		"files_touched", []string{"done.txt"}, "agent", "Claude Code", "turn_id", "0f0e0d0c0b0a",
-		"token_usage", tokens, "initial_attribution", Object{
+		"files_touched",
+		[]string{"done.txt"},
+		"agent", "Claude Code", "turn_id", "0f0e0d0c0b0a",
+		"token_usage", tokens, "initial_attribution",
+		Object{
 			"calculated_at", "2026-02-14T09:30:00Z", "agent_lines", 1, "human_added", 0, "human_modified", 0,
 			"human_removed", 0, "total_committed", 1, "agent_percentage", 100,
 		},
@@ -136,12 +141,17 @@ func (u *Upstream) state(lines int) {
 		"worktree_path", u.Dir, "started_at", "2026-02-14T10:29:00.5+01:00", "phase", "idle", "turn_id", "00ff00ff00ff",
 		"last_interaction_time", "2026-02-14T10:31:00.5+01:00", "checkpoint_count", 1,
 		"condensed_transcript_lines", lines, "transcript_lines_at_start", lines,
-		"untracked_files_at_start", []string{"README.md", "done.txt", "notes/never-there.txt"},
-		"files_touched", []string{"pending.txt"}, "agent_type", "Claude Code",
-		"token_usage", Object{"input_tokens", 30, "cache_creation_tokens", 2300, "cache_read_tokens", 31000, "output_tokens", 65, "api_call_count", 2},
+		"untracked_files_at_start",
+		[]string{"README.md", "done.txt", "notes/never-there.txt"},
+		"files_touched",
+		[]string{"pending.txt"},
+		"agent_type", "Claude Code",
+		"token_usage",
+		Object{"input_tokens", 30, "cache_creation_tokens", 2300, "cache_read_tokens", 31000, "output_tokens", 65, "api_call_count", 2},
 		"transcript_identifier_at_start", UUID(u.Session.ID, "line", 9),
 		"transcript_path", u.Session.Transcript.Path, "first_prompt", "Can you write done.txt?",
-		"prompt_attributions", []any{Object{
+		"prompt_attributions",
+		[]any{Object{
 			"checkpoint_number", 1, "user_lines_added", 0, "user_lines_removed", 0, "agent_lines_added", 0, "agent_lines_removed", 0,
 		}},
 	}
@@ -170,12 +180,14 @@ func upstreamAgentHooks() string {
 		return []any{Object{"matcher", matcher, "hooks", []any{Object{"type", "command", "command", "entire hooks claude-code " + verb}}}}
 	}
 	return indented(Object{
-		"hooks", Object{
+		"hooks",
+		Object{
 			"PostToolUse", append(entry("Task", "post-task"), entry("TodoWrite", "post-todo")...),
 			"PreToolUse", entry("Task", "pre-task"),
 			"SessionEnd", entry("", "session-end"), "SessionStart", entry("", "session-start"),
 			"Stop", entry("", "stop"), "UserPromptSubmit", entry("", "user-prompt-submit"),
 		},
-		"permissions", Object{"deny", []string{"Read(./.entire/metadata/**)"}},
+		"permissions",
+		Object{"deny", []string{"Read(./.entire/metadata/**)"}},
 	})
 }
