@@ -79,9 +79,12 @@ e2e-claude: build
 		"$(LAB)/examples/check" --path "$(CURDIR)/bin" --setup 'entire enable --agent claude-code' --trailer Entire-Checkpoint; \
 	fi
 
-# The templates take some minutes and a gigabyte, once.
+# The budget table; what it runs on takes some minutes and two gigabytes, once.
+# With BENCH also the benchmark of that folder, which makes its own.
 bench: build
-	@test -n "$(BENCH)" || { echo 'name the folder of the benchmark with BENCH='; exit 2; }
+	@mkdir -p "$(CACHE)/budget"
+	go run ./internal/testkit/budget -bin bin/entire -cache "$(CACHE)/budget" $(BUDGETFLAGS)
+ifneq ($(BENCH),)
 	mkdir -p "$(CACHE)/bench/tpl"
 	cp "$(BENCH)"/*.py "$(BENCH)"/*.c "$(CACHE)/bench/"
 	cc -O2 -o "$(CACHE)/bench/runner" "$(CACHE)/bench/runner.c"
@@ -93,6 +96,7 @@ bench: build
 		touch tpl/complete; }
 	cd "$(CACHE)/bench" && python3 bench.py --bin "$(CURDIR)/bin/entire" --out entire.json --only start,hooks,commit
 	cd "$(CACHE)/bench" && python3 compare.py entire.json
+endif
 
 lint: $(LINT)
 	"$(LINT)" run ./...

@@ -21,7 +21,8 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 	if doing.Rebase {
 		return r.dropKept(ctx)
 	}
-	if len(r.mine(ctx)) == 0 && !r.anyFiles(ctx) {
+	promised := len(r.mine(ctx)) > 0
+	if !promised && !r.anyFiles(ctx) {
 		return nil
 	}
 	head, born, err := r.head(ctx)
@@ -32,6 +33,9 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 	err = r.locked(ctx, func() error { return r.afterCommit(ctx, head) })
 	if errors.Is(err, disk.ErrLocked) {
 		r.detach(ctx, "")
+	}
+	if err != nil && !promised {
+		return fmt.Errorf("what %s leaves pending is not noted: %w", head.OID.Short(), err)
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", head.OID.Short(), err)

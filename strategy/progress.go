@@ -60,6 +60,8 @@ func (r *Recorder) catchUp(ctx context.Context, s *session.State, n *notes) erro
 // forgetTranscript takes back what the state has from the transcript.
 func forgetTranscript(s *session.State) {
 	s.Recorder.Prompts, s.Recorder.Usage, s.Recorder.Stored, s.TokenUsage = 0, 0, session.Segments{}, nil
+	s.TranscriptStart, s.Recorder.Turn.Line = 0, 0
+	clear(s.Recorder.Since)
 }
 
 func (r *Recorder) readNew(ctx context.Context, s *session.State, n *notes) error {

@@ -93,7 +93,7 @@ func numbered(lines int) string {
 // copyFor is the play as it stands, in the same repository, for one run.
 func (p *play) copyFor(tb testkit.TB) *play {
 	q := *p
-	q.Repo = p.Repo.For(tb)
+	q.Repo = p.For(tb)
 	q.sessions = map[string]*testkit.Session{}
 	q.touched = map[string][]string{}
 	for name, paths := range p.touched {
@@ -162,10 +162,10 @@ func (p *play) git(args ...string) {
 	}
 }
 
-// bash is a command of a session's agent. It must succeed.
-func (p *play) bash(name, command string) {
+// bash is a command of the main session's agent. It must succeed.
+func (p *play) bash(command string) {
 	p.TB.Helper()
-	result := p.session(name).Bash(command)
+	result := p.main().Bash(command)
 	p.said = result.Stderr
 	if result.Code != 0 {
 		p.TB.Fatalf("%s: exit %d\n%s%s", command, result.Code, result.Stdout, result.Stderr)

@@ -45,7 +45,7 @@ func turnScenes() []scene {
 				p.main().Prompt("Please write a.txt.")
 				p.writes("main", "a.txt", "dir/b.txt")
 				p.main().Edit("README.md", "line 7\n", "line seven\n")
-				p.bash("main", "echo by the shell > shell.txt")
+				p.bash("echo by the shell > shell.txt")
 				p.changes("main", "README.md", "shell.txt")
 			},
 			act: stop,
@@ -105,6 +105,17 @@ func turnScenes() []scene {
 			act: func(p *play) { p.complete("main") },
 		},
 		{
+			name: "another agent has died in its turn", hooks: []string{"session-start"},
+			prepare: func(p *play) {
+				p.main().Live()
+				p.main().Prompt("Please write a.txt and b.txt and commit a.txt.")
+				p.writes("main", "a.txt", "b.txt")
+				p.bash("git add a.txt && git commit -q -m a")
+				p.main().Die()
+			},
+			act: func(p *play) { p.session("other").Start("startup") },
+		},
+		{
 			name: "after a turn", hooks: []string{"session-end"},
 			prepare: func(p *play) { p.turn("main", "a.txt") },
 			act:     func(p *play) { p.main().End("logout") },
@@ -123,7 +134,7 @@ func commitScenes() []scene {
 				p.main().Prompt("Please write a.txt and b.txt and commit a.txt.")
 				p.writes("main", "a.txt", "b.txt")
 			},
-			act:  func(p *play) { p.bash("main", "git add a.txt && git commit -q -m a") },
+			act:  func(p *play) { p.bash("git add a.txt && git commit -q -m a") },
 			then: func(p *play) { p.main().Stop() },
 		},
 		{
@@ -256,7 +267,7 @@ func twoOwnCommits(p *play) {
 	p.main().Prompt("Please write a.txt, b.txt and c.txt and commit the first two.")
 	for _, path := range []string{"a.txt", "b.txt"} {
 		p.writes("main", path)
-		p.bash("main", "git add "+path+" && git commit -q -m "+path)
+		p.bash("git add " + path + " && git commit -q -m " + path)
 	}
 	p.writes("main", "c.txt")
 }
@@ -266,10 +277,10 @@ func twoOwnCommits(p *play) {
 func longTurn(p *play) {
 	p.main().Prompt("Please write a.txt and b.txt, at length.")
 	p.writes("main", "a.txt")
-	p.bash("main", "git add a.txt && git commit -q -m a")
+	p.bash("git add a.txt && git commit -q -m a")
 	p.writes("main", "b.txt")
 	for range 4 {
-		p.bash("main", "head -c 90000 /dev/zero | tr '\\0' 'x'")
+		p.bash("head -c 90000 /dev/zero | tr '\\0' 'x'")
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,20 +36,16 @@ func (c *tally) add(hook string) {
 	c.points[hook]++
 }
 
+// report prints how many there were, for a run without -v too.
 func (c *tally) report(t *testing.T) {
 	t.Helper()
 	sum := 0
-	for _, hook := range slices.Sorted(func(yield func(string) bool) {
-		for hook := range c.points {
-			if !yield(hook) {
-				return
-			}
-		}
-	}) {
-		t.Logf("%-20s stopped at %d points", hook, c.points[hook])
+	var b strings.Builder
+	for _, hook := range slices.Sorted(maps.Keys(c.points)) {
+		fmt.Fprintf(&b, "%-20s %4d points\n", hook, c.points[hook])
 		sum += c.points[hook]
 	}
-	t.Logf("%-20s %d", "all", sum)
+	fmt.Printf("%s\n%s%-20s %4d points\n", t.Name(), b.String(), "together", sum)
 }
 
 // stage is a scene with its hook, ready to be run again and again.

@@ -46,8 +46,17 @@ func (r *Repo) Changes(ctx context.Context, from, to OID) ([]Change, error) {
 	if err := errors.Join(errA, errB); err != nil {
 		return nil, err
 	}
+	// Git has the last word where there is much to read, or something wrong.
+	if changes, err := r.compareTrees(ctx, from, to); err == nil || ctx.Err() != nil {
+		return changes, err
+	}
+	return r.diffTree(ctx, a, b)
+}
+
+// diffTree is Changes by git.
+func (r *Repo) diffTree(ctx context.Context, from, to string) ([]Change, error) {
 	out, err := r.Run(ctx, "diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev",
-		"--ignore-submodules=none", a, b, "--")
+		"--ignore-submodules=none", from, to, "--")
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,15 @@
 package git
 
+import "context"
+
 // These are open to tests, which compare them with git or feed them garbage.
 var (
 	ParseConfig  = parseConfig
 	DecodeTree   = decodeTree
 	DecodeCommit = decodeCommit
 )
+
+// DiffTree is Changes by git itself.
+func DiffTree(ctx context.Context, r *Repo, from, to OID) ([]Change, error) {
+	return r.diffTree(ctx, string(from), string(to))
+}

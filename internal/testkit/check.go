@@ -48,7 +48,7 @@ func Faults(tb TB, repo *Repo) []string {
 
 // manyProcesses finds hooks that started more git processes than a hook may,
 // by what they say of themselves in the log. One that finished what a crash
-// left may start more.
+// left may start more, and so may one that tried in vain.
 func manyProcesses(repo *Repo) []string {
 	const most = 6
 	data, err := os.ReadFile(filepath.Join(repo.Dir, ".entire", "logs", "entire.log"))
@@ -61,8 +61,9 @@ func manyProcesses(repo *Repo) []string {
 			Hook      string `json:"hook"`
 			Processes int    `json:"git_processes"`
 			Recovered int    `json:"recovered"`
+			Success   bool   `json:"success"`
 		}
-		if json.Unmarshal([]byte(line), &record) == nil && record.Recovered == 0 && record.Processes > most {
+		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered == 0 && record.Processes > most {
 			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, record.Processes))
 		}
 	}

@@ -73,7 +73,7 @@ func (b *bench) prepare() {
 	program, err := os.ReadFile(b.bin)
 	b.must(err)
 	b.bin = filepath.Join(bin, "entire")
-	b.must(os.WriteFile(b.bin, program, 0o755))
+	b.must(os.WriteFile(b.bin, program, 0o755)) //nolint:gosec // the caller names the folder
 	config := "[user]\n\tname = Bench\n\temail = bench@example.com\n[gc]\n\tauto = 0\n[init]\n\tdefaultBranch = main\n"
 	b.must(os.WriteFile(filepath.Join(b.home, ".gitconfig"), []byte(config), 0o644))
 	path := bin + string(filepath.ListSeparator) + os.Getenv("PATH")
@@ -99,16 +99,16 @@ func (b *bench) time(c testkit.Call) sample {
 	b.must(os.WriteFile(in, []byte(c.Stdin), 0o600))
 	stdin, err := os.Open(in)
 	b.must(err)
-	defer stdin.Close()
+	defer func() { _ = stdin.Close() }()
 	out, err := os.Create(filepath.Join(b.work, "out"))
 	b.must(err)
-	defer out.Close()
+	defer func() { _ = out.Close() }()
 	name := c.Name
 	if name == "entire" {
 		name = b.bin
 	}
 	cmd := exec.Command(name, c.Args...)
-	cmd.Dir, cmd.Env = c.Dir, append(c.Env, "PWD="+c.Dir)
+	cmd.Dir, cmd.Env = c.Dir, c.Env.With("PWD="+c.Dir)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, out, out
 	began := time.Now()
 	err = cmd.Run()

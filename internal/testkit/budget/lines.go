@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,11 +18,11 @@ type writer struct {
 	session string
 	cwd     string
 	now     func() time.Time
-	buf     []byte
 }
 
 func newWriter(seed uint64, session, cwd string, now func() time.Time) *writer {
-	return &writer{rng: rand.New(rand.NewPCG(seed, 1)), session: session, cwd: cwd, now: now}
+	rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // no secret: the same for the same seed
+	return &writer{rng: rng, session: session, cwd: cwd, now: now}
 }
 
 // since is a clock that goes on by a second each time it is read.
@@ -81,14 +82,15 @@ func (w *writer) call(name, input string, size int) string {
 		w.line("user", `{"role":"user","content":[{"tool_use_id":"`+id+`","type":"tool_result","content":"`+w.text(size)+`"}]}`)
 }
 
-// step is what an agent does next.
+// step is what happens next. A person says something about twice in a megabyte,
+// as in recorded sessions.
 func (w *writer) step() string {
-	switch r := w.rng.IntN(100); {
-	case r < 3: //nolint:mnd // percent
+	switch r := w.rng.IntN(1000); {
+	case r < 6: //nolint:mnd // per mille
 		return w.prompt(w.text(120))
-	case r < 50: //nolint:mnd // percent
+	case r < 500: //nolint:mnd // per mille
 		return w.says(w.text(400 + w.rng.IntN(800)))
-	case r < 75: //nolint:mnd // percent
+	case r < 750: //nolint:mnd // per mille
 		return w.call("Read", `"file_path":"`+w.cwd+`/x.go"`, 600+w.rng.IntN(4000))
 	default:
 		return w.call("Bash", `"command":"`+w.text(60)+`"`, 600+w.rng.IntN(4000))
@@ -105,7 +107,10 @@ func conversation(path string, size int64) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	return errors.Join(converse(file, size), file.Close())
+}
+
+func converse(file *os.File, size int64) error {
 	out := bufio.NewWriter(file)
 	w := newWriter(uint64(size), "past", "/repo", since(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	for n := int64(0); n < size; {
@@ -115,8 +120,5 @@ func conversation(path string, size int64) error {
 			return err
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return file.Close()
+	return out.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -43,9 +44,7 @@ const (
 // newPlay begins a session in dir whose transcript has size bytes already.
 func (b *bench) newPlay(dir string, size int64) *play {
 	p := &play{b: b, dir: dir, rows: map[string]*row{}, bases: map[string]*row{}}
-	for _, line := range bytes.Split([]byte(b.git(dir, "ls-files", "*.go")), []byte("\n")) {
-		p.files = append(p.files, string(line))
-	}
+	p.files = strings.Split(b.git(dir, "ls-files", "*.go"), "\n")
 	p.begin(size)
 	return p
 }
@@ -70,22 +69,22 @@ func (p *play) say(text string) {
 }
 
 // agent runs a hook of the agent.
-func (p *play) agent(name, event string, more ...any) sample {
+func (p *play) agent(name, event string, more ...any) {
 	payload := append(testkit.Object{
 		"session_id", p.id, "transcript_path", p.transcript, "cwd", p.dir, "permission_mode", "default", "hook_event_name", event,
 	}, more...)
 	env := p.b.env.With("CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID="+p.id, "CLAUDE_PROJECT_DIR="+p.dir, "CLAUDE_PID="+strconv.Itoa(os.Getpid()))
-	return p.hook(testkit.Call{Dir: p.dir, Env: env, Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", "claude-code", name}}, name)
+	p.hook(testkit.Call{Dir: p.dir, Env: env, Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", "claude-code", name}}, name)
 }
 
 // gitHook runs a git hook as git would.
-func (p *play) gitHook(name string, args ...string) sample {
+func (p *play) gitHook(name string, args ...string) {
 	env := p.b.env.With("GIT_INDEX_FILE=.git/index", "GIT_PREFIX=")
-	return p.hook(testkit.Call{Dir: p.dir, Env: env, Name: "entire", Args: append([]string{"hooks", "git", name}, args...)}, name)
+	p.hook(testkit.Call{Dir: p.dir, Env: env, Name: "entire", Args: append([]string{"hooks", "git", name}, args...)}, name)
 }
 
 // hook measures a hook, beside the unit, and looks up what it logged.
-func (p *play) hook(c testkit.Call, name string) sample {
+func (p *play) hook(c testkit.Call, name string) {
 	path := filepath.Join(p.dir, ".entire", "logs", "entire.log")
 	from := int64(0)
 	if info, err := os.Stat(path); err == nil {
@@ -113,7 +112,6 @@ func (p *play) hook(c testkit.Call, name string) sample {
 		}
 	}
 	p.take(name, s, v)
-	return s
 }
 
 // take records what was measured.
@@ -188,10 +186,10 @@ func (p *play) prompt() {
 
 // work is what the agent does in a turn.
 func (p *play) work() {
-	new := 0
+	told := 0
 	say := func(text string) {
 		p.say(text)
-		new += len(text)
+		told += len(text)
 	}
 	for range editsPerTurn {
 		path := filepath.Join(p.dir, p.files[p.writer.rng.IntN(len(p.files))])
@@ -201,7 +199,7 @@ func (p *play) work() {
 		p.b.must(file.Close())
 		say(p.writer.edit(path))
 	}
-	for new < bytesPerTurn {
+	for told < bytesPerTurn {
 		say(p.writer.step())
 	}
 	p.last = fmt.Sprintf("Done with turn %d.", p.turn)

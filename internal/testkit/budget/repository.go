@@ -24,15 +24,15 @@ type history struct {
 }
 
 // template answers a generated file or folder of the cache, made on first use.
-func (b *bench) template(name string, make func(path string)) string {
-	const edition = "1-" // of what is generated
+func (b *bench) template(name string, generate func(path string)) string {
+	const edition = "2-" // of what is generated
 	path := filepath.Join(b.cache, edition+name)
 	if _, err := os.Lstat(path); err == nil {
 		return path
 	}
 	b.Logf("generating %s", name)
 	made := filepath.Join(b.work, "new-"+name)
-	make(made)
+	generate(made)
 	b.must(os.Rename(made, path))
 	return path
 }
@@ -46,7 +46,6 @@ func (b *bench) git(dir string, args ...string) string {
 func (b *bench) repository(h history, as string) string {
 	from := b.template(h.name, func(path string) { b.generate(h, path) })
 	dir := filepath.Join(b.work, as)
-	b.git(b.work, "--version")
 	testkit.Call{Dir: b.work, Env: b.env, Name: "cp", Args: []string{"-a", from, dir}}.Must(b)
 	b.git(dir, "status", "--porcelain")
 	return dir
@@ -85,7 +84,8 @@ func (b *bench) generate(h history, dir string) {
 	pipe, err := cmd.StdinPipe()
 	b.must(err)
 	b.must(cmd.Start())
-	im := importer{bufio.NewWriter(pipe), rand.New(rand.NewPCG(1, uint64(h.files))), 0, 1700000000}
+	rng := rand.New(rand.NewPCG(1, uint64(h.files))) //nolint:gosec // no secret: the same each time
+	im := importer{bufio.NewWriter(pipe), rng, 0, 1700000000}
 	im.history(h)
 	b.must(im.Flush())
 	b.must(pipe.Close())
@@ -154,10 +154,12 @@ func (im *importer) checkpoint(id string, touched map[string]string, parent int)
 	usage := testkit.Object{"input_tokens", 10, "cache_creation_tokens", 10, "cache_read_tokens", 10, "output_tokens", 10, "api_call_count", 2}
 	root := testkit.Object{
 		"cli_version", "bench", "checkpoint_id", id, "strategy", "manual-commit", "branch", "main", "checkpoints_count", 1,
-		"files_touched", paths, "sessions", []any{testkit.Object{
+		"files_touched", paths, "sessions",
+		[]any{testkit.Object{
 			"metadata", base + "/0/metadata.json", "transcript", base + "/0/full.jsonl", "context", base + "/0/context.md",
 			"content_hash", base + "/0/content_hash.txt", "prompt", base + "/0/prompt.txt",
-		}}, "token_usage", usage,
+		}},
+		"token_usage", usage,
 	}
 	meta := testkit.Object{
 		"cli_version", "bench", "checkpoint_id", id, "session_id", session, "strategy", "manual-commit", "created_at", created,

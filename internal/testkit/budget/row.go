@@ -65,11 +65,13 @@ func (r *row) cpu() float64 {
 	return median(times)
 }
 
-func (r *row) fastest() float64 {
-	if len(r.samples) == 0 {
+// best is the ratio of the fastest of both sides: what is left of the ratio
+// where the machine has nothing else to do.
+func (r *row) best() float64 {
+	if len(r.samples) == 0 || len(r.base) == 0 {
 		return 0
 	}
-	return slices.Min(r.times())
+	return slices.Min(r.times()) / slices.Min(r.base)
 }
 
 func (r *row) ratio() float64 {

@@ -92,7 +92,7 @@ func off(b *bench, rows []*row) {
 }
 
 func smallRows() []*row {
-	var rows []*row
+	rows := make([]*row, 0, len(hookNames()))
 	for _, hook := range hookNames() {
 		r := &row{Name: hook + ", 20 files", Unit: perVersion, Budget: 20}
 		if hook == "user-prompt-submit" {
@@ -168,7 +168,7 @@ func first(b *bench, rows []*row) {
 }
 
 func compared(what string, hooks ...string) []*row {
-	var rows []*row
+	rows := make([]*row, 0, len(hooks))
 	for _, hook := range hooks {
 		rows = append(rows, &row{Name: hook + ", " + what, Unit: perOne, Budget: 1.2})
 	}
@@ -217,7 +217,8 @@ func (p *play) multiply(n int) {
 			data, err := os.ReadFile(path)
 			p.b.must(err)
 			name := id + strings.TrimPrefix(filepath.Base(path), p.id)
-			p.b.must(os.WriteFile(filepath.Join(dir, name), bytes.ReplaceAll(data, []byte(p.id), []byte(id)), 0o600))
+			data = bytes.ReplaceAll(data, []byte(p.id), []byte(id))
+			p.b.must(os.WriteFile(filepath.Join(dir, name), data, 0o600)) //nolint:gosec // in the run's own folder
 		}
 	}
 }

@@ -1,0 +1,111 @@
+package git_test
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+func TestChangesEqualDiffTree(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		r := s.open(dir)
+		head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+		blobs := []string{s.hashWrite(dir, "1"), s.hashWrite(dir, "2")}
+		paths := rapid.SampledFrom([]string{"a", "a-", "a.b", "a0", "b", "a/a", "a/b", "a/a/a", "a/a/b", "b/a", "a-/x", "\"q\n", "ä\xff/x"})
+		rapid.Check(t, func(t *rapid.T) {
+			trees := make([]git.OID, 2)
+			var from git.OID
+			for i := range trees {
+				edits := make([]git.Edit, rapid.IntRange(0, 8).Draw(t, "edits"))
+				for j := range edits {
+					edits[j] = drawLeaf(t, paths, blobs, head)
+				}
+				tree, err := r.EditTree(context.Background(), from, edits)
+				if err != nil {
+					t.Fatal(err)
+				}
+				trees[i], from = tree, tree
+			}
+			got, errA := r.Changes(context.Background(), trees[0], trees[1])
+			want, errB := git.DiffTree(context.Background(), r, trees[0], trees[1])
+			if err := errors.Join(errA, errB); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("from %s to %s (-git +ours):\n%s", trees[0], trees[1], diff)
+			}
+		})
+	})
+}
+
+func drawLeaf(t *rapid.T, paths *rapid.Generator[string], blobs []string, module git.OID) git.Edit {
+	e := git.Edit{Path: paths.Draw(t, "path")}
+	switch rapid.IntRange(0, 8).Draw(t, "kind") {
+	case 0, 1:
+	case 2:
+		e.Mode, e.OID = git.ModeModule, module
+	default:
+		e.Mode = rapid.SampledFrom([]git.Mode{git.ModeFile, git.ModeExec, git.ModeLink}).Draw(t, "mode")
+		e.OID = git.OID(rapid.SampledFrom(blobs).Draw(t, "blob"))
+	}
+	return e
+}
+
+// Few changes need no process but the one that reads objects; many are left to
+// git.
+func TestChangesStartsNoProcess(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	r := s.open(dir)
+	blob := git.OID(s.hashWrite(dir, "x"))
+	for n, want := range map[int]int{100: 1, 400: 2} {
+		var edits []git.Edit
+		for i := range n {
+			edits = append(edits, git.Edit{Path: fmt.Sprintf("d%d/f", i), Mode: git.ModeFile, OID: blob})
+		}
+		tree := must[git.OID](t)(r.EditTree(t.Context(), "", edits))
+		reader := s.open(dir)
+		if got := must[[]git.Change](t)(reader.Changes(t.Context(), "", tree)); len(got) != n {
+			t.Errorf("%d changes, want %d", len(got), n)
+		}
+		if got := reader.Processes(); got != want {
+			t.Errorf("%d changes: %d processes, want %d", n, got, want)
+		}
+	}
+}
+
+// Modes that only old trees have are what git takes them for.
+func TestChangesOfOddModes(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	blob := s.hashWrite(dir, "x")
+	odd := func(mode string) git.OID {
+		raw := mode + " f\x00" + string(must[[]byte](t)(hex.DecodeString(blob)))
+		out, err := s.try(dir, raw, "hash-object", "-t", "tree", "-w", "--literally", "--stdin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return git.OID(out[:len(blob)])
+	}
+	r := s.open(dir)
+	modes := []string{"100644", "100664", "100755", "100775", "100600", "120000", "120777", "160000"}
+	for _, from := range modes {
+		for _, to := range modes {
+			a, b := odd(from), odd(to)
+			want := must[[]git.Change](t)(git.DiffTree(t.Context(), r, a, b))
+			if diff := cmp.Diff(want, must[[]git.Change](t)(r.Changes(t.Context(), a, b))); diff != "" {
+				t.Errorf("%s to %s (-git +ours):\n%s", from, to, diff)
+			}
+		}
+	}
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Runs the tests that mount file systems: full ones, read-only ones, XFS and
+# Btrfs. They need root, loop devices and the mkfs programs; where something
+# is missing the tests that need it are skipped, with a message.
+set -eu
+cd "$(dirname "$0")/../.."
+
+if [ "$(id -u)" != 0 ]; then
+	echo 'file system tests skipped: not root'
+	exit 0
+fi
+if [ ! -e /dev/loop-control ] || ! losetup -f >/dev/null 2>&1; then
+	echo 'file system tests skipped: no loop devices'
+	exit 0
+fi
+if unshare --mount true 2>/dev/null; then
+	# What is mounted goes with the process, however it ends.
+	exec unshare --mount --propagation private go test -tags fs -count=1 -v -run '^TestFS' ./cmd/entire
+fi
+echo 'file system tests skipped: nothing can be mounted'
