@@ -228,7 +228,7 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	if err := r.catchUp(ctx, s, notes); err != nil {
 		return condensed{}, err
 	}
-	complete, err := r.store(ctx, s, redactInCommit)
+	complete, err := r.store(ctx, s, redactNow)
 	if err != nil {
 		return condensed{}, err
 	}

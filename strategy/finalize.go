@@ -24,7 +24,7 @@ func (r *Recorder) finalize(ctx context.Context, s *session.State, n *notes) err
 	if err := r.catchUp(ctx, s, n); err != nil {
 		return err
 	}
-	complete, err := r.store(ctx, s, redactInStop)
+	complete, err := r.store(ctx, s, redactNow)
 	if err != nil {
 		return err
 	}

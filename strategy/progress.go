@@ -19,10 +19,9 @@ import (
 )
 
 const (
-	// redactInStop and redactInCommit are how many bytes of new transcript are
-	// redacted while somebody waits for a stop or a commit.
-	redactInStop   = 256 << 10
-	redactInCommit = 96 << 10
+	// redactNow is how many bytes of new transcript are redacted while somebody
+	// waits.
+	redactNow = 256 << 10
 	// noLimit is for processes that nobody waits for.
 	noLimit = 0
 	// rested is the time after which git's gc may have removed what was stored

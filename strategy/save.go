@@ -32,7 +32,7 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 		return err
 	}
 	if len(touched) > 0 && seen.born {
-		complete, err := r.store(ctx, s, redactInStop)
+		complete, err := r.store(ctx, s, redactNow)
 		if err != nil {
 			return err
 		}
