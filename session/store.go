@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -229,21 +228,23 @@ func (s *Store) writeDormant(known, dormant map[string]string) {
 	_ = disk.WriteCache(filepath.Join(s.dir, dormantName), []byte(b.String()), 0o600)
 }
 
-// Remove deletes the session's state and all that stands beside it.
+// Remove deletes the session's state and all that stands beside it, the state
+// last: who is stopped on the way leaves a session that can be removed again.
 func (s *Store) Remove(id string) error {
 	if err := CheckID(id); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return err
-	}
-	var failed []error
-	for _, e := range entries {
-		kind, found := strings.CutPrefix(e.Name(), id+".")
-		if found && slices.Contains([]string{"json", "prompts", "usage", "segments", "untracked"}, kind) {
-			failed = append(failed, os.Remove(filepath.Join(s.dir, e.Name())))
+	for _, kind := range []string{"prompts", "usage", "segments", "untracked", "json"} {
+		path := s.Side(id, kind).path
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := disk.Step("remove", path); err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("session %s: %w", id, err)
 		}
 	}
-	return errors.Join(failed...)
+	return nil
 }
