@@ -14,9 +14,13 @@ import (
 // stands in the state. What a crash left beyond that is written over.
 type Side struct{ path string }
 
+// sideDir is the folder of the side files, so that the states, which are looked
+// through, are by themselves.
+const sideDir = "side"
+
 // Side names the side file of the session id for one kind of record.
 func (s *Store) Side(id, kind string) Side {
-	return Side{path: filepath.Join(s.dir, id+"."+kind)}
+	return Side{path: filepath.Join(s.dir, sideDir, id+"."+kind)}
 }
 
 // Read answers the first valid bytes; an error if the file is shorter.

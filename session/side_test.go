@@ -55,7 +55,7 @@ func TestSideThatIsLost(t *testing.T) {
 	if err := f.Check(valid); err != nil {
 		t.Error(err)
 	}
-	path := filepath.Join(s.Dir(), "a.prompts")
+	path := filepath.Join(s.Dir(), "side", "a.prompts")
 	if err := os.Truncate(path, 5); err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,13 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,8 +37,13 @@ const (
 	dormantName = ".dormant"
 )
 
-// Store is the folder of the session states of a repository.
-type Store struct{ dir string }
+// Store is the folder of the session states of a repository. It is not safe
+// for concurrent use.
+type Store struct {
+	dir     string
+	scanned bool
+	awake   []string // state files that may have something pending
+}
 
 // Open names the store of the repository with the given common directory.
 // Nothing is read or made.
@@ -106,8 +113,12 @@ func (s *Store) Save(state *State) error {
 	if err := os.MkdirAll(s.dir, 0o750); err != nil {
 		return fmt.Errorf("session %s: %w", state.ID, err)
 	}
-	if err := disk.WriteDurable(filepath.Join(s.dir, state.ID+stateExt), data, 0o600); err != nil {
+	name := state.ID + stateExt
+	if err := disk.WriteDurable(filepath.Join(s.dir, name), data, 0o600); err != nil {
 		return fmt.Errorf("session %s: %w", state.ID, err)
+	}
+	if s.scanned && !slices.Contains(s.awake, name) {
+		s.awake = append(s.awake, name)
 	}
 	return nil
 }
@@ -142,17 +153,18 @@ func (s *Store) All() ([]*State, []error) {
 	return states, failed
 }
 
+// names are the state files, by name.
 func (s *Store) names() []string {
-	entries, err := os.ReadDir(s.dir)
+	dir, err := os.Open(s.dir)
 	if err != nil {
 		return nil
 	}
-	var names []string
-	for _, e := range entries {
-		if n := e.Name(); strings.HasSuffix(n, stateExt) && n[0] != '.' {
-			names = append(names, n)
-		}
+	names, err := dir.Readdirnames(-1)
+	if errors.Join(err, dir.Close()) != nil {
+		return nil
 	}
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, stateExt) || n[0] == '.' })
+	slices.Sort(names)
 	return names
 }
 
@@ -160,29 +172,46 @@ func (s *Store) names() []string {
 // do, and the errors of states that can't be read. Hundreds of old sessions
 // cost it a stat each: an index names those that were seen with nothing
 // pending, by size and time of the state file.
+//
+// The folder is looked through once for a Store, whose life is that of a hook.
+// A session that begins after that is seen if this Store saves it; of the
+// others the states are always read anew.
 func (s *Store) Pending() ([]*State, []error) {
-	known := s.readDormant()
-	dormant := make(map[string]string, len(known))
+	if !s.scanned {
+		s.scan()
+	}
 	var states []*State
 	var failed []error
-	for _, name := range s.names() {
-		stamp, err := s.stamp(name)
-		if err == nil && known[name] == stamp {
-			dormant[name] = stamp
-			continue
-		}
+	for _, name := range s.awake {
 		state, err := s.load(name)
 		switch {
+		case errors.Is(err, ErrNotFound): // removed meanwhile
 		case err != nil:
 			failed = append(failed, err)
 		case state.Pending():
 			states = append(states, state)
-		default:
-			dormant[name] = stamp
 		}
 	}
-	s.writeDormant(known, dormant)
 	return states, failed
+}
+
+// scan finds the sessions that aren't known to have nothing pending.
+func (s *Store) scan() {
+	s.scanned = true
+	known := s.readDormant()
+	fresh := map[string]string{}
+	for _, name := range s.names() {
+		stamp, err := s.stamp(name)
+		if err == nil && known[name] == stamp {
+			continue
+		}
+		if state, failed := s.load(name); failed == nil && err == nil && !state.Pending() {
+			fresh[name] = stamp
+			continue
+		}
+		s.awake = append(s.awake, name)
+	}
+	s.writeDormant(known, fresh)
 }
 
 // stamp is what a state file has anew whenever it is written.
@@ -208,22 +237,18 @@ func (s *Store) readDormant() map[string]string {
 	return known
 }
 
-// writeDormant brings the index up to date when it lags by more than a few. A
+// writeDormant adds sessions to the index when it lags by more than a few. A
 // failure costs only time, so it is not reported.
-func (s *Store) writeDormant(known, dormant map[string]string) {
+func (s *Store) writeDormant(known, fresh map[string]string) {
 	const lag = 8
-	fresh := 0
-	for name, stamp := range dormant {
-		if known[name] != stamp {
-			fresh++
-		}
-	}
-	if fresh < lag {
+	if len(fresh) < lag {
 		return
 	}
 	var b strings.Builder
-	for name, stamp := range dormant {
-		b.WriteString(stamp + " " + name + "\n")
+	for _, name := range s.names() {
+		if stamp := cmp.Or(fresh[name], known[name]); stamp != "" {
+			b.WriteString(stamp + " " + name + "\n")
+		}
 	}
 	_ = disk.WriteCache(filepath.Join(s.dir, dormantName), []byte(b.String()), 0o600)
 }
@@ -234,8 +259,11 @@ func (s *Store) Remove(id string) error {
 	if err := CheckID(id); err != nil {
 		return err
 	}
-	for _, kind := range []string{"prompts", "usage", "segments", "untracked", "json"} {
-		path := s.Side(id, kind).path
+	paths := []string{filepath.Join(s.dir, id+stateExt)}
+	for _, kind := range []string{"prompts", "usage", "segments", "untracked"} {
+		paths = slices.Insert(paths, 0, s.Side(id, kind).path)
+	}
+	for _, path := range paths {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -175,7 +175,7 @@ func TestAll(t *testing.T) {
 	write(t, filepath.Join(s.Dir(), "bad.json"), "{")
 	write(t, filepath.Join(s.Dir(), "a.json.entire-tmp-1"), "{")
 	write(t, filepath.Join(s.Dir(), ".hidden.json"), "{")
-	write(t, filepath.Join(s.Dir(), "a.prompts"), "{")
+	write(t, filepath.Join(s.Dir(), "side", "a.prompts"), "{")
 	states, failed := s.All()
 	if d := cmp.Diff([]string{"a", "b"}, ids(states)); d != "" {
 		t.Error(d)
@@ -197,7 +197,7 @@ func old(t testing.TB, s *session.Store, n int) {
 
 func checkPending(t testing.TB, s *session.Store, want ...string) {
 	t.Helper()
-	states, failed := s.Pending()
+	states, failed := session.Open(filepath.Dir(s.Dir())).Pending() // as another hook sees it
 	if d := cmp.Diff(want, ids(states), cmpopts.EquateEmpty()); d != "" || len(failed) > 0 {
 		t.Errorf("pending (-want +got)\n%s%v", d, failed)
 	}
@@ -329,8 +329,25 @@ func TestRemove(t *testing.T) {
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
-	if d := cmp.Diff([]string{"a.b.json", "a.other", "ab.json"}, left); d != "" {
+	if d := cmp.Diff([]string{"a.b.json", "a.other", "ab.json", "side"}, left); d != "" {
 		t.Error(d)
+	}
+	if beside, err := os.ReadDir(filepath.Join(s.Dir(), "side")); err != nil || len(beside) > 0 {
+		t.Errorf("beside it %v, %v", beside, err)
+	}
+}
+
+func TestPendingSeesWhatTheStoreItselfSaves(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	old(t, s, 10)
+	if states, failed := s.Pending(); len(states) != 2 || len(failed) > 0 {
+		t.Fatalf("pending %v, %v", ids(states), failed)
+	}
+	save(t, s, &session.State{ID: "new"}, &session.State{ID: "idle", Phase: session.Ended})
+	states, failed := s.Pending()
+	if d := cmp.Diff([]string{"new", "over with files"}, ids(states)); d != "" || len(failed) > 0 {
+		t.Error(d, failed)
 	}
 }
 
@@ -339,6 +356,6 @@ func BenchmarkPending500(b *testing.B) {
 	old(b, s, 500)
 	checkPending(b, s, "idle", "over with files")
 	for b.Loop() {
-		s.Pending()
+		session.Open(filepath.Dir(s.Dir())).Pending()
 	}
 }

@@ -8,13 +8,13 @@ import (
 
 // What the tests of the pure parts look at.
 var (
-	Amends            = amends            //nolint:gochecknoglobals // a name for tests
-	SkipGlobalOptions = skipGlobalOptions //nolint:gochecknoglobals // a name for tests
-	IsRevert          = isRevert          //nolint:gochecknoglobals // a name for tests
-	LastDone          = lastDone          //nolint:gochecknoglobals // a name for tests
-	DecodeKnown       = decodeKnown       //nolint:gochecknoglobals // a name for tests
-	EncodeKnown       = encodeKnown       //nolint:gochecknoglobals // a name for tests
-	Unique            = unique            //nolint:gochecknoglobals // a name for tests
+	Amends            = amends
+	SkipGlobalOptions = skipGlobalOptions
+	IsRevert          = isRevert
+	LastDone          = lastDone
+	DecodeKnown       = decodeKnown
+	EncodeKnown       = encodeKnown
+	Unique            = unique
 )
 
 // Split cuts a message into prose and comments.
@@ -27,7 +27,7 @@ func Split(text, mark string) (prose, rest string) {
 func During(turn session.Turn) *turnChanges { return &turnChanges{turn: turn, repo: &git.Repo{}} }
 
 // At exposes during.
-var At = (*turnChanges).during //nolint:gochecknoglobals // a name for tests
+var At = (*turnChanges).during
 
 // Shares is a link's blobs against what is staged.
 func Shares(blobs map[string]git.OID, changes map[string]git.Change) bool {

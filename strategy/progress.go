@@ -200,16 +200,11 @@ func (r *Recorder) addUsage(s *session.State, n *notes, messages []transcript.Me
 	if err != nil {
 		return fmt.Errorf("read token counts: %w", err)
 	}
-	counted := make(map[uint64]session.Tokens, len(data)/usageSize+len(messages))
-	for ; len(data) >= usageSize; data = data[usageSize:] {
-		counted[binary.LittleEndian.Uint64(data)] = decodeUsage(data[8:])
-	}
+	counted := countedOf(data, messages)
 	total := s.Total()
 	var added []byte
 	for _, m := range messages {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(m.ID)) // never fails
-		key := h.Sum64()
+		key := messageKey(m)
 		now := session.Tokens{Input: m.Usage.Input, CacheCreation: m.Usage.CacheCreation, CacheRead: m.Usage.CacheRead, Output: m.Usage.Output, Calls: 1}
 		before, known := counted[key]
 		if known && before.Output >= now.Output {
@@ -222,6 +217,32 @@ func (r *Recorder) addUsage(s *session.State, n *notes, messages []transcript.Me
 	s.Recorder.Usage = n.usage.add(s.Recorder.Usage, added)
 	s.TokenUsage = &total
 	return nil
+}
+
+// messageKey is a hash of the message's id.
+func messageKey(m transcript.Message) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(m.ID)) // never fails
+	return h.Sum64()
+}
+
+// countedOf answers what was counted for these messages, of which there are few
+// among the hundreds of thousands that a long session has.
+func countedOf(data []byte, messages []transcript.Message) map[uint64]session.Tokens {
+	counted := make(map[uint64]session.Tokens, len(messages))
+	var maybe [1 << 16]bool // by the low bits of the key
+	wanted := make(map[uint64]bool, len(messages))
+	for _, m := range messages {
+		key := messageKey(m)
+		wanted[key], maybe[uint16(key)] = true, true
+	}
+	for ; len(data) >= usageSize; data = data[usageSize:] {
+		key := binary.LittleEndian.Uint64(data)
+		if maybe[uint16(key)] && wanted[key] {
+			counted[key] = decodeUsage(data[8:])
+		}
+	}
+	return counted
 }
 
 func decodeUsage(b []byte) session.Tokens {

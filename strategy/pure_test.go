@@ -141,8 +141,10 @@ func TestWhatChangedDuringATurn(t *testing.T) {
 func TestKnownFilesSurviveTheirFile(t *testing.T) {
 	t.Parallel()
 	entries := []git.StatusEntry{
-		{Index: '?', Worktree: '?', Path: "new\nname"}, {Index: ' ', Worktree: 'D', Path: "gone"},
-		{Index: ' ', Worktree: 'M', Path: "changed"}, {Index: 'D', Worktree: ' ', Path: "removed"},
+		{Index: '?', Worktree: '?', Path: "new\nname"},
+		{Index: ' ', Worktree: 'D', Path: "gone"},
+		{Index: ' ', Worktree: 'M', Path: "changed"},
+		{Index: 'D', Worktree: ' ', Path: "removed"},
 	}
 	want := map[string]bool{"?new\nname": true, "Dgone": true, "Dremoved": true}
 	if diff := cmp.Diff(want, strategy.DecodeKnown(strategy.EncodeKnown(entries))); diff != "" {

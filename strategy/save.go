@@ -32,15 +32,8 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 		return err
 	}
 	if len(touched) > 0 && seen.born {
-		complete, err := r.store(ctx, s, redactNow)
-		if err != nil {
+		if err := r.keep(ctx, s, n, touched, seen); err != nil {
 			return err
-		}
-		if err := r.shadow(ctx, s, n, touched, seen); err != nil {
-			return err
-		}
-		if !complete {
-			r.detach(ctx, s.ID)
 		}
 	}
 	if seen.whole {
@@ -50,6 +43,37 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
 	_ = os.Remove(r.promptMark(s.ID)) // its time is in the state
 	return nil
+}
+
+// keep stores what the turn said and what it wrote, and prepares its shadow
+// checkpoint.
+func (r *Recorder) keep(ctx context.Context, s *session.State, n *notes, touched []string, seen sight) error {
+	var wait sync.WaitGroup
+	var entries map[string]git.Edit
+	var failed error
+	guarded(&wait, &failed, func() (err error) { entries, err = r.contents(ctx, touched); return err })
+	complete, err := r.store(ctx, s, redactNow)
+	wait.Wait()
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	if !complete {
+		r.detach(ctx, s.ID)
+	}
+	return r.shadow(ctx, s, n, shadowTurn{touched: touched, edits: editsOf(entries, touched), by: seen.by}, seen.head)
+}
+
+// guarded runs do beside its caller; a panic becomes an error, as one in a
+// hook's goroutine would end the hook.
+func guarded(wait *sync.WaitGroup, failed *error, do func() error) {
+	wait.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				*failed = fmt.Errorf("panic: %v", p)
+			}
+		}()
+		*failed = do()
+	})
 }
 
 // sight is what there is to see when a turn ends.
@@ -67,24 +91,14 @@ func (r *Recorder) look(ctx context.Context, s *session.State, n *notes) (sight,
 	var seen sight
 	var headErr, byErr, statusErr error
 	var wait sync.WaitGroup
-	also := func(failed *error, do func() error) {
-		wait.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					*failed = fmt.Errorf("panic: %v", p)
-				}
-			}()
-			*failed = do()
-		})
-	}
-	also(&statusErr, func() (err error) {
+	guarded(&wait, &statusErr, func() (err error) {
 		within, cancel := r.statusDeadline(ctx)
 		defer cancel()
 		seen.entries, err = r.Repo.Status(within)
 		return err
 	})
-	also(&headErr, func() (err error) { seen.head, seen.born, err = r.head(ctx); return err })
-	also(&byErr, func() (err error) { seen.by, err = r.identity(ctx); return err })
+	guarded(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.head(ctx); return err })
+	guarded(&wait, &byErr, func() (err error) { seen.by, err = r.identity(ctx); return err })
 	caught := r.catchUp(ctx, s, n)
 	wait.Wait()
 	seen.whole = statusErr == nil

@@ -13,11 +13,7 @@ import (
 // shadow prepares the shadow checkpoint of a turn, on the branch that hangs on
 // HEAD. If HEAD has moved since the last one, the session's pending files come
 // along and the old branch goes, unless another session needs it.
-func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, touched []string, seen sight) error {
-	entries, err := r.contents(ctx, touched)
-	if err != nil {
-		return err
-	}
+func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, t shadowTurn, head git.Commit) error {
 	stored, err := r.segmenter(s).Transcript(s.Recorder.Stored)
 	if err != nil {
 		return err
@@ -27,12 +23,10 @@ func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, touch
 	if n := len(turn.Prompts); n > 0 {
 		subject = turn.Prompts[n-1]
 	}
-	sh := checkpoint.Shadow{
+	t.shadow = checkpoint.Shadow{
 		Session: s.ID, Subject: checkpoint.Subject(subject), Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
 	}
-	n.refs = append(n.refs, func() error {
-		return r.moveShadow(ctx, s, shadowTurn{touched, editsOf(entries, touched), sh, seen.by}, seen.head)
-	})
+	n.refs = append(n.refs, func() error { return r.moveShadow(ctx, s, t, head) })
 	return nil
 }
 
@@ -40,8 +34,8 @@ func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, touch
 type shadowTurn struct {
 	touched []string
 	edits   []git.Edit
-	shadow  checkpoint.Shadow
 	by      git.Signature
+	shadow  checkpoint.Shadow
 }
 
 // moveShadow commits the turn and moves the branch. The caller holds the lock.

@@ -81,7 +81,7 @@ func (t *tape) rewind(tb testkit.TB) {
 			gone = append(gone, path)
 		} else if f := t.files[path]; f != nil && !f.is(info) {
 			seen[path] = false
-			if !os.SameFile(f.info, info) {
+			if !os.SameFile(f.info, info) || f.info.Mode().Type() != info.Mode().Type() {
 				gone = append(gone, path)
 			}
 		}

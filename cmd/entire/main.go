@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -15,11 +16,19 @@ import (
 
 var version = "dev" // set by the linker
 
+const (
+	gcPercent   = 400
+	memoryLimit = 48 << 20
+)
+
 func main() {
 	os.Exit(run())
 }
 
 func run() int {
+	// A process lives for milliseconds and needs little: collect garbage late.
+	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(memoryLimit)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	dir, err := os.Getwd()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -61,6 +62,7 @@ type hook struct {
 	repo     *git.Repo
 	settings settings.Settings
 	log      *slog.Logger
+	logFile  io.Closer // to be closed last of all
 	session  string
 	later    [][]string // children to run here, where none may be detached
 	rec      *strategy.Recorder
@@ -87,6 +89,9 @@ func runHook(ctx context.Context, a *app, args []string) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 		h.end(ctx, began, err)
+		if h.logFile != nil {
+			_ = h.logFile.Close()
+		}
 	}()
 	switch h.kind {
 	case "git":
@@ -131,9 +136,9 @@ func (h *hook) open(repo *git.Repo) (on bool, done func()) {
 	if repo.Bare || repo.Root == "" || !h.settings.Enabled {
 		return false, func() { _ = repo.Close() }
 	}
-	log, closer := openLog(repo.Root, h.settings.LogLevel)
-	h.repo, h.log = repo, log
-	return true, func() { _ = errors.Join(repo.Close(), closer.Close()) }
+	h.repo = repo
+	h.log, h.logFile = openLog(repo.Root, h.settings.LogLevel)
+	return true, func() { _ = repo.Close() }
 }
 
 // git runs a git hook.
