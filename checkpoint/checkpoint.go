@@ -11,6 +11,7 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 )
@@ -61,6 +62,9 @@ func writeBlob(repo *git.Repo, data []byte) (git.OID, error) {
 	return repo.WriteBlob(data)
 }
 
+// besides is the size from which a blob is compressed beside the others.
+const besides = 32 << 10
+
 // file is one entry of a metadata directory that is being made.
 type file struct {
 	name string
@@ -69,13 +73,28 @@ type file struct {
 
 // writeFiles writes the files as blobs and answers their tree entries.
 func writeFiles(repo *git.Repo, files []file) ([]git.TreeEntry, error) {
-	entries := make([]git.TreeEntry, 0, len(files))
-	for _, f := range files {
-		oid, err := writeBlob(repo, f.data)
-		if err != nil {
-			return nil, fmt.Errorf("write %s: %w", f.name, err)
+	entries := make([]git.TreeEntry, len(files))
+	failed := make([]error, len(files))
+	var wait sync.WaitGroup
+	for i, f := range files {
+		write := func() {
+			defer func() {
+				if p := recover(); p != nil { // in a goroutine it would end the hook
+					failed[i] = fmt.Errorf("write %s: panic: %v", f.name, p)
+				}
+			}()
+			oid, err := writeBlob(repo, f.data)
+			if err != nil {
+				failed[i] = fmt.Errorf("write %s: %w", f.name, err)
+			}
+			entries[i] = git.TreeEntry{Mode: git.ModeFile, Name: f.name, OID: oid}
 		}
-		entries = append(entries, git.TreeEntry{Mode: git.ModeFile, Name: f.name, OID: oid})
+		if len(f.data) < besides {
+			write()
+			continue
+		}
+		wait.Go(write)
 	}
-	return entries, nil
+	wait.Wait()
+	return entries, errors.Join(failed...)
 }

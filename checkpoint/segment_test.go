@@ -382,7 +382,7 @@ func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
 				t.Error("another text than the hash says")
 			}
 			if name == "longer than one chunk" {
-				if want := strings.TrimSuffix(tc.files["full.jsonl"], "\n"); text != want || len(texts) != 2 {
+				if want := strings.TrimSuffix(strings.ReplaceAll(tc.files["full.jsonl"], "s3cret", "REDACTED"), "\n"); text != want || len(texts) != 2 {
 					t.Errorf("%d chunks", len(texts))
 				}
 				return

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,7 +144,7 @@ func TestASessionKeepsItsSlot(t *testing.T) {
 	}
 	s := f.read(t, idA).Summary
 	if s.CheckpointsCount != 9 || s.TokenUsage.Input != 2 || s.TokenUsage.Subagents != nil || len(s.Sessions) != 3 ||
-		!cmp.Equal(s.FilesTouched, []string{"<a>.go", "b.go", "z.go"}) {
+		!slices.Equal(s.FilesTouched, []string{"<a>.go", "b.go", "z.go"}) {
 		t.Errorf("%+v", s)
 	}
 }

@@ -178,8 +178,29 @@ func (s *Store) names() []string {
 // others the states are always read anew.
 func (s *Store) Pending() ([]*State, []error) {
 	if !s.scanned {
-		s.scan()
+		s.scan(s.stamp)
 	}
+	return s.read()
+}
+
+// Glance is Pending for who can bear to miss a session that another version of
+// the tool has taken up again: what the index names is believed.
+func (s *Store) Glance() ([]*State, []error) {
+	if !s.scanned {
+		known := s.readDormant()
+		s.scan(func(name string) (string, error) {
+			if stamp, ok := known[name]; ok {
+				return stamp, nil
+			}
+			return s.stamp(name)
+		})
+		s.scanned = false // who looks closer does it all
+	}
+	return s.read()
+}
+
+// read loads the states that may have something pending.
+func (s *Store) read() ([]*State, []error) {
 	var states []*State
 	var failed []error
 	for _, name := range s.awake {
@@ -195,18 +216,19 @@ func (s *Store) Pending() ([]*State, []error) {
 	return states, failed
 }
 
-// scan finds the sessions that aren't known to have nothing pending.
-func (s *Store) scan() {
-	s.scanned = true
+// scan finds the sessions that aren't known to have nothing pending, by the
+// stamps of their files.
+func (s *Store) scan(stamp func(name string) (string, error)) {
+	s.scanned, s.awake = true, nil
 	known := s.readDormant()
 	fresh := map[string]string{}
 	for _, name := range s.names() {
-		stamp, err := s.stamp(name)
-		if err == nil && known[name] == stamp {
+		now, err := stamp(name)
+		if err == nil && known[name] == now {
 			continue
 		}
 		if state, failed := s.load(name); failed == nil && err == nil && !state.Pending() {
-			fresh[name] = stamp
+			fresh[name] = now
 			continue
 		}
 		s.awake = append(s.awake, name)

@@ -128,7 +128,7 @@ func unfinished(s *session.State) []string {
 // transcripts hold by now. except is the session that the hook is about.
 // Whether a turn goes on can be told only of an agent whose process is known.
 func (r *Recorder) topUp(ctx context.Context, except string) {
-	for _, s := range r.pendingHere(ctx) {
+	for _, s := range r.ofHere(ctx, r.Sessions.Glance) {
 		agent := s.Recorder.Agent
 		stopped := s.Phase == session.Active && (agent.PID == 0 || !r.Env.Alive(agent.PID, agent.Start))
 		if (stopped && len(s.TurnCheckpointIDs) > 0 && s.ID != except) || (len(s.Recorder.Incomplete) > 0 && s.ID != except) {

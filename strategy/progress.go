@@ -159,6 +159,10 @@ func (r *Recorder) prompts(s *session.State, n *notes) ([]string, error) {
 	}
 	var texts []string
 	for line := range bytes.Lines(data) {
+		if text, ok := plainText(line); ok {
+			texts = append(texts, text)
+			continue
+		}
 		var p promptRecord
 		if err := json.Unmarshal(line, &p); err != nil {
 			return nil, fmt.Errorf("read prompts: %w: %w", session.ErrCorrupt, err)
@@ -166,6 +170,16 @@ func (r *Recorder) prompts(s *session.State, n *notes) ([]string, error) {
 		texts = append(texts, p.Text)
 	}
 	return texts, nil
+}
+
+// plainText answers the text of a record that has no escapes in it, as most
+// have, without decoding it: a commit needs all of them.
+func plainText(line []byte) (string, bool) {
+	const key, end = `,"text":"`, "\"}\n"
+	number, text, ok := bytes.Cut(line, []byte(key))
+	text, whole := bytes.CutSuffix(text, []byte(end))
+	plain := ok && whole && bytes.HasPrefix(number, []byte(`{"line":`)) && bytes.IndexByte(text, '\\') < 0
+	return string(text), plain
 }
 
 // promptsAgain takes the prompts from the transcript anew, for a side file that

@@ -128,7 +128,12 @@ func (r *Recorder) here(s *session.State) bool {
 // pendingHere answers the sessions of this worktree for which a commit may
 // matter. States that can't be read are logged and left alone.
 func (r *Recorder) pendingHere(ctx context.Context) []*session.State {
-	states, failed := r.Sessions.Pending()
+	return r.ofHere(ctx, r.Sessions.Pending)
+}
+
+// ofHere answers the sessions of this worktree among those that list answers.
+func (r *Recorder) ofHere(ctx context.Context, list func() ([]*session.State, []error)) []*session.State {
+	states, failed := list()
 	for _, err := range failed {
 		r.Log.WarnContext(ctx, "session state skipped", "error", err.Error())
 	}

@@ -174,8 +174,8 @@ func TestLockHeldTooLong(t *testing.T) {
 				t.Fatal(err)
 			}
 			after.run(p)
+			p.childless() // it or they have written it
 			faults := p.dangling()
-			p.childless()
 			p.finish()
 			if faults = append(faults, p.faults()...); len(faults) > 0 {
 				t.Errorf("%s\nlog:\n%s", strings.Join(faults, "\n"), p.complaints())
