@@ -57,10 +57,11 @@ race:
 	CGO_ENABLED=1 go test -race ./...
 
 crash:
-	go test -tags faults ./... -run Crash
+	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 20m -run Crash
+	go test -tags faults ./hooks/... -run FailingWrite
 
-fs: build
-	PATH="$(CURDIR)/bin:$$PATH" ./testdata/fs/run.sh
+fs:
+	./testdata/fs/run.sh
 
 fuzz:
 	@for file in $$(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^func Fuzz'); do \

@@ -76,11 +76,7 @@ func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
 		return slotDir{}, err
 	}
 	files := []file{{metadataFile, data}}
-	if len(slot.Prompts) > 0 {
-		files = append(files,
-			file{promptFile, []byte(joinPrompts(slot.Prompts))},
-			file{contextFile, []byte(committedContext(slot.Prompts))})
-	}
+	files = append(files, promptFiles(slot.Prompts)...)
 	if slot.Transcript.Hash != "" {
 		files = append(files, file{hashFile, []byte(slot.Transcript.Hash)})
 	}
@@ -95,6 +91,21 @@ func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
 	entries = append(entries, segments...)
 	oid, err := repo.WriteTree(entries)
 	return slotDir{index: old.index, oid: oid, entries: entries, meta: meta}, err
+}
+
+// promptFiles are the files of a slot that hold prompts.
+func promptFiles(prompts []string) []file {
+	if len(prompts) == 0 {
+		return nil
+	}
+	return []file{{promptFile, []byte(joinPrompts(prompts))}, {contextFile, []byte(committedContext(prompts))}}
+}
+
+// WritePrompts writes what a Put of these prompts will write of them, for a
+// caller that has other things to wait for meanwhile.
+func WritePrompts(repo *git.Repo, prompts []string) error {
+	_, err := writeFiles(repo, promptFiles(prompts))
+	return err
 }
 
 // over is m with what it doesn't say taken from an older version of it.

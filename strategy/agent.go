@@ -116,6 +116,16 @@ func (r *Recorder) markPrompt(ctx context.Context, id string) time.Time {
 	return now.Add(-10 * time.Millisecond)
 }
 
+// unmarkPrompt removes the prompt's file, whose time is in the state.
+func (r *Recorder) unmarkPrompt(id string) error {
+	path := r.promptMark(id)
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	_ = os.Remove(path)
+	return nil
+}
+
 func (r *Recorder) promptMark(id string) string {
 	return filepath.Join(r.Repo.Root, ".entire", "tmp", "pre-prompt-"+id+".json")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -228,11 +229,18 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	if err := r.catchUp(ctx, s, notes); err != nil {
 		return condensed{}, err
 	}
+	var wait sync.WaitGroup
+	var ahead error
+	guarded(&wait, &ahead, func() error { return r.promptsAhead(s, notes) })
 	complete, err := r.store(ctx, s, redactNow)
-	if err != nil {
-		return condensed{}, err
+	var rest left
+	if err == nil {
+		rest, err = r.remaining(ctx, s, m)
 	}
-	rest, err := r.remaining(ctx, s, m)
+	wait.Wait()
+	if ahead != nil {
+		r.Log.WarnContext(ctx, "prompts not written ahead", "session_id", s.ID, "error", ahead.Error())
+	}
 	if err != nil {
 		return condensed{}, err
 	}
@@ -240,6 +248,16 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 		return condensed{}, err
 	}
 	return condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete}, nil
+}
+
+// promptsAhead writes the session's prompts, of which a long session has many,
+// while others wait for git. What goes wrong shows again when they are needed.
+func (r *Recorder) promptsAhead(s *session.State, n *notes) error {
+	texts, err := r.prompts(s, n)
+	if err != nil {
+		return err
+	}
+	return checkpoint.WritePrompts(r.Repo, texts)
 }
 
 // put is the change that writes a session's slot.

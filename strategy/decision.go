@@ -111,7 +111,9 @@ func (r *Recorder) decisions(ctx context.Context) []Decision {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			r.Log.ErrorContext(ctx, "journal entry set aside", "error", err.Error())
-			_ = os.Rename(path, path+".corrupt")
+			if disk.Step("rename", path) == nil {
+				_ = os.Rename(path, path+".corrupt")
+			}
 		default:
 			found = append(found, d)
 		}

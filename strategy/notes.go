@@ -11,6 +11,8 @@ import (
 // its state is saved: nobody but the holder of the lock writes them.
 type notes struct {
 	prompts, usage tail
+	texts          []string // all prompts, once read, up to textsEnd
+	textsEnd       int64
 	known          []byte // replaces the list of untracked files, unless nil
 	// refs are what remains to be done of a hook's actions once it has the lock
 	// and before the state is saved: they move refs.

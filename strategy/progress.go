@@ -153,6 +153,9 @@ func (r *Recorder) addPrompts(s *session.State, n *notes, prompts []transcript.P
 
 // prompts answers all redacted prompts of the session.
 func (r *Recorder) prompts(s *session.State, n *notes) ([]string, error) {
+	if n.texts != nil && n.textsEnd == s.Recorder.Prompts {
+		return n.texts, nil
+	}
 	data, err := n.prompts.read(r.Sessions.Side(s.ID, "prompts"), s.Recorder.Prompts)
 	if err != nil {
 		return nil, fmt.Errorf("read prompts: %w", err)
@@ -169,6 +172,7 @@ func (r *Recorder) prompts(s *session.State, n *notes) ([]string, error) {
 		}
 		texts = append(texts, p.Text)
 	}
+	n.texts, n.textsEnd = texts, s.Recorder.Prompts
 	return texts, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -41,8 +40,7 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 		s.UntrackedAtStart = untracked(seen.entries)
 	}
 	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
-	_ = os.Remove(r.promptMark(s.ID)) // its time is in the state
-	return nil
+	return r.unmarkPrompt(s.ID)
 }
 
 // keep stores what the turn said and what it wrote, and prepares its shadow

@@ -124,7 +124,7 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("error", redact.New().Text(err.Error())))
 		if h.kind == "git" {
-			h.app.Streams.Notef("entire: %v", err)
+			h.app.Streams.Notef("entire: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 		}
 	}
 	h.log.LogAttrs(ctx, level, "hook", attrs...)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -50,11 +53,42 @@ func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdat
 	if reason != "" {
 		args = append(args, "-m", reason)
 	}
-	_, err = r.run(ctx, request{args: args, stdin: strings.NewReader(script)})
+	try := func() error {
+		_, err := r.run(ctx, request{args: args, stdin: strings.NewReader(script)})
+		if err != nil {
+			return r.refError(ctx, updates, err)
+		}
+		return nil
+	}
+	err = try()
+	if errors.Is(err, ErrRefLocked) && r.breakLocks(updates) {
+		err = try()
+	}
 	if err != nil {
-		return fmt.Errorf("update ref %s: %w", updates[0].Name, r.refError(ctx, updates, err))
+		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
 	}
 	return disk.Step("ref-done", updates[0].Name)
+}
+
+// abandoned is the age of a ref's lock whose owner must have died: git holds one
+// for milliseconds.
+const abandoned = time.Minute
+
+// breakLocks removes the locks that a killed git process left on branches of
+// ours, and says whether there were any. Other branches are the user's to mend.
+func (r *Repo) breakLocks(updates []RefUpdate) bool {
+	broken := false
+	for _, u := range updates {
+		lock := filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)+".lock")
+		info, err := os.Lstat(lock)
+		if err != nil || !strings.HasPrefix(u.Name, "refs/heads/entire/") {
+			continue
+		}
+		if time.Since(info.ModTime()) > abandoned { //nolint:forbidigo // the age of a file has no other clock
+			broken = os.Remove(lock) == nil || broken
+		}
+	}
+	return broken
 }
 
 // refScript is the transaction in update-ref's language.

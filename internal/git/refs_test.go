@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -59,6 +60,37 @@ func TestUpdateRefs(t *testing.T) {
 			s.git(dir, "update-ref", "-d", "refs/heads/e/c")
 		}
 	})
+}
+
+func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	r := s.open(dir)
+	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	for _, tt := range []struct {
+		ref  string
+		age  time.Duration
+		want error
+	}{
+		{"refs/heads/entire/checkpoints/v1", time.Hour, nil},
+		{"refs/heads/entire/checkpoints/v2", time.Second, git.ErrRefLocked},
+		{"refs/heads/theirs", time.Hour, git.ErrRefLocked},
+	} {
+		lock := filepath.Join(dir, ".git", tt.ref+".lock")
+		s.write(dir, ".git/"+tt.ref+".lock", "")
+		then := time.Now().Add(-tt.age)
+		if err := os.Chtimes(lock, then, then); err != nil {
+			t.Fatal(err)
+		}
+		err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: tt.ref, New: head}})
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v", tt.ref, err)
+		}
+		if _, err := os.Lstat(lock); (err == nil) == (tt.want == nil) {
+			t.Errorf("%s: the lock: %v", tt.ref, err)
+		}
+	}
 }
 
 func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
