@@ -108,7 +108,9 @@ func committedContext(prompts []string) string {
 		if len(p) > maxShown {
 			shown = cutBytes(p, maxShown) + "..."
 		}
-		b.WriteString("### Prompt " + strconv.Itoa(i+1) + "\n\n" + shown + "\n\n")
+		for _, part := range []string{"### Prompt ", strconv.Itoa(i + 1), "\n\n", shown, "\n\n"} {
+			b.WriteString(part)
+		}
 	}
 	return b.String()
 }

@@ -311,7 +311,7 @@ func (r *Recorder) slot(ctx context.Context, s *session.State, n *notes) (checkp
 	}
 	var stored checkpoint.Transcript
 	if s.Recorder.Stored.Raw > 0 {
-		stored, err = r.segmenter(s).Transcript(s.Recorder.Stored)
+		stored, err = r.stored(ctx, s)
 	} else {
 		stored, err = r.fromShadow(ctx, s)
 	}

@@ -288,12 +288,29 @@ func (r *Recorder) store(ctx context.Context, s *session.State, budget int64) (c
 			return false, err
 		}
 	}
+	if rec.Stored.Lines > 0 && rec.Stored.Raw >= rec.Cursor.Offset {
+		return true, nil
+	}
 	next, err := r.segmenter(s).Extend(ctx, rec.Stored, s.TranscriptPath, rec.Cursor.Offset, budget)
 	rec.Stored = next
 	if err != nil {
 		return false, err
 	}
 	return rec.Stored.Raw >= rec.Cursor.Offset, nil
+}
+
+// stored answers what is stored of the session's transcript. If some of that
+// has been lost it is stored anew, as far as that goes while somebody waits.
+func (r *Recorder) stored(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
+	t, err := r.segmenter(s).Transcript(s.Recorder.Stored)
+	if !errors.Is(err, checkpoint.ErrLost) {
+		return t, err
+	}
+	s.Recorder.Stored = session.Segments{}
+	if _, err := r.store(ctx, s, redactNow); err != nil {
+		return t, err
+	}
+	return r.segmenter(s).Transcript(s.Recorder.Stored)
 }
 
 func (r *Recorder) segmenter(s *session.State) checkpoint.Segmenter {

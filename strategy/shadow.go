@@ -14,7 +14,7 @@ import (
 // HEAD. If HEAD has moved since the last one, the session's pending files come
 // along and the old branch goes, unless another session needs it.
 func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, t shadowTurn, head git.Commit) error {
-	stored, err := r.segmenter(s).Transcript(s.Recorder.Stored)
+	stored, err := r.stored(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,13 @@ package git
 
 import (
 	"bytes"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/klauspost/compress/zlib"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
