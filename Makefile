@@ -88,6 +88,8 @@ bench: build
 ifneq ($(BENCH),)
 	mkdir -p "$(CACHE)/bench/tpl"
 	cp "$(BENCH)"/*.py "$(BENCH)"/*.c "$(CACHE)/bench/"
+	# A detached child may remove a file under du's eyes.
+	sed -i.orig 's/\["du", "-sb", os.path.join(d, ".git")\]/["sh", "-c", "du -sb .git 2>\/dev\/null; true"], cwd=d/' "$(CACHE)/bench/bench.py"
 	cc -O2 -o "$(CACHE)/bench/runner" "$(CACHE)/bench/runner.c"
 	cd "$(CACHE)/bench" && test -e tpl/complete || { \
 		rm -rf tpl/small tpl/big && \

@@ -89,6 +89,7 @@ cat <<END
 
 The repository stays at $project
     cd $project
+    export PATH="$(dirname "$(command -v entire)"):\$PATH"
     entire status
     git log --stat
     git ls-tree -r --name-only entire/checkpoints/v1
