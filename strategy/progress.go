@@ -1,15 +1,10 @@
 package strategy
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
-	"math"
 	"slices"
 	"time"
 
@@ -122,158 +117,6 @@ func addTurn(t *session.Turn, scan transcript.Scan) {
 	if !t.Start.IsZero() && scan.LastTime.After(t.Start.Add(-slack)) {
 		t.Timed = true
 	}
-}
-
-// promptRecord is a line of the side file of prompts.
-type promptRecord struct {
-	Line int    `json:"line"`
-	Text string `json:"text"`
-}
-
-// addPrompts redacts prompts and adds them to the side file.
-func (r *Recorder) addPrompts(s *session.State, n *notes, prompts []transcript.Prompt) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	for _, p := range prompts {
-		text := r.Redact.Text(p.Text)
-		if s.FirstPrompt == "" {
-			s.FirstPrompt = checkpoint.FirstPrompt(text)
-		}
-		if p.Line >= s.Recorder.Turn.Line {
-			s.Recorder.Turn.Prompts = append(s.Recorder.Turn.Prompts, text)
-		}
-		if err := enc.Encode(promptRecord{Line: p.Line, Text: text}); err != nil {
-			return fmt.Errorf("store prompts: %w", err)
-		}
-	}
-	s.Recorder.Prompts = n.prompts.add(s.Recorder.Prompts, b.Bytes())
-	return nil
-}
-
-// prompts answers all redacted prompts of the session.
-func (r *Recorder) prompts(s *session.State, n *notes) ([]string, error) {
-	if n.texts != nil && n.textsEnd == s.Recorder.Prompts {
-		return n.texts, nil
-	}
-	data, err := n.prompts.read(r.Sessions.Side(s.ID, "prompts"), s.Recorder.Prompts)
-	if err != nil {
-		return nil, fmt.Errorf("read prompts: %w", err)
-	}
-	var texts []string
-	for line := range bytes.Lines(data) {
-		if text, ok := plainText(line); ok {
-			texts = append(texts, text)
-			continue
-		}
-		var p promptRecord
-		if err := json.Unmarshal(line, &p); err != nil {
-			return nil, fmt.Errorf("read prompts: %w: %w", session.ErrCorrupt, err)
-		}
-		texts = append(texts, p.Text)
-	}
-	n.texts, n.textsEnd = texts, s.Recorder.Prompts
-	return texts, nil
-}
-
-// plainText answers the text of a record that has no escapes in it, as most
-// have, without decoding it: a commit needs all of them.
-func plainText(line []byte) (string, bool) {
-	const key, end = `,"text":"`, "\"}\n"
-	number, text, ok := bytes.Cut(line, []byte(key))
-	text, whole := bytes.CutSuffix(text, []byte(end))
-	plain := ok && whole && bytes.HasPrefix(number, []byte(`{"line":`)) && bytes.IndexByte(text, '\\') < 0
-	return string(text), plain
-}
-
-// promptsAgain takes the prompts from the transcript anew, for a side file that
-// lost some. Without a transcript there are none.
-func (r *Recorder) promptsAgain(ctx context.Context, s *session.State, n *notes) ([]string, error) {
-	r.Log.WarnContext(ctx, "prompts read anew", "session_id", s.ID)
-	scan, err := transcript.Read(ctx, s.TranscriptPath, transcript.Cursor{})
-	if err != nil && !errors.Is(err, transcript.ErrNotFound) {
-		return nil, fmt.Errorf("read transcript: %w", err)
-	}
-	s.Recorder.Prompts, n.prompts = 0, tail{}
-	turn := s.Recorder.Turn.Prompts
-	err = r.addPrompts(s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
-	s.Recorder.Turn.Prompts = turn
-	if err != nil {
-		return nil, err
-	}
-	return r.prompts(s, n)
-}
-
-// usageSize is the size of a record in the side file of token counts: a hash
-// of the message's id and its four counts.
-const usageSize = 8 + 4*4
-
-// addUsage counts each message once, by the record with the most output: the
-// side file remembers what was counted for it.
-func (r *Recorder) addUsage(s *session.State, n *notes, messages []transcript.Message) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	data, err := n.usage.read(r.Sessions.Side(s.ID, "usage"), s.Recorder.Usage)
-	if err != nil {
-		return fmt.Errorf("read token counts: %w", err)
-	}
-	counted := countedOf(data, messages)
-	total := s.Total()
-	var added []byte
-	for _, m := range messages {
-		key := messageKey(m)
-		now := session.Tokens{Input: m.Usage.Input, CacheCreation: m.Usage.CacheCreation, CacheRead: m.Usage.CacheRead, Output: m.Usage.Output, Calls: 1}
-		before, known := counted[key]
-		if known && before.Output >= now.Output {
-			continue
-		}
-		total = total.Plus(now.Minus(before))
-		counted[key] = now
-		added = appendUsage(added, key, now)
-	}
-	s.Recorder.Usage = n.usage.add(s.Recorder.Usage, added)
-	s.TokenUsage = &total
-	return nil
-}
-
-// messageKey is a hash of the message's id.
-func messageKey(m transcript.Message) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(m.ID)) // never fails
-	return h.Sum64()
-}
-
-// countedOf answers what was counted for these messages, of which there are few
-// among the hundreds of thousands that a long session has.
-func countedOf(data []byte, messages []transcript.Message) map[uint64]session.Tokens {
-	counted := make(map[uint64]session.Tokens, len(messages))
-	var maybe [1 << 16]bool // by the low bits of the key
-	wanted := make(map[uint64]bool, len(messages))
-	for _, m := range messages {
-		key := messageKey(m)
-		wanted[key], maybe[uint16(key)] = true, true
-	}
-	for ; len(data) >= usageSize; data = data[usageSize:] {
-		key := binary.LittleEndian.Uint64(data)
-		if maybe[uint16(key)] && wanted[key] {
-			counted[key] = decodeUsage(data[8:])
-		}
-	}
-	return counted
-}
-
-func decodeUsage(b []byte) session.Tokens {
-	at := func(i int) int64 { return int64(binary.LittleEndian.Uint32(b[4*i:])) }
-	return session.Tokens{Input: at(0), CacheCreation: at(1), CacheRead: at(2), Output: at(3), Calls: 1}
-}
-
-func appendUsage(b []byte, key uint64, t session.Tokens) []byte {
-	b = binary.LittleEndian.AppendUint64(b, key)
-	for _, n := range []int64{t.Input, t.CacheCreation, t.CacheRead, t.Output} {
-		b = binary.LittleEndian.AppendUint32(b, uint32(min(max(n, 0), math.MaxUint32)))
-	}
-	return b
 }
 
 // store puts what was read of the transcript into git, as far as the budget of

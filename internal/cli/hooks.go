@@ -6,23 +6,17 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
@@ -204,146 +198,6 @@ func (h *hook) child(ctx context.Context) error {
 		h.session = h.args[0]
 	}
 	return h.recorder(childLock).Complete(ctx, h.session)
-}
-
-// agent runs a hook of the agent.
-func (h *hook) agent(ctx context.Context) error {
-	wait, cancel := context.WithTimeout(ctx, h.app.settings(nil).HookTimeout)
-	payload, bad := claude.Decode(wait, h.app.Streams.In)
-	cancel()
-	repo, err := h.sessionRepo(payload)
-	if err != nil {
-		return nil // not in a repository: nothing to record
-	}
-	on, done := h.open(repo)
-	defer func() { done() }()
-	if !on || bad != nil {
-		return bad
-	}
-	timeout := h.settings.HookTimeout
-	if h.name == "session-end" {
-		timeout = min(timeout, endTimeout)
-	}
-	ctx, cancel = context.WithTimeout(ctx, timeout)
-	defer cancel()
-	h.session = payload.SessionID
-	if err := h.checkTranscript(payload); err != nil {
-		return err
-	}
-	if h.name == "session-start" || h.name == "user-prompt-submit" {
-		h.mark(ctx)
-	}
-	if h.name == "session-start" {
-		h.mend(ctx)
-	}
-	reply, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, strategy.Input{
-		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
-		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: h.agentProcess(),
-	})
-	if len(reply) > 0 {
-		h.app.Streams.Printf("%s", reply)
-	}
-	return errors.Join(err, h.finish(ctx))
-}
-
-// sessionRepo finds the repository of an agent's event: the one that holds the
-// session's state, looked for from the project folder and then from the
-// working directory, and in it the worktree of the working directory, else the
-// session's last one.
-func (h *hook) sessionRepo(p claude.Payload) (*git.Repo, error) {
-	dir := p.Dir
-	if !filepath.IsAbs(dir) {
-		dir = h.app.Dir
-	}
-	locate := func(dir string) (*git.Repo, error) {
-		return git.Discover(git.Locate{Dir: dir, Getenv: h.app.Getenv, Environ: h.app.Environ})
-	}
-	here, err := locate(dir)
-	if err != nil && dir != h.app.Dir {
-		here, err = locate(h.app.Dir)
-	}
-	project := h.app.Getenv("CLAUDE_PROJECT_DIR")
-	if !filepath.IsAbs(project) {
-		return here, err
-	}
-	there, failed := locate(project)
-	if failed != nil || (err == nil && there.CommonDir == here.CommonDir) {
-		return here, err
-	}
-	s, lost := session.Open(there.CommonDir).Load(p.SessionID)
-	if lost == nil {
-		if last, err := locate(s.WorktreePath); err == nil && last.CommonDir == there.CommonDir {
-			return last, nil
-		}
-		return there, nil
-	}
-	if err == nil {
-		if _, lost := session.Open(here.CommonDir).Load(p.SessionID); lost == nil {
-			return here, nil
-		}
-	}
-	return there, nil
-}
-
-// checkTranscript refuses a transcript that isn't the agent's: its content
-// would end in the repository. One that the state names already was checked
-// when it was named first, in the environment of then.
-func (h *hook) checkTranscript(p claude.Payload) error {
-	if p.Transcript == "" {
-		return nil
-	}
-	if s, err := session.Open(h.repo.CommonDir).Load(p.SessionID); err == nil && s.TranscriptPath == p.Transcript {
-		return nil
-	}
-	return transcript.CheckPath(p.Transcript, transcript.SessionDir(h.app.Getenv, h.app.Home, h.repo.Root))
-}
-
-// mark notes that the repository is enabled on this machine.
-func (h *hook) mark(ctx context.Context) {
-	path := settings.MarkerFile(h.repo.CommonDir)
-	if _, err := os.Lstat(path); err == nil {
-		return
-	}
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err == nil {
-		err = disk.WriteCache(path, nil, 0o600)
-	}
-	if err != nil {
-		h.log.WarnContext(ctx, "not marked as enabled", "error", err.Error())
-	}
-}
-
-// mend puts right what other tools have done to the hooks since.
-func (h *hook) mend(ctx context.Context) {
-	report, err := githook.Installer{Repo: h.repo}.Install(ctx)
-	if err != nil {
-		h.log.WarnContext(ctx, "git hooks not installed", "error", err.Error())
-	}
-	for _, note := range report.Notes {
-		h.log.InfoContext(ctx, "git hooks", "note", note)
-	}
-	for _, path := range claudeFiles(h.repo.Root) {
-		s := claudeSettings(h.repo, path)
-		if n, _, err := s.Check(); err != nil || n == 0 {
-			continue
-		}
-		if _, _, err := s.Install(); err != nil {
-			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", path, "error", err.Error())
-		}
-	}
-}
-
-// agentProcess is the process of the agent, if it says which one that is.
-func (h *hook) agentProcess() session.Process {
-	pid, err := strconv.Atoi(h.app.Getenv("CLAUDE_PID"))
-	if err != nil || pid <= 1 {
-		return session.Process{}
-	}
-	info, ok := proc.Look(pid)
-	if !ok {
-		return session.Process{}
-	}
-	return session.Process{PID: pid, Start: info.Start}
 }
 
 // recorder is the service that does the work.
