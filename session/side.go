@@ -20,7 +20,7 @@ const sideDir = "side"
 
 // Side names the side file of the session id for one kind of record.
 func (s *Store) Side(id, kind string) Side {
-	return Side{path: filepath.Join(s.dir, sideDir, id+"."+kind)}
+	return Side{path: filepath.Join(s.SideDir(), id+"."+kind)}
 }
 
 // Read answers the first valid bytes; an error if the file is shorter.

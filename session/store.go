@@ -54,6 +54,9 @@ func Open(commonDir string) *Store {
 // Dir is the folder.
 func (s *Store) Dir() string { return s.dir }
 
+// SideDir is the folder of the side files, in Dir.
+func (s *Store) SideDir() string { return filepath.Join(s.dir, sideDir) }
+
 // CheckID says whether id can name a session: it is not empty, no longer than
 // 200 bytes, holds no separator or control character, and begins with no dot.
 func CheckID(id string) error {

@@ -78,17 +78,25 @@ func (r *Recorder) moveLinks(moved map[git.OID]git.OID) error {
 // takenBack answers the ids of commits that are no longer in HEAD's history
 // and whose content is being committed again.
 func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[string]git.Change) []checkpoint.ID {
+	same := slices.DeleteFunc(r.links(), func(l link) bool {
+		return l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged)
+	})
+	if len(same) == 0 {
+		return nil
+	}
+	if head != "" {
+		commits := make([]git.OID, len(same))
+		for i, l := range same {
+			commits[i] = l.Commit
+		}
+		outside, err := r.Repo.Outside(ctx, head, commits)
+		if err != nil {
+			r.Log.WarnContext(ctx, "history not read, no older link is kept", "error", err.Error())
+		}
+		same = slices.DeleteFunc(same, func(l link) bool { return !slices.Contains(outside, l.Commit) })
+	}
 	var ids []checkpoint.ID
-	for _, l := range r.links() {
-		if l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) {
-			continue
-		}
-		if head != "" {
-			still, err := r.Repo.IsAncestor(ctx, l.Commit, head)
-			if err != nil || still {
-				continue // a commit that is gone can't be told from one of long ago
-			}
-		}
+	for _, l := range same {
 		ids = append(ids, l.ID)
 	}
 	return ids

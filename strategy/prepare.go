@@ -129,7 +129,7 @@ func (r *Recorder) link(ctx context.Context, d Decision, q question) (Decision, 
 			d.ID, d.Amend = own[len(own)-1], true
 			return d, nil
 		}
-	} else {
+	} else if q.op == commitNew {
 		if back := r.takenBack(ctx, q.head.OID, q.changes); len(back) > 0 {
 			d.Keep, d.Replaced = unique(append(d.Keep, back...)), back
 			d.ID, d.Amend = back[len(back)-1], true

@@ -50,7 +50,7 @@ const sweepAge = time.Hour
 func (r *Recorder) sweep(ctx context.Context) {
 	own := filepath.Join(r.Repo.Root, ".entire")
 	before := r.Env.Now().Add(-sweepAge)
-	for _, dir := range []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")} {
+	for _, dir := range []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")} {
 		if err := disk.SweepTemp(dir, before); err != nil {
 			r.Log.WarnContext(ctx, "temporary files left", "error", err.Error())
 		}

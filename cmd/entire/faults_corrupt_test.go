@@ -76,7 +76,11 @@ func sideFiles() []string { return []string{".prompts", ".usage", ".segments", "
 
 // statePath is a file of the main session's record.
 func (p *play) statePath(kind string) string {
-	return filepath.Join(p.CommonDir(), "entire-sessions", p.main().ID+kind)
+	dir := filepath.Join(p.CommonDir(), "entire-sessions")
+	if slices.Contains(sideFiles(), kind) {
+		dir = filepath.Join(dir, "side")
+	}
+	return filepath.Join(dir, p.main().ID+kind)
 }
 
 // own is a path in the repository's folder of ours.

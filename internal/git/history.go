@@ -4,20 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// IsAncestor tells if commit a is b or an ancestor of b.
-func (r *Repo) IsAncestor(ctx context.Context, a, b OID) (bool, error) {
-	if !r.Format.Valid(a) || !r.Format.Valid(b) {
-		return false, fmt.Errorf("%q, %q: no object ids", a, b)
+// Outside answers which of the commits are not in the history of head. Those
+// that the repository no longer has are left out.
+func (r *Repo) Outside(ctx context.Context, head OID, commits []OID) ([]OID, error) {
+	args := []string{"rev-list", "--ignore-missing"}
+	for _, c := range append(slices.Clone(commits), head) {
+		if !r.Format.Valid(c) {
+			return nil, fmt.Errorf("%q: %w", c, ErrMissing)
+		}
 	}
-	_, err := r.Run(ctx, "merge-base", "--is-ancestor", string(a), string(b))
-	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 {
-		return false, nil
+	for _, c := range commits {
+		args = append(args, string(c))
 	}
-	return err == nil, err
+	out, err := r.Run(ctx, append(args, "^"+string(head))...)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		listed[strings.TrimSpace(line)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(commits), func(c OID) bool { return !listed[string(c)] }), nil
 }
 
 // Log gives the last n commits that rev reaches, newest first.

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-func TestIsAncestorAndLog(t *testing.T) {
+func TestOutsideAndLog(t *testing.T) {
 	t.Parallel()
 	formats(t, func(t *testing.T, s *sandbox, dir string) {
 		for _, m := range []string{"two", "three"} {
@@ -19,11 +20,13 @@ func TestIsAncestorAndLog(t *testing.T) {
 		if len(log) != 2 || log[0].Message != "three\n" || log[1].Message != "two\n" || log[0].Parents[0] != log[1].OID {
 			t.Fatalf("log %v", log)
 		}
-		if !must[bool](t)(r.IsAncestor(t.Context(), log[1].OID, log[0].OID)) || must[bool](t)(r.IsAncestor(t.Context(), log[0].OID, log[1].OID)) {
-			t.Error("ancestry is wrong")
+		gone := git.OID(strings.Repeat("1", r.Format.HexLen()))
+		outside := must[[]git.OID](t)(r.Outside(t.Context(), log[1].OID, []git.OID{log[0].OID, log[1].OID, log[1].Parents[0], gone}))
+		if diff := cmp.Diff([]git.OID{log[0].OID}, outside); diff != "" {
+			t.Error(diff)
 		}
-		if _, err := r.IsAncestor(t.Context(), r.Format.Zero(), log[0].OID); err == nil {
-			t.Error("no commit, no error")
+		if _, err := r.Outside(t.Context(), log[0].OID, []git.OID{"HEAD"}); err == nil {
+			t.Error("no id, no error")
 		}
 		for _, rev := range []string{"", "--all", "nope"} {
 			if _, err := r.Log(t.Context(), rev, 1); err == nil {
