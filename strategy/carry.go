@@ -44,17 +44,32 @@ func (r *Recorder) remaining(ctx context.Context, s *session.State, m made) (lef
 			differ = append(differ, p)
 		}
 	}
-	entries, err := r.contents(ctx, slices.Concat(keep, differ))
+	dirty, err := r.dirty(ctx, differ)
 	if err != nil {
 		return left{}, err
 	}
-	for _, p := range differ {
-		if e, ok := entries[p]; ok && e.OID != "" && e.OID != m.changes[p].New {
-			keep = append(keep, p)
+	keep = append(keep, dirty...)
+	slices.Sort(keep)
+	entries, err := r.contents(ctx, keep)
+	return left{paths: keep, entries: entries}, err
+}
+
+// dirty answers which of the paths have something that HEAD has otherwise.
+func (r *Recorder) dirty(ctx context.Context, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	entries, err := r.Repo.Status(ctx, paths...)
+	if err != nil {
+		return nil, fmt.Errorf("find what is left of a commit: %w", err)
+	}
+	var dirty []string
+	for _, e := range entries {
+		if e.Worktree != 'D' && e.Index != 'D' {
+			dirty = append(dirty, e.Path)
 		}
 	}
-	slices.Sort(keep)
-	return left{paths: keep, entries: entries}, nil
+	return dirty, nil
 }
 
 // carry moves what is left onto a new shadow branch that hangs on the commit,

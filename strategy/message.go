@@ -142,6 +142,14 @@ func (m *message) comment(text string) string {
 	return b.String()
 }
 
+// endsWith says whether the only id that the message has to carry is its last
+// line already, as in a copy of a commit.
+func (m *message) endsWith(ids []checkpoint.ID) bool {
+	last := strings.TrimRight(m.prose, "\n")
+	last = last[strings.LastIndexByte(last, '\n')+1:]
+	return len(ids) == 1 && last == checkpoint.TrailerKey+": "+string(ids[0])
+}
+
 func (m *message) write() error {
 	return disk.WriteCache(m.path, []byte(m.prose+m.rest), 0o644)
 }

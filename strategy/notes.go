@@ -14,6 +14,8 @@ type notes struct {
 	texts          []string // all prompts, once read, up to textsEnd
 	textsEnd       int64
 	known          []byte // replaces the list of untracked files, unless nil
+	// unstored says that a child has to store the rest of the transcript.
+	unstored bool
 	// refs are what remains to be done of a hook's actions once it has the lock
 	// and before the state is saved: they move refs.
 	refs []func() error

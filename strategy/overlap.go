@@ -145,12 +145,18 @@ func (r *Recorder) namedFiles(ctx context.Context, s *session.State, changes sta
 	named := r.inWorktree(edits)
 	var files []string
 	for p := range changes {
-		if slices.Contains(s.FilesTouched, p) || named[p] {
+		if among(s.FilesTouched, p) || named[p] {
 			files = append(files, p)
 		}
 	}
 	slices.Sort(files)
 	return files, nil
+}
+
+// among says whether sorted has the path: a turn may change ten thousand files.
+func among(sorted []string, path string) bool {
+	_, found := slices.BinarySearch(sorted, path)
+	return found
 }
 
 // editsSoFar answers the paths that edit tools named in the running turn, those
@@ -181,8 +187,9 @@ func (r *Recorder) agentFiles(ctx context.Context, s *session.State, changes sta
 	if err != nil {
 		return nil, err
 	}
+	named := files
 	for p, c := range changes {
-		if !slices.Contains(files, p) && r.sinceTurn(s, p, c) {
+		if !among(named, p) && r.sinceTurn(s, p, c) {
 			files = append(files, p)
 		}
 	}

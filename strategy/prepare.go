@@ -33,10 +33,13 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 		return err
 	}
 	d, err := r.decide(ctx, m, &msg)
-	if err != nil || len(d.Keep) == 0 {
+	if err != nil {
 		return err
 	}
 	if d.ID != "" && !d.Amend && !r.agreed(ctx, m, msg) {
+		d = d.declined()
+	}
+	if len(d.Keep) == 0 || (d.ID == "" && m.Source == "message" && msg.endsWith(d.Keep)) {
 		return nil
 	}
 	hint := r.hint(d)
@@ -53,6 +56,13 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	}
 	r.Log.InfoContext(ctx, "commit linked", "checkpoint_id", string(d.ID), "kept", len(d.Keep), "sessions", len(d.Shares))
 	return nil
+}
+
+// declined is the decision without the checkpoint that it would have made.
+func (d Decision) declined() Decision {
+	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool { return id == d.ID })
+	d.ID, d.Shares = "", nil
+	return d
 }
 
 // dropAborted forgets this worktree's decisions about commits that were never

@@ -97,8 +97,13 @@ func (r *Recorder) readNew(ctx context.Context, s *session.State, n *notes) erro
 
 // addTurn adds a scan to what is known of the running turn.
 func addTurn(t *session.Turn, scan transcript.Scan) {
+	known := make(map[string]bool, len(t.Edits))
+	for _, path := range t.Edits {
+		known[path] = true
+	}
 	for _, e := range scan.Edits {
-		if !slices.Contains(t.Edits, e.Path) {
+		if !known[e.Path] {
+			known[e.Path] = true
 			t.Edits = append(t.Edits, e.Path)
 		}
 	}

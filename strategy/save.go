@@ -55,9 +55,7 @@ func (r *Recorder) keep(ctx context.Context, s *session.State, n *notes, touched
 	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
-	if !complete {
-		r.detach(ctx, s.ID)
-	}
+	n.unstored = !complete
 	return r.shadow(ctx, s, n, shadowTurn{touched: touched, edits: editsOf(entries, touched), by: seen.by}, seen.head)
 }
 
@@ -143,7 +141,7 @@ func (r *Recorder) takeChanges(ctx context.Context, s *session.State, seen sight
 		return touched, nil
 	}
 	back := t.reset(s.FilesTouched, seen.entries)
-	s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return slices.Contains(back, p) }))
+	s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return among(back, p) }))
 	s.Touched(touched)
 	return touched, nil
 }

@@ -3,7 +3,6 @@ package strategy
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -119,7 +118,7 @@ func (r *Recorder) pendingEdits(ctx context.Context, s *session.State, anew []st
 	}
 	var edits []git.Edit
 	for _, p := range s.FilesTouched {
-		if slices.Contains(anew, p) {
+		if among(anew, p) {
 			continue
 		}
 		e, found, err := r.lookup(ctx, tree, p)

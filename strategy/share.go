@@ -37,12 +37,8 @@ func (r *Recorder) settleShares(ctx context.Context, d Decision, changes staged)
 		if _, ok := files[id]; !ok {
 			order = append(order, id)
 		}
-		for _, p := range paths {
-			if _, ok := changes[p]; ok && !slices.Contains(files[id], p) {
-				files[id] = append(files[id], p)
-			}
-		}
-		slices.Sort(files[id])
+		in := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { _, ok := changes[p]; return !ok })
+		files[id] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(files[id], in))))
 	}
 	dropped = map[string][]string{}
 	if d.Amend {

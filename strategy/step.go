@@ -61,7 +61,7 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 		}
 		return r.Sessions.Save(s)
 	})
-	if err == nil && len(s.Recorder.Incomplete) > 0 {
+	if err == nil && (n.unstored || len(s.Recorder.Incomplete) > 0) {
 		r.detach(ctx, s.ID)
 	}
 	return err

@@ -15,6 +15,10 @@ import (
 // shadow branch. The file still counts as touched, by its name.
 const maxContent = 64 << 20
 
+// maxContents is how many files are stored at once: git takes a second for
+// three thousand. Of what goes beyond it the names have to do.
+const maxContents = 2000
+
 // contents answers the tree entries for paths as they are in the worktree,
 // with their blobs written, through git's own filters. A path that is gone has
 // an entry that removes it; one that can't be stored has none.
@@ -44,6 +48,13 @@ func (r *Recorder) contents(ctx context.Context, paths []string) (map[string]git
 				edits[p] = git.Edit{Path: p, Mode: git.ModeModule, OID: head}
 			}
 		}
+	}
+	if len(regular) > maxContents {
+		r.Log.InfoContext(ctx, "too many files to store them all", "files", len(regular), "stored", maxContents)
+		for _, p := range regular[maxContents:] {
+			delete(edits, p)
+		}
+		regular = regular[:maxContents]
 	}
 	if len(regular) == 0 {
 		return edits, nil
