@@ -11,7 +11,7 @@ GOLANGCI_VERSION := v2.15.0
 GOFUMPT_VERSION  := v0.12.0
 
 TOOLS   ?= $(CACHE)/tools-$(GOLANGCI_VERSION)-$(GOFUMPT_VERSION)
-LINT    ?= $(TOOLS)/golangci-lint
+GOLANGCI ?= $(TOOLS)/golangci-lint
 GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -101,14 +101,14 @@ ifneq ($(BENCH),)
 	cd "$(CACHE)/bench" && python3 compare.py entire.json
 endif
 
-lint: $(LINT)
-	"$(LINT)" run ./...
+lint: $(GOLANGCI)
+	"$(GOLANGCI)" run ./...
 
-fmt: $(LINT) $(GOFUMPT)
+fmt: $(GOLANGCI) $(GOFUMPT)
 	"$(GOFUMPT)" -w $$(git ls-files -co --exclude-standard '*.go')
-	"$(LINT)" fmt
+	"$(GOLANGCI)" fmt
 
-tools: $(LINT) $(GOFUMPT)
+tools: $(GOLANGCI) $(GOFUMPT)
 
 $(TOOLS)/golangci-lint:
 	GOBIN="$(TOOLS)" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)

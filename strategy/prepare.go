@@ -132,19 +132,21 @@ func (r *Recorder) link(ctx context.Context, d Decision, q question) (Decision, 
 		return d, err
 	}
 	d.Shares = shares
-	if q.op == commitAmend {
+	switch q.op {
+	case commitAmend:
 		own := checkpoint.IDs(q.head.Message)
 		d.Replaced = own
 		if len(own) > 0 && (len(shares) > 0 || r.owns(q.head.OID, own[len(own)-1])) {
 			d.ID, d.Amend = own[len(own)-1], true
 			return d, nil
 		}
-	} else if q.op == commitNew {
+	case commitNew:
 		if back := r.takenBack(ctx, q.head.OID, q.changes); len(back) > 0 {
 			d.Keep, d.Replaced = unique(append(d.Keep, back...)), back
 			d.ID, d.Amend = back[len(back)-1], true
 			return d, nil
 		}
+	default: // what it keeps is all that it takes over
 	}
 	if len(shares) == 0 {
 		return d, nil

@@ -26,27 +26,15 @@ func (r *Recorder) contents(ctx context.Context, paths []string) (map[string]git
 	edits := make(map[string]git.Edit, len(paths))
 	var regular []string
 	for _, p := range paths {
-		full := filepath.Join(r.Repo.Root, filepath.FromSlash(p))
-		info, err := os.Lstat(full)
+		e, kind, err := r.entry(ctx, p)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) || isNotDir(err):
-			edits[p] = git.Edit{Path: p}
 		case err != nil:
-			r.Log.WarnContext(ctx, "file not stored", "path", p, "error", err.Error())
-		case info.Mode().IsRegular() && info.Size() <= maxContent:
+			return nil, err
+		case kind == whole:
+			edits[p] = e
+		case kind == unhashed:
+			edits[p] = e
 			regular = append(regular, p)
-			edits[p] = git.Edit{Path: p, Mode: fileMode(info)}
-		case info.Mode()&fs.ModeSymlink != 0:
-			oid, err := r.writeLink(full)
-			if err != nil {
-				return nil, err
-			}
-			edits[p] = git.Edit{Path: p, Mode: git.ModeLink, OID: oid}
-		case info.IsDir():
-			edits[p] = git.Edit{Path: p} // a folder where a file was
-			if head, ok := r.submodule(ctx, full); ok {
-				edits[p] = git.Edit{Path: p, Mode: git.ModeModule, OID: head}
-			}
 		}
 	}
 	if len(regular) > maxContents {
@@ -56,21 +44,61 @@ func (r *Recorder) contents(ctx context.Context, paths []string) (map[string]git
 		}
 		regular = regular[:maxContents]
 	}
-	if len(regular) == 0 {
-		return edits, nil
+	return edits, r.hash(ctx, regular, edits)
+}
+
+// hash stores regular files and completes their entries. One that can't be
+// read has none.
+func (r *Recorder) hash(ctx context.Context, paths []string, edits map[string]git.Edit) error {
+	if len(paths) == 0 {
+		return nil
 	}
-	oids, err := r.Repo.HashFiles(ctx, git.HashAndStore, regular)
+	oids, err := r.Repo.HashFiles(ctx, git.HashAndStore, paths)
 	if err != nil {
-		return nil, fmt.Errorf("store contents: %w", err)
+		return fmt.Errorf("store contents: %w", err)
 	}
-	for _, p := range regular {
+	for _, p := range paths {
 		e := edits[p]
 		e.OID = oids[p]
 		if edits[p] = e; e.OID == "" {
 			delete(edits, p)
 		}
 	}
-	return edits, nil
+	return nil
+}
+
+// entryKind says what an entry of the worktree still needs.
+type entryKind int
+
+const (
+	absent   entryKind = iota // it can't be stored
+	whole                     // nothing
+	unhashed                  // its content
+)
+
+// entry answers the tree entry for one path.
+func (r *Recorder) entry(ctx context.Context, p string) (git.Edit, entryKind, error) {
+	full := filepath.Join(r.Repo.Root, filepath.FromSlash(p))
+	info, err := os.Lstat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || isNotDir(err):
+		return git.Edit{Path: p}, whole, nil
+	case err != nil:
+		r.Log.WarnContext(ctx, "file not stored", "path", r.Redact.Path(p), "error", err.Error())
+		return git.Edit{}, absent, nil
+	case info.Mode().IsRegular() && info.Size() <= maxContent:
+		return git.Edit{Path: p, Mode: fileMode(info)}, unhashed, nil
+	case info.Mode()&fs.ModeSymlink != 0:
+		oid, err := r.writeLink(full)
+		return git.Edit{Path: p, Mode: git.ModeLink, OID: oid}, whole, err
+	case info.IsDir():
+		if head, ok := r.submodule(ctx, full); ok {
+			return git.Edit{Path: p, Mode: git.ModeModule, OID: head}, whole, nil
+		}
+		return git.Edit{Path: p}, whole, nil // a folder where a file was
+	default:
+		return git.Edit{}, absent, nil
+	}
 }
 
 func isNotDir(err error) bool {
