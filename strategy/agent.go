@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -102,7 +102,7 @@ func (r *Recorder) markPrompt(ctx context.Context, id string) time.Time {
 	path := r.promptMark(id)
 	data, err := json.Marshal(map[string]any{"session_id": id, "timestamp": now})
 	if err == nil {
-		err = r.ownDir(filepath.Dir(path))
+		_, err = settings.Folder(r.Repo.Root, "tmp", 0o700)
 	}
 	if err == nil {
 		err = disk.WriteCache(path, append(data, '\n'), 0o600)
@@ -128,27 +128,6 @@ func (r *Recorder) unmarkPrompt(id string) error {
 
 func (r *Recorder) promptMark(id string) string {
 	return filepath.Join(r.Repo.Root, ".entire", "tmp", "pre-prompt-"+id+".json")
-}
-
-// ownDir makes a folder below .entire. If .entire itself is new, in a worktree
-// that nobody enabled by hand, git is told to ignore all of it.
-func (r *Recorder) ownDir(dir string) error {
-	top := filepath.Join(r.Repo.Root, ".entire")
-	if info, err := os.Lstat(top); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is not a directory", top)
-	}
-	if err := os.Mkdir(top, 0o755); err == nil {
-		if err := disk.WriteCache(filepath.Join(top, ".gitignore"), []byte("*\n"), 0o644); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return errors.Join(err, fmt.Errorf("%s is not a directory", dir)) // a link would lead out of the worktree
-	}
-	return nil
 }
 
 // Stop ends a turn: what it changed becomes a shadow checkpoint, and the

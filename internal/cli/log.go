@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
 // logLimit is the size at which the log is set aside. One old file is kept.
@@ -73,13 +73,8 @@ func openLogFile(root string) (*os.File, error) {
 	if err := disk.Step("append", path); err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{filepath.Join(root, ".entire"), filepath.Dir(path)} {
-		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-			return nil, errors.Join(err, errNotFolder)
-		}
+	if _, err := settings.Folder(root, "logs", 0o755); err != nil {
+		return nil, err
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if !info.Mode().IsRegular() {
@@ -92,10 +87,7 @@ func openLogFile(root string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
-var (
-	errNotFolder  = errors.New("not a folder")
-	errNotRegular = errors.New("not a regular file")
-)
+var errNotRegular = errors.New("not a regular file")
 
 // rotate sets the log aside. Of two processes that try at once the second gets
 // hold of the new, small file: it gives those lines back.
