@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -95,7 +96,8 @@ func (r *Recorder) shares(ctx context.Context, here []*session.State, changes st
 // overlap answers the session's pending files that a commit contains, and of a
 // session at work those that its edit tools have named so far. A file
 // that the parent has counts whatever became of it; a new one counts if it is
-// what the session wrote, or if that isn't known.
+// what the session wrote, or that as a pre-commit hook has just formatted it, or
+// if that isn't known.
 func (r *Recorder) overlap(ctx context.Context, s *session.State, changes staged) ([]string, error) {
 	var files []string
 	var shadow git.OID
@@ -128,11 +130,25 @@ func (r *Recorder) overlap(ctx context.Context, s *session.State, changes staged
 		if err != nil {
 			return nil, err
 		}
-		if !found || entry.OID == c.New {
+		if !found || entry.OID == c.New || r.changedByHook(p) {
 			files = append(files, p)
 		}
 	}
 	return files, nil
+}
+
+// changedByHook says whether the file changed since git began to make this
+// commit: then a pre-commit hook did it, not a person who wrote something else.
+func (r *Recorder) changedByHook(path string) bool {
+	// Neither clock is exact to some hundredths of a second.
+	const margin = 30 * time.Millisecond
+	caller, ok := r.Env.Caller()
+	if !ok {
+		return false
+	}
+	age, ok := caller.Age()
+	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(path)))
+	return ok && err == nil && disk.Changed(info).After(r.Env.Now().Add(-age).Add(margin))
 }
 
 // namedFiles answers which files of a commit a session at work has touched,

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
@@ -29,6 +30,9 @@ func TestAProcessIsAliveUntilItEnds(t *testing.T) {
 	if known {
 		if info.Parent != os.Getpid() || len(info.Args) != 3 || info.Args[2] != "read line" {
 			t.Errorf("it is %+v", info)
+		}
+		if age, ok := info.Age(); !ok || age < -time.Second || age > time.Minute {
+			t.Errorf("it is %v old", age)
 		}
 		if proc.Alive(pid, info.Start+1) {
 			t.Error("a process that began at another time is taken for it")
