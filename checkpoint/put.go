@@ -17,7 +17,12 @@ type Slot struct {
 	Meta       SessionMeta
 	Transcript Transcript
 	Prompts    []string // all of the transcript
+	// Written is what WritePrompts made of Prompts, if it was called.
+	Written WrittenPrompts
 }
+
+// WrittenPrompts are prompts whose files are in the repository.
+type WrittenPrompts struct{ entries []git.TreeEntry }
 
 // SummaryInfo is what a checkpoint's summary says that its sessions don't. An
 // empty value leaves that of an existing summary as it is.
@@ -76,7 +81,9 @@ func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
 		return slotDir{}, err
 	}
 	files := []file{{metadataFile, data}}
-	files = append(files, promptFiles(slot.Prompts)...)
+	if len(slot.Written.entries) == 0 {
+		files = append(files, promptFiles(slot.Prompts)...)
+	}
 	if slot.Transcript.Hash != "" {
 		files = append(files, file{hashFile, []byte(slot.Transcript.Hash)})
 	}
@@ -88,7 +95,7 @@ func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
 	if err != nil {
 		return slotDir{}, err
 	}
-	entries = append(entries, segments...)
+	entries = slices.Concat(entries, slot.Written.entries, segments)
 	oid, err := repo.WriteTree(entries)
 	return slotDir{index: old.index, oid: oid, entries: entries, meta: meta}, err
 }
@@ -101,11 +108,11 @@ func promptFiles(prompts []string) []file {
 	return []file{{promptFile, []byte(joinPrompts(prompts))}, {contextFile, []byte(committedContext(prompts))}}
 }
 
-// WritePrompts writes what a Put of these prompts will write of them, for a
-// caller that has other things to wait for meanwhile.
-func WritePrompts(repo *git.Repo, prompts []string) error {
-	_, err := writeFiles(repo, promptFiles(prompts))
-	return err
+// WritePrompts writes the files of a slot that hold prompts, for a caller that
+// has other things to wait for meanwhile.
+func WritePrompts(repo *git.Repo, prompts []string) (WrittenPrompts, error) {
+	entries, err := writeFiles(repo, promptFiles(prompts))
+	return WrittenPrompts{entries: entries}, err
 }
 
 // over is m with what it doesn't say taken from an older version of it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -18,6 +17,7 @@ type condensed struct {
 	notes    *notes
 	files    []string // of the commit
 	rest     left
+	written  checkpoint.WrittenPrompts
 	complete bool // all of the transcript is stored
 }
 
@@ -29,6 +29,8 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 	if d.ID == "" {
 		return r.forget(d)
 	}
+	ahead := r.promptsAhead(d.Shares)
+	defer ahead.wait()
 	changes, err := r.committed(ctx, head)
 	if err != nil {
 		return err
@@ -45,7 +47,7 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 	var todo []condensed
 	var puts []checkpoint.Change
 	for _, share := range shares {
-		c, err := r.condense(ctx, d, share, made{head.OID, changes})
+		c, err := r.condense(ctx, d, share, made{head.OID, changes, ahead})
 		if errors.Is(err, errApplied) {
 			continue
 		}
@@ -107,6 +109,7 @@ func (r *Recorder) committed(ctx context.Context, c git.Commit) (staged, error) 
 type made struct {
 	commit  git.OID
 	changes staged
+	ahead   *promptsAhead
 }
 
 // errApplied means that the decision is in the session's state already.
@@ -134,33 +137,20 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	if err := r.catchUp(ctx, s, notes); err != nil {
 		return condensed{}, err
 	}
-	var wait sync.WaitGroup
-	var ahead error
-	guarded(&wait, &ahead, func() error { return r.promptsAhead(s, notes) })
 	complete, err := r.store(ctx, s, redactNow)
-	var rest left
-	if err == nil {
-		rest, err = r.remaining(ctx, s, m)
+	if err != nil {
+		return condensed{}, err
 	}
-	wait.Wait()
-	if ahead != nil {
-		r.Log.WarnContext(ctx, "prompts not written ahead", "session_id", s.ID, "error", ahead.Error())
-	}
+	rest, err := r.remaining(ctx, s, m)
 	if err != nil {
 		return condensed{}, err
 	}
 	if err := r.forgetKnown(s.ID, m.changes); err != nil {
 		return condensed{}, err
 	}
-	return condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete}, nil
-}
-
-// promptsAhead writes the session's prompts, of which a long session has many,
-// while others wait for git. What goes wrong shows again when they are needed.
-func (r *Recorder) promptsAhead(s *session.State, n *notes) error {
-	texts, err := r.prompts(s, n)
-	if err != nil {
-		return err
+	c := condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete}
+	if a, ok := m.ahead.take(s); ok {
+		notes.texts, notes.textsEnd, c.written = a.texts, a.end, a.written
 	}
-	return checkpoint.WritePrompts(r.Repo, texts)
+	return c, nil
 }

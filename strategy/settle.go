@@ -74,7 +74,7 @@ func (r *Recorder) settle(ctx context.Context, head git.Commit, except func(id s
 		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		rest, err := r.remaining(ctx, s, made{head.OID, changes})
+		rest, err := r.remaining(ctx, s, made{commit: head.OID, changes: changes})
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 	}
 	total := s.Total()
 	branch = r.Redact.Path(branch)
+	slot.Written = c.written
 	slot.Meta.CheckpointID, slot.Meta.CreatedAt, slot.Meta.Branch = d.ID, d.Created, branch
 	slot.Meta.CheckpointsCount, slot.Meta.TurnID = s.CheckpointCount, s.TurnID
 	for _, p := range c.files {
@@ -123,7 +124,7 @@ func replaced(old, now checkpoint.Slot) checkpoint.Slot {
 		now.Meta.TokenUsage, now.Meta.SessionTokenUsage = old.Meta.TokenUsage, old.Meta.SessionTokenUsage
 	}
 	if len(now.Transcript.Segments) == 0 {
-		now.Transcript, now.Prompts = old.Transcript, old.Prompts
+		now.Transcript, now.Prompts, now.Written = old.Transcript, old.Prompts, old.Written
 	}
 	return now
 }
