@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,6 +37,30 @@ func (f Side) Read(valid int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has %d bytes of %d: %w", f.path, len(data), valid, ErrCorrupt)
 	}
 	return data[:valid], nil
+}
+
+// Scan hands the first valid bytes to yield, which must not keep them, in pieces
+// of whole records of the size given; an error if the file is shorter.
+func (f Side) Scan(valid int64, size int, yield func(records []byte)) error {
+	const piece = 64 << 10
+	if valid == 0 {
+		return nil
+	}
+	file, err := os.Open(f.path)
+	if err != nil {
+		return fmt.Errorf("read side file: %w", err)
+	}
+	buf := make([]byte, max(piece/size, 1)*size)
+	for rest := valid; rest > 0 && err == nil; rest -= int64(len(buf)) {
+		buf = buf[:min(int64(len(buf)), rest)]
+		if _, err = io.ReadFull(file, buf); err == nil {
+			yield(buf)
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%s has less than %d bytes: %w", f.path, valid, ErrCorrupt)
+	}
+	return errors.Join(err, file.Close())
 }
 
 // Check says whether the file has its first valid bytes: ErrCorrupt if not.

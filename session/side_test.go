@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -129,4 +130,33 @@ func TestSideProperty(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestScanGivesWholeRecords(t *testing.T) {
+	t.Parallel()
+	side := newStore(t).Side("a", "usage")
+	const size, records = 24, 10_000
+	data := make([]byte, size*records)
+	for i := range data {
+		data[i] = byte(i / size)
+	}
+	if _, err := side.Append(0, data); err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	err := side.Scan(size*(records-1), size, func(part []byte) {
+		if len(part)%size != 0 {
+			t.Errorf("a piece of %d bytes", len(part))
+		}
+		got = append(got, part...)
+	})
+	if err != nil || !bytes.Equal(got, data[:size*(records-1)]) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if err := side.Scan(size*(records+1), size, func([]byte) {}); !errors.Is(err, session.ErrCorrupt) {
+		t.Errorf("more than there is: %v", err)
+	}
+	if err := side.Scan(0, size, func([]byte) { t.Error("nothing is something") }); err != nil {
+		t.Error(err)
+	}
 }

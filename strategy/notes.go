@@ -46,6 +46,16 @@ func (t *tail) read(side session.Side, valid int64) ([]byte, error) {
 	return append(slices.Clip(data), t.data...), err
 }
 
+// scan is read in pieces of whole records.
+func (t *tail) scan(side session.Side, valid int64, size int, yield func(records []byte)) error {
+	if len(t.data) == 0 || valid != t.at+int64(len(t.data)) {
+		return side.Scan(valid, size, yield)
+	}
+	err := side.Scan(t.at, size, yield)
+	yield(t.data)
+	return err
+}
+
 // write brings the side files of the session up to date.
 func (n *notes) write(store *session.Store, id string) error {
 	if _, err := store.Side(id, "prompts").Append(n.prompts.at, n.prompts.data); err != nil {

@@ -20,11 +20,10 @@ func (r *Recorder) addUsage(s *session.State, n *notes, messages []transcript.Me
 	if len(messages) == 0 {
 		return nil
 	}
-	data, err := n.usage.read(r.Sessions.Side(s.ID, "usage"), s.Recorder.Usage)
+	counted, err := r.countedOf(s, n, messages)
 	if err != nil {
 		return fmt.Errorf("read token counts: %w", err)
 	}
-	counted := countedOf(data, messages)
 	total := s.Total()
 	var added []byte
 	for _, m := range messages {
@@ -52,7 +51,7 @@ func messageKey(m transcript.Message) uint64 {
 
 // countedOf answers what was counted for these messages, of which there are few
 // among the hundreds of thousands that a long session has.
-func countedOf(data []byte, messages []transcript.Message) map[uint64]session.Tokens {
+func (r *Recorder) countedOf(s *session.State, n *notes, messages []transcript.Message) (map[uint64]session.Tokens, error) {
 	counted := make(map[uint64]session.Tokens, len(messages))
 	var maybe [1 << 16]bool // by the low bits of the key
 	wanted := make(map[uint64]bool, len(messages))
@@ -60,13 +59,16 @@ func countedOf(data []byte, messages []transcript.Message) map[uint64]session.To
 		key := messageKey(m)
 		wanted[key], maybe[uint16(key)] = true, true
 	}
-	for ; len(data) >= usageSize; data = data[usageSize:] {
-		key := binary.LittleEndian.Uint64(data)
-		if maybe[uint16(key)] && wanted[key] {
-			counted[key] = decodeUsage(data[8:])
+	side := r.Sessions.Side(s.ID, "usage")
+	err := n.usage.scan(side, s.Recorder.Usage, usageSize, func(records []byte) {
+		for ; len(records) >= usageSize; records = records[usageSize:] {
+			key := binary.LittleEndian.Uint64(records)
+			if maybe[uint16(key)] && wanted[key] {
+				counted[key] = decodeUsage(records[8:])
+			}
 		}
-	}
-	return counted
+	})
+	return counted, err
 }
 
 func decodeUsage(b []byte) session.Tokens {
