@@ -1,0 +1,49 @@
+// Package band reads and writes bands: files of at most 8 MiB to which records
+// are appended and from which nothing is ever taken. A record is a file's
+// content, a part of it, or a directory, under the SHA-256 of what it holds.
+// The format is in docs/formats/bands.md.
+package band
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Hash is the SHA-256 of a record's content, before compression.
+type Hash [sha256.Size]byte
+
+// String is the hash in lower case hex.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// Kind says what a record holds.
+type Kind byte
+
+// The kinds of records.
+const (
+	// Data is a file's content, or a part of it.
+	Data Kind = 1
+	// List names the parts of a large or sparse file.
+	List Kind = 2
+	// Directory is an encoded directory.
+	Directory Kind = 3
+)
+
+// Ref says where a record is, and what it must hold.
+type Ref struct {
+	Hash   Hash
+	Band   uint32
+	Offset uint32
+}
+
+// IsZero says whether the reference names nothing.
+func (r Ref) IsZero() bool { return r == Ref{} }
+
+// ParseHash reads 64 hex digits.
+func ParseHash(s string) (Hash, bool) {
+	var h Hash
+	if len(s) != hex.EncodedLen(len(h)) {
+		return h, false
+	}
+	_, err := hex.Decode(h[:], []byte(s))
+	return h, err == nil
+}

@@ -1,0 +1,136 @@
+package bands
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// The errors that callers tell apart; they come wrapped.
+var (
+	// ErrNoStore means that there is no store at the path.
+	ErrNoStore = errors.New("no store")
+	// ErrNoSnapshot means that the store has no such version.
+	ErrNoSnapshot = errors.New("no such snapshot")
+	// ErrDamaged means that something in the store doesn't match its checksum.
+	ErrDamaged = errors.New("damaged")
+	// ErrRefusedRoot means that the tree is the home directory or the file
+	// system's root.
+	ErrRefusedRoot = errors.New("refused as root of a store")
+	// ErrNoRoom means that the free-space floor or the cap forbids a snapshot.
+	ErrNoRoom = errors.New("no room for a snapshot")
+)
+
+// Version numbers the snapshots of a store. Versions only grow.
+type Version int
+
+// String is the version as people write it: v3.
+func (v Version) String() string { return "v" + strconv.Itoa(int(v)) }
+
+// ParseVersion reads v3 or 3.
+func ParseVersion(s string) (Version, error) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(s, "v"), 10, 31)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%q is no version: versions are v1, v2, ...", s)
+	}
+	return Version(n), nil
+}
+
+// Cause is why a snapshot was taken; retention goes by it.
+type Cause string
+
+// The causes.
+const (
+	// Named snapshots are those the user asked for.
+	Named Cause = "named"
+	// Auto ones were taken by a hook or by checkpoint --auto.
+	Auto Cause = "auto"
+	// Prompt ones were taken when a turn began.
+	Prompt Cause = "prompt"
+	// Commit ones were taken because of a commit.
+	Commit Cause = "commit"
+	// Rescue ones were taken before a restore.
+	Rescue Cause = "rescue"
+)
+
+// Causality tells who made a snapshot happen. Every field may be empty.
+type Causality struct {
+	Agent   string `json:"agent,omitempty"`
+	Session string `json:"session,omitempty"`
+	Turn    string `json:"turn,omitempty"`
+	Action  string `json:"action,omitempty"`
+	// Prompt is the redacted beginning of the prompt.
+	Prompt string `json:"prompt,omitempty"`
+	// Commit is HEAD when the snapshot was taken.
+	Commit string `json:"commit,omitempty"`
+	Branch string `json:"branch,omitempty"`
+	// Shadow is the session's shadow commit of the same stop.
+	Shadow string `json:"shadow,omitempty"`
+	// TranscriptPath, TranscriptBytes and TranscriptLines say how far the transcript went.
+	TranscriptPath  string `json:"transcript_path,omitempty"`
+	TranscriptBytes int64  `json:"transcript_bytes,omitempty"`
+	TranscriptLines int    `json:"transcript_lines,omitempty"`
+}
+
+// Snapshot is what snapshot.json tells of one version.
+type Snapshot struct {
+	Version Version   `json:"version"`
+	Message string    `json:"message,omitempty"`
+	Cause   Cause     `json:"cause"`
+	Created time.Time `json:"created_at"`
+	// Parent is the lineage's snapshot before this one, 0 for the first.
+	Parent Version `json:"parent,omitempty"`
+	// Root is the absolute path of the tree, Lineage six hex digits for it: the
+	// worktrees of a repository share a store and have a lineage each.
+	Root    string `json:"root"`
+	Lineage string `json:"lineage"`
+	// Tree is the root directory's record.
+	Tree TreeRef `json:"tree"`
+	// Bands are the bands that the snapshot refers to, with the length each had.
+	Bands  []BandLength `json:"bands"`
+	Totals tree.Totals  `json:"totals"`
+	// Added is how many bytes this snapshot added to the bands.
+	Added int64 `json:"added"`
+	// Late says that what the snapshot stands for may have been changed before
+	// it was taken.
+	Late bool `json:"late,omitempty"`
+	// LeftOut are directories that the cap left no room for.
+	LeftOut   []string  `json:"left_out,omitempty"`
+	Causality Causality `json:"causality,omitzero"`
+	// Pairs are the checkpoints that the snapshot stands for, read from files
+	// beside snapshot.json.
+	Pairs []Pair `json:"-"`
+}
+
+// TreeRef is a band.Ref in JSON.
+type TreeRef struct {
+	Hash   string `json:"sha256"`
+	Band   uint32 `json:"band"`
+	Offset uint32 `json:"offset"`
+}
+
+// Ref is the reference; false if the hash is no hash.
+func (t TreeRef) Ref() (band.Ref, bool) {
+	h, ok := band.ParseHash(t.Hash)
+	return band.Ref{Hash: h, Band: t.Band, Offset: t.Offset}, ok
+}
+
+// BandLength is how long a band was when a snapshot was taken.
+type BandLength struct {
+	Number uint32 `json:"number"`
+	Length int64  `json:"length"`
+}
+
+// Pair joins a snapshot and a checkpoint of a commit.
+type Pair struct {
+	Checkpoint string    `json:"checkpoint_id"`
+	Commit     string    `json:"commit"`
+	Created    time.Time `json:"created_at"`
+	// Late says that the tree may have changed since the commit.
+	Late bool `json:"late,omitempty"`
+}
