@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -16,6 +17,7 @@ const (
 	KeyStrategy   = "strategy"
 	KeyPushRemote = "strategy_options.push_remote"
 	KeySummarize  = "strategy_options.summarize.enabled"
+	KeyBands      = "bands.enabled"
 )
 
 // The range of the two deadlines.
@@ -91,15 +93,20 @@ func fields() []field {
 		},
 		timeout("hooks.timeout", func(s *Settings) *time.Duration { return &s.HookTimeout }),
 		timeout("hooks.lock_timeout", func(s *Settings) *time.Duration { return &s.LockTimeout }),
+		boolean(KeyBands, func(s *Settings) *bool { return &s.Bands.Enabled }),
+		{
+			key: "bands.exclude", allowed: `a list of paths or patterns, "build/" or "*.iso"`,
+			set: func(s *Settings, r raw) bool { return setPatterns(&s.Bands.Exclude, r) },
+			get: func(s *Settings) any { return append([]string{}, s.Bands.Exclude...) },
+		},
+		size("bands.cap", func(s *Settings) *int64 { return &s.Bands.Cap }),
+		size("bands.free_floor", func(s *Settings) *int64 { return &s.Bands.FreeFloor }),
 	}
 }
 
 // later says whether key belongs to a capability of a later version, whose
 // settings may be there already.
-func later(key string) bool {
-	return slices.Contains([]string{"bands.enabled", "bands.exclude", "bands.cap", "bands.free_floor"}, key) ||
-		strings.HasPrefix(key, "recall.")
-}
+func later(key string) bool { return strings.HasPrefix(key, "recall.") }
 
 // Variable is the environment variable that sets key: ENTIRE_ and the key's
 // last words, strategy_options being left out.
@@ -127,6 +134,21 @@ func timeout(key string, at func(*Settings) *time.Duration) field {
 		key: key, allowed: fmt.Sprintf("a duration from %q to %q", minTimeout, maxTimeout),
 		set: func(s *Settings, r raw) bool { return setTimeout(at(s), r) },
 		get: func(s *Settings) any { return at(s).String() },
+	}
+}
+
+// size is a number of bytes; 0 stands for a default that depends on the file
+// system.
+func size(key string, at func(*Settings) *int64) field {
+	return field{
+		key: key, allowed: `a size like "500MiB" or "20GiB", above 1MiB`,
+		set: func(s *Settings, r raw) bool { return setSize(at(s), r) },
+		get: func(s *Settings) any {
+			if *at(s) == 0 {
+				return ""
+			}
+			return FormatSize(*at(s))
+		},
 	}
 }
 
@@ -183,5 +205,45 @@ func setRemote(to *string, r raw) bool {
 		return false
 	}
 	*to = r.text
+	return true
+}
+
+func setSize(to *int64, r raw) bool {
+	const least = 1 << 20
+	if r.kind > kindString {
+		return false
+	}
+	if r.text == "" {
+		*to = 0
+		return true
+	}
+	n, err := ParseSize(r.text)
+	if err != nil || n < least {
+		return false
+	}
+	*to = n
+	return true
+}
+
+// setPatterns reads a list; in a variable its elements stand between commas.
+func setPatterns(to *[]string, r raw) bool {
+	var list []string
+	switch r.kind {
+	case kindText:
+		list = strings.Split(r.text, ",")
+	case kindOther:
+		if json.Unmarshal([]byte(r.text), &list) != nil {
+			return false
+		}
+	default:
+		return false
+	}
+	for i, p := range list {
+		list[i] = strings.TrimSpace(p)
+		if list[i] == "" || strings.ContainsRune(p, 0) {
+			return false
+		}
+	}
+	*to = list
 	return true
 }

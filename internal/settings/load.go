@@ -162,7 +162,7 @@ func (l *loader) field(key string) *field {
 
 // group says whether key holds other keys.
 func (l *loader) group(key string) bool {
-	if key == "bands" || key == "recall" {
+	if key == "recall" {
 		return true
 	}
 	for i := range l.fields {
@@ -221,6 +221,8 @@ func (l *loader) reset(f *field) {
 		f.set(&l.Settings, raw{kindBool, text})
 	case string:
 		f.set(&l.Settings, raw{kindString, v})
+	case []string:
+		f.set(&l.Settings, raw{kindOther, "[]"})
 	}
 	delete(l.sources, f.key)
 }

@@ -82,6 +82,7 @@ type Settings struct {
 	CommitLinking Linking
 	HookTimeout   time.Duration // SessionEnd has one of its own
 	LockTimeout   time.Duration
+	Bands         Bands
 
 	// Root is the worktree whose files were read, Files those that exist, in
 	// the order of their layers.
@@ -94,6 +95,14 @@ type Settings struct {
 
 	sources map[string]Source
 	later   []Value
+}
+
+// Bands are the settings of snapshots.
+type Bands struct {
+	Enabled bool
+	Exclude []string
+	// Cap and FreeFloor are bytes; 0 is the default for the file system.
+	Cap, FreeFloor int64
 }
 
 // File is a settings file that exists. Enabled is what it says of itself, true
@@ -160,5 +169,6 @@ func defaults() Settings {
 		CommitLinking: LinkAlways,
 		HookTimeout:   5 * time.Second,
 		LockTimeout:   2 * time.Second,
+		Bands:         Bands{Enabled: true},
 	}
 }

@@ -96,8 +96,8 @@ func TestLayers(t *testing.T) {
 	s := place{
 		user:    `{"log_level": "error", "commit_linking": "prompt", "strategy_options": {"push_remote": "origin"}}`,
 		project: "\xef\xbb\xbf" + `{"log_level": "warn", /* why */ "hooks": {"timeout": "7s"},}`,
-		local:   `{"hooks": {"timeout": "8s", "lock_timeout": "1s"}, "local_dev": true}`,
-		env:     map[string]string{"ENTIRE_HOOKS_LOCK_TIMEOUT": "50ms", "ENTIRE_SUMMARIZE_ENABLED": "true"},
+		local:   `{"hooks": {"timeout": "8s", "lock_timeout": "1s"}, "local_dev": true, "bands": {"exclude": ["build/", "*.iso"], "cap": "2GiB"}}`,
+		env:     map[string]string{"ENTIRE_HOOKS_LOCK_TIMEOUT": "50ms", "ENTIRE_SUMMARIZE_ENABLED": "true", "ENTIRE_BANDS_FREE_FLOOR": "3M"},
 	}.load(t)
 	if len(s.Problems)+len(s.Unknown)+len(s.Proposals) > 0 {
 		t.Errorf("problems %v, unknown %v, proposals %v", s.Problems, s.Unknown, s.Proposals)
@@ -123,6 +123,10 @@ func TestLayers(t *testing.T) {
 		{"commit_linking", "prompt", "user"},
 		{"hooks.timeout", "8s", "local"},
 		{"hooks.lock_timeout", "50ms", "environment"},
+		{"bands.enabled", true, "default"},
+		{"bands.exclude", []string{"build/", "*.iso"}, "local"},
+		{"bands.cap", "2GiB", "local"},
+		{"bands.free_floor", "3MiB", "environment"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -149,7 +153,7 @@ func TestProposals(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	s := place{
-		project: `{"strategy": "auto-commit", "hooks": {"timeout": "1h", "lock_timeout": 2}, "bands": {"cap": "20GiB", "x": 1},
+		project: `{"strategy": "auto-commit", "hooks": {"timeout": "1h", "lock_timeout": 2}, "bands": {"cap": "much", "exclude": [1], "x": 1},
 			"agent": "claude", "strategy_options": {"push_remote": "-x", "y": {}}, "recall": {"mode": "stateful"}}`,
 		local: `[1]`,
 		env:   map[string]string{"ENTIRE_COMMIT_LINKING": "never"},
@@ -162,6 +166,8 @@ func TestProblems(t *testing.T) {
 		`work/.entire/settings.json: strategy is "auto-commit", allowed: "manual-commit" (auto-commit isn't available yet)`,
 		`work/.entire/settings.json: hooks.timeout is "1h", allowed: a duration from "10ms" to "10m0s"`,
 		`work/.entire/settings.json: hooks.lock_timeout is 2, allowed: a duration from "10ms" to "10m0s"`,
+		`work/.entire/settings.json: bands.cap is "much", allowed: a size like "500MiB" or "20GiB", above 1MiB`,
+		`work/.entire/settings.json: bands.exclude is [1], allowed: a list of paths or patterns, "build/" or "*.iso"`,
 		`work/.entire/settings.json: strategy_options.push_remote is "-x", allowed: the name or the URL of a remote`,
 		`work/.entire/settings.local.json: not a JSON object`,
 		`ENTIRE_COMMIT_LINKING: commit_linking is "never", allowed: "always" or "prompt"`,
