@@ -12,18 +12,20 @@ func (r *Repo) Ignored(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	out, err := r.run(ctx, request{
-		args: []string{"--literal-pathspecs", "check-ignore", "--stdin", "-z"}, stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"),
-	})
+	const plain = "./" // so that no path begins with the mark of a pattern
+	asked := strings.NewReader(plain + strings.Join(paths, "\x00"+plain) + "\x00")
+	out, err := r.run(ctx, request{args: []string{"check-ignore", "--stdin", "-z"}, stdin: asked})
 	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 { // none
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	text := strings.TrimSuffix(string(out), "\x00")
-	if text == "" {
-		return nil, nil
+	var ignored []string
+	for p := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if p != "" {
+			ignored = append(ignored, strings.TrimPrefix(p, plain))
+		}
 	}
-	return strings.Split(text, "\x00"), nil
+	return ignored, nil
 }
