@@ -19,8 +19,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 .PHONY: help build install demo test check-format difftest fs race e2e-claude bench fuzz crash lint fmt tools clean
 
 help:
-	@echo 'build       bin/entire'
-	@echo 'install     entire into GOBIN'
+	@echo 'build       bin/entire, bin/agentfs'
+	@echo 'install     entire and agentfs into GOBIN'
 	@echo 'demo        the main job on a recorded session, in a scratch repository'
 	@echo 'test        format, vet, all tests, the short ones again with the race detector'
 	@echo 'difftest    the same findings as gitleaks'
@@ -33,10 +33,10 @@ help:
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
 build:
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/entire ./cmd/entire
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/entire ./cmd/agentfs
 
 install:
-	CGO_ENABLED=0 go install -trimpath -ldflags '$(LDFLAGS)' ./cmd/entire
+	CGO_ENABLED=0 go install -trimpath -ldflags '$(LDFLAGS)' ./cmd/entire ./cmd/agentfs
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" ./testdata/demo/demo.sh

@@ -79,8 +79,19 @@ type Recorder struct {
 	Usage   int64 `json:"usage,omitempty"`
 	// Stored is how far the transcript is stored in git.
 	Stored Segments `json:"stored,omitzero"`
+	// Seen is the snapshot that goes with the list of untracked files.
+	Seen Seen `json:"seen,omitzero"`
+	// Shared are pending files that another session may have changed: both were
+	// at work, and no edit tool named them.
+	Shared Paths `json:"shared,omitempty"`
 	// Incomplete are checkpoints whose transcript is not stored to its end.
 	Incomplete []string `json:"incomplete,omitempty"`
+}
+
+// Seen is a snapshot of a worktree.
+type Seen struct {
+	Version int    `json:"version"`
+	Lineage string `json:"lineage"`
 }
 
 // Process names a process so that a later one with its number isn't taken for
@@ -179,6 +190,10 @@ func (s *State) Keep(paths []string) {
 	keep := slices.Compact(slices.Sorted(slices.Values(paths)))
 	s.FilesTouched = slices.DeleteFunc(s.FilesTouched, func(p string) bool {
 		_, found := slices.BinarySearch(keep, p)
+		return !found
+	})
+	s.Recorder.Shared = slices.DeleteFunc(s.Recorder.Shared, func(p string) bool {
+		_, found := slices.BinarySearch(s.FilesTouched, p)
 		return !found
 	})
 	for p := range s.Recorder.Since {

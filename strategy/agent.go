@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -48,7 +49,7 @@ func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error)
 		if err != nil {
 			return fmt.Errorf("list what is untracked: %w", err)
 		}
-		n.known = encodeKnown(entries)
+		n.known = encodeKnown((&turnChanges{}).after(nil, entries))
 		return nil
 	})
 	var greeting Greeting
@@ -88,11 +89,28 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 		rec.Background = false
 		return nil
 	})
+	r.askPrompt(ctx, in)
 	if len(r.waiting(ctx)) > 0 {
 		r.detach(ctx, "")
 	}
 	r.topUp(ctx, "")
 	return err
+}
+
+// askPrompt lets a child take the snapshot of the turn's beginning.
+func (r *Recorder) askPrompt(ctx context.Context, in Input) {
+	if !r.Options.Bands.Enabled {
+		return
+	}
+	s, err := r.Sessions.Load(in.SessionID)
+	if err == nil {
+		err = r.request(request{Cause: bands.Prompt, Causality: r.causality(s, in)}, s.ID)
+	}
+	if err != nil {
+		r.Log.WarnContext(ctx, "no snapshot of the prompt", "session_id", in.SessionID, "error", err.Error())
+		return
+	}
+	r.askChild(ctx)
 }
 
 // markPrompt writes the file whose time is when the turn begins: the file

@@ -79,6 +79,7 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 	if err := r.remember(link{ID: d.ID, Commit: head.OID, Worktree: d.Worktree, Blobs: blobs(shares, changes)}); err != nil {
 		r.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
 	}
+	r.reserve(ctx, d.ID, head.OID)
 	return r.forget(d)
 }
 

@@ -33,3 +33,8 @@ var At = (*turnChanges).during
 func Shares(blobs map[string]git.OID, changes map[string]git.Change) bool {
 	return sharesBlob(link{ID: checkpoint.ID("0123456789ab"), Blobs: blobs}, changes)
 }
+
+// KnownAfter is turnChanges.after.
+func KnownAfter(known map[string]bool, asked []string, entries []git.StatusEntry) map[string]bool {
+	return (&turnChanges{known: known}).after(asked, entries)
+}

@@ -40,6 +40,7 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", head.OID.Short(), err)
 	}
+	r.takePairs(ctx)
 	r.topUp(ctx, r.Env.Getenv("CLAUDE_CODE_SESSION_ID"))
 	return nil
 }

@@ -147,7 +147,11 @@ func TestKnownFilesSurviveTheirFile(t *testing.T) {
 		{Index: 'D', Worktree: ' ', Path: "removed"},
 	}
 	want := map[string]bool{"?new\nname": true, "Dgone": true, "Dremoved": true}
-	if diff := cmp.Diff(want, strategy.DecodeKnown(strategy.EncodeKnown(entries))); diff != "" {
+	if diff := cmp.Diff(want, strategy.DecodeKnown(strategy.EncodeKnown(strategy.KnownAfter(nil, nil, entries)))); diff != "" {
+		t.Error(diff)
+	}
+	later := strategy.KnownAfter(want, []string{"gone", "new\nname"}, []git.StatusEntry{{Index: '?', Worktree: '?', Path: "gone"}})
+	if diff := cmp.Diff(map[string]bool{"?gone": true, "Dremoved": true}, later); diff != "" {
 		t.Error(diff)
 	}
 	if got := strategy.DecodeKnown(nil); len(got) != 0 {

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -45,6 +46,7 @@ type Options struct {
 	LockTimeout time.Duration
 	// PushRemote names the remote that checkpoints may be pushed to, if any.
 	PushRemote string
+	Bands      BandOptions
 }
 
 // Environment is what the recorder knows of the world outside the repository.
@@ -66,6 +68,8 @@ type Environment struct {
 	Caller func() (proc.Info, bool)
 	// Alive says whether a process still runs.
 	Alive func(pid int, start uint64) bool
+	// Registry is the catalog of snapshots, nil where none is kept.
+	Registry *bands.Registry
 }
 
 // Recorder carries out what happens to sessions and commits of one worktree.

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -16,7 +15,7 @@ import (
 
 // saveTurn makes the shadow checkpoint of a turn and forgets the turn.
 func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in Input) error {
-	seen, err := r.look(ctx, s, n)
+	seen, err := r.look(ctx, s, n, in)
 	if err != nil {
 		return err
 	}
@@ -26,19 +25,22 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 			s.Recorder.Expect = said
 		}
 	}
-	touched, err := r.takeChanges(ctx, s, seen)
+	changes, err := r.turnChanges(s, seen)
 	if err != nil {
 		return err
 	}
+	touched, err := r.takeChanges(ctx, s, seen, changes)
+	if err != nil {
+		return err
+	}
+	r.share(ctx, s, touched, changes)
 	if len(touched) > 0 && seen.born {
 		if err := r.keep(ctx, s, n, touched, seen); err != nil {
 			return err
 		}
 	}
-	if seen.whole {
-		n.known = encodeKnown(seen.entries)
-		s.UntrackedAtStart = untracked(seen.entries)
-	}
+	r.saw(s, n, seen, changes)
+	r.annotate(ctx, s, n, seen, changes)
 	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
 	return r.unmarkPrompt(s.ID)
 }
@@ -72,71 +74,25 @@ func guarded(wait *sync.WaitGroup, failed *error, do func() error) {
 	})
 }
 
-// sight is what there is to see when a turn ends.
-type sight struct {
-	head    git.Commit
-	born    bool
-	by      git.Signature
-	entries []git.StatusEntry
-	whole   bool // entries are all that git lists, not only what edit tools named
-}
-
-// look reads the transcript while git lists what changed, says where HEAD is,
-// and who the user is.
-func (r *Recorder) look(ctx context.Context, s *session.State, n *notes) (sight, error) {
-	var seen sight
-	var headErr, byErr, statusErr error
-	var wait sync.WaitGroup
-	guarded(&wait, &statusErr, func() (err error) {
-		within, cancel := r.statusDeadline(ctx)
-		defer cancel()
-		seen.entries, err = r.Repo.Status(within)
-		return err
-	})
-	guarded(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.head(ctx); return err })
-	guarded(&wait, &byErr, func() (err error) { seen.by, err = r.identity(ctx); return err })
-	caught := r.catchUp(ctx, s, n)
-	wait.Wait()
-	seen.whole = statusErr == nil
-	if statusErr != nil && ctx.Err() == nil {
-		r.Log.WarnContext(ctx, "status failed, only named files are seen", "session_id", s.ID, "error", statusErr.Error())
-		seen.entries, statusErr = r.namedStatus(ctx, s)
-	}
-	return seen, errors.Join(caught, headErr, byErr, statusErr)
-}
-
-// statusDeadline leaves, in a repository that is too large for git's status,
-// the time to look at the files that edit tools named.
-func (r *Recorder) statusDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	end, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	const share = 0.6
-	return context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(r.Env.Now()))))
-}
-
-func (r *Recorder) namedStatus(ctx context.Context, s *session.State) ([]git.StatusEntry, error) {
-	paths := slices.Sorted(maps.Keys(r.inWorktree(s.Recorder.Turn.Edits)))
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	return r.Repo.Status(ctx, paths...)
-}
-
-// takeChanges adds to the pending files what the turn changed, takes from them
-// what it took back, and answers the former.
-func (r *Recorder) takeChanges(ctx context.Context, s *session.State, seen sight) ([]string, error) {
+// turnChanges is what is needed to tell the turn's changes from others'.
+func (r *Recorder) turnChanges(s *session.State, seen sight) (*turnChanges, error) {
 	known, err := r.Sessions.Side(s.ID, "untracked").ReadAll()
 	if err != nil {
 		return nil, err
 	}
-	t := turnChanges{repo: r.Repo, turn: s.Recorder.Turn, named: r.inWorktree(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree}
+	return &turnChanges{
+		repo: r.Repo, turn: s.Recorder.Turn, named: r.inWorktree(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
+	}, nil
+}
+
+// takeChanges adds to the pending files what the turn changed, takes from them
+// what it took back, and answers the former.
+func (r *Recorder) takeChanges(ctx context.Context, s *session.State, seen sight, t *turnChanges) ([]string, error) {
 	touched, err := t.touched(ctx, seen.entries)
 	if err != nil {
 		return nil, fmt.Errorf("find what the turn changed: %w", err)
 	}
-	if !seen.whole {
+	if !seen.complete() {
 		s.Touched(touched)
 		return touched, nil
 	}
@@ -156,13 +112,30 @@ func afterTurn(t session.Turn, background bool) session.Turn {
 	return session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed}
 }
 
+// saw keeps, for the next turn, what git's status listed now, and the snapshot
+// that goes with it.
+func (r *Recorder) saw(s *session.State, n *notes, seen sight, t *turnChanges) {
+	switch {
+	case seen.whole:
+		n.known = encodeKnown(t.after(nil, seen.entries))
+	case seen.asked != nil:
+		n.known = encodeKnown(t.after(seen.asked, seen.entries))
+	default:
+		return
+	}
+	s.UntrackedAtStart = untracked(n.known)
+	if seen.snap != nil {
+		s.Recorder.Seen = session.Seen{Version: int(seen.snap.taken.Snapshot.Version), Lineage: r.Lineage()}
+	}
+}
+
 // untracked lists untracked files for other versions of the tool.
-func untracked(entries []git.StatusEntry) []string {
+func untracked(known []byte) []string {
 	const most = 1000
 	var paths []string
-	for _, e := range entries {
-		if e.Index == '?' && len(paths) < most {
-			paths = append(paths, e.Path)
+	for k := range strings.SplitSeq(string(known), "\x00") {
+		if strings.HasPrefix(k, "?") && len(paths) < most {
+			paths = append(paths, k[1:])
 		}
 	}
 	return paths

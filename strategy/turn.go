@@ -3,6 +3,7 @@ package strategy
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -187,14 +188,31 @@ func moduleTime(dir string) time.Time {
 	return latest
 }
 
-// encodeKnown is the side file of what git's status listed.
-func encodeKnown(entries []git.StatusEntry) []byte {
-	var b strings.Builder
+// after is what is known once git's status listed these entries: of all paths,
+// or if asked isn't nil of just these.
+func (t *turnChanges) after(asked []string, entries []git.StatusEntry) map[string]bool {
+	known := map[string]bool{}
+	if asked != nil {
+		maps.Copy(known, t.known)
+	}
+	for _, p := range asked {
+		delete(known, "?"+p)
+		delete(known, "D"+p)
+	}
 	for _, e := range entries {
 		if k := statusKey(e); k != "" {
-			b.WriteString(k)
-			b.WriteByte(0)
+			known[k] = true
 		}
+	}
+	return known
+}
+
+// encodeKnown is the side file of what git's status listed.
+func encodeKnown(known map[string]bool) []byte {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(known)) {
+		b.WriteString(k)
+		b.WriteByte(0)
 	}
 	return []byte(b.String())
 }

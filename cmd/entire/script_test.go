@@ -1,22 +1,42 @@
 package main
 
 import (
+	"context"
+	"crypto/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seed-3aff656d/entire/internal/cli"
 	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// TestMain makes the test binary stand in for the program: it lies on the
-// PATH of every script as "entire" and runs main.
+// TestMain makes the test binary stand in for the programs: it lies on the
+// PATH of every script as "entire", and runs main, and as "agentfs".
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"entire": main})
+	testscript.Main(m, map[string]func(){"entire": main, "agentfs": agentfs})
+}
+
+// agentfs is what the other program's main does.
+func agentfs() {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = ""
+	}
+	os.Exit(cli.MainFS(context.Background(), os.Args[1:], cli.Env{
+		Dir: dir, Home: os.Getenv("HOME"),
+		Environ: os.Environ(), Getenv: os.Getenv,
+		Streams: ui.Detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
+		Now:     time.Now, Rand: rand.Reader,
+		Version: version,
+	}))
 }
 
 // TestScript runs testdata/script: one behaviour each, with real git.

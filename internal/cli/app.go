@@ -10,8 +10,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -42,6 +44,15 @@ type app struct {
 	// running says that arguments and flags were understood: errors after it
 	// are failures, errors before it wrong usage.
 	running bool
+}
+
+// registry knows the stores of snapshots.
+func (a *app) registry() *bands.Registry {
+	home := a.Getenv("AGENTFS_HOME")
+	if home == "" {
+		home = filepath.Join(a.Home, ".agentfs")
+	}
+	return &bands.Registry{Home: home, UserHome: a.Home, Now: a.Now}
 }
 
 // repository finds the repository of the working directory.

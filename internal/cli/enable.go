@@ -15,6 +15,7 @@ import (
 type enableOptions struct {
 	agent, strategy       string
 	force, local, project bool
+	noBands               bool
 }
 
 func newEnableCmd(a *app) *cobra.Command {
@@ -22,7 +23,8 @@ func newEnableCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "enable",
 		Short: "Record sessions in this repository",
-		Long: `Sets up the repository: settings in .entire/, hooks for the agent and for git.
+		Long: `Sets up the repository: settings in .entire/, hooks for the agent and for git,
+and a store for snapshots of the working tree, of which it takes the first.
 Hooks that are there already go on working: ours call them.
 
 On a terminal it asks what isn't given by flags; without one --agent is needed.
@@ -49,6 +51,7 @@ EXIT STATUS
 	f.BoolVarP(&opts.force, "force", "f", false, "install hooks anew")
 	f.BoolVar(&opts.local, "local", false, "write only files that nobody else sees")
 	f.BoolVar(&opts.project, "project", false, "write the project's settings, though it has some")
+	f.BoolVar(&opts.noBands, "no-bands", false, "take no snapshots of the working tree")
 	f.Bool("skip-push-sessions", false, "accepted, without effect: nothing is pushed unless you name a remote")
 	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
 	f.Bool("local-dev", false, "accepted, without effect")
@@ -108,7 +111,7 @@ func runEnable(ctx context.Context, a *app, opts enableOptions) error {
 	if err := e.choose(ctx); err != nil {
 		return err
 	}
-	return a.Streams.Progress("Setting up", func() error { return e.install(ctx) })
+	return e.install(ctx)
 }
 
 // worktree is the repository of the working directory, which has a working

@@ -34,6 +34,9 @@ func (e *enabling) install(ctx context.Context) error {
 	if err := project.mark(); err != nil {
 		return err
 	}
+	if err := e.installBands(ctx, project); err != nil {
+		return err
+	}
 	e.Streams.Printf("%s Project configured (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(file))
 	for _, line := range report {
 		e.Streams.Notef("%s", line)

@@ -28,6 +28,9 @@ const (
 	// childTimeout bounds a detached child, childLock its wait for the lock.
 	childTimeout = 5 * time.Minute
 	childLock    = 30 * time.Second
+	// What a detached child does: the rest of a session's work, or snapshots.
+	childComplete = "complete"
+	childSnapshot = "snapshot"
 )
 
 // newHooksCmd is what installed hooks call. It takes any arguments, as a hook
@@ -73,8 +76,8 @@ func runHook(ctx context.Context, a *app, args []string) {
 		h.kind, h.name, h.args = "git", args[1], args[2:]
 	case len(args) >= 2 && args[0] == claudeName:
 		h.kind, h.name, h.args = "agent", args[1], args[2:]
-	case len(args) >= 1 && args[0] == "complete":
-		h.kind, h.name, h.args = "child", "complete", args[1:]
+	case len(args) >= 1 && (args[0] == childComplete || args[0] == childSnapshot):
+		h.kind, h.name, h.args = "child", args[0], args[1:]
 	default:
 		return
 	}
@@ -169,13 +172,13 @@ func (h *hook) gitTimeout() time.Duration {
 func (h *hook) finish(ctx context.Context) error {
 	failed := make([]error, 0, len(h.later))
 	for _, args := range h.later {
-		child := &hook{app: h.app, settings: h.settings, log: h.log}
+		child := &hook{app: h.app, kind: "child", name: args[0], args: args[1:], settings: h.settings, log: h.log}
 		repo, err := git.Discover(git.Locate{Dir: h.repo.Root, Getenv: h.app.Getenv, Environ: h.childEnviron()})
 		if err != nil {
 			return err
 		}
 		child.repo = repo
-		err = child.recorder(childLock).Complete(context.WithoutCancel(ctx), strings.Join(args, ""))
+		err = child.work(context.WithoutCancel(ctx))
 		failed = append(failed, err, repo.Close())
 	}
 	return errors.Join(failed...)
@@ -194,6 +197,14 @@ func (h *hook) child(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, childTimeout)
 	defer cancel()
+	return h.work(ctx)
+}
+
+// work is what a child is there for.
+func (h *hook) work(ctx context.Context) error {
+	if h.name == childSnapshot {
+		return h.recorder(childLock).Snapshot(ctx)
+	}
 	if len(h.args) > 0 {
 		h.session = h.args[0]
 	}
@@ -202,19 +213,33 @@ func (h *hook) child(ctx context.Context) error {
 
 // recorder is the service that does the work.
 func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
-	h.rec = &strategy.Recorder{
-		Repo:     h.repo,
-		Sessions: session.Open(h.repo.CommonDir),
+	h.rec = h.app.recorder(h.repo, h.settings, h.log.With("component", h.name))
+	h.rec.Options.LockTimeout = lock
+	h.rec.Env.Terminal, h.rec.Env.Confirm, h.rec.Env.Detach = h.terminal, h.confirm, h.detach
+	return h.rec
+}
+
+// recorder is the service that works on a repository's records. Nobody is
+// asked, and no child started.
+func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *strategy.Recorder {
+	return &strategy.Recorder{
+		Repo:     repo,
+		Sessions: session.Open(repo.CommonDir),
 		Redact:   redact.New(),
 		Options: strategy.Options{
-			Ask: h.settings.CommitLinking == settings.LinkPrompt, LockTimeout: lock, PushRemote: h.settings.PushRemote,
+			Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote, Bands: bandOptions(s),
 		},
 		Env: strategy.Environment{
-			Getenv: h.app.Getenv, Now: h.app.Now, Random: h.app.Rand, Home: h.app.Home, Version: h.app.Version,
-			Terminal: h.terminal, Confirm: h.confirm, Detach: h.detach,
-			Caller: proc.Caller, Alive: proc.Alive,
+			Getenv: a.Getenv, Now: a.Now, Random: a.Rand, Home: a.Home, Version: a.Version,
+			Terminal: func() bool { return false }, Confirm: func(context.Context, string) bool { return true },
+			Detach: func(...string) error { return nil },
+			Caller: proc.Caller, Alive: proc.Alive, Registry: a.registry(),
 		},
-		Log: h.log.With("component", h.name),
+		Log: log,
 	}
-	return h.rec
+}
+
+// bandOptions are the settings of snapshots, as the recorder takes them.
+func bandOptions(s settings.Settings) strategy.BandOptions {
+	return strategy.BandOptions{Enabled: s.Bands.Enabled, Exclude: s.Bands.Exclude, Cap: s.Bands.Cap, Floor: s.Bands.FreeFloor}
 }

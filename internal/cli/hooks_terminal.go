@@ -68,8 +68,8 @@ func (h *hook) detach(args ...string) error {
 	if h.app.Getenv("ENTIRE_NO_DETACH") != "1" {
 		return child.Start()
 	}
-	if !slices.ContainsFunc(h.later, func(o []string) bool { return slices.Equal(o, args[2:]) }) {
-		h.later = append(h.later, args[2:])
+	if !slices.ContainsFunc(h.later, func(o []string) bool { return slices.Equal(o, args[1:]) }) {
+		h.later = append(h.later, args[1:])
 	}
 	return nil
 }

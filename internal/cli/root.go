@@ -22,6 +22,8 @@ func commands() []func(*app) *cobra.Command {
 		newStatusCmd,
 		newConfigCmd,
 		newVersionCmd,
+		newRewindCmd,
+		newFSCmd,
 		newHooksCmd,
 	}
 }
@@ -31,13 +33,26 @@ func commands() []func(*app) *cobra.Command {
 // they never block an agent or a commit, not even by a panic.
 func Main(ctx context.Context, args []string, env Env) (code int) {
 	a := &app{Env: env, ask: ui.NewPrompter(env.Streams)}
+	build := commands()
 	if len(args) > 0 && args[0] == "hooks" {
+		build = []func(*app) *cobra.Command{newHooksCmd} // the others cost time, and a hook has no use for them
 		defer func() {
 			_ = recover() // nothing may come out of a hook; it logs its own panics
 			code = exitOK
 		}()
 	}
-	root := newRootCmd(a, commands())
+	return a.execute(ctx, newRootCmd(a, build), args)
+}
+
+// MainFS runs one command line of agentfs and answers the exit code: those of
+// Main, and 3 for an unknown store, 4 for an unknown version, 5 for a store
+// that is inactive or can't be made active.
+func MainFS(ctx context.Context, args []string, env Env) int {
+	a := &app{Env: env, ask: ui.NewPrompter(env.Streams)}
+	return a.execute(ctx, newAgentFSCmd(a), args)
+}
+
+func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	return a.report(ctx, cmd, err)
@@ -53,25 +68,30 @@ links it to the commits that came out of it.
 Start with:
   entire enable --agent claude-code
   entire status`,
-		Args:          cobra.NoArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		Annotations:   map[string]string{worksDisabled: "yes"},
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Annotations: map[string]string{worksDisabled: "yes"},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.running = true
+			a.warnInterrupted(cmd)
 			return a.guard(cmd)
 		},
 	}
+	a.dress(root)
+	for _, b := range build {
+		root.AddCommand(b(a))
+	}
+	return root
+}
+
+// dress gives a root command what both programs have in common.
+func (a *app) dress(root *cobra.Command) {
+	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCmd(a))
 	root.SetOut(a.Streams.Out)
 	root.SetErr(a.Streams.Err)
 	root.SetIn(a.Streams.In)
-	for _, b := range build {
-		root.AddCommand(b(a))
-	}
-	return root
 }
 
 // guard keeps commands that work on recorded sessions from running where
@@ -120,6 +140,8 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	switch {
 	case err == nil, errors.Is(err, errDone):
 		return exitOK
+	case errors.Is(err, errFailed):
+		return exitFailure
 	case ctx.Err() != nil, errors.Is(err, ui.ErrAborted):
 		a.Streams.Notef("Cancelled.")
 		return exitInterrupted
@@ -132,18 +154,15 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 		return exitUsage
 	default:
 		a.fail(cmd, err.Error(), err)
-		return exitFailure
+		return max(ownCode(err), exitFailure)
 	}
 }
 
 // fail prints an error, for a command with --json as JSON on Out.
 func (a *app) fail(cmd *cobra.Command, text string, err error) {
-	var hint string
-	if h, ok := errors.AsType[*hintError](err); ok {
-		hint = h.hint
-	}
+	hint := hintOf(err)
 	if f := cmd.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
-		_ = a.Streams.JSON(jsonError{Error: err.Error(), Hint: hint})
+		_ = a.Streams.JSON(jsonError{Error: err.Error(), Hint: hint, Code: ownCode(err)})
 		return
 	}
 	a.Streams.Notef("%s", text)

@@ -39,7 +39,7 @@ EXIT STATUS
 			if err != nil {
 				return err
 			}
-			return runStatus(a.Streams, opts, s, a.Now())
+			return a.runStatus(opts, s)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.detailed, "detailed", false, "show each settings file too")
@@ -68,6 +68,7 @@ type statusReport struct {
 	AgentHooks *agentHooksJSON `json:"agent_hooks,omitempty"`
 	Failures   *failuresJSON   `json:"hook_failures,omitempty"`
 	Unfinished int             `json:"unfinished"`
+	Snapshots  *snapshotsJSON  `json:"snapshots,omitempty"`
 	Sessions   []sessionJSON   `json:"sessions"`
 	Notes      []note          `json:"notes"`
 }
@@ -136,6 +137,9 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 		a.addHooks(ctx, r, repo, s.Enabled)
 	}
 	a.addRecords(ctx, r, repo)
+	if s.Configured {
+		a.addSnapshots(r, repo, s)
+	}
 	return r, nil
 }
 
@@ -201,7 +205,8 @@ func (h agentHooks) notes(repo *git.Repo) []note {
 }
 
 // runStatus prints the report.
-func runStatus(w ui.Streams, opts statusOptions, r *statusReport, now time.Time) error {
+func (a *app) runStatus(opts statusOptions, r *statusReport) error {
+	w := a.Streams
 	if opts.json {
 		return w.JSON(r)
 	}
@@ -220,7 +225,8 @@ func runStatus(w ui.Streams, opts statusOptions, r *statusReport, now time.Time)
 	if opts.detailed {
 		printFiles(w, r)
 	}
-	printSessions(w, r.Sessions, now)
+	printSessions(w, r.Sessions, a.Now())
+	a.printSnapshots(w, r.Snapshots)
 	for _, n := range r.Notes {
 		w.Printf("\n%s %s\n", w.Paint(ui.Yellow, "!"), n.Message)
 		if n.Hint != "" {

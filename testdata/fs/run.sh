@@ -1,7 +1,8 @@
 #!/bin/sh
-# Runs the tests that mount file systems: full ones, read-only ones, XFS and
-# Btrfs. They need root, loop devices and the mkfs programs; where something
+# Runs the tests that mount file systems: full ones, read-only ones, XFS,
+# Btrfs, FAT. They need root, loop devices and the mkfs programs; where something
 # is missing the tests that need it are skipped, with a message.
+# With arguments: only these packages.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -13,8 +14,14 @@ if [ ! -e /dev/loop-control ] || ! losetup -f >/dev/null 2>&1; then
 	echo 'file system tests skipped: no loop devices'
 	exit 0
 fi
-if unshare --mount true 2>/dev/null; then
-	# What is mounted goes with the process, however it ends.
-	exec unshare --mount --propagation private go test -tags fs -count=1 -v -run '^TestFS' ./cmd/entire
+if ! unshare --mount true 2>/dev/null; then
+	echo 'file system tests skipped: nothing can be mounted'
+	exit 0
 fi
-echo 'file system tests skipped: nothing can be mounted'
+if [ $# = 0 ]; then
+	# Every package that has such tests.
+	# shellcheck disable=SC2046 # one word each
+	set -- $(grep -rlE --include='*_test.go' '^//go:build .*\bfs\b' . | sed 's|/[^/]*$||' | sort -u)
+fi
+# What is mounted goes with the process, however it ends.
+exec unshare --mount --propagation private go test -tags fs -count=1 -v -run '^TestFS' "$@"

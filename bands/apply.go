@@ -1,0 +1,288 @@
+package bands
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// errChanged means that a path isn't what the rescue holds any more.
+var errChanged = errors.New("changed since it was captured")
+
+// applier carries a plan out.
+type applier struct {
+	root     string
+	content  *contents
+	workers  int
+	progress func(stage string, done, total int)
+
+	temp     atomic.Uint64 // numbers the temporary files
+	verified atomic.Int64
+
+	mu          sync.Mutex
+	failed      []Failure
+	failedPaths map[string]bool
+	fatal       error // nothing more is begun
+	done, total int
+}
+
+func newApplier(root string, content *contents) *applier {
+	a := &applier{root: root, content: content, workers: min(max(runtime.NumCPU(), 2), 8), failedPaths: map[string]bool{}}
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	a.temp.Store(binary.LittleEndian.Uint64(seed[:]))
+	return a
+}
+
+// run carries the plan out: what goes, then what comes and changes, then what
+// has several names. Directories get their attributes when they are done.
+// It answers an error if it had to stop.
+func (a *applier) run(ctx context.Context, p *Plan) error {
+	a.total = len(p.Steps)
+	if root := deletions(p); root != nil {
+		if err := a.walk(ctx, root, a.enterDeletion, a.leaveDeletion); err != nil {
+			return err
+		}
+	}
+	if root := changes(p); root != nil {
+		if err := a.walk(ctx, root, a.enterChange, a.leaveChange); err != nil {
+			return err
+		}
+	}
+	if root := linkings(p); root != nil {
+		return a.walk(ctx, root, a.enterLink, a.leaveLink)
+	}
+	return nil
+}
+
+// fail notes that a path could not be restored. Some errors end everything:
+// each further path would fail too.
+func (a *applier) fail(path string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fatal != nil {
+		return
+	}
+	if hopeless(err) {
+		a.fatal = fmt.Errorf("restore %s: %w", path, err)
+	}
+	if !a.failedPaths[path] {
+		a.failedPaths[path] = true
+		a.failed = append(a.failed, Failure{path, err})
+	}
+}
+
+func hopeless(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// ended says whether nothing more is to be begun.
+func (a *applier) ended(ctx context.Context) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fatal == nil {
+		a.fatal = ctx.Err()
+	}
+	return a.fatal != nil
+}
+
+// advance counts steps that are done.
+func (a *applier) advance(n int) {
+	if a.progress == nil || n == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done += n
+	a.progress("restore", a.done, a.total)
+}
+
+// tempName is a name for a file that is being written.
+func (a *applier) tempName() string { return fmt.Sprintf("%s%016x", tempPrefix, a.temp.Add(1)) }
+
+// spot is a directory in which something is to be done.
+type spot struct {
+	path, name string
+	parent     *spot
+	kids       []*spot
+	steps      []*Step // of the directory's entries, but for directories
+	make       *Step   // makes the directory
+	remove     *Step   // removes it
+	change     *dirChange
+	units      []unitPlan
+	late       bool // gets its attributes when its links were made
+
+	fd      *disk.DirFD
+	err     error // the directory can't be entered
+	opened  uint32
+	pending atomic.Int32
+}
+
+// spots finds and makes the spots of a plan.
+type spots map[string]*spot
+
+func (all spots) get(path string) *spot {
+	n := all[path]
+	if n != nil {
+		return n
+	}
+	n = &spot{path: path, name: baseOf(path)}
+	all[path] = n
+	if path != "" {
+		n.parent = all.get(parentOf(path))
+		n.parent.kids = append(n.parent.kids, n)
+	}
+	return n
+}
+
+// deletions are the directories in which something goes; nil if nothing does.
+func deletions(p *Plan) *spot {
+	all := spots{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		dirGoes := s.Was != nil && s.Was.Kind == tree.Dir && (s.Kind == StepDelete || s.Kind == StepReplace)
+		switch {
+		case dirGoes:
+			all.get(s.Path).remove = s
+		case s.Kind == StepDelete && !inUnit(p, s), s.Kind == StepReplace && s.Entry.Kind == tree.Dir:
+			all.get(parentOf(s.Path)).take(s, p)
+		}
+	}
+	return all[""]
+}
+
+// inUnit says whether the step is done together with others of a database
+// whose main file stays.
+func inUnit(p *Plan, s *Step) bool { return s.unit != 0 && !p.units[s.unit-1].goes }
+
+// changes are the directories in which something comes or changes, but for
+// names of files that have others; nil if nothing does.
+func changes(p *Plan) *spot {
+	all := spots{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		switch {
+		case s.link != "":
+			all.get(parentOf(s.Path)).late = true
+		case s.Kind == StepDelete:
+			if inUnit(p, s) {
+				all.get(parentOf(s.Path)).take(s, p)
+			}
+		case s.Entry.Kind != tree.Dir:
+			all.get(parentOf(s.Path)).take(s, p)
+		case s.Kind != StepAttributes: // those are in dirs
+			all.get(s.Path).make = s
+		}
+	}
+	for path, change := range p.dirs {
+		all.get(path).change = &change
+	}
+	return all[""]
+}
+
+func (n *spot) take(s *Step, p *Plan) { n.steps, n.units = append(n.steps, s), p.units }
+
+// linkings are the directories in which files get one more name; nil if none do.
+func linkings(p *Plan) *spot {
+	all := spots{}
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.link != "" {
+			n := all.get(parentOf(s.Path))
+			n.take(s, p)
+			n.late = true
+		}
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if n := all[s.Path]; n != nil && s.Entry != nil && s.Entry.Kind == tree.Dir && n.late {
+			n.change = &dirChange{want: s.Entry.Attr}
+		}
+	}
+	for path, n := range all {
+		if change, ok := p.dirs[path]; ok && n.late {
+			n.change = &change
+		}
+	}
+	return all[""]
+}
+
+// walk enters each directory after the one it is in, and leaves it after those
+// in it, in parallel. Few are open at once: the last found is entered first.
+func (a *applier) walk(ctx context.Context, root *spot, enter, leave func(*spot, *scratch)) error {
+	w := &spotWalk{stack: []*spot{root}, open: 1}
+	w.cond.L = &w.mu
+	var group sync.WaitGroup
+	for range a.workers {
+		group.Go(func() {
+			s := &scratch{}
+			for n := w.next(); n != nil; n = w.next() {
+				n.pending.Store(int32(len(n.kids)) + 1)
+				if a.ended(ctx) {
+					n.err = context.Canceled
+				}
+				enter(n, s)
+				w.push(n.kids)
+				for ; n != nil && n.pending.Add(-1) == 0; n = n.parent {
+					leave(n, s)
+					w.left()
+				}
+			}
+		})
+	}
+	group.Wait()
+	a.ended(ctx)
+	return a.fatal
+}
+
+// spotWalk is the stack that the workers of a walk share.
+type spotWalk struct {
+	mu    sync.Mutex
+	cond  sync.Cond
+	stack []*spot
+	open  int // spots that were pushed and not left
+}
+
+func (w *spotWalk) push(list []*spot) {
+	if len(list) == 0 {
+		return
+	}
+	w.mu.Lock()
+	w.stack = append(w.stack, list...)
+	w.open += len(list)
+	w.mu.Unlock()
+	w.cond.Broadcast()
+}
+
+func (w *spotWalk) left() {
+	w.mu.Lock()
+	w.open--
+	if w.open == 0 {
+		w.cond.Broadcast()
+	}
+	w.mu.Unlock()
+}
+
+// next waits for a node; nil when all were left.
+func (w *spotWalk) next() *spot {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.stack) == 0 && w.open > 0 {
+		w.cond.Wait()
+	}
+	if len(w.stack) == 0 {
+		return nil
+	}
+	n := w.stack[len(w.stack)-1]
+	w.stack = w.stack[:len(w.stack)-1]
+	return n
+}

@@ -1,0 +1,255 @@
+package bands
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// errReadBack means that a file that was just written reads differently.
+var errReadBack = errors.New("what was written reads back differently")
+
+// contents reads what files of a snapshot hold. It is safe for concurrent use.
+type contents struct {
+	reader  *band.Reader
+	records *tree.Records
+}
+
+// scratch are buffers of one worker.
+type scratch struct{ data, back []byte }
+
+// parts are what a file consists of, in order.
+func (c *contents) parts(e *tree.Entry) ([]band.Part, error) {
+	switch {
+	case e.Size == 0:
+		return nil, nil
+	case !e.Parts:
+		return []band.Part{{Kind: band.DataPart, Length: e.Size, Ref: e.Content}}, nil
+	}
+	list, err := c.records.Parts(e.Content)
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	for _, p := range list {
+		total += p.Length
+	}
+	if total != e.Size {
+		return nil, fmt.Errorf("its parts have %d bytes, not %d: %w", total, e.Size, band.ErrDamaged)
+	}
+	return list, nil
+}
+
+// whole says whether all records that the entry needs are there, by their headers.
+func (c *contents) whole(e *tree.Entry) bool {
+	if e.Kind != tree.File || e.Size == 0 {
+		return true
+	}
+	if !e.Parts {
+		return c.reader.Check(e.Content, band.Data)
+	}
+	list, err := c.parts(e)
+	if err != nil {
+		return false
+	}
+	for i := range list {
+		p := &list[i]
+		if p.Kind == band.DataPart && !c.reader.Check(p.Ref, band.Data) || p.Kind == band.RawPart && !c.wholeRaw(p) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *contents) wholeRaw(p *band.Part) bool {
+	f, err := c.reader.OpenRaw(p.Ref.Band)
+	if err != nil {
+		return false
+	}
+	info, err := f.Stat()
+	return errors.Join(err, f.Close()) == nil && info.Size() >= p.Length
+}
+
+// head is the beginning of a file, up to headLength bytes.
+func (c *contents) head(e *tree.Entry) ([]byte, error) {
+	list, err := c.parts(e)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	head := make([]byte, min(headLength, e.Size))
+	switch p := &list[0]; p.Kind {
+	case band.DataPart:
+		data, err := c.data(p, nil)
+		return data[:min(len(data), len(head))], err
+	case band.RawPart:
+		f, err := c.reader.OpenRaw(p.Ref.Band)
+		if err != nil {
+			return nil, err
+		}
+		_, err = f.ReadAt(head, 0)
+		return head, errors.Join(err, f.Close())
+	}
+	return head, nil
+}
+
+// data reads a part that is a record.
+func (c *contents) data(p *band.Part, buf []byte) ([]byte, error) {
+	data, err := c.reader.Read(p.Ref, band.Data, buf[:0])
+	if err == nil && int64(len(data)) != p.Length {
+		err = fmt.Errorf("it has %d bytes, not %d: %w", len(data), p.Length, band.ErrDamaged)
+	}
+	return data, err
+}
+
+// zeros are what holes read as.
+func zeros(n int64) io.Reader { return io.LimitReader(zeroReader{}, n) }
+
+type zeroReader struct{}
+
+// Read fills b with zeros.
+func (zeroReader) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
+// copyTo writes the file's content to w. What a raw band holds is checked
+// after it was written: its hash is known only at the end.
+func (c *contents) copyTo(w io.Writer, e *tree.Entry) error {
+	list, err := c.parts(e)
+	if err != nil {
+		return err
+	}
+	var buf []byte
+	for i := range list {
+		switch p := &list[i]; p.Kind {
+		case band.HolePart:
+			_, err = io.Copy(w, zeros(p.Length))
+		case band.RawPart:
+			err = c.copyRaw(w, p)
+		default:
+			if buf, err = c.data(p, buf); err == nil {
+				_, err = w.Write(buf)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *contents) copyRaw(w io.Writer, p *band.Part) (err error) {
+	f, err := c.reader.OpenRaw(p.Ref.Band)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	hash := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(w, hash), io.NewSectionReader(f, 0, p.Length)); err != nil {
+		return err
+	}
+	return sameHash(hash.Sum(nil), p)
+}
+
+func sameHash(sum []byte, p *band.Part) error {
+	if !bytes.Equal(sum, p.Ref.Hash[:]) {
+		return &band.DamageError{Band: p.Ref.Band, What: "the content doesn't match its hash"}
+	}
+	return nil
+}
+
+// fill writes the content into the new file f, leaves its holes, and reads back
+// what it has written.
+func (c *contents) fill(f *os.File, e *tree.Entry, s *scratch) error {
+	if e.Size == 0 {
+		return nil
+	}
+	if err := disk.Step("write", f.Name()); err != nil {
+		return err
+	}
+	list, err := c.parts(e)
+	if err != nil {
+		return err
+	}
+	off := int64(0)
+	for i := range list {
+		p := &list[i]
+		switch p.Kind {
+		case band.HolePart:
+		case band.RawPart:
+			err = c.fillRaw(f, p)
+		default:
+			err = c.fillData(f, p, off, s)
+		}
+		if err != nil {
+			return err
+		}
+		off += p.Length
+	}
+	if e.Parts {
+		return f.Truncate(e.Size) // a hole at the end
+	}
+	return nil
+}
+
+func (c *contents) fillData(f *os.File, p *band.Part, off int64, s *scratch) (err error) {
+	if s.data, err = c.data(p, s.data); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(s.data, off); err != nil {
+		return err
+	}
+	if cap(s.back) < len(s.data) {
+		s.back = make([]byte, max(len(s.data), 1<<20))
+	}
+	back := s.back[:len(s.data)]
+	if _, err := f.ReadAt(back, off); err != nil {
+		return fmt.Errorf("read back: %w", err)
+	}
+	// The record was checked against its hash, and this against the record.
+	if !bytes.Equal(back, s.data) {
+		return errReadBack
+	}
+	return nil
+}
+
+func (c *contents) fillRaw(f *os.File, p *band.Part) (err error) {
+	from, err := c.reader.OpenRaw(p.Ref.Band)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	err = disk.Clone(f, from)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = copyData(f, from, p.Length)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(p.Length); err != nil {
+		return err
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.NewSectionReader(f, 0, p.Length)); err != nil {
+		return fmt.Errorf("read back: %w", err)
+	}
+	return sameHash(hash.Sum(nil), p)
+}
+
+// copyData copies what isn't hole.
+func copyData(to, from *os.File, size int64) error {
+	return disk.Segments(from, size, func(off, n int64, hole bool) error {
+		if hole {
+			return nil
+		}
+		_, err := io.Copy(io.NewOffsetWriter(to, off), io.NewSectionReader(from, off, n))
+		return err
+	})
+}

@@ -1,0 +1,347 @@
+package bands
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ownerMay are the permissions without which an owner can't change what is in
+// a directory.
+const ownerMay = 0o700
+
+// open opens the node's directory, which must be there.
+func (a *applier) open(n *spot) {
+	if n.err != nil {
+		return
+	}
+	if n.parent == nil {
+		n.fd, n.err = disk.OpenRoot(a.root)
+	} else if n.err = n.parent.err; n.err == nil {
+		n.fd, n.err = n.parent.fd.Open(n.name)
+	}
+	if n.err != nil && errors.Is(n.err, fs.ErrPermission) && n.parent != nil && n.parent.fd != nil {
+		n.err = a.admit(n)
+	}
+	if n.err != nil {
+		return
+	}
+	var st disk.Stat
+	if n.err = n.fd.Self(&st); n.err == nil {
+		n.opened = st.Mode & disk.ModePerm
+	}
+	if n.err == nil && n.opened&ownerMay != ownerMay && os.Geteuid() == int(st.UID) && st.UID != 0 {
+		n.err = n.chmod(a.root, n.opened|ownerMay)
+	}
+}
+
+// admit opens a directory that its owner has closed to himself.
+func (a *applier) admit(n *spot) error {
+	var st disk.Stat
+	if err := n.parent.fd.Stat(n.name, &st); err != nil {
+		return err
+	}
+	if err := n.parent.fd.Chmod(n.name, st.Mode&disk.ModePerm|ownerMay); err != nil {
+		return err
+	}
+	var err error
+	if n.fd, err = n.parent.fd.Open(n.name); err == nil && n.change == nil {
+		n.change = &dirChange{want: tree.Attr{Mode: st.Mode & disk.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime)}}
+	}
+	return err
+}
+
+// chmod sets the directory's own permissions.
+func (n *spot) chmod(root string, mode uint32) error {
+	if n.parent != nil {
+		return n.parent.fd.Chmod(n.name, mode)
+	}
+	if err := disk.Step("chmod", root); err != nil {
+		return err
+	}
+	return os.Chmod(root, fileMode(mode))
+}
+
+// fileMode is 07777 as the os package writes it.
+func fileMode(mode uint32) os.FileMode {
+	m := os.FileMode(mode & 0o777)
+	for bit, flag := range map[uint32]os.FileMode{0o4000: os.ModeSetuid, 0o2000: os.ModeSetgid, 0o1000: os.ModeSticky} {
+		if mode&bit != 0 {
+			m |= flag
+		}
+	}
+	return m
+}
+
+// makeDir makes the node's directory and opens it.
+func (a *applier) makeDir(n *spot) {
+	if n.err != nil {
+		return
+	}
+	if n.err = n.parent.err; n.err != nil {
+		return
+	}
+	if n.err = n.parent.fd.Mkdir(n.name, n.make.Entry.Attr.Mode&0o777|ownerMay); n.err != nil {
+		return
+	}
+	n.change = &dirChange{want: n.make.Entry.Attr}
+	n.fd, n.err = n.parent.fd.Open(n.name)
+}
+
+// settle gives the directory the attributes that it is to have.
+func (a *applier) settle(n *spot) error {
+	var st disk.Stat
+	if err := n.fd.Self(&st); err != nil {
+		return err
+	}
+	if n.change == nil {
+		if n.opened&ownerMay == ownerMay || st.Mode&disk.ModePerm == n.opened {
+			return nil
+		}
+		return n.chmod(a.root, n.opened)
+	}
+	want := &n.change.want
+	if err := a.settleOwner(n, &st, want); err != nil {
+		return err
+	}
+	if len(want.Xattrs) > 0 || len(n.change.was.Xattrs) > 0 {
+		if err := setXattrs(want.Xattrs, n.fd.Xattrs, n.fd.SetXattr, n.fd.RemoveXattr); err != nil {
+			return err
+		}
+	}
+	if st.Mtime == unixNano(want.Mtime) {
+		return nil
+	}
+	return n.fd.SetOwnTimes(want.Mtime.Unix(), int64(want.Mtime.Nanosecond()))
+}
+
+func (a *applier) settleOwner(n *spot, st *disk.Stat, want *tree.Attr) error {
+	chowned := false
+	if st.UID != want.UID || st.GID != want.GID {
+		if n.parent == nil {
+			chowned = os.Lchown(a.root, int(want.UID), int(want.GID)) == nil
+		} else {
+			chowned = n.parent.fd.Lchown(n.name, int(want.UID), int(want.GID)) == nil
+		}
+	}
+	if chowned || st.Mode&disk.ModePerm != want.Mode&disk.ModePerm {
+		return n.chmod(a.root, want.Mode)
+	}
+	return nil
+}
+
+// setXattrs makes the extended attributes those wanted. What the system doesn't
+// allow, or doesn't have there, is left.
+func setXattrs(want []tree.Xattr, list func() ([]disk.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
+	have, err := list()
+	if err != nil {
+		return err
+	}
+	values := map[string]string{}
+	for _, x := range have {
+		values[x.Name] = string(x.Value)
+	}
+	for _, x := range want {
+		value, ok := values[x.Name]
+		delete(values, x.Name)
+		if ok && value == string(x.Value) {
+			continue
+		}
+		if err := set(x.Name, x.Value); err != nil && !refused(err) {
+			return err
+		}
+	}
+	for name := range values {
+		if err := remove(name); err != nil && !refused(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func refused(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// unixNano is the time as disk.Stat tells it.
+func unixNano(t time.Time) int64 {
+	const second = int64(time.Second)
+	switch sec := t.Unix(); {
+	case sec >= math.MaxInt64/second:
+		return math.MaxInt64
+	case sec <= math.MinInt64/second:
+		return math.MinInt64
+	}
+	return t.UnixNano()
+}
+
+// enterDeletion removes the files of a directory that go.
+func (a *applier) enterDeletion(n *spot, _ *scratch) {
+	a.open(n)
+	for _, s := range n.steps {
+		if n.err != nil {
+			a.fail(s.Path, n.err)
+			continue
+		}
+		if err := a.unlink(n, s); err != nil {
+			a.fail(s.Path, err)
+		}
+	}
+	if n.err == nil {
+		a.advance(countDeletes(n.steps))
+	}
+}
+
+func countDeletes(steps []*Step) int {
+	count := 0
+	for _, s := range steps {
+		if s.Kind == StepDelete {
+			count++
+		}
+	}
+	return count
+}
+
+func (a *applier) unlink(n *spot, s *Step) error {
+	name := baseOf(s.Path)
+	if s.unit != 0 && n.units[s.unit-1].main == s.Path {
+		if err := unlinkIfThere(n.fd, name+"-shm"); err != nil {
+			return err
+		}
+	}
+	if err := unchanged(n.fd, name, s.Was); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return n.fd.Unlink(name)
+}
+
+func unlinkIfThere(dir *disk.DirFD, name string) error {
+	var st disk.Stat
+	if err := dir.Stat(name, &st); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {
+		return nil
+	}
+	if err := dir.Unlink(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// unchanged says whether name is what was captured: only that may be replaced.
+func unchanged(dir *disk.DirFD, name string, was *tree.Entry) error {
+	var st disk.Stat
+	if err := dir.Stat(name, &st); err != nil {
+		return err
+	}
+	same := st.Mtime == unixNano(was.Attr.Mtime)
+	switch was.Kind {
+	case tree.File:
+		same = same && st.IsRegular() && st.Size == was.Size
+	case tree.Symlink:
+		same = same && st.IsSymlink()
+	default:
+		same = false
+	}
+	if !same {
+		return errChanged
+	}
+	return nil
+}
+
+// leaveDeletion removes the directory itself, if it goes.
+func (a *applier) leaveDeletion(n *spot, _ *scratch) {
+	if n.fd != nil && n.remove == nil && n.opened&ownerMay != ownerMay && n.err == nil {
+		_ = n.chmod(a.root, n.opened) // what comes next opens it again
+	}
+	n.close()
+	if n.remove == nil {
+		return
+	}
+	if n.err == nil {
+		n.err = n.parent.fd.Rmdir(n.name)
+	}
+	if n.err != nil && !errors.Is(n.err, fs.ErrNotExist) {
+		a.fail(n.remove.Path, n.err)
+		return
+	}
+	if n.remove.Kind == StepDelete {
+		a.advance(1)
+	}
+}
+
+func (n *spot) close() {
+	if n.fd != nil {
+		_ = n.fd.Close()
+		n.fd = nil
+	}
+}
+
+// enterChange makes the directory if it has to be made, and its files.
+func (a *applier) enterChange(n *spot, s *scratch) {
+	if n.make != nil {
+		if a.makeDir(n); n.err != nil {
+			a.fail(n.path, n.err)
+		} else {
+			a.advance(1)
+		}
+	} else {
+		a.open(n)
+	}
+	if n.err != nil {
+		a.failAll(n)
+		return
+	}
+	var unit []*Step
+	for _, step := range n.steps {
+		if step.unit != 0 {
+			unit = append(unit, step)
+			continue
+		}
+		if a.stopped() {
+			break
+		}
+		if err := a.file(n.fd, step, s); err != nil {
+			a.fail(step.Path, err)
+		}
+	}
+	a.unitSteps(n, unit, s)
+	a.advance(len(n.steps))
+}
+
+func (a *applier) failAll(n *spot) {
+	for _, step := range n.steps {
+		a.fail(step.Path, n.err)
+	}
+	if len(n.steps) == 0 && n.change != nil && n.make == nil {
+		a.fail(shownPath(n.path), n.err)
+	}
+}
+
+// stopped says whether an error has ended everything.
+func (a *applier) stopped() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fatal != nil
+}
+
+// leaveChange gives the directory its attributes when all in it is done.
+func (a *applier) leaveChange(n *spot, _ *scratch) {
+	if n.fd == nil {
+		return
+	}
+	if !a.stopped() && (!n.late || n.change == nil) {
+		if err := a.settle(n); err != nil {
+			a.fail(shownPath(n.path), fmt.Errorf("attributes: %w", err))
+		}
+	}
+	n.close()
+}

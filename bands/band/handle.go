@@ -1,0 +1,102 @@
+package band
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// maxOpen bounds how many bands are open at a time.
+const maxOpen = 256
+
+// place names a band file: the folder's index and the band.
+type place struct {
+	dir  int
+	band uint32
+}
+
+// handle is an open band.
+type handle struct {
+	file  *os.File
+	users int
+	used  uint64 // when it was last taken
+}
+
+// handles keeps bands open, each once.
+type handles struct {
+	dirs []string
+
+	mu    sync.Mutex // guards what follows
+	open  map[place]*handle
+	clock uint64
+}
+
+// take returns the open band. Its user gives it back with give.
+func (h *handles) take(p place) (*handle, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clock++
+	if got := h.open[p]; got != nil {
+		got.users++
+		got.used = h.clock
+		return got, nil
+	}
+	f, err := os.Open(filepath.Join(h.dirs[p.dir], FileName(p.band)))
+	if err != nil {
+		return nil, err
+	}
+	if h.open == nil {
+		h.open = map[place]*handle{}
+	}
+	if len(h.open) >= maxOpen {
+		h.evict()
+	}
+	h.open[p] = &handle{file: f, users: 1, used: h.clock}
+	return h.open[p], nil
+}
+
+func (h *handles) give(got *handle) {
+	h.mu.Lock()
+	got.users--
+	h.mu.Unlock()
+}
+
+// evict closes the band that nobody has used for longest.
+func (h *handles) evict() {
+	var oldest place
+	var found *handle
+	for p, got := range h.open {
+		if got.users == 0 && (found == nil || got.used < found.used) {
+			oldest, found = p, got
+		}
+	}
+	if found == nil {
+		return // every one is in use; they are closed at the end
+	}
+	delete(h.open, oldest)
+	_ = found.file.Close() // only read from
+}
+
+func (h *handles) close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	failed := make([]error, 0, len(h.open))
+	for _, got := range h.open {
+		failed = append(failed, got.file.Close())
+	}
+	h.open = nil
+	return errors.Join(failed...)
+}
+
+// openRaw opens a raw band in the first folder that has it.
+func (h *handles) openRaw(n uint32) (*os.File, error) {
+	for _, dir := range h.dirs {
+		f, err := os.Open(filepath.Join(dir, RawName(n)))
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, fs.ErrNotExist
+}

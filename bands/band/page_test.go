@@ -1,0 +1,81 @@
+package band_test
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+)
+
+// documented are the bytes of an example in the page that describes the format:
+// pairs of hex digits, up to two spaces and a remark.
+func documented(tb testing.TB, name string) []byte {
+	tb.Helper()
+	page, err := os.ReadFile("../../docs/formats/bands.md")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "<!-- example: "+name+" -->\n```\n")
+	if !ok {
+		tb.Fatalf("there is no example %q", name)
+	}
+	block, _, _ := strings.Cut(rest, "```")
+	var all []byte
+	for line := range strings.Lines(block) {
+		digits, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		data, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	return all
+}
+
+func TestTheBandOfThePage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := writer(t, dir, band.WriterOptions{First: 7})
+	refs := []band.Ref{add(t, w, band.Data, []byte("hello\n")), add(t, w, band.List, band.EncodeParts(examplePartsOf()))}
+	flush(t, w)
+	got, err := os.ReadFile(filepath.Join(dir, "7"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := documented(t, "band 7")
+	if diff := cmp.Diff(hex.Dump(want), hex.Dump(got)); diff != "" {
+		t.Error(diff)
+	}
+	// The page's bytes can be read.
+	page := t.TempDir()
+	put(t, page, "7", want)
+	if content := read(t, reader(t, page), refs[0], band.Data); string(content) != "hello\n" {
+		t.Errorf("it holds %q", content)
+	}
+}
+
+// examplePartsOf is a file of 3,000,006 bytes with a hole.
+func examplePartsOf() []band.Part {
+	hello, _ := band.ParseHash("5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03")
+	return []band.Part{
+		{Kind: band.HolePart, Length: 3_000_000},
+		{Kind: band.DataPart, Length: 6, Ref: band.Ref{Hash: hello, Band: 7, Offset: 16}},
+	}
+}
+
+func TestThePartsOfThePage(t *testing.T) {
+	t.Parallel()
+	want := documented(t, "parts")
+	if diff := cmp.Diff(hex.Dump(want), hex.Dump(band.EncodeParts(examplePartsOf()))); diff != "" {
+		t.Error(diff)
+	}
+	got, err := band.DecodeParts(want)
+	if diff := cmp.Diff(examplePartsOf(), got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}

@@ -1,0 +1,145 @@
+package band
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// PartKind says what a part of a file is.
+type PartKind byte
+
+// The kinds of parts.
+const (
+	// HolePart is a hole of a sparse file: zeros that take no room.
+	HolePart PartKind = 1
+	// DataPart is the content of a Data record.
+	DataPart PartKind = 2
+	// RawPart is a whole raw band, and the only part of its file: Ref.Band is
+	// its number, Ref.Hash the SHA-256 of all of it, Ref.Offset 0.
+	RawPart PartKind = 3
+)
+
+// Part is one of the parts that make up a large or a sparse file, in order.
+type Part struct {
+	Kind   PartKind
+	Length int64
+	Ref    Ref // of data and raw parts
+}
+
+// ErrBadParts means that bytes are no list of parts.
+var ErrBadParts = errors.New("bad list of parts")
+
+// partsVersion begins an encoded list.
+const partsVersion = 1
+
+// EncodeParts returns the content of a List record.
+func EncodeParts(parts []Part) []byte {
+	buf := make([]byte, 0, 8+len(parts)*48)
+	buf = append(buf, partsVersion)
+	buf = binary.AppendUvarint(buf, uint64(len(parts)))
+	for _, p := range parts {
+		buf = append(buf, byte(p.Kind))
+		buf = binary.AppendUvarint(buf, uint64(p.Length))
+		if p.Kind == HolePart {
+			continue
+		}
+		buf = append(buf, p.Ref.Hash[:]...)
+		buf = binary.AppendUvarint(buf, uint64(p.Ref.Band))
+		if p.Kind == DataPart {
+			buf = binary.AppendUvarint(buf, uint64(p.Ref.Offset))
+		}
+	}
+	return buf
+}
+
+// DecodeParts reads the content of a List record. It accepts exactly what
+// EncodeParts makes of parts that keep to the rules: none is empty, no two holes
+// are side by side, data is no longer than a record, and a raw part is alone.
+func DecodeParts(data []byte) ([]Part, error) {
+	d := decoder{data: data}
+	switch version := d.byte(); {
+	case version > partsVersion:
+		return nil, fmt.Errorf("%w: made by a newer version", ErrBadParts)
+	case version < partsVersion:
+		return nil, ErrBadParts
+	}
+	count := d.uvarint(uint64(len(data)))
+	parts := make([]Part, 0, min(count, uint64(len(data))/2))
+	var total int64
+	for range count {
+		if d.bad {
+			break
+		}
+		p := d.part()
+		if p.Length > math.MaxInt64-total || p.Kind == HolePart && len(parts) > 0 && parts[len(parts)-1].Kind == HolePart {
+			d.bad = true
+		}
+		total += p.Length
+		parts = append(parts, p)
+	}
+	if d.bad || len(d.data) > 0 || len(parts) == 0 {
+		return nil, ErrBadParts
+	}
+	if len(parts) > 1 {
+		for _, p := range parts {
+			if p.Kind == RawPart {
+				return nil, fmt.Errorf("%w: a raw part beside others", ErrBadParts)
+			}
+		}
+	}
+	return parts, nil
+}
+
+// decoder takes values off the front of data, until one is bad.
+type decoder struct {
+	data []byte
+	bad  bool
+}
+
+func (d *decoder) part() Part {
+	p := Part{Kind: PartKind(d.byte()), Length: int64(d.uvarint(math.MaxInt64))}
+	switch p.Kind {
+	case HolePart:
+	case DataPart, RawPart:
+		copy(p.Ref.Hash[:], d.take(len(p.Ref.Hash)))
+		p.Ref.Band = uint32(d.uvarint(math.MaxUint32))
+	default:
+		d.bad = true
+	}
+	if p.Kind == DataPart {
+		p.Ref.Offset = uint32(d.uvarint(math.MaxUint32))
+		d.bad = d.bad || p.Length > MaxRecord
+	}
+	d.bad = d.bad || p.Length == 0
+	return p
+}
+
+func (d *decoder) take(n int) []byte {
+	if d.bad || len(d.data) < n {
+		d.bad = true
+		return nil
+	}
+	taken := d.data[:n]
+	d.data = d.data[n:]
+	return taken
+}
+
+func (d *decoder) byte() byte {
+	if b := d.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// uvarint takes a number of at most limit, in the shortest form there is of it.
+func (d *decoder) uvarint(limit uint64) uint64 {
+	v, n := binary.Uvarint(d.data)
+	if d.bad || n <= 0 || v > limit || n > 1 && d.data[n-1] == 0 {
+		d.bad = true
+		return 0
+	}
+	d.data = d.data[n:]
+	return v
+}

@@ -1,0 +1,271 @@
+package band
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// glance is how much is read at first: most records are shorter.
+	glance = 4 << 10
+	// plausible is the length up to which a record's header is believed before
+	// the band is known to be that long.
+	plausible = 1 << 20
+	// keepable is the largest buffer that is kept for the next record.
+	keepable = 4 << 20
+)
+
+// Reader reads records from bands. It opens a band when it is first needed and
+// is safe for concurrent use.
+type Reader struct {
+	files   handles
+	decoder func() (*zstd.Decoder, error)
+	buffers sync.Pool // of *[]byte, for stored bytes
+}
+
+// NewReader returns a Reader of the bands in the folders. A band that is missing
+// or damaged in one of them is looked for in the next.
+func NewReader(dirs ...string) *Reader {
+	return &Reader{files: handles{dirs: slices.Clone(dirs)}, decoder: newDecoder()}
+}
+
+// Close closes the bands. Nobody may be reading.
+func (r *Reader) Close() error { return r.files.close() }
+
+// Read returns the content of a record, in buf[:0] if that is large enough. It
+// is checked to be what ref and kind say; where it isn't, or can't be read, the
+// error is a DamageError.
+func (r *Reader) Read(ref Ref, kind Kind, buf []byte) ([]byte, error) {
+	scratch := r.buffer()
+	defer r.release(scratch)
+	var content []byte
+	err := r.each(ref, func(f *os.File) (err error) {
+		content, err = r.content(f, ref, want{kind, scratch}, buf)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+// Check says whether the record is there, by its header alone: the kind, the
+// hash, and that the band is long enough.
+func (r *Reader) Check(ref Ref, kind Kind) bool {
+	_, err := r.head(ref, kind)
+	return err == nil
+}
+
+// Size is the length of a record's content and of the record, header included.
+// It reads the header alone.
+func (r *Reader) Size(ref Ref, kind Kind) (raw, stored int64, err error) {
+	head, err := r.head(ref, kind)
+	if err != nil {
+		return 0, 0, err
+	}
+	return int64(head.raw), int64(head.stored) + recordHeader, nil
+}
+
+// OpenRaw opens a raw band: a large file's bytes, which the caller checks.
+func (r *Reader) OpenRaw(number uint32) (*os.File, error) {
+	f, err := r.files.openRaw(number)
+	if err != nil {
+		return nil, broken(Ref{Band: number}, err)
+	}
+	return f, nil
+}
+
+// intact is Check that looks at the stored bytes too.
+func (r *Reader) intact(ref Ref, kind Kind) bool {
+	scratch := r.buffer()
+	defer r.release(scratch)
+	return r.each(ref, func(f *os.File) error {
+		_, _, err := r.stored(f, ref, want{kind, scratch})
+		return err
+	}) == nil
+}
+
+// each calls read with the band in each folder, until one succeeds. The first
+// error counts, unless the band was only missing there.
+func (r *Reader) each(ref Ref, read func(f *os.File) error) error {
+	var first error
+	for i := range r.files.dirs {
+		err := r.in(place{dir: i, band: ref.Band}, read)
+		if err == nil {
+			return nil
+		}
+		if first == nil || errors.Is(first, fs.ErrNotExist) {
+			first = err
+		}
+	}
+	if first == nil {
+		first = fs.ErrNotExist
+	}
+	return broken(ref, first)
+}
+
+func (r *Reader) in(p place, read func(f *os.File) error) error {
+	h, err := r.files.take(p)
+	if err != nil {
+		return err
+	}
+	defer r.files.give(h)
+	return read(h.file)
+}
+
+// head reads a record's header and checks it.
+func (r *Reader) head(ref Ref, kind Kind) (head header, err error) {
+	err = r.each(ref, func(f *os.File) error {
+		var buf [recordHeader]byte
+		n, err := readAt(f, buf[:], int64(ref.Offset))
+		if err != nil {
+			return err
+		}
+		if head, err = match(buf[:n], ref, kind); err != nil {
+			return err
+		}
+		return longEnough(f, ref, head)
+	})
+	return head, err
+}
+
+// want is what is wanted of a record, and where its stored bytes may go.
+type want struct {
+	kind    Kind
+	scratch *[]byte
+}
+
+// stored reads a record and checks its header and its checksum.
+func (r *Reader) stored(f *os.File, ref Ref, w want) (header, []byte, error) {
+	buf := (*w.scratch)[:glance]
+	n, err := readAt(f, buf, int64(ref.Offset))
+	if err != nil {
+		return header{}, nil, err
+	}
+	head, err := match(buf[:n], ref, w.kind)
+	if err != nil {
+		return header{}, nil, err
+	}
+	if head.stored > plausible {
+		if err := longEnough(f, ref, head); err != nil {
+			return header{}, nil, err
+		}
+	}
+	whole := recordHeader + int(head.stored)
+	if whole > n {
+		buf = slices.Grow(buf[:n], whole-n)[:whole]
+		*w.scratch = buf
+		m, err := readAt(f, buf[n:], int64(ref.Offset)+int64(n))
+		if err != nil {
+			return header{}, nil, err
+		}
+		if m < whole-n {
+			return header{}, nil, damaged(ref, "the band ends within it")
+		}
+	}
+	if checksum(buf[:checkedHeader], buf[recordHeader:whole]) != head.sum {
+		return header{}, nil, damaged(ref, "wrong checksum")
+	}
+	return head, buf[recordHeader:whole], nil
+}
+
+// content reads a record and returns what it holds, in buf[:0] if that is large
+// enough.
+func (r *Reader) content(f *os.File, ref Ref, w want, buf []byte) ([]byte, error) {
+	head, stored, err := r.stored(f, ref, w)
+	if err != nil {
+		return nil, err
+	}
+	buf = slices.Grow(buf[:0], int(head.raw))
+	if head.codec == plain {
+		buf = append(buf, stored...)
+	} else {
+		dec, err := r.decoder()
+		if err != nil {
+			return nil, err
+		}
+		if buf, err = dec.DecodeAll(stored, buf); err != nil {
+			return nil, damaged(ref, err.Error())
+		}
+	}
+	if len(buf) != int(head.raw) || sha256.Sum256(buf) != ref.Hash {
+		return nil, damaged(ref, "wrong content")
+	}
+	return buf, nil
+}
+
+func (r *Reader) buffer() *[]byte {
+	if buf, ok := r.buffers.Get().(*[]byte); ok {
+		return buf
+	}
+	buf := make([]byte, glance, 8*glance)
+	return &buf
+}
+
+func (r *Reader) release(buf *[]byte) {
+	if cap(*buf) <= keepable {
+		r.buffers.Put(buf)
+	}
+}
+
+// match parses the header of the record that ref names.
+func match(data []byte, ref Ref, kind Kind) (header, error) {
+	head, what := parseHeader(data)
+	switch {
+	case what != "":
+		return head, damaged(ref, what)
+	case head.kind != kind:
+		return head, damaged(ref, "a record of another kind")
+	case head.hash != ref.Hash:
+		return head, damaged(ref, "a record of other content")
+	}
+	return head, nil
+}
+
+// longEnough checks that the band holds the whole record.
+func longEnough(f *os.File, ref Ref, head header) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < int64(ref.Offset)+recordHeader+int64(head.stored) {
+		return damaged(ref, "the band ends within it")
+	}
+	return nil
+}
+
+// readAt reads what there is of buf's length; less at the end of the file.
+func readAt(f *os.File, buf []byte, off int64) (int, error) {
+	n, err := f.ReadAt(buf, off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+func damaged(ref Ref, what string) error {
+	return &DamageError{Band: ref.Band, Offset: ref.Offset, What: what}
+}
+
+// broken says what an error of reading means: a band that is missing or can't be
+// read is damage, running out of file handles isn't.
+func broken(ref Ref, err error) error {
+	switch {
+	case errors.Is(err, ErrDamaged):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return damaged(ref, "the band is missing")
+	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EISDIR):
+		return damaged(ref, err.Error())
+	}
+	return fmt.Errorf("read band %d: %w", ref.Band, err)
+}

@@ -1,0 +1,298 @@
+package band
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// WriterOptions are the ways in which writers differ.
+type WriterOptions struct {
+	// Dedupe finds content that is there already. Without it every content is
+	// appended. The writer doesn't close it.
+	Dedupe *Dedupe
+	// First is the least number that a new band gets. It matters where bands
+	// that snapshots still refer to are missing from the folder.
+	First uint32
+}
+
+// Writer appends records to the bands in a folder. There is one at a time for a
+// folder: the caller holds the store's lock. Its methods are safe for concurrent
+// use. After an error of the disk every call returns that error: what a
+// reference names may not be there.
+type Writer struct {
+	dir     string
+	dedupe  *Dedupe
+	reader  *Reader
+	encoder func() (*zstd.Encoder, error)
+	buffers sync.Pool // of *[]byte, for compressed bytes
+
+	mu      sync.Mutex // guards what follows
+	tail    *tail      // nil before the first record and after the last
+	resume  *File      // the band to go on with, when the first record comes
+	next    uint32
+	begun   map[uint32]int64 // bands written to, and how long each was before
+	lengths map[uint32]int64 // of bands written to that are no longer the tail
+	pending []string         // names of files to sync beside the tail
+	created bool             // the folder has new names
+	added   int64
+	err     error
+}
+
+// NewWriter returns a writer for the folder dir, which must exist. It goes on at
+// the present end of the last band, if there is room in it.
+func NewWriter(dir string, opts WriterOptions) (*Writer, error) {
+	files, err := Files(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{
+		dir: dir, dedupe: opts.Dedupe, reader: NewReader(dir), encoder: newEncoder(),
+		next: opts.First, begun: map[uint32]int64{}, lengths: map[uint32]int64{},
+	}
+	for _, f := range slices.Backward(files) {
+		if !f.Raw {
+			w.resume = &f
+			break
+		}
+	}
+	if len(files) > 0 {
+		w.next = max(w.next, files[len(files)-1].Number+1)
+	}
+	return w, nil
+}
+
+// Add stores content as a record of the kind, unless there is such a record
+// already, and returns where it is. Content longer than MaxRecord is
+// ErrTooLarge. The record can be read by others after Flush.
+func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
+	if len(content) > MaxRecord {
+		return Ref{}, ErrTooLarge
+	}
+	hash := Hash(sha256.Sum256(content))
+	if ref, ok := w.find(hash, kind); ok {
+		return ref, nil
+	}
+	enc, err := w.encoder()
+	if err != nil {
+		return Ref{}, err
+	}
+	scratch, _ := w.buffers.Get().(*[]byte)
+	if scratch == nil {
+		scratch = new([]byte)
+	}
+	defer w.buffers.Put(scratch)
+	stored, how := compress(enc, content, *scratch)
+	if how == compressed && cap(stored) <= keepable {
+		*scratch = stored
+	}
+	head := header{kind: kind, codec: how, stored: uint32(len(stored)), raw: uint32(len(content)), hash: hash}
+	return w.append(head, stored)
+}
+
+// find looks for a record of that content. One that this writer has not written
+// is read whole: a record that lost its content must not be referred to anew.
+func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {
+	if w.dedupe == nil {
+		return Ref{}, false
+	}
+	ref, ok := w.dedupe.Find(hash)
+	if !ok {
+		return Ref{}, false
+	}
+	w.mu.Lock()
+	own, same := w.own(ref, kind)
+	failed := w.err != nil
+	w.mu.Unlock()
+	if own || failed {
+		return ref, same && !failed
+	}
+	return ref, w.reader.intact(ref, kind)
+}
+
+// own says whether this writer has written the place that ref names, and then
+// whether the record is there.
+func (w *Writer) own(ref Ref, kind Kind) (own, same bool) {
+	begun, ok := w.begun[ref.Band]
+	if !ok || int64(ref.Offset) < begun {
+		return false, false
+	}
+	if w.tail != nil && w.tail.number == ref.Band {
+		if buffered, ok := w.tail.buffered(int64(ref.Offset)); ok {
+			_, err := match(buffered, ref, kind)
+			return true, err == nil
+		}
+	}
+	return true, w.reader.Check(ref, kind)
+}
+
+// append writes a record behind the last one.
+func (w *Writer) append(head header, stored []byte) (Ref, error) {
+	buf := head.appendTo(make([]byte, 0, recordHeader), stored)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return Ref{}, w.err
+	}
+	if w.dedupe != nil {
+		// Another goroutine may have stored the same meanwhile.
+		if ref, ok := w.dedupe.Find(head.hash); ok {
+			if own, same := w.own(ref, head.kind); own && same {
+				return ref, nil
+			}
+		}
+	}
+	length := int64(len(buf) + len(stored))
+	if err := w.room(length); err != nil {
+		return Ref{}, w.fail(err)
+	}
+	ref := Ref{Hash: head.hash, Band: w.tail.number, Offset: uint32(w.tail.end())}
+	if err := w.tail.write(buf, stored); err != nil {
+		return Ref{}, w.fail(err)
+	}
+	w.added += length
+	if w.dedupe != nil {
+		w.dedupe.Put(ref)
+	}
+	return ref, nil
+}
+
+// room makes a band the tail that has room for a record of that length.
+func (w *Writer) room(length int64) error {
+	if w.tail == nil && w.resume != nil {
+		if t := resume(w.dir, *w.resume); t != nil {
+			w.tail = t
+			w.begun[t.number] = t.end()
+		}
+		w.resume = nil
+	}
+	if w.tail != nil && w.tail.end()+length <= Limit {
+		return nil
+	}
+	if err := w.finish(); err != nil {
+		return err
+	}
+	t, err := create(w.dir, w.next)
+	if err != nil {
+		return err
+	}
+	w.tail = t
+	w.begun[t.number] = 0
+	w.created = true
+	w.added += bandHeader
+	w.next++
+	return nil
+}
+
+// finish ends the tail. It is synced later.
+func (w *Writer) finish() error {
+	if w.tail == nil {
+		return nil
+	}
+	t := w.tail
+	w.tail = nil
+	w.lengths[t.number] = t.end()
+	if t.dirty {
+		w.pending = append(w.pending, FileName(t.number))
+	}
+	return errors.Join(t.flush(), t.file.Close())
+}
+
+// fail keeps the first error of the disk.
+func (w *Writer) fail(err error) error {
+	if w.err == nil {
+		w.err = fmt.Errorf("append to bands: %w", err)
+	}
+	return w.err
+}
+
+// Added is how many bytes were appended so far.
+func (w *Writer) Added() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.added
+}
+
+// Length is how long a band is, with what Flush has yet to write; 0 if there is
+// no such band.
+func (w *Writer) Length(n uint32) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tail != nil && w.tail.number == n {
+		return w.tail.end()
+	}
+	if length, ok := w.lengths[n]; ok {
+		return length
+	}
+	f, err := StatFile(w.dir, n)
+	if err != nil {
+		return 0
+	}
+	return f.Length
+}
+
+// Flush writes what is buffered, so that every record can be read. It doesn't
+// wait for the disk.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flush()
+}
+
+func (w *Writer) flush() error {
+	if w.err != nil || w.tail == nil {
+		return w.err
+	}
+	if err := w.tail.flush(); err != nil {
+		return w.fail(err)
+	}
+	return nil
+}
+
+// Sync flushes and waits until all that was appended is on the disk: one fsync
+// for each band written to, and one for the folder if it has new ones.
+func (w *Writer) Sync() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if w.tail != nil && w.tail.dirty {
+		if err := w.tail.file.Sync(); err != nil {
+			return w.fail(err)
+		}
+		w.tail.dirty = false
+	}
+	for len(w.pending) > 0 {
+		if err := syncFile(filepath.Join(w.dir, w.pending[0])); err != nil {
+			return w.fail(err)
+		}
+		w.pending = w.pending[1:]
+	}
+	if w.created {
+		// Not every file system syncs directories.
+		if err := syncFile(w.dir); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+			return w.fail(err)
+		}
+		w.created = false
+	}
+	return nil
+}
+
+// Close flushes and closes the bands. It doesn't wait for the disk.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	flushed := w.flush()
+	finished := w.finish()
+	if flushed != nil {
+		finished = nil // the same error once more
+	}
+	return errors.Join(flushed, finished, w.reader.Close())
+}

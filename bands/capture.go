@@ -1,0 +1,299 @@
+package bands
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/sqlite"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+const (
+	// attempts is how often a file is read that changes meanwhile.
+	attempts = 3
+	// attemptPause is how long a file is left alone then.
+	attemptPause = 2 * time.Millisecond
+)
+
+var (
+	// errMoved means that a file changed while it was read.
+	errMoved = errors.New("changed while it was read")
+	// errDatabase means that a file is a database, which isn't read like others.
+	errDatabase = errors.New("a database")
+)
+
+// capture reads what the looker found new.
+func (l *looker) capture(ctx context.Context) error {
+	for _, at := range l.todo {
+		if l.list.items[at].line.kind != statPending {
+			continue // a database took it along
+		}
+		if err := l.one(ctx, at); err != nil {
+			return err
+		}
+	}
+	present := l.list.items[:0]
+	for _, it := range l.list.items {
+		if it.line.kind != statPending {
+			present = append(present, it)
+		}
+	}
+	l.list.items = present
+	return nil
+}
+
+// one reads one file. If it went, its line stays pending.
+func (l *looker) one(ctx context.Context, at int) error {
+	it := &l.list.items[at]
+	name := it.line.name
+	st := disk.Stat{Mode: it.line.mode}
+	switch {
+	case st.IsSymlink():
+		return l.symlink(it)
+	case !st.IsRegular():
+		return l.special(it)
+	}
+	if main, ok := sqlite.Unit(l.hasFile, name); ok && l.startsDatabase(main) {
+		if isShared(name) {
+			it.line.kind = statPart
+			return nil
+		}
+		return l.database(ctx, main)
+	}
+	return l.file(ctx, it)
+}
+
+// hasFile says whether the directory has a regular file of the name.
+func (l *looker) hasFile(name string) bool {
+	it := l.item(name)
+	return it != nil && it.line.mode&disk.ModeType == disk.ModeRegular
+}
+
+// item is what was found under the name.
+func (l *looker) item(name string) *item {
+	for i := range l.list.items {
+		if l.list.items[i].line.name == name {
+			return &l.list.items[i]
+		}
+	}
+	return nil
+}
+
+// symlink reads where it points.
+func (l *looker) symlink(it *item) error {
+	name := it.line.name
+	for range attempts {
+		err := l.n.dir.Stat(name, &l.st)
+		if err == nil && !l.st.IsSymlink() {
+			break
+		}
+		var target string
+		if err == nil {
+			target, err = l.n.dir.Readlink(name)
+		}
+		if err == nil {
+			err = l.n.dir.Stat(name, &l.after)
+		}
+		if err != nil {
+			return l.failed(it, err)
+		}
+		if !unmoved(&l.st, &l.after) {
+			continue
+		}
+		e := tree.Entry{Name: name, Kind: tree.Symlink, Attr: attrOf(&l.st), Target: target}
+		return l.settled(it, e)
+	}
+	l.moving(it)
+	return nil
+}
+
+// special notes a file that has no content.
+func (l *looker) special(it *item) error {
+	name := it.line.name
+	if err := l.n.dir.Stat(name, &l.st); err != nil {
+		return l.failed(it, err)
+	}
+	why := typeReason(&l.st)
+	if why == 0 {
+		l.moving(it)
+		return nil
+	}
+	it.line = l.lineOf(it.line.name, &l.st)
+	it.entry = unknownEntry(name, why, &l.st)
+	return nil
+}
+
+// file reads a regular file.
+func (l *looker) file(ctx context.Context, it *item) error {
+	if err := l.take(it.bytes); err != nil {
+		return err
+	}
+	name := it.line.name
+	for attempt := range attempts {
+		if attempt > 0 {
+			if err := wait(ctx, attemptPause); err != nil {
+				return err
+			}
+		}
+		c, err := l.read(name)
+		if err == nil {
+			return l.settled(it, l.entryOf(name, c), c.bands...)
+		}
+		if errors.Is(err, errDatabase) {
+			return l.database(ctx, name)
+		}
+		if !errors.Is(err, errMoved) {
+			return l.failed(it, err)
+		}
+	}
+	l.moving(it)
+	return nil
+}
+
+// content is what was read of a file: l.st has its data.
+type content struct {
+	ref   band.Ref
+	parts bool
+	bands []uint32 // that parts name
+}
+
+func (l *looker) entryOf(name string, c content) tree.Entry {
+	e := tree.Entry{
+		Name: name, Kind: tree.File, Attr: attrOf(&l.st), Size: l.st.Size, Content: c.ref, Parts: c.parts,
+	}
+	if l.st.Nlink > 1 {
+		e.Link = l.st.Ino
+	}
+	return e
+}
+
+// read reads the file once, whole.
+func (l *looker) read(name string) (content, error) {
+	if l.buf == nil {
+		l.buf = make([]byte, smallFile)
+	}
+	n, err := l.n.dir.ReadSmall(name, l.buf, &l.st, &l.after)
+	switch {
+	case err != nil:
+		return content{}, err
+	case n < 0 || sparse(&l.st):
+		return l.readLarge(name)
+	case int64(n) != l.st.Size || !unmoved(&l.st, &l.after):
+		return content{}, errMoved
+	case name != l.plain && sqlite.IsDatabase(l.buf[:n]):
+		return content{}, errDatabase
+	}
+	ref, err := l.store(l.buf[:n], l.entryBefore(name))
+	return content{ref: ref}, err
+}
+
+// sparse says whether the file may have holes.
+func sparse(st *disk.Stat) bool { return st.Size >= 4096 && st.Blocks*512 < st.Size }
+
+// unmoved says whether two looks at a file saw the same.
+func unmoved(a, b *disk.Stat) bool {
+	return a.Ino == b.Ino && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Mode == b.Mode
+}
+
+// store stores the content of a file that is one record; before is what was
+// stored under its name.
+func (l *looker) store(data []byte, before *tree.Entry) (band.Ref, error) {
+	if len(data) == 0 {
+		return band.Ref{}, nil
+	}
+	if before != nil && before.Kind == tree.File && !before.Parts && before.Size == int64(len(data)) &&
+		before.Content.Hash == sha256.Sum256(data) {
+		return before.Content, nil
+	}
+	ref, err := l.to.add(band.Data, data)
+	return ref, kept(err)
+}
+
+// settled completes an item from l.st and the entry.
+func (l *looker) settled(it *item, e tree.Entry, bands ...uint32) error {
+	xattrs, err := disk.LinkXattrs(l.n.dir.Path() + "/" + e.Name)
+	if err != nil {
+		return l.failed(it, err)
+	}
+	e.Attr.Xattrs = xattrsOf(xattrs)
+	it.line = l.lineOf(it.line.name, &l.st)
+	it.entry, it.bands = e, bands
+	return nil
+}
+
+// lineOf is the cache's line for a file.
+func (l *looker) lineOf(name string, st *disk.Stat) statLine {
+	e := statLine{
+		name: name, kind: statFile, mode: st.Mode, ino: st.Ino, mtime: st.Mtime, ctime: st.Ctime, size: st.Size,
+	}
+	if l.racy(st) {
+		e.ino = 0
+	}
+	return e
+}
+
+// failed settles a file that can't be read.
+func (l *looker) failed(it *item, err error) error {
+	if isStoreError(err) || fatal(err) {
+		return err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it went
+	}
+	l.unsure(it, tree.Unreadable)
+	l.unreadable(it.line.name)
+	return nil
+}
+
+// moving settles a file that changed during each attempt.
+func (l *looker) moving(it *item) {
+	l.unsure(it, tree.Moving)
+	path := joined(l.path, it.line.name)
+	l.note(func(all *notes) { all.moving = append(all.moving, path) })
+}
+
+// unsure makes the item unknown, and lets the next walk look again.
+func (l *looker) unsure(it *item, why tree.Reason) {
+	name := it.line.name
+	if l.n.dir.Stat(name, &l.st) != nil {
+		l.st = disk.Stat{}
+	}
+	it.line = statLine{name: name, kind: statFile, mode: l.st.Mode, mtime: l.st.Mtime, ctime: l.st.Ctime, size: l.st.Size}
+	it.entry = unknownEntry(name, why, &l.st)
+}
+
+// storeError is an error of the store, not of the tree.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return e.err.Error() }
+func (e *storeError) Unwrap() error { return e.err }
+
+// kept marks an error as one of the store.
+func kept(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &storeError{err}
+}
+
+func isStoreError(err error) bool {
+	var e *storeError
+	return errors.As(err, &e) || errors.Is(err, errOverRoom)
+}
+
+// wait lets some time pass.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,223 @@
+package bands
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// partLength is how long the parts of a large file are. They begin at its
+// multiples, so that a change in one leaves the others.
+const partLength = 1 << 20
+
+// readLarge reads a file that is large or has holes.
+func (l *looker) readLarge(name string) (c content, err error) {
+	f, err := l.n.dir.OpenFile(name)
+	if err != nil {
+		return content{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := disk.StatFile(f, &l.st); err != nil {
+		return content{}, err
+	}
+	if name != l.plain && isDatabase(f) {
+		return content{}, errDatabase
+	}
+	src := source{file: f, size: l.st.Size, before: l.partsBefore(name)}
+	var parts []band.Part
+	if l.st.Size > smallFile && !sparse(&l.st) && l.to.clones() {
+		parts, err = l.whole(src)
+	} else {
+		parts, err = l.parts(src)
+	}
+	if err == nil {
+		err = disk.StatFile(f, &l.after)
+	}
+	if err != nil {
+		return content{}, err
+	}
+	if !unmoved(&l.st, &l.after) {
+		return content{}, errMoved
+	}
+	return l.listed(parts, l.entryBefore(name))
+}
+
+// source is a large file, and what was stored of it before.
+type source struct {
+	file   *os.File
+	size   int64
+	before []band.Part
+	copied bool // file is a copy that has zeros where there were holes
+}
+
+// segments hands over the stretches of data and the holes.
+func (s source) segments(yield func(off, n int64, hole bool) error) error {
+	if s.copied {
+		return zeroPages(s.file, s.size, yield)
+	}
+	return disk.Segments(s.file, s.size, yield)
+}
+
+// zeroPages is disk.Segments for a file that has lost its holes: each page of
+// zeros was one.
+func zeroPages(f *os.File, size int64, yield func(off, n int64, hole bool) error) error {
+	const page = 4 << 10
+	buf, zeros := make([]byte, page), make([]byte, page)
+	var from int64
+	var hole bool
+	for off := int64(0); off < size; off += page {
+		b := buf[:min(page, size-off)]
+		if _, err := f.ReadAt(b, off); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		is := bytes.Equal(b, zeros[:len(b)])
+		if is != hole && off > from {
+			if err := yield(from, off-from, hole); err != nil {
+				return err
+			}
+			from = off
+		}
+		hole = is
+	}
+	if from == size {
+		return nil
+	}
+	return yield(from, size-from, hole)
+}
+
+// partsBefore are the parts of what was stored under the name.
+func (l *looker) partsBefore(name string) []band.Part {
+	e := l.entryBefore(name)
+	if e == nil || e.Kind != tree.File || !e.Parts {
+		return nil
+	}
+	parts, err := l.base.Parts(e.Content)
+	if err != nil {
+		return nil // it is stored anew
+	}
+	return parts
+}
+
+// listed stores a list of parts.
+func (l *looker) listed(parts []band.Part, before *tree.Entry) (content, error) {
+	if len(parts) == 0 {
+		return content{}, nil
+	}
+	if len(parts) == 1 && parts[0].Kind == band.DataPart {
+		return content{ref: parts[0].Ref}, nil
+	}
+	data := band.EncodeParts(parts)
+	c := content{parts: true, bands: bandsOf(parts)}
+	if before != nil && before.Parts && before.Content.Hash == sha256.Sum256(data) {
+		c.ref = before.Content
+		return c, nil
+	}
+	ref, err := l.to.add(band.List, data)
+	c.ref = ref
+	return c, kept(err)
+}
+
+// bandsOf are the bands that parts name.
+func bandsOf(parts []band.Part) []uint32 {
+	var bands []uint32
+	for _, p := range parts {
+		if p.Kind != band.HolePart && (len(bands) == 0 || bands[len(bands)-1] != p.Ref.Band) {
+			bands = append(bands, p.Ref.Band)
+		}
+	}
+	return tree.Merge(bands)
+}
+
+// parts stores a file in parts, and leaves its holes out.
+func (l *looker) parts(src source) ([]band.Part, error) {
+	before := map[int64]band.Part{}
+	var at int64
+	for _, p := range src.before {
+		before[at] = p
+		at += p.Length
+	}
+	var parts []band.Part
+	err := src.segments(func(off, n int64, hole bool) error {
+		if hole {
+			if last := len(parts) - 1; last >= 0 && parts[last].Kind == band.HolePart {
+				parts[last].Length += n
+				return nil
+			}
+			parts = append(parts, band.Part{Kind: band.HolePart, Length: n})
+			return nil
+		}
+		for end := off + n; off < end; {
+			length := min(end, (off/partLength+1)*partLength) - off
+			p, err := l.part(io.NewSectionReader(src.file, off, length), before[off])
+			if err != nil {
+				return err
+			}
+			parts = append(parts, p)
+			off += length
+		}
+		return nil
+	})
+	return parts, err
+}
+
+// part stores one part; before is what was at its place.
+func (l *looker) part(from *io.SectionReader, before band.Part) (band.Part, error) {
+	if l.buf == nil {
+		l.buf = make([]byte, smallFile)
+	}
+	data := l.buf[:from.Size()]
+	if _, err := io.ReadFull(from, data); err != nil {
+		return band.Part{}, cut(err)
+	}
+	if before.Kind == band.DataPart && before.Length == int64(len(data)) && before.Ref.Hash == sha256.Sum256(data) {
+		return before, nil
+	}
+	ref, err := l.to.add(band.Data, data)
+	return band.Part{Kind: band.DataPart, Length: int64(len(data)), Ref: ref}, kept(err)
+}
+
+// whole stores a file as a band of its own.
+func (l *looker) whole(src source) ([]band.Part, error) {
+	if len(src.before) == 1 && src.before[0].Kind == band.RawPart && src.before[0].Length == src.size {
+		hash, err := hashOf(src.file, src.size)
+		if err != nil {
+			return nil, err
+		}
+		if hash == src.before[0].Ref.Hash {
+			return src.before, nil
+		}
+	}
+	ref, err := l.to.raw(src.file, src.size)
+	switch {
+	case errors.Is(err, band.ErrChanged):
+		return nil, errMoved
+	case err != nil:
+		return nil, kept(err)
+	}
+	return []band.Part{{Kind: band.RawPart, Length: src.size, Ref: ref}}, nil
+}
+
+// hashOf is the hash of the first size bytes.
+func hashOf(f *os.File, size int64) (h band.Hash, err error) {
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.NewSectionReader(f, 0, size))
+	if err == nil && n < size {
+		err = errMoved
+	}
+	sum.Sum(h[:0])
+	return h, err
+}
+
+// cut turns the end of a file that should be longer into errMoved.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errMoved
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Changes visits what differs between two snapshots, by path.
+func (s *Store) Changes(ctx context.Context, from, to Snapshot, visit func(tree.Change) error) error {
+	before, ok := from.Tree.Ref()
+	after, too := to.Tree.Ref()
+	if !ok || !too {
+		return ErrDamaged
+	}
+	if before == after {
+		return nil
+	}
+	old, r1 := s.Loader(from)
+	fresh, r2 := s.Loader(to)
+	err := tree.Diff(ctx, old, before, fresh, after, visit)
+	return errors.Join(err, r1.Close(), r2.Close())
+}
+
+// lateName marks a snapshot that came too late for what it stands for.
+const lateName = "late"
+
+// MarkLate makes Late true in a snapshot that is there already.
+func (h *Held) MarkLate(v Version) error {
+	return disk.WriteCache(filepath.Join(h.SnapshotDir(v), lateName), nil, 0o600)
+}
+
+// markedLate says whether MarkLate was called.
+func (s *Store) markedLate(v Version) bool {
+	_, err := os.Lstat(filepath.Join(s.SnapshotDir(v), lateName))
+	return err == nil
+}
+
+// Paired is the newest snapshot of the lineage that stands for a checkpoint, 0
+// if none does.
+func (s *Store) Paired(checkpoint, lineage string) (Version, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range slices.Backward(versions) {
+		if _, err := os.Lstat(s.pairPath(v, checkpoint)); err != nil {
+			continue
+		}
+		if snap, err := s.Snapshot(v); err == nil && snap.Lineage == lineage {
+			return v, nil
+		}
+	}
+	return 0, nil
+}
+
+func (s *Store) pairPath(v Version, checkpoint string) string {
+	return filepath.Join(s.SnapshotDir(v), "pair-"+checkpoint+".json")
+}

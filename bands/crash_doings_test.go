@@ -1,0 +1,180 @@
+//go:build faults && (linux || darwin)
+
+package bands_test
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
+)
+
+// doings are all that writes.
+func doings() []doing {
+	return []doing{
+		{name: "first snapshot", prepare: planted, do: take, after: afterTake},
+		{name: "snapshot", prepare: changed, do: take, after: afterTake},
+		{name: "snapshot of large files", prepare: large, do: take, after: afterTake},
+		{name: "restore", prepare: changed, do: restoreFirst, after: afterRestore},
+		{name: "restore of large files", prepare: large, do: restoreFirst, after: afterRestore},
+		{name: "undo", prepare: restored, do: undo, after: afterUndo},
+		{name: "finish of what was stopped", prepare: stoppedRestore, do: finish, after: afterFinish, step: 3},
+		{name: "delete", prepare: several, do: deleteSecond, after: afterDelete},
+		{name: "prune", prepare: several, do: prune, after: afterPrune},
+		{name: "compact", prepare: deleted, do: compact, after: afterTake},
+		{name: "pair", prepare: changed, do: pair, after: afterTake},
+		{name: "sweep", prepare: changed, do: sweep, after: afterTake},
+	}
+}
+
+func planted(w *world) { w.tree.Plant(25) }
+
+func changed(w *world) {
+	planted(w)
+	w.take(bands.TakeOptions{})
+	w.tree.Edit(15)
+}
+
+func large(w *world) {
+	w.tree.Large = true
+	changed(w)
+}
+
+// restored stands after a restore.
+func restored(w *world) {
+	changed(w)
+	w.restore(1)
+	w.tree.Edit(3)
+}
+
+// several has automatic snapshots.
+func several(w *world) {
+	planted(w)
+	for range 4 {
+		w.take(bands.TakeOptions{Cause: bands.Auto})
+		w.tree.Edit(8)
+	}
+}
+
+// deleted has bands of which much is dead.
+func deleted(w *world) {
+	several(w)
+	w.delete(1)
+	w.delete(2)
+}
+
+func undo(w *world, h *bands.Held) error {
+	_, err := w.undo(h)
+	return incomplete(err)
+}
+
+func finish(w *world, h *bands.Held) error {
+	if _, is := w.store.Interrupted(w.opts.Lineage); !is {
+		return nil
+	}
+	_, err := h.Finish(w.ctx.Context(), w.restoreOptions())
+	return incomplete(err)
+}
+
+func deleteSecond(_ *world, h *bands.Held) error { return h.Delete(2) }
+
+func prune(w *world, h *bands.Held) error {
+	_, err := h.Prune(w.ctx.Context(), policy())
+	return err
+}
+
+func compact(w *world, h *bands.Held) error {
+	_, err := h.Compact(w.ctx.Context())
+	return err
+}
+
+func pair(_ *world, h *bands.Held) error {
+	return h.AddPair(1, bands.Pair{Checkpoint: "0123456789ab", Commit: "0123456789012345678901234567890123456789"})
+}
+
+func sweep(_ *world, h *bands.Held) error { return h.Sweep() }
+
+// afterTake: a snapshot that wasn't completed is none; nothing else is touched.
+func afterTake(_ *testing.T, w *world, _ int, present treetest.Model) {
+	w.unchanged(present)
+	w.whole()
+	if _, is := w.store.Interrupted(w.opts.Lineage); is {
+		w.tb.Fatalf("a restore was interrupted, but there was none")
+	}
+	w.adopt(present)
+	w.goesOn()
+}
+
+// afterRestore: the tree is the old or the new one, or the store knows the way
+// to either.
+func afterRestore(t *testing.T, w *world, n int, present treetest.Model) {
+	t.Helper()
+	w.whole()
+	w.adopt(present)
+	w.eitherWay(n, w.holds[1], present)
+	w.goesOn()
+}
+
+// afterUndo is afterRestore where the target is the rescue.
+func afterUndo(t *testing.T, w *world, n int, present treetest.Model) {
+	t.Helper()
+	w.whole()
+	w.adopt(present)
+	w.eitherWay(n, w.holds[2], present)
+	w.goesOn()
+}
+
+// stoppedRestore stands after a restore that was killed when it had begun.
+func stoppedRestore(w *world) {
+	t, ok := w.tb.(*testing.T)
+	if !ok {
+		w.tb.Fatalf("it needs a test")
+	}
+	changed(w)
+	w.before = w.tree.Read()
+	for n := 10; ; n += 7 {
+		doing{name: "restore"}.child(t, w, "crash:"+strconv.Itoa(n), w.dir+"/mark"+strconv.Itoa(n))
+		if _, is := w.store.Interrupted(w.opts.Lineage); is {
+			break
+		}
+		if n > 2000 {
+			t.Fatal("no restore was stopped when it had begun")
+		}
+	}
+	w.adopt(w.before)
+}
+
+// afterFinish: a restore that was stopped twice can be finished or taken back.
+func afterFinish(t *testing.T, w *world, n int, _ treetest.Model) {
+	t.Helper()
+	w.whole()
+	w.adopt(w.before)
+	w.eitherWay(n, w.holds[1], w.before)
+	w.goesOn()
+}
+
+// afterDelete: the snapshot is there and whole, or gone; the others are.
+func afterDelete(t *testing.T, w *world, _ int, present treetest.Model) {
+	t.Helper()
+	w.gone(2)
+	afterTake(t, w, 0, present)
+}
+
+// gone forgets those of the versions that aren't there any more.
+func (w *world) gone(versions ...bands.Version) {
+	w.tb.Helper()
+	for _, v := range versions {
+		if _, err := w.store.Snapshot(v); errors.Is(err, bands.ErrNoSnapshot) {
+			delete(w.holds, v)
+		}
+	}
+}
+
+// afterPrune: automatic ones but the last may be gone.
+func afterPrune(t *testing.T, w *world, _ int, present treetest.Model) {
+	t.Helper()
+	w.gone(1, 2, 3)
+	afterTake(t, w, 0, present)
+}

@@ -1,0 +1,114 @@
+//go:build (faults || fs) && (linux || darwin)
+
+package bands_test
+
+import (
+	"errors"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
+)
+
+func take(w *world, h *bands.Held) error {
+	_, err := h.Take(w.ctx.Context(), bands.TakeOptions{Options: w.opts, Cause: bands.Named, Force: true})
+	return err
+}
+
+func restoreFirst(w *world, h *bands.Held) error {
+	_, err := h.Restore(w.ctx.Context(), 1, w.restoreOptions())
+	return incomplete(err)
+}
+
+// incomplete lets what obstructs a restore be: the trees are compared.
+func incomplete(err error) error {
+	if errors.Is(err, bands.ErrIncomplete) {
+		return nil
+	}
+	return err
+}
+
+// whole says that every snapshot that was there holds what it did; what was
+// taken meanwhile is taken up.
+func (w *world) whole() {
+	w.tb.Helper()
+	snapshots, err := w.store.Snapshots()
+	w.must(err)
+	there := map[bands.Version]bool{}
+	for _, s := range snapshots {
+		there[s.Version] = true
+		w.last = max(w.last, s.Version)
+	}
+	for v := range w.holds {
+		if !there[v] {
+			w.tb.Fatalf("%v has gone", v)
+		}
+		w.export(v)
+	}
+	damage, err := w.store.Verify(w.ctx.Context(), 0, nil)
+	w.must(err)
+	if !damage.OK() {
+		w.tb.Fatalf("damaged: %+v", damage)
+	}
+}
+
+// unchanged says that the tree is what it was.
+func (w *world) unchanged(present treetest.Model) {
+	w.tb.Helper()
+	if diff := treetest.Diff(present, w.tree.Read()); diff != "" {
+		w.tb.Fatalf("the tree was changed:\n%s", diff)
+	}
+}
+
+// goesOn sweeps, takes one more snapshot and restores an old one.
+func (w *world) goesOn() {
+	w.tb.Helper()
+	w.hold((*bands.Held).Sweep)
+	w.tidy()
+	w.take(bands.TakeOptions{})
+	w.export(w.last)
+	w.tree.Edit(3)
+	w.restore(w.versions()[0])
+	damage, err := w.store.Verify(w.ctx.Context(), 0, nil)
+	w.must(err)
+	if !damage.OK() {
+		w.tb.Fatalf("damaged in the end: %+v", damage)
+	}
+}
+
+// adopt takes up snapshots of the tree that were taken meanwhile.
+func (w *world) adopt(present treetest.Model) {
+	w.tb.Helper()
+	versions, err := w.store.Versions()
+	w.must(err)
+	for _, v := range versions {
+		if _, known := w.holds[v]; !known {
+			w.holds[v] = present
+			w.export(v)
+		}
+	}
+}
+
+// eitherWay says that the tree is the old or the new one, or that the store knows
+// the way to either.
+func (w *world) eitherWay(n int, target, present treetest.Model) {
+	w.tb.Helper()
+	if _, is := w.store.Interrupted(w.opts.Lineage); !is {
+		want, loose := treetest.Restored(target, present)
+		got := w.tree.Read()
+		diff := treetest.Diff(want, got, loose...)
+		if old := treetest.Diff(present, got); old != "" && diff != "" {
+			w.tb.Fatalf("no restore was interrupted, but the tree is not as it was:\n%s\nand not restored:\n%s", old, diff)
+		}
+		return
+	}
+	if n%2 == 0 {
+		w.changes("finish", target, present, func(h *bands.Held) (bands.Restored, error) {
+			return h.Finish(w.ctx.Context(), w.restoreOptions())
+		})
+	} else {
+		w.changes("undo of what was stopped", present, present, w.undo)
+	}
+	if journal, is := w.store.Interrupted(w.opts.Lineage); is {
+		w.tb.Fatalf("it is completed, but still: %+v", journal)
+	}
+}

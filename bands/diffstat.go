@@ -1,0 +1,297 @@
+package bands
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+const (
+	// countable is the length up to which lines are counted.
+	countable = 4 << 20
+	// binaryHead is how much of a file is looked at for a NUL, as git does.
+	binaryHead = 8000
+	// countedFiles is up to how many differing files the lines of added and
+	// deleted ones are counted too.
+	countedFiles = 5000
+)
+
+// Side is one of the two trees of a diff.
+type Side struct {
+	loader tree.Loader
+	root   band.Ref
+	// copy writes a file's content until w has enough.
+	copy  func(w io.Writer, path string, e *tree.Entry) error
+	close func() error
+}
+
+// SnapshotSide is a snapshot as a side of a diff.
+func (s *Store) SnapshotSide(v Snapshot) (Side, error) {
+	content, err := s.contents(v)
+	if err != nil {
+		return Side{}, err
+	}
+	root, _ := v.Tree.Ref()
+	return Side{
+		loader: content.records, root: root, close: content.reader.Close,
+		copy: func(w io.Writer, _ string, e *tree.Entry) error { return content.copyTo(w, e) },
+	}, nil
+}
+
+// PresentSide is the tree as Scan found it below root as a side of a diff. What
+// files hold is read from the tree itself. The caller closes p.
+func (s *Store) PresentSide(p *Present, root string) (Side, error) {
+	return Side{
+		loader: p.Loader, root: p.Tree, close: func() error { return nil },
+		copy: func(w io.Writer, path string, _ *tree.Entry) error { return copyBelow(w, root, path) },
+	}, nil
+}
+
+// Close closes what the side has open.
+func (s Side) Close() error {
+	if s.close == nil {
+		return nil
+	}
+	return s.close()
+}
+
+func copyBelow(w io.Writer, root, path string) (err error) {
+	dir, err := openBelow(root, parentOf(path))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	f, err := dir.OpenFile(baseOf(path))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, f)
+	return errors.Join(err, f.Close())
+}
+
+// errEnough ends a copy.
+var errEnough = errors.New("enough")
+
+// limited takes n bytes.
+type limited struct {
+	bytes.Buffer
+	n int
+}
+
+// Write takes what there is room for.
+func (l *limited) Write(b []byte) (int, error) {
+	if room := l.n - l.Len(); len(b) >= room {
+		_, _ = l.Buffer.Write(b[:room])
+		return room, errEnough
+	}
+	return l.Buffer.Write(b)
+}
+
+// read is a file's content, at most n bytes of it; of a symlink, where it points.
+func (s Side) read(path string, e *tree.Entry, n int) ([]byte, error) {
+	switch {
+	case e == nil || e.Kind == tree.File && e.Size == 0:
+		return nil, nil
+	case e.Kind == tree.Symlink:
+		return []byte(e.Target), nil
+	}
+	to := &limited{n: n}
+	if err := s.copy(to, path, e); err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return to.Bytes(), nil
+}
+
+// DiffKind is what became of a path.
+type DiffKind string
+
+// The kinds of differences.
+const (
+	DiffAdded      DiffKind = "added"
+	DiffDeleted    DiffKind = "deleted"
+	DiffModified   DiffKind = "modified"
+	DiffRenamed    DiffKind = "renamed"
+	DiffAttributes DiffKind = "attributes"
+	DiffType       DiffKind = "type"
+)
+
+// FileDiff is one file that differs.
+type FileDiff struct {
+	Path string
+	// OldPath is the former path of a renamed file.
+	OldPath string
+	Kind    DiffKind
+	// Added and Removed count lines, if Counted. Those of a Binary file, and of
+	// one above 4 MiB, are not counted.
+	Added, Removed  int
+	Counted, Binary bool
+
+	old, now *tree.Entry
+}
+
+// DiffOptions narrow a diff.
+type DiffOptions struct {
+	// Paths are files and directories; none: everything.
+	Paths []string
+	// NoCounts leaves out the lines, so that less content is read.
+	NoCounts bool
+}
+
+// DiffStat tells the files that differ, sorted by path. Directories are told of
+// only where they are empty or their attributes differ. Times don't count, nor
+// does what one of the sides doesn't hold.
+func DiffStat(ctx context.Context, old, now Side, o DiffOptions) ([]FileDiff, error) {
+	list, err := differences(ctx, old, now, o)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = findRenames(old, now, list); err != nil {
+		return nil, err
+	}
+	if !o.NoCounts {
+		if err := countLines(ctx, old, now, list); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, func(a, b FileDiff) int { return cmp.Compare(a.Path, b.Path) })
+	return list, nil
+}
+
+func differences(ctx context.Context, old, now Side, o DiffOptions) ([]FileDiff, error) {
+	in, err := Scope{Paths: o.Paths}.compile(nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []FileDiff
+	err = tree.Diff(ctx, old.loader, old.root, now.loader, now.root, func(c tree.Change) error {
+		if in.relate(c.Path) != inside || c.Path == "" {
+			return nil
+		}
+		kind, err := diffKind(c, old.loader, now.loader)
+		if err != nil || kind == "" {
+			return err
+		}
+		list = append(list, FileDiff{Path: c.Path, Kind: kind, old: c.Old, now: c.New})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compare: %w", err)
+	}
+	return list, nil
+}
+
+// diffKind is "" for what isn't told.
+func diffKind(c tree.Change, old, now tree.Loader) (DiffKind, error) {
+	switch c.Kind {
+	case tree.Modified:
+		return DiffModified, nil
+	case tree.TypeChanged:
+		return DiffType, nil
+	case tree.Attributes:
+		a, b := c.Old.Attr, c.New.Attr
+		a.Mtime = b.Mtime
+		if sameAttr(&a, &b) {
+			return "", nil
+		}
+		return DiffAttributes, nil
+	case tree.Added:
+		return toldIfEmpty(now, c.New, DiffAdded)
+	case tree.Deleted:
+		return toldIfEmpty(old, c.Old, DiffDeleted)
+	default:
+		return "", nil
+	}
+}
+
+func toldIfEmpty(l tree.Loader, e *tree.Entry, kind DiffKind) (DiffKind, error) {
+	if e.Kind == tree.Unknown {
+		return "", nil
+	}
+	if e.Kind != tree.Dir {
+		return kind, nil
+	}
+	d, err := loadDir(l, e.Content)
+	if err != nil || len(d.Entries) > 0 {
+		return "", err
+	}
+	return kind, nil
+}
+
+// countLines counts the lines of the files, several at once.
+func countLines(ctx context.Context, old, now Side, list []FileDiff) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(runtime.NumCPU(), 2))
+	for i := range list {
+		d := &list[i]
+		if len(list) > countedFiles && (d.Kind == DiffAdded || d.Kind == DiffDeleted) {
+			continue
+		}
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return d.count(old, now)
+		})
+	}
+	return group.Wait()
+}
+
+func (d *FileDiff) count(old, now Side) error {
+	if d.Kind == DiffType || isDir(d.old) || isDir(d.now) {
+		return nil
+	}
+	if d.Kind == DiffAttributes || d.Kind == DiffRenamed && d.old.Content.Hash == d.now.Content.Hash {
+		d.Counted = true
+		return nil
+	}
+	a, b, ok, err := d.texts(old, now)
+	if err != nil || !ok {
+		return err
+	}
+	d.Counted = true
+	d.Added, d.Removed = counts(lineDiff(a, b))
+	return nil
+}
+
+// texts are the contents on both sides; false if they are not to be compared
+// by lines.
+func (d *FileDiff) texts(old, now Side) (a, b string, ok bool, err error) {
+	oldPath := cmp.Or(d.OldPath, d.Path)
+	limit := countable + 1
+	large := sizeOf(d.old) > countable || sizeOf(d.now) > countable
+	if large {
+		limit = binaryHead
+	}
+	x, err := old.read(oldPath, d.old, limit)
+	if err != nil {
+		return "", "", false, fmt.Errorf("compare %s: %w", oldPath, err)
+	}
+	y, err := now.read(d.Path, d.now, limit)
+	if err != nil {
+		return "", "", false, fmt.Errorf("compare %s: %w", d.Path, err)
+	}
+	d.Binary = isBinary(x) || isBinary(y)
+	if d.Binary || large || len(x) > countable || len(y) > countable {
+		return "", "", false, nil
+	}
+	return string(x), string(y), true, nil
+}
+
+func sizeOf(e *tree.Entry) int64 {
+	if e == nil {
+		return 0
+	}
+	return e.Size
+}
+
+func isBinary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), binaryHead)], 0) >= 0 }

@@ -1,0 +1,134 @@
+//go:build fs && linux
+
+package bands_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
+)
+
+// fill leaves so many bytes of a file system free, give or take.
+func fill(t *testing.T, dir string, free int64) {
+	t.Helper()
+	script := fmt.Sprintf(`
+dd if=/dev/zero of=fill bs=64k 2>/dev/null
+sync fill
+dd if=/dev/zero of=fill.rest bs=512 2>/dev/null
+sync fill.rest
+truncate -s -%d fill
+sync fill
+true`, free)
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("fill: %v\n%s", err, out)
+	}
+}
+
+func drain(t *testing.T, dir string) {
+	t.Helper()
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "fill")), os.RemoveAll(filepath.Join(dir, "fill.rest"))); err != nil {
+		t.Fatal(err)
+	}
+	_ = exec.Command("sync", dir).Run()
+}
+
+// TestFSFull: the file system becomes full in the middle of a snapshot or a
+// restore, wherever that is. There is an error, nothing is lost, and with room
+// again all goes on.
+func TestFSFull(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dir := testkit.Mount(t, kind, 64)
+			for i, free := range []int64{0, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20} {
+				w := newWorld(t, t, filepath.Join(dir, fmt.Sprint(i)), treetest.Seeded(uint64(i)))
+				w.fullStory(t, dir, free)
+				w.remove()
+			}
+		})
+	}
+}
+
+func (w *world) fullStory(t *testing.T, dir string, free int64) {
+	t.Helper()
+	w.tree.Plant(40)
+	w.take(bands.TakeOptions{})
+	w.tree.Edit(30)
+	for i := range 40 { // to come in one restore
+		w.must(os.WriteFile(filepath.Join(w.tree.Root, fmt.Sprintf("more-%d", i)), []byte(fmt.Sprint(i)), 0o644))
+	}
+	w.take(bands.TakeOptions{})
+	w.tree.Edit(10)
+	present := w.tree.Read()
+
+	fill(t, dir, free)
+	errTake := w.try(func(h *bands.Held) error { return take(w, h) })
+	w.reopen()
+	w.unchanged(present)
+	w.whole()
+	w.adopt(present)
+	errRestore := w.try(func(h *bands.Held) error { return restoreFirst(w, h) })
+	if free == 0 && (errTake == nil || errRestore == nil) {
+		t.Errorf("nothing is free, but: %v, %v", errTake, errRestore)
+	}
+	drain(t, dir)
+
+	w.reopen()
+	w.whole()
+	w.adopt(present)
+	w.eitherWay(int(free>>16), w.holds[1], present)
+	w.goesOn()
+}
+
+// try does something that may fail for want of room.
+func (w *world) try(do func(h *bands.Held) error) error {
+	w.tb.Helper()
+	h, err := w.store.Hold(w.ctx.Context())
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(h), h.Release())
+}
+
+// TestFSReadOnlyStore: a store that can't be written is read all the same.
+func TestFSReadOnlyStore(t *testing.T) {
+	t.Parallel()
+	dir := testkit.Mount(t, testkit.Ext4, 64)
+	w := newWorld(t, t, filepath.Join(dir, "w"), treetest.Seeded(9))
+	w.tree.Plain = true
+	w.tree.Plant(20)
+	v := w.take(bands.TakeOptions{}).Snapshot
+	if out, err := exec.Command("mount", "-o", "remount,ro", dir).CombinedOutput(); err != nil {
+		t.Skipf("can't be mounted read-only: %s", out)
+	}
+	w.reopen()
+	snapshots, err := w.store.Snapshots()
+	if err != nil || len(snapshots) != 1 {
+		t.Fatalf("%v, %v", snapshots, err)
+	}
+	damage, err := w.store.Verify(t.Context(), 0, nil)
+	if err != nil || !damage.OK() {
+		t.Errorf("%+v, %v", damage, err)
+	}
+	present, err := w.store.Scan(t.Context(), w.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := w.store.Plan(t.Context(), present, v, bands.Scope{})
+	if err := errors.Join(err, present.Close()); err != nil || !plan.Empty() {
+		t.Errorf("%+v, %v", plan.Steps, err)
+	}
+	if err := w.try(func(h *bands.Held) error { return take(w, h) }); err == nil {
+		t.Error("a snapshot was taken")
+	}
+}

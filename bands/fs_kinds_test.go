@@ -1,0 +1,155 @@
+//go:build fs && linux
+
+package bands_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
+)
+
+// fsKinds are file systems, and how a store links its bands there.
+func fsKinds() map[string]disk.Linking {
+	return map[string]disk.Linking{
+		testkit.Ext4: disk.Hardlink, testkit.XFS: disk.Reflink, testkit.Btrfs: disk.Reflink,
+		testkit.VFAT: disk.Copy, testkit.Tmpfs: disk.Hardlink,
+	}
+}
+
+// TestFSStories is the property about restores on each file system, with what
+// that can hold.
+func TestFSStories(t *testing.T) {
+	t.Parallel()
+	for kind, linking := range fsKinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dir := testkit.Mount(t, kind, 400)
+			for seed := range 12 {
+				w := newWorld(t, t, filepath.Join(dir, fmt.Sprint(seed)), treetest.Seeded(uint64(seed)))
+				if got := w.store.Linking(); got != linking {
+					t.Fatalf("linked by %s, want %s", got, linking)
+				}
+				w.story(seed%3 == 0)
+				w.delete(w.versions()[0])
+				w.check()
+				w.remove()
+				if t.Failed() {
+					t.Fatalf("with seed %d", seed)
+				}
+			}
+		})
+	}
+}
+
+// TestFSStoreElsewhere: tree and store are on different file systems.
+func TestFSStoreElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, kinds := range [][2]string{
+		{testkit.Ext4, testkit.VFAT}, {testkit.XFS, testkit.Btrfs}, {testkit.Btrfs, testkit.Ext4}, {testkit.VFAT, testkit.XFS},
+	} {
+		t.Run(kinds[0]+" in "+kinds[1], func(t *testing.T) {
+			t.Parallel()
+			one, two := testkit.Mount(t, kinds[0], 400), testkit.Mount(t, kinds[1], 400)
+			w := newWorld(t, t, filepath.Join(one, "w"), treetest.Seeded(5))
+			var err error
+			w.store, err = bands.Create(filepath.Join(two, "store"))
+			w.must(err)
+			w.story(true)
+		})
+	}
+}
+
+// TestFSSharesBlocks: where there are reflinks, a large file and the bands of
+// many snapshots take room once.
+func TestFSSharesBlocks(t *testing.T) {
+	t.Parallel()
+	const mb = 1 << 20
+	for _, kind := range []string{testkit.XFS, testkit.Btrfs} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dir := testkit.Mount(t, kind, 600)
+			w := newWorld(t, t, filepath.Join(dir, "w"), treetest.Seeded(1))
+			data := make([]byte, 100*mb)
+			for i := range data {
+				data[i] = byte(i>>12) ^ byte(i*7)
+			}
+			w.must(os.WriteFile(filepath.Join(w.tree.Root, "large"), data, 0o644))
+			before := used(t, dir)
+			for i := range 5 {
+				w.must(os.WriteFile(filepath.Join(w.tree.Root, "small"), []byte{byte(i)}, 0o644))
+				w.take(bands.TakeOptions{})
+			}
+			if grown := used(t, dir) - before; grown > 20*mb {
+				t.Errorf("snapshots of a file of 100 MB take %d MB", grown/mb)
+			}
+			w.must(os.Remove(filepath.Join(w.tree.Root, "large")))
+			w.restore(1)
+			if grown := used(t, dir) - before; grown > 20*mb {
+				t.Errorf("with the file restored they take %d MB", grown/mb)
+			}
+		})
+	}
+}
+
+// used is how many bytes of a file system are in use.
+func used(t *testing.T, dir string) int64 {
+	t.Helper()
+	f, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.Syncfs(int(f.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil {
+		t.Fatal(err)
+	}
+	return int64(st.Blocks-st.Bfree) * st.Bsize
+}
+
+// TestFSMountInside: what is mounted in the tree is not entered, and stays.
+func TestFSMountInside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t, t.TempDir(), treetest.Seeded(3))
+	t.Cleanup(func() { treetest.Loosen(w.dir) })
+	w.tree.Plain = true
+	w.tree.Plant(15)
+	mounted := filepath.Join(w.tree.Root, "mounted")
+	testkit.MountAt(t, testkit.Tmpfs, 16, mounted)
+	inside := filepath.Join(mounted, "inside")
+	w.must(os.WriteFile(inside, []byte("of another file system"), 0o644))
+	w.mountedStory(t, inside)
+}
+
+func (w *world) mountedStory(t *testing.T, inside string) {
+	t.Helper()
+	root := w.tree.Root
+	plain := func() treetest.Model { return treetest.Read(t, root, "mounted") }
+	one := plain()
+	v := w.take(bands.TakeOptions{}).Snapshot
+	if v.Totals.Unknown != 1 {
+		t.Errorf("%d paths are unknown, want 1", v.Totals.Unknown)
+	}
+	w.must(os.WriteFile(filepath.Join(root, "new"), []byte("new"), 0o644))
+	w.must(os.WriteFile(inside, []byte("changed"), 0o644))
+	w.hold(func(h *bands.Held) error {
+		_, err := h.Restore(t.Context(), v.Version, w.restoreOptions())
+		return err
+	})
+	if diff := treetest.Diff(one, plain()); diff != "" {
+		t.Error(diff)
+	}
+	if data, err := os.ReadFile(inside); err != nil || string(data) != "changed" {
+		t.Errorf("the other file system has %q, %v", data, err)
+	}
+}

@@ -1,0 +1,101 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Held is a store whose lock this process has.
+type Held struct {
+	*Store
+
+	lock *disk.FileLock
+}
+
+// Hold takes the store's lock, and waits for it until ctx ends: then the error
+// is disk.ErrLocked. A store that went meanwhile is ErrNoStore, and is not made
+// again.
+func (s *Store) Hold(ctx context.Context) (*Held, error) {
+	if _, err := os.Stat(s.path(infoFile)); err != nil {
+		return nil, fmt.Errorf("lock store %s: %w", s.dir, ErrNoStore)
+	}
+	lock, err := disk.Lock(ctx, s.path(lockFile))
+	if err != nil {
+		return nil, fmt.Errorf("lock store: %w", err)
+	}
+	if _, err := os.Stat(s.path(infoFile)); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock store %s: %w", s.dir, ErrNoStore), lock.Unlock())
+	}
+	return &Held{Store: s, lock: lock}, nil
+}
+
+// Release gives the lock back.
+func (h *Held) Release() error { return h.lock.Unlock() }
+
+// SetInfo writes store.json; format and linking stay as they are.
+func (h *Held) SetInfo(info Info) error {
+	if err := h.writeInfo(info); err != nil {
+		return fmt.Errorf("describe store: %w", err)
+	}
+	return nil
+}
+
+// Sweep removes what killed processes left.
+func (h *Held) Sweep() error {
+	entries, err := os.ReadDir(h.dir)
+	if err != nil {
+		return fmt.Errorf("sweep store: %w", err)
+	}
+	var failed []error
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, makingPrefix) || strings.HasPrefix(name, removedPrefix) ||
+			strings.HasSuffix(name, tempSuffix) || strings.Contains(name, tempPrefix) {
+			failed = append(failed, removeAll(h.path(name)))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// DropCaches removes what only makes snapshots fast. The next one reads
+// everything, and stores anew what the store doesn't have whole.
+func (h *Held) DropCaches() error {
+	failed := []error{band.ResetDedupe(h.path(dedupeFile))}
+	caches, err := filepath.Glob(filepath.Join(escapeGlob(h.dir), statPrefix+"*"))
+	failed = append(failed, err)
+	for _, path := range caches {
+		failed = append(failed, removeFile(path))
+	}
+	return errors.Join(failed...)
+}
+
+// escapeGlob makes a path a pattern that matches it.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+func removeAll(path string) error {
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	return os.RemoveAll(path)
+}
+
+// removeFile removes a file if it is there.
+func removeFile(path string) error {
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

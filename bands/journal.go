@@ -1,0 +1,108 @@
+package bands
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+// Operation is what a journal is about.
+type Operation string
+
+// The operations.
+const (
+	OpRestore Operation = "restore"
+	OpUndo    Operation = "undo"
+	OpRedo    Operation = "redo"
+)
+
+// journalFormat is the format of journals and histories.
+const journalFormat = 1
+
+// Journal tells of a restore that has begun. It is there until the restore has
+// ended, so one whose process is gone tells of a tree that may be half restored.
+type Journal struct {
+	Format  int       `json:"format"`
+	Op      Operation `json:"op"`
+	Lineage string    `json:"lineage"`
+	Root    string    `json:"root"`
+	// Target is what the tree was to become, Rescue what it was.
+	Target  Version   `json:"target"`
+	Rescue  Version   `json:"rescue"`
+	Started time.Time `json:"started_at"`
+	PID     int       `json:"pid"`
+	Start   uint64    `json:"process_start,omitempty"`
+	// Paths and Nested are the scope, Kept what it left as it was.
+	Paths  []string `json:"paths,omitempty"`
+	Nested bool     `json:"nested,omitempty"`
+	Kept   []string `json:"kept,omitempty"`
+	// Next is the history once the restore has ended.
+	Next History `json:"next"`
+}
+
+// Interrupted tells of a restore of the lineage that did not end: Finish
+// completes it, Undo takes it back. False while its process is at work.
+func (s *Store) Interrupted(lineage string) (Journal, bool) {
+	j, err := s.readJournal(lineage)
+	if err != nil || j == nil {
+		return Journal{}, false
+	}
+	if j.PID != os.Getpid() && proc.Alive(j.PID, j.Start) {
+		return Journal{}, false
+	}
+	return *j, true
+}
+
+func (s *Store) journalPath(lineage string) string {
+	return filepath.Join(s.dir, "journal-"+lineage+".json")
+}
+
+// readJournal reads the lineage's journal; nil if there is none. One that can't
+// be read counts as none: it is written whole, so another version wrote it.
+func (s *Store) readJournal(lineage string) (*Journal, error) {
+	data, err := os.ReadFile(s.journalPath(lineage))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read journal: %w", err)
+	}
+	var j Journal
+	if err := json.Unmarshal(data, &j); err != nil || j.Format != journalFormat || j.Lineage != lineage {
+		return nil, nil //nolint:nilerr,nilnil // see above
+	}
+	return &j, nil
+}
+
+func (h *Held) writeJournal(j Journal) error {
+	j.Format = journalFormat
+	data, err := json.Marshal(j)
+	if err != nil {
+		return fmt.Errorf("write journal: %w", err)
+	}
+	return disk.WriteDurable(h.journalPath(j.Lineage), data, 0o600)
+}
+
+// endJournal brings the history up to date and removes the journal.
+func (h *Held) endJournal(j Journal, changed bool) error {
+	if changed || j.Op != OpRestore {
+		if err := h.writeHistory(j.Lineage, j.Next); err != nil {
+			return err
+		}
+	}
+	path := h.journalPath(j.Lineage)
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("end journal: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package bands
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// A description is a JSON object whose first member is the SHA-256 of the whole
+// text, with zeros in its own place.
+const (
+	sealBefore = "{\n  \"sha256\": \""
+	sealAfter  = "\",\n"
+	sealLength = 2 * sha256.Size
+)
+
+// seal encodes v as a description.
+func seal(v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	text.WriteString(sealBefore)
+	text.WriteString(strings.Repeat("0", sealLength))
+	text.WriteString(sealAfter)
+	text.Write(bytes.TrimPrefix(data, []byte("{\n")))
+	text.WriteByte('\n')
+	sum := sha256.Sum256(text.Bytes())
+	hex.Encode(text.Bytes()[len(sealBefore):], sum[:])
+	return text.Bytes(), nil
+}
+
+// unseal decodes a description into v; false if it isn't what was written.
+func unseal(data []byte, v any) bool {
+	head := len(sealBefore) + sealLength + len(sealAfter)
+	if len(data) < head || !bytes.HasPrefix(data, []byte(sealBefore)) {
+		return false
+	}
+	place := data[len(sealBefore) : len(sealBefore)+sealLength]
+	var want [sha256.Size]byte
+	if _, err := hex.Decode(want[:], place); err != nil {
+		return false
+	}
+	copied := bytes.Clone(data)
+	copy(copied[len(sealBefore):], strings.Repeat("0", sealLength))
+	return sha256.Sum256(copied) == want && json.Unmarshal(data, v) == nil
+}
+
+// described is snapshot.json.
+type described struct {
+	Format int `json:"format"`
+	Snapshot
+}
+
+// snapshotFormat is the format of snapshot.json.
+const snapshotFormat = 1
+
+// Snapshots are all that can be read, ascending. Those that can't are told by
+// the error, which joins one for each.
+func (s *Store) Snapshots() ([]Snapshot, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Snapshot, 0, len(versions))
+	var failed []error
+	for _, v := range versions {
+		snap, err := s.Snapshot(v)
+		switch {
+		case err == nil:
+			list = append(list, snap)
+		case !errors.Is(err, ErrNoSnapshot): // deleted meanwhile
+			failed = append(failed, err)
+		}
+	}
+	return list, errors.Join(failed...)
+}
+
+// Snapshot reads what a version is: ErrNoSnapshot if there is none, ErrDamaged
+// if its description is not what was written.
+func (s *Store) Snapshot(v Version) (Snapshot, error) {
+	dir := s.SnapshotDir(v)
+	data, err := os.ReadFile(filepath.Join(dir, snapshotFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(dir); err == nil {
+			return Snapshot{}, fmt.Errorf("read snapshot %s: no %s: %w", v, snapshotFile, ErrDamaged)
+		}
+		return Snapshot{}, fmt.Errorf("read snapshot %s: %w", v, ErrNoSnapshot)
+	}
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read snapshot %s: %w", v, err)
+	}
+	var d described
+	if !unseal(data, &d) || d.Version != v {
+		return Snapshot{}, fmt.Errorf("read snapshot %s: %s: %w", v, snapshotFile, ErrDamaged)
+	}
+	if d.Format > snapshotFormat {
+		return Snapshot{}, fmt.Errorf("read snapshot %s: its format %d was made by a newer version", v, d.Format)
+	}
+	if _, ok := d.Tree.Ref(); !ok {
+		return Snapshot{}, fmt.Errorf("read snapshot %s: no tree: %w", v, ErrDamaged)
+	}
+	snap := d.Snapshot
+	snap.Late = snap.Late || s.markedLate(v)
+	snap.Pairs, err = s.pairs(v)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read snapshot %s: %w", v, err)
+	}
+	return snap, nil
+}
+
+// pairs reads the pairs of a version, oldest first. One that is damaged is left
+// out: git has the checkpoint.
+func (s *Store) pairs(v Version) ([]Pair, error) {
+	dir, err := os.Open(s.SnapshotDir(v))
+	if err != nil {
+		return nil, err
+	}
+	names, err := dir.Readdirnames(-1)
+	if err := errors.Join(err, dir.Close()); err != nil {
+		return nil, err
+	}
+	var list []Pair
+	for _, name := range names {
+		id, ok := strings.CutPrefix(strings.TrimSuffix(name, ".json"), pairPrefix)
+		if !ok || name != filepath.Base(s.pairPath(v, id)) {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(s.SnapshotDir(v), name))
+		if err != nil {
+			return nil, err
+		}
+		var p Pair
+		if unseal(data, &p) && p.Checkpoint == id {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b Pair) int {
+		if c := a.Created.Compare(b.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Checkpoint, b.Checkpoint)
+	})
+	return list, nil
+}
+
+// AddPair notes that the version stands for a checkpoint. A pair that is there
+// already is replaced.
+func (h *Held) AddPair(v Version, p Pair) error {
+	if p.Checkpoint == "" || strings.ContainsAny(p.Checkpoint, "/\\\x00") {
+		return fmt.Errorf("pair snapshot %s: %q is no checkpoint", v, p.Checkpoint)
+	}
+	if !h.has(v) {
+		return fmt.Errorf("pair snapshot %s: %w", v, ErrNoSnapshot)
+	}
+	data, err := seal(p)
+	if err != nil {
+		return fmt.Errorf("pair snapshot %s: %w", v, err)
+	}
+	if err := disk.WriteDurable(h.pairPath(v, p.Checkpoint), data, 0o600); err != nil {
+		return fmt.Errorf("pair snapshot %s: %w", v, err)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// linkGroups are the names of files with several names: by number, and back.
+type linkGroups struct {
+	names  map[uint64][]string
+	number map[string]uint64
+	entry  map[string]*tree.Entry
+}
+
+// groupsOf finds all names of the files with these numbers.
+func groupsOf(ctx context.Context, l tree.Loader, root band.Ref, numbers map[uint64]bool) (linkGroups, error) {
+	g := linkGroups{names: map[uint64][]string{}, number: map[string]uint64{}, entry: map[string]*tree.Entry{}}
+	if root.IsZero() || len(numbers) == 0 {
+		return g, nil
+	}
+	err := tree.Walk(ctx, l, root, func(path string, e tree.Entry, _ *tree.Directory) error {
+		if e.Kind == tree.File && e.Link != 0 && numbers[e.Link] {
+			g.names[e.Link] = append(g.names[e.Link], path)
+			g.number[path] = e.Link
+			g.entry[path] = &e
+		}
+		return nil
+	})
+	return g, err
+}
+
+// relinker brings together the names of one file, and takes apart what isn't
+// one file in the target.
+type relinker struct {
+	p         *planner
+	now, want linkGroups
+	steps     map[string]int // index in the plan's Steps
+	at        [2]band.Ref    // the roots now and wanted
+}
+
+// relink plans what names have to share their content. Steps of the plan
+// become links to the first of their group.
+func (p *planner) relink(ctx context.Context, now, want band.Ref) error {
+	if len(p.linked) == 0 {
+		return nil
+	}
+	had, wanted := map[uint64]bool{}, map[uint64]bool{}
+	for _, l := range p.linked {
+		if l.was != nil {
+			had[l.was.Link] = true
+		}
+		if l.want != nil {
+			wanted[l.want.Link] = true
+		}
+	}
+	delete(had, 0)
+	delete(wanted, 0)
+	r := &relinker{p: p, steps: map[string]int{}, at: [2]band.Ref{now, want}}
+	var err error
+	if r.want, err = groupsOf(ctx, p.want, want, wanted); err != nil && !damaged(err) {
+		return err
+	}
+	// What shares its content in the target may share it with others now.
+	for _, names := range r.want.names {
+		if err := r.alsoHad(names, had); err != nil {
+			return err
+		}
+	}
+	if r.now, err = groupsOf(ctx, p.now, now, had); err != nil {
+		return err
+	}
+	for i := range p.plan.Steps {
+		r.steps[p.plan.Steps[i].Path] = i
+	}
+	return r.run()
+}
+
+func (r *relinker) alsoHad(names []string, had map[uint64]bool) error {
+	if len(names) < 2 {
+		return nil
+	}
+	for _, name := range names {
+		e, err := r.lookup(0, name)
+		if err != nil {
+			return err
+		}
+		if e != nil && e.Link != 0 {
+			had[e.Link] = true
+		}
+	}
+	return nil
+}
+
+// lookup is the entry on one side: 0 is now, 1 the target; nil if there is none.
+func (r *relinker) lookup(side int, path string) (*tree.Entry, error) {
+	loader := r.p.now
+	if side == 1 {
+		loader = r.p.want
+	}
+	e, err := tree.Lookup(loader, r.at[side], path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrUnknown) || side == 1 && damaged(err) {
+		return nil, nil //nolint:nilnil // no entry is an answer
+	}
+	return &e, err
+}
+
+func (r *relinker) run() error {
+	done := map[uint64]bool{}
+	for _, l := range r.p.linked {
+		if l.want == nil || l.want.Kind != tree.File {
+			continue
+		}
+		number := l.want.Link
+		if number != 0 && len(r.want.names[number]) > 1 {
+			if !done[number] {
+				done[number] = true
+				if err := r.group(r.want.names[number]); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		r.alone(l)
+	}
+	return nil
+}
+
+// alone gives a file that has one name in the target a content of its own.
+func (r *relinker) alone(l linkPair) {
+	if _, planned := r.steps[l.path]; planned || l.was == nil || len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
+		return
+	}
+	r.rewrite(l.path, l.was, l.want, "")
+}
+
+// member is one name of a group.
+type member struct {
+	path      string
+	was, want *tree.Entry
+	step      int // -1: none
+	unit      bool
+	intact    bool
+}
+
+// group makes the names one file.
+func (r *relinker) group(names []string) error {
+	members := make([]member, 0, len(names))
+	for _, name := range names {
+		was, err := r.lookup(0, name)
+		if err != nil {
+			return err
+		}
+		m := member{path: name, was: was, want: r.want.entry[name], step: -1}
+		if i, ok := r.steps[name]; ok {
+			m.step, m.unit = i, r.p.plan.Steps[i].unit != 0
+		}
+		m.intact = m.step < 0 && r.p.same(was, m.want)
+		if m.intact || m.step >= 0 {
+			members = append(members, m)
+		}
+	}
+	first := r.first(members)
+	if first < 0 {
+		return nil
+	}
+	r.join(members, first)
+	return nil
+}
+
+// first chooses the name that keeps or gets the content: an intact one whose
+// file has no other names than those of the group, else one that is written anyway.
+func (r *relinker) first(members []member) int {
+	own := slices.IndexFunc(members, func(m member) bool {
+		if !m.intact {
+			return false
+		}
+		return !slices.ContainsFunc(r.now.names[m.was.Link], func(name string) bool {
+			return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
+		})
+	})
+	if own >= 0 {
+		return own
+	}
+	// A database is written with the files that belong to it, before the links.
+	if unit := slices.IndexFunc(members, func(m member) bool { return m.unit }); unit >= 0 {
+		return unit
+	}
+	if written := slices.IndexFunc(members, func(m member) bool { return m.step >= 0 }); written >= 0 {
+		return written
+	}
+	return slices.IndexFunc(members, func(m member) bool { return r.p.scope.relate(m.path) == inside })
+}
+
+func (r *relinker) join(members []member, first int) {
+	lead := members[first]
+	outsiders := lead.intact && slices.ContainsFunc(r.now.names[lead.was.Link], func(name string) bool {
+		return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
+	})
+	if outsiders && r.p.scope.relate(lead.path) != inside {
+		return
+	}
+	if outsiders {
+		r.rewrite(lead.path, lead.was, lead.want, "")
+		lead.intact = false
+	}
+	for i, m := range members {
+		switch {
+		case i == first:
+		case m.intact && lead.intact && lead.was.Link != 0 && m.was.Link == lead.was.Link:
+		case m.step >= 0:
+			s := &r.p.plan.Steps[m.step]
+			s.link = lead.path
+			if s.Kind == StepAttributes {
+				s.Kind = StepRewrite
+			}
+		case r.p.scope.relate(m.path) == inside:
+			r.rewrite(m.path, m.was, m.want, lead.path)
+		}
+	}
+}
+
+// rewrite adds a step for a path whose content is right, but shared with others.
+func (r *relinker) rewrite(path string, was, want *tree.Entry, link string) {
+	if !r.p.content.whole(want) {
+		r.p.plan.Damaged = append(r.p.plan.Damaged, path)
+		return
+	}
+	r.steps[path] = len(r.p.plan.Steps)
+	r.p.plan.Steps = append(r.p.plan.Steps, Step{Path: path, Kind: StepRewrite, Entry: want, Was: was, link: link})
+}

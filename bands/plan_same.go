@@ -1,0 +1,66 @@
+package bands
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// parter is a tree.Loader that knows the parts of files.
+type parter interface {
+	Parts(ref band.Ref) ([]band.Part, error)
+}
+
+// same says whether a path needs nothing done; names that share their content
+// are compared elsewhere.
+func (p *planner) same(a, b *tree.Entry) bool {
+	switch {
+	case a == nil || b == nil || a.Kind != b.Kind:
+		return false
+	case a.Kind == tree.Dir:
+		return a.Content.Hash == b.Content.Hash
+	case a.Kind == tree.Unknown:
+		return true
+	}
+	return sameAttr(&a.Attr, &b.Attr) && p.sameContent(a, b)
+}
+
+// sameContent compares files or symlinks, a of the present and b of the target.
+func (p *planner) sameContent(a, b *tree.Entry) bool {
+	if a.Kind != b.Kind || a.Size != b.Size || a.Parts != b.Parts || a.Target != b.Target {
+		return false
+	}
+	if a.Content.Hash == b.Content.Hash {
+		return true
+	}
+	now, ok := p.now.(parter)
+	if !ok || !a.Parts {
+		return false
+	}
+	// Lists say where parts are, and the same parts may be in two places.
+	x, errX := now.Parts(a.Content)
+	y, errY := p.content.records.Parts(b.Content)
+	return errX == nil && errY == nil && slices.EqualFunc(x, y, func(i, j band.Part) bool {
+		return i.Kind == j.Kind && i.Length == j.Length && i.Ref.Hash == j.Ref.Hash
+	})
+}
+
+func sameAttr(a, b *tree.Attr) bool {
+	return a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && a.Mtime.Equal(b.Mtime) && sameXattrs(a.Xattrs, b.Xattrs)
+}
+
+func sameXattrs(a, b []tree.Xattr) bool {
+	return slices.EqualFunc(a, b, func(x, y tree.Xattr) bool { return x.Name == y.Name && bytes.Equal(x.Value, y.Value) })
+}
+
+// tempPrefix begins the names of files that a restore is writing; 16 hex digits follow.
+const tempPrefix = ".entire-tmp-"
+
+// isTemp says whether the name is one of those.
+func isTemp(name string) bool {
+	digits, ok := strings.CutPrefix(name, tempPrefix)
+	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
+}

@@ -1,0 +1,127 @@
+package bands
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Scope is what a restore is about. The zero Scope is the whole tree, as the
+// target has it.
+type Scope struct {
+	// Root is the tree's absolute path; "": the target's.
+	Root string
+	// Paths are files and directories, relative to the root, with all below
+	// them; none: the whole tree.
+	Paths []string
+	// Nested restores nested repositories and submodules too. One that is named
+	// in Paths, or holds a path named there, is restored without it.
+	Nested bool
+	// Delete says whether a path that the target lacks may be removed; nil: yes.
+	// It is asked for files, symlinks and empty directories: a directory goes
+	// with the last thing in it.
+	Delete func(path string, e tree.Entry) bool
+	// Keep says which paths stay as they are, with all below them, whatever the
+	// target has; nil: none.
+	Keep func(path string) bool
+	// Force restores databases that a process has open.
+	Force bool
+}
+
+// relation is how a path stands to a scope.
+type relation int
+
+const (
+	outside relation = iota
+	above            // a directory that holds something of the scope
+	inside
+)
+
+// agentDir holds the agent's settings and is restored only when named.
+const agentDir = ".claude"
+
+// scope is a Scope in a form that answers fast.
+type scope struct {
+	Scope
+	named, over map[string]bool // the paths, and the directories above them
+	hidden      map[string]bool
+}
+
+// compile checks the paths. hidden are never touched, nor are the tree's own
+// .git and .entire.
+func (s Scope) compile(hidden []string) (*scope, error) {
+	c := &scope{Scope: s, named: map[string]bool{}, over: map[string]bool{}, hidden: map[string]bool{".git": true, ".entire": true}}
+	for _, h := range hidden {
+		c.hidden[path.Clean(h)] = true
+	}
+	for _, p := range s.Paths {
+		clean := path.Clean(p)
+		if p == "" || path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") || strings.IndexByte(p, 0) >= 0 {
+			return nil, fmt.Errorf("%q is not a path inside the tree", p)
+		}
+		if clean == "." {
+			clean = ""
+		}
+		c.named[clean] = true
+		for clean != "" {
+			clean = parentOf(clean)
+			c.over[clean] = true
+		}
+	}
+	return c, nil
+}
+
+// parentOf is the directory of a path from the root; "" is the root.
+func parentOf(p string) string {
+	return p[:max(strings.LastIndexByte(p, '/'), 0)]
+}
+
+func joinPath(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+func (s *scope) relate(p string) relation {
+	if len(s.named) == 0 {
+		return inside
+	}
+	for up := p; ; up = parentOf(up) {
+		if s.named[up] {
+			return inside
+		}
+		if up == "" {
+			break
+		}
+	}
+	if s.over[p] {
+		return above
+	}
+	return outside
+}
+
+// names says whether a path of the scope is at or below p.
+func (s *scope) names(p string) bool { return s.named[p] || s.over[p] }
+
+// hides says whether the path is never touched. Case doesn't matter: a file
+// system may not tell .git and .GIT apart.
+func (s *scope) hides(p string) bool {
+	return s.hidden[p] || (len(p) <= len(".entire") && s.hidden[strings.ToLower(p)])
+}
+
+func (s *scope) keeps(p string) bool { return s.Keep != nil && s.Keep(p) }
+
+func (s *scope) deletes(p string, e *tree.Entry) bool { return s.Delete == nil || s.Delete(p, *e) }
+
+// relIn is the path of target below root, slashes between; false if it isn't there.
+func relIn(root, target string) (string, bool) {
+	rel, err := filepath.Rel(root, target)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}

@@ -1,0 +1,403 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// planner compares the tree as it is with the one that is wanted.
+type planner struct {
+	now, want tree.Loader
+	content   *contents // of the target
+	scope     *scope
+	plan      *Plan
+	busy      map[string]bool // main files of databases that stay as they are
+	seen      map[string]bool // paths of the scope that were met
+	linked    []linkPair      // files with several names, on either side
+}
+
+// linkPair is a path that has several names now or in the target.
+type linkPair struct {
+	path      string
+	was, want *tree.Entry
+}
+
+// run fills the plan.
+func (p *planner) run(ctx context.Context, now, want band.Ref) error {
+	w, err := loadDir(p.now, now)
+	if err != nil {
+		return err
+	}
+	t, err := loadDir(p.want, want)
+	if err != nil {
+		return err
+	}
+	if now.Hash != want.Hash {
+		if _, err := p.merge(ctx, "", w, t, p.plan); err != nil {
+			return err
+		}
+		if p.scope.relate("") == inside {
+			p.directory("", w, t, p.plan)
+		}
+	}
+	if err := p.missing(now, want); err != nil {
+		return err
+	}
+	if err := p.relink(ctx, now, want); err != nil {
+		return err
+	}
+	p.plan.tidy()
+	return nil
+}
+
+// loadDir reads a directory; the zero reference is an empty one.
+func loadDir(l tree.Loader, ref band.Ref) (*tree.Directory, error) {
+	if ref.IsZero() {
+		return &tree.Directory{}, nil
+	}
+	return l.Directory(ref)
+}
+
+// missing finds the paths of the scope that neither side has.
+func (p *planner) missing(now, want band.Ref) error {
+	for name := range p.scope.named {
+		if p.seen[name] || name == "" {
+			continue
+		}
+		_, err := tree.Lookup(p.want, want, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			_, err = tree.Lookup(p.now, now, name)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			p.plan.Missing = append(p.plan.Missing, name)
+		case errors.Is(err, tree.ErrUnknown):
+			p.plan.Unknown = append(p.plan.Unknown, name)
+		case errors.Is(err, band.ErrDamaged), errors.Is(err, tree.ErrBad):
+			p.plan.Damaged = append(p.plan.Damaged, name)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// merge compares the entries of a directory that is on one side at least. It
+// answers whether nothing of it stays.
+func (p *planner) merge(ctx context.Context, dir string, was, want *tree.Directory, out *Plan) (gone bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	list := pairs(was, want)
+	units := p.units(dir, list, out)
+	gone = true
+	for _, pair := range list {
+		went, done := units[pair.name]
+		if !done {
+			if went, err = p.entry(ctx, joinPath(dir, pair.name), pair.was, pair.want, out); err != nil {
+				return false, err
+			}
+		}
+		gone = gone && went
+	}
+	return gone, nil
+}
+
+// pair is a name and what it is on both sides.
+type pair struct {
+	name      string
+	was, want *tree.Entry
+}
+
+// pairs goes through the entries of two directories by name; nil has none.
+func pairs(was, want *tree.Directory) []pair {
+	var a, b []tree.Entry
+	if was != nil {
+		a = was.Entries
+	}
+	if want != nil {
+		b = want.Entries
+	}
+	list := make([]pair, 0, max(len(a), len(b)))
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:
+			list, a = append(list, pair{a[0].Name, &a[0], nil}), a[1:]
+		case len(a) == 0 || b[0].Name < a[0].Name:
+			list, b = append(list, pair{b[0].Name, nil, &b[0]}), b[1:]
+		default:
+			list, a, b = append(list, pair{a[0].Name, &a[0], &b[0]}), a[1:], b[1:]
+		}
+	}
+	return list
+}
+
+// entry plans one path. It answers whether nothing is there in the end.
+func (p *planner) entry(ctx context.Context, path string, was, want *tree.Entry, out *Plan) (gone bool, err error) {
+	if p.scope.hides(path) {
+		return false, nil
+	}
+	rel := p.scope.relate(path)
+	if rel == outside {
+		return false, nil
+	}
+	p.see(path)
+	p.noteLinks(path, was, want, rel)
+	if p.same(was, want) {
+		return false, nil
+	}
+	if p.stays(path, was, want, rel, out) {
+		return false, nil
+	}
+	return p.change(ctx, path, was, want, out)
+}
+
+func (p *planner) see(path string) {
+	if p.scope.named[path] {
+		p.seen[path] = true
+	}
+}
+
+// noteLinks remembers what may have to share its content with another path.
+func (p *planner) noteLinks(path string, was, want *tree.Entry, rel relation) {
+	if rel == inside && ((was != nil && was.Link != 0) || (want != nil && want.Link != 0)) {
+		p.linked = append(p.linked, linkPair{path, was, want})
+	}
+}
+
+// stays lists a path that differs and isn't touched.
+func (p *planner) stays(path string, was, want *tree.Entry, rel relation, out *Plan) bool {
+	var list *[]string
+	switch {
+	case rel == inside && p.scope.keeps(path):
+		list = &out.Kept
+	case path == agentDir && !p.scope.names(path):
+		list = &out.Unnamed
+	case was != nil && was.Kind == tree.Unknown, want != nil && want.Kind == tree.Unknown:
+		list = &out.Unknown
+	default:
+		return false
+	}
+	*list = append(*list, path)
+	return true
+}
+
+// change plans a path that differs and that both sides hold.
+func (p *planner) change(ctx context.Context, path string, was, want *tree.Entry, out *Plan) (gone bool, err error) {
+	wasDir, wantDir := isDir(was), isDir(want)
+	switch {
+	case wasDir && wantDir:
+		return false, p.bothDirs(ctx, path, was, want, out)
+	case want == nil && !wasDir:
+		return p.removeFile(path, was, out), nil
+	case wantDir:
+		return false, p.makeDir(ctx, path, was, want, out)
+	case want == nil:
+		return p.removeDir(ctx, path, was, out)
+	case wasDir:
+		return false, p.dirToFile(ctx, path, was, want, out)
+	}
+	if p.scope.relate(path) != inside {
+		return false, nil
+	}
+	p.file(path, was, want, out)
+	return false, nil
+}
+
+func isDir(e *tree.Entry) bool { return e != nil && e.Kind == tree.Dir }
+
+// file plans what is a file or symlink in the target, and no directory now.
+func (p *planner) file(path string, was, want *tree.Entry, out *Plan) {
+	if !p.content.whole(want) {
+		out.Damaged = append(out.Damaged, path)
+		return
+	}
+	out.Steps = append(out.Steps, Step{Path: path, Kind: p.kindOf(was, want), Entry: want, Was: was})
+}
+
+func (p *planner) kindOf(was, want *tree.Entry) StepKind {
+	switch {
+	case was == nil:
+		return StepCreate
+	case was.Kind != want.Kind:
+		return StepReplace
+	// Attributes of a file with several names are those of all its names, also
+	// of names outside the tree: it is written anew.
+	case p.sameContent(was, want) && was.Link == 0:
+		return StepAttributes
+	}
+	return StepRewrite
+}
+
+func (p *planner) removeFile(path string, was *tree.Entry, out *Plan) bool {
+	if p.scope.relate(path) != inside {
+		return false
+	}
+	if !p.scope.deletes(path, was) {
+		out.Kept = append(out.Kept, path)
+		return false
+	}
+	out.Steps = append(out.Steps, Step{Path: path, Kind: StepDelete, Was: was})
+	return true
+}
+
+// nested says whether the directory is a repository of its own that isn't asked for.
+func (p *planner) nested(path string, dirs ...*tree.Directory) bool {
+	if p.scope.Nested || p.scope.names(path) {
+		return false
+	}
+	return slices.ContainsFunc(dirs, func(d *tree.Directory) bool {
+		_, ok := d.Find(".git")
+		return ok
+	})
+}
+
+func (p *planner) bothDirs(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
+	w, err := p.now.Directory(was.Content)
+	if err != nil {
+		return err
+	}
+	t, err := p.want.Directory(want.Content)
+	if damaged(err) {
+		out.Damaged = append(out.Damaged, path)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p.nested(path, w, t) {
+		out.Nested = append(out.Nested, path)
+		return nil
+	}
+	if _, err := p.merge(ctx, path, w, t, out); err != nil {
+		return err
+	}
+	if p.scope.relate(path) == inside {
+		p.directory(path, w, t, out)
+	}
+	return nil
+}
+
+func damaged(err error) bool {
+	return errors.Is(err, band.ErrDamaged) || errors.Is(err, tree.ErrBad) || errors.Is(err, fs.ErrNotExist)
+}
+
+// directory plans the attributes of a directory that stays. Its time alone is
+// no step: it follows what is in it.
+func (p *planner) directory(path string, was, want *tree.Directory, out *Plan) {
+	p.plan.dirs[path] = dirChange{was.Attr, want.Attr}
+	a, b := was.Attr, want.Attr
+	a.Mtime = b.Mtime
+	if !sameAttr(&a, &b) {
+		out.Steps = append(out.Steps, Step{
+			Path: shownPath(path), Kind: StepAttributes,
+			Was:   &tree.Entry{Name: baseOf(path), Kind: tree.Dir, Attr: was.Attr},
+			Entry: &tree.Entry{Name: baseOf(path), Kind: tree.Dir, Attr: want.Attr},
+		})
+	}
+}
+
+// shownPath is the root as ".".
+func shownPath(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// makeDir plans a directory with all below it, in the place of nothing or of a file.
+func (p *planner) makeDir(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
+	d, err := p.want.Directory(want.Content)
+	if damaged(err) {
+		out.Damaged = append(out.Damaged, path)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p.nested(path, d) {
+		out.Nested = append(out.Nested, path)
+		return nil
+	}
+	e := *want
+	e.Attr = d.Attr
+	step := Step{Path: path, Kind: StepCreate, Entry: &e, Was: was}
+	if was != nil {
+		step.Kind = StepReplace
+	}
+	at := len(out.Steps)
+	out.Steps = append(out.Steps, step)
+	if _, err := p.merge(ctx, path, nil, d, out); err != nil {
+		return err
+	}
+	if p.scope.relate(path) != inside && len(out.Steps) == at+1 {
+		out.Steps = out.Steps[:at] // nothing of the scope is in there
+	}
+	return nil
+}
+
+// removeDir plans the end of a directory, or of as much of it as may go.
+func (p *planner) removeDir(ctx context.Context, path string, was *tree.Entry, out *Plan) (gone bool, err error) {
+	d, err := p.now.Directory(was.Content)
+	if err != nil {
+		return false, err
+	}
+	if p.nested(path, d) {
+		out.Nested = append(out.Nested, path)
+		return false, nil
+	}
+	rel := p.scope.relate(path)
+	if rel == inside && len(d.Entries) == 0 && !p.scope.deletes(path, was) {
+		out.Kept = append(out.Kept, path)
+		return false, nil
+	}
+	part := &Plan{}
+	if gone, err = p.merge(ctx, path, d, nil, part); err != nil {
+		return false, err
+	}
+	switch {
+	case rel != inside:
+		gone = false
+	case gone:
+		e := *was
+		e.Attr = d.Attr
+		part.Steps = append(part.Steps, Step{Path: path, Kind: StepDelete, Was: &e})
+	case len(part.Steps) == 0 && len(part.Kept) > 0 && len(part.Unknown)+len(part.Nested)+len(part.Busy) == 0:
+		part = &Plan{Kept: []string{path}} // all of it stays
+	}
+	out.add(part)
+	return gone, nil
+}
+
+// dirToFile plans a file or symlink in the place of a directory: all of that
+// has to go, or it stays.
+func (p *planner) dirToFile(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
+	rel := p.scope.relate(path)
+	if rel == inside && !p.content.whole(want) {
+		out.Damaged = append(out.Damaged, path)
+		return nil
+	}
+	part := &Plan{}
+	gone, err := p.removeDir(ctx, path, was, part)
+	switch {
+	case err != nil:
+		return err
+	case rel != inside:
+		out.add(part)
+	case !gone:
+		out.Blocked = append(out.Blocked, path)
+	default:
+		last := &part.Steps[len(part.Steps)-1] // the directory's own
+		last.Kind, last.Entry = StepReplace, want
+		out.add(part)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
+)
+
+// contexter is what has a context: tests, and those of properties.
+type contexter interface{ Context() context.Context }
+
+// worlds makes a world for each run of a property.
+func worlds(t *testing.T) func(r *rapid.T) *world {
+	t.Helper()
+	all, n := t.TempDir(), 0
+	return func(r *rapid.T) *world {
+		n++
+		w := newWorld(r, r, filepath.Join(all, strconv.Itoa(n)), treetest.Drawn(r))
+		r.Cleanup(w.remove)
+		return w
+	}
+}
+
+// TestPropRestoreBringsBack: whatever a tree was, and whatever was done to it,
+// each snapshot brings it back, and Undo takes that back.
+func TestPropRestoreBringsBack(t *testing.T) {
+	t.Parallel()
+	create := worlds(t)
+	rapid.Check(t, func(r *rapid.T) {
+		w := create(r)
+		w.story(rapid.Bool().Draw(r, "large"))
+	})
+}
+
+// story is two snapshots of a tree that changes, restores of both, and the way back.
+func (w *world) story(large bool) {
+	w.tb.Helper()
+	w.tree.Large = large
+	w.tree.Plant(25)
+	one := w.take(bands.TakeOptions{}).Snapshot.Version
+	w.tree.Edit(12)
+	two := w.take(bands.TakeOptions{}).Snapshot.Version
+	w.tree.Edit(12)
+	before := w.tree.Read()
+	w.restore(one)
+	between := w.tree.Read()
+	w.restore(two)
+	w.changes("undo", between, w.tree.Read(), w.undo)
+	w.changes("undo again", before, w.tree.Read(), w.undo)
+	w.changes("redo", between, w.tree.Read(), w.redo)
+	w.check()
+}
+
+func (w *world) undo(h *bands.Held) (bands.Restored, error) {
+	return h.Undo(w.ctx.Context(), w.restoreOptions())
+}
+
+func (w *world) redo(h *bands.Held) (bands.Restored, error) {
+	return h.Redo(w.ctx.Context(), w.restoreOptions())
+}
+
+// TestPropUnchanged: right after a snapshot nothing has changed, and what has
+// changed is seen, however soon, and whatever its times say.
+func TestPropUnchanged(t *testing.T) {
+	t.Parallel()
+	create := worlds(t)
+	rapid.Check(t, func(r *rapid.T) {
+		w := create(r)
+		w.tree.Plain = true
+		w.tree.Plant(15)
+		w.take(bands.TakeOptions{})
+		for range 4 {
+			if taken := w.take(bands.TakeOptions{SkipUnchanged: true}); !taken.Unchanged {
+				r.Fatalf("nothing was done, but %v was taken with %d changes", taken.Snapshot.Version, taken.Changes)
+			}
+			before := w.tree.Read()
+			w.tree.Edit(2)
+			diff := treetest.Diff(before, w.tree.Read())
+			if taken := w.take(bands.TakeOptions{SkipUnchanged: true}); taken.Unchanged != (diff == "") {
+				r.Fatalf("unchanged: %v, but there was done:\n%s", taken.Unchanged, diff)
+			}
+		}
+		w.check()
+	})
+}
+
+// TestPropPlanChangesNothing: a preview leaves everything as it is, and is empty
+// only where a restore would change nothing.
+func TestPropPlanChangesNothing(t *testing.T) {
+	t.Parallel()
+	create := worlds(t)
+	rapid.Check(t, func(r *rapid.T) {
+		w := create(r)
+		w.tree.Plain = true
+		w.tree.Plant(20)
+		target := w.take(bands.TakeOptions{}).Snapshot
+		w.tree.Edit(rapid.IntRange(0, 5).Draw(r, "edits"))
+		before, stored := w.tree.Read(), treetest.Read(r, w.store.Dir())
+		present, err := w.store.Scan(r.Context(), w.opts)
+		w.must(err)
+		plan, err := w.store.Plan(r.Context(), present, target, bands.Scope{Nested: true})
+		w.must(errors.Join(err, present.Close()))
+		if diff := treetest.Diff(before, w.tree.Read()); diff != "" {
+			r.Fatalf("the tree was changed:\n%s", diff)
+		}
+		if diff := treetest.Diff(stored, treetest.Read(r, w.store.Dir())); diff != "" {
+			r.Fatalf("the store was changed:\n%s", diff)
+		}
+		paths := map[string]bool{}
+		for _, step := range plan.Steps {
+			paths[step.Path] = true
+		}
+		for path, node := range before {
+			was, ok := w.holds[target.Version][path]
+			if ok && was.Kind == treetest.Dir && node.Kind == treetest.Dir {
+				continue // its time is set beside the steps
+			}
+			if diff := treetest.Diff(alone(w.holds[target.Version], path), alone(before, path)); diff != "" && !paths[path] {
+				r.Fatalf("the plan says nothing of %s", diff)
+			}
+		}
+		for path := range w.holds[target.Version] {
+			if _, ok := before[path]; !ok && !paths[path] {
+				r.Fatalf("the plan says nothing of %q, which has gone", path)
+			}
+		}
+		if treetest.Diff(w.holds[target.Version], before) == "" && !plan.Empty() {
+			r.Fatalf("nothing differs, but there are steps: %+v", plan.Steps)
+		}
+	})
+}
+
+// alone is the model of one path, whatever other names it has.
+func alone(m treetest.Model, path string) treetest.Model {
+	node, ok := m[path]
+	if !ok {
+		return treetest.Model{}
+	}
+	node.Link = ""
+	return treetest.Model{path: node}
+}

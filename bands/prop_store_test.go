@@ -1,0 +1,98 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// TestPropStore does everything that a store can do, in any order. Versions
+// only grow, and those that are there hold what they must.
+func TestPropStore(t *testing.T) {
+	t.Parallel()
+	create := worlds(t)
+	rapid.Check(t, func(r *rapid.T) {
+		w := create(r)
+		w.tree.Plant(12)
+		w.take(bands.TakeOptions{})
+		doings := []func(){
+			func() { w.tree.Edit(1 + rapid.IntRange(0, 5).Draw(r, "edits")) },
+			func() { w.take(bands.TakeOptions{}) },
+			func() { w.take(bands.TakeOptions{Cause: bands.Auto, SkipUnchanged: true}) },
+			func() { w.restore(rapid.SampledFrom(w.versions()).Draw(r, "version")) },
+			func() { w.delete(rapid.SampledFrom(w.versions()).Draw(r, "version")) },
+			func() { w.prune(rapid.IntRange(0, 3).Draw(r, "keep")) },
+			func() {
+				w.hold(func(h *bands.Held) error { _, err := h.Compact(r.Context()); return err })
+			},
+			func() { w.hold((*bands.Held).DropCaches) },
+			func() { w.hold((*bands.Held).Sweep) },
+			func() { w.reopen() },
+			func() { w.du() },
+		}
+		for range rapid.IntRange(1, 15).Draw(r, "doings") {
+			if len(w.holds) == 0 {
+				w.take(bands.TakeOptions{})
+			}
+			rapid.SampledFrom(doings).Draw(r, "doing")()
+			w.check()
+			w.tidy()
+		}
+	})
+}
+
+func (w *world) delete(v bands.Version) {
+	w.tb.Helper()
+	w.hold(func(h *bands.Held) error { return h.Delete(v) })
+	delete(w.holds, v)
+}
+
+// prune prunes, and holds what has gone against what may go: no named ones,
+// no rescues of today, and not the latest.
+func (w *world) prune(keep int) {
+	w.tb.Helper()
+	before, err := w.store.Snapshots()
+	w.must(err)
+	var pruned bands.Pruned
+	w.hold(func(h *bands.Held) error {
+		var err error
+		pruned, err = h.Prune(w.ctx.Context(), bands.Policy{Now: time.Now(), Keep: keep})
+		return err
+	})
+	for i, s := range before {
+		if !slices.Contains(pruned.Versions, s.Version) {
+			continue
+		}
+		if s.Cause == bands.Named || s.Cause == bands.Rescue || i == len(before)-1 {
+			w.tb.Fatalf("%v was pruned, a %s one, %d of %d", s.Version, s.Cause, i+1, len(before))
+		}
+		delete(w.holds, s.Version)
+	}
+}
+
+func (w *world) reopen() {
+	w.tb.Helper()
+	var err error
+	w.store, err = bands.Open(w.store.Dir())
+	w.must(err)
+}
+
+// du measures the store: no more is a snapshot's own than there is at all.
+func (w *world) du() {
+	w.tb.Helper()
+	usage, err := w.store.Usage(w.ctx.Context())
+	w.must(err)
+	own := int64(0)
+	for _, s := range usage.Snapshots {
+		own += s.Own
+	}
+	if own > usage.Live || len(usage.Snapshots) != len(w.holds) {
+		w.tb.Fatalf("usage: %+v of %d snapshots", usage, len(w.holds))
+	}
+}

@@ -1,0 +1,103 @@
+package bands_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// shelf is a store with a tree to take snapshots of.
+type shelf struct {
+	*bands.Store
+
+	root string
+	now  time.Time
+	seed uint64
+}
+
+func newShelf(t *testing.T) *shelf {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	fine(t, err)
+	store, err := bands.Create(filepath.Join(dir, "store"))
+	fine(t, err)
+	root := filepath.Join(dir, "tree")
+	fine(t, os.Mkdir(root, 0o755))
+	return &shelf{Store: store, root: root, now: now()}
+}
+
+// held runs work with the store's lock.
+func (s *shelf) held(t *testing.T, work func(h *bands.Held)) {
+	t.Helper()
+	h, err := s.Hold(t.Context())
+	fine(t, err)
+	work(h)
+	fine(t, h.Release())
+}
+
+// take takes a snapshot of the age.
+func (s *shelf) take(t *testing.T, cause bands.Cause, age time.Duration) bands.Version {
+	t.Helper()
+	var taken bands.Taken
+	s.held(t, func(h *bands.Held) {
+		var err error
+		taken, err = h.Take(t.Context(), bands.TakeOptions{
+			Options: bands.Options{Root: s.root, Now: func() time.Time { return s.now.Add(-age) }, Cap: 1 << 40, Floor: 1},
+			Cause:   cause, Message: string(cause),
+		})
+		fine(t, err)
+	})
+	return taken.Snapshot.Version
+}
+
+// noise writes a file that nothing compresses or shares.
+func (s *shelf) noise(t *testing.T, name string, size int) {
+	t.Helper()
+	s.seed++
+	data := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{byte(s.seed), byte(s.seed >> 8)}).Read(data)
+	putFile(t, filepath.Join(s.root, name), string(data))
+}
+
+func (s *shelf) prune(t *testing.T, p bands.Policy) bands.Pruned {
+	t.Helper()
+	var done bands.Pruned
+	if p.Now.IsZero() {
+		p.Now = s.now
+	}
+	s.held(t, func(h *bands.Held) {
+		var err error
+		done, err = h.Prune(t.Context(), p)
+		fine(t, err)
+	})
+	return done
+}
+
+// sound checks every byte that the snapshots need.
+func (s *shelf) sound(t *testing.T) {
+	t.Helper()
+	found, err := s.Verify(context.Background(), 0, nil)
+	fine(t, err)
+	if !found.OK() {
+		t.Errorf("damage: %+v", found)
+	}
+}
+
+func (s *shelf) versions(t *testing.T) []bands.Version {
+	t.Helper()
+	list, err := s.Versions()
+	fine(t, err)
+	return list
+}
+
+func (s *shelf) size(t *testing.T) int64 {
+	t.Helper()
+	size, err := s.Size()
+	fine(t, err)
+	return size
+}

@@ -1,0 +1,277 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+// ErrIncomplete means that a restore was carried out but for the paths it names
+// in Restored.Failed.
+var ErrIncomplete = errors.New("not everything could be restored")
+
+// RestoreOptions say what to restore, and how the tree is captured before.
+type RestoreOptions struct {
+	Options
+	Scope            // its Root is that of Options
+	Message   string // of the rescue snapshot
+	Causality Causality
+	// Progress is told how far each stage is; nil: nobody is.
+	Progress func(stage string, done, total int)
+}
+
+// Restored is what a restore did.
+type Restored struct {
+	Target Snapshot
+	// Rescue is the tree as it was before.
+	Rescue Snapshot
+	Plan   Plan
+	// Verified is how many files and symlinks were read back and found right.
+	Verified int
+	// Failed are paths that are not as the target has them, with the reason.
+	Failed []Failure
+}
+
+// Failure is a path that could not be restored.
+type Failure struct {
+	Path string
+	Err  error
+}
+
+// sides are the two trees of a plan.
+type sides struct {
+	now    tree.Loader
+	nowRef band.Ref
+	target Snapshot
+}
+
+// Plan says what a restore of the target would do to the tree that present was
+// read from, and writes nothing.
+func (s *Store) Plan(ctx context.Context, present *Present, target Snapshot, in Scope) (Plan, error) {
+	if in.Root == "" {
+		in.Root = target.Root
+	}
+	compiled, err := in.compile(nil)
+	if err != nil {
+		return Plan{}, err
+	}
+	content, err := s.contents(target)
+	if err != nil {
+		return Plan{}, err
+	}
+	defer func() { _ = content.reader.Close() }()
+	return s.plan(ctx, sides{present.Loader, present.Tree, target}, content, compiled)
+}
+
+// contents opens a snapshot for reading files; the caller closes its reader.
+func (s *Store) contents(v Snapshot) (*contents, error) {
+	if _, ok := v.Tree.Ref(); !ok {
+		return nil, fmt.Errorf("snapshot %s: %w", v.Version, ErrDamaged)
+	}
+	records, reader := s.Loader(v)
+	return &contents{reader: reader, records: records}, nil
+}
+
+// plan compares, and compares again if databases that would be changed are open.
+func (s *Store) plan(ctx context.Context, at sides, content *contents, in *scope) (Plan, error) {
+	if rel, ok := relIn(in.Root, s.dir); ok {
+		in.hidden[rel] = true
+	}
+	want, _ := at.target.Tree.Ref()
+	once := func(busy map[string]bool) (Plan, error) {
+		plan := Plan{Target: at.target, dirs: map[string]dirChange{}}
+		p := &planner{now: at.now, want: content.records, content: content, scope: in, plan: &plan, busy: busy, seen: map[string]bool{}}
+		err := p.run(ctx, at.nowRef, want)
+		if err != nil && damaged(err) {
+			err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		return plan, err
+	}
+	plan, err := once(nil)
+	if err != nil {
+		return Plan{}, fmt.Errorf("compare with %s: %w", at.target.Version, err)
+	}
+	if in.Force || len(plan.units) == 0 {
+		return plan, nil
+	}
+	var mains []string
+	for _, u := range plan.units {
+		if u.there {
+			mains = append(mains, u.main)
+		}
+	}
+	busy := inUse(in.Root, mains)
+	if len(busy) == 0 {
+		return plan, nil
+	}
+	if plan, err = once(busy); err != nil {
+		return Plan{}, fmt.Errorf("compare with %s: %w", at.target.Version, err)
+	}
+	return plan, nil
+}
+
+// job is a restore with what it means for the history.
+type job struct {
+	op     Operation
+	target Version
+	scope  Scope
+	note   string
+	again  bool // it completes another that was interrupted
+	// next is the history once it is done, for the rescue that it gets.
+	next func(rescue Version, at time.Time) History
+}
+
+// Restore takes a rescue snapshot and makes the tree what the target has. A
+// restore of the same target that was interrupted is completed by it: going
+// back then still leads to the tree before the first.
+func (h *Held) Restore(ctx context.Context, target Version, o RestoreOptions) (Restored, error) {
+	past, left, err := h.past(o.Lineage)
+	if err != nil {
+		return Restored{}, err
+	}
+	again := left != nil && left.Op == OpRestore && left.Target == target
+	next := func(rescue Version, at time.Time) History {
+		if again {
+			return past // it has the first attempt's rescue
+		}
+		turn := Turn{Rescue: rescue, Target: target, At: at, Note: o.Message, Paths: o.Paths, Nested: o.Nested}
+		return History{Undo: append(past.Undo, turn)}
+	}
+	return h.restore(ctx, job{OpRestore, target, o.Scope, o.Message, again, next}, o)
+}
+
+// restore does the work of Restore, Undo, Redo and Finish.
+func (h *Held) restore(ctx context.Context, j job, o RestoreOptions) (Restored, error) {
+	var done Restored
+	var err error
+	if done.Target, err = h.Snapshot(j.target); err != nil {
+		return done, err
+	}
+	j.scope.Root = o.Options.Root
+	in, err := j.scope.compile(o.Hidden)
+	if err != nil {
+		return done, err
+	}
+	content, err := h.contents(done.Target)
+	if err != nil {
+		return done, err
+	}
+	defer func() { _ = content.reader.Close() }()
+	if err := h.sweepTree(ctx, o); err != nil {
+		return done, err
+	}
+	if done.Rescue, err = h.rescue(ctx, j, content, in, o); err != nil {
+		return done, err
+	}
+	records, reader := h.Loader(done.Rescue)
+	defer func() { _ = reader.Close() }()
+	now, ok := done.Rescue.Tree.Ref()
+	if !ok {
+		return done, fmt.Errorf("rescue %s: %w", done.Rescue.Version, ErrDamaged)
+	}
+	if done.Plan, err = h.plan(ctx, sides{records, now, done.Target}, content, in); err != nil {
+		return done, err
+	}
+	return done, h.carryOut(ctx, j, content, o, &done)
+}
+
+// carryOut applies the plan between the journal's two ends.
+func (h *Held) carryOut(ctx context.Context, j job, content *contents, o RestoreOptions, done *Restored) error {
+	journal := h.journalOf(j, o, done)
+	if err := h.writeJournal(journal); err != nil {
+		return err
+	}
+	a := newApplier(o.Options.Root, content)
+	a.progress = o.Progress
+	err := a.run(ctx, &done.Plan)
+	done.Verified, done.Failed = int(a.verified.Load()), a.failed
+	if err != nil {
+		return err // the journal stays: Finish or Undo
+	}
+	if err := disk.Sync(o.Options.Root); err != nil {
+		return fmt.Errorf("sync the restored files: %w", err)
+	}
+	if err := h.endJournal(journal, j.again || !done.Plan.Empty()); err != nil {
+		return err
+	}
+	for _, list := range [][]string{done.Plan.Damaged, done.Plan.Blocked} {
+		for _, path := range list {
+			done.Failed = append(done.Failed, Failure{path, reasonOf(done.Plan, path)})
+		}
+	}
+	if len(done.Failed) > 0 {
+		return fmt.Errorf("%s: %w: %d paths, the first is %s: %w", done.Target.Version, ErrIncomplete, len(done.Failed), done.Failed[0].Path, done.Failed[0].Err)
+	}
+	return nil
+}
+
+var errInTheWay = errors.New("something that stays is in its way")
+
+// reasonOf is why the plan leaves a path that the target has.
+func reasonOf(p Plan, path string) error {
+	for _, d := range p.Damaged {
+		if d == path {
+			return ErrDamaged
+		}
+	}
+	return errInTheWay
+}
+
+func (h *Held) journalOf(j job, o RestoreOptions, done *Restored) Journal {
+	at := o.Now()
+	journal := Journal{
+		Op: j.op, Lineage: o.Lineage, Root: o.Options.Root, Target: j.target, Rescue: done.Rescue.Version, Started: at,
+		PID: os.Getpid(), Paths: j.scope.Paths, Nested: j.scope.Nested, Kept: done.Plan.Kept,
+		Next: j.next(done.Rescue.Version, at),
+	}
+	if info, ok := proc.Look(journal.PID); ok {
+		journal.Start = info.Start
+	}
+	return journal
+}
+
+// rescue takes the snapshot that a restore can be taken back by. Where the disk
+// has no room for all that changed since the last one, it leaves out what the
+// restore doesn't touch.
+func (h *Held) rescue(ctx context.Context, j job, content *contents, in *scope, o RestoreOptions) (Snapshot, error) {
+	take := TakeOptions{
+		Options: o.Options, Message: rescueMessage(j), Cause: Rescue, Causality: o.Causality, Force: true,
+	}
+	if o.Progress != nil {
+		take.Progress = func(done, total int64) { o.Progress("capture", int(done), int(total)) }
+	}
+	taken, err := h.Take(ctx, take)
+	if err == nil {
+		return taken.Snapshot, nil
+	}
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, ErrNoRoom) {
+		return Snapshot{}, fmt.Errorf("rescue snapshot: %w", err)
+	}
+	exclude, less := h.untouched(ctx, j, content, in, o)
+	if less != nil || len(exclude) == 0 {
+		return Snapshot{}, fmt.Errorf("rescue snapshot: %w", errors.Join(err, less))
+	}
+	take.Exclude = append(take.Exclude[:len(take.Exclude):len(take.Exclude)], exclude...)
+	if err := h.Sweep(); err != nil {
+		return Snapshot{}, fmt.Errorf("rescue snapshot: %w", err)
+	}
+	if taken, err = h.Take(ctx, take); err != nil {
+		return Snapshot{}, fmt.Errorf("rescue snapshot of what would change: %w", err)
+	}
+	return taken.Snapshot, nil
+}
+
+func rescueMessage(j job) string {
+	if j.note != "" {
+		return j.note
+	}
+	return fmt.Sprintf("before %s of %s", j.op, j.target)
+}

@@ -1,0 +1,123 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// rig is a tree of a few files and its store.
+type rig struct {
+	t     *testing.T
+	root  string
+	store *bands.Store
+	opts  bands.Options
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	dir := t.TempDir()
+	root := filepath.Join(dir, "tree")
+	if err := errors.Join(os.Mkdir(root, 0o755), os.Mkdir(filepath.Join(dir, "home"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	store, err := bands.Create(filepath.Join(dir, "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rig{t: t, root: root, store: store, opts: bands.Options{
+		Root: root, Lineage: bands.PlainLineage, Cap: 1 << 40, Floor: 1, Now: time.Now, Home: filepath.Join(dir, "home"),
+		Hidden: []string{".git", ".entire"},
+	}}
+}
+
+func (r *rig) path(name string) string { return filepath.Join(r.root, name) }
+
+// write writes a file, with its directories.
+func (r *rig) write(name, text string) {
+	r.t.Helper()
+	r.must(errors.Join(os.MkdirAll(filepath.Dir(r.path(name)), 0o755), os.WriteFile(r.path(name), []byte(text), 0o644)))
+}
+
+func (r *rig) remove(name string) {
+	r.t.Helper()
+	r.must(os.RemoveAll(r.path(name)))
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// is says that the file has the text; "" that there is none.
+func (r *rig) is(name, want string) {
+	r.t.Helper()
+	got, err := os.ReadFile(r.path(name))
+	if want == "" && errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil || string(got) != want {
+		r.t.Errorf("%s is %q, %v; want %q", name, got, err, want)
+	}
+}
+
+func (r *rig) hold() *bands.Held {
+	r.t.Helper()
+	h, err := r.store.Hold(r.t.Context())
+	r.must(err)
+	return h
+}
+
+// take takes a snapshot.
+func (r *rig) take() bands.Version {
+	r.t.Helper()
+	h := r.hold()
+	taken, err := h.Take(r.t.Context(), bands.TakeOptions{Options: r.opts, Cause: bands.Named, Force: true})
+	r.must(errors.Join(err, h.Release()))
+	return taken.Snapshot.Version
+}
+
+// try restores and answers what that said.
+func (r *rig) try(v bands.Version, in bands.Scope) (bands.Restored, error) {
+	r.t.Helper()
+	h := r.hold()
+	done, err := h.Restore(r.t.Context(), v, bands.RestoreOptions{Options: r.opts, Scope: in})
+	r.must(h.Release())
+	return done, err
+}
+
+func (r *rig) restore(v bands.Version, in bands.Scope) bands.Restored {
+	r.t.Helper()
+	done, err := r.try(v, in)
+	r.must(err)
+	return done
+}
+
+func (r *rig) plan(v bands.Version, in bands.Scope) bands.Plan {
+	r.t.Helper()
+	present, err := r.store.Scan(r.t.Context(), r.opts)
+	r.must(err)
+	snapshot, err := r.store.Snapshot(v)
+	r.must(err)
+	plan, err := r.store.Plan(r.t.Context(), present, snapshot, in)
+	r.must(errors.Join(err, present.Close()))
+	return plan
+}
+
+// steps are the plan's steps in words.
+func steps(p bands.Plan) []string {
+	var list []string
+	for _, s := range p.Steps {
+		list = append(list, string(s.Kind)+" "+s.Path)
+	}
+	return list
+}

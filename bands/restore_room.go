@@ -1,0 +1,59 @@
+package bands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// untouched are patterns of the files that a rescue would have to store though
+// the restore neither overwrites nor deletes them.
+func (h *Held) untouched(ctx context.Context, j job, content *contents, in *scope, o RestoreOptions) ([]string, error) {
+	present, err := h.Scan(ctx, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = present.Close() }()
+	target, err := h.Snapshot(j.target)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := h.plan(ctx, sides{present.Loader, present.Tree, target}, content, in)
+	if err != nil {
+		return nil, err
+	}
+	touched := map[string]bool{}
+	for i := range plan.Steps {
+		touched[plan.Steps[i].Path] = true
+	}
+	for _, u := range plan.units {
+		touched[u.main] = true
+	}
+	var base band.Ref
+	loader := present.Loader
+	if present.Base != 0 {
+		last, err := h.Snapshot(present.Base)
+		if err != nil {
+			return nil, err
+		}
+		records, reader := h.Loader(last)
+		defer func() { _ = reader.Close() }()
+		base, _ = last.Tree.Ref()
+		loader = records
+	}
+	var patterns []string
+	err = tree.Diff(ctx, loader, base, present.Loader, present.Tree, func(c tree.Change) error {
+		if c.New != nil && c.New.Kind == tree.File && !touched[c.Path] {
+			patterns = append(patterns, literally(c.Path))
+		}
+		return nil
+	})
+	return patterns, err
+}
+
+// literally is a pattern that only the path itself matches.
+func literally(path string) string {
+	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}

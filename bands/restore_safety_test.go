@@ -1,0 +1,297 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	_ "modernc.org/sqlite"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// open opens a database and runs statements.
+func (r *rig) open(name string, statements ...string) *sql.DB {
+	r.t.Helper()
+	db, err := sql.Open("sqlite", r.path(name))
+	r.must(err)
+	db.SetMaxOpenConns(1)
+	for _, s := range statements {
+		if _, err := db.ExecContext(r.t.Context(), s); err != nil {
+			r.t.Fatalf("%s: %v", s, err)
+		}
+	}
+	return db
+}
+
+// rows says that the database is sound and has so many rows.
+func (r *rig) rows(name string, want int) {
+	r.t.Helper()
+	db := r.open(name)
+	defer func() { _ = db.Close() }()
+	var check string
+	var got int
+	err := errors.Join(
+		db.QueryRowContext(r.t.Context(), "PRAGMA integrity_check").Scan(&check),
+		db.QueryRowContext(r.t.Context(), "SELECT count(*) FROM t").Scan(&got))
+	if err != nil || check != "ok" || got != want {
+		r.t.Errorf("%s: %s, %d rows, want %d: %v", name, check, got, want, err)
+	}
+}
+
+const manyRows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<500) INSERT INTO t SELECT hex(randomblob(50)) FROM n"
+
+// A database comes back with its log, or without one that appeared later: an
+// old main file beside a newer log is a corrupt database.
+func TestRestoreTakesADatabaseAsOne(t *testing.T) {
+	t.Parallel()
+	all := bands.Scope{}
+	keep := bands.Scope{Delete: func(string, tree.Entry) bool { return false }}
+	for name, in := range map[string]bands.Scope{
+		"all": all, "kept": keep, "main by path": {Paths: []string{"db/x.db"}}, "log by path": {Paths: []string{"db/x.db-wal"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.must(os.Mkdir(r.path("db"), 0o755))
+			r.must(r.open("db/x.db", "CREATE TABLE t(v)", manyRows).Close())
+			v := r.take()
+			// A crash leaves a log: closing would bring it into the main file.
+			db := r.open("db/x.db", "PRAGMA journal_mode=wal", "PRAGMA wal_autocheckpoint=0", manyRows, "UPDATE t SET v='changed'")
+			wal, err := os.ReadFile(r.path("db/x.db-wal"))
+			r.must(err)
+			shm, err := os.ReadFile(r.path("db/x.db-shm"))
+			r.must(err)
+			main, err := os.ReadFile(r.path("db/x.db"))
+			r.must(err)
+			r.must(db.Close())
+			r.must(errors.Join(os.WriteFile(r.path("db/x.db"), main, 0o644), os.WriteFile(r.path("db/x.db-wal"), wal, 0o644), os.WriteFile(r.path("db/x.db-shm"), shm, 0o644)))
+			r.restore(v, in)
+			for _, gone := range []string{"db/x.db-wal", "db/x.db-shm"} {
+				if _, err := os.Lstat(r.path(gone)); err == nil {
+					t.Errorf("%s is still there", gone)
+				}
+			}
+			r.rows("db/x.db", 500)
+			r.remove("db/x.db-wal")
+			r.remove("db/x.db-shm")
+			r.turn((*bands.Held).Undo)
+			r.rows("db/x.db", 1000)
+		})
+	}
+}
+
+func TestRestoreLeavesAnOpenDatabaseAndRestoresTheRest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "1")
+	r.must(r.open("x.db", "CREATE TABLE t(v)", manyRows).Close())
+	v := r.take()
+	r.write("a", "2")
+	r.must(r.open("x.db", manyRows).Close())
+	release := r.openElsewhere("x.db")
+	plan := r.plan(v, bands.Scope{})
+	if diff := cmp.Diff([]string{"x.db"}, plan.Busy); diff != "" {
+		t.Error(diff)
+	}
+	r.restore(v, bands.Scope{})
+	r.is("a", "1")
+	r.restore(v, bands.Scope{Force: true})
+	release()
+	r.rows("x.db", 500)
+}
+
+func TestRestoreDeletesADatabaseWithItsLog(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "1")
+	v := r.take()
+	r.must(os.Mkdir(r.path("d"), 0o755))
+	r.must(r.open("d/x.db", "CREATE TABLE t(v)", manyRows).Close())
+	r.write("d/x.db-shm", "left")
+	r.restore(v, bands.Scope{})
+	if _, err := os.Lstat(r.path("d")); err == nil {
+		t.Error("the directory is still there")
+	}
+	r.turn((*bands.Held).Undo)
+	r.rows("d/x.db", 500)
+}
+
+// One damaged band costs only the files in it.
+func TestRestoreNamesWhatTheStoreHasLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("good", "1")
+	v := r.take()
+	r.write("bad", strings.Repeat("a lost content ", 10))
+	v2 := r.take()
+	r.write("good", "2")
+	r.write("bad", "3")
+	r.damage(v2, "bad")
+	damage, err := r.store.Verify(t.Context(), 0, nil)
+	r.must(err)
+	if diff := cmp.Diff([]string{"bad"}, damage.Paths()); diff != "" || damage.OK() {
+		t.Error(diff)
+	}
+	if one, err := r.store.Verify(t.Context(), v, nil); err != nil || !one.OK() {
+		t.Errorf("%v is whole: %+v, %v", v, one, err)
+	}
+	done, err := r.try(v2, bands.Scope{})
+	if !errors.Is(err, bands.ErrIncomplete) || len(done.Failed) != 1 || done.Failed[0].Path != "bad" {
+		t.Errorf("%v: %+v", err, done.Failed)
+	}
+	r.is("good", "1")
+	r.is("bad", "3")
+	var out bytes.Buffer
+	snapshot, err := r.store.Snapshot(v2)
+	r.must(err)
+	if err := r.store.ReadFile(snapshot, "bad", &out); err == nil {
+		t.Error("a damaged file was read")
+	}
+}
+
+// damage flips a bit in the middle of each copy of the record of a file, found
+// by what it was before and after.
+func (r *rig) damage(v bands.Version, name string) {
+	r.t.Helper()
+	records, reader := r.store.Loader(r.snapshot(v))
+	defer func() { _ = reader.Close() }()
+	root, _ := r.snapshot(v).Tree.Ref()
+	e, err := tree.Lookup(records, root, name)
+	r.must(err)
+	done := map[string]bool{}
+	err = filepath.WalkDir(r.store.Dir(), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Base(path) != bandName(e.Content.Band) {
+			return err
+		}
+		info, err := os.Stat(path)
+		r.must(err)
+		key := inodeOf(info)
+		if done[key] {
+			return nil
+		}
+		done[key] = true
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		r.must(err)
+		at := int64(e.Content.Offset) + 60
+		b := make([]byte, 1)
+		_, err = f.ReadAt(b, at)
+		r.must(err)
+		b[0] ^= 1
+		_, err = f.WriteAt(b, at)
+		return errors.Join(err, f.Close())
+	})
+	r.must(err)
+}
+
+func (r *rig) snapshot(v bands.Version) bands.Snapshot {
+	r.t.Helper()
+	s, err := r.store.Snapshot(v)
+	r.must(err)
+	return s
+}
+
+// A restore that was stopped half-way can be completed or taken back.
+func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]struct {
+		do   func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)
+		want string
+	}{
+		"finish": {(*bands.Held).Finish, "1"},
+		"again": {func(h *bands.Held, ctx context.Context, o bands.RestoreOptions) (bands.Restored, error) {
+			return h.Restore(ctx, 1, o)
+		}, "1"},
+		"undo": {(*bands.Held).Undo, "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			names := []string{"a", "b/c", "d/e/f", "g", "h", "i"}
+			for _, n := range names {
+				r.write(n, "1")
+			}
+			v := r.take()
+			for _, n := range names {
+				r.write(n, "2")
+			}
+			r.write("later", "2")
+			r.stopped(v)
+			journal, is := r.store.Interrupted(bands.PlainLineage)
+			if !is || journal.Target != v || journal.Op != bands.OpRestore {
+				t.Fatalf("%+v, %v", journal, is)
+			}
+			r.turn(end.do)
+			for _, n := range names {
+				r.is(n, end.want)
+			}
+			if _, is := r.store.Interrupted(bands.PlainLineage); is {
+				t.Error("it counts as interrupted still")
+			}
+			if end.want == "1" {
+				r.turn((*bands.Held).Undo)
+				for _, n := range names {
+					r.is(n, "2")
+				}
+				r.is("later", "2")
+			}
+		})
+	}
+}
+
+// stopped begins a restore that is stopped after some steps.
+func (r *rig) stopped(v bands.Version) {
+	r.t.Helper()
+	ctx, stop := context.WithCancel(r.t.Context())
+	h := r.hold()
+	_, err := h.Restore(ctx, v, bands.RestoreOptions{Options: r.opts, Progress: func(stage string, done, _ int) {
+		if stage == "restore" && done > 0 {
+			stop()
+		}
+	}})
+	r.must(h.Release())
+	if !errors.Is(err, context.Canceled) {
+		r.t.Fatalf("it was not stopped: %v", err)
+	}
+}
+
+// What changes between the rescue and the restore is held by nobody: it stays.
+func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, n := range []string{"a", "b", "c"} {
+		r.write(n, "1")
+	}
+	v := r.take()
+	for _, n := range []string{"a", "b", "c", "later"} {
+		r.write(n, "22")
+	}
+	h := r.hold()
+	defer func() { r.must(h.Release()) }()
+	moved := false
+	done, err := h.Restore(t.Context(), v, bands.RestoreOptions{Options: r.opts, Scope: bands.Scope{Keep: func(string) bool {
+		if !moved { // the plan is made after the rescue was taken
+			moved = true
+			for _, n := range []string{"b", "later"} {
+				r.write(n, "by somebody else")
+			}
+		}
+		return false
+	}}})
+	if !errors.Is(err, bands.ErrIncomplete) || len(done.Failed) != 2 {
+		t.Errorf("%v, %+v", err, done.Failed)
+	}
+	r.is("a", "1")
+	r.is("b", "by somebody else")
+	r.is("c", "1")
+	r.is("later", "by somebody else")
+}

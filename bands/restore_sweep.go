@@ -1,0 +1,89 @@
+package bands
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// sweepTree removes the files that a restore was writing when it was killed. No
+// snapshot has them. Without a journal there are none.
+func (h *Held) sweepTree(ctx context.Context, o RestoreOptions) error {
+	left, err := h.readJournal(o.Lineage)
+	if err != nil || left == nil || left.Root != o.Options.Root {
+		return err
+	}
+	root, err := disk.OpenRoot(o.Options.Root)
+	if err != nil {
+		return fmt.Errorf("sweep what a killed restore left: %w", err)
+	}
+	in, err := Scope{}.compile(o.Hidden)
+	if err == nil {
+		s := &treeSweep{in: in, buf: make([]byte, 64<<10)}
+		var st disk.Stat
+		if err = root.Self(&st); err == nil {
+			s.dev = st.Dev
+			err = s.directory(ctx, root, "")
+		}
+	}
+	_ = root.Close()
+	if err != nil {
+		return fmt.Errorf("sweep what a killed restore left: %w", err)
+	}
+	return nil
+}
+
+type treeSweep struct {
+	in  *scope
+	dev uint64
+	buf []byte
+}
+
+// directory removes what is left in a directory and below. What can't be
+// entered is passed over: it wasn't then.
+func (s *treeSweep) directory(ctx context.Context, dir *disk.DirFD, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var temps, dirs []string
+	err := dir.Names(s.buf, func(name []byte, dtype byte) error {
+		if dtype == disk.TypeDir || dtype == disk.TypeUnknown { // opening it tells
+			dirs = append(dirs, string(name))
+		}
+		if dtype != disk.TypeDir && isTemp(string(name)) {
+			temps = append(temps, string(name))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range temps {
+		if err := unlinkIfThere(dir, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range dirs {
+		if err := s.enter(ctx, dir, joinPath(path, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *treeSweep) enter(ctx context.Context, parent *disk.DirFD, path string) error {
+	if s.in.hides(path) {
+		return nil
+	}
+	dir, err := parent.Open(baseOf(path))
+	if err != nil {
+		return nil //nolint:nilerr // see directory
+	}
+	var st disk.Stat
+	if err = dir.Self(&st); err == nil && st.Dev == s.dev {
+		err = s.directory(ctx, dir, path)
+	}
+	_ = dir.Close()
+	return err
+}

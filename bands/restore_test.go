@@ -1,0 +1,439 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// A turn that deletes, rewrites, renames and installs is taken back whole, and
+// that is taken back again.
+func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write(".env", "SECRET=1")
+	r.write("src/a.go", "package a")
+	r.write("src/b.go", "package b")
+	r.write("node_modules/x/index.js", "x")
+	v := r.take()
+	r.remove(".env")
+	r.write("src/a.go", "broken")
+	r.remove("node_modules")
+	r.write("node_modules/y/index.js", "y")
+	r.write("new.txt", "new")
+
+	want := []string{"create .env", "delete new.txt", "create node_modules/x", "create node_modules/x/index.js", "delete node_modules/y", "delete node_modules/y/index.js", "rewrite src/a.go"}
+	if diff := cmp.Diff(want, steps(r.plan(v, bands.Scope{}))); diff != "" {
+		t.Error(diff)
+	}
+	r.is("new.txt", "new") // a plan changes nothing
+	done := r.restore(v, bands.Scope{})
+	if done.Verified != 3 {
+		t.Errorf("%d files were verified", done.Verified)
+	}
+	after := func() {
+		t.Helper()
+		r.is(".env", "SECRET=1")
+		r.is("src/a.go", "package a")
+		r.is("node_modules/x/index.js", "x")
+		r.is("node_modules/y/index.js", "")
+		r.is("new.txt", "")
+	}
+	before := func() {
+		t.Helper()
+		r.is(".env", "")
+		r.is("src/a.go", "broken")
+		r.is("node_modules/x/index.js", "")
+		r.is("node_modules/y/index.js", "y")
+		r.is("new.txt", "new")
+	}
+	after()
+	for range 2 {
+		r.turn((*bands.Held).Undo)
+		before()
+		r.turn((*bands.Held).Redo)
+		after()
+	}
+	r.turn((*bands.Held).Undo)
+	h := r.hold()
+	defer func() { r.must(h.Release()) }()
+	if _, err := h.Undo(t.Context(), bands.RestoreOptions{Options: r.opts}); !errors.Is(err, bands.ErrNoHistory) {
+		t.Errorf("one undo too many: %v", err)
+	}
+}
+
+// turn does Undo, Redo or Finish, which must work.
+func (r *rig) turn(do func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)) bands.Restored {
+	r.t.Helper()
+	h := r.hold()
+	done, err := do(h, r.t.Context(), bands.RestoreOptions{Options: r.opts})
+	r.must(errors.Join(err, h.Release()))
+	return done
+}
+
+func TestRestoreRewritesOnlyWhatDiffers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("same", "same")
+	r.write("dir/other", "one")
+	v := r.take()
+	same, err := os.Stat(r.path("same"))
+	r.must(err)
+	r.write("dir/other", "two")
+	r.restore(v, bands.Scope{})
+	now, err := os.Stat(r.path("same"))
+	r.must(err)
+	if !os.SameFile(same, now) || !same.ModTime().Equal(now.ModTime()) {
+		t.Error("a file that did not differ was written")
+	}
+	r.is("dir/other", "one")
+}
+
+func TestRestoreBringsAttributesBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("run.sh", "#!/bin/sh")
+	old := time.Date(1985, 3, 4, 5, 6, 7, 89, time.UTC)
+	r.must(errors.Join(os.Chmod(r.path("run.sh"), 0o754), os.Chtimes(r.path("run.sh"), old, old)))
+	r.write("dir/file", "x")
+	r.must(os.Chtimes(r.path("dir"), old, old))
+	v := r.take()
+	r.must(errors.Join(os.Chmod(r.path("run.sh"), 0o600), os.Chmod(r.path("dir"), 0o700)))
+	r.write("dir/more", "y")
+	before, err := os.Stat(r.path("run.sh"))
+	r.must(err)
+	if diff := cmp.Diff([]string{"attributes dir", "delete dir/more", "attributes run.sh"}, steps(r.plan(v, bands.Scope{}))); diff != "" {
+		t.Error(diff)
+	}
+	r.restore(v, bands.Scope{})
+	for name, mode := range map[string]os.FileMode{"run.sh": 0o754, "dir": os.ModeDir | 0o755} {
+		info, err := os.Stat(r.path(name))
+		r.must(err)
+		if info.Mode() != mode || !info.ModTime().Equal(old) {
+			t.Errorf("%s has %v of %v", name, info.Mode(), info.ModTime())
+		}
+	}
+	if after, err := os.Stat(r.path("run.sh")); err != nil || !os.SameFile(before, after) {
+		t.Error("a file was rewritten for its attributes")
+	}
+}
+
+// A tracked link that leads out of the tree must not be written through.
+func TestRestoreNeverFollowsSymlinks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	outside := filepath.Join(t.TempDir(), "outside")
+	r.must(os.Mkdir(outside, 0o755))
+	r.must(os.WriteFile(filepath.Join(outside, "file"), []byte("theirs"), 0o644))
+	r.write("dir/file", "ours")
+	r.write("plain", "ours")
+	r.must(os.Symlink("/nowhere", r.path("link")))
+	v := r.take()
+	r.remove("dir")
+	r.remove("plain")
+	r.remove("link")
+	r.must(errors.Join(os.Symlink(outside, r.path("dir")), os.Symlink(filepath.Join(outside, "file"), r.path("plain")), os.Symlink(outside, r.path("link"))))
+	r.restore(v, bands.Scope{})
+	r.is("dir/file", "ours")
+	r.is("plain", "ours")
+	if got, err := os.Readlink(r.path("link")); err != nil || got != "/nowhere" {
+		t.Errorf("the link leads to %q, %v", got, err)
+	}
+	if info, err := os.Lstat(r.path("plain")); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("%v, %v", info, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(outside, "file")); err != nil || string(got) != "theirs" {
+		t.Errorf("the file outside is %q, %v", got, err)
+	}
+	r.turn((*bands.Held).Undo)
+	if got, err := os.Readlink(r.path("dir")); err != nil || got != outside {
+		t.Errorf("the undone link leads to %q, %v", got, err)
+	}
+}
+
+func TestRestoreLeavesUnknownPathsAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("dir/file", "one")
+	r.write("was", "a file")
+	v := r.take()
+	r.remove("was")
+	r.write("new/file", "two")
+	for _, name := range []string{"was", "new/socket"} {
+		short, err := os.MkdirTemp("/tmp", "s") // a socket's path must be short
+		r.must(err)
+		t.Cleanup(func() { _ = os.RemoveAll(short) })
+		l, err := net.Listen("unix", filepath.Join(short, "s"))
+		r.must(err)
+		l.(*net.UnixListener).SetUnlinkOnClose(false) //nolint:errcheck,forcetypeassert // it is one
+		r.must(errors.Join(os.Rename(filepath.Join(short, "s"), r.path(name)), l.Close()))
+	}
+	plan := r.plan(v, bands.Scope{})
+	if diff := cmp.Diff([]string{"new/socket", "was"}, plan.Unknown); diff != "" {
+		t.Error(diff)
+	}
+	r.restore(v, bands.Scope{})
+	for _, name := range []string{"was", "new/socket"} {
+		if info, err := os.Lstat(r.path(name)); err != nil || info.Mode().Type() != os.ModeSocket {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	r.is("new/file", "")
+}
+
+func TestRestoreLeavesWhatTheTargetLeftOut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("cache/big", "one")
+	r.opts.Exclude = []string{"cache/"}
+	v := r.take()
+	r.opts.Exclude = nil
+	r.write("cache/big", "two")
+	plan := r.plan(v, bands.Scope{})
+	if diff := cmp.Diff([]string{"cache"}, plan.Unknown); diff != "" || !plan.Empty() {
+		t.Error(diff, steps(plan))
+	}
+	r.restore(v, bands.Scope{})
+	r.is("cache/big", "two")
+}
+
+func TestRestoreKeepsWhatAppearedLaterIfAsked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "1")
+	v := r.take()
+	r.write("agent/made", "2")
+	r.write("mine/notes", "3")
+	r.write("mine/more", "4")
+	r.write("both/made", "5")
+	r.write("both/notes", "6")
+	in := bands.Scope{Delete: func(path string, _ tree.Entry) bool { return strings.HasSuffix(path, "made") }}
+	plan := r.plan(v, in)
+	if diff := cmp.Diff([]string{"both/notes", "mine"}, plan.Kept); diff != "" {
+		t.Error(diff)
+	}
+	r.restore(v, in)
+	r.is("mine/notes", "3")
+	r.is("both/notes", "6")
+	r.is("both/made", "")
+	if _, err := os.Lstat(r.path("agent")); err == nil {
+		t.Error("the emptied directory is still there")
+	}
+}
+
+func TestRestoreOfPathsLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "1")
+	r.write("dir/b", "1")
+	r.write("dir/deep/c", "1")
+	v := r.take()
+	for _, name := range []string{"a", "dir/b", "dir/d"} {
+		r.write(name, "2")
+	}
+	r.remove("dir/deep")
+	r.restore(v, bands.Scope{Paths: []string{"dir/deep/c", "./a"}})
+	r.is("a", "1")
+	r.is("dir/b", "2")
+	r.is("dir/d", "2")
+	r.is("dir/deep/c", "1")
+	if diff := cmp.Diff([]string{"nowhere"}, r.plan(v, bands.Scope{Paths: []string{"nowhere", "a"}}).Missing); diff != "" {
+		t.Error(diff)
+	}
+	for _, bad := range []string{"../x", "/etc/passwd", "a/../../b", ""} {
+		if _, err := r.try(v, bands.Scope{Paths: []string{bad}}); err == nil {
+			t.Errorf("%q was taken for a path of the tree", bad)
+		}
+	}
+	r.turn((*bands.Held).Undo)
+	r.is("a", "2")
+	r.is("dir/deep/c", "")
+}
+
+func TestRestoreLeavesNestedRepositoriesUnlessAsked(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]struct {
+		scope bands.Scope
+		want  string
+	}{
+		"by itself": {bands.Scope{}, "2"},
+		"asked":     {bands.Scope{Nested: true}, "1"},
+		"named":     {bands.Scope{Paths: []string{"vendor/lib"}}, "1"},
+		"above":     {bands.Scope{Paths: []string{"vendor"}}, "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.write("vendor/lib/.git/HEAD", "ref")
+			r.write("vendor/lib/code", "1")
+			v := r.take()
+			r.write("vendor/lib/code", "2")
+			r.write("fresh/.git/HEAD", "ref")
+			r.write("fresh/work", "mine")
+			plan := r.plan(v, in.scope)
+			r.restore(v, in.scope)
+			r.is("vendor/lib/code", in.want)
+			if name == "by itself" {
+				r.is("fresh/work", "mine")
+				if diff := cmp.Diff([]string{"fresh", "vendor/lib"}, plan.Nested); diff != "" {
+					t.Error(diff)
+				}
+			}
+		})
+	}
+}
+
+func TestRestoreLeavesTheAgentsSettingsUnlessNamed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write(".claude/settings.json", "1")
+	r.write(".git/HEAD", "1")
+	r.write(".entire/settings.json", "1")
+	v := r.take()
+	for _, name := range []string{".claude/settings.json", ".git/HEAD", ".entire/settings.json"} {
+		r.write(name, "2")
+	}
+	plan := r.plan(v, bands.Scope{})
+	if diff := cmp.Diff([]string{".claude"}, plan.Unnamed); diff != "" || !plan.Empty() {
+		t.Error(diff, steps(plan))
+	}
+	r.restore(v, bands.Scope{Nested: true})
+	r.is(".claude/settings.json", "2")
+	r.restore(v, bands.Scope{Paths: []string{".claude"}})
+	r.is(".claude/settings.json", "1")
+	r.is(".git/HEAD", "2")
+	r.is(".entire/settings.json", "2")
+}
+
+// A snapshot that was taken before a path was hidden must not bring it back.
+func TestRestoreNeverTouchesGit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write(".git/HEAD", "old")
+	r.opts.Hidden = nil
+	v := r.take()
+	r.opts.Hidden = []string{".git", ".entire"}
+	r.write(".git/HEAD", "new")
+	r.restore(v, bands.Scope{Nested: true})
+	r.is(".git/HEAD", "new")
+	r.restore(v, bands.Scope{Paths: []string{".git"}})
+	r.is(".git/HEAD", "new")
+}
+
+func TestRestoreOfKindsInEachOthersPlace(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("file", "1")
+	r.write("dir/a/b", "1")
+	r.must(os.Symlink("file", r.path("link")))
+	v := r.take()
+	r.remove("file")
+	r.write("file/now/a/dir", "2")
+	r.remove("dir")
+	r.must(os.Symlink("elsewhere", r.path("dir")))
+	r.remove("link")
+	r.write("link", "now a file")
+	r.restore(v, bands.Scope{})
+	r.is("file", "1")
+	r.is("dir/a/b", "1")
+	if got, err := os.Readlink(r.path("link")); err != nil || got != "file" {
+		t.Errorf("%q, %v", got, err)
+	}
+	r.turn((*bands.Held).Undo)
+	r.is("file/now/a/dir", "2")
+	r.is("link", "now a file")
+}
+
+func TestRestoreJoinsAndPartsHardLinks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "shared")
+	r.must(errors.Join(os.Mkdir(r.path("d"), 0o755), os.Link(r.path("a"), r.path("d/b")), os.Link(r.path("a"), r.path("c"))))
+	r.write("x", "own")
+	r.write("y", "own")
+	stamp := time.Unix(1_600_000_000, 5)
+	r.must(errors.Join(os.Chtimes(r.path("x"), stamp, stamp), os.Chtimes(r.path("y"), stamp, stamp)))
+	v := r.take()
+	r.remove("d/b")
+	r.write("d/b", "rewritten")
+	r.remove("c")
+	r.remove("y")
+	r.must(os.Link(r.path("x"), r.path("y")))
+	r.restore(v, bands.Scope{})
+	same := func(one, two string) bool {
+		i, err := os.Lstat(r.path(one))
+		r.must(err)
+		j, err := os.Lstat(r.path(two))
+		r.must(err)
+		return os.SameFile(i, j)
+	}
+	if !same("a", "d/b") || !same("a", "c") || same("x", "y") {
+		t.Error("the names are not joined as they were")
+	}
+	r.is("d/b", "shared")
+	r.is("y", "own")
+	if diff := cmp.Diff([]string(nil), steps(r.plan(v, bands.Scope{}))); diff != "" {
+		t.Errorf("something is left to do: %s", diff)
+	}
+}
+
+// Attributes of a file that has a name outside the tree are not changed there.
+func TestRestoreLeavesNamesOutsideTheTreeAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "1")
+	v := r.take()
+	outside := filepath.Join(filepath.Dir(r.root), "outside")
+	r.must(errors.Join(os.Link(r.path("a"), outside), os.Chmod(outside, 0o600)))
+	r.restore(v, bands.Scope{})
+	if info, err := os.Stat(outside); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if info, err := os.Stat(r.path("a")); err != nil || info.Mode() != 0o644 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestRestoreOfAVersionThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "1")
+	r.take()
+	if _, err := r.try(99, bands.Scope{}); !errors.Is(err, bands.ErrNoSnapshot) {
+		t.Error(err)
+	}
+	if versions, err := r.store.Versions(); err != nil || len(versions) != 1 {
+		t.Errorf("a rescue was taken for nothing: %v, %v", versions, err)
+	}
+}
+
+func TestRestoreSweepsWhatAKilledOneLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, name := range []string{"dir/a", "dir/b", "dir/c", "dir/d"} {
+		r.write(name, "1")
+	}
+	v := r.take()
+	r.write("dir/a", "2")
+	r.write("dir/b", "2")
+	r.stopped(v)
+	r.write("other/.entire-tmp-0123456789abcdef", "half")
+	r.write("dir/.entire-tmp-notours", "mine")
+	r.turn((*bands.Held).Finish)
+	r.is("other/.entire-tmp-0123456789abcdef", "")
+	r.is("dir/.entire-tmp-notours", "mine")
+	r.is("dir/a", "1")
+	r.is("dir/b", "1")
+}

@@ -1,0 +1,71 @@
+package bands
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// DefaultCap is the cap of a store on a file system of that many bytes.
+func DefaultCap(total int64) int64 { return min(20<<30, total/10) }
+
+// DefaultFloor is how much of a file system of that many bytes stays free.
+func DefaultFloor(total int64) int64 { return min(5<<30, total/20) }
+
+// checkRoot refuses trees that hold too much: the file system's root, the home
+// directory and what it is in.
+func checkRoot(o Options) error {
+	if !filepath.IsAbs(o.Root) {
+		return fmt.Errorf("%s: %w: not an absolute path", o.Root, ErrRefusedRoot)
+	}
+	for _, root := range []string{filepath.Clean(o.Root), settled(o.Root)} {
+		if root == filepath.Dir(root) {
+			return fmt.Errorf("%s: %w", o.Root, ErrRefusedRoot)
+		}
+		for _, home := range []string{o.Home, settled(o.Home)} {
+			if o.Home != "" && (home == root || strings.HasPrefix(home, root+string(filepath.Separator))) {
+				return fmt.Errorf("%s: %w: the home directory is in it", o.Root, ErrRefusedRoot)
+			}
+		}
+	}
+	return nil
+}
+
+// CheckRoot says whether a directory may be the tree of a store: ErrRefusedRoot.
+func CheckRoot(root, home string) error { return checkRoot(Options{Root: root, Home: home}) }
+
+// takeSettings are Options with their defaults, and what the file systems say.
+type takeSettings struct {
+	Options
+
+	space disk.Space // of the store
+}
+
+// settle fills in the defaults.
+func (s *Store) settle(o Options) (takeSettings, error) {
+	if err := checkRoot(o); err != nil {
+		return takeSettings{}, err
+	}
+	if o.Lineage == "" {
+		o.Lineage = PlainLineage
+	}
+	space, err := disk.SpaceAt(s.dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			err = ErrNoStore
+		}
+		return takeSettings{}, err
+	}
+	if o.Cap <= 0 {
+		o.Cap = DefaultCap(space.Total)
+	}
+	if o.Floor <= 0 {
+		o.Floor = DefaultFloor(space.Total)
+	}
+	return takeSettings{Options: o, space: space}, nil
+}

@@ -1,0 +1,173 @@
+package bands
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// rules say which paths of a tree are not captured. Paths are relative to the
+// root; the root is "".
+type rules struct {
+	exclude []pattern
+	literal map[string]bool // whole paths that are excluded
+	// Names by the directory they are in.
+	hidden    map[string][]string
+	worktrees map[string][]string
+	print     band.Hash
+}
+
+// pattern is one of Options.Exclude, taken apart.
+type pattern struct {
+	segments []string
+	dirs     bool // matches directories only
+}
+
+// newRules takes the options apart; store is the store's directory.
+func newRules(o Options, store string) *rules {
+	r := &rules{literal: map[string]bool{}, hidden: map[string][]string{}, worktrees: map[string][]string{}}
+	for _, p := range o.Hidden {
+		hang(r.hidden, path.Clean(filepath.ToSlash(p)))
+	}
+	if p, ok := below(o.Root, store); ok {
+		hang(r.hidden, p)
+	}
+	for _, w := range o.Worktrees {
+		if p, ok := below(o.Root, w); ok {
+			hang(r.worktrees, p)
+		}
+	}
+	for _, text := range o.Exclude {
+		if p, ok := literalPath(text); ok {
+			r.literal[p] = true
+		} else if p, ok := newPattern(text); ok {
+			r.exclude = append(r.exclude, p)
+		}
+	}
+	text := fmt.Sprintf("%q %q %q", o.Exclude, r.hidden, r.worktrees) // maps print sorted
+	r.print = sha256.Sum256([]byte(text))
+	return r
+}
+
+// hang puts a path under the directory that it is in.
+func hang(in map[string][]string, p string) {
+	dir, name := path.Split(p)
+	dir = strings.TrimSuffix(dir, "/")
+	if name != "" && name != "." && !slices.Contains(in[dir], name) {
+		in[dir] = append(in[dir], name)
+	}
+}
+
+// below is the path of p from root, if it is inside.
+func below(root, p string) (string, bool) {
+	rel, err := filepath.Rel(settled(root), settled(p))
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// settled is the path without symbolic links, as far as it is there.
+func settled(p string) string {
+	real, err := filepath.EvalSymlinks(p)
+	if err != nil {
+		return filepath.Clean(p)
+	}
+	return real
+}
+
+// literalPath is the one path that a pattern is about, if there is only one.
+func literalPath(text string) (string, bool) {
+	rest, ok := strings.CutPrefix(text, "/")
+	var p strings.Builder
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '*', '?', '[':
+			return "", false
+		case '\\':
+			if i++; i == len(rest) {
+				return "", false
+			}
+		}
+		p.WriteByte(rest[i])
+	}
+	return p.String(), ok && rest != "" && !strings.HasSuffix(rest, "/")
+}
+
+func newPattern(text string) (pattern, bool) {
+	p := pattern{dirs: strings.HasSuffix(text, "/")}
+	text = strings.TrimSuffix(text, "/")
+	rooted := strings.Contains(text, "/")
+	text = strings.TrimPrefix(text, "/")
+	if text == "" {
+		return pattern{}, false
+	}
+	if !rooted {
+		p.segments = append(p.segments, "**")
+	}
+	p.segments = append(p.segments, strings.Split(text, "/")...)
+	return p, true
+}
+
+// matches says whether the pattern is about the path.
+func (p pattern) matches(segments []string) bool {
+	for i, want := range p.segments {
+		if want == "**" {
+			rest := pattern{segments: p.segments[i+1:]}
+			for skip := range len(segments) + 1 {
+				if rest.matches(segments[skip:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(segments) == 0 {
+			return false
+		}
+		if ok, err := path.Match(want, segments[0]); err != nil || !ok {
+			return false
+		}
+		segments = segments[1:]
+	}
+	return len(segments) == 0
+}
+
+// hides says whether the name in the directory is neither captured nor unknown.
+func (r *rules) hides(dir, name string) bool {
+	return slices.Contains(r.hidden[dir], name) || isTemp(name)
+}
+
+// reason is why the name in the directory is left out, 0 if it isn't.
+func (r *rules) reason(dir, name string, isDir bool) tree.Reason {
+	if isDir && slices.Contains(r.worktrees[dir], name) {
+		return tree.Worktree
+	}
+	if len(r.exclude) == 0 && len(r.literal) == 0 {
+		return 0
+	}
+	whole := joined(dir, name)
+	if r.literal[whole] {
+		return tree.Excluded
+	}
+	segments := strings.Split(whole, "/")
+	for _, p := range r.exclude {
+		if (isDir || !p.dirs) && p.matches(segments) {
+			return tree.Excluded
+		}
+	}
+	return 0
+}
+
+// joined is the path of a name in a directory.
+func joined(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}

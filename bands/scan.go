@@ -1,0 +1,76 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Present is a tree as it is now, beside the snapshots of a store. What it has
+// in common with its base can be read there; of the rest only the hashes are
+// known, so that it can be compared. The caller closes it.
+type Present struct {
+	Loader tree.Loader
+	Tree   band.Ref
+	// Base is the snapshot that the tree was compared with, 0 if there is none.
+	Base   Version
+	Totals tree.Totals
+	// Entries is how many paths the walk saw, Walk how long it took.
+	Entries int64
+	Walk    time.Duration
+	// Moving and Unreadable are as in Taken, LeftOut as in Snapshot.
+	Moving, Unreadable, LeftOut []string
+
+	overlay overlay
+	base    *base
+}
+
+// Scan reads a tree as Take does, but writes nothing and needs no lock.
+func (s *Store) Scan(ctx context.Context, o Options) (*Present, error) {
+	set, err := s.settle(o)
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	b := s.openBase(set)
+	p, err := s.scan(ctx, set, b)
+	if errors.Is(err, errBadCache) {
+		b.cache = nil
+		p, err = s.scan(ctx, set, b)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("scan %s: %w", o.Root, err), b.close())
+	}
+	return p, nil
+}
+
+func (s *Store) scan(ctx context.Context, set takeSettings, b *base) (*Present, error) {
+	seen := &observer{cloning: s.Linking() == disk.Reflink, dirs: map[band.Hash]*tree.Directory{}, lists: map[band.Hash][]byte{}}
+	w := b.walk(set, seen)
+	began := set.Now()
+	top, err := w.run(ctx, set.Workers)
+	if err != nil {
+		return nil, err
+	}
+	rec, notes := top.settled(), w.told()
+	p := &Present{
+		Tree: rec.ref, Totals: rec.totals, Entries: w.entries.Load(), Walk: set.Now().Sub(began),
+		Moving: notes.moving, Unreadable: notes.unreadable, LeftOut: notes.leftOut,
+		overlay: overlay{observer: seen, records: b.records}, base: b,
+	}
+	if b.cache != nil {
+		p.Base = b.snap.Version
+	}
+	p.Loader = p.overlay
+	return p, nil
+}
+
+// Parts are those of a file whose entry has Parts.
+func (p *Present) Parts(ref band.Ref) ([]band.Part, error) { return p.overlay.parts(ref) }
+
+// Close closes what the base has open.
+func (p *Present) Close() error { return p.base.close() }

@@ -1,0 +1,194 @@
+package bands
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// sink is where a walk puts what it read.
+type sink interface {
+	// add stores a record.
+	add(kind band.Kind, content []byte) (band.Ref, error)
+	// clones says whether raw is a good way to store a large file.
+	clones() bool
+	// raw stores a large file as it is.
+	raw(f *os.File, size int64) (band.Ref, error)
+	// directory stores a directory, whose encoding is data.
+	directory(d *tree.Directory, data []byte) (band.Ref, error)
+}
+
+// keeper is the sink that appends to the store's bands. It opens them when
+// something is to be stored: most walks find nothing.
+type keeper struct {
+	store *Store
+	first uint32 // the least number of a new band
+	room  int64  // bytes that may be appended; negative: any number
+	open  func() (*band.Writer, error)
+
+	dedupe *band.Dedupe
+	writer *band.Writer
+}
+
+func newKeeper(s *Store, first uint32, room int64) *keeper {
+	k := &keeper{store: s, first: first, room: room}
+	k.open = sync.OnceValues(k.begin)
+	return k
+}
+
+func (k *keeper) begin() (*band.Writer, error) {
+	dedupe, err := band.OpenDedupe(k.store.path(dedupeFile))
+	if err != nil {
+		return nil, err
+	}
+	w, err := band.NewWriter(k.store.BandsDir(), band.WriterOptions{Dedupe: dedupe, First: k.first})
+	if err != nil {
+		return nil, errors.Join(err, dedupe.Close())
+	}
+	k.dedupe, k.writer = dedupe, w
+	return w, nil
+}
+
+func (k *keeper) add(kind band.Kind, content []byte) (band.Ref, error) {
+	w, err := k.open()
+	if err != nil {
+		return band.Ref{}, err
+	}
+	ref, err := w.Add(kind, content)
+	if err == nil && k.room >= 0 && w.Added() > k.room {
+		err = errFull
+	}
+	return ref, err
+}
+
+func (k *keeper) clones() bool { return k.store.Linking() == disk.Reflink }
+
+// raw clones first and asks for the hash of the clone, which holds still.
+func (k *keeper) raw(f *os.File, size int64) (band.Ref, error) {
+	w, err := k.open()
+	if err != nil {
+		return band.Ref{}, err
+	}
+	number, err := w.AddRaw(f, size, band.Hash{}, disk.Reflink)
+	if err != nil {
+		return band.Ref{}, err
+	}
+	clone, err := os.Open(filepath.Join(k.store.BandsDir(), band.RawName(number)))
+	if err != nil {
+		return band.Ref{}, err
+	}
+	hash, err := hashOf(clone, size)
+	return band.Ref{Hash: hash, Band: number}, errors.Join(err, clone.Close())
+}
+
+func (k *keeper) directory(_ *tree.Directory, data []byte) (band.Ref, error) {
+	return k.add(band.Directory, data)
+}
+
+// finish writes what is buffered, and with sync waits for the disk.
+func (k *keeper) finish(how Durability) error {
+	if k.writer == nil {
+		return nil
+	}
+	if how == SyncFiles {
+		return k.writer.Sync()
+	}
+	return k.writer.Flush()
+}
+
+func (k *keeper) added() int64 {
+	if k.writer == nil {
+		return 0
+	}
+	return k.writer.Added()
+}
+
+func (k *keeper) close() error {
+	if k.writer == nil {
+		return nil
+	}
+	return errors.Join(k.writer.Close(), k.dedupe.Close())
+}
+
+// errFull means that the store has no room for what would be appended.
+var errFull = fmt.Errorf("%w: the store is at its cap", ErrNoRoom)
+
+// nowhere is the band of what isn't stored.
+const nowhere = math.MaxUint32
+
+// observer is the sink that stores nothing: it knows what would be stored by
+// its hash. Directories it keeps.
+type observer struct {
+	cloning bool
+
+	mu    sync.Mutex // guards what follows
+	dirs  map[band.Hash]*tree.Directory
+	lists map[band.Hash][]byte
+}
+
+func (o *observer) add(kind band.Kind, content []byte) (band.Ref, error) {
+	ref := band.Ref{Hash: sha256.Sum256(content), Band: nowhere}
+	if kind == band.List {
+		o.mu.Lock()
+		o.lists[ref.Hash] = content
+		o.mu.Unlock()
+	}
+	return ref, nil
+}
+
+func (o *observer) clones() bool { return o.cloning }
+
+func (o *observer) raw(f *os.File, size int64) (band.Ref, error) {
+	hash, err := hashOf(f, size)
+	return band.Ref{Hash: hash, Band: nowhere}, err
+}
+
+func (o *observer) directory(d *tree.Directory, data []byte) (band.Ref, error) {
+	ref := band.Ref{Hash: sha256.Sum256(data), Band: nowhere}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.dirs[ref.Hash] = d
+	return ref, nil
+}
+
+// overlay loads what an observer has, and from the store what it hasn't.
+type overlay struct {
+	*observer
+
+	records *tree.Records // nil: there is no base
+}
+
+// Directory implements tree.Loader.
+func (o overlay) Directory(ref band.Ref) (*tree.Directory, error) {
+	if ref.Band == nowhere {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if d := o.dirs[ref.Hash]; d != nil {
+			return d, nil
+		}
+	}
+	if o.records == nil {
+		return nil, fmt.Errorf("load directory %s: %w", ref.Hash, ErrDamaged)
+	}
+	return o.records.Directory(ref)
+}
+
+func (o overlay) parts(ref band.Ref) ([]band.Part, error) {
+	if ref.Band == nowhere {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return band.DecodeParts(o.lists[ref.Hash])
+	}
+	if o.records == nil {
+		return nil, fmt.Errorf("load list of parts %s: %w", ref.Hash, ErrDamaged)
+	}
+	return o.records.Parts(ref)
+}

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// cloneFrom is the size from which sharing blocks is worth more than having the
+// content in memory.
+const cloneFrom = 4 << 20
+
+// privateCopy copies the part to a file without a name: a clone beside it, or
+// memory up to the limit. If neither can be, it answers the part's file.
+func privateCopy(dir *disk.DirFD, p *part, limit int64) (*os.File, error) {
+	if p.st.Size > cloneFrom {
+		if f, ok := cloned(dir, p); ok {
+			return f, nil
+		}
+	}
+	if p.st.Size > limit {
+		return p.file, nil
+	}
+	fd, err := unix.MemfdCreate("database", unix.MFD_CLOEXEC)
+	if err != nil {
+		return p.file, nil //nolint:nilerr // then the part is read in place
+	}
+	f := os.NewFile(uintptr(fd), p.file.Name())
+	if err := fill(f, p); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// fill copies the part's content to f.
+func fill(f *os.File, p *part) error {
+	buf := make([]byte, min(p.st.Size, 256<<10))
+	for at := int64(0); at < p.st.Size; at += int64(len(buf)) {
+		b := buf[:min(int64(len(buf)), p.st.Size-at)]
+		if err := readFull(p.file, b, at); err != nil {
+			return err
+		}
+		if _, err := f.Write(b); err != nil {
+			return fmt.Errorf("capture database: %w", err)
+		}
+	}
+	return nil
+}
+
+// cloned makes a clone where the file system can.
+func cloned(dir *disk.DirFD, p *part) (*os.File, bool) {
+	if disk.Step("create", p.file.Name()) != nil {
+		return nil, false
+	}
+	fd, err := unix.Open(dir.Path(), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, false
+	}
+	f := os.NewFile(uintptr(fd), p.file.Name())
+	err = disk.Clone(f, p.file)
+	if err == nil {
+		// The log may have grown since it was looked at.
+		err = f.Truncate(p.st.Size)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, false
+	}
+	return f, true
+}

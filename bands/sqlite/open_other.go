@@ -1,0 +1,14 @@
+//go:build !unix
+
+package sqlite
+
+import (
+	"os"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+func openShared(dir *disk.DirFD, name string) (f *os.File, writable bool, err error) {
+	f, err = dir.OpenFile(name)
+	return f, false, err
+}

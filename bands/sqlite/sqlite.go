@@ -1,0 +1,50 @@
+// Package sqlite captures SQLite databases that other processes are writing:
+// the main file, its rollback journal and its write-ahead log, as they were at
+// one point in time. It opens no database, since opening one may change it,
+// and takes no lock that a writer needs.
+package sqlite
+
+import (
+	"errors"
+	"strings"
+)
+
+// ErrBusy means that the database was written too fast to find one point in
+// time for all of its files. It comes wrapped.
+var ErrBusy = errors.New("database in use")
+
+// The names of a database's other files end so.
+const (
+	journalSuffix = "-journal"
+	logSuffix     = "-wal"
+	sharedSuffix  = "-shm"
+)
+
+// magic is how a database begins.
+const magic = "SQLite format 3\x00"
+
+// IsDatabase says whether a file with this beginning, of at least 16 bytes, is
+// a database.
+func IsDatabase(head []byte) bool {
+	return len(head) >= len(magic) && string(head[:len(magic)]) == magic
+}
+
+// Companions are the names of the files that belong to the database main:
+// rollback journal, write-ahead log, and the log's index, which is never
+// captured and must go when the others are restored.
+func Companions(main string) [3]string {
+	return [3]string{main + journalSuffix, main + logSuffix, main + sharedSuffix}
+}
+
+// Unit answers the main file whose companion name is, if exists says that there
+// is one of that name. It goes by names alone: whether the main file is a
+// database, IsDatabase knows.
+func Unit(exists func(name string) bool, name string) (main string, ok bool) {
+	for _, suffix := range [...]string{journalSuffix, logSuffix, sharedSuffix} {
+		main, ok = strings.CutSuffix(name, suffix)
+		if ok {
+			return main, main != "" && exists(main)
+		}
+	}
+	return "", false
+}

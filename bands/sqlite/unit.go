@@ -1,0 +1,213 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Indexes of unit.parts, in the order in which they are copied: what a
+// checkpoint brought into the main file must be in the log that is copied
+// after it.
+const (
+	mainPart = iota
+	journalPart
+	logPart
+	partCount
+)
+
+// headSize is the length of a database's header.
+const headSize = 100
+
+// part is one file of a unit. A zero Stat means that there is none.
+type part struct {
+	name    string
+	st      disk.Stat
+	file    *os.File
+	content *os.File // what take reads: file, or a private copy of it
+}
+
+func (p *part) exists() bool { return p.file != nil }
+func (p *part) copied() bool { return p.content != nil && p.content != p.file }
+
+// unit is a database that is being captured.
+type unit struct {
+	dir   *disk.DirFD
+	tick  int64 // what stamps changes had when parts were looked at
+	head  []byte
+	parts [partCount]part
+	done  int // so many parts have been handed to take
+	// settled says that a change of the main file can't but show in its stamps.
+	settled bool
+}
+
+// openUnit opens the files of a database, each looked at by name before.
+func openUnit(dir *disk.DirFD, main string) (*unit, error) {
+	also := Companions(main)
+	u := &unit{dir: dir, tick: stampClock()}
+	for i, name := range [partCount]string{main, also[0], also[1]} {
+		p := &u.parts[i]
+		p.name = name
+		var err error
+		if p.st, err = look(dir, name); err != nil {
+			return u, err
+		}
+		if p.st.Ino == 0 {
+			continue
+		}
+		if p.file, err = dir.OpenFile(name); errors.Is(err, fs.ErrNotExist) {
+			return u, errMoved
+		} else if err != nil {
+			return u, fmt.Errorf("capture database: %w", err)
+		}
+	}
+	if !u.parts[mainPart].exists() {
+		return u, fmt.Errorf("capture database %s: %w", main, fs.ErrNotExist)
+	}
+	var err error
+	u.head, err = readHead(u.parts[mainPart].file, headSize)
+	return u, err
+}
+
+// close closes what was opened.
+func (u *unit) close() {
+	for i := range u.parts {
+		p := &u.parts[i]
+		if p.copied() {
+			_ = p.content.Close()
+		}
+		if p.exists() {
+			_ = p.file.Close()
+		}
+	}
+}
+
+// look is the file's data, zero if there is no regular file of that name.
+func look(dir *disk.DirFD, name string) (disk.Stat, error) {
+	var st disk.Stat
+	err := dir.Stat(name, &st)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsRegular() {
+		return disk.Stat{}, nil
+	}
+	if err != nil {
+		return disk.Stat{}, fmt.Errorf("capture database: %w", err)
+	}
+	return st, nil
+}
+
+// sameFile says whether both are the same file, however it was changed.
+func sameFile(a, b disk.Stat) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
+
+// unchanged says whether nothing was written to the file in between.
+func unchanged(a, b disk.Stat) bool {
+	return sameFile(a, b) && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime
+}
+
+// readHead reads the first n bytes of the file, or all there are.
+func readHead(f *os.File, n int) ([]byte, error) {
+	head := make([]byte, n)
+	got, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("capture database: %w", err)
+	}
+	return head[:got], nil
+}
+
+// copyAll copies every part. From the first on that can't be copied, the parts
+// are handed to take at once, to be read in place.
+func (u *unit) copyAll(limit int64, take Take) error {
+	for i := range u.parts {
+		p := &u.parts[i]
+		if !p.exists() {
+			continue
+		}
+		if i == logPart {
+			// It may have grown since, by what is in the main file by now.
+			st, err := look(u.dir, p.name)
+			if err != nil {
+				return err
+			}
+			if !sameFile(st, p.st) || st.Size < p.st.Size {
+				return errMoved
+			}
+			p.st = st
+		}
+		var err error
+		if p.content, err = privateCopy(u.dir, p, limit); err != nil {
+			return err
+		}
+		if !u.inPlace() {
+			continue
+		}
+		if i == mainPart && !u.settled {
+			return errMoved
+		}
+		if err := u.handTo(i+1, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inPlace says whether any part is read where it is.
+func (u *unit) inPlace() bool {
+	for i := range u.parts {
+		if p := &u.parts[i]; p.content != nil && !p.copied() {
+			return true
+		}
+	}
+	return false
+}
+
+// hand hands those parts to take that it hasn't got yet.
+func (u *unit) hand(take Take) error { return u.handTo(partCount, take) }
+
+func (u *unit) handTo(end int, take Take) error {
+	for ; u.done < end; u.done++ {
+		p := &u.parts[u.done]
+		if !p.exists() {
+			continue
+		}
+		if err := take(p.name, p.content, p.st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameContent answers errMoved unless the part's file still is what was copied.
+func (p *part) sameContent() error {
+	const chunk = 256 << 10
+	a, b := make([]byte, chunk), make([]byte, chunk)
+	for at := int64(0); at < p.st.Size; at += chunk {
+		n := min(chunk, p.st.Size-at)
+		if err := readFull(p.file, a[:n], at); err != nil {
+			return err
+		}
+		if err := readFull(p.content, b[:n], at); err != nil {
+			return err
+		}
+		if !bytes.Equal(a[:n], b[:n]) {
+			return errMoved
+		}
+	}
+	return nil
+}
+
+// readFull fills b from the file at the offset. The error is errMoved if the
+// file has become too short for it.
+func readFull(f *os.File, b []byte, at int64) error {
+	switch _, err := f.ReadAt(b, at); {
+	case errors.Is(err, io.EOF):
+		return errMoved
+	case err != nil:
+		return fmt.Errorf("capture database: %w", err)
+	default:
+		return nil
+	}
+}

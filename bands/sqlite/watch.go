@@ -1,0 +1,261 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// The bytes of the main file that a connection in rollback mode locks.
+const (
+	pendingByte = 0x40000000
+	sharedFirst = pendingByte + 2
+	sharedSize  = 510
+)
+
+// The bytes of the -shm file that a connection in WAL mode locks.
+const (
+	writeLock      = 120 // the first of all
+	checkpointLock = 121
+	firstMark      = 124 // read marks 1 to 4; that of the main file alone is 123
+	lastMark       = 127
+	connectedLock  = 128 // shared while connected
+	sharedLocks    = connectedLock - writeLock + 1
+)
+
+// watch knows whether a unit stood still while it was copied.
+//
+// In rollback mode it does where nobody was writing to the main file, which is
+// what the locks PENDING and EXCLUSIVE are for: a journal that is being filled
+// meanwhile only repeats what the main file holds.
+//
+// In WAL mode the main file and all of the log are the database at any time, as
+// long as the log isn't begun anew: the log is copied last, so that it holds
+// whatever was brought into the main file while that was copied. Where
+// somebody is connected, locks see to it; else it shows in the log's header.
+type watch struct {
+	u       *unit
+	wal     bool
+	logHead []byte
+	shm     *os.File
+	shmStat disk.Stat
+	locked  bool
+}
+
+// watch begins to watch the unit. The error is errMoved if it is in motion.
+func (u *unit) watch() (*watch, error) {
+	log := &u.parts[logPart]
+	w := &watch{u: u, wal: log.st.Size > 0 || len(u.head) >= 20 && (u.head[18] == 2 || u.head[19] == 2)}
+	var err error
+	if w.wal {
+		err = w.beginLog()
+	} else {
+		err = u.quiet()
+	}
+	// A change in the same tick of the file system's clock doesn't show.
+	u.settled = w.locked || w.wal && log.st.Size > 0 || settled(u.parts[mainPart].st.Ctime, u.tick)
+	if err != nil {
+		w.end()
+		return nil, err
+	}
+	return w, nil
+}
+
+// quiet asks whether nobody may be writing to the main file.
+func (u *unit) quiet() error {
+	f := u.parts[mainPart].file
+	for _, lock := range [...]struct{ start, n int64 }{{pendingByte, 1}, {sharedFirst, sharedSize}} {
+		switch held, err := disk.OFDTest(f, false, lock.start, lock.n); {
+		case err != nil && !cannotLock(err):
+			return fmt.Errorf("capture database: %w", err)
+		case held:
+			return errMoved
+		}
+	}
+	return nil
+}
+
+// cannotLock says whether the error means that there are no such locks here.
+func cannotLock(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOLCK)
+}
+
+// beginLog keeps the log from being begun anew, if anybody is connected.
+func (w *watch) beginLog() error {
+	u := w.u
+	name := Companions(u.parts[mainPart].name)[2]
+	var err error
+	if w.shmStat, err = look(u.dir, name); err != nil {
+		return err
+	}
+	if w.shmStat.Ino != 0 {
+		if err := w.lock(name); err != nil {
+			return err
+		}
+	}
+	if log := &u.parts[logPart]; log.exists() {
+		w.logHead, err = readHead(log.file, logHeadSize)
+	}
+	return err
+}
+
+// logHeadSize is the length of a log's header, whose salt is new each time the
+// log is begun anew.
+const logHeadSize = 32
+
+// lock takes the two locks, if anybody is connected.
+func (w *watch) lock(name string) error {
+	shm, writable, err := openShared(w.u.dir, name)
+	if err != nil {
+		return err
+	}
+	w.shm = shm
+	var st disk.Stat
+	if err := disk.StatFile(shm, &st); err != nil {
+		return fmt.Errorf("capture database: %w", err)
+	}
+	if !sameFile(st, w.shmStat) {
+		return errMoved
+	}
+	if live, err := connected(shm); err != nil || !live {
+		// Whoever connects first rebuilds the index, and would wait for us.
+		return err
+	}
+	if ready, err := indexReady(shm); err != nil {
+		return err
+	} else if !ready {
+		return errMoved
+	}
+	// No checkpoint begins while it is held: a writer leaves it out then, and
+	// makes it after some later commit. Where -shm can't be written to, a shared
+	// lock has to do; to a checkpoint it is the same.
+	switch err := disk.OFDLock(shm, writable, checkpointLock, 1); {
+	case errors.Is(err, disk.ErrLocked):
+		return errMoved
+	case err != nil && cannotLock(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("capture database: %w", err)
+	}
+	w.locked = true
+	// To begin the log anew, a writer needs all read marks. Without them it
+	// appends. The last mark is the one that readers use least.
+	for mark := int64(lastMark); mark >= firstMark; mark-- {
+		err := disk.OFDLock(shm, false, mark, 1)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, disk.ErrLocked) {
+			return fmt.Errorf("capture database: %w", err)
+		}
+	}
+	return errMoved
+}
+
+// connected says whether somebody is connected in WAL mode.
+func connected(shm *os.File) (bool, error) {
+	live, err := disk.OFDTest(shm, true, connectedLock, 1)
+	if err != nil && !cannotLock(err) {
+		return false, fmt.Errorf("capture database: %w", err)
+	}
+	return live, nil
+}
+
+// indexReady says whether the index is there. While it isn't, somebody is going
+// to rebuild it, and needs the checkpoint lock for it.
+func indexReady(shm *os.File) (bool, error) {
+	const indexHeader, isInit = 48, 12 // the header is there twice
+	head, err := readHead(shm, 2*indexHeader)
+	if err != nil {
+		return false, err
+	}
+	return len(head) == 2*indexHeader && head[isInit] == 1 && head[indexHeader+isInit] == 1, nil
+}
+
+// end gives the locks back. It may be called again.
+func (w *watch) end() {
+	if w.locked {
+		_ = disk.OFDUnlock(w.shm, writeLock, sharedLocks)
+		w.locked = false
+	}
+	if w.shm != nil {
+		_ = w.shm.Close()
+		w.shm = nil
+	}
+}
+
+// check answers errMoved if the unit did not stand still.
+func (w *watch) check() error {
+	u := w.u
+	for i := range u.parts {
+		p := &u.parts[i]
+		st, err := look(u.dir, p.name)
+		if err != nil {
+			return err
+		}
+		growing := i == logPart && w.wal && p.exists() && sameFile(st, p.st) && st.Size >= p.st.Size
+		if !growing && !unchanged(st, p.st) {
+			return errMoved
+		}
+	}
+	mode := w.u.quiet
+	if w.wal {
+		mode = w.checkLog
+	}
+	if err := mode(); err != nil {
+		return err
+	}
+	return w.checkMain()
+}
+
+// checkMain looks whether the main file was written to.
+func (w *watch) checkMain() error {
+	p := &w.u.parts[mainPart]
+	head, err := readHead(p.file, headSize)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(head, w.u.head) {
+		return errMoved
+	}
+	if w.u.settled {
+		return nil
+	}
+	return p.sameContent()
+}
+
+// checkLog looks whether the log was begun anew, or somebody has connected.
+func (w *watch) checkLog() error {
+	u := w.u
+	if log := &u.parts[logPart]; log.exists() {
+		head, err := readHead(log.file, logHeadSize)
+		if err != nil {
+			return err
+		}
+		// Before the first header there is nothing in a log that could be
+		// mistaken for what follows it.
+		first := w.locked && len(w.logHead) == 0
+		if !first && !bytes.Equal(head, w.logHead) {
+			return errMoved
+		}
+	}
+	st, err := look(u.dir, Companions(u.parts[mainPart].name)[2])
+	if err != nil {
+		return err
+	}
+	if !sameFile(st, w.shmStat) {
+		return errMoved
+	}
+	if w.locked || w.shm == nil {
+		return nil
+	}
+	live, err := connected(w.shm)
+	if err == nil && live {
+		err = errMoved
+	}
+	return err
+}

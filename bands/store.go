@@ -1,0 +1,162 @@
+package bands
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// The names in a store's folder: docs/formats/bands.md.
+const (
+	infoFile        = "store.json"
+	lockFile        = "lock"
+	versionFile     = "version"
+	stampFile       = "stamp"
+	tagFile         = "CACHEDIR.TAG"
+	dedupeFile      = "dedupe"
+	bandsFolder     = "bands"
+	snapshotsFolder = "checkpoints"
+	snapshotFile    = "snapshot.json"
+	statPrefix      = "stat-"
+	latestPrefix    = "latest-"
+	pairPrefix      = "pair-"
+	makingPrefix    = ".tmp-"
+	removedPrefix   = ".deleted-"
+	tempSuffix      = ".tmp"
+)
+
+// storeFormat is the format of the stores that this package writes.
+const storeFormat = 1
+
+// cacheTag keeps backups and copies from following the links in a store.
+const cacheTag = "Signature: 8a477f597d28d172789f06886806bc55\n" +
+	"# This folder holds snapshots made by entire; it is no use to a backup.\n"
+
+// Store is a folder of bands and snapshots. It is safe for concurrent use, by
+// many processes too: what writes needs Hold.
+type Store struct {
+	dir     string
+	linking disk.Linking
+}
+
+// Info is what store.json tells of a store.
+type Info struct {
+	Format  int          `json:"format"`
+	Name    string       `json:"name,omitempty"`
+	Root    string       `json:"root,omitempty"`
+	Size    int64        `json:"size,omitempty"`
+	Created time.Time    `json:"created_at,omitzero"`
+	Mounted *time.Time   `json:"mounted_at,omitempty"`
+	Linking disk.Linking `json:"linking"`
+}
+
+// Create makes a store in dir, with the folders that lead there, or completes
+// one that has lost its store.json. The error is fs.ErrExist if a store is there.
+func Create(dir string) (*Store, error) {
+	switch _, err := Open(dir); {
+	case err == nil:
+		return nil, fmt.Errorf("create store %s: %w", dir, fs.ErrExist)
+	case !errors.Is(err, ErrNoStore) && !errors.Is(err, ErrDamaged):
+		return nil, err
+	}
+	s := &Store{dir: dir}
+	if err := s.create(); err != nil {
+		return nil, fmt.Errorf("create store %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func (s *Store) create() error {
+	for _, dir := range []string{s.dir, s.BandsDir(), s.path(snapshotsFolder)} {
+		if err := disk.Step("mkdir", dir); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := disk.WriteCache(s.path(tagFile), []byte(cacheTag), 0o600); err != nil {
+		return err
+	}
+	linking, err := disk.LinkingAt(s.BandsDir())
+	if err != nil {
+		return err
+	}
+	s.linking = linking
+	return s.writeInfo(Info{})
+}
+
+// Open opens the store in dir: ErrNoStore if there is none, ErrDamaged if it
+// can't be told what it is.
+func Open(dir string) (*Store, error) {
+	s := &Store{dir: dir}
+	info, err := s.Info()
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", dir, err)
+	}
+	s.linking = info.Linking
+	return s, nil
+}
+
+// Info is what store.json tells now.
+func (s *Store) Info() (Info, error) {
+	data, err := os.ReadFile(s.path(infoFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return Info{}, ErrNoStore
+	case err != nil:
+		return Info{}, err
+	}
+	var info Info
+	if err := json.Unmarshal(data, &info); err != nil || info.Format < 1 || !knownLinking(info.Linking) {
+		return Info{}, fmt.Errorf("%s: %w", infoFile, ErrDamaged)
+	}
+	if info.Format > storeFormat {
+		return Info{}, fmt.Errorf("%s: format %d was made by a newer version", infoFile, info.Format)
+	}
+	return info, nil
+}
+
+func knownLinking(l disk.Linking) bool {
+	return l == disk.Reflink || l == disk.Hardlink || l == disk.Copy
+}
+
+// Dir is the store's folder.
+func (s *Store) Dir() string { return s.dir }
+
+// BandsDir is the folder of the bands.
+func (s *Store) BandsDir() string { return s.path(bandsFolder) }
+
+// SnapshotDir is the folder of a version.
+func (s *Store) SnapshotDir(v Version) string {
+	return filepath.Join(s.dir, snapshotsFolder, v.String())
+}
+
+func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
+
+// Linking is how bands come to stand in the folders of snapshots.
+func (s *Store) Linking() disk.Linking { return s.linking }
+
+// Loader reads what a snapshot holds. The caller closes the reader.
+func (s *Store) Loader(v Snapshot) (*tree.Records, *band.Reader) {
+	r := band.NewReader(s.SnapshotDir(v.Version), s.BandsDir())
+	return tree.NewRecords(r), r
+}
+
+func (s *Store) writeInfo(info Info) error {
+	info.Format, info.Linking = storeFormat, s.linking
+	data, err := json.MarshalIndent(info, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.WriteDurable(s.path(infoFile), append(data, '\n'), 0o600)
+}

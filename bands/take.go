@@ -1,0 +1,426 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Take takes a snapshot. A kill at any moment leaves the store without it or
+// with it; what was appended for one that didn't come to be stays unused.
+func (h *Held) Take(ctx context.Context, o TakeOptions) (Taken, error) {
+	set, err := h.settle(o.Options)
+	if err != nil {
+		return Taken{}, fmt.Errorf("take snapshot: %w", err)
+	}
+	t := &taking{Held: h, o: o, set: set}
+	taken, err := t.run(ctx)
+	if err != nil {
+		return Taken{}, fmt.Errorf("take snapshot of %s: %w", o.Root, err)
+	}
+	return taken, nil
+}
+
+// taking is one snapshot in the making.
+type taking struct {
+	*Held
+
+	o      TakeOptions
+	set    takeSettings
+	parent Snapshot // the zero one if there is none
+	stamp  stamp
+	base   *base
+	fit    fit
+	keep   *keeper
+	walk   *walk
+	top    *node
+}
+
+func (t *taking) run(ctx context.Context) (taken Taken, err error) {
+	if !t.o.Force && t.set.space.Free < t.set.Floor {
+		return Taken{}, fmt.Errorf("%w: less than %d bytes are free", ErrNoRoom, t.set.Floor)
+	}
+	if err := t.prepare(); err != nil {
+		return Taken{}, err
+	}
+	defer func() { err = errors.Join(err, t.base.close()) }()
+	room, err := t.storeRoom()
+	if err != nil {
+		return Taken{}, err
+	}
+	t.keep = newKeeper(t.Store, t.reserved().band, room)
+	defer func() { err = errors.Join(err, t.keep.close()) }()
+	if err := t.read(ctx); err != nil {
+		return Taken{}, err
+	}
+	taken = t.told()
+	if t.unchanged() {
+		t.remember(t.parent.Version)
+		taken.Snapshot, taken.Unchanged = t.parent, true
+		return taken, nil
+	}
+	if taken.Snapshot, err = t.publish(); err != nil {
+		return Taken{}, err
+	}
+	taken.Changes = t.changes(ctx, taken.Snapshot)
+	return taken, nil
+}
+
+// prepare finds out what the snapshot is compared with.
+func (t *taking) prepare() error {
+	if err := t.Sweep(); err != nil {
+		return err
+	}
+	if err := t.mend(); err != nil {
+		return err
+	}
+	parent, _, err := t.Latest(t.set.Lineage)
+	if err != nil {
+		return err
+	}
+	t.parent = parent
+	if t.stamp, err = t.Store.stamp(t.set); err != nil {
+		return err
+	}
+	t.base = t.openBase(t.set)
+	return nil
+}
+
+// mend links the last snapshot, if its maker was killed before it could.
+func (h *Held) mend() error {
+	last := h.reserved()
+	if last.version == 0 || !h.has(last.version) || h.linked(last.lineage) >= last.version {
+		return nil
+	}
+	return h.link(last.lineage, last.version)
+}
+
+// storeRoom is how many bytes may be appended, negative for any number.
+func (t *taking) storeRoom() (int64, error) {
+	if t.o.Force {
+		return -1, nil
+	}
+	files, err := band.Files(t.BandsDir())
+	if err != nil {
+		return 0, err
+	}
+	room := t.set.Cap
+	for _, f := range files {
+		room -= f.Length
+	}
+	return max(room, 0), nil
+}
+
+// read walks the tree, as often as it takes: once, unless the cache or what it
+// leads to is damaged, or more changed than there is room for.
+func (t *taking) read(ctx context.Context) error {
+	left, err := t.leftOut(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		err := t.once(ctx, left)
+		switch {
+		case errors.Is(err, errBadCache) && t.base.cache != nil:
+			t.base.cache = nil
+		case errors.Is(err, errOverRoom):
+			if left, err = t.makeFit(ctx); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// once walks the tree.
+func (t *taking) once(ctx context.Context, left leftOut) error {
+	w := t.base.walk(t.set, t.keep)
+	w.stamp, w.coarse = t.stamp.at, t.stamp.coarse
+	w.keepLeft, w.leave, w.room = !t.o.Force, left.paths, left.room
+	if t.o.Progress != nil {
+		w.progress = func(done int64) { t.o.Progress(done, left.entries) }
+	}
+	began := t.set.Now()
+	top, err := w.run(ctx, t.set.Workers)
+	if err != nil {
+		return err
+	}
+	w.took = t.set.Now().Sub(began)
+	t.walk, t.top = w, top
+	t.fit = left.fit
+	if !left.exact {
+		t.fit.weight += w.fresh.Load()
+	}
+	return nil
+}
+
+// told is what the walk has to tell.
+func (t *taking) told() Taken {
+	notes := t.walk.told()
+	return Taken{
+		Entries: t.walk.entries.Load(), Walk: t.walk.took, Moving: notes.moving, Unreadable: notes.unreadable,
+	}
+}
+
+// unchanged says whether there is nothing to take.
+func (t *taking) unchanged() bool {
+	ref, ok := t.parent.Tree.Ref()
+	return t.o.SkipUnchanged && t.parent.Version != 0 && ok && ref.Hash == t.top.settled().ref.Hash
+}
+
+// remember writes the stat cache for the snapshot v. It is no loss if that
+// fails: the one before it still counts.
+func (t *taking) remember(v Version) {
+	ref, _ := t.parent.Tree.Ref()
+	switch {
+	case v == t.parent.Version && (t.top.out.state == asBefore || t.top.out.record.ref != ref):
+		return // it is right, or would tell of records that no snapshot holds
+	case t.top.out.state == asBefore && t.base.cache == nil:
+		return
+	}
+	root := t.top.out.stat
+	if root == nil {
+		root = &statNode{block: []byte(t.base.cache.root.block), kids: t.base.cache.kids()}
+	}
+	_ = writeStatCache(t.path(statPrefix+t.set.Lineage),
+		statMeta{version: v, fit: t.fit, rules: t.walk.rules.print}, root, t.base.cache)
+}
+
+// publish makes the snapshot.
+func (t *taking) publish() (Snapshot, error) {
+	if err := t.keep.finish(t.o.Durability); err != nil {
+		return Snapshot{}, err
+	}
+	rec := t.top.settled()
+	numbers := tree.Merge(rec.bands, []uint32{rec.ref.Band})
+	files := make([]band.File, 0, len(numbers))
+	snap := t.describe(rec)
+	for _, n := range numbers {
+		f, err := band.StatFile(t.BandsDir(), n)
+		if err != nil {
+			return Snapshot{}, err
+		}
+		files = append(files, f)
+		snap.Bands = append(snap.Bands, BandLength{Number: n, Length: f.Length})
+	}
+	version, err := t.reserve(t.set.Lineage, slices.Max(numbers)+1)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	snap.Version = version
+	if err := t.commit(snap, files); err != nil {
+		return Snapshot{}, err
+	}
+	t.remember(version)
+	// Who reads the link looks at the reservation first: the next snapshot makes
+	// it, if this can't.
+	_ = t.link(t.set.Lineage, version)
+	if t.o.Durability == SyncSystem {
+		if err := disk.Sync(t.dir); err != nil {
+			return Snapshot{}, fmt.Errorf("sync: %w", err)
+		}
+	}
+	return snap, nil
+}
+
+// describe is the snapshot without its version and bands.
+func (t *taking) describe(rec dirRecord) Snapshot {
+	return Snapshot{
+		Message: t.o.Message, Cause: t.o.Cause, Created: t.set.Now().UTC(), Parent: t.parent.Version,
+		Root: t.set.Root, Lineage: t.set.Lineage,
+		Tree:   TreeRef{Hash: rec.ref.Hash.String(), Band: rec.ref.Band, Offset: rec.ref.Offset},
+		Totals: rec.totals, Added: t.keep.added(), Late: t.o.Late,
+		LeftOut: t.walk.told().leftOut, Causality: t.o.Causality,
+	}
+}
+
+// commit makes the snapshot's folder under another name and renames it.
+func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
+	making := t.path(makingPrefix + snap.Version.String())
+	if err := disk.Step("mkdir", making); err != nil {
+		return err
+	}
+	if err := os.Mkdir(making, 0o700); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(making))
+		}
+	}()
+	for _, f := range files {
+		if err := t.place(f, making, t.parent); err != nil {
+			return fmt.Errorf("link band %d: %w", f.Number, err)
+		}
+	}
+	data, err := seal(described{Format: snapshotFormat, Snapshot: snap})
+	if err != nil {
+		return err
+	}
+	write := disk.WriteDurable
+	if t.o.Durability == SyncSystem {
+		write = disk.WriteCache
+	}
+	if err := write(filepath.Join(making, snapshotFile), data, 0o600); err != nil {
+		return err
+	}
+	if err := disk.Step("rename", t.SnapshotDir(snap.Version)); err != nil {
+		return err
+	}
+	if err := os.Rename(making, t.SnapshotDir(snap.Version)); err != nil {
+		return err
+	}
+	if t.o.Durability == SyncSystem {
+		return nil
+	}
+	return syncPath(t.path(snapshotsFolder))
+}
+
+// changes counts the paths that differ from the parent. What can't be read
+// doesn't count.
+func (t *taking) changes(ctx context.Context, snap Snapshot) int {
+	if t.parent.Version == 0 {
+		return 0
+	}
+	count := 0
+	_ = t.Changes(ctx, t.parent, snap, func(tree.Change) error {
+		count++
+		return nil
+	})
+	return count
+}
+
+// stamp is the moment from which on a file's data may not show a change.
+type stamp struct {
+	at     int64
+	coarse bool // the file system keeps no time of the last change
+}
+
+const (
+	// otherClock is how far apart the times of two file systems may be, or the
+	// steps in which one of them counts.
+	otherClock = 2 * time.Second
+	// otherMachine is the same where another machine has the clock.
+	otherMachine = time.Minute
+)
+
+// stamp asks the file system for the time, by writing a file: its clock isn't
+// the process's.
+func (s *Store) stamp(set takeSettings) (stamp, error) {
+	path := s.path(stampFile)
+	if err := disk.Step("write", path); err != nil {
+		return stamp{}, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return stamp{}, err
+	}
+	var here, there disk.Stat
+	_, err = f.WriteAt([]byte{'\n'}, 0)
+	if err == nil {
+		err = disk.StatFile(f, &here)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return stamp{}, err
+	}
+	root, err := disk.OpenRoot(set.Root)
+	if err != nil {
+		return stamp{}, err
+	}
+	err = root.Self(&there)
+	if err := errors.Join(err, root.Close()); err != nil {
+		return stamp{}, err
+	}
+	space, err := disk.SpaceAt(set.Root)
+	if err != nil {
+		return stamp{}, err
+	}
+	st := stamp{at: here.Ctime, coarse: !exact(space.Type)}
+	switch {
+	case here.Dev != there.Dev && (space.Network || set.space.Network):
+		st.at -= int64(otherMachine)
+	case here.Dev != there.Dev || st.coarse || space.Network:
+		st.at -= int64(otherClock)
+	}
+	return st, nil
+}
+
+// exact says whether the file system keeps the time of each file's last change.
+func exact(name string) bool {
+	switch name {
+	case "ext4", "xfs", "btrfs", "tmpfs", "overlay", "f2fs", "zfs", "bcachefs", "apfs", "nfs", "ceph":
+		return true
+	}
+	return false
+}
+
+// base is the snapshot that a tree is compared with, and its stat cache. Without
+// one everything is read.
+type base struct {
+	snap    Snapshot
+	cache   *statCache
+	records *tree.Records
+	reader  *band.Reader
+	rules   *rules
+}
+
+// openBase finds the stat cache and checks that what it was written for is still
+// there.
+func (s *Store) openBase(set takeSettings) *base {
+	b := &base{rules: newRules(set.Options, s.dir)}
+	cache, err := readStatCache(s.path(statPrefix + set.Lineage))
+	if err != nil {
+		return b
+	}
+	snap, err := s.Snapshot(cache.version)
+	if err != nil || snap.Lineage != set.Lineage || !s.whole(snap) {
+		return b
+	}
+	if ref, _ := snap.Tree.Ref(); ref != cache.root.record().ref {
+		return b
+	}
+	b.snap, b.cache = snap, cache
+	b.records, b.reader = s.Loader(snap)
+	return b
+}
+
+// whole says whether every band of the snapshot is there in its whole length.
+func (s *Store) whole(snap Snapshot) bool {
+	for _, b := range snap.Bands {
+		f, err := band.StatFile(s.SnapshotDir(snap.Version), b.Number)
+		if errors.Is(err, fs.ErrNotExist) {
+			f, err = band.StatFile(s.BandsDir(), b.Number)
+		}
+		if err != nil || f.Length < b.Length {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *base) close() error {
+	if b.reader == nil {
+		return nil
+	}
+	return b.reader.Close()
+}
+
+// walk prepares a walk that compares with the base.
+func (b *base) walk(set takeSettings, to sink) *walk {
+	w := &walk{
+		root: set.Root, rules: b.rules, cache: b.cache, base: b.records, to: to, stamp: math.MaxInt64, keepLeft: true, room: -1,
+	}
+	w.strict = b.cache != nil && b.cache.rules != b.rules.print
+	return w
+}

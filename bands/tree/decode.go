@@ -1,0 +1,287 @@
+package tree
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+)
+
+// ErrBad means that bytes are no encoded directory.
+var ErrBad = errors.New("bad directory record")
+
+// Decode reads the content of a directory's record. It accepts what Encode makes
+// of a valid directory; anything else is ErrBad. The result shares no memory
+// with data.
+func Decode(data []byte) (*Directory, error) {
+	if len(data) > 0 && data[0] > formatVersion {
+		return nil, fmt.Errorf("%w: made by a newer version", ErrBad)
+	}
+	d := decoder{data: data}
+	dir := d.directory()
+	if d.bad || len(d.data) > 0 {
+		return nil, ErrBad
+	}
+	return dir, nil
+}
+
+// decoder takes values off the front of data. Once one is bad, all that follow
+// are zero.
+type decoder struct {
+	data []byte
+	bad  bool
+
+	owners  []owner
+	last    *owner
+	text    string // names and targets, in order
+	name    string // of the entry before
+	seconds int64
+	ref     band.Ref
+}
+
+func (d *decoder) directory() *Directory {
+	if d.byte() != formatVersion {
+		d.bad = true
+		return nil
+	}
+	dir := &Directory{}
+	for _, n := range []*int64{&dir.Totals.Files, &dir.Totals.Dirs, &dir.Totals.Unknown, &dir.Totals.Bytes} {
+		*n = int64(d.uvarint(math.MaxInt64))
+	}
+	dir.Bands = d.bands()
+	o := d.owner()
+	d.seconds = d.varint()
+	dir.Attr = o.attr(time.Unix(d.seconds, int64(d.nanos(d.uvarint(math.MaxUint32)))).UTC())
+	d.owners = make([]owner, d.count(4))
+	for i := range d.owners {
+		d.owners[i] = d.owner()
+	}
+	if len(d.owners) > 0 {
+		d.last = &d.owners[0]
+	}
+	count := d.count(2)
+	d.text = string(d.take(d.count(1)))
+	// An entry takes two bytes at least, besides its name.
+	if count > len(d.data)/2 {
+		d.bad = true
+	}
+	if d.bad || count == 0 {
+		d.bad = d.bad || len(d.text) > 0
+		return dir
+	}
+	dir.Entries = make([]Entry, count)
+	for i := range dir.Entries {
+		if d.entry(&dir.Entries[i]); d.bad {
+			return nil
+		}
+	}
+	d.bad = len(d.text) > 0
+	return dir
+}
+
+// attr is what an owner and a time make up.
+func (o *owner) attr(mtime time.Time) Attr {
+	return Attr{Mode: o.mode, UID: o.uid, GID: o.gid, Mtime: mtime, Xattrs: o.xattrs}
+}
+
+func (d *decoder) bands() []uint32 {
+	n := d.count(1)
+	if n == 0 {
+		return nil
+	}
+	bands := make([]uint32, n)
+	last := uint64(0)
+	for i := range bands {
+		step := d.uvarint(math.MaxUint32)
+		d.bad = d.bad || i > 0 && step == 0 || last+step > math.MaxUint32
+		last += step
+		bands[i] = uint32(last)
+	}
+	return bands
+}
+
+func (d *decoder) owner() owner {
+	o := owner{
+		mode: uint32(d.uvarint(0o7777)),
+		uid:  uint32(d.uvarint(math.MaxUint32)),
+		gid:  uint32(d.uvarint(math.MaxUint32)),
+	}
+	n := d.count(2)
+	if n == 0 {
+		return o
+	}
+	o.xattrs = make([]Xattr, n)
+	for i := range o.xattrs {
+		x := Xattr{Name: string(d.take(d.count(1)))}
+		x.Value = append([]byte{}, d.take(d.count(1))...)
+		d.bad = d.bad || x.Name == "" || i > 0 && o.xattrs[i-1].Name >= x.Name
+		o.xattrs[i] = x
+	}
+	return o
+}
+
+func (d *decoder) entry(e *Entry) {
+	bits := d.byte()
+	e.Kind = Kind(bits&kindBits) + 1
+	d.bad = d.bad || bits&^allowed(e.Kind) != 0
+	e.Name = d.words(d.uvarint(math.MaxUint32))
+	d.bad = d.bad || e.Name <= d.name || !ValidName(e.Name)
+	d.name = e.Name
+	d.about(e, bits)
+	if bits&linkBit != 0 {
+		e.Link = d.uvarint(math.MaxUint64)
+		d.bad = d.bad || e.Link == 0
+	}
+	if e.Kind != Dir {
+		d.attr(e, bits)
+	}
+	if bits&contentBit != 0 {
+		d.content(&e.Content)
+	}
+}
+
+// allowed are the bits that an entry of the kind may have.
+func allowed(k Kind) byte {
+	switch k {
+	case File:
+		return 0xff
+	case Dir:
+		return kindBits | contentBit
+	default:
+		return kindBits | linkBit | ownerBit | nanosBit | secondsBit
+	}
+}
+
+// about takes what entries of its kind have.
+func (d *decoder) about(e *Entry, bits byte) {
+	held := bits&contentBit != 0
+	switch e.Kind {
+	case File:
+		e.Size = int64(d.uvarint(math.MaxInt64))
+		e.Parts = bits&partsBit != 0
+		// An empty file has no content, any other has.
+		d.bad = d.bad || held != (e.Size > 0) || e.Parts && !held
+	case Dir:
+		d.bad = d.bad || !held
+	case Symlink:
+		e.Target = d.words(d.uvarint(math.MaxUint32))
+		d.bad = d.bad || strings.IndexByte(e.Target, 0) >= 0
+	case Unknown:
+		e.Reason = Reason(d.byte())
+		d.bad = d.bad || e.Reason == 0
+	}
+}
+
+func (d *decoder) attr(e *Entry, bits byte) {
+	if bits&ownerBit != 0 {
+		n := d.uvarint(math.MaxUint32)
+		if n >= uint64(len(d.owners)) {
+			d.bad = true
+			return
+		}
+		d.last = &d.owners[n]
+	}
+	if d.last == nil {
+		d.bad = true
+		return
+	}
+	if bits&secondsBit != 0 {
+		d.seconds += d.varint()
+	}
+	var nanos uint32
+	if bits&nanosBit != 0 {
+		if b := d.take(4); b != nil {
+			nanos = d.nanos(uint64(binary.LittleEndian.Uint32(b)))
+		}
+		d.bad = d.bad || nanos == 0
+	}
+	e.Attr = d.last.attr(time.Unix(d.seconds, int64(nanos)).UTC())
+}
+
+func (d *decoder) nanos(n uint64) uint32 {
+	if n >= uint64(time.Second) {
+		d.bad = true
+		return 0
+	}
+	return uint32(n)
+}
+
+func (d *decoder) content(r *band.Ref) {
+	copy(r.Hash[:], d.take(len(r.Hash)))
+	number := int64(d.ref.Band) + d.difference()
+	offset := int64(d.ref.Offset) + d.difference()
+	if number < 0 || number > math.MaxUint32 || offset < 0 || offset > math.MaxUint32 {
+		d.bad = true
+		return
+	}
+	r.Band, r.Offset = uint32(number), uint32(offset)
+	d.bad = d.bad || r.IsZero()
+	d.ref = *r
+}
+
+// difference takes a difference of two 32-bit numbers.
+func (d *decoder) difference() int64 {
+	v := d.varint()
+	if v > math.MaxUint32 || v < -math.MaxUint32 {
+		d.bad = true
+		return 0
+	}
+	return v
+}
+
+// words takes the next n bytes of the text.
+func (d *decoder) words(n uint64) string {
+	if d.bad || n > uint64(len(d.text)) {
+		d.bad = true
+		return ""
+	}
+	s := d.text[:n]
+	d.text = d.text[n:]
+	return s
+}
+
+func (d *decoder) take(n int) []byte {
+	if d.bad || len(d.data) < n {
+		d.bad = true
+		return nil
+	}
+	taken := d.data[:n]
+	d.data = d.data[n:]
+	return taken
+}
+
+func (d *decoder) byte() byte {
+	if b := d.take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// count takes the number of things that follow, of at least size bytes each: it
+// is never more than can be there.
+func (d *decoder) count(size int) int { return int(d.uvarint(uint64(len(d.data) / size))) }
+
+// uvarint takes a number of at most limit, in the shortest form there is of it.
+func (d *decoder) uvarint(limit uint64) uint64 {
+	if len(d.data) > 0 && d.data[0] < 0x80 && !d.bad && uint64(d.data[0]) <= limit {
+		v := d.data[0]
+		d.data = d.data[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(d.data)
+	if d.bad || n <= 0 || v > limit || n > 1 && d.data[n-1] == 0 {
+		d.bad = true
+		return 0
+	}
+	d.data = d.data[n:]
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	v := d.uvarint(math.MaxUint64)
+	return int64(v>>1) ^ -int64(v&1)
+}

@@ -1,0 +1,204 @@
+package tree
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+)
+
+// formatVersion begins an encoded directory.
+const formatVersion = 1
+
+// The bits of the byte that begins an entry.
+const (
+	kindBits   = 0x03 // the Kind less one
+	partsBit   = 0x04 // Content is a List record
+	linkBit    = 0x08 // a link number follows
+	ownerBit   = 0x10 // the number of an owner follows; else it is the one of the entry before
+	nanosBit   = 0x20 // four bytes of nanoseconds follow; else there are none
+	secondsBit = 0x40 // a difference in seconds follows; else there is none
+	contentBit = 0x80 // a reference follows
+)
+
+// owner is what many entries of a directory have in common.
+type owner struct {
+	mode, uid, gid uint32
+	xattrs         []Xattr
+}
+
+func ownerOf(a *Attr) owner { return owner{mode: a.Mode, uid: a.UID, gid: a.GID, xattrs: a.Xattrs} }
+
+func (o *owner) equal(p *owner) bool {
+	return o.mode == p.mode && o.uid == p.uid && o.gid == p.gid && slices.EqualFunc(o.xattrs, p.xattrs, Xattr.equal)
+}
+
+func (x Xattr) equal(y Xattr) bool { return x.Name == y.Name && string(x.Value) == string(y.Value) }
+
+// Encode appends the content of the directory's record to buf. The directory
+// must keep to what its fields say: entries, attributes and bands in order, each
+// once.
+func (d *Directory) Encode(buf []byte) []byte {
+	e := encoder{buf: append(buf, formatVersion), owners: map[string]uint64{}}
+	for _, n := range []int64{d.Totals.Files, d.Totals.Dirs, d.Totals.Unknown, d.Totals.Bytes} {
+		e.uvarint(uint64(n))
+	}
+	e.bands(d.Bands)
+	e.attr(&d.Attr)
+	e.table(d.Entries)
+	e.uvarint(uint64(len(d.Entries)))
+	var text int
+	for i := range d.Entries {
+		text += len(d.Entries[i].Name) + len(d.Entries[i].Target)
+	}
+	e.uvarint(uint64(text))
+	for i := range d.Entries {
+		e.buf = append(e.buf, d.Entries[i].Name...)
+		e.buf = append(e.buf, d.Entries[i].Target...)
+	}
+	for i := range d.Entries {
+		e.entry(&d.Entries[i])
+	}
+	return e.buf
+}
+
+// encoder appends values to buf. Entries are told by their difference from the
+// one before.
+type encoder struct {
+	buf     []byte
+	owners  map[string]uint64 // encoded owner to its number
+	scratch []byte
+
+	last    owner
+	seconds int64
+	ref     band.Ref
+}
+
+func (e *encoder) uvarint(v uint64) { e.buf = binary.AppendUvarint(e.buf, v) }
+
+func (e *encoder) varint(v int64) { e.buf = binary.AppendVarint(e.buf, v) }
+
+func (e *encoder) bands(bands []uint32) {
+	e.uvarint(uint64(len(bands)))
+	var last uint32
+	for _, b := range bands {
+		e.uvarint(uint64(b - last))
+		last = b
+	}
+}
+
+// attr appends the directory's own attributes.
+func (e *encoder) attr(a *Attr) {
+	o := ownerOf(a)
+	e.buf = o.append(e.buf)
+	e.seconds = a.Mtime.Unix()
+	e.varint(e.seconds)
+	e.uvarint(uint64(a.Mtime.Nanosecond()))
+}
+
+func (o *owner) append(buf []byte) []byte {
+	buf = binary.AppendUvarint(buf, uint64(o.mode))
+	buf = binary.AppendUvarint(buf, uint64(o.uid))
+	buf = binary.AppendUvarint(buf, uint64(o.gid))
+	buf = binary.AppendUvarint(buf, uint64(len(o.xattrs)))
+	for _, x := range o.xattrs {
+		buf = binary.AppendUvarint(buf, uint64(len(x.Name)))
+		buf = append(buf, x.Name...)
+		buf = binary.AppendUvarint(buf, uint64(len(x.Value)))
+		buf = append(buf, x.Value...)
+	}
+	return buf
+}
+
+// table appends the owners, in the order in which entries first have them.
+func (e *encoder) table(entries []Entry) {
+	var table []byte
+	var last owner
+	for i := range entries {
+		if entries[i].Kind == Dir {
+			continue
+		}
+		o := ownerOf(&entries[i].Attr)
+		if len(e.owners) > 0 && o.equal(&last) {
+			continue
+		}
+		e.scratch = o.append(e.scratch[:0])
+		if _, ok := e.owners[string(e.scratch)]; !ok {
+			e.owners[string(e.scratch)] = uint64(len(e.owners))
+			table = append(table, e.scratch...)
+		}
+		last = o
+	}
+	e.uvarint(uint64(len(e.owners)))
+	e.buf = append(e.buf, table...)
+	// The first entry is told by its difference from the first owner.
+	for i := range entries {
+		if entries[i].Kind != Dir {
+			e.last = ownerOf(&entries[i].Attr)
+			break
+		}
+	}
+}
+
+func (e *encoder) entry(n *Entry) {
+	at := len(e.buf)
+	bits := byte(n.Kind-1) & kindBits
+	e.buf = append(e.buf, bits)
+	e.uvarint(uint64(len(n.Name)))
+	switch n.Kind {
+	case File:
+		e.uvarint(uint64(n.Size))
+		if n.Parts {
+			bits |= partsBit
+		}
+	case Symlink:
+		e.uvarint(uint64(len(n.Target)))
+	case Unknown:
+		e.buf = append(e.buf, byte(n.Reason))
+	case Dir:
+	}
+	if n.Link != 0 {
+		bits |= linkBit
+		e.uvarint(n.Link)
+	}
+	if n.Kind != Dir {
+		bits |= e.owner(&n.Attr) | e.mtime(n.Attr.Mtime)
+	}
+	if !n.Content.IsZero() {
+		bits |= contentBit
+		e.content(n.Content)
+	}
+	e.buf[at] = bits
+}
+
+func (e *encoder) owner(a *Attr) byte {
+	o := ownerOf(a)
+	if o.equal(&e.last) {
+		return 0
+	}
+	e.scratch = o.append(e.scratch[:0])
+	e.last = o
+	e.uvarint(e.owners[string(e.scratch)])
+	return ownerBit
+}
+
+func (e *encoder) mtime(t time.Time) (bits byte) {
+	if seconds := t.Unix(); seconds != e.seconds {
+		bits |= secondsBit
+		e.varint(seconds - e.seconds)
+		e.seconds = seconds
+	}
+	if nanos := t.Nanosecond(); nanos != 0 {
+		bits |= nanosBit
+		e.buf = binary.LittleEndian.AppendUint32(e.buf, uint32(nanos))
+	}
+	return bits
+}
+
+func (e *encoder) content(r band.Ref) {
+	e.buf = append(e.buf, r.Hash[:]...)
+	e.varint(int64(r.Band) - int64(e.ref.Band))
+	e.varint(int64(r.Offset) - int64(e.ref.Offset))
+	e.ref = r
+}

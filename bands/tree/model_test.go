@@ -1,0 +1,284 @@
+package tree_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// memory is a Loader of directories that were never written.
+type memory map[band.Ref]*tree.Directory
+
+func (m memory) Directory(ref band.Ref) (*tree.Directory, error) {
+	if d, ok := m[ref]; ok {
+		return d, nil
+	}
+	return nil, fmt.Errorf("directory %v: %w", ref, fs.ErrNotExist)
+}
+
+// model is a tree as a naive program keeps it: every path, the root as "".
+// Directories have their attributes.
+type model map[string]tree.Entry
+
+// build makes the directories of a model.
+func (m model) build(l memory) band.Ref { return m.directory(l, "") }
+
+func (m model) directory(l memory, path string) band.Ref {
+	d := &tree.Directory{Attr: m[path].Attr}
+	for _, p := range slices.Sorted(maps.Keys(m)) {
+		if p == "" || parent(p) != path {
+			continue
+		}
+		e := m[p]
+		e.Name = p[strings.LastIndex(p, "/")+1:]
+		if e.Kind == tree.Dir {
+			e.Content = m.directory(l, p)
+			e.Attr = tree.Attr{}
+		}
+		d.Entries = append(d.Entries, e)
+	}
+	slices.SortFunc(d.Entries, func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) })
+	ref := band.Ref{Hash: sha256.Sum256(d.Encode(nil)), Offset: 16}
+	l[ref] = d
+	return ref
+}
+
+func parent(path string) string {
+	if i := strings.LastIndex(path, "/"); i >= 0 {
+		return path[:i]
+	}
+	return ""
+}
+
+// below says whether path is in the directory dir, at any depth.
+func below(path, dir string) bool {
+	return path != dir && (dir == "" || strings.HasPrefix(path, dir+"/"))
+}
+
+// compare is Diff, said in the plainest way.
+func compare(old, now model) map[string]tree.ChangeKind {
+	changes := map[string]tree.ChangeKind{}
+	for path := range union(old, now) {
+		o, inOld := old[path]
+		n, inNew := now[path]
+		if path != "" && (o.Kind == tree.Unknown || n.Kind == tree.Unknown) {
+			if o.Kind != n.Kind {
+				changes[path] = tree.UnknownChange
+			}
+			continue
+		}
+		switch {
+		case !inOld:
+			changes[path] = tree.Added
+		case !inNew:
+			changes[path] = tree.Deleted
+		case o.Kind != n.Kind:
+			changes[path] = tree.TypeChanged
+		case o.Size != n.Size || o.Content.Hash != n.Content.Hash || o.Target != n.Target:
+			changes[path] = tree.Modified
+		case !cmp.Equal(o.Attr, n.Attr):
+			changes[path] = tree.Attributes
+		}
+	}
+	for hidden, kind := range changes {
+		if kind == tree.UnknownChange {
+			maps.DeleteFunc(changes, func(path string, _ tree.ChangeKind) bool { return below(path, hidden) })
+		}
+	}
+	return changes
+}
+
+func union(old, now model) model {
+	all := maps.Clone(old)
+	maps.Copy(all, now)
+	return all
+}
+
+func attrs() *rapid.Generator[tree.Attr] {
+	return rapid.Custom(func(t *rapid.T) tree.Attr {
+		a := tree.Attr{
+			Mode:  rapid.SampledFrom([]uint32{0o644, 0o755, 0o4755}).Draw(t, "mode"),
+			UID:   rapid.Uint32Max(1).Draw(t, "uid"),
+			Mtime: at(rapid.Int64Range(-1, 1).Draw(t, "seconds"), rapid.Int64Range(0, 1).Draw(t, "nanoseconds")),
+		}
+		if rapid.IntRange(0, 5).Draw(t, "with xattr") == 0 {
+			a.Xattrs = []tree.Xattr{{Name: "user.a", Value: []byte{rapid.Byte().Draw(t, "value")}}}
+		}
+		return a
+	})
+}
+
+func entries() *rapid.Generator[tree.Entry] {
+	return rapid.Custom(func(t *rapid.T) tree.Entry {
+		e := tree.Entry{Attr: attrs().Draw(t, "attr")}
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		case 0:
+			e.Kind, e.Reason = tree.Unknown, tree.Reason(rapid.IntRange(1, 3).Draw(t, "reason"))
+		case 1:
+			e.Kind, e.Target = tree.Symlink, rapid.SampledFrom([]string{"", "a", "../b"}).Draw(t, "target")
+		case 2, 3, 4, 5:
+			e.Kind = tree.Dir
+		default:
+			e.Kind = tree.File
+			if e.Size = rapid.Int64Range(0, 2).Draw(t, "size"); e.Size > 0 {
+				e.Content = band.Ref{Hash: band.Hash{rapid.Byte().Draw(t, "hash") & 3, 1}, Band: rapid.Uint32Max(3).Draw(t, "band")}
+			}
+		}
+		return e
+	})
+}
+
+// set puts an entry at a path and takes what was there away. Where the parent is
+// no directory nothing happens.
+func (m model) set(path string, e tree.Entry) {
+	if m[parent(path)].Kind != tree.Dir {
+		return
+	}
+	m.remove(path)
+	m[path] = e
+}
+
+func (m model) remove(path string) {
+	maps.DeleteFunc(m, func(p string, _ tree.Entry) bool { return p == path || below(p, path) })
+}
+
+// paths sort otherwise by their names than by their bytes: "a.b" and "a/b".
+func paths() *rapid.Generator[string] {
+	name := rapid.SampledFrom([]string{"a", "a.b", "b", "\xff", "a b"})
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(name, 1, 4).Draw(t, "names"), "/")
+	})
+}
+
+func edit(t *rapid.T, m model, most int) {
+	for range rapid.IntRange(0, most).Draw(t, "edits") {
+		path := paths().Draw(t, "path")
+		switch rapid.IntRange(0, 5).Draw(t, "edit") {
+		case 0:
+			m.remove(path)
+		case 1:
+			if e, ok := m[parent(path)]; ok {
+				e.Attr = attrs().Draw(t, "attr")
+				m[parent(path)] = e
+			}
+		default:
+			m.set(path, entries().Draw(t, "entry"))
+		}
+	}
+}
+
+func TestDiffAgainstAModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		old := model{"": {Kind: tree.Dir, Attr: attrs().Draw(t, "root")}}
+		edit(t, old, 40)
+		now := maps.Clone(old)
+		edit(t, now, 8)
+		oldSide, newSide := memory{}, memory{}
+		oldRoot, newRoot := old.build(oldSide), now.build(newSide)
+		got := map[string]tree.ChangeKind{}
+		var order []string
+		err := tree.Diff(context.Background(), oldSide, oldRoot, newSide, newRoot, func(c tree.Change) error {
+			got[c.Path] = c.Kind
+			order = append(order, c.Path)
+			check(t, c.Path, c.Old, old)
+			check(t, c.Path, c.New, now)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(compare(old, now), got); diff != "" {
+			t.Error(diff)
+		}
+		if !slices.IsSortedFunc(order, byNames) || len(order) != len(got) {
+			t.Errorf("visited in the order %q", order)
+		}
+	})
+}
+
+// byNames is the order of a walk.
+func byNames(a, b string) int { return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/")) }
+
+// check compares an entry that was handed over with the model's.
+func check(t *rapid.T, path string, got *tree.Entry, m model) {
+	want, ok := m[path]
+	if ok != (got != nil) {
+		t.Fatalf("%q is there: %v", path, ok)
+	}
+	if !ok {
+		return
+	}
+	e := *got
+	want.Name = path[strings.LastIndex(path, "/")+1:]
+	if e.Kind == tree.Dir {
+		e.Content = band.Ref{}
+	}
+	if diff := cmp.Diff(want, e); diff != "" {
+		t.Errorf("%q: %s", path, diff)
+	}
+}
+
+func TestWalkAndLookupAgainstAModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := model{"": {Kind: tree.Dir, Attr: attrs().Draw(t, "root")}}
+		edit(t, m, 40)
+		l := memory{}
+		root := m.build(l)
+		var order []string
+		err := tree.Walk(context.Background(), l, root, func(path string, e tree.Entry, dir *tree.Directory) error {
+			order = append(order, path)
+			check(t, path, &e, m)
+			if (dir != nil) != (e.Kind == tree.Dir) {
+				t.Errorf("%q comes with the directory %v", path, dir)
+			}
+			found, err := tree.Lookup(l, root, path)
+			if diff := cmp.Diff(e, found); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Collect(maps.Keys(m))
+		slices.SortFunc(want, byNames)
+		if len(want) > 0 && want[0] != "" {
+			t.Fatal("the root isn't the first")
+		}
+		if diff := cmp.Diff(want, order); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestMergeAgainstAModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sets := rapid.SliceOf(rapid.SliceOf(rapid.Uint32Max(20))).Draw(t, "bands")
+		all := map[uint32]bool{}
+		for i := range sets {
+			slices.Sort(sets[i])
+			sets[i] = slices.Compact(sets[i])
+			for _, b := range sets[i] {
+				all[b] = true
+			}
+		}
+		want := slices.Sorted(maps.Keys(all))
+		if got := tree.Merge(sets...); !slices.Equal(want, got) {
+			t.Errorf("%v is merged to %v", sets, got)
+		}
+	})
+}

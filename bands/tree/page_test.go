@@ -1,0 +1,71 @@
+package tree_test
+
+import (
+	"encoding/hex"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// documented are the bytes of an example in the page that describes the format:
+// pairs of hex digits, up to two spaces and a remark.
+func documented(tb testing.TB, name string) []byte {
+	tb.Helper()
+	page, err := os.ReadFile("../../docs/formats/bands.md")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "<!-- example: "+name+" -->\n```\n")
+	if !ok {
+		tb.Fatalf("there is no example %q", name)
+	}
+	block, _, _ := strings.Cut(rest, "```")
+	var all []byte
+	for line := range strings.Lines(block) {
+		digits, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		data, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	return all
+}
+
+func TestTheDirectoryOfThePage(t *testing.T) {
+	t.Parallel()
+	hello, _ := band.ParseHash("5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03")
+	want := &tree.Directory{
+		Attr:   tree.Attr{Mode: 0o755, UID: 1000, GID: 1000, Mtime: at(1_700_000_000, 0)},
+		Totals: tree.Totals{Files: 3, Dirs: 1, Unknown: 1, Bytes: 6},
+		Bands:  []uint32{7, 9},
+		Entries: []tree.Entry{
+			{
+				Name: "hello", Kind: tree.File, Size: 6, Content: band.Ref{Hash: hello, Band: 7, Offset: 16},
+				Attr: tree.Attr{Mode: 0o644, UID: 1000, GID: 1000, Mtime: at(1_700_000_005, 500)},
+			},
+			{
+				Name: "link", Kind: tree.Symlink, Target: "hello",
+				Attr: tree.Attr{Mode: 0o777, UID: 1000, GID: 1000, Mtime: at(1_700_000_005, 0)},
+			},
+			{
+				Name: "sock", Kind: tree.Unknown, Reason: tree.Socket,
+				Attr: tree.Attr{Mode: 0o644, UID: 1000, GID: 1000, Mtime: at(1_700_000_004, 0)},
+			},
+			{Name: "src", Kind: tree.Dir, Content: band.Ref{Hash: hello, Band: 9, Offset: 500}},
+		},
+	}
+	data := documented(t, "directory")
+	if diff := cmp.Diff(hex.Dump(data), hex.Dump(want.Encode(nil))); diff != "" {
+		t.Error(diff)
+	}
+	got, err := tree.Decode(data)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}

@@ -1,0 +1,118 @@
+package tree
+
+import (
+	"container/list"
+	"fmt"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+)
+
+// Loader finds the directories of a tree. Nobody modifies what it returns.
+type Loader interface {
+	Directory(ref band.Ref) (*Directory, error)
+}
+
+// maxCached is how many entries the directories have that Records keeps.
+const maxCached = 16 << 10
+
+// Records is the Loader of what bands hold. It keeps the directories that were
+// last used, and is safe for concurrent use.
+type Records struct {
+	reader  *band.Reader
+	buffers sync.Pool // of *[]byte
+
+	mu     sync.Mutex // guards what follows
+	cached map[band.Ref]*list.Element
+	recent *list.List // of cachedDir, last used first
+	weight int
+}
+
+type cachedDir struct {
+	ref band.Ref
+	dir *Directory
+}
+
+// NewRecords returns the Loader of what r reads.
+func NewRecords(r *band.Reader) *Records {
+	return &Records{reader: r, cached: map[band.Ref]*list.Element{}, recent: list.New()}
+}
+
+// Directory loads a directory. Where the record is damaged the error is a
+// band.DamageError.
+func (r *Records) Directory(ref band.Ref) (*Directory, error) {
+	if dir := r.known(ref); dir != nil {
+		return dir, nil
+	}
+	var dir *Directory
+	err := r.read(ref, band.Directory, func(content []byte) (err error) {
+		dir, err = Decode(content)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load directory: %w", err)
+	}
+	r.keep(ref, dir)
+	return dir, nil
+}
+
+// Parts loads the list of a file's parts.
+func (r *Records) Parts(ref band.Ref) ([]band.Part, error) {
+	var parts []band.Part
+	err := r.read(ref, band.List, func(content []byte) (err error) {
+		parts, err = band.DecodeParts(content)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load list of parts: %w", err)
+	}
+	return parts, nil
+}
+
+// read hands over a record's content, which is gone afterwards.
+func (r *Records) read(ref band.Ref, kind band.Kind, decode func(content []byte) error) error {
+	buf, _ := r.buffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	defer r.buffers.Put(buf)
+	content, err := r.reader.Read(ref, kind, *buf)
+	if err != nil {
+		return err
+	}
+	*buf = content
+	if err := decode(content); err != nil {
+		// The bytes are those that were written: nobody can make sense of them.
+		return &band.DamageError{Band: ref.Band, Offset: ref.Offset, What: err.Error()}
+	}
+	return nil
+}
+
+func (r *Records) known(ref band.Ref) *Directory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got, ok := r.cached[ref]
+	if !ok {
+		return nil
+	}
+	r.recent.MoveToFront(got)
+	c, _ := got.Value.(cachedDir)
+	return c.dir
+}
+
+func (r *Records) keep(ref band.Ref, dir *Directory) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.cached[ref]; ok {
+		return
+	}
+	r.cached[ref] = r.recent.PushFront(cachedDir{ref: ref, dir: dir})
+	r.weight += weigh(dir)
+	for r.weight > maxCached && r.recent.Len() > 1 {
+		c, _ := r.recent.Remove(r.recent.Back()).(cachedDir)
+		delete(r.cached, c.ref)
+		r.weight -= weigh(c.dir)
+	}
+}
+
+func weigh(dir *Directory) int { return len(dir.Entries) + 4 }

@@ -1,0 +1,156 @@
+package tree_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// store writes records and returns what reads them.
+func store(tb testing.TB, write func(w *band.Writer)) *tree.Records {
+	tb.Helper()
+	dir := tb.TempDir()
+	w, err := band.NewWriter(dir, band.WriterOptions{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	write(w)
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	r := band.NewReader(dir)
+	tb.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return tree.NewRecords(r)
+}
+
+func add(tb testing.TB, w *band.Writer, kind band.Kind, content []byte) band.Ref {
+	tb.Helper()
+	ref, err := w.Add(kind, content)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return ref
+}
+
+func TestRecordsLoad(t *testing.T) {
+	t.Parallel()
+	var large, small []band.Ref
+	parts := []band.Part{{Kind: band.DataPart, Length: 5, Ref: band.Ref{Hash: band.Hash{1}}}, {Kind: band.HolePart, Length: 7}}
+	var list, garbage band.Ref
+	records := store(t, func(w *band.Writer) {
+		for i := range 20 {
+			d := &tree.Directory{Attr: tree.Attr{UID: uint32(i), Mtime: at(0, 0)}}
+			small = append(small, add(t, w, band.Directory, d.Encode(nil)))
+			for j := range 2000 {
+				d.Entries = append(d.Entries, tree.Entry{Name: fmt.Sprintf("%04d", j), Kind: tree.File, Attr: d.Attr})
+			}
+			large = append(large, add(t, w, band.Directory, d.Encode(nil)))
+		}
+		list = add(t, w, band.List, band.EncodeParts(parts))
+		garbage = add(t, w, band.Directory, []byte("no directory"))
+	})
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 3 {
+				for i := range large {
+					l, largeErr := records.Directory(large[i])
+					s, smallErr := records.Directory(small[i])
+					if err := errors.Join(largeErr, smallErr); err != nil || l.Attr.UID != uint32(i) || len(l.Entries) != 2000 || s.Attr.UID != uint32(i) {
+						t.Errorf("directory %d is another one, %v", i, err)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	got, err := records.Parts(list)
+	if d := cmp.Diff(parts, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	for name, ref := range map[string]band.Ref{"no directory": garbage, "a list": list, "nothing": {Band: 5}} {
+		if _, err := records.Directory(ref); !errors.Is(err, band.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := records.Parts(garbage); !errors.Is(err, band.ErrDamaged) {
+		t.Errorf("a list that is none: %v", err)
+	}
+}
+
+// The same parts elsewhere are the same file; other parts are another.
+func TestDiffComparesParts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		old, new []band.Part
+		want     []tree.ChangeKind
+	}{
+		"stored elsewhere": {
+			old: []band.Part{{Kind: band.DataPart, Length: 5, Ref: band.Ref{Hash: band.Hash{1}, Band: 1}}},
+			new: []band.Part{{Kind: band.DataPart, Length: 5, Ref: band.Ref{Hash: band.Hash{1}, Band: 2}}},
+		},
+		"another part": {
+			old:  []band.Part{{Kind: band.DataPart, Length: 5, Ref: band.Ref{Hash: band.Hash{1}, Band: 1}}},
+			new:  []band.Part{{Kind: band.DataPart, Length: 5, Ref: band.Ref{Hash: band.Hash{2}, Band: 1}}},
+			want: []tree.ChangeKind{tree.Modified},
+		},
+		"a hole": {
+			old:  []band.Part{{Kind: band.DataPart, Length: 5, Ref: band.Ref{Hash: band.Hash{1}, Band: 1}}},
+			new:  []band.Part{{Kind: band.HolePart, Length: 5}},
+			want: []tree.ChangeKind{tree.Modified},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var roots []band.Ref
+			records := store(t, func(w *band.Writer) {
+				for _, parts := range [][]band.Part{test.old, test.new} {
+					ref := add(t, w, band.List, band.EncodeParts(parts))
+					d := &tree.Directory{Entries: []tree.Entry{{Name: "f", Kind: tree.File, Size: 5, Parts: true, Content: ref}}}
+					roots = append(roots, add(t, w, band.Directory, d.Encode(nil)))
+				}
+			})
+			var got []tree.ChangeKind
+			err := tree.Diff(t.Context(), records, roots[0], records, roots[1], func(c tree.Change) error {
+				got = append(got, c.Kind)
+				return nil
+			})
+			if d := cmp.Diff(test.want, got); d != "" || err != nil {
+				t.Error(d, err)
+			}
+		})
+	}
+}
+
+// A directory whose record is another although nothing in it differs is none of
+// the changes.
+func TestDiffGoesByContent(t *testing.T) {
+	t.Parallel()
+	l := memory{}
+	var roots []band.Ref
+	for n := range uint32(2) {
+		d := &tree.Directory{Bands: []uint32{n}, Entries: []tree.Entry{{Name: "f", Kind: tree.File, Size: 5, Content: band.Ref{Hash: band.Hash{1}, Band: n, Offset: 99}}}}
+		ref := band.Ref{Hash: sha256.Sum256(d.Encode(nil))}
+		l[ref] = d
+		roots = append(roots, ref)
+	}
+	err := tree.Diff(t.Context(), l, roots[0], l, roots[1], func(c tree.Change) error {
+		t.Errorf("%q differs", c.Path)
+		return nil
+	})
+	if err != nil || roots[0] == roots[1] {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,151 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+)
+
+// ErrUnknown means that a path is below one that is Unknown: whether there was
+// such a path can't be told.
+var ErrUnknown = errors.New("not held by the snapshot")
+
+// Lookup finds the entry of a path, whose names are parted by slashes; "" is the
+// root. A directory's entry has the Attr of its record. The error is a
+// *fs.PathError: of fs.ErrNotExist if there is no such path, and of ErrUnknown
+// below an Unknown one.
+func Lookup(l Loader, root band.Ref, path string) (Entry, error) {
+	e := Entry{Kind: Dir, Content: root}
+	for rest := path; rest != ""; {
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		switch e.Kind {
+		case Unknown:
+			return Entry{}, &fs.PathError{Op: "find", Path: path, Err: ErrUnknown}
+		case Dir:
+		default:
+			return Entry{}, missing(path)
+		}
+		dir, err := load(l, e.Content)
+		if err != nil {
+			return Entry{}, err
+		}
+		i, ok := dir.Find(name)
+		if !ok {
+			return Entry{}, missing(path)
+		}
+		e = dir.Entries[i]
+	}
+	return e, describe(l, &e)
+}
+
+func missing(path string) error {
+	return &fs.PathError{Op: "find", Path: path, Err: fs.ErrNotExist}
+}
+
+// load loads a directory; the zero reference is an empty one.
+func load(l Loader, ref band.Ref) (*Directory, error) {
+	if ref.IsZero() {
+		return &Directory{}, nil
+	}
+	return l.Directory(ref)
+}
+
+// describe fills in the attributes of a directory's entry.
+func describe(l Loader, e *Entry) error {
+	if e.Kind != Dir {
+		return nil
+	}
+	dir, err := load(l, e.Content)
+	if err != nil {
+		return err
+	}
+	e.Attr = dir.Attr
+	return nil
+}
+
+// Walk visits every entry of the tree, a directory before what is in it, the
+// names of a directory in order. The root comes first, with the path "". Of a
+// directory dir is its content and e has its attributes; of others dir is nil.
+// If visit returns fs.SkipDir for a directory, nothing below is visited, and
+// fs.SkipAll ends the walk; any other error is returned as it is. Directories
+// whose record is damaged are not visited; the walk goes on, and names them in
+// the end in an error that is band.ErrDamaged.
+func Walk(ctx context.Context, l Loader, root band.Ref, visit func(path string, e Entry, dir *Directory) error) error {
+	w := walker{ctx: ctx, loader: l, visit: visit}
+	return w.damage.end(w.enter("", Entry{Kind: Dir, Content: root}))
+}
+
+// damage are the directories that could not be loaded.
+type damage []error
+
+// note keeps the error if it is damage, so that the rest is visited.
+func (d *damage) note(path string, err error) error {
+	if !errors.Is(err, band.ErrDamaged) {
+		return err
+	}
+	if path == "" {
+		path = "."
+	}
+	*d = append(*d, &fs.PathError{Op: "load", Path: path, Err: err})
+	return nil
+}
+
+// end is the error of a whole walk that ended with err.
+func (d *damage) end(err error) error {
+	if errors.Is(err, fs.SkipAll) {
+		err = nil
+	}
+	if len(*d) == 0 {
+		return err
+	}
+	return errors.Join(append(*d, err)...)
+}
+
+// walker is one Walk.
+type walker struct {
+	ctx    context.Context //nolint:containedctx // lives as long as the call that made it
+	loader Loader
+	visit  func(path string, e Entry, dir *Directory) error
+	damage damage
+}
+
+func (w *walker) enter(path string, e Entry) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := load(w.loader, e.Content)
+	if err != nil {
+		return w.damage.note(path, err)
+	}
+	e.Attr = dir.Attr
+	if err := w.visit(path, e, dir); err != nil {
+		if errors.Is(err, fs.SkipDir) {
+			return nil
+		}
+		return err
+	}
+	for i := range dir.Entries {
+		e := &dir.Entries[i]
+		child := join(path, e.Name)
+		if e.Kind == Dir {
+			err = w.enter(child, *e)
+		} else {
+			err = w.visit(child, *e, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "/" + name
+}

@@ -1,0 +1,263 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Damage is what Verify found.
+type Damage struct {
+	// Records and Bytes are what was read; what several versions share is read once.
+	Records, Bytes int64
+	// Versions could not be read at all, with the reason.
+	Versions []BadVersion
+	// Bad are the records that are not what they must be, by band and offset.
+	Bad []BadRecord
+}
+
+// BadVersion is a snapshot whose own description can't be read.
+type BadVersion struct {
+	Version Version
+	Err     error
+}
+
+// BadRecord is a record that can't be read, and who needs it.
+type BadRecord struct {
+	Band, Offset uint32
+	Err          error
+	// Lost are the paths, and the versions they are lost in.
+	Lost []LostPath
+}
+
+// LostPath is a path of one or more snapshots. A directory stands for all below it.
+type LostPath struct {
+	Path     string
+	Versions []Version
+}
+
+// OK says that nothing is damaged.
+func (d Damage) OK() bool { return len(d.Bad) == 0 && len(d.Versions) == 0 }
+
+// Paths are the damaged paths, sorted, each once.
+func (d Damage) Paths() []string {
+	var list []string
+	for i := range d.Bad {
+		for _, l := range d.Bad[i].Lost {
+			list = append(list, l.Path)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Verify reads every record that the version, or with 0 every version, refers
+// to, and compares it with its hash. What versions share is read once.
+// progress is told how many records are done of those found so far; nil: nobody
+// is. The error is about verifying; what is damaged is in Damage.
+func (s *Store) Verify(ctx context.Context, v Version, progress func(done, total int64)) (Damage, error) {
+	c := &checker{seen: map[recordID]bool{}, bad: map[recordID]error{}, progress: progress}
+	versions := []Version{v}
+	if v == 0 {
+		var err error
+		if versions, err = s.Versions(); err != nil {
+			return Damage{}, err
+		}
+	}
+	var readable []Snapshot
+	for _, version := range versions {
+		snapshot, err := s.described(version)
+		if errors.Is(err, ErrNoSnapshot) {
+			return Damage{}, err
+		}
+		if err != nil {
+			c.versions = append(c.versions, BadVersion{version, err})
+		}
+		if _, ok := snapshot.Tree.Ref(); !ok {
+			continue
+		}
+		readable = append(readable, snapshot)
+		if err := s.verifyOne(ctx, c, snapshot); err != nil {
+			return Damage{}, err
+		}
+	}
+	return s.damage(ctx, c, readable)
+}
+
+// described reads what a version says of itself, and whether its bands are
+// there and long enough.
+func (s *Store) described(v Version) (Snapshot, error) {
+	snapshot, err := s.Snapshot(v)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if _, ok := snapshot.Tree.Ref(); !ok {
+		return Snapshot{}, ErrDamaged
+	}
+	for _, b := range snapshot.Bands {
+		own, err := band.StatFile(s.SnapshotDir(v), b.Number)
+		if err != nil || own.Length < b.Length {
+			return snapshot, fmt.Errorf("its band %d is missing or cut short: %w", b.Number, ErrDamaged)
+		}
+	}
+	return snapshot, nil
+}
+
+func (s *Store) verifyOne(ctx context.Context, c *checker, v Snapshot) error {
+	content, err := s.contents(v)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.reader.Close() }()
+	root, _ := v.Tree.Ref()
+	return c.run(ctx, content, root)
+}
+
+// recordID is a record by its place; a raw band has the offset 0, where no
+// record can be.
+type recordID struct{ band, offset uint32 }
+
+func idOf(ref band.Ref) recordID { return recordID{ref.Band, ref.Offset} }
+
+// checker reads each record once.
+type checker struct {
+	versions []BadVersion
+	progress func(done, total int64)
+	seen     map[recordID]bool
+	found    atomic.Int64
+
+	mu             sync.Mutex
+	bad            map[recordID]error
+	records, bytes int64
+}
+
+// need is a record that has to be read.
+type need struct {
+	kind band.Kind
+	ref  band.Ref
+	raw  int64 // length of a raw band; -1: it is none
+}
+
+// run goes through a version's directories and lets others read the files.
+func (c *checker) run(ctx context.Context, content *contents, root band.Ref) error {
+	work := make(chan need, 256)
+	var group sync.WaitGroup
+	for range max(runtime.NumCPU(), 2) {
+		group.Go(func() {
+			var buf []byte
+			for n := range work {
+				buf = c.read(content, n, buf)
+			}
+		})
+	}
+	err := c.directory(ctx, content, root, work)
+	close(work)
+	group.Wait()
+	return err
+}
+
+// begin says whether the record has to be read.
+func (c *checker) begin(ref band.Ref) bool {
+	id := idOf(ref)
+	if c.seen[id] {
+		return false
+	}
+	c.seen[id] = true
+	c.found.Add(1)
+	return true
+}
+
+func (c *checker) end(ref band.Ref, err error, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.bad[idOf(ref)] = err
+	}
+	c.bytes += size
+	c.records++
+	if c.progress != nil && c.records%256 == 0 {
+		c.progress(c.records, c.found.Load())
+	}
+}
+
+// read reads a file's record.
+func (c *checker) read(content *contents, n need, buf []byte) []byte {
+	if n.raw >= 0 {
+		c.end(n.ref, readRaw(content, n), n.raw)
+		return buf
+	}
+	data, err := content.reader.Read(n.ref, n.kind, buf[:0])
+	c.end(n.ref, err, int64(len(data)))
+	if err != nil {
+		return buf
+	}
+	return data
+}
+
+func readRaw(content *contents, n need) (err error) {
+	return content.copyRaw(io.Discard, &band.Part{Length: n.raw, Ref: n.ref})
+}
+
+// directory reads a directory and all below it, if no version before had it.
+func (c *checker) directory(ctx context.Context, content *contents, ref band.Ref, work chan<- need) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !c.begin(ref) {
+		return nil
+	}
+	data, err := content.reader.Read(ref, band.Directory, nil)
+	var d *tree.Directory
+	if err == nil {
+		d, err = tree.Decode(data)
+	}
+	c.end(ref, err, int64(len(data)))
+	if err != nil {
+		return nil //nolint:nilerr // it is noted
+	}
+	for i := range d.Entries {
+		e := &d.Entries[i]
+		if e.Kind == tree.Dir {
+			if err := c.directory(ctx, content, e.Content, work); err != nil {
+				return err
+			}
+		}
+		if e.Kind == tree.File && e.Size > 0 {
+			c.file(content, e, work)
+		}
+	}
+	return nil
+}
+
+func (c *checker) file(content *contents, e *tree.Entry, work chan<- need) {
+	if !e.Parts {
+		if c.begin(e.Content) {
+			work <- need{band.Data, e.Content, -1}
+		}
+		return
+	}
+	if !c.begin(e.Content) {
+		return
+	}
+	list, err := content.parts(e)
+	c.end(e.Content, err, 0)
+	for i := range list {
+		p := &list[i]
+		if p.Kind == band.HolePart || !c.begin(p.Ref) {
+			continue
+		}
+		if p.Kind == band.RawPart {
+			work <- need{0, p.Ref, p.Length}
+		} else {
+			work <- need{band.Data, p.Ref, -1}
+		}
+	}
+}

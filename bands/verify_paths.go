@@ -1,0 +1,126 @@
+package bands
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// damage puts together what a checker found, with the paths that are lost by it.
+func (s *Store) damage(ctx context.Context, c *checker, in []Snapshot) (Damage, error) {
+	d := Damage{Records: c.records, Bytes: c.bytes, Versions: c.versions}
+	if len(c.bad) == 0 {
+		return d, nil
+	}
+	l := &loss{bad: c.bad, whole: map[recordID]bool{}, lost: map[recordID]map[string][]Version{}}
+	for _, v := range in {
+		if err := s.losses(ctx, l, v); err != nil {
+			return d, err
+		}
+	}
+	for id, err := range c.bad {
+		bad := BadRecord{Band: id.band, Offset: id.offset, Err: err}
+		for path, versions := range l.lost[id] {
+			bad.Lost = append(bad.Lost, LostPath{path, versions})
+		}
+		slices.SortFunc(bad.Lost, func(a, b LostPath) int { return cmp.Compare(a.Path, b.Path) })
+		d.Bad = append(d.Bad, bad)
+	}
+	slices.SortFunc(d.Bad, func(a, b BadRecord) int {
+		return cmp.Or(cmp.Compare(a.Band, b.Band), cmp.Compare(a.Offset, b.Offset))
+	})
+	return d, nil
+}
+
+// loss finds the paths that need damaged records.
+type loss struct {
+	bad     map[recordID]error
+	whole   map[recordID]bool // directories with nothing damaged below
+	lost    map[recordID]map[string][]Version
+	version Version
+	content *contents
+}
+
+func (s *Store) losses(ctx context.Context, l *loss, v Snapshot) error {
+	content, err := s.contents(v)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.reader.Close() }()
+	l.version, l.content = v.Version, content
+	root, _ := v.Tree.Ref()
+	_, err = l.directory(ctx, "", root)
+	return err
+}
+
+// note adds a path if the record is damaged, and says so.
+func (l *loss) note(path string, ref band.Ref) bool {
+	id := idOf(ref)
+	if l.bad[id] == nil {
+		return false
+	}
+	paths := l.lost[id]
+	if paths == nil {
+		paths = map[string][]Version{}
+		l.lost[id] = paths
+	}
+	paths[path] = append(paths[path], l.version)
+	return true
+}
+
+// directory answers whether nothing is damaged in it or below.
+func (l *loss) directory(ctx context.Context, path string, ref band.Ref) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if l.whole[idOf(ref)] {
+		return true, nil
+	}
+	if l.note(shownPath(path), ref) {
+		return false, nil
+	}
+	d, err := l.content.records.Directory(ref)
+	if err != nil {
+		return false, nil //nolint:nilerr // it is noted
+	}
+	whole := true
+	for i := range d.Entries {
+		e := &d.Entries[i]
+		at := joinPath(path, e.Name)
+		ok := true
+		switch {
+		case e.Kind == tree.Dir:
+			if ok, err = l.directory(ctx, at, e.Content); err != nil {
+				return false, err
+			}
+		case e.Kind == tree.File && e.Size > 0:
+			ok = l.file(at, e)
+		}
+		whole = whole && ok
+	}
+	if whole {
+		l.whole[idOf(ref)] = true
+	}
+	return whole, nil
+}
+
+func (l *loss) file(path string, e *tree.Entry) bool {
+	if l.note(path, e.Content) || !e.Parts {
+		return l.bad[idOf(e.Content)] == nil
+	}
+	list, err := l.content.parts(e)
+	if err != nil {
+		return false
+	}
+	whole := true
+	for i := range list {
+		if list[i].Kind != band.HolePart && l.note(path, list[i].Ref) {
+			whole = false
+			break
+		}
+	}
+	return whole
+}

@@ -1,0 +1,177 @@
+package bands
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// reservation is what the file version tells: the highest version that was ever
+// given out, to which lineage, and the least number that a new band gets.
+// Neither numbers come again, whatever was deleted.
+type reservation struct {
+	version Version
+	lineage string
+	band    uint32
+}
+
+// reserved reads the file; the zero reservation if there is none that is good.
+func (s *Store) reserved() reservation {
+	data, err := os.ReadFile(s.path(versionFile))
+	if err != nil {
+		return reservation{}
+	}
+	var r reservation
+	if n, err := fmt.Sscanf(string(data), "%d %s %d\n", &r.version, &r.lineage, &r.band); n < 3 || err != nil || r.version < 1 {
+		return reservation{}
+	}
+	return r
+}
+
+// reserve gives out the next version.
+func (h *Held) reserve(lineage string, band uint32) (Version, error) {
+	last := h.reserved()
+	if last.version == 0 {
+		// The first version, or the file is lost.
+		versions, err := h.Versions()
+		if err != nil {
+			return 0, err
+		}
+		if len(versions) > 0 {
+			last.version = versions[len(versions)-1]
+		}
+	}
+	next := reservation{version: last.version + 1, lineage: lineage, band: max(last.band, band)}
+	for {
+		_, err := os.Lstat(h.SnapshotDir(next.version))
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return 0, fmt.Errorf("reserve version: %w", err)
+		}
+		next.version++
+	}
+	text := fmt.Sprintf("%d %s %d\n", next.version, next.lineage, next.band)
+	if err := disk.WriteDurable(h.path(versionFile), []byte(text), 0o600); err != nil {
+		return 0, fmt.Errorf("reserve version: %w", err)
+	}
+	return next.version, nil
+}
+
+// Versions are those of the snapshots that are there, ascending.
+func (s *Store) Versions() ([]Version, error) {
+	dir, err := os.Open(s.path(snapshotsFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list snapshots: %w", err)
+	}
+	names, err := dir.Readdirnames(-1)
+	if err := errors.Join(err, dir.Close()); err != nil {
+		return nil, fmt.Errorf("list snapshots: %w", err)
+	}
+	versions := make([]Version, 0, len(names))
+	for _, name := range names {
+		if v, err := ParseVersion(name); err == nil && v.String() == name {
+			versions = append(versions, v)
+		}
+	}
+	slices.Sort(versions)
+	return versions, nil
+}
+
+// Latest is the lineage's last snapshot that can be read; false if it has none.
+func (s *Store) Latest(lineage string) (Snapshot, bool, error) {
+	v, err := s.latest(lineage)
+	if err != nil || v == 0 {
+		return Snapshot{}, false, err
+	}
+	snap, err := s.Snapshot(v)
+	if errors.Is(err, ErrDamaged) || err == nil && snap.Lineage != lineage {
+		if v, err = s.highest(lineage); err != nil || v == 0 {
+			return Snapshot{}, false, err
+		}
+		snap, err = s.Snapshot(v)
+	}
+	if err != nil {
+		return Snapshot{}, false, err
+	}
+	return snap, true, nil
+}
+
+// latest is the lineage's last version, 0 if it has none. A process that was
+// killed after it made a snapshot and before it linked it is the last that
+// reserved a version.
+func (s *Store) latest(lineage string) (Version, error) {
+	if last := s.reserved(); last.lineage == lineage && s.has(last.version) {
+		return last.version, nil
+	}
+	if v := s.linked(lineage); v != 0 && s.has(v) {
+		return v, nil
+	}
+	return s.highest(lineage)
+}
+
+func (s *Store) has(v Version) bool {
+	_, err := os.Lstat(filepath.Join(s.SnapshotDir(v), snapshotFile))
+	return err == nil
+}
+
+// linked is the version that the lineage's link names, 0 if there is no link.
+func (s *Store) linked(lineage string) Version {
+	link := s.path(latestPrefix + lineage)
+	target, err := os.Readlink(link)
+	if err != nil {
+		data, err := os.ReadFile(link) // where there are no symlinks
+		if err != nil {
+			return 0
+		}
+		target = string(data)
+	}
+	v, err := ParseVersion(filepath.Base(target))
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// highest finds the lineage's last version among all snapshots.
+func (s *Store) highest(lineage string) (Version, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range slices.Backward(versions) {
+		if snap, err := s.Snapshot(v); err == nil && snap.Lineage == lineage {
+			return v, nil
+		}
+	}
+	return 0, nil
+}
+
+// link makes the lineage's link name v; 0 removes it.
+func (h *Held) link(lineage string, v Version) error {
+	link := h.path(latestPrefix + lineage)
+	if v == 0 {
+		return removeFile(link)
+	}
+	target := filepath.Join(snapshotsFolder, v.String())
+	temp := link + tempSuffix
+	if err := errors.Join(removeFile(temp), disk.Step("symlink", temp)); err != nil {
+		return err
+	}
+	if err := os.Symlink(target, temp); err != nil {
+		return disk.WriteCache(link, []byte(target), 0o600)
+	}
+	if err := disk.Step("rename", link); err != nil {
+		return err
+	}
+	return os.Rename(temp, link)
+}

@@ -1,0 +1,280 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// look reads a directory that isn't as the cache has it, or that the cache
+// doesn't have, and returns its subdirectories.
+func (r *reader) look(ctx context.Context, n *node) ([]*node, error) {
+	l := &looker{reader: r, n: n, list: &listing{}, path: n.path()}
+	if err := l.prepare(); err != nil {
+		return nil, err
+	}
+	names, err := l.names()
+	if err == nil {
+		err = l.own()
+	}
+	if err != nil {
+		return nil, r.lost(n, err)
+	}
+	r.kids = r.kids[:0]
+	l.list.items = make([]item, 0, len(names))
+	for _, name := range names {
+		if err := l.meet(name); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.capture(ctx); err != nil {
+		return nil, err
+	}
+	r.count(len(l.list.items))
+	if l.differs(names) {
+		n.found = l.list
+	}
+	return r.kids, nil
+}
+
+// looker is the look at one directory.
+type looker struct {
+	*reader
+
+	n     *node
+	path  string
+	list  *listing
+	lines map[string]statLine // the cache's
+	same  bool                // the directory's own data is the cache's
+	todo  []int               // items whose content has to be read
+	plain string              // a database that can be read like any file
+	anew  bool                // something is not as in the cache
+}
+
+// prepare finds out what is known about the directory.
+func (l *looker) prepare() error {
+	if !l.n.old.known() {
+		l.n.old = l.renamed(&l.n.st)
+	}
+	if !l.n.old.known() {
+		return nil
+	}
+	before, err := l.base.Directory(l.n.old.record().ref)
+	if err != nil {
+		return errBadCache
+	}
+	l.list.before = before
+	l.lines = make(map[string]statLine, l.n.old.count())
+	var e statLine
+	lines := l.n.old.lines()
+	for lines.next(&e) {
+		l.lines[e.name] = e
+	}
+	if lines.bad {
+		return errBadCache
+	}
+	return nil
+}
+
+// names are the directory's, in the order in which the file system has them.
+func (l *looker) names() ([]string, error) {
+	if err := l.n.dir.Self(&l.st); err != nil {
+		return nil, err
+	}
+	l.list.own = statLine{kind: statDir, mode: l.st.Mode, ino: l.st.Ino, mtime: l.st.Mtime, ctime: l.st.Ctime}
+	if l.racy(&l.st) {
+		l.list.own.ino = 0
+	}
+	l.same = l.n.old.known() && l.n.old.same(&l.st)
+	l.list.attr = attrOf(&l.st)
+	var names []string
+	if l.same && !l.strict {
+		lines := l.n.old.lines()
+		var e statLine
+		for lines.next(&e) {
+			names = append(names, e.name)
+		}
+		return names, nil
+	}
+	if l.reader.names == nil {
+		l.reader.names = make([]byte, namesRoom)
+	}
+	err := l.n.dir.Names(l.reader.names, func(name []byte, _ byte) error {
+		names = append(names, string(name))
+		return nil
+	})
+	return names, err
+}
+
+// own completes the directory's own attributes.
+func (l *looker) own() error {
+	if l.same {
+		l.list.attr = l.list.before.Attr
+		return nil
+	}
+	xattrs, err := l.n.dir.Xattrs()
+	l.list.attr.Xattrs = xattrsOf(xattrs)
+	return err
+}
+
+// meet compares one name with what is known, and notes what has to be done.
+func (l *looker) meet(name string) error {
+	if l.rules.hides(l.path, name) {
+		return nil
+	}
+	st := &l.st
+	if err := l.n.dir.Stat(name, st); err != nil {
+		return l.unseen(name, err)
+	}
+	was, known := l.lines[name]
+	it := item{line: l.lineOf(name, st), bytes: min(st.Size, st.Blocks*512)}
+	if why := l.skipped(name, was); why != 0 {
+		it.line = statLine{name: name, kind: statSkip, reason: why}
+		it.entry = unknownEntry(name, why, st)
+		l.anew = l.anew || !known || was.kind != statSkip || was.reason != why
+		l.list.items = append(l.list.items, it)
+		return nil
+	}
+	if st.IsDir() {
+		l.anew = l.anew || !known || was.kind != statDir
+		it.kid = l.descend(name, was)
+		l.list.items = append(l.list.items, it)
+		return nil
+	}
+	if known && was.kind == statFile && was.same(st) && l.keep(&it) {
+		l.list.items = append(l.list.items, it)
+		return nil
+	}
+	it.line.kind = statPending
+	l.todo = append(l.todo, len(l.list.items))
+	l.list.items = append(l.list.items, it)
+	return nil
+}
+
+// unseen is for a name that was listed and can't be asked about.
+func (l *looker) unseen(name string, err error) error {
+	if fatal(err) {
+		return err
+	}
+	l.anew = true
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	l.list.items = append(l.list.items, item{
+		line:  statLine{name: name, kind: statFile},
+		entry: unknownEntry(name, tree.Unreadable, &disk.Stat{}),
+	})
+	l.unreadable(name)
+	return nil
+}
+
+func (l *looker) unreadable(name string) {
+	path := joined(l.path, name)
+	l.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
+}
+
+// skipped is why the entry in l.st isn't looked at, 0 if it is.
+func (l *looker) skipped(name string, was statLine) tree.Reason {
+	isDir := l.st.IsDir()
+	if why := l.rules.reason(l.path, name, isDir); why != 0 {
+		return why
+	}
+	switch {
+	case !isDir:
+		return 0
+	case l.st.Dev != l.dev:
+		return tree.OtherFileSystem
+	case l.leaves(l.n, name):
+		l.staysOut(l.n, name)
+		return tree.Budget
+	case was.kind == statSkip && was.reason == tree.Budget && l.staysOut(l.n, name):
+		return tree.Budget
+	}
+	return 0
+}
+
+// descend makes a node for the directory in l.st.
+func (l *looker) descend(name string, was statLine) *node {
+	var old statDirectory
+	if was.kind == statDir {
+		old, _ = l.cache.child(l.n.old, was)
+	}
+	kid := l.n.adopt(name, old, &l.st)
+	l.kids = append(l.kids, kid)
+	return kid
+}
+
+// keep takes an unchanged file's entry over from what was stored.
+func (l *looker) keep(it *item) bool {
+	at, ok := l.list.before.Find(it.line.name)
+	if !ok {
+		return false
+	}
+	it.entry = l.list.before.Entries[at]
+	if !it.entry.Parts {
+		return true
+	}
+	parts, err := l.base.Parts(it.entry.Content)
+	it.bands = bandsOf(parts)
+	return err == nil
+}
+
+// entryBefore is what was stored under the name; nil if nothing was.
+func (l *looker) entryBefore(name string) *tree.Entry {
+	if l.list.before == nil {
+		return nil
+	}
+	at, ok := l.list.before.Find(name)
+	if !ok {
+		return nil
+	}
+	return &l.list.before.Entries[at]
+}
+
+// differs says whether the directory has to be stored, or its block written.
+func (l *looker) differs(names []string) bool {
+	return l.anew || !l.same || len(l.todo) > 0 || len(names) != len(l.lines) || len(l.list.items) != len(l.lines)
+}
+
+// unknownEntry is the entry of what isn't held.
+func unknownEntry(name string, why tree.Reason, st *disk.Stat) tree.Entry {
+	return tree.Entry{Name: name, Kind: tree.Unknown, Reason: why, Attr: attrOf(st)}
+}
+
+// attrOf is what stat tells of a file besides its content.
+func attrOf(st *disk.Stat) tree.Attr {
+	return tree.Attr{Mode: st.Mode & disk.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime).UTC()}
+}
+
+func xattrsOf(list []disk.Xattr) []tree.Xattr {
+	if len(list) == 0 {
+		return nil
+	}
+	all := make([]tree.Xattr, 0, len(list))
+	for _, x := range list {
+		all = append(all, tree.Xattr{Name: x.Name, Value: x.Value})
+	}
+	return all
+}
+
+// typeReason is why the file can't be held, by its type; 0 if it can.
+func typeReason(st *disk.Stat) tree.Reason {
+	switch st.Mode & disk.ModeType {
+	case disk.ModeRegular, disk.ModeSymlink, disk.ModeDir:
+		return 0
+	case disk.ModeFIFO:
+		return tree.FIFO
+	case disk.ModeSocket:
+		return tree.Socket
+	default:
+		return tree.Device
+	}
+}
+
+// isShared says whether the name is one that a database's shared memory has.
+func isShared(name string) bool { return strings.HasSuffix(name, "-shm") }

@@ -1,0 +1,147 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+const (
+	namesRoom = 64 << 10
+	// smallFile is the length up to which a file is one record.
+	smallFile = 4 << 20
+)
+
+// reader is one worker of a walk, with what it uses again and again.
+type reader struct {
+	*walk
+
+	names []byte
+	buf   []byte
+	enc   []byte
+	st    disk.Stat
+	after disk.Stat
+	kids  []*node
+}
+
+// visit reads one directory, and finishes it and those above that waited for
+// nothing else.
+func (r *reader) visit(ctx context.Context, n *node) error {
+	below, err := r.enter(ctx, n)
+	if err != nil {
+		n.closeOne()
+		return err
+	}
+	n.pending.Add(int32(len(below)))
+	n.users.Add(int32(len(below)))
+	n.closeOne()
+	r.push(below)
+	for n != nil && n.pending.Add(-1) == 0 {
+		if err := r.finish(n); err != nil {
+			return err
+		}
+		n = n.parent
+	}
+	return nil
+}
+
+// enter opens the directory, compares or reads it, and returns the
+// subdirectories to go on with.
+func (r *reader) enter(ctx context.Context, n *node) ([]*node, error) {
+	if n.dir == nil {
+		dir, err := n.parent.dir.Open(n.name)
+		n.parent.closeOne()
+		if err != nil {
+			return nil, r.lost(n, err)
+		}
+		n.dir = dir
+	}
+	if n.old.known() && !r.strict && n.old.same(&n.st) && r.unchanged(n) {
+		r.count(n.old.count())
+		return r.kids, nil
+	}
+	return r.look(ctx, n)
+}
+
+// lost settles a directory that can't be opened or listed.
+func (r *reader) lost(n *node, err error) error {
+	if n.parent == nil || fatal(err) {
+		return err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
+		// It went, or is something else now: the next walk sees that its parent
+		// changed.
+		n.out.state = gone
+	default:
+		n.out = outcome{state: unknown, reason: tree.Unreadable}
+		path := n.path()
+		r.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
+	}
+	return nil
+}
+
+// fatal says whether the error is about this process and not about a file.
+func fatal(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// unchanged compares everything in the directory with the cache. If all is the
+// same, the subdirectories are in r.kids.
+func (r *reader) unchanged(n *node) bool {
+	r.kids = r.kids[:0]
+	lines := n.old.lines()
+	var e statLine
+	for lines.next(&e) {
+		switch e.kind {
+		case statFile:
+			if n.dir.Stat(e.name, &r.st) != nil || !e.same(&r.st) {
+				return false
+			}
+		case statDir:
+			old, ok := r.cache.child(n.old, e)
+			if !ok || n.dir.Stat(e.name, &r.st) != nil || !r.st.IsDir() || r.st.Dev != r.dev || r.leaves(n, e.name) {
+				return false
+			}
+			r.kids = append(r.kids, n.adopt(e.name, old, &r.st))
+		case statSkip:
+			if !r.stillSkipped(n, &e) {
+				return false
+			}
+		}
+	}
+	return !lines.bad
+}
+
+// leaves says whether the cap leaves no room for the directory.
+func (r *reader) leaves(n *node, name string) bool {
+	return len(r.leave) > 0 && r.leave[joined(n.path(), name)]
+}
+
+// stillSkipped says whether what was not looked at needs no look now.
+func (r *reader) stillSkipped(n *node, e *statLine) bool {
+	switch e.reason {
+	case tree.OtherFileSystem:
+		return n.dir.Stat(e.name, &r.st) == nil && r.st.IsDir() && r.st.Dev != r.dev
+	case tree.Budget:
+		return r.staysOut(n, e.name)
+	default: // by the rules, which are the same
+		return true
+	}
+}
+
+// staysOut says whether a directory that the cap left out stays so, and notes
+// it.
+func (r *reader) staysOut(n *node, name string) bool {
+	path := joined(n.path(), name)
+	if !r.keepLeft || r.leave != nil && !r.leave[path] {
+		return false
+	}
+	r.note(func(all *notes) { all.leftOut = append(all.leftOut, path) })
+	return true
+}

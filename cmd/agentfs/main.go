@@ -1,0 +1,40 @@
+// Command agentfs keeps snapshots of whole working trees and brings them back.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+var version = "dev" // set by the linker
+
+func main() {
+	os.Exit(run())
+}
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // it is gone; whoever needs it says so
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return cli.MainFS(ctx, os.Args[1:], cli.Env{
+		Dir: dir, Home: home,
+		Environ: os.Environ(), Getenv: os.Getenv,
+		Streams: ui.Detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
+		Now:     time.Now, Rand: rand.Reader,
+		Version: version,
+	})
+}

@@ -1,0 +1,159 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Checkpoint is a row of the table checkpoints: a snapshot.
+type Checkpoint struct {
+	Version int
+	Message string
+	// Kind is why it was taken: named, auto, prompt, commit, rescue.
+	Kind    string
+	Created time.Time // to the second
+	Parent  int
+	Lineage string
+	Root    string
+	Agent   string
+	Session string
+	Turn    string
+	Action  string
+	Prompt  string
+	Commit  string
+	Late    bool
+	// Files, Bytes and Bands count what it holds.
+	Files, Bytes int64
+	Bands        int
+	// Stamp is when the snapshot's folder last changed, in nanoseconds: the row
+	// is good while it agrees.
+	Stamp int64
+	Pairs []Pair
+}
+
+// Pair is a row of the table pairs: a checkpoint of a commit that a snapshot
+// stands for.
+type Pair struct {
+	Checkpoint string
+	Commit     string
+	Created    time.Time // to the second
+	Late       bool
+}
+
+// AddCheckpoints writes the rows of snapshots with their pairs, over those that
+// they may have. It is ErrNotFound if the store has no row.
+func (c *Catalog) AddCheckpoints(ctx context.Context, storeID string, list ...Checkpoint) error {
+	return c.write(ctx, "add checkpoints", func(ctx context.Context, tx *sql.Tx) error {
+		return putCheckpoints(ctx, tx, storeID, list)
+	})
+}
+
+const (
+	insertCheckpoint = `INSERT INTO checkpoints (store_id, version, message, created_at, kind, parent, lineage, root, agent,
+    session_id, turn_id, action, prompt, commit_oid, late, files, bytes, band_count, stamp)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (store_id, version) DO UPDATE SET message = excluded.message, created_at = excluded.created_at, kind = excluded.kind,
+    parent = excluded.parent, lineage = excluded.lineage, root = excluded.root, agent = excluded.agent,
+    session_id = excluded.session_id, turn_id = excluded.turn_id, action = excluded.action, prompt = excluded.prompt,
+    commit_oid = excluded.commit_oid, late = excluded.late, files = excluded.files, bytes = excluded.bytes,
+    band_count = excluded.band_count, stamp = excluded.stamp`
+	deletePairs  = `DELETE FROM pairs WHERE store_id = ? AND version = ?`
+	raiseVersion = `UPDATE stores SET last_version = max(last_version, ?) WHERE id = ?`
+)
+
+// putCheckpoints parses its statements once: there may be thousands of rows.
+func putCheckpoints(ctx context.Context, tx *sql.Tx, storeID string, list []Checkpoint) (err error) {
+	insert, err := tx.PrepareContext(ctx, insertCheckpoint)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, insert.Close()) }()
+	unpair, err := tx.PrepareContext(ctx, deletePairs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unpair.Close()) }()
+	last := 0
+	for _, p := range list {
+		if _, err := insert.ExecContext(ctx, p.values(storeID)...); isCode(err, sqlite3.SQLITE_CONSTRAINT) {
+			return ErrNotFound
+		} else if err != nil {
+			return err
+		}
+		if _, err := unpair.ExecContext(ctx, storeID, p.Version); err != nil {
+			return err
+		}
+		for _, pair := range p.Pairs {
+			if err := putPair(ctx, tx, storeID, p.Version, pair); err != nil {
+				return err
+			}
+		}
+		last = max(last, p.Version)
+	}
+	_, err = tx.ExecContext(ctx, raiseVersion, last, storeID)
+	return err
+}
+
+// values are those of insertCheckpoint.
+func (p *Checkpoint) values(storeID string) []any {
+	return []any{
+		storeID, p.Version, text(p.Message), p.Created.Unix(), p.Kind,
+		sql.NullInt64{Int64: int64(p.Parent), Valid: p.Parent > 0},
+		text(p.Lineage), text(p.Root), text(p.Agent), text(p.Session), text(p.Turn), text(p.Action), text(p.Prompt), text(p.Commit),
+		p.Late, p.Files, p.Bytes, p.Bands, p.Stamp,
+	}
+}
+
+// text is NULL for nothing.
+func text(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+
+// AddPair writes the row of a pair and the snapshot's new stamp. It is
+// ErrNotFound if the snapshot has no row.
+func (c *Catalog) AddPair(ctx context.Context, storeID string, version int, p Pair, stamp int64) error {
+	return c.write(ctx, "add pair", func(ctx context.Context, tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, "UPDATE checkpoints SET stamp = ? WHERE store_id = ? AND version = ?", stamp, storeID, version)
+		if err != nil {
+			return err
+		}
+		if err := found(done); err != nil {
+			return err
+		}
+		return putPair(ctx, tx, storeID, version, p)
+	})
+}
+
+func putPair(ctx context.Context, tx *sql.Tx, storeID string, version int, p Pair) error {
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO pairs (store_id, version, checkpoint_id, commit_oid, created_at, late)
+VALUES (?, ?, ?, ?, ?, ?)`, storeID, version, p.Checkpoint, p.Commit, p.Created.Unix(), p.Late)
+	return err
+}
+
+// DeleteCheckpoints removes the rows of these snapshots and their pairs.
+func (c *Catalog) DeleteCheckpoints(ctx context.Context, storeID string, versions ...int) error {
+	return c.write(ctx, "delete checkpoints", func(ctx context.Context, tx *sql.Tx) error {
+		for _, v := range versions { // their pairs go with them
+			if _, err := tx.ExecContext(ctx, "DELETE FROM checkpoints WHERE store_id = ? AND version = ?", storeID, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ReplaceCheckpoints writes the store's row and makes these its only
+// snapshots. The highest version that was ever known stays known.
+func (c *Catalog) ReplaceCheckpoints(ctx context.Context, s Store, rows []Checkpoint) error {
+	return c.write(ctx, "replace checkpoints", func(ctx context.Context, tx *sql.Tx) error {
+		if err := putStore(ctx, tx, s); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM checkpoints WHERE store_id = ?", s.ID); err != nil {
+			return err
+		}
+		return putCheckpoints(ctx, tx, s.ID, rows)
+	})
+}

@@ -1,0 +1,77 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+const selectCheckpoints = `SELECT version, ifnull(message, ''), created_at, kind, ifnull(parent, 0), ifnull(lineage, ''), ifnull(root, ''),
+    ifnull(agent, ''), ifnull(session_id, ''), ifnull(turn_id, ''), ifnull(action, ''), ifnull(prompt, ''), ifnull(commit_oid, ''),
+    late, ifnull(files, 0), ifnull(bytes, 0), ifnull(band_count, 0), ifnull(stamp, 0)
+FROM checkpoints WHERE store_id = ? ORDER BY version DESC LIMIT ?`
+
+// Checkpoints are the store's snapshots, the newest first, at most limit; 0 is
+// all.
+func (c *Catalog) Checkpoints(ctx context.Context, storeID string, limit int) ([]Checkpoint, error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	var list []Checkpoint
+	err := c.read(ctx, "list checkpoints", func(ctx context.Context) error {
+		list = nil
+		rows, err := c.db.QueryContext(ctx, selectCheckpoints, storeID, limit)
+		if err != nil {
+			return err
+		}
+		if list, err = scanCheckpoints(rows); err != nil || len(list) == 0 {
+			return err
+		}
+		return c.addPairs(ctx, storeID, list)
+	})
+	return list, err
+}
+
+func scanCheckpoints(rows *sql.Rows) ([]Checkpoint, error) {
+	defer func() { _ = rows.Close() }()
+	var list []Checkpoint
+	for rows.Next() {
+		var p Checkpoint
+		var created int64
+		err := rows.Scan(&p.Version, &p.Message, &created, &p.Kind, &p.Parent, &p.Lineage, &p.Root, &p.Agent, &p.Session, &p.Turn,
+			&p.Action, &p.Prompt, &p.Commit, &p.Late, &p.Files, &p.Bytes, &p.Bands, &p.Stamp)
+		if err != nil {
+			return nil, err
+		}
+		p.Created = time.Unix(created, 0).UTC()
+		list = append(list, p)
+	}
+	return list, rows.Err()
+}
+
+// addPairs fills in the pairs of list, which is not empty and descends.
+func (c *Catalog) addPairs(ctx context.Context, storeID string, list []Checkpoint) error {
+	rows, err := c.db.QueryContext(ctx, `SELECT version, checkpoint_id, commit_oid, created_at, late FROM pairs
+WHERE store_id = ? AND version >= ? ORDER BY version DESC, created_at, checkpoint_id`, storeID, list[len(list)-1].Version)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	i := 0
+	for rows.Next() {
+		var p Pair
+		var version int
+		var created int64
+		if err := rows.Scan(&version, &p.Checkpoint, &p.Commit, &created, &p.Late); err != nil {
+			return err
+		}
+		p.Created = time.Unix(created, 0).UTC()
+		for i < len(list) && list[i].Version > version {
+			i++
+		}
+		if i < len(list) && list[i].Version == version {
+			list[i].Pairs = append(list[i].Pairs, p)
+		}
+	}
+	return rows.Err()
+}

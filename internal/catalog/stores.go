@@ -1,0 +1,141 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Store is a row of the table stores.
+type Store struct {
+	ID   string
+	Name string
+	// Dir is the store's folder (bundle_path), Root the project's (mount_path).
+	Dir, Root string
+	// Size is the cap in bytes, 0 for the default.
+	Size    int64
+	Created time.Time  // to the second
+	Mounted *time.Time // nil: inactive
+	// Last is the highest version that the catalog ever had of the store.
+	Last int
+	// Checkpoints counts the rows; it is read, never written.
+	Checkpoints int
+}
+
+const selectStores = `SELECT id, name, bundle_path, mount_path, size_bytes, created_at, mounted_at, last_version,
+    (SELECT count(*) FROM checkpoints WHERE store_id = stores.id) FROM stores `
+
+// Stores are all stores, by name.
+func (c *Catalog) Stores(ctx context.Context) ([]Store, error) {
+	return c.stores(ctx, "list stores", selectStores+"ORDER BY name")
+}
+
+// StoreByName is the store called name, or ErrNotFound.
+func (c *Catalog) StoreByName(ctx context.Context, name string) (Store, error) {
+	return one(c.stores(ctx, "find store", selectStores+"WHERE name = ?", name))
+}
+
+// StoreByID is the store with the id, or ErrNotFound.
+func (c *Catalog) StoreByID(ctx context.Context, id string) (Store, error) {
+	return one(c.stores(ctx, "find store", selectStores+"WHERE id = ?", id))
+}
+
+func one(list []Store, err error) (Store, error) {
+	switch {
+	case err != nil:
+		return Store{}, err
+	case len(list) == 0:
+		return Store{}, ErrNotFound
+	}
+	return list[0], nil
+}
+
+func (c *Catalog) stores(ctx context.Context, what, query string, args ...any) ([]Store, error) {
+	var list []Store
+	err := c.read(ctx, what, func(ctx context.Context) error {
+		list = nil
+		rows, err := c.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var s Store
+			var created int64
+			var mounted sql.NullInt64
+			if err := rows.Scan(&s.ID, &s.Name, &s.Dir, &s.Root, &s.Size, &created, &mounted, &s.Last, &s.Checkpoints); err != nil {
+				return err
+			}
+			s.Created = time.Unix(created, 0).UTC()
+			if mounted.Valid {
+				at := time.Unix(mounted.Int64, 0).UTC()
+				s.Mounted = &at
+			}
+			list = append(list, s)
+		}
+		return rows.Err()
+	})
+	return list, err
+}
+
+// AddStore writes the row of a store, over the one that it may have. It is
+// ErrNameTaken if another store has its name.
+func (c *Catalog) AddStore(ctx context.Context, s Store) error {
+	return c.write(ctx, "add store", func(ctx context.Context, tx *sql.Tx) error { return putStore(ctx, tx, s) })
+}
+
+func putStore(ctx context.Context, tx *sql.Tx, s Store) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO stores (id, name, bundle_path, mount_path, size_bytes, created_at, mounted_at, last_version)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, bundle_path = excluded.bundle_path, mount_path = excluded.mount_path,
+    size_bytes = excluded.size_bytes, created_at = excluded.created_at, mounted_at = excluded.mounted_at,
+    last_version = max(last_version, excluded.last_version)`,
+		s.ID, s.Name, s.Dir, s.Root, s.Size, s.Created.Unix(), seconds(s.Mounted), s.Last)
+	if isCode(err, sqlite3.SQLITE_CONSTRAINT) {
+		return errors.Join(ErrNameTaken, err)
+	}
+	return err
+}
+
+func seconds(t *time.Time) sql.NullInt64 {
+	if t == nil {
+		return sql.NullInt64{}
+	}
+	return sql.NullInt64{Int64: t.Unix(), Valid: true}
+}
+
+// SetMounted marks the store active since the time, or inactive with nil.
+func (c *Catalog) SetMounted(ctx context.Context, id string, at *time.Time) error {
+	return c.write(ctx, "mark store", func(ctx context.Context, tx *sql.Tx) error {
+		done, err := tx.ExecContext(ctx, "UPDATE stores SET mounted_at = ? WHERE id = ?", seconds(at), id)
+		if err != nil {
+			return err
+		}
+		return found(done)
+	})
+}
+
+func found(done sql.Result) error {
+	n, err := done.RowsAffected()
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// DeleteStore removes the store's rows. It is no error if there are none.
+func (c *Catalog) DeleteStore(ctx context.Context, id string) error {
+	return c.write(ctx, "delete store", func(ctx context.Context, tx *sql.Tx) error {
+		for _, query := range []string{
+			"DELETE FROM pairs WHERE store_id = ?", "DELETE FROM checkpoints WHERE store_id = ?", "DELETE FROM stores WHERE id = ?",
+		} {
+			if _, err := tx.ExecContext(ctx, query, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

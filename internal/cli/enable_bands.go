@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// installBands makes the repository's store and takes the first snapshot of
+// this worktree. That there can be no snapshots is said and doesn't keep the
+// rest from working.
+func (e *enabling) installBands(ctx context.Context, p *project) error {
+	if e.opts.noBands {
+		_, err := p.set(settings.LocalFile(e.repo.Root), settings.Change{Key: settings.KeyBands, Value: false})
+		return err
+	}
+	if !e.settings(e.repo).Bands.Enabled {
+		return nil
+	}
+	taken, err := e.firstSnapshot(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		e.Streams.Notef("No snapshots of the working tree: %v", err)
+		if errors.Is(err, bands.ErrRefusedRoot) {
+			e.Streams.Hint("a home directory is too much for one store; `entire enable --no-bands` is silent about it")
+		}
+	case taken.Snapshot.Version != 0 && !taken.Unchanged:
+		e.Streams.Printf("First snapshot: %s, %s, %s\n", taken.Snapshot.Version,
+			ui.Plural(int(taken.Snapshot.Totals.Files), "file"), shortSize(taken.Snapshot.Totals.Bytes))
+	}
+	return nil
+}
+
+// firstSnapshot takes a snapshot unless this worktree has one already.
+func (e *enabling) firstSnapshot(ctx context.Context) (taken bands.Taken, err error) {
+	r := e.recorder(e.repo, e.settings(e.repo), slog.New(slog.DiscardHandler))
+	store, err := r.MakeStore(ctx)
+	if err != nil {
+		return taken, err
+	}
+	if _, found, err := store.Latest(r.Lineage()); err != nil || found {
+		return taken, err
+	}
+	err = e.Streams.Count("Taking the first snapshot", func(tick func(done, total int64)) (err error) {
+		taken, err = r.TakeFirst(ctx, store, tick)
+		return err
+	})
+	if err != nil {
+		return taken, fmt.Errorf("first snapshot: %w", err)
+	}
+	return taken, nil
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// autoMessage is the message of a snapshot that was given none.
+const autoMessage = "auto"
+
+// fsCheckpointOptions are the flags of `checkpoint` and `checkpoint create`.
+type fsCheckpointOptions struct {
+	auto                           bool
+	agent, action, session, prompt string
+}
+
+func newFSCheckpointCmd(f *fsApp) *cobra.Command {
+	var opts fsCheckpointOptions
+	cmd := &cobra.Command{
+		Use:   "checkpoint",
+		Short: "Create, list, show and delete checkpoints",
+		Long: `Creates a checkpoint of the tree, as "checkpoint create" does, or works on those
+there are.
+
+With --auto it is meant for hooks: it prints nothing, and does nothing where
+there is no store, where the store is closed, and where nothing has changed
+since the last checkpoint. With --action too, "checkpoint_on" and "min_interval"
+of config.toml decide whether one is taken.` + fsExitStatus,
+		Example: "  " + f.program + ` checkpoint create "before risky refactor"` + "\n  " + f.program + " checkpoint --auto",
+		Args:    cobra.NoArgs,
+		RunE: f.run(func(ctx context.Context, _ []string) error {
+			if opts.auto {
+				return runFSAuto(ctx, f, opts)
+			}
+			return runFSCreate(ctx, f, opts, autoMessage)
+		}),
+	}
+	cmd.Flags().BoolVar(&opts.auto, "auto", false, "for hooks: silent, and only if something has changed")
+	causalityFlags(cmd, &opts)
+	cmd.AddCommand(newFSCreateCmd(f), newFSCheckpointListCmd(f), newFSInfoCmd(f), newFSCheckpointDeleteCmd(f))
+	return cmd
+}
+
+func causalityFlags(cmd *cobra.Command, opts *fsCheckpointOptions) {
+	flags := cmd.Flags()
+	flags.StringVar(&opts.agent, "agent", "", "the agent that is at work")
+	flags.StringVar(&opts.action, "action", "", "what it does, such as Edit")
+	flags.StringVar(&opts.session, "session", "", "its session id")
+	flags.StringVar(&opts.prompt, "prompt", "", "what it was asked")
+}
+
+func newFSCreateCmd(f *fsApp) *cobra.Command {
+	var opts fsCheckpointOptions
+	cmd := &cobra.Command{
+		Use:     "create [message]",
+		Short:   "Create a checkpoint",
+		Long:    `Creates a checkpoint of the whole tree, whether something has changed or not.` + fsExitStatus,
+		Example: "  " + f.program + ` checkpoint create "before risky refactor"`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: f.run(func(ctx context.Context, args []string) error {
+			message := autoMessage
+			if len(args) == 1 {
+				message = args[0]
+			}
+			return runFSCreate(ctx, f, opts, message)
+		}),
+	}
+	causalityFlags(cmd, &opts)
+	return cmd
+}
+
+// createdJSON is what `checkpoint create --json` prints.
+type createdJSON struct {
+	checkpointJSON
+
+	Milliseconds int64    `json:"duration_ms"`
+	LeftOut      []string `json:"left_out"`
+	Moving       []string `json:"moving"`
+}
+
+func runFSCreate(ctx context.Context, f *fsApp, opts fsCheckpointOptions, message string) error {
+	s, err := f.mounted(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	f.say("Creating checkpoint...")
+	began := f.Now()
+	taken, err := s.take(ctx, bands.TakeOptions{
+		Options: s.options, Message: message, Cause: bands.Named, Force: true,
+		Causality: f.causality(opts),
+	})
+	if err != nil {
+		return err
+	}
+	spent := f.Now().Sub(began)
+	snapshot := taken.Snapshot
+	if f.json {
+		return f.compact(createdJSON{
+			checkpointJSON: newCheckpointJSON(snapshot), Milliseconds: spent.Milliseconds(),
+			LeftOut: notNil(snapshot.LeftOut), Moving: notNil(taken.Moving),
+		})
+	}
+	f.Streams.Printf("Created %s%s (%s)\n", snapshot.Version, quoteMessage(snapshot.Message), took(spent))
+	f.notePaths("left out, as the store's size allows no more", snapshot.LeftOut)
+	f.notePaths("not held, as it kept changing", taken.Moving)
+	return nil
+}
+
+// causality is what the flags say, and the environment that an agent gives its
+// hooks.
+func (f *fsApp) causality(opts fsCheckpointOptions) bands.Causality {
+	if opts.auto && opts.session == "" && f.Getenv("CLAUDECODE") == "1" {
+		opts.session = f.Getenv("CLAUDE_CODE_SESSION_ID")
+		if opts.agent == "" {
+			opts.agent = claudeName
+		}
+	}
+	return bands.Causality{
+		Agent: opts.agent, Action: opts.action, Session: opts.session, Prompt: f.redact(opts.prompt),
+	}
+}
+
+// notePaths tells of paths that aren't as one might think.
+func (f *fsApp) notePaths(what string, paths []string) {
+	const most = 10
+	for i, path := range paths {
+		if i == most {
+			f.Streams.Notef("... and %d more", len(paths)-most)
+			return
+		}
+		f.Streams.Notef("%s: %s", what, showPath(path))
+	}
+}
+
+// runFSAuto takes a snapshot for a hook. Only a store that can't be written is
+// an error.
+func runFSAuto(ctx context.Context, f *fsApp, opts fsCheckpointOptions) error {
+	f.quiet = true
+	s, err := f.selected(ctx)
+	if err != nil {
+		if f.store == "" && ownCode(f.explain(err)) == exitNoStore {
+			return nil
+		}
+		return err
+	}
+	defer s.close()
+	if !s.entry.Active() || s.there() != nil {
+		return nil
+	}
+	if opts.action != "" {
+		if wanted, err := s.wanted(opts.action); err != nil || !wanted {
+			return err
+		}
+	}
+	_, err = s.take(ctx, bands.TakeOptions{
+		Options: s.options, Message: autoMessage, Cause: bands.Auto, SkipUnchanged: true,
+		Causality: f.causality(opts),
+	})
+	if errors.Is(err, bands.ErrNoRoom) {
+		return nil // status tells of it
+	}
+	return err
+}
+
+// wanted says whether config.toml wants a snapshot for an action now. A bad
+// value in it counts as absent; status tells of it.
+func (s *selection) wanted(action string) (bool, error) {
+	config, _ := s.known.Config()
+	if !slices.Contains(config.CheckpointOn, action) {
+		return false, nil
+	}
+	last, ok, err := s.Latest(s.options.Lineage)
+	if err != nil || !ok {
+		return err == nil, err
+	}
+	age := s.fs.Now().Sub(last.Created)
+	return age < 0 || age >= config.MinInterval, nil
+}

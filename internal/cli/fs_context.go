@@ -1,0 +1,370 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// How long a command waits for another one that writes to the same store. A
+// restore doesn't wait for a restore: it would undo it at once.
+const (
+	lockWait    = 10 * time.Second
+	restoreWait = 500 * time.Millisecond
+)
+
+// selection is the store that a command works on, and the tree that belongs to
+// it: of a repository's own store the worktree that the user is in.
+type selection struct {
+	*bands.Store
+
+	fs      *fsApp
+	known   *bands.Registry
+	entry   bands.Entry
+	options bands.Options
+	repo    *git.Repo // of the tree; nil if it is in none
+}
+
+// selected is the store of --store, of the nearest .agentfs, or the
+// repository's own.
+func (f *fsApp) selected(ctx context.Context) (*selection, error) {
+	known := f.registry()
+	repo, err := f.repository()
+	if err != nil {
+		repo = nil // whatever is wrong with it: other stores don't need it
+	}
+	entry, err := f.find(ctx, known, repo)
+	if err != nil {
+		return nil, errors.Join(err, closeRepo(repo))
+	}
+	store, err := bands.Open(entry.Dir)
+	if err != nil {
+		return nil, errors.Join(err, closeRepo(repo))
+	}
+	s := &selection{Store: store, fs: f, known: known, entry: entry}
+	if repo == nil || repo.Bare || entry.Dir != bands.RepositoryDir(repo.CommonDir) {
+		err := closeRepo(repo)
+		if err != nil {
+			return nil, err
+		}
+		repo = f.repositoryAt(entry.Root)
+	}
+	s.repo = repo
+	s.options = s.treeOptions()
+	f.noteInterrupted(s)
+	return s, nil
+}
+
+func closeRepo(repo *git.Repo) error {
+	if repo == nil {
+		return nil
+	}
+	return repo.Close()
+}
+
+func (s *selection) close() { _ = closeRepo(s.repo) } // it only reads
+
+func (f *fsApp) find(ctx context.Context, known *bands.Registry, repo *git.Repo) (bands.Entry, error) {
+	if f.store != "" {
+		return known.Find(ctx, f.named(f.store))
+	}
+	own := ""
+	if repo != nil {
+		own = bands.RepositoryDir(repo.CommonDir)
+	}
+	if f.Dir == "" {
+		return bands.Entry{}, errors.New("the working directory is gone")
+	}
+	return known.FindFor(ctx, f.Dir, own)
+}
+
+// named is a store's name, or its path made absolute.
+func (f *fsApp) named(name string) string {
+	if strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, "~") && !filepath.IsAbs(name) {
+		return filepath.Join(f.Dir, name)
+	}
+	return name
+}
+
+// repositoryAt is the repository whose working tree root is; nil if there is
+// none.
+func (f *fsApp) repositoryAt(root string) *git.Repo {
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: f.Getenv, Environ: f.Environ})
+	if err != nil {
+		return nil
+	}
+	if repo.Bare || !sameDir(repo.Root, root) {
+		_ = repo.Close()
+		return nil
+	}
+	return repo
+}
+
+func sameDir(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
+// treeOptions say how the tree is captured.
+func (s *selection) treeOptions() bands.Options {
+	f := s.fs
+	is := f.settings(s.repo)
+	from := bandOptions(is)
+	if s.entry.Size > 0 {
+		from.Cap = s.entry.Size
+	}
+	if s.repo == nil {
+		return bands.Options{
+			Root: s.entry.Root, Lineage: bands.PlainLineage, Cap: from.Cap, Floor: from.Floor, Exclude: from.Exclude,
+			Hidden: []string{".git", ".entire"}, Now: f.Now, Home: f.Home,
+		}
+	}
+	r := strategy.Recorder{
+		Repo: s.repo, Options: strategy.Options{Bands: from}, Env: strategy.Environment{Now: f.Now, Home: f.Home},
+	}
+	options := r.TreeOptions()
+	if s.entry.Dir != r.StoreDir() {
+		options.Root, options.Lineage = s.entry.Root, bands.PlainLineage
+	}
+	return options
+}
+
+// mounted is the selected store, if it is open and its tree is there.
+func (f *fsApp) mounted(ctx context.Context) (*selection, error) {
+	s, err := f.selected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.active(), s.there()); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// active is an error unless the store takes snapshots.
+func (s *selection) active() error {
+	if s.entry.Active() {
+		return nil
+	}
+	return coded(exitInactive, hinted(errors.New("store not mounted"),
+		fmt.Sprintf("open it with `%s open %s`", s.fs.program, s.entry.Name)))
+}
+
+// there is an error unless the tree is where the store says.
+func (s *selection) there() error {
+	info, err := os.Stat(s.options.Root)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	hint := fmt.Sprintf("if it was moved, run `%s manage <dir>` on it", s.fs.program)
+	if last, ok, err := s.Latest(s.options.Lineage); err == nil && ok {
+		hint += fmt.Sprintf("; `%s export %s <dir> --store %s` writes the last checkpoint into a new folder",
+			s.fs.program, last.Version, s.entry.Name)
+	}
+	return coded(exitInactive, hinted(fmt.Errorf("the folder of store '%s' isn't there: %s", s.entry.Name, s.options.Root), hint))
+}
+
+// noteInterrupted tells of a restore that a crash has stopped.
+func (f *fsApp) noteInterrupted(s *selection) {
+	j, ok := s.Interrupted(s.options.Lineage)
+	if !ok || f.quiet {
+		return
+	}
+	f.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
+	f.Streams.Hint(s.wayOut(j.Target, j.Rescue, bands.Scope{Paths: j.Paths, Nested: j.Nested}))
+}
+
+// wayOut says how a restore that has stopped half way is completed or undone.
+func (s *selection) wayOut(target, rescue bands.Version, scope bands.Scope) string {
+	var more strings.Builder
+	if scope.Nested {
+		more.WriteString(" --nested")
+	}
+	for i, path := range scope.Paths {
+		if i == 0 {
+			more.WriteString(" --")
+		}
+		at := filepath.Join(s.options.Root, filepath.FromSlash(path))
+		if near, err := filepath.Rel(s.fs.Dir, at); err == nil && within(s.options.Root, s.fs.Dir) {
+			at = near
+		}
+		more.WriteString(" " + shellWord(at))
+	}
+	return fmt.Sprintf("`%[1]s restore %[2]s%[4]s` completes it, `%[1]s restore %[3]s%[4]s` goes back", s.fs.program, target, rescue, more.String())
+}
+
+// hold takes the store's lock.
+func (s *selection) hold(ctx context.Context, wait time.Duration) (*bands.Held, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return s.Hold(ctx)
+}
+
+// take takes a snapshot and notes it in the catalog.
+func (s *selection) take(ctx context.Context, o bands.TakeOptions) (taken bands.Taken, err error) {
+	held, err := s.hold(ctx, lockWait)
+	if err != nil {
+		return taken, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	o.Options, o.Durability = s.options, bands.SyncFiles
+	if _, ok, err := s.Latest(s.options.Lineage); err == nil && !ok {
+		o.Durability = bands.SyncSystem
+	}
+	read := func(tick func(done, total int64)) (err error) {
+		o.Progress = tick
+		taken, err = held.Take(ctx, o)
+		return err
+	}
+	if s.fs.quiet {
+		err = read(nil)
+	} else {
+		err = s.fs.Streams.Count("Reading the tree", read)
+	}
+	if err != nil || taken.Unchanged {
+		return taken, err
+	}
+	s.record(ctx, taken.Snapshot)
+	return taken, s.thin(ctx, held, o.Cause)
+}
+
+// thin removes automatic snapshots that are one too many.
+func (s *selection) thin(ctx context.Context, held *bands.Held, cause bands.Cause) error {
+	config, err := s.known.Config()
+	if cause != bands.Auto || err != nil || config.NoPrune {
+		return nil //nolint:nilerr // status tells of a bad config.toml; a snapshot doesn't fail by it
+	}
+	pruned, err := held.MaybePrune(ctx, s.policy(config.Keep))
+	s.forget(ctx, pruned.Versions)
+	return err
+}
+
+// record notes a snapshot in the catalog, which can be rebuilt if that fails.
+func (s *selection) record(ctx context.Context, v bands.Snapshot) {
+	s.fs.noteCatalog(s.known.Record(ctx, s.Store, v))
+}
+
+func (s *selection) forget(ctx context.Context, versions []bands.Version) {
+	if len(versions) > 0 {
+		s.fs.noteCatalog(s.known.Forget(ctx, s.Store, versions...))
+	}
+}
+
+func (f *fsApp) noteCatalog(err error) {
+	if err == nil || f.quiet {
+		return
+	}
+	f.Streams.Notef("The catalog isn't up to date: %v", err)
+	f.Streams.Hint("`" + f.program + " doctor` rebuilds it")
+}
+
+// scan reads the tree as it is now.
+func (s *selection) scan(ctx context.Context) (present *bands.Present, err error) {
+	err = s.fs.Streams.Progress("Reading the tree", func() (err error) {
+		present, err = s.Scan(ctx, s.options)
+		return err
+	})
+	return present, err
+}
+
+// has is an error unless the store has the version.
+func (s *selection) has(v bands.Version) error {
+	_, err := s.Snapshot(v)
+	if errors.Is(err, bands.ErrNoSnapshot) {
+		return err
+	}
+	return nil // a damaged one can be deleted and verified
+}
+
+// own is a snapshot of this tree. One of another worktree would overwrite this
+// one with another branch's files.
+func (s *selection) own(v bands.Version) (bands.Snapshot, error) {
+	snapshot, err := s.Snapshot(v)
+	if err != nil || snapshot.Lineage == s.options.Lineage {
+		return snapshot, err
+	}
+	return snapshot, hinted(fmt.Errorf("%s is of another worktree: %s", v, snapshot.Root),
+		fmt.Sprintf("run `%s restore %s` there, or write it elsewhere with `%s export %s <dir>`", s.fs.program, v, s.fs.program, v))
+}
+
+// delete deletes a snapshot.
+func (s *selection) delete(ctx context.Context, v bands.Version) (err error) {
+	held, err := s.hold(ctx, lockWait)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if err := held.Delete(v); err != nil {
+		return err
+	}
+	s.forget(ctx, []bands.Version{v})
+	return nil
+}
+
+// policy is what the store keeps; keep is how many automatic snapshots, 0 for
+// the retention by age.
+func (s *selection) policy(keep int) bands.Policy {
+	return bands.Policy{Now: s.fs.Now(), Keep: keep, Cap: s.cap()}
+}
+
+// cap is how many bytes the store may have.
+func (s *selection) cap() int64 { return effectiveCap(s.options.Cap, s.entry.Dir) }
+
+// effectiveCap is the cap, or the default for the file system of dir; 0 if
+// that isn't known.
+func effectiveCap(limit int64, dir string) int64 {
+	if limit > 0 {
+		return limit
+	}
+	space, err := disk.SpaceAt(dir)
+	if err != nil {
+		return 0
+	}
+	return bands.DefaultCap(space.Total)
+}
+
+// redact is the beginning of a prompt, without secrets.
+func (f *fsApp) redact(prompt string) string {
+	if prompt == "" {
+		return ""
+	}
+	return checkpoint.FirstPrompt(redact.New().Text(prompt))
+}
+
+// next is the version that the next snapshot will get: the store's file
+// "version" begins with the highest that was ever given out.
+func (s *selection) next() (bands.Version, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return 0, err
+	}
+	last := bands.Version(0)
+	if n := len(versions); n > 0 {
+		last = versions[n-1]
+	}
+	data, err := os.ReadFile(filepath.Join(s.Dir(), "version"))
+	if err != nil {
+		return last + 1, nil //nolint:nilerr // a lost file is made anew from the snapshots
+	}
+	text, _, _ := strings.Cut(string(data), " ")
+	if given, err := bands.ParseVersion(text); err == nil {
+		last = max(last, given)
+	}
+	return last + 1, nil
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+func newFSDiffCmd(f *fsApp) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff [v1] [v2] [-- path...]",
+		Short: "Show what has changed since a checkpoint, or between two",
+		Long: `Lists the files that have changed since a checkpoint, by default the last one,
+or from one checkpoint to another, with the lines added and removed. With paths
+behind -- it prints their changes line by line.
+
+With --json it prints a list; docs/formats/agentfs.md describes it.` + fsExitStatus,
+		Example: "  " + f.program + " diff v3\n  " + f.program + " diff v2 v4\n  " + f.program + " diff v3 -- src/auth.ts",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if n := len(versionsOf(cmd, args)); n > 2 {
+				return fmt.Errorf("at most two versions, not %d; paths stand behind --", n)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			versions := versionsOf(cmd, args)
+			return f.explain(runFSDiff(cmd.Context(), f, versions, args[len(versions):]))
+		},
+	}
+}
+
+// versionsOf are the arguments before "--".
+func versionsOf(cmd *cobra.Command, args []string) []string {
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		return args[:at]
+	}
+	return args
+}
+
+func runFSDiff(ctx context.Context, f *fsApp, versions, paths []string) (err error) {
+	wanted := make([]bands.Version, len(versions))
+	for i, text := range versions {
+		if wanted[i], err = parseVersion(text); err != nil {
+			return err
+		}
+	}
+	s, err := f.selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	opts := bands.DiffOptions{}
+	if opts.Paths, err = f.rootPaths(s, paths); err != nil {
+		return err
+	}
+	trees, err := s.trees(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trees.close()) }()
+	if len(paths) > 0 && !f.json {
+		return bands.UnifiedDiff(ctx, f.Streams.Out, trees.old, trees.now, opts)
+	}
+	var files []bands.FileDiff
+	err = f.Streams.Progress("Comparing", func() (err error) {
+		files, err = bands.DiffStat(ctx, trees.old, trees.now, opts)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return f.compact(newDiffJSON(files))
+	}
+	printDiff(f, files)
+	return nil
+}
+
+// twoTrees are what a diff compares.
+type twoTrees struct {
+	old, now bands.Side
+	present  *bands.Present // nil if now is a checkpoint
+}
+
+func (t *twoTrees) close() error {
+	err := errors.Join(t.old.Close(), t.now.Close())
+	if t.present != nil {
+		err = errors.Join(err, t.present.Close())
+	}
+	return err
+}
+
+// trees are one or two versions, or the last one, and the tree as it is now.
+func (s *selection) trees(ctx context.Context, versions []bands.Version) (*twoTrees, error) {
+	if len(versions) == 0 {
+		last, ok, err := s.Latest(s.options.Lineage)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, s.fs.noCheckpoints()
+		}
+		versions = append(versions, last.Version)
+	}
+	old, err := s.side(versions[0])
+	if err != nil {
+		return nil, err
+	}
+	t := &twoTrees{old: old}
+	if len(versions) == 2 {
+		t.now, err = s.side(versions[1])
+	} else {
+		err = s.present(ctx, t)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	return t, nil
+}
+
+// present makes the tree as it is now one of the two.
+func (s *selection) present(ctx context.Context, t *twoTrees) (err error) {
+	if err := s.there(); err != nil {
+		return err
+	}
+	if t.present, err = s.scan(ctx); err != nil {
+		return err
+	}
+	t.now, err = s.PresentSide(t.present, s.options.Root)
+	return err
+}
+
+func (s *selection) side(v bands.Version) (bands.Side, error) {
+	snapshot, err := s.Snapshot(v)
+	if err != nil {
+		return bands.Side{}, err
+	}
+	return s.SnapshotSide(snapshot)
+}
+
+// diffJSON is an element of what `diff --json` prints.
+type diffJSON struct {
+	Path     string `json:"path"`
+	Bytes    []byte `json:"path_bytes,omitempty"`
+	OldPath  string `json:"old_path,omitempty"`
+	OldBytes []byte `json:"old_path_bytes,omitempty"`
+	Kind     string `json:"kind"`
+	// Added and Removed are absent where lines aren't counted.
+	Added   *int `json:"added,omitempty"`
+	Removed *int `json:"removed,omitempty"`
+	Binary  bool `json:"binary,omitempty"`
+}
+
+func newDiffJSON(files []bands.FileDiff) []diffJSON {
+	list := make([]diffJSON, 0, len(files))
+	for i := range files {
+		d := &files[i]
+		one := diffJSON{
+			Path: d.Path, Bytes: pathBytes(d.Path), OldPath: d.OldPath, OldBytes: pathBytes(d.OldPath),
+			Kind: string(d.Kind), Binary: d.Binary,
+		}
+		if d.Counted {
+			one.Added, one.Removed = &d.Added, &d.Removed
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// pathBytes is a path that JSON can't hold as text; nil for any other.
+func pathBytes(path string) []byte {
+	if utf8.ValidString(path) {
+		return nil
+	}
+	return []byte(path)
+}
+
+// diffWord is the name of a kind of difference, and where it stands in the list.
+func diffWord(kind bands.DiffKind) (word string, rank int) {
+	switch kind {
+	case bands.DiffModified, bands.DiffType, bands.DiffAttributes:
+		return "Modified:", 0
+	case bands.DiffRenamed:
+		return "Renamed:", 1
+	case bands.DiffAdded:
+		return "Added:", 2
+	default:
+		return "Deleted:", 3
+	}
+}
+
+// printDiff lists what was modified, renamed, added and deleted, in this order.
+func printDiff(f *fsApp, files []bands.FileDiff) {
+	slices.SortStableFunc(files, func(a, b bands.FileDiff) int {
+		_, first := diffWord(a.Kind)
+		_, second := diffWord(b.Kind)
+		return cmp.Compare(first, second)
+	})
+	for _, d := range files {
+		word, _ := diffWord(d.Kind)
+		path := showPath(d.Path)
+		if d.Kind == bands.DiffRenamed {
+			path = showPath(d.OldPath) + " -> " + path
+		}
+		f.Streams.Printf("%-9s %s%s\n", word, path, diffCounts(d))
+	}
+	if len(files) == 0 {
+		f.Streams.Notef("No changes.")
+	}
+}
+
+// diffCounts says how much of a file has changed, where it was and is there.
+func diffCounts(d bands.FileDiff) string {
+	switch {
+	case d.Kind == bands.DiffAdded || d.Kind == bands.DiffDeleted:
+		return ""
+	case d.Kind == bands.DiffAttributes:
+		return " (mode)"
+	case d.Kind == bands.DiffType:
+		return " (type)"
+	case d.Binary:
+		return " (binary)"
+	case !d.Counted, d.Kind == bands.DiffRenamed && d.Added+d.Removed == 0:
+		return ""
+	}
+	return fmt.Sprintf(" (+%d -%d)", d.Added, d.Removed)
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+func newFSShowCmd(f *fsApp) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show <version>:<path>",
+		Short: "Print a file as it was at a checkpoint",
+		Long: `Prints a file as it was at a checkpoint, byte for byte. The path is relative to
+the tree's root; one that begins with ./ or ../ to the current folder.` + fsExitStatus,
+		Example: "  " + f.program + " show v3:src/auth.ts > auth.ts.old",
+		Args:    cobra.ExactArgs(1),
+		RunE:    f.run(func(ctx context.Context, args []string) error { return runFSShow(ctx, f, args[0]) }),
+	}
+}
+
+func runFSShow(ctx context.Context, f *fsApp, what string) error {
+	version, path, ok := strings.Cut(what, ":")
+	if !ok || path == "" {
+		return usagef("%q is not like v3:path/of/file", what)
+	}
+	v, err := parseVersion(version)
+	if err != nil {
+		return err
+	}
+	s, err := f.selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
+		if path, err = f.rootPath(s, path); err != nil {
+			return err
+		}
+	}
+	snapshot, err := s.Snapshot(v)
+	if err != nil {
+		return err
+	}
+	err = s.ReadFile(snapshot, strings.TrimSuffix(path, "/"), f.Streams.Out)
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bands.ErrDamaged) {
+		return fmt.Errorf("%s has no file %s", v, showPath(path))
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+func newFSVerifyCmd(f *fsApp) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify [version]",
+		Short: "Check everything that a checkpoint, or the whole store, holds",
+		Long: `Reads everything that a checkpoint holds, or all of the store's, and compares it
+with its hashes. What is damaged is named, with the files and the versions that
+have lost it; everything else can still be restored.
+
+With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(fsExitStatus, "failure\n", "something is damaged, or failure\n", 1),
+		Args: cobra.MaximumNArgs(1),
+		RunE: f.run(func(ctx context.Context, args []string) error { return runFSVerify(ctx, f, args) }),
+	}
+}
+
+// verifiedJSON is what `verify --json` prints.
+type verifiedJSON struct {
+	OK       bool             `json:"ok"`
+	Records  int64            `json:"records"`
+	Bytes    int64            `json:"bytes"`
+	Versions []badVersionJSON `json:"versions"`
+	Damage   []badRecordJSON  `json:"damage"`
+}
+
+type badVersionJSON struct {
+	Version string `json:"version"`
+	Error   string `json:"error"`
+}
+
+type badRecordJSON struct {
+	Band   uint32         `json:"band"`
+	Offset uint32         `json:"offset"`
+	Error  string         `json:"error"`
+	Lost   []lostPathJSON `json:"lost"`
+}
+
+type lostPathJSON struct {
+	Path     string   `json:"path"`
+	Bytes    []byte   `json:"path_bytes,omitempty"`
+	Versions []string `json:"versions"`
+}
+
+func runFSVerify(ctx context.Context, f *fsApp, args []string) (err error) {
+	var v bands.Version
+	if len(args) > 0 {
+		if v, err = parseVersion(args[0]); err != nil {
+			return err
+		}
+	}
+	s, err := f.selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if v != 0 {
+		if err := s.has(v); err != nil {
+			return err
+		}
+	}
+	var found bands.Damage
+	err = f.Streams.Count("Verifying", func(tick func(done, total int64)) (err error) {
+		found, err = s.Verify(ctx, v, tick)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.json {
+		if err := f.compact(newVerifiedJSON(found)); err != nil {
+			return err
+		}
+	} else {
+		f.printDamage(found)
+	}
+	if !found.OK() {
+		return errFailed
+	}
+	f.say("Verified %s: %s, %s, nothing is damaged", verifiedName(s, v), records(found.Records), shortSize(found.Bytes))
+	return nil
+}
+
+func verifiedName(s *selection, v bands.Version) string {
+	if v != 0 {
+		return v.String()
+	}
+	return "store '" + s.entry.Name + "'"
+}
+
+func records(n int64) string { return ui.Plural(int(n), "record") }
+
+func versionTexts(list []bands.Version) []string {
+	texts := make([]string, 0, len(list))
+	for _, v := range list {
+		texts = append(texts, v.String())
+	}
+	return texts
+}
+
+func newVerifiedJSON(found bands.Damage) verifiedJSON {
+	v := verifiedJSON{
+		OK: found.OK(), Records: found.Records, Bytes: found.Bytes, Versions: []badVersionJSON{}, Damage: []badRecordJSON{},
+	}
+	for _, bad := range found.Versions {
+		v.Versions = append(v.Versions, badVersionJSON{Version: bad.Version.String(), Error: bad.Err.Error()})
+	}
+	for _, bad := range found.Bad {
+		lost := make([]lostPathJSON, 0, len(bad.Lost))
+		for _, p := range bad.Lost {
+			lost = append(lost, lostPathJSON{Path: p.Path, Bytes: pathBytes(p.Path), Versions: versionTexts(p.Versions)})
+		}
+		v.Damage = append(v.Damage, badRecordJSON{Band: bad.Band, Offset: bad.Offset, Error: bad.Err.Error(), Lost: lost})
+	}
+	return v
+}
+
+func (f *fsApp) printDamage(found bands.Damage) {
+	for _, bad := range found.Versions {
+		f.Streams.Printf("%s can't be read: %v\n", bad.Version, bad.Err)
+	}
+	for _, bad := range found.Bad {
+		f.Streams.Printf("Damaged: %v\n", bad.Err)
+		for _, lost := range bad.Lost {
+			f.Streams.Printf("  lost: %s\n", lostText(lost))
+		}
+	}
+	if !found.OK() {
+		f.Streams.Notef("%s read. Everything else can be restored.", records(found.Records))
+	}
+}
+
+// lostText names a path and the versions it is lost in.
+func lostText(lost bands.LostPath) string {
+	const most = 5
+	versions := versionTexts(lost.Versions)
+	more := ""
+	if n := len(versions) - most; n > 0 {
+		versions, more = versions[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return showPath(lost.Path) + " in " + strings.Join(versions, ", ") + more
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+type rewindOptions struct {
+	list, json           bool
+	to                   string
+	all, code            bool
+	paths                []string
+	conversation         bool
+	logsOnly, reset      bool
+	preview, undo, redo  bool
+	nested, exact, force bool
+}
+
+func newRewindCmd(a *app) *cobra.Command {
+	var opts rewindOptions
+	cmd := &cobra.Command{
+		Use:   "rewind",
+		Short: "Go back to an earlier moment, and forward again",
+		Long: `Takes the working tree back to an earlier moment: the beginning or the end of a
+turn, a commit, or any snapshot. Where that moment has a snapshot, all of the
+tree comes back, ignored files included. What is there now is saved first, so
+--undo takes the rewind back, and --redo takes that back.
+
+Without --to it shows the moments there are and asks. --to takes
+  v12                 a snapshot, as --list and "entire fs" name it
+  1a2b3c4             a point of --list, or the beginning of its id
+  a1b2c3d4e5f6        a checkpoint, as a commit's trailer names it
+  HEAD~2              a commit
+  "10 minutes ago"    the last snapshot before a time; also 14:30, 2026-01-27
+
+HEAD, the index and .git stay as they are. Files that appeared later and that
+no agent's turn made stay, unless --exact is given. Of a repository inside this
+one nothing changes without --nested, of .claude nothing without --paths.
+
+EXIT STATUS
+  0    done, or nothing to do
+  1    failure, or some paths could not be restored; they are named
+  2    wrong usage, or a question that nobody can answer
+  130  interrupted`,
+		Example: `  entire rewind --to v12 --preview
+  entire rewind --to "10 minutes ago"
+  entire rewind --to HEAD~1 --paths src/auth.ts
+  entire rewind --undo`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRewind(cmd.Context(), a, opts) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.list, "list", false, "print the points as JSON")
+	f.StringVar(&opts.to, "to", "", "go back to this point")
+	f.BoolVar(&opts.all, "all", false, "restore the whole tree (the default where there is a snapshot)")
+	f.BoolVar(&opts.code, "code", false, "restore only what agents' turns changed and git doesn't ignore")
+	f.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
+	f.BoolVar(&opts.conversation, "conversation", false, "cut the agent's transcript back too; the present one is kept as a copy")
+	f.BoolVar(&opts.logsOnly, "logs-only", false, "restore only the stored transcripts of a commit's checkpoint")
+	f.BoolVar(&opts.reset, "reset", false, "restore the transcripts and reset the branch to the commit (git reset --hard)")
+	f.BoolVar(&opts.preview, "preview", false, "show what would change, and change nothing")
+	f.BoolVar(&opts.undo, "undo", false, "take the last rewind back")
+	f.BoolVar(&opts.redo, "redo", false, "take the last --undo back")
+	f.BoolVar(&opts.nested, "nested", false, "restore repositories inside this one too")
+	f.BoolVar(&opts.exact, "exact", false, "also remove what appeared later and no agent made")
+	f.BoolVarP(&opts.force, "force", "f", false, "don't ask, and restore databases that a process has open")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("all", "code", "paths", "logs-only", "reset")
+	cmd.MarkFlagsMutuallyExclusive("list", "to", "undo", "redo")
+	return cmd
+}
+
+// rewinding is one run of rewind.
+type rewinding struct {
+	*app
+
+	opts rewindOptions
+	repo *git.Repo
+	rec  *strategy.Recorder
+}
+
+func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
+	if opts.to == "" && !opts.list && !opts.undo && !opts.redo && (opts.preview || opts.reset || opts.logsOnly) {
+		return usagef("which point? Name it with --to")
+	}
+	repo, err := a.worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	w := &rewinding{app: a, opts: opts, repo: repo}
+	is := a.settings(repo)
+	log, file := openLog(repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	w.rec = a.recorder(repo, is, log.With("component", "rewind"))
+	switch {
+	case opts.list:
+		return w.list(ctx)
+	case opts.undo:
+		return w.step(ctx, "undo", w.rec.UndoRewind)
+	case opts.redo:
+		return w.step(ctx, "redo", w.rec.RedoRewind)
+	case opts.to == "":
+		return w.choose(ctx)
+	}
+	p, err := w.rec.FindPoint(ctx, opts.to)
+	if err != nil {
+		return w.noPoint(err)
+	}
+	return w.goTo(ctx, p)
+}
+
+func (w *rewinding) noPoint(err error) error {
+	_, unknown := errors.AsType[*strategy.PointError](err)
+	if unknown || errors.Is(err, bands.ErrNoSnapshot) {
+		return hinted(err, "`entire rewind --list` shows the points there are")
+	}
+	return err
+}
+
+// goTo goes back to a point in the scope that the flags name.
+func (w *rewinding) goTo(ctx context.Context, p strategy.Point) error {
+	if err := w.possible(p); err != nil {
+		return err
+	}
+	switch {
+	case w.opts.preview:
+		return w.preview(ctx, p)
+	case w.opts.logsOnly || w.opts.reset || p.LogsOnly():
+		return w.logs(ctx, p)
+	}
+	if err := w.sure(ctx); err != nil {
+		return err
+	}
+	if p.Snapshot == 0 {
+		return w.codeOnly(ctx, p)
+	}
+	return w.tree(ctx, p)
+}
+
+// possible refuses what the point doesn't have.
+func (w *rewinding) possible(p strategy.Point) error {
+	o := w.opts
+	switch {
+	case (o.logsOnly || o.reset) && p.Checkpoint == "":
+		return hinted(fmt.Errorf("%s has no committed checkpoint", short(p.ID)), "--logs-only and --reset are for commits with a checkpoint")
+	case o.reset && p.Commit == "":
+		return fmt.Errorf("no commit is known for checkpoint %s", p.Checkpoint)
+	case (o.all || len(o.paths) > 0 || o.conversation) && p.Snapshot == 0:
+		return hinted(fmt.Errorf("%s has no snapshot of the whole tree", short(p.ID)), "`entire rewind --list` shows the points with one as \"snapshot\"")
+	}
+	return nil
+}
+
+// sure asks while an agent is at work, if somebody is there to answer.
+func (w *rewinding) sure(ctx context.Context) error {
+	if w.opts.force || !w.ask.Interactive() {
+		return nil
+	}
+	active, err := w.active()
+	if err != nil || len(active) == 0 {
+		return err
+	}
+	answers, err := w.ask.Ask(ctx, ui.Question{
+		Title: "An agent is at work here. Rewind under it?", Help: "It doesn't know that files change.", Flag: "--force",
+	})
+	if err != nil {
+		return err
+	}
+	if answers[0] != ui.Yes {
+		return ui.ErrAborted
+	}
+	return nil
+}
+
+// active are the sessions of this worktree in the middle of a turn.
+func (w *rewinding) active() ([]string, error) {
+	states, failed := session.Open(w.repo.CommonDir).Pending()
+	var ids []string
+	for _, s := range states {
+		if s.Phase == session.Active && sameDir(s.WorktreePath, w.repo.Root) {
+			ids = append(ids, s.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids, errors.Join(failed...)
+}
+
+// scope is what of the tree comes back.
+func (w *rewinding) scope() (strategy.RewindOptions, error) {
+	o := strategy.RewindOptions{Scope: strategy.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force}
+	switch {
+	case w.opts.code:
+		o.Scope = strategy.RewindCode
+	case len(w.opts.paths) > 0:
+		o.Scope = strategy.RewindPaths
+		for _, p := range w.opts.paths {
+			name, err := pathIn(w.repo.Root, w.Dir, p)
+			if err != nil {
+				return o, err
+			}
+			if name == "." {
+				o.Scope, o.Paths = strategy.RewindAll, nil
+				return o, nil
+			}
+			o.Paths = append(o.Paths, name)
+		}
+	}
+	return o, nil
+}
+
+func short(id string) string {
+	const digits = 7
+	if len(id) > digits && id[0] != 'v' {
+		return id[:digits]
+	}
+	return id
+}

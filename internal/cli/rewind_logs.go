@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// logs restores the transcripts of a commit's checkpoint, and with --reset the
+// branch.
+func (w *rewinding) logs(ctx context.Context, p strategy.Point) error {
+	if p.Checkpoint == "" {
+		return fmt.Errorf("%s has no checkpoint", short(p.ID))
+	}
+	if w.opts.reset {
+		if err := w.clean(ctx); err != nil {
+			return err
+		}
+	}
+	talks, err := w.rec.RestoreLogs(ctx, p.Checkpoint)
+	if err != nil {
+		return err
+	}
+	for _, t := range talks {
+		switch {
+		case t.Changed && t.Copy != "":
+			w.Streams.Notef("Writing transcript to: %s", t.Path)
+			w.Streams.Notef("The former one is kept: %s", t.Copy)
+		case t.Changed:
+			w.Streams.Notef("Writing transcript to: %s", t.Path)
+		default:
+			w.Streams.Notef("Transcript is as stored: %s", t.Path)
+		}
+	}
+	if w.opts.reset {
+		return w.resetTo(ctx, p, talks)
+	}
+	w.Streams.Printf("Rewound to %s.\n", short(p.ID))
+	w.commands(talks)
+	w.Streams.Printf("Note: Working directory unchanged. Use interactive mode for full checkout.\n")
+	return nil
+}
+
+func (w *rewinding) commands(talks []strategy.Talk) {
+	for _, t := range talks {
+		w.Streams.Printf("claude -r %s\n", t.Session)
+	}
+}
+
+// clean refuses a reset that would lose what is not committed, unless a
+// snapshot can hold it or the user insists.
+func (w *rewinding) clean(ctx context.Context) error {
+	err := w.rec.Rescue(ctx, "before reset")
+	if err == nil || w.opts.force {
+		return nil
+	}
+	entries, statusErr := w.repo.Status(ctx)
+	if statusErr != nil {
+		return statusErr
+	}
+	for _, e := range entries {
+		if e.Index != '?' {
+			return hinted(fmt.Errorf("you have uncommitted changes, which a reset loses, and no snapshot can keep them: %w", err),
+				"commit or stash them first, or use --force")
+		}
+	}
+	return nil
+}
+
+func (w *rewinding) resetTo(ctx context.Context, p strategy.Point, talks []strategy.Talk) error {
+	old, err := w.repo.Commit(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	if _, err := w.repo.Run(ctx, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
+		return err
+	}
+	w.Streams.Printf("Reset branch to %s.\n", p.Commit.Short())
+	w.Streams.Printf("To undo this reset: git reset --hard %s\n", old.OID.Short())
+	w.commands(talks)
+	return nil
+}

@@ -1,0 +1,333 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// tree restores a snapshot, and the conversation if that is wanted.
+func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
+	o, err := w.scope()
+	if err != nil {
+		return err
+	}
+	began := w.Now()
+	var done strategy.Rewound
+	err = w.Streams.Progress("Restoring "+p.Snapshot.String(), func() (err error) {
+		done, err = w.rec.Rewind(ctx, p, o)
+		return err
+	})
+	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
+		return w.stopped(err, p, done)
+	}
+	var talk strategy.Talk
+	if w.opts.conversation {
+		var failed error
+		if talk, failed = w.rec.RewindConversation(ctx, p, false); failed != nil {
+			return errors.Join(fmt.Errorf("the files are restored, the conversation is not: %w", failed), err)
+		}
+	}
+	w.report(done, fmt.Sprintf("Rewound to %s%s (%s).", p.Snapshot, quoteMessage(p.Message), took(w.Now().Sub(began))), p.Session)
+	w.reportTalk(talk)
+	return w.incomplete(err, done)
+}
+
+// step undoes or redoes.
+func (w *rewinding) step(ctx context.Context, what string, do func(context.Context, strategy.RewindOptions) (strategy.Rewound, error)) error {
+	if err := w.sure(ctx); err != nil {
+		return err
+	}
+	began := w.Now()
+	var done strategy.Rewound
+	err := w.Streams.Progress("Restoring", func() (err error) {
+		done, err = do(ctx, strategy.RewindOptions{Force: w.opts.force})
+		return err
+	})
+	switch {
+	case errors.Is(err, bands.ErrNoHistory):
+		return fmt.Errorf("nothing to %s", what)
+	case err != nil && !errors.Is(err, bands.ErrIncomplete):
+		return w.stopped(err, strategy.Point{}, done)
+	}
+	w.report(done, fmt.Sprintf("%s: the tree is what it was in %s (%s).", strings.ToUpper(what[:1])+what[1:], done.Target.Version, took(w.Now().Sub(began))), "")
+	return w.incomplete(err, done)
+}
+
+// stopped explains a restore that did not end.
+func (w *rewinding) stopped(err error, p strategy.Point, done strategy.Rewound) error {
+	if done.Rescue.Version == 0 {
+		return err
+	}
+	hint := "`entire rewind --undo` goes back to what was there before"
+	if p.Snapshot != 0 {
+		hint += ", `entire rewind --to " + p.Snapshot.String() + "` goes on"
+	}
+	return hinted(err, hint)
+}
+
+func (w *rewinding) incomplete(err error, done strategy.Rewound) error {
+	if !errors.Is(err, bands.ErrIncomplete) {
+		return err
+	}
+	for _, failure := range done.Failed {
+		w.Streams.Notef("not restored: %s: %v", showPath(failure.Path), failure.Err)
+	}
+	return hinted(fmt.Errorf("%s could not be restored, everything else is", ui.Plural(len(done.Failed), "path")),
+		"`entire rewind --undo` goes back to what was there before")
+}
+
+// report tells what a restore did and left alone.
+func (w *rewinding) report(done strategy.Rewound, line, session string) {
+	if w.opts.json {
+		_ = w.Streams.JSON(newRewoundJSON(done))
+		return
+	}
+	w.noteLeft(done.Plan)
+	if done.Rescue.Version == 0 || done.Plan.Empty() {
+		w.Streams.Printf("Nothing to change: the tree is as it was there.\n")
+		return
+	}
+	w.Streams.Printf("%s %s\n", line, summary(done.Plan))
+	w.Streams.Printf("Before it: %s. To take it back: entire rewind --undo\n", done.Rescue.Version)
+	if session != "" {
+		w.Streams.Printf("claude -r %s\n", session)
+	}
+}
+
+func (w *rewinding) reportTalk(talk strategy.Talk) {
+	switch {
+	case talk.Session == "":
+	case !talk.Changed:
+		w.Streams.Notef("The conversation is as it was there.")
+	default:
+		w.Streams.Notef("Conversation cut back: %s", talk.Path)
+		w.Streams.Notef("The former one is kept: %s", talk.Copy)
+	}
+}
+
+// rewoundJSON is what a rewind prints with --json.
+type rewoundJSON struct {
+	planJSON
+
+	Rescue   string        `json:"rescue"`
+	Verified int           `json:"verified"`
+	Failed   []failureJSON `json:"failed"`
+	Sessions []string      `json:"sessions"`
+}
+
+func newRewoundJSON(done strategy.Rewound) rewoundJSON {
+	return rewoundJSON{
+		planJSON: newPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
+		Failed: failuresOf(done.Failed), Sessions: notNil(done.Sessions),
+	}
+}
+
+// summary counts the changes of a plan by kind.
+func summary(p bands.Plan) string {
+	var parts []string
+	for _, kind := range stepKinds() {
+		if n := p.Count(kind); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, pastWord(kind)))
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing changed."
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+func stepKinds() []bands.StepKind {
+	return []bands.StepKind{bands.StepCreate, bands.StepRewrite, bands.StepReplace, bands.StepAttributes, bands.StepDelete}
+}
+
+func pastWord(kind bands.StepKind) string {
+	switch kind {
+	case bands.StepCreate:
+		return "created"
+	case bands.StepRewrite:
+		return "rewritten"
+	case bands.StepReplace:
+		return "replaced"
+	case bands.StepAttributes:
+		return "with other attributes"
+	case bands.StepDelete:
+		return "deleted"
+	}
+	return string(kind)
+}
+
+// noteLeft names what a restore leaves alone, and why.
+func (w *rewinding) noteLeft(p bands.Plan) {
+	for _, left := range []struct {
+		why   string
+		paths []string
+	}{
+		{"appeared later, not by an agent (--exact removes)", p.Kept},
+		{"a process has it open (--force restores)", p.Busy},
+		{"a repository of its own (--nested restores)", p.Nested},
+		{"restored only if named with --paths", p.Unnamed},
+		{"the snapshot doesn't hold it", p.Unknown},
+		{"something that stays is in its way", p.Blocked},
+		{"the store has lost it", p.Damaged},
+	} {
+		w.notePaths("stays, "+left.why, left.paths)
+	}
+}
+
+// notePaths names the first of some paths, and counts the others.
+func (w *rewinding) notePaths(what string, paths []string) {
+	const shown = 10
+	for i, p := range paths {
+		if i == shown {
+			w.Streams.Notef("  and %d more", len(paths)-shown)
+			return
+		}
+		w.Streams.Notef("%s: %s", what, showPath(p))
+	}
+}
+
+// preview prints what would change, by kind.
+func (w *rewinding) preview(ctx context.Context, p strategy.Point) error {
+	if p.Snapshot == 0 {
+		return w.previewCode(ctx, p)
+	}
+	o, err := w.scope()
+	if err != nil {
+		return err
+	}
+	var plan bands.Plan
+	err = w.Streams.Progress("Comparing", func() (err error) {
+		plan, err = w.rec.PreviewRewind(ctx, p, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if w.opts.json {
+		return w.Streams.JSON(newPlanJSON(plan, plan.Target))
+	}
+	w.printPlan(p.Snapshot.String(), plan)
+	if w.opts.conversation {
+		talk, err := w.rec.RewindConversation(ctx, p, true)
+		if err != nil {
+			return err
+		}
+		if talk.Changed {
+			w.Streams.Printf("Conversation: %s is cut back\n", talk.Path)
+		}
+	}
+	return nil
+}
+
+func (w *rewinding) printPlan(name string, plan bands.Plan) {
+	if plan.Empty() {
+		w.Streams.Printf("Nothing would change: the tree is as in %s.\n", name)
+	}
+	for _, kind := range stepKinds() {
+		for i := range plan.Steps {
+			if plan.Steps[i].Kind == kind {
+				w.Streams.Printf("%-11s %s\n", stepWord(kind), showPath(plan.Steps[i].Path))
+			}
+		}
+	}
+	if !plan.Empty() {
+		w.Streams.Printf("%s\n", "Would be "+summary(plan))
+	}
+	w.noteLeft(plan)
+}
+
+// previewCode is the preview of a point without a snapshot.
+func (w *rewinding) previewCode(ctx context.Context, p strategy.Point) error {
+	plan, err := w.rec.PreviewCode(ctx, p)
+	if err != nil {
+		return err
+	}
+	if w.opts.json {
+		return w.Streams.JSON(newCodePlanJSON(p, plan, ""))
+	}
+	w.printCode(plan)
+	return nil
+}
+
+func (w *rewinding) printCode(plan strategy.CodePlan) {
+	if len(plan.Steps) == 0 {
+		w.Streams.Printf("Nothing to change: the session's files are as they were there.\n")
+	}
+	for _, kind := range stepKinds() {
+		for _, s := range plan.Steps {
+			if s.Kind == kind {
+				w.Streams.Printf("%-11s %s\n", stepWord(kind), showPath(s.Path))
+			}
+		}
+	}
+	w.notePaths("stays, it leads through a symlink or is a folder now", plan.Skipped)
+}
+
+// codePlanJSON is the preview, or the outcome, of going to a point without a
+// snapshot.
+type codePlanJSON struct {
+	ID      string     `json:"id"`
+	Changes []stepJSON `json:"changes"`
+	Skipped []string   `json:"skipped"`
+	Rescue  string     `json:"rescue,omitempty"`
+}
+
+func newCodePlanJSON(p strategy.Point, plan strategy.CodePlan, rescue git.OID) codePlanJSON {
+	j := codePlanJSON{ID: p.ID, Changes: []stepJSON{}, Skipped: notNil(slices.Clone(plan.Skipped)), Rescue: string(rescue)}
+	for _, s := range plan.Steps {
+		j.Changes = append(j.Changes, stepJSON{Path: s.Path, Bytes: pathBytes(s.Path), Kind: string(s.Kind)})
+	}
+	return j
+}
+
+// codeOnly goes to a point without a snapshot.
+func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
+	done, err := w.rec.RewindCodeOnly(ctx, p)
+	if err != nil {
+		if done.Rescue != "" {
+			return hinted(err, "`entire rewind --to "+done.Rescue.Short()+"` goes back to what was there before")
+		}
+		return err
+	}
+	if w.opts.json {
+		return w.Streams.JSON(newCodePlanJSON(p, done.Plan, done.Rescue))
+	}
+	w.printCode(done.Plan)
+	if done.Rescue != "" {
+		w.Streams.Notef("To take it back: entire rewind --to %s", done.Rescue.Short())
+	}
+	if p.Session != "" {
+		w.Streams.Printf("Rewound to %s. claude -r %s\n", short(p.ID), p.Session)
+		return nil
+	}
+	w.Streams.Printf("Rewound to %s.\n", short(p.ID))
+	return nil
+}
+
+// pathIn is a path as the user gave it in dir, relative to root.
+func pathIn(root, dir, path string) (string, error) {
+	if path == "" {
+		return "", usagef("an empty path")
+	}
+	at := filepath.Clean(path)
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
+		at = filepath.Join(folder, filepath.Base(at))
+	}
+	name, err := filepath.Rel(root, at)
+	if err != nil || name == ".." || strings.HasPrefix(name, ".."+string(filepath.Separator)) {
+		return "", usagef("%s is outside of %s", path, root)
+	}
+	return filepath.ToSlash(name), nil
+}

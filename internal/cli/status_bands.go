@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// snapshotsJSON is what `status` tells of the snapshots of this worktree.
+type snapshotsJSON struct {
+	Enabled bool            `json:"enabled"`
+	Count   int             `json:"count"` // of all worktrees
+	Latest  *checkpointJSON `json:"latest"`
+	Linking string          `json:"linking,omitempty"`
+	LeftOut []string        `json:"left_out"`
+	// Missed are checkpoints of commits for which no snapshot was taken in time.
+	Missed []string `json:"missed"`
+
+	last bands.Snapshot
+}
+
+// addSnapshots reports the repository's store, and what keeps it from taking
+// snapshots.
+func (a *app) addSnapshots(r *statusReport, repo *git.Repo, s settings.Settings) {
+	r.Snapshots = &snapshotsJSON{Enabled: s.Enabled && s.Bands.Enabled, LeftOut: []string{}, Missed: []string{}}
+	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
+	if errors.Is(err, bands.ErrNoStore) {
+		return
+	}
+	if err != nil {
+		r.Notes = append(r.Notes, note{Code: "snapshots-damaged", Message: "The store of snapshots can't be read: " + err.Error()})
+		return
+	}
+	rec := a.recorder(repo, s, slog.New(slog.DiscardHandler))
+	r.Snapshots.Linking = string(store.Linking())
+	versions, err := store.Versions()
+	if err == nil {
+		r.Snapshots.Count = len(versions)
+		err = r.Snapshots.addLatest(store, rec.Lineage())
+	}
+	if err != nil {
+		r.Notes = append(r.Notes, note{
+			Code: "snapshots-damaged", Message: "Some snapshots can't be read: " + err.Error(), Hint: "run `entire fs verify`",
+		})
+	}
+	r.Snapshots.Missed = notNil(rec.Missed())
+	if r.Snapshots.Enabled {
+		r.Notes = append(r.Notes, floorNotes(store.Dir(), s.Bands.FreeFloor)...)
+	}
+}
+
+func (j *snapshotsJSON) addLatest(store *bands.Store, lineage string) error {
+	last, found, err := store.Latest(lineage)
+	if err != nil || !found {
+		return err
+	}
+	latest := newCheckpointJSON(last)
+	j.Latest, j.LeftOut, j.last = &latest, notNil(last.LeftOut), last
+	return nil
+}
+
+// floorNotes says that too little is free for automatic snapshots.
+func floorNotes(dir string, floor int64) []note {
+	space, err := disk.SpaceAt(dir)
+	if err != nil {
+		return nil
+	}
+	if floor == 0 {
+		floor = bands.DefaultFloor(space.Total)
+	}
+	if space.Free >= floor {
+		return nil
+	}
+	return []note{{
+		Code:    "floor",
+		Message: fmt.Sprintf("No automatic snapshots are taken: %s are free, and %s shall stay so.", shortSize(space.Free), shortSize(floor)),
+		Hint:    "make room on the disk, or set bands.free_floor",
+	}}
+}
+
+// printSnapshots prints a line about the last snapshot, and lines about what is
+// missing.
+func (a *app) printSnapshots(w ui.Streams, j *snapshotsJSON) {
+	switch {
+	case j == nil, !j.Enabled && j.Count == 0:
+		return
+	case !j.Enabled:
+		w.Printf("\nSnapshots: off (%s kept)\n", ui.Plural(j.Count, "snapshot"))
+		return
+	case j.Latest == nil:
+		w.Printf("\nSnapshots: none of this worktree yet\n")
+		return
+	}
+	w.Printf("\nSnapshots: %d, latest %s%s (%s), %s\n", j.Count, j.Latest.Version, quoteMessage(j.Latest.Message),
+		ui.Ago(a.Now(), j.last.Created), linkingText(j.Linking))
+	if text := pairText(j.last); text != "" {
+		w.Printf("  of commit %s\n", text)
+	}
+	for _, path := range j.LeftOut {
+		w.Printf("  left out, no room: %s\n", showPath(path))
+	}
+	for _, id := range j.Missed {
+		w.Printf("  checkpoint %s has no snapshot\n", id)
+	}
+}

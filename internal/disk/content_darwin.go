@@ -1,0 +1,50 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	seekData = unix.SEEK_DATA
+	seekHole = unix.SEEK_HOLE
+)
+
+// Clone makes the content of dst that of src: not on this system, which only
+// clones to new files. See CloneFile.
+func Clone(dst, _ *os.File) error {
+	return &fs.PathError{Op: "clone", Path: dst.Name(), Err: errors.ErrUnsupported}
+}
+
+// CloneRange is Clone for a part of src: not on this system.
+func CloneRange(dst *os.File, _ int64, _ *os.File, _, _ int64) error {
+	return &fs.PathError{Op: "clone", Path: dst.Name(), Err: errors.ErrUnsupported}
+}
+
+func cloneFile(src *os.File, dst string) error {
+	err := unix.Fclonefileat(int(src.Fd()), unix.AT_FDCWD, dst, unix.CLONE_NOFOLLOW)
+	if errors.Is(err, unix.EXDEV) || errors.Is(err, unix.EINVAL) {
+		return errors.ErrUnsupported
+	}
+	return err
+}
+
+// PunchHole makes n bytes of f at off a hole: not on this system.
+func PunchHole(f *os.File, _, _ int64) error {
+	return &fs.PathError{Op: "punch hole", Path: f.Name(), Err: errors.ErrUnsupported}
+}
+
+// Sync asks the system to write everything to the disks: it has no call for
+// one file system, and none that waits for the disk's own cache.
+func Sync(dir string) error {
+	if err := Step("sync", dir); err != nil {
+		return err
+	}
+	if err := unix.Sync(); err != nil {
+		return &fs.PathError{Op: "sync", Path: dir, Err: err}
+	}
+	return nil
+}

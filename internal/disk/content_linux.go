@@ -1,0 +1,84 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	seekData = unix.SEEK_DATA
+	seekHole = unix.SEEK_HOLE
+)
+
+// Clone makes the whole content of dst that of src, sharing its blocks until
+// either is written to. Where that can't be, dst is as before and the error is
+// errors.ErrUnsupported.
+func Clone(dst, src *os.File) error {
+	if err := Step("clone", dst.Name()); err != nil {
+		return err
+	}
+	return clone(dst, src)
+}
+
+func clone(dst, src *os.File) error {
+	return onFile("clone", src, func(from int) error {
+		return onFile("clone", dst, func(to int) error { return cloneError(unix.IoctlFileClone(to, from)) })
+	})
+}
+
+// CloneRange is Clone for n bytes of src at srcOff, which come to dstOff. The
+// file system may want offsets and length to be whole blocks, but for a length
+// that ends src; n 0 is all that follows srcOff.
+func CloneRange(dst *os.File, dstOff int64, src *os.File, srcOff, n int64) error {
+	if err := Step("clone", dst.Name()); err != nil {
+		return err
+	}
+	return onFile("clone", src, func(from int) error {
+		part := unix.FileCloneRange{
+			Src_fd: int64(from), Src_offset: uint64(srcOff), Src_length: uint64(n), Dest_offset: uint64(dstOff),
+		}
+		return onFile("clone", dst, func(to int) error { return cloneError(unix.IoctlFileCloneRange(to, &part)) })
+	})
+}
+
+// cloneError tells file systems that can't from those that failed. Which error
+// they give when they can't differs.
+func cloneError(err error) error {
+	for _, cannot := range []error{unix.ENOTTY, unix.EXDEV, unix.EINVAL, unix.EPERM, unix.EBADF, errors.ErrUnsupported} {
+		if errors.Is(err, cannot) {
+			return errors.ErrUnsupported
+		}
+	}
+	return err
+}
+
+func cloneFile(src *os.File, dst string) error {
+	return create(src, dst, func(out *os.File, _ fs.FileInfo) error { return clone(out, src) })
+}
+
+// PunchHole makes n bytes of f at off a hole: they read as zeros and need no
+// room; the file's length stays. errors.ErrUnsupported where that can't be.
+func PunchHole(f *os.File, off, n int64) error {
+	if err := Step("punch", f.Name()); err != nil {
+		return err
+	}
+	return onFile("punch hole", f, func(fd int) error {
+		return unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, n)
+	})
+}
+
+// Sync waits until everything that was written to the file system that holds
+// the directory dir, by anybody, is on the disk.
+func Sync(dir string) error {
+	if err := Step("sync", dir); err != nil {
+		return err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(onFile("syncfs", f, unix.Syncfs), f.Close())
+}

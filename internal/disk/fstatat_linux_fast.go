@@ -1,0 +1,36 @@
+//go:build linux && (amd64 || arm64 || ppc64le || riscv64 || s390x)
+
+package disk
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// longestName is what a name may have on any file system in use, in bytes.
+const longestName = 255
+
+// fstatat is unix.Fstatat for one name, without its allocation.
+func fstatat(dir int, name string, st *unix.Stat_t) error {
+	if len(name) > longestName {
+		return unix.ENAMETOOLONG
+	}
+	var text [longestName + 1]byte
+	copy(text[:], name)
+	if err := checkName(name); err != nil {
+		return err
+	}
+	for {
+		//nolint:gosec // as unix.Fstatat does it, but for the copy of the name on the stack
+		_, _, errno := unix.Syscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(unsafe.Pointer(&text[0])),
+			uintptr(unsafe.Pointer(st)), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+		switch errno {
+		case 0:
+			return nil
+		case unix.EINTR:
+		default:
+			return errno
+		}
+	}
+}

@@ -1,0 +1,103 @@
+//go:build fs && linux
+
+package disk_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// TestFSContent: each kind of file system does what it is known for.
+func TestFSContent(t *testing.T) {
+	for kind, has := range map[string]abilities{
+		testkit.Ext4:  {disk.Hardlink, true, true, true},
+		testkit.Tmpfs: {disk.Hardlink, true, true, true},
+		testkit.XFS:   {disk.Reflink, true, true, true},
+		testkit.Btrfs: {disk.Reflink, true, true, true},
+		testkit.VFAT:  {linking: disk.Copy},
+		testkit.ExFAT: {linking: disk.Copy},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			dir := testkit.Mount(t, kind, 64)
+			s, err := disk.SpaceAt(dir)
+			must(t, err)
+			if s.Network || s.Type != kind && s.Type != "fuseblk" || s.Total < 16<<20 || s.Free > s.Total {
+				t.Errorf("it is %+v", s)
+			}
+			exercise(t, dir, has)
+		})
+	}
+}
+
+// TestFSManyLinks: a file that can't have one more name is copied.
+func TestFSManyLinks(t *testing.T) {
+	dir := testkit.Mount(t, testkit.Ext4, 64)
+	src := filepath.Join(dir, "src")
+	must(t, os.WriteFile(src, []byte("text"), 0o600))
+	for i := 1; i < 65000; i++ {
+		must(t, os.Link(src, filepath.Join(dir, strconv.Itoa(i))))
+	}
+	last := filepath.Join(dir, "last")
+	must(t, disk.Place(disk.Hardlink, src, last))
+	a, errA := os.Stat(src)
+	b, errB := os.Stat(last)
+	if must(t, errA, errB); os.SameFile(a, b) || b.Size() != 4 {
+		t.Error("it is one more name")
+	}
+}
+
+// TestFSTreeOfTwo: what is mounted in a tree is not counted.
+func TestFSTreeOfTwo(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
+	testkit.MountAt(t, testkit.Tmpfs, 0, filepath.Join(dir, "sub", "mount"))
+	must(t, os.WriteFile(filepath.Join(dir, "sub", "mount", "file"), nil, 0o600))
+	if n, err := disk.CountTree(dir, 2); err != nil || n != 2 {
+		t.Errorf("%d entries, %v", n, err)
+	}
+}
+
+// TestFSAttributesOfTheSystem: what says who may do what with a file is the
+// file's own, what a security module says about it isn't.
+func TestFSAttributesOfTheSystem(t *testing.T) {
+	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
+		t.Run(kind, func(t *testing.T) {
+			f, err := os.Create(filepath.Join(testkit.Mount(t, kind, 64), "file"))
+			must(t, err)
+			defer func() { _ = f.Close() }()
+			want := []disk.Xattr{
+				{Name: "security.capability", Value: []byte("\x01\x00\x00\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")},
+				{Name: "system.posix_acl_access", Value: []byte("\x02\x00\x00\x00" +
+					"\x01\x00\x06\x00\xff\xff\xff\xff" + "\x02\x00\x04\x00\x07\x00\x00\x00" + "\x04\x00\x04\x00\xff\xff\xff\xff" +
+					"\x10\x00\x04\x00\xff\xff\xff\xff" + "\x20\x00\x00\x00\xff\xff\xff\xff")},
+				{Name: "trusted.mine", Value: []byte("1")},
+				{Name: "user.mine", Value: []byte("2")},
+			}
+			for _, x := range want {
+				must(t, disk.SetXattr(f, x.Name, x.Value))
+			}
+			must(t, disk.SetXattr(f, "security.selinux", []byte("label")))
+			got, err := disk.ListXattrs(f)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%v %s", err, diff)
+			}
+			link := f.Name() + ".link"
+			must(t, os.Symlink("file", link), disk.SetLinkXattr(link, "trusted.link", []byte("3")))
+			got, err = disk.LinkXattrs(link)
+			if diff := cmp.Diff([]disk.Xattr{{Name: "trusted.link", Value: []byte("3")}}, got); err != nil || diff != "" {
+				t.Errorf("a link: %v %s", err, diff)
+			}
+			must(t, disk.RemoveLinkXattr(link, "trusted.link"))
+			if got, err = disk.LinkXattrs(link); err != nil || len(got) > 0 {
+				t.Errorf("a link's attributes are still there: %v, %v", got, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,5 @@
+package disk
+
+import "golang.org/x/sys/unix"
+
+const errNoXattr = unix.ENODATA

@@ -1,0 +1,175 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	sources    = 1000 // files of src/, those that are changed and restored
+	leastFiles = 2 * sources
+)
+
+// template makes the tree once: src/ with a thousand sources, and node_modules
+// with all the rest. The same numbers give the same tree.
+func template(o options, progress io.Writer) (string, error) {
+	dir := filepath.Join(o.cache, fmt.Sprintf("tree-%d-%d", o.files, o.megabytes))
+	mark := dir + ".complete"
+	if _, err := os.Stat(mark); err == nil {
+		return dir, nil
+	}
+	fmt.Fprintf(progress, "generating %d files, %d MB\n", o.files, o.megabytes)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", fmt.Errorf("generate: %w", err)
+	}
+	g := newGrower(o)
+	g.sources(filepath.Join(dir, "src"))
+	g.modules(filepath.Join(dir, "node_modules"))
+	if g.err != nil {
+		return "", fmt.Errorf("generate: %w", g.err)
+	}
+	if err := os.WriteFile(mark, nil, 0o644); err != nil {
+		return "", fmt.Errorf("generate: %w", err)
+	}
+	return dir, nil
+}
+
+// grower makes the tree. The first error ends its work.
+type grower struct {
+	r     *rand.Rand
+	words []string
+	left  int   // files
+	bytes int64 // left
+	old   time.Time
+	buf   []byte
+	err   error
+}
+
+func newGrower(o options) *grower {
+	g := &grower{
+		r: rand.New(rand.NewPCG(1, 2)), left: o.files, bytes: int64(o.megabytes) << 20, //nolint:gosec // to be repeated, not secret
+		old: time.Unix(1700000000, 123456789),
+	}
+	letters := "etaoinshrdlucmfwypvbgkjqxz"
+	for range 4000 { // as many as a language's common words
+		word := make([]byte, 2+g.r.IntN(9))
+		for i := range word {
+			word[i] = letters[int(float64(len(letters))*math.Pow(g.r.Float64(), 1.7))]
+		}
+		g.words = append(g.words, string(word))
+	}
+	return g
+}
+
+func (g *grower) sources(dir string) {
+	const perDir = 20
+	for i := range sources {
+		g.file(filepath.Join(dir, fmt.Sprintf("part%02d", i/perDir), fmt.Sprintf("file%03d.ts", i)), 3000+g.r.IntN(6000), true)
+	}
+}
+
+// modules makes packages of seven to eight files a directory, until none is left.
+func (g *grower) modules(dir string) {
+	licence := slices.Clone(g.text(1100))
+	for n := 0; g.left > 0 && g.err == nil; n++ {
+		pkg := filepath.Join(dir, g.name(n))
+		g.write(filepath.Join(pkg, "LICENSE"), licence) // the same in many
+		g.file(filepath.Join(pkg, "package.json"), 900+g.r.IntN(1500), true)
+		for _, sub := range []string{"", "lib", "dist", "dist/esm", "lib/internal", "types"}[:1+g.r.IntN(6)] {
+			for i := range 2 + g.r.IntN(13) {
+				g.file(filepath.Join(pkg, sub, fmt.Sprintf("%s-%d.js", g.words[(n+i)%len(g.words)], i)), g.size(), g.r.IntN(100) >= 10)
+			}
+		}
+	}
+}
+
+func (g *grower) name(n int) string {
+	name := fmt.Sprintf("%s-%s-%d", g.words[n%len(g.words)], g.words[n*7%len(g.words)], n)
+	if n%5 == 0 {
+		return filepath.Join("@scope"+g.words[n%40], name)
+	}
+	return name
+}
+
+// size is a file's length: most are small, a few hold most bytes, and in the
+// end the sum is as wanted.
+func (g *grower) size() int {
+	mean := float64(g.bytes) / float64(max(g.left, 1))
+	const sigma = 1.4
+	size := math.Exp(math.Log(mean) - sigma*sigma/2 + sigma*g.r.NormFloat64()) //nolint:mnd // the mean of a log-normal distribution
+	return int(min(size, 6<<20, float64(max(g.bytes, 0))))
+}
+
+// file writes text, or bytes that don't get smaller.
+func (g *grower) file(path string, size int, text bool) {
+	if g.left == 0 {
+		return
+	}
+	if text {
+		g.write(path, g.text(size))
+		return
+	}
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(g.r.Uint32())
+	}
+	g.write(path+".bin", data)
+}
+
+// text is like source code: a file says much of what it says several times.
+func (g *grower) text(size int) []byte {
+	const own = 24 // phrases of a file
+	marks := []string{" ", "(", ")", ".", ", ", ";\n", " = ", "\n  ", "{\n    ", "}\n", "'", " => "}
+	phrases := make([]string, 0, own)
+	for range own {
+		var b strings.Builder
+		for range 2 + g.r.IntN(5) {
+			b.WriteString(g.word())
+			b.WriteString(marks[g.r.IntN(len(marks))])
+		}
+		phrases = append(phrases, b.String())
+	}
+	b := g.buf[:0]
+	for len(b) < size {
+		if g.r.IntN(3) > 0 {
+			b = append(b, phrases[g.r.IntN(own)]...)
+			continue
+		}
+		b = append(append(b, g.word()...), marks[g.r.IntN(len(marks))]...)
+	}
+	g.buf = b
+	return b[:size]
+}
+
+// word is one of them; few are frequent.
+func (g *grower) word() string {
+	return g.words[int(float64(len(g.words))*math.Pow(g.r.Float64(), 3))] //nolint:mnd // the curve
+}
+
+func (g *grower) write(path string, data []byte) {
+	if g.err != nil || g.left == 0 {
+		return
+	}
+	g.left--
+	g.bytes -= int64(len(data))
+	if g.err = os.MkdirAll(filepath.Dir(path), 0o755); g.err != nil { //nolint:gosec // in the cache
+		return
+	}
+	mode := os.FileMode(0o644)
+	if strings.HasSuffix(path, "-0.js") {
+		mode = 0o755
+	}
+	if g.err = os.WriteFile(path, data, mode); g.err == nil { //nolint:gosec // in the cache
+		when := g.old.Add(time.Duration(g.left) * time.Second)
+		g.err = os.Chtimes(path, when, when)
+	}
+}

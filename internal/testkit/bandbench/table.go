@@ -1,0 +1,152 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// budget is what a row of ours may take: times of another cell, and a bit more.
+type budget struct {
+	row, tool string // the other cell; the same row where row is ""
+	times     float64
+	more      float64 // ms
+	text      string
+}
+
+func budgets() map[string]budget {
+	return map[string]budget{
+		rowFirst:   {tool: restic, times: 0.4, text: "0.4 restic"},
+		rowChanged: {tool: walk, times: 1.4, text: "1.4 walks"},
+		rowRestore: {tool: walk, times: 1, more: 200, text: "a walk + 200 ms"},
+		rowModules: {tool: cpA, times: 1.2, text: "1.2 cp -a"},
+		rowLate:    {row: rowEarly, tool: ours, times: 1.2, text: "1.2 of the first"}, //nolint:mnd // as fast, give or take
+	}
+}
+
+// result is a row as it is printed.
+type result struct {
+	Name   string             `json:"name"`
+	In     string             `json:"in"` // ms or MB
+	Median map[string]float64 `json:"median"`
+	PeakMB map[string]float64 `json:"peak_mb,omitempty"`
+	Budget string             `json:"budget,omitempty"`
+	// Ratio is ours to what the budget is times; Limit is the budget in ms.
+	Ratio float64 `json:"ratio,omitempty"`
+	Limit float64 `json:"limit_ms,omitempty"`
+	Over  bool    `json:"over"`
+}
+
+func (b *bench) results() []result {
+	list := make([]result, 0, len(b.order))
+	for _, row := range b.order {
+		r := result{Name: row, In: "ms", Median: map[string]float64{}, PeakMB: map[string]float64{}}
+		for tool, c := range b.cells[row] {
+			r.Median[tool] = median(c.ms)
+			if c.peak > 0 {
+				r.PeakMB[tool] = float64(c.peak) / (1 << 10)
+			}
+			if c.size {
+				r.In = "MB"
+			}
+		}
+		if limit, ok := budgets()[row]; ok {
+			b.judge(&r, limit)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func (b *bench) judge(r *result, limit budget) {
+	other := limit.row
+	if other == "" {
+		other = r.Name
+	}
+	r.Budget = limit.text
+	c := b.cells[other][limit.tool]
+	if c == nil || len(c.ms) == 0 || b.cells[r.Name][ours] == nil {
+		return
+	}
+	base := median(c.ms)
+	r.Ratio, r.Limit = r.Median[ours]/base, base*limit.times+limit.more
+	r.Over = r.Median[ours] > r.Limit
+}
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2 //nolint:mnd // half
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2 //nolint:mnd // mean of two
+}
+
+func (b *bench) printJSON(out io.Writer) error {
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(b.results())
+}
+
+func (b *bench) printTable(out io.Writer) {
+	tools := []string{ours, walk, restic, borg, cpA, cpAL}
+	results := b.results()
+	lines := make([][]string, 0, len(results)+2)
+	lines = append(lines,
+		slices.Concat([]string{"what"}, tools, []string{"ratio", "budget", "", "peak MB"}),
+		slices.Concat([]string{"---"}, slices.Repeat([]string{"---:"}, len(tools)), []string{"---:", "---", "---", "---:"}),
+	)
+	for _, r := range results {
+		medians := make([]string, len(tools))
+		for i, tool := range tools {
+			medians[i] = number(r.Median[tool], 0, " "+r.In)
+		}
+		rest := []string{number(r.Ratio, 2, ""), r.Budget, r.verdict(), number(r.PeakMB[ours], 0, "")} //nolint:mnd // digits
+		lines = append(lines, slices.Concat([]string{r.Name}, medians, rest))
+	}
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, text := range line {
+			widths[i] = max(widths[i], len(text))
+		}
+	}
+	for _, line := range lines {
+		for i, text := range line {
+			pad := strings.Repeat(" ", widths[i]-len(text))
+			if strings.HasSuffix(lines[1][i], ":") {
+				text, pad = pad+text, ""
+			}
+			fmt.Fprintf(out, "| %s%s ", text, pad)
+		}
+		fmt.Fprintln(out, "|")
+	}
+}
+
+func (r result) verdict() string {
+	switch {
+	case r.Limit == 0:
+		return ""
+	case r.Over:
+		return "over"
+	default:
+		return "ok"
+	}
+}
+
+func number(v float64, digits int, unit string) string {
+	if v == 0 {
+		return ""
+	}
+	if v < 10 && digits == 0 { //nolint:mnd // small ones with a digit more
+		digits = 1
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64) + unit
+}

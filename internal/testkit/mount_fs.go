@@ -1,0 +1,95 @@
+//go:build fs
+
+package testkit
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Kinds of file systems that Mount makes.
+const (
+	Ext4  = "ext4"  // hard links, no reflinks
+	XFS   = "xfs"   // reflinks
+	Btrfs = "btrfs" // reflinks
+	VFAT  = "vfat"  // neither, and no permissions, links or fine times
+	ExFAT = "exfat" // as vfat; by a FUSE program where the system has that
+	Tmpfs = "tmpfs" // hard links, no reflinks
+)
+
+// Mount makes a file system of that kind and that many megabytes (at least what
+// the kind needs), and mounts it for the test. It returns where. Where it can't
+// be made the test is skipped.
+func Mount(t testing.TB, kind string, sizeMB int) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), kind)
+	MountAt(t, kind, sizeMB, dir)
+	return dir
+}
+
+// MountAt is Mount at the directory dir, which it makes.
+func MountAt(t testing.TB, kind string, sizeMB int, dir string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if kind == Tmpfs {
+		mount(t, dir, "mount", "-t", "tmpfs", "tmpfs", dir)
+		return
+	}
+	mkfs, least := makerOf(kind)
+	if mkfs == nil {
+		t.Fatalf("no such kind of file system: %s", kind)
+	}
+	if _, err := exec.LookPath(mkfs[0]); err != nil {
+		t.Skipf("no %s", mkfs[0])
+	}
+	image := filepath.Join(t.TempDir(), "image")
+	if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, int64(max(sizeMB, least))<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(mkfs[0], append(mkfs[1:], image)...).CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v\n%s", mkfs, err, out)
+	}
+	if _, err := exec.LookPath("mount.exfat-fuse"); kind == ExFAT && err == nil {
+		kind = "exfat-fuse"
+	}
+	mount(t, dir, "mount", "-t", kind, "-o", "loop", image, dir)
+}
+
+// makerOf is the program that makes such a file system, and how many megabytes
+// it wants at least; nil for a kind that isn't known.
+func makerOf(kind string) (mkfs []string, least int) {
+	switch kind {
+	case Ext4:
+		return []string{"mkfs.ext4", "-q", "-m", "0"}, 8
+	case XFS:
+		return []string{"mkfs.xfs", "-q", "-m", "reflink=1"}, 300
+	case Btrfs:
+		return []string{"mkfs.btrfs", "-q"}, 128
+	case VFAT:
+		return []string{"mkfs.vfat"}, 8
+	case ExFAT:
+		return []string{"mkfs.exfat"}, 8
+	}
+	return nil, 0
+}
+
+// mount runs a command that mounts something at dir, until the test ends.
+func mount(t testing.TB, dir, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Skipf("can't be mounted here: %q: %s", args, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "--lazy", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount %s: %v\n%s", dir, err, out)
+		}
+	})
+}

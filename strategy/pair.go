@@ -1,0 +1,139 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// reserve asks for the snapshot that belongs to a commit's checkpoint.
+func (r *Recorder) reserve(ctx context.Context, id checkpoint.ID, commit git.OID) {
+	if _, err := r.snapshots(); err != nil {
+		return
+	}
+	q := request{Cause: bands.Commit, Pair: string(id), Commit: string(commit), Causality: bands.Causality{Commit: string(commit)}}
+	if s := r.running(ctx); s != nil {
+		q.Causality = r.causality(s, Input{})
+		q.Causality.Commit = string(commit)
+	}
+	if err := r.request(q, string(id)); err != nil {
+		r.Log.WarnContext(ctx, "checkpoint has no snapshot", "checkpoint_id", string(id), "error", err.Error())
+	}
+}
+
+// running answers a session of this worktree whose turn is under way, if there
+// is just one.
+func (r *Recorder) running(ctx context.Context) *session.State {
+	var found *session.State
+	for _, s := range r.pendingHere(ctx) {
+		if s.Phase != session.Active {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = s
+	}
+	return found
+}
+
+// takePairs takes the snapshots that commits have reserved: here if that is a
+// matter of milliseconds, else in a child.
+func (r *Recorder) takePairs(ctx context.Context) {
+	store, err := r.snapshots()
+	if err != nil || len(r.requests(ctx)) == 0 {
+		return
+	}
+	if took, known := r.walkTime(); known && took < quickWalk && r.pairNow(ctx, store) == nil {
+		return
+	}
+	r.askChild(ctx)
+}
+
+// pairNow serves the requests in the hook, if nobody else does.
+func (r *Recorder) pairNow(ctx context.Context, store *bands.Store) error {
+	runs, err := r.alone(ctx)
+	if err != nil {
+		return err
+	}
+	list := r.requests(ctx)
+	if len(list) > 0 {
+		err = r.serve(ctx, store, list)
+	}
+	return errors.Join(err, runs.Unlock())
+}
+
+// alone takes the lock of the child that serves, if it is free.
+func (r *Recorder) alone(ctx context.Context) (*disk.FileLock, error) {
+	soon, cancel := context.WithTimeout(ctx, shortWait)
+	defer cancel()
+	return disk.Lock(soon, filepath.Join(r.StoreDir(), "child-"+r.Lineage()))
+}
+
+// pair writes that a snapshot stands for a checkpoint.
+func (r *Recorder) pair(ctx context.Context, held *bands.Held, s bands.Snapshot, q request, late bool) error {
+	p := bands.Pair{Checkpoint: q.Pair, Commit: q.Commit, Created: r.Env.Now().UTC(), Late: late}
+	if err := held.AddPair(s.Version, p); err != nil {
+		return err
+	}
+	r.enter(ctx, func(known *bands.Registry) error { return known.RecordPair(ctx, held.Store, s.Version, p) })
+	return nil
+}
+
+// forsaken marks the reservations that no child has filled, if the snapshot
+// that was taken now can't stand for their commits either.
+func (r *Recorder) forsaken(ctx context.Context, store *bands.Store, held *bands.Held, taken bands.Taken) error {
+	list := r.requests(ctx)
+	if len(list) == 0 {
+		return nil
+	}
+	runs, err := r.alone(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // a child is at it
+	}
+	defer func() { _ = runs.Unlock() }()
+	since := r.lastChange(ctx, store, taken)
+	var done []request
+	for _, q := range list {
+		exact := taken.Unchanged && taken.Snapshot.Created.Before(q.asked) || !taken.Unchanged && since.Before(q.asked)
+		switch {
+		case q.Pair == "":
+			done = append(done, q)
+		case exact:
+			if err := r.pair(ctx, held, taken.Snapshot, q, false); err != nil {
+				return err
+			}
+			done = append(done, q)
+		default:
+			r.Log.WarnContext(ctx, "checkpoint has no snapshot: no child took it", "checkpoint_id", q.Pair)
+			if err := miss(q); err != nil {
+				return err
+			}
+		}
+	}
+	return served(done)
+}
+
+// Missed are the checkpoints of this worktree's commits for which no snapshot
+// was taken in time.
+func (r *Recorder) Missed() []string {
+	entries, err := os.ReadDir(r.requestDir())
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, e := range entries {
+		q, err := readRequest(filepath.Join(r.requestDir(), e.Name()))
+		if err == nil && q.Missed {
+			ids = append(ids, q.Pair)
+		}
+	}
+	return ids
+}

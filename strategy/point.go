@@ -1,0 +1,255 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// Point is a moment that one can go back to: a snapshot of the tree, a shadow
+// checkpoint, a commit with a checkpoint, or what two of them say of one
+// moment.
+type Point struct {
+	// ID names the point: the id of a shadow commit or a commit, else a
+	// snapshot's version.
+	ID      string
+	Message string
+	Date    time.Time
+	// Snapshot is the whole tree, 0 if there is none.
+	Snapshot bands.Version
+	Cause    bands.Cause
+	// Late says that the snapshot may hold something of what came after.
+	Late bool
+	// Shadow is a shadow commit; MetadataDir what upstream calls its directory.
+	Shadow      git.OID
+	MetadataDir string
+	// Commit is the user's commit, Checkpoint its checkpoint.
+	Commit     git.OID
+	Checkpoint checkpoint.ID
+	Session    string
+	Prompt     string
+	TaskID     string // of a subagent's checkpoint
+}
+
+// LogsOnly says whether nothing but transcripts can be brought back.
+func (p Point) LogsOnly() bool { return p.Snapshot == 0 && p.Shadow == "" }
+
+// MaxPoints is how many points a list has.
+const MaxPoints = 20
+
+const (
+	pointCommits = 50 // commits looked through for checkpoints
+	pointVersion = 60 // newest snapshots looked at for a list
+)
+
+// Points lists the newest points of this worktree, newest first. It writes
+// nothing.
+func (r *Recorder) Points(ctx context.Context) ([]Point, error) {
+	shadows, err := r.shadowPoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	commits, err := r.commitPoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	snaps, err := r.snapshotPoints(ctx, pointVersion)
+	if err != nil {
+		return nil, err
+	}
+	points := merge(snaps, slices.Concat(shadows, commits))
+	if len(points) > MaxPoints {
+		points = points[:MaxPoints]
+	}
+	return points, nil
+}
+
+// merge joins the points of snapshots with those of commits that they belong
+// to, and puts the newest first.
+func merge(snaps []snapPoint, others []Point) []Point {
+	var points []Point
+	for _, s := range snaps {
+		i := slices.IndexFunc(others, func(o Point) bool {
+			return (s.Shadow != "" && o.Shadow == s.Shadow) || slices.Contains(s.pairs, o.Checkpoint)
+		})
+		if i < 0 || others[i].Snapshot != 0 {
+			points = append(points, s.Point)
+			continue
+		}
+		others[i].Snapshot, others[i].Cause, others[i].Late = s.Snapshot, s.Cause, s.Late
+	}
+	points = append(points, others...)
+	slices.SortStableFunc(points, func(a, b Point) int {
+		return cmp.Or(b.Date.Compare(a.Date), cmp.Compare(b.Snapshot, a.Snapshot))
+	})
+	return points
+}
+
+// shadowPoints are the shadow checkpoints on HEAD.
+func (r *Recorder) shadowPoints(ctx context.Context) ([]Point, error) {
+	head, born, err := r.head(ctx)
+	if err != nil || !born {
+		return nil, err
+	}
+	commits, err := r.Repo.Log(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID), MaxPoints)
+	if err != nil { // there is no such branch
+		return nil, nil //nolint:nilerr // git says no more than that it can't
+	}
+	points := make([]Point, 0, len(commits))
+	for _, c := range commits {
+		p := Point{
+			ID: string(c.OID), Message: firstLine(c.Message), Date: c.Committer.When, Shadow: c.OID,
+			Session: trailer(c.Message, checkpoint.SessionKey), MetadataDir: trailer(c.Message, checkpoint.MetadataKey),
+		}
+		if s, err := r.Sessions.Load(p.Session); err == nil {
+			p.Prompt = s.FirstPrompt
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// commitPoints are the newest commits that carry a checkpoint which is stored.
+func (r *Recorder) commitPoints(ctx context.Context) ([]Point, error) {
+	v1, err := checkpoint.Tree(ctx, r.Repo)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	commits, err := r.Repo.Log(ctx, "HEAD", pointCommits)
+	if err != nil {
+		return nil, nil //nolint:nilerr // an unborn branch
+	}
+	var points []Point
+	for _, c := range commits {
+		ids := checkpoint.IDs(c.Message)
+		if len(ids) == 0 || len(points) == MaxPoints {
+			continue
+		}
+		id := ids[len(ids)-1]
+		p := Point{ID: string(c.OID), Message: firstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id}
+		stored, err := checkpoint.Read(ctx, r.Repo, v1, id)
+		if err != nil {
+			continue // a trailer that leads nowhere
+		}
+		if n := len(stored.Sessions); n > 0 {
+			p.Session = stored.Sessions[n-1].Meta.SessionID
+			if prompts, err := stored.Sessions[n-1].Prompts(ctx, r.Repo); err == nil && len(prompts) > 0 {
+				p.Prompt = checkpoint.FirstPrompt(prompts[len(prompts)-1])
+			}
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// snapPoint is the point of a snapshot, and the checkpoints it is paired with.
+type snapPoint struct {
+	Point
+
+	pairs []checkpoint.ID
+}
+
+// snapshotPoints are the points of the newest snapshots of this worktree.
+func (r *Recorder) snapshotPoints(ctx context.Context, most int) ([]snapPoint, error) {
+	store, err := r.snapshots()
+	if errors.Is(err, errNoBands) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	versions, err := store.Versions()
+	if err != nil {
+		return nil, err
+	}
+	var points []snapPoint
+	for _, v := range slices.Backward(versions) {
+		if len(points) == most {
+			break
+		}
+		s, err := store.Snapshot(v)
+		if err != nil {
+			r.Log.WarnContext(ctx, "snapshot skipped", "version", v.String(), "error", err.Error())
+			continue
+		}
+		if s.Lineage == r.Lineage() {
+			points = append(points, r.pointOf(store, s))
+		}
+	}
+	return points, nil
+}
+
+// pointOf is the point of a snapshot.
+func (r *Recorder) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
+	p := snapPoint{Point: Point{
+		ID: s.Version.String(), Message: s.Message, Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
+		Session: s.Causality.Session, Prompt: s.Causality.Prompt,
+	}}
+	switch s.Cause {
+	case bands.Prompt:
+		p.Message = "before: " + s.Causality.Prompt
+	case bands.Commit:
+		p.Commit = git.OID(s.Causality.Commit)
+		p.Message = "commit " + p.Commit.Short()
+	case bands.Auto:
+		if s.Causality.Prompt != "" {
+			p.Message = "after: " + s.Causality.Prompt
+		}
+	case bands.Named, bands.Rescue:
+	}
+	for _, pair := range s.Pairs {
+		p.pairs = append(p.pairs, checkpoint.ID(pair.Checkpoint))
+	}
+	if moments, err := Moments(store, s.Version); err == nil {
+		for _, m := range moments {
+			if m.Session == s.Causality.Session {
+				p.Shadow = m.Shadow
+			}
+		}
+	}
+	return p
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// trailer is the value of the last line of the message that begins with key.
+func trailer(message, key string) string {
+	value := ""
+	for line := range strings.SplitSeq(message, "\n") {
+		if v, ok := strings.CutPrefix(line, key+":"); ok {
+			value = strings.TrimSpace(v)
+		}
+	}
+	return value
+}
+
+// sessionsHere are all sessions whose state can be read and that are at home in
+// this worktree.
+func (r *Recorder) sessionsHere(ctx context.Context) []*session.State {
+	return r.ofHere(ctx, r.Sessions.All)
+}
+
+// transcriptCopies is where transcripts are kept that something has replaced.
+func (r *Recorder) transcriptCopies() string { return filepath.Join(r.dir(), "transcripts") }
+
+// PointError means that a text names no point.
+type PointError struct{ Spec, Why string }
+
+// Error says what was asked for, and why it is no point.
+func (e *PointError) Error() string { return fmt.Sprintf("%q: %s", e.Spec, e.Why) }

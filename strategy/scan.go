@@ -1,0 +1,163 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// maxAsked is the number of paths above which git's full status is quicker
+// than one of just these.
+const maxAsked = 60
+
+// bandScan is what a snapshot at the stop tells.
+type bandScan struct {
+	store *bands.Store
+	taken bands.Taken
+	// paths changed since the session's last look, false if they are too many
+	// or that look is not known.
+	paths []string
+	few   bool
+}
+
+// scan takes the stop's snapshot, and finds what changed since the session's
+// last look, if both can be done while somebody waits. Else a child takes it.
+func (r *Recorder) scan(ctx context.Context, s *session.State, in Input) *bandScan {
+	store, err := r.snapshots()
+	if err != nil {
+		return nil
+	}
+	cause := r.causality(s, in)
+	if _, found, err := store.Latest(r.Lineage()); err == nil && found {
+		taken, err := r.takeStop(ctx, store, cause)
+		if err == nil {
+			b := &bandScan{store: store, taken: taken}
+			b.paths, b.few = r.changedSince(ctx, b, r.sawHere(s))
+			return b
+		}
+		r.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
+	}
+	if err := r.request(request{Cause: bands.Auto, Causality: cause}, s.ID); err != nil {
+		r.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
+		return nil
+	}
+	r.askChild(ctx)
+	return nil
+}
+
+// takeStop takes the snapshot of a stop, and settles what children have left.
+func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, cause bands.Causality) (taken bands.Taken, err error) {
+	soon, cancel := context.WithTimeout(ctx, shortWait)
+	held, err := store.Hold(soon)
+	cancel()
+	if err != nil {
+		return taken, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	taken, err = r.take(ctx, held, bands.TakeOptions{
+		Cause: bands.Auto, Message: autoMessage, Causality: cause, SkipUnchanged: true,
+	})
+	if err == nil {
+		err = r.forsaken(ctx, store, held, taken)
+	}
+	return taken, err
+}
+
+// autoMessage is the message of snapshots that nobody asked for.
+const autoMessage = "auto"
+
+// sawHere is the snapshot of this worktree that goes with what the session
+// knows of git's status, 0 if there is none.
+func (r *Recorder) sawHere(s *session.State) bands.Version {
+	if s.Recorder.Seen.Lineage != r.Lineage() {
+		return 0
+	}
+	return bands.Version(s.Recorder.Seen.Version)
+}
+
+// changedSince lists the paths, as git's status may be asked for them, that
+// differ from the snapshot that the session saw last.
+func (r *Recorder) changedSince(ctx context.Context, b *bandScan, seen bands.Version) ([]string, bool) {
+	if seen == 0 {
+		return nil, false
+	}
+	paths := map[string]bool{}
+	modules := map[string]string{}
+	err := changesSince(ctx, b.store, b.taken.Snapshot, seen, func(c tree.Change) error {
+		if isDir(c.Old) || isDir(c.New) {
+			return nil // what is in it comes by itself
+		}
+		if path.Base(c.Path) == ".gitignore" {
+			return errTooMany // it changes what git lists elsewhere
+		}
+		paths[r.statusPath(c.Path, modules)] = true
+		if len(paths) > maxAsked {
+			return errTooMany
+		}
+		return nil
+	})
+	return slices.Sorted(maps.Keys(paths)), err == nil
+}
+
+func isDir(e *tree.Entry) bool { return e != nil && e.Kind == tree.Dir }
+
+// statusPath is the path under which git's status lists a file: one in a
+// repository of its own stands under that repository's name. known keeps what
+// was found out about directories.
+func (r *Recorder) statusPath(p string, known map[string]string) string {
+	dir := path.Dir(p)
+	if dir == "." {
+		return p
+	}
+	root, ok := known[dir]
+	if !ok {
+		root = r.statusPath(dir, known)
+		if root == dir {
+			root = ""
+			if _, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(dir), ".git")); err == nil {
+				root = dir
+			}
+		}
+		known[dir] = root
+	}
+	if root != "" {
+		return root
+	}
+	return p
+}
+
+// foreign lists what changed since the snapshot's parent and is not the turn's:
+// what somebody else made is not taken away when the turn is taken back.
+func (r *Recorder) foreign(ctx context.Context, b *bandScan, t *turnChanges) []string {
+	if b.taken.Unchanged || b.taken.Snapshot.Parent == 0 {
+		return nil
+	}
+	var others []string
+	seen := 0
+	err := changesSince(ctx, b.store, b.taken.Snapshot, b.taken.Snapshot.Parent, func(c tree.Change) error {
+		if seen++; seen > maxTimes {
+			return errTooMany
+		}
+		if c.New == nil || isDir(c.New) || t.named[c.Path] {
+			return nil
+		}
+		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(c.Path)))
+		if err == nil && !t.during(disk.Changed(info)) {
+			others = append(others, c.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		r.Log.InfoContext(ctx, "who changed what is not told apart", "error", err.Error())
+	}
+	return others
+}

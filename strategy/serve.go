@@ -1,0 +1,173 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// askChild lets a child serve the requests for snapshots.
+func (r *Recorder) askChild(ctx context.Context) {
+	if err := r.Env.Detach("hooks", "snapshot"); err != nil {
+		r.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+	}
+}
+
+// Snapshot serves the requests for snapshots of this worktree. One process
+// does so at a time and one waits for it; any other leaves its request to that
+// one.
+func (r *Recorder) Snapshot(ctx context.Context) error {
+	if !r.Options.Bands.Enabled {
+		return nil
+	}
+	store, err := r.MakeStore(ctx)
+	if err != nil {
+		return fmt.Errorf("open the store of snapshots: %w", err)
+	}
+	turn, err := r.myTurn(ctx)
+	if err != nil || turn == nil {
+		return err
+	}
+	defer func() { _ = turn.Unlock() }()
+	for list := r.requests(ctx); len(list) > 0; list = r.requests(ctx) {
+		if err := r.serve(ctx, store, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// myTurn answers the lock of the child that serves, nil if another one waits
+// for it already.
+func (r *Recorder) myTurn(ctx context.Context) (*disk.FileLock, error) {
+	soon, cancel := context.WithTimeout(ctx, shortWait)
+	defer cancel()
+	waits, err := disk.Lock(soon, filepath.Join(r.StoreDir(), "next-"+r.Lineage()))
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, nil //nolint:nilnil // the one that waits serves all
+	}
+	if err != nil {
+		return nil, err
+	}
+	runs, err := disk.Lock(ctx, filepath.Join(r.StoreDir(), "child-"+r.Lineage()))
+	return runs, errors.Join(err, waits.Unlock())
+}
+
+// serve takes one snapshot for all the requests.
+func (r *Recorder) serve(ctx context.Context, store *bands.Store, list []request) (err error) {
+	wait, cancel := context.WithTimeout(ctx, r.Options.LockTimeout)
+	held, err := store.Hold(wait)
+	cancel()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	lead := leading(list)
+	taken, err := r.take(ctx, held, bands.TakeOptions{Cause: lead.Cause, Causality: lead.Causality, SkipUnchanged: true})
+	if errors.Is(err, bands.ErrNoRoom) {
+		r.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
+		return errors.Join(r.missAll(list), err)
+	}
+	if err != nil {
+		return err
+	}
+	since := r.lastChange(ctx, store, taken)
+	for _, q := range list {
+		if err := r.settleRequest(ctx, held, taken, q, since); err != nil {
+			return err
+		}
+	}
+	if err := served(list); err != nil {
+		return err
+	}
+	return held.Sweep()
+}
+
+// missAll gives up what was asked for.
+func (r *Recorder) missAll(list []request) error {
+	var rest []request
+	failed := make([]error, 0, len(list))
+	for _, q := range list {
+		if q.Pair == "" {
+			rest = append(rest, q)
+			continue
+		}
+		failed = append(failed, miss(q))
+	}
+	return errors.Join(append(failed, served(rest))...)
+}
+
+// settleRequest pairs the snapshot with what it was asked for, and marks it
+// where it came too late to be exact.
+func (r *Recorder) settleRequest(ctx context.Context, held *bands.Held, taken bands.Taken, q request, since time.Time) error {
+	switch {
+	case q.Pair != "":
+		late := !taken.Unchanged && !since.Before(q.asked)
+		return r.pair(ctx, held, taken.Snapshot, q, late)
+	case q.Cause == bands.Prompt && !taken.Unchanged && r.turnWrote(ctx, q):
+		return held.MarkLate(taken.Snapshot.Version)
+	default:
+		return nil
+	}
+}
+
+// turnWrote says whether the turn that a prompt began has called a tool that
+// writes: then the snapshot may hold some of what it did.
+func (r *Recorder) turnWrote(ctx context.Context, q request) bool {
+	s, err := r.Sessions.Load(q.Causality.Session)
+	if err != nil || s.TurnID != q.Causality.Turn {
+		return !errors.Is(err, session.ErrNotFound)
+	}
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	return err == nil && len(scan.Calls)+len(scan.Edits) > 0
+}
+
+// maxTimes bounds the paths whose times are looked at.
+const maxTimes = 10_000
+
+// lastChange is the time of the newest change among those that the snapshot
+// took up, by the file system's clock; the distant future where there are too
+// many to tell.
+func (r *Recorder) lastChange(ctx context.Context, store *bands.Store, taken bands.Taken) time.Time {
+	future := r.Env.Now().Add(time.Hour)
+	if taken.Unchanged || taken.Snapshot.Parent == 0 {
+		return future
+	}
+	var latest time.Time
+	seen := 0
+	err := changesSince(ctx, store, taken.Snapshot, taken.Snapshot.Parent, func(c tree.Change) error {
+		if seen++; seen > maxTimes {
+			return errTooMany
+		}
+		for _, p := range []string{c.Path, filepath.Dir(c.Path)} {
+			if info, err := os.Lstat(filepath.Join(r.Repo.Root, p)); err == nil && disk.Changed(info).After(latest) {
+				latest = disk.Changed(info)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return future
+	}
+	return latest
+}
+
+var errTooMany = errors.New("too many changes")
+
+// changesSince lists what differs between an older snapshot and s.
+func changesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, older bands.Version, visit func(tree.Change) error) error {
+	before, err := store.Snapshot(older)
+	if err != nil {
+		return err
+	}
+	return store.Changes(ctx, before, s, visit)
+}

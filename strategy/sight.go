@@ -1,0 +1,112 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// sight is what there is to see when a turn ends.
+type sight struct {
+	head    git.Commit
+	born    bool
+	by      git.Signature
+	entries []git.StatusEntry
+	// whole says that entries are all that git lists, asked that they are all
+	// for these paths, which are all that matter. Else they are only what edit
+	// tools named.
+	whole bool
+	asked []string
+	snap  *bandScan // nil where no snapshot was taken
+}
+
+// complete says whether nothing that changed is missing.
+func (s sight) complete() bool { return s.whole || s.asked != nil }
+
+// look reads the transcript, says where HEAD is and who the user is, and finds
+// what changed: by a snapshot and git's status of what that saw change, or by
+// git's status of everything.
+func (r *Recorder) look(ctx context.Context, s *session.State, n *notes, in Input) (sight, error) {
+	var seen sight
+	var headErr, byErr, statusErr error
+	var wait sync.WaitGroup
+	all := func() (err error) { seen.entries, seen.whole, err = r.statusOfAll(ctx); return err }
+	snapped := r.sawHere(s)
+	if snapped == 0 {
+		guarded(&wait, &statusErr, all)
+	}
+	guarded(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.head(ctx); return err })
+	guarded(&wait, &byErr, func() (err error) { seen.by, err = r.identity(ctx); return err })
+	caught := r.catchUp(ctx, s, n)
+	seen.snap = r.scan(ctx, s, in)
+	if snapped != 0 {
+		statusErr = r.statusOfChanged(ctx, s, &seen)
+		if statusErr == nil && seen.asked == nil {
+			statusErr = all()
+		}
+	}
+	wait.Wait()
+	if statusErr != nil && ctx.Err() == nil {
+		r.Log.WarnContext(ctx, "status failed, only named files are seen", "session_id", s.ID, "error", statusErr.Error())
+		seen.whole = false
+		seen.entries, statusErr = r.namedStatus(ctx, s)
+	}
+	return seen, errors.Join(caught, headErr, byErr, statusErr)
+}
+
+// statusOfAll is git's status of the whole worktree.
+func (r *Recorder) statusOfAll(ctx context.Context) ([]git.StatusEntry, bool, error) {
+	within, cancel := r.statusDeadline(ctx)
+	defer cancel()
+	entries, err := r.Repo.Status(within)
+	return entries, err == nil, err
+}
+
+// statusOfChanged asks git for the state of the paths that the snapshot saw
+// changed, of those that are pending and of those that edit tools named; of
+// none if they are too many.
+func (r *Recorder) statusOfChanged(ctx context.Context, s *session.State, seen *sight) error {
+	if seen.snap == nil || !seen.snap.few {
+		return nil
+	}
+	asked := slices.Concat([]string{}, seen.snap.paths, s.FilesTouched, slices.Collect(maps.Keys(r.inWorktree(s.Recorder.Turn.Edits))))
+	slices.Sort(asked)
+	if asked = slices.Compact(asked); len(asked) > maxAsked {
+		return nil
+	}
+	seen.asked = asked
+	if len(asked) == 0 {
+		return nil
+	}
+	var err error
+	seen.entries, err = r.Repo.Status(ctx, asked...)
+	if err != nil {
+		seen.asked = nil
+	}
+	return err
+}
+
+// statusDeadline leaves, in a repository that is too large for git's status,
+// the time to look at the files that edit tools named.
+func (r *Recorder) statusDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	const share = 0.6
+	return context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(r.Env.Now()))))
+}
+
+func (r *Recorder) namedStatus(ctx context.Context, s *session.State) ([]git.StatusEntry, error) {
+	paths := slices.Sorted(maps.Keys(r.inWorktree(s.Recorder.Turn.Edits)))
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	return r.Repo.Status(ctx, paths...)
+}
