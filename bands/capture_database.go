@@ -1,6 +1,7 @@
 package bands
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -86,7 +87,10 @@ func (l *looker) database(ctx context.Context, main string) error {
 // readFrom stores the content of a database's file; l.st has its data.
 func (l *looker) readFrom(name string, f *os.File) (content, error) {
 	if l.st.Size > smallFile || sparse(&l.st) {
-		src := source{file: f, size: l.st.Size, before: l.partsBefore(name), copied: sparse(&l.st)}
+		src := source{file: f, size: l.st.Size, before: l.partsBefore(name)}
+		if sparse(&l.st) {
+			src.layout = l.layout(name, f)
+		}
 		parts, err := l.parts(src)
 		if err != nil {
 			return content{}, err
@@ -102,6 +106,53 @@ func (l *looker) readFrom(name string, f *os.File) (content, error) {
 	}
 	ref, err := l.store(data, l.entryBefore(name))
 	return content{ref: ref}, err
+}
+
+// layout tells where the holes of a database's file are, of which f may be a
+// copy that has none: as the file of that name has them, if it hasn't changed
+// since, else where there are pages of zeros.
+func (l *looker) layout(name string, f *os.File) []segment {
+	var list []segment
+	add := func(off, n int64, hole bool) error {
+		list = append(list, segment{off, n, hole})
+		return nil
+	}
+	if own, err := l.n.dir.OpenFile(name); err == nil {
+		defer func() { _ = own.Close() }()
+		err := disk.Segments(own, l.st.Size, add)
+		if err == nil && disk.StatFile(own, &l.after) == nil && unmoved(&l.st, &l.after) {
+			return list
+		}
+	}
+	list = nil
+	if zeroPages(f, l.st.Size, add) != nil {
+		return nil // then reading f fails too
+	}
+	return list
+}
+
+// zeroPages is disk.Segments for a file that has lost its holes: each page of
+// zeros was one.
+func zeroPages(f *os.File, size int64, yield func(off, n int64, hole bool) error) error {
+	const page = 4 << 10
+	buf, zeros := make([]byte, page), make([]byte, page)
+	var from int64
+	var hole bool
+	for off := int64(0); off < size; off += page {
+		b := buf[:min(page, size-off)]
+		if _, err := f.ReadAt(b, off); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		is := bytes.Equal(b, zeros[:len(b)])
+		if is != hole && off > from {
+			if err := yield(from, off-from, hole); err != nil {
+				return err
+			}
+			from = off
+		}
+		hole = is
+	}
+	return yield(from, size-from, hole)
 }
 
 // companions marks the files of a database as taken along: what took doesn't

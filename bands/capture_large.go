@@ -1,7 +1,6 @@
 package bands
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -53,42 +52,26 @@ type source struct {
 	file   *os.File
 	size   int64
 	before []band.Part
-	copied bool // file is a copy that has zeros where there were holes
+	layout []segment // where the holes are; nil: the file knows
+}
+
+// segment is a part of a file that is all data or all hole.
+type segment struct {
+	off, n int64
+	hole   bool
 }
 
 // segments hands over the stretches of data and the holes.
 func (s source) segments(yield func(off, n int64, hole bool) error) error {
-	if s.copied {
-		return zeroPages(s.file, s.size, yield)
+	if s.layout == nil {
+		return disk.Segments(s.file, s.size, yield)
 	}
-	return disk.Segments(s.file, s.size, yield)
-}
-
-// zeroPages is disk.Segments for a file that has lost its holes: each page of
-// zeros was one.
-func zeroPages(f *os.File, size int64, yield func(off, n int64, hole bool) error) error {
-	const page = 4 << 10
-	buf, zeros := make([]byte, page), make([]byte, page)
-	var from int64
-	var hole bool
-	for off := int64(0); off < size; off += page {
-		b := buf[:min(page, size-off)]
-		if _, err := f.ReadAt(b, off); err != nil && !errors.Is(err, io.EOF) {
+	for _, part := range s.layout {
+		if err := yield(part.off, part.n, part.hole); err != nil {
 			return err
 		}
-		is := bytes.Equal(b, zeros[:len(b)])
-		if is != hole && off > from {
-			if err := yield(from, off-from, hole); err != nil {
-				return err
-			}
-			from = off
-		}
-		hole = is
 	}
-	if from == size {
-		return nil
-	}
-	return yield(from, size-from, hole)
+	return nil
 }
 
 // partsBefore are the parts of what was stored under the name.

@@ -23,10 +23,10 @@ const (
 	allDead
 )
 
-// Compact gives back the room of records in mostly dead bands that no snapshot
-// needs, and says how many bytes of the bands that was. Records never move, so
-// this makes holes where the file system can; elsewhere it does nothing.
-func (h *Held) Compact(ctx context.Context) (int64, error) { return h.compact(ctx, mostlyDead) }
+// Compact gives back the room of all records that no snapshot needs, and says
+// how many bytes of the bands that was. Records never move, so this makes holes
+// where the file system can; elsewhere it does nothing.
+func (h *Held) Compact(ctx context.Context) (int64, error) { return h.compact(ctx, allDead) }
 
 func (h *Held) compact(ctx context.Context, which deadness) (int64, error) {
 	live, err := h.live(ctx)

@@ -72,25 +72,34 @@ func membersOf(list []pair, main string) []pair {
 	first, _ := find(list, main)
 	members := []pair{first}
 	for _, name := range sqlite.Companions(main) {
-		if m, ok := find(list, name); ok {
+		if m, ok := find(list, name); ok && mayBeOf(m.was) && mayBeOf(m.want) {
 			members = append(members, m)
 		}
 	}
 	return members
 }
 
-// isUnit says whether the files are a database with something to restore.
-func (p *planner) isUnit(dir string, members []pair) bool {
-	differs := slices.ContainsFunc(members, func(m pair) bool { return !p.same(m.was, m.want) })
-	for _, m := range members {
-		if isDir(m.was) || isDir(m.want) || isLink(m.was) || isLink(m.want) || p.scope.hides(joinPath(dir, m.name)) {
-			return false
-		}
+// mayBeOf says whether SQLite may have made the file: directories, links and
+// sockets are none of its.
+func mayBeOf(e *tree.Entry) bool {
+	if e == nil || e.Kind != tree.Unknown {
+		return e == nil || e.Kind == tree.File
 	}
-	if !differs {
+	switch e.Reason {
+	case tree.Unreadable, tree.Moving, tree.Excluded, tree.Budget, tree.Busy:
+		return true
+	default:
 		return false
 	}
+}
+
+// isUnit says whether the files are a database with something to restore.
+func (p *planner) isUnit(dir string, members []pair) bool {
 	main := members[0]
+	differs := slices.ContainsFunc(members, func(m pair) bool { return !p.same(m.was, m.want) })
+	if !differs || !mayBeOf(main.was) || !mayBeOf(main.want) || p.scope.hides(joinPath(dir, main.name)) {
+		return false
+	}
 	if main.want != nil && main.want.Kind == tree.File && main.want.Size > 0 {
 		if head, err := p.content.head(main.want); err == nil && sqlite.IsDatabase(head) {
 			return true
@@ -98,8 +107,6 @@ func (p *planner) isUnit(dir string, members []pair) bool {
 	}
 	return main.was != nil && main.was.Size > 0 && sqlite.IsDatabase(headBelow(p.scope.Root, joinPath(dir, main.name)))
 }
-
-func isLink(e *tree.Entry) bool { return e != nil && e.Kind == tree.Symlink }
 
 // unit plans one database. It answers whether nothing of it is there in the end.
 func (p *planner) unit(dir string, members []pair, out *Plan) (gone bool) {

@@ -123,7 +123,11 @@ func (r *Recorder) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Talk, e
 		if session.CheckID(s.Meta.SessionID) != nil {
 			continue
 		}
-		talk, err := r.restoreLog(ctx, s, filepath.Join(dir, s.Meta.SessionID+".jsonl"), dir)
+		path, err := r.livePath(s.Meta.SessionID, dir)
+		if err != nil {
+			return talks, err
+		}
+		talk, err := r.restoreLog(ctx, s, path)
 		if err != nil {
 			return talks, err
 		}
@@ -132,11 +136,18 @@ func (r *Recorder) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Talk, e
 	return talks, nil
 }
 
-func (r *Recorder) restoreLog(ctx context.Context, s checkpoint.Stored, path, dir string) (Talk, error) {
-	talk := Talk{Session: s.Meta.SessionID, Path: path}
-	if err := transcript.CheckPath(path, dir); err != nil {
-		return talk, err
+// livePath is where a session's transcript belongs: where its state knows it,
+// else in the agent's folder.
+func (r *Recorder) livePath(id, dir string) (string, error) {
+	if s, err := r.Sessions.Load(id); err == nil && s.TranscriptPath != "" {
+		return s.TranscriptPath, nil
 	}
+	path := filepath.Join(dir, id+".jsonl")
+	return path, transcript.CheckPath(path, dir)
+}
+
+func (r *Recorder) restoreLog(ctx context.Context, s checkpoint.Stored, path string) (Talk, error) {
+	talk := Talk{Session: s.Meta.SessionID, Path: path}
 	stored, found, err := s.Transcript(ctx, r.Repo)
 	if err != nil || !found {
 		return talk, err

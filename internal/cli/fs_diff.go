@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -172,14 +171,6 @@ func newDiffJSON(files []bands.FileDiff) []diffJSON {
 		list = append(list, one)
 	}
 	return list
-}
-
-// pathBytes is a path that JSON can't hold as text; nil for any other.
-func pathBytes(path string) []byte {
-	if utf8.ValidString(path) {
-		return nil
-	}
-	return []byte(path)
 }
 
 // diffWord is the name of a kind of difference, and where it stands in the list.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -124,15 +123,4 @@ func parseSize(text string) (int64, error) {
 		return 0, usagef("--size %s: %v", text, err)
 	}
 	return n, nil
-}
-
-// absolute is a path as an argument, from the working directory.
-func (f *fsApp) absolute(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && f.Home != "" { // a shell that didn't
-		return filepath.Join(f.Home, rest)
-	}
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(f.Dir, path)
 }

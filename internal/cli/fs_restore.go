@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -218,71 +216,6 @@ func (f *fsApp) noteLeft(p bands.Plan) {
 	f.notePaths("left as it is, the checkpoint doesn't hold it", p.Unknown)
 }
 
-// restoredJSON is what `restore --json` prints.
-type restoredJSON struct {
-	planJSON
-
-	Rescue       string        `json:"rescue"`
-	Verified     int           `json:"verified"`
-	Failed       []failureJSON `json:"failed"`
-	Milliseconds int64         `json:"duration_ms"`
-}
-
-type failureJSON struct {
-	Path  string `json:"path"`
-	Error string `json:"error"`
-}
-
-func newRestoredJSON(done bands.Restored, spent time.Duration) restoredJSON {
-	return restoredJSON{
-		planJSON: newPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(),
-		Verified: done.Verified, Failed: failuresOf(done.Failed), Milliseconds: spent.Milliseconds(),
-	}
-}
-
-func failuresOf(list []bands.Failure) []failureJSON {
-	failed := make([]failureJSON, 0, len(list))
-	for _, failure := range list {
-		failed = append(failed, failureJSON{Path: failure.Path, Error: failure.Err.Error()})
-	}
-	return failed
-}
-
-// planJSON is what `restore --dry-run --json` prints.
-type planJSON struct {
-	Version   string     `json:"version"`
-	Message   string     `json:"message"`
-	CreatedAt time.Time  `json:"created_at"`
-	Changes   []stepJSON `json:"changes"`
-	Kept      []string   `json:"kept"`
-	Unknown   []string   `json:"unknown"`
-	Nested    []string   `json:"nested"`
-	Unnamed   []string   `json:"unnamed"`
-	Busy      []string   `json:"busy"`
-	Blocked   []string   `json:"blocked"`
-	Damaged   []string   `json:"damaged"`
-}
-
-type stepJSON struct {
-	Path string `json:"path"`
-	// Bytes is the path where it isn't text, which Path then only resembles.
-	Bytes []byte `json:"path_bytes,omitempty"`
-	Kind  string `json:"kind"`
-}
-
-func newPlanJSON(p bands.Plan, target bands.Snapshot) planJSON {
-	steps := make([]stepJSON, 0, len(p.Steps))
-	for i := range p.Steps {
-		step := &p.Steps[i]
-		steps = append(steps, stepJSON{Path: step.Path, Bytes: pathBytes(step.Path), Kind: string(step.Kind)})
-	}
-	return planJSON{
-		Version: target.Version.String(), Message: target.Message, CreatedAt: utc(target.Created), Changes: steps,
-		Kept: notNil(p.Kept), Unknown: notNil(p.Unknown), Nested: notNil(p.Nested), Unnamed: notNil(p.Unnamed),
-		Busy: notNil(p.Busy), Blocked: notNil(p.Blocked), Damaged: notNil(p.Damaged),
-	}
-}
-
 // dryRun shows what a restore would change.
 func (f *fsApp) dryRun(ctx context.Context, s *selection, target bands.Snapshot, scope bands.Scope) error {
 	present, err := s.scan(ctx)
@@ -313,46 +246,4 @@ func (f *fsApp) dryRun(ctx context.Context, s *selection, target bands.Snapshot,
 func stepWord(kind bands.StepKind) string {
 	word := string(kind)
 	return strings.ToUpper(word[:1]) + word[1:] + ":"
-}
-
-// rootPaths are paths as the user gave them, relative to the tree's root.
-func (f *fsApp) rootPaths(s *selection, paths []string) ([]string, error) {
-	clean := make([]string, 0, len(paths))
-	for _, path := range paths {
-		name, err := f.rootPath(s, path)
-		if err != nil {
-			return nil, err
-		}
-		if name == "." {
-			return nil, nil // everything
-		}
-		clean = append(clean, name)
-	}
-	return clean, nil
-}
-
-// rootPath is one path relative to the tree's root. It is taken relative to
-// the working directory, or to the root where that isn't inside.
-func (f *fsApp) rootPath(s *selection, path string) (string, error) {
-	if path == "" {
-		return "", usagef("an empty path")
-	}
-	at := filepath.Clean(path)
-	if !filepath.IsAbs(at) {
-		base := s.options.Root
-		if within(base, f.Dir) {
-			base = f.Dir
-		}
-		at = filepath.Join(base, at)
-	}
-	name, err := filepath.Rel(s.options.Root, at)
-	if err != nil || name == ".." || strings.HasPrefix(name, ".."+string(filepath.Separator)) {
-		return "", usagef("%s is outside of %s", path, s.options.Root)
-	}
-	return filepath.ToSlash(name), nil
-}
-
-// within says whether path is root or below it.
-func within(root, path string) bool {
-	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }

@@ -240,7 +240,7 @@ func (w *rewinding) printPlan(name string, plan bands.Plan) {
 		}
 	}
 	if !plan.Empty() {
-		w.Streams.Printf("%s\n", "Would be "+summary(plan))
+		w.Streams.Printf("In all: %s\n", summary(plan))
 	}
 	w.noteLeft(plan)
 }

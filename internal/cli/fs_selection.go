@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// hold takes the store's lock.
+func (s *selection) hold(ctx context.Context, wait time.Duration) (*bands.Held, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return s.Hold(ctx)
+}
+
+// take takes a snapshot and notes it in the catalog.
+func (s *selection) take(ctx context.Context, o bands.TakeOptions) (taken bands.Taken, err error) {
+	held, err := s.hold(ctx, lockWait)
+	if err != nil {
+		return taken, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	o.Options, o.Durability = s.options, bands.SyncFiles
+	if _, ok, err := s.Latest(s.options.Lineage); err == nil && !ok {
+		o.Durability = bands.SyncSystem
+	}
+	read := func(tick func(done, total int64)) (err error) {
+		o.Progress = tick
+		taken, err = held.Take(ctx, o)
+		return err
+	}
+	if s.fs.quiet {
+		err = read(nil)
+	} else {
+		err = s.fs.Streams.Count("Reading the tree", read)
+	}
+	if err != nil || taken.Unchanged {
+		return taken, err
+	}
+	s.record(ctx, taken.Snapshot)
+	return taken, s.thin(ctx, held, o.Cause)
+}
+
+// thin removes automatic snapshots that are one too many.
+func (s *selection) thin(ctx context.Context, held *bands.Held, cause bands.Cause) error {
+	config, err := s.known.Config()
+	if cause != bands.Auto || err != nil || config.NoPrune {
+		return nil //nolint:nilerr // status tells of a bad config.toml; a snapshot doesn't fail by it
+	}
+	pruned, err := held.MaybePrune(ctx, s.policy(config.Keep))
+	s.forget(ctx, pruned.Versions)
+	return err
+}
+
+// record notes a snapshot in the catalog, which can be rebuilt if that fails.
+func (s *selection) record(ctx context.Context, v bands.Snapshot) {
+	s.fs.noteCatalog(s.known.Record(ctx, s.Store, v))
+}
+
+func (s *selection) forget(ctx context.Context, versions []bands.Version) {
+	if len(versions) > 0 {
+		s.fs.noteCatalog(s.known.Forget(ctx, s.Store, versions...))
+	}
+}
+
+func (f *fsApp) noteCatalog(err error) {
+	if err == nil || f.quiet {
+		return
+	}
+	f.Streams.Notef("The catalog isn't up to date: %v", err)
+	f.Streams.Hint("`" + f.program + " doctor` rebuilds it")
+}
+
+// scan reads the tree as it is now.
+func (s *selection) scan(ctx context.Context) (present *bands.Present, err error) {
+	err = s.fs.Streams.Progress("Reading the tree", func() (err error) {
+		present, err = s.Scan(ctx, s.options)
+		return err
+	})
+	return present, err
+}
+
+// has is an error unless the store has the version.
+func (s *selection) has(v bands.Version) error {
+	_, err := s.Snapshot(v)
+	if errors.Is(err, bands.ErrNoSnapshot) {
+		return err
+	}
+	return nil // a damaged one can be deleted and verified
+}
+
+// own is a snapshot of this tree. One of another worktree would overwrite this
+// one with another branch's files.
+func (s *selection) own(v bands.Version) (bands.Snapshot, error) {
+	snapshot, err := s.Snapshot(v)
+	if err != nil || snapshot.Lineage == s.options.Lineage {
+		return snapshot, err
+	}
+	return snapshot, hinted(fmt.Errorf("%s is of another worktree: %s", v, snapshot.Root),
+		fmt.Sprintf("run `%s restore %s` there, or write it elsewhere with `%s export %s <dir>`", s.fs.program, v, s.fs.program, v))
+}
+
+// delete deletes a snapshot.
+func (s *selection) delete(ctx context.Context, v bands.Version) (err error) {
+	held, err := s.hold(ctx, lockWait)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if err := held.Delete(v); err != nil {
+		return err
+	}
+	s.forget(ctx, []bands.Version{v})
+	return nil
+}
+
+// policy is what the store keeps; keep is how many automatic snapshots, 0 for
+// the retention by age.
+func (s *selection) policy(keep int) bands.Policy {
+	return bands.Policy{Now: s.fs.Now(), Keep: keep, Cap: s.cap()}
+}
+
+// cap is how many bytes the store may have.
+func (s *selection) cap() int64 { return effectiveCap(s.options.Cap, s.entry.Dir) }
+
+// effectiveCap is the cap, or the default for the file system of dir; 0 if
+// that isn't known.
+func effectiveCap(limit int64, dir string) int64 {
+	if limit > 0 {
+		return limit
+	}
+	space, err := disk.SpaceAt(dir)
+	if err != nil {
+		return 0
+	}
+	return bands.DefaultCap(space.Total)
+}
+
+// redact is the beginning of a prompt, without secrets.
+func (f *fsApp) redact(prompt string) string {
+	if prompt == "" {
+		return ""
+	}
+	return checkpoint.FirstPrompt(redact.New().Text(prompt))
+}
+
+// next is the version that the next snapshot will get: the store's file
+// "version" begins with the highest that was ever given out.
+func (s *selection) next() (bands.Version, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return 0, err
+	}
+	last := bands.Version(0)
+	if n := len(versions); n > 0 {
+		last = versions[n-1]
+	}
+	data, err := os.ReadFile(filepath.Join(s.Dir(), "version"))
+	if err != nil {
+		return last + 1, nil //nolint:nilerr // a lost file is made anew from the snapshots
+	}
+	text, _, _ := strings.Cut(string(data), " ")
+	if given, err := bands.ParseVersion(text); err == nil {
+		last = max(last, given)
+	}
+	return last + 1, nil
+}
