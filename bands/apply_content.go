@@ -95,8 +95,9 @@ func (c *contents) head(e *tree.Entry) ([]byte, error) {
 		}
 		_, err = f.ReadAt(head, 0)
 		return head, errors.Join(err, f.Close())
+	default:
+		return head, nil
 	}
-	return head, nil
 }
 
 // data reads a part that is a record.

@@ -36,18 +36,8 @@ func (a *applier) unit(dir *disk.DirFD, main string, steps []*Step, buf *scratch
 			err = errors.Join(err, unlinkIfThere(dir, temp))
 		}
 	}()
-	for _, s := range steps {
-		if s.Was != nil {
-			if err := unchanged(dir, baseOf(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-		if s.Entry != nil && s.Kind != StepAttributes {
-			temps[s] = a.tempName()
-			if err := a.write(dir, temps[s], s.Entry, buf); err != nil {
-				return err
-			}
-		}
+	if err := a.beside(dir, steps, temps, buf); err != nil {
+		return err
 	}
 	if err := unlinkIfThere(dir, main+"-shm"); err != nil {
 		return err
@@ -68,6 +58,26 @@ func (a *applier) unit(dir *disk.DirFD, main string, steps []*Step, buf *scratch
 			err = a.attributes(dir, baseOf(s.Path), s.Entry)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beside checks that nothing has changed, and writes the files of a database
+// under the names of temps.
+func (a *applier) beside(dir *disk.DirFD, steps []*Step, temps map[*Step]string, buf *scratch) error {
+	for _, s := range steps {
+		if s.Was != nil {
+			if err := unchanged(dir, baseOf(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		if s.Entry == nil || s.Kind == StepAttributes {
+			continue
+		}
+		temps[s] = a.tempName()
+		if err := a.write(dir, temps[s], s.Entry, buf); err != nil {
 			return err
 		}
 	}

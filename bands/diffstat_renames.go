@@ -13,13 +13,7 @@ const similarFiles = 500
 // the same name and at least half of their lines.
 func findRenames(old, now Side, list []FileDiff) ([]FileDiff, error) {
 	joined := make([]bool, len(list)) // deleted ones that were found again
-	byHash, byName := map[band.Hash][]int{}, map[string][]int{}
-	for i := range list {
-		if d := &list[i]; d.Kind == DiffDeleted && d.old.Kind == tree.File && d.old.Size > 0 {
-			byHash[d.old.Content.Hash] = append(byHash[d.old.Content.Hash], i)
-			byName[baseOf(d.Path)] = append(byName[baseOf(d.Path)], i)
-		}
-	}
+	byHash, byName := deletedBy(list)
 	if len(byHash) == 0 {
 		return list, nil
 	}
@@ -48,6 +42,18 @@ func findRenames(old, now Side, list []FileDiff) ([]FileDiff, error) {
 		}
 	}
 	return kept, nil
+}
+
+// deletedBy are the deleted files by content and by name.
+func deletedBy(list []FileDiff) (hash map[band.Hash][]int, name map[string][]int) {
+	hash, name = map[band.Hash][]int{}, map[string][]int{}
+	for i := range list {
+		if d := &list[i]; d.Kind == DiffDeleted && d.old.Kind == tree.File && d.old.Size > 0 {
+			hash[d.old.Content.Hash] = append(hash[d.old.Content.Hash], i)
+			name[baseOf(d.Path)] = append(name[baseOf(d.Path)], i)
+		}
+	}
+	return hash, name
 }
 
 // best is a file that wasn't taken yet, of the same name if there is one; -1 if none.

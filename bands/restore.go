@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -217,10 +218,8 @@ var errInTheWay = errors.New("something that stays is in its way")
 
 // reasonOf is why the plan leaves a path that the target has.
 func reasonOf(p Plan, path string) error {
-	for _, d := range p.Damaged {
-		if d == path {
-			return ErrDamaged
-		}
+	if slices.Contains(p.Damaged, path) {
+		return ErrDamaged
 	}
 	return errInTheWay
 }
@@ -259,7 +258,7 @@ func (h *Held) rescue(ctx context.Context, j job, content *contents, in *scope, 
 	if less != nil || len(exclude) == 0 {
 		return Snapshot{}, fmt.Errorf("rescue snapshot: %w", errors.Join(err, less))
 	}
-	take.Exclude = append(take.Exclude[:len(take.Exclude):len(take.Exclude)], exclude...)
+	take.Exclude = append(slices.Clip(take.Exclude), exclude...)
 	if err := h.Sweep(); err != nil {
 		return Snapshot{}, fmt.Errorf("rescue snapshot: %w", err)
 	}

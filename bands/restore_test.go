@@ -5,10 +5,10 @@ package bands_test
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -172,13 +172,9 @@ func TestRestoreLeavesUnknownPathsAlone(t *testing.T) {
 	r.remove("was")
 	r.write("new/file", "two")
 	for _, name := range []string{"was", "new/socket"} {
-		short, err := os.MkdirTemp("/tmp", "s") // a socket's path must be short
-		r.must(err)
-		t.Cleanup(func() { _ = os.RemoveAll(short) })
-		l, err := net.Listen("unix", filepath.Join(short, "s"))
-		r.must(err)
-		l.(*net.UnixListener).SetUnlinkOnClose(false) //nolint:errcheck,forcetypeassert // it is one
-		r.must(errors.Join(os.Rename(filepath.Join(short, "s"), r.path(name)), l.Close()))
+		if err := syscall.Mknod(r.path(name), syscall.S_IFSOCK|0o644, 0); err != nil {
+			t.Skip("a socket can't be made here:", err)
+		}
 	}
 	plan := r.plan(v, bands.Scope{})
 	if diff := cmp.Diff([]string{"new/socket", "was"}, plan.Unknown); diff != "" {

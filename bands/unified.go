@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -39,8 +40,9 @@ func lineDiff(a, b string) []lineOp {
 		d.DiffTimeout = exactTime
 	}
 	x, y, _ := d.DiffLinesToRunes(a, b)
-	var ops []lineOp
-	for _, part := range d.DiffMainRunes(x, y, false) {
+	parts := d.DiffMainRunes(x, y, false)
+	ops := make([]lineOp, 0, len(parts))
+	for _, part := range parts {
 		op := lineOp{kind: ' ', lines: utf8.RuneCountInString(part.Text)}
 		switch part.Type {
 		case diffmatchpatch.DiffDelete:
@@ -288,7 +290,7 @@ func span(from, count int) string {
 	case 0:
 		return fmt.Sprintf("%d,0", from)
 	case 1:
-		return fmt.Sprint(from + 1)
+		return strconv.Itoa(from + 1)
 	}
 	return fmt.Sprintf("%d,%d", from+1, count)
 }

@@ -48,7 +48,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	d.env = []string{
-		"HOME=" + d.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1",
+		"HOME=" + d.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "ENTIRE_BANDS_ENABLED=false",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com",
 	}
 	return d
