@@ -4,6 +4,8 @@ package bands_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -52,7 +54,12 @@ func restored(w *world) {
 // several has automatic snapshots.
 func several(w *world) {
 	planted(w)
-	for range 4 {
+	for i := range 4 {
+		data := make([]byte, 200_000)
+		for at := range data {
+			data[at] = byte(at*at*(i+3) >> (at % 7))
+		}
+		w.must(os.WriteFile(filepath.Join(w.tree.Root, "bulk"), data, 0o644))
 		w.take(bands.TakeOptions{Cause: bands.Auto})
 		w.tree.Edit(8)
 	}
@@ -61,8 +68,9 @@ func several(w *world) {
 // deleted has bands of which much is dead.
 func deleted(w *world) {
 	several(w)
-	w.delete(1)
-	w.delete(2)
+	for v := range bands.Version(3) {
+		w.delete(v + 1)
+	}
 }
 
 func undo(w *world, h *bands.Held) error {

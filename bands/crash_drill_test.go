@@ -82,8 +82,15 @@ func drills(t *testing.T, fault string) {
 	for _, d := range doings() {
 		t.Run(strings.ReplaceAll(d.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			points := 0
-			for n := 1; d.stopped(t, fault, n); n += max(d.step, 1) {
+			points, failed := 0, 0
+			for n := 1; ; n += max(d.step, 1) {
+				struck, right := d.stopped(t, fault, n)
+				if !right {
+					failed++
+				}
+				if !struck || failed > 4 {
+					break
+				}
 				points++
 				if points > 2000 {
 					t.Fatal("it writes and writes")
@@ -98,11 +105,10 @@ func drills(t *testing.T, fault string) {
 }
 
 // stopped plays it once with a fault at the write n, and says whether it came
-// that far.
-func (d doing) stopped(t *testing.T, fault string, n int) bool {
+// that far, and whether all was right.
+func (d doing) stopped(t *testing.T, fault string, n int) (struck, right bool) {
 	t.Helper()
-	struck := false
-	t.Run(fmt.Sprintf("%04d", n), func(t *testing.T) {
+	right = t.Run(fmt.Sprintf("%04d", n), func(t *testing.T) {
 		dir := t.TempDir()
 		t.Cleanup(func() { treetest.Loosen(dir) })
 		w := newWorld(t, t, dir, treetest.Seeded(uint64(n)))
@@ -124,7 +130,7 @@ func (d doing) stopped(t *testing.T, fault string, n int) bool {
 		w.reopen()
 		d.after(t, w, n, present)
 	})
-	return struck && !t.Failed()
+	return struck, right
 }
 
 // child runs it in a process of its own.

@@ -114,6 +114,9 @@ func (s *Store) Snapshot(v Version) (Snapshot, error) {
 	snap := d.Snapshot
 	snap.Late = snap.Late || s.markedLate(v)
 	snap.Pairs, err = s.pairs(v)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = ErrNoSnapshot // it was deleted meanwhile
+	}
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: %w", v, err)
 	}

@@ -68,7 +68,8 @@ func TestARegistryThatIsStoppedAnywhereGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := 1
-			for ; stopped(t, name, do, n); n++ {
+			for stopped(t, name, do, n) {
+				n++
 			}
 			if n < 3 {
 				t.Errorf("there were %d writes", n)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // request asks for a snapshot of this worktree, to be taken by whoever comes
@@ -128,4 +129,16 @@ func leading(list []request) request {
 		return slices.Index([]bands.Cause{bands.Commit, bands.Prompt, bands.Auto}, q.Cause)
 	}
 	return slices.MinFunc(list, func(a, b request) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// message is what the snapshot is called.
+func (q request) message() string {
+	switch q.Cause {
+	case bands.Prompt:
+		return "prompt"
+	case bands.Commit:
+		return "commit " + git.OID(q.Commit).Short()
+	case bands.Auto, bands.Named, bands.Rescue:
+	}
+	return autoMessage
 }

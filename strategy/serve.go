@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -43,7 +45,16 @@ func (r *Recorder) Snapshot(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return r.tidy(ctx, store)
+}
+
+// tidy removes what killed processes left, and what there is no room for.
+func (r *Recorder) tidy(ctx context.Context, store *bands.Store) error {
+	held, err := store.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(held.Sweep(), r.thin(ctx, held), held.Release())
 }
 
 // myTurn answers the lock of the child that serves, nil if another one waits
@@ -72,7 +83,9 @@ func (r *Recorder) serve(ctx context.Context, store *bands.Store, list []request
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
 	lead := leading(list)
-	taken, err := r.take(ctx, held, bands.TakeOptions{Cause: lead.Cause, Causality: lead.Causality, SkipUnchanged: true})
+	taken, err := r.take(ctx, held, bands.TakeOptions{
+		Cause: lead.Cause, Message: lead.message(), Causality: lead.Causality, SkipUnchanged: true,
+	})
 	if errors.Is(err, bands.ErrNoRoom) {
 		r.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
 		return errors.Join(r.missAll(list), err)
@@ -86,10 +99,7 @@ func (r *Recorder) serve(ctx context.Context, store *bands.Store, list []request
 			return err
 		}
 	}
-	if err := served(list); err != nil {
-		return err
-	}
-	return held.Sweep()
+	return served(list)
 }
 
 // missAll gives up what was asked for.
@@ -170,4 +180,50 @@ func changesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, old
 		return err
 	}
 	return store.Changes(ctx, before, s, visit)
+}
+
+// thin lets snapshots go that the store has no room for, and the shadow commits
+// that only they held.
+func (r *Recorder) thin(ctx context.Context, held *bands.Held) error {
+	policy := bands.Policy{Now: r.Env.Now(), Cap: r.Options.Bands.Cap}
+	if policy.Cap == 0 {
+		if space, err := disk.SpaceAt(held.Dir()); err == nil {
+			policy.Cap = bands.DefaultCap(space.Total)
+		}
+	}
+	if r.Env.Registry != nil {
+		if config, err := r.Env.Registry.Config(); err == nil {
+			policy.Keep = config.Keep
+		}
+	}
+	pruned, err := held.MaybePrune(ctx, policy)
+	if err != nil || len(pruned.Versions) == 0 {
+		return err
+	}
+	r.Log.InfoContext(ctx, "snapshots thinned", "removed", len(pruned.Versions), "freed", pruned.Freed)
+	r.enter(ctx, func(known *bands.Registry) error { return known.Forget(ctx, held.Store, pruned.Versions...) })
+	return r.release(ctx, held)
+}
+
+// release drops the refs of rescue snapshots that have gone.
+func (r *Recorder) release(ctx context.Context, held *bands.Held) error {
+	refs, err := r.Repo.Refs(ctx, heldRefs)
+	if err != nil {
+		return err
+	}
+	var gone []git.RefUpdate
+	for _, ref := range refs {
+		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, heldRefs), "-")
+		v, err := bands.ParseVersion(name)
+		if err != nil || name[0] != 'v' {
+			continue
+		}
+		if _, err := held.Snapshot(v); errors.Is(err, bands.ErrNoSnapshot) {
+			gone = append(gone, git.RefUpdate{Name: ref.Name, Old: ref.OID})
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return r.Repo.UpdateRefs(ctx, "entire: rewind", gone)
 }

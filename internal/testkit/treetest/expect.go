@@ -5,36 +5,23 @@ package treetest
 import "maps"
 
 // Restored is what a restore of target must make of a tree that is present:
-// target itself, but for what snapshots don't hold. Such a path, and what holds
-// it, stays as it is present; what the target had there stays away. Loose
-// are paths of which only the kind can be told.
+// target itself, but for what snapshots don't hold. Such a path, and its
+// directories, stay as they are present; what the target had there stays away,
+// and where that was no directory, all that is in it now stays. Loose are paths
+// of which only the kind can be told.
 func Restored(target, present Model) (want Model, loose []string) {
 	want = maps.Clone(target)
 	open := map[string]bool{}
 	for _, path := range target.Paths() {
-		if target[path].Kind.Held() {
-			continue
-		}
-		// Whatever is there now is left alone.
-		delete(want, path)
-		for other, node := range present {
-			if !under(other, path) {
-				continue
-			}
-			if node.Link != "" { // with a name elsewhere, maybe
-				for same := range present {
-					open[same] = open[same] || present[same].Link == node.Link
-				}
-				node.Link = "present " + node.Link
-			}
-			want[other] = node
+		if !target[path].Kind.Held() {
+			delete(want, path)
+			keep(want, present, path, open)
 		}
 	}
 	for _, path := range present.Paths() {
-		if present[path].Kind.Held() {
-			continue
+		if !present[path].Kind.Held() {
+			stay(want, present, path, open)
 		}
-		stay(want, present, path, open)
 	}
 	regroup(want)
 	for path, is := range open {
@@ -45,6 +32,22 @@ func Restored(target, present Model) (want Model, loose []string) {
 	return want, loose
 }
 
+// keep leaves alone what is present at the path and below it.
+func keep(want, present Model, path string, open map[string]bool) {
+	for other, node := range present {
+		if !under(other, path) {
+			continue
+		}
+		if node.Link != "" { // with a name elsewhere, maybe
+			for same := range present {
+				open[same] = open[same] || present[same].Link == node.Link
+			}
+			node.Link = "present " + node.Link
+		}
+		want[other] = node
+	}
+}
+
 // stay keeps a path that is present, and its directories.
 func stay(want, present Model, path string, open map[string]bool) {
 	for other := range want {
@@ -53,11 +56,12 @@ func stay(want, present Model, path string, open map[string]bool) {
 		}
 	}
 	want[path] = present[path]
-	for path != "." {
-		path = parent(path)
-		if node, ok := want[path]; !ok || node.Kind != Dir {
-			want[path] = present[path]
-			open[path] = true
+	for up := parent(path); up != "."; up = parent(up) {
+		switch node, ok := want[up]; {
+		case !ok:
+			want[up], open[up] = present[up], true
+		case node.Kind != Dir:
+			keep(want, present, up, open)
 		}
 	}
 }
