@@ -27,7 +27,7 @@ func doings() []doing {
 		{name: "prune", prepare: several, do: prune, after: afterPrune},
 		{name: "compact", prepare: deleted, do: compact, after: afterTake},
 		{name: "pair", prepare: changed, do: pair, after: afterTake},
-		{name: "sweep", prepare: changed, do: sweep, after: afterTake},
+		{name: "sweep", prepare: littered, do: sweep, after: afterTake},
 	}
 }
 
@@ -57,9 +57,10 @@ func several(w *world) {
 	for i := range 4 {
 		data := make([]byte, 200_000)
 		for at := range data {
-			data[at] = byte(at*at*(i+3) >> (at % 7))
+			data[at] = byte(at * at * (i + 3) >> (at % 7))
 		}
-		w.must(os.WriteFile(filepath.Join(w.tree.Root, "bulk"), data, 0o644))
+		bulk := filepath.Join(w.tree.Root, "bulk")
+		w.must(errors.Join(os.RemoveAll(bulk), os.WriteFile(bulk, data, 0o644)))
 		w.take(bands.TakeOptions{Cause: bands.Auto})
 		w.tree.Edit(8)
 	}
@@ -70,6 +71,15 @@ func deleted(w *world) {
 	several(w)
 	for v := range bands.Version(3) {
 		w.delete(v + 1)
+	}
+}
+
+// littered has what killed runs leave.
+func littered(w *world) {
+	changed(w)
+	for _, name := range []string{".tmp-v9", ".deleted-v7-0123456789"} {
+		dir := filepath.Join(w.store.Dir(), "checkpoints", name)
+		w.must(errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "0"), nil, 0o600)))
 	}
 }
 
@@ -155,10 +165,10 @@ func stoppedRestore(w *world) {
 }
 
 // afterFinish: a restore that was stopped twice can be finished or taken back.
-func afterFinish(t *testing.T, w *world, n int, _ treetest.Model) {
+func afterFinish(t *testing.T, w *world, n int, present treetest.Model) {
 	t.Helper()
 	w.whole()
-	w.adopt(w.before)
+	w.adopt(present)
 	w.eitherWay(n, w.holds[1], w.before)
 	w.goesOn()
 }

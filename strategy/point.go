@@ -39,6 +39,8 @@ type Point struct {
 	Session    string
 	Prompt     string
 	TaskID     string // of a subagent's checkpoint
+
+	at time.Time // Date, to the fraction of a second where that is known
 }
 
 // LogsOnly says whether nothing but transcripts can be brought back.
@@ -86,11 +88,16 @@ func merge(snaps []snapPoint, others []Point) []Point {
 			points = append(points, s.Point)
 			continue
 		}
-		others[i].Snapshot, others[i].Cause, others[i].Late = s.Snapshot, s.Cause, s.Late
+		others[i].Snapshot, others[i].Cause, others[i].Late, others[i].at = s.Snapshot, s.Cause, s.Late, s.Date
 	}
 	points = append(points, others...)
+	for i := range points {
+		if points[i].at.IsZero() {
+			points[i].at = points[i].Date
+		}
+	}
 	slices.SortStableFunc(points, func(a, b Point) int {
-		return cmp.Or(b.Date.Compare(a.Date), cmp.Compare(b.Snapshot, a.Snapshot))
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.Snapshot, a.Snapshot))
 	})
 	return points
 }

@@ -36,7 +36,7 @@ func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
 			return errors.Join(fmt.Errorf("the files are restored, the conversation is not: %w", failed), err)
 		}
 	}
-	w.report(done, fmt.Sprintf("Rewound to %s%s (%s).", p.Snapshot, quoteMessage(p.Message), took(w.Now().Sub(began))), p.Session)
+	w.report(done, fmt.Sprintf("Rewound to %s%s (%s).", p.Snapshot, quoteMessage(p.Message), took(w.Now().Sub(began))), "undo", p.Session)
 	w.reportTalk(talk)
 	return w.incomplete(err, done)
 }
@@ -58,7 +58,7 @@ func (w *rewinding) step(ctx context.Context, what string, do func(context.Conte
 	case err != nil && !errors.Is(err, bands.ErrIncomplete):
 		return w.stopped(err, strategy.Point{}, done)
 	}
-	w.report(done, fmt.Sprintf("%s: the tree is what it was in %s (%s).", strings.ToUpper(what[:1])+what[1:], done.Target.Version, took(w.Now().Sub(began))), "")
+	w.report(done, fmt.Sprintf("%s: the tree is what it was in %s (%s).", strings.ToUpper(what[:1])+what[1:], done.Target.Version, took(w.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
 	return w.incomplete(err, done)
 }
 
@@ -86,7 +86,7 @@ func (w *rewinding) incomplete(err error, done strategy.Rewound) error {
 }
 
 // report tells what a restore did and left alone.
-func (w *rewinding) report(done strategy.Rewound, line, session string) {
+func (w *rewinding) report(done strategy.Rewound, line, back, session string) {
 	if w.opts.json {
 		_ = w.Streams.JSON(newRewoundJSON(done))
 		return
@@ -97,7 +97,7 @@ func (w *rewinding) report(done strategy.Rewound, line, session string) {
 		return
 	}
 	w.Streams.Printf("%s %s\n", line, summary(done.Plan))
-	w.Streams.Printf("Before it: %s. To take it back: entire rewind --undo\n", done.Rescue.Version)
+	w.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
 	if session != "" {
 		w.Streams.Printf("claude -r %s\n", session)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -27,6 +28,8 @@ type uninstalling struct {
 	prints   []*footprint
 	shadows  []git.Ref
 	sessions int
+	// snapshots are in the store, which goes too.
+	snapshots int
 }
 
 func runUninstall(ctx context.Context, a *app, opts disableOptions, repo *git.Repo) error {
@@ -75,12 +78,37 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 			u.shadows = append(u.shadows, ref)
 		}
 	}
+	if store, err := bands.Open(bands.RepositoryDir(u.repo.CommonDir)); err == nil {
+		versions, err := store.Versions()
+		if err != nil {
+			return err
+		}
+		u.snapshots = len(versions)
+	}
 	return nil
 }
 
 func (u *uninstalling) summary() string {
-	return fmt.Sprintf("Hooks, settings, the state of %s and %s go; checkpoints of commits stay.",
-		ui.Plural(u.sessions, "session"), count(len(u.shadows), "shadow branch", "shadow branches"))
+	snapshots := ""
+	if u.snapshots > 0 {
+		snapshots = ", " + ui.Plural(u.snapshots, "snapshot") + " of the working tree"
+	}
+	return fmt.Sprintf("Hooks, settings, the state of %s, %s%s go; checkpoints of commits stay.",
+		ui.Plural(u.sessions, "session"), count(len(u.shadows), "shadow branch", "shadow branches"), snapshots)
+}
+
+// removeStore removes the snapshots and what the catalog has of them.
+func (u *uninstalling) removeStore(ctx context.Context) error {
+	known := u.registry()
+	entry, err := known.FindFor(ctx, u.repo.Root, bands.RepositoryDir(u.repo.CommonDir))
+	if err != nil || entry.Dir != bands.RepositoryDir(u.repo.CommonDir) {
+		return nil //nolint:nilerr // there is none; what is left goes with the folder
+	}
+	if err := known.DeleteStore(ctx, entry); err != nil {
+		return err
+	}
+	u.done("Removed " + ui.Plural(u.snapshots, "snapshot"))
+	return nil
 }
 
 func count(n int, one, more string) string {
@@ -113,6 +141,9 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.done("Removed " + count(len(u.shadows), "shadow branch", "shadow branches"))
+	if err := u.removeStore(ctx); err != nil {
+		return err
+	}
 	if err := u.removeFolders(); err != nil {
 		return err
 	}

@@ -84,6 +84,65 @@ dir=$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)
 run git show "entire/checkpoints/v1:$dir/0/prompt.txt"
 echo
 
+title '7. A turn goes wrong: .env deleted, a database rewritten, forty files changed, node_modules reinstalled'
+mkdir -p src node_modules/left-pad node_modules/chalk
+printf '.env\nnode_modules/\n*.db\n' >>.gitignore
+echo 'API_KEY=only-here' >.env
+echo 'module.exports = pad' >node_modules/left-pad/index.js
+echo 'module.exports = chalk' >node_modules/chalk/index.js
+head -c 40000 /dev/zero >local.db
+i=1
+while [ $i -le 40 ]; do
+	echo "var answer = $i" >src/file$i.js
+	i=$((i + 1))
+done
+git add .
+git commit -q -m 'more files'
+before=$(find . -path ./.git -prune -o -path ./.entire -prune -o -type f -print | sort | xargs sha256sum | sha256sum)
+
+# What the agent would send: a prompt, one shell command, the end of the turn.
+session=5e551011-0000-4000-8000-000000000001
+transcript=$HOME/.claude/projects/$(printf '%s' "$project" | tr -c 'A-Za-z0-9' '-')/$session.jsonl
+mkdir -p "$(dirname "$transcript")"
+now() { date -u +%Y-%m-%dT%H:%M:%S.%3NZ; }
+event() {
+	printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s","prompt":"Modernise the code"}' "$session" "$transcript" "$project" |
+		entire hooks claude-code "$1" >/dev/null
+}
+line() {
+	printf '{"type":"%s","uuid":"%s","timestamp":"%s","sessionId":"%s","message":{"role":"%s","content":%s}}\n' \
+		"$1" "$(date +%s%N)" "$(now)" "$session" "$1" "$2" >>"$transcript"
+}
+event session-start
+event user-prompt-submit
+line user '"Modernise the code"'
+while [ -e .git/entire/store/requests-e3b0c4 ] && ls .git/entire/store/requests-e3b0c4/*.json >/dev/null 2>&1; do :; done
+line assistant '[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"..."}}]'
+rm .env
+echo 'rewritten' >local.db
+sed -i.bak 's/var/const/' src/*.js && rm src/*.bak
+rm -rf node_modules && mkdir -p node_modules/other && echo 'other' >node_modules/other/index.js
+line user '[{"type":"tool_result","tool_use_id":"t1","content":"done"}]'
+event stop
+
+printf '%swhat it did:%s\n' "$dim" "$plain"
+point=$(entire rewind --list | sed -n 's/.*"snapshot": "\(v[0-9]*\)".*/\1/p' | sed -n 2p)
+printf '%s$ entire rewind --to %s --preview%s\n' "$dim" "$point" "$plain"
+entire rewind --to "$point" --preview | sed '/file[2-9]/d; /file1[0-9]/d'
+title '8. All of it back, in one step; that undone; and back again'
+check() {
+	after=$(find . -path ./.git -prune -o -path ./.entire -prune -o -type f -print | sort | xargs sha256sum | sha256sum)
+	[ "$before" = "$after" ] || { echo 'the tree is not what it was' >&2; exit 1; }
+	echo "every file is what it was: $(cat .env)"
+}
+run entire rewind --to "$point"
+check
+run entire rewind --undo
+[ ! -e .env ]
+run entire rewind --redo
+check
+run entire fs checkpoint list --limit 5
+
 title 'Now you'
 cat <<END
 
@@ -94,6 +153,8 @@ The repository stays at $project
     git log --stat
     git ls-tree -r --name-only entire/checkpoints/v1
     git show entire/checkpoints/v1:$dir/0/metadata.json
+    entire rewind                           # pick a moment
+    entire fs diff v1                       # what changed since
     git commit --amend -m 'said better'     # the link stays
     git rebase -i --root                    # so it does here
 
