@@ -197,7 +197,7 @@ func (r *Recorder) rescueCode(ctx context.Context, p Point, plan CodePlan) (git.
 	if err != nil {
 		return "", err
 	}
-	name := heldRefs + r.Lineage() + "-" + strconv.FormatInt(r.Env.Now().UnixNano(), 10)
+	name := HeldRefs + r.Lineage() + "-" + strconv.FormatInt(r.Env.Now().UnixNano(), 10)
 	return oid, r.Repo.UpdateRefs(ctx, "entire: rewind", []git.RefUpdate{{Name: name, New: oid}})
 }
 
@@ -226,7 +226,7 @@ func (r *Recorder) alignCode(ctx context.Context, c git.Commit, p Point) error {
 		return err
 	}
 	refs := newRefPlan(r.Repo)
-	if err := errors.Join(refs.set(ctx, branch, p.Shadow), refs.set(ctx, heldRefs+r.Lineage()+"-"+log[0].OID.Short(), log[0].OID)); err != nil {
+	if err := errors.Join(refs.set(ctx, branch, p.Shadow), refs.set(ctx, HeldRefs+r.Lineage()+"-"+log[0].OID.Short(), log[0].OID)); err != nil {
 		return err
 	}
 	if err := r.Repo.UpdateRefs(ctx, "entire: rewind", refs.updates()); err != nil {

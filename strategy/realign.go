@@ -90,12 +90,12 @@ func (r *Recorder) keepPast(ctx context.Context, store *bands.Store, rescue band
 	return r.Repo.UpdateRefs(ctx, "entire: rewind", hold.updates())
 }
 
-// heldRefs is where those refs are.
-const heldRefs = "refs/entire/rewind/"
+// HeldRefs is where refs keep the shadow commits that rewinds left.
+const HeldRefs = "refs/entire/rewind/"
 
 // heldRef keeps the shadow commits that a rewind left from git's gc.
 func heldRef(lineage string, rescue bands.Version) string {
-	return heldRefs + lineage + "-" + rescue.String()
+	return HeldRefs + lineage + "-" + rescue.String()
 }
 
 // momentsAt is what each session was at a snapshot: what that tells itself,

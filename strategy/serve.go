@@ -192,9 +192,14 @@ func (r *Recorder) thin(ctx context.Context, held *bands.Held) error {
 		}
 	}
 	if r.Env.Registry != nil {
-		if config, err := r.Env.Registry.Config(); err == nil {
-			policy.Keep = config.Keep
+		config, err := r.Env.Registry.Config()
+		if err != nil {
+			r.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
 		}
+		if config.NoPrune {
+			return nil
+		}
+		policy.Keep = config.Keep
 	}
 	pruned, err := held.MaybePrune(ctx, policy)
 	if err != nil || len(pruned.Versions) == 0 {
@@ -207,13 +212,13 @@ func (r *Recorder) thin(ctx context.Context, held *bands.Held) error {
 
 // release drops the refs of rescue snapshots that have gone.
 func (r *Recorder) release(ctx context.Context, held *bands.Held) error {
-	refs, err := r.Repo.Refs(ctx, heldRefs)
+	refs, err := r.Repo.Refs(ctx, HeldRefs)
 	if err != nil {
 		return err
 	}
 	var gone []git.RefUpdate
 	for _, ref := range refs {
-		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, heldRefs), "-")
+		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, HeldRefs), "-")
 		v, err := bands.ParseVersion(name)
 		if err != nil || name[0] != 'v' {
 			continue

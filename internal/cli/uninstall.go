@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
 )
 
 // uninstalling is one run of disable --uninstall.
@@ -27,6 +28,7 @@ type uninstalling struct {
 	roots    []string // of all worktrees
 	prints   []*footprint
 	shadows  []git.Ref
+	held     []git.Ref // what rewinds left
 	sessions int
 	// snapshots are in the store, which goes too.
 	snapshots int
@@ -69,13 +71,16 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 	}
 	states, failed := session.Open(u.repo.CommonDir).All()
 	u.sessions = len(states) + len(failed)
-	refs, err := u.repo.Refs(ctx, "refs/heads/entire/")
+	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", strategy.HeldRefs)
 	if err != nil {
 		return err
 	}
 	for _, ref := range refs {
-		if checkpoint.IsShadow(ref.Name) {
+		switch {
+		case checkpoint.IsShadow(ref.Name):
 			u.shadows = append(u.shadows, ref)
+		case strings.HasPrefix(ref.Name, strategy.HeldRefs):
+			u.held = append(u.held, ref)
 		}
 	}
 	if store, err := bands.Open(bands.RepositoryDir(u.repo.CommonDir)); err == nil {
@@ -172,11 +177,12 @@ func (u *uninstalling) removeAgentHooks() error {
 }
 
 func (u *uninstalling) removeShadows(ctx context.Context) error {
-	if len(u.shadows) == 0 {
+	all := slices.Concat(u.shadows, u.held)
+	if len(all) == 0 {
 		return nil
 	}
-	updates := make([]git.RefUpdate, 0, len(u.shadows))
-	for _, ref := range u.shadows {
+	updates := make([]git.RefUpdate, 0, len(all))
+	for _, ref := range all {
 		updates = append(updates, git.RefUpdate{Name: ref.Name, Old: ref.OID})
 	}
 	return u.repo.UpdateRefs(ctx, "entire: uninstall", updates)
