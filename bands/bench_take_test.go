@@ -30,14 +30,14 @@ func BenchmarkTake(b *testing.B) {
 			b.StopTimer()
 			store := newStore(b, filepath.Join(b.TempDir(), "store"))
 			b.StartTimer()
-			take(b, store, bands.TakeOptions{Options: options, Durability: bands.SyncSystem})
+			snap(b, store, bands.TakeOptions{Options: options, Durability: bands.SyncSystem})
 		}
 	})
 	store := newStore(b, filepath.Join(b.TempDir(), "store"))
-	take(b, store, bands.TakeOptions{Options: options})
+	snap(b, store, bands.TakeOptions{Options: options})
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			take(b, store, bands.TakeOptions{Options: options, SkipUnchanged: true})
+			snap(b, store, bands.TakeOptions{Options: options, SkipUnchanged: true})
 		}
 	})
 	changed := filepath.Join(root, "src", "part00", "file000.ts")
@@ -48,7 +48,7 @@ func BenchmarkTake(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.StartTimer()
-			if got := take(b, store, bands.TakeOptions{Options: options, SkipUnchanged: true}); got.Changes == 0 {
+			if got := snap(b, store, bands.TakeOptions{Options: options, SkipUnchanged: true}); got.Changes == 0 {
 				b.Fatal("nothing changed")
 			}
 		}
@@ -64,7 +64,7 @@ func newStore(tb testing.TB, dir string) *bands.Store {
 	return store
 }
 
-func take(tb testing.TB, s *bands.Store, o bands.TakeOptions) bands.Taken {
+func snap(tb testing.TB, s *bands.Store, o bands.TakeOptions) bands.Taken {
 	tb.Helper()
 	h, err := s.Hold(tb.Context())
 	if err != nil {

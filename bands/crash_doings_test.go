@@ -78,7 +78,7 @@ func deleted(w *world) {
 func littered(w *world) {
 	changed(w)
 	for _, name := range []string{".tmp-v9", ".deleted-v7-0123456789"} {
-		dir := filepath.Join(w.store.Dir(), "checkpoints", name)
+		dir := filepath.Join(w.store.Dir(), name)
 		w.must(errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "0"), nil, 0o600)))
 	}
 }
@@ -165,10 +165,9 @@ func stoppedRestore(w *world) {
 }
 
 // afterFinish: a restore that was stopped twice can be finished or taken back.
-func afterFinish(t *testing.T, w *world, n int, present treetest.Model) {
+func afterFinish(t *testing.T, w *world, n int, _ treetest.Model) {
 	t.Helper()
 	w.whole()
-	w.adopt(present)
 	w.eitherWay(n, w.holds[1], w.before)
 	w.goesOn()
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -48,15 +49,25 @@ func (s *Store) History(lineage string) (History, error) {
 // past is the history as it will be when an interrupted restore, which it
 // answers too, has ended.
 func (s *Store) past(lineage string) (History, *Journal, error) {
-	left, err := s.readJournal(lineage)
+	past, err := s.readHistory(lineage)
 	if err != nil {
 		return History{}, nil, err
 	}
-	if left != nil {
-		return left.Next, left, nil
+	left, err := s.readJournal(lineage)
+	if err != nil || left == nil {
+		return past, nil, err
 	}
-	past, err := s.readHistory(lineage)
-	return past, nil, err
+	if past.equal(left.Next) {
+		return past, nil, nil // only the journal's end was interrupted
+	}
+	return left.Next, left, nil
+}
+
+// equal says whether both tell of the same restores.
+func (h History) equal(o History) bool {
+	same := func(a, b Turn) bool { return a.Rescue == b.Rescue && a.Target == b.Target && a.At.Equal(b.At) }
+	return len(h.Undo)+len(h.Redo) > 0 &&
+		slices.EqualFunc(h.Undo, newest(o.Undo), same) && slices.EqualFunc(h.Redo, newest(o.Redo), same)
 }
 
 func (s *Store) historyPath(lineage string) string {
@@ -92,15 +103,16 @@ func newest(turns []Turn) []Turn { return turns[max(len(turns)-historyLength, 0)
 
 // Undo takes the last restore of the lineage back: what it changed becomes what
 // its rescue has. What it made goes, whatever o.Delete says; that is asked about
-// what appeared since. The scope's paths are those of the restore. An undo that
-// was interrupted is completed. ErrNoHistory if there is nothing to take back.
+// what appeared since. The scope's paths are those of the restore. What was
+// interrupted is taken back first, be it a restore, an undo or a redo.
+// ErrNoHistory if there is nothing to take back.
 func (h *Held) Undo(ctx context.Context, o RestoreOptions) (Restored, error) {
 	past, left, err := h.past(o.Lineage)
 	if err != nil {
 		return Restored{}, err
 	}
-	if left != nil && left.Op == OpUndo {
-		return h.Finish(ctx, o)
+	if left != nil {
+		return h.takeBack(ctx, *left, o)
 	}
 	if len(past.Undo) == 0 {
 		return Restored{}, fmt.Errorf("undo: %w", ErrNoHistory)
@@ -112,16 +124,17 @@ func (h *Held) Undo(ctx context.Context, o RestoreOptions) (Restored, error) {
 	})
 }
 
-// Redo takes the last Undo back.
+// Redo takes the last Undo back. A redo that was interrupted is completed.
 func (h *Held) Redo(ctx context.Context, o RestoreOptions) (Restored, error) {
 	past, left, err := h.past(o.Lineage)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Restored{}, err
-	}
-	if left != nil && left.Op == OpRedo {
+	case left != nil && left.Op == OpRedo:
 		return h.Finish(ctx, o)
-	}
-	if len(past.Redo) == 0 {
+	case left != nil && left.Op == OpUndo:
+		return h.takeBack(ctx, *left, o)
+	case len(past.Redo) == 0:
 		return Restored{}, fmt.Errorf("redo: %w", ErrNoHistory)
 	}
 	last := past.Redo[len(past.Redo)-1]
@@ -129,6 +142,24 @@ func (h *Held) Redo(ctx context.Context, o RestoreOptions) (Restored, error) {
 	return h.turn(ctx, OpRedo, last, o, func(back Turn) History {
 		return History{Undo: append(past.Undo, back), Redo: rest}
 	})
+}
+
+// takeBack restores what was before an operation that was interrupted. The
+// history becomes what it was then.
+func (h *Held) takeBack(ctx context.Context, left Journal, o RestoreOptions) (Restored, error) {
+	before, err := h.readHistory(o.Lineage)
+	if err != nil {
+		return Restored{}, err
+	}
+	made, closeMade := h.holder(left.Parts...)
+	defer closeMade()
+	in := o.Scope
+	in.Paths, in.Nested = left.Paths, left.Nested
+	if o.Delete != nil {
+		in.Delete = func(path string, e tree.Entry) bool { return made(path) || o.Delete(path, e) }
+	}
+	next := func(Version, time.Time) History { return before }
+	return h.restore(ctx, job{op: OpUndo, target: left.Rescue, scope: in, note: o.Message, again: &left, next: next}, o)
 }
 
 // turn restores the rescue of a restore that was done, in its scope.
@@ -140,46 +171,60 @@ func (h *Held) turn(ctx context.Context, op Operation, last Turn, o RestoreOptio
 	if o.Delete != nil {
 		in.Delete = func(path string, e tree.Entry) bool { return made(path) || o.Delete(path, e) }
 	}
-	return h.restore(ctx, job{op, last.Rescue, in, o.Message, false, func(rescue Version, at time.Time) History {
+	done := func(rescue Version, at time.Time) History {
 		return next(Turn{Rescue: rescue, Target: last.Rescue, At: at, Note: last.Note, Paths: last.Paths, Nested: last.Nested})
-	}}, o)
-}
-
-// holder answers whether a version has a path. A version that is gone has none.
-func (h *Held) holder(v Version) (has func(path string) bool, done func()) {
-	snapshot, err := h.Snapshot(v)
-	root, ok := snapshot.Tree.Ref()
-	if err != nil || !ok {
-		return func(string) bool { return false }, func() {}
 	}
-	records, reader := h.Loader(snapshot)
-	return func(path string) bool {
-		_, err := tree.Lookup(records, root, path)
-		return err == nil
-	}, func() { _ = reader.Close() }
+	return h.restore(ctx, job{op: op, target: last.Rescue, scope: in, note: o.Message, next: done}, o)
 }
 
-// Finish completes what Interrupted tells of.
+// holder answers whether one of the versions has a path. A version that is gone
+// has none.
+func (h *Held) holder(versions ...Version) (has func(path string) bool, done func()) {
+	var finds []func(path string) bool
+	var closes []func() error
+	for _, v := range versions {
+		snapshot, err := h.Snapshot(v)
+		root, ok := snapshot.Tree.Ref()
+		if err != nil || !ok {
+			continue
+		}
+		records, reader := h.Loader(snapshot)
+		closes = append(closes, reader.Close)
+		finds = append(finds, func(path string) bool {
+			_, err := tree.Lookup(records, root, path)
+			return err == nil
+		})
+	}
+	has = func(path string) bool {
+		return slices.ContainsFunc(finds, func(find func(string) bool) bool { return find(path) })
+	}
+	return has, func() {
+		for _, end := range closes {
+			_ = end()
+		}
+	}
+}
+
+// Finish completes what Interrupted tells of. Only what was there before, or
+// was made by what was interrupted, is removed.
 func (h *Held) Finish(ctx context.Context, o RestoreOptions) (Restored, error) {
-	left, err := h.readJournal(o.Lineage)
+	_, left, err := h.past(o.Lineage)
 	if err != nil {
 		return Restored{}, err
 	}
 	if left == nil {
 		return Restored{}, fmt.Errorf("finish: %w", ErrNoHistory)
 	}
-	before, closeBefore := h.holder(left.Rescue)
-	defer closeBefore()
-	made, closeMade := h.holder(left.Target)
-	defer closeMade()
+	known, closeKnown := h.holder(append([]Version{left.Rescue}, left.Parts...)...)
+	defer closeKnown()
 	kept := map[string]bool{}
 	for _, path := range left.Kept {
 		kept[path] = true
 	}
 	in := o.Scope
 	in.Paths, in.Nested = left.Paths, left.Nested
-	in.Delete = func(path string, _ tree.Entry) bool { return before(path) || made(path) }
+	in.Delete = func(path string, _ tree.Entry) bool { return known(path) }
 	in.Keep = func(path string) bool { return kept[path] }
 	next := func(Version, time.Time) History { return left.Next }
-	return h.restore(ctx, job{left.Op, left.Target, in, o.Message, true, next}, o)
+	return h.restore(ctx, job{op: left.Op, target: left.Target, scope: in, note: o.Message, again: left, next: next}, o)
 }

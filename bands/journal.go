@@ -33,9 +33,12 @@ type Journal struct {
 	Op      Operation `json:"op"`
 	Lineage string    `json:"lineage"`
 	Root    string    `json:"root"`
-	// Target is what the tree was to become, Rescue what it was.
-	Target  Version   `json:"target"`
-	Rescue  Version   `json:"rescue"`
+	// Target is what the tree was to become, Rescue what it was before anything
+	// was interrupted.
+	Target Version `json:"target"`
+	Rescue Version `json:"rescue"`
+	// Parts are the versions that the tree may hold parts of.
+	Parts   []Version `json:"parts"`
 	Started time.Time `json:"started_at"`
 	PID     int       `json:"pid"`
 	Start   uint64    `json:"process_start,omitempty"`
@@ -48,9 +51,10 @@ type Journal struct {
 }
 
 // Interrupted tells of a restore of the lineage that did not end: Finish
-// completes it, Undo takes it back. False while its process is at work.
+// completes it, Undo takes it back, whatever it was. False while its process is
+// at work.
 func (s *Store) Interrupted(lineage string) (Journal, bool) {
-	j, err := s.readJournal(lineage)
+	_, j, err := s.past(lineage)
 	if err != nil || j == nil {
 		return Journal{}, false
 	}

@@ -217,11 +217,13 @@ func (w *world) export(v bands.Version) {
 // tidy says that nothing of a stopped run is left in the store.
 func (w *world) tidy() {
 	w.tb.Helper()
-	entries, err := os.ReadDir(filepath.Join(w.store.Dir(), "checkpoints"))
-	w.must(err)
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), ".") {
-			w.tb.Fatalf("left over: %s", entry.Name())
+	for _, name := range []string{"", "checkpoints", "bands"} {
+		entries, err := os.ReadDir(filepath.Join(w.store.Dir(), name))
+		w.must(err)
+		for _, entry := range entries {
+			if strings.HasPrefix(entry.Name(), ".") || strings.Contains(entry.Name(), "tmp") {
+				w.tb.Fatalf("left over: %s", filepath.Join(name, entry.Name()))
+			}
 		}
 	}
 }

@@ -125,7 +125,7 @@ type job struct {
 	target Version
 	scope  Scope
 	note   string
-	again  bool // it completes another that was interrupted
+	again  *Journal // of what was interrupted, if this completes it or takes it back
 	// next is the history once it is done, for the rescue that it gets.
 	next func(rescue Version, at time.Time) History
 }
@@ -138,15 +138,18 @@ func (h *Held) Restore(ctx context.Context, target Version, o RestoreOptions) (R
 	if err != nil {
 		return Restored{}, err
 	}
-	again := left != nil && left.Op == OpRestore && left.Target == target
+	again := left
+	if left != nil && (left.Op != OpRestore || left.Target != target) {
+		again = nil
+	}
 	next := func(rescue Version, at time.Time) History {
-		if again {
+		if again != nil {
 			return past // it has the first attempt's rescue
 		}
 		turn := Turn{Rescue: rescue, Target: target, At: at, Note: o.Message, Paths: o.Paths, Nested: o.Nested}
 		return History{Undo: append(past.Undo, turn)}
 	}
-	return h.restore(ctx, job{OpRestore, target, o.Scope, o.Message, again, next}, o)
+	return h.restore(ctx, job{op: OpRestore, target: target, scope: o.Scope, note: o.Message, again: again, next: next}, o)
 }
 
 // restore does the work of Restore, Undo, Redo and Finish.
@@ -200,7 +203,7 @@ func (h *Held) carryOut(ctx context.Context, j job, content *contents, o Restore
 	if err := disk.Sync(o.Options.Root); err != nil {
 		return fmt.Errorf("sync the restored files: %w", err)
 	}
-	if err := h.endJournal(journal, j.again || !done.Plan.Empty()); err != nil {
+	if err := h.endJournal(journal, j.again != nil || !done.Plan.Empty()); err != nil {
 		return err
 	}
 	for _, list := range [][]string{done.Plan.Damaged, done.Plan.Blocked} {
@@ -229,7 +232,11 @@ func (h *Held) journalOf(j job, o RestoreOptions, done *Restored) Journal {
 	journal := Journal{
 		Op: j.op, Lineage: o.Lineage, Root: o.Options.Root, Target: j.target, Rescue: done.Rescue.Version, Started: at,
 		PID: os.Getpid(), Paths: j.scope.Paths, Nested: j.scope.Nested, Kept: done.Plan.Kept,
-		Next: j.next(done.Rescue.Version, at),
+		Parts: []Version{j.target}, Next: j.next(done.Rescue.Version, at),
+	}
+	if j.again != nil {
+		journal.Rescue = j.again.Rescue
+		journal.Parts = append(journal.Parts, j.again.Parts...)
 	}
 	if info, ok := proc.Look(journal.PID); ok {
 		journal.Start = info.Start
