@@ -52,6 +52,7 @@ func TestFSFull(t *testing.T) {
 			dir := testkit.Mount(t, kind, 64)
 			for i, free := range []int64{0, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20} {
 				w := newWorld(t, t, filepath.Join(dir, fmt.Sprint(i)), treetest.Seeded(uint64(i)))
+				w.out = t.TempDir()
 				w.fullStory(t, dir, free)
 				w.remove()
 			}

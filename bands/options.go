@@ -59,6 +59,9 @@ type TakeOptions struct {
 	Late bool
 	// Force ignores floor and cap: for snapshots that the user asked for, and rescues.
 	Force bool
+	// MostFiles and MostBytes are how much may have to be read, 0 for any amount;
+	// beyond that the error is ErrTooMuch. For snapshots that somebody waits for.
+	MostFiles, MostBytes int64
 	// Progress is told how many entries of how many have been read; of 0 where
 	// that isn't known. nil: nobody is.
 	Progress   func(done, total int64)

@@ -21,6 +21,7 @@ type world struct {
 	tb    testkit.TB
 	ctx   contexter
 	dir   string
+	out   string // where exports go
 	tree  *treetest.Tree
 	store *bands.Store
 	opts  bands.Options
@@ -34,7 +35,7 @@ type world struct {
 // newWorld makes the directory dir with an empty tree and a new store in it.
 func newWorld(tb testkit.TB, ctx contexter, dir string, src treetest.Source) *world {
 	tb.Helper()
-	w := &world{tb: tb, ctx: ctx, dir: dir, holds: map[bands.Version]treetest.Model{}}
+	w := &world{tb: tb, ctx: ctx, dir: dir, out: dir, holds: map[bands.Version]treetest.Model{}}
 	for _, name := range []string{"tree", "home"} {
 		w.must(os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
@@ -196,7 +197,7 @@ func (w *world) export(v bands.Version) {
 	w.tb.Helper()
 	snapshot, err := w.store.Snapshot(v)
 	w.must(err)
-	to := filepath.Join(w.dir, "export")
+	to := filepath.Join(w.out, "export")
 	exported, err := w.store.Export(w.ctx.Context(), snapshot, to, bands.ExportOptions{})
 	if err != nil {
 		w.tb.Fatalf("export %v: %v: %v", v, err, exported.Failed)

@@ -22,6 +22,8 @@ var (
 	// ErrRefusedRoot means that the tree is the home directory or the file
 	// system's root.
 	ErrRefusedRoot = errors.New("refused as root of a store")
+	// ErrTooMuch means that more has changed than a snapshot was allowed to read.
+	ErrTooMuch = errors.New("more has changed than there is time for")
 	// ErrNoRoom means that the free-space floor or the cap forbids a snapshot.
 	ErrNoRoom = errors.New("no room for a snapshot")
 )

@@ -147,6 +147,7 @@ func (t *taking) read(ctx context.Context) error {
 func (t *taking) once(ctx context.Context, left leftOut) error {
 	w := t.base.walk(t.set, t.keep)
 	w.stamp, w.coarse = t.stamp.at, t.stamp.coarse
+	w.most = most{files: t.o.MostFiles, bytes: t.o.MostBytes}
 	w.keepLeft, w.leave, w.room = !t.o.Force, left.paths, left.room
 	if t.o.Progress != nil {
 		w.progress = func(done int64) { t.o.Progress(done, left.entries) }

@@ -30,11 +30,13 @@ type walk struct {
 	keepLeft bool  // what the cap left no room for last time stays out
 	leave    map[string]bool
 	room     int64 // new bytes that may be read; negative: any number
+	most     most
 	progress func(done int64)
 	dev      uint64
 
 	entries atomic.Int64
 	fresh   atomic.Int64
+	files   atomic.Int64 // read
 	took    time.Duration
 
 	moved struct {
@@ -49,6 +51,9 @@ type walk struct {
 	err   error
 	notes notes
 }
+
+// most is how much a walk may read, 0 for any amount.
+type most struct{ files, bytes int64 }
 
 // notes are paths that a caller wants to hear of.
 type notes struct{ moving, unreadable, leftOut []string }
@@ -189,7 +194,11 @@ func (w *walk) count(n int) {
 
 // take makes room for so many bytes that are about to be read.
 func (w *walk) take(bytes int64) error {
-	if sum := w.fresh.Add(bytes); w.room >= 0 && sum > w.room {
+	sum, files := w.fresh.Add(bytes), w.files.Add(1)
+	switch {
+	case w.most.bytes > 0 && sum > w.most.bytes, w.most.files > 0 && files > w.most.files:
+		return ErrTooMuch
+	case w.room >= 0 && sum > w.room:
 		return errOverRoom
 	}
 	return nil

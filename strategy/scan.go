@@ -65,6 +65,7 @@ func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, cause bands
 	defer func() { err = errors.Join(err, held.Release()) }()
 	taken, err = r.take(ctx, held, bands.TakeOptions{
 		Cause: bands.Auto, Message: autoMessage, Causality: cause, SkipUnchanged: true,
+		MostFiles: takeNowFiles, MostBytes: takeNowBytes,
 	})
 	if err == nil {
 		err = r.forsaken(ctx, store, held, taken)

@@ -125,9 +125,21 @@ func (r *Recorder) settleRequest(ctx context.Context, held *bands.Held, taken ba
 		return r.pair(ctx, held, taken.Snapshot, q, late)
 	case q.Cause == bands.Prompt && !taken.Unchanged && r.turnWrote(ctx, q):
 		return held.MarkLate(taken.Snapshot.Version)
+	case q.Cause == bands.Auto && !taken.Unchanged:
+		return r.annotateLater(ctx, held, taken.Snapshot.Version, q)
 	default:
 		return nil
 	}
+}
+
+// annotateLater lets the snapshot of a stop, which a child takes, tell what the
+// session is, if it is still what it was at the stop.
+func (r *Recorder) annotateLater(ctx context.Context, held *bands.Held, v bands.Version, q request) error {
+	s, err := r.Sessions.Load(q.Causality.Session)
+	if err != nil || s.TurnID != q.Causality.Turn || s.Phase == session.Active {
+		return nil //nolint:nilerr // a later stop tells more
+	}
+	return writeMoment(held.Store, v, r.moment(ctx, s))
 }
 
 // turnWrote says whether the turn that a prompt began has called a tool that

@@ -61,8 +61,8 @@ func noXattrs(err error) bool {
 // block is what a file system allocates at least.
 const block = 4096
 
-// dataOf are the parts of a file that are no hole, as offset+length, and ""
-// for a file without holes. A hole of the last bytes counts.
+// dataOf are the parts of a file that are no hole, as offset+length in whole
+// blocks, and "" for a file without holes. A hole at the end counts.
 func dataOf(full string, size int64) (string, error) {
 	f, err := os.Open(full)
 	if err != nil {
@@ -70,11 +70,13 @@ func dataOf(full string, size int64) (string, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	var b strings.Builder
-	var data int64
+	holes := false
+	first, last := int64(0), int64(0) // of the part at hand
 	for at := int64(0); at < size; {
 		start, err := f.Seek(at, unix.SEEK_DATA)
 		if errors.Is(err, unix.ENXIO) {
-			break // only a hole is left
+			holes = true // only a hole is left
+			break
 		}
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
 			return "", nil // no holes here
@@ -82,17 +84,24 @@ func dataOf(full string, size int64) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("find data: %w", err)
 		}
-		end, err := f.Seek(start, unix.SEEK_HOLE)
-		if err != nil {
+		if at, err = f.Seek(start, unix.SEEK_HOLE); err != nil {
 			return "", fmt.Errorf("find a hole: %w", err)
 		}
-		end = min(end, size)
-		fmt.Fprintf(&b, "%d+%d ", start, end-start)
-		data += end - start
-		at = end
+		if start -= start % block; start > last {
+			note(&b, first, last)
+			holes, first = true, start
+		}
+		last = min(at+block-1-(at+block-1)%block, size)
 	}
-	if data == size {
+	if !holes {
 		return "", nil
 	}
+	note(&b, first, last)
 	return "data " + b.String(), nil
+}
+
+func note(b *strings.Builder, first, last int64) {
+	if last > first {
+		fmt.Fprintf(b, "%d+%d ", first, last-first)
+	}
 }

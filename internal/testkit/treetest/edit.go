@@ -4,6 +4,7 @@ package treetest
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strings"
 	"time"
@@ -222,7 +223,10 @@ func (t *Tree) xattr(path string) {
 	}
 	t.allow(path)
 	values := []string{"value", "", "\x00\xff", strings.Repeat("v", 1000)}
-	t.must(unix.Lsetxattr(t.full(path), name, []byte(values[t.src(len(values), "value")]), 0))
+	err := unix.Lsetxattr(t.full(path), name, []byte(values[t.src(len(values), "value")]), 0)
+	if !errors.Is(err, unix.ENOSPC) { // a small block holds few of them
+		t.must(err)
+	}
 }
 
 // mode is one that leaves the owner able to read, and root in no better place.
