@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -68,18 +67,22 @@ func (h *Held) Sweep() error {
 // DropCaches removes what only makes snapshots fast. The next one reads
 // everything, and stores anew what the store doesn't have whole.
 func (h *Held) DropCaches() error {
-	failed := []error{band.ResetDedupe(h.path(dedupeFile))}
-	caches, err := filepath.Glob(filepath.Join(escapeGlob(h.dir), statPrefix+"*"))
-	failed = append(failed, err)
-	for _, path := range caches {
-		failed = append(failed, removeFile(path))
+	if err := band.ResetDedupe(h.path(dedupeFile)); err != nil {
+		return err
 	}
-	return errors.Join(failed...)
-}
-
-// escapeGlob makes a path a pattern that matches it.
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	entries, err := os.ReadDir(h.dir)
+	if err != nil {
+		return fmt.Errorf("drop caches: %w", err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), statPrefix) {
+			continue
+		}
+		if err := removeFile(h.path(e.Name())); err != nil {
+			return fmt.Errorf("drop caches: %w", err)
+		}
+	}
+	return nil
 }
 
 func removeAll(path string) error {
@@ -98,4 +101,9 @@ func removeFile(path string) error {
 		return err
 	}
 	return nil
+}
+
+// escapeGlob makes a path a pattern that matches it.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

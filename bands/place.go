@@ -31,6 +31,7 @@ func (h *Held) place(f band.File, dir string, parent Snapshot) error {
 				return nil
 			}
 		}
+	default: // a copy
 	}
 	return disk.Place(h.Linking(), from, to)
 }

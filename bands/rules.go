@@ -75,11 +75,11 @@ func below(root, p string) (string, bool) {
 
 // settled is the path without symbolic links, as far as it is there.
 func settled(p string) string {
-	real, err := filepath.EvalSymlinks(p)
+	direct, err := filepath.EvalSymlinks(p)
 	if err != nil {
 		return filepath.Clean(p)
 	}
-	return real
+	return direct
 }
 
 // literalPath is the one path that a pattern is about, if there is only one.

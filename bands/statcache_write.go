@@ -63,13 +63,15 @@ func newStatNode(own statLine, r dirRecord, entries int) *statNode {
 // add appends an entry.
 func (n *statNode) add(e *statLine) {
 	le := binary.LittleEndian
-	b := append(n.block, byte(len(e.name)), byte(len(e.name)>>8), e.kind, byte(e.reason))
+	b := n.block
+	b = append(b, byte(len(e.name)), byte(len(e.name)>>8), e.kind, byte(e.reason))
 	b = le.AppendUint32(b, e.mode)
 	b = le.AppendUint64(b, e.ino)
 	b = le.AppendUint64(b, uint64(e.mtime))
 	b = le.AppendUint64(b, uint64(e.ctime))
 	b = le.AppendUint64(b, uint64(e.size))
-	n.block = append(b, e.name...)
+	b = append(b, e.name...)
+	n.block = b
 	le.PutUint32(n.block, uint32(len(n.block)))
 	le.PutUint32(n.block[4:], le.Uint32(n.block[4:])+1)
 }
@@ -84,7 +86,6 @@ func (n *statNode) addDir(name string, kid statKid) {
 // statWriter writes a stat cache from front to back.
 type statWriter struct {
 	to  *bufio.Writer
-	sum io.Writer
 	pos uint64
 	old *statCache
 	err error

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -227,11 +224,6 @@ func (t *taking) publish() (Snapshot, error) {
 	// Who reads the link looks at the reservation first: the next snapshot makes
 	// it, if this can't.
 	_ = t.link(t.set.Lineage, version)
-	if t.o.Durability == SyncSystem {
-		if err := disk.Sync(t.dir); err != nil {
-			return Snapshot{}, fmt.Errorf("sync: %w", err)
-		}
-	}
 	return snap, nil
 }
 
@@ -269,11 +261,7 @@ func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
 	if err != nil {
 		return err
 	}
-	write := disk.WriteDurable
-	if t.o.Durability == SyncSystem {
-		write = disk.WriteCache
-	}
-	if err := write(filepath.Join(making, snapshotFile), data, 0o600); err != nil {
+	if err := t.write(filepath.Join(making, snapshotFile), data); err != nil {
 		return err
 	}
 	if err := disk.Step("rename", t.SnapshotDir(snap.Version)); err != nil {
@@ -282,10 +270,22 @@ func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
 	if err := os.Rename(making, t.SnapshotDir(snap.Version)); err != nil {
 		return err
 	}
-	if t.o.Durability == SyncSystem {
-		return nil
-	}
 	return syncPath(t.path(snapshotsFolder))
+}
+
+// write writes the last file of a snapshot: with it all of the snapshot is on
+// the disk.
+func (t *taking) write(path string, data []byte) error {
+	if t.o.Durability == SyncFiles {
+		return disk.WriteDurable(path, data, 0o600)
+	}
+	if err := disk.WriteCache(path, data, 0o600); err != nil {
+		return err
+	}
+	if err := disk.Sync(t.dir); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	return nil
 }
 
 // changes counts the paths that differ from the parent. What can't be read
@@ -300,128 +300,4 @@ func (t *taking) changes(ctx context.Context, snap Snapshot) int {
 		return nil
 	})
 	return count
-}
-
-// stamp is the moment from which on a file's data may not show a change.
-type stamp struct {
-	at     int64
-	coarse bool // the file system keeps no time of the last change
-}
-
-const (
-	// otherClock is how far apart the times of two file systems may be, or the
-	// steps in which one of them counts.
-	otherClock = 2 * time.Second
-	// otherMachine is the same where another machine has the clock.
-	otherMachine = time.Minute
-)
-
-// stamp asks the file system for the time, by writing a file: its clock isn't
-// the process's.
-func (s *Store) stamp(set takeSettings) (stamp, error) {
-	path := s.path(stampFile)
-	if err := disk.Step("write", path); err != nil {
-		return stamp{}, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return stamp{}, err
-	}
-	var here, there disk.Stat
-	_, err = f.WriteAt([]byte{'\n'}, 0)
-	if err == nil {
-		err = disk.StatFile(f, &here)
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return stamp{}, err
-	}
-	root, err := disk.OpenRoot(set.Root)
-	if err != nil {
-		return stamp{}, err
-	}
-	err = root.Self(&there)
-	if err := errors.Join(err, root.Close()); err != nil {
-		return stamp{}, err
-	}
-	space, err := disk.SpaceAt(set.Root)
-	if err != nil {
-		return stamp{}, err
-	}
-	st := stamp{at: here.Ctime, coarse: !exact(space.Type)}
-	switch {
-	case here.Dev != there.Dev && (space.Network || set.space.Network):
-		st.at -= int64(otherMachine)
-	case here.Dev != there.Dev || st.coarse || space.Network:
-		st.at -= int64(otherClock)
-	}
-	return st, nil
-}
-
-// exact says whether the file system keeps the time of each file's last change.
-func exact(name string) bool {
-	switch name {
-	case "ext4", "xfs", "btrfs", "tmpfs", "overlay", "f2fs", "zfs", "bcachefs", "apfs", "nfs", "ceph":
-		return true
-	}
-	return false
-}
-
-// base is the snapshot that a tree is compared with, and its stat cache. Without
-// one everything is read.
-type base struct {
-	snap    Snapshot
-	cache   *statCache
-	records *tree.Records
-	reader  *band.Reader
-	rules   *rules
-}
-
-// openBase finds the stat cache and checks that what it was written for is still
-// there.
-func (s *Store) openBase(set takeSettings) *base {
-	b := &base{rules: newRules(set.Options, s.dir)}
-	cache, err := readStatCache(s.path(statPrefix + set.Lineage))
-	if err != nil {
-		return b
-	}
-	snap, err := s.Snapshot(cache.version)
-	if err != nil || snap.Lineage != set.Lineage || !s.whole(snap) {
-		return b
-	}
-	if ref, _ := snap.Tree.Ref(); ref != cache.root.record().ref {
-		return b
-	}
-	b.snap, b.cache = snap, cache
-	b.records, b.reader = s.Loader(snap)
-	return b
-}
-
-// whole says whether every band of the snapshot is there in its whole length.
-func (s *Store) whole(snap Snapshot) bool {
-	for _, b := range snap.Bands {
-		f, err := band.StatFile(s.SnapshotDir(snap.Version), b.Number)
-		if errors.Is(err, fs.ErrNotExist) {
-			f, err = band.StatFile(s.BandsDir(), b.Number)
-		}
-		if err != nil || f.Length < b.Length {
-			return false
-		}
-	}
-	return true
-}
-
-func (b *base) close() error {
-	if b.reader == nil {
-		return nil
-	}
-	return b.reader.Close()
-}
-
-// walk prepares a walk that compares with the base.
-func (b *base) walk(set takeSettings, to sink) *walk {
-	w := &walk{
-		root: set.Root, rules: b.rules, cache: b.cache, base: b.records, to: to, stamp: math.MaxInt64, keepLeft: true, room: -1,
-	}
-	w.strict = b.cache != nil && b.cache.rules != b.rules.print
-	return w
 }

@@ -124,8 +124,9 @@ func (l *listing) directory() *tree.Directory {
 	var below [][]uint32
 	for i := range l.items {
 		it := &l.items[i]
-		e, rec := it.entry, dirRecord{}
+		e := it.entry
 		if it.isDir() {
+			var rec dirRecord
 			e, rec = it.dirEntry()
 			below = append(below, rec.bands)
 			d.Totals.Add(rec.totals)
@@ -161,8 +162,9 @@ func (it *item) dirEntry() (tree.Entry, dirRecord) {
 			return tree.Entry{}, dirRecord{}
 		case unknown:
 			return unknownEntry(it.kid.name, it.kid.out.reason, &it.kid.st), dirRecord{}
+		default:
+			rec = it.kid.settled()
 		}
-		rec = it.kid.settled()
 	}
 	return tree.Entry{Name: it.line.name, Kind: tree.Dir, Content: rec.ref}, rec
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ func (r *reader) look(ctx context.Context, n *node) ([]*node, error) {
 	if err != nil {
 		return nil, r.lost(n, err)
 	}
+	l.alien = isStore(names)
 	r.kids = r.kids[:0]
 	l.list.items = make([]item, 0, len(names))
 	for _, name := range names {
@@ -51,6 +53,7 @@ type looker struct {
 	list  *listing
 	lines map[string]statLine // the cache's
 	same  bool                // the directory's own data is the cache's
+	alien bool                // it is the store of another repository
 	todo  []int               // items whose content has to be read
 	plain string              // a database that can be read like any file
 	anew  bool                // something is not as in the cache
@@ -135,7 +138,8 @@ func (l *looker) meet(name string) error {
 	it := item{line: l.lineOf(name, st), bytes: min(st.Size, st.Blocks*512)}
 	if why := l.skipped(name, was); why != 0 {
 		it.line = statLine{name: name, kind: statSkip, reason: why}
-		it.entry = unknownEntry(name, why, st)
+		// What isn't looked at may change without the tree being another one.
+		it.entry = unknownEntry(name, why, &disk.Stat{})
 		l.anew = l.anew || !known || was.kind != statSkip || was.reason != why
 		l.list.items = append(l.list.items, it)
 		return nil
@@ -185,6 +189,8 @@ func (l *looker) skipped(name string, was statLine) tree.Reason {
 		return why
 	}
 	switch {
+	case l.alien:
+		return tree.Excluded
 	case !isDir:
 		return 0
 	case l.st.Dev != l.dev:
@@ -274,6 +280,16 @@ func typeReason(st *disk.Stat) tree.Reason {
 	default:
 		return tree.Device
 	}
+}
+
+// isStore says whether a directory with these names is a store.
+func isStore(names []string) bool {
+	for _, name := range []string{infoFile, tagFile, bandsFolder, snapshotsFolder} {
+		if !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // isShared says whether the name is one that a database's shared memory has.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -285,9 +286,13 @@ func cmdCleanOf(s *story, args []string) {
 	}
 }
 
+// bandFile are the files of a store that hold the user's own, and what finds
+// them there.
+var bandFile = regexp.MustCompile(`/entire/store/(bands/.*|checkpoints/v[0-9]+/[0-9]+(\.raw)?|dedupe|stat-[0-9a-f]+)$`)
+
 func (s *story) grepTree(dir, text string) {
 	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || !entry.Type().IsRegular() || bandFile.MatchString(path) {
 			return nil //nolint:nilerr // a folder that isn't there holds nothing
 		}
 		data, err := os.ReadFile(path)
