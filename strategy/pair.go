@@ -96,7 +96,7 @@ func (r *Recorder) forsaken(ctx context.Context, store *bands.Store, held *bands
 	}
 	runs, err := r.alone(ctx)
 	if err != nil {
-		return nil //nolint:nilerr // a child is at it
+		return nil // a child is at it
 	}
 	defer func() { _ = runs.Unlock() }()
 	since := r.lastChange(ctx, store, taken)

@@ -137,44 +137,60 @@ func (r *Recorder) momentsAt(ctx context.Context, store *bands.Store, target ban
 }
 
 // becomeAll makes the sessions what they were, and moves the shadow branch of
-// HEAD to the newest shadow commit among them.
+// HEAD to the newest shadow commit among them. It answers the sessions that
+// changed.
 func (r *Recorder) becomeAll(ctx context.Context, states []*session.State, wanted map[string]Moment) ([]string, error) {
 	head, born, err := r.head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
 	var changed []string
-	var rewrite []*session.State
+	var save, rewrite []*session.State
 	tip := git.OID("")
 	for _, s := range states {
 		m := wanted[s.ID]
 		same := m.Base == head.OID
-		if same && m.Shadow != "" && r.newerShadow(ctx, tip, m.Shadow) {
+		if same && r.newerShadow(ctx, tip, m.Shadow) {
 			tip = m.Shadow
 		}
-		was := slices.Clone(s.FilesTouched)
-		count := s.CheckpointCount
+		before := workOf(s)
 		if err := r.become(ctx, s, m, same); err != nil {
 			return nil, err
 		}
-		if !same && len(s.FilesTouched) > 0 {
+		moved := !same && len(s.FilesTouched) > 0
+		if moved {
 			rewrite = append(rewrite, s)
 		}
-		if !slices.Equal(was, s.FilesTouched) || count != s.CheckpointCount {
+		if !before.equal(s) {
 			changed = append(changed, s.ID)
+		}
+		if moved || !before.equal(s) {
+			save = append(save, s)
 		}
 	}
 	if err := r.moveTip(ctx, head, tip, rewrite); err != nil {
 		return nil, err
 	}
-	for _, s := range states {
-		if slices.Contains(changed, s.ID) || slices.Contains(rewrite, s) {
-			if err := r.Sessions.Save(s); err != nil {
-				return nil, err
-			}
+	for _, s := range save {
+		if err := r.Sessions.Save(s); err != nil {
+			return nil, err
 		}
 	}
 	return changed, nil
+}
+
+// pendingWork is what of a session a rewind changes.
+type pendingWork struct {
+	files []string
+	count int
+}
+
+func workOf(s *session.State) pendingWork {
+	return pendingWork{slices.Clone(s.FilesTouched), s.CheckpointCount}
+}
+
+func (p pendingWork) equal(s *session.State) bool {
+	return p.count == s.CheckpointCount && slices.Equal(p.files, s.FilesTouched)
 }
 
 // become gives a session the pending files of a moment: as they were if HEAD is
@@ -207,9 +223,11 @@ func (r *Recorder) become(ctx context.Context, s *session.State, m Moment, same 
 	return nil
 }
 
-// newerShadow says whether the shadow commit b is there, and not an ancestor of
-// a.
+// newerShadow says whether the shadow commit b is there, and newer than a.
 func (r *Recorder) newerShadow(ctx context.Context, a, b git.OID) bool {
+	if b == "" {
+		return false
+	}
 	later, err := r.Repo.Commit(ctx, string(b))
 	if err != nil {
 		return false

@@ -144,7 +144,7 @@ func (r *Recorder) pointOfCommit(ctx context.Context, spec string, points []Poin
 	if trailer(c.Message, checkpoint.SessionKey) != "" {
 		return Point{ID: string(c.OID), Message: firstLine(c.Message), Date: c.Committer.When, Shadow: c.OID, Session: trailer(c.Message, checkpoint.SessionKey)}, nil
 	}
-	return Point{}, &PointError{spec, "the commit " + git.OID(c.OID).Short() + " has no checkpoint and no snapshot"}
+	return Point{}, &PointError{spec, "the commit " + c.OID.Short() + " has no checkpoint and no snapshot"}
 }
 
 // parseTime reads a time: "10 minutes ago", "yesterday", a date, a time of

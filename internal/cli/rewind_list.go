@@ -104,26 +104,12 @@ func (w *rewinding) label(p strategy.Point) string {
 
 // confirm shows a point and asks what of it is to come back.
 func (w *rewinding) confirm(ctx context.Context, p strategy.Point) error {
-	var options []ui.Option
-	switch {
-	case p.LogsOnly():
-		options = []ui.Option{{Label: "Restore the transcripts", Value: "logs"}, {Label: "Reset the branch to this commit (git reset --hard)", Value: "reset"}}
-	case p.Snapshot == 0:
-		options = []ui.Option{{Label: "Restore the files of the session", Value: "all"}}
-	default:
-		options = []ui.Option{
-			{Label: "Restore the whole tree", Value: "all"},
-			{Label: "Restore only what agents changed", Value: "code"},
-			{Label: "Restore the whole tree and the conversation", Value: "talk"},
-		}
-	}
 	if !p.LogsOnly() {
 		if err := w.preview(ctx, p); err != nil {
 			return err
 		}
 	}
-	options = append(options, ui.Option{Label: "Cancel", Value: ""})
-	answers, err := w.ask.Ask(ctx, ui.Question{Title: "What should come back?", Flag: "--to", Options: options})
+	answers, err := w.ask.Ask(ctx, ui.Question{Title: "What should come back?", Flag: "--to", Options: scopesOf(p)})
 	if err != nil {
 		return err
 	}
@@ -140,4 +126,22 @@ func (w *rewinding) confirm(ctx context.Context, p strategy.Point) error {
 		w.opts.reset = true
 	}
 	return w.goTo(ctx, p)
+}
+
+// scopesOf are the answers to what of a point should come back.
+func scopesOf(p strategy.Point) []ui.Option {
+	cancel := ui.Option{Label: "Cancel", Value: ""}
+	switch {
+	case p.LogsOnly():
+		return []ui.Option{{Label: "Restore the transcripts", Value: "logs"}, {Label: "Reset the branch to this commit (git reset --hard)", Value: "reset"}, cancel}
+	case p.Snapshot == 0:
+		return []ui.Option{{Label: "Restore the files of the session", Value: "all"}, cancel}
+	default:
+		return []ui.Option{
+			{Label: "Restore the whole tree", Value: "all"},
+			{Label: "Restore only what agents changed", Value: "code"},
+			{Label: "Restore the whole tree and the conversation", Value: "talk"},
+			cancel,
+		}
+	}
 }
