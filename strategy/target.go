@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // leastPrefix is how much of an id names a point.
