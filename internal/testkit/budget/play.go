@@ -247,15 +247,20 @@ func (p *play) end() {
 // size is that of all files of the repository's own folder.
 func (p *play) size() int64 {
 	var total int64
+	seen := map[uint64]bool{} // snapshots share files
 	p.b.must(filepath.WalkDir(filepath.Join(p.dir, ".git"), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		info, err := e.Info()
-		if err == nil {
+		if err != nil {
+			return err
+		}
+		if inode := inodeOf(info); inode == 0 || !seen[inode] {
+			seen[inode] = true
 			total += info.Size()
 		}
-		return err
+		return nil
 	}))
 	return total
 }
