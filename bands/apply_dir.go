@@ -88,7 +88,13 @@ func (a *applier) makeDir(n *spot) {
 	if n.err = n.parent.err; n.err != nil {
 		return
 	}
-	if n.err = n.parent.fd.Mkdir(n.name, n.make.Entry.Attr.Mode&0o777|ownerMay); n.err != nil {
+	mode := n.make.Entry.Attr.Mode&0o777 | ownerMay
+	if n.parent.make == nil && n.many() {
+		n.err = a.mkdirApart(n, mode)
+	} else {
+		n.err = n.parent.fd.Mkdir(n.name, mode)
+	}
+	if n.err != nil {
 		return
 	}
 	n.change = &dirChange{want: n.make.Entry.Attr}

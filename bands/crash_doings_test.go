@@ -151,7 +151,7 @@ func stoppedRestore(w *world) {
 		w.tb.Fatalf("it needs a test")
 	}
 	changed(w)
-	w.before = w.tree.Read()
+	before := w.tree.Read()
 	for n := 10; ; n += 7 {
 		doing{name: "restore"}.child(t, w, "crash:"+strconv.Itoa(n), w.dir+"/mark"+strconv.Itoa(n))
 		if _, is := w.store.Interrupted(w.opts.Lineage); is {
@@ -161,14 +161,15 @@ func stoppedRestore(w *world) {
 			t.Fatal("no restore was stopped when it had begun")
 		}
 	}
-	w.adopt(w.before)
+	w.adopt(before)
 }
 
 // afterFinish: a restore that was stopped twice can be finished or taken back.
 func afterFinish(t *testing.T, w *world, n int, _ treetest.Model) {
 	t.Helper()
 	w.whole()
-	w.eitherWay(n, w.holds[1], w.before)
+	before := w.holds[w.versions()[1]] // as the first rescue has it
+	w.eitherWay(n, w.holds[1], before)
 	w.goesOn()
 }
 

@@ -66,13 +66,13 @@ func TestCrashChild(t *testing.T) {
 }
 
 // TestCrash kills the process at each of its writes in turn.
-func TestCrash(t *testing.T) { //nolint:tparallel // the doings within are parallel
+func TestCrash(t *testing.T) {
 	t.Parallel()
 	drills(t, "crash")
 }
 
 // TestCrashWrites lets every write from one on fail, as on a full disk.
-func TestCrashWrites(t *testing.T) { //nolint:tparallel // the doings within are parallel
+func TestCrashWrites(t *testing.T) {
 	t.Parallel()
 	drills(t, "fail")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -51,7 +52,7 @@ func TestFSFull(t *testing.T) {
 			t.Parallel()
 			dir := testkit.Mount(t, kind, 64)
 			for i, free := range []int64{0, 64 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20} {
-				w := newWorld(t, t, filepath.Join(dir, fmt.Sprint(i)), treetest.Seeded(uint64(i)))
+				w := newWorld(t, t, filepath.Join(dir, strconv.Itoa(i)), treetest.Seeded(uint64(i)))
 				w.out = t.TempDir()
 				w.fullStory(t, dir, free)
 				w.remove()
@@ -66,7 +67,7 @@ func (w *world) fullStory(t *testing.T, dir string, free int64) {
 	w.take(bands.TakeOptions{})
 	w.tree.Edit(30)
 	for i := range 40 { // to come in one restore
-		w.must(os.WriteFile(filepath.Join(w.tree.Root, fmt.Sprintf("more-%d", i)), []byte(fmt.Sprint(i)), 0o644))
+		w.must(os.WriteFile(filepath.Join(w.tree.Root, fmt.Sprintf("more-%d", i)), []byte(strconv.Itoa(i)), 0o644))
 	}
 	w.take(bands.TakeOptions{})
 	w.tree.Edit(10)

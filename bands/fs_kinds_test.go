@@ -3,9 +3,9 @@
 package bands_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +33,7 @@ func TestFSStories(t *testing.T) {
 			t.Parallel()
 			dir := testkit.Mount(t, kind, 400)
 			for seed := range 12 {
-				w := newWorld(t, t, filepath.Join(dir, fmt.Sprint(seed)), treetest.Seeded(uint64(seed)))
+				w := newWorld(t, t, filepath.Join(dir, strconv.Itoa(seed)), treetest.Seeded(uint64(seed)))
 				if got := w.store.Linking(); got != linking {
 					t.Fatalf("linked by %s, want %s", got, linking)
 				}
@@ -106,7 +106,7 @@ func used(t *testing.T, dir string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	if err := unix.Syncfs(int(f.Fd())); err != nil {
 		t.Fatal(err)
 	}

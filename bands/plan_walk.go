@@ -20,6 +20,7 @@ type planner struct {
 	busy      map[string]bool // main files of databases that stay as they are
 	seen      map[string]bool // paths of the scope that were met
 	linked    []linkPair      // files with several names, on either side
+	lost      *lostCheck      // of files that have nothing in their place
 }
 
 // linkPair is a path that has several names now or in the target.
@@ -39,7 +40,10 @@ func (p *planner) run(ctx context.Context, now, want band.Ref) error {
 		return err
 	}
 	if now.Hash != want.Hash {
-		if _, err := p.merge(ctx, "", w, t, p.plan); err != nil {
+		p.lost = newLostCheck(p.content)
+		_, err := p.merge(ctx, "", w, t, p.plan)
+		p.lost.end(p.plan)
+		if err != nil {
 			return err
 		}
 		if p.scope.relate("") == inside {
@@ -214,7 +218,9 @@ func isDir(e *tree.Entry) bool { return e != nil && e.Kind == tree.Dir }
 
 // file plans what is a file or symlink in the target, and no directory now.
 func (p *planner) file(path string, was, want *tree.Entry, out *Plan) {
-	if !p.content.whole(want) {
+	if was == nil {
+		p.lost.check(path, want)
+	} else if !p.content.whole(want) {
 		out.Damaged = append(out.Damaged, path)
 		return
 	}

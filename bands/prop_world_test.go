@@ -27,9 +27,6 @@ type world struct {
 	opts  bands.Options
 	holds map[bands.Version]treetest.Model
 	last  bands.Version // the highest there ever was
-	took  time.Duration // of the last snapshot
-	// before is the tree before something was stopped.
-	before treetest.Model
 }
 
 // newWorld makes the directory dir with an empty tree and a new store in it.
@@ -79,13 +76,11 @@ func (w *world) take(o bands.TakeOptions) bands.Taken {
 	}
 	model := w.tree.Read()
 	var taken bands.Taken
-	began := time.Now()
 	w.hold(func(h *bands.Held) error {
 		var err error
 		taken, err = h.Take(w.ctx.Context(), o)
 		return err
 	})
-	w.took = time.Since(began)
 	if len(taken.Moving)+len(taken.Unreadable) > 0 {
 		w.tb.Fatalf("nothing moves, all can be read: %q %q", taken.Moving, taken.Unreadable)
 	}

@@ -5,7 +5,9 @@ package bands_test
 import (
 	"bufio"
 	"io/fs"
+	"os"
 	"os/exec"
+	"testing"
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -37,4 +39,19 @@ func (r *rig) openElsewhere(name string) (release func()) {
 	}
 	r.t.Cleanup(release)
 	return release
+}
+
+// allocated is how much of the disk a file takes.
+func allocated(t *testing.T, path string) int64 {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var st disk.Stat
+	if err := disk.StatFile(f, &st); err != nil {
+		t.Fatal(err)
+	}
+	return st.Blocks * 512
 }

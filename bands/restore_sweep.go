@@ -3,6 +3,7 @@ package bands
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -51,7 +52,7 @@ func (s *treeSweep) directory(ctx context.Context, dir *disk.DirFD, path string)
 		if dtype == disk.TypeDir || dtype == disk.TypeUnknown { // opening it tells
 			dirs = append(dirs, string(name))
 		}
-		if dtype != disk.TypeDir && isTemp(string(name)) {
+		if isTemp(string(name)) {
 			temps = append(temps, string(name))
 		}
 		return nil
@@ -60,10 +61,11 @@ func (s *treeSweep) directory(ctx context.Context, dir *disk.DirFD, path string)
 		return err
 	}
 	for _, name := range temps {
-		if err := unlinkIfThere(dir, name); err != nil {
+		if err := sweepTemp(dir, name); err != nil {
 			return err
 		}
 	}
+	dirs = slices.DeleteFunc(dirs, isTemp)
 	for _, name := range dirs {
 		if err := s.enter(ctx, dir, joinPath(path, name)); err != nil {
 			return err
@@ -86,4 +88,28 @@ func (s *treeSweep) enter(ctx context.Context, parent *disk.DirFD, path string) 
 	}
 	_ = dir.Close()
 	return err
+}
+
+// sweepTemp removes a temporary file, or a directory in which one was to be
+// made, with empty ones in it.
+func sweepTemp(parent *disk.DirFD, name string) error {
+	dir, err := parent.Open(name)
+	if err != nil {
+		return unlinkIfThere(parent, name)
+	}
+	var names []string
+	err = dir.Names(make([]byte, 8<<10), func(name []byte, _ byte) error {
+		names = append(names, string(name))
+		return nil
+	})
+	for _, n := range names {
+		if err == nil {
+			err = dir.Rmdir(n)
+		}
+	}
+	_ = dir.Close()
+	if err != nil {
+		return nil //nolint:nilerr // there is something in it: it is none of ours
+	}
+	return parent.Rmdir(name)
 }

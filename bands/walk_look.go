@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -246,51 +243,3 @@ func (l *looker) entryBefore(name string) *tree.Entry {
 func (l *looker) differs(names []string) bool {
 	return l.anew || !l.same || len(l.todo) > 0 || len(names) != len(l.lines) || len(l.list.items) != len(l.lines)
 }
-
-// unknownEntry is the entry of what isn't held.
-func unknownEntry(name string, why tree.Reason, st *disk.Stat) tree.Entry {
-	return tree.Entry{Name: name, Kind: tree.Unknown, Reason: why, Attr: attrOf(st)}
-}
-
-// attrOf is what stat tells of a file besides its content.
-func attrOf(st *disk.Stat) tree.Attr {
-	return tree.Attr{Mode: st.Mode & disk.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime).UTC()}
-}
-
-func xattrsOf(list []disk.Xattr) []tree.Xattr {
-	if len(list) == 0 {
-		return nil
-	}
-	all := make([]tree.Xattr, 0, len(list))
-	for _, x := range list {
-		all = append(all, tree.Xattr{Name: x.Name, Value: x.Value})
-	}
-	return all
-}
-
-// typeReason is why the file can't be held, by its type; 0 if it can.
-func typeReason(st *disk.Stat) tree.Reason {
-	switch st.Mode & disk.ModeType {
-	case disk.ModeRegular, disk.ModeSymlink, disk.ModeDir:
-		return 0
-	case disk.ModeFIFO:
-		return tree.FIFO
-	case disk.ModeSocket:
-		return tree.Socket
-	default:
-		return tree.Device
-	}
-}
-
-// isStore says whether a directory with these names is a store.
-func isStore(names []string) bool {
-	for _, name := range []string{infoFile, tagFile, bandsFolder, snapshotsFolder} {
-		if !slices.Contains(names, name) {
-			return false
-		}
-	}
-	return true
-}
-
-// isShared says whether the name is one that a database's shared memory has.
-func isShared(name string) bool { return strings.HasSuffix(name, "-shm") }

@@ -28,6 +28,13 @@ func pastPath(store *bands.Store, v bands.Version) string {
 	return filepath.Join(store.SnapshotDir(v), "sessions.json")
 }
 
+// keptPast says whether the sessions of a rescue are known: they are written
+// before any session is changed.
+func keptPast(store *bands.Store, v bands.Version) bool {
+	_, err := os.Lstat(pastPath(store, v))
+	return err == nil
+}
+
 // realign makes the sessions of this worktree what they were when the tree was
 // what it is now again: their pending files, their count and the shadow branch.
 // What they were until now is kept beside the rescue snapshot. It answers the
@@ -49,6 +56,9 @@ func (r *Recorder) realign(ctx context.Context, store *bands.Store, done bands.R
 			var err error
 			changed, err = r.dropClean(ctx, states, paths)
 			return err
+		}
+		if done.Target.Cause == bands.Rescue && !keptPast(store, done.Target.Version) {
+			return nil // the restore that took it never came to the sessions
 		}
 		wanted, err := r.momentsAt(ctx, store, done.Target, states)
 		if err != nil {

@@ -1,0 +1,135 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, name := range []string{"a", ".env", "node_modules/x/y", ".claude/settings.json", "lib/.git/HEAD", "lib/build/out"} {
+		r.write(name, name)
+	}
+	snapshot := r.snapshot(r.take())
+	var asked []string
+	ignored := func(_ context.Context, paths []string) ([]string, error) {
+		asked = append(asked, paths...)
+		return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+			return p != ".env" && p != "node_modules/" && !strings.HasSuffix(p, "build/")
+		}), nil
+	}
+	to := filepath.Join(t.TempDir(), "to")
+	done, err := r.store.Export(t.Context(), snapshot, to, bands.ExportOptions{Ignored: ignored})
+	r.must(err)
+	if diff := cmp.Diff([]string{".env", "node_modules/", "lib/build/"}, done.LeftOut); diff != "" {
+		t.Error(diff)
+	}
+	if slices.Contains(asked, "node_modules/x/") {
+		t.Error("it was asked below an ignored directory")
+	}
+	files := func(dir string) (list []string) {
+		r.must(filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				rel, _ := filepath.Rel(dir, p)
+				list = append(list, rel)
+			}
+			return err
+		}))
+		return list
+	}
+	if diff := cmp.Diff([]string{".claude/settings.json", "a", "lib/.git/HEAD"}, files(to)); diff != "" {
+		t.Error(diff)
+	}
+	all := filepath.Join(t.TempDir(), "all")
+	if _, err := r.store.Export(t.Context(), snapshot, all, bands.ExportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(all); len(got) != 6 {
+		t.Errorf("%q", got)
+	}
+	if _, err := r.store.Export(t.Context(), snapshot, all, bands.ExportOptions{}); !errors.Is(err, bands.ErrNotEmpty) {
+		t.Errorf("over what is there: %v", err)
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	large := strings.Repeat("0123456789abcdef", 400_000)
+	r.write("dir/large", large)
+	r.must(os.Symlink("dir/large", r.path("link")))
+	sparse, err := os.Create(r.path("sparse"))
+	r.must(err)
+	_, err = sparse.WriteAt([]byte("end"), 3<<20)
+	r.must(errors.Join(err, sparse.Close()))
+	snapshot := r.snapshot(r.take())
+	for name, want := range map[string]string{
+		"dir/large": large, "./dir//large": large, "link": "dir/large", "sparse": strings.Repeat("\x00", 3<<20) + "end",
+	} {
+		var out bytes.Buffer
+		if err := r.store.ReadFile(snapshot, name, &out); err != nil || out.String() != want {
+			t.Errorf("%s: %d bytes, %v", name, out.Len(), err)
+		}
+	}
+	for name, want := range map[string]error{"dir": bands.ErrIsDirectory, "nowhere": fs.ErrNotExist, "dir/large/x": fs.ErrNotExist} {
+		if err := r.store.ReadFile(snapshot, name, &bytes.Buffer{}); !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSparseFilesAreRestoredSparse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	f, err := os.Create(r.path("sparse"))
+	r.must(err)
+	_, err = f.WriteAt([]byte("end"), 64<<20)
+	r.must(errors.Join(err, f.Close()))
+	v := r.take()
+	r.remove("sparse")
+	r.restore(v, bands.Scope{})
+	var out bytes.Buffer
+	r.must(r.store.ReadFile(r.snapshot(v), "sparse", &out))
+	got, err := os.ReadFile(r.path("sparse"))
+	if err != nil || !bytes.Equal(got, out.Bytes()) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if size := allocated(t, r.path("sparse")); size > 1<<20 {
+		t.Errorf("it takes %d bytes", size)
+	}
+}
+
+// Many files come into a directory that is made apart: it is the same directory.
+func TestRestoreOfADirectoryOfManyFiles(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.must(os.MkdirAll(r.path("many/deep"), 0o750))
+	for i := range 2100 {
+		r.must(os.WriteFile(r.path("many/deep/file"+strconv.Itoa(i)), nil, 0o600))
+	}
+	v := r.take()
+	r.remove("many")
+	done := r.restore(v, bands.Scope{})
+	if diff := cmp.Diff([]string(nil), steps(r.plan(v, bands.Scope{}))); diff != "" {
+		t.Error(diff)
+	}
+	entries, err := os.ReadDir(r.root)
+	if err != nil || len(entries) != 1 || done.Verified != 2100 {
+		t.Errorf("%v, %v, %d verified", entries, err, done.Verified)
+	}
+}
