@@ -2,6 +2,7 @@ package bands
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -17,12 +18,7 @@ func (n *spot) many() bool {
 		if count += len(n.steps); count >= manyFiles {
 			return true
 		}
-		for _, kid := range n.kids {
-			if visit(kid) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(n.kids, visit)
 	}
 	return visit(n)
 }

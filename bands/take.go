@@ -107,15 +107,8 @@ func (t *taking) storeRoom() (int64, error) {
 	if t.o.Force {
 		return -1, nil
 	}
-	files, err := band.Files(t.BandsDir())
-	if err != nil {
-		return 0, err
-	}
-	room := t.set.Cap
-	for _, f := range files {
-		room -= f.Length
-	}
-	return max(room, 0), nil
+	taken, err := t.bandsSize()
+	return max(t.set.Cap-taken, 0), err
 }
 
 // read walks the tree, as often as it takes: once, unless the cache or what it

@@ -81,11 +81,16 @@ func (s *Store) quickSize() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	taken, err := s.bandsSize()
+	return taken + int64(len(versions))*snapshotRoom, err
+}
+
+// bandsSize is what the bands take on the disk: what was pruned out of them
+// takes nothing.
+func (s *Store) bandsSize() (int64, error) {
 	z := sizer{seen: map[inode]bool{}}
-	if err := z.dir(s.BandsDir(), "."); err != nil {
-		return 0, err
-	}
-	return z.sum + int64(len(versions))*snapshotRoom, nil
+	err := z.dir(s.BandsDir(), ".")
+	return z.sum, err
 }
 
 // snapshotRoom is about what a snapshot takes beside the bands: a folder and a

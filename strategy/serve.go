@@ -41,7 +41,11 @@ func (r *Recorder) Snapshot(ctx context.Context) error {
 	}
 	defer func() { _ = turn.Unlock() }()
 	for list := r.requests(ctx); len(list) > 0; list = r.requests(ctx) {
-		if err := r.serve(ctx, store, list); err != nil {
+		err := r.serve(ctx, store, list)
+		if errors.Is(err, bands.ErrNoRoom) {
+			err = r.serveFull(ctx, store, list)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -54,7 +58,7 @@ func (r *Recorder) tidy(ctx context.Context, store *bands.Store) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(held.Sweep(), r.thin(ctx, held), held.Release())
+	return errors.Join(held.Sweep(), r.prune(ctx, held, (*bands.Held).MaybePrune), held.Release())
 }
 
 // myTurn answers the lock of the child that serves, nil if another one waits
@@ -86,10 +90,6 @@ func (r *Recorder) serve(ctx context.Context, store *bands.Store, list []request
 	taken, err := r.take(ctx, held, bands.TakeOptions{
 		Cause: lead.Cause, Message: lead.message(), Causality: lead.Causality, SkipUnchanged: true,
 	})
-	if errors.Is(err, bands.ErrNoRoom) {
-		r.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
-		return errors.Join(r.missAll(list), err)
-	}
 	if err != nil {
 		return err
 	}
@@ -100,6 +100,23 @@ func (r *Recorder) serve(ctx context.Context, store *bands.Store, list []request
 		}
 	}
 	return served(list)
+}
+
+// serveFull makes room in the store and serves the requests, or gives them up.
+func (r *Recorder) serveFull(ctx context.Context, store *bands.Store, list []request) error {
+	held, err := store.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.prune(ctx, held, (*bands.Held).Prune), held.Release()); err != nil {
+		return err
+	}
+	err = r.serve(ctx, store, list)
+	if !errors.Is(err, bands.ErrNoRoom) {
+		return err
+	}
+	r.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
+	return r.missAll(list)
 }
 
 // missAll gives up what was asked for.
@@ -194,32 +211,39 @@ func changesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, old
 	return store.Changes(ctx, before, s, visit)
 }
 
-// thin lets snapshots go that the store has no room for, and the shadow commits
+// prune lets snapshots go that the store has no room for, and the shadow commits
 // that only they held.
-func (r *Recorder) thin(ctx context.Context, held *bands.Held) error {
-	policy := bands.Policy{Now: r.Env.Now(), Cap: r.Options.Bands.Cap}
-	if policy.Cap == 0 {
-		if space, err := disk.SpaceAt(held.Dir()); err == nil {
-			policy.Cap = bands.DefaultCap(space.Total)
-		}
+func (r *Recorder) prune(ctx context.Context, held *bands.Held, how func(*bands.Held, context.Context, bands.Policy) (bands.Pruned, error)) error {
+	policy, on := r.policy(ctx, held)
+	if !on {
+		return nil
 	}
-	if r.Env.Registry != nil {
-		config, err := r.Env.Registry.Config()
-		if err != nil {
-			r.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
-		}
-		if config.NoPrune {
-			return nil
-		}
-		policy.Keep = config.Keep
-	}
-	pruned, err := held.MaybePrune(ctx, policy)
+	pruned, err := how(held, ctx, policy)
 	if err != nil || len(pruned.Versions) == 0 {
 		return err
 	}
 	r.Log.InfoContext(ctx, "snapshots thinned", "removed", len(pruned.Versions), "freed", pruned.Freed)
 	r.enter(ctx, func(known *bands.Registry) error { return known.Forget(ctx, held.Store, pruned.Versions...) })
 	return r.release(ctx, held)
+}
+
+// policy is what stays in the store, false if the user lets nothing go.
+func (r *Recorder) policy(ctx context.Context, held *bands.Held) (bands.Policy, bool) {
+	policy := bands.Policy{Now: r.Env.Now(), Cap: r.Options.Bands.Cap}
+	if policy.Cap == 0 {
+		if space, err := disk.SpaceAt(held.Dir()); err == nil {
+			policy.Cap = bands.DefaultCap(space.Total)
+		}
+	}
+	if r.Env.Registry == nil {
+		return policy, true
+	}
+	config, err := r.Env.Registry.Config()
+	if err != nil {
+		r.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
+	}
+	policy.Keep = config.Keep
+	return policy, !config.NoPrune
 }
 
 // release drops the refs of rescue snapshots that have gone.
