@@ -179,6 +179,12 @@ func (c *contents) fill(f *os.File, e *tree.Entry, s *scratch) error {
 	if err != nil {
 		return err
 	}
+	if e.Parts {
+		// First, since what is written past a file's end may allocate more than it needs.
+		if err := f.Truncate(e.Size); err != nil {
+			return err
+		}
+	}
 	off := int64(0)
 	for i := range list {
 		p := &list[i]
@@ -193,9 +199,6 @@ func (c *contents) fill(f *os.File, e *tree.Entry, s *scratch) error {
 			return err
 		}
 		off += p.Length
-	}
-	if e.Parts {
-		return f.Truncate(e.Size) // a hole at the end
 	}
 	return nil
 }

@@ -92,8 +92,8 @@ type Directory struct {
 
 // Totals counts what is below a directory.
 type Totals struct {
-	Files   int64 // files and symlinks
-	Dirs    int64
-	Unknown int64
-	Bytes   int64 // lengths of files
+	Files   int64 `json:"files"` // files and symlinks
+	Dirs    int64 `json:"dirs"`
+	Unknown int64 `json:"unknown"`
+	Bytes   int64 `json:"bytes"` // lengths of files
 }
