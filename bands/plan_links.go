@@ -127,7 +127,51 @@ func (r *relinker) run() error {
 		}
 		r.alone(l)
 	}
+	return r.keepTimes()
+}
+
+// keepTimes lets the directories in which names are joined, and nothing else
+// differs, have their times afterwards.
+func (r *relinker) keepTimes() error {
+	for i := range r.p.plan.Steps {
+		dir := parentOf(r.p.plan.Steps[i].Path)
+		if _, known := r.p.plan.dirs[dir]; known || r.p.scope.relate(dir) != inside {
+			continue
+		}
+		was, err := r.directory(0, dir)
+		if err != nil {
+			return err
+		}
+		want, err := r.directory(1, dir)
+		if err != nil {
+			return err
+		}
+		if was != nil && want != nil {
+			r.p.plan.dirs[dir] = dirChange{was.Attr, want.Attr}
+		}
+	}
 	return nil
+}
+
+// directory is the directory on one side, as lookup's; nil if there is none.
+func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
+	loader := r.p.now
+	if side == 1 {
+		loader = r.p.want
+	}
+	ref := r.at[side]
+	if path != "" {
+		e, err := r.lookup(side, path)
+		if err != nil || e == nil || e.Kind != tree.Dir {
+			return nil, err
+		}
+		ref = e.Content
+	}
+	d, err := loader.Directory(ref)
+	if side == 1 && damaged(err) {
+		return nil, nil //nolint:nilnil // no directory is an answer
+	}
+	return d, err
 }
 
 // alone gives a file that has one name in the target a content of its own.
