@@ -38,7 +38,7 @@ func (v Version) String() string { return "v" + strconv.Itoa(int(v)) }
 func ParseVersion(s string) (Version, error) {
 	n, err := strconv.ParseUint(strings.TrimPrefix(s, "v"), 10, 31)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%q is no version: versions are v1, v2, ...", s)
+		return 0, fmt.Errorf("%q is no version; write v1, v2 and so on", s)
 	}
 	return Version(n), nil
 }
