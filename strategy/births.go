@@ -20,6 +20,7 @@ type births struct {
 	human  map[string]bool // made at any other time
 	turned map[string]bool // made, changed or removed in a turn
 	turns  []*turnChanges  // turns that are under way
+	sparse map[string]bool // tracked files of a sparse checkout: git brings and takes them
 }
 
 // birthsSince looks through the snapshots that came after v in this worktree.
@@ -43,7 +44,10 @@ func (r *Recorder) birthsSince(ctx context.Context, store *bands.Store, target b
 		}
 		before = s
 	}
-	b.turns, err = r.openTurns(ctx)
+	if b.turns, err = r.openTurns(ctx); err != nil {
+		return nil, err
+	}
+	b.sparse, err = r.sparseFiles(ctx)
 	return b, err
 }
 
@@ -77,6 +81,23 @@ func (b *births) add(ctx context.Context, store *bands.Store, from, to bands.Sna
 	})
 }
 
+// sparseFiles are the tracked files of a sparse checkout, none of any other: one
+// that a snapshot lacks may only have been outside the cone.
+func (r *Recorder) sparseFiles(ctx context.Context) (map[string]bool, error) {
+	if _, err := os.Lstat(filepath.Join(r.Repo.GitDir, "info", "sparse-checkout")); err != nil {
+		return nil, nil //nolint:nilerr // it isn't sparse
+	}
+	tracked, err := r.Repo.Tracked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]bool, len(tracked))
+	for _, p := range tracked {
+		files[p] = true
+	}
+	return files, nil
+}
+
 // openTurns are the turns under way in this worktree, with what their
 // transcripts tell by now.
 func (r *Recorder) openTurns(ctx context.Context) ([]*turnChanges, error) {
@@ -95,6 +116,9 @@ func (r *Recorder) openTurns(ctx context.Context) ([]*turnChanges, error) {
 
 // byAgent says whether an agent made the path, which a restore would remove.
 func (b *births) byAgent(path string, _ tree.Entry) bool {
+	if b.sparse[path] {
+		return false
+	}
 	if b.agent[path] || b.human[path] {
 		return b.agent[path]
 	}

@@ -29,3 +29,12 @@ func (r *Repo) Ignored(ctx context.Context, paths []string) ([]string, error) {
 	}
 	return ignored, nil
 }
+
+// Tracked are the paths of the index.
+func (r *Repo) Tracked(ctx context.Context) ([]string, error) {
+	out, err := r.Run(ctx, "ls-files", "-z")
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+}
