@@ -16,7 +16,7 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test check-format difftest fs race e2e-claude bench fuzz crash lint fmt tools clean
+.PHONY: help build install demo test check-format difftest fs soak property race e2e-claude bench bench-bands fuzz crash lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -26,10 +26,13 @@ help:
 	@echo 'difftest    the same findings as gitleaks'
 	@echo 'race        all tests with the race detector (needs a C compiler)'
 	@echo 'crash       stop the program at every write of every hook'
+	@echo 'soak        10,000 snapshots under a cap'
+	@echo 'property    random trees and edits, more of them'
 	@echo 'fs          other, full and read-only file systems (needs root, xfsprogs, btrfs-progs)'
 	@echo 'fuzz        every fuzz target for FUZZTIME ($(FUZZTIME))'
 	@echo 'e2e-claude  the genuine agent against a scripted model: LAB=folder'
 	@echo 'bench       hooks and commands: BENCH=folder (needs a C compiler, Python)'
+	@echo 'bench-bands snapshots and restores of a large tree'
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
 build:
@@ -64,9 +67,24 @@ race:
 crash:
 	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 20m -run Crash
 	go test -tags faults ./hooks/... -run FailingWrite
+	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
 
 fs:
 	./testdata/fs/run.sh
+
+# 10,000 snapshots under a cap: some minutes. Fewer: SOAK_SNAPSHOTS=1000.
+soak:
+	go test -tags soak -count=1 -timeout 60m -v -run '^TestSoak' ./bands
+
+# Random trees and edits: RAPID=5000 for a long run.
+RAPID ?= 500
+property:
+	go test -count=1 -timeout 60m -run '^TestProp' ./bands -rapid.checks=$(RAPID) -rapid.nofailfile
+
+# Snapshots and restores of 70,000 files, beside restic, borg and cp where they
+# are installed. BANDBENCHFLAGS='-snapshots 10000' measures that many, too.
+bench-bands: build
+	go run ./internal/testkit/bandbench -bin bin/agentfs -cache "$(CACHE)/bands" $(BANDBENCHFLAGS)
 
 fuzz:
 	@for file in $$(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^func Fuzz'); do \

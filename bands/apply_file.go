@@ -32,13 +32,30 @@ func (a *applier) file(dir *disk.DirFD, s *Step, buf *scratch) error {
 // replaceBy puts temp in the place of name if that is what was captured, or gone.
 func replaceBy(dir *disk.DirFD, temp, name string, was *tree.Entry) error {
 	err := unchanged(dir, name, was)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case err == nil && was.Kind == tree.File:
+		err = exchange(dir, temp, name)
+	case err == nil, errors.Is(err, fs.ErrNotExist):
 		err = dir.Rename(temp, name)
 	}
 	if err != nil {
 		return errors.Join(err, dir.Unlink(temp))
 	}
 	return nil
+}
+
+// exchange lets the two names change places and removes what was in the place.
+// A rename onto a file that is there would make ext4 write the new one to the
+// disk at once, each by itself; here one sync at the end does for all.
+func exchange(dir *disk.DirFD, temp, name string) error {
+	err := dir.Exchange(temp, name)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return dir.Rename(temp, name)
+	}
+	if err != nil {
+		return err
+	}
+	return dir.Unlink(temp)
 }
 
 // write makes name, which must not be there, what the entry says.

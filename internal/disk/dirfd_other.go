@@ -34,6 +34,7 @@ func (d *DirFD) Create(name string, _ uint32) (*os.File, error) { return nil, d.
 func (d *DirFD) Mkdir(name string, _ uint32) error              { return d.none("mkdir", name) }
 func (d *DirFD) Rename(_, to string) error                      { return d.none("rename", to) }
 func (d *DirFD) RenameTo(_ string, _ *DirFD, to string) error   { return d.none("rename", to) }
+func (d *DirFD) Exchange(_, to string) error                    { return d.none("exchange", to) }
 func (d *DirFD) Unlink(name string) error                       { return d.none("unlink", name) }
 func (d *DirFD) Rmdir(name string) error                        { return d.none("rmdir", name) }
 func (d *DirFD) Symlink(_, name string) error                   { return d.none("symlink", name) }

@@ -224,6 +224,15 @@ func (d *DirFD) RenameTo(from string, other *DirFD, to string) error {
 	return other.change("rename", to, func() error { return unix.Renameat(d.fd, from, other.fd, to) })
 }
 
+// Exchange lets two entries change places in one step; errors.ErrUnsupported
+// where the system or the file system can't.
+func (d *DirFD) Exchange(a, b string) error {
+	if err := checkName(a); err != nil {
+		return d.fail("exchange", a, err)
+	}
+	return d.change("exchange", b, func() error { return exchange(d.fd, a, b) })
+}
+
 // Unlink removes the entry name, which is no directory.
 func (d *DirFD) Unlink(name string) error {
 	return d.change("unlink", name, func() error { return unix.Unlinkat(d.fd, name, 0) })
