@@ -61,6 +61,14 @@ func (h *Held) Prune(ctx context.Context, p Policy) (Pruned, error) {
 	return Pruned{Versions: w.gone, Before: before, Freed: max(before-w.size, 0)}, err
 }
 
+// MakeRoom is Prune where a snapshot found none: it goes on until an eighth of
+// the cap is free, as what the snapshot needs isn't known.
+func (h *Held) MakeRoom(ctx context.Context, p Policy) (Pruned, error) {
+	const part = 8
+	p.Cap -= p.Cap / part
+	return h.Prune(ctx, p)
+}
+
 // needed are the versions that an interrupted restore needs.
 func (h *Held) needed(snaps []Snapshot) map[Version]bool {
 	list := map[Version]bool{}

@@ -107,7 +107,7 @@ func (t *taking) storeRoom() (int64, error) {
 	if t.o.Force {
 		return -1, nil
 	}
-	taken, err := t.bandsSize()
+	taken, err := t.quickSize()
 	return max(t.set.Cap-taken, 0), err
 }
 

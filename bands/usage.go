@@ -81,16 +81,9 @@ func (s *Store) quickSize() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	taken, err := s.bandsSize()
-	return taken + int64(len(versions))*snapshotRoom, err
-}
-
-// bandsSize is what the bands take on the disk: what was pruned out of them
-// takes nothing.
-func (s *Store) bandsSize() (int64, error) {
 	z := sizer{seen: map[inode]bool{}}
-	err := z.dir(s.BandsDir(), ".")
-	return z.sum, err
+	err = errors.Join(z.dir(s.BandsDir(), "."), z.files(s.dir))
+	return z.sum + int64(len(versions))*snapshotRoom, err
 }
 
 // snapshotRoom is about what a snapshot takes beside the bands: a folder and a
@@ -120,6 +113,16 @@ func (z *sizer) dir(above, name string) error {
 			z.sum += st.Blocks * 512
 		case !z.seen[inode{st.Dev, st.Ino}]:
 			z.seen[inode{st.Dev, st.Ino}] = true
+			z.sum += st.Blocks * 512
+		}
+		return nil
+	})
+}
+
+// files adds what is in a folder itself.
+func (z *sizer) files(path string) error {
+	return eachFile(path, func(_ string, st disk.Stat) error {
+		if st.Mode&modeType != modeDir {
 			z.sum += st.Blocks * 512
 		}
 		return nil

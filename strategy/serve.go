@@ -108,7 +108,7 @@ func (r *Recorder) serveFull(ctx context.Context, store *bands.Store, list []req
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(r.prune(ctx, held, (*bands.Held).Prune), held.Release()); err != nil {
+	if err := errors.Join(r.prune(ctx, held, (*bands.Held).MakeRoom), held.Release()); err != nil {
 		return err
 	}
 	err = r.serve(ctx, store, list)

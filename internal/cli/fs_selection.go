@@ -43,20 +43,25 @@ func (s *selection) take(ctx context.Context, o bands.TakeOptions) (taken bands.
 	} else {
 		err = s.fs.Streams.Count("Reading the tree", read)
 	}
+	if errors.Is(err, bands.ErrNoRoom) {
+		if err = s.thin(ctx, o.Cause, held.MakeRoom); err == nil {
+			taken, err = held.Take(ctx, o)
+		}
+	}
 	if err != nil || taken.Unchanged {
 		return taken, err
 	}
 	s.record(ctx, taken.Snapshot)
-	return taken, s.thin(ctx, held, o.Cause)
+	return taken, s.thin(ctx, o.Cause, held.MaybePrune)
 }
 
 // thin removes automatic snapshots that are one too many.
-func (s *selection) thin(ctx context.Context, held *bands.Held, cause bands.Cause) error {
+func (s *selection) thin(ctx context.Context, cause bands.Cause, prune func(context.Context, bands.Policy) (bands.Pruned, error)) error {
 	config, err := s.known.Config()
 	if cause != bands.Auto || err != nil || config.NoPrune {
 		return nil //nolint:nilerr // status tells of a bad config.toml; a snapshot doesn't fail by it
 	}
-	pruned, err := held.MaybePrune(ctx, s.policy(config.Keep))
+	pruned, err := prune(ctx, s.policy(config.Keep))
 	s.forget(ctx, pruned.Versions)
 	return err
 }
