@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -73,17 +75,78 @@ func (w *rewinding) choose(ctx context.Context) error {
 		options = append(options, ui.Option{Label: w.label(p), Value: points[i].ID})
 	}
 	options = append(options, ui.Option{Label: "Cancel", Value: ""})
-	answers, err := w.ask.Ask(ctx, ui.Question{Title: "Go back to", Flag: "--to", Options: options})
+	seen := map[string]string{}
+	answers, err := w.ask.Ask(ctx, ui.Question{Title: "Go back to", Flag: "--to", Options: options}, ui.Question{
+		Title: "What should come back?", Flag: "--to",
+		Then: func(earlier []string) (string, []ui.Option) {
+			p, chosen := pointWith(points, earlier[0])
+			if !chosen {
+				return "", nil
+			}
+			if _, known := seen[p.ID]; !known {
+				seen[p.ID] = w.glance(ctx, p)
+			}
+			return seen[p.ID], scopesOf(p)
+		},
+	})
 	if err != nil {
 		return err
 	}
+	p, chosen := pointWith(points, answers[0])
+	if !chosen || answers[1] == "" || answers[1] == answerCancel {
+		return ui.ErrAborted
+	}
+	return w.goChosen(ctx, p, answers[1])
+}
+
+func pointWith(points []strategy.Point, id string) (strategy.Point, bool) {
 	for _, p := range points {
-		if p.ID == answers[0] && answers[0] != "" {
-			return w.confirm(ctx, p)
+		if p.ID == id && id != "" {
+			return p, true
 		}
 	}
-	return ui.ErrAborted
+	return strategy.Point{}, false
 }
+
+// glance is the beginning of a preview.
+func (w *rewinding) glance(ctx context.Context, p strategy.Point) string {
+	const most = 12
+	if p.LogsOnly() {
+		return ""
+	}
+	var out, notes bytes.Buffer
+	quiet := *w
+	app := *w.app
+	app.Streams.Out, app.Streams.Err, app.Streams.Terminal = &out, &notes, ui.Terminal{}
+	quiet.app = &app
+	if err := quiet.preview(ctx, p); err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(out.String()+notes.String(), "\n"), "\n")
+	if len(lines) > most {
+		last := lines[len(lines)-1]
+		lines = append(lines[:most-1], fmt.Sprintf("... and %d more lines", len(lines)-most), last)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// goChosen goes to a point in the scope that a person chose.
+func (w *rewinding) goChosen(ctx context.Context, p strategy.Point, scope string) error {
+	switch scope {
+	case "code":
+		w.opts.code = true
+	case "talk":
+		w.opts.conversation = true
+	case "logs":
+		w.opts.logsOnly = true
+	case "reset":
+		w.opts.reset = true
+	}
+	return w.goTo(ctx, p)
+}
+
+// answerCancel is the answer of a person who wants nothing.
+const answerCancel = "cancel"
 
 // label is a line of the list of points.
 func (w *rewinding) label(p strategy.Point) string {
@@ -102,46 +165,18 @@ func (w *rewinding) label(p strategy.Point) string {
 	return strings.TrimRight(name+strings.Repeat(" ", max(1, 9-len(name)))+ui.Ago(w.Now(), p.Date)+"  "+ui.Line(p.Message, width)+kind, " ")
 }
 
-// confirm shows a point and asks what of it is to come back.
-func (w *rewinding) confirm(ctx context.Context, p strategy.Point) error {
-	if !p.LogsOnly() {
-		if err := w.preview(ctx, p); err != nil {
-			return err
-		}
-	}
-	answers, err := w.ask.Ask(ctx, ui.Question{Title: "What should come back?", Flag: "--to", Options: scopesOf(p)})
-	if err != nil {
-		return err
-	}
-	switch answers[0] {
-	case "":
-		return ui.ErrAborted
-	case "code":
-		w.opts.code = true
-	case "talk":
-		w.opts.conversation = true
-	case "logs":
-		w.opts.logsOnly = true
-	case "reset":
-		w.opts.reset = true
-	}
-	return w.goTo(ctx, p)
-}
-
 // scopesOf are the answers to what of a point should come back.
 func scopesOf(p strategy.Point) []ui.Option {
-	cancel := ui.Option{Label: "Cancel", Value: ""}
+	cancel := ui.Option{Label: "Cancel", Value: answerCancel}
 	switch {
 	case p.LogsOnly():
 		return []ui.Option{{Label: "Restore the transcripts", Value: "logs"}, {Label: "Reset the branch to this commit (git reset --hard)", Value: "reset"}, cancel}
 	case p.Snapshot == 0:
 		return []ui.Option{{Label: "Restore the files of the session", Value: "all"}, cancel}
-	default:
-		return []ui.Option{
-			{Label: "Restore the whole tree", Value: "all"},
-			{Label: "Restore only what agents changed", Value: "code"},
-			{Label: "Restore the whole tree and the conversation", Value: "talk"},
-			cancel,
-		}
 	}
+	all := []ui.Option{{Label: "Restore the whole tree", Value: "all"}, {Label: "Restore only what agents changed", Value: "code"}}
+	if p.Session != "" {
+		all = append(all, ui.Option{Label: "Restore the whole tree and the conversation", Value: "talk"})
+	}
+	return append(all, cancel)
 }

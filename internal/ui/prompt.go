@@ -30,6 +30,10 @@ type Question struct {
 	Help    string
 	Flag    string
 	Options []Option
+	// Then makes Help and Options, which count in place of the others, of the
+	// answers to the questions before. No options: the question isn't asked, and
+	// its answer is empty. It may be called more than once.
+	Then func(earlier []string) (help string, options []Option)
 }
 
 // Option is one of several answers: what it is called, and what it means to
@@ -63,23 +67,70 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 	if !p.Interactive() {
 		return nil, &NoTerminalError{Title: questions[0].Title, Flag: questions[0].Flag}
 	}
+	if p.streams.Terminal.Accessible {
+		return p.askOneByOne(ctx, questions)
+	}
 	answers := make([]string, len(questions))
 	groups := make([]*huh.Group, len(questions))
 	for i, q := range questions {
-		if p.streams.Terminal.Accessible && q.Help != "" {
-			q.Title += " " + q.Help // which is not shown there
+		if q.Then != nil {
+			groups[i] = following(q, answers, i)
+			continue
 		}
 		groups[i] = huh.NewGroup(field(q, &answers[i]))
 	}
 	form := huh.NewForm(groups...).WithOutput(p.streams.Err)
-	if p.streams.Terminal.Accessible {
-		return answers, p.askInLines(ctx, form)
-	}
 	err := form.WithInput(p.streams.In).RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
 		return nil, ErrAborted
 	}
 	return answers, err
+}
+
+// askOneByOne asks in lines, where forms don't get in each other's way.
+func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]string, error) {
+	answers := make([]string, len(questions))
+	in := &lines{from: p.streams.In}
+	for i, q := range questions {
+		if q.Then != nil {
+			var help string
+			help, q.Options = q.Then(answers[:i])
+			if len(q.Options) == 0 {
+				continue
+			}
+			p.streams.Notef("%s", help)
+		} else if q.Help != "" {
+			q.Title += " " + q.Help // which is not shown there
+		}
+		form := huh.NewForm(huh.NewGroup(field(q, &answers[i]))).WithOutput(p.streams.Err)
+		if err := p.askInLines(ctx, form, in); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}
+
+// following is the group of a question that depends on the answers before it.
+func following(q Question, answers []string, i int) *huh.Group {
+	before := &answers[i-1]
+	choices := func() []huh.Option[string] {
+		_, options := q.Then(answers[:i])
+		return choicesOf(options)
+	}
+	help := func() string {
+		text, _ := q.Then(answers[:i])
+		return text
+	}
+	ask := huh.NewSelect[string]().Title(q.Title).DescriptionFunc(help, before).OptionsFunc(choices, before).Value(&answers[i])
+	return huh.NewGroup(ask).WithHideFunc(func() bool { return len(choices()) == 0 })
+}
+
+func choicesOf(options []Option) []huh.Option[string] {
+	choices := make([]huh.Option[string], len(options))
+	for i, o := range options {
+		choices[i] = huh.NewOption(o.Label, o.Value)
+	}
+	return choices
 }
 
 func field(q Question, answer *string) huh.Field { //nolint:ireturn // one of two kinds of field
@@ -88,11 +139,7 @@ func field(q Question, answer *string) huh.Field { //nolint:ireturn // one of tw
 		return huh.NewConfirm().Title(q.Title).Description(q.Help).Accessor(&yesNo{answer})
 	}
 	*answer = q.Options[0].Value
-	choices := make([]huh.Option[string], len(q.Options))
-	for i, o := range q.Options {
-		choices[i] = huh.NewOption(o.Label, o.Value)
-	}
-	return huh.NewSelect[string]().Title(q.Title).Description(q.Help).Options(choices...).Value(answer)
+	return huh.NewSelect[string]().Title(q.Title).Description(q.Help).Options(choicesOf(q.Options)...).Value(answer)
 }
 
 // yesNo lets a yes or no question answer with a word.
@@ -111,8 +158,7 @@ func (y *yesNo) Set(yes bool) {
 
 // askInLines runs a form that reads lines. Reading can't be interrupted, so
 // when ctx ends the reader is left behind, and dies with the process.
-func (p *Prompter) askInLines(ctx context.Context, form *huh.Form) error {
-	in := &lines{from: p.streams.In}
+func (p *Prompter) askInLines(ctx context.Context, form *huh.Form, in *lines) error {
 	form = form.WithAccessible(true).WithInput(in)
 	answered := make(chan error, 1)
 	go func() { answered <- form.RunWithContext(ctx) }()

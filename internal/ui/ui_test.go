@@ -142,3 +142,33 @@ func TestProgressOfAQuickStepIsSilent(t *testing.T) {
 		t.Errorf("%v %q", err, out.String())
 	}
 }
+
+func TestAQuestionDependsOnTheOneBefore(t *testing.T) {
+	t.Parallel()
+	fruit := ui.Question{Title: "Which?", Flag: "--x", Options: []ui.Option{{Label: "Apple", Value: "apple"}, {Label: "None", Value: ""}}}
+	more := ui.Question{Title: "How?", Flag: "--y", Then: func(earlier []string) (string, []ui.Option) {
+		if earlier[0] == "" {
+			return "", nil
+		}
+		return "about " + earlier[0], []ui.Option{{Label: "Raw", Value: "raw"}, {Label: "Baked", Value: "baked"}}
+	}}
+	for name, c := range map[string]struct {
+		typed string
+		want  []string
+	}{
+		"asked":     {"1\n2\n", []string{"apple", "baked"}},
+		"not asked": {"2\n", []string{"", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			got, err := lines(strings.NewReader(c.typed), &out).Ask(t.Context(), fruit, more)
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+			if strings.Contains(out.String(), "about apple") != (c.want[1] != "") {
+				t.Errorf("said %q", out.String())
+			}
+		})
+	}
+}
