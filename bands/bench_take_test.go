@@ -30,7 +30,7 @@ func BenchmarkTake(b *testing.B) {
 			b.StopTimer()
 			store := newStore(b, filepath.Join(b.TempDir(), "store"))
 			b.StartTimer()
-			snap(b, store, bands.TakeOptions{Options: options, Durability: bands.SyncSystem})
+			snap(b, store, bands.TakeOptions{Options: options})
 		}
 	})
 	store := newStore(b, filepath.Join(b.TempDir(), "store"))

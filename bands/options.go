@@ -36,17 +36,6 @@ type Options struct {
 	Workers int
 }
 
-// Durability says what is on disk for certain when a snapshot has been taken.
-type Durability int
-
-const (
-	// SyncFiles syncs each file that was written: for a few, and in hooks.
-	SyncFiles Durability = iota
-	// SyncSystem syncs the store's file system once: for large snapshots that
-	// somebody waits for anyway.
-	SyncSystem
-)
-
 // TakeOptions say what a snapshot is taken for.
 type TakeOptions struct {
 	Options
@@ -64,8 +53,7 @@ type TakeOptions struct {
 	MostFiles, MostBytes int64
 	// Progress is told how many entries of how many have been read; of 0 where
 	// that isn't known. nil: nobody is.
-	Progress   func(done, total int64)
-	Durability Durability
+	Progress func(done, total int64)
 }
 
 // Taken is what taking a snapshot did.

@@ -93,15 +93,13 @@ func (k *keeper) directory(_ *tree.Directory, data []byte) (band.Ref, error) {
 	return k.add(band.Directory, data)
 }
 
-// finish writes what is buffered, and with sync waits for the disk.
-func (k *keeper) finish(how Durability) error {
+// finish writes what is buffered and waits for the disk: a sync for each band,
+// of which there are few, and none of what others have written.
+func (k *keeper) finish() error {
 	if k.writer == nil {
 		return nil
 	}
-	if how == SyncFiles {
-		return k.writer.Sync()
-	}
-	return k.writer.Flush()
+	return k.writer.Sync()
 }
 
 func (k *keeper) added() int64 {

@@ -190,7 +190,7 @@ func (t *taking) remember(v Version) {
 
 // publish makes the snapshot.
 func (t *taking) publish() (Snapshot, error) {
-	if err := t.keep.finish(t.o.Durability); err != nil {
+	if err := t.keep.finish(); err != nil {
 		return Snapshot{}, err
 	}
 	rec := t.top.settled()
@@ -254,7 +254,7 @@ func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := t.write(filepath.Join(making, snapshotFile), data); err != nil {
+	if err := disk.WriteDurable(filepath.Join(making, snapshotFile), data, 0o600); err != nil {
 		return err
 	}
 	if err := disk.Step("rename", t.SnapshotDir(snap.Version)); err != nil {
@@ -264,21 +264,6 @@ func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
 		return err
 	}
 	return syncPath(t.path(snapshotsFolder))
-}
-
-// write writes the last file of a snapshot: with it all of the snapshot is on
-// the disk.
-func (t *taking) write(path string, data []byte) error {
-	if t.o.Durability == SyncFiles {
-		return disk.WriteDurable(path, data, 0o600)
-	}
-	if err := disk.WriteCache(path, data, 0o600); err != nil {
-		return err
-	}
-	if err := disk.Sync(t.dir); err != nil {
-		return fmt.Errorf("sync: %w", err)
-	}
-	return nil
 }
 
 // changes counts the paths that differ from the parent. What can't be read

@@ -180,7 +180,7 @@ func (r *Recorder) TakeFirst(ctx context.Context, store *bands.Store, tick func(
 		return bands.Taken{}, err
 	}
 	taken, err := r.take(ctx, held, bands.TakeOptions{
-		Cause: bands.Auto, Message: "enabled", SkipUnchanged: true, Progress: tick, Durability: bands.SyncSystem,
+		Cause: bands.Auto, Message: "enabled", SkipUnchanged: true, Progress: tick,
 	})
 	return taken, errors.Join(err, held.Release())
 }

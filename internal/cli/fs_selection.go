@@ -29,10 +29,7 @@ func (s *selection) take(ctx context.Context, o bands.TakeOptions) (taken bands.
 		return taken, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	o.Options, o.Durability = s.options, bands.SyncFiles
-	if _, ok, err := s.Latest(s.options.Lineage); err == nil && !ok {
-		o.Durability = bands.SyncSystem
-	}
+	o.Options = s.options
 	read := func(tick func(done, total int64)) (err error) {
 		o.Progress = tick
 		taken, err = held.Take(ctx, o)
