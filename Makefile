@@ -44,6 +44,8 @@ install:
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" ./testdata/demo/demo.sh
 
+# Fewer random trees than `make property`.
+test: export RAPID_CHECKS := 40
 test: check-format
 	go vet ./...
 	go test ./...
