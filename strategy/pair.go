@@ -18,7 +18,7 @@ func (r *Recorder) reserve(ctx context.Context, id checkpoint.ID, commit git.OID
 	if _, err := r.snapshots(); err != nil {
 		return
 	}
-	q := request{Cause: bands.Commit, Pair: string(id), Commit: string(commit), Causality: bands.Causality{Commit: string(commit)}}
+	q := request{Cause: bands.Commit, Pair: string(id), Commit: string(commit), Late: r.belated, Causality: bands.Causality{Commit: string(commit)}}
 	if s := r.running(ctx); s != nil {
 		q.Causality = r.causality(s, Input{})
 		q.Causality.Commit = string(commit)
@@ -102,7 +102,7 @@ func (r *Recorder) forsaken(ctx context.Context, store *bands.Store, held *bands
 	since := r.lastChange(ctx, store, taken)
 	var done []request
 	for _, q := range list {
-		exact := taken.Unchanged && taken.Snapshot.Created.Before(q.asked) || !taken.Unchanged && since.Before(q.asked)
+		exact := !q.Late && (taken.Unchanged && taken.Snapshot.Created.Before(q.asked) || !taken.Unchanged && since.Before(q.asked))
 		switch {
 		case q.Pair == "":
 			done = append(done, q)

@@ -87,6 +87,8 @@ type Recorder struct {
 	Recovered int
 
 	user *git.Signature // once asked for
+	// belated says that a decision is carried out some time after its commit.
+	belated bool
 }
 
 // identity is who makes commits of ours: the user, now.

@@ -68,6 +68,8 @@ func (r *Recorder) late(ctx context.Context, d Decision, head git.Commit) error 
 	switch {
 	case found:
 		r.Recovered++
+		r.belated = true
+		defer func() { r.belated = false }()
 		return r.applyElsewhere(ctx, d, commit)
 	case head.OID != "", r.Env.Now().Sub(d.Created) > stale:
 		return r.forget(d)

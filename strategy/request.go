@@ -25,6 +25,8 @@ type request struct {
 	Pair      string          `json:"checkpoint_id,omitempty"`
 	Commit    string          `json:"commit,omitempty"`
 	Causality bands.Causality `json:"causality,omitzero"`
+	// Late says that it was asked for some time after the commit.
+	Late bool `json:"late,omitempty"`
 	// Missed says that no snapshot of the moment could be had.
 	Missed bool `json:"missed,omitempty"`
 

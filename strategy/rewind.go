@@ -110,7 +110,7 @@ func (r *Recorder) restoreOptions(o RewindOptions) bands.RestoreOptions {
 // restore carries out a restore under the store's lock, enters its rescue in
 // the catalog, and lets the sessions follow the tree.
 func (r *Recorder) restore(ctx context.Context, store *bands.Store, o RewindOptions, do func(*bands.Held) (bands.Restored, error)) (Rewound, error) {
-	held, err := store.Hold(ctx)
+	held, err := hold(ctx, store, rewindWait)
 	if err != nil {
 		return Rewound{}, err
 	}
@@ -171,7 +171,7 @@ func (r *Recorder) Rescue(ctx context.Context, message string) error {
 	if err != nil {
 		return err
 	}
-	held, err := store.Hold(ctx)
+	held, err := hold(ctx, store, holdWait)
 	if err != nil {
 		return err
 	}

@@ -56,9 +56,7 @@ func (r *Recorder) scan(ctx context.Context, s *session.State, in Input) *bandSc
 
 // takeStop takes the snapshot of a stop, and settles what children have left.
 func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, cause bands.Causality) (taken bands.Taken, err error) {
-	soon, cancel := context.WithTimeout(ctx, shortWait)
-	held, err := store.Hold(soon)
-	cancel()
+	held, err := hold(ctx, store, shortWait)
 	if err != nil {
 		return taken, err
 	}

@@ -54,7 +54,7 @@ func (r *Recorder) Snapshot(ctx context.Context) error {
 
 // tidy removes what killed processes left, and what there is no room for.
 func (r *Recorder) tidy(ctx context.Context, store *bands.Store) error {
-	held, err := store.Hold(ctx)
+	held, err := hold(ctx, store, r.Options.LockTimeout)
 	if err != nil {
 		return err
 	}
@@ -79,9 +79,7 @@ func (r *Recorder) myTurn(ctx context.Context) (*disk.FileLock, error) {
 
 // serve takes one snapshot for all the requests.
 func (r *Recorder) serve(ctx context.Context, store *bands.Store, list []request) (err error) {
-	wait, cancel := context.WithTimeout(ctx, r.Options.LockTimeout)
-	held, err := store.Hold(wait)
-	cancel()
+	held, err := hold(ctx, store, r.Options.LockTimeout)
 	if err != nil {
 		return err
 	}
@@ -104,7 +102,7 @@ func (r *Recorder) serve(ctx context.Context, store *bands.Store, list []request
 
 // serveFull makes room in the store and serves the requests, or gives them up.
 func (r *Recorder) serveFull(ctx context.Context, store *bands.Store, list []request) error {
-	held, err := store.Hold(ctx)
+	held, err := hold(ctx, store, r.Options.LockTimeout)
 	if err != nil {
 		return err
 	}
@@ -138,7 +136,7 @@ func (r *Recorder) missAll(list []request) error {
 func (r *Recorder) settleRequest(ctx context.Context, held *bands.Held, taken bands.Taken, q request, since time.Time) error {
 	switch {
 	case q.Pair != "":
-		late := !taken.Unchanged && !since.Before(q.asked)
+		late := q.Late || !taken.Unchanged && !since.Before(q.asked)
 		return r.pair(ctx, held, taken.Snapshot, q, late)
 	case q.Cause == bands.Prompt && !taken.Unchanged && r.turnWrote(ctx, q):
 		return held.MarkLate(taken.Snapshot.Version)

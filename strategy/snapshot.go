@@ -173,9 +173,24 @@ func (r *Recorder) MakeStore(ctx context.Context) (*bands.Store, error) {
 	return bands.Open(r.StoreDir())
 }
 
+// How long a command waits for the store: a rewind doesn't wait for another one,
+// which it would undo at once.
+const (
+	holdWait   = 10 * time.Second
+	rewindWait = 500 * time.Millisecond
+)
+
+// hold takes the store's lock, or says within the time given that somebody else
+// has it.
+func hold(ctx context.Context, store *bands.Store, wait time.Duration) (*bands.Held, error) {
+	soon, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return store.Hold(soon)
+}
+
 // TakeFirst takes the first snapshot of this worktree, which somebody watches.
 func (r *Recorder) TakeFirst(ctx context.Context, store *bands.Store, tick func(done, total int64)) (bands.Taken, error) {
-	held, err := store.Hold(ctx)
+	held, err := hold(ctx, store, holdWait)
 	if err != nil {
 		return bands.Taken{}, err
 	}

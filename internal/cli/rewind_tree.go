@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -64,6 +65,9 @@ func (w *rewinding) step(ctx context.Context, what string, do func(context.Conte
 
 // stopped explains a restore that did not end.
 func (w *rewinding) stopped(err error, p strategy.Point, done strategy.Rewound) error {
+	if errors.Is(err, disk.ErrLocked) {
+		return hinted(fmt.Errorf("somebody else is at the snapshots: %w", err), "a snapshot or another rewind is under way; try again")
+	}
 	if done.Rescue.Version == 0 {
 		return err
 	}
