@@ -85,7 +85,7 @@ func (b *births) add(ctx context.Context, store *bands.Store, from, to bands.Sna
 // that a snapshot lacks may only have been outside the cone.
 func (r *Recorder) sparseFiles(ctx context.Context) (map[string]bool, error) {
 	if _, err := os.Lstat(filepath.Join(r.Repo.GitDir, "info", "sparse-checkout")); err != nil {
-		return nil, nil //nolint:nilerr // it isn't sparse
+		return map[string]bool{}, nil //nolint:nilerr // it isn't sparse
 	}
 	tracked, err := r.Repo.Tracked(ctx)
 	if err != nil {

@@ -62,7 +62,7 @@ func (r *Recorder) sweep(ctx context.Context) {
 // when a commit after it was (head), or when it is old.
 func (r *Recorder) late(ctx context.Context, d Decision, head git.Commit) error {
 	if _, err := readDecision(r.decisionPath(d)); err != nil {
-		return nil //nolint:nilerr // somebody else has done it meanwhile
+		return nil // somebody else has done it meanwhile
 	}
 	commit, found := r.find(ctx, d)
 	switch {
