@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +36,7 @@ type sessionJSON struct {
 	ActiveAt       *time.Time `json:"active_at,omitempty"`
 	FirstPrompt    string     `json:"first_prompt,omitempty"`
 	PendingFiles   int        `json:"pending_files"`
+	SharedFiles    int        `json:"shared_files,omitempty"`
 	LastCheckpoint string     `json:"last_checkpoint,omitempty"`
 }
 
@@ -85,7 +87,7 @@ func newSessionJSON(s *session.State, branch string) sessionJSON {
 		ID: s.ID, Agent: cmp.Or(s.AgentType, "Agent"), Phase: string(s.Phase),
 		Worktree: s.WorktreePath, Branch: branch,
 		StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
-		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), LastCheckpoint: s.LastCheckpointID,
+		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), SharedFiles: len(s.Recorder.Shared), LastCheckpoint: s.LastCheckpointID,
 	}
 }
 
@@ -183,7 +185,11 @@ func printSession(w ui.Streams, s sessionJSON, now time.Time) {
 	}
 	facts := []string{cmp.Or(s.Phase, string(session.Idle))}
 	if s.PendingFiles > 0 {
-		facts = append(facts, ui.Plural(s.PendingFiles, "file")+" pending")
+		text := ui.Plural(s.PendingFiles, "file") + " pending"
+		if s.SharedFiles > 0 {
+			text += fmt.Sprintf(" (%d maybe another session's)", s.SharedFiles)
+		}
+		facts = append(facts, text)
 	}
 	if s.LastCheckpoint != "" {
 		facts = append(facts, "last checkpoint "+ui.Line(s.LastCheckpoint, 12))
