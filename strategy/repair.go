@@ -50,11 +50,31 @@ const sweepAge = time.Hour
 func (r *Recorder) sweep(ctx context.Context) {
 	own := filepath.Join(r.Repo.Root, ".entire")
 	before := r.Env.Now().Add(-sweepAge)
-	for _, dir := range []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")} {
+	dirs := []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")}
+	for _, dir := range append(dirs, r.storeDirs()...) {
 		if err := disk.SweepTemp(dir, before); err != nil {
 			r.Log.WarnContext(ctx, "temporary files left", "error", err.Error())
 		}
 	}
+}
+
+// storeDirs are the folders of the store that hooks write small files to: of the
+// snapshots only the newest, as others get none any more.
+func (r *Recorder) storeDirs() []string {
+	const newest = 20
+	store, err := r.snapshots()
+	if err != nil {
+		return nil
+	}
+	dirs := []string{r.StoreDir(), r.requestDir()}
+	versions, err := store.Versions()
+	if err != nil {
+		return dirs
+	}
+	for _, v := range versions[max(0, len(versions)-newest):] {
+		dirs = append(dirs, store.SnapshotDir(v))
+	}
+	return dirs
 }
 
 // late carries out a decision that its own hook didn't, if its commit is found

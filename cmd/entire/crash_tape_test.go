@@ -115,6 +115,9 @@ func (f *taped) restore(tb testkit.TB, path string) {
 	tb.Helper()
 	var err error
 	if f.link != "" {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			tb.Fatalf("rewind: %v", err)
+		}
 		err = os.Symlink(f.link, path)
 	} else {
 		if info, gone := os.Lstat(path); gone != nil || info.Mode()&0o200 != 0 { // else git's own, and only touched
