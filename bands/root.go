@@ -14,6 +14,19 @@ import (
 // DefaultCap is the cap of a store on a file system of that many bytes.
 func DefaultCap(total int64) int64 { return min(20<<30, total/10) }
 
+// CapAt is the cap that was set, or if that is 0 the default for the file system
+// of dir; 0 if that isn't known.
+func CapAt(dir string, set int64) int64 {
+	if set > 0 {
+		return set
+	}
+	space, err := disk.SpaceAt(dir)
+	if err != nil {
+		return 0
+	}
+	return DefaultCap(space.Total)
+}
+
 // DefaultFloor is how much of a file system of that many bytes stays free.
 func DefaultFloor(total int64) int64 { return min(5<<30, total/20) }
 

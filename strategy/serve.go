@@ -227,12 +227,7 @@ func (r *Recorder) prune(ctx context.Context, held *bands.Held, how func(*bands.
 
 // policy is what stays in the store, false if the user lets nothing go.
 func (r *Recorder) policy(ctx context.Context, held *bands.Held) (bands.Policy, bool) {
-	policy := bands.Policy{Now: r.Env.Now(), Cap: r.Options.Bands.Cap}
-	if policy.Cap == 0 {
-		if space, err := disk.SpaceAt(held.Dir()); err == nil {
-			policy.Cap = bands.DefaultCap(space.Total)
-		}
-	}
+	policy := bands.Policy{Now: r.Env.Now(), Cap: bands.CapAt(held.Dir(), r.Options.Bands.Cap)}
 	if r.Env.Registry == nil {
 		return policy, true
 	}

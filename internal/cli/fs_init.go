@@ -97,7 +97,7 @@ type storeJSON struct {
 }
 
 func (f *fsApp) newStoreJSON(e bands.Entry) storeJSON {
-	size := effectiveCap(e.Size, e.Dir)
+	size := bands.CapAt(e.Dir, e.Size)
 	s := storeJSON{
 		Name: e.Name, Size: shortSize(size), SizeBytes: size, Mounted: e.Active(), Checkpoints: e.Checkpoints,
 		MountPath: e.Root, BundlePath: e.Dir, CreatedAt: utc(e.Created),

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
@@ -132,20 +131,7 @@ func (s *selection) policy(keep int) bands.Policy {
 }
 
 // cap is how many bytes the store may have.
-func (s *selection) cap() int64 { return effectiveCap(s.options.Cap, s.entry.Dir) }
-
-// effectiveCap is the cap, or the default for the file system of dir; 0 if
-// that isn't known.
-func effectiveCap(limit int64, dir string) int64 {
-	if limit > 0 {
-		return limit
-	}
-	space, err := disk.SpaceAt(dir)
-	if err != nil {
-		return 0
-	}
-	return bands.DefaultCap(space.Total)
-}
+func (s *selection) cap() int64 { return bands.CapAt(s.entry.Dir, s.options.Cap) }
 
 // redact is the beginning of a prompt, without secrets.
 func (f *fsApp) redact(prompt string) string {
