@@ -39,6 +39,18 @@ func (p *Paths) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// Path is one such name.
+type Path string
+
+// MarshalText encodes the name.
+func (p Path) MarshalText() ([]byte, error) { return []byte(quotePath(string(p))), nil }
+
+// UnmarshalText decodes the name.
+func (p *Path) UnmarshalText(text []byte) error {
+	*p = Path(unquotePath(string(text)))
+	return nil
+}
+
 func quotePath(name string) string {
 	if utf8.ValidString(name) && !strings.HasPrefix(name, `"`) {
 		return name

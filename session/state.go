@@ -74,9 +74,10 @@ type Recorder struct {
 	CountedIn string `json:"counted_in,omitempty"`
 	// Applied is the nonce of the last commit decision carried out.
 	Applied string `json:"applied,omitempty"`
-	// Prompts and Usage are the valid lengths of the side files, in bytes.
+	// Prompts, Usage and Steps are the valid lengths of the side files, in bytes.
 	Prompts int64 `json:"prompts,omitempty"`
 	Usage   int64 `json:"usage,omitempty"`
+	Steps   int64 `json:"steps,omitempty"`
 	// Stored is how far the transcript is stored in git.
 	Stored Segments `json:"stored,omitzero"`
 	// Seen is the snapshot that goes with the list of untracked files.

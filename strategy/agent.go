@@ -68,7 +68,7 @@ func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error)
 // what it finds unfinished to a child.
 func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 	start := r.markPrompt(ctx, in.SessionID)
-	err := r.step(ctx, in, session.TurnStart, func(s *session.State, _ *notes) error {
+	err := r.step(ctx, in, session.TurnStart, func(s *session.State, n *notes) error {
 		rec := &s.Recorder
 		rec.Agent, rec.Expect = in.Agent, ""
 		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
@@ -85,6 +85,9 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 		}
 		if rec.Turn.Start.IsZero() { // else an earlier turn has not been saved, and this one goes on with it
 			rec.Turn.Start, rec.Turn.Line = start, rec.Cursor.Lines
+			if err := r.measure(ctx, s, n); err != nil {
+				return err
+			}
 		}
 		rec.Background = false
 		return nil

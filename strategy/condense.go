@@ -2,9 +2,11 @@ package strategy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -19,6 +21,9 @@ type condensed struct {
 	rest     left
 	written  checkpoint.WrittenPrompts
 	complete bool // all of the transcript is stored
+	// pending are the files that were pending before the commit.
+	pending     []string
+	attribution json.RawMessage
 }
 
 // apply does what a decision asks for, now that its commit is made: the
@@ -31,6 +36,8 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 	}
 	ahead := r.promptsAhead(d.Shares)
 	defer ahead.wait()
+	lines := r.linesAhead(ctx, head)
+	defer lines.group.Wait()
 	changes, err := r.committed(ctx, head)
 	if err != nil {
 		return err
@@ -45,9 +52,9 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 		leaving[i] = share.Session
 	}
 	var todo []condensed
-	var puts []checkpoint.Change
+	m := made{head.OID, changes, ahead, lines}
 	for _, share := range shares {
-		c, err := r.condense(ctx, d, share, made{head.OID, changes, ahead})
+		c, err := r.condense(ctx, d, share, m)
 		if errors.Is(err, errApplied) {
 			continue
 		}
@@ -57,6 +64,13 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 		if err := r.giveBack(ctx, &c, dropped[share.Session]); err != nil {
 			return err
 		}
+		todo = append(todo, c)
+	}
+	if len(todo) == len(shares) { // else the checkpoint has it already
+		r.attribute(ctx, d, head, m, todo)
+	}
+	var puts []checkpoint.Change
+	for _, c := range todo {
 		put, err := r.put(ctx, d, c)
 		if err != nil {
 			return err
@@ -65,7 +79,6 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 		if err := r.carry(ctx, refs, c, head, leaving); err != nil {
 			return err
 		}
-		todo = append(todo, c)
 	}
 	if len(puts) > 0 {
 		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: r.Env.Now()}
@@ -111,6 +124,7 @@ type made struct {
 	commit  git.OID
 	changes staged
 	ahead   *promptsAhead
+	lines   *linesAhead
 }
 
 // errApplied means that the decision is in the session's state already.
@@ -149,7 +163,7 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	if err := r.forgetKnown(s.ID, m.changes); err != nil {
 		return condensed{}, err
 	}
-	c := condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete}
+	c := condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete, pending: slices.Clone(s.FilesTouched)}
 	if a, ok := m.ahead.take(s); ok {
 		notes.texts, notes.textsEnd, c.written = a.texts, a.end, a.written
 	}

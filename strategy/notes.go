@@ -11,6 +11,7 @@ import (
 // its state is saved: nobody but the holder of the lock writes them.
 type notes struct {
 	prompts, usage tail
+	steps          tail
 	texts          []string // all prompts, once read, up to textsEnd
 	textsEnd       int64
 	known          []byte // replaces the list of untracked files, unless nil
@@ -63,6 +64,9 @@ func (n *notes) write(store *session.Store, id string) error {
 	}
 	if _, err := store.Side(id, "usage").Append(n.usage.at, n.usage.data); err != nil {
 		return fmt.Errorf("store token counts: %w", err)
+	}
+	if _, err := store.Side(id, "steps").Append(n.steps.at, n.steps.data); err != nil {
+		return fmt.Errorf("store what files were: %w", err)
 	}
 	if n.known == nil {
 		return nil

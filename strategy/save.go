@@ -34,7 +34,7 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 		return err
 	}
 	r.share(ctx, s, touched, changes)
-	if len(touched) > 0 && seen.born {
+	if len(touched) > 0 {
 		if err := r.keep(ctx, s, n, touched, seen); err != nil {
 			return err
 		}
@@ -46,15 +46,21 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 }
 
 // keep stores what the turn said and what it wrote, and prepares its shadow
-// checkpoint.
+// checkpoint. On an unborn branch there is nothing for that to hang on.
 func (r *Recorder) keep(ctx context.Context, s *session.State, n *notes, touched []string, seen sight) error {
 	var wait sync.WaitGroup
 	var entries map[string]git.Edit
 	var failed error
 	guarded(&wait, &failed, func() (err error) { entries, err = r.contents(ctx, touched); return err })
-	complete, err := r.store(ctx, s, redactNow)
+	complete, err := true, error(nil)
+	if seen.born {
+		complete, err = r.store(ctx, s, redactNow)
+	}
 	wait.Wait()
 	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	if err := r.keepSteps(ctx, s, n, stepTurn{touched, entries, seen.head}); err != nil || !seen.born {
 		return err
 	}
 	n.unstored = !complete

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -24,6 +25,9 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 			rec.Incomplete = addID(rec.Incomplete, d.ID)
 		}
 		s.Keep(c.rest.paths)
+		if err := r.settleSteps(ctx, s, c.notes, c.rest.paths); err != nil {
+			return err
+		}
 		counted := counts(s, d)
 		s.CheckpointCount, s.TranscriptStart, s.LastCheckpointID = 0, rec.Cursor.Lines, string(d.ID)
 		if len(c.rest.paths) > 0 {
@@ -79,6 +83,10 @@ func (r *Recorder) settle(ctx context.Context, head git.Commit, except func(id s
 			return err
 		}
 		s.Keep(rest.paths)
+		n := new(notes)
+		if err := errors.Join(r.settleSteps(ctx, s, n, rest.paths), n.write(r.Sessions, s.ID)); err != nil {
+			return err
+		}
 		if err := r.Sessions.Save(s); err != nil {
 			return err
 		}

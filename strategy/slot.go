@@ -29,7 +29,7 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, r.Redact.Path(p))
 	}
 	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
-	slot.Meta.SessionTokenUsage = &total
+	slot.Meta.SessionTokenUsage, slot.Meta.Attribution = &total, c.attribution
 	if counts(s, d) {
 		share := total.Minus(countedBefore(s, d))
 		slot.Meta.TokenUsage = &share

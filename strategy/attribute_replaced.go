@@ -1,0 +1,121 @@
+package strategy
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+// replacedCommit is a commit that another takes the place of, with what its
+// checkpoint tells of its lines.
+type replacedCommit struct {
+	commit git.Commit
+	parent git.Commit // the zero one of a root commit
+	slots  []replacedSlot
+}
+
+// replacedSlot is a session of a replaced commit.
+type replacedSlot struct {
+	session string
+	told    checkpoint.Attribution
+	files   []string // redacted
+}
+
+// replacedCommits are the commits whose place the decision's takes, oldest
+// first.
+func (r *Recorder) replacedCommits(ctx context.Context, d Decision) []replacedCommit {
+	var list []replacedCommit
+	if !d.Amend {
+		return nil
+	}
+	links := r.links()
+	for _, id := range unique(append(slices.Clone(d.Replaced), d.ID)) {
+		i := slices.IndexFunc(links, func(l link) bool { return l.ID == id })
+		if i < 0 {
+			continue
+		}
+		old, ok := r.replacedCommit(ctx, links[i])
+		if ok {
+			list = append(list, old)
+		}
+	}
+	return list
+}
+
+func (r *Recorder) replacedCommit(ctx context.Context, l link) (replacedCommit, bool) {
+	var old replacedCommit
+	var err error
+	if old.commit, err = r.Repo.Commit(ctx, string(l.Commit)); err != nil {
+		return old, false
+	}
+	if len(old.commit.Parents) > 0 {
+		if old.parent, err = r.Repo.Commit(ctx, string(old.commit.Parents[0])); err != nil {
+			return old, false
+		}
+	}
+	stored, err := r.readCheckpoint(ctx, l.ID)
+	if err != nil {
+		return old, false
+	}
+	for _, slot := range stored.Sessions {
+		told, _ := checkpoint.ParseAttribution(slot.Meta.Attribution)
+		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, told: told, files: slot.Meta.FilesTouched})
+	}
+	return old, true
+}
+
+// replacedStates are what the replaced commits had of a file, line by line.
+func (a *attributing) replacedStates(ctx context.Context, f git.FileDiff) []attribution.State {
+	var states []attribution.State
+	for _, old := range a.replaced {
+		now, _, errA := a.r.lookup(ctx, old.commit.Tree, f.Path)
+		before, _, errB := a.r.lookup(ctx, old.parent.Tree, f.Path)
+		if errA != nil || errB != nil || now.OID == before.OID || now.Mode == git.ModeTree || now.Mode == git.ModeModule {
+			continue
+		}
+		content, ok := a.read(ctx, now.OID)
+		if !ok {
+			continue
+		}
+		s := attribution.State{By: attribution.Person, Content: content}
+		a.tell(&s, old, f.Path, before.OID == f.Old)
+		states = append(states, s)
+	}
+	return states
+}
+
+// tell adds to the state what the slots of its commit know of its lines. A slot
+// that tells of no lines at all, as other versions of the tool write it, has
+// those of its files.
+func (a *attributing) tell(s *attribution.State, old replacedCommit, path string, sameBase bool) {
+	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
+	most := bytes.Count(s.Content, []byte{'\n'}) + 1
+	name := a.r.Redact.Path(path)
+	for _, slot := range old.slots {
+		by := attribution.Author(slot.session)
+		if len(slot.told.Files) == 0 && slices.Contains(slot.files, name) && (slot.told.AgentLines > 0 || slot.told.CalculatedAt.IsZero()) {
+			s.By = by
+		}
+		for _, f := range slot.told.Files {
+			if string(f.Path) != name {
+				continue
+			}
+			for _, line := range rangeLines(f.AgentRanges, most) {
+				s.Known.Written[line] = by
+			}
+			for _, line := range rangeLines(f.ModifiedRanges, most) {
+				s.Known.Modified[line] = true
+			}
+			if !sameBase {
+				continue
+			}
+			for _, line := range rangeLines(f.RemovedRanges, largestFile) {
+				s.Known.Removed[line] = by
+			}
+		}
+	}
+}

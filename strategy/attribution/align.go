@@ -1,0 +1,154 @@
+package attribution
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxTable bounds the work on lines that are not unique: beyond it a stretch of
+// them counts as replaced.
+const maxTable = 1 << 20
+
+// gap is a place at which two contents differ: lines a to aEnd of the one gave
+// way to lines b to bEnd of the other.
+type gap struct{ a, aEnd, b, bEnd int }
+
+// align answers where two contents differ, in order. Lines that stand once in
+// both are fixed points; between them the longest common sequence counts. Its
+// time is bounded, and its answer depends on nothing but the contents.
+func align(a, b []int) []gap {
+	var x aligner
+	x.between(a, b, 0, 0)
+	var gaps []gap
+	at := gap{}
+	for _, m := range append(x.matches, match{len(a), len(b)}) {
+		if m.a > at.a || m.b > at.b {
+			gaps = append(gaps, gap{at.a, m.a, at.b, m.b})
+		}
+		at = gap{a: m.a + 1, b: m.b + 1}
+	}
+	return gaps
+}
+
+// match is a pair of equal lines.
+type match struct{ a, b int }
+
+type aligner struct{ matches []match }
+
+// between matches lines of two stretches, which begin at atA and atB.
+func (x *aligner) between(a, b []int, atA, atB int) {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		x.matches = append(x.matches, match{atA, atB})
+		a, b, atA, atB = a[1:], b[1:], atA+1, atB+1
+	}
+	tail := 0
+	for tail < min(len(a), len(b)) && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	endA, endB := len(a)-tail, len(b)-tail
+	x.middle(a[:endA], b[:endB], atA, atB)
+	for i := range tail {
+		x.matches = append(x.matches, match{atA + endA + i, atB + endB + i})
+	}
+}
+
+// middle matches stretches that neither begin nor end alike.
+func (x *aligner) middle(a, b []int, atA, atB int) {
+	if len(a) == 0 || len(b) == 0 {
+		return
+	}
+	anchors := anchors(a, b)
+	if len(anchors) == 0 {
+		x.table(a, b, atA, atB)
+		return
+	}
+	from := match{}
+	for _, m := range append(anchors, match{len(a), len(b)}) {
+		x.between(a[from.a:m.a], b[from.b:m.b], atA+from.a, atB+from.b)
+		if m.a < len(a) {
+			x.matches = append(x.matches, match{atA + m.a, atB + m.b})
+		}
+		from = match{m.a + 1, m.b + 1}
+	}
+}
+
+// anchors are lines that stand once in a and once in b, the most of them that
+// are in the same order in both.
+func anchors(a, b []int) []match {
+	type places struct{ a, b, inA, inB int }
+	at := make(map[int]places, len(a))
+	for i, line := range a {
+		p := at[line]
+		p.a, p.inA = i, p.inA+1
+		at[line] = p
+	}
+	for i, line := range b {
+		if p, ok := at[line]; ok {
+			p.b, p.inB = i, p.inB+1
+			at[line] = p
+		}
+	}
+	var unique []match
+	for i, line := range a {
+		if p := at[line]; p.inA == 1 && p.inB == 1 {
+			unique = append(unique, match{i, p.b})
+		}
+	}
+	return increasing(unique)
+}
+
+// increasing answers the longest run of matches, sorted by a, that is sorted by
+// b too.
+func increasing(list []match) []match {
+	var ends []int // ends[n]: the match that ends the best run of n+1
+	before := make([]int, len(list))
+	for i, m := range list {
+		n, _ := slices.BinarySearchFunc(ends, m.b, func(end, b int) int { return cmp.Compare(list[end].b, b) })
+		before[i] = -1
+		if n > 0 {
+			before[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	run := make([]match, len(ends))
+	for n, i := len(ends)-1, ends[len(ends)-1]; n >= 0; n, i = n-1, before[i] {
+		run[n] = list[i]
+	}
+	return run
+}
+
+// table matches the longest common sequence of two short stretches.
+func (x *aligner) table(a, b []int, atA, atB int) {
+	width := len(b) + 1
+	if len(a) > maxTable/width || !share(a, b) {
+		return
+	}
+	longest := make([]int32, (len(a)+1)*width)
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				longest[i*width+j] = longest[(i+1)*width+j+1] + 1
+			} else {
+				longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			x.matches = append(x.matches, match{atA + i, atB + j})
+			i, j = i+1, j+1
+		case longest[(i+1)*width+j] >= longest[i*width+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+}

@@ -1,0 +1,89 @@
+// Package attribution tells who wrote the lines of a commit. It compares what a
+// file was, step by step, from the commit's parent to the commit, and follows
+// each line from the step in which it appeared. What counts as added or removed
+// is git's to say: every line of its diff gets one author, and no other line
+// counts. docs/formats/attribution.md defines the figures.
+//
+// The package is pure: contents in, authors out.
+package attribution
+
+import "github.com/seed-3aff656d/entire/internal/git"
+
+// Author is who wrote a line: a session by its id, or a person.
+type Author string
+
+// Person is the author who is no agent.
+const Person Author = ""
+
+// State is what a file was after somebody changed it.
+type State struct {
+	By      Author
+	Content []byte
+	// Raw says that this is what stood in the worktree, which git's filters may
+	// make another content of.
+	Raw bool
+	// Known is what is known of the step's lines, nil if they are all By's.
+	Known *Known
+}
+
+// Known tells by lines, from 0, who made a step.
+type Known struct {
+	// Written are the authors of lines of the state. Those that it lacks are
+	// the step's author's.
+	Written map[int]Author
+	// Modified are lines of the state that took the place of others.
+	Modified map[int]bool
+	// Removed are the authors of what became of lines of the base.
+	Removed map[int]Author
+}
+
+// File is a file in a commit and on its way there.
+type File struct {
+	// Base is what the commit's parent has, Final what the commit has. Nil is
+	// no file.
+	Base, Final []byte
+	// States are what it was in between, oldest first.
+	States []State
+	// By is who made the rest: what Final has and the last state doesn't.
+	By Author
+	// Hunks are git's.
+	Hunks []git.Hunk
+}
+
+// Line is a line of git's diff.
+type Line struct {
+	// Number is its place in the file, from 0: an added line's in Final, a
+	// removed one's in Base.
+	Number int
+	By     Author
+	// Modified says of an added line that it stands where somebody else's
+	// line stood, or one of the base; of a removed one that another line
+	// stands in its place.
+	Modified bool
+}
+
+// Lines are all lines of git's diff of a file.
+type Lines struct{ Added, Removed []Line }
+
+// Attribute tells who wrote the lines of the file's diff, and who removed
+// those that are gone.
+func (f File) Attribute() Lines {
+	h := newHistory(f)
+	h.continueFrom()
+	h.run()
+	return h.reconcile(f.Hunks)
+}
+
+// AllBy are the lines of a diff of which one author made all.
+func AllBy(by Author, hunks []git.Hunk) Lines {
+	var all Lines
+	for _, k := range hunks {
+		for i := range k.NewLines {
+			all.Added = append(all.Added, Line{Number: newSpan(k).from + i, By: by, Modified: i < k.OldLines})
+		}
+		for i := range k.OldLines {
+			all.Removed = append(all.Removed, Line{Number: oldSpan(k).from + i, By: by, Modified: i < k.NewLines})
+		}
+	}
+	return all
+}

@@ -1,0 +1,191 @@
+package attribution
+
+import (
+	"bytes"
+	"slices"
+)
+
+// none is no line.
+const none = -1
+
+// origin is where a line comes from.
+type origin struct {
+	// base is the line of the base that it is, none if somebody wrote it.
+	base int
+	by   Author
+	// over is the line of the base in whose place it stands, none if in none's.
+	over     int
+	modified bool
+}
+
+// standsFor is the line of the base that is gone for good with this one.
+func (o origin) standsFor() int { return max(o.base, o.over) }
+
+// fate is what became of a line of the base.
+type fate struct {
+	gone     bool
+	by       Author
+	replaced bool
+}
+
+// history follows the lines of a file through its states.
+type history struct {
+	base, final []int
+	by          Author
+	steps       []State
+	lines       [][]int // of steps
+
+	reached
+	passed []reached
+}
+
+// reached is a state with what is known of its lines.
+type reached struct {
+	at    []int    // its lines
+	now   []origin // where they come from
+	fates []fate   // lines of base
+	last  Author   // who changed something last
+}
+
+func newHistory(f File) *history {
+	crlf := []byte("\r\n")
+	t := &texts{known: map[string]int{}, unix: !bytes.Contains(f.Base, crlf) && !bytes.Contains(f.Final, crlf)}
+	h := &history{base: t.split(f.Base), final: t.split(f.Final), by: f.By}
+	for _, s := range f.States {
+		h.steps = append(h.steps, s)
+		h.lines = append(h.lines, t.split(s.Content))
+	}
+	h.dropFiltered()
+	return h
+}
+
+// dropFiltered leaves out what stood in the worktree where git's filters make
+// something wholly different of it: then it has nothing in common with the
+// states before and after, which have with each other.
+func (h *history) dropFiltered() {
+	var steps []State
+	var lines [][]int
+	before := h.base
+	for i, s := range h.steps {
+		after := h.final
+		if i+1 < len(h.steps) {
+			after = h.lines[i+1]
+		}
+		if s.Raw && !share(before, h.lines[i]) && !share(h.lines[i], after) && share(before, after) {
+			continue
+		}
+		steps, lines = append(steps, s), append(lines, h.lines[i])
+		before = h.lines[i]
+	}
+	h.steps, h.lines = steps, lines
+}
+
+// continueFrom ends the states at the one that the commit goes on from: what is
+// committed may have been staged before the last of them. That is the one with
+// the most lines of the commit; of several the last.
+func (h *history) continueFrom() {
+	if len(h.steps) == 0 {
+		return
+	}
+	fewest, best := unmatched(h.lines[len(h.lines)-1], h.final), len(h.lines)-1
+	for i := best; i >= 0 && fewest > 0; i-- {
+		if n := unmatched(h.lines[i], h.final); n < fewest {
+			fewest, best = n, i
+		}
+		if h.steps[i].Known != nil {
+			break // a commit that this one replaces: all the rest came after it
+		}
+	}
+	h.steps, h.lines = h.steps[:best+1], h.lines[:best+1]
+}
+
+// unmatched is how many lines of b are not from a.
+func unmatched(a, b []int) int {
+	n := 0
+	for _, g := range align(a, b) {
+		n += g.bEnd - g.b
+	}
+	return n
+}
+
+// run goes from the base through all states to the commit.
+func (h *history) run() {
+	h.reached = reached{at: h.base, now: make([]origin, len(h.base)), fates: make([]fate, len(h.base)), last: h.by}
+	for i := range h.now {
+		h.now[i] = origin{base: i, over: none}
+	}
+	for i, s := range h.steps {
+		h.step(h.lines[i], s)
+	}
+	h.step(h.final, State{By: h.by})
+}
+
+// step goes to the next state. Where that is what the file was before, whoever
+// went back has written nothing.
+func (h *history) step(to []int, s State) {
+	h.passed = append(h.passed, h.reached)
+	for _, before := range slices.Backward(h.passed) {
+		if s.Known == nil && slices.Equal(before.at, to) {
+			h.reached = before
+			return
+		}
+	}
+	now := h.now
+	h.now, h.fates = make([]origin, 0, len(to)), slices.Clone(h.fates)
+	at := 0
+	for _, g := range align(h.at, to) {
+		h.now = append(h.now, now[at:g.a]...)
+		h.now = append(h.now, h.change(now[g.a:g.aEnd], g, s)...)
+		at = g.aEnd
+		h.last = s.By
+	}
+	h.now = append(h.now, now[at:]...)
+	h.at = to
+}
+
+// change answers the origins of a gap's new lines, each of which takes the
+// place of an old one as long as there are any.
+func (h *history) change(olds []origin, g gap, s State) []origin {
+	lines := make([]origin, g.bEnd-g.b)
+	for i := range lines {
+		o := origin{base: none, over: none, by: s.By}
+		if s.Known != nil {
+			if by, ok := s.Known.Written[g.b+i]; ok {
+				o.by = by
+			}
+		}
+		if i < len(olds) {
+			o = o.replace(olds[i])
+			h.lose(o.over, fate{gone: true, by: o.by, replaced: true})
+		}
+		if s.Known != nil {
+			o.modified = o.modified || s.Known.Modified[g.b+i]
+		}
+		lines[i] = o
+	}
+	for _, old := range olds[min(len(lines), len(olds)):] {
+		line := old.standsFor()
+		by := s.By
+		if s.Known != nil {
+			if known, ok := s.Known.Removed[line]; ok {
+				by = known
+			}
+		}
+		h.lose(line, fate{gone: true, by: by})
+	}
+	return lines
+}
+
+// replace is o in the place of old. Whoever rewrites an own line has modified
+// nothing but that.
+func (o origin) replace(old origin) origin {
+	o.over = old.standsFor()
+	o.modified = old.base != none || old.by != o.by || old.modified
+	return o
+}
+
+func (h *history) lose(line int, f fate) {
+	if line != none {
+		h.fates[line] = f
+	}
+}

@@ -1,0 +1,48 @@
+package attribution
+
+import "bytes"
+
+// texts numbers lines, so that equal lines have the same number.
+type texts struct {
+	known map[string]int
+	// unix says that a carriage return before a line's end doesn't count: git
+	// has none in this file, so only the worktree can.
+	unix bool
+}
+
+// split answers the lines of a content. A last line without an end is another
+// than the same with one, as it is to git.
+func (t *texts) split(content []byte) []int {
+	lines := make([]int, 0, bytes.Count(content, []byte{'\n'})+1)
+	for len(content) > 0 {
+		line := content
+		if end := bytes.IndexByte(content, '\n'); end >= 0 {
+			line = content[:end+1]
+		}
+		content = content[len(line):]
+		if t.unix && bytes.HasSuffix(line, []byte("\r\n")) {
+			line = append(line[:len(line)-2:len(line)-2], '\n')
+		}
+		id, ok := t.known[string(line)]
+		if !ok {
+			id = len(t.known)
+			t.known[string(line)] = id
+		}
+		lines = append(lines, id)
+	}
+	return lines
+}
+
+// share says whether two contents have a line in common.
+func share(a, b []int) bool {
+	has := make(map[int]bool, len(a))
+	for _, line := range a {
+		has[line] = true
+	}
+	for _, line := range b {
+		if has[line] {
+			return true
+		}
+	}
+	return false
+}

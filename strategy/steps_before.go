@@ -1,0 +1,197 @@
+package strategy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+const (
+	// mostBefore is how many files are looked at to see what they were when a
+	// turn began.
+	mostBefore = 50
+	// largestBefore is the size of the largest of them.
+	largestBefore = 1 << 20
+	// oldestBefore is how many snapshots are passed over to find that of the
+	// turn's beginning.
+	oldestBefore = 20
+)
+
+// measure notes, when a turn begins, what persons have made of the session's
+// pending files since its last stop. No git process is started.
+func (r *Recorder) measure(ctx context.Context, s *session.State, n *notes) error {
+	if s.Recorder.Steps == 0 || len(s.FilesTouched) == 0 || !r.here(s) {
+		return nil
+	}
+	known := r.readSteps(ctx, s, n)
+	found := step{At: r.Env.Now().UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
+	for _, p := range s.FilesTouched[:min(len(s.FilesTouched), mostBefore)] {
+		last, at, ok := lastStep(known, p)
+		if !ok || last == unknownBlob {
+			continue
+		}
+		data, kind := r.changedFile(p, at.Add(-slack))
+		switch {
+		case kind == fileGone && last != goneBlob:
+			found.add(p, goneBlob)
+		case kind == fileRead && r.Repo.HashBlob(data) != last:
+			blob, err := r.Repo.WriteBlob(data)
+			if err != nil {
+				return err
+			}
+			found.add(p, blob)
+		case kind == fileGone, kind == fileRead, kind == fileSkipped:
+		}
+	}
+	if len(found.Paths) == 0 || r.othersAtWork(ctx, s.ID) { // else another agent may have done it
+		return nil
+	}
+	return r.addSteps(ctx, s, n, found)
+}
+
+// fileKind says what reading a file of the worktree came to.
+type fileKind int
+
+const (
+	fileSkipped fileKind = iota // it didn't change, or can't be read
+	fileGone
+	fileRead
+)
+
+// changedFile reads a small file of the worktree if it changed since a time.
+func (r *Recorder) changedFile(path string, since time.Time) ([]byte, fileKind) {
+	full := filepath.Join(r.Repo.Root, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+		return nil, fileGone
+	case err != nil, disk.Changed(info).Before(since), info.Size() > largestBefore:
+		return nil, fileSkipped
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(full)
+		if err != nil {
+			return nil, fileSkipped
+		}
+		return []byte(target), fileRead
+	case !info.Mode().IsRegular():
+		return nil, fileSkipped
+	}
+	data, err := os.ReadFile(full)
+	if err != nil || len(data) > largestBefore {
+		return nil, fileSkipped
+	}
+	return data, fileRead
+}
+
+// stepBefore is what persons had made of a turn's files before it began, as the
+// snapshot of its beginning tells. Files that have steps were looked at then.
+func (r *Recorder) stepBefore(ctx context.Context, s *session.State, n *notes, turn stepTurn) step {
+	found := step{At: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
+	paths := r.withoutSteps(ctx, s, n, turn.touched)
+	if len(paths) == 0 || len(paths) > mostBefore || s.Recorder.Turn.Start.IsZero() || r.othersAtWork(ctx, s.ID) {
+		return step{}
+	}
+	store, err := r.snapshots()
+	if err != nil {
+		return step{}
+	}
+	snap, ok := r.beginning(store, s)
+	if !ok || snap.Created.Before(turn.base.Committer.When) {
+		return step{}
+	}
+	for _, p := range paths {
+		was, _, err := r.lookup(ctx, turn.base.Tree, p)
+		if err != nil || was.Mode == git.ModeModule || was.Mode == git.ModeTree {
+			continue
+		}
+		blob, ok, err := r.blobIn(store, snap, p)
+		if err != nil {
+			r.Log.InfoContext(ctx, "not known what a file was before the turn", "path", r.Redact.Path(p), "error", err.Error())
+		}
+		if ok && err == nil && blob != was.OID {
+			found.add(p, blob)
+		}
+	}
+	return found
+}
+
+// withoutSteps are those of the paths that no session has steps of.
+func (r *Recorder) withoutSteps(ctx context.Context, s *session.State, n *notes, paths []string) []string {
+	known := pathSteps{}
+	known.addSession(s.ID, r.readSteps(ctx, s, n))
+	for _, o := range r.pendingHere(ctx) {
+		if o.ID != s.ID {
+			known.addSession(o.ID, r.readSteps(ctx, o, new(notes)))
+		}
+	}
+	var without []string
+	for _, p := range paths {
+		if len(known[p]) == 0 {
+			without = append(without, p)
+		}
+	}
+	return without
+}
+
+// beginning is the snapshot that shows the tree as the session's turn found it.
+func (r *Recorder) beginning(store *bands.Store, s *session.State) (bands.Snapshot, bool) {
+	snap, found, err := store.Latest(r.Lineage())
+	for range oldestBefore {
+		if err != nil || !found {
+			return bands.Snapshot{}, false
+		}
+		own := snap.Cause == bands.Prompt && snap.Causality.Session == s.ID && snap.Causality.Turn == s.TurnID
+		if own && !snap.Late || snap.Created.Before(s.Recorder.Turn.Start) {
+			return snap, true
+		}
+		found = snap.Parent != 0
+		snap, err = store.Snapshot(snap.Parent)
+	}
+	return bands.Snapshot{}, false
+}
+
+// blobIn stores a small file of a snapshot; false if it isn't held, or too
+// large.
+func (r *Recorder) blobIn(store *bands.Store, snap bands.Snapshot, path string) (git.OID, bool, error) {
+	content := &bounded{room: largestBefore}
+	err := store.ReadFile(snap, path, content)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return goneBlob, true, nil
+	case errors.Is(err, bands.ErrNotHeld), errors.Is(err, bands.ErrIsDirectory), errors.Is(err, errFull):
+		return "", false, nil
+	case err != nil:
+		return "", false, err
+	}
+	blob, err := r.Repo.WriteBlob(content.Bytes())
+	return blob, true, err
+}
+
+// bounded is a buffer of limited size.
+type bounded struct {
+	bytes.Buffer
+
+	room int
+}
+
+var errFull = errors.New("too large")
+
+var _ io.Writer = (*bounded)(nil)
+
+// Write fails when there is no room left.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.room {
+		return 0, errFull
+	}
+	return b.Buffer.Write(p)
+}
