@@ -51,20 +51,10 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 	for i, share := range shares {
 		leaving[i] = share.Session
 	}
-	var todo []condensed
 	m := made{head.OID, changes, ahead, lines}
-	for _, share := range shares {
-		c, err := r.condense(ctx, d, share, m)
-		if errors.Is(err, errApplied) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.giveBack(ctx, &c, dropped[share.Session]); err != nil {
-			return err
-		}
-		todo = append(todo, c)
+	todo, err := r.condenseAll(ctx, d, shares, dropped, m)
+	if err != nil {
+		return err
 	}
 	if len(todo) == len(shares) { // else the checkpoint has it already
 		r.attribute(ctx, d, head, m, todo)
@@ -94,6 +84,26 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 	}
 	r.reserve(ctx, d.ID, head.OID)
 	return r.forget(d)
+}
+
+// condenseAll prepares the sessions with a share, but those that have the
+// decision in their state already.
+func (r *Recorder) condenseAll(ctx context.Context, d Decision, shares []Share, dropped map[string][]string, m made) ([]condensed, error) {
+	var todo []condensed
+	for _, share := range shares {
+		c, err := r.condense(ctx, d, share, m)
+		if errors.Is(err, errApplied) {
+			continue
+		}
+		if err == nil {
+			err = r.giveBack(ctx, &c, dropped[share.Session])
+		}
+		if err != nil {
+			return nil, err
+		}
+		todo = append(todo, c)
+	}
+	return todo, nil
 }
 
 // committed answers what a commit changed: against its first parent, and for a

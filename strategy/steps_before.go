@@ -110,19 +110,32 @@ func (r *Recorder) stepBefore(ctx context.Context, s *session.State, n *notes, t
 		return step{}
 	}
 	for _, p := range paths {
-		was, _, err := r.lookup(ctx, turn.base.Tree, p)
-		if err != nil || was.Mode == git.ModeModule || was.Mode == git.ModeTree {
-			continue
-		}
-		blob, ok, err := r.blobIn(store, snap, p)
-		if err != nil {
+		blob, ok, err := r.changedIn(ctx, store, snap, place{turn.base.Tree, p})
+		switch {
+		case err != nil:
 			r.Log.InfoContext(ctx, "not known what a file was before the turn", "path", r.Redact.Path(p), "error", err.Error())
-		}
-		if ok && err == nil && blob != was.OID {
+		case ok:
 			found.add(p, blob)
 		}
 	}
 	return found
+}
+
+// place is a path below a tree.
+type place struct {
+	tree git.OID
+	path string
+}
+
+// changedIn answers what a small file is in a snapshot, if that is something
+// else than the tree has.
+func (r *Recorder) changedIn(ctx context.Context, store *bands.Store, snap bands.Snapshot, at place) (git.OID, bool, error) {
+	was, _, err := r.lookup(ctx, at.tree, at.path)
+	if err != nil || was.Mode == git.ModeModule || was.Mode == git.ModeTree {
+		return "", false, err
+	}
+	blob, ok, err := r.blobIn(store, snap, at.path)
+	return blob, ok && blob != was.OID, err
 }
 
 // withoutSteps are those of the paths that no session has steps of.
