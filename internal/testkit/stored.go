@@ -58,6 +58,27 @@ type SessionMeta struct {
 	Start        int      `json:"checkpoint_transcript_start"`
 	TokenUsage   *Tokens  `json:"token_usage"`
 	SessionUsage *Tokens  `json:"session_token_usage"`
+	// Attribution are the figures, of which those that are no numbers are left
+	// out.
+	Attribution Figures `json:"initial_attribution"`
+}
+
+// Figures are the numbers of a stored object.
+type Figures map[string]float64
+
+// UnmarshalJSON reads the numbers.
+func (f *Figures) UnmarshalJSON(data []byte) error {
+	var all map[string]any
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	*f = Figures{}
+	for name, value := range all {
+		if n, ok := value.(float64); ok {
+			(*f)[name] = n
+		}
+	}
+	return nil
 }
 
 // Tokens is a stored token count.
