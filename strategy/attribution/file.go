@@ -69,7 +69,7 @@ type Lines struct{ Added, Removed []Line }
 // those that are gone.
 func (f File) Attribute() Lines {
 	h := newHistory(f)
-	h.continueFrom()
+	h.continueFrom(f.Hunks)
 	h.run()
 	return h.reconcile(f.Hunks)
 }

@@ -3,6 +3,8 @@ package attribution
 import (
 	"bytes"
 	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // none is no line.
@@ -82,14 +84,19 @@ func (h *history) dropFiltered() {
 
 // continueFrom ends the states at the one that the commit goes on from: what is
 // committed may have been staged before the last of them. That is the one with
-// the most lines of the commit; of several the last.
-func (h *history) continueFrom() {
+// the most of the lines that the commit adds; of several the last.
+func (h *history) continueFrom(hunks []git.Hunk) {
 	if len(h.steps) == 0 {
 		return
 	}
-	fewest, best := unmatched(h.lines[len(h.lines)-1], h.final), len(h.lines)-1
+	added := make([]bool, len(h.final))
+	for _, k := range hunks {
+		mark(added, newSpan(k))
+	}
+	best := len(h.steps) - 1
+	fewest := h.missing(best, added)
 	for i := best; i >= 0 && fewest > 0; i-- {
-		if n := unmatched(h.lines[i], h.final); n < fewest {
+		if n := h.missing(i, added); n < fewest {
 			fewest, best = n, i
 		}
 		if h.steps[i].Known != nil {
@@ -99,11 +106,15 @@ func (h *history) continueFrom() {
 	h.steps, h.lines = h.steps[:best+1], h.lines[:best+1]
 }
 
-// unmatched is how many lines of b are not from a.
-func unmatched(a, b []int) int {
+// missing is how many of the lines that the commit adds a state doesn't have.
+func (h *history) missing(state int, added []bool) int {
 	n := 0
-	for _, g := range align(a, b) {
-		n += g.bEnd - g.b
+	for _, g := range align(h.lines[state], h.final) {
+		for i := g.b; i < g.bEnd; i++ {
+			if added[i] {
+				n++
+			}
+		}
 	}
 	return n
 }
