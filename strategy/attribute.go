@@ -31,6 +31,8 @@ const (
 type linesAhead struct {
 	group  sync.WaitGroup
 	files  []git.FileDiff
+	// others are the diffs against a merge's other parents.
+	others [][]git.FileDiff
 	failed error
 	// counted says that only the numbers of lines are known.
 	counted bool
@@ -50,6 +52,14 @@ func (r *Recorder) linesAhead(ctx context.Context, head git.Commit) *linesAhead 
 			l.counted = true
 			l.files, err = r.Repo.LineCounts(ctx, parent, head.OID)
 		}
+		for _, other := range head.Parents[min(1, len(head.Parents)):] {
+			if err != nil || l.counted {
+				break
+			}
+			var files []git.FileDiff
+			files, err = r.Repo.Hunks(ctx, other, head.OID, mostDiff)
+			l.others = append(l.others, files)
+		}
 		return err
 	})
 	return l
@@ -65,7 +75,7 @@ func (r *Recorder) attribute(ctx context.Context, d Decision, head git.Commit, m
 		return
 	}
 	a := &attributing{r: r, steps: pathSteps{}, replaced: r.replacedCommits(ctx, d), room: mostContent, own: map[string]tally{}}
-	a.sessions, a.decided = todo, d.Shares
+	a.sessions, a.decided, a.others = todo, d.Shares, m.lines.others
 	a.gather(ctx, head)
 	for _, f := range m.lines.files {
 		if m.has(f) {
@@ -99,6 +109,7 @@ type attributing struct {
 	decided  []Share
 	steps    pathSteps
 	replaced []replacedCommit
+	others   [][]git.FileDiff // of a merge: the diffs against its other parents
 	base     git.Commit
 	room     int
 	total    tally
@@ -211,7 +222,7 @@ func (a *attributing) file(ctx context.Context, f git.FileDiff, counted bool) {
 			return
 		}
 		file.By = by
-		a.lines(f.Path, file.Attribute())
+		a.lines(f.Path, a.ownOfMerge(ctx, f, file.Base, file.Attribute()))
 	}
 }
 
