@@ -29,8 +29,8 @@ const (
 
 // linesAhead is a commit's diff, which git makes while other things are done.
 type linesAhead struct {
-	group  sync.WaitGroup
-	files  []git.FileDiff
+	group sync.WaitGroup
+	files []git.FileDiff
 	// others are the diffs against a merge's other parents.
 	others [][]git.FileDiff
 	failed error
@@ -74,7 +74,7 @@ func (r *Recorder) attribute(ctx context.Context, d Decision, head git.Commit, m
 		r.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.lines.failed.Error())
 		return
 	}
-	a := &attributing{r: r, steps: pathSteps{}, replaced: r.replacedCommits(ctx, d), room: mostContent, own: map[string]tally{}}
+	a := &attributing{r: r, steps: pathSteps{}, replaced: r.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
 	a.sessions, a.decided, a.others = todo, d.Shares, m.lines.others
 	a.gather(ctx, head)
 	for _, f := range m.lines.files {

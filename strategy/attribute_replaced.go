@@ -21,51 +21,77 @@ type replacedCommit struct {
 // replacedSlot is a session of a replaced commit.
 type replacedSlot struct {
 	session string
-	told    checkpoint.Attribution
-	files   []string // redacted
+	told    checkpoint.Attribution // the zero one if it tells nothing of use
+	files   []string               // redacted
 }
 
+// mostReplaced is how many commits, taken back and made again as one, are
+// looked at.
+const mostReplaced = 20
+
 // replacedCommits are the commits whose place the decision's takes, oldest
-// first.
-func (r *Recorder) replacedCommits(ctx context.Context, d Decision) []replacedCommit {
-	var list []replacedCommit
+// first: the one that has its id, and those between that and the parent.
+func (r *Recorder) replacedCommits(ctx context.Context, d Decision, head git.Commit) []replacedCommit {
 	if !d.Amend {
 		return nil
 	}
 	links := r.links()
-	for _, id := range unique(append(slices.Clone(d.Replaced), d.ID)) {
-		i := slices.IndexFunc(links, func(l link) bool { return l.ID == id })
-		if i < 0 {
-			continue
-		}
-		old, ok := r.replacedCommit(ctx, links[i])
-		if ok {
-			list = append(list, old)
-		}
+	i := slices.IndexFunc(links, func(l link) bool { return l.ID == d.ID })
+	if i < 0 {
+		return nil
 	}
+	var list []replacedCommit
+	next, reached := links[i].Commit, false
+	for len(list) < mostReplaced && !reached {
+		old, err := r.replacedCommit(ctx, next)
+		if err != nil {
+			r.Log.InfoContext(ctx, "replaced commit not read", "commit", next.Short(), "error", err.Error())
+			break
+		}
+		list = append(list, old)
+		next = old.parent.OID
+		reached = next == "" || slices.Contains(head.Parents, next)
+	}
+	if !reached {
+		list = list[:min(1, len(list))]
+	}
+	slices.Reverse(list)
 	return list
 }
 
-func (r *Recorder) replacedCommit(ctx context.Context, l link) (replacedCommit, bool) {
-	var old replacedCommit
-	var err error
-	if old.commit, err = r.Repo.Commit(ctx, string(l.Commit)); err != nil {
-		return old, false
+func (r *Recorder) replacedCommit(ctx context.Context, oid git.OID) (old replacedCommit, err error) {
+	if old.commit, err = r.Repo.Commit(ctx, string(oid)); err != nil {
+		return old, err
 	}
 	if len(old.commit.Parents) > 0 {
 		if old.parent, err = r.Repo.Commit(ctx, string(old.commit.Parents[0])); err != nil {
-			return old, false
+			return old, err
 		}
 	}
-	stored, err := r.readCheckpoint(ctx, l.ID)
+	ids := checkpoint.IDs(old.commit.Message)
+	if len(ids) == 0 {
+		return old, nil
+	}
+	stored, err := r.readCheckpoint(ctx, ids[len(ids)-1])
 	if err != nil {
-		return old, false
+		return old, err
+	}
+	counts, err := r.Repo.LineCounts(ctx, old.parent.OID, oid)
+	if err != nil {
+		return old, err
+	}
+	added := 0
+	for _, f := range counts {
+		added += f.Added
 	}
 	for _, slot := range stored.Sessions {
-		told, _ := checkpoint.ParseAttribution(slot.Meta.Attribution)
+		told, ok := checkpoint.ParseAttribution(slot.Meta.Attribution)
+		if ok && told.TotalCommitted != added { // it was made for another commit, of which this one was made
+			told = checkpoint.Attribution{}
+		}
 		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, told: told, files: slot.Meta.FilesTouched})
 	}
-	return old, true
+	return old, nil
 }
 
 // replacedStates are what the replaced commits had of a file, line by line.

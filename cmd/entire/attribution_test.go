@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -53,9 +52,9 @@ func cmdAttributed(s *story, args []string) {
 		return n
 	}
 	s.equal("sums", []string{
-		fmt.Sprint(int(got["total_committed"])),
-		fmt.Sprint(sum("agent_lines", "human_added", "human_modified")),
-		fmt.Sprint(sum("agent_removed", "agent_replaced", "human_removed", "human_replaced")),
+		strconv.Itoa(int(got["total_committed"])),
+		strconv.Itoa(sum("agent_lines", "human_added", "human_modified")),
+		strconv.Itoa(sum("agent_removed", "agent_replaced", "human_removed", "human_replaced")),
 	}, []string{strconv.Itoa(added), strconv.Itoa(added), strconv.Itoa(removed)})
 }
 
