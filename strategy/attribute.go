@@ -249,10 +249,11 @@ func (a *attributing) contents(ctx context.Context, f git.FileDiff, steps []auth
 	}
 	file.States = a.replacedStates(ctx, f)
 	for _, s := range steps {
-		if s.blob == unknownBlob {
-			continue
+		content, ok := file.Final, s.blob != unknownBlob
+		if ok && s.blob != f.New {
+			content, ok = a.read(ctx, s.blob)
 		}
-		if content, ok := a.read(ctx, s.blob); ok {
+		if ok {
 			file.States = append(file.States, attribution.State{By: attribution.Author(s.by), Content: content, Raw: s.raw})
 		}
 	}
