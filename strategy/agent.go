@@ -85,9 +85,7 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 		}
 		if rec.Turn.Start.IsZero() { // else an earlier turn has not been saved, and this one goes on with it
 			rec.Turn.Start, rec.Turn.Line = start, rec.Cursor.Lines
-			if err := r.measure(ctx, s, n); err != nil {
-				return err
-			}
+			r.measure(ctx, s, n)
 		}
 		rec.Background = false
 		return nil

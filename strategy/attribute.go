@@ -150,7 +150,7 @@ func (a *attributing) gatherRest(ctx context.Context, c condensed) {
 	if len(without) == 0 {
 		return
 	}
-	if c.state.Phase == session.Active {
+	if busy(c.state) {
 		before := a.r.stepBefore(ctx, c.state, c.notes, stepTurn{touched: without, base: a.base})
 		a.steps.addSession(c.state.ID, []step{before})
 	}
@@ -170,7 +170,7 @@ func (a *attributing) gatherRest(ctx context.Context, c condensed) {
 // in whose running turn it was changed, else a person.
 func (a *attributing) author(path string) attribution.Author {
 	for _, c := range a.sessions {
-		if c.state.Phase == session.Active && a.changedInTurn(c, path) {
+		if busy(c.state) && a.changedInTurn(c, path) {
 			return attribution.Author(c.state.ID)
 		}
 	}

@@ -30,18 +30,35 @@ type replacedSlot struct {
 const mostReplaced = 20
 
 // replacedCommits are the commits whose place the decision's takes, oldest
-// first: the one that has its id, and those between that and the parent.
+// first: the one that has its id, and those between that and the parent; or
+// those whose ids it keeps, as a squashed merge does.
 func (r *Recorder) replacedCommits(ctx context.Context, d Decision, head git.Commit) []replacedCommit {
-	if !d.Amend {
-		return nil
-	}
 	links := r.links()
-	i := slices.IndexFunc(links, func(l link) bool { return l.ID == d.ID })
-	if i < 0 {
-		return nil
+	if d.Amend {
+		i := slices.IndexFunc(links, func(l link) bool { return l.ID == d.ID })
+		if i < 0 {
+			return nil
+		}
+		return r.replacedRow(ctx, links[i].Commit, head)
 	}
 	var list []replacedCommit
-	next, reached := links[i].Commit, false
+	for _, l := range links {
+		if l.ID == d.ID || !slices.Contains(d.Keep, l.ID) || len(list) == mostReplaced {
+			continue
+		}
+		if old, err := r.replacedCommit(ctx, l.Commit); err == nil {
+			list = append(list, old)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b replacedCommit) int { return a.commit.Committer.When.Compare(b.commit.Committer.When) })
+	return list
+}
+
+// replacedRow are the commits from next back to the parent of head, oldest
+// first; only next if it doesn't lead there.
+func (r *Recorder) replacedRow(ctx context.Context, next git.OID, head git.Commit) []replacedCommit {
+	var list []replacedCommit
+	reached := false
 	for len(list) < mostReplaced && !reached {
 		old, err := r.replacedCommit(ctx, next)
 		if err != nil {

@@ -29,10 +29,22 @@ const (
 
 // measure notes, when a turn begins, what persons have made of the session's
 // pending files since its last stop. No git process is started.
-func (r *Recorder) measure(ctx context.Context, s *session.State, n *notes) error {
+func (r *Recorder) measure(ctx context.Context, s *session.State, n *notes) {
 	if s.Recorder.Steps == 0 || len(s.FilesTouched) == 0 || !r.here(s) {
-		return nil
+		return
 	}
+	found, err := r.changedSinceStop(ctx, s, n)
+	if err == nil && len(found.Paths) > 0 && !r.othersAtWork(ctx, s.ID) { // else another agent may have done it
+		err = r.addSteps(ctx, s, n, found)
+	}
+	if err != nil {
+		r.Log.WarnContext(ctx, "what changed before the turn is not noted", "session_id", s.ID, "error", err.Error())
+	}
+}
+
+// changedSinceStop finds which pending files are something else than the
+// session's last stop left.
+func (r *Recorder) changedSinceStop(ctx context.Context, s *session.State, n *notes) (step, error) {
 	known := r.readSteps(ctx, s, n)
 	found := step{At: r.Env.Now().UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
 	for _, p := range s.FilesTouched[:min(len(s.FilesTouched), mostBefore)] {
@@ -47,16 +59,13 @@ func (r *Recorder) measure(ctx context.Context, s *session.State, n *notes) erro
 		case kind == fileRead && r.Repo.HashBlob(data) != last:
 			blob, err := r.Repo.WriteBlob(data)
 			if err != nil {
-				return err
+				return found, err
 			}
 			found.add(p, blob)
 		case kind == fileGone, kind == fileRead, kind == fileSkipped:
 		}
 	}
-	if len(found.Paths) == 0 || r.othersAtWork(ctx, s.ID) { // else another agent may have done it
-		return nil
-	}
-	return r.addSteps(ctx, s, n, found)
+	return found, nil
 }
 
 // fileKind says what reading a file of the worktree came to.
@@ -96,19 +105,20 @@ func (r *Recorder) changedFile(path string, since time.Time) ([]byte, fileKind) 
 // stepBefore is what persons had made of a turn's files before it began, as the
 // snapshot of its beginning tells. Files that have steps were looked at then.
 func (r *Recorder) stepBefore(ctx context.Context, s *session.State, n *notes, turn stepTurn) step {
-	found := step{At: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
-	paths := r.withoutSteps(ctx, s, n, turn.touched)
-	if len(paths) == 0 || len(paths) > mostBefore || s.Recorder.Turn.Start.IsZero() || r.othersAtWork(ctx, s.ID) {
+	store, err := r.snapshots()
+	if err != nil || s.Recorder.Turn.Start.IsZero() || r.othersAtWork(ctx, s.ID) {
 		return step{}
 	}
-	store, err := r.snapshots()
-	if err != nil {
+	paths := r.withoutSteps(ctx, s, n, turn.touched)
+	if len(paths) == 0 {
 		return step{}
 	}
 	snap, ok := r.beginning(store, s)
 	if !ok || snap.Created.Before(turn.base.Committer.When) {
 		return step{}
 	}
+	found := step{At: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
+	paths = paths[:min(len(paths), mostBefore)]
 	for _, p := range paths {
 		blob, ok, err := r.changedIn(ctx, store, snap, place{turn.base.Tree, p})
 		switch {
