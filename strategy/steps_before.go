@@ -166,21 +166,29 @@ func (r *Recorder) withoutSteps(ctx context.Context, s *session.State, n *notes,
 	return without
 }
 
-// beginning is the snapshot that shows the tree as the session's turn found it.
+// beginning is the snapshot that shows the tree as the session's turn found it:
+// that of its first prompt, or where nothing had changed then, or that one came
+// too late, the last one before. A turn that was interrupted has several prompts.
 func (r *Recorder) beginning(store *bands.Store, s *session.State) (bands.Snapshot, bool) {
+	var first bands.Snapshot
 	snap, found, err := store.Latest(r.Lineage())
 	for range oldestBefore {
 		if err != nil || !found {
-			return bands.Snapshot{}, false
+			break
 		}
-		own := snap.Cause == bands.Prompt && snap.Causality.Session == s.ID && snap.Causality.Turn == s.TurnID
-		if own && !snap.Late || snap.Created.Before(s.Recorder.Turn.Start) {
-			return snap, true
+		if snap.Created.Before(s.Recorder.Turn.Start) {
+			if first.Version == 0 || first.Late {
+				first = snap
+			}
+			return first, true
+		}
+		if snap.Cause == bands.Prompt && snap.Causality.Session == s.ID {
+			first = snap
 		}
 		found = snap.Parent != 0
 		snap, err = store.Snapshot(snap.Parent)
 	}
-	return bands.Snapshot{}, false
+	return first, first.Version != 0 && !first.Late
 }
 
 // blobIn stores a small file of a snapshot; false if it isn't held, or too
