@@ -3,6 +3,7 @@ package main
 import (
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,7 @@ func (w *writers) file() string { return []string{"a.txt", "b.txt"}[w.random.Int
 // it. Some are interrupted.
 func (w *writers) turn() {
 	w.session.Prompt("Change it")
+	w.settle()
 	path := w.file()
 	text := w.edit(path, true)
 	if w.random.IntN(2) == 0 {
@@ -54,6 +56,20 @@ func (w *writers) turn() {
 	}
 	if w.open = w.random.IntN(4) == 0; !w.open {
 		w.session.Stop()
+	}
+}
+
+// settle waits until the prompt's snapshot is there: on a busy machine another
+// child may be at it.
+func (w *writers) settle() {
+	const tries = 100
+	for range tries {
+		asked, _ := filepath.Glob(w.Path(".git/entire/*/requests-*/*.json"))
+		if len(asked) == 0 {
+			return
+		}
+		w.Entire("hooks", "snapshot")
+		testkit.Pass(w.TB, w.Env.Get("TMPDIR"), 20*time.Millisecond)
 	}
 }
 
@@ -76,7 +92,7 @@ func (w *writers) commit(t *testing.T) {
 		w.session.Stop()
 	}
 	w.Git("commit", "-q", "-a", "-m", "all")
-	var want, got testkit.Figures = testkit.Figures{}, w.Checkpoint("HEAD").Slot(t, w.session.ID).Meta.Attribution
+	want, got := testkit.Figures{}, w.Checkpoint("HEAD").Slot(t, w.session.ID).Meta.Attribution
 	removed := 0.0
 	for line := range strings.Lines(w.Git("show", "--format=", "-U0", "HEAD")) {
 		text := strings.TrimSpace(line[1:])
