@@ -23,7 +23,11 @@ type FileLock struct{ lock *flock.Flock }
 // and waits for it until ctx ends: then the error is ErrLocked.
 func Lock(ctx context.Context, path string) (*FileLock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
-	switch ok, err := lock.TryLockContext(ctx, lockRetry); {
+	ok, err := lock.TryLock() // once at least, however short the wait: the process may have slept
+	if !ok && err == nil {
+		ok, err = lock.TryLockContext(ctx, lockRetry)
+	}
+	switch {
 	case ok:
 		return &FileLock{lock: lock}, nil
 	case err == nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
