@@ -38,3 +38,15 @@ func Shares(blobs map[string]git.OID, changes map[string]git.Change) bool {
 func KnownAfter(known map[string]bool, asked []string, entries []git.StatusEntry) map[string]bool {
 	return (&turnChanges{known: known}).after(asked, entries)
 }
+
+// RangeLines reads ranges of lines.
+var RangeLines = rangeLines
+
+// Ranges writes lines as ranges.
+func Ranges(lines []int) string {
+	var r ranges
+	for _, line := range lines {
+		r = r.with(line)
+	}
+	return r.String()
+}

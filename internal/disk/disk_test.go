@@ -113,9 +113,10 @@ func TestLockIsExclusiveUntilItIsGivenBack(t *testing.T) {
 	if err := first.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	second, err := disk.Lock(t.Context(), path)
+	<-soon.Done()
+	second, err := disk.Lock(soon, path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("it is free, though there is no time left to wait: %v", err)
 	}
 	if err := second.Unlock(); err != nil {
 		t.Error(err)
