@@ -3,11 +3,9 @@ package strategy
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -17,53 +15,11 @@ import (
 )
 
 const (
-	// mostDiff is how much of a commit's diff is read while somebody waits.
-	mostDiff = 20 << 20
-	// mostFiles is in how many files lines are followed.
-	mostFiles = 500
 	// largestFile is the size of a file above which its lines are not followed.
 	largestFile = 4 << 20
 	// mostContent is how much is read of all files together.
 	mostContent = 48 << 20
 )
-
-// linesAhead is a commit's diff, which git makes while other things are done.
-type linesAhead struct {
-	group sync.WaitGroup
-	files []git.FileDiff
-	// others are the diffs against a merge's other parents.
-	others [][]git.FileDiff
-	failed error
-	// counted says that only the numbers of lines are known.
-	counted bool
-}
-
-// linesAhead begins with the diff.
-func (r *Recorder) linesAhead(ctx context.Context, head git.Commit) *linesAhead {
-	l := &linesAhead{}
-	parent := git.OID("")
-	if len(head.Parents) > 0 {
-		parent = head.Parents[0]
-	}
-	guarded(&l.group, &l.failed, func() (err error) {
-		l.files, err = r.Repo.Hunks(ctx, parent, head.OID, mostDiff)
-		l.counted = err == nil && len(l.files) > mostFiles
-		if errors.Is(err, git.ErrTooMuch) {
-			l.counted = true
-			l.files, err = r.Repo.LineCounts(ctx, parent, head.OID)
-		}
-		for _, other := range head.Parents[min(1, len(head.Parents)):] {
-			if err != nil || l.counted {
-				break
-			}
-			var files []git.FileDiff
-			files, err = r.Repo.Hunks(ctx, other, head.OID, mostDiff)
-			l.others = append(l.others, files)
-		}
-		return err
-	})
-	return l
-}
 
 // attribute tells for each session of a commit who wrote its lines, and leaves
 // that in the sessions. Without it a checkpoint is complete all the same: what
