@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // Tokens counts tokens.
@@ -119,12 +120,8 @@ func (m SessionMeta) checked() SessionMeta {
 	return m
 }
 
-// isToolID says whether s has nothing but letters, digits, '_' and '-'.
-func isToolID(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
-	})
-}
+// isToolID says whether s can be the id of a tool use, or is none.
+func isToolID(s string) bool { return s == "" || transcript.IsToolID(s) }
 
 // RelTranscript is the value of SessionMeta.TranscriptPath for a transcript:
 // its path relative to home, empty if it doesn't lie below. Both are absolute.

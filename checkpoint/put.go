@@ -151,7 +151,6 @@ func (d *directory) summarize(id ID, info SummaryInfo) {
 			if s.TokenUsage != nil {
 				sum = s.TokenUsage.Plus(sum)
 			}
-			sum.Subagents = nil
 			s.TokenUsage = &sum
 		}
 	}

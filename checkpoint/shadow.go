@@ -32,6 +32,8 @@ type Shadow struct {
 	Summary    string   // the agent's last text in it
 	Transcript Transcript
 	Actions    []string // what tools were used for: see Action
+	// Tasks are the directories of the session's tasks, which stay.
+	Tasks []git.TreeEntry
 }
 
 // MetadataDir is the directory of a session in shadow trees.
@@ -50,7 +52,7 @@ func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, 
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
 	}
 	edits = append(slices.Clip(edits), git.Edit{Path: MetadataDir(sh.Session), Mode: git.ModeTree, OID: dir})
-	message := shadowMessage(sh.Subject, MetadataDir(sh.Session), sh.Session)
+	message := shadowMessage(sh.Subject, MetadataKey+": "+MetadataDir(sh.Session), sh.Session)
 	return commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
 }
 
@@ -62,7 +64,7 @@ func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []git.
 		return "", fmt.Errorf("write carry-forward: %w", err)
 	}
 	by := git.Signature{When: when}
-	message := shadowMessage(carrySubject, "", sessionID)
+	message := shadowMessage(carrySubject, MetadataKey+": ", sessionID)
 	commit, ok, err := commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
 	if err == nil && !ok {
 		return at.Commit, nil
@@ -104,14 +106,22 @@ func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(sh.Tasks) > 0 {
+		tasks, err := repo.WriteTree(sh.Tasks)
+		if err != nil {
+			return "", err
+		}
+		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: tasksDir, OID: tasks})
+	}
 	return repo.WriteTree(append(entries, segments...))
 }
 
-// shadowMessage is the message of a shadow commit.
-func shadowMessage(subject, dir, sessionID string) string {
+// shadowMessage is the message of a shadow commit; the trailer says where its
+// metadata is.
+func shadowMessage(subject, trailer, sessionID string) string {
 	var b strings.Builder
 	b.WriteString(oneLine(subject) + "\n\n")
-	b.WriteString(MetadataKey + ": " + dir + "\n")
+	b.WriteString(trailer + "\n")
 	b.WriteString(SessionKey + ": " + sessionID + "\n")
 	b.WriteString(StrategyKey + ": " + ManualCommit + "\n")
 	return b.String()

@@ -84,6 +84,11 @@ type Recorder struct {
 	// Shared are pending files that another session may have changed: both were
 	// at work, and no edit tool named them.
 	Shared Paths `json:"shared,omitempty"`
+	// Tasks are the subagents that run, or whose checkpoints no commit has taken
+	// up yet.
+	Tasks []Task `json:"tasks,omitempty"`
+	// Agents is how far the transcripts of subagents are read.
+	Agents Agents `json:"agents,omitzero"`
 	// Incomplete are checkpoints whose transcript is not stored to its end.
 	Incomplete []string `json:"incomplete,omitempty"`
 }
@@ -145,19 +150,43 @@ type Tokens struct {
 	Subagents     *Tokens `json:"subagent_tokens,omitempty"`
 }
 
-// Plus is the sum of two counts; those of subagents are left as t has them.
+// Plus is the sum of two counts; what subagents used stays apart.
 func (t Tokens) Plus(o Tokens) Tokens {
 	t.Input += o.Input
 	t.CacheCreation += o.CacheCreation
 	t.CacheRead += o.CacheRead
 	t.Output += o.Output
 	t.Calls += o.Calls
+	t.Subagents = sum(t.Subagents, o.Subagents)
 	return t
 }
 
 // Minus is what t counts beyond o.
 func (t Tokens) Minus(o Tokens) Tokens {
-	return t.Plus(Tokens{Input: -o.Input, CacheCreation: -o.CacheCreation, CacheRead: -o.CacheRead, Output: -o.Output, Calls: -o.Calls})
+	return t.Plus(o.negated())
+}
+
+func (t Tokens) negated() Tokens {
+	n := Tokens{Input: -t.Input, CacheCreation: -t.CacheCreation, CacheRead: -t.CacheRead, Output: -t.Output, Calls: -t.Calls}
+	if t.Subagents != nil {
+		below := t.Subagents.negated()
+		n.Subagents = &below
+	}
+	return n
+}
+
+// sum is the sum of two counts of subagents, nil if it counts nothing.
+func sum(a, b *Tokens) *Tokens {
+	var total Tokens
+	for _, t := range []*Tokens{a, b} {
+		if t != nil {
+			total = total.Plus(*t)
+		}
+	}
+	if total == (Tokens{}) {
+		return nil
+	}
+	return &total
 }
 
 // Pending says whether a commit hook may have something to do for the session.

@@ -28,6 +28,8 @@ type Input struct {
 	Summary string
 	// Background says that tasks go on running after the stop.
 	Background bool
+	// Task is what a subagent's hook tells.
+	Task TaskEvent
 	// Agent is the process of the agent.
 	Agent session.Process
 }
@@ -87,6 +89,7 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 			rec.Turn.Start, rec.Turn.Line = start, rec.Cursor.Lines
 		}
 		rec.Background = false
+		notified(s, in.Prompt)
 		return nil
 	})
 	r.askPrompt(ctx, in)

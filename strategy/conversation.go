@@ -44,7 +44,11 @@ func (r *Recorder) RewindConversation(ctx context.Context, p Point, preview bool
 	if s.TranscriptPath != cause.TranscriptPath {
 		return talk, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
 	}
-	kept, size, err := head(s.TranscriptPath, cause.TranscriptBytes)
+	most, err := r.taskAnswered(ctx, p, s)
+	if err != nil {
+		return talk, err
+	}
+	kept, size, err := head(s.TranscriptPath, max(cause.TranscriptBytes, most))
 	if err != nil {
 		return talk, fmt.Errorf("read transcript: %w", err)
 	}

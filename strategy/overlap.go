@@ -192,7 +192,7 @@ func (r *Recorder) editsSoFar(ctx context.Context, s *session.State) ([]string, 
 	for _, e := range scan.Edits {
 		edits = append(edits, e.Path)
 	}
-	return edits, nil
+	return append(edits, r.agentEdits(ctx, s)...), nil
 }
 
 // agentFiles answers which files of its own commit an agent has changed: those

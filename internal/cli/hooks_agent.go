@@ -51,6 +51,7 @@ func (h *hook) agent(ctx context.Context) error {
 	reply, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, strategy.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: h.agentProcess(),
+		Task: payload.Task(h.name),
 	})
 	if len(reply) > 0 {
 		h.app.Streams.Printf("%s", reply)

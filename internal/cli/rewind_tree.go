@@ -37,9 +37,17 @@ func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
 			return errors.Join(fmt.Errorf("the files are restored, the conversation is not: %w", failed), err)
 		}
 	}
-	w.report(done, fmt.Sprintf("Rewound to %s%s (%s).", p.Snapshot, quoteMessage(p.Message), took(w.Now().Sub(began))), "undo", p.Session)
+	w.report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), quoteMessage(p.Message), took(w.Now().Sub(began))), "undo", p.Session)
 	w.reportTalk(talk)
 	return w.incomplete(err, done)
+}
+
+// rewoundTo says where a rewind went.
+func rewoundTo(p strategy.Point, name string) string {
+	if p.TaskID != "" {
+		return "Rewound to task checkpoint. " + name
+	}
+	return "Rewound to " + name
 }
 
 // step undoes or redoes.
@@ -310,7 +318,7 @@ func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
 		w.Streams.Notef("To take it back: entire rewind --to %s", done.Rescue.Short())
 	}
 	if p.Session != "" {
-		w.Streams.Printf("Rewound to %s. claude -r %s\n", short(p.ID), p.Session)
+		w.Streams.Printf("%s. claude -r %s\n", rewoundTo(p, short(p.ID)), p.Session)
 		return nil
 	}
 	w.Streams.Printf("Rewound to %s.\n", short(p.ID))
