@@ -18,6 +18,7 @@ import (
 func events() map[string]string {
 	return map[string]string{
 		"session-start": "SessionStart", "user-prompt-submit": "UserPromptSubmit",
+		"pre-task": "PreToolUse", "post-task": "PostToolUse", "post-todo": "PostToolUse", "subagent-stop": "SubagentStop",
 		"stop": "Stop", "session-end": "SessionEnd", "stop-failure": "StopFailure",
 	}
 }

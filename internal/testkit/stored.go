@@ -67,6 +67,8 @@ type Tokens struct {
 	CacheRead     int `json:"cache_read_tokens"`
 	Output        int `json:"output_tokens"`
 	Calls         int `json:"api_call_count"`
+
+	Subagents *Tokens `json:"subagent_tokens"`
 }
 
 // Usage is the count without the number of calls; nil counts nothing.
