@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
@@ -24,29 +25,41 @@ type Talk struct {
 	Changed    bool
 }
 
+// talkEnd answers whose conversation a point is in, where the transcript is and
+// how much of it there was.
+func (r *Recorder) talkEnd(p Point) (bands.Causality, error) {
+	if p.Snapshot == 0 {
+		return bands.Causality{Session: p.Session}, nil
+	}
+	_, target, err := r.target(p)
+	if err == nil && (target.Causality.Session == "" || target.Causality.TranscriptPath == "") {
+		err = fmt.Errorf("%s belongs to no conversation", target.Version)
+	}
+	return target.Causality, err
+}
+
 // RewindConversation cuts the transcript of a point's session to what it was at
 // that point. The transcript of now is kept as a copy. With preview it only
 // answers what it would do.
 func (r *Recorder) RewindConversation(ctx context.Context, p Point, preview bool) (Talk, error) {
-	_, target, err := r.target(p)
+	cause, err := r.talkEnd(p)
 	if err != nil {
 		return Talk{}, err
-	}
-	cause := target.Causality
-	if cause.Session == "" || cause.TranscriptPath == "" {
-		return Talk{}, fmt.Errorf("%s belongs to no conversation", target.Version)
 	}
 	s, err := r.Sessions.Load(cause.Session)
 	if err != nil {
 		return Talk{}, err
 	}
 	talk := Talk{Session: s.ID, Path: s.TranscriptPath}
-	if s.TranscriptPath != cause.TranscriptPath {
+	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
 		return talk, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
 	}
 	most, err := r.taskAnswered(ctx, p, s)
 	if err != nil {
 		return talk, err
+	}
+	if p.Snapshot == 0 && most == 0 {
+		return talk, fmt.Errorf("%s doesn't tell where the conversation was", p.Shadow.Short())
 	}
 	kept, size, err := head(s.TranscriptPath, max(cause.TranscriptBytes, most))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -79,12 +80,20 @@ func (r *Recorder) readAgent(ctx context.Context, s *session.State, n *notes, f 
 		total := s.Total().Plus(session.Tokens{Subagents: &used})
 		s.TokenUsage = &total
 	}
-	turn := &s.Recorder.Turn
-	if turn.Start.IsZero() || !scan.LastTime.Before(turn.Start.Add(-slack)) { // else it is an earlier turn's
-		addTurn(turn, transcript.Scan{Edits: scan.Edits})
+	if scan.LastTime.IsZero() || !scan.LastTime.Before(turnBegan(s).Add(-slack)) { // else it is an earlier turn's
+		addTurn(&s.Recorder.Turn, transcript.Scan{Edits: scan.Edits})
 	}
 	keepPlace(&s.Recorder.Agents, f, scan.Cursor)
 	return nil
+}
+
+// turnBegan is when the running turn began; where none runs, when the last one
+// ended.
+func turnBegan(s *session.State) time.Time {
+	if start := s.Recorder.Turn.Start; !start.IsZero() || s.LastInteraction == nil {
+		return start
+	}
+	return *s.LastInteraction
 }
 
 // agentEdits answers the paths that subagents' edit tools named since their

@@ -101,15 +101,21 @@ func (r *Recorder) endTask(ctx context.Context, s *session.State, n *notes, task
 // from the last one.
 func (r *Recorder) stepTask(ctx context.Context, s *session.State, n *notes, task *session.Task, turn shadowTurn, l taskLook) {
 	step := l.in.Task.Step
+	for i := range step.Todos {
+		step.Todos[i].Content = r.Redact.Text(step.Todos[i].Content)
+	}
+	if step.Input != nil {
+		step.Input = r.Redact.Line(step.Input)
+	}
 	turn.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
 		tree, err := r.Repo.EditTree(ctx, at.Tree, edits)
 		if err != nil || tree == at.Tree {
 			return "", false, err
 		}
 		number := task.Steps + 1
-		t := checkpoint.Task{Session: s.ID, ToolUse: task.ToolUse, Subject: r.Redact.Text(checkpoint.StepSubject(step.Todos, number, task.ToolUse))}
+		t := checkpoint.Task{Session: s.ID, ToolUse: task.ToolUse, Subject: checkpoint.StepSubject(step.Todos, number, task.ToolUse)}
 		t.Files, err = checkpoint.StepOfTask(r.Repo, s.ID, number, checkpoint.TaskStep{
-			Tool: step.Tool, ToolUse: task.ToolUse, Time: r.Env.Now(), Data: r.Redact.Line(step.Input),
+			Tool: step.Tool, ToolUse: task.ToolUse, Time: r.Env.Now(), Data: step.Input,
 		})
 		if err != nil {
 			return "", false, err
