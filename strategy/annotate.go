@@ -73,7 +73,7 @@ func (r *Recorder) annotateAgain(ctx context.Context, s *session.State, n *notes
 		if old.Shadow == "" || m.Shadow == old.Shadow || m.Base != old.Base {
 			return nil
 		}
-		m.Others, m.Earlier = old.Others, append(old.Earlier, old.Shadow)
+		m.Others, m.Earlier = old.Others, slices.Concat(old.Earlier, []git.OID{old.Shadow})
 		if err := writeMoment(b.store, b.taken.Snapshot.Version, m); err != nil {
 			r.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
 		}

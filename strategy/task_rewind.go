@@ -48,11 +48,11 @@ func lineOf(ctx context.Context, path string, to int64, uuid string) (int64, err
 	var found int64
 	err := transcript.Lines(ctx, path, 0, to, func(line []byte, end int64) error {
 		var is struct{ UUID string }
-		if !bytes.Contains(line, []byte(uuid)) || json.Unmarshal(line, &is) != nil || is.UUID != uuid {
-			return nil
+		if bytes.Contains(line, []byte(uuid)) && json.Unmarshal(line, &is) == nil && is.UUID == uuid {
+			found = end
+			return errFound
 		}
-		found = end
-		return errFound
+		return nil
 	})
 	if err != nil && !errors.Is(err, errFound) {
 		return 0, fmt.Errorf("read transcript: %w", err)

@@ -60,7 +60,7 @@ func cmdSubagent(s *story, args []string) {
 // and whose task each commit is ("-" for none): tasks SUBJECT...
 func cmdTasks(s *story, args []string) {
 	var got []string
-	for _, branch := range strings.Fields(s.repo().Git("for-each-ref", "--format=%(refname)", "refs/heads/entire/")) {
+	for branch := range strings.FieldsSeq(s.repo().Git("for-each-ref", "--format=%(refname)", "refs/heads/entire/")) {
 		if strings.HasSuffix(branch, "/v1") {
 			continue
 		}

@@ -84,8 +84,11 @@ func taskStarted(in strategy.Input) []byte {
 
 func taskEnded(in strategy.Input) []byte {
 	lines := [][2]string{
-		{"Session ID", in.SessionID}, {"Tool Use ID", in.Task.ToolUse}, {"Agent ID", "(none)"},
-		{"Transcript", in.Transcript}, {"Subagent Transcript", "(none)"},
+		{"Session ID", in.SessionID},
+		{"Tool Use ID", in.Task.ToolUse},
+		{"Agent ID", "(none)"},
+		{"Transcript", in.Transcript},
+		{"Subagent Transcript", "(none)"},
 	}
 	if in.Task.Agent != "" {
 		lines[2][1] = in.Task.Agent

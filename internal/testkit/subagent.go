@@ -55,7 +55,7 @@ func (a *Subagent) input() Object {
 // Todo is the tool for plans: items that end in an asterisk are completed.
 func (a *Subagent) Todo(items ...string) Result {
 	a.main.TB.Helper()
-	var todos []any
+	todos := make([]any, 0, len(items))
 	for _, item := range items {
 		content, done := strings.CutSuffix(item, "*")
 		status := map[bool]string{true: "completed", false: "pending"}[done]
