@@ -61,7 +61,7 @@ func (e TaskEnd) Entry(repo *git.Repo) (git.TreeEntry, error) {
 
 // ReadTaskEnd reads the end of a task in a shadow tree, false if there is none.
 func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, toolUse string) (TaskEnd, bool, error) {
-	if session.CheckID(sessionID) != nil || !transcript.IsToolID(toolUse) {
+	if valid := session.CheckID(sessionID) == nil && transcript.IsToolID(toolUse); !valid {
 		return TaskEnd{}, false, nil
 	}
 	entry, found, err := repo.Lookup(ctx, tree, TaskDir(sessionID, toolUse)+"/"+taskFile)
@@ -73,10 +73,8 @@ func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, t
 		return TaskEnd{}, false, err
 	}
 	var end TaskEnd
-	if json.Unmarshal(data, &end) != nil {
-		return TaskEnd{}, false, nil // damaged is as good as missing
-	}
-	return end, true, nil
+	whole := json.Unmarshal(data, &end) == nil // a damaged one is as good as none
+	return end, whole, nil
 }
 
 // EndOfTask writes what the last checkpoint of a task keeps: how it ended, the
