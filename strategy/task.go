@@ -103,11 +103,11 @@ func (r *Recorder) TaskEnd(ctx context.Context, in Input) error {
 		switch {
 		case task == nil || task.Phase == session.TaskDone:
 			return errNothing
-		case in.Task.Background:
-			if task.Phase == session.TaskRunning {
-				task.Phase = session.TaskBackground
-			}
+		case in.Task.Background && task.Phase == session.TaskRunning:
+			task.Phase = session.TaskBackground
 			return nil
+		case in.Task.Background:
+			return errNothing
 		}
 		task.Phase = session.TaskStopped
 		return r.saveTask(ctx, s, n, in, task.ToolUse)
