@@ -25,7 +25,7 @@ func (r *Recorder) PrePush(ctx context.Context, remote, url string) error {
 		return nil
 	}
 	refspec := checkpoint.MetadataBranch + ":" + checkpoint.MetadataBranch
-	if r.Repo.Push(ctx, named, refspec) == nil {
+	if _, err := r.Repo.Push(ctx, named, refspec); err == nil {
 		return nil
 	}
 	if err := r.Repo.Fetch(ctx, named, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
@@ -34,7 +34,7 @@ func (r *Recorder) PrePush(ctx context.Context, remote, url string) error {
 	if err := r.locked(ctx, func() error { return r.mergeFetched(ctx) }); err != nil {
 		return fmt.Errorf("checkpoints not pushed to %s: %w", remote, err)
 	}
-	if err := r.Repo.Push(ctx, named, refspec); err != nil {
+	if _, err := r.Repo.Push(ctx, named, refspec); err != nil {
 		return fmt.Errorf("checkpoints not pushed to %s: %w", remote, err)
 	}
 	return nil

@@ -3,7 +3,8 @@
 // itself, moves refs through `git update-ref --stdin` with the old value, and
 // asks git for everything else.
 //
-// It never writes the index, HEAD or the working tree, never fetches, and
+// It never writes the index, HEAD or the working tree, uses the network only in
+// Push and Fetch, and
 // starts git with -z or --batch output only.
 package git
 

@@ -64,21 +64,3 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	}
 	return parseSignature(strings.TrimSuffix(string(out), "\n")), nil
 }
-
-// Push sends one refspec to a remote's name or URL, without hooks and without
-// asking. Only it and Fetch may use the network.
-func (r *Repo) Push(ctx context.Context, remote, refspec string) error {
-	_, err := r.run(ctx, request{network: true, args: []string{
-		"push", "--quiet", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--", remote, refspec,
-	}})
-	return err
-}
-
-// Fetch gets one refspec from a remote's name or URL, without tags and without
-// asking.
-func (r *Repo) Fetch(ctx context.Context, remote, refspec string) error {
-	_, err := r.run(ctx, request{network: true, args: []string{
-		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--", remote, refspec,
-	}})
-	return err
-}

@@ -81,24 +81,3 @@ func TestAddTrailers(t *testing.T) {
 		}
 	}
 }
-
-func TestPush(t *testing.T) {
-	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.git(s.dir, "init", "-q", "--bare", s.path("remote"))
-	s.git(dir, "remote", "add", "origin", s.path("remote"))
-	s.git(dir, "tag", "-a", "-m", "tag", "v1")
-	s.git(dir, "config", "push.followTags", "true")
-	s.write(dir, ".git/hooks/pre-push", "#!/bin/sh\nexit 1\n")
-	r := s.open(dir)
-	if err := r.Push(t.Context(), "origin", "refs/heads/main:refs/heads/main"); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.git(s.path("remote"), "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
-		t.Errorf("pushed %s", got)
-	}
-	if err := r.Push(t.Context(), "--all", "x"); err == nil {
-		t.Error("an option was taken for a remote")
-	}
-}

@@ -50,7 +50,7 @@ type request struct {
 	args    []string
 	stdin   io.Reader
 	env     []string // on top of the usual
-	network bool     // may talk to a remote
+	network bool     // may talk to a remote, and ask nobody
 }
 
 // Processes is how many git processes this Repo has started.
@@ -94,6 +94,9 @@ func (r *Repo) command(ctx context.Context, q request) (*exec.Cmd, *capture) {
 	cmd.Stdin, cmd.Stderr = q.stdin, stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = waitDelay
+	if q.network {
+		unattended(cmd)
+	}
 	return cmd, stderr
 }
 
