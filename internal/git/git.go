@@ -3,8 +3,7 @@
 // itself, moves refs through `git update-ref --stdin` with the old value, and
 // asks git for everything else.
 //
-// It never writes the index, HEAD or the working tree, uses the network only in
-// Push and Fetch, and
+// It never writes the index, HEAD or the working tree, never fetches, and
 // starts git with -z or --batch output only.
 package git
 

@@ -50,7 +50,8 @@ type request struct {
 	args    []string
 	stdin   io.Reader
 	env     []string // on top of the usual
-	network bool     // may talk to a remote, and ask nobody
+	network bool     // may talk to a remote
+	alone   bool     // has nobody to ask, and ends with all that it started
 }
 
 // Processes is how many git processes this Repo has started.
@@ -94,8 +95,8 @@ func (r *Repo) command(ctx context.Context, q request) (*exec.Cmd, *capture) {
 	cmd.Stdin, cmd.Stderr = q.stdin, stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = waitDelay
-	if q.network {
-		unattended(cmd)
+	if q.alone {
+		isolate(cmd)
 	}
 	return cmd, stderr
 }

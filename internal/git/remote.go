@@ -70,7 +70,7 @@ func (r *Repo) PushURL(ctx context.Context, remote string) (string, error) {
 
 // remote runs a git command that talks to a remote.
 func (r *Repo) remote(ctx context.Context, args ...string) ([]byte, error) {
-	out, err := r.run(ctx, request{args: args, env: r.silence(ctx), network: true})
+	out, err := r.run(ctx, request{args: args, env: r.silence(ctx), network: true, alone: true})
 	exit, failed := errors.AsType[*ExitError](err)
 	if !failed {
 		return out, err
@@ -98,9 +98,9 @@ func (r *Repo) silence(ctx context.Context) []string {
 	return append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 }
 
-// unattended starts the command without a terminal to ask at, and ends it
-// together with what it started: ssh would wait on, long after git is gone.
-func unattended(cmd *exec.Cmd) {
+// isolate starts the command without a terminal to ask at, and ends it together
+// with what it started: ssh would wait on, long after git is gone.
+func isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 }
