@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -294,7 +295,7 @@ func TestMergeKeepsWhatOnlyTheShorterHas(t *testing.T) {
 func TestMergeMeasuresTranscriptsWithoutLines(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)
-	lineless := func(m *checkpoint.SessionMeta) { m.TurnID, m.TranscriptLines = fmt.Sprint(m.TranscriptLines), 0 }
+	lineless := func(m *checkpoint.SessionMeta) { m.TurnID, m.TranscriptLines = strconv.Itoa(m.TranscriptLines), 0 }
 	for _, c := range []struct{ ours, theirs int }{{3, 7}, {7, 3}} {
 		got := f.merge(f.commit("", f.put(idOne, "s", c.ours, lineless)), f.commit("", f.put(idOne, "s", c.theirs, lineless)))
 		read, err := checkpoint.Read(t.Context(), f.git, got.Tree, idOne)

@@ -117,11 +117,11 @@ func (m merger) root(ctx context.Context, t three) (git.OID, error) {
 // removed on one side and changed on the other stays.
 func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, error) {
 	return m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
-		id, err := ParseID(digits + name)
-		if err != nil || !t.trees() || t.ours.Name == "" || t.theirs.Name == "" {
+		known := len(name) == 2*idBytes-2 && isHex(name)
+		if !known || !t.trees() || t.ours.Name == "" || t.theirs.Name == "" {
 			return t.either(), nil
 		}
-		oid, err := m.checkpoint(ctx, id, t)
+		oid, err := m.checkpoint(ctx, ID(digits+name), t)
 		return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
 	})
 }

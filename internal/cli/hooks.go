@@ -24,7 +24,7 @@ const (
 	// endTimeout is what a session that ends waits for its hooks.
 	endTimeout = time.Second
 	// pushTimeout bounds a push of checkpoints.
-	pushTimeout = 2 * time.Minute
+	pushTimeout = 30 * time.Second
 	// childTimeout bounds a detached child, childLock its wait for the lock.
 	childTimeout = 5 * time.Minute
 	childLock    = 30 * time.Second
@@ -233,6 +233,7 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 			Getenv: a.Getenv, Now: a.Now, Random: a.Rand, Home: a.Home, Version: a.Version,
 			Terminal: func() bool { return false }, Confirm: func(context.Context, string) bool { return true },
 			Detach: func(...string) error { return nil },
+			Say:    func(line string) { a.Streams.Notef("%s", line) },
 			Caller: proc.Caller, Alive: proc.Alive, Registry: a.registry(),
 		},
 		Log: log,

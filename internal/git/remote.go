@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Errors of Push and Fetch.
@@ -70,6 +72,9 @@ func (r *Repo) PushURL(ctx context.Context, remote string) (string, error) {
 
 // remote runs a git command that talks to a remote.
 func (r *Repo) remote(ctx context.Context, args ...string) ([]byte, error) {
+	if err := disk.Step(args[0], r.CommonDir); err != nil {
+		return nil, err
+	}
 	out, err := r.run(ctx, request{args: args, env: r.silence(ctx), network: true, alone: true})
 	exit, failed := errors.AsType[*ExitError](err)
 	if !failed {
@@ -87,15 +92,22 @@ func (r *Repo) remote(ctx context.Context, args ...string) ([]byte, error) {
 // behaves is the user's business.
 func (r *Repo) silence(ctx context.Context) []string {
 	env := []string{"GIT_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
+	r.sshOnce.Do(func() { r.ownSSH = r.findSSH(ctx) })
+	if !r.ownSSH {
+		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	return env
+}
+
+// findSSH says whether the user has an ssh command, or if that can't be known.
+func (r *Repo) findSSH(ctx context.Context) bool {
 	for _, e := range r.environ() {
 		if strings.HasPrefix(e, "GIT_SSH=") || strings.HasPrefix(e, "GIT_SSH_COMMAND=") {
-			return env
+			return true
 		}
 	}
-	if own, err := r.Config(ctx, `^core\.sshcommand$`); err != nil || len(own) > 0 {
-		return env
-	}
-	return append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	own, err := r.Config(ctx, `^core\.sshcommand$`)
+	return err != nil || len(own) > 0
 }
 
 // isolate starts the command without a terminal to ask at, and ends it together

@@ -17,12 +17,12 @@ import (
 
 const mainRef = "refs/heads/main:refs/heads/main"
 
-// remoted is a repository with an empty remote.
-func (s *sandbox) remoted(name string) *git.Repo {
+// remoted is a repository "r" with an empty remote "r.git".
+func (s *sandbox) remoted() *git.Repo {
 	s.t.Helper()
-	dir := s.init(name)
-	s.git(s.dir, "init", "-q", "--bare", s.path(name+".git"))
-	s.git(dir, "remote", "add", "origin", s.path(name+".git"))
+	dir := s.init("r")
+	s.git(s.dir, "init", "-q", "--bare", s.path("r.git"))
+	s.git(dir, "remote", "add", "origin", s.path("r.git"))
 	return s.open(dir)
 }
 
@@ -38,7 +38,7 @@ func (s *sandbox) executable(name, script string) {
 func TestPush(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	r := s.remoted("r")
+	r := s.remoted()
 	s.git(r.Root, "tag", "-a", "-m", "tag", "v1")
 	s.git(r.Root, "config", "push.followTags", "true")
 	s.executable("r/.git/hooks/pre-push", "exit 1")
@@ -65,7 +65,7 @@ func TestPush(t *testing.T) {
 func TestPushSaysWhyItFailed(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	r := s.remoted("r")
+	r := s.remoted()
 	must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
 	s.git(r.Root, "commit", "-q", "--amend", "--allow-empty", "-m", "another")
 	if _, err := r.Push(t.Context(), "origin", mainRef); !errors.Is(err, git.ErrDiverged) {
@@ -85,7 +85,7 @@ func TestPushSaysWhyItFailed(t *testing.T) {
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	r := s.remoted("r")
+	r := s.remoted()
 	must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
 	if err := r.Fetch(t.Context(), "origin", "+refs/heads/main:refs/entire/fetched/x"); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
 func TestPushURL(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	r := s.remoted("r")
+	r := s.remoted()
 	s.git(r.Root, "config", "url.ssh://host/.pushInsteadOf", "there:")
 	s.git(r.Root, "remote", "add", "two", "there:a")
 	s.git(r.Root, "remote", "set-url", "--add", "--push", "two", "x")

@@ -49,6 +49,9 @@ type Repo struct {
 	treeMu sync.Mutex // guards trees
 	trees  map[OID][]TreeEntry
 
+	sshOnce sync.Once // guards ownSSH
+	ownSSH  bool      // the user has an ssh command, which we don't replace
+
 	parentMu sync.Mutex // guards parents
 	parents  map[string]string
 }

@@ -63,7 +63,8 @@ func manyProcesses(repo *Repo) []string {
 			Recovered int    `json:"recovered"`
 			Success   bool   `json:"success"`
 		}
-		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered == 0 && record.Processes > most {
+		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered == 0 &&
+			record.Hook != "pre-push" && record.Processes > most { // that one waits for a remote
 			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, record.Processes))
 		}
 	}
