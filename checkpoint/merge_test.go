@@ -2,6 +2,7 @@ package checkpoint_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -356,4 +357,38 @@ func (f *mergeFixture) evil(of git.OID, name string) git.OID {
 	tree := f.Git("cat-file", "-p", string(of)+"^{tree}") + "\n040000 tree " + string(f.git.EmptyTree()) + "\t" + name
 	oid := f.GitInput(tree+"\n", "mktree", "--missing")
 	return git.OID(f.Git("commit-tree", oid, "-p", string(of), "-m", "evil"))
+}
+
+// TestSetSummaryChangesNothingElse of a checkpoint.
+func TestSetSummaryChangesNothingElse(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	before := f.commit("", f.put(idOne, "s", 2), f.put(idOne, "t", 3))
+	at := checkpoint.SessionIn{ID: idOne, Session: "t"}
+	summary := checkpoint.SessionSummary{Intent: "i", Outcome: "o"}
+	after := f.commit(before, func(tree git.OID) git.OID {
+		next, err := checkpoint.SetSummary(t.Context(), f.git, tree, at, summary)
+		must(t, err)
+		return next
+	})
+	if changed := f.Git("diff", "--name-only", string(before), string(after)); changed != idOne.Dir()+"/1/metadata.json" {
+		t.Errorf("changed: %s", changed)
+	}
+	c, err := f.git.Commit(t.Context(), string(after))
+	must(t, err)
+	read, err := checkpoint.Read(t.Context(), f.git, c.Tree, idOne)
+	must(t, err)
+	var got checkpoint.SessionSummary
+	must(t, json.Unmarshal(read.Sessions[1].Meta.Summary, &got))
+	if diff := cmp.Diff(summary, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, absent := range []checkpoint.SessionIn{{ID: idOne, Session: "u"}, {ID: idTwo, Session: "s"}} {
+		if _, err := checkpoint.SetSummary(t.Context(), f.git, c.Tree, absent, summary); !errors.Is(err, checkpoint.ErrNotFound) {
+			t.Errorf("%v: %v", absent, err)
+		}
+	}
+	if got, ok := checkpoint.SubjectID(strings.TrimSpace(checkpoint.SummaryMessage(at))); got != idOne || !ok {
+		t.Errorf("its commit is about %q", got)
+	}
 }

@@ -32,6 +32,12 @@ func FinalizeMessage(id ID) string {
 	return "Finalize transcript for Checkpoint: " + string(id) + "\n"
 }
 
+// SummaryMessage is the message of the commit on the metadata branch that puts
+// a summary into a session's metadata.
+func SummaryMessage(at SessionIn) string {
+	return "Update summary for checkpoint " + string(at.ID) + " (session: " + oneLine(at.Session) + ")\n"
+}
+
 // SubjectID answers which checkpoint a commit on the metadata branch is about,
 // by the first line of its message; false for those that are about none.
 func SubjectID(subject string) (ID, bool) {

@@ -44,3 +44,10 @@ var ReadPush = readPush
 
 // PushCall is what matters of them.
 type PushCall = pushCall
+
+// What is asked for a summary, and what is taken from the answer.
+var (
+	SummaryPrompt = summaryPrompt
+	ReadSummary   = readSummary
+	Shorten       = shorten
+)

@@ -46,7 +46,9 @@ type Options struct {
 	LockTimeout time.Duration
 	// PushRemote names the remote that checkpoints may be pushed to, if any.
 	PushRemote string
-	Bands      BandOptions
+	// Summarize says that a summary is written of each checkpoint.
+	Summarize bool
+	Bands     BandOptions
 }
 
 // Environment is what the recorder knows of the world outside the repository.
@@ -68,6 +70,8 @@ type Environment struct {
 	Caller func() (proc.Info, bool)
 	// Alive says whether a process still runs.
 	Alive func(pid int, start uint64) bool
+	// Ask puts a prompt to a model, at the user's cost, and answers what it says.
+	Ask func(ctx context.Context, prompt string) (string, error)
 	// Registry is the catalog of snapshots, nil where none is kept.
 	Registry *bands.Registry
 }
