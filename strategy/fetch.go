@@ -47,6 +47,9 @@ func (r *Recorder) takeIn(ctx context.Context, remote string) error {
 	if err := r.Repo.Fetch(ctx, remote, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
 		return err
 	}
+	if err := r.Repo.FetchMissing(ctx, remote, fetched); err != nil {
+		return err
+	}
 	by, err := r.identity(ctx)
 	if err != nil {
 		return err

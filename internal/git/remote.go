@@ -44,8 +44,10 @@ type Pushed struct {
 // Push sends one refspec to a remote's name or URL, without hooks and without
 // asking anybody. Only it and Fetch may use the network.
 func (r *Repo) Push(ctx context.Context, remote, refspec string) (Pushed, error) {
-	out, err := r.remote(ctx, "push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags",
-		"--recurse-submodules=no", "--", remote, refspec)
+	out, err := r.remote(ctx, request{args: []string{
+		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"--", remote, refspec,
+	}})
 	return pushed(string(out), err)
 }
 
@@ -56,7 +58,7 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-filter",
 		"--recurse-submodules=no", "--", remote,
 	}
-	_, err := r.remote(ctx, append(args, refspecs...)...)
+	_, err := r.remote(ctx, request{args: append(args, refspecs...)})
 	return err
 }
 
@@ -71,11 +73,12 @@ func (r *Repo) PushURL(ctx context.Context, remote string) (string, error) {
 }
 
 // remote runs a git command that talks to a remote.
-func (r *Repo) remote(ctx context.Context, args ...string) ([]byte, error) {
-	if err := disk.Step(args[0], r.CommonDir); err != nil {
+func (r *Repo) remote(ctx context.Context, q request) ([]byte, error) {
+	if err := disk.Step(subcommand(q.args), r.CommonDir); err != nil {
 		return nil, err
 	}
-	out, err := r.run(ctx, request{args: args, env: r.silence(ctx), network: true, alone: true})
+	q.env, q.network, q.alone = r.silence(ctx), true, true
+	out, err := r.run(ctx, q)
 	exit, failed := errors.AsType[*ExitError](err)
 	if !failed {
 		return out, err
@@ -181,4 +184,32 @@ func reason(stderr string) string {
 // HideURL takes user names and passwords out of the URLs in a text.
 func HideURL(text string) string {
 	return regexp.MustCompile(`://[^/\s]*@`).ReplaceAllString(text, "://")
+}
+
+// FetchMissing gets, in a partial clone, the objects of a commit's tree that
+// were left out when the commit was fetched from the remote. Elsewhere none are
+// missing.
+func (r *Repo) FetchMissing(ctx context.Context, remote, commit string) error {
+	partial, err := r.Config(ctx, `^remote\..*\.promisor$`)
+	if err != nil || len(partial) == 0 {
+		return err
+	}
+	out, err := r.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", "--end-of-options", commit, "--")
+	if err != nil {
+		return err
+	}
+	var missing strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if oid, ok := strings.CutPrefix(line, "?"); ok {
+			missing.WriteString(oid)
+		}
+	}
+	if missing.Len() == 0 {
+		return nil
+	}
+	_, err = r.remote(ctx, request{stdin: strings.NewReader(missing.String()), args: []string{
+		"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+		"--no-auto-maintenance", "--filter=blob:none", "--recurse-submodules=no", "--stdin", "--", remote,
+	}})
+	return err
 }

@@ -98,6 +98,36 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// TestFetchMissing: a partial clone has a branch without its contents.
+func TestFetchMissing(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	origin := s.init("origin")
+	s.git(origin, "config", "uploadpack.allowFilter", "true")
+	s.git(origin, "checkout", "-q", "-b", "side")
+	s.write(origin, "d/b", "b\n")
+	s.git(origin, "add", "d")
+	s.git(origin, "commit", "-q", "-m", "side")
+	s.git(origin, "checkout", "-q", "main")
+	s.git(s.dir, "clone", "-q", "--filter=blob:none", "file://"+origin, s.path("part"))
+	r := s.open(s.path("part"))
+	const name = "origin/side:d/b"
+	if _, err := r.Read(t.Context(), name); err == nil {
+		t.Skip("this git doesn't leave it out")
+	}
+	for range 2 {
+		if err := r.FetchMissing(t.Context(), "origin", "origin/side"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := must[git.Object](t)(r.Read(t.Context(), name)); string(got.Data) != "b\n" {
+		t.Errorf("%q", got.Data)
+	}
+	if err := s.open(origin).FetchMissing(t.Context(), "origin", "main"); err != nil {
+		t.Errorf("in a whole repository: %v", err)
+	}
+}
+
 // TestARemoteThatDoesNotAnswerIsLeft, and with it the ssh that waits for it: it
 // holds the pipe open as long as it runs.
 func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
