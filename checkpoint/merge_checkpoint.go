@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,18 +22,19 @@ func (m merger) checkpoint(ctx context.Context, id ID, t three) (git.OID, error)
 }
 
 func (m merger) mergeDirectories(ctx context.Context, id ID, t three) (git.OID, error) {
-	var base, ours, theirs directory
-	for of, entry := range map[*directory]git.TreeEntry{&base: t.base, &ours: t.ours, &theirs: t.theirs} {
-		if entry.Mode != git.ModeTree {
-			continue
-		}
-		var err error
-		if *of, err = directoryAt(ctx, m.repo, entry.OID); err != nil {
-			return "", err
-		}
+	ours, err := directoryAt(ctx, m.repo, t.ours.OID)
+	if err != nil {
+		return "", err
+	}
+	theirs, err := directoryAt(ctx, m.repo, t.theirs.OID)
+	if err != nil {
+		return "", err
+	}
+	base, err := m.before(ctx, t)
+	if err != nil {
+		return "", err
 	}
 	merged := directory{summary: ours.summary.over(theirs.summary), slots: ours.slots}
-	var err error
 	if merged.entries, err = m.beside(ctx, t); err != nil {
 		return "", err
 	}
@@ -43,6 +45,20 @@ func (m merger) mergeDirectories(ctx context.Context, id ID, t three) (git.OID, 
 	}
 	merged.summarize(id, SummaryInfo{})
 	return writeDirectory(m.repo, merged)
+}
+
+// before is what both sides have changed: nothing where it was no checkpoint, or
+// where a partial clone has left it out, which makes both sides' sessions count
+// as changed.
+func (m merger) before(ctx context.Context, t three) (directory, error) {
+	if t.base.Mode != git.ModeTree {
+		return directory{}, nil
+	}
+	d, err := directoryAt(ctx, m.repo, t.base.OID)
+	if errors.Is(err, git.ErrMissing) {
+		return directory{}, nil
+	}
+	return d, err
 }
 
 // beside merges what a checkpoint's directory has beside the slots.

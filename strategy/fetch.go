@@ -47,9 +47,21 @@ func (r *Recorder) takeIn(ctx context.Context, remote string) error {
 	if err := r.Repo.Fetch(ctx, remote, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
 		return err
 	}
-	if err := r.Repo.FetchMissing(ctx, remote, fetched); err != nil {
+	err := r.mergeFetched(ctx)
+	if !errors.Is(err, git.ErrMissing) {
 		return err
 	}
+	// A partial clone has left out what the merge needs.
+	for _, ref := range []string{fetched, checkpoint.MetadataBranch} {
+		if err := r.Repo.FetchMissing(ctx, remote, ref); err != nil {
+			return err
+		}
+	}
+	return r.mergeFetched(ctx)
+}
+
+// mergeFetched merges what was fetched.
+func (r *Recorder) mergeFetched(ctx context.Context) error {
 	by, err := r.identity(ctx)
 	if err != nil {
 		return err

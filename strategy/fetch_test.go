@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +42,14 @@ func newShared(t *testing.T) *shared {
 	s.Git("remote", "add", "origin", s.remote())
 	s.add("aaaaaaaaaaaa")
 	s.Git("push", "-q", "origin", branch)
-	opened, err := git.Discover(git.Locate{Dir: repo.Dir, Environ: repo.Env})
+	s.open(t)
+	return s
+}
+
+// open makes the recorder.
+func (s *shared) open(t *testing.T) {
+	t.Helper()
+	opened, err := git.Discover(git.Locate{Dir: s.Dir, Environ: s.Env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,13 +59,15 @@ func newShared(t *testing.T) *shared {
 		Options: strategy.Options{LockTimeout: time.Minute},
 		Env:     strategy.Environment{Now: time.Now, Getenv: func(string) string { return "" }, Say: func(string) {}},
 	}
-	return s
 }
 
 func (s *shared) remote() string { return filepath.Join(filepath.Dir(s.Dir), "remote.git") }
 
 // add puts a checkpoint on the local branch.
-func (s *shared) add(id string) {
+func (s *shared) add(id string) { s.put(id, "{}") }
+
+// put does so with the content of its metadata.
+func (s *shared) put(id, metadata string) {
 	s.Git("read-tree", "--empty")
 	parent := s.TryGit("rev-parse", "-q", "--verify", branch)
 	args := []string{"commit-tree", "-m", "Checkpoint: " + id}
@@ -66,7 +76,7 @@ func (s *shared) add(id string) {
 		s.Git("read-tree", tip)
 		args = append(args, "-p", tip)
 	}
-	blob := s.GitInput("{}", "hash-object", "-w", "--stdin")
+	blob := s.GitInput(metadata, "hash-object", "-w", "--stdin")
 	s.Git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+id[:2]+"/"+id[2:]+"/metadata.json")
 	s.Git("update-ref", branch, s.Git(append(args, s.Git("write-tree"))...))
 	s.Git("reset", "-q")
@@ -113,6 +123,42 @@ func TestAFetchGoesOnWhereNothingIsMissing(t *testing.T) {
 	}
 	if refs := s.Git("for-each-ref", "refs/entire/"); refs != "" {
 		t.Errorf("left: %s", refs)
+	}
+}
+
+// TestAPartialCloneFetchesWhatItsMergeNeeds, and else leaves it out.
+func TestAPartialCloneFetchesWhatItsMergeNeeds(t *testing.T) {
+	t.Parallel()
+	s := newShared(t)
+	s.Git("-C", s.remote(), "config", "uploadpack.allowFilter", "true")
+	dir := filepath.Join(filepath.Dir(s.Dir), "partial")
+	s.Git("clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+s.remote(), dir)
+	part := &shared{Repo: s.At(dir)}
+	part.Git("config", "user.name", "Ada Tester")
+	part.Git("config", "user.email", "ada@example.com")
+	part.Git("update-ref", branch, "refs/remotes/origin/entire/checkpoints/v1")
+	part.open(t)
+	fetch := func() {
+		t.Helper()
+		if err := part.rec.FetchCheckpoints(t.Context(), "origin"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.put("aaaaaaaaaaaa", `{"branch":"theirs"}`)
+	s.Git("push", "-q", "origin", branch)
+	fetch()
+	if !strings.Contains(part.Git("rev-list", "--objects", "--no-walk", "--missing=print", branch), "?") {
+		t.Error("it took more than it needs")
+	}
+	s.put("aaaaaaaaaaaa", `{"branch":"theirs again"}`)
+	s.Git("push", "-q", "origin", branch)
+	part.put("aaaaaaaaaaaa", `{"cli_version":"ours"}`)
+	fetch()
+	got := part.Git("cat-file", "blob", branch+":aa/aaaaaaaaaa/metadata.json")
+	for _, want := range []string{`"ours"`, `"theirs again"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is lost:\n%s", want, got)
+		}
 	}
 }
 

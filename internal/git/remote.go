@@ -52,11 +52,10 @@ func (r *Repo) Push(ctx context.Context, remote, refspec string) (Pushed, error)
 }
 
 // Fetch gets refspecs from a remote's name or URL, without tags and without
-// asking anybody, and all of their objects, also in a partial clone.
+// asking anybody. In a partial clone it leaves out what the clone leaves out.
 func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) error {
 	args := []string{
-		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-filter",
-		"--recurse-submodules=no", "--", remote,
+		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--", remote,
 	}
 	_, err := r.remote(ctx, request{args: append(args, refspecs...)})
 	return err
