@@ -29,6 +29,7 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, r.Redact.Path(p))
 	}
 	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
+	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
 	slot.Meta.SessionTokenUsage = &total
 	if counts(s, d) {
 		share := total.Minus(countedBefore(s, d))
@@ -73,7 +74,7 @@ func (r *Recorder) slot(ctx context.Context, s *session.State, n *notes) (checkp
 		Prompts:    prompts,
 		Meta: checkpoint.SessionMeta{
 			CLIVersion: r.Env.Version, SessionID: s.ID, Strategy: Name, Agent: s.AgentType,
-			TranscriptPath: checkpoint.RelTranscript(r.Env.Home, s.TranscriptPath),
+			TranscriptPath: checkpoint.RelTranscript(r.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
 		},
 	}, nil
 }
@@ -125,6 +126,7 @@ func replaced(old, now checkpoint.Slot) checkpoint.Slot {
 	}
 	if len(now.Transcript.Segments) == 0 {
 		now.Transcript, now.Prompts, now.Written = old.Transcript, old.Prompts, old.Written
+		now.Meta.TranscriptEnd, now.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
 	}
 	return now
 }

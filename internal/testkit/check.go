@@ -229,11 +229,26 @@ func (c *Stored) slotFaults(index int, slot Slot) []string {
 			break
 		}
 	}
-	if lines := strings.Count(slot.Transcript, "\n") + 1; slot.Meta.Start < 0 || slot.Meta.Start > lines {
-		add("it starts at line %d of %d", slot.Meta.Start, lines)
-	}
+	faults = append(faults, slot.partFaults()...)
 	if text := strings.Join(slot.Prompts, ""); strings.HasSuffix(text, "\n") {
 		add("prompt.txt has a final newline")
+	}
+	return faults
+}
+
+// partFaults checks which lines of the transcript are the checkpoint's part.
+// Other versions say only where it begins.
+func (slot Slot) partFaults() []string {
+	var faults []string
+	start, end, lines := slot.Meta.Start, slot.Meta.End, strings.Count(slot.Transcript, "\n")+1
+	if start < 0 || start > lines {
+		faults = append(faults, fmt.Sprintf("it starts at line %d of %d", start, lines))
+	}
+	if end != 0 && (end < start || end > lines) {
+		faults = append(faults, fmt.Sprintf("it starts at line %d and ends at %d of %d", start, end, lines))
+	}
+	if said := slot.Meta.Lines; said != 0 && said != lines {
+		faults = append(faults, fmt.Sprintf("transcript_lines is %d, the transcript has %d", said, lines))
 	}
 	return faults
 }
