@@ -30,23 +30,6 @@ type slotDir struct {
 // readDirectory reads the directory of the checkpoint id: ErrNotFound if there
 // is none. Metadata that can't be decoded is as good as none.
 func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (directory, error) {
-	d, err := openDirectory(ctx, repo, v1Tree, id)
-	if err != nil {
-		return d, err
-	}
-	for _, e := range d.slotEntries() {
-		index, _ := slotIndex(e.Name)
-		slot, err := readSlot(ctx, repo, index, e.OID)
-		if err != nil {
-			return d, fmt.Errorf("session %d: %w", index, err)
-		}
-		d.slots = append(d.slots, slot)
-	}
-	return d, nil
-}
-
-// openDirectory is readDirectory without the slots.
-func openDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (directory, error) {
 	var d directory
 	entry, found, err := repo.Lookup(ctx, v1Tree, id.Dir())
 	if err != nil {
@@ -65,23 +48,19 @@ func openDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (
 	if s, err := decodeSummary(data); err == nil {
 		d.summary = s
 	}
-	return d, nil
-}
-
-// slotEntries are the entries of the slots' directories, in their order.
-func (d *directory) slotEntries() []git.TreeEntry {
-	var slots []git.TreeEntry
 	for _, e := range d.entries {
-		if _, ok := slotIndex(e.Name); ok && e.Mode == git.ModeTree {
-			slots = append(slots, e)
+		index, ok := slotIndex(e.Name)
+		if !ok || e.Mode != git.ModeTree {
+			continue
 		}
+		slot, err := readSlot(ctx, repo, index, e.OID)
+		if err != nil {
+			return d, fmt.Errorf("session %d: %w", index, err)
+		}
+		d.slots = append(d.slots, slot)
 	}
-	slices.SortFunc(slots, func(a, b git.TreeEntry) int {
-		left, _ := slotIndex(a.Name)
-		right, _ := slotIndex(b.Name)
-		return left - right
-	})
-	return slots
+	slices.SortFunc(d.slots, func(a, b slotDir) int { return a.index - b.index })
+	return d, nil
 }
 
 func readSlot(ctx context.Context, repo *git.Repo, index int, oid git.OID) (slotDir, error) {

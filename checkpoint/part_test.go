@@ -139,21 +139,3 @@ func TestFindByPrefix(t *testing.T) {
 		}
 	}
 }
-
-func TestReadLastOfTheSessions(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, "plain")
-	for i := range 12 {
-		f.update(t, put(f, idA, checkpoint.Slot{Meta: meta(fmt.Sprintf("s%d", i))}))
-	}
-	trees, err := checkpoint.Trees(t.Context(), f.git)
-	must(t, err)
-	c, err := checkpoint.ReadLast(t.Context(), f.git, trees[0], idA)
-	must(t, err)
-	if len(c.Sessions) != 1 || c.Sessions[0].Index != 11 || c.Sessions[0].Meta.SessionID != "s11" || len(c.Summary.Sessions) != 12 {
-		t.Errorf("%+v", c)
-	}
-	if _, err := checkpoint.ReadLast(t.Context(), f.git, trees[0], idB); !errors.Is(err, checkpoint.ErrNotFound) {
-		t.Errorf("got %v", err)
-	}
-}

@@ -44,31 +44,6 @@ func Read(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoin
 	return c, nil
 }
 
-// ReadLast is Read with only the last of the sessions.
-func ReadLast(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoint, error) {
-	if _, err := ParseID(string(id)); err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint: %w", err)
-	}
-	d, err := openDirectory(ctx, repo, v1Tree, id)
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
-	}
-	c := Checkpoint{ID: id, Summary: d.summary}
-	c.Summary.CheckpointID = id
-	slots := d.slotEntries()
-	if len(slots) == 0 {
-		return c, nil
-	}
-	e := slots[len(slots)-1]
-	index, _ := slotIndex(e.Name)
-	slot, err := readSlot(ctx, repo, index, e.OID)
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read checkpoint %s: session %d: %w", id, index, err)
-	}
-	c.Sessions = []Stored{{Index: index, Meta: slot.meta.checked(), Dir: slot.oid}}
-	return c, nil
-}
-
 // Prompts reads the session's prompts; none if it has none.
 func (s Stored) Prompts(ctx context.Context, repo *git.Repo) ([]string, error) {
 	entries, err := repo.Tree(ctx, s.Dir)

@@ -92,9 +92,9 @@ func newGitHooksJSON(s githook.Status) *gitHooksJSON {
 }
 
 // notNil is an empty list in JSON, never null.
-func notNil(list []string) []string {
+func notNil[T any](list []T) []T {
 	if list == nil {
-		return []string{}
+		return []T{}
 	}
 	return list
 }
