@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -37,7 +38,8 @@ func (r Reader) talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk,
 }
 
 // hearShadow is what a turn on a shadow branch added to the transcript in
-// earlier, the same directory before that turn.
+// earlier, the same directory before that turn. For the first turn on a branch
+// there is none: what belongs to earlier checkpoints stands in the state.
 func (r Reader) hearShadow(ctx context.Context, t *Talk, earlier git.OID, o Options) error {
 	stored, err := checkpoint.Segments(ctx, r.Repo, t.dir)
 	if err != nil {
@@ -45,6 +47,13 @@ func (r Reader) hearShadow(ctx context.Context, t *Talk, earlier git.OID, o Opti
 	}
 	if o.Scope == Whole {
 		return r.hear(ctx, t, stored, checkpoint.Span{})
+	}
+	if earlier == "" {
+		var span checkpoint.Span
+		if s, err := session.Open(r.Repo.CommonDir).Load(t.Session); err == nil {
+			span.From = s.TranscriptStart
+		}
+		return r.hear(ctx, t, stored, span)
 	}
 	before, err := checkpoint.Segments(ctx, r.Repo, earlier)
 	if err != nil {

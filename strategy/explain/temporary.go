@@ -35,8 +35,8 @@ func (r Reader) temporaryPoints(ctx context.Context) ([]Point, error) {
 	}
 	points := make([]Point, 0, len(commits))
 	for _, c := range commits {
-		session, dir := sessionOf(c)
-		p := Point{ID: string(c.OID), Temporary: true, Date: c.Committer.When, Commits: []git.Commit{c}, Sessions: []string{session}}
+		id, dir := sessionOf(c)
+		p := Point{ID: string(c.OID), Temporary: true, Date: c.Committer.When, Commits: []git.Commit{c}, Sessions: []string{id}}
 		p.Task = trailer(c, taskKey) != ""
 		if p.Prompt = subject(c); !p.Task {
 			p.Prompt = r.shadowPrompt(ctx, c, dir)
@@ -104,7 +104,7 @@ func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail
 	if err != nil {
 		return Detail{}, err
 	}
-	session, dir := sessionOf(c)
+	id, dir := sessionOf(c)
 	d := Detail{
 		ID: string(c.OID), Temporary: true, Task: trailer(c, taskKey) != "", Strategy: trailer(c, checkpoint.StrategyKey),
 		Created: c.Committer.When, Author: c.Author,
@@ -116,7 +116,7 @@ func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail
 	if d.Files, err = r.changed(ctx, before, c); err != nil {
 		return Detail{}, err
 	}
-	talk := Talk{Session: session, Created: d.Created, Files: d.Files}
+	talk := Talk{Session: id, Created: d.Created, Files: d.Files}
 	if talk.dir, err = r.directory(ctx, c.Tree, dir); err != nil {
 		return Detail{}, err
 	}
