@@ -2,9 +2,10 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -19,22 +20,34 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	}
 	d := Detail{ID: string(id), Strategy: c.Summary.Strategy, Branch: c.Summary.Branch, Files: c.Summary.FilesTouched}
 	for _, s := range c.Sessions {
-		talk, err := r.talk(ctx, s, o)
-		if err != nil {
-			return Detail{}, fmt.Errorf("checkpoint %s: session %d: %w", id, s.Index, err)
-		}
-		d.Sessions = append(d.Sessions, talk)
 		d.Task = d.Task || s.Meta.IsTask
 		d.Tokens = plus(d.Tokens, s.Meta.TokenUsage)
-		if d.Created.IsZero() || talk.Created.Before(d.Created) {
-			d.Created = talk.Created
+		if d.Created.IsZero() || s.Meta.CreatedAt.Before(d.Created) {
+			d.Created = s.Meta.CreatedAt
 		}
 	}
-	if d.Commits, err = r.commitsOf(ctx, id, d.Created, o.Search); err != nil {
+	var wait sync.WaitGroup // git looks for the commits while the conversations are read
+	var searched error
+	wait.Go(func() { d.Commits, searched = r.commitsOf(ctx, id, d.Created, o.Search) })
+	d.Sessions, err = r.talks(ctx, c, o)
+	wait.Wait()
+	if err := errors.Join(err, searched); err != nil {
 		return Detail{}, err
 	}
 	d.Author, err = r.author(ctx, id, d.Commits)
 	return d, err
+}
+
+func (r Reader) talks(ctx context.Context, c checkpoint.Checkpoint, o Options) ([]Talk, error) {
+	talks := make([]Talk, 0, len(c.Sessions))
+	for _, s := range c.Sessions {
+		t, err := r.talk(ctx, s, o)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
+		}
+		talks = append(talks, t)
+	}
+	return talks, nil
 }
 
 // plus adds up what sessions used, subagents included; nil is unknown.
@@ -87,8 +100,8 @@ func (r Reader) author(ctx context.Context, id checkpoint.ID, commits []git.Comm
 	if len(commits) > 0 {
 		return commits[0].Author, nil
 	}
-	v1 := strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/")
-	commits, err := r.Repo.Commits(ctx, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1", "--branches="+v1, "--remotes=*/"+v1, "--")
+	commits, err := r.Repo.Commits(ctx, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
+		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
 	if err != nil || len(commits) == 0 {
 		return git.Signature{}, err
 	}

@@ -32,6 +32,11 @@ func parseSummary(raw json.RawMessage) *Summary {
 	if len(raw) == 0 || json.Unmarshal(raw, s) != nil || s.Intent+s.Outcome == "" {
 		return nil
 	}
+	l := &s.Learnings
+	for _, list := range []*[]string{&s.Friction, &s.OpenItems, &l.Repo, &l.Workflow} {
+		*list = append([]string{}, *list...) // never null
+	}
+	l.Code = append([]Finding{}, l.Code...)
 	return s
 }
 
