@@ -28,7 +28,7 @@ type explainPointJSON struct {
 	Sessions  []string            `json:"sessions"`
 	Agent     string              `json:"agent,omitempty"`
 	Prompt    string              `json:"prompt,omitempty"`
-	CreatedAt time.Time           `json:"created_at"`
+	CreatedAt time.Time           `json:"created_at,omitzero"`
 	Files     []string            `json:"files_touched"`
 	Commits   []explainCommitJSON `json:"commits"`
 }
@@ -54,7 +54,7 @@ type explainDetailJSON struct {
 	Task      bool                 `json:"task"`
 	Strategy  string               `json:"strategy,omitempty"`
 	Branch    string               `json:"branch,omitempty"`
-	CreatedAt time.Time            `json:"created_at"`
+	CreatedAt time.Time            `json:"created_at,omitzero"`
 	Author    string               `json:"author,omitempty"`
 	Email     string               `json:"email,omitempty"`
 	Files     []string             `json:"files_touched"`
@@ -66,7 +66,7 @@ type explainDetailJSON struct {
 type explainSessionJSON struct {
 	ID          string               `json:"id"`
 	Agent       string               `json:"agent,omitempty"`
-	CreatedAt   time.Time            `json:"created_at"`
+	CreatedAt   time.Time            `json:"created_at,omitzero"`
 	Files       []string             `json:"files_touched"`
 	Tokens      *checkpoint.Tokens   `json:"token_usage,omitempty"`
 	Intent      string               `json:"intent,omitempty"`

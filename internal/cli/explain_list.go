@@ -45,7 +45,7 @@ func (e *explaining) listText(l explain.List) string {
 		b.WriteString("\nNo checkpoints found on this branch.\n")
 	}
 	if n := len(l.Missing); n > 0 {
-		fmt.Fprintf(&b, "\nNot stored here, though commits name them: %s.\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"))
+		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s.\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"))
 	}
 	return b.String()
 }

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +19,8 @@ type List struct {
 	// Points are the temporary ones first, then those of commits, the newest
 	// first.
 	Points []Point
-	// Missing are checkpoints that commits name and that are not stored here.
+	// Missing are checkpoints that commits name and that are not stored here, or
+	// can't be read.
 	Missing []checkpoint.ID
 }
 
@@ -78,12 +78,12 @@ func (r Reader) addCommitted(ctx context.Context, l *List, book record, commits 
 			return nil
 		}
 		c, err := book.read(ctx, id)
-		if errors.Is(err, checkpoint.ErrNotFound) {
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil { // one that can't be read keeps nobody from the others
 			l.Missing = append(l.Missing, id)
 			continue
-		}
-		if err != nil {
-			return err
 		}
 		if p := r.point(ctx, c, of[id]); wanted(p) {
 			l.Points = append(l.Points, p)

@@ -128,7 +128,7 @@ func (r Reader) documents(ctx context.Context, c *transcript.Conversation, store
 func within(items []transcript.Item, span checkpoint.Span) []transcript.Item {
 	var kept []transcript.Item
 	for _, item := range items {
-		if item.Line >= span.From && (span.To == 0 || item.Line < span.To) {
+		if item.Line >= span.From && (span.To <= 0 || item.Line < span.To) {
 			kept = append(kept, item)
 		}
 	}
