@@ -48,10 +48,8 @@ const sweepAge = time.Hour
 
 // sweep removes what writers left that were stopped.
 func (r *Recorder) sweep(ctx context.Context) {
-	own := filepath.Join(r.Repo.Root, ".entire")
 	before := r.Env.Now().Add(-sweepAge)
-	dirs := []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")}
-	for _, dir := range append(dirs, r.storeDirs()...) {
+	for _, dir := range r.tempDirs() {
 		if err := disk.SweepTemp(dir, before); err != nil {
 			r.Log.WarnContext(ctx, "temporary files left", "error", err.Error())
 		}
@@ -138,13 +136,11 @@ func (r *Recorder) applyElsewhere(ctx context.Context, d Decision, commit git.Co
 		}
 		root = filepath.Dir(strings.TrimSpace(string(data)))
 	}
-	repo, err := git.Discover(git.Locate{Dir: root, Getenv: r.Env.Getenv})
-	if err != nil || repo.CommonDir != r.Repo.CommonDir {
+	there, err := r.At(root)
+	if err != nil {
 		return r.apply(ctx, d, commit)
 	}
-	there := *r
-	there.Repo = repo
-	return errors.Join(there.apply(ctx, d, commit), repo.Close())
+	return errors.Join(there.apply(ctx, d, commit), there.Repo.Close())
 }
 
 // endDead ends the turns of agents of this worktree that are no longer alive:

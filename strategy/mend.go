@@ -1,0 +1,204 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// errElsewhere means that a folder is no worktree of this repository.
+var errElsewhere = errors.New("not a worktree of this repository")
+
+// At is the recorder of the worktree at root, whose Repo the caller closes.
+func (r *Recorder) At(root string) (*Recorder, error) {
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: r.Env.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	if repo.CommonDir != r.Repo.CommonDir || repo.Root == "" {
+		return nil, errors.Join(fmt.Errorf("%s: %w", root, errElsewhere), repo.Close())
+	}
+	there := *r
+	there.Repo = repo
+	return &there, nil
+}
+
+// Locked runs do while this process holds the repository's lock.
+func (r *Recorder) Locked(ctx context.Context, do func() error) error { return r.locked(ctx, do) }
+
+// Open is a commit that was decided about and that no hook is about to see to.
+type Open struct {
+	Decision
+
+	Path string // in the journal
+	// Commit was made as decided; empty if it isn't among the newest of its
+	// worktree.
+	Commit git.OID
+	// Err is why the entry can't be read. Then nothing else is known of it.
+	Err error
+}
+
+// Stale says that the commit will not be made any more.
+func (o Open) Stale(r *Recorder) bool { return r.Env.Now().Sub(o.Created) > stale }
+
+// Journal answers what is open, and changes nothing.
+func (r *Recorder) Journal(ctx context.Context) []Open {
+	entries, err := os.ReadDir(r.journal())
+	if err != nil {
+		return nil
+	}
+	var list []Open
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		o := Open{Path: filepath.Join(r.journal(), e.Name())}
+		o.Decision, o.Err = readDecision(o.Path)
+		switch {
+		case errors.Is(o.Err, os.ErrNotExist), o.Git != 0 && r.Env.Alive(o.Git, o.GitStart):
+			continue
+		case o.Err == nil:
+			commit, _ := r.find(ctx, o.Decision)
+			o.Commit = commit.OID
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// FinishCommits carries out what was decided about commits that were made,
+// forgets what is stale, and sets entries aside that can't be read.
+func (r *Recorder) FinishCommits(ctx context.Context) error {
+	return r.locked(ctx, func() error { return r.lateAll(ctx) })
+}
+
+// EndTurn ends the turn of a session of this worktree whose agent is gone: what
+// the turn changed is saved as at its stop.
+func (r *Recorder) EndTurn(ctx context.Context, id string) error {
+	return r.step(ctx, Input{SessionID: id}, session.TurnEnd, nil)
+}
+
+// EndSession notes that a session has ended whose worktree is gone. What it has
+// pending stays so.
+func (r *Recorder) EndSession(ctx context.Context, id string) error {
+	return r.locked(ctx, func() error {
+		s, err := r.Sessions.Load(id)
+		if err != nil {
+			return err
+		}
+		now := r.Env.Now()
+		s.Phase, s.EndedAt = session.Ended, &now
+		return r.Sessions.Save(s)
+	})
+}
+
+// FinishTurn completes the checkpoints of a session's turn that is over. What
+// the agent was to say last and the transcript doesn't have is not waited for.
+func (r *Recorder) FinishTurn(ctx context.Context, id string) error {
+	const nothing = session.Event("") // the phase stays
+	err := r.step(ctx, Input{SessionID: id}, nothing, func(s *session.State, n *notes) error {
+		s.Recorder.Expect = ""
+		return r.finalize(ctx, s, n)
+	})
+	if err != nil {
+		return err
+	}
+	return r.Complete(ctx, id)
+}
+
+// Unfinished are the checkpoints of a session that don't have all of its
+// transcript yet.
+func Unfinished(s *session.State) []string { return unfinished(s) }
+
+// Linked is a commit that was given a checkpoint.
+type Linked struct {
+	Commit git.OID
+	// Files are those of the sessions that it holds; nil if there are many.
+	Files []string
+}
+
+// Linked answers the last commits of this repository that were given a
+// checkpoint here.
+func (r *Recorder) Linked() map[checkpoint.ID]Linked {
+	found := map[checkpoint.ID]Linked{}
+	for _, l := range r.links() {
+		at := Linked{Commit: l.Commit}
+		for path := range l.Blobs {
+			at.Files = append(at.Files, path)
+		}
+		slices.Sort(at.Files)
+		found[l.ID] = at
+	}
+	return found
+}
+
+// Lost is a checkpoint that a commit names and nobody has.
+type Lost struct {
+	ID      checkpoint.ID
+	Commit  git.Commit
+	Session string
+	Files   []string
+}
+
+// WriteLost writes a lost checkpoint anew from the session's state and
+// transcript. Where the conversation stood at the commit is not known, so the
+// checkpoint holds all of it. The state stays as it is.
+func (r *Recorder) WriteLost(ctx context.Context, l Lost) error {
+	return r.locked(ctx, func() error {
+		s, err := r.Sessions.Load(l.Session)
+		if err != nil {
+			return err
+		}
+		n := new(notes)
+		if err := r.catchUp(ctx, s, n); err != nil {
+			return err
+		}
+		if _, err := r.store(ctx, s, noLimit); err != nil {
+			return err
+		}
+		s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
+		// As if amended: tokens are only counted where they are known to be its.
+		d := Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
+		put, err := r.put(ctx, d, condensed{state: s, notes: n, files: l.Files})
+		if err != nil {
+			return err
+		}
+		by, err := r.identity(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = checkpoint.Update(ctx, r.Repo, by, []checkpoint.Change{put}, nil)
+		return err
+	})
+}
+
+// tempDirs are the folders in which writers of ours may leave temporary files.
+func (r *Recorder) tempDirs() []string {
+	own := filepath.Join(r.Repo.Root, ".entire")
+	dirs := []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")}
+	return append(dirs, r.storeDirs()...)
+}
+
+// LeftOver answers the temporary files that writers left that were stopped.
+func (r *Recorder) LeftOver() ([]string, error) {
+	var paths []string
+	var failed []error
+	before := r.Env.Now().Add(-sweepAge)
+	for _, dir := range r.tempDirs() {
+		left, err := disk.Temp(dir, before)
+		paths, failed = append(paths, left...), append(failed, err)
+	}
+	return paths, errors.Join(failed...)
+}
+
+// Sweep removes them.
+func (r *Recorder) Sweep(ctx context.Context) { r.sweep(ctx) }
