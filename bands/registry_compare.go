@@ -30,7 +30,7 @@ func (r *Registry) Compare(ctx context.Context, s *Store) (differs []string, err
 			continue
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "copy.db"+ending), data, 0o600)
+			err = os.WriteFile(filepath.Join(dir, "copy.db"+ending), data, 0o600) //nolint:gosec // the folder was made above
 		}
 		if err != nil {
 			return nil, fmt.Errorf("copy catalog: %w", err)
@@ -91,4 +91,3 @@ func (s *Store) Describe() ([]BadVersion, error) {
 	}
 	return bad, nil
 }
-

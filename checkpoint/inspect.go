@@ -25,7 +25,7 @@ type Inspected struct {
 }
 
 // OK says that nothing is wrong.
-func (i Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
+func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 
 // Inspect looks at every checkpoint in the tree of the metadata branch. Objects
 // in missing count as not there; that no others are is not looked at.

@@ -162,6 +162,10 @@ func (r *Recorder) WriteLost(ctx context.Context, l Lost) error {
 		if err := r.catchUp(ctx, s, n); err != nil {
 			return err
 		}
+		// What was lost with the checkpoint may be more than that.
+		if s.Recorder.Stored, err = r.segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
+			return err
+		}
 		if _, err := r.store(ctx, s, noLimit); err != nil {
 			return err
 		}
@@ -181,21 +185,16 @@ func (r *Recorder) WriteLost(ctx context.Context, l Lost) error {
 	})
 }
 
-// tempDirs are the folders in which writers of ours may leave temporary files.
-func (r *Recorder) tempDirs() []string {
-	own := filepath.Join(r.Repo.Root, ".entire")
-	dirs := []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")}
-	return append(dirs, r.storeDirs()...)
-}
-
 // LeftOver answers the temporary files that writers left that were stopped.
 func (r *Recorder) LeftOver() ([]string, error) {
-	var paths []string
-	var failed []error
 	before := r.Env.Now().Add(-sweepAge)
-	for _, dir := range r.tempDirs() {
-		left, err := disk.Temp(dir, before)
-		paths, failed = append(paths, left...), append(failed, err)
+	dirs := r.tempDirs()
+	failed := make([]error, len(dirs))
+	var paths []string
+	for i, dir := range dirs {
+		var left []string
+		left, failed[i] = disk.Temp(dir, before)
+		paths = append(paths, left...)
 	}
 	return paths, errors.Join(failed...)
 }

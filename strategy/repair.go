@@ -56,6 +56,14 @@ func (r *Recorder) sweep(ctx context.Context) {
 	}
 }
 
+// tempDirs are the folders in which writers of ours may leave temporary files.
+func (r *Recorder) tempDirs() []string {
+	own := filepath.Join(r.Repo.Root, ".entire")
+	return slices.Concat(r.storeDirs(), []string{
+		r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"),
+	})
+}
+
 // storeDirs are the folders of the store that hooks write small files to: of the
 // snapshots only the newest, as others get none any more.
 func (r *Recorder) storeDirs() []string {
@@ -136,11 +144,13 @@ func (r *Recorder) applyElsewhere(ctx context.Context, d Decision, commit git.Co
 		}
 		root = filepath.Dir(strings.TrimSpace(string(data)))
 	}
-	there, err := r.At(root)
-	if err != nil {
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: r.Env.Getenv})
+	if err != nil || repo.CommonDir != r.Repo.CommonDir {
 		return r.apply(ctx, d, commit)
 	}
-	return errors.Join(there.apply(ctx, d, commit), there.Repo.Close())
+	there := *r
+	there.Repo = repo
+	return errors.Join(there.apply(ctx, d, commit), repo.Close())
 }
 
 // endDead ends the turns of agents of this worktree that are no longer alive:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -109,31 +110,47 @@ func (c *consulting) look(ctx context.Context) (list []doctor.Finding, err error
 	return list, err
 }
 
+// rounds is how often what repairs have laid open is repaired too.
+const rounds = 3
+
 // fix repairs what the user wants repaired, and looks again.
 func (c *consulting) fix(ctx context.Context) error {
 	list, err := c.look(ctx)
 	if err != nil {
 		return err
 	}
-	wanted, err := c.wanted(ctx, doctor.Groups(list))
-	if err != nil {
-		return err
+	var all []doctor.Outcome
+	for range rounds {
+		wanted, err := c.wanted(ctx, untried(list, all))
+		if err != nil {
+			return err
+		}
+		if len(wanted) == 0 {
+			break
+		}
+		err = c.Streams.Progress("Repairing", func() error {
+			done, err := c.doctor.Fix(ctx, wanted)
+			all = append(all, done...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if list, err = c.look(ctx); err != nil {
+			return err
+		}
+		if !c.opts.yes && !c.opts.force {
+			break // one form of questions is enough
+		}
 	}
-	if len(wanted) == 0 {
-		return c.report(list, nil)
-	}
-	var done []doctor.Outcome
-	err = c.Streams.Progress("Repairing", func() error {
-		done, err = c.doctor.Fix(ctx, wanted)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if list, err = c.look(ctx); err != nil {
-		return err
-	}
-	return c.report(list, done)
+	return c.report(list, all)
+}
+
+// untried are the findings that can be repaired and that nobody has tried to.
+func untried(list []doctor.Finding, done []doctor.Outcome) [][]doctor.Finding {
+	return doctor.Groups(slices.DeleteFunc(slices.Clone(list), func(f doctor.Finding) bool {
+		return slices.ContainsFunc(done, func(o doctor.Outcome) bool { return o.Code == f.Code && o.Subject == f.Subject })
+	}))
 }
 
 // wanted asks for each kind of repair.

@@ -54,7 +54,7 @@ func (a *app) checkGitHooks(ctx context.Context, repo *git.Repo) ([]doctor.Findi
 		return nil, err
 	}
 	var list []doctor.Finding
-	repair := &doctor.Repair{Files: gitHookFiles(repo, s), Do: func(ctx context.Context) error {
+	repair := &doctor.Repair{Kind: "git-hooks", Files: gitHookFiles(repo, s), Do: func(ctx context.Context) error {
 		_, err := installGitHooks(ctx, repo, false)
 		return err
 	}}
@@ -173,8 +173,9 @@ func sameFile(a, b string) bool {
 
 // checkSettings finds settings that can't be used.
 func checkSettings(is *settings.Settings) []doctor.Finding {
-	var list []doctor.Finding
-	for _, n := range settingsNotes(is) {
+	notes := settingsNotes(is)
+	list := make([]doctor.Finding, 0, len(notes))
+	for _, n := range notes {
 		f := doctor.Finding{Code: n.Code, Severity: doctor.Note, What: sentence(n.Message), Hint: n.Hint}
 		if n.Code == "bad-setting" {
 			f.Severity, f.Hint = doctor.Warning, "`entire config` shows the values in force"

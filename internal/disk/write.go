@@ -83,11 +83,10 @@ func syncDir(dir string) error {
 // there before the time given.
 func SweepTemp(dir string, before time.Time) error {
 	left, err := Temp(dir, before)
-	failed := []error{err}
 	for _, path := range left {
-		failed = append(failed, os.Remove(path))
+		err = errors.Join(err, os.Remove(path))
 	}
-	return errors.Join(failed...)
+	return err
 }
 
 // Temp answers the temporary files of this package in dir that were last written

@@ -260,7 +260,8 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, err
 
 // hold makes a ref for every commit that the backup speaks of and that is there.
 func (d *Doctor) hold(ctx context.Context, b *Backup, tip git.OID) error {
-	commits := []git.OID{tip}
+	commits := make([]git.OID, 0, len(b.Refs)+1)
+	commits = append(commits, tip)
 	for _, ref := range b.Refs {
 		commits = append(commits, ref.Before)
 	}

@@ -52,10 +52,10 @@ func (e *exam) unused(ctx context.Context) ([]Finding, error) {
 
 // checkpoints finds what can't be read on the metadata branch.
 func (e *exam) checkpoints(ctx context.Context) ([]Finding, error) {
-	if e.v1.err != nil {
+	if text := lines(e.v1.err); len(text) > 0 {
 		return []Finding{{
 			Code: DamagedCheckpoint, Severity: Error, Subject: "entire/checkpoints/v1",
-			What: "the branch can't be read: " + lines(e.v1.err)[0],
+			What: "the branch can't be read: " + text[0],
 			Why:  "no checkpoint can be read or written",
 			Hint: "`git fsck` says what is missing; fetch it from a clone that has it",
 		}}, nil

@@ -74,8 +74,12 @@ type Finding struct {
 // Problem says whether something has to be done about it.
 func (f Finding) Problem() bool { return f.Severity != Note }
 
-// Repair is what mends a finding, and all that it may change.
+// Repair is what mends a finding, and all that it may change. Findings that share
+// one are mended at once.
 type Repair struct {
+	// Kind is the same for repairs that are made, and undone, together; empty for
+	// the finding's code.
+	Kind string
 	// Files are absolute paths, Refs whole names.
 	Files []string
 	Refs  []string

@@ -38,6 +38,7 @@ type branch struct {
 	missing map[git.OID]bool
 	large   []git.OID
 	err     error // it can't be read
+	broken  bool  // the ref itself is
 }
 
 func (d *Doctor) look(ctx context.Context) *exam {
@@ -50,8 +51,8 @@ func (d *Doctor) look(ctx context.Context) *exam {
 
 func (e *exam) checks() []Check {
 	return []Check{
-		e.stuck, e.turns, e.damagedStates, e.sideFiles, e.journal, e.trailers, e.unused, e.checkpoints, e.blobs,
-		e.refs, e.locks, e.temporary, e.store, e.restores, e.catalog,
+		e.refs, e.locks, e.damagedStates, e.stuck, e.turns, e.sideFiles, e.journal, e.checkpoints, e.trailers, e.unused, e.blobs,
+		e.store, e.restores, e.catalog, e.temporary,
 	}
 }
 
@@ -80,7 +81,8 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 	var b branch
 	tip, err := e.repo.Commit(ctx, checkpoint.MetadataBranch)
 	if errors.Is(err, git.ErrMissing) {
-		return b // whether the ref is broken is for another check
+		b.broken = e.isBroken(ctx, checkpoint.MetadataBranch)
+		return b
 	}
 	if err == nil {
 		b.missing, b.large, err = objects(ctx, e.repo, string(tip.OID))
@@ -201,8 +203,10 @@ func headSpec(worktreeID string) string {
 }
 
 func (e *exam) sessionFiles(id string) []string {
-	files := []string{filepath.Join(e.rec.Sessions.Dir(), id+".json")}
-	for _, kind := range session.SideKinds() {
+	kinds := session.SideKinds()
+	files := make([]string, 0, len(kinds)+1)
+	files = append(files, filepath.Join(e.rec.Sessions.Dir(), id+".json"))
+	for _, kind := range kinds {
 		files = append(files, filepath.Join(e.rec.Sessions.SideDir(), id+"."+kind))
 	}
 	return files

@@ -10,7 +10,7 @@ import (
 
 // journal finds commits that were decided about and never seen to.
 func (e *exam) journal(ctx context.Context) ([]Finding, error) {
-	var list []Finding
+	list := make([]Finding, 0, len(e.open))
 	for _, o := range e.open {
 		f := Finding{Severity: Warning, Subject: string(o.ID), Repair: e.ofDecision(ctx, o)}
 		switch {
@@ -40,6 +40,7 @@ func (e *exam) journal(ctx context.Context) ([]Finding, error) {
 // ofDecision is the repair of a journal entry: all that applying it may change.
 func (e *exam) ofDecision(ctx context.Context, o strategy.Open) *Repair {
 	rep := &Repair{
+		Kind:  "journal",
 		Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(e.repo.CommonDir, "entire", "links.json")},
 		Do:    e.rec.FinishCommits,
 	}

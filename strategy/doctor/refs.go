@@ -23,30 +23,39 @@ const (
 
 // refs finds refs of ours that name no commit.
 func (e *exam) refs(ctx context.Context) ([]Finding, error) {
-	var broken []string
+	names := make([]string, 0, 4)
 	for _, file := range e.refFiles() {
-		data, err := os.ReadFile(file.path)
-		text := strings.TrimSpace(string(data))
-		ours := strings.HasPrefix(file.name, ownRefs) || file.name == checkpoint.MetadataBranch || checkpoint.IsShadow(file.name)
-		if err == nil && ours && !strings.HasSuffix(file.name, ".lock") && !strings.HasPrefix(text, "ref: ") && !e.repo.Format.Valid(git.OID(text)) {
-			broken = append(broken, file.name)
+		if !strings.HasSuffix(file.name, ".lock") {
+			names = append(names, file.name)
 		}
 	}
 	refs, err := e.repo.Refs(ctx, shadowRefs, ownRefs)
-	if err != nil {
-		return nil, err
-	}
 	for _, ref := range refs {
-		if _, err := e.repo.Commit(ctx, string(ref.OID)); errors.Is(err, git.ErrMissing) {
-			broken = append(broken, ref.Name)
+		names = append(names, ref.Name)
+	}
+	slices.Sort(names)
+	var list []Finding
+	for _, name := range slices.Compact(names) {
+		if isOwn(name) && e.isBroken(ctx, name) {
+			list = append(list, e.brokenRef(ctx, name))
 		}
 	}
-	slices.Sort(broken)
-	var list []Finding
-	for _, name := range slices.Compact(broken) {
-		list = append(list, e.brokenRef(ctx, name))
+	return list, err
+}
+
+// isOwn says whether a ref is ours: people may have branches in our folder.
+func isOwn(name string) bool {
+	return strings.HasPrefix(name, ownRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
+}
+
+// isBroken says whether a ref is there and names no commit.
+func (e *exam) isBroken(ctx context.Context, name string) bool {
+	if _, err := e.repo.Commit(ctx, name); !errors.Is(err, git.ErrMissing) {
+		return false
 	}
-	return list, nil
+	_, err := os.Lstat(e.refPath(name))
+	now, failed := refNow(ctx, e.repo, name)
+	return err == nil || failed == nil && now != ""
 }
 
 func (e *exam) brokenRef(ctx context.Context, name string) Finding {

@@ -24,12 +24,9 @@ type named struct {
 
 // trailers finds commits whose checkpoint isn't on the branch.
 func (e *exam) trailers(ctx context.Context) ([]Finding, error) {
-	if e.v1.err != nil {
-		return nil, nil // told by another check
-	}
 	found, err := e.namedByCommits(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil || e.v1.err != nil || e.v1.broken {
+		return nil, err // a branch that can't be read is told by another check
 	}
 	var list []Finding
 	var foreign []string
