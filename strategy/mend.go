@@ -154,6 +154,9 @@ type Lost struct {
 // checkpoint holds all of it. The state stays as it is.
 func (r *Recorder) WriteLost(ctx context.Context, l Lost) error {
 	return r.locked(ctx, func() error {
+		if c, err := r.readCheckpoint(ctx, l.ID); err != nil || len(c.Sessions) > 0 {
+			return err // or somebody has found it
+		}
 		s, err := r.Sessions.Load(l.Session)
 		if err != nil {
 			return err

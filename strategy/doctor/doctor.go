@@ -40,6 +40,7 @@ const (
 	DamagedJournal     = "damaged-journal"
 	LostCheckpoint     = "lost-checkpoint"
 	ForeignCheckpoint  = "foreign-checkpoint"
+	LostBranch         = "lost-branch"
 	UnfetchedPoint     = "unfetched-checkpoint"
 	UnusedCheckpoints  = "unused-checkpoints"
 	DamagedCheckpoint  = "damaged-checkpoint"

@@ -30,17 +30,6 @@ type badState struct {
 	err      error
 }
 
-// branch is the metadata branch, with the objects that it should have and that
-// are not there. tip is empty if there is none.
-type branch struct {
-	tip     git.Commit
-	list    []checkpoint.Inspected
-	missing map[git.OID]bool
-	large   []git.OID
-	err     error // it can't be read
-	broken  bool  // the ref itself is
-}
-
 func (d *Doctor) look(ctx context.Context) *exam {
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	e.loadStates()
@@ -51,7 +40,7 @@ func (d *Doctor) look(ctx context.Context) *exam {
 
 func (e *exam) checks() []Check {
 	return []Check{
-		e.refs, e.locks, e.damagedStates, e.stuck, e.turns, e.sideFiles, e.journal, e.checkpoints, e.trailers, e.unused, e.blobs,
+		e.refs, e.locks, e.damagedStates, e.stuck, e.turns, e.sideFiles, e.journal, e.gone, e.checkpoints, e.trailers, e.unused, e.blobs,
 		e.store, e.restores, e.catalog, e.temporary,
 	}
 }
@@ -75,58 +64,6 @@ func (e *exam) loadStates() {
 			e.states = append(e.states, s)
 		}
 	}
-}
-
-func (e *exam) loadBranch(ctx context.Context) branch {
-	var b branch
-	tip, err := e.repo.Commit(ctx, checkpoint.MetadataBranch)
-	if errors.Is(err, git.ErrMissing) {
-		b.broken = e.isBroken(ctx, checkpoint.MetadataBranch)
-		return b
-	}
-	if err == nil {
-		b.missing, b.large, err = objects(ctx, e.repo, string(tip.OID))
-	}
-	if err == nil {
-		b.list, err = checkpoint.Inspect(ctx, e.repo, tip.Tree, b.missing)
-	}
-	b.tip, b.err = tip, err
-	return b
-}
-
-// limit is the size of a blob that common hosts refuse, a little less to be
-// sure.
-const limit = "95m"
-
-// objects looks through all that the arguments of rev-list reach: which objects
-// are missing, and which blobs are larger than limit.
-func objects(ctx context.Context, repo *git.Repo, revs ...string) (missing map[git.OID]bool, large []git.OID, err error) {
-	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print", "--filter=blob:limit=" + limit, "--filter-print-omitted"}
-	out, err := repo.Run(ctx, append(args, revs...)...)
-	if err != nil {
-		return nil, nil, err
-	}
-	missing = map[git.OID]bool{}
-	for line := range strings.Lines(string(out)) {
-		line = strings.TrimSpace(line)
-		switch oid := git.OID(strings.TrimLeft(line, "?~")); {
-		case strings.HasPrefix(line, "?"):
-			missing[oid] = true
-		case strings.HasPrefix(line, "~"):
-			large = append(large, oid)
-		}
-	}
-	return missing, large, nil
-}
-
-// stored says whether the metadata branch has the checkpoint.
-func (b *branch) stored(id checkpoint.ID) bool {
-	for i := range b.list {
-		if b.list[i].ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // worktree is a worktree of the repository.
@@ -154,7 +91,7 @@ func (e *exam) worktrees() []worktree {
 }
 
 func isDir(path string) bool {
-	info, err := os.Stat(path)
+	info, err := os.Stat(path) //nolint:gosec // a worktree may be anywhere
 	return err == nil && info.IsDir()
 }
 

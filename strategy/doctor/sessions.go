@@ -104,14 +104,31 @@ func (e *exam) stuckSession(ctx context.Context, s *session.State, why string) F
 	}
 	ids := strategy.Unfinished(s)
 	f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
-		return e.in(s, func(there *strategy.Recorder) error { return there.EndTurn(ctx, s.ID) })
+		return e.ifStuck(s.ID, func() error {
+			return e.in(s, func(there *strategy.Recorder) error { return there.EndTurn(ctx, s.ID) })
+		})
 	})
 	if !isDir(e.rootOf(s)) {
 		f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
 		f.Fix = "note that the session has ended; its earlier checkpoints stay"
-		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error { return e.rec.EndSession(ctx, s.ID) })
+		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
+			return e.ifStuck(s.ID, func() error { return e.rec.EndSession(ctx, s.ID) })
+		})
 	}
 	return f
+}
+
+// ifStuck runs do if the session is stuck still: a question may have waited for
+// its answer while the person went on with it.
+func (e *exam) ifStuck(id string, do func() error) error {
+	s, err := e.rec.Sessions.Load(id)
+	if err != nil || s.Phase != session.Active {
+		return err
+	}
+	if _, ok := e.abandoned(s); !ok {
+		return nil
+	}
+	return do()
 }
 
 // turns finds checkpoints that should have been completed when a turn ended.

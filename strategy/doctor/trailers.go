@@ -25,8 +25,8 @@ type named struct {
 // trailers finds commits whose checkpoint isn't on the branch.
 func (e *exam) trailers(ctx context.Context) ([]Finding, error) {
 	found, err := e.namedByCommits(ctx)
-	if err != nil || e.v1.err != nil || e.v1.broken {
-		return nil, err // a branch that can't be read is told by another check
+	if err != nil || e.v1.err != nil || e.v1.broken || e.v1.deleted.OID != "" {
+		return nil, err // that the branch can't be read is told by another check
 	}
 	var list []Finding
 	var foreign []string
@@ -34,7 +34,7 @@ func (e *exam) trailers(ctx context.Context) ([]Finding, error) {
 	linked := e.rec.Linked()
 	remotes := e.remotes(ctx)
 	for _, n := range found {
-		if e.v1.stored(n.id) || slices.ContainsFunc(e.open, func(o strategy.Open) bool { return o.ID == n.id }) {
+		if e.v1.ids[n.id] || slices.ContainsFunc(e.open, func(o strategy.Open) bool { return o.ID == n.id }) {
 			continue
 		}
 		if remote, ok := e.onRemote(ctx, remotes, n.id); ok {
