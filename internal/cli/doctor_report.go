@@ -171,7 +171,7 @@ func (c *consulting) printSum(list []doctor.Finding, problems, fixable int) {
 	case problems == 0:
 		w.Printf("No problems found.\n")
 	case fixable == 0:
-		w.Printf("%s found.\n", capital(ui.Plural(problems, "problem")))
+		w.Printf("%s found.\n", ui.Plural(problems, "problem"))
 	default:
 		w.Printf("%s found; `entire doctor --fix` repairs %d.\n", ui.Plural(problems, "problem"), fixable)
 	}

@@ -32,8 +32,10 @@ const (
 // Backup is what was there before a repair; docs/formats/doctor.md has its form.
 type Backup struct {
 	Format int `json:"format"`
-	// Name is that of the backup's folder.
-	Name     string    `json:"name"`
+	// Name is that of the backup's folder, Repository the common git directory.
+	Name       string `json:"name"`
+	Repository string `json:"repository"`
+
 	Code     string    `json:"code"`
 	Subjects []string  `json:"subjects"`
 	Created  time.Time `json:"created_at"`
@@ -163,7 +165,7 @@ func (d *Doctor) newBackup(code string, subjects []string) (*Backup, error) {
 	}
 	now := d.Recorder.Env.Now().UTC()
 	b := &Backup{
-		Format: manifestFormat, Code: code, Subjects: subjects, Created: now,
+		Format: manifestFormat, Repository: d.Recorder.Repo.CommonDir, Code: code, Subjects: subjects, Created: now,
 		Files: []savedFile{}, Refs: []savedRef{}, Checkpoints: []savedCheckpoint{},
 	}
 	for n := 1; ; n++ {

@@ -70,8 +70,10 @@ func (e *exam) brokenRef(ctx context.Context, name string) Finding {
 	case name == checkpoint.MetadataBranch:
 		f.Hint = "fetch the branch from a clone that has it"
 		return f
-	default:
+	case checkpoint.IsShadow(name):
 		f.Fix = "remove it; the next stop makes a new one"
+	default:
+		f.Fix = "remove it; what it kept is lost"
 	}
 	f.Repair = &Repair{
 		Files: []string{e.refPath(name)}, Refs: []string{name},

@@ -187,7 +187,7 @@ func (e *exam) damagedStates(ctx context.Context) ([]Finding, error) {
 				Code: UnknownPhase, Severity: Warning, Subject: s.ID,
 				What: fmt.Sprintf("the session's state says it is %.40q, which no version knows", phase),
 				Why:  "it counts as idle",
-				Fix:  "write that into it",
+				Fix:  "write that it is idle",
 				Repair: e.of(ctx, s, nil, func(ctx context.Context) error {
 					return e.rec.Locked(ctx, func() error { return e.resave(s.ID) })
 				}),

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -207,14 +208,38 @@ func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]strat
 	return f, true
 }
 
-// maker is the session whose state names the checkpoint.
+// maker is the session whose work the checkpoint holds: the one whose state
+// names it, or that made the snapshot which stands for it. Nil if nothing tells.
 func (e *exam) maker(id checkpoint.ID) *session.State {
 	for _, s := range e.states {
 		if s.LastCheckpointID == string(id) || s.Recorder.CountedIn == string(id) || slices.Contains(strategy.Unfinished(s), string(id)) {
 			return s
 		}
 	}
+	made := e.pairs()[string(id)]
+	for _, s := range e.states {
+		if s.ID == made {
+			return s
+		}
+	}
 	return nil
+}
+
+// pairs answers for checkpoints the session that made the snapshot which stands
+// for each.
+func (e *exam) pairs() map[string]string {
+	found := map[string]string{}
+	store, err := bands.Open(e.rec.StoreDir())
+	if err != nil {
+		return found
+	}
+	snapshots, _ := store.Snapshots() // those that can't be read tell nothing
+	for i := range snapshots {
+		for _, p := range snapshots[i].Pairs {
+			found[p.Checkpoint] = snapshots[i].Causality.Session
+		}
+	}
+	return found
 }
 
 // changed are the paths that the commit changed against its first parent.

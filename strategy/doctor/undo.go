@@ -47,6 +47,9 @@ func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err er
 		if undone, err = d.findBackup(o.Name); err != nil {
 			return err
 		}
+		if undone.Repository != d.Recorder.Repo.CommonDir {
+			return fmt.Errorf("backup %s was made when the repository was in %s", undone.Name, undone.Repository)
+		}
 		if err := d.unchanged(ctx, &undone); err != nil && !o.Force {
 			return err
 		}
