@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy"
 )
 
 // branch is the metadata branch, as one examination sees it.
@@ -136,4 +137,15 @@ func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
 		}
 	}
 	return newest, nil
+}
+
+// commit makes one change of the metadata branch. The caller holds the lock.
+func commit(ctx context.Context, rec *strategy.Recorder, change checkpoint.Change) error {
+	by, err := rec.Repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	by.When = rec.Env.Now()
+	_, err = checkpoint.Update(ctx, rec.Repo, by, []checkpoint.Change{change}, nil)
+	return err
 }
