@@ -24,6 +24,9 @@ type Inspected struct {
 	Lost []string
 }
 
+// tasksDir is the directory of a checkpoint with what subagents did.
+const tasksDir = "tasks"
+
 // OK says that nothing is wrong.
 func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 
@@ -91,12 +94,16 @@ func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing
 			found.Lost = append(found.Lost, "session "+slot+" is gone")
 		}
 	}
+	// Old versions kept a session beside the checkpoint's metadata, and a
+	// checkpoint may hold nothing but a subagent's tasks.
+	_, tasks := findEntry(entries, tasksDir)
+	beside := tasks || len(segmentsIn(entries)) > 0
 	switch {
 	case bad != nil:
 		found.Summary = "its " + metadataFile + " can't be read"
-	case named < len(there):
+	case named < len(there) && !beside:
 		found.Summary = "its " + metadataFile + " lists fewer sessions than it has"
-	case len(there) == 0 && len(segmentsIn(entries)) == 0:
+	case len(there) == 0 && !beside:
 		found.Lost = append(found.Lost, "it holds no session")
 	}
 	return found, nil

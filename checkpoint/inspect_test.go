@@ -25,6 +25,7 @@ func TestInspectFindsWhatIsWrong(t *testing.T) {
 		"broken metadata":            {path: "metadata.json", text: "{", summary: "its metadata.json can't be read"},
 		"no metadata":                {path: "metadata.json", summary: "its metadata.json can't be read"},
 		"a session that is not told": {path: "metadata.json", text: `{"sessions":[]}`, summary: "its metadata.json lists fewer sessions than it has"},
+		"an old version's":           {path: "full.jsonl", text: "{}"},
 		"a session that is gone":     {path: "1", lost: "session 1 is gone"},
 		"a session's metadata":       {path: "1/metadata.json", text: "null!", lost: "session 1: its metadata.json can't be read"},
 		"a session without an id":    {path: "0/metadata.json", text: `{"session_id":"../up"}`, lost: "session 0: its metadata.json can't be read"},
