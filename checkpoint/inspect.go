@@ -24,9 +24,6 @@ type Inspected struct {
 	Lost []string
 }
 
-// tasksDir is the directory of a checkpoint with what subagents did.
-const tasksDir = "tasks"
-
 // OK says that nothing is wrong.
 func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 
@@ -96,7 +93,7 @@ func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing
 	}
 	// Old versions kept a session beside the checkpoint's metadata, and a
 	// checkpoint may hold nothing but a subagent's tasks.
-	_, tasks := findEntry(entries, tasksDir)
+	_, tasks := findEntry(entries, "tasks")
 	beside := tasks || len(segmentsIn(entries)) > 0
 	switch {
 	case bad != nil:
