@@ -9,9 +9,6 @@ import (
 // idBytes is the length of an id before it is written in hex.
 const idBytes = 6
 
-// shardLen is the length of the first part of a checkpoint's directory.
-const shardLen = 2
-
 // ID names a checkpoint: 12 lowercase hex digits.
 type ID string
 
@@ -35,7 +32,7 @@ func ParseID(s string) (ID, error) {
 
 // Dir is the checkpoint's directory on the metadata branch, "ab/cdef123456".
 // The id must be valid.
-func (id ID) Dir() string { return string(id[:shardLen]) + "/" + string(id[shardLen:]) }
+func (id ID) Dir() string { return string(id[:2]) + "/" + string(id[2:]) }
 
 // isHex says whether s has nothing but lowercase hex digits.
 func isHex(s string) bool {

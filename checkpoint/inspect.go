@@ -36,7 +36,7 @@ func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[gi
 	}
 	var list []Inspected
 	for _, shard := range shards {
-		if shard.Mode != git.ModeTree || len(shard.Name) != shardLen {
+		if shard.Mode != git.ModeTree {
 			continue
 		}
 		dirs, err := repo.Tree(ctx, shard.OID)
@@ -45,7 +45,7 @@ func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[gi
 		}
 		for _, dir := range dirs {
 			id, err := ParseID(shard.Name + dir.Name)
-			if err != nil || dir.Mode != git.ModeTree {
+			if err != nil || dir.Mode != git.ModeTree || id.Dir() != shard.Name+"/"+dir.Name {
 				continue
 			}
 			found, err := InspectDir(ctx, repo, id, dir.OID, missing)
@@ -81,14 +81,24 @@ func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing
 			}
 		}
 	}
+	found.judge(entries, there, summary.Sessions)
+	if bad != nil {
+		found.Summary = "its " + metadataFile + " can't be read"
+	}
+	return found, nil
+}
+
+// judge compares the sessions that are there, by the names of their directories,
+// with those that the checkpoint's metadata lists.
+func (i *Inspected) judge(entries []git.TreeEntry, there map[string]bool, listed []SessionFiles) {
 	named := 0
-	for _, files := range summary.Sessions {
-		slot, _, _ := strings.Cut(strings.TrimPrefix(files.Metadata, "/"+id.Dir()+"/"), "/")
+	for _, files := range listed {
+		slot, _, _ := strings.Cut(strings.TrimPrefix(files.Metadata, "/"+i.ID.Dir()+"/"), "/")
 		switch _, ok := slotIndex(slot); {
 		case there[slot]:
 			named++
 		case ok:
-			found.Lost = append(found.Lost, "session "+slot+" is gone")
+			i.Lost = append(i.Lost, "session "+slot+" is gone")
 		}
 	}
 	// Old versions kept a session beside the checkpoint's metadata, and a
@@ -96,14 +106,12 @@ func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing
 	_, tasks := findEntry(entries, "tasks")
 	beside := tasks || len(segmentsIn(entries)) > 0
 	switch {
-	case bad != nil:
-		found.Summary = "its " + metadataFile + " can't be read"
-	case named < len(there) && !beside:
-		found.Summary = "its " + metadataFile + " lists fewer sessions than it has"
-	case len(there) == 0 && !beside:
-		found.Lost = append(found.Lost, "it holds no session")
+	case beside:
+	case named < len(there):
+		i.Summary = "its " + metadataFile + " lists fewer sessions than it has"
+	case len(there) == 0:
+		i.Lost = append(i.Lost, "it holds no session")
 	}
-	return found, nil
 }
 
 // slot looks at one session of the checkpoint.

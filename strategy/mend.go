@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -32,9 +31,6 @@ func (r *Recorder) At(root string) (*Recorder, error) {
 	return &there, nil
 }
 
-// Locked runs do while this process holds the repository's lock.
-func (r *Recorder) Locked(ctx context.Context, do func() error) error { return r.locked(ctx, do) }
-
 // Open is a commit that was decided about and that no hook is about to see to.
 type Open struct {
 	Decision
@@ -50,8 +46,8 @@ type Open struct {
 // Stale says that the commit will not be made any more.
 func (o Open) Stale(r *Recorder) bool { return r.Env.Now().Sub(o.Created) > stale }
 
-// Journal answers what is open, and changes nothing.
-func (r *Recorder) Journal(ctx context.Context) []Open {
+// OpenCommits answers what is open, and changes nothing.
+func (r *Recorder) OpenCommits(ctx context.Context) []Open {
 	entries, err := os.ReadDir(r.journal())
 	if err != nil {
 		return nil
@@ -188,19 +184,5 @@ func (r *Recorder) WriteLost(ctx context.Context, l Lost) error {
 	})
 }
 
-// LeftOver answers the temporary files that writers left that were stopped.
-func (r *Recorder) LeftOver() ([]string, error) {
-	before := r.Env.Now().Add(-sweepAge)
-	dirs := r.tempDirs()
-	failed := make([]error, len(dirs))
-	var paths []string
-	for i, dir := range dirs {
-		var left []string
-		left, failed[i] = disk.Temp(dir, before)
-		paths = append(paths, left...)
-	}
-	return paths, errors.Join(failed...)
-}
-
-// Sweep removes them.
+// Sweep removes the temporary files that writers left that were stopped.
 func (r *Recorder) Sweep(ctx context.Context) { r.sweep(ctx) }

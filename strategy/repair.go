@@ -56,12 +56,11 @@ func (r *Recorder) sweep(ctx context.Context) {
 	}
 }
 
-// tempDirs are the folders in which writers of ours may leave temporary files.
+// tempDirs are the folders that hooks write small files to.
 func (r *Recorder) tempDirs() []string {
 	own := filepath.Join(r.Repo.Root, ".entire")
-	return slices.Concat(r.storeDirs(), []string{
-		r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"),
-	})
+	return append(r.storeDirs(),
+		r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
 // storeDirs are the folders of the store that hooks write small files to: of the

@@ -21,9 +21,9 @@ func commands() []func(*app) *cobra.Command {
 		newDisableCmd,
 		newStatusCmd,
 		newConfigCmd,
+		newDoctorCmd,
 		newVersionCmd,
 		newRewindCmd,
-		newDoctorCmd,
 		newFSCmd,
 		newHooksCmd,
 	}

@@ -33,7 +33,7 @@ type badState struct {
 func (d *Doctor) look(ctx context.Context) *exam {
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	e.loadStates()
-	e.open = e.rec.Journal(ctx)
+	e.open = e.rec.OpenCommits(ctx)
 	e.v1 = e.loadBranch(ctx)
 	return e
 }

@@ -221,7 +221,7 @@ func remove(path string) error {
 
 // temporary finds files that killed processes have left.
 func (e *exam) temporary(_ context.Context) ([]Finding, error) {
-	left, err := e.rec.LeftOver()
+	left, err := e.rec.TempFiles()
 	if len(left) == 0 {
 		return nil, err
 	}
