@@ -23,6 +23,8 @@ func commands() []func(*app) *cobra.Command {
 		newConfigCmd,
 		newVersionCmd,
 		newRewindCmd,
+		newCleanCmd,
+		newResetCmd,
 		newFSCmd,
 		newHooksCmd,
 	}

@@ -82,18 +82,29 @@ func syncDir(dir string) error {
 // SweepTemp removes from dir the temporary files that a killed process left
 // there before the time given.
 func SweepTemp(dir string, before time.Time) error {
+	paths, err := TempFiles(dir, before)
+	failed := []error{err}
+	for _, path := range paths {
+		failed = append(failed, os.Remove(path))
+	}
+	return errors.Join(failed...)
+}
+
+// TempFiles are the paths of what SweepTemp removes. A folder that isn't there
+// has none.
+func TempFiles(dir string, before time.Time) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
-	var failed []error
+	var paths []string
 	for _, e := range entries {
 		if !strings.Contains(e.Name(), tempMark) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			failed = append(failed, os.Remove(filepath.Join(dir, e.Name())))
+			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
-	return errors.Join(failed...)
+	return paths, nil
 }
