@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -139,7 +140,8 @@ func (a *app) showRemoval(opts cleanOptions, repo *git.Repo, done tidy.Removal) 
 // maxName is the length of a name in the list of orphaned items.
 const maxName = 200
 
-func orphans(n int) string { return count(n, "orphaned item", "orphaned items") }
+// orphans counts items in the words that scripts look for, also for one.
+func orphans(n int) string { return fmt.Sprintf("%d orphaned items", n) }
 
 // printOrphans prints items grouped by their kind, and why they may go.
 func printOrphans(w ui.Streams, repo *git.Repo, items []tidy.Item) {

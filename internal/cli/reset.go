@@ -125,8 +125,8 @@ func sessionList(ids []string) string {
 // shortSession is enough of a session's id to tell it from others.
 func shortSession(id string) string {
 	const digits = 7
-	id = ui.Line(id, maxName)
-	return id[:min(len(id), digits)]
+	runes := []rune(ui.Line(id, maxName))
+	return string(runes[:min(len(runes), digits)])
 }
 
 // resetJSON is the answer of `reset --json`; docs/formats/clean.md describes

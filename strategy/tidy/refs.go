@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -153,13 +155,24 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 			}
 			continue
 		}
-		c, err := v.rec.Repo.Commit(ctx, string(ref.OID))
-		if err != nil && !errors.Is(err, git.ErrMissing) {
+		since, err := v.since(ctx, of, ref.OID)
+		if err != nil {
 			return nil, err
 		}
-		if err == nil && v.now.Sub(c.Committer.When) > copyAge {
+		if !since.IsZero() && v.now.Sub(since) > copyAge {
 			items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "older than 30 days", oid: ref.OID})
 		}
 	}
 	return items, nil
+}
+
+// since is when a ref without a snapshot was made, as its name says or, if that
+// is a commit's id, at the earliest; zero if nothing tells.
+func (v *view) since(ctx context.Context, name string, oid git.OID) (time.Time, error) {
+	const least = 16 // digits of nanoseconds, more than an abbreviated id has
+	if n, err := strconv.ParseInt(name, 10, 64); err == nil && len(name) >= least {
+		return time.Unix(0, n), nil
+	}
+	c, err := v.rec.Repo.Commit(ctx, string(oid))
+	return c.Committer.When, ignoreMissing(err)
 }
