@@ -59,8 +59,8 @@ func (r *Recorder) sweep(ctx context.Context) {
 // tempDirs are the folders that hooks write small files to.
 func (r *Recorder) tempDirs() []string {
 	own := filepath.Join(r.Repo.Root, ".entire")
-	dirs := []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")}
-	return append(dirs, r.storeDirs()...)
+	return append(r.storeDirs(),
+		r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
 // storeDirs are the folders of the store that hooks write small files to: of the

@@ -35,9 +35,10 @@ func (r *Recorder) Journal() string { return r.journal() }
 
 // TempFiles are temporary files whose writers were stopped.
 func (r *Recorder) TempFiles() ([]string, error) {
+	dirs := r.tempDirs()
 	var all []string
-	var failed []error
-	for _, dir := range r.tempDirs() {
+	failed := make([]error, 0, len(dirs))
+	for _, dir := range dirs {
 		paths, err := disk.TempFiles(dir, r.Env.Now().Add(-sweepAge))
 		all, failed = append(all, paths...), append(failed, err)
 	}

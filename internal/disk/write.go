@@ -83,7 +83,8 @@ func syncDir(dir string) error {
 // there before the time given.
 func SweepTemp(dir string, before time.Time) error {
 	paths, err := TempFiles(dir, before)
-	failed := []error{err}
+	failed := make([]error, 0, len(paths)+1)
+	failed = append(failed, err)
 	for _, path := range paths {
 		failed = append(failed, os.Remove(path))
 	}

@@ -17,6 +17,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 	dirs := []remains{
 		{c.rec.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
 		{c.rec.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{c.rec.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", isForgotten},
 		{c.rec.Journal(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 	}
 	if v.unread == 0 {
@@ -68,10 +69,12 @@ func (d remains) list(now time.Time) ([]Item, error) {
 
 func isAside(name string) bool { return strings.HasSuffix(name, ".corrupt") }
 
+func isForgotten(name string) bool { return strings.HasSuffix(name, "."+session.ForgottenKind) }
+
 // stateless says whether a side file belongs to no session that is known.
 func (v *view) stateless(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 || session.CheckID(name[:dot]) != nil || strings.Contains(name, ".entire-tmp-") {
+	if dot < 0 || session.CheckID(name[:dot]) != nil || strings.Contains(name, ".entire-tmp-") || isForgotten(name) {
 		return false
 	}
 	return !slices.ContainsFunc(v.states, func(s *session.State) bool { return s.ID == name[:dot] })

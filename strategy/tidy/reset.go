@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
@@ -135,13 +136,23 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 			return err
 		}
 		for _, s := range plan.Sessions {
-			if err := c.rec.Sessions.Remove(s.ID); err != nil {
+			if err := c.rec.Sessions.Forget(s.ID, readSoFar(ctx, s)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return plan, err
+}
+
+// readSoFar is the end of the session's transcript: what stands before it is
+// not the session's work any more, if it goes on.
+func readSoFar(ctx context.Context, s *session.State) transcript.Cursor {
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	if err != nil {
+		return s.Recorder.Cursor
+	}
+	return scan.Cursor
 }
 
 func (r Reset) same(o Reset) bool {
