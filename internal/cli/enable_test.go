@@ -161,7 +161,7 @@ func TestUninstallKeepsWhatTheUserChangedSince(t *testing.T) {
 	check(t, "tmp/\nmine/\n", d.read(".entire/.gitignore"))
 }
 
-func TestUninstallCleansAllWorktrees(t *testing.T) {
+func TestUninstallOfTheLastWorktreeCleansAll(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	d.git("worktree", "add", "-q", d.path("../other"))
@@ -172,7 +172,14 @@ func TestUninstallCleansAllWorktrees(t *testing.T) {
 	d.must("enable", "--agent", "claude-code")
 	other.must("enable", "--agent", "claude-code")
 	other.write(".entire/tmp/x", "x")
-	d.must("disable", "--uninstall", "--force")
+	out := d.must("disable", "--uninstall", "--force")
+	if !strings.Contains(out, "uninstalled from this worktree") || !strings.Contains(out, "other") {
+		t.Error(out)
+	}
+	check(t, "Enabled (manual-commit)\n", other.must("status"))
+	if out := other.must("disable", "--uninstall", "--force"); !strings.Contains(out, "Removed git hooks") {
+		t.Error(out)
+	}
 	if diff := cmp.Diff(before, d.snapshot()) + cmp.Diff(otherBefore, other.snapshot()); diff != "" {
 		t.Error(diff)
 	}
