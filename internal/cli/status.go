@@ -93,9 +93,9 @@ func newGitHooksJSON(s githook.Status) *gitHooksJSON {
 }
 
 // notNil is an empty list in JSON, never null.
-func notNil[T ~[]string](list T) T {
+func notNil(list []string) []string {
 	if list == nil {
-		return T{}
+		return []string{}
 	}
 	return list
 }

@@ -83,7 +83,7 @@ func newSessionJSON(s *session.State, branch string) sessionJSON {
 		ID: s.ID, Agent: cmp.Or(s.AgentType, "Agent"), Phase: string(s.Phase),
 		Worktree: s.WorktreePath, Branch: branch,
 		StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
-		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: notNil(s.FilesTouched), SharedFiles: len(s.Recorder.Shared),
+		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: session.Paths(notNil(s.FilesTouched)), SharedFiles: len(s.Recorder.Shared),
 		LastCheckpoint: cmp.Or(s.LastCheckpointID, s.Recorder.CountedIn),
 	}
 }
