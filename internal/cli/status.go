@@ -123,6 +123,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	}
 	defer func() { _ = repo.Close() }()
 	s := a.settings(repo)
+	addNext := a.nextCommit(ctx, repo, s)
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
 	r.State, r.Strategy = stateOf(&s), s.Strategy
 	files := newSettingsJSON(&s)
@@ -135,9 +136,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	if s.Configured {
 		a.addSnapshots(r, repo, s)
 	}
-	if s.Enabled {
-		a.addNext(ctx, r, repo, s)
-	}
+	addNext(r)
 	return r, nil
 }
 

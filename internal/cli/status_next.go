@@ -7,6 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy"
 )
 
 // nextCommitJSON is what the next commit in this worktree would be linked to.
@@ -22,10 +23,27 @@ type shareJSON struct {
 	Files   int    `json:"files"`
 }
 
-// addNext reports what the next commit would be linked to, if there is anything
-// to say about it.
-func (a *app) addNext(ctx context.Context, r *statusReport, repo *git.Repo, s settings.Settings) {
-	next, err := a.recorder(repo, s, slog.New(slog.DiscardHandler)).NextCommit(ctx)
+// nextCommit finds out what the next commit would be linked to while others
+// look elsewhere: git takes its time to compare an index.
+func (a *app) nextCommit(ctx context.Context, repo *git.Repo, s settings.Settings) (wait func(*statusReport)) {
+	if !s.Enabled {
+		return func(*statusReport) {}
+	}
+	var next strategy.NextCommit
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		next, err = a.recorder(repo, s, slog.New(slog.DiscardHandler)).NextCommit(ctx)
+	}()
+	return func(r *statusReport) {
+		<-done
+		r.addNext(next, err)
+	}
+}
+
+// addNext reports it, if there is anything to say.
+func (r *statusReport) addNext(next strategy.NextCommit, err error) {
 	if err != nil {
 		r.Notes = append(r.Notes, note{Code: "next-commit", Message: "What the next commit would be linked to can't be told: " + err.Error()})
 		return

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -75,15 +77,20 @@ func New(rec *strategy.Recorder) Cleaner { return Cleaner{rec} }
 
 // Find lists what is orphaned. It writes nothing.
 func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
-	items, err := c.findLocal(ctx)
-	if err != nil {
+	var items, stored []Item
+	var both errgroup.Group // git reads history in a process of its own
+	both.Go(func() (err error) {
+		items, err = c.findLocal(ctx)
+		return err
+	})
+	both.Go(func() (err error) {
+		stored, err = c.checkpoints(ctx)
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return nil, err
 	}
-	checkpoints, err := c.checkpoints(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return append(items, checkpoints...), nil
+	return append(items, stored...), nil
 }
 
 // findLocal lists what is orphaned among what this machine alone has.
