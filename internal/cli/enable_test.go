@@ -185,6 +185,25 @@ func TestUninstallOfTheLastWorktreeCleansAll(t *testing.T) {
 	}
 }
 
+func TestWorktreesShareTheExcludeFileUntilTheLastIsUninstalled(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	d.git("worktree", "add", "-q", d.path("../other"))
+	d.write(".git/info/exclude", "mine\n")
+	before := d.snapshot()
+	other := *d
+	other.root = d.path("../other")
+	d.must("enable", "--agent", "claude-code", "--local")
+	other.must("enable", "--agent", "claude-code", "--local")
+	d.must("disable", "--uninstall", "--force")
+	check(t, "", other.git("status", "--porcelain", "-uall"))
+	check(t, "", d.git("status", "--porcelain", "-uall"))
+	other.must("disable", "--uninstall", "--force")
+	if diff := cmp.Diff(before, d.snapshot()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestUninstallAsks(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
