@@ -62,7 +62,10 @@ func runClean(ctx context.Context, a *app, opts cleanOptions) (err error) {
 		done, err = cleaner.Remove(ctx, items)
 		return err
 	})
-	return errors.Join(a.showRemoval(opts, repo, done), err)
+	if err != nil && len(done.Failed) == 0 {
+		return err
+	}
+	return a.showRemoval(opts, repo, done, err)
 }
 
 // cleanJSON is the answer of `clean --json`; docs/formats/clean.md describes
@@ -73,6 +76,7 @@ type cleanJSON struct {
 	Items   []orphanJSON `json:"items"`
 	Kept    []orphanJSON `json:"kept"`
 	Failed  []orphanJSON `json:"failed"`
+	Error   string       `json:"error,omitempty"`
 }
 
 type orphanJSON struct {
@@ -117,14 +121,19 @@ func (a *app) showOrphans(opts cleanOptions, repo *git.Repo, items []tidy.Item) 
 	return nil
 }
 
-// showRemoval prints what was deleted, and what wasn't.
-func (a *app) showRemoval(opts cleanOptions, repo *git.Repo, done tidy.Removal) error {
+// showRemoval prints what was deleted, what wasn't, and what went wrong.
+func (a *app) showRemoval(opts cleanOptions, repo *git.Repo, done tidy.Removal, failure error) error {
 	w := a.Streams
 	if opts.json {
-		return w.JSON(cleanJSON{
+		j := cleanJSON{
 			Version: 1, Deleted: true, Items: newOrphansJSON(repo, done.Removed),
 			Kept: newOrphansJSON(repo, done.Kept), Failed: newOrphansJSON(repo, done.Failed),
-		})
+		}
+		if failure != nil {
+			j.Error = failure.Error()
+			return errors.Join(w.JSON(j), errFailed)
+		}
+		return w.JSON(j)
 	}
 	w.Printf("Deleted %s:\n", orphans(len(done.Removed)))
 	printOrphans(w, repo, done.Removed)
@@ -134,7 +143,7 @@ func (a *app) showRemoval(opts cleanOptions, repo *git.Repo, done tidy.Removal) 
 	for _, i := range done.Failed {
 		w.Notef("Not deleted: %s", ui.Line(orphanName(repo, i), maxName))
 	}
-	return nil
+	return failure
 }
 
 // maxName is the length of a name in the list of orphaned items.
