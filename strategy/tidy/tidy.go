@@ -90,7 +90,7 @@ func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
 	if err := both.Wait(); err != nil {
 		return nil, err
 	}
-	return append(items, stored...), nil
+	return slices.Concat(items, stored), nil
 }
 
 // findLocal lists what is orphaned among what this machine alone has.

@@ -55,7 +55,7 @@ func newYard(t *testing.T) *yard {
 const alive = 17
 
 func (y *yard) save(states ...*session.State) {
-	y.T.Helper()
+	y.Helper()
 	for _, s := range states {
 		if err := y.rec.Sessions.Save(s); err != nil {
 			y.Fatal(err)
@@ -64,7 +64,7 @@ func (y *yard) save(states ...*session.State) {
 }
 
 func (y *yard) find() []tidy.Item {
-	y.T.Helper()
+	y.Helper()
 	items, err := y.clean.Find(y.Context())
 	if err != nil {
 		y.Fatal(err)
@@ -73,7 +73,7 @@ func (y *yard) find() []tidy.Item {
 }
 
 func (y *yard) remove(items []tidy.Item) tidy.Removal {
-	y.T.Helper()
+	y.Helper()
 	done, err := y.clean.Remove(y.Context(), items)
 	if err != nil {
 		y.Fatal(err)
@@ -90,7 +90,7 @@ func names(items []tidy.Item) []string {
 }
 
 func (y *yard) want(got []tidy.Item, want ...string) {
-	y.T.Helper()
+	y.Helper()
 	if want == nil {
 		want = []string{}
 	}
@@ -157,7 +157,7 @@ func shadowOf(s *session.State) string {
 // orphan makes a shadow branch that nobody needs, and answers the commit that
 // it is named after.
 func (y *yard) orphan() (base string) {
-	y.T.Helper()
+	y.Helper()
 	base = y.Git("rev-parse", "HEAD")
 	y.Git("commit", "-q", "--allow-empty", "-m", "HEAD moves on")
 	y.Git("branch", shadowOf(&session.State{BaseCommit: base}))
