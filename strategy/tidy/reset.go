@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,42 +46,22 @@ var (
 	ErrMeanwhile = errors.New("sessions have gone on meanwhile")
 )
 
-// PlanReset says what a reset would forget: with an id that session, which may
-// be named by the beginning of its id, else the sessions of this worktree that
-// stand on HEAD, and its shadow branch. It writes nothing.
+// PlanReset says what a reset would forget: with an id that session, of this
+// worktree or of one that is gone, else the sessions of this worktree that
+// stand on HEAD; and their shadow branch. The beginning of an id is enough. It
+// writes nothing.
 func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
-	at, err := c.rec.Repo.Commit(ctx, "HEAD")
-	if err != nil && !errors.Is(err, git.ErrMissing) {
-		return Reset{}, fmt.Errorf("read HEAD: %w", err)
-	}
 	states, failed := c.rec.Sessions.All()
-	var here []*session.State
-	for _, s := range states {
-		if c.rec.Here(s) {
-			here = append(here, s)
-		}
-	}
 	plan := Reset{spec: id}
-	base := at.OID
-	if id == "" {
-		for _, s := range here {
-			if s.BaseCommit == string(at.OID) {
-				plan.Sessions = append(plan.Sessions, s)
-			}
-		}
-	} else {
-		s, err := named(here, id)
-		if err != nil {
-			return Reset{}, err
-		}
-		plan.Sessions, base = []*session.State{s}, git.OID(s.BaseCommit)
+	ref, err := c.choose(ctx, &plan, states)
+	if err != nil {
+		return Reset{}, err
 	}
 	for _, s := range plan.Sessions {
 		if c.rec.AtWork(s) {
 			plan.AtWork = append(plan.AtWork, s.ID)
 		}
 	}
-	ref := checkpoint.ShadowBranch(base, c.rec.Repo.WorktreeID)
 	plan.Branch = shortName(ref)
 	tip, err := c.rec.Repo.Commit(ctx, ref)
 	if err != nil {
@@ -88,6 +70,34 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	plan.tip = tip.OID
 	plan.Removes = len(failed) == 0 && !neededBesides(states, plan.Sessions, plan.Branch)
 	return plan, nil
+}
+
+// choose finds the sessions that go, and answers their shadow branch.
+func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.State) (string, error) {
+	if plan.spec != "" {
+		s, err := named(slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool { return !c.rec.Here(s) && !isGone(s) }), plan.spec)
+		if err != nil {
+			return "", err
+		}
+		plan.Sessions = []*session.State{s}
+		return checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID), nil
+	}
+	at, err := c.rec.Repo.Commit(ctx, "HEAD")
+	if ignoreMissing(err) != nil {
+		return "", fmt.Errorf("read HEAD: %w", err)
+	}
+	for _, s := range states {
+		if c.rec.Here(s) && s.BaseCommit == string(at.OID) {
+			plan.Sessions = append(plan.Sessions, s)
+		}
+	}
+	return checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID), nil
+}
+
+// isGone says whether the folder of the session's worktree is no more.
+func isGone(s *session.State) bool {
+	_, err := os.Lstat(s.WorktreePath)
+	return s.WorktreePath != "" && errors.Is(err, fs.ErrNotExist)
 }
 
 // named finds the session that an id, or the beginning of one, names.
