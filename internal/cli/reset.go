@@ -86,11 +86,15 @@ func (a *app) sureToReset(ctx context.Context, opts resetOptions, plan tidy.Rese
 	if opts.force {
 		return true, nil
 	}
-	answers, err := a.ask.Ask(ctx, ui.Question{
+	q := ui.Question{
 		Title: "Forget what isn't committed of " + ui.Plural(len(plan.Sessions), "session") + "?",
 		Help:  resetHelp(plan),
 		Flag:  "--force",
-	})
+	}
+	if opts.json { // for a program, which answers nothing
+		return false, &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
+	}
+	answers, err := a.ask.Ask(ctx, q)
 	if err != nil {
 		return false, err
 	}
