@@ -11,12 +11,10 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
 const (
-	// autoCommit is the strategy whose commits somebody may take back together
-	// with their turn.
-	autoCommit = "auto-commit"
 	// subject begins that of the commit that stores a checkpoint.
 	subject = "Checkpoint: "
 	// pushedRefs remember what was sent to a remote without tracking refs.
@@ -69,7 +67,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 // made answers the ids that the strategy stored, by the branch's own commits:
 // nearly always none, without reading any checkpoint.
 func made(ctx context.Context, repo *git.Repo) ([]checkpoint.ID, error) {
-	messages, err := repo.Messages(ctx, checkpoint.StrategyKey+": "+autoCommit, checkpoint.MetadataBranch)
+	messages, err := repo.Messages(ctx, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
 	if err != nil {
 		return nil, fmt.Errorf("read history of checkpoints: %w", err)
 	}
@@ -129,10 +127,10 @@ func inAny(ctx context.Context, repo *git.Repo, trees []git.OID, id checkpoint.I
 // isAuto says whether all of the checkpoint was made by the strategy.
 func isAuto(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID) bool {
 	stored, err := checkpoint.Read(ctx, repo, tree, id)
-	if err != nil || len(stored.Sessions) == 0 || stored.Summary.Strategy != autoCommit {
+	if err != nil || len(stored.Sessions) == 0 || stored.Summary.Strategy != settings.AutoCommit {
 		return false
 	}
-	return !slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return s.Meta.Strategy != autoCommit })
+	return !slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return s.Meta.Strategy != settings.AutoCommit })
 }
 
 // removeCheckpoints takes the checkpoints from the branch, in one commit. One
