@@ -3,7 +3,8 @@
 // itself, moves refs through `git update-ref --stdin` with the old value, and
 // asks git for everything else.
 //
-// It never writes the index, HEAD or the working tree, never fetches, and
+// It never writes the index, HEAD or the working tree and never uses the
+// network, but where its caller was asked to: Checkout, Switch, Push, Fetch. It
 // starts git with -z or --batch output only.
 package git
 
