@@ -23,6 +23,7 @@ func commands() []func(*app) *cobra.Command {
 		newConfigCmd,
 		newVersionCmd,
 		newRewindCmd,
+		newResumeCmd,
 		newCleanCmd,
 		newResetCmd,
 		newFSCmd,

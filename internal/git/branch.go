@@ -49,7 +49,7 @@ func (r *Repo) checkout(ctx context.Context, args ...string) error {
 		return err
 	}
 	_, err := r.run(ctx, request{
-		network: true, env: []string{"GIT_NO_LAZY_FETCH=0"},
+		network: true, env: []string{lazyFetch},
 		args: append([]string{"checkout", "--quiet"}, args...),
 	})
 	return err

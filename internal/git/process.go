@@ -53,6 +53,9 @@ type request struct {
 	network bool     // may talk to a remote
 }
 
+// lazyFetch lets git fetch what a partial clone lacks.
+const lazyFetch = "GIT_NO_LAZY_FETCH=0"
+
 // Processes is how many git processes this Repo has started.
 func (r *Repo) Processes() int { return int(r.processes.Load()) }
 

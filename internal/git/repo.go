@@ -43,8 +43,9 @@ type Repo struct {
 	environ   func() []string
 	deflaters sync.Pool
 
-	batchMu sync.Mutex // guards batch, and the order of its requests
+	batchMu sync.Mutex // guards batch, the order of its requests, and lazy
 	batch   *batch
+	lazy    bool // reads may fetch
 
 	treeMu sync.Mutex // guards trees
 	trees  map[OID][]TreeEntry
