@@ -73,9 +73,9 @@ func (r *Recorder) byPrefix(ctx context.Context, prefix string) ([]checkpoint.ID
 	return ids, nil
 }
 
-// FindStored reads the first of the checkpoints that is stored: on the local
-// branch, or on what was fetched of a remote's. checkpoint.ErrNotFound if none
-// is.
+// FindStored reads the first of the checkpoints that is stored on the local
+// branch, or else on what was fetched of a remote's. checkpoint.ErrNotFound if
+// none is.
 func (r *Recorder) FindStored(ctx context.Context, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
 	v1, err := checkpoint.Tree(ctx, r.Repo)
 	if err == nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -48,18 +47,19 @@ func (r *Recorder) lastTime(ctx context.Context, text checkpoint.Transcript) (ti
 // compare finds how what is there stands to what is stored. Its bytes tell
 // little: what is stored is redacted, and without the vendor's bulk.
 func (r *Recorder) compare(ctx context.Context, log *Log) (err error) {
-	f, err := os.Open(log.Path)
-	if errors.Is(err, fs.ErrNotExist) {
+	log.Local, err = transcript.LastTimeIn(log.Path)
+	if errors.Is(err, transcript.ErrNotFound) {
 		log.Standing = StandingNone
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if log.Local, err = transcript.LastTimeIn(log.Path); err != nil {
+	f, err := os.Open(log.Path)
+	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, f.Close()) }()
 	there := &mirror{file: bufio.NewReader(f)}
 	err = r.copyLog(ctx, *log, there)
 	switch {

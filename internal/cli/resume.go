@@ -82,7 +82,7 @@ func runResume(ctx context.Context, a *app, what string, opts resumeOptions) (er
 	} else {
 		err = w.carrier(ctx, what)
 	}
-	if err == nil && !is.Configured {
+	if err == nil && !a.settings(repo).Configured {
 		a.Streams.Hint("run `entire enable` so that what you go on with is recorded")
 	}
 	return err
@@ -123,7 +123,7 @@ func (w *resuming) carrier(ctx context.Context, what string) error {
 	case unknown:
 		return hinted(fmt.Errorf("branch '%s' not found: nor is it a commit or a checkpoint", what), "`git fetch` may bring it, if somebody else has pushed it")
 	case errors.Is(err, strategy.ErrNoCheckpoint):
-		return hinted(fmt.Errorf("No Entire checkpoint found: %w", err), "of a branch, the commits before count too") //nolint:revive,staticcheck // scripts rely on it
+		return hinted(fmt.Errorf("No Entire checkpoint found: %w", err), "of a branch, the commits before count too") //nolint:staticcheck // scripts rely on it
 	case err != nil:
 		return err
 	}

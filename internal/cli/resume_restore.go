@@ -54,35 +54,53 @@ func (w *resuming) restore(ctx context.Context, b strategy.Branch, c strategy.Ca
 	return nil
 }
 
-// stored reads the checkpoint, and fetches it if it isn't here.
+// stored reads the checkpoint that counts, which is fetched if it isn't here. If
+// nobody has it, an earlier one that the same commit carries will do.
 func (w *resuming) stored(ctx context.Context, b strategy.Branch, c strategy.Carrier) (checkpoint.Checkpoint, error) {
-	stored, err := w.rec.FindStored(ctx, c.IDs)
+	stored, err := w.rec.FindStored(ctx, c.IDs[:1])
 	if !errors.Is(err, checkpoint.ErrNotFound) {
 		return stored, w.unread(err)
 	}
+	missing := w.fetchCheckpoints(ctx, b)
+	if ctx.Err() != nil {
+		return stored, missing
+	}
+	stored, err = w.rec.FindStored(ctx, c.IDs)
+	switch {
+	case errors.Is(err, checkpoint.ErrNotFound) && missing != nil:
+		return stored, fmt.Errorf("checkpoint %s is not stored here: %w", c.IDs[0], missing)
+	case errors.Is(err, checkpoint.ErrNotFound):
+		return stored, hinted(fmt.Errorf("checkpoint %s is neither stored here nor at the remote", c.IDs[0]), notPushed)
+	case err == nil && stored.ID != c.IDs[0]:
+		w.Streams.Notef("Checkpoint %s is not stored; this is the one before it, %s.", c.IDs[0], stored.ID)
+	}
+	return stored, w.unread(err)
+}
+
+// notPushed is why a checkpoint may be missing.
+const notPushed = "whoever made it may not have pushed it"
+
+// fetchCheckpoints gets what the remote has.
+func (w *resuming) fetchCheckpoints(ctx context.Context, b strategy.Branch) error {
 	name := b.Name
 	if name == "" {
+		var err error
 		if name, err = w.repo.BranchName(ctx); err != nil {
-			return stored, err
+			return err
 		}
 	}
 	remote, err := w.rec.CheckpointRemote(ctx, name)
 	if err != nil {
-		return stored, err
+		return err
 	}
 	if remote == "" {
-		return stored, hinted(fmt.Errorf("checkpoint %s is not stored here, and there is no remote to ask", c.IDs[0]),
-			"name one with `strategy_options.push_remote` in .entire/settings.local.json")
+		return hinted(errors.New("there is no remote to ask"), "name one with `strategy_options.push_remote` in .entire/settings.local.json")
 	}
 	err = w.Streams.Progress("Fetching checkpoints", func() error { return w.rec.FetchCheckpoints(ctx, remote) })
 	if err != nil {
-		return stored, hinted(fmt.Errorf("checkpoint %s is not stored here: %w", c.IDs[0], err), "whoever made it may not have pushed it")
+		return hinted(err, notPushed)
 	}
-	stored, err = w.rec.FindStored(ctx, c.IDs)
-	if errors.Is(err, checkpoint.ErrNotFound) {
-		return stored, hinted(fmt.Errorf("checkpoint %s is neither stored here nor at the remote", c.IDs[0]), "whoever made it may not have pushed it")
-	}
-	return stored, w.unread(err)
+	return nil
 }
 
 // unread explains what a partial or damaged repository can't give.
@@ -105,12 +123,12 @@ func (w *resuming) newer(ctx context.Context, logs []strategy.Log) error {
 	if len(ids) == 0 || w.opts.force {
 		return nil
 	}
-	text := "The transcript here goes on where the checkpoint's ends, of session " + strings.Join(ids, ", ") + "."
+	text := "the transcript here is newer than the checkpoint's: session " + strings.Join(ids, ", ")
 	hint := "to go on with it: claude -r " + ids[len(ids)-1] + "; --force replaces it, and keeps a copy"
 	if !w.ask.Interactive() {
-		return hinted(errors.New("local transcripts preserved, nothing written: "+text), hint)
+		return hinted(errors.New("nothing is written, local transcripts are preserved: "+text), hint)
 	}
-	answers, err := w.ask.Ask(ctx, ui.Question{Title: text + " Replace it?", Help: "A copy is kept.", Flag: "--force"})
+	answers, err := w.ask.Ask(ctx, ui.Question{Title: strings.ToUpper(text[:1]) + text[1:] + ". Replace it?", Help: "A copy is kept.", Flag: "--force"})
 	if err != nil {
 		return err
 	}

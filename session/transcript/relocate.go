@@ -187,7 +187,7 @@ func (r *Relocator) Write(piece []byte) (int, error) {
 	if _, err := r.to.Write(r.move.Text(lines)); err != nil {
 		return 0, err
 	}
-	r.held = append(lines[:0:0], piece[end:]...)
+	r.held = append(r.held[:0], piece[end:]...)
 	return len(piece), nil
 }
 
