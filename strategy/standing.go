@@ -22,11 +22,12 @@ type Standing string
 const (
 	// StandingNone: the agent has none.
 	StandingNone Standing = "none"
-	// StandingSame: it ends with the same line, or is the same byte for byte.
+	// StandingSame: the times of their last lines are the same, or all bytes.
 	StandingSame Standing = "same"
-	// StandingOlder: the stored one goes on where it ends, or it has no times.
+	// StandingOlder: it is neither the same nor newer.
 	StandingOlder Standing = "older"
-	// StandingNewer: it goes on where the stored one ends.
+	// StandingNewer: its last time is later, or it begins with the stored one
+	// and goes on.
 	StandingNewer Standing = "newer"
 )
 
@@ -44,16 +45,23 @@ func (r *Recorder) lastTime(ctx context.Context, text checkpoint.Transcript) (ti
 	return time.Time{}, nil
 }
 
-// compare finds how what is there stands to what is stored. Its bytes tell
-// little: what is stored is redacted, and without the vendor's bulk.
+// compare finds how what is there stands to what is stored. The times tell, and
+// only where they don't, the bytes: what is stored is redacted, and without the
+// vendor's bulk.
 func (r *Recorder) compare(ctx context.Context, log *Log) (err error) {
 	log.Local, err = transcript.LastTimeIn(log.Path)
-	if errors.Is(err, transcript.ErrNotFound) {
+	switch {
+	case errors.Is(err, transcript.ErrNotFound):
 		log.Standing = StandingNone
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
+	case log.Local.After(log.Stored):
+		log.Standing = StandingNewer
+		return nil
+	case log.Local.Equal(log.Stored) && !log.Local.IsZero():
+		log.Standing = StandingSame
+		return nil
 	}
 	f, err := os.Open(log.Path)
 	if err != nil {
@@ -63,16 +71,14 @@ func (r *Recorder) compare(ctx context.Context, log *Log) (err error) {
 	there := &mirror{file: bufio.NewReader(f)}
 	err = r.copyLog(ctx, *log, there)
 	switch {
-	case err != nil && !errors.Is(err, errDiffers):
-		return err
-	case err == nil && !there.ended():
-		log.Standing = StandingNewer
-	case err == nil, log.Local.Equal(log.Stored) && !log.Local.IsZero():
-		log.Standing = StandingSame
-	case log.Local.After(log.Stored):
-		log.Standing = StandingNewer
-	default:
+	case errors.Is(err, errDiffers):
 		log.Standing = StandingOlder
+	case err != nil:
+		return err
+	case there.ended():
+		log.Standing = StandingSame
+	default:
+		log.Standing = StandingNewer
 	}
 	return nil
 }

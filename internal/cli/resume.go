@@ -37,7 +37,7 @@ unless --force is given; what is replaced is kept as a copy.
 
 EXIT STATUS
   0    done, or the branch has no checkpoint
-  1    failure; nothing is written
+  1    failure, or a transcript is newer here: nothing is written then
   2    wrong usage, or a question that nobody can answer
   130  interrupted`,
 		Example: `  entire resume feature/login

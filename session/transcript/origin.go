@@ -97,7 +97,7 @@ func (o *Origin) Root() string {
 	switch {
 	case o.root != "":
 		return o.root
-	case !usableRoot(o.first):
+	case !usableRoot(o.first) || isHome(o.first):
 		return ""
 	}
 	for dir := o.first; dir != "/" && o.slug != ""; dir = filepath.Dir(dir) {
@@ -107,6 +107,10 @@ func (o *Origin) Root() string {
 	}
 	return o.first
 }
+
+// isHome says whether a folder looks like somebody's home: an agent may be
+// started there, but the project lies below.
+func isHome(dir string) bool { return slices.Contains([]string{"/home", "/Users"}, filepath.Dir(dir)) }
 
 // usableRoot says whether a folder that a transcript names is one of a system
 // like this.

@@ -35,6 +35,8 @@ func TestOriginFindsTheRoot(t *testing.T) {
 		"another system's":        {lines: []string{in(`C:\Users\ada\proj`)}},
 		"not clean":               {lines: []string{in("/p/../x")}},
 		"too much":                {lines: []string{in("/home")}},
+		"begun at home":           {slug: "-home-ada", lines: []string{in("/home/ada"), in("/home/ada/proj")}},
+		"home is the project":     {touched: []string{".vimrc"}, lines: []string{in("/home/ada"), edit("/home/ada", "/home/ada/.vimrc")}, want: "/home/ada"},
 		"no JSON":                 {lines: []string{"", "null", "[1]", `{"cwd":`, `{"cwd":7}`, in("/p/x")}, want: "/p/x"},
 	}
 	for name, tt := range tests {
