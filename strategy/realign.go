@@ -286,7 +286,9 @@ func (r *Recorder) moveTip(ctx context.Context, head git.Commit, tip git.OID, re
 		if err != nil {
 			return err
 		}
-		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(entries, s.FilesTouched), s.ID, r.Env.Now())
+		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(entries, s.FilesTouched), checkpoint.Carry{
+			Session: s.ID, Strategy: r.strategy(), When: r.Env.Now(),
+		})
 		if err != nil {
 			return err
 		}

@@ -227,7 +227,7 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		Sessions: session.Open(repo.CommonDir),
 		Redact:   redact.New(),
 		Options: strategy.Options{
-			Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote, Bands: bandOptions(s),
+			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote, Bands: bandOptions(s),
 		},
 		Env: strategy.Environment{
 			Getenv: a.Getenv, Now: a.Now, Random: a.Rand, Home: a.Home, Version: a.Version,

@@ -4,8 +4,8 @@
 // asks git for everything else.
 //
 // It never writes the index, HEAD or the working tree and never uses the
-// network, but where its caller was asked to: Checkout, Switch, Push, Fetch,
-// ReadLazily. It starts git with -z or --batch output only.
+// network, but where its caller was asked to: Checkout, Switch, CommitPaths,
+// Push, Fetch, ReadLazily. It starts git with -z or --batch output only.
 package git
 
 import (
