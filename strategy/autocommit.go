@@ -95,48 +95,45 @@ func (r *Recorder) commitDue(ctx context.Context, s *session.State) error {
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
 	defer cancel()
-	left := r.withdraw(after)
 	head, born, failed := r.head(after)
-	switch {
-	case failed != nil:
-		return errors.Join(err, left, failed)
-	case born && head.OID != before.OID && (len(head.Parents) == 0 || head.Parents[0] == before.OID):
-		r.Log.InfoContext(ctx, "turn committed", "session_id", s.ID, "commit", head.OID.Short(), "files", len(plan.paths))
-		return errors.Join(left, r.afterTurnCommit(after, s, madeOf{before: before.OID, head: head, paths: plan.paths}))
-	case err == nil:
-		return left // whatever git found, it was nothing to commit
-	default:
-		return errors.Join(r.notCommitted(ctx, err), left)
+	if failed != nil {
+		return errors.Join(err, failed)
 	}
+	made := born && head.OID != before.OID && firstParent(head) == before.OID
+	if err != nil && !made { // one whose last hook was cut short is made
+		return errors.Join(r.notCommitted(ctx, err), r.withdraw(after))
+	}
+	r.Log.InfoContext(ctx, "turn committed", "session_id", s.ID, "commit", head.OID.Short(), "files", len(plan.paths))
+	return errors.Join(r.dropIntent(), r.afterTurnCommit(after, s, head, plan.paths))
 }
 
-// madeOf is a turn's commit: of which paths, and on what.
-type madeOf struct {
-	before git.OID
-	head   git.Commit
-	paths  []string
+func firstParent(c git.Commit) git.OID {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
 }
 
 // afterTurnCommit brings the index in line with what the user's hooks have
 // changed in the commit, and does what our own hooks should have done if they
 // didn't run.
-func (r *Recorder) afterTurnCommit(ctx context.Context, s *session.State, m madeOf) error {
-	stale, err := r.staleInIndex(ctx, m)
+func (r *Recorder) afterTurnCommit(ctx context.Context, s *session.State, head git.Commit, paths []string) error {
+	stale, err := r.staleInIndex(ctx, head, paths)
 	if err == nil {
 		err = r.Repo.Unstage(ctx, stale)
 	}
 	if err != nil {
-		return fmt.Errorf("bring the index in line with %s: %w", m.head.OID.Short(), err)
+		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)
 	}
 	now, err := r.Sessions.Load(s.ID)
-	if err != nil || now.BaseCommit == string(m.head.OID) {
+	if err != nil || now.BaseCommit == string(head.OID) {
 		return err
 	}
 	if err := r.PostCommit(ctx); err != nil {
 		return err
 	}
-	if now, err = r.Sessions.Load(s.ID); err == nil && now.BaseCommit != string(m.head.OID) {
-		err = &NotLinked{Commit: m.head.OID}
+	if now, err = r.Sessions.Load(s.ID); err == nil && now.BaseCommit != string(head.OID) {
+		err = &NotLinked{Commit: head.OID}
 	}
 	return err
 }
@@ -155,7 +152,7 @@ func (r *Recorder) notCommitted(ctx context.Context, err error) error {
 	const longest = 200
 	reason := err.Error()
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
-		reason = cmp.Or(firstLine(strings.TrimSpace(exit.Stderr)), reason)
+		reason = cmp.Or(firstLine(exit.Stderr), reason)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)

@@ -64,6 +64,15 @@ func (r *Recorder) withdraw(ctx context.Context) error {
 			return fmt.Errorf("take new files from the index again: %w", err)
 		}
 	}
+	return r.dropIntent()
+}
+
+// dropIntent removes the note.
+func (r *Recorder) dropIntent() error {
+	path := r.commitFile(".json")
+	if !r.intended() {
+		return nil
+	}
 	if err := disk.Step("remove", path); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -86,18 +87,19 @@ func (r *Recorder) planCommit(ctx context.Context, s *session.State) (commitPlan
 	if len(theirs) > 0 {
 		r.Log.InfoContext(ctx, "left out of the turn's commit: staged", "session_id", s.ID, "files", len(theirs), "first", theirs[0])
 	}
+	slices.Sort(plan.paths)
 	return plan, nil
 }
 
 // staleInIndex answers which paths the index has otherwise than the commit,
 // though nobody staged that: a hook of the user's has changed them while git
 // made the commit, and git keeps such changes out of the index.
-func (r *Recorder) staleInIndex(ctx context.Context, m madeOf) ([]string, error) {
-	staged, err := r.Repo.Staged(ctx, m.head.OID)
+func (r *Recorder) staleInIndex(ctx context.Context, head git.Commit, paths []string) ([]string, error) {
+	staged, err := r.Repo.Staged(ctx, head.OID)
 	if err != nil || len(staged) == 0 {
 		return nil, err
 	}
-	list, err := r.Repo.Changes(ctx, m.before, m.head.OID)
+	list, err := r.Repo.Changes(ctx, firstParent(head), head.OID)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func (r *Recorder) staleInIndex(ctx context.Context, m madeOf) ([]string, error)
 	for _, c := range staged {
 		was, ok := committed[c.Path]
 		asBefore := ok && was.Old == c.New && was.OldMode == c.NewMode
-		if asBefore || among(m.paths, c.Path) {
+		if asBefore || among(paths, c.Path) {
 			stale = append(stale, c.Path)
 		}
 	}

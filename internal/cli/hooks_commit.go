@@ -15,7 +15,9 @@ func (h *hook) commitTurn(ctx context.Context) error {
 	if h.name != "stop" && h.name != "stop-failure" {
 		return nil
 	}
+	own := h.repo.Processes()
 	err := h.rec.CommitTurn(ctx, h.session)
+	h.commit = h.repo.Processes() - own
 	text := ""
 	if refused, ok := errors.AsType[*strategy.NotCommitted](err); ok {
 		text = "Entire: " + refused.Error()
