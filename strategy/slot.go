@@ -38,6 +38,10 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 	if s.BaseCommit != "" {
 		shadow = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
 	}
+	tasks, err := r.tasks(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: r.Env.Version, Strategy: r.strategy()}
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		slot := slot
@@ -45,6 +49,9 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 			slot = replaced(old, slot)
 		}
 		next, err := checkpoint.Put(ctx, r.Repo, tree, d.ID, slot, info)
+		if err == nil {
+			next, err = checkpoint.PutTasks(ctx, r.Repo, next, d.ID, tasks)
+		}
 		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
 	}, nil
 }
