@@ -91,9 +91,23 @@ func (r *Recorder) planCommit(ctx context.Context, s *session.State) (commitPlan
 	return plan, nil
 }
 
+// alignIndex makes the index agree with the commit where nobody has staged
+// anything else: what a hook of the user's has changed while git made the
+// commit, git keeps out of the index.
+func (r *Recorder) alignIndex(ctx context.Context, head git.Commit, paths []string) error {
+	stale, err := r.staleInIndex(ctx, head, paths)
+	if err == nil {
+		err = r.Repo.Unstage(ctx, stale)
+	}
+	if err != nil {
+		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)
+	}
+	return nil
+}
+
 // staleInIndex answers which paths the index has otherwise than the commit,
-// though nobody staged that: a hook of the user's has changed them while git
-// made the commit, and git keeps such changes out of the index.
+// though nobody staged that: those committed, and those that it has as they were
+// before.
 func (r *Recorder) staleInIndex(ctx context.Context, head git.Commit, paths []string) ([]string, error) {
 	staged, err := r.Repo.Staged(ctx, head.OID)
 	if err != nil || len(staged) == 0 {
