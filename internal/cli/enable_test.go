@@ -46,6 +46,25 @@ func TestEnableByStrategyAlone(t *testing.T) {
 	}
 }
 
+func TestEnableAutoCommit(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	d.must("enable", "--agent", "claude-code", "--strategy", "auto-commit")
+	check(t, "{\n  \"strategy\": \"auto-commit\",\n  \"enabled\": true\n}\n", d.read(".entire/settings.json"))
+	check(t, "Enabled (auto-commit)\n", d.must("status"))
+	d.must("enable", "--strategy", "manual-commit")
+	check(t, "{\n  \"strategy\": \"manual-commit\",\n  \"enabled\": true\n}\n", d.read(".entire/settings.local.json"))
+	check(t, "Enabled (manual-commit)\n", d.must("status"))
+}
+
+func TestEnablingAgainKeepsTheStrategy(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	d.must("enable", "--agent", "claude-code", "--local", "--strategy", "auto-commit")
+	d.must("enable", "--agent", "claude-code", "--local")
+	check(t, "Enabled (auto-commit)\n", d.must("status"))
+}
+
 func TestEnableLocalShowsOthersNothing(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
