@@ -56,9 +56,13 @@ func (r *Repo) userEnviron() []string {
 }
 
 // IntendToAdd lets the index know of untracked files, without their contents,
-// so that CommitPaths can have them.
+// so that CommitPaths can have them. In a sparse checkout they may lie outside.
 func (r *Repo) IntendToAdd(ctx context.Context, paths []string) error {
-	return r.editIndex(ctx, paths, "add", "--intent-to-add")
+	err := r.editIndex(ctx, paths, "add", "--intent-to-add")
+	if _, failed := errors.AsType[*ExitError](err); failed && r.has("info/sparse-checkout") {
+		return r.editIndex(ctx, paths, "add", "--intent-to-add", "--sparse")
+	}
+	return err
 }
 
 // Unstage makes paths in the index what they are in HEAD.
