@@ -78,9 +78,14 @@ func (r *Recorder) adopt(ctx context.Context, done *session.State) error {
 		s.Recorder.Stored = stored
 	}
 	if ids := unfinished(s); len(ids) > 0 {
-		if err := r.rewriteSlots(ctx, s, new(notes), ids, ""); err != nil {
+		last := ""
+		if s.Phase != session.Active && slices.Contains(ids, s.LastCheckpointID) {
+			last = s.LastCheckpointID // the turn is over: what came after the commit is still its own
+		}
+		if err := r.rewriteSlots(ctx, s, new(notes), ids, last); err != nil {
 			return err
 		}
+		takeRest(s, last)
 	}
 	if s.Recorder.Expect == "" {
 		s.Recorder.Incomplete = nil

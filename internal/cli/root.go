@@ -24,6 +24,9 @@ func commands() []func(*app) *cobra.Command {
 		newDoctorCmd,
 		newVersionCmd,
 		newRewindCmd,
+		newResumeCmd,
+		newCleanCmd,
+		newResetCmd,
 		newFSCmd,
 		newHooksCmd,
 	}
