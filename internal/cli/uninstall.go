@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
 )
 
 // uninstalling is one run of disable --uninstall. While other worktrees record,
@@ -83,7 +84,7 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 	states, failed := session.Open(u.repo.CommonDir).All()
 	u.states, u.sessions = states, len(states)+len(failed)
 	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
-	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", strategy.HeldRefs)
+	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", strategy.HeldRefs, doctor.Refs)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 		switch {
 		case checkpoint.IsShadow(ref.Name):
 			u.shadows = append(u.shadows, ref)
-		case strings.HasPrefix(ref.Name, strategy.HeldRefs):
+		case strings.HasPrefix(ref.Name, strategy.HeldRefs), strings.HasPrefix(ref.Name, doctor.Refs):
 			u.held = append(u.held, ref)
 		}
 	}
