@@ -28,3 +28,16 @@ func CommitMessage(id ID, m SessionMeta, shadowBranch string) string {
 func FinalizeMessage(id ID) string {
 	return "Finalize transcript for Checkpoint: " + string(id) + "\n"
 }
+
+// IsOwn says whether a message is that of a commit which stores or completes a
+// checkpoint on the metadata branch.
+func IsOwn(message string) bool {
+	subject, _, _ := strings.Cut(message, "\n")
+	for _, prefix := range []string{"Checkpoint: ", "Finalize transcript for Checkpoint: "} {
+		if rest, ok := strings.CutPrefix(subject, prefix); ok {
+			_, err := ParseID(rest)
+			return err == nil
+		}
+	}
+	return false
+}
