@@ -105,10 +105,10 @@ func (c *consulting) printOutcomes(done []doctor.Outcome) {
 	last := ""
 	for _, o := range done {
 		if o.Err != nil {
-			w.Printf("%s %s: not repaired: %s\n", w.Paint(ui.Red, "✕"), subjectOf(o.Finding), ui.Line(o.Err.Error(), lineWidth))
+			w.Printf("%s %s: not repaired: %s\n", w.Paint(ui.Red, "✕"), findingTitle(o.Finding), ui.Line(o.Err.Error(), lineWidth))
 			continue
 		}
-		w.Printf("%s %s: %s\n", w.Paint(ui.Green, "✓"), subjectOf(o.Finding), o.Fix)
+		w.Printf("%s %s: %s\n", w.Paint(ui.Green, "✓"), findingTitle(o.Finding), o.Fix)
 		if o.Backup != last {
 			w.Printf("  undo: entire doctor --undo %s\n", o.Backup)
 		}
@@ -137,7 +137,7 @@ func (c *consulting) printFindings(list []doctor.Finding) {
 		if f.Why != "" {
 			text += "; " + f.Why
 		}
-		w.Printf("%s %s: %s\n", mark, subjectOf(f), ui.Line(text, lineWidth))
+		w.Printf("%s %s: %s\n", mark, findingTitle(f), ui.Line(text, lineWidth))
 		if f.Fix != "" {
 			w.Printf("  fix: %s\n", ui.Line(f.Fix, lineWidth))
 		}
@@ -150,8 +150,8 @@ func (c *consulting) printFindings(list []doctor.Finding) {
 	}
 }
 
-// subjectOf is what a finding is about, in a line.
-func subjectOf(f doctor.Finding) string {
+// findingTitle is what a finding is about, in a line.
+func findingTitle(f doctor.Finding) string {
 	if f.Subject == "" {
 		return f.Code
 	}

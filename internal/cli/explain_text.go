@@ -105,9 +105,6 @@ func sessionText(t explain.Talk) string {
 	return ui.Line(t.Session, nameWidth) + " (" + ui.Line(t.Agent, nameWidth) + ")"
 }
 
-// shortSession is the beginning of a session's id.
-func shortSession(t explain.Talk) string { return ui.Line(short(t.Session), nameWidth) }
-
 func authorText(s git.Signature) string {
 	name, email := ui.Line(s.Name, nameWidth), ui.Line(s.Email, nameWidth)
 	if email == "" {
@@ -153,7 +150,7 @@ func attributionText(d explain.Detail, t explain.Talk) string {
 	}
 	who := "agent"
 	if len(d.Sessions) > 1 {
-		who = shortSession(t)
+		who = shortSession(t.Session)
 	}
 	return fmt.Sprintf("%s wrote %.0f %% (%d of %s)", who, a.Percentage, a.AgentLines, ui.Plural(a.TotalCommitted, "line"))
 }
@@ -162,7 +159,7 @@ func attributionText(d explain.Detail, t explain.Talk) string {
 func (e *explaining) writeGist(b *strings.Builder, d explain.Detail, t explain.Talk) {
 	b.WriteByte('\n')
 	if len(d.Sessions) > 1 {
-		b.WriteString("Session " + shortSession(t) + "\n")
+		b.WriteString("Session " + shortSession(t.Session) + "\n")
 	}
 	gist := func(name, text string) {
 		if text = ui.Line(text, gistWidth); text != "" {
@@ -210,7 +207,7 @@ func (e *explaining) writeTalk(b *strings.Builder, d explain.Detail, t explain.T
 	}
 	b.WriteString("\n" + e.Streams.Paint(ui.Bold, "Transcript ("+scope+"):"))
 	if len(d.Sessions) > 1 {
-		b.WriteString(" session " + shortSession(t))
+		b.WriteString(" session " + shortSession(t.Session))
 	}
 	b.WriteByte('\n')
 	if len(t.Items) == 0 {
