@@ -78,13 +78,11 @@ func (r *Recorder) adopt(ctx context.Context, done *session.State) error {
 		s.Recorder.Stored = stored
 	}
 	if ids := unfinished(s); len(ids) > 0 {
-		last := lastOf(s, ids)
+		last := concludes(s, ids)
 		if err := r.rewriteSlots(ctx, s, new(notes), ids, last); err != nil {
 			return err
 		}
-		if last != "" {
-			concluded(s)
-		}
+		takeRest(s, last)
 	}
 	if s.Recorder.Expect == "" {
 		s.Recorder.Incomplete = nil
@@ -92,9 +90,9 @@ func (r *Recorder) adopt(ctx context.Context, done *session.State) error {
 	return r.Sessions.Save(s)
 }
 
-// lastOf is that of the checkpoints ids which what a turn said at its very end
-// belongs to; empty once somebody has asked for something else.
-func lastOf(s *session.State, ids []string) string {
+// concludes is that of the checkpoints ids which what a turn said at its very
+// end belongs to; empty once somebody has asked for something else.
+func concludes(s *session.State, ids []string) string {
 	last := s.LastCheckpointID
 	if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
 		return ""

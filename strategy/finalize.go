@@ -64,18 +64,19 @@ func (r *Recorder) recount(ctx context.Context, s *session.State) error {
 
 // counted notes in the state that the checkpoints of its turn are complete.
 func counted(s *session.State, ids []string, last string, complete bool) {
-	if last != "" && last == s.LastCheckpointID {
-		concluded(s)
-	}
+	takeRest(s, last)
 	s.TurnCheckpointIDs, s.Recorder.Incomplete = nil, nil
 	if !complete || s.Recorder.Expect != "" {
 		s.Recorder.Incomplete = ids
 	}
 }
 
-// concluded notes in the state that its last checkpoint reaches to the end of
-// the transcript.
-func concluded(s *session.State) {
+// takeRest notes that the checkpoint last, if it is the session's last one, has
+// taken all that there is: the next one begins behind it.
+func takeRest(s *session.State, last string) {
+	if last == "" || last != s.LastCheckpointID {
+		return
+	}
 	s.Recorder.Counted = s.Total()
 	if len(s.FilesTouched) == 0 {
 		s.TranscriptStart = s.Recorder.Cursor.Lines

@@ -65,6 +65,7 @@ type hook struct {
 	log      *slog.Logger
 	logFile  io.Closer // to be closed last of all
 	session  string
+	commit   int        // git processes that the commit of a turn took
 	later    [][]string // children to run here, where none may be detached
 	rec      *strategy.Recorder
 }
@@ -116,10 +117,13 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	level, attrs := slog.LevelInfo, []slog.Attr{
 		slog.String("component", "hooks"), slog.String("hook", h.name), slog.String("hook_type", h.kind),
 		slog.Float64("duration_ms", float64(h.app.Now().Sub(began).Microseconds())/1000), //nolint:mnd // microseconds in a millisecond
-		slog.Int("git_processes", h.repo.Processes()), slog.Bool("success", err == nil),
+		slog.Int("git_processes", h.repo.Processes()-h.commit), slog.Bool("success", err == nil),
 	}
 	if h.session != "" {
 		attrs = append(attrs, slog.String("session_id", h.session))
+	}
+	if h.commit > 0 {
+		attrs = append(attrs, slog.Int("commit_git_processes", h.commit))
 	}
 	if h.rec != nil && h.rec.Recovered > 0 {
 		attrs = append(attrs, slog.Int("recovered", h.rec.Recovered))
@@ -237,8 +241,8 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		Sessions: session.Open(repo.CommonDir),
 		Redact:   redact.New(),
 		Options: strategy.Options{
-			Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote, Summarize: s.Summarize,
-			Bands: bandOptions(s),
+			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote,
+			Summarize: s.Summarize, Bands: bandOptions(s),
 		},
 		Env: strategy.Environment{
 			Getenv: a.Getenv, Now: a.Now, Random: a.Rand, Home: a.Home, Version: a.Version,

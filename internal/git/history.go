@@ -37,7 +37,12 @@ func (r *Repo) Log(ctx context.Context, rev string, n int) ([]Commit, error) {
 	if rev == "" || strings.HasPrefix(rev, "-") {
 		return nil, fmt.Errorf("log %q: not a revision", rev)
 	}
-	out, err := r.Run(ctx, "rev-list", "--max-count="+strconv.Itoa(n), rev, "--")
+	return r.revList(ctx, "--max-count="+strconv.Itoa(n), rev, "--")
+}
+
+// revList reads the commits that git lists.
+func (r *Repo) revList(ctx context.Context, args ...string) ([]Commit, error) {
+	out, err := r.Run(ctx, append([]string{"rev-list"}, args...)...)
 	if err != nil {
 		return nil, err
 	}

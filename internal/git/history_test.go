@@ -36,6 +36,29 @@ func TestOutsideAndLog(t *testing.T) {
 	})
 }
 
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.git(dir, "config", "log.showSignature", "true")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "one\n\nKey: a.c")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "two\n\nKey: abc")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "three")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "four: Key: a.c")
+	s.git(dir, "reset", "-q", "--hard", "HEAD~1")
+	r := s.open(dir)
+	got := must[[]string](t)(r.Messages(t.Context(), "Key: a.c", "main"))
+	if diff := cmp.Diff([]string{"one\n\nKey: a.c\n"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := must[[]string](t)(r.Messages(t.Context(), "Key: a.c", "--all", "--reflog")); len(got) != 2 {
+		t.Errorf("with reflogs %q", got)
+	}
+	if _, err := r.Messages(t.Context(), "x", "nope"); err == nil {
+		t.Error("no such revision, no error")
+	}
+}
+
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

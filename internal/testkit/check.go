@@ -60,12 +60,13 @@ func manyProcesses(repo *Repo) []string {
 		var record struct {
 			Hook      string `json:"hook"`
 			Processes int    `json:"git_processes"`
+			Commit    int    `json:"commit_git_processes"`
 			Recovered int    `json:"recovered"`
 			Success   bool   `json:"success"`
 		}
 		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered == 0 &&
-			record.Hook != "pre-push" && record.Processes > most { // that one waits for a remote
-			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, record.Processes))
+			record.Hook != "pre-push" && max(record.Processes, record.Commit) > most { // that one waits for a remote
+			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, max(record.Processes, record.Commit)))
 		}
 	}
 	return faults
