@@ -33,6 +33,11 @@ type SessionMeta struct {
 	// LinesAtStart is the deprecated name of TranscriptStart. It is written as
 	// a copy of that.
 	LinesAtStart int `json:"transcript_lines_at_start,omitempty"`
+	// TranscriptEnd is the line behind this checkpoint's part, 0 if that goes on
+	// to the end, and TranscriptLines the length of the stored transcript in
+	// lines, 0 if unknown.
+	TranscriptEnd   int `json:"checkpoint_transcript_end,omitempty"`
+	TranscriptLines int `json:"transcript_lines,omitempty"`
 	// TokenUsage is this checkpoint's share, SessionTokenUsage the session's
 	// total up to it.
 	TokenUsage        *Tokens `json:"token_usage,omitempty"`

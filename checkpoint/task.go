@@ -15,7 +15,8 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Files and folders of a task.
+// Files and folders of a task, in a session's directory in a shadow tree and in
+// a checkpoint.
 const (
 	tasksDir     = "tasks"
 	taskFile     = "checkpoint.json"
@@ -28,6 +29,7 @@ var ErrToolID = errors.New("invalid id of a tool use")
 // Task is a subagent's task on its way to the shadow branch, all of it redacted.
 type Task struct {
 	Session, ToolUse string
+	Strategy         string // empty for the usual one
 	Subject          string
 	// Files are what the session's metadata directory gets: see EndOfTask and
 	// StepOfTask.
@@ -137,7 +139,7 @@ func WriteTask(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, t 
 
 // taskMessage is the message of a task's shadow commit.
 func taskMessage(t Task) string {
-	return shadowMessage(t.Subject, TaskKey+": "+TaskDir(t.Session, t.ToolUse), t.Session)
+	return shadowMessage(t.Subject, TaskKey+": "+TaskDir(t.Session, t.ToolUse), t.Session, t.Strategy)
 }
 
 // TaskOf answers the tool use that the value of a trailer with TaskKey names,

@@ -89,6 +89,8 @@ type Recorder struct {
 	Tasks []Task `json:"tasks,omitempty"`
 	// Agents is how far the transcripts of subagents are read.
 	Agents Agents `json:"agents,omitzero"`
+	// Due is what the auto-commit strategy has to commit.
+	Due Due `json:"due,omitzero"`
 	// Incomplete are checkpoints whose transcript is not stored to its end.
 	Incomplete []string `json:"incomplete,omitempty"`
 }
@@ -97,6 +99,17 @@ type Recorder struct {
 type Seen struct {
 	Version int    `json:"version"`
 	Lineage string `json:"lineage"`
+}
+
+// Due is what turns changed and nobody has committed yet, where each turn gets
+// a commit.
+type Due struct {
+	// Files are pending files.
+	Files Paths `json:"files,omitempty"`
+	// Subject is that of the commit, redacted.
+	Subject string `json:"subject,omitempty"`
+	// Index is the time of git's index where the turn was the last to write it.
+	Index time.Time `json:"index,omitzero"`
 }
 
 // Process names a process so that a later one with its number isn't taken for
@@ -172,10 +185,12 @@ func (s *State) Keep(paths []string) {
 		_, found := slices.BinarySearch(keep, p)
 		return !found
 	})
-	s.Recorder.Shared = slices.DeleteFunc(s.Recorder.Shared, func(p string) bool {
+	gone := func(p string) bool {
 		_, found := slices.BinarySearch(s.FilesTouched, p)
 		return !found
-	})
+	}
+	s.Recorder.Shared = slices.DeleteFunc(s.Recorder.Shared, gone)
+	s.Recorder.Due.Files = slices.DeleteFunc(s.Recorder.Due.Files, gone)
 	for p := range s.Recorder.Since {
 		if _, found := slices.BinarySearch(s.FilesTouched, p); !found {
 			delete(s.Recorder.Since, p)

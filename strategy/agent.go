@@ -45,6 +45,7 @@ type Greeting struct {
 func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error) {
 	r.Repair(ctx)
 	r.sweep(ctx)
+	r.forgetIdle(ctx, in.SessionID)
 	r.endDead(ctx)
 	err := r.step(ctx, in, session.Start, func(_ *session.State, n *notes) error {
 		entries, err := r.Repo.Status(ctx)

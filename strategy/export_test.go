@@ -38,3 +38,16 @@ func Shares(blobs map[string]git.OID, changes map[string]git.Change) bool {
 func KnownAfter(known map[string]bool, asked []string, entries []git.StatusEntry) map[string]bool {
 	return (&turnChanges{known: known}).after(asked, entries)
 }
+
+// ReadPush reads the arguments of git push.
+var ReadPush = readPush
+
+// PushCall is what matters of them.
+type PushCall = pushCall
+
+// What is asked for a summary, and what is taken from the answer.
+var (
+	SummaryPrompt = summaryPrompt
+	ReadSummary   = readSummary
+	Shorten       = shorten
+)

@@ -43,6 +43,7 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 	tasksDone(s)
 	r.saw(s, n, seen, changes)
 	r.annotate(ctx, s, n, seen, changes)
+	r.owe(s, touched, changes)
 	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
 	return r.unmarkPrompt(s.ID)
 }

@@ -23,7 +23,8 @@ func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, t sha
 		subject = turn.Prompts[n-1]
 	}
 	sh := checkpoint.Shadow{
-		Session: s.ID, Subject: checkpoint.Subject(subject), Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
+		Session: s.ID, Strategy: r.strategy(), Subject: checkpoint.Subject(subject),
+		Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
 	}
 	t.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
 		var err error

@@ -83,7 +83,8 @@ func (r *Recorder) endTask(ctx context.Context, s *session.State, n *notes, task
 		return err
 	}
 	t := checkpoint.Task{
-		Session: s.ID, ToolUse: task.ToolUse, Subject: checkpoint.EndSubject(task.Type, task.Description, task.ToolUse),
+		Session: s.ID, ToolUse: task.ToolUse, Strategy: r.strategy(),
+		Subject: checkpoint.EndSubject(task.Type, task.Description, task.ToolUse),
 	}
 	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
 	t.Files, err = checkpoint.EndOfTask(r.Repo, end, r.agentTranscript(ctx, s, task.Agent), main)
@@ -113,7 +114,10 @@ func (r *Recorder) stepTask(ctx context.Context, s *session.State, n *notes, tas
 			return "", false, err
 		}
 		number := task.Steps + 1
-		t := checkpoint.Task{Session: s.ID, ToolUse: task.ToolUse, Subject: checkpoint.StepSubject(step.Todos, number, task.ToolUse)}
+		t := checkpoint.Task{
+			Session: s.ID, ToolUse: task.ToolUse, Strategy: r.strategy(),
+			Subject: checkpoint.StepSubject(step.Todos, number, task.ToolUse),
+		}
 		t.Files, err = checkpoint.StepOfTask(r.Repo, s.ID, number, checkpoint.TaskStep{
 			Tool: step.Tool, ToolUse: task.ToolUse, Time: r.Env.Now(), Data: step.Input,
 		})

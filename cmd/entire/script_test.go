@@ -164,7 +164,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		"message": cmdMessage, "subject": cmdSubject, "invariants": cmdInvariants, "checkpoints": cmdCheckpoints,
 		"shadows": cmdShadows, "shadow": cmdShadow, "remember": cmdRemember, "unchanged": cmdUnchanged,
 		"logged": cmdLogged, "clean-of": cmdCleanOf, "pass": cmdPass, "payload": cmdPayload, "upstream": cmdUpstream,
-		"nostate": cmdNoState, "says": cmdSays, "subagent": cmdSubagent, "tasks": cmdTasks, "used": cmdUsed,
+		"nostate": cmdNoState, "says": cmdSays, "parts": cmdParts, "subagent": cmdSubagent, "tasks": cmdTasks, "used": cmdUsed,
 	}
 	table := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"git": cmdGit, "claude": cmdClaude,

@@ -107,6 +107,11 @@ func encodeGreeting(g strategy.Greeting) ([]byte, error) {
 		text += fmt.Sprintf("\n  %d other active conversation(s) in this workspace will also be included."+
 			"\n  Use 'entire status' for more information.", g.Others)
 	}
+	return Notice(text)
+}
+
+// Notice is an answer whose text Claude Code shows to the person.
+func Notice(text string) ([]byte, error) {
 	data, err := json.Marshal(map[string]string{"systemMessage": text})
 	if err != nil {
 		return nil, fmt.Errorf("encode reply: %w", err)

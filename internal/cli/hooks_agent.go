@@ -36,6 +36,7 @@ func (h *hook) agent(ctx context.Context) error {
 	if h.name == "session-end" {
 		timeout = min(timeout, endTimeout)
 	}
+	whole := ctx
 	ctx, cancel = context.WithTimeout(ctx, timeout)
 	defer cancel()
 	h.session = payload.SessionID
@@ -55,6 +56,9 @@ func (h *hook) agent(ctx context.Context) error {
 	})
 	if len(reply) > 0 {
 		h.app.Streams.Printf("%s", reply)
+	}
+	if err == nil {
+		err = h.commitTurn(whole)
 	}
 	return errors.Join(err, h.finish(ctx))
 }

@@ -56,6 +56,8 @@ type SessionMeta struct {
 	FilesTouched []string `json:"files_touched"`
 	Agent        string   `json:"agent"`
 	Start        int      `json:"checkpoint_transcript_start"`
+	End          int      `json:"checkpoint_transcript_end"`
+	Lines        int      `json:"transcript_lines"`
 	TokenUsage   *Tokens  `json:"token_usage"`
 	SessionUsage *Tokens  `json:"session_token_usage"`
 }
