@@ -33,6 +33,21 @@ type Finding struct {
 	Finding string `json:"finding"`
 }
 
+// ParseSummary reads the member summary of a session's metadata; nil if there is
+// none that can be read. Its lists are never nil.
+func ParseSummary(raw json.RawMessage) *SessionSummary {
+	s := new(SessionSummary)
+	if len(raw) == 0 || json.Unmarshal(raw, s) != nil || s.Intent+s.Outcome == "" {
+		return nil
+	}
+	l := &s.Learnings
+	for _, list := range []*[]string{&s.Friction, &s.OpenItems, &l.Repo, &l.Workflow} {
+		*list = append([]string{}, *list...) // never null
+	}
+	l.Code = append([]Finding{}, l.Code...)
+	return s
+}
+
 // SetSummary puts a summary into the session's metadata in the checkpoint id in
 // v1Tree, and answers the new tree: ErrNotFound if it isn't there. Nothing else
 // changes. Only objects are written.

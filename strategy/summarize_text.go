@@ -1,74 +1,21 @@
 package strategy
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 // conversation is what was said and done in the session's part of a checkpoint,
 // as people read it; empty if there is nothing.
 func (r *Recorder) conversation(ctx context.Context, s checkpoint.Stored) (string, error) {
-	stored, found, err := s.Transcript(ctx, r.Repo)
-	if err != nil || !found {
-		return "", err
-	}
-	c := transcript.Conversation{Root: r.Repo.Root}
-	listener := &listener{to: &c, from: s.Meta.TranscriptStart, end: s.Meta.TranscriptEnd}
-	if _, err := stored.Copy(ctx, r.Repo, listener); err != nil {
-		return "", err
-	}
-	listener.close()
-	var b strings.Builder
-	for _, item := range c.Items {
-		if item.By == transcript.Tool {
-			fmt.Fprintf(&b, "[Tool] %s: %s", item.Tool, item.Text)
-			if item.Failed {
-				b.WriteString(" (failed)")
-			}
-			b.WriteByte('\n')
-			continue
-		}
-		fmt.Fprintf(&b, "\n[%s] %s\n", item.By, item.Text)
-	}
-	return strings.TrimSpace(b.String()), nil
-}
-
-// listener takes the lines of a part of a transcript out of its text.
-type listener struct {
-	to        *transcript.Conversation
-	from, end int // end 0 is the end of the transcript
-	line      int
-	rest      []byte // of a line whose end is still to come
-}
-
-func (l *listener) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		line, rest, ended := bytes.Cut(p, []byte{'\n'})
-		l.rest = append(l.rest, line...)
-		if !ended {
-			return n, nil
-		}
-		l.close()
-		p = rest
-	}
-}
-
-// close ends a line.
-func (l *listener) close() {
-	if l.line >= l.from && (l.end == 0 || l.line < l.end) {
-		l.to.Line(l.rest, l.line)
-	}
-	l.rest = l.rest[:0]
-	l.line++
+	talk, err := explain.Reader{Repo: r.Repo}.Talk(ctx, s, explain.Options{})
+	return talk.Text(), err
 }
 
 // maxText bounds how much of a conversation a model is given to read.

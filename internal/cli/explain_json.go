@@ -64,15 +64,15 @@ type explainDetailJSON struct {
 }
 
 type explainSessionJSON struct {
-	ID          string               `json:"id"`
-	Agent       string               `json:"agent,omitempty"`
-	CreatedAt   time.Time            `json:"created_at,omitzero"`
-	Files       []string             `json:"files_touched"`
-	Tokens      *checkpoint.Tokens   `json:"token_usage,omitempty"`
-	Intent      string               `json:"intent,omitempty"`
-	Outcome     string               `json:"outcome,omitempty"`
-	Summary     *explain.Summary     `json:"summary,omitempty"`
-	Attribution *explain.Attribution `json:"initial_attribution,omitempty"`
+	ID          string                     `json:"id"`
+	Agent       string                     `json:"agent,omitempty"`
+	CreatedAt   time.Time                  `json:"created_at,omitzero"`
+	Files       []string                   `json:"files_touched"`
+	Tokens      *checkpoint.Tokens         `json:"token_usage,omitempty"`
+	Intent      string                     `json:"intent,omitempty"`
+	Outcome     string                     `json:"outcome,omitempty"`
+	Summary     *checkpoint.SessionSummary `json:"summary,omitempty"`
+	Attribution *explain.Attribution       `json:"initial_attribution,omitempty"`
 	// Transcript is left out with --short.
 	Transcript []explainItemJSON `json:"transcript,omitempty"`
 }

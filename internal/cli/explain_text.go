@@ -184,7 +184,7 @@ func (e *explaining) writeGist(b *strings.Builder, d explain.Detail, t explain.T
 	list("Open items", t.Summary.OpenItems)
 }
 
-func learnings(l explain.Learnings) []string {
+func learnings(l checkpoint.Learnings) []string {
 	lines := slices.Clone(l.Repo)
 	for _, f := range l.Code {
 		place := f.Path

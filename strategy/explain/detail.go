@@ -41,7 +41,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 func (r Reader) talks(ctx context.Context, c checkpoint.Checkpoint, o Options) ([]Talk, error) {
 	talks := make([]Talk, 0, len(c.Sessions))
 	for _, s := range c.Sessions {
-		t, err := r.talk(ctx, s, o)
+		t, err := r.Talk(ctx, s, o)
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
 		}

@@ -70,7 +70,7 @@ type Talk struct {
 	// Intent and Outcome are the summary's, or else the first prompt and the
 	// last answer; empty if there is none.
 	Intent, Outcome string
-	Summary         *Summary
+	Summary         *checkpoint.SessionSummary
 	Attribution     *Attribution
 	// Items are what was said and done in this checkpoint's part of the
 	// conversation, Lines what that is of the transcript.

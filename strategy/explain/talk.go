@@ -14,12 +14,12 @@ import (
 // linesAgent is the agent whose transcripts are known to be lines.
 const linesAgent = "Claude Code"
 
-// talk reads a session's part in a committed checkpoint.
-func (r Reader) talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk, error) {
+// Talk reads a session's part in a committed checkpoint.
+func (r Reader) Talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk, error) {
 	m := s.Meta
 	t := Talk{
 		Session: m.SessionID, Agent: m.Agent, Created: m.CreatedAt, Files: m.FilesTouched, Tokens: m.TokenUsage,
-		Summary: parseSummary(m.Summary), Attribution: parseAttribution(m.Attribution), Lines: m.Part(), dir: s.Dir,
+		Summary: checkpoint.ParseSummary(m.Summary), Attribution: parseAttribution(m.Attribution), Lines: m.Part(), dir: s.Dir,
 	}
 	if o.Scope == Whole {
 		t.Lines = checkpoint.Span{}
