@@ -59,8 +59,13 @@ func V1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 //
 // It answers the branch's commit, empty if there is no branch.
 func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []git.RefUpdate) (git.OID, error) {
+	return persist(ctx, repo, extra, func() (git.OID, error) { return update(ctx, repo, by, changes, extra) })
+}
+
+// persist tries again while others move the branch, but not the extra refs.
+func persist(ctx context.Context, repo *git.Repo, extra []git.RefUpdate, try func() (git.OID, error)) (git.OID, error) {
 	for attempt := 0; ; attempt++ {
-		tip, err := update(ctx, repo, by, changes, extra)
+		tip, err := try()
 		if err == nil {
 			return tip, nil
 		}

@@ -207,7 +207,7 @@ func TestWriteShadow(t *testing.T) {
 			sh.Transcript = f.transcript(t, "s1", "{}\n")
 			third, _, err := checkpoint.WriteShadow(t.Context(), f.git, f.tip(t, second), nil, sh, author())
 			must(t, err)
-			carried, err := checkpoint.WriteCarryForward(t.Context(), f.git, f.tip(t, third), nil, "s1", author().When)
+			carried, err := checkpoint.WriteCarryForward(t.Context(), f.git, f.tip(t, third), nil, checkpoint.Carry{Session: "s1", When: author().When})
 			must(t, err)
 			if carried != third {
 				t.Error("a carry-forward of nothing makes a commit")

@@ -36,8 +36,11 @@ const (
 	remoteBranch   = "refs/remotes/origin/entire/checkpoints/v1"
 )
 
-// ManualCommit is the name of the strategy in trailers and metadata.
-const ManualCommit = "manual-commit"
+// The names of the strategies in trailers and metadata.
+const (
+	ManualCommit = "manual-commit"
+	AutoCommit   = "auto-commit"
+)
 
 // Names of the files of a session, in shadow trees and on the metadata branch.
 const (

@@ -30,15 +30,19 @@ type slotDir struct {
 // readDirectory reads the directory of the checkpoint id: ErrNotFound if there
 // is none. Metadata that can't be decoded is as good as none.
 func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (directory, error) {
-	var d directory
 	entry, found, err := repo.Lookup(ctx, v1Tree, id.Dir())
 	if err != nil {
-		return d, err
+		return directory{}, err
 	}
 	if !found || entry.Mode != git.ModeTree {
-		return d, ErrNotFound
+		return directory{}, ErrNotFound
 	}
-	if d.entries, err = repo.Tree(ctx, entry.OID); err != nil {
+	return directoryAt(ctx, repo, entry.OID)
+}
+
+// directoryAt reads the directory that the tree is; none ("") has nothing.
+func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (d directory, err error) {
+	if d.entries, err = repo.Tree(ctx, tree); err != nil {
 		return d, err
 	}
 	data, err := readEntry(ctx, repo, d.entries, metadataFile)
@@ -85,20 +89,34 @@ func slotIndex(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n < maxSlots && strconv.Itoa(n) == name
 }
 
+// name is the name of the slot's directory.
+func (s slotDir) name() string { return strconv.Itoa(s.index) }
+
 // slotOf answers the slot of a session, the next free index if it has none.
 func (d *directory) slotOf(sessionID string) slotDir {
+	if i := d.find(sessionID); i >= 0 {
+		return d.slots[i]
+	}
+	return slotDir{index: d.nextIndex()}
+}
+
+// find answers which of the slots is the session's, -1 if none.
+func (d *directory) find(sessionID string) int {
+	return slices.IndexFunc(d.slots, func(s slotDir) bool { return s.meta.SessionID == sessionID })
+}
+
+// nextIndex is behind the index of every slot, and of what has a slot's name.
+func (d *directory) nextIndex() int {
 	next := 0
 	for _, slot := range d.slots {
-		if slot.meta.SessionID == sessionID {
-			return slot
-		}
+		next = max(next, slot.index+1)
 	}
 	for _, e := range d.entries {
 		if n, ok := slotIndex(e.Name); ok {
 			next = max(next, n+1)
 		}
 	}
-	return slotDir{index: next}
+	return next
 }
 
 // put replaces or appends the slot.
@@ -114,7 +132,7 @@ func (d *directory) put(slot slotDir) {
 // paths names the slot's files. Those of the transcript and its hash are named
 // whether they exist or not.
 func (s slotDir) paths(id ID) SessionFiles {
-	dir := "/" + id.Dir() + "/" + strconv.Itoa(s.index) + "/"
+	dir := "/" + id.Dir() + "/" + s.name() + "/"
 	path := func(name string) string {
 		if _, found := findEntry(s.entries, name); !found {
 			return ""

@@ -13,6 +13,14 @@ import (
 // fields are JSON object members that this version doesn't know.
 type fields map[string]json.RawMessage
 
+// over is f with the members of others that it hasn't.
+func (f fields) over(others fields) fields {
+	all := fields{}
+	maps.Copy(all, others)
+	maps.Copy(all, f)
+	return all
+}
+
 // encodeFields is v, a struct, as an indented JSON object with a final newline,
 // the unknown members behind its own.
 func encodeFields(v any, unknown fields) ([]byte, error) {

@@ -90,7 +90,7 @@ func TestShadowBytes(t *testing.T) {
 	sh.Subject = checkpoint.Subject("")
 	second, _, err := checkpoint.WriteShadow(t.Context(), f.git, f.tip(t, first), nil, sh, author())
 	must(t, err)
-	carried, err := checkpoint.WriteCarryForward(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, edits, sh.Session, author().When)
+	carried, err := checkpoint.WriteCarryForward(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, edits, checkpoint.Carry{Session: sh.Session, When: author().When})
 	must(t, err)
 	for name, commit := range map[string]git.OID{"shadow-first": first, "shadow-second": second, "carry-forward": carried} {
 		golden(t, name+".golden", f.dump(string(commit)))

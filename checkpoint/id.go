@@ -6,6 +6,9 @@ import (
 	"io"
 )
 
+// shardLen is how many digits of an id name the directory of its directory.
+const shardLen = 2
+
 // idBytes is the length of an id before it is written in hex.
 const idBytes = 6
 
@@ -32,7 +35,7 @@ func ParseID(s string) (ID, error) {
 
 // Dir is the checkpoint's directory on the metadata branch, "ab/cdef123456".
 // The id must be valid.
-func (id ID) Dir() string { return string(id[:2]) + "/" + string(id[2:]) }
+func (id ID) Dir() string { return string(id[:shardLen]) + "/" + string(id[shardLen:]) }
 
 // isHex says whether s has nothing but lowercase hex digits.
 func isHex(s string) bool {

@@ -23,8 +23,30 @@ func CommitMessage(id ID, m SessionMeta, shadowBranch string) string {
 	return b.String()
 }
 
+// mergeMessage is that of a commit which joins what two have recorded.
+const mergeMessage = "Merge remote session logs\n"
+
 // FinalizeMessage is the message of the commit on the metadata branch that
 // completes a checkpoint when its turn has ended.
 func FinalizeMessage(id ID) string {
 	return "Finalize transcript for Checkpoint: " + string(id) + "\n"
+}
+
+// SummaryMessage is the message of the commit on the metadata branch that puts
+// a summary into a session's metadata.
+func SummaryMessage(at SessionIn) string {
+	return "Update summary for checkpoint " + string(at.ID) + " (session: " + oneLine(at.Session) + ")\n"
+}
+
+// SubjectID answers which checkpoint a commit on the metadata branch is about,
+// by the first line of its message; false for those that are about none.
+func SubjectID(subject string) (ID, bool) {
+	for _, prefix := range []string{"Checkpoint: ", "Finalize transcript for Checkpoint: ", "Update summary for checkpoint "} {
+		if rest, found := strings.CutPrefix(subject, prefix); found {
+			rest, _, _ = strings.Cut(rest, " ")
+			id, err := ParseID(rest)
+			return id, err == nil
+		}
+	}
+	return "", false
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // Tokens counts tokens.
@@ -32,6 +33,11 @@ type SessionMeta struct {
 	// LinesAtStart is the deprecated name of TranscriptStart. It is written as
 	// a copy of that.
 	LinesAtStart int `json:"transcript_lines_at_start,omitempty"`
+	// TranscriptEnd is the line behind this checkpoint's part, 0 if that goes on
+	// to the end, and TranscriptLines the length of the stored transcript in
+	// lines, 0 if unknown.
+	TranscriptEnd   int `json:"checkpoint_transcript_end,omitempty"`
+	TranscriptLines int `json:"transcript_lines,omitempty"`
 	// TokenUsage is this checkpoint's share, SessionTokenUsage the session's
 	// total up to it.
 	TokenUsage        *Tokens `json:"token_usage,omitempty"`
@@ -119,12 +125,8 @@ func (m SessionMeta) checked() SessionMeta {
 	return m
 }
 
-// isToolID says whether s has nothing but letters, digits, '_' and '-'.
-func isToolID(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
-	})
-}
+// isToolID says whether s can be the id of a tool use, or is none.
+func isToolID(s string) bool { return s == "" || transcript.IsToolID(s) }
 
 // RelTranscript is the value of SessionMeta.TranscriptPath for a transcript:
 // its path relative to home, empty if it doesn't lie below. Both are absolute.

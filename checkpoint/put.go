@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -66,7 +64,7 @@ func put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 	}
 	d.put(written)
 	d.summarize(id, info)
-	tree, err := writeDirectory(repo, d, written)
+	tree, err := writeDirectory(repo, d)
 	if err != nil {
 		return "", err
 	}
@@ -117,12 +115,7 @@ func WritePrompts(repo *git.Repo, prompts []string) (WrittenPrompts, error) {
 
 // over is m with what it doesn't say taken from an older version of it.
 func (m SessionMeta) over(old SessionMeta) SessionMeta {
-	unknown := maps.Clone(old.unknown)
-	if unknown == nil {
-		unknown = fields{}
-	}
-	maps.Copy(unknown, m.unknown)
-	m.unknown = unknown
+	m.unknown = m.unknown.over(old.unknown)
 	if m.Summary == nil {
 		m.Summary = old.Summary
 	}
@@ -151,7 +144,6 @@ func (d *directory) summarize(id ID, info SummaryInfo) {
 			if s.TokenUsage != nil {
 				sum = s.TokenUsage.Plus(sum)
 			}
-			sum.Subagents = nil
 			s.TokenUsage = &sum
 		}
 	}
@@ -159,22 +151,24 @@ func (d *directory) summarize(id ID, info SummaryInfo) {
 	s.FilesTouched = slices.Compact(s.FilesTouched)
 }
 
-// writeDirectory writes the checkpoint's directory, of which one slot and the
-// summary are new.
-func writeDirectory(repo *git.Repo, d directory, changed slotDir) (git.OID, error) {
+// writeDirectory writes the checkpoint's directory: its summary, its slots, and
+// of the entries those that are neither.
+func writeDirectory(repo *git.Repo, d directory) (git.OID, error) {
 	data, err := d.summary.encode()
 	if err != nil {
 		return "", err
 	}
-	fresh, err := writeFiles(repo, []file{{metadataFile, data}})
+	entries, err := writeFiles(repo, []file{{metadataFile, data}})
 	if err != nil {
 		return "", err
 	}
-	fresh = append(fresh, git.TreeEntry{Mode: git.ModeTree, Name: strconv.Itoa(changed.index), OID: changed.oid})
+	for _, slot := range d.slots {
+		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: slot.name(), OID: slot.oid})
+	}
 	for _, e := range d.entries {
-		if _, replaced := findEntry(fresh, e.Name); !replaced {
-			fresh = append(fresh, e)
+		if _, replaced := findEntry(entries, e.Name); !replaced {
+			entries = append(entries, e)
 		}
 	}
-	return repo.WriteTree(fresh)
+	return repo.WriteTree(entries)
 }

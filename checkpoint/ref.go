@@ -36,10 +36,21 @@ func WorktreeHash(worktreeID string) string {
 // IsShadow says whether ref, with or without refs/heads/, names a shadow
 // branch: entire/<7 or more hex>, and in all but old ones -<6 hex>.
 func IsShadow(ref string) bool {
+	_, _, ok := ParseShadow(ref)
+	return ok
+}
+
+// ParseShadow answers the beginning of the base commit's id and the hash of the
+// worktree that a shadow branch is named after; the hash is empty in the names
+// of old ones.
+func ParseShadow(ref string) (base, worktree string, ok bool) {
 	name, found := strings.CutPrefix(strings.TrimPrefix(ref, branchPrefix), shadowPrefix)
 	if !found {
-		return false
+		return "", "", false
 	}
-	base, hash, worktree := strings.Cut(strings.ToLower(name), "-")
-	return len(base) >= shortLen && isHex(base) && (!worktree || len(hash) == hashLen && isHex(hash))
+	base, worktree, hashed := strings.Cut(strings.ToLower(name), "-")
+	if len(base) < shortLen || !isHex(base) || hashed && (len(worktree) != hashLen || !isHex(worktree)) {
+		return "", "", false
+	}
+	return base, worktree, true
 }

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,11 +28,14 @@ type Tip struct {
 // Shadow is what a shadow commit says of a session, all of it redacted.
 type Shadow struct {
 	Session    string
+	Strategy   string // ManualCommit if empty
 	Subject    string
 	Prompts    []string // of this turn
 	Summary    string   // the agent's last text in it
 	Transcript Transcript
 	Actions    []string // what tools were used for: see Action
+	// Tasks are the directories of the session's tasks, which stay.
+	Tasks []git.TreeEntry
 }
 
 // MetadataDir is the directory of a session in shadow trees.
@@ -50,19 +54,26 @@ func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, 
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
 	}
 	edits = append(slices.Clip(edits), git.Edit{Path: MetadataDir(sh.Session), Mode: git.ModeTree, OID: dir})
-	message := shadowMessage(sh.Subject, MetadataDir(sh.Session), sh.Session)
+	message := shadowMessage(sh.Subject, MetadataKey+": "+MetadataDir(sh.Session), sh.Session, sh.Strategy)
 	return commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
+}
+
+// Carry is what a carry-forward commit says of a session.
+type Carry struct {
+	Session  string
+	Strategy string // ManualCommit if empty
+	When     time.Time
 }
 
 // WriteCarryForward makes the shadow commit of files that a session's commit
 // left behind: no metadata, and nobody as its author. If nothing differs from
 // the tip it answers the tip.
-func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, sessionID string, when time.Time) (git.OID, error) {
-	if err := session.CheckID(sessionID); err != nil {
+func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, c Carry) (git.OID, error) {
+	if err := session.CheckID(c.Session); err != nil {
 		return "", fmt.Errorf("write carry-forward: %w", err)
 	}
-	by := git.Signature{When: when}
-	message := shadowMessage(carrySubject, "", sessionID)
+	by := git.Signature{When: c.When}
+	message := shadowMessage(carrySubject, MetadataKey+": ", c.Session, c.Strategy)
 	commit, ok, err := commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
 	if err == nil && !ok {
 		return at.Commit, nil
@@ -104,15 +115,23 @@ func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(sh.Tasks) > 0 {
+		tasks, err := repo.WriteTree(sh.Tasks)
+		if err != nil {
+			return "", err
+		}
+		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: tasksDir, OID: tasks})
+	}
 	return repo.WriteTree(append(entries, segments...))
 }
 
-// shadowMessage is the message of a shadow commit.
-func shadowMessage(subject, dir, sessionID string) string {
+// shadowMessage is the message of a shadow commit; the trailer says where its
+// metadata is.
+func shadowMessage(subject, trailer, sessionID, strategy string) string {
 	var b strings.Builder
 	b.WriteString(oneLine(subject) + "\n\n")
-	b.WriteString(MetadataKey + ": " + dir + "\n")
+	b.WriteString(trailer + "\n")
 	b.WriteString(SessionKey + ": " + sessionID + "\n")
-	b.WriteString(StrategyKey + ": " + ManualCommit + "\n")
+	b.WriteString(StrategyKey + ": " + cmp.Or(strategy, ManualCommit) + "\n")
 	return b.String()
 }

@@ -143,7 +143,7 @@ func TestASessionKeepsItsSlot(t *testing.T) {
 		t.Error(diff)
 	}
 	s := f.read(t, idA).Summary
-	if s.CheckpointsCount != 9 || s.TokenUsage.Input != 2 || s.TokenUsage.Subagents != nil || len(s.Sessions) != 3 ||
+	if s.CheckpointsCount != 9 || s.TokenUsage.Input != 2 || s.TokenUsage.Subagents == nil || s.TokenUsage.Subagents.Input != 18 || len(s.Sessions) != 3 ||
 		!slices.Equal(s.FilesTouched, []string{"<a>.go", "b.go", "z.go"}) {
 		t.Errorf("%+v", s)
 	}

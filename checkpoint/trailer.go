@@ -13,6 +13,7 @@ const (
 	StrategyKey = "Entire-Strategy"
 	AgentKey    = "Entire-Agent"
 	MetadataKey = "Entire-Metadata"
+	TaskKey     = "Entire-Metadata-Task"
 	BranchKey   = "Ephemeral-branch"
 )
 

@@ -26,12 +26,14 @@ func parsePhase(s string) Phase {
 // Event is what happens to a session.
 type Event string
 
-// The events. GitCommit is a commit linked to the session; Rewrite one made by
-// git itself while it rewrites history.
+// The events. TaskStep is what a subagent begins, does or ends; GitCommit is a
+// commit linked to the session; Rewrite one made by git itself while it
+// rewrites history.
 const (
 	Start     Event = "SessionStart"
 	TurnStart Event = "TurnStart"
 	TurnEnd   Event = "TurnEnd"
+	TaskStep  Event = "TaskStep"
 	GitCommit Event = "GitCommit"
 	Rewrite   Event = "GitRewrite"
 	Stop      Event = "SessionStop"
@@ -72,6 +74,7 @@ func Rules() []Rule {
 		{Idle, Start, Step{Idle, nil}},
 		{Idle, TurnStart, Step{Active, []Action{BeginTurn, Touch}}},
 		{Idle, TurnEnd, Step{Idle, []Action{SaveTurn, Finalize}}},
+		{Idle, TaskStep, Step{Idle, nil}},
 		{Idle, GitCommit, Step{Idle, []Action{Condense, Touch}}},
 		{Idle, Rewrite, Step{Idle, nil}},
 		{Idle, Stop, Step{Ended, []Action{Finalize, MarkEnded, Touch}}},
@@ -79,6 +82,7 @@ func Rules() []Rule {
 		{Active, Start, Step{Active, []Action{Finalize}}},
 		{Active, TurnStart, Step{Active, []Action{Finalize, BeginTurn, Touch}}},
 		{Active, TurnEnd, Step{Idle, []Action{SaveTurn, Finalize, Touch}}},
+		{Active, TaskStep, Step{Active, nil}},
 		{Active, GitCommit, Step{Active, []Action{Condense, Touch}}},
 		{Active, Rewrite, Step{Active, nil}},
 		{Active, Stop, Step{Ended, []Action{SaveTurn, Finalize, MarkEnded, Touch}}},
@@ -86,6 +90,7 @@ func Rules() []Rule {
 		{Ended, Start, Step{Idle, []Action{ClearEnded}}},
 		{Ended, TurnStart, Step{Active, []Action{ClearEnded, BeginTurn, Touch}}},
 		{Ended, TurnEnd, Step{Ended, []Action{SaveTurn, Finalize}}},
+		{Ended, TaskStep, Step{Ended, nil}},
 		{Ended, GitCommit, Step{Ended, []Action{CondenseIfTouched, Touch}}},
 		{Ended, Rewrite, Step{Ended, nil}},
 		{Ended, Stop, Step{Ended, nil}},

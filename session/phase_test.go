@@ -17,7 +17,7 @@ func phases() []session.Phase {
 
 func events() []session.Event {
 	return []session.Event{
-		session.Start, session.TurnStart, session.TurnEnd, session.GitCommit, session.Rewrite, session.Stop,
+		session.Start, session.TurnStart, session.TurnEnd, session.TaskStep, session.GitCommit, session.Rewrite, session.Stop,
 	}
 }
 
@@ -43,6 +43,7 @@ func TestMachine(t *testing.T) {
 			session.TurnEnd:   {session.Idle, []session.Action{session.SaveTurn, session.Finalize}},
 			session.GitCommit: {session.Idle, []session.Action{session.Condense, session.Touch}},
 			session.Rewrite:   {session.Idle, nil},
+			session.TaskStep:  {session.Idle, nil},
 			session.Stop:      {session.Ended, []session.Action{session.Finalize, session.MarkEnded, session.Touch}},
 		},
 		session.Active: {
@@ -51,6 +52,7 @@ func TestMachine(t *testing.T) {
 			session.TurnEnd:   {session.Idle, []session.Action{session.SaveTurn, session.Finalize, session.Touch}},
 			session.GitCommit: {session.Active, []session.Action{session.Condense, session.Touch}},
 			session.Rewrite:   {session.Active, nil},
+			session.TaskStep:  {session.Active, nil},
 			session.Stop: {
 				session.Ended,
 				[]session.Action{session.SaveTurn, session.Finalize, session.MarkEnded, session.Touch},
@@ -62,6 +64,7 @@ func TestMachine(t *testing.T) {
 			session.TurnEnd:   {session.Ended, []session.Action{session.SaveTurn, session.Finalize}},
 			session.GitCommit: {session.Ended, []session.Action{session.CondenseIfTouched, session.Touch}},
 			session.Rewrite:   {session.Ended, nil},
+			session.TaskStep:  {session.Ended, nil},
 			session.Stop:      {session.Ended, nil},
 		},
 	}

@@ -24,6 +24,9 @@ func (s *Store) Side(id, kind string) Side {
 	return Side{path: filepath.Join(s.SideDir(), id+"."+kind)}
 }
 
+// SideKinds are the kinds of side files that a session may have.
+func SideKinds() []string { return []string{"prompts", "usage", "segments", "untracked", "steps"} }
+
 // Read answers the first valid bytes; an error if the file is shorter.
 func (f Side) Read(valid int64) ([]byte, error) {
 	if valid == 0 {

@@ -85,6 +85,13 @@ type Recorder struct {
 	// Shared are pending files that another session may have changed: both were
 	// at work, and no edit tool named them.
 	Shared Paths `json:"shared,omitempty"`
+	// Tasks are the subagents that run, or whose checkpoints no commit has taken
+	// up yet.
+	Tasks []Task `json:"tasks,omitempty"`
+	// Agents is how far the transcripts of subagents are read.
+	Agents Agents `json:"agents,omitzero"`
+	// Due is what the auto-commit strategy has to commit.
+	Due Due `json:"due,omitzero"`
 	// Incomplete are checkpoints whose transcript is not stored to its end.
 	Incomplete []string `json:"incomplete,omitempty"`
 }
@@ -93,6 +100,17 @@ type Recorder struct {
 type Seen struct {
 	Version int    `json:"version"`
 	Lineage string `json:"lineage"`
+}
+
+// Due is what turns changed and nobody has committed yet, where each turn gets
+// a commit.
+type Due struct {
+	// Files are pending files.
+	Files Paths `json:"files,omitempty"`
+	// Subject is that of the commit, redacted.
+	Subject string `json:"subject,omitempty"`
+	// Index is the time of git's index where the turn was the last to write it.
+	Index time.Time `json:"index,omitzero"`
 }
 
 // Process names a process so that a later one with its number isn't taken for
@@ -136,31 +154,6 @@ type Segments struct {
 	Hash []byte `json:"hash,omitempty"`
 }
 
-// Tokens counts tokens as the API reports them.
-type Tokens struct {
-	Input         int64   `json:"input_tokens"`
-	CacheCreation int64   `json:"cache_creation_tokens"`
-	CacheRead     int64   `json:"cache_read_tokens"`
-	Output        int64   `json:"output_tokens"`
-	Calls         int64   `json:"api_call_count"`
-	Subagents     *Tokens `json:"subagent_tokens,omitempty"`
-}
-
-// Plus is the sum of two counts; those of subagents are left as t has them.
-func (t Tokens) Plus(o Tokens) Tokens {
-	t.Input += o.Input
-	t.CacheCreation += o.CacheCreation
-	t.CacheRead += o.CacheRead
-	t.Output += o.Output
-	t.Calls += o.Calls
-	return t
-}
-
-// Minus is what t counts beyond o.
-func (t Tokens) Minus(o Tokens) Tokens {
-	return t.Plus(Tokens{Input: -o.Input, CacheCreation: -o.CacheCreation, CacheRead: -o.CacheRead, Output: -o.Output, Calls: -o.Calls})
-}
-
 // Pending says whether a commit hook may have something to do for the session.
 func (s *State) Pending() bool {
 	return s.Phase != Ended || len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
@@ -193,10 +186,12 @@ func (s *State) Keep(paths []string) {
 		_, found := slices.BinarySearch(keep, p)
 		return !found
 	})
-	s.Recorder.Shared = slices.DeleteFunc(s.Recorder.Shared, func(p string) bool {
+	gone := func(p string) bool {
 		_, found := slices.BinarySearch(s.FilesTouched, p)
 		return !found
-	})
+	}
+	s.Recorder.Shared = slices.DeleteFunc(s.Recorder.Shared, gone)
+	s.Recorder.Due.Files = slices.DeleteFunc(s.Recorder.Due.Files, gone)
 	for p := range s.Recorder.Since {
 		if _, found := slices.BinarySearch(s.FilesTouched, p); !found {
 			delete(s.Recorder.Since, p)

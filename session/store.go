@@ -285,7 +285,7 @@ func (s *Store) Remove(id string) error {
 		return err
 	}
 	paths := []string{filepath.Join(s.dir, id+stateExt)}
-	for _, kind := range []string{"prompts", "usage", "segments", "untracked"} {
+	for _, kind := range SideKinds() {
 		paths = slices.Insert(paths, 0, s.Side(id, kind).path)
 	}
 	for _, path := range paths {

@@ -28,6 +28,8 @@ type Input struct {
 	Summary string
 	// Background says that tasks go on running after the stop.
 	Background bool
+	// Task is what a subagent's hook tells.
+	Task TaskEvent
 	// Agent is the process of the agent.
 	Agent session.Process
 }
@@ -43,6 +45,7 @@ type Greeting struct {
 func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error) {
 	r.Repair(ctx)
 	r.sweep(ctx)
+	r.forgetIdle(ctx, in.SessionID)
 	r.endDead(ctx)
 	err := r.step(ctx, in, session.Start, func(_ *session.State, n *notes) error {
 		entries, err := r.Repo.Status(ctx)
@@ -88,6 +91,7 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 			r.measure(ctx, s, n)
 		}
 		rec.Background = false
+		notified(s, in.Prompt)
 		return nil
 	})
 	r.askPrompt(ctx, in)

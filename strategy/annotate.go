@@ -31,6 +31,8 @@ type Moment struct {
 	// Others are files that changed since the snapshot before, but not by the
 	// turn.
 	Others session.Paths `json:"others,omitempty"`
+	// Earlier are shadow commits before that, of the same tree.
+	Earlier []git.OID `json:"earlier,omitempty"`
 }
 
 func momentPath(store *bands.Store, v bands.Version, id string) string {
@@ -40,7 +42,11 @@ func momentPath(store *bands.Store, v bands.Version, id string) string {
 // annotate lets the snapshot of a stop tell what the session is then, as soon
 // as that is settled.
 func (r *Recorder) annotate(ctx context.Context, s *session.State, n *notes, seen sight, t *turnChanges) {
-	if seen.snap == nil || seen.snap.taken.Unchanged {
+	if seen.snap == nil {
+		return
+	}
+	if seen.snap.taken.Unchanged {
+		r.annotateAgain(ctx, s, n, seen.snap)
 		return
 	}
 	others := r.foreign(ctx, seen.snap, t)
@@ -48,6 +54,27 @@ func (r *Recorder) annotate(ctx context.Context, s *session.State, n *notes, see
 		m := r.moment(ctx, s)
 		m.Others = others
 		if err := writeMoment(seen.snap.store, seen.snap.taken.Snapshot.Version, m); err != nil {
+			r.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
+		}
+		return nil
+	})
+}
+
+// annotateAgain lets a snapshot tell what the session has become since, with the
+// tree as it was: another shadow checkpoint of it, on the same commit.
+func (r *Recorder) annotateAgain(ctx context.Context, s *session.State, n *notes, b *bandScan) {
+	n.refs = append(n.refs, func() error {
+		moments, err := Moments(b.store, b.taken.Snapshot.Version)
+		at := slices.IndexFunc(moments, func(m Moment) bool { return m.Session == s.ID })
+		if err != nil || at < 0 {
+			return nil //nolint:nilerr // a snapshot that tells nothing of the session has nothing to correct
+		}
+		old, m := moments[at], r.moment(ctx, s)
+		if old.Shadow == "" || m.Shadow == old.Shadow || m.Base != old.Base {
+			return nil
+		}
+		m.Others, m.Earlier = old.Others, slices.Concat(old.Earlier, []git.OID{old.Shadow})
+		if err := writeMoment(b.store, b.taken.Snapshot.Version, m); err != nil {
 			r.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
 		}
 		return nil

@@ -51,6 +51,10 @@ func (r *Recorder) remaining(ctx context.Context, s *session.State, m made) (lef
 	keep = append(keep, dirty...)
 	slices.Sort(keep)
 	entries, err := r.contents(ctx, keep)
+	keep = slices.DeleteFunc(keep, func(p string) bool { // a hook's change that the index lacks
+		c, committed := m.changes[p]
+		return committed && c.New != "" && c.New == entries[p].OID
+	})
 	return left{paths: keep, entries: entries}, err
 }
 
@@ -84,7 +88,9 @@ func (r *Recorder) carry(ctx context.Context, refs *refPlan, c condensed, head g
 		if err != nil {
 			return err
 		}
-		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(c.rest.entries, c.rest.paths), c.state.ID, r.Env.Now())
+		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(c.rest.entries, c.rest.paths), checkpoint.Carry{
+			Session: c.state.ID, Strategy: r.strategy(), When: r.Env.Now(),
+		})
 		if err != nil {
 			return fmt.Errorf("carry forward: %w", err)
 		}

@@ -78,14 +78,26 @@ func (r *Recorder) adopt(ctx context.Context, done *session.State) error {
 		s.Recorder.Stored = stored
 	}
 	if ids := unfinished(s); len(ids) > 0 {
-		if err := r.rewriteSlots(ctx, s, new(notes), ids, ""); err != nil {
+		last := concludes(s, ids)
+		if err := r.rewriteSlots(ctx, s, new(notes), ids, last); err != nil {
 			return err
 		}
+		takeRest(s, last)
 	}
 	if s.Recorder.Expect == "" {
 		s.Recorder.Incomplete = nil
 	}
 	return r.Sessions.Save(s)
+}
+
+// concludes is that of the checkpoints ids which what a turn said at its very
+// end belongs to; empty once somebody has asked for something else.
+func concludes(s *session.State, ids []string) string {
+	last := s.LastCheckpointID
+	if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
+		return ""
+	}
+	return last
 }
 
 // refresh brings a session's state up to date with its transcript; nil if

@@ -173,6 +173,8 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	if err := r.forgetKnown(s.ID, m.changes); err != nil {
 		return condensed{}, err
 	}
+	// The transcript may be behind what the stop was told just now.
+	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
 	c := condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete, pending: slices.Clone(s.FilesTouched)}
 	if a, ok := m.ahead.take(s); ok {
 		notes.texts, notes.textsEnd, c.written = a.texts, a.end, a.written

@@ -50,3 +50,16 @@ func Ranges(lines []int) string {
 	}
 	return r.String()
 }
+
+// ReadPush reads the arguments of git push.
+var ReadPush = readPush
+
+// PushCall is what matters of them.
+type PushCall = pushCall
+
+// What is asked for a summary, and what is taken from the answer.
+var (
+	SummaryPrompt = summaryPrompt
+	ReadSummary   = readSummary
+	Shorten       = shorten
+)

@@ -64,21 +64,29 @@ func (r *Recorder) recount(ctx context.Context, s *session.State) error {
 
 // counted notes in the state that the checkpoints of its turn are complete.
 func counted(s *session.State, ids []string, last string, complete bool) {
-	if last != "" && last == s.LastCheckpointID {
-		s.Recorder.Counted = s.Total()
-		if len(s.FilesTouched) == 0 {
-			s.TranscriptStart = s.Recorder.Cursor.Lines
-		}
-	}
+	takeRest(s, last)
 	s.TurnCheckpointIDs, s.Recorder.Incomplete = nil, nil
 	if !complete || s.Recorder.Expect != "" {
 		s.Recorder.Incomplete = ids
 	}
 }
 
+// takeRest notes that the checkpoint last, if it is the session's last one, has
+// taken all that there is: the next one begins behind it.
+func takeRest(s *session.State, last string) {
+	if last == "" || last != s.LastCheckpointID {
+		return
+	}
+	s.Recorder.Counted = s.Total()
+	if len(s.FilesTouched) == 0 {
+		s.TranscriptStart = s.Recorder.Cursor.Lines
+	}
+}
+
 // rewriteSlots writes the session's slots in the checkpoints ids anew, with
 // the transcript as it is stored now. The checkpoint last, if it is the
-// session's last one, counts all tokens that earlier ones haven't.
+// session's last one, reaches to the end of it and counts all tokens that
+// earlier ones haven't.
 func (r *Recorder) rewriteSlots(ctx context.Context, s *session.State, n *notes, ids []string, last string) error {
 	slot, err := r.slot(ctx, s, n)
 	if err != nil {
@@ -99,10 +107,11 @@ func (r *Recorder) rewriteSlots(ctx context.Context, s *session.State, n *notes,
 			}
 			if len(slot.Transcript.Segments) > 0 {
 				old.Transcript, old.Prompts = slot.Transcript, slot.Prompts
+				old.Meta.TranscriptLines = slot.Meta.TranscriptLines
 			}
 			old.Meta.SessionTokenUsage = &total
 			if id == mine {
-				old.Meta.TokenUsage = &share
+				old.Meta.TokenUsage, old.Meta.TranscriptEnd = &share, s.Recorder.Cursor.Lines
 			}
 			next, err := checkpoint.Put(ctx, r.Repo, tree, checkpoint.ID(id), old, checkpoint.SummaryInfo{})
 			return next, checkpoint.FinalizeMessage(checkpoint.ID(id)), err

@@ -121,7 +121,7 @@ func (r *Recorder) command(ctx context.Context) (verb string, args []string) {
 
 // skipGlobalOptions cuts off the options before git's subcommand.
 func skipGlobalOptions(args []string) []string {
-	valued := []string{"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix"}
+	valued := []string{"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix", "--attr-source"}
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		if slices.Contains(valued, args[0]) && len(args) > 1 {
 			args = args[1:]

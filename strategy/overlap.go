@@ -32,7 +32,8 @@ func byPath(changes []git.Change) staged {
 // agentSession is the session whose agent makes this commit, if one does: the
 // agent's mark is in the environment, and the session it names is at work, or
 // left tasks running. An editor or a shell that the agent once started has the
-// mark too, which is why the session must be known and busy.
+// mark too, which is why the session must be known and busy, or have its turn
+// committed.
 func (r *Recorder) agentSession(here []*session.State) (*session.State, bool) {
 	if r.Env.Getenv("CLAUDECODE") != "1" {
 		return nil, false
@@ -40,11 +41,11 @@ func (r *Recorder) agentSession(here []*session.State) (*session.State, bool) {
 	if id := r.Env.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		for _, s := range here {
 			if s.ID == id {
-				return s, busy(s)
+				return s, busy(s) || r.commitsTurnOf(s)
 			}
 		}
 		s, err := r.Sessions.Load(id)
-		return s, err == nil && busy(s)
+		return s, err == nil && (busy(s) || r.commitsTurnOf(s))
 	}
 	var active []*session.State
 	for _, s := range here {
@@ -192,7 +193,7 @@ func (r *Recorder) editsSoFar(ctx context.Context, s *session.State) ([]string, 
 	for _, e := range scan.Edits {
 		edits = append(edits, e.Path)
 	}
-	return edits, nil
+	return append(edits, r.agentEdits(ctx, s)...), nil
 }
 
 // agentFiles answers which files of its own commit an agent has changed: those

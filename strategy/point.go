@@ -84,6 +84,11 @@ func merge(snaps []snapPoint, others []Point) []Point {
 		i := slices.IndexFunc(others, func(o Point) bool {
 			return (s.Shadow != "" && o.Shadow == s.Shadow) || slices.Contains(s.pairs, o.Checkpoint)
 		})
+		for j := range others { // shadow checkpoints before it, of the same tree
+			if o := &others[j]; o.Shadow != "" && o.Snapshot == 0 && slices.Contains(s.earlier, o.Shadow) {
+				o.Snapshot, o.Cause, o.Late = s.Snapshot, s.Cause, s.Late
+			}
+		}
 		if i < 0 || others[i].Snapshot != 0 {
 			points = append(points, s.Point)
 			continue
@@ -120,6 +125,10 @@ func (r *Recorder) shadowPoints(ctx context.Context) ([]Point, error) {
 		}
 		if s, err := r.Sessions.Load(p.Session); err == nil {
 			p.Prompt = s.FirstPrompt
+		}
+		if dir := trailer(c.Message, checkpoint.TaskKey); dir != "" {
+			p.TaskID, _ = checkpoint.TaskOf(dir)
+			p.MetadataDir = dir
 		}
 		points = append(points, p)
 	}
@@ -166,7 +175,8 @@ func (r *Recorder) commitPoints(ctx context.Context) ([]Point, error) {
 type snapPoint struct {
 	Point
 
-	pairs []checkpoint.ID
+	pairs   []checkpoint.ID
+	earlier []git.OID // shadow commits of the same tree
 }
 
 // snapshotPoints are the points of the newest snapshots of this worktree.
@@ -212,7 +222,7 @@ func (r *Recorder) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 		p.Commit = git.OID(s.Causality.Commit)
 		p.Message = "commit " + p.Commit.Short()
 	case bands.Auto:
-		if s.Causality.Prompt != "" {
+		if s.Causality.Prompt != "" && s.Message == autoMessage {
 			p.Message = "after: " + s.Causality.Prompt
 		}
 	case bands.Named, bands.Rescue:
@@ -223,7 +233,7 @@ func (r *Recorder) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 	if moments, err := Moments(store, s.Version); err == nil {
 		for _, m := range moments {
 			if m.Session == s.Causality.Session {
-				p.Shadow = m.Shadow
+				p.Shadow, p.earlier = m.Shadow, m.Earlier
 			}
 		}
 	}

@@ -21,7 +21,8 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 	if doing.Rebase {
 		return r.dropKept(ctx)
 	}
-	promised := len(r.mine(ctx)) > 0
+	mine := r.mine(ctx)
+	promised := len(mine) > 0
 	if !promised && !r.anyFiles(ctx) {
 		return nil
 	}
@@ -39,6 +40,11 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", head.OID.Short(), err)
+	}
+	for _, d := range mine {
+		if d.ID != "" && slices.Contains(checkpoint.IDs(head.Message), d.ID) {
+			r.summarizeLater(ctx, d.ID)
+		}
 	}
 	r.takePairs(ctx)
 	r.topUp(ctx, r.Env.Getenv("CLAUDE_CODE_SESSION_ID"))

@@ -39,22 +39,30 @@ func (r *Recorder) catchUp(ctx context.Context, s *session.State, n *notes) erro
 		r.Sessions.Side(s.ID, "usage").Check(s.Recorder.Usage-int64(len(n.usage.data))),
 	)
 	if err == nil {
-		err = r.readNew(ctx, s, n)
+		err = r.readAll(ctx, s, n)
 	}
 	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 		// A side file is gone: all of it can be had from the transcript again.
 		r.Log.WarnContext(ctx, "transcript read anew", "session_id", s.ID, "error", err.Error())
 		s.Recorder.Cursor = transcript.Cursor{}
 		forgetTranscript(s)
-		err = r.readNew(ctx, s, n)
+		err = r.readAll(ctx, s, n)
 	}
 	return err
+}
+
+// readAll reads the session's transcript and those of its subagents.
+func (r *Recorder) readAll(ctx context.Context, s *session.State, n *notes) error {
+	if err := r.readNew(ctx, s, n); err != nil {
+		return err
+	}
+	return r.readAgents(ctx, s, n)
 }
 
 // forgetTranscript takes back what the state has from the transcript.
 func forgetTranscript(s *session.State) {
 	s.Recorder.Prompts, s.Recorder.Usage, s.Recorder.Stored, s.TokenUsage = 0, 0, session.Segments{}, nil
-	s.TranscriptStart, s.Recorder.Turn.Line = 0, 0
+	s.TranscriptStart, s.Recorder.Turn.Line, s.Recorder.Agents = 0, 0, session.Agents{}
 	clear(s.Recorder.Since)
 }
 
@@ -81,6 +89,11 @@ func (r *Recorder) readNew(ctx context.Context, s *session.State, n *notes) erro
 		return err
 	}
 	addTurn(&rec.Turn, scan)
+	for id, uuid := range scan.Answers {
+		if t := rec.FindTask(byToolUse(id)); t != nil && t.Answer == "" {
+			t.Answer = uuid
+		}
+	}
 	if scan.LastAssistant != "" {
 		rec.Said = digest(scan.LastAssistant)
 		if rec.Said == rec.Expect {

@@ -2,103 +2,165 @@ package strategy
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// fetched is where a remote's checkpoints are kept while they are merged.
-const fetched = "refs/entire/fetched/checkpoints/v1"
+const (
+	// pushAttempts is how often a push is tried while others push too.
+	pushAttempts = 4
+	// patience is how long a push may take before the user is told of it.
+	patience = time.Second
+	// sentRefs is where it is noted what a remote is known to have, by a hash of
+	// its URL.
+	sentRefs = "refs/entire/pushed/"
+)
 
-// PrePush sends the checkpoints along when git pushes to the remote that the
-// settings name, by its name or URL. Without one it does nothing. A remote
-// that has others too gets, and gives, the union.
-func (r *Recorder) PrePush(ctx context.Context, remote, url string) error {
+// PrePush sends the checkpoints to the remote that the user's settings name,
+// and nowhere else, whichever remote git is pushing to. It does nothing where
+// none is named, where that one has them already, for a push that is only
+// tried (--dry-run), and where git's command line, which says so, can't be
+// read. A remote that has others' checkpoints too gets, and gives, the union.
+//
+// An error means that they were not sent; it is one line, fit for the user. ctx
+// bounds the time that all of it may take.
+func (r *Recorder) PrePush(ctx context.Context) error {
 	named := r.Options.PushRemote
-	if named == "" || !slices.Contains([]string{remote, url}, named) {
+	if named == "" {
 		return nil
 	}
-	if _, err := r.Repo.Commit(ctx, checkpoint.MetadataBranch); errors.Is(err, git.ErrMissing) {
+	call, known := r.pushCall(ctx)
+	if !known {
+		r.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")
+	}
+	if !known || call.DryRun {
 		return nil
 	}
-	refspec := checkpoint.MetadataBranch + ":" + checkpoint.MetadataBranch
-	if r.Repo.Push(ctx, named, refspec) == nil {
+	p := &push{r: r, remote: named, shown: git.HideURL(named), say: r.Env.Say}
+	if call.Quiet {
+		p.say = func(string) {}
+	}
+	switch err := p.run(ctx); {
+	case err == nil:
 		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("checkpoints not sent to %s: no answer in time", p.shown)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("checkpoints not sent to %s: interrupted", p.shown)
+	default:
+		return fmt.Errorf("checkpoints not sent to %s: %w", p.shown, err)
 	}
-	if err := r.Repo.Fetch(ctx, named, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
-		return fmt.Errorf("checkpoints not pushed to %s: %w", remote, err)
-	}
-	if err := r.locked(ctx, func() error { return r.mergeFetched(ctx) }); err != nil {
-		return fmt.Errorf("checkpoints not pushed to %s: %w", remote, err)
-	}
-	if err := r.Repo.Push(ctx, named, refspec); err != nil {
-		return fmt.Errorf("checkpoints not pushed to %s: %w", remote, err)
-	}
-	return nil
 }
 
-// mergeFetched makes the metadata branch the union of itself and what was
-// fetched. A checkpoint has random id, so the only ones on both sides are the
-// same, or one of them was completed: then ours stays.
-func (r *Recorder) mergeFetched(ctx context.Context) error {
-	ours, err := r.Repo.Commit(ctx, checkpoint.MetadataBranch)
-	if err != nil {
-		return err
-	}
-	theirs, err := r.Repo.Commit(ctx, fetched)
-	if err != nil {
-		return err
-	}
-	tree, err := r.union(ctx, theirs.Tree, ours.Tree, 2)
-	if err != nil {
-		return err
-	}
-	by, err := r.identity(ctx)
-	if err != nil {
-		return err
-	}
-	merged, err := r.Repo.WriteCommit(git.Commit{
-		Tree: tree, Parents: []git.OID{ours.OID, theirs.OID}, Author: by, Committer: by, Message: "Merge remote session logs\n",
-	})
-	if err != nil {
-		return err
-	}
-	return r.Repo.UpdateRefs(ctx, "entire: merge checkpoints", []git.RefUpdate{
-		{Name: checkpoint.MetadataBranch, New: merged, Old: ours.OID},
-		{Name: fetched, Old: theirs.OID},
-	})
+// push is one run of PrePush.
+type push struct {
+	r      *Recorder
+	remote string // name or URL
+	shown  string // the same for people
+	say    func(line string)
+	record string // the ref that notes what the remote has
 }
 
-// union is the tree base with the entries of over laid upon it, down to depth
-// levels of directories.
-func (r *Recorder) union(ctx context.Context, base, over git.OID, depth int) (git.OID, error) {
-	if base == over || depth == 0 {
-		return over, nil
-	}
-	entries, err := r.Repo.Tree(ctx, base)
+// run sends what the remote isn't known to have. It asks the network only then.
+func (p *push) run(ctx context.Context) error {
+	url, err := p.r.Repo.PushURL(ctx, p.remote)
 	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(url))
+	p.record = sentRefs + hex.EncodeToString(sum[:8])
+	if tip, err := p.missing(ctx); tip == "" || err != nil {
+		return err
+	}
+	stop := p.announce(ctx)
+	defer stop()
+	return p.r.exchange(ctx, func() error { return p.send(ctx) })
+}
+
+// missing answers the commit that the remote should have, empty if it has it
+// or if there is none.
+func (p *push) missing(ctx context.Context) (git.OID, error) {
+	tip, err := p.r.tipOf(ctx, checkpoint.MetadataBranch)
+	if err != nil || tip == "" {
 		return "", err
 	}
-	upper, err := r.Repo.Tree(ctx, over)
-	if err != nil {
+	sent, err := p.r.tipOf(ctx, p.record)
+	if sent == tip {
 		return "", err
 	}
-	entries = slices.Clone(entries)
-	for _, e := range upper {
-		i := slices.IndexFunc(entries, func(b git.TreeEntry) bool { return b.Name == e.Name })
-		switch {
-		case i < 0:
-			entries = append(entries, e)
-		case entries[i].Mode == git.ModeTree && e.Mode == git.ModeTree:
-			if entries[i].OID, err = r.union(ctx, entries[i].OID, e.OID, depth-1); err != nil {
-				return "", err
-			}
-		default:
-			entries[i] = e
+	return tip, err
+}
+
+// send pushes, and where the remote has more than is here, takes that in and
+// pushes again.
+func (p *push) send(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		tip, err := p.missing(ctx) // somebody else may have sent it while this waited
+		if tip == "" || err != nil {
+			return err
+		}
+		done, err := p.r.Repo.Push(ctx, p.remote, string(tip)+":"+checkpoint.MetadataBranch)
+		if err == nil {
+			p.sent(ctx, tip, done)
+			return nil
+		}
+		if attempt == pushAttempts || !errors.Is(err, git.ErrDiverged) {
+			return err
+		}
+		if err := p.r.takeIn(ctx, p.remote); err != nil {
+			return err
 		}
 	}
-	return r.Repo.WriteTree(entries)
+}
+
+// sent notes what the remote has now, and says how much of it is new there.
+func (p *push) sent(ctx context.Context, tip git.OID, done git.Pushed) {
+	was, err := p.r.tipOf(ctx, p.record)
+	if err == nil {
+		err = p.r.Repo.UpdateRefs(ctx, "entire: pushed", []git.RefUpdate{{Name: p.record, New: tip, Old: was}})
+	}
+	if err != nil {
+		p.r.Log.WarnContext(ctx, "not noted what the remote has", "error", err.Error())
+	}
+	if !done.Changed {
+		return
+	}
+	subjects, err := p.r.Repo.Subjects(ctx, done.From, string(tip))
+	if err != nil {
+		p.r.Log.WarnContext(ctx, "sent checkpoints not counted", "error", err.Error())
+		return
+	}
+	ids := map[checkpoint.ID]bool{}
+	for _, subject := range subjects {
+		if id, ok := checkpoint.SubjectID(subject); ok {
+			ids[id] = true
+		}
+	}
+	switch n := len(ids); n {
+	case 0:
+	case 1:
+		p.say("entire: sent 1 checkpoint to " + p.shown)
+	default:
+		p.say(fmt.Sprintf("entire: sent %d checkpoints to %s", n, p.shown))
+	}
+}
+
+// announce tells who waits what for, if it takes a while. The function
+// answered ends that.
+func (p *push) announce(ctx context.Context) (stop func()) {
+	timer := time.AfterFunc(patience, func() {
+		defer func() {
+			if e := recover(); e != nil {
+				p.r.Log.ErrorContext(ctx, "panic", "value", e)
+			}
+		}()
+		p.say("entire: sending checkpoints to " + p.shown)
+	})
+	return func() { timer.Stop() }
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,23 @@ type past struct {
 
 func pastPath(store *bands.Store, v bands.Version) string {
 	return filepath.Join(store.SnapshotDir(v), "sessions.json")
+}
+
+// readPast answers what was kept beside a rescue snapshot, nothing beside
+// another.
+func readPast(store *bands.Store, v bands.Version) ([]Moment, error) {
+	data, err := os.ReadFile(pastPath(store, v))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var p past
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pastPath(store, v), err)
+	}
+	return p.Moments, nil
 }
 
 // keptPast says whether the sessions of a rescue are known: they are written
@@ -113,14 +131,12 @@ func heldRef(lineage string, rescue bands.Version) string {
 // had not done anything yet.
 func (r *Recorder) momentsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]Moment, error) {
 	found := map[string]Moment{}
-	if data, err := os.ReadFile(pastPath(store, target.Version)); err == nil {
-		var p past
-		if err := json.Unmarshal(data, &p); err != nil {
-			return nil, fmt.Errorf("%s: %w", pastPath(store, target.Version), err)
-		}
-		for _, m := range p.Moments {
-			found[m.Session] = m
-		}
+	kept, err := readPast(store, target.Version)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range kept {
+		found[m.Session] = m
 	}
 	versions, err := store.Versions()
 	if err != nil {
@@ -270,7 +286,9 @@ func (r *Recorder) moveTip(ctx context.Context, head git.Commit, tip git.OID, re
 		if err != nil {
 			return err
 		}
-		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(entries, s.FilesTouched), s.ID, r.Env.Now())
+		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, editsOf(entries, s.FilesTouched), checkpoint.Carry{
+			Session: s.ID, Strategy: r.strategy(), When: r.Env.Now(),
+		})
 		if err != nil {
 			return err
 		}

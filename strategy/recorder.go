@@ -19,14 +19,19 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Name is the strategy's name in metadata and settings.
-const Name = "manual-commit"
+// The strategies by their names in metadata and settings: the user commits, or
+// each turn is committed when it ends.
+const (
+	Name       = checkpoint.ManualCommit
+	AutoCommit = checkpoint.AutoCommit
+)
 
 // AgentType is how Claude Code stands in states, metadata and trailers.
 const AgentType = "Claude Code"
@@ -40,13 +45,17 @@ type Redactor interface {
 
 // Options are the settings that the recorder obeys.
 type Options struct {
+	// Strategy is Name or AutoCommit; empty stands for Name.
+	Strategy string
 	// Ask says that a person is asked before a commit is linked.
 	Ask bool
 	// LockTimeout is how long a hook waits for the repository's lock.
 	LockTimeout time.Duration
 	// PushRemote names the remote that checkpoints may be pushed to, if any.
 	PushRemote string
-	Bands      BandOptions
+	// Summarize says that a summary is written of each checkpoint.
+	Summarize bool
+	Bands     BandOptions
 }
 
 // Environment is what the recorder knows of the world outside the repository.
@@ -68,6 +77,8 @@ type Environment struct {
 	Caller func() (proc.Info, bool)
 	// Alive says whether a process still runs.
 	Alive func(pid int, start uint64) bool
+	// Ask puts a prompt to a model, at the user's cost, and answers what it says.
+	Ask func(ctx context.Context, prompt string) (string, error)
 	// Registry is the catalog of snapshots, nil where none is kept.
 	Registry *bands.Registry
 }

@@ -48,14 +48,19 @@ const sweepAge = time.Hour
 
 // sweep removes what writers left that were stopped.
 func (r *Recorder) sweep(ctx context.Context) {
-	own := filepath.Join(r.Repo.Root, ".entire")
 	before := r.Env.Now().Add(-sweepAge)
-	dirs := []string{r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp")}
-	for _, dir := range append(dirs, r.storeDirs()...) {
+	for _, dir := range r.tempDirs() {
 		if err := disk.SweepTemp(dir, before); err != nil {
 			r.Log.WarnContext(ctx, "temporary files left", "error", err.Error())
 		}
 	}
+}
+
+// tempDirs are the folders that hooks write small files to.
+func (r *Recorder) tempDirs() []string {
+	own := filepath.Join(r.Repo.Root, ".entire")
+	return append(r.storeDirs(),
+		r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
 // storeDirs are the folders of the store that hooks write small files to: of the

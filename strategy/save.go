@@ -34,13 +34,16 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 		return err
 	}
 	r.share(ctx, s, touched, changes)
+	stopTasks(s, in.Background)
 	if len(touched) > 0 {
 		if err := r.keep(ctx, s, n, touched, seen); err != nil {
 			return err
 		}
 	}
+	tasksDone(s)
 	r.saw(s, n, seen, changes)
 	r.annotate(ctx, s, n, seen, changes)
+	r.owe(s, touched, changes)
 	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
 	return r.unmarkPrompt(s.ID)
 }
@@ -64,7 +67,11 @@ func (r *Recorder) keep(ctx context.Context, s *session.State, n *notes, touched
 		return err
 	}
 	n.unstored = !complete
-	return r.shadow(ctx, s, n, shadowTurn{touched: touched, edits: editsOf(entries, touched), by: seen.by}, seen.head)
+	turn := shadowTurn{touched: touched, edits: editsOf(entries, touched), by: seen.by}
+	if err := r.endTasks(ctx, s, n, turn, seen.head); err != nil {
+		return err
+	}
+	return r.shadow(ctx, s, n, turn, seen.head)
 }
 
 // guarded runs do beside its caller; a panic becomes an error, as one in a

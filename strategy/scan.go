@@ -38,7 +38,7 @@ func (r *Recorder) scan(ctx context.Context, s *session.State, in Input) *bandSc
 	}
 	cause := r.causality(s, in)
 	if _, found, err := store.Latest(r.Lineage()); err == nil && found {
-		taken, err := r.takeStop(ctx, store, cause)
+		taken, err := r.takeStop(ctx, store, cause, in.Task.message())
 		if err == nil {
 			b := &bandScan{store: store, taken: taken}
 			b.paths, b.few = r.changedSince(ctx, b, r.sawHere(s))
@@ -55,20 +55,32 @@ func (r *Recorder) scan(ctx context.Context, s *session.State, in Input) *bandSc
 }
 
 // takeStop takes the snapshot of a stop, and settles what children have left.
-func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, cause bands.Causality) (taken bands.Taken, err error) {
+func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, cause bands.Causality, message string) (taken bands.Taken, err error) {
 	held, err := hold(ctx, store, shortWait)
 	if err != nil {
 		return taken, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
 	taken, err = r.take(ctx, held, bands.TakeOptions{
-		Cause: bands.Auto, Message: autoMessage, Causality: cause, SkipUnchanged: true,
+		Cause: bands.Auto, Message: message, Causality: cause, SkipUnchanged: true,
 		MostFiles: takeNowFiles, MostBytes: takeNowBytes,
 	})
 	if err == nil {
 		err = r.forsaken(ctx, store, held, taken)
 	}
 	return taken, err
+}
+
+// message is what the snapshot of a task's checkpoint is called, or of a stop's.
+func (t TaskEvent) message() string {
+	switch {
+	case t.ToolUse != "":
+		return "task " + t.ToolUse
+	case t.Agent != "":
+		return "task of " + t.Agent
+	default:
+		return autoMessage
+	}
 }
 
 // autoMessage is the message of snapshots that nobody asked for.

@@ -43,6 +43,7 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 			rec.CountedBefore, rec.Counted, rec.CountedIn = countedBefore(s, d), s.Total(), string(d.ID)
 		}
 		rec.Applied = d.Nonce
+		rec.DropTasks()
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
 		r.touch(s)
 		if err := c.notes.write(r.Sessions, s.ID); err != nil {

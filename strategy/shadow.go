@@ -22,19 +22,28 @@ func (r *Recorder) shadow(ctx context.Context, s *session.State, n *notes, t sha
 	if n := len(turn.Prompts); n > 0 {
 		subject = turn.Prompts[n-1]
 	}
-	t.shadow = checkpoint.Shadow{
-		Session: s.ID, Subject: checkpoint.Subject(subject), Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
+	sh := checkpoint.Shadow{
+		Session: s.ID, Strategy: r.strategy(), Subject: checkpoint.Subject(subject),
+		Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
+	}
+	t.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
+		var err error
+		if sh.Tasks, err = r.taskDirs(ctx, s); err != nil {
+			return "", false, err
+		}
+		return checkpoint.WriteShadow(ctx, r.Repo, at, edits, sh, t.by)
 	}
 	n.refs = append(n.refs, func() error { return r.moveShadow(ctx, s, t, head) })
 	return nil
 }
 
-// shadowTurn is a turn on its way to the shadow branch.
+// shadowTurn is a turn, or a task in it, on its way to the shadow branch.
 type shadowTurn struct {
 	touched []string
 	edits   []git.Edit
 	by      git.Signature
-	shadow  checkpoint.Shadow
+	// write makes the commit, false if there is nothing to commit.
+	write func(context.Context, checkpoint.Tip, []git.Edit) (git.OID, bool, error)
 }
 
 // moveShadow commits the turn and moves the branch. The caller holds the lock.
@@ -52,7 +61,7 @@ func (r *Recorder) moveShadow(ctx context.Context, s *session.State, t shadowTur
 		}
 		edits = append(carried, edits...)
 	}
-	oid, made, err := checkpoint.WriteShadow(ctx, r.Repo, at, edits, t.shadow, t.by)
+	oid, made, err := t.write(ctx, at, edits)
 	if err != nil {
 		return err
 	}
@@ -110,7 +119,7 @@ func (r *Recorder) tip(ctx context.Context, refs *refPlan, s *session.State, hea
 }
 
 // pendingEdits answers the session's pending files as its shadow branch has
-// them, less those that are written anew.
+// them, less those that are written anew, and its tasks.
 func (r *Recorder) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]git.Edit, error) {
 	tree, err := r.shadowTree(ctx, s)
 	if err != nil {
@@ -129,5 +138,9 @@ func (r *Recorder) pendingEdits(ctx context.Context, s *session.State, anew []st
 			edits = append(edits, git.Edit{Path: p, Mode: e.Mode, OID: e.OID})
 		}
 	}
-	return edits, nil
+	tasks, err := r.taskDirs(ctx, s)
+	for _, e := range tasks {
+		edits = append(edits, git.Edit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
+	}
+	return edits, err
 }

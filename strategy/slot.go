@@ -29,6 +29,7 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, r.Redact.Path(p))
 	}
 	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
+	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
 	slot.Meta.SessionTokenUsage, slot.Meta.Attribution = &total, c.attribution
 	if counts(s, d) {
 		share := total.Minus(countedBefore(s, d))
@@ -38,13 +39,20 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 	if s.BaseCommit != "" {
 		shadow = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
 	}
-	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: r.Env.Version, Strategy: Name}
+	tasks, err := r.tasks(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: r.Env.Version, Strategy: r.strategy()}
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		slot := slot
 		if old, ok := oldSlot(ctx, r.Repo, tree, d.ID, s.ID); ok && d.Amend {
 			slot = replaced(old, slot)
 		}
 		next, err := checkpoint.Put(ctx, r.Repo, tree, d.ID, slot, info)
+		if err == nil {
+			next, err = checkpoint.PutTasks(ctx, r.Repo, next, d.ID, tasks)
+		}
 		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
 	}, nil
 }
@@ -72,8 +80,8 @@ func (r *Recorder) slot(ctx context.Context, s *session.State, n *notes) (checkp
 		Transcript: stored,
 		Prompts:    prompts,
 		Meta: checkpoint.SessionMeta{
-			CLIVersion: r.Env.Version, SessionID: s.ID, Strategy: Name, Agent: s.AgentType,
-			TranscriptPath: checkpoint.RelTranscript(r.Env.Home, s.TranscriptPath),
+			CLIVersion: r.Env.Version, SessionID: s.ID, Strategy: r.strategy(), Agent: s.AgentType,
+			TranscriptPath: checkpoint.RelTranscript(r.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
 		},
 	}, nil
 }
@@ -125,6 +133,7 @@ func replaced(old, now checkpoint.Slot) checkpoint.Slot {
 	}
 	if len(now.Transcript.Segments) == 0 {
 		now.Transcript, now.Prompts, now.Written = old.Transcript, old.Prompts, old.Written
+		now.Meta.TranscriptEnd, now.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
 	}
 	return now
 }

@@ -100,10 +100,15 @@ func (r *Recorder) newState(ctx context.Context, in Input) (*session.State, erro
 	if err != nil {
 		return nil, fmt.Errorf("read HEAD: %w", err)
 	}
+	from, err := r.Sessions.TakeForgotten(in.SessionID)
+	if err != nil {
+		return nil, fmt.Errorf("read what is forgotten: %w", err)
+	}
 	return &session.State{
 		ID: in.SessionID, BaseCommit: string(head.OID), AttributionBase: string(head.OID),
 		WorktreePath: r.Repo.Root, WorktreeID: r.Repo.WorktreeID,
 		StartedAt: r.Env.Now(), Phase: session.Idle, AgentType: AgentType,
+		TranscriptStart: from.Lines, Recorder: session.Recorder{Cursor: from},
 	}, nil
 }
 

@@ -14,17 +14,30 @@ import (
 // of the message's id and its four counts.
 const usageSize = 8 + 4*4
 
-// addUsage counts each message once, by the record with the most output: the
-// side file remembers what was counted for it.
+// addUsage counts messages for the session itself.
 func (r *Recorder) addUsage(s *session.State, n *notes, messages []transcript.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
+	used, err := r.count(s, n, messages)
+	if err != nil {
+		return err
+	}
+	total := s.Total().Plus(used)
+	s.TokenUsage = &total
+	return nil
+}
+
+// count answers what messages add to the count. Each counts once, by the record
+// with the most output: the side file remembers what was counted for it.
+func (r *Recorder) count(s *session.State, n *notes, messages []transcript.Message) (used session.Tokens, err error) {
+	if len(messages) == 0 {
+		return used, nil
+	}
 	counted, err := r.countedOf(s, n, messages)
 	if err != nil {
-		return fmt.Errorf("read token counts: %w", err)
+		return used, fmt.Errorf("read token counts: %w", err)
 	}
-	total := s.Total()
 	var added []byte
 	for _, m := range messages {
 		key := messageKey(m)
@@ -33,13 +46,12 @@ func (r *Recorder) addUsage(s *session.State, n *notes, messages []transcript.Me
 		if known && before.Output >= now.Output {
 			continue
 		}
-		total = total.Plus(now.Minus(before))
+		used = used.Plus(now.Minus(before))
 		counted[key] = now
 		added = appendUsage(added, key, now)
 	}
 	s.Recorder.Usage = n.usage.add(s.Recorder.Usage, added)
-	s.TokenUsage = &total
-	return nil
+	return used, nil
 }
 
 // messageKey is a hash of the message's id.

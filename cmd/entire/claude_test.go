@@ -39,7 +39,8 @@ func (s *story) session(name string) *testkit.Session {
 //
 //	claude [-s NAME] start [SOURCE] | prompt TEXT | notify TEXT | say TEXT | stop | fail | end [REASON]
 //	                 write PATH TEXT | edit PATH OLD NEW | bash COMMAND | big KILOBYTES
-//	                 cut TEXT | mend | raw TEXT | lag | live | die | cd DIR | background [NAME...] | installed | home
+//	                 cut TEXT | mend | raw TEXT | lag | shared | live | die | cd DIR | background [NAME...] | installed | home
+//	                 complete            what a hook leaves to its child
 //	                 env NAME=VALUE...
 //	                 turn PATH...        a whole turn that writes these files
 func cmdClaude(ts *testscript.TestScript, neg bool, args []string) {
@@ -117,6 +118,8 @@ func arrange(ts *testscript.TestScript, session *testkit.Session, step string, a
 		size, err := strconv.Atoi(arg(args, 0, "961"))
 		ts.Check(err)
 		session.Bash("head -c " + strconv.Itoa(size*1024) + " /dev/zero | tr '\\0' 'x'")
+	case "complete":
+		session.Repo.For(scriptTB{ts}).Entire("hooks", "complete", session.ID)
 	case "cut":
 		session.Transcript.CutLine(strings.Join(args, " "))
 	case "mend":
@@ -127,6 +130,8 @@ func arrange(ts *testscript.TestScript, session *testkit.Session, step string, a
 		session.Lag = true
 	case "installed":
 		session.Installed = true
+	case "shared":
+		session.Shared = true
 	case "live":
 		session.Live()
 	case "die":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -22,7 +23,7 @@ type scene struct {
 func commitHooks() []string { return []string{"prepare-commit-msg", "commit-msg", "post-commit"} }
 
 func scenes() []scene {
-	return append(append(turnScenes(), commitScenes()...), rewriteScenes()...)
+	return slices.Concat(turnScenes(), taskScenes(), commitScenes(), rewriteScenes())
 }
 
 // turnScenes are about the agent's hooks.

@@ -66,6 +66,7 @@ type story struct {
 	ts       *testscript.TestScript
 	names    []string // variables of the script's environment
 	sessions map[string]*testkit.Session
+	agents   map[string]*testkit.Subagent
 	home     bool // sessions live in HOME, not in a folder of the test's
 	memory   map[string]string
 }
@@ -86,7 +87,7 @@ func setup(env *testscript.Env) error {
 		"SECRET_TAIL="+testkit.Secret()[4:])
 	_, others, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 	env.Vars = append(env.Vars, "NOENTIRE="+others) // a PATH without the program
-	s := &story{sessions: map[string]*testkit.Session{}, memory: map[string]string{}}
+	s := &story{sessions: map[string]*testkit.Session{}, agents: map[string]*testkit.Subagent{}, memory: map[string]string{}}
 	for _, entry := range env.Vars {
 		name, _, _ := strings.Cut(entry, "=")
 		if len(name) > 1 && !slices.Contains(s.names, name) {
@@ -163,7 +164,8 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		"message": cmdMessage, "subject": cmdSubject, "invariants": cmdInvariants, "checkpoints": cmdCheckpoints,
 		"shadows": cmdShadows, "shadow": cmdShadow, "remember": cmdRemember, "unchanged": cmdUnchanged,
 		"logged": cmdLogged, "clean-of": cmdCleanOf, "pass": cmdPass, "payload": cmdPayload, "upstream": cmdUpstream,
-		"nostate": cmdNoState, "says": cmdSays, "attributed": cmdAttributed,
+		"nostate": cmdNoState, "says": cmdSays, "parts": cmdParts, "subagent": cmdSubagent, "tasks": cmdTasks, "used": cmdUsed,
+		"attributed": cmdAttributed,
 	}
 	table := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"git": cmdGit, "claude": cmdClaude,

@@ -34,6 +34,8 @@ type Payload struct {
 	Prompt     string            `json:"prompt"`
 	Summary    string            `json:"last_assistant_message"`
 	Background []json.RawMessage `json:"background_tasks"`
+
+	toolPayload
 }
 
 // Decode reads the payload: one JSON value, and not a byte further, as nobody
@@ -85,9 +87,14 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in strategy.
 		return nil, r.Stop(ctx, in)
 	case "session-end":
 		return nil, r.SessionEnd(ctx, in)
-	case "pre-task", "post-task", "post-todo":
-		r.Log.InfoContext(ctx, "nothing to do for this hook", "verb", verb, "session_id", in.SessionID)
-		return nil, nil
+	case "pre-task":
+		return taskStarted(in), r.TaskStart(ctx, in)
+	case "post-task":
+		return taskEnded(in), r.TaskEnd(ctx, in)
+	case "subagent-stop":
+		return nil, r.TaskEnd(ctx, in)
+	case "post-todo":
+		return nil, r.TaskProgress(ctx, in)
 	default:
 		return nil, fmt.Errorf("%w: %.40q", ErrVerb, verb)
 	}
@@ -100,6 +107,11 @@ func encodeGreeting(g strategy.Greeting) ([]byte, error) {
 		text += fmt.Sprintf("\n  %d other active conversation(s) in this workspace will also be included."+
 			"\n  Use 'entire status' for more information.", g.Others)
 	}
+	return Notice(text)
+}
+
+// Notice is an answer whose text Claude Code shows to the person.
+func Notice(text string) ([]byte, error) {
 	data, err := json.Marshal(map[string]string{"systemMessage": text})
 	if err != nil {
 		return nil, fmt.Errorf("encode reply: %w", err)

@@ -81,7 +81,7 @@ func (s Settings) Check() (installed int, missing []string, err error) {
 		event, _ := d.find("hooks", e.event)
 		if slices.ContainsFunc(handlers(event), func(h handler) bool { return h.verb == e.verb }) {
 			installed++
-		} else {
+		} else if !slices.Contains(missing, e.event) {
 			missing = append(missing, e.event)
 		}
 	}

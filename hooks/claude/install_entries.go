@@ -7,19 +7,22 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// entry is one hook of ours: the agent's event and the verb it calls.
-type entry struct{ event, verb string }
+// entry is one hook of ours: the agent's event, the verb it calls and the tools
+// that it is for. former is the matcher that the existing tool writes.
+type entry struct{ event, verb, matcher, former string }
 
-// entries are the hooks that Install sees to. Task and todo hooks cost a
-// process for each tool call and have nothing to do yet, so they are not among
-// them; those that the existing tool installed stay and are answered.
+// entries are the hooks that Install sees to.
 func entries() []entry {
 	return []entry{
-		{"SessionStart", "session-start"},
-		{"SessionEnd", "session-end"},
-		{"Stop", "stop"},
-		{"StopFailure", "stop-failure"},
-		{"UserPromptSubmit", "user-prompt-submit"},
+		{event: "SessionStart", verb: "session-start"},
+		{event: "SessionEnd", verb: "session-end"},
+		{event: "Stop", verb: "stop"},
+		{event: "StopFailure", verb: "stop-failure"},
+		{event: "UserPromptSubmit", verb: "user-prompt-submit"},
+		{event: "PreToolUse", verb: "pre-task", matcher: "Task|Agent", former: "Task"},
+		{event: "PostToolUse", verb: "post-task", matcher: "Task|Agent", former: "Task"},
+		{event: "PostToolUse", verb: "post-todo", matcher: "TodoWrite|TaskUpdate", former: "TodoWrite"},
+		{event: "SubagentStop", verb: "subagent-stop"},
 	}
 }
 
@@ -35,7 +38,7 @@ func (e entry) command() string {
 
 // group is the entry as compact JSON.
 func (e entry) group() string {
-	return `{"matcher":"","hooks":[{"type":"command","command":` + quote(e.command()) + `}]}`
+	return `{"matcher":` + quote(e.matcher) + `,"hooks":[{"type":"command","command":` + quote(e.command()) + `}]}`
 }
 
 // ownVerb returns the verb of a hook command that we or the existing tool
@@ -125,11 +128,37 @@ func (d *document) ensureEntry(e entry) (made []string, err error) {
 			return nil, err
 		}
 	}
-	first := ours[0].command
-	if literal, ok := first.Value.(hujson.Literal); ok && literal.String() == e.command() {
-		return made, nil
+	if err := d.replaceString(ours[0].command, e.command()); err != nil {
+		return nil, err
 	}
-	return made, d.apply(replacement{first.StartOffset, first.EndOffset, quote(e.command())})
+	return made, d.ensureMatcher(e, ours[0])
+}
+
+func (d *document) replaceString(v hujson.Value, text string) error {
+	if literal, ok := v.Value.(hujson.Literal); ok && literal.String() == text {
+		return nil
+	}
+	return d.apply(replacement{v.StartOffset, v.EndOffset, quote(text)})
+}
+
+// ensureMatcher lets a hook that the existing tool installed see all the tools
+// that it is for. Where it shares a group with somebody else's it gets its own.
+func (d *document) ensureMatcher(e entry, h handler) error {
+	event, _ := d.find("hooks", e.event)
+	group := elements(event)[h.group]
+	matcher, _ := member(group, "matcher")
+	literal, ok := matcher.Value.(hujson.Literal)
+	if !ok || e.former == "" || literal.String() != e.former {
+		return nil
+	}
+	if hooks, _ := member(group, "hooks"); len(elements(hooks)) == 1 {
+		return d.replaceString(matcher, e.matcher)
+	}
+	if err := d.removeHandler(e.event, h); err != nil {
+		return err
+	}
+	event, _ = d.find("hooks", e.event)
+	return d.add(event, "", e.group())
 }
 
 func (d *document) ensureDenied() (made []string, err error) {

@@ -142,6 +142,48 @@ const fresh = `{
           }
         ]
       }
+    ],
+    "PreToolUse": [
+      {
+        "matcher": "Task|Agent",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "entire hooks claude-code pre-task 2>/dev/null || true"
+          }
+        ]
+      }
+    ],
+    "PostToolUse": [
+      {
+        "matcher": "Task|Agent",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "entire hooks claude-code post-task 2>/dev/null || true"
+          }
+        ]
+      },
+      {
+        "matcher": "TodoWrite|TaskUpdate",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "entire hooks claude-code post-todo 2>/dev/null || true"
+          }
+        ]
+      }
+    ],
+    "SubagentStop": [
+      {
+        "matcher": "",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "entire hooks claude-code subagent-stop 2>/dev/null || true"
+          }
+        ]
+      }
     ]
   },
   "permissions": {
@@ -155,13 +197,13 @@ const fresh = `{
 func TestInstallWritesTheFileThatWasMissing(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")
-	if n, changed := install(t, s); n != 5 || !changed {
+	if n, changed := install(t, s); n != 9 || !changed {
 		t.Errorf("installed %d, changed %v", n, changed)
 	}
 	if diff := cmp.Diff(fresh, read(t, s.Path)); diff != "" {
 		t.Error(diff)
 	}
-	if n, changed := install(t, s); n != 5 || changed {
+	if n, changed := install(t, s); n != 9 || changed {
 		t.Errorf("the second time: installed %d, changed %v", n, changed)
 	}
 	uninstall(t, s)
@@ -225,7 +267,7 @@ func TestInstallKeepsEveryByteOfTheUser(t *testing.T) {
 			if strings.Contains(text, "\r\n") && strings.Count(installed, "\n") != strings.Count(installed, "\r\n") {
 				t.Errorf("mixed line ends: %q", installed)
 			}
-			if n, missing, err := s.Check(); n != 5 || len(missing) > 0 || err != nil {
+			if n, missing, err := s.Check(); n != 9 || len(missing) > 0 || err != nil {
 				t.Errorf("check: %d, %v, %v", n, missing, err)
 			}
 			uninstall(t, s)
@@ -333,8 +375,8 @@ func TestInstallUpgradesTheExistingToolsEntriesInPlace(t *testing.T) {
 	install(t, s)
 	got := read(t, s.Path)
 	for verb, n := range map[string]int{
-		"session-start 2>": 1, "session-end 2>": 1, "stop 2>": 1, "stop-failure 2>": 1, "user-prompt-submit 2>": 1,
-		"pre-task\"": 1, "post-task\"": 1, "post-todo\"": 1, "go run": 0, `"timeout": 9`: 1, `"mine"`: 1, "Read(": 1,
+		"session-start 2>": 1, "session-end 2>": 1, "code stop 2>": 1, "subagent-stop 2>": 1, "stop-failure 2>": 1, "user-prompt-submit 2>": 1,
+		"pre-task 2>": 1, "post-task 2>": 1, "post-todo 2>": 1, `"Task|Agent"`: 2, `"TodoWrite|TaskUpdate"`: 1, `"Task"`: 0, "go run": 0, `"timeout": 9`: 1, `"mine"`: 1, "Read(": 1,
 	} {
 		if strings.Count(got, verb) != n {
 			t.Errorf("%q is there %d times, not %d:\n%s", verb, strings.Count(got, verb), n, got)

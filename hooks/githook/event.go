@@ -47,7 +47,7 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []strin
 	case "post-rewrite":
 		return r.PostRewrite(ctx, rewritten(in))
 	case "pre-push":
-		return r.PrePush(ctx, arg(0), arg(1))
+		return r.PrePush(ctx)
 	default:
 		return fmt.Errorf("%w: %.40q", ErrVerb, verb)
 	}

@@ -64,8 +64,8 @@ func checkAgent(repo *git.Repo) (agentHooks, error) {
 	return found, errors.Join(failed...)
 }
 
-// holdsFormer looks for a hook that the existing tool installs and we don't.
+// holdsFormer looks for a hook as the existing tool installs it.
 func holdsFormer(path string) bool {
 	data, err := os.ReadFile(path)
-	return err == nil && bytes.Contains(data, []byte("hooks claude-code post-todo"))
+	return err == nil && bytes.Contains(data, []byte("hooks claude-code post-todo\""))
 }

@@ -21,14 +21,16 @@ func newDisableCmd(a *app) *cobra.Command {
 entire enable goes on with it. It is noted in .entire/settings.local.json, with
 --project in .entire/settings.json.
 
-With --uninstall everything that was set up is removed from all worktrees of
-the repository: the hooks, .entire/, the state of sessions, and the branches
-with what no commit has taken up yet. Files that were there before enabling get
-their former bytes. The branch entire/checkpoints/v1 stays.
+With --uninstall everything that was set up is removed from this worktree: the
+agent's hooks, .entire/, the state of sessions, and the branches with what no
+commit has taken up yet. If no other worktree of the repository records, what
+they share goes too: git's hooks and the snapshots. Files that were there before
+enabling get their former bytes. The branch entire/checkpoints/v1 stays.
+While an agent is at work here it refuses, unless --force is given.
 
 EXIT STATUS
   0    done, nothing to do, or the question was answered with no
-  1    failure
+  1    failure, or an agent is at work
   2    wrong usage; --uninstall without --force where nobody can be asked
   130  interrupted`,
 		Args:        cobra.NoArgs,
@@ -47,8 +49,8 @@ EXIT STATUS
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.project, "project", false, "note it in the project's settings, for everybody")
-	f.BoolVar(&opts.uninstall, "uninstall", false, "remove everything that was set up")
-	f.BoolVar(&opts.force, "force", false, "don't ask before uninstalling")
+	f.BoolVar(&opts.uninstall, "uninstall", false, "remove what was set up, from this worktree or, if it is the last, the repository")
+	f.BoolVar(&opts.force, "force", false, "uninstall without asking, also while an agent is at work")
 	return cmd
 }
 

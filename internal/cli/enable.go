@@ -12,6 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
+const knownStrategies = settings.ManualCommit + ", " + settings.AutoCommit
+
 type enableOptions struct {
 	agent, strategy       string
 	force, local, project bool
@@ -47,7 +49,7 @@ EXIT STATUS
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.agent, "agent", "", "agent to record: "+claudeName)
-	f.StringVar(&opts.strategy, "strategy", "", "strategy: "+settings.ManualCommit)
+	f.StringVar(&opts.strategy, "strategy", "", "strategy: "+knownStrategies)
 	f.BoolVarP(&opts.force, "force", "f", false, "install hooks anew")
 	f.BoolVar(&opts.local, "local", false, "write only files that nobody else sees")
 	f.BoolVar(&opts.project, "project", false, "write the project's settings, though it has some")
@@ -70,10 +72,8 @@ func (o enableOptions) check() error {
 		return errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
 	case o.agent != "" && o.agent != claudeName:
 		return usagef("unknown agent %q (known: %s)", o.agent, claudeName)
-	case o.strategy == settings.AutoCommit:
-		return errors.New("the strategy auto-commit is not available yet")
-	case o.strategy != "" && o.strategy != settings.ManualCommit:
-		return usagef("unknown strategy %q (known: %s)", o.strategy, settings.ManualCommit)
+	case o.strategy != "" && o.strategy != settings.ManualCommit && o.strategy != settings.AutoCommit:
+		return usagef("unknown strategy %q (known: %s)", o.strategy, knownStrategies)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -94,8 +95,9 @@ func (e *enabling) writeSettings(p *project) (string, error) {
 		return target, nil
 	}
 	changes := []settings.Change{{Key: settings.KeyEnabled, Value: true}}
-	if e.opts.strategy != "" || !e.has(settings.Project) {
-		changes = append([]settings.Change{{Key: settings.KeyStrategy, Value: settings.ManualCommit}}, changes...)
+	if e.opts.strategy != "" || (!e.has(settings.Project) && e.is.Source(settings.KeyStrategy).Layer == settings.Default) {
+		name := cmp.Or(e.opts.strategy, settings.ManualCommit)
+		changes = append([]settings.Change{{Key: settings.KeyStrategy, Value: name}}, changes...)
 	}
 	if _, err := p.set(target, changes...); err != nil {
 		return "", err

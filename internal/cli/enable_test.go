@@ -13,7 +13,7 @@ import (
 
 const enabledOutput = `Agent: Claude Code
 
-Installed 5 hooks for Claude Code
+Installed 9 hooks for Claude Code
 ✓ Project configured (.entire/settings.json)
 
 Ready.
@@ -32,7 +32,7 @@ func TestEnable(t *testing.T) {
 		t.Errorf("made refs %s", refs)
 	}
 	check(t, "Already enabled. Everything looks good.\n", d.must("enable"))
-	check(t, strings.Replace(enabledOutput, "Installed 5 hooks for Claude Code", "Hooks for Claude Code already installed", 1),
+	check(t, strings.Replace(enabledOutput, "Installed 9 hooks for Claude Code", "Hooks for Claude Code already installed", 1),
 		d.must("enable", "--agent", "claude-code"))
 	check(t, enabledOutput, d.must("enable", "--agent", "claude-code", "--force", "--telemetry=false", "--skip-push-sessions"))
 	check(t, "?? .claude/\n?? .entire/", d.git("status", "--porcelain"))
@@ -44,6 +44,25 @@ func TestEnableByStrategyAlone(t *testing.T) {
 	if out := d.must("enable", "--strategy", "manual-commit"); !strings.Contains(out, "Ready.") {
 		t.Error(out)
 	}
+}
+
+func TestEnableAutoCommit(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	d.must("enable", "--agent", "claude-code", "--strategy", "auto-commit")
+	check(t, "{\n  \"strategy\": \"auto-commit\",\n  \"enabled\": true\n}\n", d.read(".entire/settings.json"))
+	check(t, "Enabled (auto-commit)\n", d.must("status"))
+	d.must("enable", "--strategy", "manual-commit")
+	check(t, "{\n  \"strategy\": \"manual-commit\",\n  \"enabled\": true\n}\n", d.read(".entire/settings.local.json"))
+	check(t, "Enabled (manual-commit)\n", d.must("status"))
+}
+
+func TestEnablingAgainKeepsTheStrategy(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	d.must("enable", "--agent", "claude-code", "--local", "--strategy", "auto-commit")
+	d.must("enable", "--agent", "claude-code", "--local")
+	check(t, "Enabled (auto-commit)\n", d.must("status"))
 }
 
 func TestEnableLocalShowsOthersNothing(t *testing.T) {
@@ -161,7 +180,7 @@ func TestUninstallKeepsWhatTheUserChangedSince(t *testing.T) {
 	check(t, "tmp/\nmine/\n", d.read(".entire/.gitignore"))
 }
 
-func TestUninstallCleansAllWorktrees(t *testing.T) {
+func TestUninstallOfTheLastWorktreeCleansAll(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	d.git("worktree", "add", "-q", d.path("../other"))
@@ -172,8 +191,34 @@ func TestUninstallCleansAllWorktrees(t *testing.T) {
 	d.must("enable", "--agent", "claude-code")
 	other.must("enable", "--agent", "claude-code")
 	other.write(".entire/tmp/x", "x")
-	d.must("disable", "--uninstall", "--force")
+	out := d.must("disable", "--uninstall", "--force")
+	if !strings.Contains(out, "uninstalled from this worktree") || !strings.Contains(out, "other") {
+		t.Error(out)
+	}
+	check(t, "Enabled (manual-commit)\n", other.must("status"))
+	if out := other.must("disable", "--uninstall", "--force"); !strings.Contains(out, "Removed git hooks") {
+		t.Error(out)
+	}
 	if diff := cmp.Diff(before, d.snapshot()) + cmp.Diff(otherBefore, other.snapshot()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWorktreesShareTheExcludeFileUntilTheLastIsUninstalled(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	d.git("worktree", "add", "-q", d.path("../other"))
+	d.write(".git/info/exclude", "mine\n")
+	before := d.snapshot()
+	other := *d
+	other.root = d.path("../other")
+	d.must("enable", "--agent", "claude-code", "--local")
+	other.must("enable", "--agent", "claude-code", "--local")
+	d.must("disable", "--uninstall", "--force")
+	check(t, "", other.git("status", "--porcelain", "-uall"))
+	check(t, "", d.git("status", "--porcelain", "-uall"))
+	other.must("disable", "--uninstall", "--force")
+	if diff := cmp.Diff(before, d.snapshot()); diff != "" {
 		t.Error(diff)
 	}
 }

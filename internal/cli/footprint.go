@@ -200,6 +200,27 @@ func (f *footprint) takeBack() error {
 	return f.removeNew()
 }
 
+// takeBackHere is takeBack without the files that worktrees share. It forgets
+// the others: only those remain to be taken back.
+func (f *footprint) takeBackHere() error {
+	shared := slices.DeleteFunc(slices.Clone(f.Files), func(k kept) bool {
+		rel, err := filepath.Rel(f.Worktree, k.Path)
+		return err == nil && filepath.IsLocal(rel) && filepath.Base(k.Path) != "exclude"
+	})
+	own := *f
+	own.Files = slices.DeleteFunc(slices.Clone(f.Files), func(k kept) bool {
+		return slices.ContainsFunc(shared, func(s kept) bool { return s.Path == k.Path })
+	})
+	if err := own.takeBack(); err != nil {
+		return err
+	}
+	if len(shared) == 0 {
+		return removeAll(f.path)
+	}
+	f.Files = shared
+	return f.save()
+}
+
 // removeNew removes what wasn't in .entire before, or the folder with it.
 func (f *footprint) removeNew() error {
 	dir := entireDir(f.Worktree)

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -24,13 +26,15 @@ const (
 	// endTimeout is what a session that ends waits for its hooks.
 	endTimeout = time.Second
 	// pushTimeout bounds a push of checkpoints.
-	pushTimeout = 2 * time.Minute
+	pushTimeout = 30 * time.Second
 	// childTimeout bounds a detached child, childLock its wait for the lock.
 	childTimeout = 5 * time.Minute
 	childLock    = 30 * time.Second
-	// What a detached child does: the rest of a session's work, or snapshots.
-	childComplete = "complete"
-	childSnapshot = "snapshot"
+	// What a detached child does: the rest of a session's work, snapshots, or
+	// the summary of a checkpoint.
+	childComplete  = "complete"
+	childSnapshot  = "snapshot"
+	childSummarize = "summarize"
 )
 
 // newHooksCmd is what installed hooks call. It takes any arguments, as a hook
@@ -61,6 +65,7 @@ type hook struct {
 	log      *slog.Logger
 	logFile  io.Closer // to be closed last of all
 	session  string
+	commit   int        // git processes that the commit of a turn took
 	later    [][]string // children to run here, where none may be detached
 	rec      *strategy.Recorder
 }
@@ -68,6 +73,9 @@ type hook struct {
 // runHook runs one hook. Whatever goes wrong ends in the log, and where
 // somebody waits for a commit in a line for them.
 func runHook(ctx context.Context, a *app, args []string) {
+	if a.Getenv(claude.Summarizing) != "" {
+		return // the program that writes a summary is no session
+	}
 	h := &hook{app: a, log: slog.New(slog.DiscardHandler)}
 	began := a.Now()
 	var err error
@@ -76,7 +84,7 @@ func runHook(ctx context.Context, a *app, args []string) {
 		h.kind, h.name, h.args = "git", args[1], args[2:]
 	case len(args) >= 2 && args[0] == claudeName:
 		h.kind, h.name, h.args = "agent", args[1], args[2:]
-	case len(args) >= 1 && (args[0] == childComplete || args[0] == childSnapshot):
+	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize}, args[0]):
 		h.kind, h.name, h.args = "child", args[0], args[1:]
 	default:
 		return
@@ -109,10 +117,13 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	level, attrs := slog.LevelInfo, []slog.Attr{
 		slog.String("component", "hooks"), slog.String("hook", h.name), slog.String("hook_type", h.kind),
 		slog.Float64("duration_ms", float64(h.app.Now().Sub(began).Microseconds())/1000), //nolint:mnd // microseconds in a millisecond
-		slog.Int("git_processes", h.repo.Processes()), slog.Bool("success", err == nil),
+		slog.Int("git_processes", h.repo.Processes()-h.commit), slog.Bool("success", err == nil),
 	}
 	if h.session != "" {
 		attrs = append(attrs, slog.String("session_id", h.session))
+	}
+	if h.commit > 0 {
+		attrs = append(attrs, slog.Int("commit_git_processes", h.commit))
 	}
 	if h.rec != nil && h.rec.Recovered > 0 {
 		attrs = append(attrs, slog.Int("recovered", h.rec.Recovered))
@@ -202,8 +213,11 @@ func (h *hook) child(ctx context.Context) error {
 
 // work is what a child is there for.
 func (h *hook) work(ctx context.Context) error {
-	if h.name == childSnapshot {
+	switch h.name {
+	case childSnapshot:
 		return h.recorder(childLock).Snapshot(ctx)
+	case childSummarize:
+		return h.summarize(ctx)
 	}
 	if len(h.args) > 0 {
 		h.session = h.args[0]
@@ -227,12 +241,15 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		Sessions: session.Open(repo.CommonDir),
 		Redact:   redact.New(),
 		Options: strategy.Options{
-			Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote, Bands: bandOptions(s),
+			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote,
+			Summarize: s.Summarize, Bands: bandOptions(s),
 		},
 		Env: strategy.Environment{
 			Getenv: a.Getenv, Now: a.Now, Random: a.Rand, Home: a.Home, Version: a.Version,
 			Terminal: func() bool { return false }, Confirm: func(context.Context, string) bool { return true },
 			Detach: func(...string) error { return nil },
+			Say:    func(line string) { a.Streams.Notef("%s", line) },
+			Ask:    func(ctx context.Context, prompt string) (string, error) { return claude.Ask(ctx, a.Environ, prompt) },
 			Caller: proc.Caller, Alive: proc.Alive, Registry: a.registry(),
 		},
 		Log: log,

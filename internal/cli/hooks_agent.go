@@ -36,6 +36,7 @@ func (h *hook) agent(ctx context.Context) error {
 	if h.name == "session-end" {
 		timeout = min(timeout, endTimeout)
 	}
+	whole := ctx
 	ctx, cancel = context.WithTimeout(ctx, timeout)
 	defer cancel()
 	h.session = payload.SessionID
@@ -51,9 +52,13 @@ func (h *hook) agent(ctx context.Context) error {
 	reply, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, strategy.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: h.agentProcess(),
+		Task: payload.Task(h.name),
 	})
 	if len(reply) > 0 {
 		h.app.Streams.Printf("%s", reply)
+	}
+	if err == nil {
+		err = h.commitTurn(whole)
 	}
 	return errors.Join(err, h.finish(ctx))
 }

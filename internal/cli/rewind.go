@@ -156,7 +156,7 @@ func (w *rewinding) possible(p strategy.Point) error {
 		return hinted(fmt.Errorf("%s has no committed checkpoint", short(p.ID)), "--logs-only and --reset are for commits with a checkpoint")
 	case o.reset && p.Commit == "":
 		return fmt.Errorf("no commit is known for checkpoint %s", p.Checkpoint)
-	case (o.all || len(o.paths) > 0 || o.conversation) && p.Snapshot == 0:
+	case (o.all || len(o.paths) > 0 || (o.conversation && p.TaskID == "")) && p.Snapshot == 0:
 		return hinted(fmt.Errorf("%s has no snapshot of the whole tree", short(p.ID)), "`entire rewind --list` shows the points with one as \"snapshot\"")
 	}
 	return nil

@@ -23,15 +23,7 @@ func (w *rewinding) logs(ctx context.Context, p strategy.Point) error {
 		return err
 	}
 	for _, t := range talks {
-		switch {
-		case t.Changed && t.Copy != "":
-			w.Streams.Notef("Writing transcript to: %s", t.Path)
-			w.Streams.Notef("The former one is kept: %s", t.Copy)
-		case t.Changed:
-			w.Streams.Notef("Writing transcript to: %s", t.Path)
-		default:
-			w.Streams.Notef("Transcript is as stored: %s", t.Path)
-		}
+		w.noteTalk(t)
 	}
 	if w.opts.reset {
 		return w.resetTo(ctx, p, talks)

@@ -30,16 +30,33 @@ func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
 	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
 		return w.stopped(err, p, done)
 	}
-	var talk strategy.Talk
-	if w.opts.conversation {
-		var failed error
-		if talk, failed = w.rec.RewindConversation(ctx, p, false); failed != nil {
-			return errors.Join(fmt.Errorf("the files are restored, the conversation is not: %w", failed), err)
-		}
+	talk, failed := w.talk(ctx, p)
+	if failed != nil {
+		return errors.Join(failed, err)
 	}
-	w.report(done, fmt.Sprintf("Rewound to %s%s (%s).", p.Snapshot, quoteMessage(p.Message), took(w.Now().Sub(began))), "undo", p.Session)
+	w.report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), quoteMessage(p.Message), took(w.Now().Sub(began))), "undo", p.Session)
 	w.reportTalk(talk)
 	return w.incomplete(err, done)
+}
+
+// talk cuts the conversation back, if that is wanted.
+func (w *rewinding) talk(ctx context.Context, p strategy.Point) (strategy.Talk, error) {
+	if !w.opts.conversation {
+		return strategy.Talk{}, nil
+	}
+	talk, err := w.rec.RewindConversation(ctx, p, false)
+	if err != nil {
+		return talk, fmt.Errorf("the files are restored, the conversation is not: %w", err)
+	}
+	return talk, nil
+}
+
+// rewoundTo says where a rewind went.
+func rewoundTo(p strategy.Point, name string) string {
+	if p.TaskID != "" {
+		return "Rewound to task checkpoint. " + name
+	}
+	return "Rewound to " + name
 }
 
 // step undoes or redoes.
@@ -302,18 +319,23 @@ func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
 		}
 		return err
 	}
+	talk, err := w.talk(ctx, p)
+	if err != nil {
+		return err
+	}
 	if w.opts.json {
 		return w.Streams.JSON(newCodePlanJSON(p, done.Plan, done.Rescue))
 	}
 	w.printCode(done.Plan)
+	w.reportTalk(talk)
 	if done.Rescue != "" {
 		w.Streams.Notef("To take it back: entire rewind --to %s", done.Rescue.Short())
 	}
 	if p.Session != "" {
-		w.Streams.Printf("Rewound to %s. claude -r %s\n", short(p.ID), p.Session)
+		w.Streams.Printf("%s. claude -r %s\n", rewoundTo(p, short(p.ID)), p.Session)
 		return nil
 	}
-	w.Streams.Printf("Rewound to %s.\n", short(p.ID))
+	w.Streams.Printf("%s.\n", rewoundTo(p, short(p.ID)))
 	return nil
 }
 

@@ -21,8 +21,13 @@ func commands() []func(*app) *cobra.Command {
 		newDisableCmd,
 		newStatusCmd,
 		newConfigCmd,
+		newDoctorCmd,
 		newVersionCmd,
 		newRewindCmd,
+		newExplainCmd,
+		newResumeCmd,
+		newCleanCmd,
+		newResetCmd,
 		newFSCmd,
 		newHooksCmd,
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,9 +23,10 @@ func newStatusCmd(a *app) *cobra.Command {
 		Use:   "status",
 		Short: "Show what is recorded here, and what keeps it from being recorded",
 		Long: `Shows whether sessions are recorded in this repository, the sessions that are
-open, and everything that stands in the way: missing hooks, bad settings,
-failures of hooks. With --json it prints the same for programs; the schema is
-docs/formats/status.md.
+open in all worktrees, what the next commit here would be linked to, and
+everything that stands in the way: missing hooks, bad settings, failures of
+hooks since you last looked. With --json it prints the same for programs, and
+doesn't count as a look; the schema is docs/formats/status.md.
 
 EXIT STATUS
   0  the status was shown, whatever it is
@@ -42,7 +42,7 @@ EXIT STATUS
 			return a.runStatus(opts, s)
 		},
 	}
-	cmd.Flags().BoolVar(&opts.detailed, "detailed", false, "show each settings file too")
+	cmd.Flags().BoolVar(&opts.detailed, "detailed", false, "show each settings file and pending file too")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
@@ -69,6 +69,7 @@ type statusReport struct {
 	Failures   *failuresJSON   `json:"hook_failures,omitempty"`
 	Unfinished int             `json:"unfinished"`
 	Snapshots  *snapshotsJSON  `json:"snapshots,omitempty"`
+	Next       *nextCommitJSON `json:"next_commit,omitempty"`
 	Sessions   []sessionJSON   `json:"sessions"`
 	Notes      []note          `json:"notes"`
 }
@@ -92,9 +93,9 @@ func newGitHooksJSON(s githook.Status) *gitHooksJSON {
 }
 
 // notNil is an empty list in JSON, never null.
-func notNil(list []string) []string {
+func notNil[T any](list []T) []T {
 	if list == nil {
-		return []string{}
+		return []T{}
 	}
 	return list
 }
@@ -104,12 +105,6 @@ type agentHooksJSON struct {
 	Installed int      `json:"installed"`
 	Missing   []string `json:"missing"`
 	File      string   `json:"file,omitempty"`
-}
-
-type failuresJSON struct {
-	Count int       `json:"count"`
-	Since time.Time `json:"since"`
-	Log   string    `json:"log"`
 }
 
 // status gathers the report. Only a repository that can't be read is an error.
@@ -128,6 +123,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	}
 	defer func() { _ = repo.Close() }()
 	s := a.settings(repo)
+	addNext := a.nextCommit(ctx, repo, s)
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
 	r.State, r.Strategy = stateOf(&s), s.Strategy
 	files := newSettingsJSON(&s)
@@ -140,6 +136,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	if s.Configured {
 		a.addSnapshots(r, repo, s)
 	}
+	addNext(r)
 	return r, nil
 }
 
@@ -225,7 +222,8 @@ func (a *app) runStatus(opts statusOptions, r *statusReport) error {
 	if opts.detailed {
 		printFiles(w, r)
 	}
-	printSessions(w, r.Sessions, a.Now())
+	printSessions(w, opts, r.Sessions, a.Now())
+	printNext(w, r.Next)
 	a.printSnapshots(w, r.Snapshots)
 	for _, n := range r.Notes {
 		w.Printf("\n%s %s\n", w.Paint(ui.Yellow, "!"), n.Message)
@@ -233,6 +231,7 @@ func (a *app) runStatus(opts statusOptions, r *statusReport) error {
 			w.Printf("  hint: %s\n", n.Hint)
 		}
 	}
+	markSeen(r)
 	return nil
 }
 

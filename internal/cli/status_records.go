@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,28 +15,24 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-const (
-	// tailSize is how much of the log is searched for failures, and recent how
-	// far back they count.
-	tailSize = 1 << 20
-	recent   = 7 * 24 * time.Hour
-	// promptWidth is the length of a prompt in the list of sessions.
-	promptWidth = 70
-)
+// promptWidth is the length of a prompt in the list of sessions.
+const promptWidth = 70
 
 // sessionJSON is a session that hasn't ended.
 type sessionJSON struct {
-	ID             string     `json:"id"`
-	Agent          string     `json:"agent"`
-	Phase          string     `json:"phase"`
-	Worktree       string     `json:"worktree"`
-	Branch         string     `json:"branch,omitempty"`
-	StartedAt      time.Time  `json:"started_at"`
-	ActiveAt       *time.Time `json:"active_at,omitempty"`
-	FirstPrompt    string     `json:"first_prompt,omitempty"`
-	PendingFiles   int        `json:"pending_files"`
-	SharedFiles    int        `json:"shared_files,omitempty"`
-	LastCheckpoint string     `json:"last_checkpoint,omitempty"`
+	ID             string        `json:"id"`
+	Agent          string        `json:"agent"`
+	Phase          string        `json:"phase"`
+	Worktree       string        `json:"worktree"`
+	Branch         string        `json:"branch,omitempty"`
+	StartedAt      time.Time     `json:"started_at"`
+	ActiveAt       *time.Time    `json:"active_at,omitempty"`
+	FirstPrompt    string        `json:"first_prompt,omitempty"`
+	PendingFiles   int           `json:"pending_files"`
+	Files          session.Paths `json:"files"`
+	SharedFiles    int           `json:"shared_files,omitempty"`
+	LastCheckpoint string        `json:"last_checkpoint,omitempty"`
+	Checkpoint     *storedJSON   `json:"checkpoint,omitempty"`
 }
 
 // addRecords reports the open sessions, failures of hooks, and work that was
@@ -66,6 +61,7 @@ func (a *app) addRecords(ctx context.Context, r *statusReport, repo *git.Repo) {
 		}
 		return cmp.Or(strings.Compare(x.Worktree, y.Worktree), y.StartedAt.Compare(x.StartedAt))
 	})
+	addCheckpoints(ctx, repo, r.Sessions)
 	if f := a.failures(repo.Root); f != nil {
 		r.Failures = f
 		r.Notes = append(r.Notes, note{
@@ -87,7 +83,8 @@ func newSessionJSON(s *session.State, branch string) sessionJSON {
 		ID: s.ID, Agent: cmp.Or(s.AgentType, "Agent"), Phase: string(s.Phase),
 		Worktree: s.WorktreePath, Branch: branch,
 		StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
-		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), SharedFiles: len(s.Recorder.Shared), LastCheckpoint: s.LastCheckpointID,
+		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: session.Paths(notNil(s.FilesTouched)), SharedFiles: len(s.Recorder.Shared),
+		LastCheckpoint: cmp.Or(s.LastCheckpointID, s.Recorder.CountedIn),
 	}
 }
 
@@ -111,32 +108,6 @@ func (a *app) branchOf(ctx context.Context, repo *git.Repo, root string) string 
 	return branch
 }
 
-// failures counts the failures of hooks in the last days of the log.
-func (a *app) failures(root string) *failuresJSON {
-	path := logPath(root)
-	f := &failuresJSON{Log: path}
-	for _, line := range logTail(path, tailSize) {
-		var record struct {
-			Time    time.Time `json:"time"`
-			Hook    string    `json:"hook"`
-			Success *bool     `json:"success"`
-		}
-		if json.Unmarshal([]byte(line), &record) != nil || record.Hook == "" || record.Success == nil || *record.Success {
-			continue
-		}
-		if a.Now().Sub(record.Time) > recent {
-			continue
-		}
-		if f.Count++; f.Count == 1 {
-			f.Since = record.Time
-		}
-	}
-	if f.Count == 0 {
-		return nil
-	}
-	return f
-}
-
 // unfinished counts the entries of the journal.
 func unfinished(commonDir string) int {
 	entries, err := os.ReadDir(filepath.Join(commonDir, "entire", "journal"))
@@ -153,7 +124,7 @@ func unfinished(commonDir string) int {
 }
 
 // printSessions prints the open sessions, grouped by worktree.
-func printSessions(w ui.Streams, sessions []sessionJSON, now time.Time) {
+func printSessions(w ui.Streams, opts statusOptions, sessions []sessionJSON, now time.Time) {
 	if len(sessions) == 0 {
 		return
 	}
@@ -163,6 +134,16 @@ func printSessions(w ui.Streams, sessions []sessionJSON, now time.Time) {
 			w.Printf("  %s%s\n", cmp.Or(ui.Line(s.Worktree, 200), "(unknown worktree)"), branchSuffix(s.Branch))
 		}
 		printSession(w, s, now)
+		if opts.detailed {
+			printPending(w, s.Files)
+		}
+	}
+}
+
+// printPending prints the names of a session's pending files.
+func printPending(w ui.Streams, files []string) {
+	for _, path := range files {
+		w.Printf("        %s\n", showPath(path))
 	}
 }
 
@@ -178,8 +159,7 @@ func printSession(w ui.Streams, s sessionJSON, now time.Time) {
 	if s.ActiveAt != nil {
 		line += ", active " + ui.Ago(now, *s.ActiveAt)
 	}
-	id := ui.Line(s.ID, 200)
-	w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), id[:min(len(id), 7)], line)
+	w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), shortSession(s.ID), line)
 	if s.FirstPrompt != "" {
 		w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, promptWidth))
 	}
@@ -192,7 +172,7 @@ func printSession(w ui.Streams, s sessionJSON, now time.Time) {
 		facts = append(facts, text)
 	}
 	if s.LastCheckpoint != "" {
-		facts = append(facts, "last checkpoint "+ui.Line(s.LastCheckpoint, 12))
+		facts = append(facts, checkpointText(s, now))
 	}
 	w.Printf("      %s\n", w.Paint(ui.Dim, strings.Join(facts, ", ")))
 }

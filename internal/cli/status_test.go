@@ -59,9 +59,12 @@ func busy(t testing.TB) *desk {
 func TestStatusGolden(t *testing.T) {
 	t.Parallel()
 	d := busy(t)
+	golden(t, "status.json", d.must("status", "--json")) // first: failures are shown to a person only once
 	golden(t, "status.txt", d.must("status"))
+	if err := os.Remove(d.path(".entire/logs/seen")); err != nil {
+		t.Error(err)
+	}
 	golden(t, "status-detailed.txt", d.must("status", "--detailed"))
-	golden(t, "status.json", d.must("status", "--json"))
 	golden(t, "config.txt", d.must("config"))
 	golden(t, "config.json", d.must("config", "--json"))
 	golden(t, "help.txt", d.must("help"))
@@ -168,7 +171,7 @@ func TestLinkedWorktreeLacksTheAgentsHooks(t *testing.T) {
 		t.Error(out)
 	}
 	out = other.must("enable", "--agent", "claude-code")
-	if !strings.Contains(out, "Installed 5 hooks") || !strings.Contains(out, "Ready.") {
+	if !strings.Contains(out, "Installed 9 hooks") || !strings.Contains(out, "Ready.") {
 		t.Error(out)
 	}
 	check(t, "?? .claude/\n?? .entire/", other.git("status", "--porcelain"))

@@ -18,17 +18,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
 )
 
-// uninstalling is one run of disable --uninstall.
+// uninstalling is one run of disable --uninstall. While other worktrees record,
+// what they share with this one stays.
 type uninstalling struct {
 	*app
 
 	repo     *git.Repo
 	roots    []string // of all worktrees
+	others   []string // roots of other worktrees that record
 	prints   []*footprint
 	shadows  []git.Ref
 	held     []git.Ref // what rewinds left
+	states   []*session.State
 	sessions int
 	// snapshots are in the store, which goes too.
 	snapshots int
@@ -40,8 +44,11 @@ func runUninstall(ctx context.Context, a *app, opts disableOptions, repo *git.Re
 		return err
 	}
 	if !opts.force {
+		if err := u.idle(); err != nil {
+			return err
+		}
 		answers, err := a.ask.Ask(ctx, ui.Question{
-			Title: "Remove Entire from this repository?",
+			Title: u.title(),
 			Help:  u.summary(),
 			Flag:  "--force",
 		})
@@ -53,7 +60,12 @@ func runUninstall(ctx context.Context, a *app, opts disableOptions, repo *git.Re
 			return nil
 		}
 	}
-	return a.Streams.Progress("Uninstalling", func() error { return u.remove(ctx) })
+	return a.Streams.Progress("Uninstalling", func() error {
+		if len(u.others) > 0 {
+			return u.removeHere(ctx)
+		}
+		return u.remove(ctx)
+	})
 }
 
 // look finds what is there to remove.
@@ -70,8 +82,9 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 		}
 	}
 	states, failed := session.Open(u.repo.CommonDir).All()
-	u.sessions = len(states) + len(failed)
-	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", strategy.HeldRefs)
+	u.states, u.sessions = states, len(states)+len(failed)
+	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
+	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", strategy.HeldRefs, doctor.Refs)
 	if err != nil {
 		return err
 	}
@@ -79,7 +92,7 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 		switch {
 		case checkpoint.IsShadow(ref.Name):
 			u.shadows = append(u.shadows, ref)
-		case strings.HasPrefix(ref.Name, strategy.HeldRefs):
+		case strings.HasPrefix(ref.Name, strategy.HeldRefs), strings.HasPrefix(ref.Name, doctor.Refs):
 			u.held = append(u.held, ref)
 		}
 	}
@@ -93,7 +106,17 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 	return nil
 }
 
+func (u *uninstalling) title() string {
+	if len(u.others) > 0 {
+		return "Remove Entire from this worktree?"
+	}
+	return "Remove Entire from this repository?"
+}
+
 func (u *uninstalling) summary() string {
+	if len(u.others) > 0 {
+		return "The agent's hooks, .entire and the state of sessions of this worktree go; what " + strings.Join(u.others, ", ") + " needs stays."
+	}
 	snapshots := ""
 	if u.snapshots > 0 {
 		snapshots = ", " + ui.Plural(u.snapshots, "snapshot") + " of the working tree"
@@ -126,7 +149,7 @@ func count(n int, one, more string) string {
 // remove takes away what runs first and what the rest needs last, so that a
 // second run finishes what a first one couldn't.
 func (u *uninstalling) remove(ctx context.Context) error {
-	if err := u.removeAgentHooks(); err != nil {
+	if err := u.removeAgentHooks(u.roots...); err != nil {
 		return err
 	}
 	u.done("Removed agent hooks")
@@ -164,9 +187,9 @@ func (u *uninstalling) done(what string) {
 	u.Streams.Printf("%s %s\n", u.Streams.Paint(ui.Green, "✓"), what)
 }
 
-func (u *uninstalling) removeAgentHooks() error {
+func (u *uninstalling) removeAgentHooks(roots ...string) error {
 	var failed []error
-	for _, root := range u.roots {
+	for _, root := range roots {
 		for _, path := range claudeFiles(root) {
 			if _, err := claudeSettings(u.repo, path).Uninstall(); err != nil {
 				failed = append(failed, err)

@@ -3,6 +3,7 @@ package disk_test
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,7 +19,13 @@ import (
 
 func TestWritesReplaceTheWholeFile(t *testing.T) {
 	t.Parallel()
-	for name, write := range map[string]func(string, []byte, fs.FileMode) error{"durable": disk.WriteDurable, "cache": disk.WriteCache} {
+	stream := func(path string, data []byte, perm fs.FileMode) error {
+		return disk.WriteStream(path, perm, func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err
+		})
+	}
+	for name, write := range map[string]func(string, []byte, fs.FileMode) error{"durable": disk.WriteDurable, "cache": disk.WriteCache, "stream": stream} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -54,6 +61,14 @@ func TestWriteThatFailsLeavesTheOldFileAlone(t *testing.T) {
 	}
 	if err := disk.WriteDurable(folder, []byte("x"), 0o600); err == nil {
 		t.Error("a folder was replaced by a file")
+	}
+	failure := errors.New("no more")
+	err := disk.WriteStream(folder, 0o600, func(w io.Writer) error {
+		_, err := w.Write(make([]byte, 1<<20))
+		return errors.Join(err, failure)
+	})
+	if !errors.Is(err, failure) {
+		t.Errorf("a stream that fails: %v", err)
 	}
 	if diff := cmp.Diff([]string{"folder"}, names(t, dir)); diff != "" {
 		t.Error(diff)

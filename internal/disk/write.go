@@ -3,14 +3,19 @@
 package disk
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 )
+
+// streamBuffer is how much of a stream is written at once.
+const streamBuffer = 256 << 10
 
 // tempMark is in the name of every temporary file made here.
 const tempMark = ".entire-tmp-"
@@ -20,21 +25,50 @@ const tempMark = ".entire-tmp-"
 // is synced after it: a crash leaves the whole old file or the whole new one.
 // The directory must exist.
 func WriteDurable(path string, data []byte, perm fs.FileMode) error {
-	return replace(path, data, perm, func(f *os.File) error { return f.Sync() }, syncDir)
+	return replace(path, perm, durably(allOf(data)), syncDir)
+}
+
+// WriteStream is WriteDurable for a content that fill writes, piece by piece.
+// If it fails the old file stays.
+func WriteStream(path string, perm fs.FileMode, fill func(w io.Writer) error) error {
+	return replace(path, perm, durably(func(f *os.File) error {
+		w := bufio.NewWriterSize(f, streamBuffer)
+		if err := fill(w); err != nil {
+			return err
+		}
+		return w.Flush()
+	}), syncDir)
 }
 
 // WriteCache is WriteDurable without the syncs, for what can be made again: it
 // survives the end of the process but not of the machine.
 func WriteCache(path string, data []byte, perm fs.FileMode) error {
-	none := func(*os.File) error { return nil }
-	return replace(path, data, perm, none, func(string) error { return nil })
+	return replace(path, perm, allOf(data), func(string) error { return nil })
 }
 
-func replace(path string, data []byte, perm fs.FileMode, sync func(*os.File) error, syncDir func(string) error) error {
+// allOf writes data.
+func allOf(data []byte) func(*os.File) error {
+	return func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	}
+}
+
+// durably is fill, synced.
+func durably(fill func(*os.File) error) func(*os.File) error {
+	return func(f *os.File) error {
+		if err := fill(f); err != nil {
+			return err
+		}
+		return f.Sync()
+	}
+}
+
+func replace(path string, perm fs.FileMode, fill func(*os.File) error, syncDir func(string) error) error {
 	if err := Step("write", path); err != nil {
 		return err
 	}
-	temp, err := writeTemp(path, data, perm, sync)
+	temp, err := writeTemp(path, perm, fill)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -50,7 +84,7 @@ func replace(path string, data []byte, perm fs.FileMode, sync func(*os.File) err
 	return nil
 }
 
-func writeTemp(path string, data []byte, perm fs.FileMode, sync func(*os.File) error) (name string, err error) {
+func writeTemp(path string, perm fs.FileMode, fill func(*os.File) error) (name string, err error) {
 	dir, base := filepath.Split(path)
 	f, err := os.CreateTemp(dir, base+tempMark+"*")
 	if err != nil {
@@ -62,13 +96,10 @@ func writeTemp(path string, data []byte, perm fs.FileMode, sync func(*os.File) e
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	if _, err := f.Write(data); err != nil {
-		return "", err
-	}
 	if err := f.Chmod(perm); err != nil {
 		return "", err
 	}
-	return f.Name(), sync(f)
+	return f.Name(), fill(f)
 }
 
 func syncDir(dir string) error {
@@ -82,18 +113,30 @@ func syncDir(dir string) error {
 // SweepTemp removes from dir the temporary files that a killed process left
 // there before the time given.
 func SweepTemp(dir string, before time.Time) error {
+	paths, err := TempFiles(dir, before)
+	failed := make([]error, 0, len(paths)+1)
+	failed = append(failed, err)
+	for _, path := range paths {
+		failed = append(failed, os.Remove(path))
+	}
+	return errors.Join(failed...)
+}
+
+// TempFiles are the paths of what SweepTemp removes. A folder that isn't there
+// has none.
+func TempFiles(dir string, before time.Time) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
-	var failed []error
+	var paths []string
 	for _, e := range entries {
 		if !strings.Contains(e.Name(), tempMark) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			failed = append(failed, os.Remove(filepath.Join(dir, e.Name())))
+			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
-	return errors.Join(failed...)
+	return paths, nil
 }

@@ -73,9 +73,22 @@ func unwrapReply(spec string, err error) error {
 	return fmt.Errorf("read %s: ambiguous name", spec)
 }
 
+// ReadLazily lets later reads fetch what a partial clone has left at its remote.
+func (r *Repo) ReadLazily() error {
+	err := r.Close()
+	r.batchMu.Lock()
+	defer r.batchMu.Unlock()
+	r.lazy = true
+	return err
+}
+
 func (r *Repo) startBatch(ctx context.Context) (*batch, error) {
 	life, kill := context.WithCancel(context.WithoutCancel(ctx))
-	cmd, stderr := r.command(life, request{args: []string{"cat-file", "--batch"}})
+	q := request{args: []string{"cat-file", "--batch"}}
+	if r.lazy {
+		q.network, q.env = true, []string{lazyFetch}
+	}
+	cmd, stderr := r.command(life, q)
 	cmd.Cancel = func() error { return cmd.Process.Kill() } // it only reads
 	b := &batch{cmd: cmd, stderr: stderr, kill: kill}
 	in, err := cmd.StdinPipe()

@@ -3,8 +3,9 @@
 // itself, moves refs through `git update-ref --stdin` with the old value, and
 // asks git for everything else.
 //
-// It never writes the index, HEAD or the working tree, never fetches, and
-// starts git with -z or --batch output only.
+// It never writes the index, HEAD or the working tree and never uses the
+// network, but where its caller was asked to: Checkout, Switch, CommitPaths,
+// Push, Fetch, ReadLazily. It starts git with -z or --batch output only.
 package git
 
 import (

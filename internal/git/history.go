@@ -37,7 +37,12 @@ func (r *Repo) Log(ctx context.Context, rev string, n int) ([]Commit, error) {
 	if rev == "" || strings.HasPrefix(rev, "-") {
 		return nil, fmt.Errorf("log %q: not a revision", rev)
 	}
-	out, err := r.Run(ctx, "rev-list", "--max-count="+strconv.Itoa(n), rev, "--")
+	return r.revList(ctx, "--max-count="+strconv.Itoa(n), rev, "--")
+}
+
+// revList reads the commits that git lists.
+func (r *Repo) revList(ctx context.Context, args ...string) ([]Commit, error) {
+	out, err := r.Run(ctx, append([]string{"rev-list"}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,20 +70,57 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	return parseSignature(strings.TrimSuffix(string(out), "\n")), nil
 }
 
-// Push sends one refspec to a remote's name or URL, without hooks and without
-// asking. Only it and Fetch may use the network.
-func (r *Repo) Push(ctx context.Context, remote, refspec string) error {
-	_, err := r.run(ctx, request{network: true, args: []string{
-		"push", "--quiet", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--", remote, refspec,
-	}})
-	return err
+// MergeBase is a commit that both reach and that is the newest such; empty if
+// there is none, or if a shallow history doesn't show it.
+func (r *Repo) MergeBase(ctx context.Context, a, b OID) (OID, error) {
+	out, err := r.Run(ctx, "merge-base", string(a), string(b))
+	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 {
+		return "", nil
+	}
+	return OID(strings.TrimSuffix(string(out), "\n")), err
 }
 
-// Fetch gets one refspec from a remote's name or URL, without tags and without
-// asking.
-func (r *Repo) Fetch(ctx context.Context, remote, refspec string) error {
-	_, err := r.run(ctx, request{network: true, args: []string{
-		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--", remote, refspec,
-	}})
-	return err
+// Subjects gives the first lines of the messages of the commits that to
+// reaches and from doesn't, newest first; of all that it reaches if from is
+// empty.
+func (r *Repo) Subjects(ctx context.Context, from, to string) ([]string, error) {
+	args := []string{"log", "-z", "--format=%s", "--end-of-options", to}
+	if from != "" {
+		args = append(args, "^"+from)
+	}
+	out, err := r.Run(ctx, append(args, "--")...)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
+
+// Sizes gives the sizes of objects in bytes, 0 for one that the repository
+// doesn't have.
+func (r *Repo) Sizes(ctx context.Context, oids []OID) ([]int64, error) {
+	if len(oids) == 0 {
+		return nil, nil
+	}
+	var names strings.Builder
+	for _, oid := range oids {
+		names.WriteString(string(oid) + "\n")
+	}
+	out, err := r.run(ctx, request{
+		args: []string{"cat-file", "--batch-check=%(objectsize)"}, stdin: strings.NewReader(names.String()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]int64, 0, len(oids))
+	for line := range strings.Lines(string(out)) {
+		size, err := strconv.ParseInt(strings.TrimSuffix(line, "\n"), 10, 64)
+		if err != nil {
+			size = 0 // "<name> missing"
+		}
+		sizes = append(sizes, size)
+	}
+	if len(sizes) != len(oids) {
+		return nil, fmt.Errorf("sizes of %d objects: git gave %d", len(oids), len(sizes))
+	}
+	return sizes, nil
 }

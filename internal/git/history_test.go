@@ -36,6 +36,29 @@ func TestOutsideAndLog(t *testing.T) {
 	})
 }
 
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	s.git(dir, "config", "log.showSignature", "true")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "one\n\nKey: a.c")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "two\n\nKey: abc")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "three")
+	s.git(dir, "commit", "-q", "--allow-empty", "-m", "four: Key: a.c")
+	s.git(dir, "reset", "-q", "--hard", "HEAD~1")
+	r := s.open(dir)
+	got := must[[]string](t)(r.Messages(t.Context(), "Key: a.c", "main"))
+	if diff := cmp.Diff([]string{"one\n\nKey: a.c\n"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := must[[]string](t)(r.Messages(t.Context(), "Key: a.c", "--all", "--reflog")); len(got) != 2 {
+		t.Errorf("with reflogs %q", got)
+	}
+	if _, err := r.Messages(t.Context(), "x", "nope"); err == nil {
+		t.Error("no such revision, no error")
+	}
+}
+
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -79,26 +102,5 @@ func TestAddTrailers(t *testing.T) {
 		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-	}
-}
-
-func TestPush(t *testing.T) {
-	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.git(s.dir, "init", "-q", "--bare", s.path("remote"))
-	s.git(dir, "remote", "add", "origin", s.path("remote"))
-	s.git(dir, "tag", "-a", "-m", "tag", "v1")
-	s.git(dir, "config", "push.followTags", "true")
-	s.write(dir, ".git/hooks/pre-push", "#!/bin/sh\nexit 1\n")
-	r := s.open(dir)
-	if err := r.Push(t.Context(), "origin", "refs/heads/main:refs/heads/main"); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.git(s.path("remote"), "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
-		t.Errorf("pushed %s", got)
-	}
-	if err := r.Push(t.Context(), "--all", "x"); err == nil {
-		t.Error("an option was taken for a remote")
 	}
 }

@@ -51,7 +51,11 @@ type request struct {
 	stdin   io.Reader
 	env     []string // on top of the usual
 	network bool     // may talk to a remote
+	alone   bool     // has nobody to ask, and ends with all that it started
 }
+
+// lazyFetch lets git fetch what a partial clone lacks.
+const lazyFetch = "GIT_NO_LAZY_FETCH=0"
 
 // Processes is how many git processes this Repo has started.
 func (r *Repo) Processes() int { return int(r.processes.Load()) }
@@ -94,6 +98,9 @@ func (r *Repo) command(ctx context.Context, q request) (*exec.Cmd, *capture) {
 	cmd.Stdin, cmd.Stderr = q.stdin, stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = waitDelay
+	if q.alone {
+		isolate(cmd)
+	}
 	return cmd, stderr
 }
 
@@ -110,27 +117,39 @@ func processError(ctx context.Context, args []string, stderr *capture, err error
 // buildEnviron is the environment of all git processes: the caller's, without
 // what would lead git elsewhere.
 func (r *Repo) buildEnviron() []string {
-	inherited := r.locate.Environ
-	if inherited == nil {
-		inherited = os.Environ()
-	}
-	env := make([]string, 0, len(inherited)+12)
-	for _, e := range inherited {
-		if name, _, _ := strings.Cut(e, "="); !dropped(name) {
-			env = append(env, e)
-		}
-	}
+	env := r.inherited()
 	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
 	if r.locate.Hook {
 		env = append(env, r.hookEnviron()...)
 	}
-	if r.explicit {
-		env = append(env, "GIT_DIR="+r.GitDir)
-		if r.Root != "" {
-			env = append(env, "GIT_WORK_TREE="+r.Root)
+	return append(env, r.explicitEnviron()...)
+}
+
+// inherited is the caller's environment, without what would lead git elsewhere.
+func (r *Repo) inherited() []string {
+	all := r.locate.Environ
+	if all == nil {
+		all = os.Environ()
+	}
+	env := make([]string, 0, len(all)+12)
+	for _, e := range all {
+		if name, _, _ := strings.Cut(e, "="); !dropped(name) {
+			env = append(env, e)
 		}
 	}
 	return env
+}
+
+// explicitEnviron tells git where the repository is if it can't find it.
+func (r *Repo) explicitEnviron() []string {
+	switch {
+	case !r.explicit:
+		return nil
+	case r.Root == "":
+		return []string{"GIT_DIR=" + r.GitDir}
+	default:
+		return []string{"GIT_DIR=" + r.GitDir, "GIT_WORK_TREE=" + r.Root}
+	}
 }
 
 // hookEnviron is what git told its hook about the repository.

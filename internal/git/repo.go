@@ -43,11 +43,15 @@ type Repo struct {
 	environ   func() []string
 	deflaters sync.Pool
 
-	batchMu sync.Mutex // guards batch, and the order of its requests
+	batchMu sync.Mutex // guards batch, the order of its requests, and lazy
 	batch   *batch
+	lazy    bool // reads may fetch
 
 	treeMu sync.Mutex // guards trees
 	trees  map[OID][]TreeEntry
+
+	sshOnce sync.Once // guards ownSSH
+	ownSSH  bool      // the user has an ssh command, which we don't replace
 
 	parentMu sync.Mutex // guards parents
 	parents  map[string]string
@@ -195,6 +199,27 @@ type Operation struct {
 	Revert     bool
 	Merge      bool
 	Squash     bool // merge --squash, before its commit
+	Bisect     bool
+}
+
+// Name says what it is, as one would call it; empty for nothing.
+func (o Operation) Name() string {
+	switch {
+	case o.Rebase:
+		return "rebase"
+	case o.Apply:
+		return "git am"
+	case o.CherryPick:
+		return "cherry-pick"
+	case o.Revert:
+		return "revert"
+	case o.Merge, o.Squash:
+		return "merge"
+	case o.Bisect:
+		return "bisect"
+	default:
+		return ""
+	}
 }
 
 // InProgress tells what git is in the middle of. It starts no process, except
@@ -207,6 +232,7 @@ func (r *Repo) InProgress(ctx context.Context) (Operation, error) {
 		Revert:     r.has("REVERT_HEAD"),
 		Merge:      r.has("MERGE_HEAD"),
 		Squash:     r.has("SQUASH_MSG"),
+		Bisect:     r.has("BISECT_LOG"),
 	}
 	if r.RefStorage == "files" {
 		return op, nil

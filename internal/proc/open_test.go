@@ -13,8 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
+// TestOpeners runs alone: a process that another test starts has our files open
+// until it is the program that it shall be.
 func TestOpeners(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	id := func(name string) (*os.File, proc.FileID) {
 		f, err := os.Create(filepath.Join(dir, name))

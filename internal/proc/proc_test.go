@@ -14,12 +14,20 @@ import (
 
 func TestAProcessIsAliveUntilItEnds(t *testing.T) {
 	t.Parallel()
-	child := exec.Command("sh", "-c", "read line")
+	const script = "echo; read line"
+	child := exec.Command("sh", "-c", script)
 	in, err := child.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // from here on it has its arguments
 		t.Fatal(err)
 	}
 	pid := child.Process.Pid
@@ -28,7 +36,7 @@ func TestAProcessIsAliveUntilItEnds(t *testing.T) {
 		t.Error("a running process is not alive")
 	}
 	if known {
-		if info.Parent != os.Getpid() || len(info.Args) != 3 || info.Args[2] != "read line" {
+		if info.Parent != os.Getpid() || len(info.Args) != 3 || info.Args[2] != script {
 			t.Errorf("it is %+v", info)
 		}
 		if age, ok := info.Age(); !ok || age < -time.Second || age > time.Minute {

@@ -68,8 +68,8 @@ func fields() []field {
 	return []field{
 		boolean(KeyEnabled, func(s *Settings) *bool { return &s.Enabled }),
 		{
-			key: KeyStrategy, allowed: strconv.Quote(ManualCommit),
-			set: func(s *Settings, r raw) bool { return choose(&s.Strategy, r, ManualCommit) },
+			key: KeyStrategy, allowed: strconv.Quote(ManualCommit) + " or " + strconv.Quote(AutoCommit),
+			set: func(s *Settings, r raw) bool { return choose(&s.Strategy, r, ManualCommit, AutoCommit) },
 			get: func(s *Settings) any { return s.Strategy },
 		},
 		{

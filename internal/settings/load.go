@@ -228,9 +228,5 @@ func (l *loader) reset(f *field) {
 }
 
 func bad(f *field, r raw, from Source) Problem {
-	allowed := f.allowed
-	if f.key == KeyStrategy && r.text == AutoCommit {
-		allowed += " (" + AutoCommit + " isn't available yet)"
-	}
-	return Problem{Where: from.Name, Key: f.key, Got: r.quoted(), Allowed: allowed}
+	return Problem{Where: from.Name, Key: f.key, Got: r.quoted(), Allowed: f.allowed}
 }

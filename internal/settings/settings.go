@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The strategies by name. Only ManualCommit is built.
+// The strategies by name.
 const (
 	ManualCommit = "manual-commit"
 	AutoCommit   = "auto-commit"

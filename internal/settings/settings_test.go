@@ -153,7 +153,7 @@ func TestProposals(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	s := place{
-		project: `{"strategy": "auto-commit", "hooks": {"timeout": "1h", "lock_timeout": 2}, "bands": {"cap": "much", "exclude": [1], "x": 1},
+		project: `{"strategy": "commit-often", "hooks": {"timeout": "1h", "lock_timeout": 2}, "bands": {"cap": "much", "exclude": [1], "x": 1},
 			"agent": "claude", "strategy_options": {"push_remote": "-x", "y": {}}, "recall": {"mode": "stateful"}}`,
 		local: `[1]`,
 		env:   map[string]string{"ENTIRE_COMMIT_LINKING": "never"},
@@ -163,7 +163,7 @@ func TestProblems(t *testing.T) {
 		got = append(got, p.String())
 	}
 	want := []string{
-		`work/.entire/settings.json: strategy is "auto-commit", allowed: "manual-commit" (auto-commit isn't available yet)`,
+		`work/.entire/settings.json: strategy is "commit-often", allowed: "manual-commit" or "auto-commit"`,
 		`work/.entire/settings.json: hooks.timeout is "1h", allowed: a duration from "10ms" to "10m0s"`,
 		`work/.entire/settings.json: hooks.lock_timeout is 2, allowed: a duration from "10ms" to "10m0s"`,
 		`work/.entire/settings.json: bands.cap is "much", allowed: a size like "500MiB" or "20GiB", above 1MiB`,

@@ -60,11 +60,13 @@ func manyProcesses(repo *Repo) []string {
 		var record struct {
 			Hook      string `json:"hook"`
 			Processes int    `json:"git_processes"`
+			Commit    int    `json:"commit_git_processes"`
 			Recovered int    `json:"recovered"`
 			Success   bool   `json:"success"`
 		}
-		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered == 0 && record.Processes > most {
-			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, record.Processes))
+		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered == 0 &&
+			record.Hook != "pre-push" && max(record.Processes, record.Commit) > most { // that one waits for a remote
+			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, max(record.Processes, record.Commit)))
 		}
 	}
 	return faults
@@ -229,11 +231,26 @@ func (c *Stored) slotFaults(index int, slot Slot) []string {
 			break
 		}
 	}
-	if lines := strings.Count(slot.Transcript, "\n") + 1; slot.Meta.Start < 0 || slot.Meta.Start > lines {
-		add("it starts at line %d of %d", slot.Meta.Start, lines)
-	}
+	faults = append(faults, slot.partFaults()...)
 	if text := strings.Join(slot.Prompts, ""); strings.HasSuffix(text, "\n") {
 		add("prompt.txt has a final newline")
+	}
+	return faults
+}
+
+// partFaults checks which lines of the transcript are the checkpoint's part.
+// Other versions say only where it begins.
+func (slot Slot) partFaults() []string {
+	var faults []string
+	start, end, lines := slot.Meta.Start, slot.Meta.End, strings.Count(slot.Transcript, "\n")+1
+	if start < 0 || start > lines {
+		faults = append(faults, fmt.Sprintf("it starts at line %d of %d", start, lines))
+	}
+	if end != 0 && (end < start || end > lines) {
+		faults = append(faults, fmt.Sprintf("it starts at line %d and ends at %d of %d", start, end, lines))
+	}
+	if said := slot.Meta.Lines; said != 0 && said != lines {
+		faults = append(faults, fmt.Sprintf("transcript_lines is %d, the transcript has %d", said, lines))
 	}
 	return faults
 }

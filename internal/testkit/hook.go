@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,6 +19,7 @@ import (
 func events() map[string]string {
 	return map[string]string{
 		"session-start": "SessionStart", "user-prompt-submit": "UserPromptSubmit",
+		"pre-task": "PreToolUse", "post-task": "PostToolUse", "post-todo": "PostToolUse", "subagent-stop": "SubagentStop",
 		"stop": "Stop", "session-end": "SessionEnd", "stop-failure": "StopFailure",
 	}
 }
@@ -52,7 +54,7 @@ func (s *Session) Hook(verb string, payload Object) Result {
 func (s *Session) runInstalled(event string, payload Object) Result {
 	s.TB.Helper()
 	var sum Result
-	for _, command := range s.InstalledCommands(event) {
+	for _, command := range s.InstalledCommands(event, payload.text("tool_name")) {
 		result := Call{
 			Dir: s.Cwd, Env: s.HookEnv(), Stdin: payload.JSON() + "\n", Name: "sh", Args: []string{"-c", command},
 		}.Run(s.TB)
@@ -63,9 +65,9 @@ func (s *Session) runInstalled(event string, payload Object) Result {
 	return sum
 }
 
-// InstalledCommands are the commands configured for an event without a
-// matcher, or with one that matches everything.
-func (s *Session) InstalledCommands(event string) []string {
+// InstalledCommands are the commands configured for an event, of a tool if it
+// is one of tools.
+func (s *Session) InstalledCommands(event, tool string) []string {
 	s.TB.Helper()
 	var commands []string
 	for _, name := range []string{"settings.json", "settings.local.json"} {
@@ -86,7 +88,7 @@ func (s *Session) InstalledCommands(event string) []string {
 			s.TB.Fatalf("read the agent's settings: %v", err)
 		}
 		for _, group := range settings.Hooks[event] {
-			if group.Matcher != "" && group.Matcher != "*" {
+			if m := group.Matcher; m != "" && m != "*" && !slices.Contains(strings.Split(m, "|"), tool) {
 				continue
 			}
 			for _, hook := range group.Hooks {

@@ -44,6 +44,17 @@ func (o Object) JSON() string {
 	return string(text)
 }
 
+// text is the string that a key has, "" if it has none.
+func (o Object) text(key string) string {
+	for i := 0; i+1 < len(o); i += 2 {
+		if o[i] == key {
+			text, _ := o[i+1].(string)
+			return text
+		}
+	}
+	return ""
+}
+
 func encode(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

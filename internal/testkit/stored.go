@@ -56,6 +56,8 @@ type SessionMeta struct {
 	FilesTouched []string `json:"files_touched"`
 	Agent        string   `json:"agent"`
 	Start        int      `json:"checkpoint_transcript_start"`
+	End          int      `json:"checkpoint_transcript_end"`
+	Lines        int      `json:"transcript_lines"`
 	TokenUsage   *Tokens  `json:"token_usage"`
 	SessionUsage *Tokens  `json:"session_token_usage"`
 	// Attribution are the figures, of which those that are no numbers are left
@@ -88,6 +90,8 @@ type Tokens struct {
 	CacheRead     int `json:"cache_read_tokens"`
 	Output        int `json:"output_tokens"`
 	Calls         int `json:"api_call_count"`
+
+	Subagents *Tokens `json:"subagent_tokens"`
 }
 
 // Usage is the count without the number of calls; nil counts nothing.

@@ -23,6 +23,7 @@ type Transcript struct {
 	prompts int
 	started bool
 	pending string // the beginning of a line that was cut
+	agent   string // the subagent whose it is
 
 	Usage map[string]Usage // per message id, the largest record
 	Order []string         // message ids in order of appearance
@@ -70,7 +71,11 @@ func (t *Transcript) Raw(text string) {
 // Line appends one object.
 func (t *Transcript) Line(o Object) {
 	t.tb.Helper()
-	t.Raw(t.pending + o.JSON() + "\n")
+	line := o.JSON()
+	if t.agent != "" {
+		line = asAgent(line, t.agent)
+	}
+	t.Raw(t.pending + line + "\n")
 	t.pending = ""
 }
 

@@ -26,6 +26,8 @@ type use struct {
 	// call is the place in scan.Calls, -1 for other tools.
 	call       int
 	background bool
+	// task says that it starts a subagent.
+	task bool
 }
 
 // moment is where and when a line stands.
@@ -123,7 +125,7 @@ func (c *collector) use(b *block, at moment) {
 			c.scan.Edits = append(c.scan.Edits, Edit{Path: in.path, Line: at.line, ToolID: id})
 		}
 	case effectAny:
-		u.background = parseInput(b.input).background
+		u.background, u.task = parseInput(b.input).background, IsTask(toolName(name))
 		u.call = len(c.scan.Calls)
 		c.scan.Calls = append(c.scan.Calls,
 			Call{ID: id, Tool: toolName(name), Start: at.time, Open: true, Line: at.line})
@@ -180,6 +182,9 @@ func (c *collector) result(b *block, e *entry, at moment) {
 	}
 	id := text(b.of)
 	u, known := c.uses[id]
+	if !known || u.task {
+		c.answer(id, e)
+	}
 	goesOn := !b.failed && (e.detached || u.background)
 	switch {
 	case goesOn:
@@ -197,6 +202,17 @@ func (c *collector) result(b *block, e *entry, at moment) {
 		}
 		c.failed[id] = true
 	}
+}
+
+// answer notes which line has the result of a tool use.
+func (c *collector) answer(id string, e *entry) {
+	if len(e.uuid) == 0 || e.sidechain {
+		return
+	}
+	if c.scan.Answers == nil {
+		c.scan.Answers = map[string]string{}
+	}
+	c.scan.Answers[id] = text(e.uuid)
 }
 
 // finish returns the Scan.

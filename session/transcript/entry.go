@@ -10,6 +10,7 @@ type entry struct {
 	kind      []byte
 	uuid      []byte
 	timestamp []byte
+	cwd       []byte
 	source    source
 	// silent says that no person wrote the line whatever it reads like.
 	silent bool
@@ -74,6 +75,8 @@ func (e *entry) field(s *scanner, key []byte) {
 		e.uuid = s.str()
 	case "timestamp":
 		e.timestamp = s.str()
+	case "cwd":
+		e.cwd = s.str()
 	case "message":
 		e.message = s.raw()
 	case "isSidechain":

@@ -113,6 +113,10 @@ type Scan struct {
 	// id, and when. Nil if there are none.
 	Closed map[string]time.Time
 
+	// Answers are the uuids of the lines with the results of tool uses, by the
+	// id of the use: those of subagents' tasks and those of earlier scans.
+	Answers map[string]string
+
 	// LastAssistant is the last text that the agent itself, no subagent, wrote.
 	LastAssistant string
 	// LastUUID is the last line's of the conversation, subagents left out.

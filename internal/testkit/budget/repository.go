@@ -21,6 +21,7 @@ type history struct {
 	files       int
 	commits     int
 	checkpoints int // of the newest commits
+	talk        int // bytes of transcript in each checkpoint
 }
 
 // template answers a generated file or folder of the cache, made on first use.
@@ -114,7 +115,7 @@ func (im *importer) history(h history) {
 		if n >= h.commits-h.checkpoints {
 			id := fmt.Sprintf("%012x", im.rng.Uint64()>>16)
 			message += "\n\nEntire-Checkpoint: " + id
-			shadow = im.checkpoint(id, changed, shadow)
+			shadow = im.checkpoint(record{id, changed, h.talk}, shadow)
 		}
 		tip = im.commit("refs/heads/main", message, changed, tip)
 	}
@@ -136,19 +137,26 @@ func (im *importer) commit(ref, message string, files map[string]string, parent 
 	return im.mark
 }
 
+// record is what a checkpoint is generated of.
+type record struct {
+	id      string
+	touched map[string]string
+	talk    int
+}
+
 // checkpoint writes a checkpoint of one session upon parent.
-func (im *importer) checkpoint(id string, touched map[string]string, parent int) int {
-	const size = 20_000
+func (im *importer) checkpoint(r record, parent int) int {
+	id := r.id
 	session := testkit.UUID(id)
 	w := writer{rng: im.rng, session: session, cwd: "/repo", now: since(time.Unix(im.at, 0))}
 	var transcript bytes.Buffer
-	for transcript.Len() < size {
+	for transcript.Len() < r.talk {
 		transcript.WriteString(w.step())
 	}
 	base := "/" + id[:2] + "/" + id[2:]
 	created := time.Unix(im.at, 0).UTC().Format(time.RFC3339)
-	paths := make([]string, 0, len(touched))
-	for p := range touched {
+	paths := make([]string, 0, len(r.touched))
+	for p := range r.touched {
 		paths = append(paths, p)
 	}
 	usage := testkit.Object{"input_tokens", 10, "cache_creation_tokens", 10, "cache_read_tokens", 10, "output_tokens", 10, "api_call_count", 2}

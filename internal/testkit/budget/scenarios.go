@@ -28,6 +28,7 @@ func scenarios() []scenario {
 		{"old sessions", sessionRows, sessions},
 		{"checkpoints", checkpointRows, checkpoints},
 		{"huge transcript", hugeRows, huge},
+		{"reading", readingRows, reading},
 	}
 }
 
@@ -231,7 +232,7 @@ func checkpoints(b *bench, rows []*row) {
 	plays := make([]*play, 2)
 	for i, n := range []int{1, 2000} {
 		name := fmt.Sprintf("checkpoints-%d", n)
-		plays[i] = b.newPlay(b.enabled(history{name: name, files: 200, commits: 2001, checkpoints: n}, name), shortTalk)
+		plays[i] = b.newPlay(b.enabled(history{name: name, files: 200, commits: 2001, checkpoints: n, talk: 20_000}, name), shortTalk)
 	}
 	b.compare(plays[0], plays[1], rows)
 }

@@ -1,0 +1,186 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// Inspected is what Inspect finds of a checkpoint.
+type Inspected struct {
+	ID       ID
+	Dir      git.OID // the tree that holds it
+	Strategy string
+	Sessions []string
+	// Summary says what is wrong with the checkpoint's own metadata, which can
+	// be made anew from its sessions: see Resummarize.
+	Summary string
+	// Lost says what is wrong with its sessions.
+	Lost []string
+}
+
+// OK says that nothing is wrong.
+func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
+
+// Inspect looks at every checkpoint in the tree of the metadata branch. Objects
+// in missing count as not there; that no others are is not looked at.
+func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[git.OID]bool) ([]Inspected, error) {
+	shards, err := repo.Tree(ctx, v1Tree)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
+	}
+	var list []Inspected
+	for _, shard := range shards {
+		if shard.Mode != git.ModeTree {
+			continue
+		}
+		dirs, err := repo.Tree(ctx, shard.OID)
+		if err != nil {
+			return nil, fmt.Errorf("read %s of %s: %w", shard.Name, MetadataBranch, err)
+		}
+		for _, dir := range dirs {
+			id, err := ParseID(shard.Name + dir.Name)
+			if err != nil || dir.Mode != git.ModeTree || id.Dir() != shard.Name+"/"+dir.Name {
+				continue
+			}
+			found, err := InspectDir(ctx, repo, id, dir.OID, missing)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, found)
+		}
+	}
+	return list, nil
+}
+
+// InspectDir is Inspect for one checkpoint, by the tree that holds it.
+func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing map[git.OID]bool) (Inspected, error) {
+	found := Inspected{ID: id, Dir: dir}
+	entries, err := repo.Tree(ctx, dir)
+	if err != nil || missing[dir] {
+		found.Lost = []string{"its directory is gone"}
+		return found, unlessMissing(err)
+	}
+	data, err := readEntry(ctx, repo, entries, metadataFile)
+	if err := unlessMissing(err); err != nil {
+		return found, err
+	}
+	summary, bad := decodeSummary(data)
+	found.Strategy = summary.Strategy
+	there := map[string]bool{}
+	for _, e := range entries {
+		if index, ok := slotIndex(e.Name); ok && e.Mode == git.ModeTree {
+			there[e.Name] = true
+			if err := found.slot(ctx, repo, slotDir{index: index, oid: e.OID}, missing); err != nil {
+				return found, err
+			}
+		}
+	}
+	found.judge(entries, there, summary.Sessions)
+	if bad != nil {
+		found.Summary = "its " + metadataFile + " can't be read"
+	}
+	return found, nil
+}
+
+// judge compares the sessions that are there, by the names of their directories,
+// with those that the checkpoint's metadata lists.
+func (i *Inspected) judge(entries []git.TreeEntry, there map[string]bool, listed []SessionFiles) {
+	named := 0
+	for _, files := range listed {
+		slot, _, _ := strings.Cut(strings.TrimPrefix(files.Metadata, "/"+i.ID.Dir()+"/"), "/")
+		switch _, ok := slotIndex(slot); {
+		case there[slot]:
+			named++
+		case ok:
+			i.Lost = append(i.Lost, "session "+slot+" is gone")
+		}
+	}
+	// Old versions kept a session beside the checkpoint's metadata, and a
+	// checkpoint may hold nothing but a subagent's tasks.
+	_, tasks := findEntry(entries, "tasks")
+	beside := tasks || len(segmentsIn(entries)) > 0
+	switch {
+	case beside:
+	case named < len(there):
+		i.Summary = "its " + metadataFile + " lists fewer sessions than it has"
+	case len(there) == 0:
+		i.Lost = append(i.Lost, "it holds no session")
+	}
+}
+
+// slot looks at one session of the checkpoint.
+func (i *Inspected) slot(ctx context.Context, repo *git.Repo, s slotDir, missing map[git.OID]bool) error {
+	lost := func(what string) { i.Lost = append(i.Lost, fmt.Sprintf("session %d: %s", s.index, what)) }
+	entries, err := repo.Tree(ctx, s.oid)
+	if err != nil || missing[s.oid] {
+		lost("its directory is gone")
+		return unlessMissing(err)
+	}
+	gone := slices.DeleteFunc(slices.Clone(entries), func(e git.TreeEntry) bool { return !missing[e.OID] })
+	for _, e := range gone {
+		lost("the content of " + e.Name + " is gone")
+	}
+	data, err := readEntry(ctx, repo, entries, metadataFile)
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		return nil // told above
+	case err != nil:
+		return err
+	}
+	meta, err := decodeSession(data)
+	if err == nil {
+		err = session.CheckID(meta.SessionID)
+	}
+	if err != nil {
+		lost("its " + metadataFile + " can't be read")
+		return nil //nolint:nilerr // that is what was found
+	}
+	i.Sessions = append(i.Sessions, meta.SessionID)
+	return nil
+}
+
+func unlessMissing(err error) error {
+	if errors.Is(err, git.ErrMissing) {
+		return nil
+	}
+	return err
+}
+
+// Resummarize makes the checkpoint's own metadata anew from its sessions, and
+// answers the new tree of the branch. Only objects are written.
+func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (git.OID, error) {
+	d, err := readDirectory(ctx, repo, v1Tree, id)
+	if err != nil {
+		return "", fmt.Errorf("summarize checkpoint %s: %w", id, err)
+	}
+	if len(d.slots) == 0 {
+		return "", fmt.Errorf("summarize checkpoint %s: it holds no session", id)
+	}
+	first := d.slots[0]
+	d.summarize(id, SummaryInfo{Branch: first.meta.Branch, CLIVersion: first.meta.CLIVersion, Strategy: first.meta.Strategy})
+	tree, err := writeDirectory(repo, d)
+	if err != nil {
+		return "", fmt.Errorf("summarize checkpoint %s: %w", id, err)
+	}
+	return Graft(ctx, repo, v1Tree, id, tree)
+}
+
+// Graft answers the tree of the branch with the tree dir as the checkpoint id,
+// without that checkpoint if dir is empty. Only objects are written.
+func Graft(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, dir git.OID) (git.OID, error) {
+	edit := git.Edit{Path: id.Dir()}
+	if dir != "" {
+		edit.Mode, edit.OID = git.ModeTree, dir
+	}
+	tree, err := repo.EditTree(ctx, v1Tree, []git.Edit{edit})
+	if err != nil {
+		return "", fmt.Errorf("put checkpoint %s: %w", id, err)
+	}
+	return tree, nil
+}

@@ -1,0 +1,64 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Trees answers the trees of all metadata branches for reading: the local
+// branch's first, then those that were fetched from remotes. A checkpoint may
+// be in any of them. There may be none.
+func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
+	refs, err := repo.Refs(ctx, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
+	if err != nil {
+		return nil, err
+	}
+	trees := make([]git.OID, 0, len(refs))
+	for _, ref := range refs { // by name: refs/heads stands before refs/remotes
+		tip, err := repo.Commit(ctx, string(ref.OID))
+		if err != nil && ref.Name != MetadataBranch {
+			continue // what others have there is no branch of checkpoints
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", ref.Name, err)
+		}
+		trees = append(trees, tip.Tree)
+	}
+	return trees, nil
+}
+
+// Find answers the checkpoints in v1Tree whose ids begin with prefix, in order.
+// It reads the directories that they can be in and nothing else.
+func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
+	if len(prefix) > 2*idBytes || !isHex(prefix) {
+		return nil, nil
+	}
+	shards, err := repo.Tree(ctx, v1Tree)
+	if err != nil {
+		return nil, fmt.Errorf("find checkpoint %s: %w", prefix, err)
+	}
+	var ids []ID
+	for _, shard := range shards {
+		if shard.Mode != git.ModeTree || !strings.HasPrefix(prefix, shard.Name) && !strings.HasPrefix(shard.Name, prefix) {
+			continue
+		}
+		entries, err := repo.Tree(ctx, shard.OID)
+		if errors.Is(err, git.ErrMissing) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find checkpoint %s: %w", prefix, err)
+		}
+		for _, e := range entries {
+			id, err := ParseID(shard.Name + e.Name)
+			if err == nil && len(shard.Name) == shardLen && e.Mode == git.ModeTree && strings.HasPrefix(string(id), prefix) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids, nil
+}

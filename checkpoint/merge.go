@@ -1,0 +1,94 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Merge makes the metadata branch contain all that the commit theirs has, of
+// another copy of the branch, and moves it in one transaction with the extra
+// ref updates. Nothing of either side is lost:
+//
+//   - A checkpoint that only one side has, or has changed since both were the
+//     same, is taken from there. So is its removal, unless the other side has
+//     changed it.
+//   - Of one that both have changed, the sessions of both are kept: see
+//     mergeDirectories.
+//   - Other files that both have changed stay as they are on this side.
+//
+// Where one side contains the other there is no commit to make: the branch
+// stays, or goes on to theirs. Without a local branch it begins at what was
+// fetched from origin, as V1 has it. It costs what the sides differ in.
+//
+// It answers the branch's commit. Like [Update] it begins anew, at most five
+// times, if somebody else moves the branch.
+func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID, extra []git.RefUpdate) (git.OID, error) {
+	their, err := repo.Commit(ctx, string(theirs))
+	if err != nil {
+		return "", fmt.Errorf("merge into %s: %w", MetadataBranch, err)
+	}
+	return persist(ctx, repo, extra, func() (git.OID, error) { return merge(ctx, repo, by, their, extra) })
+}
+
+// merge is one attempt.
+func merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.Commit, extra []git.RefUpdate) (git.OID, error) {
+	ours, local, err := findTip(ctx, repo)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", err
+	}
+	tip, err := join(ctx, repo, by, ours, theirs)
+	if err != nil {
+		return "", err
+	}
+	old := ours.OID
+	if !local {
+		old = ""
+	}
+	updates := slices.Clip(extra)
+	if tip != old {
+		updates = append(updates, git.RefUpdate{Name: MetadataBranch, New: tip, Old: old})
+	}
+	if len(updates) == 0 {
+		return tip, nil
+	}
+	return tip, repo.UpdateRefs(ctx, "entire: merge checkpoints", updates)
+}
+
+// join answers a commit that contains both: one of them if it does, else a new
+// one. There may be no commit of ours.
+func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs git.Commit) (git.OID, error) {
+	if ours.OID == "" {
+		return theirs.OID, nil
+	}
+	base, err := repo.MergeBase(ctx, ours.OID, theirs.OID)
+	if err != nil {
+		return "", err
+	}
+	switch base {
+	case theirs.OID:
+		return ours.OID, nil
+	case ours.OID:
+		return theirs.OID, nil
+	}
+	t := three{ours: treeEntry(ours.Tree), theirs: treeEntry(theirs.Tree)}
+	if base != "" {
+		common, err := repo.Commit(ctx, string(base))
+		if err != nil {
+			return "", err
+		}
+		t.base = treeEntry(common.Tree)
+	}
+	tree, err := merger{repo}.root(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	return repo.WriteCommit(git.Commit{
+		Tree: tree, Parents: []git.OID{ours.OID, theirs.OID}, Author: by, Committer: by, Message: mergeMessage,
+	})
+}
+
+func treeEntry(oid git.OID) git.TreeEntry { return git.TreeEntry{Mode: git.ModeTree, OID: oid} }

@@ -1,0 +1,133 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// checkpoint merges a checkpoint that both sides have changed. The sessions of
+// both are in it; one that both have is merged. One of theirs whose slot is
+// taken here gets the next. Files beside them are kept, ours where both have
+// one, and the summary is made anew.
+func (m merger) checkpoint(ctx context.Context, id ID, t three) (git.OID, error) {
+	tree, err := m.mergeDirectories(ctx, id, t)
+	if err != nil {
+		return "", fmt.Errorf("merge checkpoint %s: %w", id, err)
+	}
+	return tree, nil
+}
+
+func (m merger) mergeDirectories(ctx context.Context, id ID, t three) (git.OID, error) {
+	ours, err := directoryAt(ctx, m.repo, t.ours.OID)
+	if err != nil {
+		return "", err
+	}
+	theirs, err := directoryAt(ctx, m.repo, t.theirs.OID)
+	if err != nil {
+		return "", err
+	}
+	base, err := m.before(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	merged := directory{summary: ours.summary.over(theirs.summary), slots: ours.slots}
+	if merged.entries, err = m.beside(ctx, t); err != nil {
+		return "", err
+	}
+	for _, their := range theirs.slots {
+		if err := m.slot(ctx, &merged, their, base); err != nil {
+			return "", err
+		}
+	}
+	merged.summarize(id, SummaryInfo{})
+	return writeDirectory(m.repo, merged)
+}
+
+// before is what both sides have changed: nothing where it was no checkpoint, or
+// where a partial clone has left it out, which makes both sides' sessions count
+// as changed.
+func (m merger) before(ctx context.Context, t three) (directory, error) {
+	if t.base.Mode != git.ModeTree {
+		return directory{}, nil
+	}
+	d, err := directoryAt(ctx, m.repo, t.base.OID)
+	if errors.Is(err, git.ErrMissing) {
+		return directory{}, nil
+	}
+	return d, err
+}
+
+// beside merges what a checkpoint's directory has beside the slots.
+func (m merger) beside(ctx context.Context, t three) ([]git.TreeEntry, error) {
+	slot := func(name string) bool { _, ok := slotIndex(name); return ok }
+	tree, err := m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
+		if slot(name) {
+			return t.either(), nil
+		}
+		return m.other(ctx, name, t, 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := m.repo.Tree(ctx, tree)
+	return slices.DeleteFunc(slices.Clone(entries), func(e git.TreeEntry) bool {
+		return e.Mode == git.ModeTree && slot(e.Name)
+	}), err
+}
+
+// slot merges a session's slot of theirs into a checkpoint.
+func (m merger) slot(ctx context.Context, into *directory, their slotDir, base directory) error {
+	at := slices.IndexFunc(into.slots, func(s slotDir) bool { return s.oid == their.oid })
+	if at < 0 && their.meta.SessionID != "" {
+		at = into.find(their.meta.SessionID)
+	}
+	if at < 0 {
+		into.add(their)
+		return nil
+	}
+	our := into.slots[at]
+	before := slotDir{}
+	if i := base.find(their.meta.SessionID); i >= 0 {
+		before = base.slots[i]
+	}
+	switch {
+	case their.oid == our.oid, their.oid == before.oid:
+		return nil
+	case our.oid == before.oid:
+		their.index = our.index
+		into.slots[at] = their
+		return nil
+	}
+	merged, err := m.session(ctx, our, their)
+	if err != nil {
+		return fmt.Errorf("session %d: %w", our.index, err)
+	}
+	into.slots[at] = merged
+	return nil
+}
+
+// add takes a slot in, at its own index if that is free.
+func (d *directory) add(slot slotDir) {
+	taken := func(s slotDir) bool { return s.index == slot.index }
+	if _, file := findEntry(d.entries, slot.name()); file || slices.ContainsFunc(d.slots, taken) {
+		slot.index = d.nextIndex()
+	}
+	if slot.index < maxSlots {
+		d.put(slot)
+	}
+}
+
+// over is s with what it doesn't say taken from another one.
+func (s Summary) over(other Summary) Summary {
+	s.unknown = s.unknown.over(other.unknown)
+	for to, value := range map[*string]string{&s.Branch: other.Branch, &s.CLIVersion: other.CLIVersion, &s.Strategy: other.Strategy} {
+		if *to == "" {
+			*to = value
+		}
+	}
+	return s
+}

@@ -1,0 +1,85 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// session merges a session's slot that both sides have changed: the one with
+// more of the transcript stays, ours if they have the same, at our index. What
+// it lacks, such as a summary, is taken from the other, and files_touched lists
+// the files of both.
+func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error) {
+	order, err := m.compare(ctx, our, their)
+	if err != nil {
+		return slotDir{}, err
+	}
+	kept, other := our, their
+	if order < 0 {
+		kept, other = their, our
+	}
+	kept.index = our.index
+	meta := kept.meta.over(other.meta)
+	meta.FilesTouched = union(kept.meta.FilesTouched, other.meta.FilesTouched)
+	data, err := meta.encode()
+	if err != nil {
+		return slotDir{}, err
+	}
+	entries, err := writeFiles(m.repo, []file{{metadataFile, data}})
+	if err != nil {
+		return slotDir{}, err
+	}
+	for _, e := range slices.Concat(kept.entries, other.besides()) {
+		if _, there := findEntry(entries, e.Name); !there && acceptable(e) {
+			entries = append(entries, e)
+		}
+	}
+	oid, err := m.repo.WriteTree(entries)
+	return slotDir{index: kept.index, oid: oid, entries: entries, meta: meta}, err
+}
+
+// besides are the files of a slot that may stand beside another's transcript.
+func (s slotDir) besides() []git.TreeEntry {
+	return slices.DeleteFunc(slices.Clone(s.entries), func(e git.TreeEntry) bool {
+		return strings.HasPrefix(e.Name, transcriptFile) || e.Name == legacyFile || e.Name == hashFile
+	})
+}
+
+// compare orders two slots of one session by how much of the transcript they
+// hold: by its lines where both say, else by its bytes.
+func (m merger) compare(ctx context.Context, a, b slotDir) (int, error) {
+	if a.meta.TranscriptLines > 0 && b.meta.TranscriptLines > 0 && a.meta.TranscriptLines != b.meta.TranscriptLines {
+		return cmp.Compare(a.meta.TranscriptLines, b.meta.TranscriptLines), nil
+	}
+	left, right := segmentsIn(a.entries), segmentsIn(b.entries)
+	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {
+		left, right = left[1:], right[1:]
+	}
+	sizes, err := m.repo.Sizes(ctx, slices.Concat(left, right))
+	if err != nil {
+		return 0, err
+	}
+	var sum [2]int64
+	for i, size := range sizes {
+		if i < len(left) {
+			sum[0] += size
+		} else {
+			sum[1] += size
+		}
+	}
+	return cmp.Compare(sum[0], sum[1]), nil
+}
+
+// union lists the paths of both, sorted if the second adds any.
+func union(a, b session.Paths) session.Paths {
+	all := slices.Concat(a, slices.DeleteFunc(slices.Clone(b), func(p string) bool { return slices.Contains(a, p) }))
+	if len(all) > len(a) {
+		slices.Sort(all)
+	}
+	return all
+}

@@ -1,0 +1,394 @@
+package checkpoint_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+const (
+	idOne   = checkpoint.ID("aa0000000001")
+	idTwo   = checkpoint.ID("aa0000000002")
+	idThree = checkpoint.ID("cc0000000003")
+)
+
+// mergeFixture builds trees of the metadata branch and merges them.
+type mergeFixture struct {
+	*fixture
+	tb testing.TB
+}
+
+func newMergeFixture(tb testing.TB) *mergeFixture {
+	return &mergeFixture{newFixture(tb, "plain"), tb}
+}
+
+// edit makes a tree of another.
+type edit func(tree git.OID) git.OID
+
+// put stores a session with a transcript of so many lines.
+func (f *mergeFixture) put(id checkpoint.ID, session string, lines int, more ...func(*checkpoint.SessionMeta)) edit {
+	return func(tree git.OID) git.OID {
+		f.tb.Helper()
+		slot := checkpoint.Slot{
+			Meta: checkpoint.SessionMeta{
+				SessionID: session, Strategy: checkpoint.ManualCommit, CheckpointsCount: 1,
+				FilesTouched: []string{session + ".txt"}, TranscriptLines: lines,
+			},
+			Transcript: f.stored(session, lines),
+		}
+		for _, m := range more {
+			m(&slot.Meta)
+		}
+		next, err := checkpoint.Put(f.tb.Context(), f.git, tree, id, slot, checkpoint.SummaryInfo{Strategy: checkpoint.ManualCommit})
+		must(f.tb, err)
+		return next
+	}
+}
+
+// stored is a transcript of one segment.
+func (f *mergeFixture) stored(session string, lines int) checkpoint.Transcript {
+	f.tb.Helper()
+	oid, err := f.git.WriteBlob([]byte(strings.Repeat(`{"session":"`+session+"\"}\n", lines)))
+	must(f.tb, err)
+	return checkpoint.Transcript{Segments: []git.OID{oid}, Hash: "sha256:" + strings.Repeat("0", 64)}
+}
+
+// file puts a file, or takes it away if mode is 0.
+func (f *mergeFixture) file(path, content string, mode git.Mode) edit {
+	return func(tree git.OID) git.OID {
+		f.tb.Helper()
+		change := git.Edit{Path: path}
+		if mode != 0 {
+			oid, err := f.git.WriteBlob([]byte(content))
+			must(f.tb, err)
+			change.Mode, change.OID = mode, oid
+		}
+		next, err := f.git.EditTree(f.tb.Context(), tree, []git.Edit{change})
+		must(f.tb, err)
+		return next
+	}
+}
+
+func (f *mergeFixture) remove(id checkpoint.ID) edit { return f.file(id.Dir(), "", 0) }
+
+// commit makes a commit of the parent's tree, edited.
+func (f *mergeFixture) commit(parent git.OID, edits ...edit) git.OID {
+	f.tb.Helper()
+	tree, parents := f.git.EmptyTree(), []git.OID(nil)
+	if parent != "" {
+		c, err := f.git.Commit(f.tb.Context(), string(parent))
+		must(f.tb, err)
+		tree, parents = c.Tree, []git.OID{parent}
+	}
+	for _, e := range edits {
+		tree = e(tree)
+	}
+	oid, err := f.git.WriteCommit(git.Commit{
+		Tree: tree, Parents: parents, Author: author(), Committer: author(), Message: fmt.Sprintf("%d edits of %s\n", len(edits), parent),
+	})
+	must(f.tb, err)
+	return oid
+}
+
+// merge makes ours the branch and merges theirs into it.
+func (f *mergeFixture) merge(ours, theirs git.OID) git.Commit {
+	f.tb.Helper()
+	f.Git("update-ref", checkpoint.MetadataBranch, string(ours))
+	tip, err := checkpoint.Merge(f.tb.Context(), f.git, author(), theirs, nil)
+	must(f.tb, err)
+	if now := f.Git("rev-parse", checkpoint.MetadataBranch); now != string(tip) {
+		f.tb.Fatalf("the branch is at %s, not %s", now, tip)
+	}
+	c, err := f.git.Commit(f.tb.Context(), string(tip))
+	must(f.tb, err)
+	return c
+}
+
+// sessions lists what the checkpoints hold: "id session lines" in the order of
+// the slots.
+func (f *mergeFixture) sessions(c git.Commit) []string {
+	f.tb.Helper()
+	var list []string
+	for _, id := range f.ids(c) {
+		read, err := checkpoint.Read(f.tb.Context(), f.git, c.Tree, id)
+		must(f.tb, err)
+		if len(read.Sessions) != len(read.Summary.Sessions) || read.Summary.CheckpointsCount != len(read.Sessions) {
+			f.tb.Errorf("the summary of %s is not of its sessions: %+v", id, read.Summary)
+		}
+		for i, s := range read.Sessions {
+			if s.Index != i {
+				f.tb.Errorf("slot %d of %s is %d", i, id, s.Index)
+			}
+			list = append(list, fmt.Sprintf("%s %s %d", id, s.Meta.SessionID, s.Meta.TranscriptLines))
+		}
+	}
+	return list
+}
+
+func (f *mergeFixture) ids(c git.Commit) []checkpoint.ID {
+	var ids []checkpoint.ID
+	for line := range strings.Lines(f.Git("ls-tree", "-r", "--name-only", string(c.OID)) + "\n") {
+		if len(line) < 13 {
+			continue
+		}
+		id, err := checkpoint.ParseID(line[:2] + line[3:13])
+		if err == nil && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func TestMergeLosesNothing(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	edits := func(e ...edit) []edit { return e }
+	for name, c := range map[string]struct {
+		base, ours, theirs []edit
+		want               []string
+	}{
+		"both have new ones": {
+			edits(f.put(idOne, "s", 1)), edits(f.put(idTwo, "s", 2)), edits(f.put(idThree, "t", 3)),
+			[]string{"aa0000000001 s 1", "aa0000000002 s 2", "cc0000000003 t 3"},
+		},
+		"theirs was completed": {
+			edits(f.put(idOne, "s", 1)), edits(f.put(idTwo, "s", 1)), edits(f.put(idOne, "s", 5)),
+			[]string{"aa0000000001 s 5", "aa0000000002 s 1"},
+		},
+		"theirs was completed by less": {
+			edits(f.put(idOne, "s", 5)), edits(f.put(idTwo, "s", 1)), edits(f.put(idOne, "s", 2)),
+			[]string{"aa0000000001 s 2", "aa0000000002 s 1"},
+		},
+		"ours was completed": {
+			edits(f.put(idOne, "s", 1)), edits(f.put(idOne, "s", 5)), edits(f.put(idThree, "s", 1)),
+			[]string{"aa0000000001 s 5", "cc0000000003 s 1"},
+		},
+		"both were completed, theirs has more": {
+			edits(f.put(idOne, "s", 1)), edits(f.put(idOne, "s", 2)), edits(f.put(idOne, "s", 3)),
+			[]string{"aa0000000001 s 3"},
+		},
+		"both were completed, ours has more": {
+			edits(f.put(idOne, "s", 1)), edits(f.put(idOne, "s", 4)), edits(f.put(idOne, "s", 3)),
+			[]string{"aa0000000001 s 4"},
+		},
+		"a session each in one slot": {
+			edits(f.put(idOne, "s", 1)), edits(f.put(idOne, "t", 2)), edits(f.put(idOne, "u", 3)),
+			[]string{"aa0000000001 s 1", "aa0000000001 t 2", "aa0000000001 u 3"},
+		},
+		"one id, no base": {
+			nil, edits(f.put(idOne, "t", 2), f.put(idOne, "s", 1)), edits(f.put(idOne, "s", 3), f.put(idOne, "t", 1)),
+			[]string{"aa0000000001 t 2", "aa0000000001 s 3"},
+		},
+		"removed there": {
+			edits(f.put(idOne, "s", 1), f.put(idThree, "s", 1)), edits(f.put(idTwo, "s", 1)), edits(f.remove(idOne)),
+			[]string{"aa0000000002 s 1", "cc0000000003 s 1"},
+		},
+		"removed here": {
+			edits(f.put(idOne, "s", 1), f.put(idThree, "s", 1)), edits(f.remove(idThree)), edits(f.put(idTwo, "s", 1)),
+			[]string{"aa0000000001 s 1", "aa0000000002 s 1"},
+		},
+		"removed here, completed there": {
+			edits(f.put(idOne, "s", 1)), edits(f.remove(idOne)), edits(f.put(idOne, "s", 3)),
+			[]string{"aa0000000001 s 3"},
+		},
+		"removed there, completed here": {
+			edits(f.put(idOne, "s", 1)), edits(f.put(idOne, "s", 3)), edits(f.remove(idOne)),
+			[]string{"aa0000000001 s 3"},
+		},
+	} {
+		base := f.commit("", c.base...)
+		ours, theirs := f.commit(base, c.ours...), f.commit(base, c.theirs...)
+		got := f.merge(ours, theirs)
+		if diff := cmp.Diff(c.want, f.sessions(got)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if diff := cmp.Diff([]git.OID{ours, theirs}, got.Parents); diff != "" || got.Message != "Merge remote session logs\n" {
+			t.Errorf("%s: %q, parents %s", name, got.Message, diff)
+		}
+	}
+	f.fsck(t)
+}
+
+func TestMergeOfUnrelatedHistories(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	got := f.merge(f.commit("", f.put(idOne, "s", 1)), f.commit("", f.put(idOne, "s", 2), f.put(idThree, "t", 1)))
+	if diff := cmp.Diff([]string{"aa0000000001 s 2", "cc0000000003 t 1"}, f.sessions(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestMergeMakesNoCommitWhereOneSideHasAll: it goes on to theirs, or stays.
+func TestMergeMakesNoCommitWhereOneSideHasAll(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	first := f.commit("", f.put(idOne, "s", 1))
+	second := f.commit(first, f.put(idTwo, "s", 1))
+	for name, c := range map[string]struct{ ours, theirs, want git.OID }{
+		"behind": {first, second, second}, "ahead": {second, first, second}, "equal": {first, first, first},
+	} {
+		if got := f.merge(c.ours, c.theirs); got.OID != c.want {
+			t.Errorf("%s: %s, want %s", name, got.OID, c.want)
+		}
+	}
+}
+
+// TestMergeBeginsAtOrigin: without a local branch, what was fetched from origin
+// is this side.
+func TestMergeBeginsAtOrigin(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	origin := f.commit("", f.put(idOne, "s", 1))
+	f.Git("update-ref", "refs/remotes/origin/entire/checkpoints/v1", string(origin))
+	tip, err := checkpoint.Merge(t.Context(), f.git, author(), f.commit("", f.put(idTwo, "s", 1)), nil)
+	must(t, err)
+	c, err := f.git.Commit(t.Context(), string(tip))
+	must(t, err)
+	if diff := cmp.Diff([]string{"aa0000000001 s 1", "aa0000000002 s 1"}, f.sessions(c)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestMergeKeepsWhatOnlyTheShorterHas: its summary, its files, what is unknown.
+func TestMergeKeepsWhatOnlyTheShorterHas(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	short := f.put(idOne, "s", 2, func(m *checkpoint.SessionMeta) {
+		m.Summary, m.FilesTouched = json.RawMessage(`{"intent":"short"}`), []string{"b", "c"}
+	})
+	long := f.put(idOne, "s", 3, func(m *checkpoint.SessionMeta) {
+		m.Attribution, m.FilesTouched = json.RawMessage(`{"agent_lines":1}`), []string{"a", "b"}
+	})
+	extra := []edit{f.file(idOne.Dir()+"/0/full.jsonl.001", "stale", git.ModeFile), f.file(idOne.Dir()+"/0/notes.txt", "n", git.ModeFile)}
+	for name, c := range map[string]struct{ ours, theirs git.OID }{
+		"ours is shorter":   {f.commit("", append([]edit{short}, extra...)...), f.commit("", long)},
+		"theirs is shorter": {f.commit("", long), f.commit("", append([]edit{short}, extra...)...)},
+	} {
+		got := f.merge(c.ours, c.theirs)
+		read, err := checkpoint.Read(t.Context(), f.git, got.Tree, idOne)
+		must(t, err)
+		m := read.Sessions[0].Meta
+		var said []string
+		for _, raw := range []json.RawMessage{m.Summary, m.Attribution} {
+			said = append(said, strings.Join(strings.Fields(string(raw)), ""))
+		}
+		said = append(said, m.FilesTouched...)
+		if diff := cmp.Diff([]string{`{"intent":"short"}`, `{"agent_lines":1}`, "a", "b", "c"}, said); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		want := "content_hash.txt full.jsonl metadata.json notes.txt"
+		if names := strings.Join(strings.Fields(f.Git("ls-tree", "--name-only", string(read.Sessions[0].Dir))), " "); names != want {
+			t.Errorf("%s: %s", name, names)
+		}
+	}
+}
+
+// TestMergeMeasuresTranscriptsWithoutLines as other versions write them.
+func TestMergeMeasuresTranscriptsWithoutLines(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	lineless := func(m *checkpoint.SessionMeta) { m.TurnID, m.TranscriptLines = strconv.Itoa(m.TranscriptLines), 0 }
+	for _, c := range []struct{ ours, theirs int }{{3, 7}, {7, 3}} {
+		got := f.merge(f.commit("", f.put(idOne, "s", c.ours, lineless)), f.commit("", f.put(idOne, "s", c.theirs, lineless)))
+		read, err := checkpoint.Read(t.Context(), f.git, got.Tree, idOne)
+		must(t, err)
+		if turn := read.Sessions[0].Meta.TurnID; turn != "7" {
+			t.Errorf("%d and %d lines: %s", c.ours, c.theirs, turn)
+		}
+	}
+}
+
+// TestMergeKeepsFilesItDoesNotKnow, such as those of tasks, and what stands
+// beside the checkpoints.
+func TestMergeKeepsFilesItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	dir := idOne.Dir()
+	base := f.commit("", f.put(idOne, "s", 1))
+	ours := f.commit(base, f.file(dir+"/tasks/t1/checkpoint.json", "ours", git.ModeFile), f.file(dir+"/both", "ours", git.ModeFile),
+		f.file("README", "ours", git.ModeFile))
+	theirs := f.commit(base, f.file(dir+"/tasks/t2/checkpoint.json", "theirs", git.ModeFile), f.file(dir+"/both", "theirs", git.ModeFile),
+		f.file("README", "theirs", git.ModeFile), f.file("zz/readme", "theirs", git.ModeFile))
+	got := f.merge(ours, theirs)
+	want := map[string]string{
+		dir + "/tasks/t1/checkpoint.json": "ours", dir + "/tasks/t2/checkpoint.json": "theirs",
+		dir + "/both": "ours", "README": "ours", "zz/readme": "theirs",
+	}
+	for path, text := range want {
+		if is := f.Git("cat-file", "blob", string(got.OID)+":"+path); is != text {
+			t.Errorf("%s is %s", path, is)
+		}
+	}
+}
+
+// TestMergeTakesNoLinks: a remote may hold anything.
+func TestMergeTakesNoLinks(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	base := f.commit("", f.put(idOne, "s", 1))
+	ours := f.commit(base, f.put(idOne, "s", 2))
+	theirs := f.commit(base, f.put(idOne, "t", 2), f.file("link", "/etc/passwd", git.ModeLink), f.file("aa/link", "/etc", git.ModeLink),
+		f.file(idOne.Dir()+"/link", "..", git.ModeLink), f.file(idOne.Dir()+"/metadata.json", "{damaged", git.ModeFile),
+		f.file(idOne.Dir()+"/9/metadata.json", "[]", git.ModeFile), f.file("bb", "a file", git.ModeFile))
+	evil := f.evil(theirs, ".git")
+	got := f.merge(ours, evil)
+	if list := f.Git("ls-tree", "-r", "--full-tree", string(got.OID)); strings.Contains(list, "link") || strings.Contains(list, ".git") {
+		t.Errorf("taken over:\n%s", list)
+	}
+	read, err := checkpoint.Read(t.Context(), f.git, got.Tree, idOne)
+	must(t, err)
+	if len(read.Sessions) != 3 {
+		t.Errorf("%d sessions", len(read.Sessions))
+	}
+}
+
+// evil is a commit like another with an entry that git refuses.
+func (f *mergeFixture) evil(of git.OID, name string) git.OID {
+	f.tb.Helper()
+	tree := f.Git("cat-file", "-p", string(of)+"^{tree}") + "\n040000 tree " + string(f.git.EmptyTree()) + "\t" + name
+	oid := f.GitInput(tree+"\n", "mktree", "--missing")
+	return git.OID(f.Git("commit-tree", oid, "-p", string(of), "-m", "evil"))
+}
+
+// TestSetSummaryChangesNothingElse of a checkpoint.
+func TestSetSummaryChangesNothingElse(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	before := f.commit("", f.put(idOne, "s", 2), f.put(idOne, "t", 3))
+	at := checkpoint.SessionIn{ID: idOne, Session: "t"}
+	summary := checkpoint.SessionSummary{Intent: "i", Outcome: "o"}
+	after := f.commit(before, func(tree git.OID) git.OID {
+		next, err := checkpoint.SetSummary(t.Context(), f.git, tree, at, summary)
+		must(t, err)
+		return next
+	})
+	if changed := f.Git("diff", "--name-only", string(before), string(after)); changed != idOne.Dir()+"/1/metadata.json" {
+		t.Errorf("changed: %s", changed)
+	}
+	c, err := f.git.Commit(t.Context(), string(after))
+	must(t, err)
+	read, err := checkpoint.Read(t.Context(), f.git, c.Tree, idOne)
+	must(t, err)
+	var got checkpoint.SessionSummary
+	must(t, json.Unmarshal(read.Sessions[1].Meta.Summary, &got))
+	if diff := cmp.Diff(summary, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, absent := range []checkpoint.SessionIn{{ID: idOne, Session: "u"}, {ID: idTwo, Session: "s"}} {
+		if _, err := checkpoint.SetSummary(t.Context(), f.git, c.Tree, absent, summary); !errors.Is(err, checkpoint.ErrNotFound) {
+			t.Errorf("%v: %v", absent, err)
+		}
+	}
+	if got, ok := checkpoint.SubjectID(strings.TrimSpace(checkpoint.SummaryMessage(at))); got != idOne || !ok {
+		t.Errorf("its commit is about %q", got)
+	}
+}

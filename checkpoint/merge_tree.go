@@ -1,0 +1,142 @@
+package checkpoint
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// merger merges trees of the metadata branch.
+type merger struct{ repo *git.Repo }
+
+// three is what stands at one name in both sides, and in what they come from;
+// the zero entry where nothing does.
+type three struct{ base, ours, theirs git.TreeEntry }
+
+// resolve decides about a name where both sides have changed something.
+type resolve func(ctx context.Context, name string, t three) (git.TreeEntry, error)
+
+// settled answers what stands at the name if at most one side has changed it.
+func (t three) settled() (git.TreeEntry, bool) {
+	switch {
+	case t.ours == t.theirs, t.theirs == t.base:
+		return t.ours, true
+	case t.ours == t.base:
+		return t.theirs, true
+	default:
+		return git.TreeEntry{}, false
+	}
+}
+
+// either is ours, or theirs where there is none of ours.
+func (t three) either() git.TreeEntry {
+	if t.ours.Name != "" {
+		return t.ours
+	}
+	return t.theirs
+}
+
+// trees says whether each side has a directory or nothing, and one has.
+func (t three) trees() bool {
+	dir := func(e git.TreeEntry) bool { return e.Mode == git.ModeTree }
+	return (dir(t.ours) || t.ours.Name == "") && (dir(t.theirs) || t.theirs.Name == "")
+}
+
+// each merges the directories of the sides, name by name.
+func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, error) {
+	names, err := m.names(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	var entries []git.TreeEntry
+	for name, at := range names {
+		entry, settled := at.settled()
+		if !settled {
+			if entry, err = conflict(ctx, name, *at); err != nil {
+				return "", err
+			}
+		}
+		if acceptable(entry) && entry.OID != m.repo.EmptyTree() {
+			entries = append(entries, entry)
+		}
+	}
+	return m.repo.WriteTree(entries)
+}
+
+// names answers what stands at each name of the directories.
+func (m merger) names(ctx context.Context, t three) (map[string]*three, error) {
+	names := map[string]*three{}
+	for _, side := range []struct {
+		dir git.TreeEntry
+		at  func(*three) *git.TreeEntry
+	}{
+		{t.base, func(t *three) *git.TreeEntry { return &t.base }},
+		{t.ours, func(t *three) *git.TreeEntry { return &t.ours }},
+		{t.theirs, func(t *three) *git.TreeEntry { return &t.theirs }},
+	} {
+		if side.dir.Mode != git.ModeTree {
+			continue
+		}
+		entries, err := m.repo.Tree(ctx, side.dir.OID)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if names[e.Name] == nil {
+				names[e.Name] = &three{}
+			}
+			*side.at(names[e.Name]) = e
+		}
+	}
+	return names, nil
+}
+
+// acceptable says whether an entry may stand on the branch: what others push
+// there may be anything, but links and submodules have no business there, and
+// a name that git refuses would stop every later merge.
+func acceptable(e git.TreeEntry) bool {
+	return slices.Contains([]git.Mode{git.ModeFile, git.ModeExec, git.ModeTree}, e.Mode) &&
+		git.ValidPath(e.Name) && !strings.Contains(e.Name, "/")
+}
+
+// root merges the trees of the branch, whose directories are named by the first
+// two digits of ids.
+func (m merger) root(ctx context.Context, t three) (git.OID, error) {
+	return m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
+		if len(name) != 2 || !isHex(name) || !t.trees() {
+			return t.either(), nil
+		}
+		oid, err := m.shard(ctx, name, t)
+		return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
+	})
+}
+
+// shard merges the checkpoints whose ids begin with two digits. One that was
+// removed on one side and changed on the other stays.
+func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, error) {
+	return m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
+		known := len(name) == 2*idBytes-2 && isHex(name)
+		if !known || !t.trees() || t.ours.Name == "" || t.theirs.Name == "" {
+			return t.either(), nil
+		}
+		oid, err := m.checkpoint(ctx, ID(digits+name), t)
+		return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
+	})
+}
+
+// maxDepth bounds how deep below a checkpoint's directory two sides are merged.
+const maxDepth = 8
+
+// other merges a file or a directory that isn't known here, such as those of
+// tasks.
+func (m merger) other(ctx context.Context, name string, t three, depth int) (git.TreeEntry, error) {
+	if depth == maxDepth || !t.trees() {
+		return t.either(), nil
+	}
+	oid, err := m.each(ctx, t, func(ctx context.Context, name string, t three) (git.TreeEntry, error) {
+		return m.other(ctx, name, t, depth+1)
+	})
+	return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
+}

@@ -1,0 +1,157 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Segments answers the blobs of the transcript that a session's directory
+// holds, as [TranscriptIn] does, without its hash and thus without reading any
+// of them. There are none if it holds no transcript.
+func Segments(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, error) {
+	entries, err := repo.Tree(ctx, dir)
+	if err != nil {
+		return Transcript{}, fmt.Errorf("read metadata directory: %w", err)
+	}
+	return Transcript{Segments: segmentsIn(entries)}, nil
+}
+
+// Span is a range of the lines of a transcript, counted from 0.
+type Span struct {
+	// From is the first line, To the line behind the last one, 0 for the end.
+	From, To int
+	// Total is how many lines the transcript has, 0 if that isn't known. It
+	// saves reading what comes before From.
+	Total int
+}
+
+// Part is the span of the session's transcript that is the checkpoint's.
+func (m SessionMeta) Part() Span {
+	return Span{From: m.TranscriptStart, To: m.TranscriptEnd, Total: m.TranscriptLines}
+}
+
+// heldBytes is how much of a transcript is kept rather than read twice.
+const heldBytes = 16 << 20
+
+// Lines yields the lines of a span in order, each without its newline and with
+// its number; the line is valid only until yield returns. Where the total is
+// known, the segments before the span are not read. An error of yield ends it
+// and is returned as it is. A span that goes beyond the transcript ends with
+// it.
+func (t Transcript) Lines(ctx context.Context, repo *git.Repo, s Span, yield func(line []byte, n int) error) error {
+	r := lineReader{repo: repo, segments: t.Segments, span: s, yield: yield}
+	if s.Total > 0 && s.From > 0 {
+		if err := r.seek(ctx); err != nil {
+			return err
+		}
+	}
+	for !r.done() {
+		text, err := r.next(ctx)
+		if err != nil {
+			return fmt.Errorf("read segment %d: %w", r.at, err)
+		}
+		if err := r.split(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lineReader goes through the lines of segments.
+type lineReader struct {
+	repo     *git.Repo
+	segments []git.OID
+	span     Span
+	yield    func(line []byte, n int) error
+
+	at   int            // segment that comes next
+	line int            // number of its first line
+	held map[int][]byte // segments that are read already
+}
+
+func (r *lineReader) done() bool {
+	return r.at == len(r.segments) || r.span.To > 0 && r.line >= r.span.To
+}
+
+// next reads the segment that comes next.
+func (r *lineReader) next(ctx context.Context) ([]byte, error) {
+	text, ok := r.held[r.at]
+	delete(r.held, r.at)
+	if ok {
+		return text, nil
+	}
+	return readBlob(ctx, r.repo, r.segments[r.at])
+}
+
+// seek goes to the segment in which the span begins, by counting lines from
+// the end backward. A total that can't be true is not used.
+func (r *lineReader) seek(ctx context.Context) error {
+	r.held = map[int][]byte{}
+	first, bytesHeld := r.span.Total, 0
+	for i := len(r.segments) - 1; i >= 0; i-- {
+		text, err := readBlob(ctx, r.repo, r.segments[i])
+		if err != nil {
+			return fmt.Errorf("read segment %d: %w", i, err)
+		}
+		if bytesHeld += len(text); bytesHeld <= heldBytes {
+			r.held[i] = text
+		}
+		first -= countLines(text)
+		if first <= r.span.From && first >= 0 && (first == 0) == (i == 0) {
+			r.at, r.line = i, first
+			return nil
+		}
+		if first <= 0 {
+			return nil // the total is wrong: from the beginning, then
+		}
+	}
+	return nil
+}
+
+// split yields those of a segment's lines that are in the span.
+func (r *lineReader) split(text []byte) error {
+	last := r.at == len(r.segments)-1
+	r.at++
+	for len(text) > 0 || !last {
+		if r.span.To > 0 && r.line >= r.span.To {
+			return nil
+		}
+		line, rest, more := bytes.Cut(text, []byte{'\n'})
+		if r.line >= r.span.From {
+			if err := r.yield(line, r.line); err != nil {
+				return err
+			}
+		}
+		r.line++
+		if !more {
+			return nil
+		}
+		text = rest
+	}
+	return nil
+}
+
+// countLines counts the lines of a segment, of which the last has no newline.
+func countLines(text []byte) int { return bytes.Count(text, []byte{'\n'}) + 1 }
+
+// After is what the transcript has more than before, an earlier state of it:
+// the rest of it, from the segment where they part, and the line of that where
+// the new ones begin.
+func (t Transcript) After(ctx context.Context, repo *git.Repo, before Transcript) (Transcript, Span, error) {
+	same := 0
+	for same < min(len(t.Segments), len(before.Segments)) && t.Segments[same] == before.Segments[same] {
+		same++
+	}
+	rest := Transcript{Segments: t.Segments[same:]}
+	if same >= len(before.Segments) || len(rest.Segments) == 0 {
+		return rest, Span{}, nil
+	}
+	text, err := readBlob(ctx, repo, before.Segments[same])
+	if err != nil {
+		return Transcript{}, Span{}, fmt.Errorf("read segment %d: %w", same, err)
+	}
+	return rest, Span{From: countLines(bytes.TrimRight(text, "\n"))}, nil
+}

@@ -1,0 +1,141 @@
+package checkpoint_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// segmentsOf writes the lines as segments of so many each.
+func (f *fixture) segmentsOf(tb testing.TB, lines []string, each int) checkpoint.Transcript {
+	tb.Helper()
+	var t checkpoint.Transcript
+	for len(lines) > 0 {
+		n := min(each, len(lines))
+		oid, err := f.git.WriteBlob([]byte(strings.Join(lines[:n], "\n")))
+		must(tb, err)
+		t.Segments = append(t.Segments, oid)
+		lines = lines[n:]
+	}
+	return t
+}
+
+// linesIn collects what Lines yields.
+func (f *fixture) linesIn(tb testing.TB, t checkpoint.Transcript, s checkpoint.Span) []string {
+	tb.Helper()
+	var got []string
+	must(tb, t.Lines(tb.Context(), f.git, s, func(line []byte, n int) error {
+		got = append(got, fmt.Sprintf("%d %s", n, line))
+		return nil
+	}))
+	return got
+}
+
+func TestLinesOfASpan(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	const total = 11
+	lines := make([]string, total)
+	for i := range lines {
+		lines[i] = strings.Repeat("x", i%3) // some are empty
+	}
+	for each := range total + 2 {
+		transcript := f.segmentsOf(t, lines, each+1)
+		for from := range total + 2 {
+			for to := range total + 3 {
+				for _, known := range []int{0, total, total - 4, total + 4} {
+					var want []string
+					for i := from; i < total && (to == 0 || i < to); i++ {
+						want = append(want, fmt.Sprintf("%d %s", i, lines[i]))
+					}
+					got := f.linesIn(t, transcript, checkpoint.Span{From: from, To: to, Total: known})
+					if known == 0 || known == total {
+						if diff := cmp.Diff(want, got); diff != "" {
+							t.Fatalf("%d each, %d to %d, total %d:\n%s", each+1, from, to, known, diff)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestLinesBeforeASpanAreNotRead(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	transcript := f.segmentsOf(t, strings.Split("0 1 2 3 4 5 6 7", " "), 2)
+	transcript.Segments[0] = git.OID(strings.Repeat("1", 40)) // there is no such object
+	got := f.linesIn(t, transcript, checkpoint.Span{From: 3, To: 5, Total: 8})
+	if diff := cmp.Diff([]string{"3 3", "4 4"}, got); diff != "" {
+		t.Error(diff)
+	}
+	err := transcript.Lines(t.Context(), f.git, checkpoint.Span{From: 3}, func([]byte, int) error { return nil })
+	if !errors.Is(err, git.ErrMissing) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLinesEndWithTheLast(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	oid, err := f.git.WriteBlob([]byte("a\nb\n"))
+	must(t, err)
+	transcript := checkpoint.Transcript{Segments: []git.OID{oid}}
+	if diff := cmp.Diff([]string{"0 a", "1 b"}, f.linesIn(t, transcript, checkpoint.Span{})); diff != "" {
+		t.Error(diff)
+	}
+	stop := errors.New("stop")
+	if err := transcript.Lines(t.Context(), f.git, checkpoint.Span{}, func([]byte, int) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAfterAnEarlierState(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	lines := strings.Split("a b c d e f g", " ")
+	for before := range len(lines) + 1 {
+		old := f.segmentsOf(t, lines[:before], 3)
+		rest, span, err := f.segmentsOf(t, lines, 3).After(t.Context(), f.git, old)
+		must(t, err)
+		var got []string
+		must(t, rest.Lines(t.Context(), f.git, span, func(line []byte, _ int) error {
+			got = append(got, string(line))
+			return nil
+		}))
+		if strings.Join(got, " ") != strings.Join(lines[before:], " ") {
+			t.Errorf("after %d: %q", before, got)
+		}
+	}
+}
+
+func TestFindByPrefix(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "plain")
+	ids := []checkpoint.ID{"a1b2c3d4e5f6", "a1b2ffffffff", "a2b2ffffffff", "b00000000000"}
+	for _, id := range ids {
+		f.update(t, put(f, id, checkpoint.Slot{Meta: meta("s1")}))
+	}
+	trees, err := checkpoint.Trees(t.Context(), f.git)
+	must(t, err)
+	if len(trees) != 1 {
+		t.Fatalf("trees %v", trees)
+	}
+	tests := map[string][]checkpoint.ID{
+		"a1b2c3d4e5f6": ids[:1], "a1b2": ids[:2], "a1": ids[:2], "a": ids[:3], "": ids,
+		"c": nil, "A1": nil, "a1b2c3d4e5f60": nil, "../a": nil,
+	}
+	for prefix, want := range tests {
+		got, err := checkpoint.Find(t.Context(), f.git, trees[0], prefix)
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", prefix, diff)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// SessionSummary is what a model wrote about a session's part in a checkpoint:
+// the member summary of its metadata.
+type SessionSummary struct {
+	Intent    string    `json:"intent"`
+	Outcome   string    `json:"outcome"`
+	Learnings Learnings `json:"learnings"`
+	Friction  []string  `json:"friction"`
+	OpenItems []string  `json:"open_items"`
+}
+
+// Learnings are what the session found out.
+type Learnings struct {
+	Repo     []string  `json:"repo"`
+	Code     []Finding `json:"code"`
+	Workflow []string  `json:"workflow"`
+}
+
+// Finding is something about a place in the code.
+type Finding struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line,omitempty"`
+	EndLine int    `json:"end_line,omitempty"`
+	Finding string `json:"finding"`
+}
+
+// ParseSummary reads the member summary of a session's metadata; nil if there is
+// none that can be read. Its lists are never nil.
+func ParseSummary(raw json.RawMessage) *SessionSummary {
+	s := new(SessionSummary)
+	if len(raw) == 0 || json.Unmarshal(raw, s) != nil || s.Intent+s.Outcome == "" {
+		return nil
+	}
+	l := &s.Learnings
+	for _, list := range []*[]string{&s.Friction, &s.OpenItems, &l.Repo, &l.Workflow} {
+		*list = append([]string{}, *list...) // never null
+	}
+	l.Code = append([]Finding{}, l.Code...)
+	return s
+}
+
+// SetSummary puts a summary into the session's metadata in the checkpoint id in
+// v1Tree, and answers the new tree: ErrNotFound if it isn't there. Nothing else
+// changes. Only objects are written.
+func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn, s SessionSummary) (git.OID, error) {
+	tree, err := setSummary(ctx, repo, v1Tree, at, s)
+	if err != nil {
+		return "", fmt.Errorf("write summary of %s: %w", at.ID, err)
+	}
+	return tree, nil
+}
+
+// SessionIn names a session in a checkpoint.
+type SessionIn struct {
+	ID      ID
+	Session string
+}
+
+func setSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn, s SessionSummary) (git.OID, error) {
+	if _, err := ParseID(string(at.ID)); err != nil {
+		return "", err
+	}
+	d, err := readDirectory(ctx, repo, v1Tree, at.ID)
+	if err != nil {
+		return "", err
+	}
+	i := d.find(at.Session)
+	if i < 0 {
+		return "", ErrNotFound
+	}
+	meta := d.slots[i].meta
+	if meta.Summary, err = json.Marshal(s); err != nil {
+		return "", err
+	}
+	data, err := meta.encode()
+	if err != nil {
+		return "", err
+	}
+	oid, err := writeBlob(repo, data)
+	if err != nil {
+		return "", err
+	}
+	path := at.ID.Dir() + "/" + d.slots[i].name() + "/" + metadataFile
+	return repo.EditTree(ctx, v1Tree, []git.Edit{{Path: path, Mode: git.ModeFile, OID: oid}})
+}

@@ -1,0 +1,207 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// Files and folders of a task, in a session's directory in a shadow tree and in
+// a checkpoint.
+const (
+	tasksDir     = "tasks"
+	taskFile     = "checkpoint.json"
+	taskStepsDir = "checkpoints"
+)
+
+// ErrToolID means that an id can't name a folder.
+var ErrToolID = errors.New("invalid id of a tool use")
+
+// Task is a subagent's task on its way to the shadow branch, all of it redacted.
+type Task struct {
+	Session, ToolUse string
+	Strategy         string // empty for the usual one
+	Subject          string
+	// Files are what the session's metadata directory gets: see EndOfTask and
+	// StepOfTask.
+	Files []git.Edit
+}
+
+// TasksDir is the directory of a session's tasks in shadow trees.
+func TasksDir(sessionID string) string { return MetadataDir(sessionID) + "/" + tasksDir }
+
+// TaskDir is the directory of a task in shadow trees.
+func TaskDir(sessionID, toolUse string) string { return TasksDir(sessionID) + "/" + toolUse }
+
+// TaskEnd is what the last checkpoint of a task says.
+type TaskEnd struct {
+	Session string `json:"session_id"`
+	ToolUse string `json:"tool_use_id"`
+	// UUID is that of the line of the session's transcript with the result.
+	UUID  string `json:"checkpoint_uuid"`
+	Agent string `json:"agent_id"`
+}
+
+// Entry writes the file of a task's end, and answers its entry.
+func (e TaskEnd) Entry(repo *git.Repo) (git.TreeEntry, error) {
+	data, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		return git.TreeEntry{}, fmt.Errorf("encode task: %w", err)
+	}
+	oid, err := writeBlob(repo, data)
+	return git.TreeEntry{Mode: git.ModeFile, Name: taskFile, OID: oid}, err
+}
+
+// ReadTaskEnd reads the end of a task in a shadow tree, false if there is none.
+func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, toolUse string) (TaskEnd, bool, error) {
+	if valid := session.CheckID(sessionID) == nil && transcript.IsToolID(toolUse); !valid {
+		return TaskEnd{}, false, nil
+	}
+	entry, found, err := repo.Lookup(ctx, tree, TaskDir(sessionID, toolUse)+"/"+taskFile)
+	if err != nil || !found {
+		return TaskEnd{}, false, err
+	}
+	data, err := readBlob(ctx, repo, entry.OID)
+	if err != nil {
+		return TaskEnd{}, false, err
+	}
+	var end TaskEnd
+	whole := json.Unmarshal(data, &end) == nil // a damaged one is as good as none
+	return end, whole, nil
+}
+
+// EndOfTask writes what the last checkpoint of a task keeps: how it ended, the
+// subagent's transcript, and the session's as it is now. It answers the edits
+// for [Task.Files].
+func EndOfTask(repo *git.Repo, end TaskEnd, agent []git.OID, main Transcript) ([]git.Edit, error) {
+	dir := TaskDir(end.Session, end.ToolUse)
+	entry, err := end.Entry(repo)
+	if err != nil {
+		return nil, err
+	}
+	edits := []git.Edit{{Path: dir + "/" + entry.Name, Mode: entry.Mode, OID: entry.OID}}
+	for i, oid := range agent {
+		name := "agent-" + end.Agent + ".jsonl"
+		if i > 0 {
+			name = fmt.Sprintf("%s.%03d", name, i)
+		}
+		edits = append(edits, git.Edit{Path: dir + "/" + name, Mode: git.ModeFile, OID: oid})
+	}
+	segments, err := main.entries()
+	for _, e := range segments {
+		edits = append(edits, git.Edit{Path: MetadataDir(end.Session) + "/" + e.Name, Mode: e.Mode, OID: e.OID})
+	}
+	return edits, err
+}
+
+// TaskStep is what a checkpoint within a task says: what the subagent noted of
+// its plan.
+type TaskStep struct {
+	Tool    string          `json:"type"`
+	ToolUse string          `json:"tool_use_id"`
+	Time    time.Time       `json:"timestamp"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// StepOfTask writes the file of the n-th step of a task, from 1, and answers
+// the edits for [Task.Files].
+func StepOfTask(repo *git.Repo, sessionID string, n int, step TaskStep) ([]git.Edit, error) {
+	data, err := json.MarshalIndent(step, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode step of a task: %w", err)
+	}
+	oid, err := writeBlob(repo, data)
+	name := fmt.Sprintf("%03d-%s.json", n, step.ToolUse)
+	return []git.Edit{{Path: path.Join(TaskDir(sessionID, step.ToolUse), taskStepsDir, name), Mode: git.ModeFile, OID: oid}}, err
+}
+
+// WriteTask makes the shadow commit of a task: at.Tree with the edits and the
+// task's files. It writes objects only. It answers false, and makes no commit,
+// if nothing differs from the tip.
+func WriteTask(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, t Task, by git.Signature) (git.OID, bool, error) {
+	if err := session.CheckID(t.Session); err != nil {
+		return "", false, fmt.Errorf("write task checkpoint: %w", err)
+	}
+	if !transcript.IsToolID(t.ToolUse) {
+		return "", false, fmt.Errorf("write task checkpoint: %w: %.40q", ErrToolID, t.ToolUse)
+	}
+	return commitShadow(ctx, repo, at, slices.Concat(edits, t.Files), git.Commit{Author: by, Committer: by, Message: taskMessage(t)})
+}
+
+// taskMessage is the message of a task's shadow commit.
+func taskMessage(t Task) string {
+	return shadowMessage(t.Subject, TaskKey+": "+TaskDir(t.Session, t.ToolUse), t.Session, t.Strategy)
+}
+
+// TaskOf answers the tool use that the value of a trailer with TaskKey names,
+// on the shadow branch or the metadata branch; false if it names none.
+func TaskOf(dir string) (toolUse string, ok bool) {
+	_, rest, found := strings.Cut(dir, "/"+tasksDir+"/")
+	toolUse, _, _ = strings.Cut(rest, "/")
+	return toolUse, found && transcript.IsToolID(toolUse)
+}
+
+// Subject parts of task commits.
+const (
+	subjectText = 60
+	subjectID   = 12
+)
+
+// EndSubject is the subject of a task's last checkpoint.
+func EndSubject(kind, description, toolUse string) string {
+	id, description := shortID(toolUse), shorten(oneLine(description), subjectText)
+	switch {
+	case kind != "" && description != "":
+		return fmt.Sprintf("Completed '%s' agent: %s (%s)", oneLine(kind), description, id)
+	case kind != "":
+		return fmt.Sprintf("Completed '%s' agent (%s)", oneLine(kind), id)
+	case description != "":
+		return fmt.Sprintf("Completed agent: %s (%s)", description, id)
+	default:
+		return "Task: " + id
+	}
+}
+
+// Todo is an item of a subagent's plan.
+type Todo struct {
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
+
+// StepSubject is the subject of the n-th checkpoint within a task.
+func StepSubject(todos []Todo, n int, toolUse string) string {
+	id, last := shortID(toolUse), ""
+	for _, t := range todos {
+		if t.Status == "completed" && t.Content != "" {
+			last = shorten(oneLine(t.Content), subjectText)
+		}
+	}
+	switch {
+	case last != "":
+		return fmt.Sprintf("%s (%s)", last, id)
+	case len(todos) > 0:
+		return fmt.Sprintf("Planning: %d todos (%s)", len(todos), id)
+	default:
+		return fmt.Sprintf("Checkpoint #%d: %s", n, id)
+	}
+}
+
+func shortID(toolUse string) string { return toolUse[:min(len(toolUse), subjectID)] }
+
+// shorten cuts a text to so many code points, the dots that say so included.
+func shorten(text string, most int) string {
+	const dots = "..."
+	if cutRunes(text, most) == text {
+		return text
+	}
+	return cutRunes(text, most-len(dots)) + dots
+}

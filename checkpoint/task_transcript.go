@@ -1,0 +1,54 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// StoreAgent stores the first size bytes of a subagent's transcript, redacted,
+// as blobs of whole lines that other versions can read. What ctx has no time
+// for is left out, and a last line says so.
+func StoreAgent(ctx context.Context, repo *git.Repo, redact Redactor, path string, size int64) ([]git.OID, error) {
+	var chunks []git.OID
+	var text bytes.Buffer
+	flush := func() error {
+		oid, err := writeBlob(repo, text.Bytes())
+		chunks = append(chunks, oid)
+		text.Reset()
+		return err
+	}
+	var done int64
+	add := func(line []byte, end int64) error {
+		stored := redact.Line(transcript.Stored(line))
+		if len(stored) > maxLine {
+			stored = omitted(len(line))
+		}
+		if text.Len() > 0 && text.Len()+1+len(stored) > maxLine {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if text.Len() > 0 {
+			text.WriteByte('\n')
+		}
+		text.Write(stored)
+		done = end
+		return nil
+	}
+	err := transcript.Lines(ctx, path, 0, size, add)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = add(omitted(int(size-done)), size)
+	}
+	if err == nil && text.Len() > 0 {
+		err = flush()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store transcript of a subagent: %w", err)
+	}
+	return chunks, nil
+}

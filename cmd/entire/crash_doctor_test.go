@@ -1,0 +1,81 @@
+//go:build faults
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// TestCrashDoctor stops `entire doctor -f`, and its undo, at every write. Done
+// again it comes to the same, and what is pending is pending still.
+func TestCrashDoctor(t *testing.T) {
+	t.Parallel()
+	bin := buildFaulty(t)
+	for name, args := range map[string][]string{"fix": {"doctor", "-f"}, "undo": {"doctor", "--undo", "-f"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := filepath.Join(t.TempDir(), "root")
+			p := doctorScene(t, root, bin)
+			if name == "undo" {
+				p.Entire("doctor", "-f")
+			}
+			kept := root + ".kept"
+			copyAll(t, root, kept)
+			points := 0
+			for step := 1; stopDoctor(p, args, step); step++ {
+				points++
+				where := fmt.Sprintf("stopped at step %d", step)
+				if out := (testkit.Call{Dir: p.Dir, Env: p.Env, Name: "entire", Args: []string{"doctor", "-f"}}).Run(t); out.Code != 0 {
+					t.Errorf("%s: exit %d: %s%s", where, out.Code, out.Stdout, out.Stderr)
+				}
+				if got := strings.Join(p.pending("main"), " "); got != "b.txt" {
+					t.Errorf("%s: pending %q", where, got)
+				}
+				if faults := testkit.Faults(t, p.Repo); len(faults) > 0 {
+					t.Errorf("%s: %v", where, faults)
+				}
+				copyAll(t, kept, root)
+				if t.Failed() {
+					return
+				}
+			}
+			t.Logf("%d points", points)
+			if points < 10 {
+				t.Errorf("only %d points", points)
+			}
+		})
+	}
+}
+
+// stopDoctor runs the command, to be killed at its step, and says whether it was.
+func stopDoctor(p *play, args []string, step int) bool {
+	mark := filepath.Join(p.root, "mark")
+	testkit.Call{Dir: p.Dir, Name: "entire", Args: args, Env: p.Env.With(
+		fmt.Sprintf("ENTIRE_FAULT=crash:%d", step), "ENTIRE_FAULT_IN=doctor", "ENTIRE_FAULT_MARK="+mark)}.Run(p.TB)
+	_, err := os.Lstat(mark)
+	_ = os.Remove(mark)
+	return err == nil
+}
+
+// doctorScene is a repository with a turn that never ended and a checkpoint that
+// was lost.
+func doctorScene(t *testing.T, root, bin string) *play {
+	t.Helper()
+	p := newPlay(t, root, bin, "plain")
+	p.main().Start("startup")
+	p.turn("main", "a.txt")
+	p.Git("add", "a.txt")
+	p.Git("commit", "-q", "-m", "a")
+	p.Git("update-ref", testkit.Branch, testkit.Branch+"~1")
+	p.main().Live()
+	p.main().Prompt("Please go on.")
+	p.writes("main", "b.txt")
+	p.main().Die()
+	return p
+}

@@ -1,0 +1,100 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+// Summarizing is the variable that is set for the program that Ask starts, so
+// that hooks which run in it all the same do nothing.
+const Summarizing = "ENTIRE_SUMMARIZING"
+
+// ErrAnswer means that the program gave no answer that can be used.
+var ErrAnswer = errors.New("unusable answer")
+
+const (
+	// askTimeout bounds a question.
+	askTimeout = 2 * time.Minute
+	// maxAnswer bounds what the program may print.
+	maxAnswer = 1 << 20
+)
+
+// Ask puts a prompt to a model through the user's own program, claude, and
+// answers what the model says. The model has no tools, no settings and no
+// hooks, no session is kept, and the program runs outside the project. environ
+// is the user's environment. The error is proc.ErrNoProgram if there is no such
+// program; it costs tokens otherwise, and takes two minutes at most.
+func Ask(ctx context.Context, environ []string, prompt string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	out, err := proc.Run{
+		Path: "claude", Dir: os.TempDir(), Env: askEnviron(environ),
+		Stdin: strings.NewReader(prompt), Limit: maxAnswer,
+		Args: []string{
+			"--print", "--output-format", "json", "--model", "sonnet", "--tools", "", "--no-session-persistence",
+			"--setting-sources", "", "--settings", `{"disableAllHooks":true}`,
+		},
+	}.Output(ctx)
+	said, unusable := decodeAnswer(out)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "", fmt.Errorf("claude gave no answer in time: %w", err)
+	case unusable == nil && said.Failed:
+		line, _, _ := strings.Cut(strings.TrimSpace(said.Text), "\n")
+		return "", fmt.Errorf("%w: claude says %.200q", ErrAnswer, line)
+	case err != nil:
+		return "", err
+	case unusable != nil:
+		return "", fmt.Errorf("%w: %w", ErrAnswer, unusable)
+	default:
+		return said.Text, nil
+	}
+}
+
+// result is the object that the program prints, in some versions as the last of
+// a list.
+type result struct {
+	Type   string `json:"type"`
+	Failed bool   `json:"is_error"`
+	Text   string `json:"result"`
+}
+
+func decodeAnswer(out []byte) (result, error) {
+	var list []result
+	if json.Unmarshal(out, &list) != nil {
+		list = make([]result, 1)
+		if err := json.Unmarshal(out, &list[0]); err != nil {
+			return result{}, err
+		}
+	}
+	i := slices.IndexFunc(list, func(r result) bool { return r.Type == "result" })
+	if i < 0 {
+		return result{}, errors.New("claude printed no result")
+	}
+	return list[i], nil
+}
+
+// askEnviron is the environment without what belongs to this repository, or to
+// the session that runs us.
+func askEnviron(environ []string) []string {
+	session := []string{
+		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",
+		"CLAUDE_PROJECT_DIR", "CLAUDE_ENV_FILE", "CLAUDE_PID", "CLAUDE_PLUGIN_ROOT", "CLAUDE_CODE_REMOTE",
+	}
+	env := make([]string, 0, len(environ)+1)
+	for _, e := range environ {
+		name, _, _ := strings.Cut(e, "=")
+		if !strings.HasPrefix(name, "GIT_") && !slices.Contains(session, name) {
+			env = append(env, e)
+		}
+	}
+	return append(env, Summarizing+"=1")
+}

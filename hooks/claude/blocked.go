@@ -1,0 +1,57 @@
+package claude
+
+import (
+	"encoding/json"
+	"os"
+
+	"github.com/tailscale/hujson"
+)
+
+// Block is a setting that keeps the agent from running the hooks of a project.
+type Block struct{ File, Key string }
+
+// Blocked looks for such settings in files, which are the user's and the
+// project's, and in managed, which are the administrator's. A file that isn't
+// there, or that can't be read, says nothing.
+func Blocked(files, managed []string) []Block {
+	var found []Block
+	for _, path := range managed {
+		if set := readSwitches(path); set.OnlyManaged {
+			found = append(found, Block{path, "allowManagedHooksOnly"})
+		}
+	}
+	for _, list := range [][]string{managed, files} {
+		for _, path := range list {
+			if set := readSwitches(path); set.Off {
+				found = append(found, Block{path, "disableAllHooks"})
+			}
+		}
+	}
+	return found
+}
+
+// switches are the settings that turn hooks off.
+type switches struct {
+	Off         bool `json:"disableAllHooks"`
+	OnlyManaged bool `json:"allowManagedHooksOnly"`
+}
+
+func readSwitches(path string) switches {
+	var set switches
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return set
+	}
+	if plain, err := hujson.Standardize(data); err == nil {
+		data = plain
+	}
+	if json.Unmarshal(data, &set) != nil {
+		return switches{}
+	}
+	return set
+}
+
+// ManagedFiles are where an administrator's settings stand on this system.
+func ManagedFiles() []string {
+	return []string{"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"}
+}

@@ -1,0 +1,109 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// toolPayload is what Claude Code tells the hooks of tools and of subagents.
+type toolPayload struct {
+	PromptID     string          `json:"prompt_id"`
+	ToolUseID    string          `json:"tool_use_id"`
+	ToolName     string          `json:"tool_name"`
+	ToolInput    json.RawMessage `json:"tool_input"`
+	ToolResponse json.RawMessage `json:"tool_response"`
+	AgentID      string          `json:"agent_id"`
+	AgentType    string          `json:"agent_type"`
+}
+
+// Task is what the payload of the hook verb tells of a subagent. What isn't
+// shaped as expected counts as not told.
+func (p Payload) Task(verb string) strategy.TaskEvent {
+	switch verb {
+	case "pre-task":
+		return p.call()
+	case "post-task":
+		t := p.call()
+		var response struct {
+			Agent string `json:"agentId"`
+			Async bool   `json:"isAsync"`
+		}
+		if json.Unmarshal(p.ToolResponse, &response) == nil {
+			t.Agent, t.Background = response.Agent, response.Async
+		}
+		return t
+	case "subagent-stop":
+		if p.AgentType == "" { // the agent's own work on the conversation
+			return strategy.TaskEvent{}
+		}
+		return strategy.TaskEvent{Agent: p.AgentID}
+	case "post-todo":
+		return strategy.TaskEvent{Agent: p.AgentID, Unnamed: p.AgentID == "" && p.PromptID == "", Step: p.step()}
+	default:
+		return strategy.TaskEvent{}
+	}
+}
+
+// call is the call that starts a subagent.
+func (p Payload) call() strategy.TaskEvent {
+	var input struct {
+		Type        string `json:"subagent_type"`
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
+	return strategy.TaskEvent{ToolUse: p.ToolUseID, Type: input.Type, Description: input.Description}
+}
+
+// step is what the subagent noted of its plan.
+func (p Payload) step() strategy.TaskStep {
+	var input struct {
+		Todos []checkpoint.Todo `json:"todos"`
+	}
+	_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
+	s := strategy.TaskStep{Tool: p.ToolName, Todos: input.Todos}
+	var line bytes.Buffer
+	if json.Compact(&line, p.ToolInput) == nil && line.Len() > 0 {
+		s.Input = line.Bytes()
+	}
+	return s
+}
+
+// taskStarted and taskEnded are what other versions print, for whoever reads
+// the agent's log of its hooks.
+func taskStarted(in strategy.Input) []byte {
+	return taskLines("PreToolUse", [][2]string{
+		{"Session ID", in.SessionID}, {"Tool Use ID", in.Task.ToolUse}, {"Transcript", in.Transcript},
+	})
+}
+
+func taskEnded(in strategy.Input) []byte {
+	lines := [][2]string{
+		{"Session ID", in.SessionID},
+		{"Tool Use ID", in.Task.ToolUse},
+		{"Agent ID", "(none)"},
+		{"Transcript", in.Transcript},
+		{"Subagent Transcript", "(none)"},
+	}
+	if in.Task.Agent != "" {
+		lines[2][1] = in.Task.Agent
+		if file, found := transcript.FindAgent(in.Transcript, in.Task.Agent); found {
+			lines[4][1] = file.Path
+		}
+	}
+	return taskLines("PostToolUse", lines)
+}
+
+func taskLines(event string, lines [][2]string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "[entire] %s[Task] hook invoked\n", event)
+	for _, line := range lines {
+		fmt.Fprintf(&b, "  %s: %s\n", line[0], strings.ToValidUTF8(line[1], "\uFFFD"))
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,117 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// PathCommit is a commit of some paths.
+type PathCommit struct {
+	// Paths are committed as they are in the working tree. The index or HEAD
+	// must have each of them.
+	Paths   []string
+	Message string
+	Env     []string // on top of the user's
+}
+
+// CommitPaths lets git commit paths on the branch that is checked out, and
+// nothing else that is staged. It is the user's own commit: git runs in their
+// environment, with their hooks, identity and signing key. But nobody can be
+// asked: it has no terminal and no editor. When ctx ends, git and all that it
+// started are ended.
+func (r *Repo) CommitPaths(ctx context.Context, c PathCommit) error {
+	if err := disk.Step("commit", r.Root); err != nil {
+		return err
+	}
+	args := append([]string{"commit", "--quiet", "--only", "--cleanup=whitespace", "--message=" + c.Message}, pathsFromStdin()...)
+	return r.unlocked(ctx, func() error {
+		cmd, stderr := r.command(ctx, request{args: args, stdin: pathspecs(c.Paths)})
+		cmd.Env = slices.Concat(r.userEnviron(), []string{"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0"}, c.Env)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+		err := cmd.Run()
+		if ctx.Err() != nil && cmd.Process != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what didn't heed the first
+		}
+		if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+			return processError(ctx, args, stderr, err)
+		}
+		return nil
+	})
+}
+
+// userEnviron is the environment that git has when the user calls it, less what
+// would lead it to another repository or let it ask at a terminal.
+func (r *Repo) userEnviron() []string {
+	env := slices.DeleteFunc(r.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
+	return append(env, r.explicitEnviron()...)
+}
+
+// IntendToAdd lets the index know of untracked files, without their contents,
+// so that CommitPaths can have them. In a sparse checkout they may lie outside.
+func (r *Repo) IntendToAdd(ctx context.Context, paths []string) error {
+	err := r.editIndex(ctx, paths, "add", "--intent-to-add")
+	if _, failed := errors.AsType[*ExitError](err); failed && r.has("info/sparse-checkout") {
+		return r.editIndex(ctx, paths, "add", "--intent-to-add", "--sparse")
+	}
+	return err
+}
+
+// Unstage makes paths in the index what they are in HEAD.
+func (r *Repo) Unstage(ctx context.Context, paths []string) error {
+	return r.editIndex(ctx, paths, "reset", "--quiet")
+}
+
+// editIndex runs a command that writes the user's index.
+func (r *Repo) editIndex(ctx context.Context, paths []string, command ...string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	if err := disk.Step("index", r.GitDir); err != nil {
+		return err
+	}
+	return r.unlocked(ctx, func() error {
+		_, err := r.run(ctx, request{args: append(command, pathsFromStdin()...), stdin: pathspecs(paths)})
+		return err
+	})
+}
+
+// unlocked does what needs the index, and again for a while as long as another
+// git process has its lock: an editor that asks for the status has it for a
+// moment.
+func (r *Repo) unlocked(ctx context.Context, do func() error) error {
+	const tries, pause = 10, 100 * time.Millisecond
+	for n := 1; ; n++ {
+		err := do()
+		exit, failed := errors.AsType[*ExitError](err)
+		if !failed || n == tries || !strings.Contains(exit.Stderr, "index.lock") {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("git %s: %w", subcommand(exit.Args), context.Cause(ctx))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// pathsFromStdin are the options with which a command reads pathspecs.
+func pathsFromStdin() []string { return []string{"--pathspec-from-file=-", "--pathspec-file-nul"} }
+
+// pathspecs are paths that git takes literally. Each says so itself: the option
+// that says it for all would be handed on to the user's hooks.
+func pathspecs(paths []string) *strings.Reader {
+	var b strings.Builder
+	for _, p := range paths {
+		b.WriteString(":(top,literal)" + p + "\x00")
+	}
+	return strings.NewReader(b.String())
+}

@@ -1,0 +1,128 @@
+package git_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// commitBox is a repository with a commit and a pre-commit hook.
+func commitBox(t *testing.T, hook string) (s *sandbox, dir string, repo *git.Repo) {
+	t.Helper()
+	s = newSandbox(t)
+	dir = s.mkdir("repo")
+	s.git(dir, "init", "-q", "-b", "main")
+	s.write(dir, "old", "old\n")
+	s.write(dir, "oldest", "oldest\n")
+	s.git(dir, "add", ".")
+	s.git(dir, "commit", "-q", "-m", "first")
+	if hook != "" {
+		path := filepath.Join(dir, ".git", "hooks", "pre-commit")
+		s.write(dir, ".git/hooks/pre-commit", "#!/bin/sh\n"+hook+"\n")
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s, dir, s.open(dir)
+}
+
+func TestCommitPathsTakesThemAlone(t *testing.T) {
+	t.Parallel()
+	s, dir, repo := commitBox(t, "")
+	s.write(dir, "staged", "by the user\n")
+	s.git(dir, "add", "staged")
+	s.write(dir, "old", "changed\n")
+	s.write(dir, "oldest", "changed too\n")
+	s.write(dir, "new*", "new\n")
+	s.write(dir, "newer", "not asked for\n")
+	if err := repo.IntendToAdd(t.Context(), []string{"new*"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := repo.CommitPaths(t.Context(), git.PathCommit{Paths: []string{"old", "new*"}, Message: "# --amend\n\nx"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "# --amend\n\nx\n\n\nnew*\nold"
+	if diff := cmp.Diff(want, s.git(dir, "log", "-1", "--name-only", "--format=%B")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(" M oldest\nA  staged\n?? newer", s.git(dir, "status", "--porcelain")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnstageTakesBackAnIntent(t *testing.T) {
+	t.Parallel()
+	s, dir, repo := commitBox(t, "echo no >&2; exit 1")
+	s.write(dir, "new", "new\n")
+	if err := repo.IntendToAdd(t.Context(), []string{"new"}); err != nil {
+		t.Fatal(err)
+	}
+	err := repo.CommitPaths(t.Context(), git.PathCommit{Paths: []string{"new"}, Message: "x"})
+	if exit, ok := errors.AsType[*git.ExitError](err); !ok || strings.TrimSpace(exit.Stderr) != "no" {
+		t.Errorf("error %v", err)
+	}
+	if err := repo.Unstage(t.Context(), []string{"new"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.git(dir, "status", "--porcelain"); got != "?? new" {
+		t.Errorf("status %q", got)
+	}
+}
+
+func TestCommitPathsEndsWhatHangs(t *testing.T) {
+	t.Parallel()
+	s, dir, repo := commitBox(t, `trap '' TERM; sleep 1000 & echo $! > child; wait; sleep 1000`)
+	s.write(dir, "old", "changed\n")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	err := repo.CommitPaths(ctx, git.PathCommit{Paths: []string{"old"}, Message: "x"})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("error %v", err)
+	}
+	if got := s.git(dir, "status", "--porcelain", "old"); got != " M old" {
+		t.Errorf("status %q", got)
+	}
+	locks, err := filepath.Glob(filepath.Join(dir, ".git", "*.lock"))
+	if err != nil || len(locks) > 0 {
+		t.Errorf("left behind: %v %v", locks, err)
+	}
+	child, err := os.ReadFile(filepath.Join(dir, "child"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(string(child)), "stat")); err == nil && !strings.Contains(string(state), ") Z ") {
+		t.Errorf("what the hook started goes on: %s", state)
+	}
+}
+
+func TestCommitPathsWaitsForTheIndex(t *testing.T) {
+	t.Parallel()
+	s, dir, repo := commitBox(t, "")
+	s.write(dir, "old", "changed\n")
+	s.write(dir, ".git/index.lock", "")
+	freed := time.AfterFunc(250*time.Millisecond, func() { _ = os.Remove(filepath.Join(dir, ".git", "index.lock")) })
+	defer freed.Stop()
+	if err := repo.CommitPaths(t.Context(), git.PathCommit{Paths: []string{"old"}, Message: "x"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOperationName(t *testing.T) {
+	t.Parallel()
+	for want, op := range map[string]git.Operation{
+		"": {}, "rebase": {Rebase: true, CherryPick: true}, "git am": {Apply: true}, "cherry-pick": {CherryPick: true},
+		"revert": {Revert: true}, "merge": {Squash: true}, "bisect": {Bisect: true},
+	} {
+		if got := op.Name(); got != want {
+			t.Errorf("%+v: %q", op, got)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Errors of Push and Fetch.
+var (
+	// ErrDiverged means that the remote's branch has commits that the one
+	// pushed lacks, or was moved meanwhile: fetch, and try again.
+	ErrDiverged = errors.New("the remote has commits that are missing here")
+	// ErrNoRemoteRef means that the remote has no such ref.
+	ErrNoRemoteRef = errors.New("the remote has no such branch")
+)
+
+// RemoteError is a push or fetch that git gave up.
+type RemoteError struct {
+	// Reason is one line, without user names and passwords of URLs.
+	Reason string
+	cause  error
+}
+
+func (e *RemoteError) Error() string { return e.Reason }
+
+// Unwrap answers ErrDiverged, ErrNoRemoteRef or nil.
+func (e *RemoteError) Unwrap() error { return e.cause }
+
+// Pushed is what a push has done.
+type Pushed struct {
+	// Changed says that the remote's ref has moved.
+	Changed bool
+	// From is the commit, perhaps abbreviated, at which the remote's ref was;
+	// empty if it is new.
+	From string
+}
+
+// Push sends one refspec to a remote's name or URL, without hooks and without
+// asking anybody. Only it and Fetch may use the network.
+func (r *Repo) Push(ctx context.Context, remote, refspec string) (Pushed, error) {
+	out, err := r.remote(ctx, request{args: []string{
+		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"--", remote, refspec,
+	}})
+	return pushed(string(out), err)
+}
+
+// Fetch gets refspecs from a remote's name or URL, without tags and without
+// asking anybody. In a partial clone it leaves out what the clone leaves out.
+func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) error {
+	args := []string{
+		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--", remote,
+	}
+	_, err := r.remote(ctx, request{args: append(args, refspecs...)})
+	return err
+}
+
+// PushURL is where a push to the remote's name or URL goes, by all of git's
+// rules about it; of several places their lines.
+func (r *Repo) PushURL(ctx context.Context, remote string) (string, error) {
+	out, err := r.Run(ctx, "remote", "get-url", "--push", "--all", "--", remote)
+	if _, unknown := errors.AsType[*ExitError](err); unknown {
+		return remote, nil // no remote's name
+	}
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// remote runs a git command that talks to a remote.
+func (r *Repo) remote(ctx context.Context, q request) ([]byte, error) {
+	if err := disk.Step(subcommand(q.args), r.CommonDir); err != nil {
+		return nil, err
+	}
+	q.env, q.network, q.alone = r.silence(ctx), true, true
+	out, err := r.run(ctx, q)
+	exit, failed := errors.AsType[*ExitError](err)
+	if !failed {
+		return out, err
+	}
+	failure := &RemoteError{Reason: reason(exit.Stderr)}
+	if strings.Contains(exit.Stderr, "couldn't find remote ref") {
+		failure.cause = ErrNoRemoteRef
+	}
+	return out, failure
+}
+
+// silence is the environment in which neither git nor ssh, nor a helper of
+// theirs, asks for a password or opens a window. How the user's own ssh command
+// behaves is the user's business.
+func (r *Repo) silence(ctx context.Context) []string {
+	env := []string{"GIT_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
+	r.sshOnce.Do(func() { r.ownSSH = r.findSSH(ctx) })
+	if !r.ownSSH {
+		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	return env
+}
+
+// findSSH says whether the user has an ssh command, or if that can't be known.
+func (r *Repo) findSSH(ctx context.Context) bool {
+	for _, e := range r.environ() {
+		if strings.HasPrefix(e, "GIT_SSH=") || strings.HasPrefix(e, "GIT_SSH_COMMAND=") {
+			return true
+		}
+	}
+	own, err := r.Config(ctx, `^core\.sshcommand$`)
+	return err != nil || len(own) > 0
+}
+
+// isolate starts the command without a terminal to ask at, and ends it together
+// with what it started: ssh would wait on, long after git is gone.
+func isolate(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+}
+
+// pushed reads what git push --porcelain prints of the one ref that it was
+// asked to push: a flag, the refs, and what has happened.
+func pushed(out string, err error) (Pushed, error) {
+	for line := range strings.Lines(out) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 3 { //nolint:mnd // as above
+			continue
+		}
+		switch flag, summary := fields[0], fields[2]; flag {
+		case "=":
+			return Pushed{}, err
+		case "!":
+			return Pushed{}, rejected(summary, err)
+		default:
+			from, _, _ := strings.Cut(summary, "..")
+			if strings.HasPrefix(from, "[") {
+				from = ""
+			}
+			return Pushed{Changed: true, From: from}, err
+		}
+	}
+	return Pushed{}, err
+}
+
+// rejected is the error of a ref that was not pushed. Two pushes that meet are
+// refused by the remote in other words than one that comes late.
+func rejected(summary string, err error) error {
+	failure, ok := errors.AsType[*RemoteError](err)
+	if !ok {
+		return err
+	}
+	behind := strings.HasPrefix(summary, "[rejected]")
+	for _, race := range []string{"cannot lock ref", "failed to update ref", "incorrect old value"} {
+		behind = behind || strings.Contains(summary, race)
+	}
+	if behind {
+		failure.cause = ErrDiverged
+	}
+	failure.Reason = summary
+	return failure
+}
+
+// reason is the line of git's stderr that says what went wrong: the first that
+// is no advice.
+func reason(stderr string) string {
+	best := ""
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		lower := strings.ToLower(line)
+		switch {
+		case line == "", line == "remote:", strings.HasPrefix(lower, "warning:"), strings.HasPrefix(lower, "hint:"):
+		case best == "":
+			best = line
+		}
+	}
+	if best == "" {
+		best = "git says no more"
+	}
+	return HideURL(best)
+}
+
+// HideURL takes user names and passwords out of the URLs in a text.
+func HideURL(text string) string {
+	return regexp.MustCompile(`://[^/\s]*@`).ReplaceAllString(text, "://")
+}
+
+// FetchMissing gets, in a partial clone, the objects of a commit's tree that
+// were left out when the commit was fetched from the remote. Elsewhere none are
+// missing.
+func (r *Repo) FetchMissing(ctx context.Context, remote, commit string) error {
+	partial, err := r.Config(ctx, `^remote\..*\.promisor$`)
+	if err != nil || len(partial) == 0 {
+		return err
+	}
+	out, err := r.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", "--end-of-options", commit, "--")
+	if err != nil {
+		return err
+	}
+	var missing strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if oid, ok := strings.CutPrefix(line, "?"); ok {
+			missing.WriteString(oid)
+		}
+	}
+	if missing.Len() == 0 {
+		return nil
+	}
+	_, err = r.remote(ctx, request{stdin: strings.NewReader(missing.String()), args: []string{
+		"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+		"--no-auto-maintenance", "--filter=blob:none", "--recurse-submodules=no", "--stdin", "--", remote,
+	}})
+	return err
+}

@@ -1,0 +1,191 @@
+package git_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+const mainRef = "refs/heads/main:refs/heads/main"
+
+// remoted is a repository "r" with an empty remote "r.git".
+func (s *sandbox) remoted() *git.Repo {
+	s.t.Helper()
+	dir := s.init("r")
+	s.git(s.dir, "init", "-q", "--bare", s.path("r.git"))
+	s.git(dir, "remote", "add", "origin", s.path("r.git"))
+	return s.open(dir)
+}
+
+// executable writes a shell script.
+func (s *sandbox) executable(name, script string) {
+	s.t.Helper()
+	s.write(s.dir, name, "#!/bin/sh\n"+script+"\n")
+	if err := os.Chmod(s.path(name), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestPush(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.remoted()
+	s.git(r.Root, "tag", "-a", "-m", "tag", "v1")
+	s.git(r.Root, "config", "push.followTags", "true")
+	s.executable("r/.git/hooks/pre-push", "exit 1")
+	first := must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
+	again := must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
+	if got := s.git(s.path("r.git"), "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
+		t.Errorf("pushed %s", got)
+	}
+	was := s.git(r.Root, "rev-parse", "HEAD")
+	s.git(r.Root, "commit", "-q", "--allow-empty", "-m", "more")
+	more := must[git.Pushed](t)(r.Push(t.Context(), s.path("r.git"), mainRef))
+	if more.From != "" && strings.HasPrefix(was, more.From) {
+		more.From = "the first"
+	}
+	want := []git.Pushed{{Changed: true}, {}, {Changed: true, From: "the first"}}
+	if diff := cmp.Diff(want, []git.Pushed{first, again, more}); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := r.Push(t.Context(), "--all", "x"); err == nil {
+		t.Error("an option was taken for a remote")
+	}
+}
+
+func TestPushSaysWhyItFailed(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.remoted()
+	must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
+	s.git(r.Root, "commit", "-q", "--amend", "--allow-empty", "-m", "another")
+	if _, err := r.Push(t.Context(), "origin", mainRef); !errors.Is(err, git.ErrDiverged) {
+		t.Errorf("not known as diverged: %v", err)
+	}
+	s.executable("r.git/hooks/pre-receive", "echo no >&2; exit 1")
+	_, err := r.Push(t.Context(), "origin", "refs/heads/main:refs/heads/other")
+	if err == nil || errors.Is(err, git.ErrDiverged) || err.Error() != "[remote rejected] (pre-receive hook declined)" {
+		t.Errorf("refused by a hook: %v", err)
+	}
+	_, err = r.Push(t.Context(), "https://ada:hunter2@localhost:1/x.git", mainRef)
+	if err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("a password is shown: %v", err)
+	}
+}
+
+func TestFetch(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.remoted()
+	must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
+	if err := r.Fetch(t.Context(), "origin", "+refs/heads/main:refs/entire/fetched/x"); err != nil {
+		t.Fatal(err)
+	}
+	if c := must[git.Commit](t)(r.Commit(t.Context(), "refs/entire/fetched/x")); string(c.OID) != s.git(r.Root, "rev-parse", "HEAD") {
+		t.Errorf("fetched %s", c.OID)
+	}
+	if err := r.Fetch(t.Context(), "origin", "refs/heads/none:refs/entire/fetched/x"); !errors.Is(err, git.ErrNoRemoteRef) {
+		t.Errorf("a branch that isn't there: %v", err)
+	}
+}
+
+// TestFetchMissing: a partial clone has a branch without its contents.
+func TestFetchMissing(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	origin := s.init("origin")
+	s.git(origin, "config", "uploadpack.allowFilter", "true")
+	s.git(origin, "checkout", "-q", "-b", "side")
+	s.write(origin, "d/b", "b\n")
+	s.git(origin, "add", "d")
+	s.git(origin, "commit", "-q", "-m", "side")
+	s.git(origin, "checkout", "-q", "main")
+	s.git(s.dir, "clone", "-q", "--filter=blob:none", "file://"+origin, s.path("part"))
+	r := s.open(s.path("part"))
+	const name = "origin/side:d/b"
+	if _, err := r.Read(t.Context(), name); err == nil {
+		t.Skip("this git doesn't leave it out")
+	}
+	for range 2 {
+		if err := r.FetchMissing(t.Context(), "origin", "origin/side"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := must[git.Object](t)(r.Read(t.Context(), name)); string(got.Data) != "b\n" {
+		t.Errorf("%q", got.Data)
+	}
+	if err := s.open(origin).FetchMissing(t.Context(), "origin", "main"); err != nil {
+		t.Errorf("in a whole repository: %v", err)
+	}
+}
+
+// TestARemoteThatDoesNotAnswerIsLeft, and with it the ssh that waits for it: it
+// holds the pipe open as long as it runs.
+func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	pipe := s.path("pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.executable("ssh", "exec sleep 1000 > "+pipe)
+	s.env = append(s.env, "GIT_SSH="+s.path("ssh"))
+	r := s.open(s.init("r"))
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		file, err := os.Open(pipe) // waits for ssh
+		if err == nil {
+			cancel()
+			_, err = io.ReadAll(file)
+		}
+		ended <- err
+	}()
+	if _, err := r.Push(ctx, "ssh://nowhere/x", mainRef); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v", err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPushURL(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.remoted()
+	s.git(r.Root, "config", "url.ssh://host/.pushInsteadOf", "there:")
+	s.git(r.Root, "remote", "add", "two", "there:a")
+	s.git(r.Root, "remote", "set-url", "--add", "--push", "two", "x")
+	s.git(r.Root, "remote", "set-url", "--add", "--push", "two", "y")
+	s.git(r.Root, "remote", "add", "short", "there:a")
+	var got []string
+	for _, remote := range []string{"origin", "short", "two", "https://example.com/x"} {
+		got = append(got, must[string](t)(r.PushURL(t.Context(), remote)))
+	}
+	want := []string{s.path("r.git"), "ssh://host/a", "x\ny", "https://example.com/x"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestHideURL(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"fatal: 'https://a:b@host/x' not found":  "fatal: 'https://host/x' not found",
+		"https://token@host, https://a:p@q@host": "https://host, https://host",
+		"git@host:x and https://host/a@b":        "git@host:x and https://host/a@b",
+	} {
+		if got := git.HideURL(text); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+}

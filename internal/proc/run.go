@@ -1,0 +1,97 @@
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Errors of a program that is waited for.
+var (
+	// ErrNoProgram means that the program isn't on the PATH.
+	ErrNoProgram = errors.New("not on the PATH")
+	// ErrOutput means that the program printed more than was allowed.
+	ErrOutput = errors.New("it printed too much")
+)
+
+// Run is a program that is waited for, without a terminal of its own.
+type Run struct {
+	Path  string   // the program, by its name on the PATH or by its path
+	Args  []string // its arguments, without the program
+	Dir   string   // its working directory
+	Env   []string // its environment
+	Stdin io.Reader
+	// Limit is how many bytes it may print.
+	Limit int
+}
+
+// ExitError is a program that failed.
+type ExitError struct {
+	Program string
+	Code    int    // -1 if a signal ended it
+	Stderr  string // its beginning
+}
+
+func (e *ExitError) Error() string {
+	line, _, _ := bytes.Cut(bytes.TrimSpace([]byte(e.Stderr)), []byte("\n"))
+	return fmt.Sprintf("%s: exit status %d: %s", e.Program, e.Code, line)
+}
+
+// endDelay is how long a program has to end after it was told to.
+const endDelay = 2 * time.Second
+
+// Output runs the program and answers what it printed, also beside an error. It
+// ends together with all that it started when ctx ends: the error wraps that of
+// ctx then. It is ErrNoProgram if there is no such program, an *ExitError if it
+// failed.
+func (r Run) Output(ctx context.Context) ([]byte, error) {
+	const stderrLimit = 4 << 10
+	name := filepath.Base(r.Path)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	cmd := exec.CommandContext(ctx, r.Path, r.Args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = r.Dir, r.Env, r.Stdin
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = endDelay
+	out := &bounded{room: r.Limit, full: func() { cancel(ErrOutput) }}
+	said := &bounded{room: stderrLimit, full: func() {}}
+	cmd.Stdout, cmd.Stderr = out, said
+	err := cmd.Run()
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return out.buf.Bytes(), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("%s: %w", name, ErrNoProgram)
+	case ctx.Err() != nil:
+		return out.buf.Bytes(), fmt.Errorf("%s: %w", name, context.Cause(ctx))
+	case failed:
+		return out.buf.Bytes(), &ExitError{Program: name, Code: exit.ExitCode(), Stderr: said.buf.String()}
+	default:
+		return out.buf.Bytes(), fmt.Errorf("%s: %w", name, err)
+	}
+}
+
+// bounded keeps the beginning of what is written to it, and tells once there
+// is no more room.
+type bounded struct {
+	buf  bytes.Buffer
+	room int
+	full func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	kept := min(len(p), b.room)
+	b.buf.Write(p[:kept])
+	if b.room -= kept; kept < len(p) {
+		b.full()
+	}
+	return len(p), nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// command is a command that a person waits for, with its budget in v.
+type command struct {
+	name   string
+	args   []string
+	budget float64
+}
+
+// readings are the commands on the record of a repository. "ID" stands for a
+// checkpoint in the middle of its history.
+func readings() []command {
+	return []command{
+		{"explain", []string{"explain", "--no-pager"}, 46},
+		{"explain -c", []string{"explain", "--no-pager", "-c", "ID"}, 31},
+		{"rewind --list", []string{"rewind", "--list"}, 23},
+		{"status", []string{"status"}, 19},
+		{"clean, preview", []string{"clean"}, 62},
+		{"resume without checkout", []string{"resume", "ID"}, 46},
+	}
+}
+
+const (
+	fullRecord = ", 2,000 checkpoints, 36,001 files"
+	fatRecord  = ", 700 MB of transcripts instead of 40"
+)
+
+func recordRepo() history {
+	return history{name: "record", files: 36_001, commits: 2001, checkpoints: 2000, talk: 20_000}
+}
+
+func fatRepo() history {
+	return history{name: "fat-record", files: 36_001, commits: 2001, checkpoints: 2000, talk: 350_000}
+}
+
+func readingRows() []*row {
+	var rows []*row
+	for _, c := range readings() {
+		rows = append(rows, &row{Name: c.name + fullRecord, Unit: perVersion, Budget: c.budget})
+	}
+	for _, c := range readings() {
+		rows = append(rows, &row{Name: c.name + fatRecord, Unit: perOne, Budget: 2})
+	}
+	return rows
+}
+
+// reading measures each command in a repository with a long record, beside the
+// same in one with as many checkpoints and longer transcripts.
+func reading(b *bench, rows []*row) {
+	full, fat := b.enabled(recordRepo(), "record"), b.enabled(fatRepo(), "fat-record")
+	b.slim()
+	for i, c := range readings() {
+		for n := range b.runs + 1 {
+			v := b.version()
+			little, much := b.reads(full, c), b.reads(fat, c)
+			if n == 0 {
+				continue
+			}
+			rows[i].add(little, v)
+			r := rows[len(readings())+i]
+			r.add(much, 0)
+			r.base = append(r.base, little.ms)
+		}
+	}
+	b.must(os.RemoveAll(full))
+	b.must(os.RemoveAll(fat))
+}
+
+// reads measures a command once, on a machine where no session is yet.
+func (b *bench) reads(dir string, c command) sample {
+	const middle = "main~1000"
+	args := make([]string, len(c.args))
+	for i, arg := range c.args {
+		if arg == "ID" {
+			arg = strings.TrimSpace(b.git(dir, "log", "-1", "--format=%(trailers:key=Entire-Checkpoint,valueonly)", middle))
+		}
+		args[i] = arg
+	}
+	old, err := filepath.Glob(filepath.Join(b.claude, "*.jsonl"))
+	b.must(err)
+	for _, path := range old {
+		b.must(os.Remove(path))
+	}
+	return b.time(testkit.Call{Dir: dir, Env: b.env, Name: "entire", Args: args})
+}

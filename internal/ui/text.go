@@ -1,0 +1,45 @@
+package ui
+
+import (
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// Text makes text of several lines safe to show: newlines and tabs stay, other
+// white space becomes a space, and what a terminal could take for a command is
+// left out.
+func Text(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case r != '\r' && unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Fits says whether the terminal behind Out shows the text without scrolling.
+// Everything fits where there is no terminal.
+func (s Streams) Fits(text string) bool {
+	f, ok := s.Out.(*os.File)
+	if !ok || !s.Terminal.Out {
+		return true
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return true
+	}
+	rows := 0
+	for line := range strings.Lines(text) {
+		rows += 1 + max(0, utf8.RuneCountInString(line)-2)/width
+	}
+	return rows < height
+}

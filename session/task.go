@@ -1,0 +1,77 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// Task is what is known of a subagent and the tool call that started it.
+type Task struct {
+	ToolUse string `json:"tool_use_id"`
+	// Agent is the subagent's id, empty until it is known.
+	Agent string `json:"agent_id,omitempty"`
+	// Type and Description are what the call says of it, redacted.
+	Type        string    `json:"type,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Turn        string    `json:"turn_id,omitempty"`
+	Started     time.Time `json:"started,omitzero"`
+	// Steps is the number of its checkpoints before the last one.
+	Steps int       `json:"steps,omitempty"`
+	Phase TaskPhase `json:"phase,omitempty"`
+	// Answer is the uuid of the transcript's line with the call's result.
+	Answer string `json:"answer,omitempty"`
+}
+
+// TaskPhase is where a task stands.
+type TaskPhase string
+
+// The phases of a task.
+const (
+	TaskRunning    TaskPhase = ""           // and the agent waits for it
+	TaskBackground TaskPhase = "background" // and the agent goes on
+	TaskStopped    TaskPhase = "stopped"    // its last checkpoint is still to be made
+	TaskDone       TaskPhase = "done"
+)
+
+// Runs says whether the task may still change something.
+func (t *Task) Runs() bool { return t.Phase == TaskRunning || t.Phase == TaskBackground }
+
+// maxTasks bounds the tasks of a state.
+const maxTasks = 200
+
+// AddTask adds a task and answers it. Where there are too many the oldest that
+// is done goes, else the oldest.
+func (r *Recorder) AddTask(t Task) *Task {
+	if len(r.Tasks) >= maxTasks {
+		at := max(0, slices.IndexFunc(r.Tasks, func(t Task) bool { return t.Phase == TaskDone }))
+		r.Tasks = slices.Delete(r.Tasks, at, at+1)
+	}
+	r.Tasks = append(r.Tasks, t)
+	return &r.Tasks[len(r.Tasks)-1]
+}
+
+// FindTask answers the first task that is wanted, nil if there is none. It is
+// good until tasks are added or dropped.
+func (r *Recorder) FindTask(wanted func(*Task) bool) *Task {
+	for i := range r.Tasks {
+		if wanted(&r.Tasks[i]) {
+			return &r.Tasks[i]
+		}
+	}
+	return nil
+}
+
+// DropTasks forgets the tasks that are done.
+func (r *Recorder) DropTasks() {
+	r.Tasks = slices.DeleteFunc(r.Tasks, func(t Task) bool { return t.Phase == TaskDone })
+}
+
+// Agents is how far the transcripts of a session's subagents are read.
+type Agents struct {
+	// Read are the places by the names of the files. A file without one is new
+	// if it changed after Since.
+	Read  map[string]transcript.Cursor `json:"read,omitempty"`
+	Since time.Time                    `json:"since,omitzero"`
+}

@@ -1,0 +1,122 @@
+package transcript
+
+import (
+	"strings"
+	"time"
+)
+
+// Speaker says whose an [Item] of a conversation is.
+type Speaker string
+
+// The speakers.
+const (
+	User      Speaker = "user"
+	Assistant Speaker = "assistant"
+	Tool      Speaker = "tool"
+)
+
+// Item is one thing that was said or done in a conversation. Its texts are as
+// the transcript has them, but valid UTF-8: they may hold anything that a
+// terminal takes for a command.
+type Item struct {
+	By Speaker
+	// Text is what was said, never empty for people and agents; of a tool the
+	// one thing that tells what it was used for, in one line.
+	Text string
+	// Tool is the tool's name, Failed that its result is an error.
+	Tool   string
+	Failed bool
+	// Line is the number of its line, or of its message in a document.
+	Line int
+	Time time.Time
+}
+
+// Conversation is what a person reads in a transcript: what people asked, as
+// [Prompt] has it, what the agent answered, and a line for each use of a tool.
+// What subagents said, results, images and the agent's book-keeping are left
+// out. Any line is taken, whatever it holds.
+type Conversation struct {
+	// Root is the project's directory, empty if it isn't known. Paths below it,
+	// or below the directory where the session was, are shown relative to it.
+	Root  string
+	Items []Item
+
+	cwd     string
+	uses    map[string]int // tool uses by id, as places in Items
+	message message
+}
+
+// Line takes in the line n of a transcript.
+func (c *Conversation) Line(raw []byte, n int) {
+	e, ok := parseEntry(raw)
+	if !ok || !isChain(e.kind) || e.sidechain {
+		return
+	}
+	if c.cwd == "" {
+		c.cwd = text(e.cwd)
+	}
+	switch string(e.kind) {
+	case "assistant":
+		c.answer(&e, n)
+	case "user", "human":
+		c.question(&e, n)
+	}
+}
+
+func (c *Conversation) answer(e *entry, n int) {
+	m := &c.message
+	m.parse(e.message)
+	if string(m.model) == synthetic {
+		return
+	}
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		switch string(b.kind) {
+		case "text":
+			c.say(Item{By: Assistant, Text: text(b.text), Line: n, Time: e.time()})
+		case "tool_use":
+			c.use(b, Item{By: Tool, Line: n, Time: e.time()})
+		}
+	}
+}
+
+func (c *Conversation) question(e *entry, n int) {
+	m := &c.message
+	m.parse(e.message)
+	results := false
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		if string(b.kind) != "tool_result" {
+			continue
+		}
+		results = true
+		if at, known := c.uses[string(b.of)]; known && b.failed {
+			c.Items[at].Failed = true
+		}
+	}
+	if !results && !e.silent {
+		c.say(Item{By: User, Text: asked(m, e.source), Line: n, Time: e.time()})
+	}
+}
+
+func (c *Conversation) say(item Item) {
+	if item.Text = strings.TrimSpace(strings.ToValidUTF8(item.Text, "\uFFFD")); item.Text != "" {
+		c.Items = append(c.Items, item)
+	}
+}
+
+// use takes in a tool use, once if it is written more than once.
+func (c *Conversation) use(b *block, item Item) {
+	if _, known := c.uses[string(b.id)]; known {
+		return
+	}
+	if c.uses == nil {
+		c.uses = map[string]int{}
+	}
+	if len(b.id) > 0 {
+		c.uses[string(b.id)] = len(c.Items)
+	}
+	item.Tool = toolName(text(b.name))
+	item.Text = c.detail(b.input)
+	c.Items = append(c.Items, item)
+}

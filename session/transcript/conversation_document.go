@@ -1,0 +1,109 @@
+package transcript
+
+// IsDocument says whether a transcript is one JSON document with a list of
+// messages, as Gemini CLI writes it, and not lines.
+func IsDocument(transcript []byte) bool {
+	s := scanner{b: transcript}
+	if !s.enter('{') {
+		return false
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		if string(key) == "messages" {
+			return s.peek() == '['
+		}
+		s.skip()
+	}
+	return false
+}
+
+// Document takes in a document, whose first message is the transcript's
+// message n, and answers how many messages it has.
+func (c *Conversation) Document(doc []byte, n int) int {
+	s := scanner{b: doc}
+	if !s.enter('{') {
+		return 0
+	}
+	count := 0
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		if string(key) != "messages" {
+			s.skip()
+			continue
+		}
+		if !s.enter('[') {
+			continue
+		}
+		for s.item() {
+			c.documentMessage(s.raw(), n+count)
+			count++
+		}
+	}
+	return count
+}
+
+// documentMessage takes in one message of a document.
+func (c *Conversation) documentMessage(raw []byte, n int) {
+	var kind, stamp []byte
+	var said message
+	var calls []byte
+	s := scanner{b: raw}
+	if !s.enter('{') {
+		return
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch string(key) {
+		case "type":
+			kind = s.str()
+		case "timestamp":
+			stamp = s.str()
+		case "content":
+			said.content(&s)
+		case "toolCalls":
+			calls = s.raw()
+		default:
+			s.skip()
+		}
+	}
+	at := (&entry{timestamp: stamp}).time()
+	by := Assistant
+	switch string(kind) {
+	case "user":
+		by = User
+	case "gemini", "assistant":
+	default:
+		return
+	}
+	for i := range said.blocks {
+		c.say(Item{By: by, Text: text(said.blocks[i].text), Line: n, Time: at})
+	}
+	c.documentCalls(calls, Item{By: Tool, Line: n, Time: at})
+}
+
+// documentCalls takes in the tool calls of a message; each is like item.
+func (c *Conversation) documentCalls(raw []byte, item Item) {
+	s := scanner{b: raw}
+	if !s.enter('[') {
+		return
+	}
+	for s.item() {
+		var b block
+		in := scanner{b: s.raw()}
+		if !in.enter('{') {
+			continue
+		}
+		for key, ok := in.key(); ok; key, ok = in.key() {
+			switch string(key) {
+			case "name":
+				b.name = in.str()
+			case "args":
+				b.input = in.raw()
+			case "status":
+				status := in.str()
+				b.failed = len(status) > 0 && string(status) != "success"
+			default:
+				in.skip()
+			}
+		}
+		item.Failed = b.failed
+		c.use(&b, item)
+	}
+}

@@ -1,0 +1,152 @@
+package transcript_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// said shows the items of a conversation in lines.
+func said(items []transcript.Item) []string {
+	var lines []string
+	for _, i := range items {
+		line := string(i.By) + ": " + i.Text
+		if i.Tool != "" {
+			line = i.Tool + ": " + i.Text
+		}
+		if i.Failed {
+			line += " (failed)"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// converse reads lines as a conversation.
+func converse(lines ...string) []string {
+	c := transcript.Conversation{Root: "/home/ada/project"}
+	for n, line := range lines {
+		c.Line([]byte(line), n)
+	}
+	return said(c.Items)
+}
+
+// toolUse is an assistant's line with one tool use.
+func toolUse(name, input string) string {
+	return `{"type":"assistant","cwd":"/w/other","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"` + name + `","input":` + input + `}]}}`
+}
+
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	const result = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"no such file","is_error":true}]}}`
+	tests := map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"a prompt":                  {[]string{`{"type":"user","message":{"content":"Fix\nit"}}`}, []string{"user: Fix\nit"}},
+		"a prompt in blocks":        {[]string{`{"type":"user","message":{"content":[{"type":"text","text":"a"},{"type":"image","source":{"data":"AAAA"}},{"type":"text","text":"b"}]}}`}, []string{"user: a\n\nb"}},
+		"what the agent adds":       {[]string{`{"type":"user","message":{"content":"<system-reminder>x</system-reminder>Fix it"}}`}, []string{"user: Fix it"}},
+		"a notice":                  {[]string{`{"type":"user","message":{"content":"<task-notification>x</task-notification>"}}`}, nil},
+		"a meta line":               {[]string{`{"type":"user","isMeta":true,"message":{"content":"Caveat"}}`}, nil},
+		"an answer":                 {[]string{`{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":" Done. "}]}}`}, []string{"assistant: Done."}},
+		"the agent's own error":     {[]string{`{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}}`}, nil},
+		"a subagent":                {[]string{`{"type":"assistant","isSidechain":true,"message":{"content":[{"type":"text","text":"Done."}]}}`}, nil},
+		"a tool":                    {[]string{toolUse("Edit", `{"file_path":"/home/ada/project/src/a.go","old_string":"x"}`)}, []string{"Edit: src/a.go"}},
+		"a tool that failed":        {[]string{toolUse("Read", `{"file_path":"/etc/x"}`), result}, []string{"Read: /etc/x (failed)"}},
+		"a tool use written twice":  {[]string{toolUse("Read", `{}`), toolUse("Read", `{}`)}, []string{"Read: "}},
+		"a malformed name":          {[]string{toolUse(`Task\" >\n<parameter`, `{}`)}, []string{"Task: "}},
+		"a stand-in":                {[]string{`{"type":"api-request","body":""}`, `{"type":"entire-omitted","bytes":9}`, `{"type":"attachment","attachment":{"type":"skill_listing","content":""}}`}, nil},
+		"no JSON":                   {[]string{"", "nonsense", `{"type":"user"`, `[1]`, `{"type":"user","message":7}`}, nil},
+		"the session's own folder":  {[]string{toolUse("Read", `{"file_path":"/w/other/x"}`)}, []string{"Read: x"}},
+		"a result without its call": {[]string{result}, nil},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, converse(c.lines...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatAToolWasUsedFor(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä", 300)
+	tests := map[string]struct{ input, want string }{
+		"a command":         {`{"description":"Run the tests","command":"make test\n","timeout":5}`, "make test"},
+		"a long command":    {`{"command":"cat <<EOF\nx\nEOF"}`, "cat <<EOF …"},
+		"a very long line":  {`{"command":"` + long + `"}`, strings.Repeat("ä", 200) + " …"},
+		"a pattern":         {`{"pattern":"func main","path":"/home/ada/project/cmd"}`, "func main in cmd"},
+		"the project":       {`{"path":"/home/ada/project"}`, "."},
+		"a neighbour":       {`{"path":"/home/ada/project2/a"}`, "/home/ada/project2/a"},
+		"a subagent":        {`{"prompt":"Look at everything","description":"Look around","subagent_type":"Explore"}`, "Look around"},
+		"todos":             {`{"todos":[{"content":"a"},{"content":"b"}]}`, "2 todos"},
+		"a task":            {`{"taskId":"3","status":"completed"}`, "3 completed"},
+		"a question":        {`{"questions":[{"header":"h","question":"Which one?","options":[]},{"question":"And?"}]}`, "Which one?"},
+		"a server's tool":   {`{"n":1,"selector":"#main","more":"x"}`, "#main"},
+		"a notebook":        {`{"notebook_path":"/home/ada/project/n.ipynb","new_source":"x"}`, "n.ipynb"},
+		"bytes, not text":   {"{\"command\":\"a\xffb\"}", "a\uFFFDb"},
+		"nothing":           {`{}`, ""},
+		"no object":         {`"x"`, ""},
+		"a list of numbers": {`{"todos":7,"questions":"x","path":[1]}`, ""},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff([]string{"T: " + c.want}, converse(toolUse("T", c.input))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestConversationOfADocument(t *testing.T) {
+	t.Parallel()
+	const document = `{
+  "sessionId": "x",
+  "messages": [
+    {"id": "1", "timestamp": "2026-01-02T03:04:05Z", "type": "user", "content": "Fix it"},
+    {"id": "2", "type": "info", "content": "Update available"},
+    {"id": "3", "type": "gemini", "content": "I will.", "thoughts": [{"subject": "hm"}], "toolCalls": [
+      {"id": "a", "name": "replace", "args": {"file_path": "/home/ada/project/a.go"}, "status": "success", "result": [{"x": "long"}]},
+      {"id": "b", "name": "run_shell_command", "args": {"command": "make"}, "status": "error"}]},
+    {"id": "4", "type": "user", "content": [{"text": "And that"}]}
+  ]
+}`
+	if !transcript.IsDocument([]byte(document)) {
+		t.Fatal("not a document")
+	}
+	c := transcript.Conversation{Root: "/home/ada/project"}
+	if n := c.Document([]byte(document), 10); n != 4 {
+		t.Errorf("%d messages", n)
+	}
+	want := []string{"user: Fix it", "assistant: I will.", "replace: a.go", "run_shell_command: make (failed)", "user: And that"}
+	if diff := cmp.Diff(want, said(c.Items)); diff != "" {
+		t.Error(diff)
+	}
+	if first, last := c.Items[0], c.Items[4]; first.Line != 10 || last.Line != 13 || first.Time.IsZero() {
+		t.Errorf("%+v, %+v", first, last)
+	}
+	for _, lines := range []string{"", "{", "x", `{"type":"user","message":{"messages":[]}}`, "{\"a\":1}\n{\"messages\":[]}", `{"messages":1}`} {
+		if transcript.IsDocument([]byte(lines)) {
+			t.Errorf("%q is no document", lines)
+		}
+	}
+}
+
+func FuzzConversation(f *testing.F) {
+	f.Add([]byte(toolUse("Bash", `{"command":"x","todos":[1],"questions":[{"question":"?"}]}`)))
+	f.Add([]byte(`{"messages":[{"type":"user","content":"x","toolCalls":[{"name":"n","args":{}}]}]}`))
+	f.Add([]byte(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true}]}}`))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		var c transcript.Conversation
+		c.Line(data, 0)
+		c.Line(data, 1)
+		c.Document(data, 2)
+		transcript.IsDocument(data)
+	})
+}

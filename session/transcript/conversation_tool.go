@@ -1,0 +1,142 @@
+package transcript
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// longestDetail is how much of a tool's input is shown, in characters.
+const longestDetail = 200
+
+// doing is what of a tool's input may tell what the tool was used for.
+type doing struct {
+	named map[string]string // texts under the keys of telling
+	other string            // the first text under another key
+	todos int
+}
+
+// telling are the keys of inputs that tell most, the best first.
+func telling() []string {
+	return []string{
+		"file_path", "notebook_path", "absolute_path", "command", "pattern", "url", "query", "description", "subject",
+		"taskId", "skill", "question", "path", "dir_path", "plan", "prompt",
+	}
+}
+
+// detail is the one thing of a tool's input that tells what it was used for,
+// in one line.
+func (c *Conversation) detail(raw []byte) string {
+	d := parseDoing(raw)
+	for _, key := range telling() {
+		value := d.named[key]
+		if value == "" {
+			continue
+		}
+		switch key {
+		case "file_path", "notebook_path", "absolute_path", "path", "dir_path":
+			value = c.relative(value)
+		case "pattern":
+			if at := d.named["path"]; at != "" {
+				value += " in " + c.relative(at)
+			}
+		case "taskId":
+			value += " " + d.named["status"]
+		}
+		return firstLine(value)
+	}
+	if d.todos > 0 {
+		return strconv.Itoa(d.todos) + " todos"
+	}
+	return firstLine(d.other)
+}
+
+func parseDoing(raw []byte) doing {
+	d, wanted := doing{named: map[string]string{}}, telling()
+	s := scanner{b: raw}
+	if !s.enter('{') {
+		return d
+	}
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch name := string(key); {
+		case name == "todos":
+			d.todos = countItems(&s)
+		case name == "questions":
+			d.named["question"] = firstQuestion(&s)
+		case s.peek() != '"':
+			s.skip()
+		case name == "status", slices.Contains(wanted, name):
+			d.named[name] = plain(s.str())
+		case d.other == "":
+			d.other = plain(s.str())
+		default:
+			s.skip()
+		}
+	}
+	return d
+}
+
+// plain is the text between the quotes of a JSON string, valid and trimmed.
+func plain(raw []byte) string {
+	return strings.TrimSpace(strings.ToValidUTF8(text(raw), "\uFFFD"))
+}
+
+// countItems consumes a value and returns the length of it as an array.
+func countItems(s *scanner) int {
+	n := 0
+	if !s.enter('[') {
+		return 0
+	}
+	for s.item() {
+		s.skip()
+		n++
+	}
+	return n
+}
+
+// firstQuestion consumes a list of questions and returns the text of the first.
+func firstQuestion(s *scanner) string {
+	first := ""
+	if !s.enter('[') {
+		return ""
+	}
+	for s.item() {
+		asks := parseDoing(s.raw())
+		if first == "" {
+			first = asks.named["question"]
+		}
+	}
+	return first
+}
+
+// relative is a path as it is seen from the project.
+func (c *Conversation) relative(path string) string {
+	for _, root := range []string{c.Root, c.cwd} {
+		rest, below := strings.CutPrefix(path, strings.TrimSuffix(root, "/")+"/")
+		if root != "" && below && rest != "" {
+			return rest
+		}
+		if root != "" && path == root {
+			return "."
+		}
+	}
+	return path
+}
+
+// firstLine is the first line of a text, of 200 characters at most.
+func firstLine(s string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	n := 0
+	for i := range line {
+		if n == longestDetail {
+			line, more = line[:i], true
+			break
+		}
+		n++
+	}
+	if more {
+		line += " …"
+	}
+	return line
+}

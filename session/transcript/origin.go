@@ -1,0 +1,130 @@
+package transcript
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Origin finds out from a transcript's lines in which project it was written.
+// The agent says where it was started, which may be a folder of the project;
+// the files that it is known to have changed there tell which one is the root.
+type Origin struct {
+	slug    string
+	touched map[string]struct{}
+	first   string // the first folder that a line names
+	now     string // the last one
+	root    string // where an edit has shown it
+	message message
+}
+
+// NewOrigin begins with what is known of the session: the name of the agent's
+// directory for it, and paths below the root that the session has changed. Both
+// may be empty, or wrong.
+func NewOrigin(slug string, touched []string) *Origin {
+	o := &Origin{slug: slug, touched: make(map[string]struct{}, len(touched))}
+	for _, path := range touched {
+		o.touched[path] = struct{}{}
+	}
+	return o
+}
+
+// Line takes in a line, in the order of the transcript, and says whether
+// further ones would tell nothing more.
+func (o *Origin) Line(line []byte) (settled bool) {
+	s := scanner{b: line}
+	if s.peek() != '{' {
+		return o.settled()
+	}
+	s.i++
+	var raw []byte
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		switch string(key) {
+		case "cwd":
+			o.now = text(s.str())
+		case "message":
+			raw = s.raw()
+		default:
+			s.skip()
+		}
+	}
+	if o.first == "" {
+		o.first = o.now
+	}
+	if !s.bad && o.first != "" && o.root == "" && raw != nil {
+		o.edits(raw)
+	}
+	return o.settled()
+}
+
+func (o *Origin) settled() bool { return o.root != "" || o.first != "" && len(o.touched) == 0 }
+
+// edits looks at the files that a message's tools change.
+func (o *Origin) edits(raw []byte) {
+	o.message.parse(raw)
+	for _, b := range o.message.blocks {
+		if string(b.kind) != "tool_use" || effectOf(toolName(text(b.name))) != effectNamed {
+			continue
+		}
+		if o.root = o.rootOf(parseInput(b.input).path); o.root != "" {
+			return
+		}
+	}
+}
+
+// rootOf is the folder below which a path is one of those known, and in which,
+// or below which, the agent was started or is; empty if there is none.
+func (o *Origin) rootOf(path string) string {
+	for i := 1; i < len(path); i++ {
+		if path[i] != '/' {
+			continue
+		}
+		_, known := o.touched[path[i+1:]]
+		root := path[:i]
+		if known && usableRoot(root) && (inside(o.first, root) || inside(o.now, root)) {
+			return root
+		}
+	}
+	return ""
+}
+
+func inside(dir, root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }
+
+// Root is the project's root, as far as the lines tell: where a known file was
+// edited, else the folder around the agent's first that its directory is named
+// after, else that first folder. Empty if the lines name none.
+func (o *Origin) Root() string {
+	switch {
+	case o.root != "":
+		return o.root
+	case !usableRoot(o.first) || isHome(o.first):
+		return ""
+	}
+	for dir := o.first; dir != "/" && o.slug != ""; dir = filepath.Dir(dir) {
+		if ProjectSlug(dir) == o.slug {
+			return dir
+		}
+	}
+	return o.first
+}
+
+// isHome says whether a folder looks like somebody's home: an agent may be
+// started there, but the project lies below.
+func isHome(dir string) bool { return slices.Contains([]string{"/home", "/Users"}, filepath.Dir(dir)) }
+
+// usableRoot says whether a folder that a transcript names is one of a system
+// like this.
+func usableRoot(dir string) bool {
+	return strings.HasPrefix(dir, "/") && filepath.Clean(dir) == dir &&
+		!slices.Contains([]string{"/", "/home", "/root", "/Users", "/tmp"}, dir)
+}
+
+// SlugOf is the name of the agent's directory in which a transcript lay, by its
+// path relative to the home directory; empty if that isn't such a path.
+func SlugOf(path string) string {
+	dir := filepath.Dir(filepath.FromSlash(path))
+	if filepath.Base(filepath.Dir(dir)) != "projects" {
+		return ""
+	}
+	return filepath.Base(dir)
+}

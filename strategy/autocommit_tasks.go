@@ -1,0 +1,62 @@
+package strategy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// maxTaskBlob is the size of a file beyond which a task goes without it.
+const maxTaskBlob = 95 << 20
+
+// tasks answers the session's task checkpoints since its last commit, where the
+// strategy keeps them with the checkpoint of the commit. They are redacted once
+// more: another version of the tool doesn't do it on shadow branches.
+func (r *Recorder) tasks(ctx context.Context, s *session.State) ([]git.Edit, error) {
+	if r.Options.Strategy != AutoCommit {
+		return nil, nil
+	}
+	tree, err := r.shadowTree(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	files, err := checkpoint.Tasks(ctx, r.Repo, tree, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	kept := files[:0]
+	for _, f := range files {
+		object, err := r.Repo.Read(ctx, string(f.OID))
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", f.Path, err)
+		}
+		if len(object.Data) > maxTaskBlob {
+			r.Log.WarnContext(ctx, "task file left out", "session_id", s.ID, "bytes", len(object.Data))
+			continue
+		}
+		if clean := r.redactFile(object.Data); !bytes.Equal(clean, object.Data) {
+			if f.OID, err = r.Repo.WriteBlob(clean); err != nil {
+				return nil, fmt.Errorf("write %s: %w", f.Path, err)
+			}
+		}
+		kept = append(kept, f)
+	}
+	return kept, nil
+}
+
+// redactFile redacts a file of JSON, or of lines of it.
+func (r *Recorder) redactFile(data []byte) []byte {
+	lines := bytes.Split(data, []byte("\n"))
+	if json.Valid(data) {
+		lines = [][]byte{data}
+	}
+	for i, line := range lines {
+		lines[i] = r.Redact.Line(line)
+	}
+	return bytes.Join(lines, []byte("\n"))
+}

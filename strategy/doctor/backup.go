@@ -1,0 +1,149 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Refs is where refs hold on to what repairs have replaced.
+const Refs = "refs/entire/backup/"
+
+const (
+	manifestName   = "backup.json"
+	manifestFormat = 1
+)
+
+// Backup is what was there before a repair; docs/formats/doctor.md has its form.
+type Backup struct {
+	Format int `json:"format"`
+	// Name is that of the backup's folder, Repository the common git directory.
+	Name       string `json:"name"`
+	Repository string `json:"repository"`
+
+	Code     string    `json:"code"`
+	Subjects []string  `json:"subjects"`
+	Created  time.Time `json:"created_at"`
+	// Done says that the repair came to its end, and that After holds.
+	Done bool `json:"done"`
+	// Undone is when the backup was put back.
+	Undone      *time.Time        `json:"undone_at,omitempty"`
+	Files       []savedFile       `json:"files"`
+	Refs        []savedRef        `json:"refs"`
+	Checkpoints []savedCheckpoint `json:"checkpoints"`
+}
+
+// savedFile is a file as it was. Before and After are digests, empty for no
+// file; of a symbolic link they are its target.
+type savedFile struct {
+	Path   string      `json:"path"`
+	Copy   string      `json:"copy,omitempty"` // in the backup's folder
+	Mode   fs.FileMode `json:"mode,omitempty"`
+	Before string      `json:"before,omitempty"`
+	After  string      `json:"after,omitempty"`
+}
+
+// savedRef is a ref as it was, empty for none.
+type savedRef struct {
+	Name   string  `json:"name"`
+	Before git.OID `json:"before,omitempty"`
+	After  git.OID `json:"after,omitempty"`
+}
+
+// savedCheckpoint is a checkpoint as it was, by the tree that held it.
+type savedCheckpoint struct {
+	ID     checkpoint.ID `json:"id"`
+	Before git.OID       `json:"before,omitempty"`
+	After  git.OID       `json:"after,omitempty"`
+}
+
+// backups is the folder of all backups.
+func (d *Doctor) backups() string {
+	return filepath.Join(d.Recorder.Repo.CommonDir, "entire", "backup")
+}
+
+func (d *Doctor) folder(b *Backup) string { return filepath.Join(d.backups(), b.Name) }
+
+// Backups answers the backups of repairs, oldest first. What can't be read is
+// left out.
+func (d *Doctor) Backups() []Backup {
+	entries, err := os.ReadDir(d.backups())
+	if err != nil {
+		return nil
+	}
+	var list []Backup
+	for _, entry := range entries {
+		if b, err := d.readBackup(entry.Name()); err == nil {
+			list = append(list, b)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Backup) int { return a.Created.Compare(b.Created) })
+	return list
+}
+
+func (d *Doctor) readBackup(name string) (Backup, error) {
+	var b Backup
+	data, err := os.ReadFile(filepath.Join(d.backups(), name, manifestName))
+	if err != nil {
+		return b, err
+	}
+	if err := json.Unmarshal(data, &b); err != nil || b.Format != manifestFormat || b.Name != name {
+		return b, errors.Join(fmt.Errorf("backup %s can't be read", name), err)
+	}
+	return b, nil
+}
+
+func (d *Doctor) writeBackup(b *Backup) error {
+	data, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.WriteDurable(filepath.Join(d.folder(b), manifestName), append(data, '\n'), 0o600)
+}
+
+// keep is how long a backup is kept.
+const keep = 30 * 24 * time.Hour
+
+// prune removes backups that are old: the refs first, as nothing names them once
+// the folder is gone.
+func (d *Doctor) prune(ctx context.Context) error {
+	for _, b := range d.Backups() {
+		if d.Recorder.Env.Now().Sub(b.Created) < keep {
+			continue
+		}
+		refs, err := d.Recorder.Repo.Refs(ctx, Refs+b.Name+"/")
+		if err != nil {
+			return err
+		}
+		updates := make([]git.RefUpdate, len(refs))
+		for i, ref := range refs {
+			updates[i] = git.RefUpdate{Name: ref.Name, Old: ref.OID}
+		}
+		if err := d.Recorder.Repo.UpdateRefs(ctx, "entire: doctor", updates); err != nil {
+			return err
+		}
+		if err := disk.Step("remove", d.folder(&b)); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(d.folder(&b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkName says whether a name can be that of a backup.
+func checkName(name string) bool {
+	return name != "" && !strings.HasPrefix(name, ".") && filepath.Base(name) == name
+}

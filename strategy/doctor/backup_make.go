@@ -1,0 +1,203 @@
+package doctor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// back makes a backup of all that the repairs may change: copies of files, and a
+// ref for every commit, so that git's gc leaves it. The manifest comes last.
+func (d *Doctor) back(ctx context.Context, code string, subjects []string, repairs []*Repair) (*Backup, error) {
+	b, err := d.newBackup(code, subjects)
+	if err != nil {
+		return nil, fmt.Errorf("back up: %w", err)
+	}
+	for _, rep := range repairs {
+		for _, path := range rep.Files {
+			if err := d.saveFile(b, path); err != nil {
+				return nil, fmt.Errorf("back up %s: %w", path, err)
+			}
+		}
+		for _, name := range rep.Refs {
+			if slices.ContainsFunc(b.Refs, func(r savedRef) bool { return r.Name == name }) {
+				continue
+			}
+			oid, err := refNow(ctx, d.Recorder.Repo, name)
+			if err != nil {
+				return nil, fmt.Errorf("back up %s: %w", name, err)
+			}
+			b.Refs = append(b.Refs, savedRef{Name: name, Before: oid})
+		}
+		for _, id := range rep.Checkpoints {
+			if !slices.ContainsFunc(b.Checkpoints, func(c savedCheckpoint) bool { return c.ID == id }) {
+				b.Checkpoints = append(b.Checkpoints, savedCheckpoint{ID: id})
+			}
+		}
+	}
+	tip, dirs, err := d.stored(ctx, b)
+	if err != nil {
+		return nil, fmt.Errorf("back up checkpoints: %w", err)
+	}
+	for i := range b.Checkpoints {
+		b.Checkpoints[i].Before = dirs[i]
+	}
+	if err := d.hold(ctx, b, tip); err != nil {
+		return nil, fmt.Errorf("back up refs: %w", err)
+	}
+	return b, d.writeBackup(b)
+}
+
+// newBackup makes the folder. Two repairs within a second get different names.
+func (d *Doctor) newBackup(code string, subjects []string) (*Backup, error) {
+	if err := os.MkdirAll(d.backups(), 0o700); err != nil {
+		return nil, err
+	}
+	now := d.Recorder.Env.Now().UTC()
+	b := &Backup{
+		Format: manifestFormat, Repository: d.Recorder.Repo.CommonDir, Code: code, Subjects: subjects, Created: now,
+		Files: []savedFile{}, Refs: []savedRef{}, Checkpoints: []savedCheckpoint{},
+	}
+	for n := 1; ; n++ {
+		b.Name = now.Format("20060102T150405") + "-" + code
+		if n > 1 {
+			b.Name += "-" + strconv.Itoa(n)
+		}
+		if err := disk.Step("mkdir", d.folder(b)); err != nil {
+			return nil, err
+		}
+		err := os.Mkdir(d.folder(b), 0o700)
+		if !errors.Is(err, fs.ErrExist) {
+			return b, err
+		}
+	}
+}
+
+func (d *Doctor) saveFile(b *Backup, path string) error {
+	if slices.ContainsFunc(b.Files, func(f savedFile) bool { return f.Path == path }) {
+		return nil
+	}
+	saved := savedFile{Path: path}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		if saved.Before, err = os.Readlink(path); err != nil {
+			return err
+		}
+		saved.Mode = info.Mode()
+		b.Files = append(b.Files, saved)
+		if target, err := filepath.EvalSymlinks(path); err == nil { // writes go through it
+			return d.saveFile(b, target)
+		}
+		return nil
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w", disk.ErrNotRegular)
+	default:
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		saved.Mode, saved.Before, saved.Copy = info.Mode(), digest(data), strconv.Itoa(len(b.Files))
+		if err := disk.WriteDurable(filepath.Join(d.folder(b), saved.Copy), data, 0o600); err != nil {
+			return err
+		}
+	}
+	b.Files = append(b.Files, saved)
+	return nil
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// fileNow is the digest of a file as it is, empty if there is none.
+func fileNow(path string) (string, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return os.Readlink(path)
+	}
+	data, err := os.ReadFile(path)
+	return digest(data), err
+}
+
+// stored answers the metadata branch's tip, and where it has the backup's
+// checkpoints; nothing where there is no branch.
+func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, error) {
+	dirs := make([]git.OID, len(b.Checkpoints))
+	tip, err := d.Recorder.Repo.Commit(ctx, checkpoint.MetadataBranch)
+	if errors.Is(err, git.ErrMissing) || len(dirs) == 0 {
+		return "", dirs, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	for i, c := range b.Checkpoints {
+		entry, _, err := d.Recorder.Repo.Lookup(ctx, tip.Tree, c.ID.Dir())
+		if err != nil {
+			return "", nil, err
+		}
+		dirs[i] = entry.OID
+	}
+	return tip.OID, dirs, nil
+}
+
+// hold makes a ref for every commit that the backup speaks of and that is there.
+func (d *Doctor) hold(ctx context.Context, b *Backup, tip git.OID) error {
+	commits := make([]git.OID, 0, len(b.Refs)+1)
+	commits = append(commits, tip)
+	for _, ref := range b.Refs {
+		commits = append(commits, ref.Before)
+	}
+	slices.Sort(commits)
+	var updates []git.RefUpdate
+	for i, oid := range slices.Compact(commits) {
+		if _, err := d.Recorder.Repo.Commit(ctx, string(oid)); oid != "" && err == nil {
+			updates = append(updates, git.RefUpdate{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
+		}
+	}
+	return d.Recorder.Repo.UpdateRefs(ctx, "entire: doctor", updates)
+}
+
+// seal notes what the repair has made of it all.
+func (d *Doctor) seal(ctx context.Context, b *Backup) error {
+	var err error
+	for i, f := range b.Files {
+		if b.Files[i].After, err = fileNow(f.Path); err != nil {
+			return err
+		}
+	}
+	for i, ref := range b.Refs {
+		if b.Refs[i].After, err = refNow(ctx, d.Recorder.Repo, ref.Name); err != nil {
+			return err
+		}
+	}
+	_, dirs, err := d.stored(ctx, b)
+	if err != nil {
+		return err
+	}
+	for i := range b.Checkpoints {
+		b.Checkpoints[i].After = dirs[i]
+	}
+	b.Done = true
+	return d.writeBackup(b)
+}

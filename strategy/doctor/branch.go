@@ -1,0 +1,152 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// branch is the metadata branch, as one examination sees it.
+type branch struct {
+	tip  git.Commit // empty if there is none
+	list []checkpoint.Inspected
+	ids  map[checkpoint.ID]bool
+	// large are blobs that hosts refuse, wherever they stand in its history.
+	large []git.OID
+	// err says that it can't be read, broken that its ref names no commit.
+	err    error
+	broken bool
+	// deleted is what it ended with before somebody removed it.
+	deleted git.Commit
+}
+
+func (e *exam) loadBranch(ctx context.Context) branch {
+	var b branch
+	b.tip, b.err = e.repo.Commit(ctx, checkpoint.MetadataBranch)
+	if errors.Is(b.err, git.ErrMissing) {
+		return e.withoutBranch(ctx)
+	}
+	var missing map[git.OID]bool
+	if b.err == nil {
+		missing, b.large, b.err = objects(ctx, e.repo, string(b.tip.OID))
+	}
+	if b.err == nil {
+		b.list, b.err = checkpoint.Inspect(ctx, e.repo, b.tip.Tree, missing)
+	}
+	partial := e.isPartial(ctx)
+	b.ids = make(map[checkpoint.ID]bool, len(b.list))
+	for i := range b.list {
+		b.ids[b.list[i].ID] = true
+		if partial { // what is not here is at the remote
+			b.list[i].Lost, b.list[i].Summary = nil, ""
+		}
+	}
+	return b
+}
+
+// withoutBranch finds out why there is no branch. If commits were linked here and
+// no remote has them, it was deleted; its commits stay until git's gc takes them.
+func (e *exam) withoutBranch(ctx context.Context) branch {
+	b := branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
+	if !b.broken && len(e.rec.Linked()) > 0 && len(e.remotes(ctx)) == 0 {
+		b.deleted, b.err = e.dangling(ctx)
+	}
+	return b
+}
+
+// isPartial says whether the repository is a partial clone.
+func (e *exam) isPartial(ctx context.Context) bool {
+	set, err := e.repo.Config(ctx, `^(extensions\.partialclone|remote\..*\.promisor)$`)
+	return err == nil && len(set) > 0
+}
+
+// limit is the size of a blob that common hosts refuse, less a little.
+const limit = "95m"
+
+// objects looks through all that the arguments of rev-list reach: which objects
+// are missing, and which blobs are larger than limit.
+func objects(ctx context.Context, repo *git.Repo, revs ...string) (missing map[git.OID]bool, large []git.OID, err error) {
+	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print", "--filter=blob:limit=" + limit, "--filter-print-omitted"}
+	out, err := repo.Run(ctx, append(args, revs...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	missing = map[git.OID]bool{}
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSpace(line)
+		switch oid := git.OID(strings.TrimLeft(line, "?~")); {
+		case strings.HasPrefix(line, "?"):
+			missing[oid] = true
+		case strings.HasPrefix(line, "~"):
+			large = append(large, oid)
+		}
+	}
+	return missing, large, nil
+}
+
+// gone finds that the branch was deleted.
+func (e *exam) gone(_ context.Context) ([]Finding, error) {
+	was := e.v1.deleted
+	if was.OID == "" {
+		return nil, nil
+	}
+	return []Finding{{
+		Code: LostBranch, Severity: Error, Subject: "entire/checkpoints/v1",
+		What: "the branch of the checkpoints was deleted",
+		Why:  "no checkpoint can be read; git's gc removes them for good one day",
+		Fix:  "bring it back as it was on " + was.Committer.When.Format("2006-01-02 15:04"),
+		Repair: &Repair{Refs: []string{checkpoint.MetadataBranch}, Do: func(ctx context.Context) error {
+			return e.rec.Locked(ctx, func() error { return e.setRef(ctx, checkpoint.MetadataBranch, was.OID) })
+		}},
+	}}, nil
+}
+
+// dangling is the newest commit in the repository that was made for the metadata
+// branch, by its subject and what is in it; the zero commit if there is none.
+func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
+	out, err := e.repo.Run(ctx, "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname)")
+	if err != nil {
+		return git.Commit{}, err
+	}
+	var found []git.Commit
+	parents := map[git.OID]bool{}
+	for line := range strings.Lines(string(out)) {
+		oid, ok := strings.CutPrefix(strings.TrimSpace(line), "commit ")
+		if !ok {
+			continue
+		}
+		c, err := e.repo.Commit(ctx, oid)
+		if err != nil {
+			return git.Commit{}, err
+		}
+		subject, _, _ := strings.Cut(c.Message, "\n")
+		if _, ours := checkpoint.SubjectID(subject); ours {
+			found = append(found, c)
+			for _, p := range c.Parents {
+				parents[p] = true
+			}
+		}
+	}
+	var newest git.Commit
+	for _, c := range found {
+		if !parents[c.OID] && (newest.OID == "" || c.Committer.When.After(newest.Committer.When)) {
+			newest = c
+		}
+	}
+	return newest, nil
+}
+
+// commit makes one change of the metadata branch. The caller holds the lock.
+func commit(ctx context.Context, rec *strategy.Recorder, change checkpoint.Change) error {
+	by, err := rec.Repo.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	by.When = rec.Env.Now()
+	_, err = checkpoint.Update(ctx, rec.Repo, by, []checkpoint.Change{change}, nil)
+	return err
+}

@@ -1,0 +1,213 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+// unused tells of checkpoints that no commit names any more.
+func (e *exam) unused(ctx context.Context) ([]Finding, error) {
+	if len(e.v1.list) == 0 {
+		return nil, nil
+	}
+	found, err := e.grep(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
+	if err != nil {
+		return nil, err
+	}
+	used := make(map[checkpoint.ID]bool, len(found))
+	for _, n := range found {
+		used[n.id] = true
+	}
+	byStrategy := map[bool][]string{}
+	for i := range e.v1.list {
+		if c := &e.v1.list[i]; !used[c.ID] {
+			auto := c.Strategy == settings.AutoCommit
+			byStrategy[auto] = append(byStrategy[auto], string(c.ID))
+		}
+	}
+	var list []Finding
+	for _, auto := range []bool{false, true} {
+		ids := byStrategy[auto]
+		if len(ids) == 0 {
+			continue
+		}
+		f := Finding{
+			Code: UnusedCheckpoints, Severity: Note, Subject: some(ids),
+			What: "no commit here names " + count(len(ids), "checkpoint"),
+			Why:  "commits were dropped or squashed, or stand in another clone; checkpoints stay",
+		}
+		if auto {
+			f.Why, f.Hint = "their commits were dropped, or stand in another clone", "`entire clean` shows what can go"
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// checkpoints finds what can't be read on the metadata branch.
+func (e *exam) checkpoints(ctx context.Context) ([]Finding, error) {
+	if text := lines(e.v1.err); len(text) > 0 {
+		return []Finding{{
+			Code: DamagedCheckpoint, Severity: Error, Subject: "entire/checkpoints/v1",
+			What: "the branch can't be read: " + text[0],
+			Why:  "no checkpoint can be read or written",
+			Hint: "`git fsck` says what is missing; fetch it from a clone that has it",
+		}}, nil
+	}
+	var list []Finding
+	for i := range e.v1.list {
+		c := &e.v1.list[i]
+		switch {
+		case len(c.Lost) > 0:
+			list = append(list, e.damaged(ctx, c))
+		case c.Summary != "":
+			list = append(list, Finding{
+				Code: CheckpointSummary, Severity: Error, Subject: string(c.ID),
+				What: "the checkpoint is damaged: " + c.Summary,
+				Why:  "its sessions are whole and not shown",
+				Fix:  "make its metadata anew from its sessions",
+				Repair: e.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
+					return checkpoint.Resummarize(ctx, e.repo, tree, c.ID)
+				}),
+			})
+		}
+	}
+	return list, nil
+}
+
+func (e *exam) damaged(ctx context.Context, c *checkpoint.Inspected) Finding {
+	f := Finding{
+		Code: DamagedCheckpoint, Severity: Error, Subject: string(c.ID),
+		What: "the checkpoint is damaged: " + strings.Join(c.Lost, "; "),
+		Why:  "that part of the record can't be read",
+		Hint: "`git fsck` says what is missing; fetch the branch from a clone that has it",
+	}
+	if dir, ok := e.earlier(ctx, c.ID); ok {
+		f.Fix, f.Hint = "put the last whole version of it in its place", ""
+		f.Repair = e.graft(c.ID, dir)
+	}
+	return f
+}
+
+// graft is the repair that puts a tree in a checkpoint's place.
+func (e *exam) graft(id checkpoint.ID, dir git.OID) *Repair {
+	return e.onBranch(id, "Restore checkpoint "+string(id), func(ctx context.Context, tree git.OID) (git.OID, error) {
+		return checkpoint.Graft(ctx, e.repo, tree, id, dir)
+	})
+}
+
+// onBranch is a repair of one checkpoint, as a commit on the metadata branch.
+func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.Context, tree git.OID) (git.OID, error)) *Repair {
+	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+		next, err := edit(ctx, tree)
+		return next, message + "\n", err
+	}
+	return &Repair{Checkpoints: []checkpoint.ID{id}, Do: func(ctx context.Context) error {
+		return e.rec.Locked(ctx, func() error { return commit(ctx, e.rec, change) })
+	}}
+}
+
+// earlier looks for the last whole version of a checkpoint: in the history of
+// the metadata branch, where it stood before, and on remotes.
+func (e *exam) earlier(ctx context.Context, id checkpoint.ID) (git.OID, bool) {
+	const most = 200
+	var revs []string
+	for _, args := range [][]string{
+		{"log", "--full-history", "--format=%H %P", "--max-count=" + strconv.Itoa(most), checkpoint.MetadataBranch, "--", id.Dir()},
+		{"log", "-g", "--format=%H", "--max-count=" + strconv.Itoa(most), checkpoint.MetadataBranch, "--"},
+	} {
+		if out, err := e.repo.Run(ctx, args...); err == nil { // without the branch, or a log of it, there is nothing
+			revs = append(revs, strings.Fields(string(out))...)
+		}
+	}
+	for _, r := range e.remotes(ctx) {
+		revs = append(revs, string(r.tip.OID))
+	}
+	tried := map[git.OID]bool{"": true}
+	for _, rev := range revs {
+		dir, _ := e.dirAt(ctx, rev, id)
+		if tried[dir] {
+			continue
+		}
+		tried[dir] = true
+		if e.whole(ctx, id, dir) {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+func (e *exam) dirAt(ctx context.Context, rev string, id checkpoint.ID) (git.OID, error) {
+	c, err := e.repo.Commit(ctx, rev)
+	if err != nil {
+		return "", err
+	}
+	entry, _, err := e.repo.Lookup(ctx, c.Tree, id.Dir())
+	return entry.OID, err
+}
+
+// whole says whether all of a checkpoint's directory is there and can be read.
+func (e *exam) whole(ctx context.Context, id checkpoint.ID, dir git.OID) bool {
+	missing, _, err := objects(ctx, e.repo, string(dir))
+	if err != nil || len(missing) > 0 {
+		return false
+	}
+	found, err := checkpoint.InspectDir(ctx, e.repo, id, dir, missing)
+	return err == nil && found.OK()
+}
+
+// blobs finds what hosts refuse to take.
+func (e *exam) blobs(ctx context.Context) ([]Finding, error) {
+	var list []Finding
+	if n := len(e.v1.large); n > 0 {
+		list = append(list, Finding{
+			Code: OversizedBlob, Severity: Error, Subject: "entire/checkpoints/v1",
+			What: fmt.Sprintf("%s of more than 95 MiB: %s", count(n, "blob"), some(texts(e.v1.large))),
+			Why:  "common hosts refuse a push of the branch, now and with all that follows",
+			Hint: "name a remote that takes files of this size in strategy_options.push_remote",
+		})
+	}
+	shadows, err := e.shadows(ctx)
+	if err != nil || len(shadows) == 0 {
+		return list, err
+	}
+	revs := append(shadows, "--not", "--exclude=entire/*", "--branches") //nolint:gocritic // a list of its own
+	_, large, err := objects(ctx, e.repo, revs...)
+	if err != nil {
+		return list, nil //nolint:nilerr // a broken branch is told by another check
+	}
+	if n := len(large); n > 0 {
+		list = append(list, Finding{
+			Code: OversizedBlob, Severity: Note, Subject: some(texts(large)),
+			What: fmt.Sprintf("shadow branches hold %s of more than 95 MiB", count(n, "file")),
+			Why:  "hosts refuse them if `git push --all` sends those branches; they go with the next commit",
+		})
+	}
+	return list, nil
+}
+
+// shadows are the names of the shadow branches.
+func (e *exam) shadows(ctx context.Context) ([]string, error) {
+	refs, err := e.repo.Refs(ctx, shadowRefs)
+	var names []string
+	for _, ref := range refs {
+		if checkpoint.IsShadow(ref.Name) {
+			names = append(names, ref.Name)
+		}
+	}
+	return names, err
+}
+
+func texts(oids []git.OID) []string {
+	list := make([]string, len(oids))
+	for i, oid := range oids {
+		list[i] = oid.Short()
+	}
+	return list
+}

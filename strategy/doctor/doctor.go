@@ -1,0 +1,145 @@
+// Package doctor finds what is wrong with the records of a repository, says what
+// that means, and repairs it. docs/formats/doctor.md lists what it knows.
+//
+// To examine writes nothing. A repair is done by the services that hooks use,
+// behind a copy of all that it may change, so that it can be taken back. None
+// discards pending work or makes up a checkpoint that no commit names.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// Severity is how much a finding matters.
+type Severity string
+
+// The severities. A Note is worth knowing and no problem; a Warning is something
+// lost, or that won't work until it is mended; an Error is damage.
+const (
+	Note    Severity = "note"
+	Warning Severity = "warning"
+	Error   Severity = "error"
+)
+
+// The codes of findings.
+const (
+	StuckSession       = "stuck-session"
+	PendingSession     = "pending-session"
+	UnfinishedTurn     = "unfinished-turn"
+	DamagedState       = "damaged-state"
+	UnknownPhase       = "unknown-phase"
+	SideFileLost       = "side-file-lost"
+	UnfinishedCommit   = "unfinished-commit"
+	StaleDecision      = "stale-decision"
+	DamagedJournal     = "damaged-journal"
+	LostCheckpoint     = "lost-checkpoint"
+	ForeignCheckpoint  = "foreign-checkpoint"
+	LostBranch         = "lost-branch"
+	UnfetchedPoint     = "unfetched-checkpoint"
+	UnusedCheckpoints  = "unused-checkpoints"
+	DamagedCheckpoint  = "damaged-checkpoint"
+	CheckpointSummary  = "checkpoint-summary"
+	OversizedBlob      = "oversized-blob"
+	BrokenRef          = "broken-ref"
+	StaleLock          = "stale-lock"
+	TemporaryFiles     = "temporary-files"
+	DamagedStore       = "damaged-store"
+	DamagedSnapshot    = "damaged-snapshot"
+	DamagedCatalog     = "damaged-catalog"
+	CatalogBehind      = "catalog-behind"
+	InterruptedRestore = "interrupted-restore"
+	NotExamined        = "not-examined"
+)
+
+// Finding is one thing that a check has found.
+type Finding struct {
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	// Subject names what the finding is about: a session, a commit, a path.
+	Subject string `json:"subject,omitempty"`
+	What    string `json:"what"`
+	Why     string `json:"why,omitempty"` // what it means
+	// Fix is what Repair does, Hint what the user can do. Either may be empty.
+	Fix  string `json:"fix,omitempty"`
+	Hint string `json:"hint,omitempty"`
+
+	Repair *Repair `json:"-"`
+}
+
+// Problem says whether something has to be done about it.
+func (f Finding) Problem() bool { return f.Severity != Note }
+
+// Repair is what mends a finding, and all that it may change. Findings that share
+// one are mended at once.
+type Repair struct {
+	// Kind is the same for repairs that are made, and undone, together; empty for
+	// the finding's code.
+	Kind string
+	// Files are absolute paths, Refs whole names.
+	Files []string
+	Refs  []string
+	// Checkpoints are those that it may write.
+	Checkpoints []checkpoint.ID
+	Do          func(ctx context.Context) error
+}
+
+// Check looks for one kind of thing, and writes nothing. An error means that it
+// could not look.
+type Check func(ctx context.Context) ([]Finding, error)
+
+// Doctor examines and repairs the records of the recorder's repository, those of
+// all its worktrees.
+type Doctor struct {
+	Recorder *strategy.Recorder
+	// More are checks of what this package can't know.
+	More []Check
+}
+
+// Examine runs every check. The error is that of ctx: what can't be looked at is
+// a finding.
+func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
+	e := d.look(ctx)
+	var list []Finding
+	for _, check := range slices.Concat(e.checks(), d.More) {
+		found, err := check(ctx)
+		for _, f := range found {
+			if f.Repair == nil {
+				f.Fix = ""
+			}
+			list = append(list, f)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, text := range lines(err) {
+			list = append(list, Finding{
+				Code: NotExamined, Severity: Error, What: "something could not be examined: " + text,
+				Why: "there may be more that is wrong",
+			})
+		}
+	}
+	return list, nil
+}
+
+// lines are the lines of an error's text, none of nil.
+func lines(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return strings.Split(err.Error(), "\n")
+}
+
+// some names the first of a list and how many more there are.
+func some(list []string) string {
+	const most = 3
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}

@@ -1,0 +1,150 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// exam is one examination: what several checks need, looked at once.
+type exam struct {
+	rec  *strategy.Recorder
+	repo *git.Repo
+
+	states []*session.State
+	bad    []badState
+	open   []strategy.Open
+	v1     branch
+}
+
+// badState is a file in the place of a state that isn't one.
+type badState struct {
+	id, path string
+	err      error
+}
+
+func (d *Doctor) look(ctx context.Context) *exam {
+	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
+	e.loadStates()
+	e.open = e.rec.OpenCommits(ctx)
+	e.v1 = e.loadBranch(ctx)
+	return e
+}
+
+func (e *exam) checks() []Check {
+	return []Check{
+		e.refs, e.locks, e.damagedStates, e.stuck, e.turns, e.sideFiles, e.journal, e.gone, e.checkpoints, e.trailers, e.unused, e.blobs,
+		e.store, e.restores, e.catalog, e.temporary,
+	}
+}
+
+func (e *exam) loadStates() {
+	entries, err := os.ReadDir(e.rec.Sessions.Dir())
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		id, ok := strings.CutSuffix(entry.Name(), ".json")
+		if !ok || id == "" || id[0] == '.' {
+			continue
+		}
+		s, err := e.rec.Sessions.Load(id)
+		switch {
+		case errors.Is(err, session.ErrNotFound):
+		case err != nil:
+			e.bad = append(e.bad, badState{id, filepath.Join(e.rec.Sessions.Dir(), entry.Name()), err})
+		default:
+			e.states = append(e.states, s)
+		}
+	}
+}
+
+// worktree is a worktree of the repository.
+type worktree struct{ root, id string }
+
+// worktrees are those that are there, this one first.
+func (e *exam) worktrees() []worktree {
+	list := []worktree{{e.repo.Root, e.repo.WorktreeID}}
+	if root := e.repo.MainRoot(); root != "" && e.repo.WorktreeID != "" {
+		list = append(list, worktree{root, ""})
+	}
+	dir := filepath.Join(e.repo.CommonDir, "worktrees")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return list
+	}
+	for _, entry := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, entry.Name(), "gitdir"))
+		root := filepath.Dir(strings.TrimSpace(string(data)))
+		if err == nil && entry.Name() != e.repo.WorktreeID && isDir(root) {
+			list = append(list, worktree{root, entry.Name()})
+		}
+	}
+	return list
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path) //nolint:gosec // a worktree may be anywhere
+	return err == nil && info.IsDir()
+}
+
+// in runs do with the recorder of the session's worktree.
+func (e *exam) in(s *session.State, do func(*strategy.Recorder) error) error {
+	there, err := e.rec.At(e.rootOf(s))
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(there), there.Repo.Close())
+}
+
+// rootOf is the session's worktree; states of old versions name none.
+func (e *exam) rootOf(s *session.State) string {
+	if s.WorktreePath == "" && s.WorktreeID == "" {
+		return e.repo.MainRoot()
+	}
+	return s.WorktreePath
+}
+
+// of is a repair of a session, which may change its state, what stands beside
+// it, its shadow branches, and the checkpoints that are named.
+func (e *exam) of(ctx context.Context, s *session.State, ids []string, do func(ctx context.Context) error) *Repair {
+	rep := &Repair{Files: e.sessionFiles(s.ID), Do: do}
+	bases := []git.OID{git.OID(s.BaseCommit)}
+	if head, err := e.repo.Commit(ctx, headSpec(s.WorktreeID)); err == nil {
+		bases = append(bases, head.OID)
+	}
+	for _, base := range bases {
+		rep.Refs = append(rep.Refs, checkpoint.ShadowBranch(base, s.WorktreeID))
+	}
+	for _, id := range ids {
+		if id, err := checkpoint.ParseID(id); err == nil {
+			rep.Checkpoints = append(rep.Checkpoints, id)
+		}
+	}
+	return rep
+}
+
+// headSpec is the name that HEAD of a worktree has everywhere.
+func headSpec(worktreeID string) string {
+	if worktreeID == "" {
+		return "main-worktree/HEAD"
+	}
+	return "worktrees/" + worktreeID + "/HEAD"
+}
+
+func (e *exam) sessionFiles(id string) []string {
+	kinds := session.SideKinds()
+	files := make([]string, 0, len(kinds)+1)
+	files = append(files, filepath.Join(e.rec.Sessions.Dir(), id+".json"))
+	for _, kind := range kinds {
+		files = append(files, filepath.Join(e.rec.Sessions.SideDir(), id+"."+kind))
+	}
+	return files
+}

@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// journal finds commits that were decided about and never seen to.
+func (e *exam) journal(ctx context.Context) ([]Finding, error) {
+	list := make([]Finding, 0, len(e.open))
+	for _, o := range e.open {
+		f := Finding{Severity: Warning, Subject: string(o.ID), Repair: e.ofDecision(ctx, o)}
+		switch {
+		case o.Err != nil:
+			f.Code, f.Severity, f.Subject = DamagedJournal, Error, filepath.Base(o.Path)
+			f.What = "an entry of the journal can't be read"
+			f.Why = "what it says of a commit is not done"
+			f.Fix = "set it aside"
+		case o.Commit != "":
+			f.Code = UnfinishedCommit
+			f.What = "commit " + o.Commit.Short() + " was made and its checkpoint was not written"
+			f.Why = "its trailer names a checkpoint that isn't there"
+			f.Fix = "write the checkpoint, as the hook would have"
+		case o.Stale(e.rec):
+			f.Code = StaleDecision
+			f.What = "a commit was begun " + o.Created.Format("2006-01-02") + " and never made"
+			f.Why = "what was decided about it is of no use any more"
+			f.Fix = "forget it"
+		default:
+			continue // an editor may still be open
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// ofDecision is the repair of a journal entry: all that applying it may change.
+func (e *exam) ofDecision(ctx context.Context, o strategy.Open) *Repair {
+	rep := &Repair{
+		Kind:  "journal",
+		Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(e.repo.CommonDir, "entire", "links.json")},
+		Do:    e.rec.FinishCommits,
+	}
+	if o.ID != "" {
+		rep.Checkpoints = []checkpoint.ID{o.ID}
+	}
+	for _, share := range o.Shares {
+		rep.Files = append(rep.Files, e.sessionFiles(share.Session)...)
+		for _, s := range e.states {
+			if s.ID == share.Session {
+				rep.Refs = append(rep.Refs, e.of(ctx, s, nil, nil).Refs...)
+			}
+		}
+	}
+	if o.Commit != "" {
+		rep.Refs = append(rep.Refs, checkpoint.ShadowBranch(o.Commit, o.Worktree))
+	}
+	return rep
+}

@@ -1,0 +1,239 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// The refs that are ours.
+const (
+	shadowRefs = "refs/heads/entire/"
+	ownRefs    = "refs/entire/"
+)
+
+// refs finds refs of ours that name no commit.
+func (e *exam) refs(ctx context.Context) ([]Finding, error) {
+	names := make([]string, 0, 4)
+	for _, file := range e.refFiles() {
+		if !strings.HasSuffix(file.name, ".lock") {
+			names = append(names, file.name)
+		}
+	}
+	refs, err := e.repo.Refs(ctx, shadowRefs, ownRefs)
+	for _, ref := range refs {
+		names = append(names, ref.Name)
+	}
+	slices.Sort(names)
+	var list []Finding
+	for _, name := range slices.Compact(names) {
+		if isOwn(name) && e.isBroken(ctx, name) {
+			list = append(list, e.brokenRef(ctx, name))
+		}
+	}
+	return list, err
+}
+
+// isOwn says whether a ref is ours: people may have branches in our folder.
+func isOwn(name string) bool {
+	return strings.HasPrefix(name, ownRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
+}
+
+// isBroken says whether a ref is there and names no commit.
+func (e *exam) isBroken(ctx context.Context, name string) bool {
+	if _, err := e.repo.Commit(ctx, name); !errors.Is(err, git.ErrMissing) {
+		return false
+	}
+	_, err := os.Lstat(e.refPath(name))
+	now, failed := refNow(ctx, e.repo, name)
+	return err == nil || failed == nil && now != ""
+}
+
+func (e *exam) brokenRef(ctx context.Context, name string) Finding {
+	f := Finding{
+		Code: BrokenRef, Severity: Error, Subject: name,
+		What: "the ref names no commit", Why: "git can't read or move it, and neither can hooks",
+	}
+	good, found := e.lastGood(ctx, name)
+	switch {
+	case found:
+		f.Fix = "set it to the last commit that it named and that is there, " + good.Short()
+	case name == checkpoint.MetadataBranch:
+		f.Hint = "fetch the branch from a clone that has it"
+		return f
+	case checkpoint.IsShadow(name):
+		f.Fix = "remove it; the next stop makes a new one"
+	default:
+		f.Fix = "remove it; what it kept is lost"
+	}
+	f.Repair = &Repair{
+		Files: []string{e.refPath(name)}, Refs: []string{name},
+		Do: func(ctx context.Context) error {
+			return e.rec.Locked(ctx, func() error { return e.setRef(ctx, name, good) })
+		},
+	}
+	return f
+}
+
+func (e *exam) refPath(name string) string {
+	return filepath.Join(e.repo.CommonDir, filepath.FromSlash(name))
+}
+
+// lastGood is the newest commit in the log of a ref that is still there; of the
+// metadata branch also that of a remote.
+func (e *exam) lastGood(ctx context.Context, name string) (git.OID, bool) {
+	data, err := os.ReadFile(filepath.Join(e.repo.CommonDir, "logs", filepath.FromSlash(name)))
+	if err == nil {
+		entries := strings.Split(string(data), "\n")
+		slices.Reverse(entries)
+		for _, entry := range entries {
+			fields := strings.Fields(entry)
+			if len(fields) < 2 {
+				continue
+			}
+			if c, err := e.repo.Commit(ctx, fields[1]); err == nil {
+				return c.OID, true
+			}
+		}
+	}
+	if name == checkpoint.MetadataBranch {
+		for _, r := range e.remotes(ctx) {
+			return r.tip.OID, true
+		}
+	}
+	return "", false
+}
+
+// setRef gives a broken ref a commit, or removes it. One that holds no object id
+// can't be moved by git, so its file goes first.
+func (e *exam) setRef(ctx context.Context, name string, to git.OID) error {
+	path := e.refPath(name)
+	data, err := os.ReadFile(path)
+	if err == nil && !e.repo.Format.Valid(git.OID(strings.TrimSpace(string(data)))) {
+		if err := disk.Step("remove", path); err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	now, err := refNow(ctx, e.repo, name)
+	if err != nil || now == to {
+		return err
+	}
+	return e.repo.UpdateRefs(ctx, "entire: doctor", []git.RefUpdate{{Name: name, New: to, Old: now}})
+}
+
+// refNow is what a ref holds, empty if it isn't there, or is broken.
+func refNow(ctx context.Context, repo *git.Repo, name string) (git.OID, error) {
+	refs, err := repo.Refs(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	for _, ref := range refs {
+		if ref.Name == name {
+			return ref.OID, nil
+		}
+	}
+	return "", nil
+}
+
+// refFile is a file that holds a ref, or the lock of one.
+type refFile struct {
+	name, path string
+	changed    time.Time
+}
+
+// refFiles are the files of our refs; a repository with reftables has none.
+func (e *exam) refFiles() []refFile {
+	var list []refFile
+	for _, prefix := range []string{shadowRefs, ownRefs} {
+		root := e.refPath(prefix)
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return nil //nolint:nilerr // what is not there has no files
+			}
+			if info, err := entry.Info(); err == nil {
+				name := prefix + filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
+				list = append(list, refFile{name, path, info.ModTime()})
+			}
+			return nil
+		})
+	}
+	return list
+}
+
+// abandoned is the age of a lock whose owner must have died: git holds one for
+// milliseconds.
+const abandoned = time.Hour
+
+// locks finds locks that killed git processes have left.
+func (e *exam) locks(_ context.Context) ([]Finding, error) {
+	var list []Finding
+	old := func(t time.Time) bool { return e.rec.Env.Now().Sub(t) > abandoned }
+	for _, file := range e.refFiles() {
+		if !strings.HasSuffix(file.name, ".lock") || !old(file.changed) {
+			continue
+		}
+		list = append(list, Finding{
+			Code: StaleLock, Severity: Warning, Subject: file.name,
+			What: "a git process left a lock when it was killed",
+			Why:  "while it is there the ref can't be moved",
+			Fix:  "remove it",
+			Repair: &Repair{Files: []string{file.path}, Do: func(ctx context.Context) error {
+				return e.rec.Locked(ctx, func() error { return remove(file.path) })
+			}},
+		})
+	}
+	for _, name := range []string{"packed-refs.lock", "config.lock"} {
+		path := filepath.Join(e.repo.CommonDir, name)
+		if info, err := os.Lstat(path); err == nil && old(info.ModTime()) {
+			list = append(list, Finding{
+				Code: StaleLock, Severity: Warning, Subject: path,
+				What: "a git process left a lock when it was killed",
+				Why:  "while it is there git can't remove branches, or change its configuration",
+				Hint: "if no git process is running, remove it",
+			})
+		}
+	}
+	return list, nil
+}
+
+// remove removes a file; that it is gone already is no error.
+func remove(path string) error {
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// temporary finds files that killed processes have left.
+func (e *exam) temporary(_ context.Context) ([]Finding, error) {
+	left, err := e.rec.TempFiles()
+	if len(left) == 0 {
+		return nil, err
+	}
+	names := make([]string, len(left))
+	for i, path := range left {
+		names[i] = filepath.Base(path)
+	}
+	return []Finding{{
+		Code: TemporaryFiles, Severity: Note, Subject: some(names),
+		What:   count(len(left), "temporary file") + " of processes that were killed",
+		Why:    "they do no harm; the next session to start removes them",
+		Fix:    "remove them",
+		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { e.rec.Sweep(ctx); return nil }},
+	}}, err
+}

@@ -1,0 +1,264 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+const (
+	// silence is how long a turn may show no sign of life where the agent's
+	// process isn't known: a build, or a person asked for leave, takes hours.
+	silence = 6 * time.Hour
+	// grace is what a hook's child has to do its part.
+	grace = 10 * time.Minute
+)
+
+// stuck finds turns that no stop will end, and work of sessions that ended.
+func (e *exam) stuck(ctx context.Context) ([]Finding, error) {
+	var list []Finding
+	for _, s := range e.states {
+		switch {
+		case s.Phase == session.Active:
+			if why, ok := e.abandoned(s); ok {
+				list = append(list, e.stuckSession(ctx, s, why))
+			}
+		case s.Phase == session.Ended && len(s.FilesTouched) > 0:
+			list = append(list, Finding{
+				Code: PendingSession, Severity: Note, Subject: s.ID,
+				What: "the session ended with " + files(len(s.FilesTouched)) + " that no commit has taken up",
+				Why:  "the next commit of " + some(s.FilesTouched) + " is linked to it",
+			})
+		}
+	}
+	return list, nil
+}
+
+// abandoned says why a turn that is under way will never stop, if so.
+func (e *exam) abandoned(s *session.State) (string, bool) {
+	agent, now := s.Recorder.Agent, e.rec.Env.Now()
+	if agent.PID != 0 {
+		return "its agent is gone", !e.rec.Env.Alive(agent.PID, agent.Start)
+	}
+	sign := e.lastSign(s)
+	return fmt.Sprintf("nothing has been heard of it for %d hours", int(now.Sub(sign).Hours())), now.Sub(sign) > silence
+}
+
+// lastSign is when a session was last seen to do anything: its hooks, its
+// transcript, its subagents', or a snapshot of its worktree.
+func (e *exam) lastSign(s *session.State) time.Time {
+	last := s.StartedAt
+	see := func(t time.Time) {
+		if t.After(last) {
+			last = t
+		}
+	}
+	if s.LastInteraction != nil {
+		see(*s.LastInteraction)
+	}
+	for _, path := range append(subagents(s.TranscriptPath), s.TranscriptPath) {
+		if info, err := os.Stat(path); err == nil && path != "" {
+			see(info.ModTime())
+		}
+	}
+	store, err := bands.Open(e.rec.StoreDir())
+	if err != nil {
+		return last
+	}
+	if snap, found, err := store.Latest(checkpoint.WorktreeHash(s.WorktreeID)); err == nil && found {
+		see(snap.Created)
+	}
+	return last
+}
+
+// subagents are the transcripts of a session's subagents.
+func subagents(path string) []string {
+	dir := filepath.Join(strings.TrimSuffix(path, ".jsonl"), "subagents")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	paths := make([]string, len(entries))
+	for i, entry := range entries {
+		paths[i] = filepath.Join(dir, entry.Name())
+	}
+	return paths
+}
+
+func (e *exam) stuckSession(ctx context.Context, s *session.State, why string) Finding {
+	f := Finding{
+		Code: StuckSession, Severity: Warning, Subject: s.ID,
+		What: "a turn of the session never ended: " + why,
+		Why:  "what it changed last is in no checkpoint yet",
+		Fix:  "end the turn, and save what it changed as its stop would have",
+	}
+	ids := strategy.Unfinished(s)
+	f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
+		return e.ifStuck(s.ID, func() error {
+			return e.in(s, func(there *strategy.Recorder) error { return there.EndTurn(ctx, s.ID) })
+		})
+	})
+	if !isDir(e.rootOf(s)) {
+		f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
+		f.Fix = "note that the session has ended; its earlier checkpoints stay"
+		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
+			return e.ifStuck(s.ID, func() error { return e.rec.EndSession(ctx, s.ID) })
+		})
+	}
+	return f
+}
+
+// ifStuck runs do if the session is stuck still: a question may have waited for
+// its answer while the person went on with it.
+func (e *exam) ifStuck(id string, do func() error) error {
+	s, err := e.rec.Sessions.Load(id)
+	if err != nil || s.Phase != session.Active {
+		return err
+	}
+	if _, ok := e.abandoned(s); !ok {
+		return nil
+	}
+	return do()
+}
+
+// turns finds checkpoints that should have been completed when a turn ended.
+func (e *exam) turns(ctx context.Context) ([]Finding, error) {
+	var list []Finding
+	for _, s := range e.states {
+		ids := strategy.Unfinished(s)
+		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || e.rec.Env.Now().Sub(e.touched(s)) < grace {
+			continue
+		}
+		f := Finding{
+			Code: UnfinishedTurn, Severity: Warning, Subject: s.ID,
+			What: "a turn of the session ended and its checkpoints were not completed: " + some(ids),
+			Why:  "they lack the end of the conversation",
+			Fix:  "add what the transcript has to them",
+		}
+		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
+			return e.in(s, func(there *strategy.Recorder) error { return there.FinishTurn(ctx, s.ID) })
+		})
+		if !isDir(e.rootOf(s)) {
+			f.Repair.Do = func(ctx context.Context) error { return e.rec.FinishTurn(ctx, s.ID) }
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// touched is when a hook last saw the session.
+func (e *exam) touched(s *session.State) time.Time {
+	if s.LastInteraction != nil {
+		return *s.LastInteraction
+	}
+	return s.StartedAt
+}
+
+// damagedStates finds states that can't be read, or say what no version says.
+func (e *exam) damagedStates(ctx context.Context) ([]Finding, error) {
+	var list []Finding
+	for _, b := range e.bad {
+		f := Finding{
+			Code: DamagedState, Severity: Error, Subject: b.id,
+			What: "the session's state can't be read",
+			Why:  "commits of its files are not linked to it until it goes on",
+		}
+		if errors.Is(b.err, session.ErrCorrupt) {
+			f.Fix = "set the state aside; the session begins anew, from its transcript, with its next prompt"
+			f.Repair = &Repair{Files: append(e.sessionFiles(b.id), b.path+".corrupt"), Do: e.aside(b.id)}
+		} else {
+			f.What, f.Hint = "the session's state can't be read: "+b.err.Error(), "look at "+b.path
+		}
+		list = append(list, f)
+	}
+	for _, s := range e.states {
+		if phase, ok := e.unknownPhase(s); ok {
+			list = append(list, Finding{
+				Code: UnknownPhase, Severity: Warning, Subject: s.ID,
+				What: fmt.Sprintf("the session's state says it is %.40q, which no version knows", phase),
+				Why:  "it counts as idle",
+				Fix:  "write that it is idle",
+				Repair: e.of(ctx, s, nil, func(ctx context.Context) error {
+					return e.rec.Locked(ctx, func() error { return e.resave(s.ID) })
+				}),
+			})
+		}
+	}
+	return list, ctx.Err()
+}
+
+func (e *exam) aside(id string) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		return e.rec.Locked(ctx, func() error {
+			if _, err := e.rec.Sessions.Load(id); !errors.Is(err, session.ErrCorrupt) {
+				return nil // mended meanwhile
+			}
+			_, err := e.rec.Sessions.SetAside(id)
+			return err
+		})
+	}
+}
+
+func (e *exam) resave(id string) error {
+	s, err := e.rec.Sessions.Load(id)
+	if err != nil {
+		return err
+	}
+	return e.rec.Sessions.Save(s)
+}
+
+// unknownPhase reads the phase as it stands in the file.
+func (e *exam) unknownPhase(s *session.State) (string, bool) {
+	var raw struct {
+		Phase string `json:"phase"`
+	}
+	data, err := os.ReadFile(filepath.Join(e.rec.Sessions.Dir(), s.ID+".json"))
+	if err != nil || json.Unmarshal(data, &raw) != nil {
+		return "", false
+	}
+	switch raw.Phase {
+	case "", "idle", "active", "active_committed", "ended":
+		return "", false
+	default:
+		return raw.Phase, true
+	}
+}
+
+// sideFiles finds side files that are shorter than the states say.
+func (e *exam) sideFiles(_ context.Context) ([]Finding, error) {
+	var list []Finding
+	for _, s := range e.states {
+		var lost []string
+		if errors.Is(e.rec.Sessions.Side(s.ID, "prompts").Check(s.Recorder.Prompts), session.ErrCorrupt) {
+			lost = append(lost, "prompts")
+		}
+		if errors.Is(e.rec.Sessions.Side(s.ID, "usage").Check(s.Recorder.Usage), session.ErrCorrupt) {
+			lost = append(lost, "token counts")
+		}
+		if len(lost) > 0 {
+			list = append(list, Finding{
+				Code: SideFileLost, Severity: Note, Subject: s.ID,
+				What: "a file beside the session's state is gone or cut short: " + some(lost),
+				Why:  "the next hook of the session reads its transcript anew",
+			})
+		}
+	}
+	return list, nil
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprint(n, " files")
+}

@@ -1,0 +1,113 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/catalog"
+)
+
+// store finds what is wrong with the snapshots, short of reading all of them.
+func (e *exam) store(_ context.Context) ([]Finding, error) {
+	dir := e.rec.StoreDir()
+	store, err := bands.Open(dir)
+	switch {
+	case errors.Is(err, bands.ErrNoStore) && !isDir(filepath.Join(dir, "checkpoints")):
+		return nil, nil
+	case errors.Is(err, bands.ErrNoStore), errors.Is(err, bands.ErrDamaged):
+		return []Finding{{
+			Code: DamagedStore, Severity: Error, Subject: dir,
+			What:   "the store of snapshots has lost its description",
+			Why:    "no snapshot can be taken or restored",
+			Fix:    "write it anew from what its snapshots say",
+			Repair: e.rebuild(),
+		}}, nil
+	case err != nil:
+		return nil, err
+	}
+	bad, err := store.Describe()
+	list := make([]Finding, len(bad))
+	for i, b := range bad {
+		list[i] = Finding{
+			Code: DamagedSnapshot, Severity: Error, Subject: b.Version.String(),
+			What: "the snapshot is damaged: " + lines(b.Err)[0],
+			Why:  "it can't be restored, or not all of it",
+			Hint: "`entire fs verify " + b.Version.String() + "` says what is lost, `entire fs checkpoint delete " + b.Version.String() + "` removes it",
+		}
+	}
+	return list, err
+}
+
+// rebuild is what `agentfs doctor` does.
+func (e *exam) rebuild() *Repair {
+	known := e.rec.Env.Registry
+	if known == nil {
+		return nil
+	}
+	dir, path := e.rec.StoreDir(), known.CatalogPath()
+	return &Repair{
+		Files: []string{
+			path, path + "-wal", path + "-shm", filepath.Join(known.Home, "stores.list"),
+			filepath.Join(dir, "store.json"), filepath.Join(dir, "version"),
+		},
+		Do: func(ctx context.Context) error {
+			_, err := known.Doctor(ctx, dir) // what stays wrong is found again
+			return err
+		},
+	}
+}
+
+// restores finds rewinds that did not end.
+func (e *exam) restores(_ context.Context) ([]Finding, error) {
+	store, err := bands.Open(e.rec.StoreDir())
+	if err != nil {
+		return nil, nil //nolint:nilerr // told by another check
+	}
+	var list []Finding
+	for _, w := range e.worktrees() {
+		j, found := store.Interrupted(checkpoint.WorktreeHash(w.id))
+		if !found {
+			continue
+		}
+		list = append(list, Finding{
+			Code: InterruptedRestore, Severity: Warning, Subject: w.root,
+			What: "a rewind to " + j.Target.String() + " did not end",
+			Why:  "the files may be a mixture of then and now",
+			Hint: "`entire rewind --undo` takes it back, `entire rewind --to " + j.Target.String() + "` goes on",
+		})
+	}
+	return list, nil
+}
+
+// catalog finds a catalog that doesn't agree with the store.
+func (e *exam) catalog(ctx context.Context) ([]Finding, error) {
+	known := e.rec.Env.Registry
+	store, err := bands.Open(e.rec.StoreDir())
+	if err != nil || known == nil {
+		return nil, nil //nolint:nilerr // told by another check
+	}
+	differs, err := known.Compare(ctx, store)
+	f := Finding{
+		Code: CatalogBehind, Severity: Warning, Subject: known.CatalogPath(),
+		Why: "lists of snapshots may be late; no snapshot is lost",
+		Fix: "make the catalog anew from the stores", Repair: e.rebuild(),
+	}
+	switch {
+	case errors.Is(err, catalog.ErrDamaged):
+		f.Code, f.Severity, f.What = DamagedCatalog, Error, "the catalog of snapshots is damaged"
+		f.Why = "what it is for works without it, slower; no snapshot is lost"
+	case errors.Is(err, catalog.ErrNewer):
+		f.Code, f.Severity, f.What = DamagedCatalog, Note, "the catalog of snapshots was made by a newer version of this program"
+		f.Why, f.Fix, f.Repair = "this version works without it, slower", "", nil
+	case err != nil:
+		return nil, err
+	case len(differs) > 0:
+		f.What = "the catalog of snapshots is out of step: " + some(differs)
+	default:
+		return nil, nil
+	}
+	return []Finding{f}, nil
+}

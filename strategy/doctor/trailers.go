@@ -1,0 +1,257 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// newest is how many commits of the local branches are looked at.
+const newest = 500
+
+// named is a commit that names a checkpoint.
+type named struct {
+	id     checkpoint.ID
+	commit git.OID
+}
+
+// trailers finds commits whose checkpoint isn't on the branch.
+func (e *exam) trailers(ctx context.Context) ([]Finding, error) {
+	found, err := e.namedByCommits(ctx)
+	if err != nil || e.v1.err != nil || e.v1.broken || e.v1.deleted.OID != "" {
+		return nil, err // that the branch can't be read is told by another check
+	}
+	var list []Finding
+	var foreign []string
+	away := map[string][]string{} // by remote
+	linked := e.rec.Linked()
+	remotes := e.remotes(ctx)
+	for _, n := range found {
+		if e.v1.ids[n.id] || slices.ContainsFunc(e.open, func(o strategy.Open) bool { return o.ID == n.id }) {
+			continue
+		}
+		if remote, ok := e.onRemote(ctx, remotes, n.id); ok {
+			away[remote] = append(away[remote], n.commit.Short())
+			continue
+		}
+		f, ours := e.lost(ctx, n, linked)
+		if !ours {
+			foreign = append(foreign, n.commit.Short())
+			continue
+		}
+		list = append(list, f)
+	}
+	for _, r := range remotes {
+		// Without a local branch the remote's is read.
+		if commits := away[r.name]; len(commits) > 0 && e.v1.tip.OID != "" {
+			list = append(list, e.unfetched(r.name, commits))
+		}
+	}
+	if len(foreign) > 0 {
+		list = append(list, Finding{
+			Code: ForeignCheckpoint, Severity: Note, Subject: some(foreign),
+			What: "the checkpoints of " + count(len(foreign), "commit") + " are not here",
+			Why:  "they were made elsewhere, or what was known of them here is gone too; they can't be written anew",
+			Hint: "if a remote has them: git fetch <remote> entire/checkpoints/v1:refs/remotes/<remote>/entire/checkpoints/v1",
+		})
+	}
+	return list, nil
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// namedByCommits answers the ids of the newest commits of local branches and of
+// those that were linked here, each id once.
+func (e *exam) namedByCommits(ctx context.Context) ([]named, error) {
+	args := []string{"--max-count=" + strconv.Itoa(newest), "--exclude=entire/*", "--branches"}
+	if _, err := e.repo.Commit(ctx, "HEAD"); err == nil {
+		args = append(args, "HEAD")
+	}
+	list, err := e.grep(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	known := map[checkpoint.ID]bool{}
+	for _, n := range list {
+		known[n.id] = true
+	}
+	for id, l := range e.rec.Linked() {
+		c, err := e.repo.Commit(ctx, string(l.Commit))
+		if err == nil && !known[id] && slices.Contains(checkpoint.IDs(c.Message), id) && e.reachable(ctx, c.OID) {
+			list = append(list, named{id, c.OID})
+		}
+	}
+	slices.SortFunc(list, func(a, b named) int { return strings.Compare(string(a.id), string(b.id)) })
+	return slices.CompactFunc(list, func(a, b named) bool { return a.id == b.id }), nil
+}
+
+// reachable says whether a branch has the commit.
+func (e *exam) reachable(ctx context.Context, commit git.OID) bool {
+	out, err := e.repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(commit), "--format=%(refname)", "refs/heads/", "refs/remotes/")
+	return err == nil && len(out) > 0
+}
+
+// grep answers the ids that the commits carry which git log lists for args.
+func (e *exam) grep(ctx context.Context, args ...string) ([]named, error) {
+	fixed := []string{"log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%n%B", "-F", "--grep=" + checkpoint.TrailerKey + ":"}
+	out, err := e.repo.Run(ctx, append(fixed, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	var list []named
+	for record := range strings.SplitSeq(string(out), "\x00") {
+		oid, message, _ := strings.Cut(record, "\n")
+		for _, id := range checkpoint.IDs(message) {
+			list = append(list, named{id, git.OID(oid)})
+		}
+	}
+	return list, nil
+}
+
+// remote is a remote whose metadata branch was fetched.
+type remote struct {
+	name string
+	tip  git.Commit
+}
+
+const (
+	remoteRefs = "refs/remotes/"
+	v1Name     = "/entire/checkpoints/v1"
+)
+
+func (e *exam) remotes(ctx context.Context) []remote {
+	refs, err := e.repo.Refs(ctx, remoteRefs)
+	if err != nil {
+		return nil
+	}
+	var list []remote
+	for _, ref := range refs {
+		name, ok := strings.CutSuffix(strings.TrimPrefix(ref.Name, remoteRefs), v1Name)
+		if tip, err := e.repo.Commit(ctx, string(ref.OID)); ok && err == nil {
+			list = append(list, remote{name, tip})
+		}
+	}
+	return list
+}
+
+// onRemote answers the remote that has the checkpoint.
+func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID) (string, bool) {
+	for _, r := range remotes {
+		if _, found, err := e.repo.Lookup(ctx, r.tip.Tree, id.Dir()); err == nil && found {
+			return r.name, true
+		}
+	}
+	return "", false
+}
+
+// unfetched is the finding of checkpoints that only a remote has.
+func (e *exam) unfetched(remote string, commits []string) Finding {
+	return Finding{
+		Code: UnfetchedPoint, Severity: Warning, Subject: remote,
+		What: "the checkpoints of " + count(len(commits), "commit") + " are on " + remote + " only: " + some(commits),
+		Why:  "the local branch doesn't have them, so they are not shown",
+		Fix:  "fetch the checkpoints of " + remote + ", and add them to the local branch",
+		Repair: &Repair{
+			Refs: []string{checkpoint.MetadataBranch},
+			Do:   func(ctx context.Context) error { return e.rec.FetchCheckpoints(ctx, remote) },
+		},
+	}
+}
+
+// lost is the finding of a checkpoint that nobody has; false if nothing shows
+// that it was made here.
+func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]strategy.Linked) (Finding, bool) {
+	f := Finding{
+		Code: LostCheckpoint, Severity: Warning, Subject: string(n.id),
+		What: "commit " + n.commit.Short() + " names a checkpoint that isn't there",
+		Why:  "the record of this commit can't be read",
+	}
+	if dir, ok := e.earlier(ctx, n.id); ok {
+		f.Fix = "bring it back from the branch's own past"
+		f.Repair = e.graft(n.id, dir)
+		return f, true
+	}
+	l, known := linked[n.id]
+	s := e.maker(n.id)
+	if s == nil {
+		f.Why += "; nothing is left here to write it anew from"
+		f.Hint = "another clone, or a backup of the branch, may have it"
+		return f, known
+	}
+	lost := strategy.Lost{ID: n.id, Session: s.ID, Files: l.Files}
+	f.Fix = "write it anew from session " + s.ID + ", with all of the conversation so far"
+	f.Repair = &Repair{
+		Files: e.sessionFiles(s.ID), Checkpoints: []checkpoint.ID{n.id},
+		Do: func(ctx context.Context) (err error) {
+			if lost.Commit, err = e.repo.Commit(ctx, string(n.commit)); err != nil {
+				return err
+			}
+			if lost.Files == nil {
+				lost.Files, err = e.changed(ctx, lost.Commit)
+			}
+			return errors.Join(err, e.rec.WriteLost(ctx, lost))
+		},
+	}
+	return f, true
+}
+
+// maker is the session whose work the checkpoint holds: the one whose state
+// names it, or that made the snapshot which stands for it. Nil if nothing tells.
+func (e *exam) maker(id checkpoint.ID) *session.State {
+	for _, s := range e.states {
+		if s.LastCheckpointID == string(id) || s.Recorder.CountedIn == string(id) || slices.Contains(strategy.Unfinished(s), string(id)) {
+			return s
+		}
+	}
+	made := e.pairs()[string(id)]
+	for _, s := range e.states {
+		if s.ID == made {
+			return s
+		}
+	}
+	return nil
+}
+
+// pairs answers for checkpoints the session that made the snapshot which stands
+// for each.
+func (e *exam) pairs() map[string]string {
+	found := map[string]string{}
+	store, err := bands.Open(e.rec.StoreDir())
+	if err != nil {
+		return found
+	}
+	snapshots, _ := store.Snapshots() // those that can't be read tell nothing
+	for i := range snapshots {
+		for _, p := range snapshots[i].Pairs {
+			found[p.Checkpoint] = snapshots[i].Causality.Session
+		}
+	}
+	return found
+}
+
+// changed are the paths that the commit changed against its first parent.
+func (e *exam) changed(ctx context.Context, c git.Commit) ([]string, error) {
+	var parent git.OID
+	if len(c.Parents) > 0 {
+		parent = c.Parents[0]
+	}
+	changes, err := e.repo.Changes(ctx, parent, c.OID)
+	paths := make([]string, len(changes))
+	for i := range changes {
+		paths[i] = changes[i].Path
+	}
+	return paths, err
+}

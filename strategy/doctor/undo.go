@@ -1,0 +1,213 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// undoCode is the code of backups that Undo makes.
+const undoCode = "undo"
+
+// ErrNoBackup means that there is no such backup, or none that isn't undone.
+var ErrNoBackup = errors.New("no backup to put back")
+
+// ChangedError says what has changed since a repair, so that it can't be undone
+// without losing that.
+type ChangedError struct {
+	Backup string
+	Items  []string
+}
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%s: changed since the repair: %s", e.Backup, some(e.Items))
+}
+
+// UndoOptions say how a repair is undone.
+type UndoOptions struct {
+	// Name is the backup's; empty for the newest that isn't undone.
+	Name string
+	// Force puts back what has changed since, too.
+	Force bool
+}
+
+// Undo puts back what was there before a repair: files and refs as they were,
+// and checkpoints by a commit on their branch, whose others stay. What is there
+// now is backed up, so that an undo can be undone by its name. Where something
+// has changed since the repair it is a *ChangedError, and nothing is done.
+func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err error) {
+	err = d.Recorder.Locked(ctx, func() error {
+		if undone, err = d.findBackup(o.Name); err != nil {
+			return err
+		}
+		if undone.Repository != d.Recorder.Repo.CommonDir {
+			return fmt.Errorf("backup %s was made when the repository was in %s", undone.Name, undone.Repository)
+		}
+		if err := d.unchanged(ctx, &undone); err != nil && !o.Force {
+			return err
+		}
+		return d.undo(ctx, &undone)
+	})
+	return undone, err
+}
+
+func (d *Doctor) findBackup(name string) (Backup, error) {
+	if name != "" {
+		if !checkName(name) {
+			return Backup{}, fmt.Errorf("%q: %w", name, ErrNoBackup)
+		}
+		b, err := d.readBackup(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: %w", name, ErrNoBackup)
+		}
+		return b, err
+	}
+	var newest Backup
+	for _, b := range d.Backups() {
+		if b.Undone == nil && b.Code != undoCode {
+			newest = b
+		}
+	}
+	if newest.Name == "" {
+		return newest, ErrNoBackup
+	}
+	return newest, nil
+}
+
+// unchanged compares what is there with what the repair has left. Of a repair
+// that didn't come to its end nobody knows.
+func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
+	if !b.Done {
+		return &ChangedError{b.Name, []string{"the repair did not end"}}
+	}
+	var items []string
+	for _, f := range b.Files {
+		if now, err := fileNow(f.Path); err != nil || now != f.After {
+			items = append(items, f.Path)
+		}
+	}
+	for _, ref := range b.Refs {
+		if now, err := refNow(ctx, d.Recorder.Repo, ref.Name); err != nil || now != ref.After {
+			items = append(items, ref.Name)
+		}
+	}
+	_, dirs, err := d.stored(ctx, b)
+	if err != nil {
+		return err
+	}
+	for i, c := range b.Checkpoints {
+		if dirs[i] != c.After {
+			items = append(items, string(c.ID))
+		}
+	}
+	if len(items) > 0 {
+		return &ChangedError{b.Name, items}
+	}
+	return nil
+}
+
+// undo is Undo without its questions. Refs go before files: a broken ref, which
+// git can't write, is a file.
+func (d *Doctor) undo(ctx context.Context, b *Backup) error {
+	all := &Repair{}
+	for _, f := range b.Files {
+		all.Files = append(all.Files, f.Path)
+	}
+	for _, ref := range b.Refs {
+		all.Refs = append(all.Refs, ref.Name)
+	}
+	for _, c := range b.Checkpoints {
+		all.Checkpoints = append(all.Checkpoints, c.ID)
+	}
+	now, err := d.back(ctx, undoCode, []string{b.Name}, []*Repair{all})
+	if err != nil {
+		return err
+	}
+	if err := d.putCheckpoints(ctx, b); err != nil {
+		return fmt.Errorf("put checkpoints back: %w", err)
+	}
+	if err := d.putRefs(ctx, b, now); err != nil {
+		return fmt.Errorf("put refs back: %w", err)
+	}
+	for _, f := range b.Files {
+		if err := d.putFile(b, f); err != nil {
+			return fmt.Errorf("put %s back: %w", f.Path, err)
+		}
+	}
+	at := d.Recorder.Env.Now().UTC()
+	b.Undone = &at
+	return errors.Join(d.seal(ctx, now), d.writeBackup(b))
+}
+
+func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
+	if len(b.Checkpoints) == 0 {
+		return nil
+	}
+	return commit(ctx, d.Recorder, func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+		var err error
+		for _, c := range b.Checkpoints {
+			if tree, err = checkpoint.Graft(ctx, d.Recorder.Repo, tree, c.ID, c.Before); err != nil {
+				return "", "", err
+			}
+		}
+		return tree, "Undo repair " + b.Name + "\n", nil
+	})
+}
+
+func (d *Doctor) putRefs(ctx context.Context, b, now *Backup) error {
+	var updates []git.RefUpdate
+	for i, ref := range b.Refs {
+		is, to := now.Refs[i].Before, ref.Before
+		if _, err := d.Recorder.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
+			to = "" // it was broken: its file is put back
+		}
+		if is != to {
+			updates = append(updates, git.RefUpdate{Name: ref.Name, New: to, Old: is})
+		}
+	}
+	return d.Recorder.Repo.UpdateRefs(ctx, "entire: undo repair", updates)
+}
+
+func (d *Doctor) putFile(b *Backup, f savedFile) error {
+	now, err := fileNow(f.Path)
+	switch {
+	case err != nil:
+		return err
+	case now == f.Before && f.Mode == modeNow(f.Path):
+		return nil
+	case f.Before == "":
+		return remove(f.Path)
+	case f.Mode&fs.ModeSymlink != 0:
+		if err := remove(f.Path); err != nil {
+			return err
+		}
+		return os.Symlink(f.Before, f.Path)
+	}
+	data, err := os.ReadFile(filepath.Join(d.folder(b), f.Copy))
+	if err != nil {
+		return err
+	}
+	if digest(data) != f.Before {
+		return fmt.Errorf("its copy in %s has changed", d.folder(b))
+	}
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+		return err
+	}
+	return disk.WriteDurable(f.Path, data, f.Mode.Perm())
+}
+
+// modeNow is the mode of a file, 0 if there is none.
+func modeNow(path string) fs.FileMode {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Mode()
+}

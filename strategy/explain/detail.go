@@ -1,0 +1,109 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// detail reads a committed checkpoint.
+func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Options) (Detail, error) {
+	c, err := book.read(ctx, id)
+	if err != nil {
+		return Detail{}, fmt.Errorf("checkpoint %s: %w", id, err)
+	}
+	d := Detail{ID: string(id), Strategy: c.Summary.Strategy, Branch: c.Summary.Branch, Files: c.Summary.FilesTouched}
+	for _, s := range c.Sessions {
+		d.Task = d.Task || s.Meta.IsTask
+		d.Tokens = plus(d.Tokens, s.Meta.TokenUsage)
+		if d.Created.IsZero() || s.Meta.CreatedAt.Before(d.Created) {
+			d.Created = s.Meta.CreatedAt
+		}
+	}
+	var wait sync.WaitGroup // git looks for the commits while the conversations are read
+	var searched error
+	wait.Go(func() { d.Commits, searched = r.commitsOf(ctx, id, d.Created, o.Search) })
+	d.Sessions, err = r.talks(ctx, c, o)
+	wait.Wait()
+	if err := errors.Join(err, searched); err != nil {
+		return Detail{}, err
+	}
+	d.Author, err = r.author(ctx, id, d.Commits)
+	return d, err
+}
+
+func (r Reader) talks(ctx context.Context, c checkpoint.Checkpoint, o Options) ([]Talk, error) {
+	talks := make([]Talk, 0, len(c.Sessions))
+	for _, s := range c.Sessions {
+		t, err := r.Talk(ctx, s, o)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
+		}
+		talks = append(talks, t)
+	}
+	return talks, nil
+}
+
+// plus adds up what sessions used, subagents included; nil is unknown.
+func plus(a, b *checkpoint.Tokens) *checkpoint.Tokens {
+	switch {
+	case b == nil:
+		return a
+	case a == nil:
+		return b
+	}
+	sum := a.Plus(*b)
+	sum.Subagents = plus(a.Subagents, b.Subagents)
+	return &sum
+}
+
+// commitsOf finds the commits that carry a checkpoint's id, the newest first.
+// Commits older than the checkpoint are looked at only if there is none, for
+// they are many and their dates seldom lie.
+func (r Reader) commitsOf(ctx context.Context, id checkpoint.ID, created time.Time, where Search) ([]git.Commit, error) {
+	const skew = 24 * time.Hour // clocks differ
+	args := []string{"--fixed-strings", "--grep=" + string(id)}
+	if where == All {
+		args = append(args, "--exclude=refs/heads/entire/*", "--exclude=refs/remotes/*/entire/*", "--exclude=refs/entire/*", "--all")
+		return r.carrying(ctx, id, args...)
+	}
+	args = append(args, "--exclude=entire/*", "--branches")
+	if head, err := r.Repo.Commit(ctx, "HEAD"); err == nil { // it may be detached
+		args = append(args, string(head.OID))
+	}
+	if !created.IsZero() {
+		commits, err := r.carrying(ctx, id, append(args, "--since="+created.Add(-skew).Format(time.RFC3339))...)
+		if len(commits) > 0 || err != nil {
+			return commits, err
+		}
+	}
+	return r.carrying(ctx, id, args...)
+}
+
+// carrying are the commits that git log lists and that carry the id.
+func (r Reader) carrying(ctx context.Context, id checkpoint.ID, args ...string) ([]git.Commit, error) {
+	commits, err := r.Repo.Commits(ctx, append(args, "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("find the commits of %s: %w", id, err)
+	}
+	return slices.DeleteFunc(commits, func(c git.Commit) bool { return !slices.Contains(checkpoint.IDs(c.Message), id) }), nil
+}
+
+// author is who wrote the newest commit, or who wrote the checkpoint.
+func (r Reader) author(ctx context.Context, id checkpoint.ID, commits []git.Commit) (git.Signature, error) {
+	if len(commits) > 0 {
+		return commits[0].Author, nil
+	}
+	commits, err := r.Repo.Commits(ctx, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
+		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
+	if err != nil || len(commits) == 0 {
+		return git.Signature{}, err
+	}
+	return commits[0].Author, nil
+}

@@ -1,0 +1,180 @@
+// Package explain reads the record: which checkpoints a branch has, and what
+// was asked, said and done for each of them. It takes what any version of the
+// tool wrote, and what anybody who can push to the metadata branch put there:
+// ids are well formed, texts are whatever they are.
+//
+// It writes nothing.
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// Reader reads the record of a repository, as seen from one of its worktrees.
+type Reader struct{ Repo *git.Repo }
+
+// NotFoundError means that nothing has the name.
+type NotFoundError struct{ Kind, Name string }
+
+// Error says what was looked for.
+func (e *NotFoundError) Error() string { return fmt.Sprintf("%s not found: %.80s", e.Kind, e.Name) }
+
+// AmbiguousError means that a prefix fits more than one checkpoint.
+type AmbiguousError struct {
+	Prefix string
+	Found  []string
+}
+
+// Error names the prefix and how much fits it.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is the beginning of %d checkpoints", e.Prefix, len(e.Found))
+}
+
+// Detail is a checkpoint in full.
+type Detail struct {
+	// ID is the checkpoint's, or the shadow commit's of a temporary one: a turn
+	// that no commit has taken up.
+	ID        string
+	Temporary bool
+	// Task says that it is a subagent's.
+	Task     bool
+	Strategy string
+	Branch   string
+	Created  time.Time
+	// Author wrote the newest commit, or the checkpoint if there is none. It is
+	// zero if that isn't known.
+	Author git.Signature
+	Files  []string
+	// Tokens is what all sessions used for it, nil if that isn't known; those of
+	// subagents are apart.
+	Tokens *checkpoint.Tokens
+	// Commits carry its id, the newest first.
+	Commits  []git.Commit
+	Sessions []Talk
+}
+
+// Talk is a session's part in a checkpoint.
+type Talk struct {
+	Session, Agent string
+	Created        time.Time
+	Files          []string
+	Tokens         *checkpoint.Tokens
+	// Intent and Outcome are the summary's, or else the first prompt and the
+	// last answer; empty if there is none.
+	Intent, Outcome string
+	Summary         *checkpoint.SessionSummary
+	Attribution     *checkpoint.Attribution
+	// Items are what was said and done in this checkpoint's part of the
+	// conversation, Lines what that is of the transcript.
+	Items []transcript.Item
+	Lines checkpoint.Span
+
+	dir git.OID // holds the session's files
+}
+
+// Scope says how much of the conversations a Detail has.
+type Scope int
+
+// The scopes.
+const (
+	Part  Scope = iota // the checkpoint's own part
+	Whole              // all of each transcript
+)
+
+// Search says where the commits of a checkpoint are looked for.
+type Search int
+
+// The searches.
+const (
+	Branches Search = iota // local branches, and HEAD
+	All                    // all refs, however old the commits are
+)
+
+// Options are those of a Detail.
+type Options struct {
+	Scope  Scope
+	Search Search
+}
+
+// Checkpoint reads the checkpoint whose id begins with prefix, or the shadow
+// commit, if no checkpoint does. The error is a *NotFoundError or an
+// *AmbiguousError if it names none or several.
+func (r Reader) Checkpoint(ctx context.Context, prefix string, o Options) (Detail, error) {
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil {
+		return Detail{}, err
+	}
+	name := strings.ToLower(prefix)
+	ids, err := book.find(ctx, name)
+	switch {
+	case err != nil:
+		return Detail{}, err
+	case len(ids) > 1:
+		return Detail{}, ambiguous(prefix, ids)
+	case len(ids) == 1:
+		return r.detail(ctx, book, ids[0], o)
+	}
+	return r.temporary(ctx, name, o)
+}
+
+// OfCommit is what a commit says of its checkpoints.
+type OfCommit struct {
+	Commit git.Commit
+	// Checkpoints are those that it names, in its order, Missing those of them
+	// that are not stored here.
+	Checkpoints []Detail
+	Missing     []checkpoint.ID
+}
+
+// Commit reads the checkpoints of the commit that rev names.
+func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, error) {
+	commit, err := r.Repo.Commit(ctx, rev)
+	if err != nil {
+		return OfCommit{}, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
+	}
+	of := OfCommit{Commit: commit}
+	ids := checkpoint.IDs(commit.Message)
+	if len(ids) == 0 {
+		return of, nil
+	}
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil {
+		return OfCommit{}, err
+	}
+	for _, id := range ids {
+		d, err := r.detail(ctx, book, id, o)
+		if errors.Is(err, checkpoint.ErrNotFound) {
+			of.Missing = append(of.Missing, id)
+			continue
+		}
+		if err != nil {
+			return OfCommit{}, err
+		}
+		of.Checkpoints = append(of.Checkpoints, d)
+	}
+	return of, nil
+}
+
+// unlessMissing is err if it says more than that there is no such object.
+func unlessMissing(err error) error {
+	if errors.Is(err, git.ErrMissing) {
+		return nil
+	}
+	return err
+}
+
+func ambiguous[T ~string](prefix string, found []T) error {
+	e := &AmbiguousError{Prefix: prefix}
+	for _, f := range found {
+		e.Found = append(e.Found, string(f))
+	}
+	return e
+}

@@ -1,0 +1,137 @@
+package explain
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// MaxPoints is how many points a list has.
+const MaxPoints = 100
+
+// List is the checkpoints of a branch.
+type List struct {
+	Branch string // empty on a detached HEAD
+	// Points are the temporary ones first, then those of commits, the newest
+	// first.
+	Points []Point
+	// Missing are checkpoints that commits name and that are not stored here, or
+	// can't be read.
+	Missing []checkpoint.ID
+}
+
+// Point is a checkpoint in a list.
+type Point struct {
+	// ID is as in Detail.
+	ID              string
+	Temporary, Task bool
+	Sessions        []string
+	Agent           string
+	// Prompt is the last one that its last session was asked.
+	Prompt string
+	Date   time.Time
+	Files  []string
+	// Commits carry its id; of a temporary one it is the shadow commit.
+	Commits []git.Commit
+}
+
+// List lists the checkpoints of the branch that is checked out. With a session,
+// whose id may be cut, it lists only what that one has a part in.
+func (r Reader) List(ctx context.Context, session string) (List, error) {
+	branch, err := r.Repo.BranchName(ctx)
+	if err != nil {
+		return List{}, err
+	}
+	commits, err := r.branchCommits(ctx, branch)
+	if err != nil {
+		return List{}, err
+	}
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil {
+		return List{}, err
+	}
+	l := List{Branch: branch}
+	wanted := func(p Point) bool {
+		return session == "" || slices.ContainsFunc(p.Sessions, func(id string) bool { return strings.HasPrefix(id, session) })
+	}
+	temporary, err := r.temporaryPoints(ctx)
+	if err != nil {
+		return List{}, err
+	}
+	for _, p := range temporary {
+		if wanted(p) && len(l.Points) < MaxPoints {
+			l.Points = append(l.Points, p)
+		}
+	}
+	return l, r.addCommitted(ctx, &l, book, commits, wanted)
+}
+
+// addCommitted adds the checkpoints that the commits name.
+func (r Reader) addCommitted(ctx context.Context, l *List, book record, commits []git.Commit, wanted func(Point) bool) error {
+	ids, of := idsOf(commits)
+	for _, id := range ids {
+		if len(l.Points) == MaxPoints {
+			return nil
+		}
+		c, err := book.read(ctx, id)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil { // one that can't be read keeps nobody from the others
+			l.Missing = append(l.Missing, id)
+			continue
+		}
+		if p := r.point(ctx, c, of[id]); wanted(p) {
+			l.Points = append(l.Points, p)
+		}
+	}
+	return nil
+}
+
+// idsOf answers the checkpoints that commits name, in order, and which commits
+// name each.
+func idsOf(commits []git.Commit) ([]checkpoint.ID, map[checkpoint.ID][]git.Commit) {
+	var ids []checkpoint.ID
+	of := map[checkpoint.ID][]git.Commit{}
+	for _, c := range commits {
+		for _, id := range checkpoint.IDs(c.Message) {
+			if of[id] == nil {
+				ids = append(ids, id)
+			}
+			of[id] = append(of[id], c)
+		}
+	}
+	return ids, of
+}
+
+func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []git.Commit) Point {
+	p := Point{ID: string(c.ID), Commits: commits, Date: commits[0].Committer.When, Files: c.Summary.FilesTouched}
+	for _, s := range c.Sessions {
+		if s.Meta.SessionID != "" {
+			p.Sessions = append(p.Sessions, s.Meta.SessionID)
+		}
+		p.Task = p.Task || s.Meta.IsTask
+	}
+	if n := len(c.Sessions); n > 0 {
+		last := c.Sessions[n-1]
+		p.Agent, p.Prompt = last.Meta.Agent, r.lastPrompt(ctx, last)
+		if !last.Meta.CreatedAt.IsZero() {
+			p.Date = last.Meta.CreatedAt
+		}
+	}
+	return p
+}
+
+// lastPrompt is what a session was asked last; a checkpoint without prompts is
+// a checkpoint all the same.
+func (r Reader) lastPrompt(ctx context.Context, s checkpoint.Stored) string {
+	prompts, err := s.Prompts(ctx, r.Repo)
+	if err != nil || len(prompts) == 0 {
+		return ""
+	}
+	return prompts[len(prompts)-1]
+}

@@ -1,0 +1,51 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// record is all checkpoints that are stored here: the local branch's, and
+// those of others that were fetched.
+type record struct {
+	repo  *git.Repo
+	trees []git.OID
+}
+
+func openRecord(ctx context.Context, repo *git.Repo) (record, error) {
+	trees, err := checkpoint.Trees(ctx, repo)
+	return record{repo: repo, trees: trees}, err
+}
+
+// read reads a checkpoint: checkpoint.ErrNotFound if it is not stored here.
+func (b record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
+	for _, tree := range b.trees {
+		c, err := checkpoint.Read(ctx, b.repo, tree, id)
+		if !errors.Is(err, checkpoint.ErrNotFound) {
+			return c, err
+		}
+	}
+	return checkpoint.Checkpoint{}, checkpoint.ErrNotFound
+}
+
+// find answers the checkpoints whose ids begin with prefix, which is not
+// empty.
+func (b record) find(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
+	if prefix == "" {
+		return nil, nil
+	}
+	var ids []checkpoint.ID
+	for _, tree := range b.trees {
+		found, err := checkpoint.Find(ctx, b.repo, tree, prefix)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, found...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}

@@ -1,0 +1,183 @@
+package explain
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// linesAgent is the agent whose transcripts are known to be lines.
+const linesAgent = "Claude Code"
+
+// Talk reads a session's part in a committed checkpoint.
+func (r Reader) Talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk, error) {
+	m := s.Meta
+	t := Talk{
+		Session: m.SessionID, Agent: m.Agent, Created: m.CreatedAt, Files: m.FilesTouched, Tokens: m.TokenUsage,
+		Summary: checkpoint.ParseSummary(m.Summary), Lines: m.Part(), dir: s.Dir,
+	}
+	if a, ok := checkpoint.ParseAttribution(m.Attribution); ok {
+		t.Attribution = &a
+	}
+	if o.Scope == Whole {
+		t.Lines = checkpoint.Span{}
+	}
+	stored, err := checkpoint.Segments(ctx, r.Repo, s.Dir)
+	if err != nil {
+		return Talk{}, err
+	}
+	if err := r.hear(ctx, &t, stored, t.Lines); err != nil {
+		return Talk{}, err
+	}
+	if t.Summary == nil && t.Intent == "" { // it began before this part
+		t.Intent = r.lastPrompt(ctx, s)
+	}
+	return t, nil
+}
+
+// hearShadow is what a turn on a shadow branch added to the transcript in
+// earlier, the same directory before that turn. For the first turn on a branch
+// there is none: what belongs to earlier checkpoints stands in the state.
+func (r Reader) hearShadow(ctx context.Context, t *Talk, earlier git.OID, o Options) error {
+	stored, err := checkpoint.Segments(ctx, r.Repo, t.dir)
+	if err != nil {
+		return err
+	}
+	if o.Scope == Whole {
+		return r.hear(ctx, t, stored, checkpoint.Span{})
+	}
+	if earlier == "" {
+		var span checkpoint.Span
+		if s, err := session.Open(r.Repo.CommonDir).Load(t.Session); err == nil {
+			span.From = s.TranscriptStart
+		}
+		return r.hear(ctx, t, stored, span)
+	}
+	before, err := checkpoint.Segments(ctx, r.Repo, earlier)
+	if err != nil {
+		return err
+	}
+	rest, span, err := stored.After(ctx, r.Repo, before)
+	if err != nil {
+		return err
+	}
+	return r.hear(ctx, t, rest, span)
+}
+
+// hear reads a span of a transcript into t, and what that was about.
+func (r Reader) hear(ctx context.Context, t *Talk, stored checkpoint.Transcript, span checkpoint.Span) error {
+	c := transcript.Conversation{Root: r.Repo.Root}
+	listen := r.lines
+	if document, err := r.isDocument(ctx, t.Agent, stored); err != nil {
+		return err
+	} else if document {
+		listen = r.documents
+	}
+	if err := listen(ctx, &c, stored, span); err != nil {
+		return err
+	}
+	t.Items = c.Items
+	if t.Summary != nil {
+		t.Intent, t.Outcome = t.Summary.Intent, t.Summary.Outcome
+		return nil
+	}
+	for _, item := range c.Items {
+		switch {
+		case item.By == transcript.User && t.Intent == "":
+			t.Intent = item.Text
+		case item.By == transcript.Assistant:
+			t.Outcome = item.Text
+		}
+	}
+	return nil
+}
+
+// isDocument says whether a transcript is a document and has no lines.
+func (r Reader) isDocument(ctx context.Context, agent string, stored checkpoint.Transcript) (bool, error) {
+	if len(stored.Segments) == 0 || agent == linesAgent {
+		return false, nil
+	}
+	first, err := r.Repo.Read(ctx, string(stored.Segments[0]))
+	return err == nil && transcript.IsDocument(first.Data), err
+}
+
+func (r Reader) lines(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
+	return stored.Lines(ctx, r.Repo, span, func(line []byte, n int) error {
+		c.Line(line, n)
+		return nil
+	})
+}
+
+// documents reads segments that are a document each.
+func (r Reader) documents(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
+	n := 0
+	for _, oid := range stored.Segments {
+		document, err := r.Repo.Read(ctx, string(oid))
+		if err != nil {
+			return err
+		}
+		n += c.Document(document.Data, n)
+	}
+	c.Items = within(c.Items, span)
+	return nil
+}
+
+// within are the items of a span of messages.
+func within(items []transcript.Item, span checkpoint.Span) []transcript.Item {
+	var kept []transcript.Item
+	for _, item := range items {
+		if item.Line >= span.From && (span.To <= 0 || item.Line < span.To) {
+			kept = append(kept, item)
+		}
+	}
+	return kept
+}
+
+// Copy writes the stored transcript of the detail's last session to w, byte
+// for byte: false if it has none.
+func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
+	if len(d.Sessions) == 0 {
+		return false, nil
+	}
+	stored, err := checkpoint.Segments(ctx, r.Repo, d.Sessions[len(d.Sessions)-1].dir)
+	if err != nil || len(stored.Segments) == 0 {
+		return false, err
+	}
+	_, err = stored.Copy(ctx, r.Repo, w)
+	return true, err
+}
+
+// Text is the part in the form in which it is shown and summarized: "[User]",
+// "[Assistant]" or "[Tool] name:" before each item.
+func (t Talk) Text() string {
+	var b strings.Builder
+	for i, item := range t.Items {
+		if i > 0 && (item.By != transcript.Tool || t.Items[i-1].By != transcript.Tool) {
+			b.WriteByte('\n')
+		}
+		b.WriteString(Mark(item) + item.Text)
+		if item.Failed {
+			b.WriteString(" (failed)")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Mark is what stands before an item's text.
+func Mark(item transcript.Item) string {
+	switch item.By {
+	case transcript.User:
+		return "[User] "
+	case transcript.Assistant:
+		return "[Assistant] "
+	case transcript.Tool:
+		return "[Tool] " + item.Tool + ": "
+	}
+	return ""
+}

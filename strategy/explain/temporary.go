@@ -1,0 +1,201 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// metadataDir is what shadow trees have besides the user's files.
+const metadataDir = ".entire/metadata/"
+
+// temporaryPoints are the turns of this worktree on HEAD that no commit has
+// taken up, the newest first.
+func (r Reader) temporaryPoints(ctx context.Context) ([]Point, error) {
+	head, err := r.Repo.Commit(ctx, "HEAD")
+	if err != nil && !errors.Is(err, git.ErrMissing) {
+		return nil, fmt.Errorf("read HEAD: %w", err)
+	}
+	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+	if _, err := r.Repo.Commit(ctx, branch); err != nil || r.Repo.Root == "" {
+		return nil, unlessMissing(err)
+	}
+	commits, err := r.shadowCommits(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	points := make([]Point, 0, len(commits))
+	for _, c := range commits {
+		id, dir := sessionOf(c)
+		p := Point{ID: string(c.OID), Temporary: true, Date: c.Committer.When, Commits: []git.Commit{c}, Sessions: []string{id}}
+		p.Task = trailer(c, checkpoint.TaskKey) != ""
+		if p.Prompt = subject(c); !p.Task {
+			p.Prompt = r.shadowPrompt(ctx, c, dir)
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// shadowCommits are the turns on shadow branches; what is carried forward is
+// none.
+func (r Reader) shadowCommits(ctx context.Context, branches ...string) ([]git.Commit, error) {
+	commits, err := r.Repo.Commits(ctx, append([]string{"--first-parent", fmt.Sprintf("--max-count=%d", mostCommits)}, append(branches, "--")...)...)
+	return slices.DeleteFunc(commits, func(c git.Commit) bool {
+		session, _ := sessionOf(c)
+		return session == ""
+	}), err
+}
+
+// sessionOf answers the session of a shadow commit and the directory of its
+// metadata; empty if it is no turn's.
+func sessionOf(c git.Commit) (session, dir string) {
+	dir = trailer(c, checkpoint.TaskKey)
+	if dir == "" {
+		dir = trailer(c, checkpoint.MetadataKey)
+	}
+	rest, ok := strings.CutPrefix(dir, metadataDir)
+	session, _, _ = strings.Cut(rest, "/")
+	if !ok || session == "" || trailer(c, checkpoint.SessionKey) != session {
+		return "", ""
+	}
+	return session, metadataDir + session
+}
+
+// trailer is the value of the commit's last line with the key.
+func trailer(c git.Commit, key string) string {
+	value := ""
+	for line := range strings.Lines(c.Message) {
+		if v, ok := strings.CutPrefix(line, key+":"); ok {
+			value = strings.TrimSpace(v)
+		}
+	}
+	return value
+}
+
+func subject(c git.Commit) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	return line
+}
+
+// shadowPrompt is the last prompt of a shadow commit's turn, or its subject.
+func (r Reader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
+	entry, found, err := r.Repo.Lookup(ctx, c.Tree, dir)
+	if err == nil && found && entry.Mode == git.ModeTree {
+		if prompt := r.lastPrompt(ctx, checkpoint.Stored{Dir: entry.OID}); prompt != "" {
+			return prompt
+		}
+	}
+	return subject(c)
+}
+
+// temporary reads the shadow commit whose id begins with prefix.
+func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail, error) {
+	c, err := r.findShadow(ctx, prefix)
+	if err != nil {
+		return Detail{}, err
+	}
+	id, dir := sessionOf(c)
+	d := Detail{
+		ID: string(c.OID), Temporary: true, Task: trailer(c, checkpoint.TaskKey) != "", Strategy: trailer(c, checkpoint.StrategyKey),
+		Created: c.Committer.When, Author: c.Author,
+	}
+	before, err := r.before(ctx, c)
+	if err != nil {
+		return Detail{}, err
+	}
+	if d.Files, err = r.changed(ctx, before, c); err != nil {
+		return Detail{}, err
+	}
+	talk := Talk{Session: id, Created: d.Created, Files: d.Files}
+	if talk.dir, err = r.directory(ctx, c.Tree, dir); err != nil {
+		return Detail{}, err
+	}
+	earlier, err := r.directory(ctx, before.Tree, dir)
+	if err != nil {
+		return Detail{}, err
+	}
+	if err := r.hearShadow(ctx, &talk, earlier, o); err != nil {
+		return Detail{}, err
+	}
+	if talk.Intent == "" {
+		talk.Intent = r.shadowPrompt(ctx, c, dir)
+	}
+	d.Sessions = []Talk{talk}
+	return d, nil
+}
+
+// findShadow finds the one turn on a shadow branch whose commit's id begins
+// with prefix.
+func (r Reader) findShadow(ctx context.Context, prefix string) (git.Commit, error) {
+	unknown := &NotFoundError{Kind: "checkpoint", Name: prefix}
+	refs, err := r.Repo.Refs(ctx, "refs/heads/entire/")
+	if err != nil {
+		return git.Commit{}, err
+	}
+	var branches []string
+	for _, ref := range refs {
+		if checkpoint.IsShadow(ref.Name) {
+			branches = append(branches, ref.Name)
+		}
+	}
+	if len(branches) == 0 || prefix == "" {
+		return git.Commit{}, unknown
+	}
+	commits, err := r.shadowCommits(ctx, branches...)
+	if err != nil {
+		return git.Commit{}, err
+	}
+	commits = slices.DeleteFunc(commits, func(c git.Commit) bool { return !strings.HasPrefix(string(c.OID), prefix) })
+	switch len(commits) {
+	case 0:
+		return git.Commit{}, unknown
+	case 1:
+		return commits[0], nil
+	}
+	found := make([]git.OID, 0, len(commits))
+	for _, c := range commits {
+		found = append(found, c.OID)
+	}
+	return git.Commit{}, ambiguous(prefix, found)
+}
+
+// before is what a shadow commit builds on: its parent, or HEAD for the first
+// one of HEAD's branch. The zero commit stands for one that isn't known.
+func (r Reader) before(ctx context.Context, c git.Commit) (git.Commit, error) {
+	rev := "HEAD"
+	if len(c.Parents) > 0 {
+		rev = string(c.Parents[0])
+	}
+	before, err := r.Repo.Commit(ctx, rev)
+	return before, unlessMissing(err)
+}
+
+// changed are the user's files in which two commits differ.
+func (r Reader) changed(ctx context.Context, from, to git.Commit) ([]string, error) {
+	changes, err := r.Repo.Changes(ctx, from.OID, to.OID)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s: %w", to.OID.Short(), err)
+	}
+	var files []string
+	for _, c := range changes {
+		if !strings.HasPrefix(c.Path, metadataDir) {
+			files = append(files, c.Path)
+		}
+	}
+	return files, nil
+}
+
+// directory is the tree at a path, empty if there is none.
+func (r Reader) directory(ctx context.Context, tree git.OID, path string) (git.OID, error) {
+	entry, found, err := r.Repo.Lookup(ctx, tree, path)
+	if err != nil || !found || entry.Mode != git.ModeTree {
+		return "", err
+	}
+	return entry.OID, nil
+}

@@ -1,0 +1,193 @@
+package strategy_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+const branch = checkpoint.MetadataBranch
+
+// shared is a repository with a remote named origin.
+type shared struct {
+	*testkit.Repo
+	rec *strategy.Recorder
+}
+
+// newShared makes one whose remote has one checkpoint.
+func newShared(t *testing.T) *shared {
+	t.Helper()
+	dir := t.TempDir()
+	env := testkit.CleanEnv(dir, dir, os.Getenv("PATH")).With(
+		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+	repo, unsupported := testkit.NewRepo(t, filepath.Join(dir, "w"), "plain", env)
+	if unsupported {
+		t.Skip("no repositories here")
+	}
+	s := &shared{Repo: repo}
+	s.Git("init", "-q", "--bare", "-b", "main", s.remote())
+	s.Git("remote", "add", "origin", s.remote())
+	s.add("aaaaaaaaaaaa")
+	s.Git("push", "-q", "origin", branch)
+	s.open(t)
+	return s
+}
+
+// open makes the recorder.
+func (s *shared) open(t *testing.T) {
+	t.Helper()
+	opened, err := git.Discover(git.Locate{Dir: s.Dir, Environ: s.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Close() })
+	s.rec = &strategy.Recorder{
+		Repo: opened, Sessions: session.Open(opened.CommonDir), Log: slog.New(slog.DiscardHandler),
+		Options: strategy.Options{LockTimeout: time.Minute},
+		Env:     strategy.Environment{Now: time.Now, Getenv: func(string) string { return "" }, Say: func(string) {}},
+	}
+}
+
+func (s *shared) remote() string { return filepath.Join(filepath.Dir(s.Dir), "remote.git") }
+
+// add puts a checkpoint on the local branch.
+func (s *shared) add(id string) { s.put(id, "{}") }
+
+// put does so with the content of its metadata.
+func (s *shared) put(id, metadata string) {
+	s.Git("read-tree", "--empty")
+	parent := s.TryGit("rev-parse", "-q", "--verify", branch)
+	args := []string{"commit-tree", "-m", "Checkpoint: " + id}
+	if parent.Code == 0 {
+		tip := s.Git("rev-parse", branch)
+		s.Git("read-tree", tip)
+		args = append(args, "-p", tip)
+	}
+	blob := s.GitInput(metadata, "hash-object", "-w", "--stdin")
+	s.Git("update-index", "--add", "--cacheinfo", "100644,"+blob+","+id[:2]+"/"+id[2:]+"/metadata.json")
+	s.Git("update-ref", branch, s.Git(append(args, s.Git("write-tree"))...))
+	s.Git("reset", "-q")
+}
+
+// TestAFetchKeepsWhatWasNotPushed and gets what is new.
+func TestAFetchKeepsWhatWasNotPushed(t *testing.T) {
+	t.Parallel()
+	s := newShared(t)
+	old := s.Git("rev-parse", branch)
+	s.add("bbbbbbbbbbbb")
+	s.Git("push", "-q", "origin", branch)
+	s.Git("update-ref", branch, old)
+	s.add("cccccccccccc")
+	for range 2 { // the second time there is nothing to do
+		if err := s.rec.FetchCheckpoints(t.Context(), "origin"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.Git("ls-tree", "--name-only", branch); got != "aa\nbb\ncc" {
+		t.Errorf("there are %q", got)
+	}
+	if n := s.Git("rev-list", "--count", "--merges", branch); n != "1" {
+		t.Errorf("%s merges", n)
+	}
+	if refs := s.Git("for-each-ref", "refs/entire/"); refs != "" {
+		t.Errorf("left: %s", refs)
+	}
+}
+
+// TestAFetchGoesOnWhereNothingIsMissing, without a commit.
+func TestAFetchGoesOnWhereNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	s := newShared(t)
+	want := s.Git("rev-parse", branch)
+	s.Git("update-ref", "-d", branch)
+	s.Git("update-ref", "-d", "refs/remotes/origin/entire/checkpoints/v1")
+	s.Git("update-ref", "refs/entire/fetched/checkpoints/v1", "HEAD") // of a process that was killed
+	if err := s.rec.FetchCheckpoints(t.Context(), s.remote()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Git("rev-parse", branch); got != want {
+		t.Errorf("it is %s, not %s", got, want)
+	}
+	if refs := s.Git("for-each-ref", "refs/entire/"); refs != "" {
+		t.Errorf("left: %s", refs)
+	}
+}
+
+// TestAPartialCloneFetchesWhatItsMergeNeeds, and else leaves it out.
+func TestAPartialCloneFetchesWhatItsMergeNeeds(t *testing.T) {
+	t.Parallel()
+	s := newShared(t)
+	s.Git("-C", s.remote(), "config", "uploadpack.allowFilter", "true")
+	dir := filepath.Join(filepath.Dir(s.Dir), "partial")
+	s.Git("clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+s.remote(), dir)
+	part := &shared{Repo: s.At(dir)}
+	part.Git("config", "user.name", "Ada Tester")
+	part.Git("config", "user.email", "ada@example.com")
+	part.Git("update-ref", branch, "refs/remotes/origin/entire/checkpoints/v1")
+	part.open(t)
+	fetch := func() {
+		t.Helper()
+		if err := part.rec.FetchCheckpoints(t.Context(), "origin"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.put("aaaaaaaaaaaa", `{"branch":"theirs"}`)
+	s.Git("push", "-q", "origin", branch)
+	fetch()
+	if !strings.Contains(part.Git("rev-list", "--objects", "--no-walk", "--missing=print", branch), "?") {
+		t.Error("it took more than it needs")
+	}
+	s.put("aaaaaaaaaaaa", `{"branch":"theirs again"}`)
+	s.Git("push", "-q", "origin", branch)
+	part.put("aaaaaaaaaaaa", `{"cli_version":"ours"}`)
+	fetch()
+	got := part.Git("cat-file", "blob", branch+":aa/aaaaaaaaaa/metadata.json")
+	for _, want := range []string{`"ours"`, `"theirs again"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is lost:\n%s", want, got)
+		}
+	}
+}
+
+func TestAFetchSaysThatThereIsNothing(t *testing.T) {
+	t.Parallel()
+	s := newShared(t)
+	s.Git("push", "-q", "origin", ":"+branch)
+	if err := s.rec.FetchCheckpoints(t.Context(), "origin"); !errors.Is(err, git.ErrNoRemoteRef) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestAPushGivesUpInTime: a remote that doesn't answer costs the user no more.
+func TestAPushGivesUpInTime(t *testing.T) {
+	t.Parallel()
+	s := newShared(t)
+	ssh := filepath.Join(filepath.Dir(s.Dir), "ssh")
+	if err := os.WriteFile(ssh, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.Git("config", "core.sshCommand", ssh)
+	s.rec.Options.PushRemote = "ssh://ada:hunter2@nowhere/x"
+	s.rec.Env.Caller = func() (proc.Info, bool) { return proc.Info{Args: []string{"git", "push"}}, true }
+	var log bytes.Buffer
+	s.rec.Log = slog.New(slog.NewTextHandler(&log, nil))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	err := s.rec.PrePush(ctx)
+	if err == nil || err.Error() != "checkpoints not sent to ssh://nowhere/x: no answer in time" {
+		t.Errorf("%v\n%s", err, log.String())
+	}
+}

@@ -1,0 +1,188 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// errElsewhere means that a folder is no worktree of this repository.
+var errElsewhere = errors.New("not a worktree of this repository")
+
+// At is the recorder of the worktree at root, whose Repo the caller closes.
+func (r *Recorder) At(root string) (*Recorder, error) {
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: r.Env.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	if repo.CommonDir != r.Repo.CommonDir || repo.Root == "" {
+		return nil, errors.Join(fmt.Errorf("%s: %w", root, errElsewhere), repo.Close())
+	}
+	there := *r
+	there.Repo = repo
+	return &there, nil
+}
+
+// Open is a commit that was decided about and that no hook is about to see to.
+type Open struct {
+	Decision
+
+	Path string // in the journal
+	// Commit was made as decided; empty if it isn't among the newest of its
+	// worktree.
+	Commit git.OID
+	// Err is why the entry can't be read. Then nothing else is known of it.
+	Err error
+}
+
+// Stale says that the commit will not be made any more.
+func (o Open) Stale(r *Recorder) bool { return r.Env.Now().Sub(o.Created) > stale }
+
+// OpenCommits answers what is open, and changes nothing.
+func (r *Recorder) OpenCommits(ctx context.Context) []Open {
+	entries, err := os.ReadDir(r.journal())
+	if err != nil {
+		return nil
+	}
+	var list []Open
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		o := Open{Path: filepath.Join(r.journal(), e.Name())}
+		o.Decision, o.Err = readDecision(o.Path)
+		switch {
+		case errors.Is(o.Err, os.ErrNotExist), o.Git != 0 && r.Env.Alive(o.Git, o.GitStart):
+			continue
+		case o.Err == nil:
+			commit, _ := r.find(ctx, o.Decision)
+			o.Commit = commit.OID
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// FinishCommits carries out what was decided about commits that were made,
+// forgets what is stale, and sets entries aside that can't be read.
+func (r *Recorder) FinishCommits(ctx context.Context) error {
+	return r.locked(ctx, func() error { return r.lateAll(ctx) })
+}
+
+// EndTurn ends the turn of a session of this worktree whose agent is gone: what
+// the turn changed is saved as at its stop.
+func (r *Recorder) EndTurn(ctx context.Context, id string) error {
+	return r.step(ctx, Input{SessionID: id}, session.TurnEnd, nil)
+}
+
+// EndSession notes that a session has ended whose worktree is gone. What it has
+// pending stays so.
+func (r *Recorder) EndSession(ctx context.Context, id string) error {
+	return r.locked(ctx, func() error {
+		s, err := r.Sessions.Load(id)
+		if err != nil {
+			return err
+		}
+		now := r.Env.Now()
+		s.Phase, s.EndedAt = session.Ended, &now
+		return r.Sessions.Save(s)
+	})
+}
+
+// FinishTurn completes the checkpoints of a session's turn that is over. What
+// the agent was to say last and the transcript doesn't have is not waited for.
+func (r *Recorder) FinishTurn(ctx context.Context, id string) error {
+	const nothing = session.Event("") // the phase stays
+	err := r.step(ctx, Input{SessionID: id}, nothing, func(s *session.State, n *notes) error {
+		s.Recorder.Expect = ""
+		return r.finalize(ctx, s, n)
+	})
+	if err != nil {
+		return err
+	}
+	return r.Complete(ctx, id)
+}
+
+// Unfinished are the checkpoints of a session that don't have all of its
+// transcript yet.
+func Unfinished(s *session.State) []string { return unfinished(s) }
+
+// Linked is a commit that was given a checkpoint.
+type Linked struct {
+	Commit git.OID
+	// Files are those of the sessions that it holds; nil if there are many.
+	Files []string
+}
+
+// Linked answers the last commits of this repository that were given a
+// checkpoint here.
+func (r *Recorder) Linked() map[checkpoint.ID]Linked {
+	found := map[checkpoint.ID]Linked{}
+	for _, l := range r.links() {
+		at := Linked{Commit: l.Commit}
+		for path := range l.Blobs {
+			at.Files = append(at.Files, path)
+		}
+		slices.Sort(at.Files)
+		found[l.ID] = at
+	}
+	return found
+}
+
+// Lost is a checkpoint that a commit names and nobody has.
+type Lost struct {
+	ID      checkpoint.ID
+	Commit  git.Commit
+	Session string
+	Files   []string
+}
+
+// WriteLost writes a lost checkpoint anew from the session's state and
+// transcript. Where the conversation stood at the commit is not known, so the
+// checkpoint holds all of it. The state stays as it is.
+func (r *Recorder) WriteLost(ctx context.Context, l Lost) error {
+	return r.locked(ctx, func() error {
+		if c, err := r.readCheckpoint(ctx, l.ID); err != nil || len(c.Sessions) > 0 {
+			return err // or somebody has found it
+		}
+		s, err := r.Sessions.Load(l.Session)
+		if err != nil {
+			return err
+		}
+		n := new(notes)
+		if err := r.catchUp(ctx, s, n); err != nil {
+			return err
+		}
+		// What was lost with the checkpoint may be more than that.
+		if s.Recorder.Stored, err = r.segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
+			return err
+		}
+		if _, err := r.store(ctx, s, noLimit); err != nil {
+			return err
+		}
+		s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
+		// As if amended: tokens are only counted where they are known to be its.
+		d := Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
+		put, err := r.put(ctx, d, condensed{state: s, notes: n, files: l.Files})
+		if err != nil {
+			return err
+		}
+		by, err := r.identity(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = checkpoint.Update(ctx, r.Repo, by, []checkpoint.Change{put}, nil)
+		return err
+	})
+}
+
+// Sweep removes the temporary files that writers left that were stopped.
+func (r *Recorder) Sweep(ctx context.Context) { r.sweep(ctx) }

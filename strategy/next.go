@@ -1,0 +1,77 @@
+package strategy
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// NextCommit is what the user's next commit here would be linked to, as things
+// are.
+type NextCommit struct {
+	// Staged is the number of files that are staged. With none the shares are
+	// those of a commit of all pending files.
+	Staged int
+	Shares []Share
+}
+
+// NextCommit tells what a person's next commit would be linked to: the hook
+// decides by the same rules, when it is made. In the middle of a rebase, a pick
+// or a revert it tells nothing. It writes nothing.
+func (r *Recorder) NextCommit(ctx context.Context) (NextCommit, error) {
+	var next NextCommit
+	op, err := r.Repo.InProgress(ctx)
+	if err != nil || op.Rebase || op.Apply || op.CherryPick || op.Revert {
+		return next, err
+	}
+	here := slices.DeleteFunc(r.sessionsHere(ctx), func(s *session.State) bool { return !s.Pending() })
+	if len(here) == 0 {
+		return next, nil
+	}
+	head, _, err := r.head(ctx)
+	if err != nil {
+		return next, fmt.Errorf("read HEAD: %w", err)
+	}
+	list, err := r.Repo.Staged(ctx, head.OID)
+	if err != nil {
+		return next, fmt.Errorf("read staged changes: %w", err)
+	}
+	if next.Staged = len(list); next.Staged == 0 {
+		next.Shares = pendingShares(here)
+		return next, nil
+	}
+	person := r.asPerson()
+	next.Shares, err = person.shares(ctx, here, byPath(list))
+	return next, err
+}
+
+// pendingShares are the shares in a commit of all pending files.
+func pendingShares(states []*session.State) []Share {
+	var shares []Share
+	for _, s := range states {
+		if len(s.FilesTouched) > 0 {
+			shares = append(shares, Share{Session: s.ID, Files: s.FilesTouched})
+		}
+	}
+	slices.SortFunc(shares, func(a, b Share) int { return cmp.Compare(a.Session, b.Session) })
+	return shares
+}
+
+// asPerson is the recorder as the hook of a commit that a person makes at a
+// terminal has it.
+func (r *Recorder) asPerson() *Recorder {
+	person := *r
+	person.Env.Getenv = func(name string) string {
+		if name == "CLAUDECODE" {
+			return ""
+		}
+		return r.Env.Getenv(name)
+	}
+	person.Env.Terminal = func() bool { return true }
+	person.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
+	return &person
+}

@@ -1,0 +1,81 @@
+package tidy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// files lists the copies and remains that have had their time.
+func (c Cleaner) files(v *view) ([]Item, error) {
+	dirs := []remains{
+		{c.rec.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
+		{c.rec.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{c.rec.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", isForgotten},
+		{c.rec.Journal(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+	}
+	if v.unread == 0 {
+		dirs = append(dirs, remains{c.rec.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})
+	}
+	var items []Item
+	for _, d := range dirs {
+		found, err := d.list(v.now)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, found...)
+	}
+	temporary, err := c.rec.TempFiles()
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range temporary {
+		items = append(items, Item{Kind: Leftover, Name: path, Why: "temporary, its writer was stopped"})
+	}
+	return items, nil
+}
+
+// remains are the files of one folder that may go, by name and age.
+type remains struct {
+	dir  string
+	age  time.Duration
+	kind Kind
+	why  string
+	is   func(name string) bool
+}
+
+func (d remains) list(now time.Time) ([]Item, error) {
+	entries, err := os.ReadDir(d.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var items []Item
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !d.is(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > d.age {
+			items = append(items, Item{Kind: d.kind, Name: filepath.Join(d.dir, e.Name()), Why: d.why})
+		}
+	}
+	return items, nil
+}
+
+func isAside(name string) bool { return strings.HasSuffix(name, ".corrupt") }
+
+func isForgotten(name string) bool { return strings.HasSuffix(name, "."+session.ForgottenKind) }
+
+// stateless says whether a side file belongs to no session that is known.
+func (v *view) stateless(name string) bool {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 || session.CheckID(name[:dot]) != nil || strings.Contains(name, ".entire-tmp-") || isForgotten(name) {
+		return false
+	}
+	return !slices.ContainsFunc(v.states, func(s *session.State) bool { return s.ID == name[:dot] })
+}

@@ -1,0 +1,178 @@
+package tidy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// shadows lists the shadow branches that no session has anything on, that hang
+// on no worktree's HEAD, and that no snapshot goes back to.
+func (v *view) shadows(ctx context.Context) ([]Item, error) {
+	if v.unread > 0 {
+		return nil, nil // what a damaged state has there isn't known
+	}
+	var loose []git.Ref
+	for _, ref := range v.refs {
+		base, worktree, ok := checkpoint.ParseShadow(ref.Name)
+		if ok && !v.onHead(base, worktree) && !slices.ContainsFunc(v.states, func(s *session.State) bool { return has(s, base, worktree) }) {
+			loose = append(loose, ref)
+		}
+	}
+	if len(loose) == 0 {
+		return nil, nil
+	}
+	wanted, known := v.wanted()
+	var items []Item
+	for _, ref := range loose {
+		needed, err := v.reaches(ctx, ref.OID, wanted)
+		if err != nil {
+			return nil, err
+		}
+		if known && !needed {
+			items = append(items, Item{Kind: Shadow, Name: shortName(ref.Name), Why: "no session has anything on it", oid: ref.OID})
+		}
+	}
+	return items, nil
+}
+
+// onHead says whether a shadow branch of that name hangs on a worktree's HEAD:
+// then its checkpoints are points to rewind to.
+func (v *view) onHead(base, worktree string) bool {
+	return slices.ContainsFunc(v.heads, func(h head) bool {
+		return (worktree == "" || worktree == h.worktree) && hangsOn(base, h.commit)
+	})
+}
+
+// hangsOn says whether base, from a branch's name, stands for the commit; zeros
+// stand for none.
+func hangsOn(base string, commit git.OID) bool {
+	if commit == "" {
+		return strings.Trim(base, "0") == ""
+	}
+	return strings.HasPrefix(string(commit), base) || strings.HasPrefix(base, string(commit))
+}
+
+// has says whether the session works, or has something that no commit has, on
+// the shadow branch of that name.
+func has(s *session.State, base, worktree string) bool {
+	if s.Phase != session.Active && s.CheckpointCount == 0 && !unfinished(s) {
+		return false
+	}
+	return (worktree == "" || worktree == checkpoint.WorktreeHash(s.WorktreeID)) && hangsOn(base, git.OID(s.BaseCommit))
+}
+
+// unfinished says whether something of the session is still to be written or
+// committed.
+func unfinished(s *session.State) bool {
+	return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
+}
+
+// wanted are the shadow commits that snapshots go back to; false if that can't
+// be told.
+func (v *view) wanted() (map[git.OID]bool, bool) {
+	store, versions, err := v.store()
+	if err != nil {
+		return nil, false
+	}
+	wanted := map[git.OID]bool{}
+	for _, version := range versions {
+		oids, err := strategy.ShadowsOf(store, version)
+		if err != nil {
+			return nil, false
+		}
+		for _, oid := range oids {
+			wanted[oid] = true
+		}
+	}
+	return wanted, true
+}
+
+// store opens the repository's snapshots, whether or not new ones are taken;
+// no versions if there is none.
+func (v *view) store() (*bands.Store, []bands.Version, error) {
+	store, err := bands.Open(v.rec.StoreDir())
+	if errors.Is(err, bands.ErrNoStore) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	versions, err := store.Versions()
+	return store, versions, err
+}
+
+// reaches says whether one of the wanted commits is in the history of a shadow
+// branch. That of one which is damaged is taken for it.
+func (v *view) reaches(ctx context.Context, tip git.OID, wanted map[git.OID]bool) (bool, error) {
+	for oid := tip; oid != "" && len(wanted) > 0; {
+		if wanted[oid] {
+			return true, nil
+		}
+		c, err := v.rec.Repo.Commit(ctx, string(oid))
+		if err != nil {
+			return errors.Is(err, git.ErrMissing), ignoreMissing(err)
+		}
+		oid = ""
+		if len(c.Parents) > 0 {
+			oid = c.Parents[0]
+		}
+	}
+	return false, nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, git.ErrMissing) {
+		return nil
+	}
+	return err
+}
+
+// rescues lists the refs of rewinds and resets whose snapshot has gone, or that
+// never had one and are old.
+func (v *view) rescues(ctx context.Context) ([]Item, error) {
+	_, versions, err := v.store()
+	known := err == nil
+	var items []Item
+	for _, ref := range v.refs {
+		name, held := strings.CutPrefix(ref.Name, strategy.HeldRefs)
+		if !held {
+			continue
+		}
+		_, of, _ := strings.Cut(name, "-")
+		if version, err := bands.ParseVersion(of); err == nil && strings.HasPrefix(of, "v") {
+			if known && !slices.Contains(versions, version) {
+				items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "snapshot " + of + " is gone", oid: ref.OID})
+			}
+			continue
+		}
+		since, err := v.since(ctx, of, ref.OID)
+		if err != nil {
+			return nil, err
+		}
+		if !since.IsZero() && v.now.Sub(since) > copyAge {
+			items = append(items, Item{Kind: Rescue, Name: ref.Name, Why: "older than 30 days", oid: ref.OID})
+		}
+	}
+	return items, nil
+}
+
+// since is when a ref without a snapshot was made, as its name says or, if that
+// is a commit's id, at the earliest; zero if nothing tells.
+func (v *view) since(ctx context.Context, name string, oid git.OID) (time.Time, error) {
+	const least = 16 // digits of nanoseconds, more than an abbreviated id has
+	if n, err := strconv.ParseInt(name, 10, 64); err == nil && len(name) >= least {
+		return time.Unix(0, n), nil
+	}
+	c, err := v.rec.Repo.Commit(ctx, string(oid))
+	return c.Committer.When, ignoreMissing(err)
+}

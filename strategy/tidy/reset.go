@@ -1,0 +1,191 @@
+package tidy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// Reset is what forgetting the uncommitted work of a worktree's sessions means.
+type Reset struct {
+	// Branch is the shadow branch, without refs/heads/. It goes if Removes says
+	// so: it is there, and nobody else has anything on it.
+	Branch  string
+	Removes bool
+	// Sessions are those whose state goes.
+	Sessions []*session.State
+	// AtWork are those of them that have a turn under way.
+	AtWork []string
+	// Rescue is the ref that keeps the branch's last commit, once it is gone.
+	Rescue string
+
+	spec string // what was asked for
+	tip  git.OID
+}
+
+// Empty says whether there is nothing to reset.
+func (r Reset) Empty() bool { return len(r.Sessions) == 0 && !r.Removes }
+
+// Errors of a reset.
+var (
+	// ErrUnknownSession means that no session of this worktree has the id.
+	ErrUnknownSession = errors.New("no such session in this worktree")
+	// ErrMeanwhile means that sessions did something after the plan was made.
+	// Nothing was changed.
+	ErrMeanwhile = errors.New("sessions have gone on meanwhile")
+)
+
+// PlanReset says what a reset would forget: with an id that session, of this
+// worktree or of one that is gone, else the sessions of this worktree that
+// stand on HEAD; and their shadow branch. The beginning of an id is enough. It
+// writes nothing.
+func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
+	states, failed := c.rec.Sessions.All()
+	plan := Reset{spec: id}
+	ref, err := c.choose(ctx, &plan, states)
+	if err != nil {
+		return Reset{}, err
+	}
+	for _, s := range plan.Sessions {
+		if c.rec.AtWork(s) {
+			plan.AtWork = append(plan.AtWork, s.ID)
+		}
+	}
+	plan.Branch = shortName(ref)
+	tip, err := c.rec.Repo.Commit(ctx, ref)
+	if err != nil {
+		return plan, ignoreMissing(err)
+	}
+	plan.tip = tip.OID
+	plan.Removes = len(failed) == 0 && !neededBesides(states, plan.Sessions, plan.Branch)
+	return plan, nil
+}
+
+// choose finds the sessions that go, and answers their shadow branch.
+func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.State) (string, error) {
+	if plan.spec != "" {
+		s, err := named(slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool { return !c.rec.Here(s) && !isGone(s) }), plan.spec)
+		if err != nil {
+			return "", err
+		}
+		plan.Sessions = []*session.State{s}
+		return checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID), nil
+	}
+	at, err := c.rec.Repo.Commit(ctx, "HEAD")
+	if ignoreMissing(err) != nil {
+		return "", fmt.Errorf("read HEAD: %w", err)
+	}
+	for _, s := range states {
+		if c.rec.Here(s) && s.BaseCommit == string(at.OID) {
+			plan.Sessions = append(plan.Sessions, s)
+		}
+	}
+	return checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID), nil
+}
+
+// isGone says whether the folder of the session's worktree is no more.
+func isGone(s *session.State) bool {
+	_, err := os.Lstat(s.WorktreePath)
+	return s.WorktreePath != "" && errors.Is(err, fs.ErrNotExist)
+}
+
+// named finds the session that an id, or the beginning of one, names.
+func named(states []*session.State, id string) (*session.State, error) {
+	var found []*session.State
+	for _, s := range states {
+		if s.ID == id {
+			return s, nil
+		}
+		if strings.HasPrefix(s.ID, id) {
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, fmt.Errorf("%s: %w", id, ErrUnknownSession)
+	default:
+		return nil, fmt.Errorf("%s names %d sessions", id, len(found))
+	}
+}
+
+// neededBesides says whether a session has something on the branch that isn't
+// among those that go.
+func neededBesides(states, going []*session.State, branch string) bool {
+	base, worktree, _ := checkpoint.ParseShadow(branch)
+	return slices.ContainsFunc(states, func(s *session.State) bool {
+		gone := slices.ContainsFunc(going, func(g *session.State) bool { return g.ID == s.ID })
+		return !gone && has(s, base, worktree)
+	})
+}
+
+// Reset forgets what PlanReset told of: ErrMeanwhile if that is no longer so.
+// What was on the branch is kept under Rescue.
+func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
+	err := c.rec.Locked(ctx, func() error {
+		now, err := New(c.anew()).PlanReset(ctx, plan.spec)
+		if err != nil {
+			return err
+		}
+		if !plan.same(now) {
+			return ErrMeanwhile
+		}
+		if plan.Rescue, err = c.dropBranch(ctx, plan); err != nil {
+			return err
+		}
+		for _, s := range plan.Sessions {
+			if err := c.rec.Sessions.Forget(s.ID, readSoFar(ctx, s)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return plan, err
+}
+
+// readSoFar is the end of the session's transcript: what stands before it is
+// not the session's work any more, if it goes on.
+func readSoFar(ctx context.Context, s *session.State) transcript.Cursor {
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	if err != nil {
+		return s.Recorder.Cursor
+	}
+	return scan.Cursor
+}
+
+func (r Reset) same(o Reset) bool {
+	ids := func(states []*session.State) []string {
+		list := make([]string, len(states))
+		for i, s := range states {
+			list[i] = s.ID
+		}
+		return list
+	}
+	return r.Branch == o.Branch && r.Removes == o.Removes && r.tip == o.tip &&
+		slices.Equal(r.AtWork, o.AtWork) && slices.Equal(ids(r.Sessions), ids(o.Sessions))
+}
+
+// dropBranch removes the shadow branch of a reset and answers the ref that
+// keeps it.
+func (c Cleaner) dropBranch(ctx context.Context, plan Reset) (string, error) {
+	if !plan.Removes {
+		return "", nil
+	}
+	rescue := strategy.HeldRefs + c.rec.Lineage() + "-" + strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
+	return rescue, c.rec.Repo.UpdateRefs(ctx, "entire: reset", []git.RefUpdate{
+		{Name: rescue, New: plan.tip},
+		{Name: fullName(plan.Branch), Old: plan.tip},
+	})
+}

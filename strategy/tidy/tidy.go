@@ -1,0 +1,245 @@
+// Package tidy removes from a repository's records what nobody needs any more,
+// and takes back what no commit has taken up. It decides what that is; what it
+// can't be sure of stays. docs/formats/clean.md says the same in prose.
+//
+// Finding writes nothing. Removing happens under the repository's lock, and
+// only of what is still found there.
+package tidy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// Kind is what an orphaned item is.
+type Kind string
+
+// The kinds, in the order in which they are found.
+const (
+	// Shadow is a shadow branch.
+	Shadow Kind = "shadow-branch"
+	// Rescue is a ref that keeps what a rewind or a reset left.
+	Rescue Kind = "rescue-ref"
+	// State is a session's state.
+	State Kind = "session-state"
+	// Checkpoint is a checkpoint of the auto-commit strategy.
+	Checkpoint Kind = "checkpoint"
+	// Transcript is a copy of a transcript that a rewind replaced.
+	Transcript Kind = "transcript-copy"
+	// Leftover is a file that something left that was stopped or damaged.
+	Leftover Kind = "leftover-file"
+)
+
+// How long things stay that somebody might still want.
+const (
+	// endedAge is for states of sessions that ended, quietAge for those that
+	// never said so.
+	endedAge = 7 * 24 * time.Hour
+	quietAge = 30 * 24 * time.Hour
+	// copyAge is for copies: transcripts, damaged files, rescues without a
+	// snapshot.
+	copyAge = 30 * 24 * time.Hour
+	// writeAge is the age at which no hook is in the middle of writing a file.
+	writeAge = time.Hour
+)
+
+// Item is something that nobody needs, and why.
+type Item struct {
+	Kind Kind
+	// Name is a ref without refs/heads/, an id, or a file's path.
+	Name string
+	Why  string
+
+	oid git.OID // of a ref, or of a checkpoint's tree
+}
+
+func (i Item) same(o Item) bool { return i.Kind == o.Kind && i.Name == o.Name }
+
+// Cleaner finds and removes what is orphaned in the repository of a recorder.
+type Cleaner struct{ rec *strategy.Recorder }
+
+// New is a cleaner for the recorder's repository, all its worktrees included.
+func New(rec *strategy.Recorder) Cleaner { return Cleaner{rec} }
+
+// Find lists what is orphaned. It writes nothing.
+func (c Cleaner) Find(ctx context.Context) ([]Item, error) {
+	var items, stored []Item
+	var both errgroup.Group // git reads history in a process of its own
+	both.Go(func() (err error) {
+		items, err = c.findLocal(ctx)
+		return err
+	})
+	both.Go(func() (err error) {
+		stored, err = c.checkpoints(ctx)
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(items, stored), nil
+}
+
+// findLocal lists what is orphaned among what this machine alone has.
+func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
+	v, err := c.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items, err := v.shadows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rescues, err := v.rescues(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, rescues...)
+	items = append(items, v.sessions(items)...)
+	files, err := c.files(v)
+	return append(items, files...), err
+}
+
+// Removal is what became of items that were to go.
+type Removal struct {
+	Removed []Item
+	// Kept are no longer orphaned: somebody needs them now.
+	Kept []Item
+	// Failed are those that could not be removed; the errors say why.
+	Failed []Item
+}
+
+// Remove deletes those of the items that are still orphaned when it holds the
+// repository's lock. An item that can't be deleted keeps no other from going;
+// the error joins what went wrong.
+func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
+	var done Removal
+	err := c.rec.Locked(ctx, func() error {
+		fresh := New(c.anew())
+		now, err := fresh.findLocal(ctx)
+		if err != nil {
+			return err
+		}
+		var stored []Item
+		var failed []error
+		for _, item := range items {
+			if item.Kind == Checkpoint {
+				stored = append(stored, item)
+				continue
+			}
+			at := slices.IndexFunc(now, item.same)
+			if at < 0 {
+				done.Kept = append(done.Kept, item)
+				continue
+			}
+			if err := fresh.remove(ctx, now[at]); err != nil {
+				done.Failed = append(done.Failed, item)
+				failed = append(failed, fmt.Errorf("%s: %w", item.Name, err))
+				continue
+			}
+			done.Removed = append(done.Removed, item)
+		}
+		failed = append(failed, fresh.removeCheckpoints(ctx, stored, &done))
+		return errors.Join(failed...)
+	})
+	return done, err
+}
+
+// anew is the recorder without what it remembers of the sessions.
+func (c Cleaner) anew() *strategy.Recorder {
+	rec := *c.rec
+	rec.Sessions = session.Open(rec.Repo.CommonDir)
+	return &rec
+}
+
+func (c Cleaner) remove(ctx context.Context, item Item) error {
+	switch item.Kind {
+	case Shadow, Rescue:
+		return c.rec.Repo.UpdateRefs(ctx, "entire: clean", []git.RefUpdate{{Name: fullName(item.Name), Old: item.oid}})
+	case State:
+		return c.rec.Sessions.Remove(item.Name)
+	case Transcript, Leftover:
+		path := item.Name
+		if err := disk.Step("remove", path); err != nil {
+			return err
+		}
+		return os.Remove(path)
+	case Checkpoint:
+	}
+	return fmt.Errorf("%s is removed in another way", item.Kind)
+}
+
+func shortName(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
+
+func fullName(name string) string {
+	if strings.HasPrefix(name, "refs/") {
+		return name
+	}
+	return "refs/heads/" + name
+}
+
+// view is what is known of a repository at one moment.
+type view struct {
+	rec    *strategy.Recorder
+	now    time.Time
+	states []*session.State
+	// unread is how many states can't be read: what they need isn't known.
+	unread int
+	refs   []git.Ref
+	heads  []head
+}
+
+// head is the commit at a worktree's HEAD, empty on an unborn branch.
+type head struct {
+	worktree string // its hash
+	commit   git.OID
+}
+
+func (c Cleaner) look(ctx context.Context) (*view, error) {
+	v := &view{rec: c.rec, now: c.rec.Env.Now()}
+	var failed []error
+	v.states, failed = c.rec.Sessions.All()
+	v.unread = len(failed)
+	var err error
+	if v.refs, err = c.rec.Repo.Refs(ctx, "refs/heads/entire/", strategy.HeldRefs); err != nil {
+		return nil, err
+	}
+	v.heads, err = heads(ctx, c.rec.Repo)
+	return v, err
+}
+
+// heads answers HEAD of every worktree that git knows of.
+func heads(ctx context.Context, repo *git.Repo) ([]head, error) {
+	specs := map[string]string{"": "main-worktree/HEAD", repo.WorktreeID: "HEAD"}
+	linked, err := os.ReadDir(filepath.Join(repo.CommonDir, "worktrees"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range linked {
+		if e.Name() != repo.WorktreeID {
+			specs[e.Name()] = "worktrees/" + e.Name() + "/HEAD"
+		}
+	}
+	var list []head
+	for id, spec := range specs {
+		at, err := repo.Commit(ctx, spec)
+		if err != nil && !errors.Is(err, git.ErrMissing) {
+			return nil, fmt.Errorf("read %s: %w", spec, err)
+		}
+		list = append(list, head{checkpoint.WorktreeHash(id), at.OID})
+	}
+	return list, nil
+}
