@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
@@ -17,6 +19,7 @@ type explainOptions struct {
 	checkpoint, commit, session string
 	short, full, raw            bool
 	json, noPager, searchAll    bool
+	generate, force             bool
 }
 
 func newExplainCmd(a *app) *cobra.Command {
@@ -32,6 +35,10 @@ With --checkpoint or --commit it shows one checkpoint: who made it when, the
 tokens, the commits that carry its id, what it was about, the files, and the
 conversation, as far as it belongs to this checkpoint. A commit that was made of
 several shows all of theirs.
+
+With --generate your own claude program reads the checkpoint's part of the
+conversation, redacted, and writes a summary of it, which is stored with the
+checkpoint. Nothing else here leaves your machine.
 
 EXIT STATUS
   0  shown; also if the commit has no checkpoint
@@ -53,6 +60,8 @@ EXIT STATUS
 	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's last session, byte for byte")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")
+	f.BoolVar(&opts.force, "force", false, "with --generate: also if there is a summary already")
 	f.BoolVar(&opts.searchAll, "search-all", false, "look for the checkpoint's commits behind all refs, not only in local branches")
 	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
 	return cmd
@@ -71,6 +80,10 @@ func (o explainOptions) check() error {
 		return usagef("cannot specify multiple of --checkpoint, --commit and --session")
 	case o.raw && o.checkpoint == "" && o.commit == "":
 		return usagef("--raw-transcript needs --checkpoint or --commit")
+	case o.generate && o.checkpoint == "":
+		return usagef("--generate needs --checkpoint")
+	case o.force && !o.generate:
+		return usagef("--force goes with --generate")
 	case o.raw && o.json:
 		return usagef("--raw-transcript is no JSON: leave --json out")
 	}
@@ -120,6 +133,9 @@ func (e *explaining) options() explain.Options {
 
 func (e *explaining) checkpoint(ctx context.Context) error {
 	d, err := e.reader.Checkpoint(ctx, e.opts.checkpoint, e.options())
+	if err == nil && e.opts.generate {
+		d, err = e.summarized(ctx, d)
+	}
 	if err != nil {
 		return explainError(err)
 	}
@@ -130,6 +146,25 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 		return e.json(explain.OfCommit{Checkpoints: []explain.Detail{d}})
 	}
 	return e.show(e.detailText(d))
+}
+
+// summarized has a summary of the checkpoint written, and answers it with that.
+func (e *explaining) summarized(ctx context.Context, d explain.Detail) (explain.Detail, error) {
+	id, err := checkpoint.ParseID(d.ID)
+	if d.Temporary || err != nil {
+		return d, errors.New("a temporary checkpoint has no summary: only those of commits are summarized")
+	}
+	is := e.settings(e.reader.Repo)
+	log, file := openLog(e.reader.Repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	rec := e.recorder(e.reader.Repo, is, log.With("component", "explain"))
+	err = e.Streams.Progress("Asking claude", func() error {
+		return generate(ctx, rec, strategy.SummaryOf{ID: id, Again: e.opts.force})
+	})
+	if err != nil {
+		return d, err
+	}
+	return e.reader.Checkpoint(ctx, d.ID, e.options())
 }
 
 func (e *explaining) commit(ctx context.Context) error {

@@ -17,9 +17,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/doctor"
 )
+
+// ownRefs is where refs lie that are no branches and nobody's but ours.
+const ownRefs = "refs/entire/"
 
 // uninstalling is one run of disable --uninstall. While other worktrees record,
 // what they share with this one stays.
@@ -31,7 +32,7 @@ type uninstalling struct {
 	others   []string // roots of other worktrees that record
 	prints   []*footprint
 	shadows  []git.Ref
-	held     []git.Ref // what rewinds left
+	held     []git.Ref // that rewinds, repairs and pushes left
 	states   []*session.State
 	sessions int
 	// snapshots are in the store, which goes too.
@@ -84,7 +85,7 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 	states, failed := session.Open(u.repo.CommonDir).All()
 	u.states, u.sessions = states, len(states)+len(failed)
 	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
-	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", strategy.HeldRefs, doctor.Refs)
+	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", ownRefs)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 		switch {
 		case checkpoint.IsShadow(ref.Name):
 			u.shadows = append(u.shadows, ref)
-		case strings.HasPrefix(ref.Name, strategy.HeldRefs), strings.HasPrefix(ref.Name, doctor.Refs):
+		case strings.HasPrefix(ref.Name, ownRefs):
 			u.held = append(u.held, ref)
 		}
 	}
