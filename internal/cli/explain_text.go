@@ -158,12 +158,13 @@ func attributionText(d explain.Detail) string {
 	if len(d.Sessions) == 1 {
 		return text
 	}
+	parts := []string{text}
 	for _, t := range d.Sessions {
 		if t.Attribution != nil && t.Attribution.SessionLines > 0 {
-			text += "; " + shortSession(t.Session) + " wrote " + ui.Plural(t.Attribution.SessionLines, "line")
+			parts = append(parts, shortSession(t.Session)+" wrote "+ui.Plural(t.Attribution.SessionLines, "line"))
 		}
 	}
-	return text
+	return strings.Join(parts, "; ")
 }
 
 // writtenBy is the agents' part of a commit in a few words.

@@ -42,7 +42,7 @@ func fatRepo() history {
 }
 
 func readingRows() []*row {
-	var rows []*row
+	rows := make([]*row, 0, 2*len(readings()))
 	for _, c := range readings() {
 		rows = append(rows, &row{Name: c.name + fullRecord, Unit: perVersion, Budget: c.budget})
 	}
