@@ -130,7 +130,7 @@ func (l *looker) special(it *item) error {
 
 // file reads a regular file.
 func (l *looker) file(ctx context.Context, it *item) error {
-	if err := l.take(it.bytes); err != nil {
+	if err := l.take(it); err != nil {
 		return err
 	}
 	name := it.line.name

@@ -38,7 +38,7 @@ func isDatabase(f *os.File) bool {
 // database reads a database and the files that belong to it, all as they were
 // at one moment.
 func (l *looker) database(ctx context.Context, main string) error {
-	if err := l.take(l.item(main).bytes); err != nil {
+	if err := l.take(l.item(main)); err != nil {
 		return err
 	}
 	var taken []item

@@ -35,8 +35,9 @@ type walk struct {
 	dev      uint64
 
 	entries atomic.Int64
-	fresh   atomic.Int64
 	files   atomic.Int64 // read
+	bytes   atomic.Int64 // of these
+	fresh   atomic.Int64 // the bytes of those that aren't only read to be sure
 	took    time.Duration
 
 	moved struct {
@@ -192,13 +193,13 @@ func (w *walk) count(n int) {
 	}
 }
 
-// take makes room for so many bytes that are about to be read.
-func (w *walk) take(bytes int64) error {
-	sum, files := w.fresh.Add(bytes), w.files.Add(1)
-	switch {
-	case w.most.bytes > 0 && sum > w.most.bytes, w.most.files > 0 && files > w.most.files:
+// take makes room for a file that is about to be read.
+func (w *walk) take(it *item) error {
+	bytes, files := w.bytes.Add(it.bytes), w.files.Add(1)
+	if w.most.bytes > 0 && bytes > w.most.bytes || w.most.files > 0 && files > w.most.files {
 		return ErrTooMuch
-	case w.room >= 0 && sum > w.room:
+	}
+	if !it.again && w.fresh.Add(it.bytes) > w.room && w.room >= 0 {
 		return errOverRoom
 	}
 	return nil

@@ -56,6 +56,7 @@ type listing struct {
 type item struct {
 	line  statLine      // for the cache
 	bytes int64         // what reading it takes
+	again bool          // it is read only because it may have changed unseen
 	entry tree.Entry    // Kind 0: the name is no entry of the tree
 	bands []uint32      // those that a list of parts names
 	kid   *node         // of a directory that is entered
