@@ -103,13 +103,14 @@ func (r *Recorder) changedFile(path string, since time.Time) ([]byte, fileKind) 
 }
 
 // stepBefore is what persons had made of a turn's files before it began, as the
-// snapshot of its beginning tells. Files that have steps were looked at then.
+// snapshot of its beginning tells. Files of which the session has steps were
+// looked at then.
 func (r *Recorder) stepBefore(ctx context.Context, s *session.State, n *notes, turn stepTurn) step {
 	store, err := r.snapshots()
 	if err != nil || s.Recorder.Turn.Start.IsZero() || r.othersAtWork(ctx, s.ID) {
 		return step{}
 	}
-	paths := r.withoutSteps(ctx, s, n, turn.touched)
+	paths, before := r.withoutSteps(ctx, s, n, turn.touched)
 	if len(paths) == 0 {
 		return step{}
 	}
@@ -120,7 +121,7 @@ func (r *Recorder) stepBefore(ctx context.Context, s *session.State, n *notes, t
 	found := step{At: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
 	paths = paths[:min(len(paths), mostBefore)]
 	for _, p := range paths {
-		blob, ok, err := r.changedIn(ctx, store, snap, place{turn.base.Tree, p})
+		blob, ok, err := r.changedIn(ctx, store, snap, place{turn.base.Tree, p, before[p]})
 		switch {
 		case err != nil:
 			r.Log.InfoContext(ctx, "not known what a file was before the turn", "path", r.Redact.Path(p), "error", err.Error())
@@ -131,39 +132,53 @@ func (r *Recorder) stepBefore(ctx context.Context, s *session.State, n *notes, t
 	return found
 }
 
-// place is a path below a tree.
+// place is a path below a tree, with what other sessions made of it since.
 type place struct {
-	tree git.OID
-	path string
+	tree   git.OID
+	path   string
+	others []authoredStep
 }
 
 // changedIn answers what a small file is in a snapshot, if that is something
-// else than the tree has.
+// else than the last session left, or the tree has.
 func (r *Recorder) changedIn(ctx context.Context, store *bands.Store, snap bands.Snapshot, at place) (git.OID, bool, error) {
 	was, _, err := r.lookup(ctx, at.tree, at.path)
 	if err != nil || was.Mode == git.ModeModule || was.Mode == git.ModeTree {
 		return "", false, err
 	}
+	last := was.OID
+	if n := len(at.others); n > 0 {
+		last = at.others[n-1].blob
+	}
 	blob, ok, err := r.blobIn(store, snap, at.path)
-	return blob, ok && blob != was.OID, err
+	return blob, ok && blob != last, err
 }
 
-// withoutSteps are those of the paths that no session has steps of.
-func (r *Recorder) withoutSteps(ctx context.Context, s *session.State, n *notes, paths []string) []string {
-	known := pathSteps{}
-	known.addSession(s.ID, r.readSteps(ctx, s, n))
+// withoutSteps are those of the paths that the session has no steps of, with
+// the steps of others. One that another session has left since the turn began
+// isn't among them: what the beginning shows may be that one's.
+func (r *Recorder) withoutSteps(ctx context.Context, s *session.State, n *notes, paths []string) ([]string, pathSteps) {
+	own, others := pathSteps{}, pathSteps{}
+	own.addSession(s.ID, r.readSteps(ctx, s, n))
 	for _, o := range r.pendingHere(ctx) {
 		if o.ID != s.ID {
-			known.addSession(o.ID, r.readSteps(ctx, o, new(notes)))
+			others.addSession(o.ID, r.readSteps(ctx, o, new(notes)))
 		}
 	}
 	var without []string
 	for _, p := range paths {
-		if len(known[p]) == 0 {
+		others[p] = others.of(p, "")
+		if len(own[p]) == 0 && settledBefore(others[p], s.Recorder.Turn.Start) {
 			without = append(without, p)
 		}
 	}
-	return without
+	return without, others
+}
+
+// settledBefore says whether the last of the steps is known, and older.
+func settledBefore(steps []authoredStep, at time.Time) bool {
+	n := len(steps)
+	return n == 0 || steps[n-1].at.Before(at) && steps[n-1].blob != unknownBlob
 }
 
 // beginning is the snapshot that shows the tree as the session's turn found it:
