@@ -135,8 +135,12 @@ func (a *app) showRemoval(opts cleanOptions, repo *git.Repo, done tidy.Removal, 
 		}
 		return w.JSON(j)
 	}
-	w.Printf("Deleted %s:\n", orphans(len(done.Removed)))
-	printOrphans(w, repo, done.Removed)
+	if len(done.Removed) > 0 {
+		w.Printf("Deleted %s:\n", orphans(len(done.Removed)))
+		printOrphans(w, repo, done.Removed)
+	} else {
+		w.Printf("Nothing was deleted.\n")
+	}
 	for _, i := range done.Kept {
 		w.Notef("Kept, as it is needed now: %s", ui.Line(orphanName(repo, i), maxName))
 	}

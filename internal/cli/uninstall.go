@@ -136,7 +136,7 @@ func (u *uninstalling) removeStore(ctx context.Context) error {
 	if err := known.DeleteStore(ctx, entry); err != nil {
 		return err
 	}
-	u.done("Removed " + ui.Plural(u.snapshots, "snapshot"))
+	u.doneWith(u.snapshots, "Removed "+ui.Plural(u.snapshots, "snapshot"))
 	return nil
 }
 
@@ -165,11 +165,11 @@ func (u *uninstalling) remove(ctx context.Context) error {
 	if err := removeAll(session.Open(u.repo.CommonDir).Dir()); err != nil {
 		return err
 	}
-	u.done("Removed the state of " + ui.Plural(u.sessions, "session"))
+	u.doneWith(u.sessions, "Removed the state of "+ui.Plural(u.sessions, "session"))
 	if err := u.removeShadows(ctx); err != nil {
 		return err
 	}
-	u.done("Removed " + count(len(u.shadows), "shadow branch", "shadow branches"))
+	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
 	if err := u.removeStore(ctx); err != nil {
 		return err
 	}
@@ -186,6 +186,13 @@ func (u *uninstalling) remove(ctx context.Context) error {
 
 func (u *uninstalling) done(what string) {
 	u.Streams.Printf("%s %s\n", u.Streams.Paint(ui.Green, "✓"), what)
+}
+
+// doneWith is done, silent where there was none.
+func (u *uninstalling) doneWith(n int, what string) {
+	if n > 0 {
+		u.done(what)
+	}
 }
 
 func (u *uninstalling) removeAgentHooks(roots ...string) error {

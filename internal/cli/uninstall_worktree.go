@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -82,8 +83,8 @@ func (u *uninstalling) removeRecords(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.done("Removed the state of " + count(sessions, "session", "sessions"))
-	u.done("Removed " + count(len(u.shadows), "shadow branch", "shadow branches"))
+	u.doneWith(sessions, "Removed the state of "+ui.Plural(sessions, "session"))
+	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
 	return nil
 }
 

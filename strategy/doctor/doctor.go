@@ -117,14 +117,26 @@ func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		for _, text := range lines(err) {
-			list = append(list, Finding{
-				Code: NotExamined, Severity: Error, What: "something could not be examined: " + text,
-				Why: "there may be more that is wrong",
-			})
-		}
+		list = append(list, notExamined(err)...)
 	}
 	return list, nil
+}
+
+// notExamined is a finding for each line of an error's text, none for nil. What
+// a line advises belongs to the one before.
+func notExamined(err error) []Finding {
+	var list []Finding
+	for _, text := range lines(err) {
+		if hint, ok := strings.CutPrefix(text, "hint: "); ok && len(list) > 0 {
+			list[len(list)-1].Hint = hint
+			continue
+		}
+		list = append(list, Finding{
+			Code: NotExamined, Severity: Error, What: "something could not be examined: " + text,
+			Why: "there may be more that is wrong",
+		})
+	}
+	return list
 }
 
 // lines are the lines of an error's text, none of nil.

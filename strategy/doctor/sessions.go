@@ -252,6 +252,13 @@ func (e *exam) sideFiles(_ context.Context) ([]Finding, error) {
 				Why:  "the next hook of the session reads its transcript anew",
 			})
 		}
+		if errors.Is(e.rec.Sessions.Side(s.ID, "steps").Check(s.Recorder.Steps), session.ErrCorrupt) {
+			list = append(list, Finding{
+				Code: SideFileLost, Severity: Note, Subject: s.ID,
+				What: "what the session's files were at its stops is lost",
+				Why:  "who wrote their lines is told less exactly by the next commit",
+			})
+		}
 	}
 	return list, nil
 }
