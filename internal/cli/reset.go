@@ -41,7 +41,12 @@ EXIT STATUS
   2    wrong usage; no --force where nobody can be asked
   130  interrupted`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runReset(cmd.Context(), a, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("session") && opts.session == "" { // a variable that is empty must not mean all
+				return usagef("--session needs an id")
+			}
+			return runReset(cmd.Context(), a, opts)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask, also while an agent is at work")

@@ -55,7 +55,7 @@ func (e *exam) abandoned(s *session.State) (string, bool) {
 }
 
 // lastSign is when a session was last seen to do anything: its hooks, its
-// transcript, its subagents', or a snapshot of its worktree.
+// transcript, its subagents', or a snapshot of its own.
 func (e *exam) lastSign(s *session.State) time.Time {
 	last := s.StartedAt
 	see := func(t time.Time) {
@@ -71,14 +71,30 @@ func (e *exam) lastSign(s *session.State) time.Time {
 			see(info.ModTime())
 		}
 	}
+	see(e.lastSnapshot(s))
+	return last
+}
+
+// lastSnapshot is when the newest of the session's own snapshots was taken, as
+// far as it is among the last of its worktree: those of others say nothing of it.
+func (e *exam) lastSnapshot(s *session.State) time.Time {
+	const most = 50
 	store, err := bands.Open(e.rec.StoreDir())
 	if err != nil {
-		return last
+		return time.Time{}
 	}
-	if snap, found, err := store.Latest(checkpoint.WorktreeHash(s.WorktreeID)); err == nil && found {
-		see(snap.Created)
+	snap, found, err := store.Latest(checkpoint.WorktreeHash(s.WorktreeID))
+	for range most {
+		if err != nil || !found {
+			break
+		}
+		if snap.Causality.Session == s.ID {
+			return snap.Created
+		}
+		found = snap.Parent != 0
+		snap, err = store.Snapshot(snap.Parent)
 	}
-	return last
+	return time.Time{}
 }
 
 // subagents are the transcripts of a session's subagents.
