@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -133,12 +134,16 @@ func (r *Recorder) locked(ctx context.Context, do func() error) error {
 	return errors.Join(do(), lock.Unlock())
 }
 
-// here says whether the session belongs to this worktree.
+// here says whether the session belongs to this worktree. Of the main worktree
+// are also those from before the repository was moved.
 func (r *Recorder) here(s *session.State) bool {
 	if s.WorktreePath == r.Repo.Root {
 		return true
 	}
 	resolved, err := filepath.EvalSymlinks(s.WorktreePath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.WorktreeID == "" && r.Repo.WorktreeID == ""
+	}
 	return err == nil && resolved == r.Repo.Root
 }
 

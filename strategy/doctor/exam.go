@@ -104,9 +104,10 @@ func (e *exam) in(s *session.State, do func(*strategy.Recorder) error) error {
 	return errors.Join(do(there), there.Repo.Close())
 }
 
-// rootOf is the session's worktree; states of old versions name none.
+// rootOf is the session's worktree; states of old versions name none, and those
+// from before the repository was moved name what was the main one.
 func (e *exam) rootOf(s *session.State) string {
-	if s.WorktreePath == "" && s.WorktreeID == "" {
+	if s.WorktreeID == "" && !isDir(s.WorktreePath) {
 		return e.repo.MainRoot()
 	}
 	return s.WorktreePath
