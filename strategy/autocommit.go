@@ -143,7 +143,7 @@ func (r *Recorder) reason(err error) string {
 	const longest = 200
 	reason := err.Error()
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
-		reason = cmp.Or(firstLine(exit.Stderr), reason)
+		reason = cmp.Or(git.Plainly(firstLine(exit.Stderr)), reason)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)

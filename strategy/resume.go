@@ -128,7 +128,7 @@ func (r *Recorder) Switch(ctx context.Context, b Branch) error {
 		err = r.Repo.Switch(ctx, b.Name)
 	}
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
-		return fmt.Errorf("check out %s: %s", b.Name, strings.TrimSpace(exit.Stderr))
+		return fmt.Errorf("check out %s: %s", b.Name, git.Plainly(strings.TrimSpace(exit.Stderr)))
 	}
 	return err
 }

@@ -78,7 +78,7 @@ func (w *resuming) stored(ctx context.Context, b strategy.Branch, c strategy.Car
 }
 
 // notPushed is why a checkpoint may be missing.
-const notPushed = "whoever made it may not have pushed it"
+const notPushed = "whoever made it may not have pushed it, or to a repository of its own: name that in `strategy_options.push_remote`"
 
 // fetchCheckpoints gets what the remote has.
 func (w *resuming) fetchCheckpoints(ctx context.Context, b strategy.Branch) error {

@@ -7,6 +7,7 @@ var (
 	ParseConfig  = parseConfig
 	DecodeTree   = decodeTree
 	DecodeCommit = decodeCommit
+	Reason       = reason
 )
 
 // DiffTree is Changes by git itself.

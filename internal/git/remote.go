@@ -162,22 +162,27 @@ func rejected(summary string, err error) error {
 }
 
 // reason is the line of git's stderr that says what went wrong: the first that
-// is no advice.
+// is no advice, and doesn't speak of how silence keeps git from asking.
 func reason(stderr string) string {
-	best := ""
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)
 		lower := strings.ToLower(line)
 		switch {
-		case line == "", line == "remote:", strings.HasPrefix(lower, "warning:"), strings.HasPrefix(lower, "hint:"):
-		case best == "":
-			best = line
+		case line == "", line == "remote:", strings.HasPrefix(lower, "warning:"), strings.HasPrefix(lower, "hint:"),
+			strings.Contains(lower, "askpass"):
+		default:
+			return HideURL(Plainly(line))
 		}
 	}
-	if best == "" {
-		best = "git says no more"
+	return "git says no more"
+}
+
+// Plainly is a line of git's stderr without the word that git puts before it.
+func Plainly(line string) string {
+	for _, word := range []string{"fatal: ", "error: "} {
+		line = strings.TrimPrefix(line, word)
 	}
-	return HideURL(best)
+	return line
 }
 
 // HideURL takes user names and passwords out of the URLs in a text.
