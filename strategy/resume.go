@@ -116,6 +116,17 @@ func (r *Recorder) CanSwitch(ctx context.Context) error {
 	return nil
 }
 
+// DetachedHead is the commit that is checked out where no branch is, and that
+// nothing may name once another is; empty else.
+func (r *Recorder) DetachedHead(ctx context.Context) (git.OID, error) {
+	branch, err := r.Repo.BranchName(ctx)
+	if branch != "" || err != nil {
+		return "", err
+	}
+	c, _, err := r.head(ctx)
+	return c.OID, err
+}
+
 // Switch checks the branch out, and makes it if only a remote has it.
 func (r *Recorder) Switch(ctx context.Context, b Branch) error {
 	var err error

@@ -193,9 +193,16 @@ func (w *resuming) checkOut(ctx context.Context, b strategy.Branch) error {
 	if b.Current {
 		return nil
 	}
-	err := w.Streams.Progress("Checking out "+b.Name, func() error { return w.rec.Switch(ctx, b) })
-	if err == nil {
-		w.Streams.Notef("Switched to branch '%s'.", b.Name)
+	left, err := w.rec.DetachedHead(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := w.Streams.Progress("Checking out "+b.Name, func() error { return w.rec.Switch(ctx, b) }); err != nil {
+		return err
+	}
+	w.Streams.Notef("Switched to branch '%s'.", b.Name)
+	if left != "" {
+		w.Streams.Notef("HEAD was detached at %s.", left.Short())
+	}
+	return nil
 }
