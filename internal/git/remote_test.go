@@ -181,8 +181,8 @@ func TestReason(t *testing.T) {
 	t.Parallel()
 	for stderr, want := range map[string]string{
 		"": "git says no more",
-		"remote:\nhint: try this\nfatal: 'nowhere' does not appear to be a git repository\nfatal: Could not read": "'nowhere' does not appear to be a git repository",
-		"warning: redirecting\nssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote repository.": "ssh: connect to host h port 22: Connection refused",
+		"remote:\nhint: try this\nfatal: 'nowhere' does not appear to be a git repository\nfatal: Could not read":                               "'nowhere' does not appear to be a git repository",
+		"warning: redirecting\nssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote repository.":               "ssh: connect to host h port 22: Connection refused",
 		"error: unable to read askpass response from 'false'\nfatal: could not read Username for 'https://a:b@host': terminal prompts disabled": "could not read Username for 'https://host': terminal prompts disabled",
 	} {
 		if got := git.Reason(stderr); got != want {
