@@ -38,12 +38,16 @@ type Terminal struct {
 func Detect(in, out, errs *os.File, getenv func(string) string) Streams {
 	is := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	dumb := getenv("TERM") == "dumb"
+	// A form needs room: a terminal without a size, such as that of a recorder
+	// which has none itself, gets questions as lines.
+	width, height, err := term.GetSize(int(errs.Fd()))
+	sizeless := err == nil && width*height == 0
 	return Streams{
 		In: in, Out: out, Err: errs,
 		Terminal: Terminal{
 			In: is(in), Out: is(out), Err: is(errs),
 			Plain:      dumb || getenv("NO_COLOR") != "",
-			Accessible: dumb || getenv("ACCESSIBLE") != "",
+			Accessible: dumb || sizeless || getenv("ACCESSIBLE") != "",
 		},
 	}
 }
