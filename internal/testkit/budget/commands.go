@@ -44,10 +44,10 @@ func fatRepo() history {
 func readingRows() []*row {
 	rows := make([]*row, 0, 2*len(readings()))
 	for _, c := range readings() {
-		rows = append(rows, &row{Name: c.name + fullRecord, Unit: perVersion, Budget: c.budget})
+		rows = append(rows, &row{Name: c.name + fullRecord, Unit: perVersion, Budget: c.budget, Command: true})
 	}
 	for _, c := range readings() {
-		rows = append(rows, &row{Name: c.name + fatRecord, Unit: perOne, Budget: 2})
+		rows = append(rows, &row{Name: c.name + fatRecord, Unit: perOne, Budget: 2, Command: true})
 	}
 	return rows
 }

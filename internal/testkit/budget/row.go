@@ -20,6 +20,8 @@ type row struct {
 	Name   string
 	Unit   unit
 	Budget float64 // 0: none
+	// Command says that it is no hook.
+	Command bool
 
 	samples []sample
 	base    []float64 // the unit, measured beside each sample
