@@ -95,6 +95,7 @@ func merge(snaps []snapPoint, others []Point) []Point {
 		}
 		others[i].Snapshot, others[i].Cause, others[i].Late, others[i].at = s.Snapshot, s.Cause, s.Late, s.Date
 	}
+	inOrder(others)
 	points = append(points, others...)
 	for i := range points {
 		if points[i].at.IsZero() {
@@ -105,6 +106,25 @@ func merge(snaps []snapPoint, others []Point) []Point {
 		return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.Snapshot, a.Snapshot))
 	})
 	return points
+}
+
+// inOrder sees to it that no shadow checkpoint comes before the one that it
+// builds on: several may be of one second, and of an older snapshot. The newest
+// comes first in points.
+func inOrder(points []Point) {
+	var last time.Time
+	for i := range slices.Backward(points) {
+		p := &points[i]
+		if p.Shadow == "" {
+			continue
+		}
+		for _, t := range []time.Time{p.Date, last} {
+			if t.After(p.at) {
+				p.at = t
+			}
+		}
+		last = p.at
+	}
 }
 
 // shadowPoints are the shadow checkpoints on HEAD.
