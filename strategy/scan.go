@@ -38,7 +38,7 @@ func (r *Recorder) scan(ctx context.Context, s *session.State, in Input) *bandSc
 	}
 	cause := r.causality(s, in)
 	if _, found, err := store.Latest(r.Lineage()); err == nil && found {
-		taken, err := r.takeStop(ctx, store, cause, in.Task.message())
+		taken, err := r.takeStop(ctx, store, cause, autoName(s, in.Task))
 		if err == nil {
 			b := &bandScan{store: store, taken: taken}
 			b.paths, b.few = r.changedSince(ctx, b, r.sawHere(s))
@@ -71,9 +71,15 @@ func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, cause bands
 	return taken, err
 }
 
-// message is what the snapshot of a task's checkpoint is called, or of a stop's.
-func (t TaskEvent) message() string {
+// autoName is what the snapshot of a task's checkpoint is called, or of a
+// stop's.
+func autoName(s *session.State, t TaskEvent) string {
+	task := s.Recorder.FindTask(func(task *session.Task) bool {
+		return t.ToolUse != "" && task.ToolUse == t.ToolUse || t.Agent != "" && task.Agent == t.Agent
+	})
 	switch {
+	case task != nil && task.Description != "":
+		return "task: " + task.Description
 	case t.ToolUse != "":
 		return "task " + t.ToolUse
 	case t.Agent != "":
