@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -51,4 +52,33 @@ func StoreAgent(ctx context.Context, repo *git.Repo, redact Redactor, path strin
 		return nil, fmt.Errorf("store transcript of a subagent: %w", err)
 	}
 	return chunks, nil
+}
+
+// AgentTranscript is what a shadow tree has of a subagent's transcript, in dir,
+// the value of the trailer with [TaskKey]; empty if there is none.
+func AgentTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (Transcript, error) {
+	dir = strings.TrimRight(dir, "/")
+	entry, found, err := repo.Lookup(ctx, tree, dir)
+	if err != nil || !found || entry.Mode != git.ModeTree {
+		return Transcript{}, err
+	}
+	entries, err := repo.Tree(ctx, entry.OID)
+	if err != nil {
+		return Transcript{}, fmt.Errorf("read task: %w", err)
+	}
+	var t Transcript
+	name := ""
+	for _, e := range entries { // in the order of their names
+		file := e.Mode == git.ModeFile || e.Mode == git.ModeExec
+		switch {
+		case !file:
+		case name == "" && strings.HasPrefix(e.Name, "agent-") && strings.HasSuffix(e.Name, ".jsonl"),
+			name != "" && e.Name == fmt.Sprintf("%s.%03d", name, len(t.Segments)):
+			if name == "" {
+				name = e.Name
+			}
+			t.Segments = append(t.Segments, e.OID)
+		}
+	}
+	return t, nil
 }

@@ -38,8 +38,10 @@ type Item struct {
 type Conversation struct {
 	// Root is the project's directory, empty if it isn't known. Paths below it,
 	// or below the directory where the session was, are shown relative to it.
-	Root  string
-	Items []Item
+	Root string
+	// Subagent says that the transcript is a subagent's: what it said is in.
+	Subagent bool
+	Items    []Item
 
 	cwd     string
 	uses    map[string]int // tool uses by id, as places in Items
@@ -49,7 +51,7 @@ type Conversation struct {
 // Line takes in the line n of a transcript.
 func (c *Conversation) Line(raw []byte, n int) {
 	e, ok := parseEntry(raw)
-	if !ok || !isChain(e.kind) || e.sidechain {
+	if !ok || !isChain(e.kind) || e.sidechain && !c.Subagent {
 		return
 	}
 	if c.cwd == "" {

@@ -77,7 +77,8 @@ type Talk struct {
 	Items []transcript.Item
 	Lines checkpoint.Span
 
-	dir git.OID // holds the session's files
+	stored   checkpoint.Transcript
+	subagent bool // it is a subagent's own
 }
 
 // Scope says how much of the conversations a Detail has.

@@ -19,7 +19,7 @@ func (r Reader) Talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk,
 	m := s.Meta
 	t := Talk{
 		Session: m.SessionID, Agent: m.Agent, Created: m.CreatedAt, Files: m.FilesTouched, Tokens: m.TokenUsage,
-		Summary: checkpoint.ParseSummary(m.Summary), Lines: m.Part(), dir: s.Dir,
+		Summary: checkpoint.ParseSummary(m.Summary), Lines: m.Part(),
 	}
 	if a, ok := checkpoint.ParseAttribution(m.Attribution); ok {
 		t.Attribution = &a
@@ -27,11 +27,11 @@ func (r Reader) Talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk,
 	if o.Scope == Whole {
 		t.Lines = checkpoint.Span{}
 	}
-	stored, err := checkpoint.Segments(ctx, r.Repo, s.Dir)
-	if err != nil {
+	var err error
+	if t.stored, err = checkpoint.Segments(ctx, r.Repo, s.Dir); err != nil {
 		return Talk{}, err
 	}
-	if err := r.hear(ctx, &t, stored, t.Lines); err != nil {
+	if err := r.hear(ctx, &t, t.stored, t.Lines); err != nil {
 		return Talk{}, err
 	}
 	if t.Summary == nil && t.Intent == "" { // it began before this part
@@ -40,14 +40,16 @@ func (r Reader) Talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk,
 	return t, nil
 }
 
-// hearShadow is what a turn on a shadow branch added to the transcript in
-// earlier, the same directory before that turn. For the first turn on a branch
-// there is none: what belongs to earlier checkpoints stands in the state.
-func (r Reader) hearShadow(ctx context.Context, t *Talk, earlier git.OID, o Options) error {
-	stored, err := checkpoint.Segments(ctx, r.Repo, t.dir)
+// hearShadow is what a turn on a shadow branch, whose metadata is in dir, added
+// to the transcript in earlier, the same directory before that turn. For the
+// first turn on a branch there is none: what belongs to earlier checkpoints
+// stands in the state.
+func (r Reader) hearShadow(ctx context.Context, t *Talk, dir, earlier git.OID, o Options) error {
+	stored, err := checkpoint.Segments(ctx, r.Repo, dir)
 	if err != nil {
 		return err
 	}
+	t.stored = stored
 	if o.Scope == Whole {
 		return r.hear(ctx, t, stored, checkpoint.Span{})
 	}
@@ -71,7 +73,7 @@ func (r Reader) hearShadow(ctx context.Context, t *Talk, earlier git.OID, o Opti
 
 // hear reads a span of a transcript into t, and what that was about.
 func (r Reader) hear(ctx context.Context, t *Talk, stored checkpoint.Transcript, span checkpoint.Span) error {
-	c := transcript.Conversation{Root: r.Repo.Root}
+	c := transcript.Conversation{Root: r.Repo.Root, Subagent: t.subagent}
 	listen := r.lines
 	if document, err := r.isDocument(ctx, t.Agent, stored); err != nil {
 		return err
@@ -144,11 +146,11 @@ func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
 	if len(d.Sessions) == 0 {
 		return false, nil
 	}
-	stored, err := checkpoint.Segments(ctx, r.Repo, d.Sessions[len(d.Sessions)-1].dir)
-	if err != nil || len(stored.Segments) == 0 {
-		return false, err
+	stored := d.Sessions[len(d.Sessions)-1].stored
+	if len(stored.Segments) == 0 {
+		return false, nil
 	}
-	_, err = stored.Copy(ctx, r.Repo, w)
+	_, err := stored.Copy(ctx, r.Repo, w)
 	return true, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
 )
 
 // metadataDir is what shadow trees have besides the user's files.
@@ -105,22 +106,18 @@ func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail
 		ID: string(c.OID), Temporary: true, Task: trailer(c, checkpoint.TaskKey) != "", Strategy: trailer(c, checkpoint.StrategyKey),
 		Created: c.Committer.When, Author: c.Author,
 	}
-	before, err := r.before(ctx, c)
+	since, err := r.since(ctx, c)
 	if err != nil {
 		return Detail{}, err
 	}
-	if d.Files, err = r.changed(ctx, before, c); err != nil {
+	if d.Files, err = r.changed(ctx, since.files, c); err != nil {
 		return Detail{}, err
 	}
 	talk := Talk{Session: id, Created: d.Created, Files: d.Files}
-	if talk.dir, err = r.directory(ctx, c.Tree, dir); err != nil {
-		return Detail{}, err
+	if s, err := session.Open(r.Repo.CommonDir).Load(id); err == nil {
+		talk.Agent = s.AgentType
 	}
-	earlier, err := r.directory(ctx, before.Tree, dir)
-	if err != nil {
-		return Detail{}, err
-	}
-	if err := r.hearShadow(ctx, &talk, earlier, o); err != nil {
+	if err := r.hearTemporary(ctx, &talk, c, since.talk, o); err != nil {
 		return Detail{}, err
 	}
 	if talk.Intent == "" {
@@ -128,6 +125,28 @@ func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail
 	}
 	d.Sessions = []Talk{talk}
 	return d, nil
+}
+
+// hearTemporary reads what was said for a shadow commit: in a turn, or by the
+// subagent whose task it ends.
+func (r Reader) hearTemporary(ctx context.Context, t *Talk, c, since git.Commit, o Options) error {
+	if task := trailer(c, checkpoint.TaskKey); task != "" {
+		var err error
+		if t.stored, err = checkpoint.AgentTranscript(ctx, r.Repo, c.Tree, task); err != nil {
+			return err
+		}
+		t.subagent = true
+		return r.hear(ctx, t, t.stored, checkpoint.Span{})
+	}
+	dir, err := r.directory(ctx, c.Tree, metadataDir+t.Session)
+	if err != nil {
+		return err
+	}
+	earlier, err := r.directory(ctx, since.Tree, metadataDir+t.Session)
+	if err != nil {
+		return err
+	}
+	return r.hearShadow(ctx, t, dir, earlier, o)
 }
 
 // findShadow finds the one turn on a shadow branch whose commit's id begins
@@ -163,6 +182,42 @@ func (r Reader) findShadow(ctx context.Context, prefix string) (git.Commit, erro
 		found = append(found, c.OID)
 	}
 	return git.Commit{}, ambiguous(prefix, found)
+}
+
+// since is what a shadow commit builds on.
+type since struct{ files, talk git.Commit }
+
+// since finds what a shadow commit builds on. A task's is its parent. A turn
+// has in it the tasks of its session since the turn before: its files are
+// compared with what was there before those that lead to it, its talk with
+// what was said before all of them.
+func (r Reader) since(ctx context.Context, c git.Commit) (since, error) {
+	chain, err := r.Repo.Commits(ctx, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
+	if err != nil || len(chain) == 0 {
+		return since{}, err
+	}
+	files, talk := 1, 1 // places in the chain
+	id, _ := sessionOf(c)
+	for i := 1; i < len(chain) && trailer(c, checkpoint.TaskKey) == ""; i++ {
+		of, _ := sessionOf(chain[i])
+		task := trailer(chain[i], checkpoint.TaskKey) != ""
+		switch {
+		case of != id:
+			continue
+		case !task:
+			i = len(chain)
+			continue
+		case files == i:
+			files++
+		}
+		talk = i + 1
+	}
+	var s since
+	if s.files, err = r.before(ctx, chain[files-1]); err != nil {
+		return since{}, err
+	}
+	s.talk, err = r.before(ctx, chain[talk-1])
+	return s, err
 }
 
 // before is what a shadow commit builds on: its parent, or HEAD for the first
