@@ -86,7 +86,7 @@ func merge(snaps []snapPoint, others []Point) []Point {
 		})
 		for j := range others { // shadow checkpoints before it, of the same tree
 			if o := &others[j]; o.Shadow != "" && o.Snapshot == 0 && slices.Contains(s.earlier, o.Shadow) {
-				o.Snapshot, o.Cause, o.Late = s.Snapshot, s.Cause, s.Late
+				o.Snapshot, o.Cause, o.Late, o.at = s.Snapshot, s.Cause, s.Late, s.Date
 			}
 		}
 		if i < 0 || others[i].Snapshot != 0 {
