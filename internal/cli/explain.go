@@ -49,7 +49,14 @@ EXIT STATUS
   entire explain --commit HEAD~2 --short
   entire explain --commit HEAD --raw-transcript > session.jsonl`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runExplain(cmd.Context(), a, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range []string{"checkpoint", "commit", "session"} {
+				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // a script's empty variable
+					return usagef("--%s is empty", name)
+				}
+			}
+			return runExplain(cmd.Context(), a, opts)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&opts.checkpoint, "checkpoint", "c", "", "show the checkpoint whose id begins so; also a temporary one's commit")
@@ -218,6 +225,8 @@ func explainError(err error) error {
 	switch {
 	case isUnknown && unknown.Kind == "checkpoint":
 		return hinted(err, "`entire explain` lists the checkpoints of this branch; a commit is named with --commit")
+	case isUnknown:
+		return hinted(err, "a commit is named as git does it: HEAD~2, a branch, the beginning of its id")
 	case isAmbiguous:
 		const most = 5
 		found := ambiguous.Found[:min(len(ambiguous.Found), most)]

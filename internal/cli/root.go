@@ -77,6 +77,9 @@ Start with:
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Annotations: map[string]string{worksDisabled: "yes"},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.ValidateFlagGroups(); err != nil { // cobra does it only when the command runs
+				return err
+			}
 			a.running = true
 			a.warnInterrupted(cmd)
 			return a.guard(cmd)
