@@ -64,6 +64,9 @@ func (r Run) Output(ctx context.Context) ([]byte, error) {
 	said := &bounded{room: stderrLimit, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, said
 	err := cmd.Run()
+	if ctx.Err() != nil && cmd.Process != nil { // what didn't heed the signal
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):

@@ -44,28 +44,33 @@ func TestRunDoesNotReadForEver(t *testing.T) {
 	}
 }
 
-// TestRunEndsWhatItStarted when its time is over: the pipe is open as long as
-// the grandchild runs.
+// TestRunEndsWhatItStarted when its time is over, whether or not that heeds the
+// signal: the pipe is open as long as the grandchild runs.
 func TestRunEndsWhatItStarted(t *testing.T) {
 	t.Parallel()
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		file, err := os.Open(pipe) // waits for the grandchild
-		if err == nil {
-			cancel()
-			_, err = io.ReadAll(file)
-		}
-		ended <- err
-	}()
-	if _, err := sh("(sleep 1000 > " + pipe + ") & wait").Output(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-	if err := <-ended; err != nil {
-		t.Error(err)
+	for name, trap := range map[string]string{"heeding": "", "deaf": "trap '' TERM; "} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pipe := filepath.Join(t.TempDir(), "pipe")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				file, err := os.Open(pipe) // waits for the grandchild
+				if err == nil {
+					cancel()
+					_, err = io.ReadAll(file)
+				}
+				ended <- err
+			}()
+			if _, err := sh(trap + "(sleep 1000 > " + pipe + ") & wait").Output(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
