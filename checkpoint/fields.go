@@ -51,12 +51,14 @@ func encodeFields(v any, unknown fields) ([]byte, error) {
 // decodeFields reads a JSON object into the struct that v points to, and
 // answers the members that it doesn't know. A member of the wrong type is left
 // out and does not spoil the others: what is read may be of any version or
-// make.
+// make. So is one that is nested without end, for indented it would be a
+// thousand times its size.
 func decodeFields(data []byte, v any) (fields, error) {
 	var all fields
 	if err := json.Unmarshal(data, &all); err != nil {
 		return nil, fmt.Errorf("decode metadata: %w", err)
 	}
+	maps.DeleteFunc(all, func(_ string, raw json.RawMessage) bool { return depth(raw) > maxNested })
 	into := reflect.ValueOf(v).Elem()
 	for name, i := range fieldIndex(into.Type()) {
 		raw, found := all[name]
@@ -70,6 +72,29 @@ func decodeFields(data []byte, v any) (fields, error) {
 		}
 	}
 	return all, nil
+}
+
+// maxNested is how deep a member may be nested.
+const maxNested = 50
+
+// depth is how deep a valid JSON value is nested.
+func depth(raw []byte) int {
+	deepest, open, text := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{', c == '[':
+			open++
+			deepest = max(deepest, open)
+		case c == '}', c == ']':
+			open--
+		}
+	}
+	return deepest
 }
 
 // fieldIndex maps the JSON names of a struct's fields to their indexes.

@@ -59,7 +59,6 @@ func plus(a, b *checkpoint.Tokens) *checkpoint.Tokens {
 		return b
 	}
 	sum := a.Plus(*b)
-	sum.Subagents = plus(a.Subagents, b.Subagents)
 	return &sum
 }
 
