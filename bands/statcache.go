@@ -276,6 +276,14 @@ func (e *statLine) same(st *disk.Stat) bool {
 	return st.Ino == e.ino && st.Ctime == e.ctime && st.Mtime == e.mtime && st.Size == e.size && st.Mode == e.mode
 }
 
+// unsure says whether the file is as it was, but for a change that its data may
+// not show.
+func (e *statLine) unsure(st *disk.Stat) bool {
+	was := *e
+	was.ino = st.Ino
+	return e.kind == statFile && e.ino == 0 && was.same(st)
+}
+
 func u32(s string, at int) uint32 {
 	b := s[at : at+4]
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24

@@ -151,7 +151,7 @@ func (l *looker) meet(name string) error {
 		l.list.items = append(l.list.items, it)
 		return nil
 	}
-	it.again = known && was.kind == statFile && was.ino == 0 && was.size == st.Size && was.mtime == st.Mtime && was.ctime == st.Ctime
+	it.again = was.unsure(st)
 	it.line.kind = statPending
 	l.todo = append(l.todo, len(l.list.items))
 	l.list.items = append(l.list.items, it)
