@@ -83,6 +83,8 @@ id=$(git log --format='%(trailers:key=Entire-Checkpoint,valueonly,separator=%x20
 dir=$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)
 run git show "entire/checkpoints/v1:$dir/0/prompt.txt"
 echo
+run entire explain --no-pager --short --commit HEAD~1
+echo
 
 title '7. A turn goes wrong: .env deleted, a database rewritten, forty files changed, node_modules reinstalled'
 mkdir -p src node_modules/left-pad node_modules/chalk
@@ -150,9 +152,9 @@ The repository stays at $project
     cd $project
     export PATH="$(dirname "$(command -v entire)"):\$PATH"
     entire status
-    git log --stat
-    git ls-tree -r --name-only entire/checkpoints/v1
-    git show entire/checkpoints/v1:$dir/0/metadata.json
+    entire explain                          # what each commit came out of
+    entire explain --commit HEAD~1          # one of them, with its conversation
+    entire doctor                           # is all well?
     entire rewind                           # pick a moment
     entire fs diff v1                       # what changed since
     git commit --amend -m 'said better'     # the link stays
