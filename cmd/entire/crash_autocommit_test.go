@@ -54,7 +54,7 @@ func stopCommit(t *testing.T, p *play, hook string, step int) bool {
 	_ = os.Remove(filepath.Join(p.root, "mark"))
 	p.main().Prompt("Please end it.")
 	stop()
-	where := "stopped at " + string(mark)
+	where := "stopped at " + mark
 	if got := p.Git("status", "--porcelain", "--", "*.txt", "*.md"); got != "A  theirs.txt" {
 		t.Errorf("%s: status is\n%s", where, got)
 	}
