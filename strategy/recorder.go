@@ -24,6 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -57,6 +58,7 @@ type Options struct {
 	// Summarize says that a summary is written of each checkpoint.
 	Summarize bool
 	Bands     BandOptions
+	Recall    settings.Recall
 }
 
 // Environment is what the recorder knows of the world outside the repository.

@@ -242,7 +242,7 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		Redact:   redact.New(),
 		Options: strategy.Options{
 			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote,
-			Summarize: s.Summarize, Bands: bandOptions(s),
+			Summarize: s.Summarize, Bands: bandOptions(s), Recall: s.Recall,
 		},
 		Env: strategy.Environment{
 			Getenv: a.Getenv, Now: a.Now, Random: a.Rand, Home: a.Home, Version: a.Version,

@@ -83,6 +83,7 @@ type Settings struct {
 	HookTimeout   time.Duration // SessionEnd has one of its own
 	LockTimeout   time.Duration
 	Bands         Bands
+	Recall        Recall
 
 	// Root is the worktree whose files were read, Files those that exist, in
 	// the order of their layers.
@@ -170,5 +171,6 @@ func defaults() Settings {
 		HookTimeout:   5 * time.Second,
 		LockTimeout:   2 * time.Second,
 		Bands:         Bands{Enabled: true},
+		Recall:        recallDefaults(),
 	}
 }

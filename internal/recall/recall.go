@@ -1,0 +1,201 @@
+// Package recall saves the context of a session before it is cleared, and makes
+// from it the brief that the next one begins with.
+//
+// A Digest is what a transcript says of the work, kept up line by line and
+// without a model. A Checkpoint is a digest at one moment with the contents of
+// the files that the session changed. A Store keeps checkpoints as git objects
+// below refs/entire/context/, with rows in the catalog. A Brief is what is
+// injected of one, within hard limits. docs/formats/context.md is the format.
+//
+// Nothing here decides when to save or to inject: that is package strategy's.
+package recall
+
+import (
+	"errors"
+	"time"
+)
+
+// Errors that callers tell apart; they come wrapped.
+var (
+	// ErrNotFound means that there is no such context checkpoint.
+	ErrNotFound = errors.New("no such context checkpoint")
+	// ErrAmbiguous means that the beginning of an id fits several.
+	ErrAmbiguous = errors.New("the id fits several context checkpoints")
+	// ErrDamaged means that what is stored can't be read.
+	ErrDamaged = errors.New("damaged context checkpoint")
+)
+
+// Status is what became of a checkpoint.
+type Status string
+
+// The statuses. A discarded checkpoint is gone.
+const (
+	// Pending was saved before anybody could say whether it is wanted: it is
+	// kept, and announced with the command that discards it.
+	Pending Status = "pending"
+	Kept    Status = "kept"
+)
+
+// Cause is why a checkpoint was saved.
+type Cause string
+
+// The causes.
+const (
+	Clear     Cause = "clear"     // before /clear
+	Plan      Cause = "plan"      // before the context was cleared for an accepted plan
+	Compact   Cause = "compact"   // before a compaction
+	Exit      Cause = "exit"      // the session ended
+	Threshold Cause = "threshold" // the context was nearly full
+	Lost      Cause = "lost"      // the session ended without a word: made at the next start
+	Requested Cause = "requested" // the user, or the agent for the user, asked for it
+)
+
+// Automatic says whether nobody asked for the checkpoint, so that it goes when
+// there are too many, or when it is old.
+func (c Cause) Automatic() bool { return c != Requested }
+
+// Mode is how much a checkpoint holds.
+type Mode string
+
+// The modes.
+const (
+	SummaryMode  Mode = "summary"  // no contents of files
+	StatefulMode Mode = "stateful" // contents of files and analysis
+)
+
+// Checkpoint is what a new session needs to go on. Its JSON is that of
+// `entire recall show --json` and of the MCP tools: the fields up to State are
+// as stateful checkpoints are specified elsewhere, the others are ours. All
+// texts are redacted.
+type Checkpoint struct {
+	ID          string    `json:"id"`
+	Summary     string    `json:"summary"` // one line
+	Description string    `json:"description"`
+	CreatedAt   time.Time `json:"created_at"` // UTC, to the second
+	State       State     `json:"state"`
+
+	Tags   []string `json:"tags,omitempty"`
+	Status Status   `json:"status"`
+	Cause  Cause    `json:"cause"`
+	Mode   Mode     `json:"mode"`
+	// Sessions are those whose work it is, the last one first; Checkpoints the
+	// ids of committed checkpoints that belong to them.
+	Sessions    []string `json:"sessions"`
+	Checkpoints []string `json:"checkpoints,omitempty"`
+	// Prompts counts what people had asked in the session.
+	Prompts int `json:"prompts"`
+	// Tokens is how full the session's context was, 0 if unknown.
+	Tokens int64 `json:"context_tokens,omitempty"`
+	// Compaction is the agent's own summary of what it compacted last.
+	Compaction string `json:"compaction_summary,omitempty"`
+	// Warnings tell what is missing and why, a line each.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// State is the work as it was.
+type State struct {
+	// Files are the files that the session changed, by path from the root of
+	// the worktree.
+	Files    map[string]File `json:"files"`
+	Analysis Analysis        `json:"analysis"`
+	Context  Context         `json:"context"`
+	// TotalSize is the bytes of all contents that are kept.
+	TotalSize int64 `json:"total_size_bytes"`
+}
+
+// File is one file that the session changed.
+type File struct {
+	Path string `json:"path"`
+	// Content is redacted; empty where only the hash is kept.
+	Content string `json:"content"`
+	// Hash is the SHA-256 of the file's own bytes, unredacted: 64 hex digits,
+	// empty for a file that is deleted or couldn't be read. Size is theirs.
+	Hash         string    `json:"hash"`
+	Size         int64     `json:"size_bytes"`
+	LastModified time.Time `json:"last_modified,omitzero"`
+
+	// Change is how the session changed it. Omitted says why there is no
+	// content: "" if there is one.
+	Change  Change  `json:"change"`
+	Omitted Omitted `json:"content_omitted,omitempty"`
+	// Added and Removed count lines against the commit at the session's start.
+	Added   int `json:"lines_added,omitempty"`
+	Removed int `json:"lines_removed,omitempty"`
+	// Outline are its declarations, with lines.
+	Outline []Declaration `json:"outline,omitempty"`
+
+	// Blob is the git object of the content, empty where there is none.
+	Blob string `json:"-"`
+}
+
+// Change is how a session changed a file.
+type Change string
+
+// The changes.
+const (
+	Added    Change = "added"
+	Modified Change = "modified"
+	Deleted  Change = "deleted"
+)
+
+// Omitted is why a file's content is not kept.
+type Omitted string
+
+// The reasons.
+const (
+	TooLarge   Omitted = "file too large"
+	NoRoom     Omitted = "checkpoint too large"
+	Binary     Omitted = "binary"
+	Excluded   Omitted = "excluded"
+	Ignored    Omitted = "ignored by git"
+	Secret     Omitted = "may hold secrets"
+	Unreadable Omitted = "not readable"
+	Gone       Omitted = "deleted"
+	NotWanted  Omitted = "summary only"
+)
+
+// Declaration is a line of a file's outline.
+type Declaration struct {
+	Line int    `json:"line"` // from 1
+	Text string `json:"text"` // as it stands in the file, trimmed, at most 160 bytes
+}
+
+// Analysis is what was going on, from what was said and done.
+type Analysis struct {
+	CurrentTask  string   `json:"current_task"`
+	NextSteps    []string `json:"next_steps"`
+	Decisions    []string `json:"decisions_made"`
+	Blockers     []string `json:"blockers"`
+	RelevantDocs []string `json:"relevant_docs"`
+}
+
+// Context is where it was going on.
+type Context struct {
+	WorkingDirectory string   `json:"working_directory"`
+	RelevantPackages []string `json:"relevant_packages"`
+	// RecentCommands are the texts of Commands.
+	RecentCommands []string `json:"recent_commands"`
+	GitBranch      string   `json:"git_branch"` // empty on a detached HEAD
+	GitCommit      string   `json:"git_commit"` // empty before the first one
+
+	Commands []Command `json:"commands,omitempty"`
+	// FilesRead are files that the session read and didn't change, the most
+	// recently read first: from the root of the worktree, absolute outside it.
+	FilesRead []string `json:"files_read,omitempty"`
+}
+
+// Command is a shell command that the agent ran, the most recent first.
+type Command struct {
+	Text   string  `json:"command"`
+	Result Outcome `json:"result"`
+}
+
+// Outcome is how a command ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed  Outcome = "passed"
+	Failed  Outcome = "failed"
+	Unknown Outcome = "unknown" // no result, interrupted or in the background
+)

@@ -1,0 +1,45 @@
+package settings
+
+// Choice is what happens by itself: always, never, or after a question.
+type Choice string
+
+// The choices, as they stand in a file: true and false are booleans there.
+const (
+	Always Choice = "true"
+	Never  Choice = "false"
+	Prompt Choice = "prompt"
+)
+
+// Recall are the settings of context checkpoints: the keys below "recall".
+type Recall struct {
+	OnClear Choice // auto_checkpoint_on_clear
+	OnStart Choice // auto_resume_on_start
+	// Threshold is how full the context may get, in percent, ThresholdTokens in
+	// tokens, 0 for no such bound.
+	Threshold         int   // checkpoint_threshold_percent, 70 to 95
+	ThresholdTokens   int64 // checkpoint_threshold_tokens
+	VerifyBeforeClear bool  // verify_before_clear
+	Auto              bool  // auto_summary_enabled: false saves only on request
+	MaxAuto           int   // max_auto_summaries
+	CleanupAfterDays  int   // cleanup_after_days
+	Mode              string // mode: "stateful" or "summary"
+	CaptureFiles      bool   // capture_files
+	CaptureAnalysis   bool   // capture_analysis
+	// MaxCheckpoint and MaxFile are bytes.
+	MaxCheckpoint, MaxFile int64    // max_checkpoint_size, max_file_size
+	Exclude                []string // exclude_patterns
+	// ModelPass says that the user's own claude may improve a checkpoint's
+	// analysis, at the user's cost. It counts only from the user's own layers.
+	ModelPass bool // model_pass
+}
+
+func recallDefaults() Recall {
+	const kib = 1 << 10
+	return Recall{
+		OnClear: Prompt, OnStart: Always, Threshold: 70, VerifyBeforeClear: true,
+		Auto: true, MaxAuto: 10, CleanupAfterDays: 30,
+		Mode: "stateful", CaptureFiles: true, CaptureAnalysis: true,
+		MaxCheckpoint: 10 * kib * kib, MaxFile: kib * kib,
+		Exclude: []string{"node_modules/**", "*.log", "*.bin"},
+	}
+}
