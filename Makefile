@@ -102,7 +102,8 @@ e2e-claude: build
 	elif ! "$(LAB)/install" >/dev/null; then \
 		echo 'e2e-claude skipped: the client cannot be installed here'; \
 	else \
-		"$(LAB)/examples/check" --path "$(CURDIR)/bin" --setup 'entire enable --agent claude-code' --trailer Entire-Checkpoint; \
+		"$(LAB)/examples/check" --path "$(CURDIR)/bin" --setup 'entire enable --agent claude-code' --trailer Entire-Checkpoint && \
+		cd cmd/entire && ENTIRE_LAB="$(abspath $(LAB))" ENTIRE_BIN="$(CURDIR)/bin" go test -tags e2e -count=1 -run '^TestLab$$' .; \
 	fi
 
 # The budget table; what it runs on takes some minutes and two gigabytes, once.
