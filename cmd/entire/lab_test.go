@@ -64,6 +64,7 @@ func playLab(t *testing.T, lab, bin, file string) {
 		parts[f.Name] = string(f.Data)
 	}
 	labGit(t, project)
+	labClient(t, lab, filepath.Join(dir, "tools"))
 	run := labPlayer{t: t, lab: lab, bin: bin, dir: dir, project: project}
 	var at *labRun
 	for _, line := range append([]string{"run 1"}, strings.Split(parts["want"], "\n")...) {
@@ -98,7 +99,7 @@ func (p labPlayer) play(n string, parts map[string]string) *labRun {
 	}
 	log := filepath.Join(p.dir, "log"+n)
 	args := []string{
-		"--project", p.project, "--log", log, "--home", filepath.Join(p.dir, "home"), "--path", p.bin, "--hooklog", "--timeout", "120",
+		"--project", p.project, "--log", log, "--home", filepath.Join(p.dir, "home"), "--path", p.bin, "--path", filepath.Join(p.dir, "tools"), "--hooklog", "--timeout", "120",
 		"--script", labWrite(p.t, filepath.Join(p.dir, "script"+n+".json"), parts["script.json"+suffix]),
 		"--keys", labWrite(p.t, filepath.Join(p.dir, "keys"+n), parts["keys"+suffix]),
 	}
@@ -127,6 +128,21 @@ func labWrite(t *testing.T, path, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// labClient puts the agent where a shell finds it.
+func labClient(t *testing.T, lab, dir string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(lab, "install")).Output()
+	if err == nil {
+		err = os.Mkdir(dir, 0o755)
+	}
+	if err == nil {
+		err = os.Symlink(strings.TrimSpace(string(out)), filepath.Join(dir, "claude"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // labGit makes the project a repository with one commit.
