@@ -167,11 +167,6 @@ func (d *Digest) Line(raw []byte, redact Texts) {
 	d.settle(redact)
 }
 
-// SetCompaction sets the agent's own summary, as a hook told it.
-func (d *Digest) SetCompaction(summary string, redact Texts) {
-	d.Compaction = kept(summary, maxCompaction, redact)
-}
-
 // clone is a copy that shares nothing which changes.
 func (d *Digest) clone() Digest {
 	c := *d
