@@ -13,6 +13,8 @@ const (
 	maxItem    = 320
 	maxPath    = 300
 	rowWidth   = 110 // of several names on a line
+	maxList    = 200 // items of a list that are looked at
+	maxOthers  = 20
 )
 
 // section is a part of the digest: a title and lines, of which as many stay as
@@ -24,11 +26,13 @@ type section struct {
 	step int
 	// more says what is left out, with the number for %d.
 	more string
+	// over is how many lines there would be beyond lines.
+	over int
 }
 
 func bullets(title string, items []string) section {
-	s := section{title: title, step: 1, more: "- … %d more\n"}
-	for _, item := range items {
+	s := section{title: title, step: 1, more: "- … %d more\n", over: max(0, len(items)-maxList)}
+	for _, item := range items[:min(len(items), maxList)] {
 		if text := oneLine(item, maxItem); text != "" {
 			s.lines = append(s.lines, "- "+text+"\n")
 		}
@@ -46,9 +50,9 @@ func numbered(title string, items []string) section {
 
 // rows are names, several on a line.
 func rows(title string, names []string) section {
-	s := section{title: title, step: 1, more: "- … and %d more lines of them\n"}
+	s := section{title: title, step: 1, more: "- … and more\n"}
 	row := ""
-	for _, name := range names {
+	for _, name := range names[:min(len(names), maxList)] {
 		name = oneLine(name, maxPath)
 		if name == "" {
 			continue
@@ -79,7 +83,7 @@ func digest(m Material) []section {
 		bullets("**Decisions Made**:\n", a.Decisions),
 		bullets("**Blockers**:\n", a.Blockers),
 		section{title: "**Other Sessions**:\n", lines: others(m), step: 1, more: "- … %d more\n"},
-		section{title: "**Recent Commands** (latest first):\n", lines: commands(c.Commands), step: 1, more: "- … %d more\n"},
+		section{title: "**Recent Commands** (latest first):\n", lines: commands(c.Commands), step: 1, more: "- … %d more\n", over: max(0, len(c.Commands)-maxList)},
 	)
 	if m.Kind != Short {
 		list = append(list,
@@ -91,7 +95,7 @@ func digest(m Material) []section {
 
 func commands(list []Command) []string {
 	var lines []string
-	for _, c := range list {
+	for _, c := range list[:min(len(list), maxList)] {
 		text := oneLine(c.Text, maxItem)
 		if text == "" {
 			continue
@@ -108,7 +112,7 @@ func commands(list []Command) []string {
 // compaction is the agent's own summary.
 func compaction(text string) section {
 	s := section{title: "**Summary of an earlier compaction** (the agent's own words):\n", step: 1, more: "> … %d more lines\n"}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(text[:min(len(text), maxLooked)]) {
 		if line = oneLine(line, 2*maxItem); line != "" {
 			s.lines = append(s.lines, "> "+line+"\n")
 		}
@@ -118,7 +122,7 @@ func compaction(text string) section {
 
 func others(m Material) []string {
 	var lines []string
-	for _, o := range m.Others {
+	for _, o := range m.Others[:min(len(m.Others), maxOthers)] {
 		names := rows("", o.Files).lines
 		if len(names) == 0 {
 			continue
@@ -205,7 +209,7 @@ func trimmed(list []section, room size) string {
 		if taken[i] > 0 {
 			b.WriteString(s.title)
 			b.WriteString(strings.Join(s.lines[:taken[i]], ""))
-			b.WriteString(s.rest(len(s.lines) - taken[i]))
+			b.WriteString(s.rest(len(s.lines) - taken[i] + s.over))
 		}
 	}
 	return b.String()

@@ -13,7 +13,9 @@ import (
 const (
 	maxHunksCost = 1400 * unit // of one file's changes
 	maxLines     = 60          // of one file's outline
-	maxLooked    = 4 << 20     // bytes of all contents that are looked at
+	maxLooked    = 1 << 20     // bytes of all contents that are looked at
+	maxMentions  = 16 << 10    // bytes of what was said that are looked through
+	maxViews     = 48          // files that are more than named
 )
 
 // tier is how much of a file a brief holds.
@@ -73,7 +75,7 @@ func views(m Material) []view {
 	for i := range list {
 		v := &list[i]
 		v.forms = []form{v.name()}
-		if looked += len(v.content) + len(v.before); looked <= maxLooked {
+		if looked += len(v.content) + len(v.before); i < maxViews && looked <= maxLooked {
 			v.clean()
 			v.forms = append(v.forms, v.fuller(m.Kind)...)
 		}
@@ -89,7 +91,8 @@ func lastChange(m Material, name string) time.Time {
 // more.
 func mentionsOf(m Material) string {
 	a := m.Checkpoint.State.Analysis
-	return strings.Join(slices.Concat([]string{a.CurrentTask}, a.NextSteps, a.Blockers), "\n")
+	text := strings.Join(slices.Concat([]string{a.CurrentTask}, a.NextSteps, a.Blockers), "\n")
+	return text[:min(len(text), maxMentions)]
 }
 
 // weigh says how much a file is worth: less the longer ago it was changed, more
@@ -198,7 +201,7 @@ func (v *view) fuller(kind Kind) []form {
 		if f, ok := v.outline(); ok {
 			list = append(list, f)
 		}
-		if len(v.content) <= 3*MaxUnits {
+		if len(v.content) <= 3*MaxUnits && utf16Len(v.content) < MaxUnits {
 			list = append(list, makeForm(whole, 1, v.heading(v.asOfNow(""))+fenced(fenceLanguage(v.path), v.content)))
 		}
 	}

@@ -36,6 +36,9 @@ func ago(d, unit time.Duration, name string) string {
 // oneLine is a text as one line of at most that many bytes, without what isn't
 // seen: control characters, and those that turn the direction of writing.
 func oneLine(text string, limit int) string {
+	if len(text) <= limit && !strings.ContainsAny(text, "\n\t") && isPlain(text) && !strings.Contains(text, "  ") {
+		return strings.TrimSpace(text)
+	}
 	var b strings.Builder
 	blank := false
 	for _, r := range text {
@@ -82,6 +85,9 @@ func cutText(text string, limit int) string {
 // there was some. Line ends become those of Unix, which is no alteration.
 func cleaned(content string) (text string, altered bool) {
 	text = strings.ReplaceAll(content, "\r\n", "\n")
+	if isPlain(text) {
+		return text, false
+	}
 	if !utf8.ValidString(text) {
 		text, altered = strings.ToValidUTF8(text, ""), true
 	}
@@ -96,6 +102,16 @@ func cleaned(content string) (text string, altered bool) {
 		return -1
 	}, text)
 	return text, altered
+}
+
+// isPlain says that a text has nothing but ASCII that is seen.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // fenced is a text as a code block, within a fence that it can't close.
