@@ -26,6 +26,7 @@ func commands() []func(*app) *cobra.Command {
 		newRewindCmd,
 		newExplainCmd,
 		newResumeCmd,
+		newRecallCmd,
 		newCleanCmd,
 		newResetCmd,
 		newFSCmd,
