@@ -29,6 +29,7 @@ func commands() []func(*app) *cobra.Command {
 		newCleanCmd,
 		newResetCmd,
 		newFSCmd,
+		newMCPCmd,
 		newHooksCmd,
 	}
 }
