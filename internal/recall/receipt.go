@@ -20,12 +20,12 @@ func (c Checkpoint) Receipt() []string {
 		"Captured:",
 		"- " + c.filesText(),
 		"- Analysis: " + c.State.Analysis.text(),
-		"- Size: " + sizeText(c.State.TotalSize),
+		"- Size: " + receiptSize(c.State.TotalSize),
 	}
 	for _, w := range c.Warnings {
-		lines = append(lines, "- Warning: "+plain(w))
+		lines = append(lines, "- Warning: "+receiptLine(w))
 	}
-	return append(lines, fmt.Sprintf("Checkpoint saved: \"%s\" (id %s)", plain(c.Summary), c.ID))
+	return append(lines, fmt.Sprintf("Checkpoint saved: \"%s\" (id %s)", receiptLine(c.Summary), c.ID))
 }
 
 // filesText counts the files and names the first of them.
@@ -34,11 +34,11 @@ func (c Checkpoint) filesText() string {
 	if len(names) == 0 {
 		return "no files"
 	}
-	text := counted(len(names), "file")
+	text := receiptCount(len(names), "file")
 	more := len(names) - receiptFiles
 	names = names[:min(len(names), receiptFiles)]
 	for i, name := range names {
-		names[i] = plainPath(name)
+		names[i] = receiptPath(name)
 	}
 	text += " (" + strings.Join(names, ", ")
 	if more > 0 {
@@ -58,7 +58,7 @@ func (a Analysis) text() string {
 		items []string
 	}{{"next step", a.NextSteps}, {"decision", a.Decisions}, {"blocker", a.Blockers}} {
 		if len(list.items) > 0 {
-			parts = append(parts, counted(len(list.items), list.noun))
+			parts = append(parts, receiptCount(len(list.items), list.noun))
 		}
 	}
 	if len(parts) == 0 {
@@ -67,15 +67,15 @@ func (a Analysis) text() string {
 	return strings.Join(parts, ", ")
 }
 
-func counted(n int, noun string) string {
+func receiptCount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// sizeText is a size in the largest unit in which it is at least 1: 24KB.
-func sizeText(n int64) string {
+// receiptSize is a size in the largest unit in which it is at least 1: 24KB.
+func receiptSize(n int64) string {
 	const unit = 1 << 10
 	switch {
 	case n < unit:
@@ -87,8 +87,8 @@ func sizeText(n int64) string {
 	}
 }
 
-// plain is a text on one line, without what a terminal could take for a command.
-func plain(text string) string {
+// receiptLine is a text on one line, without what a terminal could take for a command.
+func receiptLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -98,8 +98,8 @@ func plain(text string) string {
 	}, text)
 }
 
-// plainPath is a path that can be shown, quoted if it has to be.
-func plainPath(path string) string {
+// receiptPath is a path that can be shown, quoted if it has to be.
+func receiptPath(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return path
 	}
