@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -105,6 +106,11 @@ type agentHooksJSON struct {
 	Installed int      `json:"installed"`
 	Missing   []string `json:"missing"`
 	File      string   `json:"file,omitempty"`
+	// Questions is the file with the hooks that ask before a clear, Server for
+	// whom the MCP server is registered that they ask.
+	Questions  string       `json:"questions_file,omitempty"`
+	Server     claude.Scope `json:"mcp_server,omitempty"`
+	StatusLine string       `json:"status_line_file,omitempty"`
 }
 
 // status gathers the report. Only a repository that can't be read is an error.
@@ -165,7 +171,9 @@ func (a *app) addHooks(ctx context.Context, r *statusReport, repo *git.Repo, ena
 	}
 	r.AgentHooks = &agentHooksJSON{
 		Agent: claudeName, Installed: agent.Installed, Missing: notNil(agent.Missing), File: agent.File,
+		StatusLine: statusLineFile(repo),
 	}
+	server := a.serverNotes(repo, r.AgentHooks)
 	if !enabled {
 		return
 	}
@@ -173,6 +181,7 @@ func (a *app) addHooks(ctx context.Context, r *statusReport, repo *git.Repo, ena
 		r.Notes = append(r.Notes, gitHookNotes(hooks)...)
 	}
 	r.Notes = append(r.Notes, agent.notes(repo)...)
+	r.Notes = append(r.Notes, server...)
 	if agent.Former {
 		r.Notes = append(r.Notes, note{
 			Code:    "former-hooks",
@@ -252,5 +261,11 @@ func printFiles(w ui.Streams, r *statusReport) {
 	}
 	if r.AgentHooks != nil && r.AgentHooks.Installed > 0 {
 		w.Printf("%s for %s in %s\n", ui.Plural(r.AgentHooks.Installed, "hook"), claudeLabel, filepath.ToSlash(r.AgentHooks.File))
+	}
+	if r.AgentHooks != nil && r.AgentHooks.Questions != "" {
+		w.Printf("Questions at /clear in %s\n", filepath.ToSlash(r.AgentHooks.Questions))
+	}
+	if r.AgentHooks != nil && r.AgentHooks.StatusLine != "" {
+		w.Printf("Status line in %s\n", filepath.ToSlash(r.AgentHooks.StatusLine))
 	}
 }

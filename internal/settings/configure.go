@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,13 +61,21 @@ func (c Change) check(path string) (Change, error) {
 	}
 	r, ok := rawOf(c.Value)
 	if !ok {
-		r = raw{kindOther, fmt.Sprint(c.Value)}
+		r = raw{kindOther, fmt.Sprint(printable(c.Value))}
 	}
 	var trial Settings
 	if !ok || !f.set(&trial, r) {
 		return Change{}, &BadValueError{bad(f, r, Source{User, path})}
 	}
 	return Change{Key: c.Key, Value: r.json()}, nil
+}
+
+// printable is a value that no setting has, as a Problem shows it.
+func printable(v any) any {
+	if text, ok := v.(json.RawMessage); ok {
+		return string(text)
+	}
+	return v
 }
 
 func fieldOf(key string) (*field, error) {
@@ -105,8 +114,10 @@ func (s *Settings) Overrides(keys ...string) []Override {
 func Preset(name string) ([]Change, bool) {
 	set := func(onClear, onStart Choice, verify bool) []Change {
 		return []Change{
-			{Key: KeyOnClear, Value: onClear}, {Key: KeyOnStart, Value: onStart},
-			{Key: KeyThreshold, Value: recallDefaults().Threshold}, {Key: KeyVerify, Value: verify},
+			{Key: KeyOnClear, Value: onClear},
+			{Key: KeyOnStart, Value: onStart},
+			{Key: KeyThreshold, Value: recallDefaults().Threshold},
+			{Key: KeyVerify, Value: verify},
 		}
 	}
 	switch name {
@@ -125,7 +136,7 @@ func Presets() []string { return []string{"auto", "prompt", "manual"} }
 
 // attempts bounds how often an edit begins anew because somebody else wrote the
 // file meanwhile.
-const attempts = 5
+const attempts = 20
 
 // unchangedSince says whether path still has the bytes that were read.
 func unchangedSince(path string, old []byte) bool {

@@ -58,13 +58,12 @@ func (r raw) quoted() string {
 type field struct {
 	key     string
 	allowed string
-	own     bool // counts only from the user's own layers
-	// contextd is the key in contextd's file, empty if it has none; variables are
-	// others than Variable, the last of which wins.
-	contextd  string
+	own     bool   // counts only from the user's own layers
+	block   string // of contextd's file, empty if the key isn't there
+	// variables are others than Variable; the last one wins.
 	variables []string
-	set     func(*Settings, raw) bool
-	get     func(*Settings) any
+	set       func(*Settings, raw) bool
+	get       func(*Settings) any
 }
 
 // fields is every key that this version acts on, in the order of listings.
@@ -107,8 +106,16 @@ func fields() []field {
 // Variable is the environment variable that sets key: ENTIRE_ and the key's
 // last words, strategy_options being left out.
 func Variable(key string) string {
-	key = strings.TrimPrefix(key, "strategy_options.")
-	return "ENTIRE_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+	name := []byte("ENTIRE_" + strings.TrimPrefix(key, "strategy_options."))
+	for i, c := range name {
+		switch {
+		case c == '.':
+			name[i] = '_'
+		case 'a' <= c && c <= 'z':
+			name[i] = c - 'a' + 'A'
+		}
+	}
+	return string(name)
 }
 
 func boolean(key string, at func(*Settings) *bool) field {

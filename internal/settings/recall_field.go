@@ -2,8 +2,8 @@ package settings
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
+	"strings"
 )
 
 // The keys of context checkpoints that other packages name.
@@ -21,51 +21,61 @@ const (
 	checkpointBlock = "checkpoint."
 )
 
+const recallGroup = "recall."
+
 // recallFields are the keys below "recall". Those that contextd has go by
 // their names in its file and by its variables, too; of several variables the
 // last wins, and Variable before all.
 func recallFields() []field {
-	const variable, theirs = "ENTIRE_", "CONTEXTD_"
-	hook := func(f field, variables ...string) field { return f.alias(hooksBlock, variables) }
-	checkpoint := func(f field, variables ...string) field { return f.alias(checkpointBlock, variables) }
-	both := func(name string) []string { return []string{theirs + name, variable + name} }
 	return []field{
-		hook(choice(KeyOnClear, func(s *Settings) *Choice { return &s.Recall.OnClear }), both("AUTO_CHECKPOINT_ON_CLEAR")...),
-		hook(
-			choice(KeyOnStart, func(s *Settings) *Choice { return &s.Recall.OnStart }),
-			theirs+"AUTO_RESUME", theirs+"AUTO_RESUME_ON_START", variable+"AUTO_RESUME", variable+"AUTO_RESUME_ON_START",
-		),
-		hook(percent(KeyThreshold, func(s *Settings) *int { return &s.Recall.Threshold }), both("CHECKPOINT_THRESHOLD")...),
+		choice(KeyOnClear, func(s *Settings) *Choice { return &s.Recall.OnClear }).
+			also(hooksBlock, "CONTEXTD_AUTO_CHECKPOINT_ON_CLEAR", "ENTIRE_AUTO_CHECKPOINT_ON_CLEAR"),
+		choice(KeyOnStart, func(s *Settings) *Choice { return &s.Recall.OnStart }).
+			also(hooksBlock, "CONTEXTD_AUTO_RESUME", "CONTEXTD_AUTO_RESUME_ON_START", "ENTIRE_AUTO_RESUME", "ENTIRE_AUTO_RESUME_ON_START"),
+		number(KeyThreshold, span{70, 95}, func(s *Settings) *int { return &s.Recall.Threshold }).
+			also(hooksBlock, "CONTEXTD_CHECKPOINT_THRESHOLD", "ENTIRE_CHECKPOINT_THRESHOLD"),
 		tokens("recall.checkpoint_threshold_tokens", func(s *Settings) *int64 { return &s.Recall.ThresholdTokens }),
-		hook(boolean(KeyVerify, func(s *Settings) *bool { return &s.Recall.VerifyBeforeClear }), both("VERIFY_BEFORE_CLEAR")...),
-		checkpoint(boolean("recall.auto_summary_enabled", func(s *Settings) *bool { return &s.Recall.Auto })),
-		checkpoint(number("recall.max_auto_summaries", span{1, 1000}, func(s *Settings) *int { return &s.Recall.MaxAuto })),
-		checkpoint(number("recall.cleanup_after_days", span{1, 3650}, func(s *Settings) *int { return &s.Recall.CleanupAfterDays })),
-		checkpoint(field{
-			key: "recall.mode", allowed: strconv.Quote(Stateful) + " or " + strconv.Quote(SummaryOnly),
+		boolean(KeyVerify, func(s *Settings) *bool { return &s.Recall.VerifyBeforeClear }).
+			also(hooksBlock, "CONTEXTD_VERIFY_BEFORE_CLEAR", "ENTIRE_VERIFY_BEFORE_CLEAR"),
+		boolean("recall.auto_summary_enabled", func(s *Settings) *bool { return &s.Recall.Auto }).also(checkpointBlock),
+		number("recall.max_auto_summaries", span{1, 1000}, func(s *Settings) *int { return &s.Recall.MaxAuto }).also(checkpointBlock),
+		number("recall.cleanup_after_days", span{1, 3650}, func(s *Settings) *int { return &s.Recall.CleanupAfterDays }).also(checkpointBlock),
+		field{
+			key: "recall.mode", allowed: `"stateful" or "summary"`,
 			set: func(s *Settings, r raw) bool { return choose(&s.Recall.Mode, r, Stateful, SummaryOnly) },
 			get: func(s *Settings) any { return s.Recall.Mode },
-		}, both("CHECKPOINT_MODE")...),
-		checkpoint(boolean("recall.capture_files", func(s *Settings) *bool { return &s.Recall.CaptureFiles })),
-		checkpoint(boolean("recall.capture_analysis", func(s *Settings) *bool { return &s.Recall.CaptureAnalysis })),
-		checkpoint(amount("recall.max_checkpoint_size", func(s *Settings) *int64 { return &s.Recall.MaxCheckpoint }), both("CHECKPOINT_MAX_SIZE")...),
-		checkpoint(amount("recall.max_file_size", func(s *Settings) *int64 { return &s.Recall.MaxFile })),
-		checkpoint(patterns("recall.exclude_patterns", func(s *Settings) *[]string { return &s.Recall.Exclude })),
+		}.also(checkpointBlock, "CONTEXTD_CHECKPOINT_MODE", "ENTIRE_CHECKPOINT_MODE"),
+		boolean("recall.capture_files", func(s *Settings) *bool { return &s.Recall.CaptureFiles }).also(checkpointBlock),
+		boolean("recall.capture_analysis", func(s *Settings) *bool { return &s.Recall.CaptureAnalysis }).also(checkpointBlock),
+		amount("recall.max_checkpoint_size", func(s *Settings) *int64 { return &s.Recall.MaxCheckpoint }).
+			also(checkpointBlock, "CONTEXTD_CHECKPOINT_MAX_SIZE", "ENTIRE_CHECKPOINT_MAX_SIZE"),
+		amount("recall.max_file_size", func(s *Settings) *int64 { return &s.Recall.MaxFile }).also(checkpointBlock),
+		patterns("recall.exclude_patterns", func(s *Settings) *[]string { return &s.Recall.Exclude }).also(checkpointBlock),
 		ownBoolean(KeyModelPass, func(s *Settings) *bool { return &s.Recall.ModelPass }),
 	}
 }
 
-// alias names the key in contextd's file, and other variables.
-func (f field) alias(block string, variables []string) field {
-	f.contextd = block + f.key[len(recallGroup):]
-	f.variables = variables
+// also says in which block of contextd's file the key is, and which other
+// variables set it.
+func (f field) also(block string, variables ...string) field {
+	f.block, f.variables = block, variables
 	return f
 }
 
-const recallGroup = "recall."
+// contextd is the key in contextd's file, empty if it has none.
+func (f *field) contextd() string {
+	if f.block == "" {
+		return ""
+	}
+	return f.block + strings.TrimPrefix(f.key, recallGroup)
+}
 
 // span is what a number may be, the ends included.
 type span struct{ least, most int64 }
+
+func (s span) String() string {
+	return strconv.FormatInt(s.least, 10) + " to " + strconv.FormatInt(s.most, 10)
+}
 
 func choice(key string, at func(*Settings) *Choice) field {
 	return field{
@@ -75,11 +85,9 @@ func choice(key string, at func(*Settings) *Choice) field {
 	}
 }
 
-func percent(key string, at func(*Settings) *int) field { return number(key, span{70, 95}, at) }
-
 func number(key string, in span, at func(*Settings) *int) field {
 	return field{
-		key: key, allowed: fmt.Sprintf("a whole number from %d to %d", in.least, in.most),
+		key: key, allowed: "a whole number from " + in.String(),
 		set: func(s *Settings, r raw) bool {
 			n, ok := r.number()
 			if !ok || n < in.least || n > in.most {
@@ -96,7 +104,7 @@ func number(key string, in span, at func(*Settings) *int) field {
 func tokens(key string, at func(*Settings) *int64) field {
 	in := span{1000, 10_000_000}
 	return field{
-		key: key, allowed: fmt.Sprintf("0 for none, or a whole number from %d to %d", in.least, in.most),
+		key: key, allowed: "0 for none, or a whole number from " + in.String(),
 		set: func(s *Settings, r raw) bool {
 			n, ok := r.number()
 			if !ok || (n != 0 && n < in.least) || n > in.most {
@@ -113,7 +121,7 @@ func tokens(key string, at func(*Settings) *int64) field {
 func amount(key string, at func(*Settings) *int64) field {
 	in := span{1 << 10, 1 << 30}
 	return field{
-		key: key, allowed: fmt.Sprintf(`bytes from %d to %d, or a size like "10MiB"`, in.least, in.most),
+		key: key, allowed: "bytes from " + in.String() + `, or a size like "10MiB"`,
 		set: func(s *Settings, r raw) bool {
 			n, ok := r.number()
 			if !ok && r.kind <= kindString {
