@@ -108,16 +108,16 @@ func Write(m Material) Brief {
 
 // saved is the checkpoint in the words of the first line.
 func saved(m Material) string {
-	summary := cmp.Or(oneLine(m.Checkpoint.Summary, maxSummary), "no summary")
+	summary := cmp.Or(shownLine(m.Checkpoint.Summary, summaryWidth), "no summary")
 	return summary + " (saved " + Ago(m.Now, m.Checkpoint.CreatedAt) + ")"
 }
 
-func shownID(m Material) string { return oneLine(m.Checkpoint.ID, 40) }
+func shownID(m Material) string { return shownLine(m.Checkpoint.ID, 40) }
 
 // notice says in two lines that there is a checkpoint.
 func notice(m Material) Brief {
 	b := Brief{Message: "Checkpoint " + shownID(m) + ": " + saved(m)}
-	if branch := oneLine(m.Checkpoint.State.Context.GitBranch, maxPath); branch != "" {
+	if branch := shownLine(m.Checkpoint.State.Context.GitBranch, pathWidth); branch != "" {
 		b.Message += " on branch " + branch
 	}
 	b.Parts = []string{b.Message + "\nNot loaded; if the request goes on with that work: `entire recall resume " + shownID(m) + "` prints it."}

@@ -8,13 +8,13 @@ import (
 
 // The bounds of what stands on one line, in bytes.
 const (
-	maxSummary = 160
-	maxTask    = 700
-	maxItem    = 320
-	maxPath    = 300
-	rowWidth   = 110 // of several names on a line
-	maxList    = 200 // items of a list that are looked at
-	maxOthers  = 20
+	summaryWidth = 160
+	taskWidth    = 700
+	itemWidth    = 320
+	pathWidth    = 300
+	rowWidth     = 110 // of several names on a line
+	listWidth    = 200 // items of a list that are looked at
+	maxOthers    = 20
 )
 
 // section is a part of the digest: a title and lines, of which as many stay as
@@ -31,9 +31,9 @@ type section struct {
 }
 
 func bullets(title string, items []string) section {
-	s := section{title: title, step: 1, more: "- … %d more\n", over: max(0, len(items)-maxList)}
-	for _, item := range items[:min(len(items), maxList)] {
-		if text := oneLine(item, maxItem); text != "" {
+	s := section{title: title, step: 1, more: "- … %d more\n", over: max(0, len(items)-listWidth)}
+	for _, item := range items[:min(len(items), listWidth)] {
+		if text := shownLine(item, itemWidth); text != "" {
 			s.lines = append(s.lines, "- "+text+"\n")
 		}
 	}
@@ -52,8 +52,8 @@ func numbered(title string, items []string) section {
 func rows(title string, names []string) section {
 	s := section{title: title, step: 1, more: "- … and more\n"}
 	row := ""
-	for _, name := range names[:min(len(names), maxList)] {
-		name = oneLine(name, maxPath)
+	for _, name := range names[:min(len(names), listWidth)] {
+		name = shownLine(name, pathWidth)
 		if name == "" {
 			continue
 		}
@@ -75,7 +75,7 @@ func rows(title string, names []string) section {
 func digest(m Material) []section {
 	a, c := m.Checkpoint.State.Analysis, m.Checkpoint.State.Context
 	var list []section
-	if task := oneLine(a.CurrentTask, maxTask); task != "" {
+	if task := shownLine(a.CurrentTask, taskWidth); task != "" {
 		list = append(list, section{lines: []string{"**Current Task**: " + task + "\n"}, step: 1})
 	}
 	list = append(list,
@@ -83,7 +83,7 @@ func digest(m Material) []section {
 		bullets("**Decisions Made**:\n", a.Decisions),
 		bullets("**Blockers**:\n", a.Blockers),
 		section{title: "**Other Sessions**:\n", lines: others(m), step: 1, more: "- … %d more\n"},
-		section{title: "**Recent Commands** (latest first):\n", lines: commands(c.Commands), step: 1, more: "- … %d more\n", over: max(0, len(c.Commands)-maxList)},
+		section{title: "**Recent Commands** (latest first):\n", lines: commands(c.Commands), step: 1, more: "- … %d more\n", over: max(0, len(c.Commands)-listWidth)},
 	)
 	if m.Kind != Short {
 		list = append(list,
@@ -95,8 +95,8 @@ func digest(m Material) []section {
 
 func commands(list []Command) []string {
 	var lines []string
-	for _, c := range list[:min(len(list), maxList)] {
-		text := oneLine(c.Text, maxItem)
+	for _, c := range list[:min(len(list), listWidth)] {
+		text := shownLine(c.Text, itemWidth)
 		if text == "" {
 			continue
 		}
@@ -104,7 +104,7 @@ func commands(list []Command) []string {
 		if c.Result == Unknown || result == "" {
 			result = "result unknown"
 		}
-		lines = append(lines, "- "+text+": "+oneLine(result, maxItem)+"\n")
+		lines = append(lines, "- "+text+": "+shownLine(result, itemWidth)+"\n")
 	}
 	return lines
 }
@@ -113,7 +113,7 @@ func commands(list []Command) []string {
 func compaction(text string) section {
 	s := section{title: "**Summary of an earlier compaction** (the agent's own words):\n", step: 1, more: "> … %d more lines\n"}
 	for line := range strings.Lines(text[:min(len(text), maxLooked)]) {
-		if line = oneLine(line, 2*maxItem); line != "" {
+		if line = shownLine(line, 2*itemWidth); line != "" {
 			s.lines = append(s.lines, "> "+line+"\n")
 		}
 	}
@@ -140,14 +140,14 @@ func others(m Material) []string {
 func where(m Material) []string {
 	c := m.Checkpoint.State.Context
 	var lines []string
-	if dir := oneLine(c.WorkingDirectory, maxPath); dir != "" {
+	if dir := shownLine(c.WorkingDirectory, pathWidth); dir != "" {
 		lines = append(lines, "**Working Directory**: "+dir+"\n")
 	}
 	if c.GitBranch == "" && c.GitCommit == "" {
 		return lines
 	}
-	line := "**Git Branch**: " + head(c.GitBranch, c.GitCommit)
-	switch now := head(m.Branch, m.Commit); {
+	line := "**Git Branch**: " + checkedOut(c.GitBranch, c.GitCommit)
+	switch now := checkedOut(m.Branch, m.Commit); {
 	case m.Commit == "":
 	case m.Branch == c.GitBranch && m.Commit == c.GitCommit:
 		line += ", not moved since"
@@ -160,8 +160,8 @@ func where(m Material) []string {
 	return append(lines, line+"\n")
 }
 
-func head(branch, commit string) string {
-	branch, commit = oneLine(branch, maxPath), shortHash(commit)
+func checkedOut(branch, commit string) string {
+	branch, commit = shownLine(branch, pathWidth), shortHash(commit)
 	switch {
 	case branch == "":
 		return "detached at " + commit
@@ -171,9 +171,9 @@ func head(branch, commit string) string {
 	return branch + " at " + commit
 }
 
-func shortHash(hash string) string { return oneLine(hash[:min(len(hash), 10)], 16) }
+func shortHash(hash string) string { return shownLine(hash[:min(len(hash), 10)], 16) }
 
-func shortID(id string) string { return oneLine(id[:min(len(id), 8)], 16) }
+func shortID(id string) string { return shownLine(id[:min(len(id), 8)], 16) }
 
 // rest says that n lines are left out.
 func (s section) rest(n int) string {

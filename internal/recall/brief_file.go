@@ -157,7 +157,7 @@ func (v *view) compare(m Material) {
 		}
 	}
 	if v.file.Omitted != "" && v.file.Omitted != Gone && v.file.Omitted != NotWanted {
-		v.state += ", " + oneLine(string(v.file.Omitted), maxItem)
+		v.state += ", " + shownLine(string(v.file.Omitted), itemWidth)
 	}
 }
 
@@ -171,7 +171,7 @@ func (v *view) clean() {
 
 // title is the file's name with what is known of it.
 func (v *view) title() string {
-	about := oneLine(string(v.file.Change), maxItem)
+	about := shownLine(string(v.file.Change), itemWidth)
 	if v.file.Added > 0 || v.file.Removed > 0 {
 		about += fmt.Sprintf(" +%d -%d", v.file.Added, v.file.Removed)
 	}
@@ -180,7 +180,7 @@ func (v *view) title() string {
 	} else {
 		about += ", " + v.state
 	}
-	return oneLine(v.path, maxPath) + " (" + about + ")"
+	return shownLine(v.path, pathWidth) + " (" + about + ")"
 }
 
 func (v *view) name() form {

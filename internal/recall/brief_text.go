@@ -33,9 +33,9 @@ func ago(d, unit time.Duration, name string) string {
 	return fmt.Sprintf("%d %s ago", n, name)
 }
 
-// oneLine is a text as one line of at most that many bytes, without what isn't
+// shownLine is a text as one line of at most that many bytes, without what isn't
 // seen: control characters, and those that turn the direction of writing.
-func oneLine(text string, limit int) string {
+func shownLine(text string, limit int) string {
 	if len(text) <= limit && !strings.ContainsAny(text, "\n\t") && isPlain(text) && !strings.Contains(text, "  ") {
 		return strings.TrimSpace(text)
 	}
