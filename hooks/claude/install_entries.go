@@ -2,20 +2,31 @@ package claude
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
 )
 
 // entry is one hook of ours: the agent's event, the verb it calls and the tools
-// that it is for. former is the matcher that the existing tool writes.
-type entry struct{ event, verb, matcher, former string }
+// that it is for. former is the matcher that the existing tool writes, timeout
+// the seconds that the agent is asked to give it, 0 for those that it gives.
+type entry struct {
+	event, verb, matcher, former string
+	timeout                      int
+}
+
+// endTimeout is asked for the end of a session, for which the agent gives 1.5 s
+// by itself. Ours ends sooner; what matters is that it is not stopped on a slow
+// day.
+const endTimeout = 10
 
 // entries are the hooks that Install sees to.
 func entries() []entry {
 	return []entry{
 		{event: "SessionStart", verb: "session-start"},
-		{event: "SessionEnd", verb: "session-end"},
+		{event: "SessionStart", verb: "session-brief"},
+		{event: "SessionEnd", verb: "session-end", timeout: endTimeout},
 		{event: "Stop", verb: "stop"},
 		{event: "StopFailure", verb: "stop-failure"},
 		{event: "UserPromptSubmit", verb: "user-prompt-submit"},
@@ -23,6 +34,8 @@ func entries() []entry {
 		{event: "PostToolUse", verb: "post-task", matcher: "Task|Agent", former: "Task"},
 		{event: "PostToolUse", verb: "post-todo", matcher: "TodoWrite|TaskUpdate", former: "TodoWrite"},
 		{event: "SubagentStop", verb: "subagent-stop"},
+		{event: "PreCompact", verb: "pre-compact"},
+		{event: "PostCompact", verb: "post-compact"},
 	}
 }
 
@@ -38,7 +51,11 @@ func (e entry) command() string {
 
 // group is the entry as compact JSON.
 func (e entry) group() string {
-	return `{"matcher":` + quote(e.matcher) + `,"hooks":[{"type":"command","command":` + quote(e.command()) + `}]}`
+	timeout := ""
+	if e.timeout > 0 {
+		timeout = `,"timeout":` + strconv.Itoa(e.timeout)
+	}
+	return `{"matcher":` + quote(e.matcher) + `,"hooks":[{"type":"command","command":` + quote(e.command()) + timeout + `}]}`
 }
 
 // ownVerb returns the verb of a hook command that we or the existing tool
@@ -62,12 +79,14 @@ func ownVerb(command string) (string, bool) {
 	return "", false
 }
 
-// handler is a hook command of ours in the document.
+// handler is a hook of ours in the document: a command with its verb, or a
+// question with the tool that asks it.
 type handler struct {
-	verb    string
-	command hujson.Value // its string
-	group   int          // index in the event's array
-	index   int          // index in the group's hooks
+	verb, tool string
+	hook       hujson.Value // the object
+	command    hujson.Value // its string
+	group      int          // index in the event's array
+	index      int          // index in the group's hooks
 }
 
 // handlers returns the hooks of ours among an event's groups. What isn't
@@ -77,17 +96,24 @@ func handlers(event hujson.Value) []handler {
 	for g, group := range elements(event) {
 		hooks, _ := member(group, "hooks")
 		for i, hook := range elements(hooks) {
-			command, _ := member(hook, "command")
-			literal, ok := command.Value.(hujson.Literal)
-			if !ok {
-				continue
-			}
-			if verb, ok := ownVerb(literal.String()); ok {
-				found = append(found, handler{verb: verb, command: command, group: g, index: i})
+			h := handler{hook: hook, group: g, index: i}
+			h.command, _ = member(hook, "command")
+			h.verb, _ = ownVerb(stringOf(h.command))
+			h.tool = ownTool(hook)
+			if h.verb != "" || h.tool != "" {
+				found = append(found, h)
 			}
 		}
 	}
 	return found
+}
+
+// stringOf is the string that v is, or empty.
+func stringOf(v hujson.Value) string {
+	if literal, ok := v.Value.(hujson.Literal); ok && literal.Kind() == '"' {
+		return literal.String()
+	}
+	return ""
 }
 
 func elements(v hujson.Value) []hujson.Value {
@@ -107,6 +133,9 @@ func installEntries(d *document) (made []string, err error) {
 			return nil, err
 		}
 		made = append(made, m...)
+	}
+	if err := d.renewAsking(); err != nil {
+		return nil, err
 	}
 	m, err := d.ensureDenied()
 	return append(made, m...), err
@@ -131,7 +160,25 @@ func (d *document) ensureEntry(e entry) (made []string, err error) {
 	if err := d.replaceString(ours[0].command, e.command()); err != nil {
 		return nil, err
 	}
+	if err := d.ensureTimeout(e); err != nil {
+		return nil, err
+	}
 	return made, d.ensureMatcher(e, ours[0])
+}
+
+// ensureTimeout asks for the time that the entry needs, unless the user has
+// said how much it gets.
+func (d *document) ensureTimeout(e entry) error {
+	if e.timeout == 0 {
+		return nil
+	}
+	event, _ := d.find("hooks", e.event)
+	for _, h := range handlers(event) {
+		if _, said := member(h.hook, "timeout"); h.verb == e.verb && !said {
+			return d.add(h.hook, "timeout", strconv.Itoa(e.timeout))
+		}
+	}
+	return nil
 }
 
 func (d *document) replaceString(v hujson.Value, text string) error {
@@ -175,24 +222,16 @@ func (d *document) ensureDenied() (made []string, err error) {
 
 func deniedAt(deny hujson.Value) int {
 	return slices.IndexFunc(elements(deny), func(v hujson.Value) bool {
-		literal, ok := v.Value.(hujson.Literal)
-		return ok && literal.Kind() == '"' && literal.String() == deniedRead
+		return stringOf(v) == deniedRead
 	})
 }
 
 // ensure makes the object path[0] and in it the array path[1] where they are
 // missing, and returns the paths of those it made.
 func (d *document) ensure(path []string) (made []string, err error) {
-	outer, ok := member(d.root, path[0])
-	if !ok {
-		if err := d.add(d.root, path[0], "{}"); err != nil {
-			return nil, err
-		}
-		made = append(made, path[0])
-		outer, _ = d.find(path[0])
-	}
-	if _, ok := outer.Value.(*hujson.Object); !ok {
-		return nil, d.errorAt(outer.StartOffset, quote(path[0])+" is not an object")
+	outer, made, err := d.ensureObject(path[0])
+	if err != nil {
+		return nil, err
 	}
 	inner, ok := member(outer, path[1])
 	if !ok {
@@ -202,6 +241,22 @@ func (d *document) ensure(path []string) (made []string, err error) {
 		return nil, d.errorAt(inner.StartOffset, quote(path[0]+"."+path[1])+" is not an array")
 	}
 	return made, nil
+}
+
+// ensureObject makes the object called name where it is missing.
+func (d *document) ensureObject(name string) (v hujson.Value, made []string, err error) {
+	v, ok := member(d.root, name)
+	if !ok {
+		if err := d.add(d.root, name, "{}"); err != nil {
+			return v, nil, err
+		}
+		made = []string{name}
+		v, _ = d.find(name)
+	}
+	if _, ok := v.Value.(*hujson.Object); !ok {
+		return v, nil, d.errorAt(v.StartOffset, quote(name)+" is not an object")
+	}
+	return v, made, nil
 }
 
 func (d *document) find(path ...string) (hujson.Value, bool) {
@@ -226,14 +281,14 @@ func (d *document) removeHandler(event string, h handler) error {
 	return d.remove(hooks, h.index)
 }
 
-// removeEntries takes everything of ours out of the document, the existing
-// tool's hooks included. made tells which objects and arrays installing had
-// made; without a record (nil) those that become empty go too.
-func removeEntries(d *document, made []string, recorded bool) error {
-	mayGo := func(path string) bool { return !recorded || slices.Contains(made, path) }
+// removeEntries takes all hooks of ours out of the document, the existing
+// tool's included. mayGo tells which objects and arrays go too where they become
+// empty.
+func removeEntries(d *document, mayGo func(string) bool) error {
+	all := func(handler) bool { return true }
 	hooks, _ := d.find("hooks")
 	for _, event := range memberNames(hooks) {
-		if err := d.removeEvent(event, mayGo); err != nil {
+		if err := d.removeEvent(event, all, mayGo); err != nil {
 			return err
 		}
 	}
@@ -252,9 +307,10 @@ func (d *document) removeDenied(mayGo func(string) bool) error {
 	return d.removeEmpty(mayGo, "permissions", "deny")
 }
 
-func (d *document) removeEvent(event string, mayGo func(string) bool) error {
+// removeEvent takes those hooks of ours out of an event that which names.
+func (d *document) removeEvent(event string, which func(handler) bool, mayGo func(string) bool) error {
 	groups, _ := d.find("hooks", event)
-	ours := handlers(groups)
+	ours := slices.DeleteFunc(handlers(groups), func(h handler) bool { return !which(h) })
 	for _, h := range slices.Backward(ours) {
 		if err := d.removeHandler(event, h); err != nil {
 			return err
@@ -274,12 +330,16 @@ func (d *document) removeEmpty(mayGo func(string) bool, outer, inner string) err
 			return nil
 		}
 		parent, _ := d.find(path[:len(path)-1]...)
-		index := slices.IndexFunc(listOf(parent).items, func(it item) bool { return it.value.StartOffset == v.StartOffset })
-		if err := d.remove(parent, index); err != nil {
+		if err := d.removeValue(parent, v); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// removeValue takes v out of the object that it is in.
+func (d *document) removeValue(parent, v hujson.Value) error {
+	return d.remove(parent, slices.IndexFunc(listOf(parent).items, func(it item) bool { return it.value.StartOffset == v.StartOffset }))
 }
 
 func memberNames(v hujson.Value) []string {

@@ -2,9 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -133,87 +130,4 @@ func (f target) removeDir() error {
 		return nil
 	}
 	return ignoreMissing(err)
-}
-
-// record is what Install remembers of a settings file, so that Uninstall can
-// give back its bytes.
-type record struct {
-	Path    string `json:"path"`
-	MadeDir bool   `json:"made_dir,omitempty"` // its directory is ours
-	Absent  bool   `json:"absent,omitempty"`   // there was no file
-	// Exact: Before is the whole file without anything of ours, and a file
-	// with the digest After differs from it by our entries only.
-	Exact  bool   `json:"exact,omitempty"`
-	Before []byte `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
-	// Made are the objects and arrays that weren't there. Adopted: somebody
-	// had installed before us, so it isn't known.
-	Made    []string `json:"made,omitempty"`
-	Adopted bool     `json:"adopted,omitempty"`
-}
-
-// note takes up that f, which held nothing of ours if foreign, becomes text.
-func (r *record) note(f target, text []byte, foreign bool) {
-	switch {
-	case foreign:
-		r.Absent, r.Exact, r.Before, r.Made, r.Adopted = !f.exists, true, f.data, nil, false
-	case r.After == "":
-		r.Adopted = true
-	case r.Exact && r.After == digest(f.data):
-		// Nobody else wrote since: what was before us is still that.
-	default:
-		r.Exact, r.Before = false, nil
-	}
-	r.After = digest(text)
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-func (s Settings) recordPath() string {
-	return filepath.Join(s.Backup, "claude-"+digest([]byte(s.Path))[:12]+".json")
-}
-
-// readRecord returns the record of the file, and whether there is one. One
-// that can't be read counts as none: Uninstall then removes our entries only.
-func (s Settings) readRecord() (record, bool, error) {
-	rec := record{Path: s.Path}
-	data, err := os.ReadFile(s.recordPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return rec, false, nil
-	}
-	if err != nil {
-		return rec, false, err
-	}
-	if json.Unmarshal(data, &rec) == nil && rec.Path == s.Path {
-		return rec, true, nil
-	}
-	return record{Path: s.Path}, false, nil
-}
-
-func (s Settings) writeRecord(rec record) error {
-	if err := disk.Step("mkdir", s.Backup); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(s.Backup, 0o750); err != nil {
-		return err
-	}
-	data, err := json.MarshalIndent(rec, "", "  ")
-	if err != nil {
-		return err
-	}
-	return disk.WriteDurable(s.recordPath(), append(data, '\n'), 0o600)
-}
-
-func (s Settings) removeRecord() error {
-	if err := disk.Step("remove", s.recordPath()); err != nil {
-		return err
-	}
-	if err := ignoreMissing(os.Remove(s.recordPath())); err != nil {
-		return err
-	}
-	_ = os.Remove(s.Backup) // only if nothing else is in it
-	return nil
 }

@@ -97,6 +97,15 @@ const fresh = `{
             "command": "entire hooks claude-code session-start 2>/dev/null || true"
           }
         ]
+      },
+      {
+        "matcher": "",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "entire hooks claude-code session-brief 2>/dev/null || true"
+          }
+        ]
       }
     ],
     "SessionEnd": [
@@ -105,7 +114,8 @@ const fresh = `{
         "hooks": [
           {
             "type": "command",
-            "command": "entire hooks claude-code session-end 2>/dev/null || true"
+            "command": "entire hooks claude-code session-end 2>/dev/null || true",
+            "timeout": 10
           }
         ]
       }
@@ -184,6 +194,28 @@ const fresh = `{
           }
         ]
       }
+    ],
+    "PreCompact": [
+      {
+        "matcher": "",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "entire hooks claude-code pre-compact 2>/dev/null || true"
+          }
+        ]
+      }
+    ],
+    "PostCompact": [
+      {
+        "matcher": "",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "entire hooks claude-code post-compact 2>/dev/null || true"
+          }
+        ]
+      }
     ]
   },
   "permissions": {
@@ -197,13 +229,13 @@ const fresh = `{
 func TestInstallWritesTheFileThatWasMissing(t *testing.T) {
 	t.Parallel()
 	s := place(t, "")
-	if n, changed := install(t, s); n != 9 || !changed {
+	if n, changed := install(t, s); n != 12 || !changed {
 		t.Errorf("installed %d, changed %v", n, changed)
 	}
 	if diff := cmp.Diff(fresh, read(t, s.Path)); diff != "" {
 		t.Error(diff)
 	}
-	if n, changed := install(t, s); n != 9 || changed {
+	if n, changed := install(t, s); n != 12 || changed {
 		t.Errorf("the second time: installed %d, changed %v", n, changed)
 	}
 	uninstall(t, s)
@@ -267,7 +299,7 @@ func TestInstallKeepsEveryByteOfTheUser(t *testing.T) {
 			if strings.Contains(text, "\r\n") && strings.Count(installed, "\n") != strings.Count(installed, "\r\n") {
 				t.Errorf("mixed line ends: %q", installed)
 			}
-			if n, missing, err := s.Check(); n != 9 || len(missing) > 0 || err != nil {
+			if n, missing, err := s.Check(); n != 12 || len(missing) > 0 || err != nil {
 				t.Errorf("check: %d, %v, %v", n, missing, err)
 			}
 			uninstall(t, s)

@@ -41,6 +41,7 @@ func (a *app) moreChecks(repo *git.Repo, is settings.Settings) []doctor.Check {
 	return []doctor.Check{
 		func(ctx context.Context) ([]doctor.Finding, error) { return a.checkGitHooks(ctx, repo) },
 		func(context.Context) ([]doctor.Finding, error) { return a.checkAgentHooks(repo) },
+		func(context.Context) ([]doctor.Finding, error) { return a.checkQuestioning(repo) },
 		func(context.Context) ([]doctor.Finding, error) { return a.checkProgram(), nil },
 		func(context.Context) ([]doctor.Finding, error) { return checkSettings(&is), nil },
 		func(context.Context) ([]doctor.Finding, error) { return a.checkFailures(repo), nil },

@@ -18,6 +18,8 @@ type enableOptions struct {
 	agent, strategy       string
 	force, local, project bool
 	noBands               bool
+	mcp, noMCP            bool
+	line, noLine          bool
 }
 
 func newEnableCmd(a *app) *cobra.Command {
@@ -35,12 +37,19 @@ Settings go to .entire/settings.json, which is meant to be committed. With
 .entire/settings.local.json, which git ignores; with --local the agent's hooks
 go to its personal file too, so that nobody else sees anything.
 
+With --mcp Claude Code gets an MCP server, entire mcp, and asks before /clear
+whether a checkpoint of the context is kept. It is registered for you alone, by
+claude mcp add; with --project for everybody, in .mcp.json. --no-mcp takes both
+away. With --statusline Claude Code tells entire statusline how full the context
+is, so that a checkpoint is saved in time; a status line of yours goes on
+running. --no-statusline puts yours back.
+
 EXIT STATUS
   0    done, or nothing to do
   1    failure; running it again goes on where it stopped
   2    wrong usage, or a question that nobody can answer
   130  interrupted`,
-		Example:     "  entire enable --agent claude-code\n  entire enable --agent claude-code --local",
+		Example:     "  entire enable --agent claude-code\n  entire enable --agent claude-code --local\n  entire enable --agent claude-code --mcp --statusline",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{worksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,6 +63,10 @@ EXIT STATUS
 	f.BoolVar(&opts.local, "local", false, "write only files that nobody else sees")
 	f.BoolVar(&opts.project, "project", false, "write the project's settings, though it has some")
 	f.BoolVar(&opts.noBands, "no-bands", false, "take no snapshots of the working tree")
+	f.BoolVar(&opts.mcp, "mcp", false, "register the MCP server, and ask before /clear")
+	f.BoolVar(&opts.noMCP, "no-mcp", false, "take the MCP server and the question away")
+	f.BoolVar(&opts.line, "statusline", false, "note in Claude Code's status line how full the context is")
+	f.BoolVar(&opts.noLine, "no-statusline", false, "take our status line away")
 	f.Bool("skip-push-sessions", false, "accepted, without effect: nothing is pushed unless you name a remote")
 	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
 	f.Bool("local-dev", false, "accepted, without effect")
@@ -68,6 +81,10 @@ func (o enableOptions) check() error {
 	switch {
 	case o.local && o.project:
 		return usagef("--local and --project exclude each other")
+	case o.mcp && o.noMCP:
+		return usagef("--mcp and --no-mcp exclude each other")
+	case o.line && o.noLine:
+		return usagef("--statusline and --no-statusline exclude each other")
 	case o.agent == geminiName:
 		return errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
 	case o.agent != "" && o.agent != claudeName:
@@ -86,6 +103,8 @@ type enabling struct {
 	repo  *git.Repo
 	is    settings.Settings // as they were
 	agent agentHooks
+	// shared says that the MCP server is to be everybody's.
+	shared bool
 }
 
 func runEnable(ctx context.Context, a *app, opts enableOptions) error {
@@ -97,8 +116,11 @@ func runEnable(ctx context.Context, a *app, opts enableOptions) error {
 		return err
 	}
 	defer func() { _ = repo.Close() }()
-	e := &enabling{app: a, opts: opts, repo: repo, is: a.settings(repo)}
+	e := &enabling{app: a, opts: opts, repo: repo, is: a.settings(repo), shared: opts.project}
 	if e.agent, err = checkAgent(repo); err != nil {
+		return err
+	}
+	if err := e.checkServer(); err != nil {
 		return err
 	}
 	if opts == (enableOptions{}) && e.nothingToDo(ctx) {
@@ -150,6 +172,7 @@ func (e *enabling) questions() []choice {
 		if !e.opts.local && !e.opts.project && !e.has(settings.Project) && !e.has(settings.Local) {
 			all = append(all, placeChoice())
 		}
+		all = append(all, e.extraChoices()...)
 	}
 	if !e.ask.Interactive() {
 		return all
@@ -187,9 +210,9 @@ func (e *enabling) accept(p settings.Proposal) error {
 	if err != nil {
 		return err
 	}
-	change := settings.Change{Key: p.Key, Value: p.Value}
-	if p.Key == settings.KeySummarize {
-		change.Value = true
+	change, err := settings.ParseChange(p.Key, p.Value)
+	if err != nil {
+		return err
 	}
 	_, err = project.set(settings.LocalFile(e.is.Root), change)
 	return err

@@ -38,13 +38,52 @@ func placeChoice() choice {
 	}
 }
 
+// extraChoices ask for what needs the agent's own program.
+func (e *enabling) extraChoices() []choice {
+	if !onPath(e.Getenv, claudeProgram) {
+		return nil
+	}
+	var all []choice
+	if !e.opts.mcp && !e.opts.noMCP {
+		all = append(all, choice{
+			ui.Question{
+				Title: "Shall " + claudeLabel + " ask before /clear whether to keep a checkpoint of the context?",
+				Help:  "It is told of the MCP server `entire mcp`, for you alone. Without it each is kept, and announced afterwards.",
+				Flag:  "--mcp or --no-mcp",
+			},
+			func(e *enabling, answer string) error {
+				e.opts.mcp = answer == ui.Yes
+				return nil
+			},
+		})
+	}
+	if !e.opts.line && !e.opts.noLine {
+		all = append(all, choice{
+			ui.Question{
+				Title: "Shall its status line tell us how full the context is?",
+				Help:  "A checkpoint is saved in time then, not by an estimate. A status line of yours goes on running.",
+				Flag:  "--statusline or --no-statusline",
+			},
+			func(e *enabling, answer string) error {
+				e.opts.line = answer == ui.Yes
+				return nil
+			},
+		})
+	}
+	return all
+}
+
 func proposalChoice(p settings.Proposal) choice {
 	q := ui.Question{
 		Title: "The project asks to push recorded sessions to " + ui.Line(p.Value, 200) + ". Do it?",
 		Help:  "Sessions hold what you and the agent wrote, with known secrets taken out.",
 		Flag:  settings.Variable(p.Key),
 	}
-	if p.Key == settings.KeySummarize {
+	switch p.Key {
+	case settings.KeyModelPass:
+		q.Title = "The project asks to let a model improve saved contexts. Do it?"
+		q.Help = "It is done by " + claudeLabel + " and uses your tokens."
+	case settings.KeySummarize:
 		q.Title = "The project asks for a summary of each session at commit. Make them?"
 		q.Help = "A summary is written by " + claudeLabel + " and uses your tokens."
 	}

@@ -38,6 +38,9 @@ func (e *enabling) install(ctx context.Context) error {
 	if err := e.installBands(ctx, project); err != nil {
 		return err
 	}
+	if err := e.installExtras(ctx, project); err != nil {
+		return err
+	}
 	e.Streams.Printf("%s Project configured (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(file))
 	for _, line := range report {
 		e.Streams.Notef("%s", line)
@@ -55,7 +58,7 @@ func (e *enabling) relative(path string) string {
 	return path
 }
 
-func (e *enabling) installAgent() error {
+func (e *enabling) installAgent() (failed error) {
 	e.Streams.Printf("Agent: %s\n\n", claudeLabel)
 	files := claudeFiles(e.repo.Root)
 	target := files[0]
@@ -67,9 +70,11 @@ func (e *enabling) installAgent() error {
 	}
 	hooks := claudeSettings(e.repo, target)
 	if e.opts.force {
-		if _, err := hooks.Uninstall(); err != nil {
+		again, err := takeOut(hooks)
+		if err != nil {
 			return err
 		}
+		defer again(&failed)
 	}
 	if !e.opts.force && e.agent.complete() {
 		e.Streams.Printf("Hooks for %s already installed\n", claudeLabel)

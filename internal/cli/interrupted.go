@@ -17,7 +17,7 @@ func (a *app) warnInterrupted(cmd *cobra.Command) {
 	for top.HasParent() && top.Parent().HasParent() {
 		top = top.Parent()
 	}
-	if slices.Contains([]string{"hooks", "fs", "rewind", "doctor", "version", "help", "completion"}, top.Name()) || !cmd.HasParent() {
+	if slices.Contains([]string{"hooks", statuslineCommand, "fs", "rewind", "doctor", "version", "help", "completion"}, top.Name()) || !cmd.HasParent() {
 		return
 	}
 	repo, err := a.repository()

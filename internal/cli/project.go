@@ -43,10 +43,13 @@ func entireDir(root string) string { return filepath.Join(root, ".entire") }
 // entireIgnore is what .entire/.gitignore holds at least.
 func entireIgnore() []string { return []string{"tmp/", "settings.local.json", "metadata/", "logs/"} }
 
+// personalSettings are the agent's settings that nobody else shall see.
+const personalSettings = "/.claude/settings.local.json"
+
 // personalIgnore is what info/exclude holds where nothing in the worktree is
 // meant for others.
 func personalIgnore() []string {
-	return []string{"/.entire/.gitignore", "/.claude/settings.local.json"}
+	return []string{"/.entire/.gitignore", personalSettings}
 }
 
 func ourIgnoreLines() []string { return slices.Concat(entireIgnore(), personalIgnore()) }
@@ -71,11 +74,16 @@ func (p *project) ignore(personal bool) error {
 	if !personal {
 		return nil
 	}
-	exclude := excludeFile(p.repo.CommonDir)
-	if err := os.MkdirAll(filepath.Dir(exclude), 0o755); err != nil {
+	return p.exclude(personalIgnore()...)
+}
+
+// exclude completes the repository's own exclude file.
+func (p *project) exclude(lines ...string) error {
+	path := excludeFile(p.repo.CommonDir)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	_, err := p.before.change(exclude, func() (bool, error) { return appendLines(exclude, personalIgnore()) })
+	_, err := p.before.change(path, func() (bool, error) { return appendLines(path, lines) })
 	return err
 }
 

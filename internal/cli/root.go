@@ -26,21 +26,30 @@ func commands() []func(*app) *cobra.Command {
 		newRewindCmd,
 		newExplainCmd,
 		newResumeCmd,
+		newRecallCmd,
 		newCleanCmd,
 		newResetCmd,
 		newFSCmd,
+		newMCPCmd,
 		newHooksCmd,
+		newStatuslineCmd,
 	}
+}
+
+// quiet are the commands that the agent and git run by themselves.
+func quiet() map[string]func(*app) *cobra.Command {
+	return map[string]func(*app) *cobra.Command{"hooks": newHooksCmd, statuslineCommand: newStatuslineCmd}
 }
 
 // Main runs one command line and answers the exit code: 0, 1 for a failure, 2
 // for wrong usage, 130 if the user interrupted it. Hooks always get 0, so that
-// they never block an agent or a commit, not even by a panic.
+// they never block an agent or a commit, not even by a panic; so does the status
+// line.
 func Main(ctx context.Context, args []string, env Env) (code int) {
 	a := &app{Env: env, ask: ui.NewPrompter(env.Streams)}
 	build := commands()
-	if len(args) > 0 && args[0] == "hooks" {
-		build = []func(*app) *cobra.Command{newHooksCmd} // the others cost time, and a hook has no use for them
+	if len(args) > 0 && quiet()[args[0]] != nil {
+		build = []func(*app) *cobra.Command{quiet()[args[0]]} // the others cost time, and a hook has no use for them
 		defer func() {
 			_ = recover() // nothing may come out of a hook; it logs its own panics
 			code = exitOK

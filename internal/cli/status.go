@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -69,6 +70,7 @@ type statusReport struct {
 	Failures   *failuresJSON   `json:"hook_failures,omitempty"`
 	Unfinished int             `json:"unfinished"`
 	Snapshots  *snapshotsJSON  `json:"snapshots,omitempty"`
+	Contexts   *contextJSON    `json:"context_checkpoints,omitempty"`
 	Next       *nextCommitJSON `json:"next_commit,omitempty"`
 	Sessions   []sessionJSON   `json:"sessions"`
 	Notes      []note          `json:"notes"`
@@ -105,6 +107,11 @@ type agentHooksJSON struct {
 	Installed int      `json:"installed"`
 	Missing   []string `json:"missing"`
 	File      string   `json:"file,omitempty"`
+	// Questions is the file with the hooks that ask before a clear, Server for
+	// whom the MCP server is registered that they ask.
+	Questions  string       `json:"questions_file,omitempty"`
+	Server     claude.Scope `json:"mcp_server,omitempty"`
+	StatusLine string       `json:"status_line_file,omitempty"`
 }
 
 // status gathers the report. Only a repository that can't be read is an error.
@@ -123,7 +130,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	}
 	defer func() { _ = repo.Close() }()
 	s := a.settings(repo)
-	addNext := a.nextCommit(ctx, repo, s)
+	addNext, addContexts := a.nextCommit(ctx, repo, s), a.contextCheckpoints(ctx, repo, s)
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
 	r.State, r.Strategy = stateOf(&s), s.Strategy
 	files := newSettingsJSON(&s)
@@ -136,6 +143,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	if s.Configured {
 		a.addSnapshots(r, repo, s)
 	}
+	addContexts(r)
 	addNext(r)
 	return r, nil
 }
@@ -165,7 +173,9 @@ func (a *app) addHooks(ctx context.Context, r *statusReport, repo *git.Repo, ena
 	}
 	r.AgentHooks = &agentHooksJSON{
 		Agent: claudeName, Installed: agent.Installed, Missing: notNil(agent.Missing), File: agent.File,
+		StatusLine: statusLineFile(repo),
 	}
+	server := a.serverNotes(repo, r.AgentHooks)
 	if !enabled {
 		return
 	}
@@ -173,6 +183,7 @@ func (a *app) addHooks(ctx context.Context, r *statusReport, repo *git.Repo, ena
 		r.Notes = append(r.Notes, gitHookNotes(hooks)...)
 	}
 	r.Notes = append(r.Notes, agent.notes(repo)...)
+	r.Notes = append(r.Notes, server...)
 	if agent.Former {
 		r.Notes = append(r.Notes, note{
 			Code:    "former-hooks",
@@ -225,6 +236,7 @@ func (a *app) runStatus(opts statusOptions, r *statusReport) error {
 	printSessions(w, opts, r.Sessions, a.Now())
 	printNext(w, r.Next)
 	a.printSnapshots(w, r.Snapshots)
+	a.printContexts(w, r.Contexts)
 	for _, n := range r.Notes {
 		w.Printf("\n%s %s\n", w.Paint(ui.Yellow, "!"), n.Message)
 		if n.Hint != "" {
@@ -252,5 +264,11 @@ func printFiles(w ui.Streams, r *statusReport) {
 	}
 	if r.AgentHooks != nil && r.AgentHooks.Installed > 0 {
 		w.Printf("%s for %s in %s\n", ui.Plural(r.AgentHooks.Installed, "hook"), claudeLabel, filepath.ToSlash(r.AgentHooks.File))
+	}
+	if r.AgentHooks != nil && r.AgentHooks.Questions != "" {
+		w.Printf("Questions at /clear in %s\n", filepath.ToSlash(r.AgentHooks.Questions))
+	}
+	if r.AgentHooks != nil && r.AgentHooks.StatusLine != "" {
+		w.Printf("Status line in %s\n", filepath.ToSlash(r.AgentHooks.StatusLine))
 	}
 }

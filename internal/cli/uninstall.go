@@ -154,6 +154,9 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.done("Removed agent hooks")
+	if err := u.removeServer(ctx, u.roots...); err != nil {
+		return err
+	}
 	report, err := githook.Installer{Repo: u.repo}.Uninstall(ctx)
 	if err != nil {
 		return err

@@ -48,6 +48,9 @@ func (u *uninstalling) removeHere(ctx context.Context) error {
 		return err
 	}
 	u.done("Removed agent hooks")
+	if err := u.removeServer(ctx, u.repo.Root); err != nil {
+		return err
+	}
 	if err := u.removeRecords(ctx); err != nil {
 		return err
 	}

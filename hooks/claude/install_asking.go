@@ -1,0 +1,171 @@
+package claude
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// ServerName is what the agent calls our MCP server.
+const ServerName = "entire"
+
+// question is a hook that the agent hands to a tool of our MCP server, which may
+// ask the person in the agent's own dialog.
+type question struct{ event, tool string }
+
+// questions are the hooks that need the server.
+func questions() []question {
+	return []question{
+		{"SessionEnd", "checkpoint_before_clear"},
+		{"SessionStart", "checkpoint_after_clear"},
+	}
+}
+
+const (
+	// askMatcher is when they are asked: there is no server to ask at the start of
+	// the program, and nobody to answer at its end.
+	askMatcher = "clear"
+	// askSeconds is the time that the person has to answer. The agent gives no
+	// more than 60.
+	askSeconds = 45
+)
+
+// input is what the tool is told, as compact JSON: the agent fills it in.
+func (question) input() string {
+	names := []string{"session_id", "prompt_id", "transcript_path", "cwd"}
+	for i, name := range names {
+		names[i] = quote(name) + `:"${` + name + `}"`
+	}
+	return "{" + strings.Join(names, ",") + "}"
+}
+
+func (q question) handler() string {
+	return `{"type":"mcp_tool","server":` + quote(ServerName) + `,"tool":` + quote(q.tool) + `,"input":` + q.input() +
+		`,"timeout":` + strconv.Itoa(askSeconds) + `}`
+}
+
+func (q question) group() string {
+	return `{"matcher":` + quote(askMatcher) + `,"hooks":[` + q.handler() + `]}`
+}
+
+// ownTool is the tool of a hook that is one of our questions, or empty.
+func ownTool(hook hujson.Value) string {
+	text := func(name string) string {
+		v, _ := member(hook, name)
+		return stringOf(v)
+	}
+	tool := text("tool")
+	ours := slices.ContainsFunc(questions(), func(q question) bool { return q.tool == tool })
+	if !ours || text("type") != "mcp_tool" || text("server") != ServerName {
+		return ""
+	}
+	return tool
+}
+
+// InstallAsking puts the hooks that ask before and after a clear into the file.
+// They need the server: without it the agent shows an error at every clear.
+func (s Settings) InstallAsking() (changed bool, err error) {
+	return s.file().put(func(d *document, _ *record) (made []string, err error) {
+		for _, q := range questions() {
+			m, err := d.ensureQuestion(q)
+			if err != nil {
+				return nil, err
+			}
+			made = append(made, m...)
+		}
+		return made, nil
+	})
+}
+
+// RemoveAsking takes these hooks out, and leaves the others.
+func (s Settings) RemoveAsking() (changed bool, err error) {
+	return s.file().takeSome(func(d *document, _ record, mayGo func(string) bool) error {
+		for _, q := range questions() {
+			err := d.removeEvent(q.event, func(h handler) bool { return h.tool != "" }, mayGo)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Asking returns how many of these hooks are in the file, and whether that is
+// all of them.
+func (s Settings) Asking() (installed int, all bool, err error) {
+	d, err := s.file().read()
+	if err != nil {
+		return 0, false, err
+	}
+	for _, q := range questions() {
+		event, _ := d.find("hooks", q.event)
+		if slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
+			installed++
+		}
+	}
+	return installed, installed == len(questions()), nil
+}
+
+func (d *document) ensureQuestion(q question) (made []string, err error) {
+	made, err = d.ensure([]string{"hooks", q.event})
+	if err != nil {
+		return nil, err
+	}
+	event, _ := d.find("hooks", q.event)
+	ours := slices.DeleteFunc(handlers(event), func(h handler) bool { return h.tool != q.tool })
+	if len(ours) == 0 {
+		return made, d.add(event, "", q.group())
+	}
+	for _, double := range slices.Backward(ours[1:]) {
+		if err := d.removeHandler(q.event, double); err != nil {
+			return nil, err
+		}
+	}
+	return made, d.renew(q, ours[0])
+}
+
+// renewAsking brings the questions that are there up to date.
+func (d *document) renewAsking() error {
+	for _, q := range questions() {
+		event, _ := d.find("hooks", q.event)
+		if !slices.ContainsFunc(handlers(event), func(h handler) bool { return h.tool == q.tool }) {
+			continue
+		}
+		if _, err := d.ensureQuestion(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renew gives a question the present input. Its other fields are the user's.
+func (d *document) renew(q question, h handler) error {
+	input, ok := member(h.hook, "input")
+	if !ok {
+		return d.add(h.hook, "input", q.input())
+	}
+	if sameJSON(input, q.input()) {
+		return nil
+	}
+	return d.apply(replacement{input.StartOffset, input.EndOffset, q.input()})
+}
+
+// sameJSON tells whether v is what compact says, however it is written.
+func sameJSON(v hujson.Value, compact string) bool {
+	v = v.Clone()
+	v.Standardize()
+	v.Minimize()
+	var have, want map[string]any
+	if json.Unmarshal(v.Pack(), &have) != nil || json.Unmarshal([]byte(compact), &want) != nil || len(have) != len(want) {
+		return false
+	}
+	for name, value := range want {
+		if have[name] != value {
+			return false
+		}
+	}
+	return true
+}

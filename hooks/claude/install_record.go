@@ -1,0 +1,116 @@
+package claude
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// record is what Install remembers of a settings file, so that Uninstall can
+// give back its bytes.
+type record struct {
+	Path    string `json:"path"`
+	MadeDir bool   `json:"made_dir,omitempty"` // its directory is ours
+	Absent  bool   `json:"absent,omitempty"`   // there was no file
+	// Exact: Before is the whole file without anything of ours, and a file
+	// with the digest After differs from it by our entries only.
+	Exact  bool   `json:"exact,omitempty"`
+	Before []byte `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	// Prior is the digest that After had before: who is stopped between the
+	// record and the file leaves that one.
+	Prior string `json:"prior,omitempty"`
+	// Made are the objects and arrays that weren't there. Adopted: somebody
+	// had installed before us, so it isn't known.
+	Made    []string `json:"made,omitempty"`
+	Adopted bool     `json:"adopted,omitempty"`
+	// StatusLine is the text of the value that ours replaced, empty if there was
+	// none.
+	StatusLine []byte `json:"status_line,omitempty"`
+}
+
+// mayGo tells of the objects and arrays that become empty which ones go too:
+// those that installing made; without a record all.
+func (r *record) mayGo(known bool) func(path string) bool {
+	return func(path string) bool { return !known || r.Adopted || slices.Contains(r.Made, path) }
+}
+
+// note takes up that f, which held nothing of ours if foreign, becomes text.
+func (r *record) note(f target, text []byte, foreign bool) {
+	switch {
+	case foreign:
+		r.Absent, r.Exact, r.Before, r.Made, r.Adopted, r.Prior = !f.exists, true, f.data, nil, false, ""
+	case r.After == "":
+		r.Adopted = true
+	case r.untouched(f):
+		r.Prior = digest(f.data)
+	default:
+		r.Exact, r.Before, r.Prior = false, nil, ""
+	}
+	r.After = digest(text)
+}
+
+// untouched tells whether nobody else has written f since: what was before us is
+// still that.
+func (r *record) untouched(f target) bool {
+	now := digest(f.data)
+	return r.Exact && (r.After == now || r.Prior == now)
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func (e edited) recordPath() string {
+	return filepath.Join(e.backup, "claude-"+digest([]byte(e.path))[:12]+".json")
+}
+
+// readRecord returns the record of the file, and whether there is one. One
+// that can't be read counts as none: Uninstall then removes our entries only.
+func (e edited) readRecord() (record, bool, error) {
+	rec := record{Path: e.path}
+	data, err := os.ReadFile(e.recordPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return rec, false, nil
+	}
+	if err != nil {
+		return rec, false, err
+	}
+	if json.Unmarshal(data, &rec) == nil && rec.Path == e.path {
+		return rec, true, nil
+	}
+	return record{Path: e.path}, false, nil
+}
+
+func (e edited) writeRecord(rec record) error {
+	if err := disk.Step("mkdir", e.backup); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(e.backup, 0o750); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(rec, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.WriteDurable(e.recordPath(), append(data, '\n'), 0o600)
+}
+
+func (e edited) removeRecord() error {
+	if err := disk.Step("remove", e.recordPath()); err != nil {
+		return err
+	}
+	if err := ignoreMissing(os.Remove(e.recordPath())); err != nil {
+		return err
+	}
+	_ = os.Remove(e.backup) // only if nothing else is in it
+	return nil
+}

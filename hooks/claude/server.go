@@ -1,0 +1,135 @@
+package claude
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+// registerTimeout bounds a run of the user's program that changes its list of
+// servers: half a second, as a rule.
+const registerTimeout = 20 * time.Second
+
+// Server is an MCP server as the agent knows it.
+type Server struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+// Ours says whether it is `entire mcp`, wherever that program lies.
+func (s Server) Ours() bool {
+	return filepath.Base(s.Command) == "entire" && len(s.Args) > 0 && s.Args[0] == "mcp"
+}
+
+// Client is the user's own Claude Code: its program, and the file in which it
+// keeps what the user told it. That file is read here and never written.
+type Client struct {
+	// Program is its path, empty if it isn't on the PATH.
+	Program string
+	Environ []string
+	Getenv  func(string) string
+	Home    string
+}
+
+// Dir is the folder of the user's settings.
+func (c Client) Dir() string {
+	return cmp.Or(c.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(c.Home, ".claude"))
+}
+
+// stateFile is where the client keeps the servers of a person.
+func (c Client) stateFile() string {
+	older := filepath.Join(c.Dir(), ".config.json")
+	if _, err := os.Lstat(older); err == nil {
+		return older
+	}
+	return filepath.Join(cmp.Or(c.Getenv("CLAUDE_CONFIG_DIR"), c.Home), ".claude.json")
+}
+
+// Scope is for whom a server is registered.
+type Scope string
+
+// The scopes.
+const (
+	LocalScope   Scope = "local"   // one person in one project
+	UserScope    Scope = "user"    // one person everywhere
+	ProjectScope Scope = "project" // everybody who works on the project
+)
+
+// Server finds the person's server that is called as ours is, in one of the
+// folders that stand for a project, or else everywhere; false if there is none.
+func (c Client) Server(projects ...string) (Server, Scope, bool, error) {
+	type servers struct {
+		Servers map[string]Server `json:"mcpServers"`
+	}
+	var state struct {
+		servers
+
+		Projects map[string]servers `json:"projects"`
+	}
+	path := c.stateFile()
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Server{}, "", false, nil
+	case err != nil:
+		return Server{}, "", false, err
+	case !bytes.Contains(data, []byte(quote(ServerName))): // it may be large
+		return Server{}, "", false, nil
+	}
+	if err := json.Unmarshal(data, &state); err != nil {
+		return Server{}, "", false, fmt.Errorf("read %s: %w", path, err)
+	}
+	for _, dir := range projects {
+		if s, ok := state.Projects[dir].Servers[ServerName]; ok && dir != "" {
+			return s, LocalScope, true, nil
+		}
+	}
+	s, ok := state.Servers[ServerName]
+	return s, UserScope, ok, nil
+}
+
+// Register lets the client start our server in the project of dir, for this
+// person. The error is proc.ErrNoProgram where there is no client.
+func (c Client) Register(ctx context.Context, dir string) error {
+	return c.run(ctx, dir, RegisterArgs()...)
+}
+
+// Unregister takes it out again.
+func (c Client) Unregister(ctx context.Context, dir string) error {
+	return c.run(ctx, dir, UnregisterArgs()...)
+}
+
+// RegisterArgs are the words behind `claude` that register our server, for a
+// person to type too.
+func RegisterArgs() []string {
+	return []string{"mcp", "add", ServerName, "--scope", string(LocalScope), "--", "entire", "mcp"}
+}
+
+// UnregisterArgs are those that take it out.
+func UnregisterArgs() []string {
+	return []string{"mcp", "remove", ServerName, "--scope", string(LocalScope)}
+}
+
+func (c Client) run(ctx context.Context, dir string, args ...string) error {
+	const enough = 64 << 10
+	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
+	defer cancel()
+	if c.Program == "" {
+		return fmt.Errorf("claude: %w", proc.ErrNoProgram)
+	}
+	_, err := proc.Run{Path: c.Program, Dir: dir, Env: askEnviron(c.Environ), Limit: enough, Args: slices.Clone(args)}.Output(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("claude did not end in time: %w", err)
+	}
+	return err
+}
