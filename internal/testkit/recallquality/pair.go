@@ -82,7 +82,7 @@ func (p pair) measure() (result, error) {
 	}
 	text := strings.Join(r.brief.Parts, "\n")
 	for _, rel := range r.files {
-		if strings.Contains(a.raw, rel) {
+		if slices.ContainsFunc(slices.Concat(a.read, a.edited), func(path string) bool { return a.inside(path) == rel }) {
 			r.known = append(r.known, rel)
 		}
 		if strings.Contains(text, rel) {
