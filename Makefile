@@ -71,6 +71,7 @@ crash:
 	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 20m -run Crash
 	go test -tags faults ./hooks/... -run FailingWrite
 	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
+	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall
 
 fs:
 	./testdata/fs/run.sh
