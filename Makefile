@@ -5,6 +5,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/entire-build
 FUZZTIME ?= 30s
 LAB      ?=
+LABRUN   ?=
 BENCH    ?=
 
 GOLANGCI_VERSION := v2.15.0
@@ -102,7 +103,8 @@ e2e-claude: build
 	elif ! "$(LAB)/install" >/dev/null; then \
 		echo 'e2e-claude skipped: the client cannot be installed here'; \
 	else \
-		"$(LAB)/examples/check" --path "$(CURDIR)/bin" --setup 'entire enable --agent claude-code' --trailer Entire-Checkpoint; \
+		"$(LAB)/examples/check" --path "$(CURDIR)/bin" --setup 'entire enable --agent claude-code' --trailer Entire-Checkpoint && \
+		cd cmd/entire && ENTIRE_LAB="$(abspath $(LAB))" ENTIRE_BIN="$(CURDIR)/bin" go test -tags e2e -count=1 -run '^TestLab$$/$(LABRUN)' .; \
 	fi
 
 # The budget table; what it runs on takes some minutes and two gigabytes, once.

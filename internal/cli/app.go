@@ -65,9 +65,14 @@ func (a *app) repository() (*git.Repo, error) {
 
 // settings reads the settings in force in repo; nil stands for no repository.
 func (a *app) settings(repo *git.Repo) settings.Settings {
+	return settings.Load(a.settingsSources(repo))
+}
+
+// settingsSources is where the settings in force in repo come from.
+func (a *app) settingsSources(repo *git.Repo) settings.Sources {
 	from := settings.Sources{Home: a.Home, Getenv: a.Getenv}
 	if repo != nil {
 		from.Worktree, from.MainWorktree, from.CommonDir = repo.Root, repo.MainRoot(), repo.CommonDir
 	}
-	return settings.Load(from)
+	return from
 }

@@ -49,9 +49,6 @@ func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {
 		if v.Source.Name != "" {
 			from += " (" + v.Source.Name + ")"
 		}
-		if !v.Active {
-			from += ", not used by this version"
-		}
 		t.Row(v.Key, show(v.Value), from)
 	}
 	w.Printf("%s", t.String())
@@ -92,7 +89,7 @@ func configJSON(s *settings.Settings) configReport {
 	r := configReport{Version: 1, Settings: newSettingsJSON(s)}
 	for _, v := range s.Values() {
 		r.Values = append(r.Values, configValue{
-			Key: v.Key, Value: v.Value, Layer: v.Source.Layer.String(), Source: v.Source.Name, Used: v.Active,
+			Key: v.Key, Value: v.Value, Layer: v.Source.Layer.String(), Source: v.Source.Name, Used: true,
 		})
 	}
 	return r
@@ -139,7 +136,7 @@ func newSettingsJSON(s *settings.Settings) settingsJSON {
 		r.Problems = append(r.Problems, problemJSON(p))
 	}
 	for _, u := range s.Unknown {
-		r.Unknown = append(r.Unknown, keyJSON(u))
+		r.Unknown = append(r.Unknown, keyJSON{Key: u.Key, File: u.File})
 	}
 	for _, p := range s.Proposals {
 		r.Proposals = append(r.Proposals, proposalJSON(p))
@@ -166,6 +163,9 @@ func settingsNotes(s *settings.Settings) []note {
 		notes = append(notes, note{Code: "bad-setting", Message: text})
 	}
 	for _, u := range s.Unknown {
+		if u.Foreign {
+			continue
+		}
 		notes = append(notes, note{Code: "unknown-key", Message: u.File + ": unknown key " + strconv.Quote(u.Key)})
 	}
 	for _, p := range s.Proposals {

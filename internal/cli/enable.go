@@ -210,9 +210,9 @@ func (e *enabling) accept(p settings.Proposal) error {
 	if err != nil {
 		return err
 	}
-	change := settings.Change{Key: p.Key, Value: p.Value}
-	if p.Key == settings.KeySummarize {
-		change.Value = true
+	change, err := settings.ParseChange(p.Key, p.Value)
+	if err != nil {
+		return err
 	}
 	_, err = project.set(settings.LocalFile(e.is.Root), change)
 	return err

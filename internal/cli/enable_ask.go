@@ -79,7 +79,11 @@ func proposalChoice(p settings.Proposal) choice {
 		Help:  "Sessions hold what you and the agent wrote, with known secrets taken out.",
 		Flag:  settings.Variable(p.Key),
 	}
-	if p.Key == settings.KeySummarize {
+	switch p.Key {
+	case settings.KeyModelPass:
+		q.Title = "The project asks to let a model improve saved contexts. Do it?"
+		q.Help = "It is done by " + claudeLabel + " and uses your tokens."
+	case settings.KeySummarize:
 		q.Title = "The project asks for a summary of each session at commit. Make them?"
 		q.Help = "A summary is written by " + claudeLabel + " and uses your tokens."
 	}

@@ -252,15 +252,15 @@ func TestInteractiveEnable(t *testing.T) {
 func TestProposals(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
-	d.write(".entire/settings.json", `{"strategy_options": {"push_remote": "https://example.com/x", "summarize": {"enabled": true}}}`)
+	d.write(".entire/settings.json", `{"strategy_options": {"push_remote": "https://example.com/x", "summarize": {"enabled": true}}, "recall": {"model_pass": true}}`)
 	d.must("enable", "--agent", "claude-code")
-	if out := d.must("status"); strings.Count(out, "proposes") != 2 {
+	if out := d.must("status"); strings.Count(out, "proposes") != 3 {
 		t.Error(out)
 	}
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
-	d.input = strings.NewReader("y\nn\n")
+	d.input = strings.NewReader("y\nn\ny\n")
 	check(t, "Already enabled. Everything looks good.\n", d.must("enable"))
-	check(t, "{\n  \"strategy_options\": {\n    \"push_remote\": \"https://example.com/x\"\n  }\n}\n", d.read(".entire/settings.local.json"))
+	check(t, "{\n  \"strategy_options\": {\n    \"push_remote\": \"https://example.com/x\"\n  },\n  \"recall\": {\n    \"model_pass\": true\n  }\n}\n", d.read(".entire/settings.local.json"))
 	if out := d.must("status"); strings.Count(out, "proposes") != 1 || !strings.Contains(out, "summarize") {
 		t.Error(out)
 	}

@@ -3,14 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
@@ -235,34 +233,12 @@ func explainError(err error) error {
 	return err
 }
 
-// show prints a text, on a terminal that is too small for it through a pager.
+// show prints a text, through the pager unless that isn't wanted.
 func (e *explaining) show(text string) error {
-	pager := e.pager()
-	if pager.Command == "" || e.opts.noPager || e.Streams.Fits(text) {
+	if e.opts.noPager {
 		e.Streams.Printf("%s", text)
-		return nil
-	}
-	shown, err := pager.Show(strings.NewReader(text))
-	if err != nil || !shown {
-		e.Streams.Printf("%s", text) // plainly, rather than not at all
+	} else {
+		e.page(text)
 	}
 	return nil
-}
-
-// pager is the user's pager, or less; without a command if there is none, or
-// none is wanted.
-func (e *explaining) pager() proc.Pager {
-	p := proc.Pager{Command: e.Getenv("PAGER"), Env: e.Environ, Out: e.Streams.Out, Err: e.Streams.Err}
-	switch {
-	case p.Command == "cat", p.Command == "" && !onPath(e.Getenv, "less"):
-		p.Command = ""
-	case p.Command == "":
-		p.Command = "less -R"
-	}
-	for _, entry := range []string{"LESS=FRX", "LV=-c"} { // as git has it
-		if name, _, _ := strings.Cut(entry, "="); e.Getenv(name) == "" {
-			p.Env = append(slices.Clip(p.Env), entry)
-		}
-	}
-	return p
 }

@@ -26,9 +26,11 @@ func commands() []func(*app) *cobra.Command {
 		newRewindCmd,
 		newExplainCmd,
 		newResumeCmd,
+		newRecallCmd,
 		newCleanCmd,
 		newResetCmd,
 		newFSCmd,
+		newMCPCmd,
 		newHooksCmd,
 		newStatuslineCmd,
 	}

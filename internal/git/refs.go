@@ -74,14 +74,15 @@ func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdat
 // for milliseconds.
 const abandoned = time.Minute
 
-// breakLocks removes the locks that a killed git process left on branches of
-// ours, and says whether there were any. Other branches are the user's to mend.
+// breakLocks removes the locks that a killed git process left on refs of ours,
+// and says whether there were any. Other refs are the user's to mend.
 func (r *Repo) breakLocks(updates []RefUpdate) bool {
 	broken := false
 	for _, u := range updates {
 		lock := filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)+".lock")
 		info, err := os.Lstat(lock)
-		if err != nil || !strings.HasPrefix(u.Name, "refs/heads/entire/") {
+		ours := strings.HasPrefix(u.Name, "refs/heads/entire/") || strings.HasPrefix(u.Name, "refs/entire/")
+		if err != nil || !ours {
 			continue
 		}
 		if time.Since(info.ModTime()) > abandoned { //nolint:forbidigo // the age of a file has no other clock

@@ -78,6 +78,8 @@ type Checkpoint struct {
 	Status Status   `json:"status"`
 	Cause  Cause    `json:"cause"`
 	Mode   Mode     `json:"mode"`
+	// Worktree is the root of the worktree; Put fills it in.
+	Worktree string `json:"worktree"`
 	// Sessions are those whose work it is, the last one first; Checkpoints the
 	// ids of committed checkpoints that belong to them.
 	Sessions    []string `json:"sessions"`
@@ -109,7 +111,9 @@ type File struct {
 	// Content is redacted; empty where only the hash is kept.
 	Content string `json:"content"`
 	// Hash is the SHA-256 of the file's own bytes, unredacted: 64 hex digits,
-	// empty for a file that is deleted or couldn't be read. Size is theirs.
+	// empty for a file that wasn't read: one that is deleted or excluded, may hold
+	// secrets, or is enormous. Of a symbolic link it is that of its target.
+	// Size is theirs.
 	Hash         string    `json:"hash"`
 	Size         int64     `json:"size_bytes"`
 	LastModified time.Time `json:"last_modified,omitzero"`
@@ -149,6 +153,8 @@ const (
 	Excluded   Omitted = "excluded"
 	Ignored    Omitted = "ignored by git"
 	Secret     Omitted = "may hold secrets"
+	BuildMade  Omitted = "build output"
+	Link       Omitted = "symbolic link"
 	Unreadable Omitted = "not readable"
 	Gone       Omitted = "deleted"
 	NotWanted  Omitted = "summary only"

@@ -22,37 +22,58 @@ type Change struct {
 	Value any
 }
 
+// modes are the permissions of a file and of folders that are new.
+type modes struct{ file, dir fs.FileMode }
+
 // Edit changes keys of the settings file path, which it makes if there is
 // none, and leaves every other byte as it is: other keys, known or not, their
 // order, comments. It reports whether the file had to be written. A file that
 // isn't valid is an error and stays.
 func Edit(path string, changes ...Change) (bool, error) {
-	perm := fs.FileMode(0o644)
+	return edit(path, modes{file: 0o644, dir: 0o755}, changes)
+}
+
+// edit is Edit with the permissions of what is new. It begins anew where the
+// file was written meanwhile.
+func edit(path string, perm modes, changes []Change) (bool, error) {
+	for range attempts {
+		written, again, err := editOnce(path, perm, changes)
+		if err != nil || !again {
+			return written, err
+		}
+	}
+	return false, fmt.Errorf("%s is being written by somebody else", path)
+}
+
+func editOnce(path string, perm modes, changes []Change) (written, again bool, err error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return false, err
+		return false, false, err
 	case info.Mode()&fs.ModeSymlink != 0:
-		return false, fmt.Errorf("%s is a symbolic link: not written", path)
+		return false, false, fmt.Errorf("%s is a symbolic link: not written", path)
 	default:
-		perm = info.Mode().Perm()
+		perm.file = info.Mode().Perm()
 	}
 	old, err := readFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("read %s: %w", path, err)
+		return false, false, fmt.Errorf("read %s: %w", path, err)
 	}
 	data, err := Apply(old, changes...)
 	if err != nil {
-		return false, fmt.Errorf("edit %s: %w", path, err)
+		return false, false, fmt.Errorf("edit %s: %w", path, err)
 	}
 	if info != nil && bytes.Equal(data, old) {
-		return false, nil
+		return false, false, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return false, err
+	if err := os.MkdirAll(filepath.Dir(path), perm.dir); err != nil {
+		return false, false, err
 	}
-	return true, disk.WriteDurable(path, data, perm)
+	if !unchangedSince(path, old) {
+		return false, true, nil
+	}
+	return true, false, disk.WriteDurable(path, data, perm.file)
 }
 
 // Apply is Edit on bytes.

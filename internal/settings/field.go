@@ -58,14 +58,17 @@ func (r raw) quoted() string {
 type field struct {
 	key     string
 	allowed string
-	own     bool // counts only from the user's own layers
-	set     func(*Settings, raw) bool
-	get     func(*Settings) any
+	own     bool   // counts only from the user's own layers
+	block   string // of contextd's file, empty if the key isn't there
+	// variables are others than Variable; the last one wins.
+	variables []string
+	set       func(*Settings, raw) bool
+	get       func(*Settings) any
 }
 
 // fields is every key that this version acts on, in the order of listings.
 func fields() []field {
-	return []field{
+	return append([]field{
 		boolean(KeyEnabled, func(s *Settings) *bool { return &s.Enabled }),
 		{
 			key: KeyStrategy, allowed: strconv.Quote(ManualCommit) + " or " + strconv.Quote(AutoCommit),
@@ -94,25 +97,25 @@ func fields() []field {
 		timeout("hooks.timeout", func(s *Settings) *time.Duration { return &s.HookTimeout }),
 		timeout("hooks.lock_timeout", func(s *Settings) *time.Duration { return &s.LockTimeout }),
 		boolean(KeyBands, func(s *Settings) *bool { return &s.Bands.Enabled }),
-		{
-			key: "bands.exclude", allowed: `a list of paths or patterns, "build/" or "*.iso"`,
-			set: func(s *Settings, r raw) bool { return setPatterns(&s.Bands.Exclude, r) },
-			get: func(s *Settings) any { return append([]string{}, s.Bands.Exclude...) },
-		},
+		patterns("bands.exclude", func(s *Settings) *[]string { return &s.Bands.Exclude }),
 		size("bands.cap", func(s *Settings) *int64 { return &s.Bands.Cap }),
 		size("bands.free_floor", func(s *Settings) *int64 { return &s.Bands.FreeFloor }),
-	}
+	}, recallFields()...)
 }
-
-// later says whether key belongs to a capability of a later version, whose
-// settings may be there already.
-func later(key string) bool { return strings.HasPrefix(key, "recall.") }
 
 // Variable is the environment variable that sets key: ENTIRE_ and the key's
 // last words, strategy_options being left out.
 func Variable(key string) string {
-	key = strings.TrimPrefix(key, "strategy_options.")
-	return "ENTIRE_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+	name := []byte("ENTIRE_" + strings.TrimPrefix(key, "strategy_options."))
+	for i, c := range name {
+		switch {
+		case c == '.':
+			name[i] = '_'
+		case 'a' <= c && c <= 'z':
+			name[i] = c - 'a' + 'A'
+		}
+	}
+	return string(name)
 }
 
 func boolean(key string, at func(*Settings) *bool) field {
@@ -149,6 +152,14 @@ func size(key string, at func(*Settings) *int64) field {
 			}
 			return FormatSize(*at(s))
 		},
+	}
+}
+
+func patterns(key string, at func(*Settings) *[]string) field {
+	return field{
+		key: key, allowed: `a list of paths or patterns, "build/" or "*.iso"`,
+		set: func(s *Settings, r raw) bool { return setPatterns(at(s), r) },
+		get: func(s *Settings) any { return append([]string{}, *at(s)...) },
 	}
 }
 

@@ -25,25 +25,32 @@ func ProjectFile(root string) string { return filepath.Join(root, ".entire", "se
 func LocalFile(root string) string { return filepath.Join(root, ".entire", "settings.local.json") }
 
 // UserFile is the user's own settings file, empty without a home.
-func UserFile(home string, getenv func(string) string) string {
-	dir := getenv("XDG_CONFIG_HOME")
+func UserFile(from Sources) string { return from.configFile("entire", "settings.json") }
+
+// ContextdFile is the file of contextd, whose settings of context checkpoints
+// count below the user's own, empty without a home.
+func ContextdFile(from Sources) string { return from.configFile("contextd", "config.json") }
+
+func (from Sources) configFile(program, name string) string {
+	dir := from.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
-		if home == "" {
+		if from.Home == "" {
 			return ""
 		}
-		dir = filepath.Join(home, ".config")
+		dir = filepath.Join(from.Home, ".config")
 	}
-	return filepath.Join(dir, "entire", "settings.json")
+	return filepath.Join(dir, program, name)
 }
 
 // MarkerFile says that the repository was enabled on this machine.
 func MarkerFile(commonDir string) string { return filepath.Join(commonDir, "entire", "enabled") }
 
-// Load reads all layers. It looks at no more than five files and the marker.
+// Load reads all layers. It looks at no more than six files and the marker.
 func Load(from Sources) Settings {
 	l := loader{from: from, Settings: defaults(), fields: fields()}
 	l.sources = make(map[string]Source, len(l.fields))
-	l.file(User, UserFile(from.Home, from.Getenv))
+	l.file(Contextd, ContextdFile(from))
+	l.file(User, UserFile(from))
 	l.project()
 	l.environment()
 	l.enablement()
@@ -77,10 +84,16 @@ func (l *loader) project() {
 func (l *loader) environment() {
 	for i := range l.fields {
 		f := &l.fields[i]
-		name := Variable(f.key)
-		if v := l.from.Getenv(name); v != "" {
-			l.apply(f, raw{kindText, v}, Source{Env, name})
+		for _, name := range f.variables {
+			l.variable(f, name)
 		}
+		l.variable(f, Variable(f.key))
+	}
+}
+
+func (l *loader) variable(f *field, name string) {
+	if v := l.from.Getenv(name); v != "" {
+		l.apply(f, raw{kindText, v}, Source{Env, name})
 	}
 }
 
@@ -107,7 +120,9 @@ func (l *loader) file(layer Layer, path string) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return
 	}
-	l.Files = append(l.Files, File{Layer: layer, Path: path, Enabled: true})
+	if layer != Contextd {
+		l.Files = append(l.Files, File{Layer: layer, Path: path, Enabled: true})
+	}
 	var root *hujson.Object
 	if err == nil {
 		root, err = parse(data)
@@ -131,29 +146,34 @@ func (l *loader) object(o *hujson.Object, prefix string, from Source) {
 }
 
 func (l *loader) member(key string, v hujson.ValueTrimmed, from Source) {
-	if f := l.field(key); f != nil {
+	if f := l.field(key, from.Layer); f != nil {
 		if v.Kind() != 'n' {
 			l.apply(f, toRaw(v), from)
 		}
 		return
 	}
-	switch {
-	case l.group(key):
-		if o, ok := v.(*hujson.Object); ok {
-			l.object(o, key+".", from)
-		} else if v.Kind() != 'n' {
-			l.Problems = append(l.Problems, Problem{Where: from.Name, Key: key, Got: toRaw(v).quoted(), Allowed: "an object"})
-		}
-	case later(key):
-		l.later = append(l.later, Value{Key: key, Value: literal(v), Source: from})
-	default:
-		l.Unknown = append(l.Unknown, UnknownKey{Key: key, File: from.Name})
+	if !l.group(key, from.Layer) {
+		l.Unknown = append(l.Unknown, UnknownKey{Key: key, File: from.Name, Foreign: from.Layer == Contextd})
+		return
+	}
+	if o, ok := v.(*hujson.Object); ok {
+		l.object(o, key+".", from)
+	} else if v.Kind() != 'n' {
+		l.Problems = append(l.Problems, Problem{Where: from.Name, Key: key, Got: toRaw(v).quoted(), Allowed: "an object"})
 	}
 }
 
-func (l *loader) field(key string) *field {
+// name is the key in the files of a layer, empty if they don't have it.
+func (f *field) name(in Layer) string {
+	if in == Contextd {
+		return f.contextd()
+	}
+	return f.key
+}
+
+func (l *loader) field(key string, in Layer) *field {
 	for i := range l.fields {
-		if l.fields[i].key == key {
+		if name := l.fields[i].name(in); name == key && name != "" {
 			return &l.fields[i]
 		}
 	}
@@ -161,12 +181,10 @@ func (l *loader) field(key string) *field {
 }
 
 // group says whether key holds other keys.
-func (l *loader) group(key string) bool {
-	if key == "recall" {
-		return true
-	}
+func (l *loader) group(key string, in Layer) bool {
 	for i := range l.fields {
-		if strings.HasPrefix(l.fields[i].key, key) && l.fields[i].key[len(key)] == '.' {
+		name := l.fields[i].name(in)
+		if len(name) > len(key) && name[len(key)] == '.' && strings.HasPrefix(name, key) {
 			return true
 		}
 	}
@@ -181,11 +199,16 @@ func (l *loader) apply(f *field, r raw, from Source) {
 	}
 	if f.set(&l.Settings, r) {
 		l.sources[f.key] = from
+		delete(l.refused, f.key)
 		l.sawEnabled(f, from)
 		return
 	}
 	l.Problems = append(l.Problems, bad(f, r, from))
 	l.reset(f)
+	if l.refused == nil {
+		l.refused = make(map[string]Source)
+	}
+	l.refused[f.key] = from
 }
 
 // sawEnabled keeps what each file says of itself.
@@ -212,21 +235,12 @@ func (l *loader) propose(f *field, r raw, from Source) {
 // reset puts the default of a key in force.
 func (l *loader) reset(f *field) {
 	initial := defaults()
-	switch v := f.get(&initial).(type) {
-	case bool:
-		text := "false"
-		if v {
-			text = "true"
-		}
-		f.set(&l.Settings, raw{kindBool, text})
-	case string:
-		f.set(&l.Settings, raw{kindString, v})
-	case []string:
-		f.set(&l.Settings, raw{kindOther, "[]"})
+	if r, ok := rawOf(f.get(&initial)); ok {
+		f.set(&l.Settings, r)
 	}
 	delete(l.sources, f.key)
 }
 
 func bad(f *field, r raw, from Source) Problem {
-	return Problem{Where: from.Name, Key: f.key, Got: r.quoted(), Allowed: f.allowed}
+	return Problem{Where: from.Name, Key: f.name(from.Layer), Got: r.quoted(), Allowed: f.allowed}
 }

@@ -135,12 +135,3 @@ func toRaw(v hujson.ValueTrimmed) raw {
 		return raw{kindOther, string(l)}
 	}
 }
-
-// literal is a value for listing only: a string, a bool, or JSON text.
-func literal(v hujson.ValueTrimmed) any {
-	r := toRaw(v)
-	if r.kind == kindBool {
-		return r.text == "true"
-	}
-	return r.text
-}

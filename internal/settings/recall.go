@@ -10,19 +10,33 @@ const (
 	Prompt Choice = "prompt"
 )
 
+// Value is the choice as it stands in JSON: true, false or "prompt".
+func (c Choice) Value() any {
+	if c == Prompt {
+		return string(c)
+	}
+	return c == Always
+}
+
+// The modes of a context checkpoint.
+const (
+	Stateful    = "stateful"
+	SummaryOnly = "summary"
+)
+
 // Recall are the settings of context checkpoints: the keys below "recall".
 type Recall struct {
 	OnClear Choice // auto_checkpoint_on_clear
 	OnStart Choice // auto_resume_on_start
 	// Threshold is how full the context may get, in percent, ThresholdTokens in
 	// tokens, 0 for no such bound.
-	Threshold         int   // checkpoint_threshold_percent, 70 to 95
-	ThresholdTokens   int64 // checkpoint_threshold_tokens
-	VerifyBeforeClear bool  // verify_before_clear
-	Auto              bool  // auto_summary_enabled: false saves only on request
-	MaxAuto           int   // max_auto_summaries
-	CleanupAfterDays  int   // cleanup_after_days
-	Mode              string // mode: "stateful" or "summary"
+	Threshold         int    // checkpoint_threshold_percent, 70 to 95
+	ThresholdTokens   int64  // checkpoint_threshold_tokens
+	VerifyBeforeClear bool   // verify_before_clear
+	Auto              bool   // auto_summary_enabled: false saves only on request
+	MaxAuto           int    // max_auto_summaries
+	CleanupAfterDays  int    // cleanup_after_days
+	Mode              string // mode: Stateful or SummaryOnly
 	CaptureFiles      bool   // capture_files
 	CaptureAnalysis   bool   // capture_analysis
 	// MaxCheckpoint and MaxFile are bytes.
@@ -38,7 +52,7 @@ func recallDefaults() Recall {
 	return Recall{
 		OnClear: Prompt, OnStart: Always, Threshold: 70, VerifyBeforeClear: true,
 		Auto: true, MaxAuto: 10, CleanupAfterDays: 30,
-		Mode: "stateful", CaptureFiles: true, CaptureAnalysis: true,
+		Mode: Stateful, CaptureFiles: true, CaptureAnalysis: true,
 		MaxCheckpoint: 10 * kib * kib, MaxFile: kib * kib,
 		Exclude: []string{"node_modules/**", "*.log", "*.bin"},
 	}

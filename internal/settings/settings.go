@@ -1,6 +1,6 @@
 // Package settings is the program's configuration as one typed value, read
-// from layers: the defaults, the user's file, the project's file, the
-// project's personal file, the environment. A later layer wins, key by key, and
+// from layers: the defaults, contextd's file, the user's file, the project's
+// file, the project's personal file, the environment. A later layer wins, key by key, and
 // every value remembers where it came from.
 //
 // Loading never fails as a whole: a bad value is a Problem and leaves the
@@ -33,16 +33,17 @@ type Layer int
 
 // The layers.
 const (
-	Default Layer = iota
-	User          // <config home>/entire/settings.json
-	Project       // .entire/settings.json
-	Local         // .entire/settings.local.json
-	Env           // ENTIRE_*
+	Default  Layer = iota
+	Contextd       // <config home>/contextd/config.json
+	User           // <config home>/entire/settings.json
+	Project        // .entire/settings.json
+	Local          // .entire/settings.local.json
+	Env            // ENTIRE_*, CONTEXTD_*
 )
 
 // String is the layer's name as `entire config` prints it.
 func (l Layer) String() string {
-	return [...]string{"default", "user", "project", "local", "environment"}[l]
+	return [...]string{"default", "contextd", "user", "project", "local", "environment"}[l]
 }
 
 // own says whether the layer is the user's alone, so that nobody who writes a
@@ -86,7 +87,7 @@ type Settings struct {
 	Recall        Recall
 
 	// Root is the worktree whose files were read, Files those that exist, in
-	// the order of their layers.
+	// the order of their layers, without contextd's.
 	Root  string
 	Files []File
 
@@ -95,7 +96,7 @@ type Settings struct {
 	Proposals []Proposal
 
 	sources map[string]Source
-	later   []Value
+	refused map[string]Source // where a bad value hides those below it
 }
 
 // Bands are the settings of snapshots.
@@ -114,8 +115,12 @@ type File struct {
 	Enabled bool
 }
 
-// UnknownKey is a key that no version of the program knows.
-type UnknownKey struct{ Key, File string }
+// UnknownKey is a key that no version of the program knows. In contextd's file
+// that is no mistake: Foreign.
+type UnknownKey struct {
+	Key, File string
+	Foreign   bool
+}
 
 // Proposal is a value in the project's file that counts only from the user's
 // own layers.
@@ -124,7 +129,7 @@ type Proposal struct{ Key, Value, File string }
 // Problem is a value, or a whole file if Key is empty, that can't be used; the
 // default is in force in its place.
 type Problem struct {
-	Where   string // file or variable
+	Where   string // file or variable, empty for neither
 	Key     string
 	Got     string
 	Allowed string
@@ -132,31 +137,32 @@ type Problem struct {
 
 // String says what is wrong and what would be right.
 func (p Problem) String() string {
-	if p.Key == "" {
-		return p.Where + ": " + p.Allowed
+	text := p.Allowed
+	if p.Key != "" {
+		text = p.Key + " is " + p.Got + ", allowed: " + p.Allowed
 	}
-	return p.Where + ": " + p.Key + " is " + p.Got + ", allowed: " + p.Allowed
+	if p.Where == "" {
+		return text
+	}
+	return p.Where + ": " + text
 }
 
-// Value is an effective value. Active is false for keys that a later version
-// of the program acts on.
+// Value is an effective value.
 type Value struct {
 	Key    string
 	Value  any
 	Source Source
-	Active bool
 }
 
-// Values lists every key of this version in a fixed order, then the known keys
-// of later versions that a file sets.
+// Values lists every key in a fixed order.
 func (s *Settings) Values() []Value {
 	all := fields()
-	values := make([]Value, 0, len(all)+len(s.later))
+	values := make([]Value, 0, len(all))
 	for i := range all {
 		f := &all[i]
-		values = append(values, Value{Key: f.key, Value: f.get(s), Source: s.sources[f.key], Active: true})
+		values = append(values, Value{Key: f.key, Value: f.get(s), Source: s.sources[f.key]})
 	}
-	return append(values, s.later...)
+	return values
 }
 
 // Source is where the value of key came from.

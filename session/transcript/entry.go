@@ -161,12 +161,18 @@ type block struct {
 	// of is the id of the tool use that a result is for.
 	of     []byte
 	failed bool
+	// result is a result's raw content.
+	result []byte
 }
 
 // parse reads a message; what the lines before left in m is lost.
 func (m *message) parse(raw []byte) {
+	m.read(&scanner{b: raw})
+}
+
+// read is parse of the value that the scanner is at.
+func (m *message) read(s *scanner) {
 	*m = message{blocks: m.blocks[:0]}
-	s := scanner{b: raw}
 	if !s.enter('{') {
 		return
 	}
@@ -177,9 +183,9 @@ func (m *message) parse(raw []byte) {
 		case "model":
 			m.model = s.str()
 		case "usage":
-			m.usage = parseUsage(&s)
+			m.usage = parseUsage(s)
 		case "content":
-			m.content(&s)
+			m.content(s)
 		default:
 			s.skip()
 		}
@@ -221,6 +227,8 @@ func parseBlock(s *scanner) (b block, ok bool) {
 			b.of = s.str()
 		case "is_error":
 			b.failed = s.truth()
+		case "content":
+			b.result = s.raw()
 		default:
 			s.skip()
 		}

@@ -142,31 +142,49 @@ func tail(src io.ReaderAt, offset int64) (hash string, last byte, err error) {
 // lines takes in all whole lines of a stream and moves the cursor behind the
 // last one that is not empty.
 func (c *collector) lines(ctx context.Context, s *stream, at *Cursor, joined join) error {
+	return wholeLines(ctx, s, &progress{at: at, joined: joined}, func(line []byte, number int) bool {
+		c.line(line, number)
+		return true
+	})
+}
+
+// progress is how far a range is read, and what it goes on with.
+type progress struct {
+	at     *Cursor
+	joined join
+}
+
+// wholeLines hands over the whole lines of a stream that are not empty, each
+// with its number, and moves the cursor behind each, until there are no more or
+// take answers false.
+func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []byte, number int) bool) error {
 	empty := 0
-	for {
-		p, err := s.next(ctx)
+	for more := true; more; {
+		next, err := s.next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		isBlank := blank(p.line)
+		isBlank := blank(next.line)
 		switch {
-		case isBlank && p.cut, p.cut && !whole(p.line):
+		case isBlank && next.cut, next.cut && !whole(next.line):
 			return nil
-		case isBlank && joined == lineEnd:
-			at.Offset = p.end
+		case isBlank && p.joined == lineEnd:
+			p.at.Offset = next.end
 		case isBlank:
 			empty++
 		default:
-			c.line(p.line, at.Lines+empty)
-			at.Lines += empty + 1
-			at.Offset = p.end
+			number := p.at.Lines + empty
+			p.at.Lines = number + 1
+			p.at.Offset = next.end
 			empty = 0
+			more = take(next.line, number)
 		}
-		joined = lineStart
+		p.joined = lineStart
 	}
+	return nil
 }
 
 // whole says whether a line that has no newline is complete nevertheless: a

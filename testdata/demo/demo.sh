@@ -103,14 +103,19 @@ git commit -q -m 'more files'
 before=$(find . -path ./.git -prune -o -path ./.entire -prune -o -type f -print | sort | xargs sha256sum | sha256sum)
 
 # What the agent would send: a prompt, one shell command, the end of the turn.
-session=5e551011-0000-4000-8000-000000000001
-transcript=$HOME/.claude/projects/$(printf '%s' "$project" | tr -c 'A-Za-z0-9' '-')/$session.jsonl
-mkdir -p "$(dirname "$transcript")"
-now() { date -u +%Y-%m-%dT%H:%M:%S.%3NZ; }
-event() {
-	printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s","prompt":"Modernise the code"}' "$session" "$transcript" "$project" |
-		entire hooks claude-code "$1" >/dev/null
+begin() {
+	session=$1
+	transcript=$HOME/.claude/projects/$(printf '%s' "$project" | tr -c 'A-Za-z0-9' '-')/$session.jsonl
+	mkdir -p "$(dirname "$transcript")"
 }
+now() { date -u +%Y-%m-%dT%H:%M:%S.%3NZ; }
+prompt='Modernise the code'
+answer() {
+	printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s","prompt":"%s"%s}' "$session" "$transcript" "$project" "$prompt" "${2:-}" |
+		entire hooks claude-code "$1"
+}
+event() { answer "$@" >/dev/null; }
+begin 5e551011-0000-4000-8000-000000000001
 line() {
 	printf '{"type":"%s","uuid":"%s","timestamp":"%s","sessionId":"%s","message":{"role":"%s","content":%s}}\n' \
 		"$1" "$(date +%s%N)" "$(now)" "$session" "$1" "$2" >>"$transcript"
@@ -145,6 +150,28 @@ run entire rewind --redo
 check
 run entire fs checkpoint list --limit 5
 
+title '9. /clear, and the next session knows what this one knew'
+event session-end ',"reason":"other"'
+begin 5e551011-0000-4000-8000-000000000002
+prompt='Let tally print the sum below the list'
+event session-start ',"source":"startup"'
+event user-prompt-submit
+line user "\"$prompt\""
+line assistant '[{"type":"tool_use","id":"t2","name":"TodoWrite","input":{"todos":[{"content":"Print the sum","status":"completed"},{"content":"Test the sum with an empty list","status":"in_progress"},{"content":"Mention it in the README","status":"pending"}]}}]'
+line user '[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]'
+line assistant '[{"type":"tool_use","id":"t3","name":"Edit","input":{"file_path":"'"$project"'/sum.go","old_string":"","new_string":"package main"}}]'
+printf 'package main\n\n// sum adds up the counts.\nfunc sum(counts map[string]int) (n int) {\n\tfor _, c := range counts {\n\t\tn += c\n\t}\n\treturn n\n}\n' >sum.go
+line user '[{"type":"tool_result","tool_use_id":"t3","content":"ok"}]'
+line assistant '[{"type":"tool_use","id":"t4","name":"Bash","input":{"command":"go vet ./..."}}]'
+line user '[{"type":"tool_result","tool_use_id":"t4","content":"ok"}]'
+event stop
+event session-end ',"reason":"clear"'
+begin 5e551011-0000-4000-8000-000000000003
+printf '%sthe next session begins with:%s\n' "$dim" "$plain"
+answer session-start ',"source":"clear"' | sed 's/\\n/\n/g'
+echo
+run entire recall list
+
 title 'Now you'
 cat <<END
 
@@ -156,6 +183,7 @@ The repository stays at $project
     entire explain --commit HEAD~1          # one of them, with its conversation
     entire doctor                           # is all well?
     entire rewind                           # pick a moment
+    entire recall                           # what the next session would be told
     entire fs diff v1                       # what changed since
     git commit --amend -m 'said better'     # the link stays
     git rebase -i --root                    # so it does here

@@ -1,0 +1,274 @@
+package catalog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Context is a row of the table contexts: a context checkpoint of a repository.
+type Context struct {
+	ID string
+	// OID is the commit that the row was made from: the row is good while the
+	// checkpoint's ref names it.
+	OID     string
+	Summary string
+	// Created is to the second; Order tells which of one second is the newest.
+	Created             time.Time
+	Order               int64
+	Status, Cause, Mode string
+	// Worktree is the root of the worktree, Commit what was checked out there.
+	Worktree, Branch, Commit string
+	Session                  string
+	Files, Bytes             int64
+	// Text is what a search looks through.
+	Text string
+}
+
+// ContextFilter selects rows; an empty field selects all.
+type ContextFilter struct {
+	Worktree, Branch, Session, Status string
+	// Words all have to be in Text, as they are. Only with Words is Text read.
+	Words []string
+	// Limit is how many at most, 0 for all.
+	Limit int
+}
+
+// contextTables are made by the first who writes a row. They are no migration:
+// a program that doesn't know them works with the database as before, and so
+// user_version stays what it is. A table of another shape would be another one.
+const contextTables = `CREATE TABLE IF NOT EXISTS contexts (
+    repository TEXT NOT NULL,
+    id TEXT NOT NULL,
+    ref_oid TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    ordered INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    worktree TEXT NOT NULL,
+    branch TEXT,
+    commit_oid TEXT,
+    session_id TEXT,
+    files INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    searched TEXT NOT NULL,
+
+    PRIMARY KEY (repository, id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS idx_contexts_worktree ON contexts(repository, worktree, ordered DESC);
+CREATE TABLE IF NOT EXISTS context_stamps (
+    repository TEXT PRIMARY KEY,
+    stamp TEXT NOT NULL
+) WITHOUT ROWID;`
+
+// hasContexts says whether the tables of contexts are there.
+func (c *Catalog) hasContexts(ctx context.Context) (bool, error) {
+	var n int
+	err := c.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('contexts', 'context_stamps')").Scan(&n)
+	return n == 2, err
+}
+
+// readContexts is read; where the tables aren't there work doesn't run.
+func (c *Catalog) readContexts(ctx context.Context, what string, work func(ctx context.Context) error) error {
+	return c.read(ctx, what, func(ctx context.Context) error {
+		there, err := c.hasContexts(ctx)
+		if err != nil || !there {
+			return err
+		}
+		return work(ctx)
+	})
+}
+
+// ContextStamp is what the rows of a repository were last found to agree with,
+// as SetContexts was told; empty if that isn't known.
+func (c *Catalog) ContextStamp(ctx context.Context, repository string) (string, error) {
+	stamp := ""
+	err := c.readContexts(ctx, "read stamp", func(ctx context.Context) error {
+		err := c.db.QueryRowContext(ctx, "SELECT stamp FROM context_stamps WHERE repository = ?", repository).Scan(&stamp)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return stamp, err
+}
+
+// ContextOIDs are the commits of a repository's rows, by id.
+func (c *Catalog) ContextOIDs(ctx context.Context, repository string) (map[string]string, error) {
+	oids := map[string]string{}
+	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
+		clear(oids)
+		rows, err := c.db.QueryContext(ctx, "SELECT id, ref_oid FROM contexts WHERE repository = ?", repository)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var id, oid string
+			if err := rows.Scan(&id, &oid); err != nil {
+				return err
+			}
+			oids[id] = oid
+		}
+		return rows.Err()
+	})
+	return oids, err
+}
+
+const selectContexts = `SELECT id, ref_oid, summary, created_at, ordered, status, cause, mode, worktree,
+    ifnull(branch, ''), ifnull(commit_oid, ''), ifnull(session_id, ''), files, bytes, `
+
+// query is the statement that selects what the filter wants, and its values.
+func (f ContextFilter) query(repository string) (query string, args []any) {
+	var b strings.Builder
+	b.WriteString(selectContexts)
+	if len(f.Words) > 0 {
+		b.WriteString("searched")
+	} else {
+		b.WriteString("''")
+	}
+	b.WriteString(" FROM contexts WHERE repository = ?")
+	args = []any{repository}
+	for _, want := range []struct{ column, value string }{
+		{"worktree", f.Worktree}, {"branch", f.Branch}, {"session_id", f.Session}, {"status", f.Status},
+	} {
+		if want.value != "" {
+			b.WriteString(" AND " + want.column + " = ?")
+			args = append(args, want.value)
+		}
+	}
+	for _, word := range f.Words {
+		b.WriteString(" AND instr(searched, ?) > 0")
+		args = append(args, word)
+	}
+	b.WriteString(" ORDER BY ordered DESC, id DESC LIMIT ?")
+	if f.Limit <= 0 {
+		return b.String(), append(args, -1)
+	}
+	return b.String(), append(args, f.Limit)
+}
+
+// Contexts are the rows of a repository that the filter selects, the newest
+// first.
+func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilter) ([]Context, error) {
+	var list []Context
+	query, args := f.query(repository)
+	err := c.readContexts(ctx, "list contexts", func(ctx context.Context) error {
+		list = nil
+		rows, err := c.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var r Context
+			var created int64
+			if err := rows.Scan(&r.ID, &r.OID, &r.Summary, &created, &r.Order, &r.Status, &r.Cause, &r.Mode, &r.Worktree,
+				&r.Branch, &r.Commit, &r.Session, &r.Files, &r.Bytes, &r.Text); err != nil {
+				return err
+			}
+			r.Created = time.Unix(created, 0).UTC()
+			list = append(list, r)
+		}
+		return rows.Err()
+	})
+	return list, err
+}
+
+// ContextChange is what is written of a repository's contexts at once.
+type ContextChange struct {
+	Put  []Context
+	Drop []string // ids
+	// Stamp is what the rows agree with from now on, empty if that isn't known.
+	// With After it counts only if that is what they agreed with before.
+	Stamp, After string
+}
+
+// SetContexts writes rows of a repository over those that they may have, and
+// removes others.
+func (c *Catalog) SetContexts(ctx context.Context, repository string, change ContextChange) error {
+	return c.write(ctx, "set contexts", func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, contextTables); err != nil {
+			return err
+		}
+		for _, id := range change.Drop {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM contexts WHERE repository = ? AND id = ?", repository, id); err != nil {
+				return err
+			}
+		}
+		if err := putContexts(ctx, tx, repository, change.Put); err != nil || change.Stamp == "" {
+			return err
+		}
+		query, args := "INSERT OR REPLACE INTO context_stamps (repository, stamp) VALUES (?, ?)", []any{repository, change.Stamp}
+		if change.After != "" {
+			query, args = "UPDATE context_stamps SET stamp = ? WHERE repository = ? AND stamp = ?", []any{change.Stamp, repository, change.After}
+		}
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
+}
+
+const insertContext = `INSERT OR REPLACE INTO contexts (repository, id, ref_oid, summary, created_at, ordered, status, cause, mode,
+    worktree, branch, commit_oid, session_id, files, bytes, searched)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+func putContexts(ctx context.Context, tx *sql.Tx, repository string, list []Context) (err error) {
+	if len(list) == 0 {
+		return nil
+	}
+	insert, err := tx.PrepareContext(ctx, insertContext)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, insert.Close()) }()
+	for _, r := range list {
+		if _, err := insert.ExecContext(ctx, repository, r.ID, r.OID, r.Summary, r.Created.Unix(), r.Order, r.Status, r.Cause, r.Mode,
+			r.Worktree, text(r.Branch), text(r.Commit), text(r.Session), r.Files, r.Bytes, r.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropContexts removes all that the catalog has of a repository's contexts.
+func (c *Catalog) DropContexts(ctx context.Context, repository string) error {
+	there := false
+	err := c.readContexts(ctx, "look for contexts", func(context.Context) error { there = true; return nil })
+	if err != nil || !there {
+		return err
+	}
+	return c.write(ctx, "drop contexts", func(ctx context.Context, tx *sql.Tx) error {
+		for _, query := range []string{"DELETE FROM contexts WHERE repository = ?", "DELETE FROM context_stamps WHERE repository = ?"} {
+			if _, err := tx.ExecContext(ctx, query, repository); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ContextRepositories are the repositories of which there are rows.
+func (c *Catalog) ContextRepositories(ctx context.Context) ([]string, error) {
+	var list []string
+	err := c.readContexts(ctx, "list repositories", func(ctx context.Context) error {
+		list = nil
+		rows, err := c.db.QueryContext(ctx, "SELECT DISTINCT repository FROM contexts UNION SELECT repository FROM context_stamps ORDER BY 1")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var one string
+			if err := rows.Scan(&one); err != nil {
+				return err
+			}
+			list = append(list, one)
+		}
+		return rows.Err()
+	})
+	return list, err
+}

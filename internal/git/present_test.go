@@ -1,0 +1,52 @@
+package git_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+func TestKeepFreshensALooseObject(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.open(s.init("repo"))
+	oid := must[git.OID](t)(r.WriteBlob([]byte("kept\n")))
+	path := filepath.Join(r.CommonDir, "objects", string(oid[:2]), string(oid[2:]))
+	old := time.Unix(1_600_000_000, 0)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if !r.Keep(oid) {
+		t.Error("it isn't there")
+	}
+	s.git(r.Root, "prune", "--expire=1.hour.ago")
+	if !r.Keep(oid) {
+		t.Error("prune took it")
+	}
+	s.git(r.Root, "prune", "--expire=now")
+	if r.Keep(oid) || r.Keep("nonsense") {
+		t.Error("what isn't there is kept")
+	}
+}
+
+func TestAbsent(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.open(s.init("repo"))
+	here, nowhere := must[git.OID](t)(r.WriteBlob([]byte("here"))), r.HashBlob([]byte("nowhere"))
+	got := must[[]git.OID](t)(r.Absent(t.Context(), []git.OID{here, nowhere, nowhere}))
+	if diff := cmp.Diff([]git.OID{nowhere, nowhere}, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := r.Absent(t.Context(), []git.OID{"HEAD"}); err == nil {
+		t.Error("a name was taken for an id")
+	}
+	if got := must[[]git.OID](t)(r.Absent(t.Context(), nil)); got != nil {
+		t.Errorf("of nothing %v is absent", got)
+	}
+}

@@ -1,0 +1,228 @@
+package recall
+
+import (
+	"slices"
+	"strings"
+)
+
+// check is a set of what a command finds out or carries through.
+type check uint8
+
+// What a failed command blocks, until one of the same sort passes.
+const (
+	tests check = 1 << iota
+	builds
+	lints
+	commits // merges, rebases and commits
+	pushes
+)
+
+// checksOf says what a command line checks.
+func checksOf(line shellLine) check {
+	var all check
+	for _, c := range line.commands {
+		all |= c.checks()
+	}
+	return all
+}
+
+func (c simpleCommand) checks() check {
+	first := c.argument(0)
+	switch c.program() {
+	case "pytest", "py.test", "jest", "vitest", "mocha", "rspec", "ctest", "phpunit", "tox", "nox", "nextest", "ava":
+		return tests
+	case "golangci-lint", "eslint", "ruff", "flake8", "mypy", "pyright", "pylint", "rubocop", "shellcheck", "biome",
+		"staticcheck", "clippy", "stylelint", "ktlint":
+		return lints
+	case "tsc", "gcc", "g++", "clang", "javac", "webpack", "ninja", "rustc":
+		return builds
+	case "go", "cargo", "dotnet", "swift", "deno", "mix", "zig", "dart", "flutter", "stack", "cabal", "bazel", "sbt", "lein":
+		return toolchain(first)
+	case "make", "gmake", "just", "task", "mise", "rake", "gradle", "gradlew", "mvn", "mvnw", "npm", "yarn", "pnpm", "bun",
+		"nx", "turbo", "poetry", "uv", "bundle", "hatch", "invoke", "composer", "python", "python3", "vite", "next", "cmake",
+		"playwright", "cypress", "ng":
+		return c.targets()
+	case "git":
+		return gitChecks(first)
+	}
+	return 0
+}
+
+// toolchain says what the command of a language's own tool checks.
+func toolchain(command string) check {
+	switch command {
+	case "test", "nextest":
+		return tests
+	case "build", "install", "check", "compile":
+		return builds
+	case "vet", "clippy", "lint", "credo", "dialyzer", "analyze":
+		return lints
+	}
+	return 0
+}
+
+func gitChecks(command string) check {
+	switch command {
+	case "commit", "merge", "rebase", "cherry-pick", "pull":
+		return commits
+	case "push":
+		return pushes
+	}
+	return 0
+}
+
+// targets says what the targets of a task runner check, by their names.
+func (c simpleCommand) targets() check {
+	var all check
+	for _, arg := range c.arguments() {
+		arg = strings.ToLower(arg)
+		switch {
+		case contains(arg, "/", "."):
+			// a file
+		case contains(arg, "test", "spec", "e2e", "verify"):
+			all |= tests
+		case contains(arg, "lint", "check", "vet", "mypy", "ruff", "eslint", "tsc"):
+			all |= lints
+		case contains(arg, "build", "compile", "package", "bundle", "assemble"):
+			all |= builds
+		}
+	}
+	if p := c.program(); all == 0 && (p == "make" || p == "gmake") && c.argument(0) == "" {
+		return builds
+	}
+	return all
+}
+
+// described says what a command checks by what the agent says that it is for.
+func described(purpose string) check {
+	purpose = strings.ToLower(purpose)
+	if !strings.HasPrefix(purpose, "run ") {
+		return 0
+	}
+	switch {
+	case contains(purpose, " tests", " test suite"):
+		return tests
+	case contains(purpose, " lint"):
+		return lints
+	}
+	return 0
+}
+
+func contains(s string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
+}
+
+// trivial says whether a command line only looks at things, so that nobody
+// needs to know later that it ran.
+func (line shellLine) trivial() bool {
+	return !slices.ContainsFunc(line.commands, func(c simpleCommand) bool { return !c.trivial() })
+}
+
+func (c simpleCommand) trivial() bool {
+	switch c.program() {
+	case "", "ls", "cat", "pwd", "cd", "echo", "head", "tail", "which", "type", "sleep", "true", "false", "wc", "find", "fd", "grep",
+		"egrep", "rg", "ag", "sed", "awk", "tree", "less", "more", "nl", "stat", "file", "du", "df", "date", "env", "printenv",
+		"printf", "sort", "uniq", "cut", "tr", "xargs", "jq", "yq", "diff", "mkdir", "touch", "chmod", "ps", "whoami", "hostname",
+		"uname", "basename", "dirname", "realpath", "readlink", "test", "[", "column", "tee", "export", "source", "kill", "pgrep",
+		"done", "fi", "for", "while", "else", "strings", "xxd", "hexdump", "id", "history", "wait", "set", "unset", "return", "exit":
+		return true
+	case "git":
+		return gitLooks(c)
+	case "gh":
+		return slices.Contains([]string{"view", "list", "diff", "status"}, c.argument(1)) ||
+			c.argument(0) == "api" && !slices.Contains(c.words, "-f") && !slices.Contains(c.words, "-X")
+	case "go":
+		return slices.Contains([]string{"doc", "list", "env", "version"}, c.argument(0))
+	}
+	return slices.Equal(c.words[1:], []string{"--version"}) || slices.Equal(c.words[1:], []string{"--help"})
+}
+
+// gitLooks says whether a git command only shows something.
+func gitLooks(c simpleCommand) bool {
+	command := c.argument(0)
+	if slices.Contains(c.words, "-C") {
+		command = c.argument(1)
+	}
+	switch command {
+	case "status", "diff", "log", "show", "branch", "remote", "rev-parse", "rev-list", "ls-files", "ls-tree", "blame", "describe",
+		"config", "reflog", "cat-file", "grep", "shortlog", "merge-base", "for-each-ref", "check-ignore", "":
+		return true
+	}
+	return false
+}
+
+// outcomeOf says how a check ended that gave no error, but might have failed in
+// part, by what it printed.
+func outcomeOf(by judge, output string) Outcome {
+	const most = 64 << 10
+	if len(output) > most {
+		output = output[len(output)-most:]
+	}
+	seen := Unknown
+	for text := range strings.SplitSeq(output, "\n") {
+		text = strings.TrimSpace(text)
+		switch {
+		case tellsFailure(text):
+			return Failed
+		case tellsSuccess(text, by == byFewOutput):
+			seen = Passed
+		}
+	}
+	return seen
+}
+
+// tellsFailure says whether a line of output is one that only failures print.
+func tellsFailure(text string) bool {
+	for _, begin := range []string{
+		"FAIL", "--- FAIL", "not ok ", "panic: ", "fatal: ", "make: ***", "error: ", "error[", "BUILD FAILED", "npm ERR!", "npm error",
+		"** (", "== Compilation error", "Traceback (most recent call last)", "Segmentation fault",
+	} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return counted(text, func(n int) bool { return n > 0 })
+}
+
+// tellsSuccess says whether a line of output is one that only success prints;
+// strictly: that it speaks for all that ran.
+func tellsSuccess(text string, strictly bool) bool {
+	if counted(text, func(n int) bool { return n == 0 }) || contains(text, "found no issues", "no issues found", "All checks passed") {
+		return true
+	}
+	return !strictly && (strings.HasPrefix(text, "ok  \t") || strings.HasPrefix(text, "ok \t") || text == "PASS" ||
+		strings.HasPrefix(text, "test result: ok") || strings.Contains(text, "BUILD SUCCESS") || strings.Contains(text, " passed"))
+}
+
+// counted says whether a line counts failures, and good of one of its numbers.
+func counted(text string, good func(n int) bool) bool {
+	const longest = 200
+	if len(text) > longest {
+		return false
+	}
+	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" ,.;:()[]|\t", c) })
+	for i := 1; i < len(words); i++ {
+		n, ok := smallNumber(words[i-1])
+		if !ok {
+			continue
+		}
+		switch strings.ToLower(words[i]) {
+		case "failed", "failure", "failures", "failing", "errors", "error", "problems", "issues":
+			if good(n) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func smallNumber(s string) (n int, ok bool) {
+	const digits = 6
+	if !isNumber(s) || len(s) > digits {
+		return 0, false
+	}
+	for _, c := range s {
+		n = n*10 + int(c-'0') //nolint:mnd // decimal
+	}
+	return n, true
+}

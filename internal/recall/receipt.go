@@ -1,0 +1,107 @@
+package recall
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// receiptFiles is how many files a receipt names.
+const receiptFiles = 5
+
+// Receipt tells a person what was saved, a line each: what was captured, and last
+// the summary with the id.
+func (c Checkpoint) Receipt() []string {
+	lines := []string{
+		"Captured:",
+		"- " + c.filesText(),
+		"- Analysis: " + c.State.Analysis.text(),
+		"- Size: " + receiptSize(c.State.TotalSize),
+	}
+	for _, w := range c.Warnings {
+		lines = append(lines, "- Warning: "+receiptLine(w))
+	}
+	return append(lines, fmt.Sprintf("Checkpoint saved: \"%s\" (id %s)", receiptLine(c.Summary), c.ID))
+}
+
+// filesText counts the files and names the first of them.
+func (c Checkpoint) filesText() string {
+	names := slices.Sorted(maps.Keys(c.State.Files))
+	if len(names) == 0 {
+		return "no files"
+	}
+	text := receiptCount(len(names), "file")
+	more := len(names) - receiptFiles
+	names = names[:min(len(names), receiptFiles)]
+	for i, name := range names {
+		names[i] = receiptPath(name)
+	}
+	text += " (" + strings.Join(names, ", ")
+	if more > 0 {
+		text += fmt.Sprintf(", %d more", more)
+	}
+	return text + ")"
+}
+
+// text says what is there of an analysis.
+func (a Analysis) text() string {
+	var parts []string
+	if a.CurrentTask != "" {
+		parts = append(parts, "current task")
+	}
+	for _, list := range []struct {
+		noun  string
+		items []string
+	}{{"next step", a.NextSteps}, {"decision", a.Decisions}, {"blocker", a.Blockers}} {
+		if len(list.items) > 0 {
+			parts = append(parts, receiptCount(len(list.items), list.noun))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func receiptCount(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// receiptSize is a size in the largest unit in which it is at least 1: 24KB.
+func receiptSize(n int64) string {
+	const unit = 1 << 10
+	switch {
+	case n < unit:
+		return strconv.FormatInt(n, 10) + "B"
+	case n < unit*unit:
+		return strconv.FormatInt((n+unit/2)/unit, 10) + "KB"
+	default:
+		return strconv.FormatFloat(float64(n)/unit/unit, 'f', 1, 64) + "MB"
+	}
+}
+
+// receiptLine is a text on one line, without what a terminal could take for a command.
+func receiptLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// receiptPath is a path that can be shown, quoted if it has to be.
+func receiptPath(path string) string {
+	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return path
+	}
+	return strconv.Quote(path)
+}

@@ -1,0 +1,142 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// minPrefix is how much of an id has to be given.
+const minPrefix = 4
+
+// Find answers the one id that begins with prefix, of at least four digits, with
+// the dash or without: ErrNotFound, ErrAmbiguous.
+func (s Store) Find(ctx context.Context, prefix string) (string, error) {
+	digits := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(prefix)), "-", "")
+	if len(digits) < minPrefix || len(digits) > 12 || !isHex(digits) {
+		return "", fmt.Errorf("%q: %w", prefix, ErrNotFound)
+	}
+	refs, err := s.refs(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find context checkpoint %q: %w", prefix, err)
+	}
+	found := ""
+	for id := range refs {
+		switch {
+		case !strings.HasPrefix(strings.Replace(id, "-", "", 1), digits):
+		case found != "":
+			return "", fmt.Errorf("%q: %w", prefix, ErrAmbiguous)
+		default:
+			found = id
+		}
+	}
+	if found == "" {
+		return "", fmt.Errorf("%q: %w", prefix, ErrNotFound)
+	}
+	return found, nil
+}
+
+// Get answers the checkpoint without the contents of its files, which Contents
+// fills in.
+func (s Store) Get(ctx context.Context, id string) (Checkpoint, error) {
+	d, err := s.load(ctx, id)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("context checkpoint %s: %w", id, err)
+	}
+	return d.checkpoint(), nil
+}
+
+// Contents reads the contents of the checkpoint's files, all if paths is empty.
+// The error is ErrDamaged if some can't be read; the others are there.
+func (s Store) Contents(ctx context.Context, c *Checkpoint, paths ...string) error {
+	if len(paths) == 0 {
+		paths = slices.Sorted(maps.Keys(c.State.Files))
+	}
+	var failed []error
+	for _, path := range paths {
+		f, ok := c.State.Files[path]
+		if !ok || f.Blob == "" {
+			continue
+		}
+		object, err := s.Repo.Read(ctx, f.Blob)
+		if ctx.Err() != nil {
+			return fmt.Errorf("context checkpoint %s: %w", c.ID, ctx.Err())
+		}
+		if err != nil || object.Type != "blob" {
+			f.Omitted, f.Blob = Unreadable, ""
+			failed = append(failed, fmt.Errorf("context checkpoint %s: %s: %w: %w", c.ID, path, ErrDamaged, err))
+		}
+		f.Content = string(object.Data)
+		c.State.Files[path] = f
+	}
+	return errors.Join(failed...)
+}
+
+// load reads the checkpoint id.
+func (s Store) load(ctx context.Context, id string) (*stored, error) {
+	if !IsID(id) {
+		return nil, ErrNotFound
+	}
+	commit, err := s.Repo.Commit(ctx, Refs+id)
+	if err != nil {
+		return nil, s.whyNot(ctx, id, err)
+	}
+	return s.loadCommit(ctx, id, commit)
+}
+
+func (s Store) loadCommit(ctx context.Context, id string, commit git.Commit) (*stored, error) {
+	object, err := s.Repo.Read(ctx, string(commit.Tree)+":"+metadataName)
+	if err == nil {
+		var d *stored
+		if d, err = decode(object.Data, id, s.Repo.Format); err == nil {
+			d.oid, d.tree = commit.OID, commit.Tree
+			return d, nil
+		}
+	}
+	return nil, damage(ctx, err)
+}
+
+// whyNot tells a checkpoint that isn't there from one that can't be read.
+func (s Store) whyNot(ctx context.Context, id string, err error) error {
+	refs, failed := s.Repo.Refs(ctx, Refs+id)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case failed != nil:
+		return errors.Join(err, failed)
+	case len(refs) == 0:
+		return ErrNotFound
+	}
+	return damage(ctx, err)
+}
+
+// damage is the error of something that is there and can't be read.
+func damage(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, ErrDamaged):
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}
+
+// refs are the commits of all checkpoints, by id.
+func (s Store) refs(ctx context.Context) (map[string]git.OID, error) {
+	list, err := s.Repo.Refs(ctx, Refs)
+	if err != nil {
+		return nil, err
+	}
+	refs := make(map[string]git.OID, len(list))
+	for _, ref := range list {
+		if id, _ := strings.CutPrefix(ref.Name, Refs); IsID(id) {
+			refs[id] = ref.OID
+		}
+	}
+	return refs, nil
+}

@@ -1,0 +1,148 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ErrUnknownKey means that there is no such setting.
+var ErrUnknownKey = errors.New("no such setting")
+
+// BadValueError is a value that a setting can't have, in the words of loading.
+type BadValueError struct{ Problem }
+
+func (e *BadValueError) Error() string { return e.String() }
+
+// ParseChange is the change that gives key the value text, as a variable or a
+// command line says it.
+func ParseChange(key, text string) (Change, error) {
+	f, err := fieldOf(key)
+	if err != nil {
+		return Change{}, err
+	}
+	var trial Settings
+	if r := (raw{kindText, text}); !f.set(&trial, r) {
+		return Change{}, &BadValueError{bad(f, r, Source{})}
+	}
+	return Change{Key: key, Value: f.get(&trial)}, nil
+}
+
+// Configure changes the user's own file, which it makes, readable for nobody
+// else, if there is none, and answers the settings then in force: a layer above
+// the user's may override them (Overrides). It is all or nothing: a bad value,
+// a *BadValueError, or an unknown key changes nothing.
+func Configure(from Sources, changes ...Change) (Settings, error) {
+	path := UserFile(from)
+	if path == "" {
+		return Settings{}, errors.New("there is no home folder for settings")
+	}
+	written := make([]Change, 0, len(changes))
+	for _, c := range changes {
+		w, err := c.check(path)
+		if err != nil {
+			return Settings{}, err
+		}
+		written = append(written, w)
+	}
+	if _, err := edit(path, modes{file: 0o600, dir: 0o700}, written); err != nil {
+		return Settings{}, err
+	}
+	return Load(from), nil
+}
+
+// check is the change as Apply takes it, if the key can have the value.
+func (c Change) check(path string) (Change, error) {
+	f, err := fieldOf(c.Key)
+	if err != nil || c.Value == nil {
+		return Change{Key: c.Key}, err
+	}
+	r, ok := rawOf(c.Value)
+	if !ok {
+		r = raw{kindOther, fmt.Sprint(printable(c.Value))}
+	}
+	var trial Settings
+	if !ok || !f.set(&trial, r) {
+		return Change{}, &BadValueError{bad(f, r, Source{User, path})}
+	}
+	return Change{Key: c.Key, Value: r.json()}, nil
+}
+
+// printable is a value that no setting has, as a Problem shows it.
+func printable(v any) any {
+	if text, ok := v.(json.RawMessage); ok {
+		return string(text)
+	}
+	return v
+}
+
+func fieldOf(key string) (*field, error) {
+	all := fields()
+	i := slices.IndexFunc(all, func(f field) bool { return f.key == key })
+	if i < 0 {
+		return nil, fmt.Errorf("%q: %w", key, ErrUnknownKey)
+	}
+	return &all[i], nil
+}
+
+// Override is a key whose value a layer above the user's decides.
+type Override struct {
+	Key    string
+	Source Source
+}
+
+// Overrides are those of keys that the user's own file has no say in here,
+// because a higher layer sets them, if only to a value that is refused.
+func (s *Settings) Overrides(keys ...string) []Override {
+	var list []Override
+	for _, key := range keys {
+		from := s.sources[key]
+		if refused, ok := s.refused[key]; ok {
+			from = refused
+		}
+		if from.Layer > User {
+			list = append(list, Override{Key: key, Source: from})
+		}
+	}
+	return list
+}
+
+// Preset are the changes that make clearing and starting fully automatic
+// ("auto"), ask before a clear ("prompt"), or leave all to the user ("manual").
+func Preset(name string) ([]Change, bool) {
+	set := func(onClear, onStart Choice, verify bool) []Change {
+		return []Change{
+			{Key: KeyOnClear, Value: onClear},
+			{Key: KeyOnStart, Value: onStart},
+			{Key: KeyThreshold, Value: recallDefaults().Threshold},
+			{Key: KeyVerify, Value: verify},
+		}
+	}
+	switch name {
+	case "auto":
+		return set(Always, Always, false), true
+	case "prompt":
+		return set(Prompt, Always, true), true
+	case "manual":
+		return set(Never, Never, false), true
+	}
+	return nil, false
+}
+
+// Presets are the names that Preset knows.
+func Presets() []string { return []string{"auto", "prompt", "manual"} }
+
+// attempts bounds how often an edit begins anew because somebody else wrote the
+// file meanwhile.
+const attempts = 20
+
+// unchangedSince says whether path still has the bytes that were read.
+func unchangedSince(path string, old []byte) bool {
+	now, err := readFile(path)
+	if err != nil {
+		return old == nil
+	}
+	return old != nil && bytes.Equal(now, old)
+}

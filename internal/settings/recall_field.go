@@ -1,0 +1,204 @@
+package settings
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// The keys of context checkpoints that other packages name.
+const (
+	KeyOnClear   = "recall.auto_checkpoint_on_clear"
+	KeyOnStart   = "recall.auto_resume_on_start"
+	KeyThreshold = "recall.checkpoint_threshold_percent"
+	KeyVerify    = "recall.verify_before_clear"
+	KeyModelPass = "recall.model_pass"
+)
+
+// The blocks of contextd's file.
+const (
+	hooksBlock      = "hooks."
+	checkpointBlock = "checkpoint."
+)
+
+const recallGroup = "recall."
+
+// recallFields are the keys below "recall". Those that contextd has go by
+// their names in its file and by its variables, too; of several variables the
+// last wins, and Variable before all.
+func recallFields() []field {
+	return []field{
+		choice(KeyOnClear, func(s *Settings) *Choice { return &s.Recall.OnClear }).
+			also(hooksBlock, "CONTEXTD_AUTO_CHECKPOINT_ON_CLEAR", "ENTIRE_AUTO_CHECKPOINT_ON_CLEAR"),
+		choice(KeyOnStart, func(s *Settings) *Choice { return &s.Recall.OnStart }).
+			also(hooksBlock, "CONTEXTD_AUTO_RESUME", "CONTEXTD_AUTO_RESUME_ON_START", "ENTIRE_AUTO_RESUME", "ENTIRE_AUTO_RESUME_ON_START"),
+		number(KeyThreshold, span{70, 95}, func(s *Settings) *int { return &s.Recall.Threshold }).
+			also(hooksBlock, "CONTEXTD_CHECKPOINT_THRESHOLD", "ENTIRE_CHECKPOINT_THRESHOLD"),
+		tokens("recall.checkpoint_threshold_tokens", func(s *Settings) *int64 { return &s.Recall.ThresholdTokens }),
+		boolean(KeyVerify, func(s *Settings) *bool { return &s.Recall.VerifyBeforeClear }).
+			also(hooksBlock, "CONTEXTD_VERIFY_BEFORE_CLEAR", "ENTIRE_VERIFY_BEFORE_CLEAR"),
+		boolean("recall.auto_summary_enabled", func(s *Settings) *bool { return &s.Recall.Auto }).also(checkpointBlock),
+		number("recall.max_auto_summaries", span{1, 1000}, func(s *Settings) *int { return &s.Recall.MaxAuto }).also(checkpointBlock),
+		number("recall.cleanup_after_days", span{1, 3650}, func(s *Settings) *int { return &s.Recall.CleanupAfterDays }).also(checkpointBlock),
+		field{
+			key: "recall.mode", allowed: `"stateful" or "summary"`,
+			set: func(s *Settings, r raw) bool { return choose(&s.Recall.Mode, r, Stateful, SummaryOnly) },
+			get: func(s *Settings) any { return s.Recall.Mode },
+		}.also(checkpointBlock, "CONTEXTD_CHECKPOINT_MODE", "ENTIRE_CHECKPOINT_MODE"),
+		boolean("recall.capture_files", func(s *Settings) *bool { return &s.Recall.CaptureFiles }).also(checkpointBlock),
+		boolean("recall.capture_analysis", func(s *Settings) *bool { return &s.Recall.CaptureAnalysis }).also(checkpointBlock),
+		amount("recall.max_checkpoint_size", func(s *Settings) *int64 { return &s.Recall.MaxCheckpoint }).
+			also(checkpointBlock, "CONTEXTD_CHECKPOINT_MAX_SIZE", "ENTIRE_CHECKPOINT_MAX_SIZE"),
+		amount("recall.max_file_size", func(s *Settings) *int64 { return &s.Recall.MaxFile }).also(checkpointBlock),
+		patterns("recall.exclude_patterns", func(s *Settings) *[]string { return &s.Recall.Exclude }).also(checkpointBlock),
+		ownBoolean(KeyModelPass, func(s *Settings) *bool { return &s.Recall.ModelPass }),
+	}
+}
+
+// also says in which block of contextd's file the key is, and which other
+// variables set it.
+func (f field) also(block string, variables ...string) field {
+	f.block, f.variables = block, variables
+	return f
+}
+
+// contextd is the key in contextd's file, empty if it has none.
+func (f *field) contextd() string {
+	if f.block == "" {
+		return ""
+	}
+	return f.block + strings.TrimPrefix(f.key, recallGroup)
+}
+
+// span is what a number may be, the ends included.
+type span struct{ least, most int64 }
+
+func (s span) String() string {
+	return strconv.FormatInt(s.least, 10) + " to " + strconv.FormatInt(s.most, 10)
+}
+
+func choice(key string, at func(*Settings) *Choice) field {
+	return field{
+		key: key, allowed: `true, false or "prompt"`,
+		set: func(s *Settings, r raw) bool { return setChoice(at(s), r) },
+		get: func(s *Settings) any { return at(s).Value() },
+	}
+}
+
+func number(key string, in span, at func(*Settings) *int) field {
+	return field{
+		key: key, allowed: "a whole number from " + in.String(),
+		set: func(s *Settings, r raw) bool {
+			n, ok := r.number()
+			if !ok || n < in.least || n > in.most {
+				return false
+			}
+			*at(s) = int(n)
+			return true
+		},
+		get: func(s *Settings) any { return *at(s) },
+	}
+}
+
+// tokens is a number of them, 0 for none.
+func tokens(key string, at func(*Settings) *int64) field {
+	in := span{1000, 10_000_000}
+	return field{
+		key: key, allowed: "0 for none, or a whole number from " + in.String(),
+		set: func(s *Settings, r raw) bool {
+			n, ok := r.number()
+			if !ok || (n != 0 && n < in.least) || n > in.most {
+				return false
+			}
+			*at(s) = n
+			return true
+		},
+		get: func(s *Settings) any { return *at(s) },
+	}
+}
+
+// amount is a number of bytes, as a number or as a size.
+func amount(key string, at func(*Settings) *int64) field {
+	in := span{1 << 10, 1 << 30}
+	return field{
+		key: key, allowed: "bytes from " + in.String() + `, or a size like "10MiB"`,
+		set: func(s *Settings, r raw) bool {
+			n, ok := r.number()
+			if !ok && r.kind <= kindString {
+				var err error
+				n, err = ParseSize(r.text)
+				ok = err == nil
+			}
+			if !ok || n < in.least || n > in.most {
+				return false
+			}
+			*at(s) = n
+			return true
+		},
+		get: func(s *Settings) any { return FormatSize(*at(s)) },
+	}
+}
+
+func setChoice(to *Choice, r raw) bool {
+	if r.kind <= kindString && r.text == string(Prompt) {
+		*to = Prompt
+		return true
+	}
+	var yes bool
+	if !setBool(&yes, r) {
+		return false
+	}
+	*to = Never
+	if yes {
+		*to = Always
+	}
+	return true
+}
+
+// number is a whole number from a variable or from JSON.
+func (r raw) number() (int64, bool) {
+	if r.kind != kindOther && r.kind != kindText {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(r.text, 10, 64)
+	return n, err == nil
+}
+
+// rawOf is a value of a key as raw: what a field's get answers, or what a
+// Change holds.
+func rawOf(value any) (raw, bool) {
+	switch v := value.(type) {
+	case bool:
+		return raw{kindBool, strconv.FormatBool(v)}, true
+	case string:
+		return raw{kindString, v}, true
+	case Choice:
+		return rawOf(v.Value())
+	case json.RawMessage:
+		return rawJSON(v)
+	case int, int64, []string:
+		text, err := json.Marshal(v)
+		return raw{kindOther, string(text)}, err == nil
+	}
+	return raw{}, false
+}
+
+func rawJSON(text []byte) (raw, bool) {
+	v, err := parseValue(text)
+	if err != nil {
+		return raw{}, false
+	}
+	return toRaw(v.Value), true
+}
+
+// json is the value as it stands in a file.
+func (r raw) json() json.RawMessage {
+	if r.kind == kindString {
+		text, err := json.Marshal(r.text)
+		if err != nil {
+			return nil
+		}
+		return text
+	}
+	return json.RawMessage(r.text)
+}

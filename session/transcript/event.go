@@ -1,0 +1,285 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Event is what one line says of a session's work. Its Values are parts of the
+// line, and valid as long as that is.
+type Event struct {
+	Kind EventKind
+	// PromptID is the prompt's to which the line belongs, Cwd the session's
+	// directory; both may be empty.
+	PromptID, Cwd string
+
+	// Prompt is what a person asked, Command the skill that they named with it,
+	// Plan the accepted plan that the line begins with, in a line of [UserEvent].
+	Prompt, Command, Plan string
+	// Interrupted says that a person stopped the agent, Compaction that
+	// Said is the agent's summary of what it compacted.
+	Interrupted, Compaction bool
+	// Results are those of tools.
+	Results []ToolResult
+
+	// Model, MessageID and Context are an answer's, Context the tokens that the
+	// model read for it. Failed says that there was none: Said tells why.
+	Model, MessageID string
+	Context          int64
+	Failed           bool
+	// Uses are the tools that it called.
+	Uses []ToolUse
+
+	text []byte  // raw between its quotes
+	tail scanner // at the value of toolUseResult, if it has one
+}
+
+// EventKind is whose an [Event] is.
+type EventKind int
+
+// The kinds.
+const (
+	UserEvent EventKind = iota + 1
+	AgentEvent
+	// CompactEvent is where the context was compacted.
+	CompactEvent
+	// TitleEvent is a session's title; it has no more than a text.
+	TitleEvent
+)
+
+// ToolUse is a tool's call.
+type ToolUse struct {
+	ID, Tool string
+	Input    Value
+}
+
+// ToolResult is what a tool answered.
+type ToolResult struct {
+	Of      string
+	Failed  bool
+	Content Value
+}
+
+// Events reads lines one after another; it keeps only its buffers between them.
+type Events struct {
+	message message
+	event   Event
+}
+
+// Line is what a line says; false if that is nothing: a subagent's line, the
+// agent's book-keeping, or no JSON object. It is valid up to the next call.
+func (r *Events) Line(line []byte) (*Event, bool) {
+	e := &r.event
+	*e = Event{Uses: e.Uses[:0], Results: e.Results[:0]}
+	if kind := sniff(line); kind != nil && !isChain(kind) {
+		return e, e.title(kind, line)
+	}
+	s := scanner{b: line}
+	if s.peek() != '{' {
+		return e, false
+	}
+	s.i++
+	h := eventHead{message: &r.message}
+	r.message.blocks = r.message.blocks[:0]
+	for key, ok := s.key(); ok && !h.nothing; key, ok = s.key() {
+		if string(key) == "toolUseResult" && h.hasResult() {
+			break // what is behind is asked for seldom, and long
+		}
+		h.field(&s, key)
+	}
+	if s.bad || h.nothing {
+		return e, false
+	}
+	e.PromptID, e.Cwd, e.tail = text(h.promptID), text(h.cwd), s
+	switch string(h.kind) {
+	case "user", "human":
+		return e, e.user(&h)
+	case "assistant":
+		return e, e.agent(&h)
+	case "system":
+		e.Kind = CompactEvent
+		return e, string(h.subtype) == "compact_boundary"
+	}
+	return e, false
+}
+
+// Said is what the agent wrote, or the title, or a compaction's summary.
+func (e *Event) Said() string { return Unquoted(e.text) }
+
+// Raw is Said, but as it stands in the line: to look for words in, or to be
+// kept until it is known that it is wanted.
+func (e *Event) Raw() []byte { return e.text }
+
+// Unquoted is the text of what stands between the quotes of a string, valid
+// UTF-8.
+func Unquoted(raw []byte) string { return strings.ToValidUTF8(text(raw), "\uFFFD") }
+
+// Detail is what the agent keeps of a tool's result for itself, nil if there is
+// nothing.
+func (e *Event) Detail() Value {
+	s := e.tail
+	if s.i == 0 || s.i >= len(s.b) || s.b[s.i-1] != ':' {
+		return nil
+	}
+	return s.raw()
+}
+
+// title takes in a line that names the session.
+func (e *Event) title(kind, line []byte) bool {
+	if k := string(kind); k != "ai-title" && k != "custom-title" {
+		return false
+	}
+	e.Kind = TitleEvent
+	for key, value := range Value(line).Members() {
+		switch key {
+		case "aiTitle", "customTitle", "title":
+			s := scanner{b: value}
+			e.text = s.str()
+		}
+	}
+	return len(e.text) > 0
+}
+
+// eventHead is what is read of a line before it is known what it is.
+type eventHead struct {
+	kind, subtype, promptID, cwd, plan []byte
+	source                             source
+	silent, compaction, failed         bool
+	message                            *message
+	// nothing says that the line says nothing, whatever else it holds.
+	nothing bool
+}
+
+func (h *eventHead) hasResult() bool {
+	b := h.message.blocks
+	return len(b) > 0 && string(b[0].kind) == "tool_result"
+}
+
+// field takes in one key of the line.
+func (h *eventHead) field(s *scanner, key []byte) {
+	switch string(key) {
+	case "type":
+		h.kind = s.str()
+	case "subtype":
+		h.subtype = s.str()
+	case "attachment", "data":
+		h.nothing = true
+	case "isSidechain":
+		h.nothing = s.truth() || h.nothing
+	case "promptId":
+		h.promptID = s.str()
+	case "cwd":
+		h.cwd = s.str()
+	case "planContent":
+		h.plan = s.str()
+	case "message":
+		h.message.read(s)
+	case "isMeta", "isVisibleInTranscriptOnly":
+		h.silent = s.truth() || h.silent
+	case "isCompactSummary":
+		h.compaction = s.truth()
+	case "isApiErrorMessage":
+		h.failed = s.truth()
+	case "promptSource", "origin":
+		h.writer(s, key)
+	default:
+		s.skip()
+	}
+}
+
+// writer takes in who wrote the line.
+func (h *eventHead) writer(s *scanner, key []byte) {
+	e := entry{source: h.source}
+	e.field(s, key)
+	h.source = e.source
+}
+
+// user takes in a person's line, or one that stands as theirs.
+func (e *Event) user(h *eventHead) bool {
+	e.Kind = UserEvent
+	for i := range h.message.blocks {
+		b := &h.message.blocks[i]
+		if string(b.kind) == "tool_result" {
+			e.Results = append(e.Results, ToolResult{Of: text(b.of), Failed: b.failed, Content: b.result})
+		}
+	}
+	first := h.message.said()
+	switch {
+	case len(e.Results) > 0:
+	case h.compaction:
+		e.Compaction, e.text = true, first
+	case h.silent:
+		return false
+	case bytes.HasPrefix(first, []byte("[Request interrupted")):
+		e.Interrupted = true
+	default:
+		e.asked(h, first)
+	}
+	return true
+}
+
+// asked takes in a line in which somebody may have asked for something.
+func (e *Event) asked(h *eventHead, first []byte) {
+	const notice = "Implement the following plan:"
+	plain := strings.TrimSpace(strings.ToValidUTF8(text(first), "\uFFFD"))
+	switch {
+	case len(h.plan) > 0:
+		e.Plan = strings.ToValidUTF8(text(h.plan), "\uFFFD")
+	case strings.HasPrefix(plain, notice):
+		e.Plan = strings.TrimSpace(plain[len(notice):])
+	case strings.HasPrefix(plain, "<command-message>"):
+		// A skill. The agent's own commands begin with their name, and say
+		// nothing of the work.
+		e.Command = strings.TrimPrefix(innerText(plain, "command-name"), "/")
+		e.Prompt = innerText(plain, "command-args")
+	case strings.HasPrefix(plain, "<command-name>"), strings.HasPrefix(plain, "<local-command-"):
+		e.PromptID = "" // that of a command
+	default:
+		e.Prompt = asked(h.message, h.source)
+	}
+}
+
+// said is the first text of the message, raw.
+func (m *message) said() []byte {
+	for i := range m.blocks {
+		if string(m.blocks[i].kind) == "text" {
+			return m.blocks[i].text
+		}
+	}
+	return nil
+}
+
+// innerText is what the first element of a tag holds, trimmed.
+func innerText(s, tag string) string {
+	_, rest, _ := strings.Cut(s, "<"+tag+">")
+	inner, _, ok := strings.Cut(rest, "</"+tag+">")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(inner)
+}
+
+// agent takes in a line of the agent.
+func (e *Event) agent(h *eventHead) bool {
+	e.Kind = AgentEvent
+	m := h.message
+	if e.Failed = h.failed; e.Failed {
+		e.text = m.said()
+		return true
+	}
+	if string(m.model) == synthetic {
+		return false
+	}
+	e.Model, e.MessageID = text(m.model), text(m.id)
+	e.Context = m.usage.Input + m.usage.CacheRead + m.usage.CacheCreation
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		switch {
+		case string(b.kind) == "text" && !blank(b.text):
+			e.text = b.text
+		case string(b.kind) == "tool_use":
+			e.Uses = append(e.Uses, ToolUse{ID: text(b.id), Tool: toolName(text(b.name)), Input: b.input})
+		}
+	}
+	return true
+}
