@@ -41,7 +41,7 @@ func TestFillOfALine(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.want.SessionID, c.want.At = "s", at
-			got, known := line.Fill(at.Add(time.Millisecond))
+			got, known := line.Fill(at.Add(time.Microsecond))
 			if known != c.known {
 				t.Errorf("known %v", known)
 			}
