@@ -25,7 +25,20 @@ func (s *Store) Side(id, kind string) Side {
 }
 
 // SideKinds are the kinds of side files that a session may have.
-func SideKinds() []string { return []string{"prompts", "usage", "segments", "untracked", "steps"} }
+func SideKinds() []string {
+	return []string{"prompts", "usage", "segments", "untracked", "steps", RecallKind, ContextKind, OpeningKind}
+}
+
+// The kinds that context checkpoints need. They are replaced as a whole, and can
+// all be lost.
+const (
+	// RecallKind is what is known of the session's context.
+	RecallKind = "recall"
+	// ContextKind is how full the context is, as the agent's status line was told.
+	ContextKind = "context"
+	// OpeningKind is what the session was told when it started.
+	OpeningKind = "opening"
+)
 
 // Read answers the first valid bytes; an error if the file is shorter.
 func (f Side) Read(valid int64) ([]byte, error) {

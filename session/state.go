@@ -72,6 +72,8 @@ type Recorder struct {
 	CountedBefore Tokens `json:"counted_before,omitzero"`
 	// CountedIn is the checkpoint that was counted last.
 	CountedIn string `json:"counted_in,omitempty"`
+	// Linked are the checkpoints of the session's last commits, the last one last.
+	Linked []string `json:"linked,omitempty"`
 	// Applied is the nonce of the last commit decision carried out.
 	Applied string `json:"applied,omitempty"`
 	// Prompts, Usage and Steps are the valid lengths of the side files, in bytes.

@@ -32,6 +32,11 @@ type Input struct {
 	Task TaskEvent
 	// Agent is the process of the agent.
 	Agent session.Process
+	// Source is why a session starts, Reason why it ends, PromptID what names the
+	// prompt that an event belongs to; each empty if not told.
+	Source, Reason, PromptID string
+	// Compaction is the agent's own summary of what it compacted.
+	Compaction string
 }
 
 // Greeting is what a session that starts is told.

@@ -1,10 +1,15 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
 )
 
 // Saving is a wish for a context checkpoint.
@@ -19,13 +24,59 @@ type Saving struct {
 	Mode recall.Mode
 }
 
-// SaveContext saves a context checkpoint, and answers it without contents.
+// SaveContext saves a context checkpoint, and answers it without contents. It
+// wraps session.ErrNotFound where no session is known.
 func (r *Recorder) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint, error) {
-	panic("unfinished")
+	var c recall.Checkpoint
+	id := cmp.Or(want.SessionID, r.lastAtWork(ctx))
+	if id == "" {
+		return c, fmt.Errorf("no session was at work in this worktree: %w", session.ErrNotFound)
+	}
+	want.Cause = cmp.Or(want.Cause, recall.Requested)
+	err := r.recollect(ctx, id, allEffort(), func(ctx context.Context, w *recollection) (err error) {
+		c, err = w.save(ctx, want, recall.Kept, "")
+		return err
+	})
+	return c, err
+}
+
+// lastAtWork is the session that was at work in this worktree last, one whose
+// turn runs first; empty if there is none.
+func (r *Recorder) lastAtWork(ctx context.Context) string {
+	var last *session.State
+	at := func(s *session.State) time.Time {
+		if s.LastInteraction != nil {
+			return *s.LastInteraction
+		}
+		return s.StartedAt
+	}
+	for _, s := range r.ofHere(ctx, r.Sessions.All) {
+		switch {
+		case last == nil, s.Phase == session.Active && last.Phase != session.Active:
+			last = s
+		case last.Phase == session.Active && s.Phase != session.Active:
+		case at(s).After(at(last)):
+			last = s
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.ID
 }
 
 // Contexts is where the context checkpoints are.
-func (r *Recorder) Contexts() recall.Store { panic("unfinished") }
+func (r *Recorder) Contexts() recall.Store {
+	return recall.Store{
+		Repo: r.Repo, By: r.identity, Now: r.Env.Now, Random: r.Env.Random,
+		Catalog: func(ctx context.Context) (*catalog.Catalog, error) {
+			if r.Env.Registry == nil {
+				return nil, catalog.ErrNotFound
+			}
+			return catalog.Open(ctx, r.Env.Registry.CatalogPath())
+		},
+	}
+}
 
 // Recalled is a checkpoint with the brief that it makes now.
 type Recalled struct {
@@ -33,57 +84,36 @@ type Recalled struct {
 	Brief      recall.Brief
 }
 
-// Recall makes the brief of the checkpoint id; of the one that a session which
-// starts here now would get if id is empty. It wraps recall.ErrNotFound.
+// Recall makes the brief of the checkpoint id, which may be the beginning of its
+// id. If id is empty, it is the brief that a session which starts here now would
+// get, of the kind that it would get, without parts where the settings want
+// nothing told. It wraps recall.ErrNotFound.
 func (r *Recorder) Recall(ctx context.Context, id string, kind recall.Kind) (Recalled, error) {
-	panic("unfinished")
-}
-
-// Clearing is a session whose context is about to be cleared, or one that
-// begins with a cleared context.
-type Clearing struct {
-	SessionID, PromptID string
-	// Transcript is the path of the transcript, empty if unknown.
-	Transcript string
-}
-
-// Unsaved is what a clear would lose, if nobody kept it.
-type Unsaved struct {
-	// ID is the checkpoint that was saved, for the case that nobody answers;
-	// empty if nothing is to be saved.
-	ID string
-	// Ask says that the person is to be asked.
-	Ask bool
-	// Files and Added count what changed since the last kept checkpoint, which
-	// is as old as Last says; zero if there was none.
-	Files, Added int
-	Last         time.Time
-	Summary      string
-}
-
-// BeforeClear saves what a clear would lose, and says whether to ask. It and
-// the hook at the session's end may run in any order, at once, and twice.
-func (r *Recorder) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error) {
-	panic("unfinished")
-}
-
-// ClearAnswer is what a person said before a clear.
-type ClearAnswer int
-
-// The answers.
-const (
-	NoAnswer ClearAnswer = iota // also: cancelled
-	KeepIt
-	DiscardIt
-)
-
-// AnswerClear carries out the answer.
-func (r *Recorder) AnswerClear(ctx context.Context, c Clearing, answer ClearAnswer) error {
-	panic("unfinished")
-}
-
-// AfterClear says whether the person is to be asked if a session that begins
-// after a clear goes on from a checkpoint, and from which.
-func (r *Recorder) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
-	panic("unfinished")
+	if id != "" {
+		whole, err := r.Contexts().Find(ctx, id)
+		if err != nil {
+			return Recalled{}, err
+		}
+		return r.brief(ctx, whole, kind)
+	}
+	id, usual, err := r.newest(ctx, Input{})
+	if err != nil {
+		return Recalled{}, err
+	}
+	if id == "" {
+		return Recalled{}, fmt.Errorf("no context checkpoint of this worktree: %w", recall.ErrNotFound)
+	}
+	if kind == recall.Full {
+		kind = usual
+	}
+	switch r.Options.Recall.OnStart {
+	case settings.Prompt:
+		kind = recall.Notice
+	case settings.Never:
+		told, err := r.brief(ctx, id, recall.Notice)
+		told.Brief = recall.Brief{Message: told.Brief.Message}
+		return told, err
+	case settings.Always:
+	}
+	return r.brief(ctx, id, kind)
 }

@@ -30,6 +30,7 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 		}
 		counted := counts(s, d)
 		s.CheckpointCount, s.TranscriptStart, s.LastCheckpointID = 0, rec.Cursor.Lines, string(d.ID)
+		rec.Linked = lately(rec.Linked, string(d.ID))
 		if len(c.rest.paths) > 0 {
 			s.CheckpointCount = 1 // of the carry-forward
 			for _, p := range c.rest.paths {

@@ -34,6 +34,11 @@ type Payload struct {
 	Prompt     string            `json:"prompt"`
 	Summary    string            `json:"last_assistant_message"`
 	Background []json.RawMessage `json:"background_tasks"`
+	// Source is why a session starts, Reason why it ends.
+	Source string `json:"source"`
+	Reason string `json:"reason"`
+	// Compaction is the summary of what was compacted.
+	Compaction string `json:"compact_summary"`
 
 	toolPayload
 }
@@ -72,49 +77,37 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 }
 
 // Handle carries out the event that the hook verb stands for, and answers what
-// to print for the agent, if anything.
-func Handle(ctx context.Context, r *strategy.Recorder, verb string, in strategy.Input) ([]byte, error) {
+// the agent is told. What it answers counts also if there is an error.
+func Handle(ctx context.Context, r *strategy.Recorder, verb string, in strategy.Input) (Answer, error) {
 	switch verb {
 	case "session-start":
 		greeting, err := r.SessionStart(ctx, in)
 		if err != nil {
-			return nil, err
+			return Answer{}, err
 		}
-		return encodeGreeting(greeting)
+		return started(ctx, r, in, greeting)
+	case "session-brief":
+		return briefed(ctx, r, in)
 	case "user-prompt-submit":
-		return nil, r.Prompt(ctx, in)
+		return Answer{}, r.Prompt(ctx, in)
 	case "stop", "stop-failure":
-		return nil, r.Stop(ctx, in)
+		return stopped(ctx, r, in)
 	case "session-end":
-		return nil, r.SessionEnd(ctx, in)
+		err := r.SessionEnd(ctx, in)
+		return Answer{}, errors.Join(err, guarded(func() error { return r.RecallEnd(ctx, in) }))
+	case "pre-compact":
+		return Answer{}, r.RecallCompact(ctx, in)
+	case "post-compact":
+		return Answer{}, r.RecallCompacted(ctx, in)
 	case "pre-task":
-		return taskStarted(in), r.TaskStart(ctx, in)
+		return Answer{raw: taskStarted(in)}, r.TaskStart(ctx, in)
 	case "post-task":
-		return taskEnded(in), r.TaskEnd(ctx, in)
+		return Answer{raw: taskEnded(in)}, r.TaskEnd(ctx, in)
 	case "subagent-stop":
-		return nil, r.TaskEnd(ctx, in)
+		return Answer{}, r.TaskEnd(ctx, in)
 	case "post-todo":
-		return nil, r.TaskProgress(ctx, in)
+		return Answer{}, r.TaskProgress(ctx, in)
 	default:
-		return nil, fmt.Errorf("%w: %.40q", ErrVerb, verb)
+		return Answer{}, fmt.Errorf("%w: %.40q", ErrVerb, verb)
 	}
-}
-
-// encodeGreeting is the message that Claude Code shows when a session starts.
-func encodeGreeting(g strategy.Greeting) ([]byte, error) {
-	text := "\n\nPowered by Entire:\n  This conversation will be linked to your next commit."
-	if g.Others > 0 {
-		text += fmt.Sprintf("\n  %d other active conversation(s) in this workspace will also be included."+
-			"\n  Use 'entire status' for more information.", g.Others)
-	}
-	return Notice(text)
-}
-
-// Notice is an answer whose text Claude Code shows to the person.
-func Notice(text string) ([]byte, error) {
-	data, err := json.Marshal(map[string]string{"systemMessage": text})
-	if err != nil {
-		return nil, fmt.Errorf("encode reply: %w", err)
-	}
-	return append(data, '\n'), nil
 }

@@ -30,11 +30,12 @@ const (
 	// childTimeout bounds a detached child, childLock its wait for the lock.
 	childTimeout = 5 * time.Minute
 	childLock    = 30 * time.Second
-	// What a detached child does: the rest of a session's work, snapshots, or
-	// the summary of a checkpoint.
+	// What a detached child does: the rest of a session's work, snapshots, the
+	// summary of a checkpoint, or the rest of a session's context.
 	childComplete  = "complete"
 	childSnapshot  = "snapshot"
 	childSummarize = "summarize"
+	childRecall    = "recall"
 )
 
 // newHooksCmd is what installed hooks call. It takes any arguments, as a hook
@@ -84,7 +85,7 @@ func runHook(ctx context.Context, a *app, args []string) {
 		h.kind, h.name, h.args = "git", args[1], args[2:]
 	case len(args) >= 2 && args[0] == claudeName:
 		h.kind, h.name, h.args = "agent", args[1], args[2:]
-	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize}, args[0]):
+	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall}, args[0]):
 		h.kind, h.name, h.args = "child", args[0], args[1:]
 	default:
 		return
@@ -221,6 +222,9 @@ func (h *hook) work(ctx context.Context) error {
 	}
 	if len(h.args) > 0 {
 		h.session = h.args[0]
+	}
+	if h.name == childRecall {
+		return h.recorder(childLock).FinishRecall(ctx, h.session)
 	}
 	return h.recorder(childLock).Complete(ctx, h.session)
 }

@@ -42,24 +42,34 @@ func (h *hook) agent(ctx context.Context) error {
 	if err := h.app.checkTranscript(h.repo, payload.SessionID, payload.Transcript); err != nil {
 		return err
 	}
+	if h.twice() {
+		return nil
+	}
 	if h.name == "session-start" || h.name == "user-prompt-submit" {
 		h.mark(ctx)
 	}
 	if h.name == "session-start" {
 		h.mend(ctx)
 	}
-	reply, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, strategy.Input{
+	answer, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, strategy.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: h.agentProcess(),
+		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
 		Task: payload.Task(h.name),
 	})
-	if len(reply) > 0 {
-		h.app.Streams.Printf("%s", reply)
+	if err == nil || errors.Is(err, claude.ErrContext) {
+		err = errors.Join(err, h.commitTurn(whole, &answer))
 	}
-	if err == nil {
-		err = h.commitTurn(whole)
+	return errors.Join(err, h.reply(answer), h.finish(ctx))
+}
+
+// reply prints what the agent is told: one answer, as it reads no more.
+func (h *hook) reply(answer claude.Answer) error {
+	data, err := answer.Encode()
+	if len(data) > 0 {
+		h.app.Streams.Printf("%s", data)
 	}
-	return errors.Join(err, h.finish(ctx))
+	return err
 }
 
 // sessionRepo finds the repository of an agent's event: the one that holds the
@@ -134,6 +144,20 @@ func (h *hook) mend(ctx context.Context) {
 			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", path, "error", err.Error())
 		}
 	}
+}
+
+// twice says whether this is the plugin's hook where the settings have the same:
+// only the latter acts.
+func (h *hook) twice() bool {
+	if h.app.Getenv("CLAUDE_PLUGIN_ROOT") == "" {
+		return false
+	}
+	for _, path := range claudeFiles(h.repo.Root) {
+		if n, _, err := claudeSettings(h.repo, path).Check(); err == nil && n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // agentProcess is the process of the agent, if it says which one that is.

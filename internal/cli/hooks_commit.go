@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
 )
@@ -10,17 +9,15 @@ import (
 // commitTurn makes the commit of a turn that has just ended, where the strategy
 // asks for one. It may take as long as the user's hooks and signing do, and has
 // a deadline of its own. What the person has to know of it is said.
-func (h *hook) commitTurn(ctx context.Context) error {
+func (h *hook) commitTurn(ctx context.Context, answer *claude.Answer) error {
 	if h.name != "stop" && h.name != "stop-failure" {
 		return nil
 	}
 	own := h.repo.Processes()
 	notice, err := h.rec.CommitTurn(ctx, h.session)
 	h.commit = h.repo.Processes() - own
-	if notice == "" {
-		return err
+	if notice != "" {
+		answer.Say("Entire: " + notice)
 	}
-	reply, failed := claude.Notice("Entire: " + notice)
-	h.app.Streams.Printf("%s", reply)
-	return errors.Join(err, failed)
+	return err
 }

@@ -55,7 +55,7 @@ func (a *app) mcpServer() *mcpserver.Server {
 		tokens = 0
 	}
 	return &mcpserver.Server{
-		Open: a.openProject, Configure: a.configureByTool,
+		Open: a.openProject, Configure: a.mcpConfigure,
 		Dir: dir, Session: a.Getenv("CLAUDE_CODE_SESSION_ID"), Parent: os.Getppid,
 		Tokens: tokens, Version: a.Version, Now: a.Now,
 	}
@@ -100,9 +100,9 @@ func (a *app) checkTranscript(repo *git.Repo, sessionID, path string) error {
 	return transcript.CheckPath(path, transcript.SessionDir(a.Getenv, a.Home, repo.Root))
 }
 
-// configureByTool changes the user's settings, if there is something to change,
+// mcpConfigure changes the user's settings, if there is something to change,
 // and answers those in force in dir, which need not be in a repository.
-func (a *app) configureByTool(dir string, changes []settings.Change) (settings.Settings, error) {
+func (a *app) mcpConfigure(dir string, changes []settings.Change) (settings.Settings, error) {
 	repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
 	if err != nil {
 		repo = nil

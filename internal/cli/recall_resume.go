@@ -65,14 +65,11 @@ func (r *recalling) brief(ctx context.Context, id string, kind recall.Kind) erro
 	if err != nil {
 		return recallError(err, id)
 	}
-	if id == "" && r.is.Recall.OnStart == settings.Never {
-		r.Streams.Notef("Nothing is injected by itself: auto_resume_on_start is false.")
-	}
 	if r.opts.json {
 		return r.Streams.JSON(newBriefJSON(got))
 	}
 	if len(got.Brief.Parts) == 0 {
-		r.Streams.Notef("Checkpoint %s: nothing to say.", got.Checkpoint.ID)
+		r.nothingToSay(id, got.Checkpoint.ID)
 		return nil
 	}
 	r.Streams.Notef("%s", r.dimNote("checkpoint "+got.Checkpoint.ID+", "+ui.Plural(len(got.Brief.Parts), "part")+", "+grouped(int64(got.Brief.Tokens))+" tokens"))
@@ -94,6 +91,16 @@ func (r *recalling) noBrief() error {
 	r.Streams.Notef("Nothing would be injected: there is no context checkpoint here yet.")
 	r.Streams.Hint("`entire recall save` makes one; `entire recall list --all` shows those of other worktrees")
 	return nil
+}
+
+// nothingToSay says why the brief of a checkpoint is empty.
+func (r *recalling) nothingToSay(asked, id string) {
+	if asked == "" && r.is.Recall.OnStart == settings.Never {
+		r.Streams.Notef("Nothing would be injected: auto_resume_on_start is false.")
+		r.Streams.Hint("`entire recall resume " + id + "` prints the brief of the newest context checkpoint")
+		return
+	}
+	r.Streams.Notef("Checkpoint %s: nothing to say.", id)
 }
 
 // briefText is the parts as they are injected, a blank line between them.

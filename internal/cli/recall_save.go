@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
@@ -64,6 +65,9 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 		saved, err = r.rec.SaveContext(ctx, want)
 		return err
 	})
+	if errors.Is(err, session.ErrNotFound) {
+		return hinted(err, "a session is known here once it has run with recording on; `entire status` shows them")
+	}
 	if err != nil {
 		return err
 	}

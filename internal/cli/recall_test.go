@@ -303,7 +303,10 @@ func TestRecallBriefOfNothing(t *testing.T) {
 	if err := r.brief(t.Context(), "", recall.Full); err != nil || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out)
 	}
-	for _, want := range []string{"auto_resume_on_start is false", "3f9a1c-77b0e2: nothing to say"} {
+	if err := r.brief(t.Context(), "3f9a1c-77b0e2", recall.Drift); err != nil || out.Len() > 0 {
+		t.Errorf("%v, %q", err, out)
+	}
+	for _, want := range []string{"auto_resume_on_start is false", "recall resume 3f9a1c-77b0e2", "3f9a1c-77b0e2: nothing to say"} {
 		if !strings.Contains(errs.String(), want) {
 			t.Errorf("%q", errs)
 		}

@@ -70,6 +70,7 @@ type statusReport struct {
 	Failures   *failuresJSON   `json:"hook_failures,omitempty"`
 	Unfinished int             `json:"unfinished"`
 	Snapshots  *snapshotsJSON  `json:"snapshots,omitempty"`
+	Contexts   *contextJSON    `json:"context_checkpoints,omitempty"`
 	Next       *nextCommitJSON `json:"next_commit,omitempty"`
 	Sessions   []sessionJSON   `json:"sessions"`
 	Notes      []note          `json:"notes"`
@@ -129,7 +130,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	}
 	defer func() { _ = repo.Close() }()
 	s := a.settings(repo)
-	addNext := a.nextCommit(ctx, repo, s)
+	addNext, addContexts := a.nextCommit(ctx, repo, s), a.contextCheckpoints(ctx, repo, s)
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
 	r.State, r.Strategy = stateOf(&s), s.Strategy
 	files := newSettingsJSON(&s)
@@ -142,6 +143,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	if s.Configured {
 		a.addSnapshots(r, repo, s)
 	}
+	addContexts(r)
 	addNext(r)
 	return r, nil
 }
@@ -234,6 +236,7 @@ func (a *app) runStatus(opts statusOptions, r *statusReport) error {
 	printSessions(w, opts, r.Sessions, a.Now())
 	printNext(w, r.Next)
 	a.printSnapshots(w, r.Snapshots)
+	a.printContexts(w, r.Contexts)
 	for _, n := range r.Notes {
 		w.Printf("\n%s %s\n", w.Paint(ui.Yellow, "!"), n.Message)
 		if n.Hint != "" {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Sources is what an analysis is made from beside the digest.
+// Sources is what an analysis is made from beside the digest. Its texts come
+// redacted.
 type Sources struct {
 	// Root is the worktree's; paths below it are shown relative to it.
 	Root   string
@@ -23,6 +24,9 @@ type Sources struct {
 	Added, Removed int
 }
 
+// What stands before a person's own words.
+const userSaid = "user: "
+
 // The bounds of what an analysis shows.
 const (
 	maxTask     = 300
@@ -33,7 +37,7 @@ const (
 )
 
 // Analysis is what was going on. What is quoted in it stands behind what it is:
-// "user: ", "agent: ", "plan accepted: ", "open question: ", "last asked: ".
+// "user: ", "agent: ", "plan accepted: ", "plan: ", "open question: ", "last asked: ".
 func (d *Digest) Analysis(src Sources) Analysis {
 	return Analysis{
 		CurrentTask:  d.task(src),
@@ -74,8 +78,12 @@ func (d *Digest) task(src Sources) string {
 // when it said so.
 func (d *Digest) aim() (text string, at int) {
 	for _, t := range d.Tasks {
-		if t.State == "in_progress" {
-			return t.Text, d.TasksAt
+		switch {
+		case t.State != "in_progress":
+		case d.Plan.Accepted:
+			return t.Text + "; plan: " + d.Plan.Title, d.Plan.At
+		default:
+			return t.Text, 0
 		}
 	}
 	switch {
@@ -154,6 +162,9 @@ func announced(said string) []string {
 // announces says whether a line is the heading of what is still to be done.
 func announces(text string) bool {
 	const longest = 60
+	if n := strings.LastIndex(text, ". "); n >= 0 {
+		text = text[n+len(". "):]
+	}
 	if len(text) > longest {
 		return false
 	}
@@ -180,8 +191,15 @@ func lastQuestion(said string) string {
 	return oneLine(strings.Trim(last, "*_ "), maxItem)
 }
 
+// decisions are what people decided, and what the agent says that it did. The
+// last prompt is no decision, but the task.
 func (d *Digest) decisions() []string {
-	return append(slices.Clone(d.Answers), d.Chosen...)
+	all := slices.Clone(d.Answers)
+	if n := len(d.Asked); n > 0 {
+		last := userSaid + oneLine(d.Asked[n-1].Text, maxItem)
+		all = without(all, func(s string) bool { return s == last })
+	}
+	return append(all, d.Chosen...)
 }
 
 // blockers are what went wrong and wasn't seen to go right since.

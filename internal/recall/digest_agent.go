@@ -17,8 +17,10 @@ func (d *Digest) agent(e *transcript.Event, redact Texts) {
 	d.usage(e)
 	if len(e.Raw()) > 0 {
 		d.PlanOffered = false
-		d.said, d.SaidAt = e.Said(), d.Prompts
-		d.chose(e.Raw(), redact)
+		d.said, d.SaidAt = append(d.said[:0], e.Raw()...), d.Prompts
+		if mayDecide(e.Raw()) {
+			d.chose(e.Said(), redact)
+		}
 	}
 	for _, use := range e.Uses {
 		d.PlanOffered = false
@@ -130,7 +132,11 @@ func (d *Digest) command(call *Call, input transcript.Value, redact Texts) {
 // commandText is the first line of a command, as it may be kept.
 func (d *Digest) commandText(text string, redact Texts) string {
 	first, more, _ := strings.Cut(text, "\n")
-	if strings.TrimSpace(more) != "" {
+	if more = strings.TrimSpace(more); more != "" && strings.Contains(first, "git commit ") {
+		subject, _, _ := strings.Cut(more, "\n") // the message is a here-document, mostly
+		first += " " + strings.TrimSpace(subject)
+	}
+	if more != "" {
 		first = strings.TrimRight(first, " \\") + " " + ellipsis
 	}
 	if slices.ContainsFunc(d.Commands, func(c Command) bool { return c.Text == first }) {

@@ -84,7 +84,7 @@ func (d *Digest) denied(call Call, said string, redact Texts) bool {
 	}
 	if _, words, ok := strings.Cut(said, "the user said:"); ok && byUser {
 		if text := keptLine(words, maxItem, redact); enough(text) {
-			d.answer("user: " + text)
+			d.answer(userSaid + text)
 		}
 	}
 	if call.Tool == "ExitPlanMode" || call.Tool == "AskUserQuestion" || call.Text == "" {
@@ -194,13 +194,13 @@ func (d *Digest) edited(call Call, said string, redact Texts) {
 		d.trouble(Trouble{Kind: FailedEdit, Text: call.Text, Why: keptLine(first, longest, redact)})
 		return
 	}
-	d.Edited = latest(d.Edited, call.Text, editedBound())
+	if !ownFile(call.Text) {
+		d.Edited = latest(d.Edited, call.Text, editedBound())
+		d.Plan.Begun = d.Plan.Accepted
+	}
 	d.Troubles = without(d.Troubles, func(t Trouble) bool {
 		return t.Kind == FailedEdit && t.Text == call.Text || t.Kind == Denied && strings.HasSuffix(t.Text, " "+call.Text)
 	})
-	if !ownFile(call.Text) {
-		d.Plan.Begun = d.Plan.Title != "" && d.Plan.Accepted
-	}
 }
 
 func (d *Digest) read(path string) {

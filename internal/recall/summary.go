@@ -33,25 +33,12 @@ func (d *Digest) headline(src Sources) string {
 	case d.Plan.Title != "" && (d.Plan.Accepted || d.PlanOffered):
 		return cutWords(d.Plan.Title, longest)
 	case len(d.Asked) > 0:
-		return cutWords(firstSentence(d.Asked[len(d.Asked)-1].Text), longest)
+		return cutWords(d.Asked[len(d.Asked)-1].Text, longest)
 	}
-	if text := cutWords(firstSentence(d.task(src)), longest); text != "" {
+	if text := cutWords(d.task(src), longest); text != "" {
 		return text
 	}
 	return "a session in which nothing was asked"
-}
-
-// firstSentence is the beginning of a prompt that says what it is about, if that
-// is more than a word or two.
-func firstSentence(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	for sentence := range sentences(first) {
-		if enough(sentence) {
-			return strings.TrimRight(sentence, ".:")
-		}
-		break
-	}
-	return text
 }
 
 // cutWords is a text in one line of at most limit characters, cut at a word.
@@ -76,7 +63,11 @@ func (d *Digest) Description(src Sources) string {
 		parts = append(parts, "Asked: "+oneLine(d.Asked[n-1].Text, longest))
 	}
 	if d.Short != "" {
-		parts = append(parts, "Then: "+oneLine(d.Short, longest))
+		word := "Then: "
+		if len(parts) == 0 {
+			word = "Asked: "
+		}
+		parts = append(parts, word+oneLine(d.Short, longest))
 	}
 	said := d.Said
 	if src.Said != "" {

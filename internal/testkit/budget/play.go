@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +27,7 @@ type play struct {
 	last       string
 	resumes    bool // every turn begins with session-start and ends with session-end
 	grows      *row // measures how much .git grows at a stop
+	env        []string
 
 	// rows takes what is measured, by hook; bases is the rows that are compared
 	// with it.
@@ -73,8 +73,7 @@ func (p *play) agent(name, event string, more ...any) {
 	payload := append(testkit.Object{
 		"session_id", p.id, "transcript_path", p.transcript, "cwd", p.dir, "permission_mode", "default", "hook_event_name", event,
 	}, more...)
-	env := p.b.env.With("CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID="+p.id, "CLAUDE_PROJECT_DIR="+p.dir, "CLAUDE_PID="+strconv.Itoa(os.Getpid()))
-	p.hook(testkit.Call{Dir: p.dir, Env: env, Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", "claude-code", name}}, name)
+	p.hook(testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: payload.JSON(), Name: "entire", Args: []string{"hooks", "claude-code", name}}, name)
 }
 
 // gitHook runs a git hook as git would.

@@ -29,6 +29,7 @@ func scenarios() []scenario {
 		{"checkpoints", checkpointRows, checkpoints},
 		{"huge transcript", hugeRows, huge},
 		{"reading", readingRows, reading},
+		{"context checkpoints", contextRows, contextCheckpoints},
 	}
 }
 

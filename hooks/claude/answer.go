@@ -1,0 +1,132 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// Answer is what a hook tells Claude Code.
+type Answer struct {
+	// Event is the event's name, as an answer with a context has to have it.
+	Event string
+	// Message is shown to the person, Context given to the agent; empty for
+	// none.
+	Message, Context string
+
+	raw []byte // an answer that is text of its own
+}
+
+// Say adds lines for the person.
+func (a *Answer) Say(lines ...string) {
+	for _, line := range lines {
+		switch {
+		case line == "":
+		case a.Message == "":
+			a.Message = line
+		default:
+			a.Message += "\n" + line
+		}
+	}
+}
+
+// Encode is the answer as it is printed: one line of JSON, nothing at all where
+// there is nothing to tell.
+func (a Answer) Encode() ([]byte, error) {
+	type output struct {
+		Event   string `json:"hookEventName"`
+		Context string `json:"additionalContext"`
+	}
+	type reply struct {
+		Message string  `json:"systemMessage,omitempty"`
+		Output  *output `json:"hookSpecificOutput,omitempty"`
+	}
+	if a.raw != nil && a.Message == "" && a.Context == "" {
+		return a.raw, nil
+	}
+	r := reply{Message: a.Message}
+	if a.Context != "" {
+		r.Output = &output{a.Event, a.Context}
+	}
+	if r == (reply{}) {
+		return nil, nil
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode reply: %w", err)
+	}
+	return []byte(b.String()), nil
+}
+
+// ErrContext means that an event was carried out but for what it has to do with
+// context checkpoints.
+var ErrContext = errors.New("context checkpoint")
+
+// guarded runs what must not take with it what was done before: a panic becomes
+// an error.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrContext, err)
+		}
+	}()
+	return do()
+}
+
+// started is the answer to a session's start: a greeting, and what was before.
+func started(ctx context.Context, r *strategy.Recorder, in strategy.Input, g strategy.Greeting) (Answer, error) {
+	a := Answer{Event: "SessionStart", Message: greeting(g)}
+	err := guarded(func() error {
+		o, err := r.RecallStart(ctx, in)
+		a.Say(o.Messages...)
+		if len(o.Parts) > 0 {
+			a.Context = o.Parts[0]
+		}
+		return err
+	})
+	return a, err
+}
+
+// briefed is the second part of what a session that starts is told, for the
+// agent takes only so much from one hook.
+func briefed(ctx context.Context, r *strategy.Recorder, in strategy.Input) (Answer, error) {
+	o, err := r.Opening(ctx, in)
+	if err != nil || len(o.Parts) < 2 {
+		return Answer{}, err
+	}
+	return Answer{Event: "SessionStart", Context: o.Parts[1]}, nil
+}
+
+// stopped is the answer to the end of a turn.
+func stopped(ctx context.Context, r *strategy.Recorder, in strategy.Input) (a Answer, err error) {
+	if err := r.Stop(ctx, in); err != nil {
+		return a, err
+	}
+	err = guarded(func() error {
+		notice, err := r.RecallStop(ctx, in)
+		if notice != "" {
+			a.Say("Entire: " + notice)
+		}
+		return err
+	})
+	return a, err
+}
+
+// greeting is the message that Claude Code shows when a session starts.
+func greeting(g strategy.Greeting) string {
+	text := "\n\nPowered by Entire:\n  This conversation will be linked to your next commit."
+	if g.Others > 0 {
+		text += fmt.Sprintf("\n  %d other active conversation(s) in this workspace will also be included."+
+			"\n  Use 'entire status' for more information.", g.Others)
+	}
+	return text
+}

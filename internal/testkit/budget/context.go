@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// manyContexts is how many context checkpoints a start must not mind.
+const manyContexts = 2000
+
+func contextRows() []*row {
+	return []*row{
+		{Name: "stop, 20 files, 20 MB transcript, what context checkpoints add", Unit: perVersion, Budget: 12},
+		{Name: "session-end, clear, 36,001 files, 20 MB transcript", Unit: perVersion, Budget: 77},
+		{Name: "session-start after it, 2,000 context checkpoints", Unit: perVersion, Budget: 115},
+		{Name: "statusline", Unit: perVersion, Budget: 12},
+		{Name: "mcp, from its start to its end, initialize and a list answered", Unit: perVersion, Budget: 16, Command: true},
+		{Name: "recall, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
+		{Name: "recall list, 2,000 context checkpoints", Unit: perVersion, Budget: 115, Command: true},
+	}
+}
+
+// contextCheckpoints measures what context checkpoints cost: the hooks that keep
+// them up, and the programs that the agent runs beside them.
+func contextCheckpoints(b *bench, rows []*row) {
+	b.shareOfStop(rows[0])
+	p := b.newPlay(b.enabled(bigRepo(), "cleared"), longTalk)
+	p.turns(1)
+	b.contexts(p.dir)
+	b.slim()
+	for n := range b.runs + 1 {
+		p.idle = n == 0
+		p.rows["session-end"], p.rows["session-start"] = rows[1], rows[2]
+		p.agent("session-end", "SessionEnd", "reason", "clear")
+		p.begin(longTalk)
+		p.agent("session-start", "SessionStart", "source", "clear")
+		clear(p.rows)
+		p.turns(1)
+		for i, c := range []testkit.Call{p.statusline(n), p.mcp(), p.recall(), p.recall("list")} {
+			v := b.version()
+			p.takeOf(rows[3+i], b.time(c), v)
+		}
+		b.must(os.Remove(p.transcript))
+		p.begin(longTalk)
+		p.turns(1)
+	}
+	b.must(os.RemoveAll(p.dir))
+}
+
+// shareOfStop measures a stop with context checkpoints and one without, in turn.
+func (b *bench) shareOfStop(share *row) {
+	on, off := b.newPlay(b.enabled(smallRepo(), "contexts"), longTalk), b.newPlay(b.enabled(smallRepo(), "no-contexts"), longTalk)
+	off.env = []string{"ENTIRE_RECALL_AUTO_SUMMARY_ENABLED=false"}
+	with, without := &row{Unit: perVersion}, &row{Unit: perVersion}
+	on.rows["stop"], off.rows["stop"] = with, without
+	b.laps(on, off)
+	for i, s := range with.samples {
+		s.ms = max(s.ms-without.samples[i].ms, 0)
+		s.cpu = max(s.cpu-without.samples[i].cpu, 0)
+		share.add(s, with.base[i])
+	}
+	b.must(os.RemoveAll(on.dir))
+	b.must(os.RemoveAll(off.dir))
+}
+
+// turns plays turns that nobody measures.
+func (p *play) turns(n int) {
+	idle := p.idle
+	p.idle = true
+	for range n {
+		p.prompt()
+		p.work()
+		p.stop()
+	}
+	p.idle = idle
+}
+
+// takeOf records a process that is no hook.
+func (p *play) takeOf(r *row, s sample, v float64) {
+	if !p.idle {
+		r.add(s, v)
+	}
+}
+
+// contexts fills the repository with context checkpoints that were asked for, so
+// that none of them goes by itself: copies of one, each under its own id.
+func (b *bench) contexts(dir string) {
+	testkit.Call{Dir: dir, Env: b.env, Name: b.bin, Args: []string{"recall", "save"}}.Must(b)
+	ref := strings.TrimSpace(b.git(dir, "for-each-ref", "--count=1", "--format=%(refname)", "refs/entire/context"))
+	id := filepath.Base(ref)
+	text := b.git(dir, "show", ref+":checkpoint.json")
+	files := strings.TrimSpace(b.git(dir, "rev-parse", "-q", "--verify", ref+":files"))
+	var stream bytes.Buffer
+	for i := range manyContexts {
+		sum := sha256.Sum256([]byte(strconv.Itoa(i)))
+		name := hex.EncodeToString(sum[:])
+		name = name[:6] + "-" + name[6:12]
+		copied := strings.ReplaceAll(text, id, name) + "\n"
+		fmt.Fprintf(&stream, "commit refs/entire/context/%s\ncommitter Bench <bench@example.com> %d +0000\ndata 4\ncopy\n", name, 1_700_000_000+i)
+		fmt.Fprintf(&stream, "M 100644 inline checkpoint.json\ndata %d\n%s\nM 040000 %s files\n\n", len(copied), copied, files)
+	}
+	testkit.Call{Dir: dir, Env: b.env, Stdin: stream.String(), Name: "git", Args: []string{"fast-import", "--quiet"}}.Must(b)
+	b.git(dir, "pack-refs", "--all")
+	testkit.Call{Dir: dir, Env: b.env, Name: b.bin, Args: []string{"recall", "list", "-n", "1"}}.Must(b) // the catalog's rows
+}
+
+// agentEnv is what the agent sets for what it runs.
+func (p *play) agentEnv() testkit.Env {
+	return p.b.env.With(p.env...).With("CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID="+p.id, "CLAUDE_PROJECT_DIR="+p.dir, "CLAUDE_PID="+strconv.Itoa(os.Getpid()))
+}
+
+// statusline is what the agent runs after an answer, each time fuller.
+func (p *play) statusline(n int) testkit.Call {
+	window := testkit.Object{
+		"total_input_tokens", 1000 * n, "total_output_tokens", 100, "context_window_size", 200_000,
+		"current_usage",
+		testkit.Object{"input_tokens", 1000 * n, "output_tokens", 100, "cache_creation_input_tokens", 0, "cache_read_input_tokens", 0},
+		"used_percentage", 20 + n, "remaining_percentage", 80 - n,
+	}
+	line := testkit.Object{
+		"session_id", p.id, "transcript_path", p.transcript, "cwd", p.dir, "version", "2.1.328", "model",
+		testkit.Object{"id", "m", "display_name", "M"},
+		"workspace",
+		testkit.Object{"current_dir", p.dir, "project_dir", p.dir},
+		"context_window", window,
+	}
+	return testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: line.JSON(), Name: "entire", Args: []string{"statusline"}}
+}
+
+// mcp is the server as a client starts it, which asks for its tools and leaves.
+func (p *play) mcp() testkit.Call {
+	const talk = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+	return testkit.Call{Dir: p.dir, Env: p.agentEnv(), Stdin: talk, Name: "entire", Args: []string{"mcp"}}
+}
+
+func (p *play) recall(args ...string) testkit.Call {
+	return testkit.Call{Dir: p.dir, Env: p.b.env, Name: "entire", Args: append([]string{"recall"}, args...)}
+}

@@ -1,0 +1,149 @@
+package strategy
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+const (
+	// traceAge is how long a session counts as one that may have been lost.
+	traceAge = 7 * 24 * time.Hour
+	// maxTraces is how many of the last sessions are looked at, maxTrace the
+	// bytes of what is read of each.
+	maxTraces = 30
+	maxTrace  = 16 << 10
+	// following is how soon after a clear the next session starts, where nobody
+	// says which process it runs in.
+	following = 5 * time.Minute
+	// silence is how long a session whose process isn't known may say nothing
+	// and still go on.
+	silence = 30 * time.Minute
+)
+
+// traced is a session that left a memory.
+type traced struct {
+	id string
+	trace
+}
+
+// traces answers the sessions that were seen last, the newest first. It costs a
+// look at the folder, and the beginning of a few files.
+func (r *Recorder) traces(ctx context.Context) []traced {
+	type found struct {
+		id string
+		at time.Time
+	}
+	var list []found
+	oldest := r.Env.Now().Add(-traceAge)
+	for _, name := range r.traceNames(ctx) {
+		info, err := os.Lstat(filepath.Join(r.Sessions.SideDir(), name))
+		if err == nil && info.ModTime().After(oldest) {
+			list = append(list, found{strings.TrimSuffix(name, "."+session.RecallKind), info.ModTime()})
+		}
+	}
+	slices.SortFunc(list, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
+	var traces []traced
+	for _, f := range list[:min(len(list), maxTraces)] {
+		if t, ok := r.trace(f.id); ok {
+			traces = append(traces, traced{f.id, t})
+		}
+	}
+	slices.SortStableFunc(traces, func(a, b traced) int { return b.Seen.Compare(a.Seen) })
+	return traces
+}
+
+func (r *Recorder) traceNames(ctx context.Context) []string {
+	dir, err := os.Open(r.Sessions.SideDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var names []string
+	if err == nil {
+		names, err = dir.Readdirnames(-1)
+		err = errors.Join(err, dir.Close())
+	}
+	if err != nil {
+		r.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, "."+session.RecallKind) })
+}
+
+// trace reads the first line of a session's memory.
+func (r *Recorder) trace(id string) (trace, bool) {
+	var t trace
+	f, err := os.Open(filepath.Join(r.Sessions.SideDir(), id+"."+session.RecallKind))
+	if err != nil {
+		return t, false
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxTrace))
+	if errors.Join(err, f.Close()) != nil {
+		return t, false
+	}
+	line, _, whole := bytes.Cut(data, []byte{'\n'})
+	return t, whole && json.Unmarshal(line, &t) == nil
+}
+
+// predecessor is the session whose context was cleared for one that starts: that
+// of the same process, else the one of this worktree that was cleared last.
+func (r *Recorder) predecessor(traces []traced, id string, agent session.Process) (traced, bool) {
+	for _, t := range traces {
+		if t.id != id && agent.PID != 0 && t.Agent == agent {
+			return t, true
+		}
+	}
+	for _, t := range traces {
+		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
+		if t.id == id || known || t.Worktree != r.Repo.Root || t.End == nil {
+			continue
+		}
+		cleared := t.End.Cause == recall.Clear || t.End.Cause == recall.Plan
+		if cleared && r.Env.Now().Sub(t.End.At) < following {
+			return t, true
+		}
+	}
+	return traced{}, false
+}
+
+// goesOn says whether a session still runs, seen from one that starts in the
+// process agent.
+func (r *Recorder) goesOn(t trace, agent session.Process) bool {
+	switch {
+	case t.End != nil:
+		return false
+	case t.Agent.PID != 0:
+		return t.Agent != agent && r.Env.Alive(t.Agent.PID, t.Agent.Start)
+	default:
+		return r.Env.Now().Sub(t.Seen) < silence
+	}
+}
+
+// saveLost saves the context of the session that ended here last without a word:
+// its process was killed, or the program around it says nothing.
+func (r *Recorder) saveLost(ctx context.Context, traces []traced, in Input) {
+	for _, t := range traces {
+		if t.id == in.SessionID || t.Worktree != r.Repo.Root || !t.Asked || r.goesOn(t.trace, in.Agent) {
+			continue
+		}
+		if t.End != nil {
+			return // the last one said so
+		}
+		err := r.end(ctx, Clearing{SessionID: t.id}, recall.Lost, endEffort(), nil)
+		if err != nil && !errors.Is(err, session.ErrNotFound) {
+			r.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
+		}
+		return
+	}
+}
