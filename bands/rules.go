@@ -43,16 +43,20 @@ func newRules(o Options, store string) *rules {
 			hang(r.worktrees, p)
 		}
 	}
-	for _, text := range o.Exclude {
+	r.addPatterns(o.Exclude)
+	text := fmt.Sprintf("%q %q %q", o.Exclude, r.hidden, r.worktrees) // maps print sorted
+	r.print = sha256.Sum256([]byte(text))
+	return r
+}
+
+func (r *rules) addPatterns(patterns []string) {
+	for _, text := range patterns {
 		if p, ok := literalPath(text); ok {
 			r.literal[p] = true
 		} else if p, ok := newPattern(text); ok {
 			r.exclude = append(r.exclude, p)
 		}
 	}
-	text := fmt.Sprintf("%q %q %q", o.Exclude, r.hidden, r.worktrees) // maps print sorted
-	r.print = sha256.Sum256([]byte(text))
-	return r
 }
 
 // hang puts a path under the directory that it is in.

@@ -95,7 +95,7 @@ func (r *Recorder) improve(ctx context.Context, session, id string) error {
 	if err != nil {
 		return err
 	}
-	better, err := improved(ctx, r.Env.Ask, &m.Digest, m.Said)
+	better, err := recall.Improve(ctx, r.Env.Ask, &m.Digest, m.Said, r.Redact)
 	if err != nil {
 		r.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", id, "error", err.Error())
 	}
@@ -111,14 +111,8 @@ func (r *Recorder) improve(ctx context.Context, session, id string) error {
 		if err != nil {
 			return err
 		}
-		better.RelevantDocs = c.State.Analysis.RelevantDocs
 		c.State.Analysis = better
 		_, err = r.Contexts().Put(ctx, c)
 		return err
 	})
-}
-
-// improved stands in for recall.Improve.
-func improved(context.Context, func(context.Context, string) (string, error), *recall.Digest, string) (recall.Analysis, error) {
-	return recall.Analysis{}, errors.New("unfinished")
 }

@@ -167,16 +167,15 @@ func (r *Recorder) RecallCompact(ctx context.Context, in Input) error {
 // RecallCompacted takes in the agent's summary of what it compacted, also into
 // the checkpoint that was saved for it.
 func (r *Recorder) RecallCompacted(ctx context.Context, in Input) error {
-	text := r.Redact.Text(cut(in.Compaction, maxCompaction))
 	err := r.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *recollection) error {
 		w.seen(in.Agent)
 		w.m.Compacted = w.m.Seen
 		w.m.Full = false
-		if text == "" {
+		if in.Compaction == "" {
 			return nil
 		}
-		w.m.Digest.Compaction = text
-		last := w.m.Last
+		w.m.Digest.SetCompaction(in.Compaction, r.Redact)
+		text, last := w.m.Digest.Compaction, w.m.Last
 		if last == nil || last.Cause != recall.Compact {
 			return nil
 		}
@@ -197,6 +196,3 @@ func (r *Recorder) RecallCompacted(ctx context.Context, in Input) error {
 	}
 	return err
 }
-
-// maxCompaction bounds the agent's summary.
-const maxCompaction = 16 << 10

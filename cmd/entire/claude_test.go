@@ -38,8 +38,12 @@ func (s *story) session(name string) *testkit.Session {
 // cmdClaude plays one step of a session:
 //
 //	claude [-s NAME] start [SOURCE] | prompt TEXT | notify TEXT | say TEXT | stop | fail | end [REASON]
+//	                 again REASON        the end once more, as of a second handler
+//	                 brief [SOURCE]      the second handler of a start
+//	                 compact SUMMARY     a compaction with all of its events
 //	                 write PATH TEXT | edit PATH OLD NEW | bash COMMAND | big KILOBYTES
 //	                 cut TEXT | mend | raw TEXT | lag | shared | live | die | cd DIR | background [NAME...] | installed | home
+//	                 after NAME          it runs in the process of that session
 //	                 complete            what a hook leaves to its child
 //	                 env NAME=VALUE...
 //	                 turn PATH...        a whole turn that writes these files
@@ -97,6 +101,12 @@ func playStep(ts *testscript.TestScript, session *testkit.Session, step string, 
 		return session.Fail()
 	case "end":
 		return session.End(arg(args, 0, "prompt_input_exit"))
+	case "again":
+		return session.Again(arg(args, 0, "clear"))
+	case "brief":
+		return session.Brief(arg(args, 0, "startup"))
+	case "compact":
+		return session.Compact(strings.Join(args, " "))
 	case "turn":
 		return wholeTurn(session, args)
 	case "write":
@@ -134,6 +144,8 @@ func arrange(ts *testscript.TestScript, session *testkit.Session, step string, a
 		session.Shared = true
 	case "live":
 		session.Live()
+	case "after":
+		session.PID = of(ts).session(arg(args, 0, "main")).PID
 	case "die":
 		session.Die()
 	case "cd":

@@ -184,7 +184,7 @@ func (e edited) takeOut(f target, rec record, known bool) (bool, error) {
 	if !f.exists {
 		return false, nil
 	}
-	if rec.Exact && rec.After == digest(f.data) {
+	if rec.untouched(f) {
 		if rec.Absent {
 			return true, f.remove()
 		}

@@ -24,6 +24,9 @@ type record struct {
 	Exact  bool   `json:"exact,omitempty"`
 	Before []byte `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
+	// Prior is the digest that After had before: who is stopped between the
+	// record and the file leaves that one.
+	Prior string `json:"prior,omitempty"`
 	// Made are the objects and arrays that weren't there. Adopted: somebody
 	// had installed before us, so it isn't known.
 	Made    []string `json:"made,omitempty"`
@@ -43,15 +46,22 @@ func (r *record) mayGo(known bool) func(path string) bool {
 func (r *record) note(f target, text []byte, foreign bool) {
 	switch {
 	case foreign:
-		r.Absent, r.Exact, r.Before, r.Made, r.Adopted = !f.exists, true, f.data, nil, false
+		r.Absent, r.Exact, r.Before, r.Made, r.Adopted, r.Prior = !f.exists, true, f.data, nil, false, ""
 	case r.After == "":
 		r.Adopted = true
-	case r.Exact && r.After == digest(f.data):
-		// Nobody else wrote since: what was before us is still that.
+	case r.untouched(f):
+		r.Prior = digest(f.data)
 	default:
-		r.Exact, r.Before = false, nil
+		r.Exact, r.Before, r.Prior = false, nil, ""
 	}
 	r.After = digest(text)
+}
+
+// untouched tells whether nobody else has written f since: what was before us is
+// still that.
+func (r *record) untouched(f target) bool {
+	now := digest(f.data)
+	return r.Exact && (r.After == now || r.Prior == now)
 }
 
 func digest(data []byte) string {

@@ -25,6 +25,7 @@ func (s Settings) InstallStatusLine() (changed bool, err error) {
 		v, there := member(d.root, statusLineKey)
 		switch {
 		case !there:
+			rec.StatusLine = nil
 			return nil, d.add(d.root, statusLineKey, `{"type":"command","command":`+quote(statusLineCommand)+`}`)
 		case d.ownStatusLine():
 			return nil, nil

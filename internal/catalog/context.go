@@ -23,17 +23,17 @@ type Context struct {
 	Worktree, Branch, Commit string
 	Session                  string
 	Files, Bytes             int64
-	// Text is what a search looks through; it is read only on request.
+	// Text is what a search looks through.
 	Text string
 }
 
 // ContextFilter selects rows; an empty field selects all.
 type ContextFilter struct {
 	Worktree, Branch, Session, Status string
+	// Words all have to be in Text, as they are. Only with Words is Text read.
+	Words []string
 	// Limit is how many at most, 0 for all.
 	Limit int
-	// Texts asks for Text too.
-	Texts bool
 }
 
 // contextTables are made by the first who writes a row. They are no migration:
@@ -126,7 +126,7 @@ const selectContexts = `SELECT id, ref_oid, summary, created_at, ordered, status
 func (f ContextFilter) query(repository string) (query string, args []any) {
 	var b strings.Builder
 	b.WriteString(selectContexts)
-	if f.Texts {
+	if len(f.Words) > 0 {
 		b.WriteString("searched")
 	} else {
 		b.WriteString("''")
@@ -140,6 +140,10 @@ func (f ContextFilter) query(repository string) (query string, args []any) {
 			b.WriteString(" AND " + want.column + " = ?")
 			args = append(args, want.value)
 		}
+	}
+	for _, word := range f.Words {
+		b.WriteString(" AND instr(searched, ?) > 0")
+		args = append(args, word)
 	}
 	b.WriteString(" ORDER BY ordered DESC, id DESC LIMIT ?")
 	if f.Limit <= 0 {
@@ -179,9 +183,9 @@ func (c *Catalog) Contexts(ctx context.Context, repository string, f ContextFilt
 type ContextChange struct {
 	Put  []Context
 	Drop []string // ids
-	// Stamp is what the rows agree with from now on, if Stamped.
-	Stamp   string
-	Stamped bool
+	// Stamp is what the rows agree with from now on, empty if that isn't known.
+	// With After it counts only if that is what they agreed with before.
+	Stamp, After string
 }
 
 // SetContexts writes rows of a repository over those that they may have, and
@@ -196,10 +200,14 @@ func (c *Catalog) SetContexts(ctx context.Context, repository string, change Con
 				return err
 			}
 		}
-		if err := putContexts(ctx, tx, repository, change.Put); err != nil || !change.Stamped {
+		if err := putContexts(ctx, tx, repository, change.Put); err != nil || change.Stamp == "" {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO context_stamps (repository, stamp) VALUES (?, ?)", repository, change.Stamp)
+		query, args := "INSERT OR REPLACE INTO context_stamps (repository, stamp) VALUES (?, ?)", []any{repository, change.Stamp}
+		if change.After != "" {
+			query, args = "UPDATE context_stamps SET stamp = ? WHERE repository = ? AND stamp = ?", []any{change.Stamp, repository, change.After}
+		}
+		_, err := tx.ExecContext(ctx, query, args...)
 		return err
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
@@ -40,7 +39,7 @@ func (h *hook) agent(ctx context.Context) error {
 	ctx, cancel = context.WithTimeout(ctx, timeout)
 	defer cancel()
 	h.session = payload.SessionID
-	if err := h.checkTranscript(payload); err != nil {
+	if err := h.app.checkTranscript(h.repo, payload.SessionID, payload.Transcript); err != nil {
 		return err
 	}
 	if h.twice() {
@@ -110,19 +109,6 @@ func (h *hook) sessionRepo(p claude.Payload) (*git.Repo, error) {
 		}
 	}
 	return there, nil
-}
-
-// checkTranscript refuses a transcript that isn't the agent's: its content
-// would end in the repository. One that the state names already was checked
-// when it was named first, in the environment of then.
-func (h *hook) checkTranscript(p claude.Payload) error {
-	if p.Transcript == "" {
-		return nil
-	}
-	if s, err := session.Open(h.repo.CommonDir).Load(p.SessionID); err == nil && s.TranscriptPath == p.Transcript {
-		return nil
-	}
-	return transcript.CheckPath(p.Transcript, transcript.SessionDir(h.app.Getenv, h.app.Home, h.repo.Root))
 }
 
 // mark notes that the repository is enabled on this machine.

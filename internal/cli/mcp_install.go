@@ -214,7 +214,10 @@ type dropping struct{ from, roots []string }
 // out of the person's own if no other worktree asks.
 func (a *app) dropServer(ctx context.Context, repo *git.Repo, which dropping) error {
 	for _, root := range which.from {
-		if _, err := projectServers(repo, root).Uninstall(); err != nil {
+		_, err := projectServers(repo, root).Uninstall()
+		if _, unreadable := errors.AsType[*claude.SettingsError](err); unreadable {
+			a.Streams.Notef("%v", err) // it need not be ours
+		} else if err != nil {
 			return err
 		}
 	}

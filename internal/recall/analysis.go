@@ -37,7 +37,7 @@ const (
 )
 
 // Analysis is what was going on. What is quoted in it stands behind what it is:
-// "user: ", "agent: ", "plan accepted: ", "open question: ", "last asked: ".
+// "user: ", "agent: ", "plan accepted: ", "plan: ", "open question: ", "last asked: ".
 func (d *Digest) Analysis(src Sources) Analysis {
 	return Analysis{
 		CurrentTask:  d.task(src),
@@ -78,8 +78,12 @@ func (d *Digest) task(src Sources) string {
 // when it said so.
 func (d *Digest) aim() (text string, at int) {
 	for _, t := range d.Tasks {
-		if t.State == "in_progress" {
-			return t.Text, d.TasksAt
+		switch {
+		case t.State != "in_progress":
+		case d.Plan.Accepted:
+			return t.Text + "; plan: " + d.Plan.Title, d.Plan.At
+		default:
+			return t.Text, 0
 		}
 	}
 	switch {

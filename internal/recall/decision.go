@@ -5,14 +5,10 @@ import (
 	"strings"
 )
 
-// chose keeps the sentences of a raw text in which the agent says what it
-// decided.
-func (d *Digest) chose(raw []byte, redact Texts) {
-	if !mayDecide(raw) {
-		return
-	}
+// chose keeps the sentences of a text in which the agent says what it decided.
+func (d *Digest) chose(said string, redact Texts) {
 	fenced := false
-	for text := range strings.SplitSeq(head(d.said, scanned), "\n") {
+	for text := range strings.SplitSeq(head(said, scanned), "\n") {
 		text = strings.TrimSpace(text)
 		if strings.HasPrefix(text, "```") {
 			fenced = !fenced
@@ -31,7 +27,7 @@ func (d *Digest) chose(raw []byte, redact Texts) {
 	}
 }
 
-// mayDecide says quickly whether a text holds a word that decisions hold.
+// mayDecide says quickly whether a raw text holds a word that decisions hold.
 func mayDecide(raw []byte) bool {
 	for _, word := range []string{"ecided", "'ll use", "ll go with", "oing with", "chose", "pted for", "pted to", "rather than", "instead of"} {
 		if bytes.Contains(raw, []byte(word)) {

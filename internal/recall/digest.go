@@ -49,10 +49,8 @@ type Digest struct {
 	// Said is the agent's last text, SaidAt how many prompts there were then.
 	Said   string `json:"said,omitempty"`
 	SaidAt int    `json:"said_at,omitempty"`
-	// Tasks is the agent's own list, TasksAt how many prompts there were when it
-	// changed last.
-	Tasks   []Task `json:"tasks,omitempty"`
-	TasksAt int    `json:"tasks_at,omitempty"`
+	// Tasks is the agent's own list.
+	Tasks []Task `json:"tasks,omitempty"`
 	// Plan is the last plan that was offered.
 	Plan Outlined `json:"plan,omitzero"`
 	// Answers are what people decided, Chosen what the agent says that it did.
@@ -67,8 +65,8 @@ type Digest struct {
 	// Open are the tools' calls without a result yet.
 	Open []Call `json:"open,omitempty"`
 
-	// said is the text that Said becomes when it is redacted.
-	said   string
+	// said is the text that Said becomes, raw.
+	said   []byte
 	events transcript.Events
 }
 
@@ -174,7 +172,7 @@ func (d *Digest) clone() Digest {
 	c.Asked, c.Tasks, c.Commands = slices.Clone(d.Asked), slices.Clone(d.Tasks), slices.Clone(d.Commands)
 	c.Answers, c.Chosen = slices.Clone(d.Answers), slices.Clone(d.Chosen)
 	c.Troubles, c.Open = slices.Clone(d.Troubles), slices.Clone(d.Open)
-	c.events = transcript.Events{}
+	c.said, c.events = nil, transcript.Events{}
 	return c
 }
 

@@ -17,8 +17,10 @@ func (d *Digest) agent(e *transcript.Event, redact Texts) {
 	d.usage(e)
 	if len(e.Raw()) > 0 {
 		d.PlanOffered = false
-		d.said, d.SaidAt = e.Said(), d.Prompts
-		d.chose(e.Raw(), redact)
+		d.said, d.SaidAt = append(d.said[:0], e.Raw()...), d.Prompts
+		if mayDecide(e.Raw()) {
+			d.chose(e.Said(), redact)
+		}
 	}
 	for _, use := range e.Uses {
 		d.PlanOffered = false

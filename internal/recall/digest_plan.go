@@ -107,7 +107,6 @@ func (d *Digest) todos(list transcript.Value, redact Texts) {
 	for item := range list.Items() {
 		d.addTask(Task{Text: keptLine(item.Member("content").Text(), maxItem, redact), State: stateOf(item.Member("status").Text())})
 	}
-	d.TasksAt = d.Prompts
 }
 
 // created takes in a task that was put on the list.
@@ -118,7 +117,6 @@ func (d *Digest) created(subject string, detail, content transcript.Value, redac
 		id, _, _ = strings.Cut(rest, " ")
 	}
 	d.addTask(Task{ID: keptLine(id, maxName, redact), Text: subject, State: "pending"})
-	d.TasksAt = d.Prompts
 }
 
 // taskUpdate takes in a change of a task.
@@ -139,7 +137,6 @@ func (d *Digest) taskUpdate(input transcript.Value, redact Texts) {
 			d.Tasks[i].Text = keptLine(subject, maxItem, redact)
 		}
 	}
-	d.TasksAt = d.Prompts
 }
 
 func stateOf(s string) string {

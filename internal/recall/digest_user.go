@@ -31,8 +31,9 @@ func (d *Digest) take(raw []byte, redact Texts) {
 
 // settle redacts what came last of what only the last one is kept of.
 func (d *Digest) settle(redact Texts) {
-	if d.said != "" {
-		d.Said, d.said = kept(d.said, maxSaid, redact), ""
+	if len(d.said) > 0 {
+		d.Said = kept(transcript.Unquoted(d.said), maxSaid, redact)
+		d.said = d.said[:0]
 	}
 }
 

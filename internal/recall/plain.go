@@ -78,8 +78,18 @@ func shortened(s string, limit int) string {
 	return strings.TrimRight(cut, " \n\t,;:-") + ellipsis
 }
 
+// worst is how many bytes one may take in JSON, around what stands around an
+// item of a list: quotes and comma.
+const (
+	worst  = 6
+	around = 3
+)
+
 // weight is how many bytes a text takes in JSON, without the quotes.
 func weight(s string) int {
+	if isPlainASCII(s) {
+		return len(s)
+	}
 	n := 0
 	for _, c := range s {
 		n += runeWeight(c)
@@ -87,15 +97,25 @@ func weight(s string) int {
 	return n
 }
 
+// isPlainASCII says whether every byte of a text stands for itself in JSON.
+func isPlainASCII(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ', c >= utf8.RuneSelf, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
+}
+
 func runeWeight(c rune) int {
-	const escaped = 6 // \u003c
 	switch {
 	case c == '<', c == '>', c == '&', c == '\u2028', c == '\u2029':
-		return escaped
+		return worst // \u003c
 	case c == '"', c == '\\', c == '\n', c == '\t', c == '\r':
 		return 2
 	case c < ' ', c == utf8.RuneError: // the error may stand for an invalid byte
-		return escaped
+		return worst
 	}
 	return utf8.RuneLen(c)
 }
@@ -113,13 +133,19 @@ type bound struct{ items, bytes int }
 
 // last is the end of a list that is within the bound.
 func (b bound) last(list []string) []string {
+	n := 0
+	for _, s := range list {
+		n += len(s) + around
+	}
+	if len(list) <= b.items && n <= b.bytes/worst {
+		return list // whatever is in them
+	}
 	return lastWithin(list, b, func(s string) int { return weight(s) })
 }
 
 // lastWithin is the end of a list that is within a bound, by each item's weight
 // but for what JSON puts around it.
 func lastWithin[T any](list []T, b bound, weigh func(T) int) []T {
-	const around = 3 // quotes and comma
 	left := b.bytes
 	for i := len(list) - 1; i >= 0; i-- {
 		left -= weigh(list[i]) + around

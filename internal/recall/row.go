@@ -43,46 +43,24 @@ type Filter struct {
 	Limit int
 }
 
-const (
-	// rowWait is how long other processes are waited for in the catalog: the rows
-	// are made again from the refs.
-	rowWait = 200 * time.Millisecond
-	// settledAge is the age at which no change can have the same time as another
-	// that is still to come.
-	settledAge = time.Second
-	// maxSearched is how many bytes of a checkpoint a search looks through.
-	maxSearched = 16 << 10
-)
+// maxSearched is how many bytes of a checkpoint a search looks through.
+const maxSearched = 16 << 10
 
 // List answers entries, the newest first. One that can't be read isn't among
 // them; Verify names it.
 func (s Store) List(ctx context.Context, f Filter) ([]Entry, error) {
-	words := strings.Fields(strings.ToLower(f.Query))
-	wanted := catalog.ContextFilter{
+	rows, err := s.rows(ctx, catalog.ContextFilter{
 		Worktree: f.Worktree, Branch: f.Branch, Session: f.Session, Status: string(f.Status),
-		Limit: f.Limit, Texts: len(words) > 0,
-	}
-	if len(words) > 0 {
-		wanted.Limit = 0
-	}
-	rows, err := s.rows(ctx, wanted)
+		Words: strings.Fields(strings.ToLower(f.Query)), Limit: f.Limit,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list context checkpoints: %w", err)
 	}
-	var list []Entry
+	list := make([]Entry, 0, len(rows))
 	for _, r := range rows {
-		if f.Limit > 0 && len(list) == f.Limit {
-			break
-		}
-		if hasAll(r.Text, words) {
-			list = append(list, entryOf(r))
-		}
+		list = append(list, entryOf(r))
 	}
 	return list, nil
-}
-
-func hasAll(text string, words []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
 // rowOf makes the row of a checkpoint that is stored.

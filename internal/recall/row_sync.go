@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
-	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
 )
+
+// rowWait is how long other processes are waited for in the catalog: the rows can
+// be made again from the refs.
+const rowWait = 200 * time.Millisecond
 
 // errNoCatalog means that the store has none.
 var errNoCatalog = errors.New("no catalog")
@@ -55,28 +56,44 @@ func (s Store) Forget(ctx context.Context) error {
 	return s.withIndex(ctx, func(i index) error { return i.c.DropContexts(ctx, i.repository) })
 }
 
-// note writes rows. It is no harm if that fails: the next who looks sees that
-// they don't agree with the refs.
-func (s Store) note(ctx context.Context, change catalog.ContextChange) {
+// note writes the rows of checkpoints that were changed since before. It is no
+// harm if that fails: the next who looks sees that they don't agree with the refs.
+func (s Store) note(ctx context.Context, before stamp, change catalog.ContextChange) {
+	now := s.stamp()
+	names := before.names
+	for _, r := range change.Put {
+		if !before.has[r.ID] {
+			names += hashName(r.ID)
+		}
+	}
+	for _, id := range change.Drop {
+		if before.has[id] {
+			names -= hashName(id)
+		}
+	}
+	// Where nobody else has changed anything meanwhile, rows that agreed go on to.
+	if before.has != nil && now.names == names && now.packed == before.packed {
+		change.Stamp, change.After = now.String(), before.String()
+	}
 	_ = s.withIndex(ctx, func(i index) error { return i.set(ctx, change) })
 }
 
 // rows are those that the filter selects, the newest first: from the catalog as
 // far as that agrees with the refs.
 func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
-	stamp, settled := s.stamp()
+	now := s.stamp().String()
 	var list []catalog.Context
 	err := s.withIndex(ctx, func(i index) error {
 		noted, err := i.c.ContextStamp(ctx, i.repository)
 		if err != nil {
 			return err
 		}
-		if noted != stamp {
+		if noted != now {
 			change, err := s.compare(ctx, i)
 			if err != nil {
 				return err
 			}
-			change.Stamp, change.Stamped = stamp, settled
+			change.Stamp = now
 			if err := i.mend(ctx, change); err != nil {
 				list, err = i.without(ctx, change, f)
 				return err
@@ -129,19 +146,16 @@ func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, err
 
 // mend writes the change. That only the stamp can't be written is no error.
 func (i index) mend(ctx context.Context, change catalog.ContextChange) error {
-	wrong := len(change.Put)+len(change.Drop) > 0
-	if !wrong && !change.Stamped {
-		return nil
+	err := i.set(ctx, change)
+	if len(change.Put)+len(change.Drop) == 0 {
+		return nil //nolint:nilerr // it is compared again the next time
 	}
-	if err := i.set(ctx, change); wrong {
-		return err
-	}
-	return nil
+	return err
 }
 
 // without is what the rows would be with the change, which can't be written.
 func (i index) without(ctx context.Context, change catalog.ContextChange, f catalog.ContextFilter) ([]catalog.Context, error) {
-	all, err := i.list(ctx, catalog.ContextFilter{Texts: f.Texts})
+	all, err := i.list(ctx, catalog.ContextFilter{Words: f.Words})
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +204,8 @@ func (s Store) readRows(ctx context.Context, f catalog.ContextFilter) ([]catalog
 func selected(list []catalog.Context, f catalog.ContextFilter) []catalog.Context {
 	is := func(want, has string) bool { return want == "" || want == has }
 	list = slices.DeleteFunc(list, func(r catalog.Context) bool {
-		return !is(f.Worktree, r.Worktree) || !is(f.Branch, r.Branch) || !is(f.Session, r.Session) || !is(f.Status, r.Status)
+		return !is(f.Worktree, r.Worktree) || !is(f.Branch, r.Branch) || !is(f.Session, r.Session) || !is(f.Status, r.Status) ||
+			slices.ContainsFunc(f.Words, func(w string) bool { return !strings.Contains(r.Text, w) })
 	})
 	slices.SortFunc(list, newestFirst)
 	if f.Limit > 0 && len(list) > f.Limit {
@@ -201,38 +216,4 @@ func selected(list []catalog.Context, f catalog.ContextFilter) []catalog.Context
 
 func newestFirst(a, b catalog.Context) int {
 	return cmp.Or(cmp.Compare(b.Order, a.Order), strings.Compare(b.ID, a.ID))
-}
-
-// loadAt reads what the checkpoint's ref named when it was looked at.
-func (s Store) loadAt(ctx context.Context, id string, oid git.OID) (*stored, error) {
-	commit, err := s.Repo.Commit(ctx, string(oid))
-	if err != nil {
-		return nil, damage(ctx, err)
-	}
-	return s.loadCommit(ctx, id, commit)
-}
-
-// stamp is what changes with every change of a ref of ours: the data of the
-// folder that the refs are in, into which git renames a file with each change,
-// and of the file of packed refs. settled says that it would differ after any
-// change that is still to come.
-func (s Store) stamp() (stamp string, settled bool) {
-	paths := []string{"packed-refs", filepath.FromSlash(strings.TrimSuffix(Refs, "/"))}
-	if s.Repo.RefStorage != "files" {
-		paths = []string{filepath.Join("reftable", "tables.list")}
-	}
-	parts := make([]string, len(paths))
-	before := s.Now().Add(-settledAge)
-	settled = true
-	for i, path := range paths {
-		info, err := os.Lstat(filepath.Join(s.Repo.CommonDir, path))
-		if err != nil {
-			parts[i] = "-"
-			settled = settled && errors.Is(err, os.ErrNotExist)
-			continue
-		}
-		settled = settled && info.ModTime().Before(before)
-		parts[i] = fmt.Sprintf("%d.%d.%s", info.ModTime().UnixNano(), info.Size(), disk.Inode(info))
-	}
-	return strings.Join(parts, " "), settled
 }

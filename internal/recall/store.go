@@ -42,7 +42,7 @@ func (s Store) Put(ctx context.Context, c Checkpoint) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("store context checkpoint: %w", err)
 	}
-	put := s.create
+	before, put := s.stamp(), s.create
 	if c.ID != "" {
 		put = s.replace
 	}
@@ -50,7 +50,7 @@ func (s Store) Put(ctx context.Context, c Checkpoint) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("store context checkpoint: %w", err)
 	}
-	s.note(ctx, catalog.ContextChange{Put: []catalog.Context{rowOf(made)}})
+	s.note(ctx, before, catalog.ContextChange{Put: []catalog.Context{rowOf(made)}})
 	return made.ID, nil
 }
 
@@ -120,6 +120,7 @@ func (s Store) revise(ctx context.Context, id string, change func(old *stored) (
 
 // SetStatus changes what became of a checkpoint.
 func (s Store) SetStatus(ctx context.Context, id string, to Status) error {
+	before := s.stamp()
 	made, err := s.revise(ctx, id, func(old *stored) (*stored, error) {
 		if old.Status == to {
 			return nil, nil //nolint:nilnil // nothing is to be changed
@@ -131,7 +132,7 @@ func (s Store) SetStatus(ctx context.Context, id string, to Status) error {
 	if err != nil {
 		return fmt.Errorf("mark context checkpoint %s as %s: %w", id, to, err)
 	}
-	s.note(ctx, catalog.ContextChange{Put: []catalog.Context{rowOf(made)}})
+	s.note(ctx, before, catalog.ContextChange{Put: []catalog.Context{rowOf(made)}})
 	return nil
 }
 
@@ -142,6 +143,7 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 		wanted[id] = struct{}{}
 	}
 	for n := 1; ; n++ {
+		before := s.stamp()
 		refs, err := s.refs(ctx)
 		if err != nil {
 			return fmt.Errorf("discard context checkpoints: %w", err)
@@ -154,7 +156,7 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 		}
 		err = s.Repo.UpdateRefs(ctx, "", updates)
 		if err == nil {
-			s.note(ctx, catalog.ContextChange{Drop: ids})
+			s.note(ctx, before, catalog.ContextChange{Drop: ids})
 			return nil
 		}
 		if !errors.Is(err, git.ErrRefMoved) || n == tries {
@@ -169,6 +171,7 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 // too old.
 func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry, error) {
 	for n := 1; ; n++ {
+		before := s.stamp()
 		all, err := s.rows(ctx, catalog.ContextFilter{})
 		if err != nil {
 			return nil, fmt.Errorf("prune context checkpoints: %w", err)
@@ -185,7 +188,7 @@ func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry,
 		}
 		err = s.Repo.UpdateRefs(ctx, "", updates)
 		if err == nil {
-			s.note(ctx, catalog.ContextChange{Drop: ids})
+			s.note(ctx, before, catalog.ContextChange{Drop: ids})
 			return gone, nil
 		}
 		if !errors.Is(err, git.ErrRefMoved) || n == tries {

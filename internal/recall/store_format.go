@@ -57,7 +57,7 @@ type storedFile struct {
 // draft makes of a checkpoint what is to be stored, with the contents as objects
 // that are there for certain: a ref that leads to one that isn't stops git's gc.
 func (s Store) draft(ctx context.Context, c Checkpoint) (*stored, error) {
-	c.Summary = summaryLine(c.Summary)
+	c.Summary = singleLine(c.Summary)
 	now := s.Now()
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = now
@@ -219,7 +219,7 @@ func decode(data []byte, id string, format git.Format) (*stored, error) {
 	case d.Format < 1:
 		return nil, fmt.Errorf("%w: it has no format", ErrDamaged)
 	}
-	d.ID, d.Summary = id, summaryLine(d.Summary)
+	d.ID, d.Summary = id, singleLine(d.Summary)
 	d.Checkpoint.State = State{}
 	if d.Status != Pending {
 		d.Status = Kept
@@ -261,8 +261,8 @@ func (d *stored) checkpoint() Checkpoint {
 	return c
 }
 
-// summaryLine is a text as a summary: one line, of bounded length.
-func summaryLine(text string) string {
+// singleLine is a text in one line, of bounded length.
+func singleLine(text string) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if runes := []rune(line); len(runes) > maxSummary {
 		return string(runes[:maxSummary-1]) + "…"

@@ -38,7 +38,9 @@ type Session struct {
 	SessionDir string
 
 	turn  int
-	last  string
+	// command counts what was typed to the client itself.
+	command int
+	last    string
 	agent *agentProcess
 }
 
@@ -179,10 +181,43 @@ func (s *Session) Fail() Result {
 	return s.Hook("stop-failure", append(s.common("StopFailure"), "error", "overloaded", "last_assistant_message", "API Error"))
 }
 
-// End is SessionEnd.
+// End is SessionEnd. A command that a person typed has a prompt of its own; the
+// reason "plan" is a clear that comes of a plan's acceptance and has the turn's.
 func (s *Session) End(reason string) Result {
 	s.TB.Helper()
-	return s.Hook("session-end", append(s.common("SessionEnd"), "reason", reason))
+	if reason == "plan" {
+		return s.Hook("session-end", append(s.common("SessionEnd"), "reason", "clear"))
+	}
+	s.command++
+	payload := Object{
+		"session_id", s.ID, "transcript_path", s.Transcript.Path, "cwd", s.Cwd,
+		"prompt_id", UUID(s.ID, "command", s.command), "hook_event_name", "SessionEnd", "reason", reason,
+	}
+	return s.Hook("session-end", payload)
+}
+
+// Again is SessionEnd once more, as of a second handler.
+func (s *Session) Again(reason string) Result {
+	s.TB.Helper()
+	s.command--
+	return s.End(reason)
+}
+
+// Brief is the second handler of SessionStart.
+func (s *Session) Brief(source string) Result {
+	s.TB.Helper()
+	return s.Hook("session-brief", append(s.common("SessionStart"), "source", source))
+}
+
+// Compact is what the agent tells when it compacts: before, the start of what it
+// goes on with, and after, with its summary.
+func (s *Session) Compact(summary string) Result {
+	s.TB.Helper()
+	s.Hook("pre-compact", append(s.common("PreCompact"), "trigger", "manual", "custom_instructions", nil))
+	s.Transcript.system("compact_boundary", Object{"compactMetadata", Object{"trigger", "manual", "preTokens", 1000}})
+	result := s.Start("compact")
+	s.Hook("post-compact", append(s.common("PostCompact"), "trigger", "manual", "compact_summary", summary))
+	return result
 }
 
 // common is what every payload begins with.

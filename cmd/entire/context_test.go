@@ -1,0 +1,54 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// contextCheckpoint is what the words look at.
+type contextCheckpoint struct {
+	id     string
+	Order  int64
+	Cause  string
+	Status string
+}
+
+// contexts are the context checkpoints, the newest first.
+func (s *story) contexts() []contextCheckpoint {
+	repo := s.repo()
+	var list []contextCheckpoint
+	for ref := range strings.FieldsSeq(repo.Git("for-each-ref", "--format=%(refname)", "refs/entire/context/")) {
+		c := contextCheckpoint{id: strings.TrimPrefix(ref, "refs/entire/context/")}
+		s.ts.Check(json.Unmarshal([]byte(repo.Git("cat-file", "blob", ref+":checkpoint.json")), &c))
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b contextCheckpoint) int { return cmp.Compare(b.Order, a.Order) })
+	return list
+}
+
+// cmdContexts asserts the context checkpoints, the newest first: contexts
+// CAUSE/STATUS...
+func cmdContexts(s *story, args []string) {
+	got := []string{}
+	for _, c := range s.contexts() {
+		got = append(got, c.Cause+"/"+c.Status)
+	}
+	s.equal("context checkpoints", got, args)
+}
+
+// cmdContext asserts that the newest context checkpoint has each text:
+// context TEXT...
+func cmdContext(s *story, args []string) {
+	list := s.contexts()
+	if len(list) == 0 {
+		s.ts.Fatalf("no context checkpoint")
+	}
+	text := s.repo().Git("cat-file", "blob", "refs/entire/context/"+list[0].id+":checkpoint.json")
+	for _, want := range args {
+		if !strings.Contains(text, want) {
+			s.ts.Fatalf("the context checkpoint has no %q:\n%s", want, text)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// hookInput is what Claude Code's hooks hand to a tool: placeholders, which
+// stay as they are where the client doesn't know them.
+type hookInput struct {
+	SessionID  string `json:"session_id"`
+	PromptID   string `json:"prompt_id"`
+	Transcript string `json:"transcript_path"`
+	Dir        string `json:"cwd"`
+}
+
+// replaced empties what the client has left as it was.
+func (in hookInput) replaced() hookInput {
+	for _, v := range []*string{&in.SessionID, &in.PromptID, &in.Transcript, &in.Dir} {
+		if strings.HasPrefix(*v, "${") {
+			*v = ""
+		}
+	}
+	return in
+}
+
+// addHook adds a tool that a hook calls. What goes wrong is logged; the answer
+// says nothing of it, as the client would show it to the person as a failure of
+// the clear, which goes on in any case.
+func addHook(to *mcp.Server, t *mcp.Tool, run func(context.Context, call, hookInput) (result, error)) {
+	to.AddTool(t, func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, _ error) {
+		defer func() {
+			if recover() != nil {
+				res = said("")
+			}
+		}()
+		ctx, cancel := context.WithTimeout(ctx, callTime)
+		defer cancel()
+		var in hookInput
+		if json.NewDecoder(bytes.NewReader(req.Params.Arguments)).Decode(&in) != nil {
+			return said(""), nil
+		}
+		in = in.replaced()
+		if session.CheckID(in.SessionID) != nil {
+			return said(""), nil
+		}
+		res, err := run(ctx, call{tool: t.Name, request: req}, in)
+		if err != nil {
+			return said(""), nil //nolint:nilerr // in the log
+		}
+		return res, nil
+	})
+}
+
+// hooked runs do in the repository that a hook's input is about.
+func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Project, strategy.Clearing) (result, error)) (result, error) {
+	at := Place{Dir: in.Dir, SessionID: in.SessionID}
+	if at.Dir == "" {
+		at.Dir = s.Dir
+	}
+	return s.in(ctx, c, at, func(c call) (result, error) {
+		of := strategy.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript}
+		if err := c.project.CheckTranscript(in.SessionID, in.Transcript); err != nil {
+			c.project.Log.WarnContext(ctx, "transcript not read", "component", "mcp", "error", err.Error())
+			of.Transcript = ""
+		}
+		return do(c.project, of)
+	})
+}
+
+// beforeClear is checkpoint_before_clear: called when the context is about to
+// be cleared, and again with the person's answer.
+func (s *Server) beforeClear(ctx context.Context, c call, in hookInput) (result, error) {
+	return s.hooked(ctx, c, in, func(p *Project, of strategy.Clearing) (result, error) {
+		if answer, ok := answerOf(c.request); ok {
+			return said(""), p.Work.AnswerClear(ctx, of, answer)
+		}
+		unsaved, err := p.Work.BeforeClear(ctx, of)
+		if err != nil || !unsaved.Ask || !canAsk(c.request) {
+			return said(""), err
+		}
+		return ask(question(unsaved, p.Settings.VerifyBeforeClear, s.Now())), nil
+	})
+}
+
+// question is the text of the dialog before a clear.
+func question(u strategy.Unsaved, verified bool, now time.Time) string {
+	text := "Auto-checkpoint enabled. Save current session?"
+	if verified {
+		text = "Work changed since last checkpoint. Save new checkpoint?"
+	}
+	last := "none"
+	if !u.Last.IsZero() {
+		last = ago(now.Sub(u.Last))
+	}
+	return fmt.Sprintf("%s\nFiles changed: %d, Lines added: %d\nLast checkpoint: %s", text, u.Files, u.Added, last)
+}
+
+// afterClear is checkpoint_after_clear: called when a session begins after a
+// clear, and again with the person's answer. It answers what the hook adds to
+// the context.
+func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, error) {
+	return s.hooked(ctx, c, in, func(p *Project, of strategy.Clearing) (result, error) {
+		answer, answered := answerOf(c.request)
+		if answered && answer != strategy.KeepIt {
+			return said(""), nil
+		}
+		r, wanted, err := p.Work.AfterClear(ctx, of)
+		switch {
+		case errors.Is(err, recall.ErrNotFound):
+			return said(""), nil
+		case err != nil:
+			return nil, err
+		case answered:
+			return greeting(r.Brief)
+		case !wanted || !canAsk(c.request):
+			return said(""), nil
+		}
+		age := ago(s.Now().Sub(r.Checkpoint.CreatedAt))
+		return ask(fmt.Sprintf("Resume from checkpoint: %s (saved %s)?", r.Checkpoint.Summary, age)), nil
+	})
+}
+
+// greeting is what a SessionStart hook prints to add a brief.
+func greeting(b recall.Brief) (result, error) {
+	if len(b.Parts) == 0 {
+		return said(""), nil
+	}
+	text, err := encode(map[string]any{
+		"systemMessage":      b.Message,
+		"hookSpecificOutput": map[string]string{"hookEventName": "SessionStart", "additionalContext": b.Parts[0]},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return said(string(text)), nil
+}
+
+// questionID names the question in a tool's answer.
+const questionID = "answer"
+
+// ask lets the client put a question that is answered with a key: the form has
+// no fields. The tool is called again with the answer.
+func ask(text string) result {
+	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{questionID: &mcp.ElicitParams{
+		Message: text, RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
+	}}}
+}
+
+// canAsk says whether the client shows forms.
+func canAsk(req *mcp.CallToolRequest) bool {
+	able := req.ClientCapabilities()
+	return able != nil && able.Elicitation != nil && (able.Elicitation.Form != nil || able.Elicitation.URL == nil)
+}
+
+// answerOf is what the person said, if this is the call that tells.
+func answerOf(req *mcp.CallToolRequest) (strategy.ClearAnswer, bool) {
+	given, ok := req.Params.InputResponses[questionID].(*mcp.ElicitResult)
+	switch {
+	case !ok || given == nil:
+		return strategy.NoAnswer, len(req.Params.InputResponses) > 0
+	case given.Action == "accept":
+		return strategy.KeepIt, true
+	case given.Action == "decline":
+		return strategy.DiscardIt, true
+	default:
+		return strategy.NoAnswer, true
+	}
+}
+
+// ago is an age in words.
+func ago(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return units(d, time.Minute, "minute")
+	case d < day:
+		return units(d, time.Hour, "hour")
+	default:
+		return units(d, day, "day")
+	}
+}
+
+func units(d, unit time.Duration, name string) string {
+	n := int(d / unit)
+	if n != 1 {
+		name += "s"
+	}
+	return fmt.Sprintf("%d %s ago", n, name)
+}

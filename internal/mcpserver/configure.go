@@ -1,0 +1,88 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+// configureInput is the input of checkpoint_configure; what is absent stays.
+// Whether a value can be had is for the settings to say.
+type configureInput struct {
+	OnClear   any `json:"auto_checkpoint_on_clear"`
+	OnStart   any `json:"auto_resume_on_start"`
+	Threshold any `json:"checkpoint_threshold"`
+	Verify    any `json:"verify_before_clear"`
+}
+
+// changes are the settings that the input changes.
+func (in configureInput) changes() []settings.Change {
+	all := []settings.Change{
+		{Key: settings.KeyOnClear, Value: in.OnClear}, {Key: settings.KeyOnStart, Value: in.OnStart},
+		{Key: settings.KeyThreshold, Value: whole(in.Threshold)}, {Key: settings.KeyVerify, Value: in.Verify},
+	}
+	return slices.DeleteFunc(all, func(c settings.Change) bool { return c.Value == nil })
+}
+
+// whole makes JSON's number an int if it is one.
+func whole(v any) any {
+	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < math.MaxInt32 {
+		return int(f)
+	}
+	return v
+}
+
+// configured is what checkpoint_configure answers.
+type configured struct {
+	Success bool            `json:"success"`
+	Config  effectiveConfig `json:"config"`
+	// Note says which of the values were not given by the user's own settings,
+	// though they were to be changed there.
+	Note string `json:"note,omitempty"`
+}
+
+// effectiveConfig are the values in force.
+type effectiveConfig struct {
+	OnClear   any  `json:"auto_checkpoint_on_clear"`
+	OnStart   any  `json:"auto_resume_on_start"`
+	Threshold int  `json:"checkpoint_threshold_percent"`
+	Verify    bool `json:"verify_before_clear"`
+}
+
+// configure is checkpoint_configure.
+func (s *Server) configure(_ context.Context, _ call, in configureInput) (result, error) {
+	changes := in.changes()
+	now, err := s.Configure(s.Dir, changes)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]string, 0, len(changes))
+	for _, c := range changes {
+		keys = append(keys, c.Key)
+	}
+	return data(configured{
+		Success: true,
+		Config: effectiveConfig{
+			OnClear: now.Recall.OnClear.Value(), OnStart: now.Recall.OnStart.Value(),
+			Threshold: now.Recall.Threshold, Verify: now.Recall.VerifyBeforeClear,
+		},
+		Note: note(now.Overrides(keys...)),
+	})
+}
+
+// note names the layers that decide in the user's stead.
+func note(overrides []settings.Override) string {
+	parts := make([]string, 0, len(overrides))
+	for _, o := range overrides {
+		by := o.Source.Layer.String()
+		if o.Source.Name != "" {
+			by += " (" + o.Source.Name + ")"
+		}
+		parts = append(parts, fmt.Sprintf("%s is decided by the %s, which overrides the user's settings", strings.TrimPrefix(o.Key, "recall."), by))
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,99 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+const (
+	defaultLimit = 20
+	maxLimit     = 100
+	// maxQuery bounds a search, in bytes.
+	maxQuery = 1 << 10
+)
+
+// listInput is the input of checkpoint_list.
+type listInput struct {
+	Limit *int `json:"limit"`
+	All   bool `json:"all"`
+}
+
+// searchInput is the input of checkpoint_search.
+type searchInput struct {
+	Query string `json:"query"`
+	Limit *int   `json:"limit"`
+}
+
+// listed is what both answer.
+type listed struct {
+	Checkpoints []listedEntry `json:"checkpoints"`
+	// More says that there are more than the limit.
+	More bool `json:"more"`
+}
+
+type listedEntry struct {
+	recall.Entry
+
+	Saved string `json:"saved"` // how long ago
+}
+
+// list is checkpoint_list.
+func (s *Server) list(ctx context.Context, c call, in listInput) (result, error) {
+	limit, err := checkLimit(in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
+		f := recall.Filter{Worktree: c.project.Root, Limit: limit}
+		if in.All {
+			f.Worktree = ""
+		}
+		return s.entries(ctx, c.project.Store, f)
+	})
+}
+
+// search is checkpoint_search.
+func (s *Server) search(ctx context.Context, c call, in searchInput) (result, error) {
+	limit, err := checkLimit(in.Limit)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(in.Query) == "":
+		return nil, errors.New("query is empty, allowed: words to look for")
+	case len(in.Query) > maxQuery:
+		return nil, fmt.Errorf("query has %d bytes, allowed: at most %d", len(in.Query), maxQuery)
+	}
+	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
+		return s.entries(ctx, c.project.Store, recall.Filter{Query: in.Query, Limit: limit})
+	})
+}
+
+func checkLimit(limit *int) (int, error) {
+	switch {
+	case limit == nil:
+		return defaultLimit, nil
+	case *limit < 1 || *limit > maxLimit:
+		return 0, fmt.Errorf("limit is %d, allowed: 1 to %d", *limit, maxLimit)
+	default:
+		return *limit, nil
+	}
+}
+
+// entries answers what the filter selects.
+func (s *Server) entries(ctx context.Context, store Store, f recall.Filter) (result, error) {
+	limit := f.Limit
+	f.Limit++
+	found, err := store.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	out := listed{Checkpoints: make([]listedEntry, 0, len(found)), More: len(found) > limit}
+	for _, e := range found[:min(len(found), limit)] {
+		out.Checkpoints = append(out.Checkpoints, listedEntry{Entry: e, Saved: ago(s.Now().Sub(e.CreatedAt))})
+	}
+	return data(out)
+}

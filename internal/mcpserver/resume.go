@@ -1,0 +1,123 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// The levels of checkpoint_resume.
+const (
+	levelSummary = "summary"
+	levelContext = "context"
+	levelFull    = "full"
+)
+
+// resumeInput is the input of checkpoint_resume.
+type resumeInput struct {
+	ID    string `json:"id"`
+	Level string `json:"level"`
+}
+
+// resume is checkpoint_resume.
+func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, error) {
+	var answer func(context.Context, *Project, string) (result, error)
+	switch in.Level {
+	case levelSummary:
+		answer = s.resumeSummary
+	case levelContext, "":
+		answer = s.resumeContext
+	case levelFull:
+		answer = s.resumeFull
+	default:
+		return nil, fmt.Errorf("level is %.40q, allowed: %q, %q or %q", in.Level, levelSummary, levelContext, levelFull)
+	}
+	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
+		id, err := find(ctx, c.project, in.ID)
+		if err == nil {
+			var res result
+			if res, err = answer(ctx, c.project, id); err == nil {
+				return res, nil
+			}
+		}
+		return nil, advised(err)
+	})
+}
+
+// find answers the id that is meant, that of the checkpoint with which a new
+// session would begin if none is named.
+func find(ctx context.Context, p *Project, prefix string) (string, error) {
+	if prefix = strings.TrimSpace(prefix); prefix != "" {
+		return p.Store.Find(ctx, prefix)
+	}
+	r, err := p.Work.Recall(ctx, "", recall.Notice)
+	return r.Checkpoint.ID, err
+}
+
+// advised says what can be done about an error.
+func advised(err error) error {
+	switch {
+	case errors.Is(err, recall.ErrNotFound):
+		return fmt.Errorf("%w: checkpoint_list shows those that there are, checkpoint_save makes one", err)
+	case errors.Is(err, recall.ErrAmbiguous):
+		return fmt.Errorf("%w: give more of it, checkpoint_list shows those that there are", err)
+	case errors.Is(err, recall.ErrDamaged):
+		return fmt.Errorf("%w: `entire doctor` says more", err)
+	default:
+		return err
+	}
+}
+
+// resumeSummary answers the task and the steps.
+func (s *Server) resumeSummary(ctx context.Context, p *Project, id string) (result, error) {
+	c, err := p.Store.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{fmt.Sprintf("%s (id %s, saved %s)", c.Summary, c.ID, ago(s.Now().Sub(c.CreatedAt)))}
+	if c.Description != "" {
+		lines = append(lines, c.Description)
+	}
+	if task := c.State.Analysis.CurrentTask; task != "" {
+		lines = append(lines, "Current task: "+task)
+	}
+	if len(c.State.Analysis.NextSteps) > 0 {
+		lines = append(lines, "Next steps:")
+	}
+	for i, step := range c.State.Analysis.NextSteps {
+		lines = append(lines, strconv.Itoa(i+1)+". "+step)
+	}
+	return said(lines...), nil
+}
+
+// resumeContext answers what a session would begin with, without files.
+func (s *Server) resumeContext(ctx context.Context, p *Project, id string) (result, error) {
+	r, err := p.Work.Recall(ctx, id, recall.Full)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Brief.Parts) == 0 {
+		return said(r.Brief.Message), nil
+	}
+	return said(r.Brief.Parts[0]), nil
+}
+
+// resumeFull answers all of a checkpoint that the client takes.
+func (s *Server) resumeFull(ctx context.Context, p *Project, id string) (result, error) {
+	c, err := p.Store.Get(ctx, id)
+	if err == nil {
+		err = p.Store.Contents(ctx, &c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := encode(s.fit(c))
+	if err != nil {
+		return nil, err
+	}
+	return said(string(text)), nil
+}

@@ -1,0 +1,71 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// Bounds of what a save may be given.
+const (
+	maxSummary     = 1 << 10
+	maxDescription = 16 << 10
+	maxTags        = 32
+	maxTag         = 64
+)
+
+// saveInput is the input of checkpoint_save.
+type saveInput struct {
+	Summary     string      `json:"summary"`
+	Description string      `json:"description"`
+	Tags        []string    `json:"tags"`
+	Mode        recall.Mode `json:"mode"`
+	SessionID   string      `json:"session_id"`
+}
+
+func (in saveInput) check() error {
+	switch in.Mode {
+	case "", recall.StatefulMode, recall.SummaryMode:
+	default:
+		return fmt.Errorf("mode is %.40q, allowed: %q or %q", in.Mode, recall.StatefulMode, recall.SummaryMode)
+	}
+	switch {
+	case len(in.Summary) > maxSummary:
+		return fmt.Errorf("summary has %d bytes, allowed: one line of at most %d", len(in.Summary), maxSummary)
+	case len(in.Description) > maxDescription:
+		return fmt.Errorf("description has %d bytes, allowed: at most %d", len(in.Description), maxDescription)
+	case len(in.Tags) > maxTags:
+		return fmt.Errorf("%d tags, allowed: at most %d", len(in.Tags), maxTags)
+	}
+	for _, tag := range in.Tags {
+		if len(tag) > maxTag || tag == "" {
+			return fmt.Errorf("tag %.40q has %d bytes, allowed: 1 to %d", tag, len(tag), maxTag)
+		}
+	}
+	return nil
+}
+
+// save is checkpoint_save. It answers what was captured in words, and the
+// checkpoint without the contents of files.
+func (s *Server) save(ctx context.Context, c call, in saveInput) (result, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	return s.here(ctx, c, in.SessionID, func(c call, sessionID string) (result, error) {
+		saved, err := c.project.Work.SaveContext(ctx, strategy.Saving{
+			SessionID: sessionID, Cause: recall.Requested,
+			Summary: in.Summary, Description: in.Description, Tags: in.Tags, Mode: in.Mode,
+		})
+		if err != nil {
+			return nil, err
+		}
+		res, err := data(s.fit(withoutContents(saved)))
+		if err != nil {
+			return nil, err
+		}
+		res.Content = said(saved.Receipt()...).Content
+		return res, nil
+	})
+}

@@ -1,0 +1,147 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+const (
+	// callTime bounds a call, and graceTime what a server that is told to end
+	// waits for those that run.
+	callTime  = 30 * time.Second
+	graceTime = time.Second
+	// watchTime is how often the client is looked for.
+	watchTime = time.Second
+)
+
+// Server serves one client.
+type Server struct {
+	// Open opens the repository of a place if recording is on there. What its
+	// error says is shown to the agent.
+	Open func(ctx context.Context, at Place) (*Project, error)
+	// Configure changes the user's settings, if there is something to change, and
+	// answers those in force in a folder.
+	Configure func(dir string, changes []settings.Change) (settings.Settings, error)
+	// Dir is the folder that the client works in, Session the session that it was
+	// in when it started this server, empty if unknown.
+	Dir, Session string
+	// Parent is the process that started this one.
+	Parent func() int
+	// Tokens is what the client takes as one answer, 0 for what it takes unless
+	// told otherwise.
+	Tokens  int
+	Version string
+	Now     func() time.Time
+}
+
+// Place is where a call belongs: a folder, and a session if it is known.
+type Place struct{ Dir, SessionID string }
+
+// Project is a repository, opened for one call.
+type Project struct {
+	// Root is the worktree's.
+	Root     string
+	Work     Work
+	Store    Store
+	Sessions Sessions
+	Settings settings.Recall
+	// CheckTranscript refuses a path that can't be a transcript of the session's.
+	CheckTranscript func(sessionID, path string) error
+	Log             *slog.Logger
+	Close           func() error
+}
+
+// Work is what a strategy.Recorder does.
+type Work interface {
+	SaveContext(ctx context.Context, want strategy.Saving) (recall.Checkpoint, error)
+	Recall(ctx context.Context, id string, kind recall.Kind) (strategy.Recalled, error)
+	BeforeClear(ctx context.Context, c strategy.Clearing) (strategy.Unsaved, error)
+	AnswerClear(ctx context.Context, c strategy.Clearing, answer strategy.ClearAnswer) error
+	AfterClear(ctx context.Context, c strategy.Clearing) (strategy.Recalled, bool, error)
+}
+
+// Store is what a recall.Store does.
+type Store interface {
+	Find(ctx context.Context, prefix string) (string, error)
+	Get(ctx context.Context, id string) (recall.Checkpoint, error)
+	Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error
+	List(ctx context.Context, f recall.Filter) ([]recall.Entry, error)
+}
+
+// Sessions are the sessions of a repository that have not ended for good.
+type Sessions interface {
+	Pending() ([]*session.State, []error)
+}
+
+// instructions tell the model what the server is for.
+const instructions = `Context checkpoints: the state of the work in this repository (task, next steps, decisions, changed files), ` +
+	`kept in git so that it survives /clear, compaction and the end of a session. ` +
+	`Save one before the context is cleared or when the user asks to keep the state; ` +
+	`list, search and resume them to learn what earlier sessions were doing.`
+
+// Run serves the client at the other end of the streams until it closes its
+// end, or is gone, or ctx ends; none of these is an error.
+func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go s.watch(ctx, cancel)
+	ended := make(chan error, 1)
+	go func() { ended <- s.build().Run(ctx, &stdio{in: in, out: out}) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		grace := time.NewTimer(graceTime)
+		defer grace.Stop()
+		select { // a call that doesn't heed its context must not keep the process
+		case <-ended:
+		case <-grace.C:
+		}
+	}
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// watch ends the server when the process that started it is gone, though
+// somebody else may still have the other end of its standard input.
+func (s *Server) watch(ctx context.Context, gone context.CancelFunc) {
+	parent := s.Parent()
+	tick := time.NewTicker(watchTime)
+	defer tick.Stop()
+	for parent > 1 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if s.Parent() != parent {
+			gone()
+			return
+		}
+	}
+}
+
+// build makes the server with its tools.
+func (s *Server) build() *mcp.Server {
+	server := mcp.NewServer(
+		&mcp.Implementation{Name: "entire", Title: "Entire context checkpoints", Version: s.Version},
+		&mcp.ServerOptions{
+			Instructions: instructions, Logger: slog.New(slog.DiscardHandler),
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		},
+	)
+	s.offer(server)
+	return server
+}

@@ -1,0 +1,70 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// here runs do for a call of the model, in the worktree and for the session
+// that it comes from; named is the session that the call itself names, if any.
+func (s *Server) here(ctx context.Context, c call, named string, do func(call, string) (result, error)) (result, error) {
+	at, err := s.caller(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	return s.in(ctx, c, at, func(c call) (result, error) { return do(c, at.SessionID) })
+}
+
+// caller is where a call of the model comes from: the session in the agent's
+// process that started this server, the last one if it had several; else the one
+// that the environment names; else nobody knows, and the folder decides.
+func (s *Server) caller(ctx context.Context, named string) (Place, error) {
+	at := Place{Dir: s.Dir, SessionID: named}
+	if named != "" {
+		if err := session.CheckID(named); err != nil {
+			return at, fmt.Errorf("session_id: %w", err)
+		}
+		return at, nil
+	}
+	p, err := s.Open(ctx, at)
+	if err != nil {
+		return at, err
+	}
+	states, _ := p.Sessions.Pending() // a state that can't be read is the hooks' to report
+	if of := s.callers(states); of != nil {
+		at.SessionID = of.ID
+		if of.WorktreePath != "" {
+			at.Dir = of.WorktreePath
+		}
+	}
+	return at, p.Close()
+}
+
+// callers is the session among states that calls, nil if none does.
+func (s *Server) callers(states []*session.State) *session.State {
+	var last, named *session.State
+	for _, of := range states {
+		switch {
+		case of.Phase == session.Ended:
+		case of.Recorder.Agent.PID == s.Parent() && (last == nil || activity(of).After(activity(last))):
+			last = of
+		case of.ID == s.Session:
+			named = of
+		}
+	}
+	if last == nil {
+		return named
+	}
+	return last
+}
+
+// activity is when something last happened in a session.
+func activity(of *session.State) time.Time {
+	if of.LastInteraction != nil {
+		return *of.LastInteraction
+	}
+	return of.StartedAt
+}

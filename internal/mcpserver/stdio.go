@@ -1,0 +1,225 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxLine bounds a message.
+const maxLine = 16 << 20
+
+// stdio is the transport: a JSON-RPC message on each line. Unlike the library's
+// own, it answers what is no message with an error and goes on with the next
+// line.
+type stdio struct {
+	in  io.Reader
+	out io.Writer
+}
+
+// Connect begins to read.
+func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
+	c := &connection{
+		out: t.out, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), answered: make(chan struct{}, 1),
+		open: map[jsonrpc.ID]int{},
+	}
+	go c.read(bufio.NewReader(t.in)) // left behind when the connection is closed: the stream can't be woken
+	return c, nil
+}
+
+// connection is one client.
+type connection struct {
+	messages chan jsonrpc.Message // closed when the stream ends
+	closed   chan struct{}
+	once     sync.Once
+	answered chan struct{} // somebody may have been waiting for the last answer
+
+	mu   sync.Mutex // guards what follows
+	out  io.Writer
+	open map[jsonrpc.ID]int // calls that have no answer yet
+}
+
+// read hands on messages until the stream ends.
+func (c *connection) read(in *bufio.Reader) {
+	defer close(c.messages)
+	for {
+		line, err := readLine(in)
+		if line = bytes.TrimSpace(line); len(line) > 0 || errors.Is(err, errLong) {
+			if !c.take(line, err) {
+				return
+			}
+		}
+		if err != nil && !errors.Is(err, errLong) {
+			return
+		}
+	}
+}
+
+// take hands on the messages of a line; false if nobody takes them any more.
+func (c *connection) take(line []byte, problem error) bool {
+	messages, err := decodeLine(line)
+	if errors.Is(problem, errLong) {
+		err = errLong
+	}
+	if err != nil {
+		return c.refuse(err) == nil
+	}
+	for _, m := range messages {
+		if call, ok := m.(*jsonrpc.Request); ok && call.IsCall() {
+			c.mu.Lock()
+			c.open[call.ID]++
+			c.mu.Unlock()
+		}
+		select {
+		case c.messages <- m:
+		case <-c.closed:
+			return false
+		}
+	}
+	return true
+}
+
+var errLong = fmt.Errorf("a message has more than %d bytes", maxLine)
+
+// readLine answers the next line, with the error that ended it; errLong for one
+// that is too long, which is passed over.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	var long error
+	for {
+		piece, err := in.ReadSlice('\n')
+		if len(line)+len(piece) > maxLine {
+			line, long = nil, errLong
+		}
+		if long == nil {
+			line = append(line, piece...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return line, err
+		default:
+			return line, long
+		}
+	}
+}
+
+// decodeLine decodes a message, or the several of a batch.
+func decodeLine(line []byte) ([]jsonrpc.Message, error) {
+	if !json.Valid(line) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "not JSON"}
+	}
+	parts := []json.RawMessage{line}
+	if line[0] == '[' {
+		if err := json.Unmarshal(line, &parts); err != nil || len(parts) == 0 {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "an empty batch"}
+		}
+	}
+	messages := make([]jsonrpc.Message, 0, len(parts))
+	for _, part := range parts {
+		m, err := jsonrpc.DecodeMessage(part)
+		if err != nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "not a JSON-RPC message"}
+		}
+		messages = append(messages, m)
+	}
+	return messages, nil
+}
+
+// refuse answers what is no message.
+func (c *connection) refuse(problem error) error {
+	answer, ok := errors.AsType[*jsonrpc.Error](problem)
+	if !ok {
+		answer = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: problem.Error()}
+	}
+	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": answer})
+	if err != nil {
+		return err
+	}
+	return c.put(data)
+}
+
+// put writes a line.
+func (c *connection) put(data []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.out.Write(append(data, '\n'))
+	return err
+}
+
+// Read answers the next message, io.EOF when the client has closed its end and
+// its calls are answered.
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m, ok := <-c.messages:
+		if ok {
+			return m, nil
+		}
+	case <-c.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return nil, c.settle(ctx)
+}
+
+// settle waits until no call is without an answer.
+func (c *connection) settle(ctx context.Context) error {
+	wait, cancel := context.WithTimeout(ctx, graceTime)
+	defer cancel()
+	for {
+		c.mu.Lock()
+		left := len(c.open)
+		c.mu.Unlock()
+		if left == 0 {
+			return io.EOF
+		}
+		select {
+		case <-c.answered:
+		case <-c.closed:
+			return io.EOF
+		case <-wait.Done():
+			return io.EOF
+		}
+	}
+}
+
+// Write writes a message.
+func (c *connection) Write(_ context.Context, m jsonrpc.Message) error {
+	data, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	if err := c.put(data); err != nil {
+		return err
+	}
+	if answer, ok := m.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		if c.open[answer.ID]--; c.open[answer.ID] <= 0 {
+			delete(c.open, answer.ID)
+		}
+		c.mu.Unlock()
+		select {
+		case c.answered <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+// Close ends the connection; a Read that waits is woken.
+func (c *connection) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return nil
+}
+
+// SessionID is empty: a process serves one client.
+func (c *connection) SessionID() string { return "" }

@@ -1,0 +1,66 @@
+package mcpserver
+
+import (
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The schemas of the inputs. What they say is also checked by the tools, whose
+// errors are shorter.
+const (
+	saveSchema = `{"type":"object","additionalProperties":false,"properties":{
+"summary":{"type":"string","description":"One line: what the work is about and how far it is. Default: taken from the session."},
+"description":{"type":"string","description":"A few sentences more: what was done, what is open, what to watch out for."},
+"tags":{"type":"array","items":{"type":"string"},"description":"Words to find it by."},
+"mode":{"enum":["stateful","summary"],"description":"stateful keeps the contents of changed files, summary only their names and hashes. Default: the user's setting."},
+"session_id":{"type":"string","description":"The session whose work is saved. Default: this one."}}}`
+	listSchema = `{"type":"object","additionalProperties":false,"properties":{
+"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many, the newest first. Default: 20."},
+"all":{"type":"boolean","description":"Of all worktrees of the repository, not only of this one."}}}`
+	searchSchema = `{"type":"object","additionalProperties":false,"required":["query"],"properties":{
+"query":{"type":"string","description":"Words that all have to occur in the summary, task, steps, decisions, file names or tags."},
+"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many, the newest first. Default: 20."}}}`
+	resumeSchema = `{"type":"object","additionalProperties":false,"properties":{
+"id":{"type":"string","description":"The checkpoint's id or the beginning of it, at least 4 characters. Default: the one that a new session here would begin with."},
+"level":{"enum":["summary","context","full"],"description":"summary: what it was about and the next steps; context: also decisions, blockers, commands, files; full: all of it as JSON, with the contents of files. Default: context."}}}`
+	configureSchema = `{"type":"object","additionalProperties":false,"properties":{
+"auto_checkpoint_on_clear":{"enum":[true,false,"prompt"],"description":"Save before /clear: always, never, or after a question."},
+"auto_resume_on_start":{"enum":[true,false,"prompt"],"description":"Begin a session with the last checkpoint: always, never, or after a question."},
+"checkpoint_threshold":{"type":"integer","minimum":70,"maximum":95,"description":"Save when the context is this full, in percent."},
+"verify_before_clear":{"type":"boolean","description":"Save or ask before /clear only if work changed since the last checkpoint."}}}`
+	hookSchema = `{"type":"object","properties":{
+"session_id":{"type":"string"},"prompt_id":{"type":"string"},"transcript_path":{"type":"string"},"cwd":{"type":"string"}}}`
+)
+
+// forHooks is what the descriptions of the hooks' tools begin with.
+const forHooks = "Called by Claude Code's own hooks; there is no use in calling it from a conversation. "
+
+// offer adds all tools.
+func (s *Server) offer(to *mcp.Server) {
+	read, write := hints{ReadOnlyHint: true, IdempotentHint: true}, hints{}
+	again := hints{IdempotentHint: true}
+	add(to, tool("checkpoint_save", "Save a context checkpoint", `Saves the state of the work before the context is cleared: task, next steps, decisions, `+
+		`blockers, recent commands and the contents of the files that this session changed. Secrets are redacted. Call it when the user asks to save, keep or `+
+		`hand over the work, or before /clear or compaction; a summary in your own words helps whoever goes on.`, saveSchema, write), s.save)
+	add(to, tool("checkpoint_list", "List context checkpoints", `Lists the context checkpoints of this worktree, the newest first: `+
+		`id, summary, when and why it was saved, branch, number of files.`, listSchema, read), s.list)
+	add(to, tool("checkpoint_search", "Search context checkpoints", `Finds context checkpoints of this repository, in all its worktrees, by words: `+
+		`what earlier sessions worked on, decided or left open.`, searchSchema, read), s.search)
+	add(to, tool("checkpoint_resume", "Read a context checkpoint", `Answers what a context checkpoint recorded, so that the work can go on where it was left: `+
+		`after /clear, in a new session, or when the user refers to earlier work.`, resumeSchema, read), s.resume)
+	add(to, tool("checkpoint_configure", "Configure context checkpoints", `Changes when context checkpoints are saved and resumed by themselves, in the user's own settings, `+
+		`and answers the values in force. Without input it only answers them. Change them only if the user asks for it.`, configureSchema, again), s.configure)
+	addHook(to, tool("checkpoint_before_clear", "Before /clear", forHooks+`Saves what /clear would lose, and asks the user whether to keep it.`, hookSchema, again), s.beforeClear)
+	addHook(to, tool("checkpoint_after_clear", "After /clear", forHooks+`Asks the user whether the new session goes on from the last checkpoint.`, hookSchema, read), s.afterClear)
+}
+
+type hints = mcp.ToolAnnotations
+
+// tool describes a tool that touches nothing outside this machine and destroys
+// nothing.
+func tool(name, title, description, schema string, h hints) *mcp.Tool {
+	no := false
+	h.Title, h.DestructiveHint, h.OpenWorldHint = title, &no, &no
+	return &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: json.RawMessage(schema), Annotations: &h}
+}
