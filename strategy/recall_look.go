@@ -74,7 +74,12 @@ func (w *recollection) capture(ctx context.Context, work int64) error {
 		w.at.warnings = append(w.at.warnings, fmt.Sprintf("%d more files are not in the checkpoint", len(paths)-maxRemembered))
 		paths = paths[:maxRemembered]
 	}
-	taken, err := w.r.capturer(w.m.Base, work).Files(ctx, paths, w.m.Files)
+	capture := w.r.capturer(w.m.Base, work)
+	capture.Listed = make(map[string]bool, len(w.s.FilesTouched))
+	for _, p := range w.s.FilesTouched {
+		capture.Listed[p] = w.r.here(w.s)
+	}
+	taken, err := capture.Files(ctx, paths, w.m.Files)
 	if err != nil {
 		return fmt.Errorf("capture files: %w", err)
 	}

@@ -28,7 +28,7 @@ import (
 // desk is a repository in which sessions work, whose hooks are called here and
 // not in processes of their own.
 type desk struct {
-	t    *testing.T
+	t    testing.TB
 	repo *testkit.Repo
 	log  bytes.Buffer
 	now  time.Time
@@ -38,7 +38,7 @@ type desk struct {
 	alive    map[int]bool
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t testing.TB) *desk {
 	t.Helper()
 	dir := t.TempDir()
 	repo, unsupported := testkit.NewRepo(t, filepath.Join(dir, "w"), "plain", testkit.CleanEnv(dir, dir, os.Getenv("PATH")))
@@ -341,5 +341,43 @@ func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
 		if _, ok := c.State.Files["a.txt"]; !ok {
 			t.Errorf("after %q the file is missing", damage)
 		}
+	}
+}
+
+// BenchmarkRecallStop is a stop's share: a transcript of 20 MB with a turn's new
+// lines, and five files that the turn changed.
+func BenchmarkRecallStop(b *testing.B) {
+	ctx := context.Background()
+	d := newDesk(b)
+	s := d.session("main")
+	s.Prompt("Please go on for long.")
+	line := "lorem ipsum dolor sit amet " + strings.Repeat("x", 80)
+	for range 200 {
+		s.Transcript.Raw(`{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"` +
+			strings.Repeat(line, 900) + `"}]}}` + "\n")
+	}
+	d.turn(s, 7, "a.txt")
+	d.must(d.recorder().FinishRecall(ctx, s.ID))
+	for b.Loop() {
+		b.StopTimer()
+		s.Prompt("Please write some files for me now.")
+		for _, p := range []string{"a.txt", "b.txt", "c.txt", "d.txt", "e.txt"} {
+			s.Write(p, strings.Repeat("a line of a file\n", 200)+d.now.String())
+		}
+		s.Say(strings.Repeat("What I did. ", 500))
+		s.Stop()
+		d.now = d.now.Add(time.Second)
+		in := d.in(s, 7)
+		r := d.recorder()
+		if _, err := r.Repo.Commit(ctx, "HEAD"); err != nil { // the stop has started that process
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if _, err := r.RecallStop(ctx, in); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		_ = r.Repo.Close()
+		b.StartTimer()
 	}
 }

@@ -45,6 +45,8 @@ type Capture struct {
 	Repo   *git.Repo
 	Redact Texts
 	Limits Limits
+	// Listed are paths that git's status lists, which it thus doesn't ignore.
+	Listed map[string]bool
 	// Base is the commit at the session's start, against which changes and
 	// lines are counted; empty where there was none.
 	Base string

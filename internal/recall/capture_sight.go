@@ -126,7 +126,9 @@ func (w *capturing) place(ctx context.Context, todo []*sight) error {
 				s.omitted = BuildMade
 				continue
 			}
-			fresh = append(fresh, s.path)
+			if !w.Listed[s.path] {
+				fresh = append(fresh, s.path)
+			}
 		}
 	}
 	ignored, err := w.Repo.Ignored(ctx, fresh)
