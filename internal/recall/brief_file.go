@@ -126,7 +126,6 @@ func isMade(name string) bool {
 // that is no longer true without saying so.
 func (v *view) compare(m Material) {
 	now, checked := m.Present[v.path]
-	base, hasBase := m.Base[v.path]
 	saved := v.file.isSaved()
 	switch {
 	case v.file.Change == Deleted && (!checked || !now.Exists):
@@ -140,13 +139,17 @@ func (v *view) compare(m Material) {
 	default:
 		v.state, v.content, v.known = "as saved, not checked", v.file.Content, saved
 	}
-	if hasBase && v.since == "" && !v.moved {
-		v.before, v.since = base, "changes of the session"
+	v.against(m.Base)
+	if o := v.file.Omitted; !slices.Contains([]Omitted{"", Gone, NotWanted}, o) {
+		v.state += ", " + shownLine(string(o), itemWidth)
 	}
-	switch v.file.Omitted {
-	case "", Gone, NotWanted:
-	default:
-		v.state += ", " + shownLine(string(v.file.Omitted), itemWidth)
+}
+
+// against has a file that didn't change since compared with what the session
+// began with.
+func (v *view) against(base map[string]string) {
+	if text, ok := base[v.path]; ok && !v.moved {
+		v.before, v.since = text, "changes of the session"
 	}
 }
 
