@@ -15,7 +15,7 @@ import (
 
 func aContext(id string, order int64) catalog.Context {
 	return catalog.Context{
-		ID: id, OID: "o" + id, Summary: "s" + id, Created: at(int(order)), Order: order, Status: "kept", Cause: "clear", Mode: "stateful",
+		ID: id, OID: "o" + id, Summary: "s" + id, Created: at(order), Order: order, Status: "kept", Cause: "clear", Mode: "stateful",
 		Worktree: "/w", Branch: "main", Commit: "c", Session: "x", Files: 1, Bytes: 2, Text: "the text of " + id,
 	}
 }
