@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -111,13 +110,10 @@ func (a *app) openRecall(opts recallOptions) (_ *recalling, done func() error, _
 	log, file := openLog(repo.Root, is.LogLevel)
 	rec := a.recorder(repo, is, log.With("component", "recall"))
 	r := &recalling{app: a, opts: opts, root: repo.Root, is: is, store: rec.Contexts(), rec: rec}
-	return r, func() error { return errors.Join(closed(file), repo.Close()) }, nil
-}
-
-// closed closes the log, whose failure is nobody's.
-func closed(c io.Closer) error {
-	_ = c.Close()
-	return nil
+	return r, func() error {
+		_ = file.Close() // the log's failure is nobody's
+		return repo.Close()
+	}, nil
 }
 
 // find is the checkpoint whose id begins with prefix; the newest of this worktree
