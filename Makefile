@@ -7,6 +7,7 @@ FUZZTIME ?= 30s
 LAB      ?=
 LABRUN   ?=
 BENCH    ?=
+SAMPLES  ?=
 
 GOLANGCI_VERSION := v2.15.0
 GOFUMPT_VERSION  := v0.12.0
@@ -17,7 +18,7 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test cover check-format difftest fs soak property race e2e-claude bench bench-bands fuzz crash lint fmt tools clean
+.PHONY: help build install demo test cover check-format difftest fs soak property race e2e-claude bench bench-bands recall-quality fuzz crash lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -35,6 +36,7 @@ help:
 	@echo 'e2e-claude  the genuine agent against a scripted model: LAB=folder'
 	@echo 'bench       hooks and commands: BENCH=folder (needs a C compiler, Python)'
 	@echo 'bench-bands snapshots and restores of a large tree'
+	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES=folder'
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
 build:
@@ -104,6 +106,14 @@ property:
 # are installed. BANDBENCHFLAGS='-snapshots 10000' measures that many, too.
 bench-bands: build
 	go run ./internal/testkit/bandbench -bin bin/agentfs -cache "$(CACHE)/bands" $(BANDBENCHFLAGS)
+
+# The table of docs/recall-quality.md; fails if a brief says something false.
+recall-quality:
+	@if [ -z "$(SAMPLES)" ]; then \
+		echo 'recall-quality skipped: name the folder of transcripts with SAMPLES='; \
+	else \
+		go run ./internal/testkit/recallquality -samples "$(SAMPLES)"; \
+	fi
 
 fuzz:
 	@for file in $$(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^func Fuzz'); do \

@@ -98,7 +98,7 @@ func TestRegister(t *testing.T) {
 	if diff := cmp.Diff(want, read(t, filepath.Join(dir, "log"))); diff != "" {
 		t.Error(diff)
 	}
-	client.Environ = append(environ, "FAIL=3")
+	client.Environ = append(client.Environ, "FAIL=3")
 	if err := client.Register(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "status 3") {
 		t.Errorf("%v", err)
 	}

@@ -243,10 +243,31 @@ func TestInteractiveEnable(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
-	d.input = strings.NewReader("1\n2\n")
+	d.input = strings.NewReader("1\n2\nn\nn\n") // the last two where there is a claude
 	if r := d.entire("enable"); r.code != 0 || !strings.Contains(r.out, "(.entire/settings.local.json)") {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
+}
+
+func TestInteractiveEnableWithTheAgentsProgram(t *testing.T) {
+	t.Parallel()
+	d := repoDesk(t)
+	program := filepath.Join(filepath.Dir(d.home), "bin", "claude")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$*\" >> \"$HOME/calls\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
+	d.input = strings.NewReader("1\n1\ny\ny\n")
+	r := d.entire("enable")
+	if r.code != 0 || !strings.Contains(r.out, "asks before /clear (.claude/settings.local.json)") || !strings.Contains(r.out, "Status line installed") {
+		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
+	}
+	calls, err := os.ReadFile(filepath.Join(d.home, "calls"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "mcp add entire --scope local -- entire mcp\n", string(calls))
+	check(t, "?? .claude/settings.json\n?? .entire/.gitignore\n?? .entire/settings.json", d.git("status", "--porcelain", "-uall"))
 }
 
 func TestProposals(t *testing.T) {

@@ -43,8 +43,9 @@ func (a *app) checkAsking(repo *git.Repo) (asking, error) {
 // checkQuestions looks at the hooks alone.
 func checkQuestions(repo *git.Repo) (asking, error) {
 	var at asking
-	var failed []error
-	for _, path := range claudeFiles(repo.Root) {
+	files := claudeFiles(repo.Root)
+	failed := make([]error, 0, len(files))
+	for _, path := range files {
 		n, all, err := claudeSettings(repo, path).Asking()
 		if n > at.Installed {
 			at.File, at.Installed = path, n

@@ -13,8 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -140,6 +142,18 @@ func (u *uninstalling) removeStore(ctx context.Context) error {
 	return nil
 }
 
+// forgetContexts removes what the catalog has of context checkpoints, whose refs
+// are gone. Rows that stay because it can't be written go when another repository
+// comes into it.
+func (u *uninstalling) forgetContexts(ctx context.Context) {
+	path := u.registry().CatalogPath()
+	if _, err := os.Lstat(path); err != nil {
+		return
+	}
+	open := func(ctx context.Context) (*catalog.Catalog, error) { return catalog.Open(ctx, path) }
+	_ = recall.Store{Repo: u.repo, Catalog: open}.Forget(ctx)
+}
+
 func count(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -173,6 +187,7 @@ func (u *uninstalling) remove(ctx context.Context) error {
 		return err
 	}
 	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
+	u.forgetContexts(ctx)
 	if err := u.removeStore(ctx); err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func decode(raw json.RawMessage, into any) error {
 	err := d.Decode(into)
 	wrong, isType := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
-	case err == nil && d.Decode(new(any)) != io.EOF: //nolint:errorlint // the decoder answers it bare
+	case err == nil && d.Decode(new(any)) != io.EOF:
 		return errors.New("invalid input: more than one value")
 	case err == nil:
 		return nil

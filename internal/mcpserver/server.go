@@ -104,7 +104,7 @@ func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 		grace := time.NewTimer(graceTime)
 		defer grace.Stop()
 		select { // a call that doesn't heed its context must not keep the process
-		case <-ended:
+		case err = <-ended:
 		case <-grace.C:
 		}
 	}

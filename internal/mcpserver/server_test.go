@@ -102,7 +102,7 @@ Checkpoint saved: "auth middleware (2 files, +10 -1)" (id 3f9a1c-77b0e2)`
 	}
 }
 
-func structured[T any](t *testing.T, res *mcp.CallToolResult) T {
+func structured[T any](t *testing.T, res *mcp.CallToolResult) T { //nolint:ireturn // a type parameter
 	t.Helper()
 	data, err := json.Marshal(res.StructuredContent)
 	if err != nil {
@@ -171,7 +171,7 @@ func TestTheCallersSession(t *testing.T) {
 }
 
 // either is a, b if that is zero.
-func either[T comparable](a, b T) T {
+func either[T comparable](a, b T) T { //nolint:ireturn // a type parameter
 	if a == *new(T) {
 		return b
 	}

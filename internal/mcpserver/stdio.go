@@ -26,7 +26,7 @@ type stdio struct {
 }
 
 // Connect begins to read.
-func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
+func (t *stdio) Connect(context.Context) (mcp.Connection, error) { //nolint:ireturn // as the library calls it
 	c := &connection{
 		out: t.out, messages: make(chan jsonrpc.Message), closed: make(chan struct{}), answered: make(chan struct{}, 1),
 		open: map[jsonrpc.ID]int{},
@@ -157,7 +157,7 @@ func (c *connection) put(data []byte) error {
 
 // Read answers the next message, io.EOF when the client has closed its end and
 // its calls are answered.
-func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) { //nolint:ireturn // as the library calls it
 	select {
 	case m, ok := <-c.messages:
 		if ok {

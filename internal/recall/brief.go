@@ -90,7 +90,7 @@ const (
 
 // Write makes the brief. Whatever the material holds, the limits hold.
 func Write(m Material) Brief {
-	b := Brief{}
+	var b Brief
 	switch m.Kind {
 	case Notice:
 		b = notice(m)

@@ -126,9 +126,7 @@ func isMade(name string) bool {
 // that is no longer true without saying so.
 func (v *view) compare(m Material) {
 	now, checked := m.Present[v.path]
-	base, hasBase := m.Base[v.path]
-	saved := v.file.Omitted == "" && (v.file.Content != "" || v.file.Size == 0 && v.file.Hash != "")
-	same := checked && now.Exists && v.file.Hash != "" && now.Hash == v.file.Hash
+	saved := v.file.isSaved()
 	switch {
 	case v.file.Change == Deleted && (!checked || !now.Exists):
 		v.state = "deleted by the session"
@@ -136,29 +134,44 @@ func (v *view) compare(m Material) {
 		v.state, v.moved = "deleted by the session, exists again", true
 	case checked && !now.Exists:
 		v.state, v.moved = "deleted since", true
-	case same:
+	case checked && now.Hash != "" && v.file.Hash != "":
+		v.beside(now, saved)
+	default:
+		v.state, v.content, v.known = "as saved, not checked", v.file.Content, saved
+	}
+	v.against(m.Base)
+	if o := v.file.Omitted; !slices.Contains([]Omitted{"", Gone, NotWanted}, o) {
+		v.state += ", " + shownLine(string(o), itemWidth)
+	}
+}
+
+// against has a file that didn't change since compared with what the session
+// began with.
+func (v *view) against(base map[string]string) {
+	if text, ok := base[v.path]; ok && !v.moved {
+		v.before, v.since = text, "changes of the session"
+	}
+}
+
+// beside compares the file with what is on disk.
+func (v *view) beside(now Present, saved bool) {
+	if now.Hash == v.file.Hash {
 		v.state, v.content, v.known = "current", v.file.Content, saved
 		if !saved && now.Content != "" {
 			v.content, v.known = now.Content, true
 		}
-		if hasBase {
-			v.before, v.since = base, "changes of the session"
-		}
-	case checked && now.Hash != "" && v.file.Hash != "":
-		v.state, v.moved = "changed since", true
-		v.content, v.known = now.Content, now.Content != ""
-		if saved {
-			v.before, v.since = v.file.Content, "changes since the checkpoint"
-		}
-	default:
-		v.state, v.content, v.known = "as saved, not checked", v.file.Content, saved
-		if hasBase {
-			v.before, v.since = base, "changes of the session"
-		}
+		return
 	}
-	if v.file.Omitted != "" && v.file.Omitted != Gone && v.file.Omitted != NotWanted {
-		v.state += ", " + shownLine(string(v.file.Omitted), itemWidth)
+	v.state, v.moved = "changed since", true
+	v.content, v.known = now.Content, now.Content != ""
+	if saved {
+		v.before, v.since = v.file.Content, "changes since the checkpoint"
 	}
+}
+
+// isSaved says that the checkpoint has the file's content, be it empty.
+func (f File) isSaved() bool {
+	return f.Omitted == "" && (f.Content != "" || f.Size == 0 && f.Hash != "")
 }
 
 // clean takes out of the contents what may not stand in a brief.

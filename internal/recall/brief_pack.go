@@ -49,8 +49,8 @@ func (p *pack) give(part int, s size) { p.take(part, size{}.minus(s)) }
 
 // fits says in which part there is room, the last first: files belong there.
 func (p *pack) fits(s size) (part int, ok bool) {
-	for part := len(p.room) - 1; part >= 0; part-- {
-		if s.units <= p.room[part].units && s.cost <= p.room[0].cost {
+	for part, room := range slices.Backward(p.room) {
+		if s.units <= room.units && s.cost <= p.room[0].cost {
 			return part, true
 		}
 	}

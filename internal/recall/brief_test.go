@@ -180,7 +180,7 @@ func TestWriteStates(t *testing.T) {
 			*p = recall.Present{}
 			*f = recall.File{Path: "f.txt", Change: recall.Deleted, Omitted: recall.Gone}
 		}, "- f.txt (deleted by the session)\n", ""},
-		"again": {func(f *recall.File, p *recall.Present) {
+		"again": {func(f *recall.File, _ *recall.Present) {
 			*f = recall.File{Path: "f.txt", Change: recall.Deleted, Omitted: recall.Gone}
 		}, "- f.txt (deleted by the session, exists again)\n", ""},
 		"binary":    {func(f *recall.File, _ *recall.Present) { f.Content, f.Omitted = "", recall.Binary }, "- f.txt (modified, current, binary)\n", ""},

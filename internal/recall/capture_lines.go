@@ -5,9 +5,9 @@ import (
 	"hash/maphash"
 )
 
-// maxLineEdits is up to how many differing lines the least number of them is looked
+// maxCounted is up to how many differing lines the least number of them is looked
 // for.
-const maxLineEdits = 2000
+const maxCounted = 2000
 
 // countLines counts lines, the last one also if no newline ends it.
 func countLines(data []byte) int {
@@ -19,7 +19,7 @@ func countLines(data []byte) int {
 }
 
 // differingLines counts the lines that were added and removed between two texts,
-// whatever ends the lines: as few as there can be, or, above maxLineEdits, those that
+// whatever ends the lines: as few as there can be, or, above maxCounted, those that
 // one text has and the other hasn't.
 func differingLines(before, after []byte) (added, removed int) {
 	seed := maphash.MakeSeed()
@@ -50,12 +50,12 @@ func lineHashes(seed maphash.Seed, data []byte) []uint64 {
 }
 
 // edits is the length of the shortest edit script from a to b, by the greedy
-// algorithm of Myers; false if it is longer than maxLineEdits.
+// algorithm of Myers; false if it is longer than maxCounted.
 func edits(a, b []uint64) (int, bool) {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) + len(b), true
 	}
-	most := min(len(a)+len(b), maxLineEdits)
+	most := min(len(a)+len(b), maxCounted)
 	furthest := make([]int, 2*most+3) // by diagonal
 	for d := 0; d <= most; d++ {
 		for k := -d; k <= d; k += 2 {

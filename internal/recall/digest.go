@@ -186,7 +186,7 @@ const (
 	maxPath       = 1 << 10
 )
 
-// limits of lists
+// The bounds of lists: items, and bytes in JSON.
 func editedBound() bound  { return bound{300, 24 << 10} }
 func readBound() bound    { return bound{120, 12 << 10} }
 func askedBound() bound   { return bound{3, 3 * maxAsked} }

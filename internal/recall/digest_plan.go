@@ -155,9 +155,9 @@ func (d *Digest) addTask(t Task) {
 	}
 	const fields = 40 // the names of the fields
 	weigh := func(t Task) int { return weight(t.ID) + weight(t.Text) + fields }
-	list := append(d.Tasks, t)
-	if !within(list, tasksBound(), weigh) {
-		list = without(list, func(t Task) bool { return t.State == "completed" })
+	d.Tasks = append(d.Tasks, t)
+	if !within(d.Tasks, tasksBound(), weigh) {
+		d.Tasks = without(d.Tasks, func(t Task) bool { return t.State == "completed" })
 	}
-	d.Tasks = lastWithin(list, tasksBound(), weigh)
+	d.Tasks = lastWithin(d.Tasks, tasksBound(), weigh)
 }

@@ -47,25 +47,29 @@ func (d *Digest) result(e *transcript.Event, r transcript.ToolResult, redact Tex
 		d.ran(e, r, ran{call: call, said: said}, redact)
 	case "Edit", "Write", "MultiEdit", "NotebookEdit":
 		d.edited(call, said, redact)
-	case "Read", "NotebookRead":
+	case "AskUserQuestion":
+		d.answered(e.Detail(), redact)
+	default:
 		if !r.Failed {
-			d.read(call.Text)
+			d.succeeded(e, r, call, redact)
 		}
+	}
+}
+
+// succeeded takes in what a tool did that leaves no trace when it fails.
+func (d *Digest) succeeded(e *transcript.Event, r transcript.ToolResult, call Call, redact Texts) {
+	switch call.Tool {
+	case "Read", "NotebookRead":
+		d.read(call.Text)
 	case "WebFetch":
-		if !r.Failed && call.Text != "" {
+		if call.Text != "" {
 			d.Docs = latest(d.Docs, call.Text, docsBound())
 		}
 	case "TaskCreate":
-		if !r.Failed {
-			d.created(call.Text, e.Detail(), r.Content, redact)
-		}
-	case "AskUserQuestion":
-		d.answered(e.Detail(), redact)
+		d.created(call.Text, e.Detail(), r.Content, redact)
 	case "ExitPlanMode":
-		if !r.Failed {
-			d.revised(e.Detail(), redact)
-			d.accept(redact)
-		}
+		d.revised(e.Detail(), redact)
+		d.accept(redact)
 	}
 }
 
@@ -118,7 +122,7 @@ func (d *Digest) ran(e *transcript.Event, r transcript.ToolResult, of ran, redac
 	}
 	switch {
 	case call.Checks == 0:
-	case result == Passed:
+	case result == Passed, result == Unknown: // it may have passed
 		d.passed(call.Checks)
 	case result == Failed:
 		if of.said == "" {

@@ -186,6 +186,10 @@ func TestAnalysis(t *testing.T) {
 			lines: all(first, ran("go test ./...", "Exit code 1\nFAIL"), ran("go test ./a", "ok  \ta\t0.1s")),
 			want:  recall.Analysis{CurrentTask: "please add a token refresh"},
 		},
+		"a test that may have passed then": {
+			lines: all(first, ran("go test ./...", "Exit code 1\nFAIL"), ran("go test ./a | head -1", "a")),
+			want:  recall.Analysis{CurrentTask: "please add a token refresh"},
+		},
 		"a test that failed, and a build": {
 			lines: all(first, ran("make test", "Exit code 2\nError: x"), ran("make build", "")),
 			want:  recall.Analysis{CurrentTask: "please add a token refresh", Blockers: []string{"failed and did not pass since: make test: Error: x"}},

@@ -21,7 +21,7 @@ type hunk struct {
 }
 
 // String is the hunk with its head, each line with its end.
-func (h hunk) String() string {
+func (h *hunk) String() string {
 	return fmt.Sprintf("@@ -%s +%s @@\n%s", extent(h.from), extent(h.to), strings.Join(h.lines, ""))
 }
 
@@ -162,7 +162,7 @@ func backtrack(trace [][]int, i, j int) []edit {
 	var list []edit
 	for d := len(trace) - 1; d > 0; d-- {
 		k, reach := i-j, trace[d-1]
-		e := edit{}
+		var e edit
 		if down(reach, d, k) {
 			pi := reach[k+1+d-1]
 			pj := pi - k - 1

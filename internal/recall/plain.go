@@ -140,15 +140,15 @@ func (b bound) last(list []string) []string {
 	if len(list) <= b.items && n <= b.bytes/worst {
 		return list // whatever is in them
 	}
-	return lastWithin(list, b, func(s string) int { return weight(s) })
+	return lastWithin(list, b, weight)
 }
 
 // lastWithin is the end of a list that is within a bound, by each item's weight
 // but for what JSON puts around it.
 func lastWithin[T any](list []T, b bound, weigh func(T) int) []T {
 	left := b.bytes
-	for i := len(list) - 1; i >= 0; i-- {
-		left -= weigh(list[i]) + around
+	for i, item := range slices.Backward(list) {
+		left -= weigh(item) + around
 		if left < 0 || len(list)-i > b.items {
 			return append(list[:0], list[i+1:]...)
 		}

@@ -147,13 +147,13 @@ func (w *shellWords) redirection() {
 // joint ends a command.
 func (w *shellWords) joint(c byte) {
 	two := w.text[w.at:min(w.at+2, len(w.text))]
-	switch {
-	case two == "&&":
-		w.at += 2
+	switch two {
+	case "&&":
+		w.at += len(two)
 		w.endCommand(false)
 		return
-	case two == "||", two == "|&":
-		w.at += 2
+	case "||", "|&":
+		w.at += len(two)
 		w.line.masked = true
 		w.endCommand(two == "|&")
 		return

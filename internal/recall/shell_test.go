@@ -130,7 +130,7 @@ func TestMentions(t *testing.T) {
 		"rg main.go":                    nil,
 		"cat > new.go <<EOF\nx\nEOF":    nil,
 		"cat $FILE ~/x.go a{1,2}.go":    nil,
-		"cat 1.5 v1.2 .x":             nil,
+		"cat 1.5 v1.2 .x":               nil,
 		"cat ../up.ts":                  {"/up.ts"},
 		"echo a.go":                     nil,
 		"cat \"with space.txt\" 'é.md'": {"/w/with space.txt", "/w/é.md"},

@@ -172,7 +172,9 @@ func word(s string, inside, digits bool) int {
 	case longest >= 5, n >= 3 && vowels == 0, n >= 5 && vowels*5 < n:
 		cost = max(cost, n*unit*2/3)
 	case longest == 4, n > 16, digits, inside && n < 3:
-		cost = max(cost, n*unit/2)
+		cost = max(cost, n*unit*11/20)
+	case longest == 3:
+		cost += unit * 3 / 10
 	}
 	return cost
 }

@@ -174,6 +174,14 @@ func (h *eventHead) field(s *scanner, key []byte) {
 		h.plan = s.str()
 	case "message":
 		h.message.read(s)
+	default:
+		h.writer(s, key)
+	}
+}
+
+// writer takes in what a key tells of who wrote the line.
+func (h *eventHead) writer(s *scanner, key []byte) {
+	switch string(key) {
 	case "isMeta", "isVisibleInTranscriptOnly":
 		h.silent = s.truth() || h.silent
 	case "isCompactSummary":
@@ -181,17 +189,12 @@ func (h *eventHead) field(s *scanner, key []byte) {
 	case "isApiErrorMessage":
 		h.failed = s.truth()
 	case "promptSource", "origin":
-		h.writer(s, key)
+		e := entry{source: h.source}
+		e.field(s, key)
+		h.source = e.source
 	default:
 		s.skip()
 	}
-}
-
-// writer takes in who wrote the line.
-func (h *eventHead) writer(s *scanner, key []byte) {
-	e := entry{source: h.source}
-	e.field(s, key)
-	h.source = e.source
 }
 
 // user takes in a person's line, or one that stands as theirs.

@@ -51,6 +51,7 @@ const (
 	TemporaryFiles     = "temporary-files"
 	DamagedStore       = "damaged-store"
 	DamagedSnapshot    = "damaged-snapshot"
+	DamagedContext     = "damaged-context"
 	DamagedCatalog     = "damaged-catalog"
 	CatalogBehind      = "catalog-behind"
 	InterruptedRestore = "interrupted-restore"

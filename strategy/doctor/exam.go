@@ -41,7 +41,7 @@ func (d *Doctor) look(ctx context.Context) *exam {
 func (e *exam) checks() []Check {
 	return []Check{
 		e.refs, e.locks, e.damagedStates, e.stuck, e.turns, e.sideFiles, e.journal, e.gone, e.checkpoints, e.trailers, e.unused, e.blobs,
-		e.store, e.restores, e.catalog, e.temporary,
+		e.store, e.contexts, e.restores, e.catalog, e.temporary,
 	}
 }
 

@@ -60,7 +60,7 @@ type verbatim struct{}
 func (verbatim) Text(s string) string { return s }
 func (verbatim) Path(s string) string { return s }
 
-func (p pair) measure() (result, error) {
+func (p pair) measure() result {
 	a, b := look(p.before), look(p.after)
 	m := material(a, p.before)
 	m.Now = b.began
@@ -93,7 +93,7 @@ func (p pair) measure() (result, error) {
 		}
 	}
 	r.verify(a, m)
-	return r, nil
+	return r
 }
 
 func fileLike(rel string) bool { return filepath.Ext(rel) != "" || !strings.Contains(rel, "*") }

@@ -106,10 +106,14 @@ func (f fileResult) apply() (string, bool) {
 		}
 		return strings.Replace(*f.Original, *f.Old, f.New, times), true
 	}
-	old := strings.SplitAfter(*f.Original, "\n")
+	return patched(strings.SplitAfter(*f.Original, "\n"), f.Patch)
+}
+
+// patched are lines with the changes of a patch.
+func patched(old []string, patches []patch) (string, bool) {
 	var out []string
 	at := 0
-	for _, p := range f.Patch {
+	for _, p := range patches {
 		from := max(p.Start-1, 0)
 		if from < at || from > len(old) {
 			return "", false

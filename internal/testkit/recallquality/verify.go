@@ -16,14 +16,14 @@ import (
 func (r *result) verify(a *session, m recall.Material) {
 	said := letters(texts(a.raw))
 	part, section := "", ""
-	var body []string
+	body := make([]string, 0, 64)
 	heading, fence := "", ""
 	for line := range strings.Lines(strings.Join(r.brief.Parts, "\n") + "\n") {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case fence != "" && line == fence:
 			r.block(heading, body, m)
-			fence, body = "", nil
+			fence, body = "", body[:0]
 		case fence != "":
 			body = append(body, line)
 		case strings.HasPrefix(line, "```"):
@@ -95,7 +95,7 @@ func quotes(item string) []string {
 		item = strings.TrimPrefix(item, before)
 	}
 	var list []string
-	for _, piece := range strings.Split(item, " -> ") {
+	for piece := range strings.SplitSeq(item, " -> ") {
 		for quote := range strings.SplitSeq(piece, "...") {
 			if quote = strings.TrimRight(strings.TrimSpace(quote), "…"); len(letters(quote)) > 2 {
 				list = append(list, quote)

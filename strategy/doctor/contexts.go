@@ -1,0 +1,26 @@
+package doctor
+
+import (
+	"context"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// contexts finds context checkpoints of which something can't be read. Refs that
+// name no commit are found by refs.
+func (e *exam) contexts(ctx context.Context) ([]Finding, error) {
+	damaged, err := recall.Store{Repo: e.repo}.Verify(ctx)
+	var list []Finding
+	for _, d := range damaged {
+		if e.isBroken(ctx, recall.Refs+d.ID) {
+			continue
+		}
+		list = append(list, Finding{
+			Code: DamagedContext, Severity: Error, Subject: d.ID,
+			What: "the context checkpoint is damaged: " + lines(d.Err)[0],
+			Why:  "it can't be resumed, or not all of it, and git's gc fails while an object is missing",
+			Hint: "`entire recall discard --force " + d.ID + "` removes it",
+		})
+	}
+	return list, err
+}
