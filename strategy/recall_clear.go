@@ -123,23 +123,39 @@ func (w *recollection) keptBefore() *mark {
 
 // endNow saves as the cause asks for and notes the end.
 func (w *recollection) endNow(ctx context.Context, c Clearing, cause recall.Cause) error {
-	now := w.r.Env.Now().UTC()
-	end := &ending{Cause: cause, At: now, Prompt: c.PromptID}
 	v := w.judge(ctx, cause)
-	w.m.End, w.m.Before = end, w.m.Kept
-	if !v.save {
-		if w.m.Kept != nil && !w.changedSinceKept() {
-			end.ID, end.Status, end.Summary = w.m.Kept.ID, recall.Kept, w.m.Kept.Summary
+	end := &ending{Cause: cause, At: w.r.Env.Now().UTC(), Prompt: c.PromptID}
+	before := w.m.Kept
+	switch {
+	case v.save:
+		saved, err := w.saveOnce(ctx, Saving{Cause: cause}, v.status)
+		if err != nil {
+			return err // who comes next tries again
 		}
-		return nil
+		end.ID, end.Status, end.Summary, end.Fresh, end.Ask = saved.ID, v.status, saved.Summary, true, v.ask
+	case w.m.Kept != nil && !w.changedSinceKept():
+		end.ID, end.Status, end.Summary = w.m.Kept.ID, recall.Kept, w.m.Kept.Summary
 	}
-	saved, err := w.save(ctx, Saving{Cause: cause}, v.status, "")
-	if err != nil {
-		w.m.End = nil // who comes next tries again
-		return err
-	}
-	end.ID, end.Status, end.Summary, end.Fresh, end.Ask = saved.ID, v.status, saved.Summary, true, v.ask
+	w.m.End, w.m.Before = end, before
 	return nil
+}
+
+// saveOnce saves a checkpoint, unless that is what a hook did which was stopped
+// before it could say so.
+func (w *recollection) saveOnce(ctx context.Context, want Saving, status recall.Status) (mark, error) {
+	if last := w.m.Last; w.recovered && last != nil && last.Cause == want.Cause && last.Status == status {
+		if w.mark().differs(last) {
+			if _, err := w.save(ctx, want, status, last.ID); err != nil {
+				return mark{}, err
+			}
+		}
+		return *w.m.Last, nil
+	}
+	_, err := w.save(ctx, want, status, "")
+	if err != nil {
+		return mark{}, err
+	}
+	return *w.m.Last, nil
 }
 
 // complete lets the checkpoint of an end have what came since: the hook and the

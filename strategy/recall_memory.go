@@ -162,6 +162,9 @@ type recollection struct {
 	s  *session.State
 	m  *memory
 	at sightOfContext
+	// recovered says that the last checkpoint was found, after the hook that
+	// saved it was stopped.
+	recovered bool
 	// before are the bytes of the memory's file.
 	before []byte
 }

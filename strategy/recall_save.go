@@ -97,7 +97,7 @@ func (w *recollection) settleSaving(ctx context.Context) error {
 	}
 	half.ID, half.Status = list[0].ID, list[0].Status
 	w.saved(*half)
-	w.m.Unfinished = half.ID // its other half may be missing
+	w.recovered = true
 	return nil
 }
 

@@ -67,7 +67,7 @@ func (w *recollection) threshold(ctx context.Context) (notice string, err error)
 		text = fmt.Sprintf("Context has %d tokens.", full.tokens)
 	}
 	if v := w.judge(ctx, recall.Threshold); v.save {
-		c, err := w.save(ctx, Saving{Cause: recall.Threshold}, v.status, "")
+		c, err := w.saveOnce(ctx, Saving{Cause: recall.Threshold}, v.status)
 		if err != nil {
 			w.m.Full = false
 			return "", err
@@ -154,7 +154,7 @@ func (r *Recorder) RecallCompact(ctx context.Context, in Input) error {
 		if !v.save {
 			return nil
 		}
-		_, err := w.save(ctx, Saving{Cause: recall.Compact}, v.status, "")
+		_, err := w.saveOnce(ctx, Saving{Cause: recall.Compact}, v.status)
 		later = w.needsChild()
 		return err
 	})

@@ -126,6 +126,16 @@ func turnScenes() []scene {
 			prepare: func(p *play) { p.turn("main", "a.txt") },
 			act:     func(p *play) { p.main().End("logout") },
 		},
+		{
+			name: "a clear", hooks: []string{"session-end"}, places: true,
+			prepare: func(p *play) { p.turn("main", "a.txt") },
+			act:     func(p *play) { p.main().End("clear") },
+		},
+		{
+			name: "a compaction", hooks: []string{"pre-compact", "session-start", "post-compact"},
+			prepare: func(p *play) { p.turn("main", "a.txt") },
+			act:     func(p *play) { p.main().Compact("What was done.") },
+		},
 	}
 }
 

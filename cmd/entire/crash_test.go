@@ -200,7 +200,7 @@ func caller(hook string) string {
 	switch hook {
 	case "complete":
 		return "hooks complete"
-	case "session-start", "user-prompt-submit", "stop", "session-end":
+	case "session-start", "user-prompt-submit", "stop", "session-end", "pre-compact", "post-compact":
 		return "claude-code " + hook
 	default:
 		return "git " + hook
