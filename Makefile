@@ -17,13 +17,14 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test check-format difftest fs soak property race e2e-claude bench bench-bands fuzz crash lint fmt tools clean
+.PHONY: help build install demo test cover check-format difftest fs soak property race e2e-claude bench bench-bands fuzz crash lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
 	@echo 'install     entire and agentfs into GOBIN'
 	@echo 'demo        the main job on a recorded session, in a scratch repository'
 	@echo 'test        format, vet, all tests, the short ones again with the race detector'
+	@echo 'cover       at least $(COVER) % of the packages that must have it'
 	@echo 'difftest    the same findings as gitleaks'
 	@echo 'race        all tests with the race detector (needs a C compiler)'
 	@echo 'crash       stop the program at every write of every hook'
@@ -60,6 +61,20 @@ check-format:
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
 
+# What the tests beside a package run of it; less than COVER % is a failure.
+COVER   ?= 80
+COVERED := ./internal/recall ./internal/mcpserver ./internal/settings
+cover:
+	@out=$$(go test -cover $(COVERED)) || { echo "$$out"; exit 1; }; \
+	echo "$$out" | awk -v least=$(COVER) -v want=$(words $(COVERED)) ' \
+		match($$0, /coverage: [0-9.]+%/) { \
+			split($$0, word); name = word[1] == "ok" ? word[2] : word[1]; \
+			share = substr($$0, RSTART + 10, RLENGTH - 11); \
+			n++; low = share + 0 < least; bad += low; \
+			printf "%-60s %5.1f %%%s\n", name, share, low ? "  too little" : ""; \
+		} \
+		END { if (n < want) print "not measured: " want - n; exit bad > 0 || n < want }'
+
 # A module of its own: gitleaks brings 163 others.
 difftest:
 	cd internal/redact/difftest && go test ./...
@@ -71,6 +86,7 @@ crash:
 	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 20m -run Crash
 	go test -tags faults ./hooks/... -run FailingWrite
 	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
+	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall
 
 fs:
 	./testdata/fs/run.sh

@@ -7,7 +7,7 @@ import (
 )
 
 // Fill is how full a session's context is, as the agent itself told: the side
-// file of kind "context".
+// file of kind ContextKind.
 type Fill struct {
 	SessionID string `json:"session_id"`
 	// Tokens are in the context, Window is how many fit, Percent their share.
@@ -17,9 +17,6 @@ type Fill struct {
 	At      time.Time `json:"at"`
 }
 
-// fillKind is the side file's.
-const fillKind = "context"
-
 // Fill answers what was written last for the session id; false if nothing that
 // can be read.
 func (s *Store) Fill(id string) (Fill, bool) {
@@ -27,7 +24,7 @@ func (s *Store) Fill(id string) (Fill, bool) {
 	if CheckID(id) != nil {
 		return f, false
 	}
-	data, err := s.Side(id, fillKind).ReadAll()
+	data, err := s.Side(id, ContextKind).ReadAll()
 	if err != nil || json.Unmarshal(data, &f) != nil || f.SessionID != id {
 		return Fill{}, false
 	}
@@ -49,5 +46,5 @@ func (s *Store) SetFill(f Fill) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("session %s: %w", f.SessionID, err)
 	}
-	return true, s.Side(f.SessionID, fillKind).Replace(append(data, '\n'))
+	return true, s.Side(f.SessionID, ContextKind).Replace(append(data, '\n'))
 }

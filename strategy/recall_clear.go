@@ -65,7 +65,8 @@ func (r *Recorder) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error)
 func (r *Recorder) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *recollection, kept *mark)) error {
 	return r.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *recollection) error {
 		w.seen(c.Agent)
-		kept := w.keptBefore(c)
+		w.checkKept(ctx)
+		kept := w.keptBefore()
 		var err error
 		if w.endedSo(c, cause) {
 			err = w.complete(ctx)
@@ -113,7 +114,7 @@ func (w *recollection) endedSo(c Clearing, cause recall.Cause) bool {
 }
 
 // keptBefore is the mark of what was kept before this end.
-func (w *recollection) keptBefore(c Clearing) *mark {
+func (w *recollection) keptBefore() *mark {
 	if w.m.End != nil && w.m.End.Fresh && w.m.Kept != nil && w.m.Kept.ID == w.m.End.ID {
 		return w.m.Before
 	}
@@ -124,9 +125,8 @@ func (w *recollection) keptBefore(c Clearing) *mark {
 func (w *recollection) endNow(ctx context.Context, c Clearing, cause recall.Cause) error {
 	now := w.r.Env.Now().UTC()
 	end := &ending{Cause: cause, At: now, Prompt: c.PromptID}
-	w.m.Before = w.m.Kept
 	v := w.judge(ctx, cause)
-	w.m.End = end
+	w.m.End, w.m.Before = end, w.m.Kept
 	if !v.save {
 		if w.m.Kept != nil && !w.changedSinceKept() {
 			end.ID, end.Status, end.Summary = w.m.Kept.ID, recall.Kept, w.m.Kept.Summary

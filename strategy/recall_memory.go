@@ -26,6 +26,8 @@ type story struct {
 	// Base is the commit that was checked out when the session was seen first.
 	Base   string        `json:"base,omitempty"`
 	Digest recall.Digest `json:"digest"`
+	// Asked says that the session was ever asked anything.
+	Asked bool `json:"asked,omitempty"`
 	// Files are those that the session changed, as they were captured last.
 	Files map[string]recall.Captured `json:"files,omitempty"`
 	// Said is what the last stop told that the agent said, redacted.
@@ -57,8 +59,6 @@ type trace struct {
 	Seen time.Time `json:"seen"`
 	// SeenBefore is when one ran before that.
 	SeenBefore time.Time `json:"seen_before,omitzero"`
-	// Asked says that the session was ever asked anything.
-	Asked bool `json:"asked,omitempty"`
 	// End is how it ended; nil while it goes on, and where nobody said so.
 	End *ending `json:"end,omitempty"`
 }

@@ -131,19 +131,26 @@ func (r *Recorder) goesOn(t trace, agent session.Process) bool {
 }
 
 // saveLost saves the context of the session that ended here last without a word:
-// its process was killed, or the program around it says nothing.
+// its process was killed, or the program around it says nothing. Those in which
+// nothing was asked are passed over.
 func (r *Recorder) saveLost(ctx context.Context, traces []traced, in Input) {
+	const most = 3
+	tried := 0
 	for _, t := range traces {
-		if t.id == in.SessionID || t.Worktree != r.Repo.Root || !t.Asked || r.goesOn(t.trace, in.Agent) {
+		if t.id == in.SessionID || t.Worktree != r.Repo.Root || r.goesOn(t.trace, in.Agent) {
 			continue
 		}
-		if t.End != nil {
-			return // the last one said so
+		if t.End != nil || tried == most {
+			return
 		}
-		err := r.end(ctx, Clearing{SessionID: t.id}, recall.Lost, endEffort(), nil)
+		tried++
+		asked := false
+		err := r.end(ctx, Clearing{SessionID: t.id}, recall.Lost, endEffort(), func(w *recollection, _ *mark) { asked = w.m.Asked })
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			r.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
 		}
-		return
+		if asked {
+			return
+		}
 	}
 }

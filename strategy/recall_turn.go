@@ -63,6 +63,9 @@ func (w *recollection) threshold(ctx context.Context) (notice string, err error)
 	}
 	w.m.Full = true
 	text := fmt.Sprintf("Context is %d%% full.", full.percent)
+	if full.percent < o.Threshold {
+		text = fmt.Sprintf("Context has %d tokens.", full.tokens)
+	}
 	if v := w.judge(ctx, recall.Threshold); v.save {
 		c, err := w.save(ctx, Saving{Cause: recall.Threshold}, v.status, "")
 		if err != nil {

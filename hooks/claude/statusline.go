@@ -67,7 +67,7 @@ func ReadLine(ctx context.Context, in io.Reader) (line Line, raw []byte, err err
 func (l Line) Fill(now time.Time) (session.Fill, bool) {
 	const hundred = 100
 	c := l.Context
-	f := session.Fill{SessionID: l.SessionID, Window: c.Window, At: now.UTC().Truncate(time.Second)}
+	f := session.Fill{SessionID: l.SessionID, Window: c.Window, At: now.UTC().Truncate(time.Millisecond)}
 	if c.Usage == nil && c.Percent == nil || c.Window <= 0 || session.CheckID(l.SessionID) != nil {
 		return f, false
 	}

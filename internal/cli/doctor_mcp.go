@@ -20,6 +20,9 @@ const (
 // checkQuestioning finds hooks that ask a server which isn't registered, and a
 // server that no hook asks.
 func (a *app) checkQuestioning(repo *git.Repo) ([]doctor.Finding, error) {
+	if _, err := checkQuestions(repo); err != nil {
+		return nil, nil //nolint:nilerr // checkAgentHooks can't read them either, and says so
+	}
 	at, err := a.checkAsking(repo)
 	switch {
 	case err != nil:

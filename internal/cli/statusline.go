@@ -70,7 +70,7 @@ func (a *app) statusline(ctx context.Context) {
 			_ = repo.Close()
 		}
 	}()
-	own := a.noteLine(recording(repos, line.SessionID), line)
+	own := a.noteLine(ctx, recording(repos, line.SessionID), line)
 	var here *git.Repo
 	if len(repos) > 0 {
 		here = repos[0]
@@ -87,7 +87,7 @@ func (a *app) statusline(ctx context.Context) {
 
 // noteLine notes how full the context is, where the session is recorded, and
 // answers a line of our own.
-func (a *app) noteLine(repo *git.Repo, line claude.Line) string {
+func (a *app) noteLine(ctx context.Context, repo *git.Repo, line claude.Line) string {
 	if repo == nil {
 		return ""
 	}
@@ -96,10 +96,12 @@ func (a *app) noteLine(repo *git.Repo, line claude.Line) string {
 		return ""
 	}
 	var facts []string
-	if n, checkpoint := a.recorder(repo, is, slog.New(slog.DiscardHandler)).ChangedSince(line.SessionID); checkpoint != "" && n > 0 {
+	rec := a.recorder(repo, is, slog.New(slog.DiscardHandler))
+	switch n, checkpoint := rec.ChangedSince(ctx, line.SessionID); {
+	case n > 0 && checkpoint != "":
 		facts = append(facts, fmt.Sprintf("%s since checkpoint %.6s", ui.Plural(n, "file"), checkpoint))
-	} else if n > 0 {
-		facts = append(facts, ui.Plural(n, "file")+" not in a checkpoint")
+	case n > 0:
+		facts = append(facts, ui.Plural(n, "file")+" in no checkpoint")
 	}
 	if fill, known := line.Fill(a.Now()); known {
 		_, _ = session.Open(repo.CommonDir).SetFill(fill)

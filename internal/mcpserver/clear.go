@@ -102,7 +102,7 @@ func question(u strategy.Unsaved, verified bool, now time.Time) string {
 	}
 	last := "none"
 	if !u.Last.IsZero() {
-		last = ago(now.Sub(u.Last))
+		last = recall.Ago(now, u.Last)
 	}
 	return fmt.Sprintf("%s\nFiles changed: %d, Lines added: %d\nLast checkpoint: %s", text, u.Files, u.Added, last)
 }
@@ -127,7 +127,7 @@ func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, 
 		case !wanted || !canAsk(c.request):
 			return said(""), nil
 		}
-		age := ago(s.Now().Sub(r.Checkpoint.CreatedAt))
+		age := recall.Ago(s.Now(), r.Checkpoint.CreatedAt)
 		return ask(fmt.Sprintf("Resume from checkpoint: %s (saved %s)?", r.Checkpoint.Summary, age)), nil
 	})
 }
@@ -177,27 +177,4 @@ func answerOf(req *mcp.CallToolRequest) (strategy.ClearAnswer, bool) {
 	default:
 		return strategy.NoAnswer, true
 	}
-}
-
-// ago is an age in words.
-func ago(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return units(d, time.Minute, "minute")
-	case d < day:
-		return units(d, time.Hour, "hour")
-	default:
-		return units(d, day, "day")
-	}
-}
-
-func units(d, unit time.Duration, name string) string {
-	n := int(d / unit)
-	if n != 1 {
-		name += "s"
-	}
-	return fmt.Sprintf("%d %s ago", n, name)
 }

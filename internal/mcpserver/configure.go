@@ -22,8 +22,10 @@ type configureInput struct {
 // changes are the settings that the input changes.
 func (in configureInput) changes() []settings.Change {
 	all := []settings.Change{
-		{Key: settings.KeyOnClear, Value: in.OnClear}, {Key: settings.KeyOnStart, Value: in.OnStart},
-		{Key: settings.KeyThreshold, Value: whole(in.Threshold)}, {Key: settings.KeyVerify, Value: in.Verify},
+		{Key: settings.KeyOnClear, Value: in.OnClear},
+		{Key: settings.KeyOnStart, Value: in.OnStart},
+		{Key: settings.KeyThreshold, Value: whole(in.Threshold)},
+		{Key: settings.KeyVerify, Value: in.Verify},
 	}
 	return slices.DeleteFunc(all, func(c settings.Change) bool { return c.Value == nil })
 }

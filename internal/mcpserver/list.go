@@ -93,7 +93,7 @@ func (s *Server) entries(ctx context.Context, store Store, f recall.Filter) (res
 	}
 	out := listed{Checkpoints: make([]listedEntry, 0, len(found)), More: len(found) > limit}
 	for _, e := range found[:min(len(found), limit)] {
-		out.Checkpoints = append(out.Checkpoints, listedEntry{Entry: e, Saved: ago(s.Now().Sub(e.CreatedAt))})
+		out.Checkpoints = append(out.Checkpoints, listedEntry{Entry: e, Saved: recall.Ago(s.Now(), e.CreatedAt)})
 	}
 	return data(out)
 }

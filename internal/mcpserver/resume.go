@@ -78,7 +78,7 @@ func (s *Server) resumeSummary(ctx context.Context, p *Project, id string) (resu
 	if err != nil {
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("%s (id %s, saved %s)", c.Summary, c.ID, ago(s.Now().Sub(c.CreatedAt)))}
+	lines := []string{fmt.Sprintf("%s (id %s, saved %s)", c.Summary, c.ID, recall.Ago(s.Now(), c.CreatedAt))}
 	if c.Description != "" {
 		lines = append(lines, c.Description)
 	}

@@ -147,7 +147,7 @@ func announced(said string) []string {
 		item, isItem := listItem(text)
 		switch {
 		case text == "", fenced, indented:
-		case isItem && below:
+		case isItem && below && item != "":
 			steps = append(steps, shortened(item, maxItem))
 		case isItem:
 		case announces(text):
@@ -161,11 +161,11 @@ func announced(said string) []string {
 
 // announces says whether a line is the heading of what is still to be done.
 func announces(text string) bool {
-	const longest = 60
+	const longest, words = 60, 8
 	if n := strings.LastIndex(text, ". "); n >= 0 {
 		text = text[n+len(". "):]
 	}
-	if len(text) > longest {
+	if len(text) > longest || len(strings.Fields(text)) > words {
 		return false
 	}
 	isHeading := strings.HasPrefix(text, "#") || strings.HasPrefix(text, "**") || strings.HasSuffix(strings.TrimRight(text, "*"), ":")

@@ -80,7 +80,7 @@ func digest(m Material) []section {
 	}
 	list = append(list,
 		numbered("**Next Steps**:\n", a.NextSteps),
-		bullets("**Decisions Made**:\n", a.Decisions),
+		bullets("**Decisions Made**:\n", besides(a.Decisions, a.CurrentTask)),
 		bullets("**Blockers**:\n", a.Blockers),
 		section{title: "**Other Sessions**:\n", lines: others(m), step: 1, more: "- … %d more\n"},
 		section{title: "**Recent Commands** (latest first):\n", lines: commands(c.Commands), step: 1, more: "- … %d more\n", over: max(0, len(c.Commands)-listWidth)},
@@ -91,6 +91,18 @@ func digest(m Material) []section {
 			rows("**Docs**:\n", a.RelevantDocs))
 	}
 	return append(list, section{lines: where(m), step: 3})
+}
+
+// besides are the items that don't say the task once more, whoever said it.
+func besides(items []string, task string) []string {
+	var list []string
+	for _, item := range items[:min(len(items), listWidth)] {
+		_, said, _ := strings.Cut(item, ": ")
+		if said == "" || !strings.HasPrefix(task, strings.TrimRight(said, ".…")) {
+			list = append(list, item)
+		}
+	}
+	return list
 }
 
 func commands(list []Command) []string {

@@ -242,6 +242,18 @@ func TestWriteTiers(t *testing.T) {
 	}
 }
 
+// A decision that is the task once more isn't said twice.
+func TestWriteSaysTheTaskOnce(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Checkpoint.State.Analysis.CurrentTask = "Use the other one instead of this"
+	m.Checkpoint.State.Analysis.Decisions = []string{"user: Use the other one instead...", "user: Use tabs"}
+	text := recall.Write(m).Parts[0]
+	if strings.Count(text, "the other one") != 1 || !strings.Contains(text, "- user: Use tabs\n") {
+		t.Error(text)
+	}
+}
+
 // What doesn't fit in one part stands in the second.
 func TestWriteTwoParts(t *testing.T) {
 	t.Parallel()

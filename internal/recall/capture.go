@@ -2,7 +2,13 @@ package recall
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -13,7 +19,8 @@ type Limits struct {
 	File, Total int64
 	// Exclude are patterns of paths: `dir/**`, `*.log`.
 	Exclude []string
-	// Contents says that contents are kept at all.
+	// Contents says that contents are kept at all. Without, files are only
+	// hashed, and git isn't asked what it ignores.
 	Contents bool
 	// Work bounds the bytes read while somebody waits, 0 for no bound. What is
 	// beyond is left as it was in Known, and Unfinished.
@@ -26,7 +33,8 @@ type Captured struct {
 	File
 
 	Blob string `json:"blob,omitempty"`
-	// Stat tells whether the file may have changed: size, mtime, ctime, inode.
+	// Stat tells whether the file may have changed: size, mtime, ctime, inode. It
+	// is empty where that can't be told.
 	Stat string `json:"stat"`
 	// Outline is in File.
 }
@@ -42,16 +50,171 @@ type Capture struct {
 	Base string
 }
 
-// Files captures the files at paths (from the root), taking from known what has
-// not changed. unfinished says that Work was not enough; warnings are for
-// people.
-func (c Capture) Files(ctx context.Context, paths []string, known map[string]Captured) (_ Taken, err error) {
-	panic("unfinished")
-}
-
 // Taken is the result of a capture.
 type Taken struct {
 	Files      map[string]Captured
 	Unfinished bool
 	Warnings   []string
+}
+
+// Files captures the files at paths (from the root), taking from known what has
+// not changed: that costs a look at each, no reading. The first paths have the
+// first right to what room there is. Unfinished says that Work or ctx was not
+// enough, warnings are for people. Nothing outside the worktree is read, nor
+// what a link leads to. An error means that contents could not be stored; all
+// else is there.
+func (c Capture) Files(ctx context.Context, paths []string, known map[string]Captured) (Taken, error) {
+	taken := Taken{Files: make(map[string]Captured, len(paths))}
+	root, err := disk.OpenRoot(c.Repo.Root)
+	if err != nil {
+		return taken, fmt.Errorf("capture files: %w", err)
+	}
+	w := &capturing{
+		Capture: c, root: root, exclude: bands.NewExclusion(c.Limits.Exclude), taken: &taken,
+		room: c.Limits.Total, work: c.Limits.Work,
+		began: time.Now(), //nolint:forbidigo // the age of a file has no other clock
+	}
+	err = w.run(ctx, paths, known)
+	if err = errors.Join(err, root.Close()); err != nil {
+		return taken, fmt.Errorf("capture files: %w", err)
+	}
+	return taken, nil
+}
+
+// capturing is one run of Files.
+type capturing struct {
+	Capture
+	root    *disk.DirFD
+	exclude bands.Exclusion
+	began   time.Time
+	taken   *Taken
+	// room is left in the checkpoint, work of what may be read.
+	room, work int64
+	base       baseTree
+}
+
+func (w *capturing) run(ctx context.Context, paths []string, known map[string]Captured) error {
+	todo := w.look(paths, known)
+	if err := w.place(ctx, todo); err != nil {
+		if ctx.Err() != nil {
+			w.leave(todo)
+			return nil
+		}
+		return err
+	}
+	var failed []error
+	for i, s := range todo {
+		if ctx.Err() != nil {
+			w.leave(todo[i:])
+			break
+		}
+		if err := w.read(ctx, s); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	w.warn(paths)
+	return errors.Join(failed...)
+}
+
+// look sees what is at the paths, takes what is known, and answers the rest.
+func (w *capturing) look(paths []string, known map[string]Captured) []*sight {
+	var todo []*sight
+	seen := make(map[string]bool, len(paths))
+	for _, path := range paths {
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		if !git.ValidPath(path) {
+			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("%.100q can't be a file of the worktree", path))
+			continue
+		}
+		s := w.see(path)
+		s.known, s.had = known[path]
+		if s.kind != missing {
+			s.omitted = w.byName(path)
+		}
+		if w.reuses(s) {
+			w.take(s, s.known)
+		} else {
+			todo = append(todo, s)
+		}
+	}
+	return todo
+}
+
+// reuses says whether what is known of the file still holds.
+func (w *capturing) reuses(s *sight) bool {
+	k := &s.known
+	if !s.had || k.Path != s.path {
+		return false
+	}
+	byName := s.omitted != ""
+	if byName || k.Omitted == Excluded || k.Omitted == Secret {
+		return byName && k.Omitted == s.omitted
+	}
+	if k.Stat == "" || k.Stat != s.mark {
+		return false
+	}
+	if !w.Limits.Contents {
+		return true
+	}
+	switch k.Omitted {
+	case "":
+		return k.Size <= w.Limits.File && k.Size <= w.room && w.Repo.Keep(git.OID(k.Blob))
+	case TooLarge:
+		return k.Size > w.Limits.File
+	case Binary, Link, Gone, Ignored, BuildMade:
+		return true
+	case NoRoom: // told when it is known what the others take
+	}
+	return false
+}
+
+// take is what becomes of a file.
+func (w *capturing) take(s *sight, f Captured) {
+	f.Path = s.path
+	if !w.Limits.Contents {
+		if f.Blob = ""; f.Omitted == "" {
+			f.Omitted = NotWanted
+		}
+	}
+	if f.Blob != "" {
+		w.room -= f.Size
+	}
+	f.File.Blob = f.Blob
+	w.taken.Files[s.path] = f
+}
+
+// leave keeps of files what was known before.
+func (w *capturing) leave(todo []*sight) {
+	w.taken.Unfinished = true
+	for _, s := range todo {
+		if s.had {
+			w.take(s, s.known)
+		}
+	}
+}
+
+// warn tells what is kept without its content because of its size.
+func (w *capturing) warn(paths []string) {
+	const most = 10
+	var large, crowded []string
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		switch f := w.taken.Files[path]; f.Omitted {
+		case TooLarge:
+			large = append(large, fmt.Sprintf("%s: only its hash is kept, as its %s are more than max_file_size, %s",
+				path, receiptSize(f.Size), receiptSize(w.Limits.File)))
+		case NoRoom:
+			crowded = append(crowded, path)
+		}
+	}
+	if len(large) > most {
+		large = append(large[:most], fmt.Sprintf("%d more files are larger than max_file_size", len(large)-most))
+	}
+	w.taken.Warnings = append(w.taken.Warnings, large...)
+	if len(crowded) > 0 {
+		w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf(
+			"only the hashes of %d files are kept, as all contents are more than max_checkpoint_size, %s", len(crowded), receiptSize(w.Limits.Total)))
+	}
 }

@@ -40,7 +40,7 @@ func mayDecide(raw []byte) bool {
 // sentences are those of a line, without the mark of a list's item.
 func sentences(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		if item, ok := listItem(text); ok {
+		if item, ok := listItem(text); ok && item != "" {
 			text = item
 		}
 		for text != "" {

@@ -52,7 +52,7 @@ func planOf(plan string, redact Texts) Outlined {
 		case strings.HasPrefix(text, "#"):
 			inSteps = isStepsHeading(heading)
 		case inSteps && !indented:
-			if item, ok := listItem(text); ok {
+			if item, ok := listItem(text); ok && item != "" {
 				p.Steps = append(p.Steps, shortened(item, maxItem))
 			}
 		}
@@ -77,8 +77,8 @@ func isStepsHeading(heading string) bool {
 	return contains(heading, "step", "implementation", "changes", "tasks", "todo", "approach") && !contains(heading, "out of scope")
 }
 
-// listItem is the text of an item of a list, without mark and box; ok is false
-// for what is no item, or one that is ticked.
+// listItem is the text of an item of a list, without mark and box, empty for one
+// that is ticked; ok is false for what is no item.
 func listItem(text string) (item string, ok bool) {
 	switch {
 	case strings.HasPrefix(text, "- "), strings.HasPrefix(text, "* "), strings.HasPrefix(text, "+ "), strings.HasPrefix(text, "\u2022 "):
@@ -94,11 +94,11 @@ func listItem(text string) (item string, ok bool) {
 	}
 	item = strings.TrimSpace(item)
 	if strings.HasPrefix(item, "[x]") || strings.HasPrefix(item, "[X]") || strings.HasPrefix(item, "~~") || strings.HasPrefix(item, "\u2705") {
-		return "", false
+		return "", true
 	}
 	item = strings.TrimSpace(strings.TrimPrefix(item, "[ ]"))
 	item = strings.ReplaceAll(item, "**", "")
-	return item, item != ""
+	return item, true
 }
 
 // todos takes in a whole list of tasks.

@@ -37,7 +37,6 @@ func Decides(sentence string) bool                   { return decides(sentence) 
 func BareSummary(s string) string                    { return bareSummary(s) }
 func LastQuestion(s string) string                   { return lastQuestion(s) }
 func Announced(s string) []string                    { return announced(s) }
-func ModelText(d *Digest, src Sources) string        { return modelText(d, src) }
 func PlanOf(s string, redact Texts) (string, []string) {
 	p := planOf(s, redact)
 	return p.Title, p.Steps

@@ -10,3 +10,6 @@ func Decode(data []byte, id string, format git.Format) (Checkpoint, error) {
 	}
 	return d.checkpoint(), nil
 }
+
+// DifferingLines counts the lines that differ.
+func DifferingLines(before, after []byte) (added, removed int) { return differingLines(before, after) }

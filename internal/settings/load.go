@@ -164,7 +164,7 @@ func (l *loader) member(key string, v hujson.ValueTrimmed, from Source) {
 }
 
 // name is the key in the files of a layer, empty if they don't have it.
-func (f *field) name(in Layer) string {
+func (f field) name(in Layer) string {
 	if in == Contextd {
 		return f.contextd()
 	}

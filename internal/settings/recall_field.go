@@ -63,7 +63,7 @@ func (f field) also(block string, variables ...string) field {
 }
 
 // contextd is the key in contextd's file, empty if it has none.
-func (f *field) contextd() string {
+func (f field) contextd() string {
 	if f.block == "" {
 		return ""
 	}

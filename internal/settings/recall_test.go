@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -262,4 +263,75 @@ func FuzzContextd(f *testing.F) {
 			}
 		}
 	})
+}
+
+// jsonBlocks are the JSON examples of a page.
+func jsonBlocks(page string) []string {
+	var blocks []string
+	for _, text := range strings.Split(page, "```json\n")[1:] {
+		block, _, _ := strings.Cut(text, "```")
+		blocks = append(blocks, block)
+	}
+	return blocks
+}
+
+func page(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../../docs", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// The examples of the pages have all keys, with the defaults.
+func TestDocumentedExamples(t *testing.T) {
+	t.Parallel()
+	guide := jsonBlocks(page(t, "guides/checkpoint-automation.md"))
+	format := jsonBlocks(page(t, "formats/settings.md"))
+	if len(guide) != 2 || len(format) != 1 {
+		t.Fatalf("%d and %d examples", len(guide), len(format))
+	}
+	for name, c := range map[string]struct {
+		place place
+		keys  int // set by the example
+	}{
+		"the guide's own":      {place{user: guide[0]}, 15},
+		"the guide's contextd": {place{contextd: guide[1]}, 7},
+		"the format's":         {place{contextd: format[0]}, 13},
+	} {
+		s := c.place.load(t)
+		if len(s.Problems)+len(s.Unknown) > 0 {
+			t.Errorf("%s: %v %v", name, s.Problems, s.Unknown)
+		}
+		if d := cmp.Diff(place{}.load(t).Recall, s.Recall); d != "" {
+			t.Errorf("%s has other values than the defaults: %s", name, d)
+		}
+		set := 0
+		for _, v := range s.Values() {
+			if v.Source.Layer != settings.Default {
+				set++
+			}
+		}
+		if set != c.keys {
+			t.Errorf("%s sets %d keys", name, set)
+		}
+	}
+}
+
+// The table of the format has a row for each key, with its default.
+func TestDocumentedKeys(t *testing.T) {
+	t.Parallel()
+	text := page(t, "formats/settings.md")
+	s := place{marker: true}.load(t)
+	for _, v := range s.Values() {
+		value, err := json.Marshal(v.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := "| `" + v.Key + "` | `" + strings.ReplaceAll(string(value), ",", ", ") + "` |"
+		if !strings.Contains(text, row) {
+			t.Errorf("docs/formats/settings.md lacks %s", row)
+		}
+	}
 }

@@ -80,7 +80,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 	}
 	s.i++
 	h := eventHead{message: &r.message}
-	r.message.blocks = r.message.blocks[:0]
+	r.message = message{blocks: r.message.blocks[:0]}
 	for key, ok := s.key(); ok && !h.nothing; key, ok = s.key() {
 		if string(key) == "toolUseResult" && h.hasResult() {
 			break // what is behind is asked for seldom, and long
@@ -90,7 +90,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 	if s.bad || h.nothing {
 		return e, false
 	}
-	e.PromptID, e.Cwd, e.tail = text(h.promptID), text(h.cwd), s
+	e.PromptID, e.Cwd, e.tail = Unquoted(h.promptID), Unquoted(h.cwd), s
 	switch string(h.kind) {
 	case "user", "human":
 		return e, e.user(&h)
@@ -200,7 +200,7 @@ func (e *Event) user(h *eventHead) bool {
 	for i := range h.message.blocks {
 		b := &h.message.blocks[i]
 		if string(b.kind) == "tool_result" {
-			e.Results = append(e.Results, ToolResult{Of: text(b.of), Failed: b.failed, Content: b.result})
+			e.Results = append(e.Results, ToolResult{Of: Unquoted(b.of), Failed: b.failed, Content: b.result})
 		}
 	}
 	first := h.message.said()
@@ -221,10 +221,10 @@ func (e *Event) user(h *eventHead) bool {
 // asked takes in a line in which somebody may have asked for something.
 func (e *Event) asked(h *eventHead, first []byte) {
 	const notice = "Implement the following plan:"
-	plain := strings.TrimSpace(strings.ToValidUTF8(text(first), "\uFFFD"))
+	plain := strings.TrimSpace(Unquoted(first))
 	switch {
 	case len(h.plan) > 0:
-		e.Plan = strings.ToValidUTF8(text(h.plan), "\uFFFD")
+		e.Plan = Unquoted(h.plan)
 	case strings.HasPrefix(plain, notice):
 		e.Plan = strings.TrimSpace(plain[len(notice):])
 	case strings.HasPrefix(plain, "<command-message>"):
@@ -270,7 +270,7 @@ func (e *Event) agent(h *eventHead) bool {
 	if string(m.model) == synthetic {
 		return false
 	}
-	e.Model, e.MessageID = text(m.model), text(m.id)
+	e.Model, e.MessageID = Unquoted(m.model), Unquoted(m.id)
 	e.Context = m.usage.Input + m.usage.CacheRead + m.usage.CacheCreation
 	for i := range m.blocks {
 		b := &m.blocks[i]
@@ -278,7 +278,7 @@ func (e *Event) agent(h *eventHead) bool {
 		case string(b.kind) == "text" && !blank(b.text):
 			e.text = b.text
 		case string(b.kind) == "tool_use":
-			e.Uses = append(e.Uses, ToolUse{ID: text(b.id), Tool: toolName(text(b.name)), Input: b.input})
+			e.Uses = append(e.Uses, ToolUse{ID: Unquoted(b.id), Tool: toolName(Unquoted(b.name)), Input: b.input})
 		}
 	}
 	return true

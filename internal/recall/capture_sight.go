@@ -1,0 +1,191 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// sight is what is seen at a path before anything is read.
+type sight struct {
+	path   string
+	stat   disk.Stat
+	kind   sightKind
+	mark   string // Captured.Stat, if what is read is still so afterwards
+	nested bool   // in a repository of its own
+
+	known   Captured
+	had     bool // something is known
+	omitted Omitted
+	// base is what the path was at the session's start, if it was there.
+	base   git.TreeEntry
+	inBase bool
+}
+
+type sightKind int
+
+const (
+	missing sightKind = iota
+	regular
+	link
+	odd // something else, or not to be looked at
+)
+
+// goneMark is the mark of what isn't there.
+const goneMark = "gone"
+
+// see looks at a path, by the directories on the way: what a link leads to is
+// not there.
+func (w *capturing) see(path string) *sight {
+	s := &sight{path: path, mark: goneMark}
+	err := w.in(path, func(dir *disk.DirFD, name string, nested bool) error {
+		s.nested = nested
+		return dir.Stat(name, &s.stat)
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
+		return s
+	case err != nil:
+		s.kind, s.mark = odd, ""
+		return s
+	}
+	switch {
+	case s.stat.IsDir():
+		return s // in the place of a file that is gone
+	case s.stat.IsRegular():
+		s.kind = regular
+	case s.stat.IsSymlink():
+		s.kind = link
+	default:
+		s.kind = odd
+	}
+	s.mark = w.markOf(&s.stat)
+	return s
+}
+
+// in runs do with the directory that the path is in.
+func (w *capturing) in(path string, do func(dir *disk.DirFD, name string, nested bool) error) (err error) {
+	dir, nested := w.root, false
+	for {
+		name, rest, found := strings.Cut(path, "/")
+		if !found {
+			return do(dir, name, nested)
+		}
+		next, err := dir.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = next.Close() }() //nolint:revive // as many as the path has names
+		var git disk.Stat
+		nested = nested || next.Stat(".git", &git) == nil
+		dir, path = next, rest
+	}
+}
+
+// markOf is the mark of a file: none if it changed so lately that it may change
+// again without a difference.
+func (w *capturing) markOf(s *disk.Stat) string {
+	tick := 100 * time.Millisecond
+	if s.Coarse() {
+		tick = 2 * time.Second
+	}
+	if max(s.Mtime, s.Ctime) > w.began.Add(-tick).UnixNano() {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d.%d.%d", s.Size, s.Mtime, s.Ctime, s.Ino, s.Mode)
+}
+
+// baseTree is the tree of the commit at the session's start.
+type baseTree struct {
+	oid  git.OID
+	read bool
+	// unknown says that there was one, and that it can't be read.
+	unknown bool
+}
+
+// place finds what files were at the session's start, and which of the new ones
+// are nobody's work.
+func (w *capturing) place(ctx context.Context, todo []*sight) error {
+	var fresh []string
+	for _, s := range todo {
+		if err := w.placeOne(ctx, s); err != nil {
+			return err
+		}
+		if w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && !s.nested && !w.base.unknown {
+			if built, err := w.isBuilt(ctx, s.path); err != nil {
+				return err
+			} else if built {
+				s.omitted = BuildMade
+				continue
+			}
+			fresh = append(fresh, s.path)
+		}
+	}
+	ignored, err := w.Repo.Ignored(ctx, fresh)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		w.taken.Warnings = append(w.taken.Warnings, "git doesn't tell what it ignores: no contents of new files are kept")
+		ignored = fresh
+	}
+	for _, s := range todo {
+		if s.omitted == "" && slices.Contains(ignored, s.path) {
+			s.omitted = Ignored
+		}
+	}
+	return nil
+}
+
+// placeOne looks the path up in the base.
+func (w *capturing) placeOne(ctx context.Context, s *sight) error {
+	if !w.base.read {
+		w.base.read = true
+		if w.Base != "" {
+			c, err := w.Repo.Commit(ctx, w.Base)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			w.base.oid, w.base.unknown = c.Tree, err != nil
+		}
+	}
+	if w.base.oid == "" {
+		return nil
+	}
+	e, found, err := w.Repo.Lookup(ctx, w.base.oid, s.path)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // a damaged tree
+		w.base.unknown = true
+		return nil
+	}
+	s.base, s.inBase = e, found && e.Mode != git.ModeTree
+	return nil
+}
+
+// isBuilt says whether the path, which the base doesn't have, is below a folder
+// of what builds and package managers make, which the base doesn't have either.
+func (w *capturing) isBuilt(ctx context.Context, path string) (bool, error) {
+	for i, c := range path {
+		if c != '/' || !isBuildFolder(path[strings.LastIndexByte(path[:i], '/')+1:i]) {
+			continue
+		}
+		if w.base.oid == "" {
+			return true, nil
+		}
+		_, found, err := w.Repo.Lookup(ctx, w.base.oid, path[:i])
+		if err != nil || !found {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}

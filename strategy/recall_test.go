@@ -1,0 +1,345 @@
+package strategy_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// desk is a repository in which sessions work, whose hooks are called here and
+// not in processes of their own.
+type desk struct {
+	t    *testing.T
+	repo *testkit.Repo
+	log  bytes.Buffer
+	now  time.Time
+	opts settings.Recall
+	// children are what was left to them.
+	children [][]string
+	alive    map[int]bool
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	dir := t.TempDir()
+	repo, unsupported := testkit.NewRepo(t, filepath.Join(dir, "w"), "plain", testkit.CleanEnv(dir, dir, os.Getenv("PATH")))
+	if unsupported {
+		t.Skip("no repositories here")
+	}
+	d := &desk{t: t, repo: repo, now: time.Now(), alive: map[int]bool{}}
+	d.opts = settings.Load(settings.Sources{Home: dir, Getenv: func(string) string { return "" }}).Recall
+	return d
+}
+
+// recorder is one that serves one hook.
+func (d *desk) recorder() *strategy.Recorder {
+	d.t.Helper()
+	opened, err := git.Discover(git.Locate{Dir: d.repo.Dir, Environ: d.repo.Env})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = opened.Close() })
+	home := filepath.Dir(d.repo.Dir)
+	return &strategy.Recorder{
+		Repo: opened, Sessions: session.Open(opened.CommonDir), Redact: redact.New(),
+		Log:     slog.New(slog.NewTextHandler(&d.log, nil)),
+		Options: strategy.Options{LockTimeout: time.Minute, Recall: d.opts},
+		Env: strategy.Environment{
+			Now: func() time.Time { return d.now }, Getenv: func(string) string { return "" }, Say: func(string) {},
+			Random: rand.Reader, Home: home, Version: "test",
+			Alive:    func(pid int, _ uint64) bool { return d.alive[pid] },
+			Detach:   func(args ...string) error { d.children = append(d.children, args); return nil },
+			Registry: &bands.Registry{Home: filepath.Join(home, ".agentfs"), UserHome: home, Now: time.Now},
+		},
+	}
+}
+
+// session is a session whose transcript is kept and whose hooks are called by
+// the test.
+func (d *desk) session(name string) *testkit.Session {
+	d.t.Helper()
+	s := testkit.NewSession(d.repo, name, filepath.Join(filepath.Dir(d.repo.Dir), "claude"))
+	s.Deaf = true
+	return s
+}
+
+func (d *desk) in(s *testkit.Session, pid int) strategy.Input {
+	in := strategy.Input{SessionID: s.ID, Transcript: s.Transcript.Path, Summary: "Done."}
+	if pid != 0 {
+		in.Agent = session.Process{PID: pid, Start: 1}
+		d.alive[pid] = true
+	}
+	return in
+}
+
+// turn is a whole turn that writes files.
+func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
+	d.t.Helper()
+	in := d.in(s, pid)
+	in.Prompt = "Please write " + strings.Join(paths, " and ") + " for me."
+	d.must(d.recorder().Prompt(context.Background(), in))
+	s.Prompt(in.Prompt)
+	for _, p := range paths {
+		s.Write(p, "one\ntwo\nthree "+d.now.String()+"\n")
+	}
+	s.Stop()
+	in.Prompt = ""
+	r := d.recorder()
+	d.must(r.Stop(context.Background(), in))
+	_, err := r.RecallStop(context.Background(), in)
+	d.must(err)
+}
+
+func (d *desk) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatalf("%v\nlog:\n%s", err, d.log.String())
+	}
+}
+
+// kept lists cause and status of what is there, the newest first.
+func (d *desk) kept() []string {
+	d.t.Helper()
+	list, err := d.recorder().Contexts().List(context.Background(), recall.Filter{})
+	d.must(err)
+	got := []string{}
+	for _, e := range list {
+		got = append(got, string(e.Cause)+"/"+string(e.Status))
+	}
+	return got
+}
+
+func (d *desk) want(want ...string) {
+	d.t.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), d.kept()); diff != "" {
+		d.t.Fatalf("checkpoints (-want +got):\n%s", diff)
+	}
+}
+
+func clearing(s *testkit.Session, prompt string) strategy.Clearing {
+	return strategy.Clearing{SessionID: s.ID, PromptID: prompt}
+}
+
+func TestAClearAsksAboutWhatChanged(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt", "b.txt")
+	_, err := d.recorder().SaveContext(ctx, strategy.Saving{SessionID: s.ID, Summary: "by hand"})
+	d.must(err)
+	saved := d.now
+	d.now = d.now.Add(45 * time.Minute)
+	d.turn(s, 7, "b.txt", "c.txt")
+	unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+	d.must(err)
+	if !unsaved.Ask || unsaved.ID == "" || unsaved.Files != 2 || unsaved.Added < 3 || !unsaved.Last.Equal(saved.UTC().Truncate(time.Second)) {
+		t.Errorf("unsaved: %+v", unsaved)
+	}
+	d.want("clear/pending", "requested/kept")
+	again, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+	d.must(err)
+	if diff := cmp.Diff(unsaved, again); diff != "" {
+		t.Errorf("asked twice (-first +second):\n%s", diff)
+	}
+}
+
+func TestAnAnswerToAClear(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer  strategy.ClearAnswer
+		want    []string
+		told    string
+		nothing bool
+	}{
+		"kept":        {answer: strategy.KeepIt, want: []string{"clear/kept"}, told: "Checkpoint saved: "},
+		"discarded":   {answer: strategy.DiscardIt, nothing: true},
+		"no answer":   {answer: strategy.NoAnswer, want: []string{"clear/pending"}, told: "Discard it: entire recall discard "},
+		"not at once": {answer: strategy.KeepIt, want: []string{"clear/kept"}, told: "Checkpoint saved: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			d := newDesk(t)
+			s := d.session("main")
+			d.turn(s, 7, "a.txt")
+			end := d.in(s, 7)
+			end.Reason, end.PromptID = "clear", "p1"
+			if name == "not at once" {
+				d.must(d.recorder().RecallEnd(ctx, end))
+			}
+			unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+			d.must(err)
+			if !unsaved.Ask {
+				t.Fatalf("nobody is asked: %+v", unsaved)
+			}
+			d.must(d.recorder().AnswerClear(ctx, clearing(s, "p1"), c.answer))
+			d.must(d.recorder().AnswerClear(ctx, clearing(s, "p1"), c.answer))
+			d.must(d.recorder().RecallEnd(ctx, end)) // the hook may come last
+			d.want(c.want...)
+			next := strategy.Input{SessionID: "next", Source: "clear", Agent: end.Agent}
+			o, err := d.recorder().Opening(ctx, next)
+			d.must(err)
+			if text := strings.Join(o.Messages, "\n"); !strings.Contains(text, c.told) || (len(o.Parts) == 0) != c.nothing {
+				t.Errorf("told %q, %d parts", text, len(o.Parts))
+			}
+		})
+	}
+}
+
+func TestTheHookAndTheServerSaveOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
+	end := d.in(s, 7)
+	end.Reason, end.PromptID = "clear", "p1"
+	var both sync.WaitGroup
+	recorders := []*strategy.Recorder{d.recorder(), d.recorder(), d.recorder(), d.recorder()}
+	failed := make([]error, len(recorders))
+	for i, r := range recorders {
+		both.Go(func() {
+			if i%2 == 0 {
+				failed[i] = r.RecallEnd(ctx, end)
+				return
+			}
+			_, failed[i] = r.BeforeClear(ctx, clearing(s, "p1"))
+		})
+	}
+	both.Wait()
+	d.must(errors.Join(failed...))
+	d.want("clear/pending")
+}
+
+func TestAClearAfterAClearIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
+	_, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+	d.must(err)
+	d.must(d.recorder().AnswerClear(ctx, clearing(s, "p1"), strategy.DiscardIt))
+	unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p2"))
+	d.must(err)
+	if !unsaved.Ask {
+		t.Error("what was discarded once is not asked about again")
+	}
+	d.must(d.recorder().AnswerClear(ctx, clearing(s, "p2"), strategy.KeepIt))
+	unsaved, err = d.recorder().BeforeClear(ctx, clearing(s, "p3"))
+	d.must(err)
+	if unsaved.Ask || unsaved.ID != "" {
+		t.Errorf("asked about what is kept: %+v", unsaved)
+	}
+	d.want("clear/kept")
+}
+
+func TestADiscardedCheckpointKeepsNothing(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
+	c, err := d.recorder().SaveContext(ctx, strategy.Saving{})
+	d.must(err)
+	d.must(d.recorder().Contexts().Discard(ctx, c.ID))
+	unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+	d.must(err)
+	if !unsaved.Ask || !unsaved.Last.IsZero() {
+		t.Errorf("unsaved: %+v", unsaved)
+	}
+}
+
+func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for choice, want := range map[settings.Choice]bool{settings.Prompt: true, settings.Always: false, settings.Never: false} {
+		t.Run(string(choice), func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.opts.OnStart = choice
+			s := d.session("main")
+			d.turn(s, 7, "a.txt")
+			end := d.in(s, 7)
+			end.Reason, end.PromptID = "clear", "p1"
+			d.must(d.recorder().RecallEnd(ctx, end))
+			told, ask, err := d.recorder().AfterClear(ctx, strategy.Clearing{SessionID: "next", Agent: end.Agent})
+			d.must(err)
+			if ask != want || ask && (len(told.Brief.Parts) == 0 || !strings.HasPrefix(told.Brief.Message, "Resumed from checkpoint: ")) {
+				t.Errorf("ask %v, %+v", ask, told.Brief)
+			}
+		})
+	}
+}
+
+func TestSavingBySomebodyWithoutASession(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	if _, err := d.recorder().SaveContext(context.Background(), strategy.Saving{}); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := d.recorder().Recall(context.Background(), "", recall.Full); !errors.Is(err, recall.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := d.recorder().Recall(context.Background(), "abcd", recall.Full); !errors.Is(err, recall.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := d.recorder().BeforeClear(context.Background(), strategy.Clearing{SessionID: "../x"}); !errors.Is(err, session.ErrInvalid) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestARequestSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	d.turn(d.session("main"), 7, "a.txt")
+	c, err := d.recorder().SaveContext(ctx, strategy.Saving{
+		Summary: "by hand", Description: "at length", Tags: []string{"x"}, Mode: recall.SummaryMode,
+	})
+	d.must(err)
+	got, err := d.recorder().Contexts().Get(ctx, c.ID)
+	d.must(err)
+	f := got.State.Files["a.txt"]
+	if got.Summary != "by hand" || got.Description != "at length" || len(got.Tags) != 1 || got.Status != recall.Kept ||
+		got.Cause != recall.Requested || f.Hash == "" || f.Blob != "" || f.Omitted != recall.NotWanted {
+		t.Errorf("saved %+v", got)
+	}
+}
+
+func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
+	for _, damage := range []string{"", "{", "null\nnull\n", "[]\n{}", "{\"seen\":1}\n\n", "\x00\n"} {
+		r := d.recorder()
+		d.must(r.Sessions.Side(s.ID, session.RecallKind).Replace([]byte(damage)))
+		c, err := r.SaveContext(ctx, strategy.Saving{})
+		d.must(err)
+		if _, ok := c.State.Files["a.txt"]; !ok {
+			t.Errorf("after %q the file is missing", damage)
+		}
+	}
+}
