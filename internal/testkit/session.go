@@ -37,11 +37,11 @@ type Session struct {
 	// SessionDir replaces the agent's session directory; "" uses HOME's.
 	SessionDir string
 
-	turn  int
+	turn int
 	// command counts what was typed to the client itself.
 	command int
 	last    string
-	agent *agentProcess
+	agent   *agentProcess
 }
 
 // NewSession makes a session that has not started yet. The name decides its
