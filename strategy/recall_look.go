@@ -74,9 +74,9 @@ func (w *recollection) capture(ctx context.Context, work int64) error {
 		paths = paths[:maxRemembered]
 	}
 	capture := w.r.capturer(w.m.Base, work)
-	capture.Listed = make(map[string]bool, len(w.s.FilesTouched))
+	capture.Unignored = make(map[string]bool, len(w.s.FilesTouched))
 	for _, p := range w.s.FilesTouched {
-		capture.Listed[p] = w.r.here(w.s)
+		capture.Unignored[p] = w.r.here(w.s)
 	}
 	taken, err := capture.Files(ctx, paths, w.m.Files)
 	if err != nil {

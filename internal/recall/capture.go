@@ -45,11 +45,12 @@ type Capture struct {
 	Repo   *git.Repo
 	Redact Texts
 	Limits Limits
-	// Listed are paths that git's status lists, which it thus doesn't ignore.
-	Listed map[string]bool
 	// Base is the commit at the session's start, against which changes and
 	// lines are counted; empty where there was none.
 	Base string
+	// Unignored are paths of which it is known that git doesn't ignore them: where
+	// all new files are among them git isn't asked.
+	Unignored map[string]bool
 }
 
 // Taken is the result of a capture.
@@ -97,11 +98,12 @@ type capturing struct {
 
 func (w *capturing) run(ctx context.Context, paths []string, known map[string]Captured) error {
 	todo := w.look(paths, known)
-	if err := w.place(ctx, todo); err != nil {
-		if ctx.Err() != nil {
-			w.leave(todo)
-			return nil
-		}
+	err := w.place(ctx, todo)
+	switch {
+	case ctx.Err() != nil:
+		w.leave(todo)
+		return nil //nolint:nilerr // that the time is over is in Unfinished
+	case err != nil:
 		return err
 	}
 	var failed []error
@@ -161,6 +163,11 @@ func (w *capturing) reuses(s *sight) bool {
 	if !w.Limits.Contents {
 		return true
 	}
+	return w.holds(k)
+}
+
+// holds says whether a file that hasn't changed is what the limits want it to be.
+func (w *capturing) holds(k *Captured) bool {
 	switch k.Omitted {
 	case "":
 		return k.Size <= w.Limits.File && k.Size <= w.room && w.Repo.Keep(git.OID(k.Blob))
@@ -168,9 +175,9 @@ func (w *capturing) reuses(s *sight) bool {
 		return k.Size > w.Limits.File
 	case Binary, Link, Gone, Ignored, BuildMade:
 		return true
-	case NoRoom: // told when it is known what the others take
+	default: // NoRoom is told when it is known what the others take
+		return false
 	}
-	return false
 }
 
 // take is what becomes of a file.
@@ -203,11 +210,12 @@ func (w *capturing) warn(paths []string) {
 	const most = 10
 	var large, crowded []string
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
-		switch f := w.taken.Files[path]; f.Omitted {
-		case TooLarge:
+		f := w.taken.Files[path]
+		if f.Omitted == TooLarge {
 			large = append(large, fmt.Sprintf("%s: only its hash is kept, as its %s are more than max_file_size, %s",
 				path, receiptSize(f.Size), receiptSize(w.Limits.File)))
-		case NoRoom:
+		}
+		if f.Omitted == NoRoom {
 			crowded = append(crowded, path)
 		}
 	}

@@ -41,8 +41,7 @@ func (w *capturing) read(ctx context.Context, s *sight) error {
 	case w.Limits.Work > 0 && s.stat.Size > w.work:
 		w.leave([]*sight{s})
 		return nil
-	case w.Limits.Contents && s.had && s.known.Omitted == NoRoom && s.known.Stat == s.mark && s.mark != "" &&
-		s.stat.Size > w.room && s.stat.Size <= w.Limits.File:
+	case w.stillNoRoom(s):
 		f = s.known
 	default:
 		w.work -= s.stat.Size
@@ -52,6 +51,12 @@ func (w *capturing) read(ctx context.Context, s *sight) error {
 	}
 	w.take(s, f)
 	return nil
+}
+
+// stillNoRoom says whether a file that had no room hasn't changed and has none.
+func (w *capturing) stillNoRoom(s *sight) bool {
+	same := s.had && s.known.Omitted == NoRoom && s.known.Stat == s.mark && s.mark != ""
+	return same && w.Limits.Contents && s.stat.Size > w.room && s.stat.Size <= w.Limits.File
 }
 
 func (w *capturing) change(s *sight) Change {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -72,22 +71,29 @@ func (w *capturing) see(path string) *sight {
 }
 
 // in runs do with the directory that the path is in.
-func (w *capturing) in(path string, do func(dir *disk.DirFD, name string, nested bool) error) (err error) {
+func (w *capturing) in(path string, do func(dir *disk.DirFD, name string, nested bool) error) error {
 	dir, nested := w.root, false
 	for {
 		name, rest, found := strings.Cut(path, "/")
 		if !found {
-			return do(dir, name, nested)
+			return errors.Join(do(dir, name, nested), w.done(dir))
 		}
 		next, err := dir.Open(name)
-		if err != nil {
+		if err = errors.Join(err, w.done(dir)); err != nil {
 			return err
 		}
-		defer func() { _ = next.Close() }() //nolint:revive // as many as the path has names
-		var git disk.Stat
-		nested = nested || next.Stat(".git", &git) == nil
+		var repository disk.Stat
+		nested = nested || next.Stat(".git", &repository) == nil
 		dir, path = next, rest
 	}
+}
+
+// done closes a directory below the root.
+func (w *capturing) done(dir *disk.DirFD) error {
+	if dir == w.root {
+		return nil
+	}
+	return dir.Close()
 }
 
 // markOf is the mark of a file: none if it changed so lately that it may change
@@ -119,32 +125,46 @@ func (w *capturing) place(ctx context.Context, todo []*sight) error {
 		if err := w.placeOne(ctx, s); err != nil {
 			return err
 		}
-		if w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && !s.nested && !w.base.unknown {
-			if built, err := w.isBuilt(ctx, s.path); err != nil {
-				return err
-			} else if built {
-				s.omitted = BuildMade
-				continue
-			}
-			if !w.Listed[s.path] {
-				fresh = append(fresh, s.path)
-			}
+		if !w.isFresh(s) {
+			continue
+		}
+		built, err := w.isBuilt(ctx, s.path)
+		switch {
+		case err != nil:
+			return err
+		case built:
+			s.omitted = BuildMade
+		case !w.Unignored[s.path]:
+			fresh = append(fresh, s.path)
 		}
 	}
-	ignored, err := w.Repo.Ignored(ctx, fresh)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		w.taken.Warnings = append(w.taken.Warnings, "git doesn't tell what it ignores: no contents of new files are kept")
-		ignored = fresh
-	}
+	ignored := w.ignored(ctx, fresh)
 	for _, s := range todo {
-		if s.omitted == "" && slices.Contains(ignored, s.path) {
+		if ignored[s.path] {
 			s.omitted = Ignored
 		}
 	}
 	return nil
+}
+
+// isFresh says whether a file whose content may be kept is new since the
+// session's start.
+func (w *capturing) isFresh(s *sight) bool {
+	return w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && !s.nested && !w.base.unknown
+}
+
+// ignored are those of the paths that git ignores: all, if it doesn't tell.
+func (w *capturing) ignored(ctx context.Context, paths []string) map[string]bool {
+	list, err := w.Repo.Ignored(ctx, paths)
+	if err != nil {
+		w.taken.Warnings = append(w.taken.Warnings, "git doesn't tell what it ignores: no contents of new files are kept")
+		list = paths
+	}
+	ignored := make(map[string]bool, len(list))
+	for _, path := range list {
+		ignored[path] = true
+	}
+	return ignored
 }
 
 // placeOne looks the path up in the base.
@@ -168,7 +188,7 @@ func (w *capturing) placeOne(ctx context.Context, s *sight) error {
 	}
 	if err != nil { // a damaged tree
 		w.base.unknown = true
-		return nil
+		return nil //nolint:nilerr // nothing is said of what it was
 	}
 	s.base, s.inBase = e, found && e.Mode != git.ModeTree
 	return nil

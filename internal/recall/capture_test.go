@@ -183,6 +183,13 @@ func TestCaptureLeavesOut(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	c.Unignored = map[string]bool{}
+	for _, path := range paths {
+		c.Unignored[path] = path != "ignored.txt"
+	}
+	if diff := cmp.Diff(taken, b.files(c, nil, paths...)); diff != "" {
+		t.Error(diff)
+	}
 	c.Limits.Contents = false
 	for path, f := range b.files(c, nil, paths...).Files {
 		if f.Blob != "" || f.Omitted == "" || (f.Hash == "") != (f.Omitted != recall.NotWanted) {

@@ -148,7 +148,7 @@ func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, err
 func (i index) mend(ctx context.Context, change catalog.ContextChange) error {
 	err := i.set(ctx, change)
 	if len(change.Put)+len(change.Drop) == 0 {
-		return nil //nolint:nilerr // it is compared again the next time
+		return nil // it is compared again the next time
 	}
 	return err
 }

@@ -144,8 +144,8 @@ func TestAChangeKeepsRowsGoodOnlyIfItIsTheOnlyOne(t *testing.T) {
 	fine(t, b.store.Discard(t.Context(), one))
 	quiet(0)
 	by := b.store.By
-	b.store.By = func(ctx context.Context) (git.Signature, error) { // somebody else is at work
-		b.git(b.root, "update-ref", recall.Refs+"abcdef-123456", "HEAD")
+	b.store.By = func(ctx context.Context) (git.Signature, error) {
+		b.git(b.root, "update-ref", recall.Refs+"abcdef-123456", "HEAD") //nolint:contextcheck // somebody else is at work
 		return by(ctx)
 	}
 	b.put(b.checkpoint("three"))

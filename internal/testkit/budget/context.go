@@ -40,7 +40,8 @@ func contextCheckpoints(b *bench, rows []*row) {
 		p.idle = n == 0
 		p.rows["session-end"], p.rows["session-start"] = rows[1], rows[2]
 		p.agent("session-end", "SessionEnd", "reason", "clear")
-		p.begin(longTalk)
+		b.must(os.Remove(p.transcript))
+		p.begin(shortTalk) // after a clear a transcript begins anew
 		p.agent("session-start", "SessionStart", "source", "clear")
 		clear(p.rows)
 		p.turns(1)
