@@ -74,6 +74,7 @@ func (w *recollection) capture(ctx context.Context, work int64) error {
 		paths = paths[:maxRemembered]
 	}
 	capture := w.r.capturer(w.m.Base, work)
+	capture.Head = w.at.head.Tree
 	capture.Unignored = make(map[string]bool, len(w.s.FilesTouched))
 	for _, p := range w.s.FilesTouched {
 		capture.Unignored[p] = w.r.here(w.s)
