@@ -163,15 +163,10 @@ func (r *Recorder) goesOn(t trace, agent session.Process) bool {
 // several, as when the machine went down.
 func (r *Recorder) saveLost(ctx context.Context, traces []traced, in Input) {
 	const most = 3
-	tried := 0
-	for _, t := range traces {
-		if tried == most {
-			return
-		}
-		if t.id == in.SessionID || t.End != nil || t.Worktree != r.Repo.Root || r.goesOn(t.trace, in.Agent) {
-			continue
-		}
-		tried++
+	traces = slices.DeleteFunc(slices.Clone(traces), func(t traced) bool {
+		return t.id == in.SessionID || t.End != nil || t.Worktree != r.Repo.Root || r.goesOn(t.trace, in.Agent)
+	})
+	for _, t := range slices.Backward(traces[:min(len(traces), most)]) { // the last one's is the newest
 		err := r.end(ctx, Clearing{SessionID: t.id}, recall.Lost, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			r.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
