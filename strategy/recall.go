@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
@@ -40,29 +41,33 @@ func (r *Recorder) SaveContext(ctx context.Context, want Saving) (recall.Checkpo
 	return c, err
 }
 
-// lastAtWork is the session that was at work in this worktree last, one whose
-// turn runs first; empty if there is none.
+// lastAtWork is the session that was at work in this worktree last: one whose
+// turn runs first, one that was never asked anything last; empty if there is
+// none.
 func (r *Recorder) lastAtWork(ctx context.Context) string {
-	var last *session.State
 	at := func(s *session.State) time.Time {
 		if s.LastInteraction != nil {
 			return *s.LastInteraction
 		}
 		return s.StartedAt
 	}
-	for _, s := range r.ofHere(ctx, r.Sessions.All) {
+	rank := func(s *session.State) int {
 		switch {
-		case last == nil, s.Phase == session.Active && last.Phase != session.Active:
-			last = s
-		case last.Phase == session.Active && s.Phase != session.Active:
-		case at(s).After(at(last)):
-			last = s
+		case s.Phase == session.Active:
+			return 2
+		case s.TurnID != "" || s.FirstPrompt != "":
+			return 1
+		default:
+			return 0
 		}
 	}
-	if last == nil {
+	here := r.ofHere(ctx, r.Sessions.All)
+	if len(here) == 0 {
 		return ""
 	}
-	return last.ID
+	return slices.MaxFunc(here, func(a, b *session.State) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), at(a).Compare(at(b)))
+	}).ID
 }
 
 // Contexts is where the context checkpoints are.

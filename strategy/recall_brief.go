@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -181,8 +182,9 @@ func (r *Recorder) baseOf(ctx context.Context, c recall.Checkpoint, base string)
 // it.
 func (r *Recorder) othersSince(ctx context.Context, c recall.Checkpoint) []recall.Other {
 	var others []recall.Other
+	after := c.CreatedAt.Add(time.Second) // it has whole seconds
 	for _, t := range r.traces(ctx) {
-		if slices.Contains(c.Sessions, t.id) || t.Worktree != r.Repo.Root || t.Seen.Before(c.CreatedAt) {
+		if slices.Contains(c.Sessions, t.id) || t.Worktree != r.Repo.Root || t.Seen.Before(after) {
 			continue
 		}
 		m, _, err := r.remembered(ctx, t.id)
@@ -191,7 +193,7 @@ func (r *Recorder) othersSince(ctx context.Context, c recall.Checkpoint) []recal
 		}
 		other := recall.Other{Session: t.id, At: t.Seen}
 		for p, f := range m.Files {
-			if _, ours := c.State.Files[p]; ours && f.LastModified.After(c.CreatedAt) {
+			if _, ours := c.State.Files[p]; ours && !f.LastModified.Before(after) {
 				other.Files = append(other.Files, p)
 			}
 		}

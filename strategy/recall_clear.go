@@ -92,7 +92,9 @@ func (w *recollection) addedSince(ctx context.Context, kept *mark) int {
 // second, or in the middle, finds it done. then is told what was kept before.
 func (r *Recorder) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *recollection, kept *mark)) error {
 	return r.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *recollection) error {
-		w.seen(c.Agent)
+		if cause != recall.Lost { // of that one nothing was heard
+			w.seen(c.Agent)
+		}
 		w.checkKept(ctx)
 		kept := w.keptBefore()
 		var err error

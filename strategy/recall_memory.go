@@ -76,6 +76,8 @@ type ending struct {
 	Summary string        `json:"summary,omitempty"`
 	// Fresh says that it was made for this end; else it was found unchanged.
 	Fresh bool `json:"fresh,omitempty"`
+	// Next is the session that came after a clear.
+	Next string `json:"next,omitempty"`
 	// Ask says that the person was to be asked, Answer what they said.
 	Ask    bool        `json:"ask,omitempty"`
 	Answer ClearAnswer `json:"answer,omitempty"`

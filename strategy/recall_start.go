@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -143,6 +144,9 @@ func (d *opener) cleared(ctx context.Context) error {
 	if m.End == nil {
 		return nil
 	}
+	if err := d.r.follow(ctx, before.id, d.in.SessionID); err != nil {
+		return err
+	}
 	d.say(before.id, *m.End)
 	switch {
 	case m.End.ID != "":
@@ -224,7 +228,8 @@ func (d *opener) same(ctx context.Context, kind recall.Kind) error {
 }
 
 // newest answers the checkpoint that a new session here is told of, and how much
-// of it. What a session that still runs saved by itself is its own.
+// of it. What a session that still runs saved by itself is its own. That of a
+// lost session is as old as its work, not as the start at which it was saved.
 func (r *Recorder) newest(ctx context.Context, in Input) (id string, kind recall.Kind, err error) {
 	const enough = 20
 	list, err := r.Contexts().List(ctx, recall.Filter{Worktree: r.Repo.Root, Limit: enough})
@@ -235,12 +240,20 @@ func (r *Recorder) newest(ctx context.Context, in Input) (id string, kind recall
 	if err != nil {
 		return "", 0, err
 	}
-	for _, e := range list {
-		if e.Cause.Automatic() && e.Session != "" && e.Session != in.SessionID {
-			if t, ok := r.trace(e.Session); ok && r.goesOn(t, in.Agent) {
-				continue
-			}
+	list = slices.DeleteFunc(list, func(e recall.Entry) bool {
+		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
+			return false
 		}
+		t, ok := r.trace(e.Session)
+		return ok && r.goesOn(t, in.Agent)
+	})
+	for i, e := range list {
+		if t, ok := r.trace(e.Session); ok && e.Cause == recall.Lost {
+			list[i].CreatedAt = r.heard(e.Session, t).Truncate(time.Second) // as of all others
+		}
+	}
+	slices.SortStableFunc(list, func(a, b recall.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	for _, e := range list {
 		if e.Branch == branch && r.Env.Now().Sub(e.CreatedAt) < fresh {
 			return e.ID, recall.Full, nil
 		}

@@ -293,6 +293,27 @@ func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
 	}
 }
 
+func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for age, whole := range map[time.Duration]bool{time.Hour: true, 72 * time.Hour: false} {
+		t.Run(age.String(), func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.turn(d.session("main"), 7, "a.txt")
+			d.alive[7] = false
+			d.now = d.now.Add(age)
+			o, err := d.recorder().RecallStart(ctx, strategy.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
+			d.must(err)
+			d.want("lost/kept")
+			text := strings.Join(o.Parts, "")
+			if strings.HasPrefix(text, "Resumed from checkpoint: ") != whole || text == "" {
+				t.Errorf("told %q", text)
+			}
+		})
+	}
+}
+
 func TestSavingBySomebodyWithoutASession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

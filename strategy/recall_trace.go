@@ -97,24 +97,52 @@ func (r *Recorder) trace(id string) (trace, bool) {
 }
 
 // predecessor is the session whose context was cleared for one that starts: that
-// of the same process, else the one of this worktree that was cleared last.
+// of the same process. Where the process isn't known it is the one of this
+// worktree that was cleared last and that no other session came after; else the
+// only one that goes on, for some programs say nothing of an end.
 func (r *Recorder) predecessor(traces []traced, id string, agent session.Process) (traced, bool) {
 	for _, t := range traces {
 		if t.id != id && agent.PID != 0 && t.Agent == agent {
 			return t, true
 		}
 	}
+	var open []traced
 	for _, t := range traces {
 		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
-		if t.id == id || known || t.Worktree != r.Repo.Root || t.End == nil {
+		if t.id == id || known || t.Worktree != r.Repo.Root {
 			continue
 		}
-		cleared := t.End.Cause == recall.Clear || t.End.Cause == recall.Plan
-		if cleared && r.Env.Now().Sub(t.End.At) < following {
+		if t.End != nil && t.End.clearedFor(id) && r.Env.Now().Sub(t.End.At) < following {
 			return t, true
 		}
+		if t.Agent.PID == 0 && r.goesOn(t.trace, agent) {
+			open = append(open, t)
+		}
+	}
+	if len(open) == 1 {
+		return open[0], true
 	}
 	return traced{}, false
+}
+
+// clearedFor says whether a session ended by a clear that the session id may
+// have come from.
+func (e ending) clearedFor(id string) bool {
+	return (e.Cause == recall.Clear || e.Cause == recall.Plan) && (e.Next == "" || e.Next == id)
+}
+
+// follow notes that the session next came after the clear of the session id, so
+// that no other one is taken for it.
+func (r *Recorder) follow(ctx context.Context, id, next string) error {
+	return r.locked(ctx, func() error {
+		m, before, err := r.remembered(ctx, id)
+		if err != nil || m.End == nil || m.End.Next == next {
+			return err
+		}
+		m.End.Next = next
+		_, err = r.putMemory(id, m, before)
+		return err
+	})
 }
 
 // goesOn says whether a session still runs, seen from one that starts in the
@@ -130,27 +158,31 @@ func (r *Recorder) goesOn(t trace, agent session.Process) bool {
 	}
 }
 
-// saveLost saves the context of the session that ended here last without a word:
-// its process was killed, or the program around it says nothing. Those in which
-// nothing was asked are passed over.
+// saveLost saves the context of sessions that ended here without a word: their
+// process was killed, or the program around them says nothing. There may be
+// several, as when the machine went down.
 func (r *Recorder) saveLost(ctx context.Context, traces []traced, in Input) {
 	const most = 3
-	tried := 0
-	for _, t := range traces {
-		if t.id == in.SessionID || t.Worktree != r.Repo.Root || r.goesOn(t.trace, in.Agent) {
-			continue
-		}
-		if t.End != nil || tried == most {
-			return
-		}
-		tried++
-		asked := false
-		err := r.end(ctx, Clearing{SessionID: t.id}, recall.Lost, endEffort(), func(w *recollection, _ *mark) { asked = w.m.Asked })
+	traces = slices.DeleteFunc(slices.Clone(traces), func(t traced) bool {
+		return t.id == in.SessionID || t.End != nil || t.Worktree != r.Repo.Root || r.goesOn(t.trace, in.Agent)
+	})
+	for _, t := range slices.Backward(traces[:min(len(traces), most)]) { // the last one's is the newest
+		err := r.end(ctx, Clearing{SessionID: t.id}, recall.Lost, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			r.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
 		}
-		if asked {
-			return
-		}
 	}
+}
+
+// heard is when a session was last at work.
+func (r *Recorder) heard(id string, t trace) time.Time {
+	s, err := r.Sessions.Load(id)
+	if err != nil || s.TranscriptPath == "" {
+		return t.Seen
+	}
+	info, err := os.Stat(s.TranscriptPath)
+	if err != nil || !info.ModTime().After(t.Seen) {
+		return t.Seen
+	}
+	return info.ModTime()
 }

@@ -226,5 +226,9 @@ func (w *writing) filesTitle() string {
 	if len(w.files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("**Working Files** (current: on disk as saved, by SHA-256; as they were saved: `entire recall show %s --file PATH`):\n", shownID(w.material))
+	const words = "**Working Files** (current: on disk as saved, by SHA-256"
+	if !slices.ContainsFunc(w.files, func(v view) bool { return v.file.Omitted == "" }) {
+		return words + "):\n" // there is no content to show
+	}
+	return fmt.Sprintf("%s; as they were saved: `entire recall show %s --file PATH`):\n", words, shownID(w.material))
 }
