@@ -8,10 +8,12 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
 const (
@@ -67,8 +69,14 @@ func (r *Recorder) whereNow(ctx context.Context, m *recall.Material) error {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
 	m.Commit = string(head.OID)
-	m.Branch, err = r.Repo.BranchName(ctx)
+	m.Branch, err = r.branchShown(ctx)
 	return err
+}
+
+// branchShown is the name of the branch that is checked out, as it may be kept.
+func (r *Recorder) branchShown(ctx context.Context) (string, error) {
+	name, err := r.Repo.BranchName(ctx)
+	return r.Redact.Path(name), err
 }
 
 // knownOf is what the memory of the checkpoint's session knows of its files, and
@@ -84,9 +92,9 @@ func (r *Recorder) knownOf(ctx context.Context, c recall.Checkpoint) (map[string
 }
 
 // present compares the checkpoint's files with what they are now. What there is
-// no time to read is left out.
+// no time to read is left out, and so are those whose names are not kept.
 func (r *Recorder) present(ctx context.Context, c recall.Checkpoint, known map[string]recall.Captured) (map[string]recall.Present, error) {
-	paths := slices.Sorted(maps.Keys(c.State.Files))
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), func(p string) bool { return strings.Contains(p, redact.Mark) })
 	compare := r.capturer("", maxHashed)
 	compare.Limits.Contents = false
 	taken, err := compare.Files(ctx, paths, known)
