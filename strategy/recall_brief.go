@@ -94,7 +94,7 @@ func (r *Recorder) knownOf(ctx context.Context, c recall.Checkpoint) (map[string
 // present compares the checkpoint's files with what they are now. What there is
 // no time to read is left out, and so are those whose names are not kept.
 func (r *Recorder) present(ctx context.Context, c recall.Checkpoint, known map[string]recall.Captured) (map[string]recall.Present, error) {
-	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), func(p string) bool { return strings.Contains(p, redact.Mark) })
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
 	compare := r.capturer("", maxHashed)
 	compare.Limits.Contents = false
 	taken, err := compare.Files(ctx, paths, known)
@@ -114,6 +114,12 @@ func (r *Recorder) present(ctx context.Context, c recall.Checkpoint, known map[s
 		}
 	}
 	return now, nil
+}
+
+// isAltered says that the name of a file is not as it is on disk: what can't be
+// kept of it was replaced.
+func isAltered(path string) bool {
+	return strings.Contains(path, redact.Mark) || strings.ContainsRune(path, utf8.RuneError)
 }
 
 // addPresent reads what became of files that the checkpoint has with content.

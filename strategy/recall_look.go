@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -111,7 +110,7 @@ func (w *recollection) paths() []string {
 	edited := slices.Clone(w.m.Digest.Edited)
 	slices.Reverse(edited)
 	for _, p := range edited {
-		if !strings.Contains(p, redact.Mark) { // that is no file's name: the state may know the file's own
+		if !isAltered(p) { // that is no file's name: the state may know the file's own
 			add(slices.Collect(maps.Keys(w.r.inWorktree([]string{p})))...)
 		}
 	}

@@ -195,7 +195,7 @@ func (v *view) title() string {
 	} else {
 		about += ", " + v.state
 	}
-	return shownLine(v.path, pathWidth) + " (" + about + ")"
+	return shownPath(v.path) + " (" + about + ")"
 }
 
 func (v *view) name() form {
