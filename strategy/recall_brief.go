@@ -8,11 +8,13 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
 const (
@@ -68,8 +70,14 @@ func (r *Recorder) whereNow(ctx context.Context, m *recall.Material) error {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
 	m.Commit = string(head.OID)
-	m.Branch, err = r.Repo.BranchName(ctx)
+	m.Branch, err = r.branchShown(ctx)
 	return err
+}
+
+// branchShown is the name of the branch that is checked out, as it may be kept.
+func (r *Recorder) branchShown(ctx context.Context) (string, error) {
+	name, err := r.Repo.BranchName(ctx)
+	return r.Redact.Path(name), err
 }
 
 // knownOf is what the memory of the checkpoint's session knows of its files, and
@@ -85,9 +93,9 @@ func (r *Recorder) knownOf(ctx context.Context, c recall.Checkpoint) (map[string
 }
 
 // present compares the checkpoint's files with what they are now. What there is
-// no time to read is left out.
+// no time to read is left out, and so are those whose names are not kept.
 func (r *Recorder) present(ctx context.Context, c recall.Checkpoint, known map[string]recall.Captured) (map[string]recall.Present, error) {
-	paths := slices.Sorted(maps.Keys(c.State.Files))
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
 	compare := r.capturer("", maxHashed)
 	compare.Limits.Contents = false
 	taken, err := compare.Files(ctx, paths, known)
@@ -107,6 +115,12 @@ func (r *Recorder) present(ctx context.Context, c recall.Checkpoint, known map[s
 		}
 	}
 	return now, nil
+}
+
+// isAltered says that the name of a file is not as it is on disk: what can't be
+// kept of it was replaced.
+func isAltered(path string) bool {
+	return strings.Contains(path, redact.Mark) || strings.ContainsRune(path, utf8.RuneError)
 }
 
 // addPresent reads what became of files that the checkpoint has with content.

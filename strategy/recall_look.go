@@ -38,7 +38,7 @@ func (w *recollection) look(ctx context.Context, how effort) error {
 	if w.at.head, born, err = r.head(ctx); err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
-	if w.at.branch, err = r.Repo.BranchName(ctx); err != nil {
+	if w.at.branch, err = r.branchShown(ctx); err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
 	if m.Worktree == "" { // seen for the first time
@@ -85,7 +85,9 @@ func (w *recollection) capture(ctx context.Context, work int64) error {
 	}
 	w.m.Files = taken.Files
 	w.at.rest = w.at.rest || taken.Unfinished
-	w.at.warnings = append(w.at.warnings, taken.Warnings...)
+	for _, warning := range taken.Warnings {
+		w.at.warnings = append(w.at.warnings, w.r.Redact.Text(warning))
+	}
 	return nil
 }
 
@@ -108,7 +110,9 @@ func (w *recollection) paths() []string {
 	edited := slices.Clone(w.m.Digest.Edited)
 	slices.Reverse(edited)
 	for _, p := range edited {
-		add(slices.Collect(maps.Keys(w.r.inWorktree([]string{p})))...)
+		if !isAltered(p) { // that is no file's name: the state may know the file's own
+			add(slices.Collect(maps.Keys(w.r.inWorktree([]string{p})))...)
+		}
 	}
 	add(slices.Sorted(maps.Keys(w.m.Files))...)
 	return paths

@@ -1,11 +1,13 @@
 package strategy
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/session"
 )
 
 // mark is what a checkpoint has of a session, small enough to be compared at
@@ -20,7 +22,40 @@ type mark struct {
 	Head    string `json:"head,omitempty"`
 	Prompts int    `json:"prompts"`
 	// Files are the files' hashes and the lines added since the session's start.
-	Files map[string]fileMark `json:"files,omitempty"`
+	Files pathMap[fileMark] `json:"files,omitempty"`
+}
+
+// pathMap is a map by path, which keeps those that aren't UTF-8.
+type pathMap[T any] map[string]T
+
+// MarshalJSON encodes the map.
+func (m pathMap[T]) MarshalJSON() ([]byte, error) {
+	quoted := make(map[string]T, len(m)) // with keys of another type json would take them as they are
+	for path, v := range m {
+		name, err := session.Path(path).MarshalText()
+		if err != nil {
+			return nil, err
+		}
+		quoted[string(name)] = v
+	}
+	return json.Marshal(quoted)
+}
+
+// UnmarshalJSON decodes the map.
+func (m *pathMap[T]) UnmarshalJSON(data []byte) error {
+	var quoted map[string]T
+	if err := json.Unmarshal(data, &quoted); err != nil {
+		return err
+	}
+	*m = make(pathMap[T], len(quoted))
+	for name, v := range quoted {
+		var path session.Path
+		if err := path.UnmarshalText([]byte(name)); err != nil {
+			return err
+		}
+		(*m)[string(path)] = v
+	}
+	return nil
 }
 
 // fileMark is "hash+lines": the beginning of a file's hash, empty for one that

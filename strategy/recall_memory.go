@@ -29,7 +29,7 @@ type story struct {
 	// Asked says that the session was ever asked anything.
 	Asked bool `json:"asked,omitempty"`
 	// Files are those that the session changed, as they were captured last.
-	Files map[string]recall.Captured `json:"files,omitempty"`
+	Files pathMap[recall.Captured] `json:"files,omitempty"`
 	// Said is what the last stop told that the agent said, redacted.
 	Said string `json:"said,omitempty"`
 	// Last is the newest checkpoint that was saved, Kept the newest that stays.

@@ -137,19 +137,21 @@ func (w *recollection) compose(ctx context.Context, want Saving) (recall.Checkpo
 }
 
 // addFiles puts the files into the checkpoint, without contents where none are
-// wanted.
+// wanted, and where the name itself holds a secret.
 func (w *recollection) addFiles(c *recall.Checkpoint) {
 	c.State.Files = make(map[string]recall.File, len(w.m.Files))
 	for path, known := range w.m.Files {
 		f := known.File
-		f.Path, f.Blob, f.Content = path, known.Blob, ""
+		f.Path, f.Blob, f.Content = w.r.Redact.Path(path), known.Blob, ""
 		switch {
+		case f.Path != path:
+			f.Blob, f.Omitted, f.Outline = "", recall.Secret, nil
 		case c.Mode == recall.SummaryMode && f.Omitted == "":
 			f.Blob, f.Omitted = "", recall.NotWanted
 		case f.Blob != "":
 			c.State.TotalSize += f.Size
 		}
-		c.State.Files[path] = f
+		c.State.Files[f.Path] = f
 	}
 }
 
@@ -157,6 +159,9 @@ func (w *recollection) addFiles(c *recall.Checkpoint) {
 func (w *recollection) sources(ctx context.Context) (recall.Sources, error) {
 	src := recall.Sources{Root: w.r.Repo.Root, Branch: w.at.branch, Said: w.m.Said, Files: w.paths()}
 	src.Files = slices.DeleteFunc(src.Files, func(p string) bool { _, ok := w.m.Files[p]; return !ok })
+	for i, path := range src.Files {
+		src.Files[i] = w.r.Redact.Path(path)
+	}
 	for _, f := range w.m.Files {
 		src.Added += f.Added
 		src.Removed += f.Removed

@@ -236,7 +236,7 @@ func (r *Recorder) newest(ctx context.Context, in Input) (id string, kind recall
 	if err != nil {
 		return "", 0, fmt.Errorf("list context checkpoints: %w", err)
 	}
-	branch, err := r.Repo.BranchName(ctx)
+	branch, err := r.branchShown(ctx)
 	if err != nil {
 		return "", 0, err
 	}

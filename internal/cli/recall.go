@@ -143,11 +143,16 @@ func (r *recalling) get(ctx context.Context, prefix string) (recall.Checkpoint, 
 	return c, recallError(err, id)
 }
 
+// shortestID is how many digits the beginning of an id has at least.
+const shortestID = 4
+
 // recallError adds what can be done about an error of the store.
 func recallError(err error, name string) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, recall.ErrNotFound) && len(strings.ReplaceAll(name, "-", "")) < shortestID:
+		return hinted(fmt.Errorf("no context checkpoint %s", ui.Line(name, nameWidth)), "an id may be cut to four characters, not to fewer; `entire recall list --all` shows them")
 	case errors.Is(err, recall.ErrNotFound):
 		return hinted(fmt.Errorf("no context checkpoint %s", ui.Line(name, nameWidth)), "`entire recall list --all` shows them; a commit's checkpoint is shown by `entire explain`")
 	case errors.Is(err, recall.ErrAmbiguous):

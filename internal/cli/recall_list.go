@@ -72,7 +72,7 @@ type recallListJSON struct {
 
 func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 	if opts.limit < 0 {
-		return usagef("--limit is at least 1")
+		return usagef("--limit is negative")
 	}
 	filter := recall.Filter{Worktree: r.root, Query: opts.query, Limit: opts.limit}
 	if opts.all {

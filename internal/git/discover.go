@@ -72,6 +72,17 @@ func Discover(l Locate) (*Repo, error) {
 	return l.open(dir, f)
 }
 
+// Below finds the repository whose worktree is a directory below r's root;
+// ErrNotRepository if there is none.
+func (r *Repo) Below(dir string) (*Repo, error) {
+	l := Locate{Dir: filepath.Join(r.Root, dir), Getenv: r.locate.Getenv, Environ: r.locate.Environ}
+	found, err := Discover(l)
+	if err == nil && found.Root != l.Dir {
+		return nil, errors.Join(ErrNotRepository, found.Close())
+	}
+	return found, err
+}
+
 func (l Locate) fromEnvironment(dir, name string) (found, error) {
 	gitDir := absolute(dir, name)
 	if info, err := os.Stat(gitDir); err == nil && info.Mode().IsRegular() {

@@ -207,13 +207,17 @@ func (w *writing) into(b *Brief) {
 	room[0] = room[0].minus(reserved)
 	p := newPack(w.files, room)
 	p.fill()
+	elsewhere := ""
 	second := "Files of checkpoint " + shownID(w.material) + ", continued:\n"
 	if w.material.Parts > 1 && w.material.Kind == Full && !p.complete() {
+		elsewhere = "- all in the next part\n"
+		room[0] = room[0].minus(sizeOf(elsewhere))
 		room[0].cost -= sizeOf(second).cost
 		p = newPack(w.files, append(room, size{units: MaxUnits - utf16Len(second)}))
 		p.fill()
 	}
-	text := w.head + w.digest + title + p.names() + p.unnamed() + p.blocks(0)
+	here := p.names() + p.unnamed() + p.blocks(0)
+	text := w.head + w.digest + title + cmp.Or(here, elsewhere)
 	b.Parts = []string{text + trimmed([]section{summary}, p.room[0].plus(reserved))}
 	if files := p.blocks(1); files != "" {
 		b.Parts = append(b.Parts, second+files)

@@ -136,8 +136,10 @@ func (v *view) compare(m Material) {
 		v.state, v.moved = "deleted since", true
 	case checked && now.Hash != "" && v.file.Hash != "":
 		v.beside(now, saved)
+	case saved:
+		v.state, v.content, v.known = "as saved, not checked", v.file.Content, true
 	default:
-		v.state, v.content, v.known = "as saved, not checked", v.file.Content, saved
+		v.state = "not checked"
 	}
 	v.against(m.Base)
 	if o := v.file.Omitted; !slices.Contains([]Omitted{"", Gone, NotWanted}, o) {
@@ -193,7 +195,7 @@ func (v *view) title() string {
 	} else {
 		about += ", " + v.state
 	}
-	return shownLine(v.path, pathWidth) + " (" + about + ")"
+	return shownPath(v.path) + " (" + about + ")"
 }
 
 func (v *view) name() form {

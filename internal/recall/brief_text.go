@@ -3,6 +3,7 @@ package recall
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -59,6 +60,14 @@ func shownLine(text string, limit int) string {
 		}
 	}
 	return b.String()
+}
+
+// shownPath is a file's name, quoted where it could be taken for another one.
+func shownPath(name string) string {
+	if len(name) <= pathWidth && shownLine(name, pathWidth) != name {
+		name = strings.ReplaceAll(strconv.Quote(name), "\uFFFD", `\ufffd`)
+	}
+	return shownLine(name, pathWidth)
 }
 
 // visible says that a character may stand in a brief: it is seen, or joins

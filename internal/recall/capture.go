@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,12 +198,16 @@ func (w *capturing) take(s *sight, f Captured) {
 	w.taken.Files[s.path] = f
 }
 
-// leave keeps of files what was known before.
+// leave keeps of files what was known before, else that they are there.
 func (w *capturing) leave(todo []*sight) {
 	w.taken.Unfinished = true
 	for _, s := range todo {
-		if s.had {
-			w.take(s, s.known)
+		f := s.known
+		if !s.had && s.placed {
+			f.File = File{Change: w.change(s), Omitted: cmp.Or(s.omitted, Unread), Size: s.stat.Size, LastModified: time.Unix(0, s.stat.Mtime).UTC()}
+		}
+		if s.had || s.placed {
+			w.take(s, f)
 		}
 	}
 }

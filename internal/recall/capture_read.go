@@ -63,7 +63,7 @@ func (w *capturing) change(s *sight) Change {
 	switch {
 	case s.kind == missing:
 		return Deleted
-	case s.inBase, w.base.unknown, s.nested:
+	case s.inBase, w.base.unknown, s.nested != "":
 		return Modified
 	}
 	return Added
@@ -71,7 +71,7 @@ func (w *capturing) change(s *sight) Change {
 
 func (w *capturing) readLink(s *sight, f *Captured) {
 	var target string
-	err := w.in(s.path, func(dir *disk.DirFD, name string, _ bool) (err error) {
+	err := w.in(s.path, func(dir *disk.DirFD, name, _ string) (err error) {
 		target, err = dir.Readlink(name)
 		return err
 	})
@@ -131,7 +131,7 @@ func (w *capturing) content(s *sight, f *Captured) ([]byte, bool) {
 	for n := 1; ; n++ {
 		var before, after disk.Stat
 		got := 0
-		err := w.in(s.path, func(dir *disk.DirFD, name string, _ bool) (err error) {
+		err := w.in(s.path, func(dir *disk.DirFD, name, _ string) (err error) {
 			data = make([]byte, max(s.stat.Size, 1))
 			got, err = dir.ReadSmall(name, data, &before, &after)
 			return err
@@ -162,7 +162,7 @@ func same(a, b *disk.Stat) bool {
 // hashLarge hashes a file without holding it.
 func (w *capturing) hashLarge(ctx context.Context, s *sight, f *Captured) {
 	sum := sha256.New()
-	err := w.in(s.path, func(dir *disk.DirFD, name string, _ bool) error {
+	err := w.in(s.path, func(dir *disk.DirFD, name, _ string) error {
 		file, err := dir.OpenFile(name)
 		if err != nil {
 			return err

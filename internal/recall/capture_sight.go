@@ -19,7 +19,7 @@ type sight struct {
 	stat   disk.Stat
 	kind   sightKind
 	mark   string // Captured.Stat, if what is read is still so afterwards
-	nested bool   // in a repository of its own
+	nested string // the root of the repository below this one that it is in
 
 	known   Captured
 	had     bool // something is known
@@ -27,6 +27,7 @@ type sight struct {
 	// base is what the path was at the session's start, if it was there.
 	base   git.TreeEntry
 	inBase bool
+	placed bool // it is known what the path was, and whose
 }
 
 type sightKind int
@@ -45,7 +46,7 @@ const goneMark = "gone"
 // not there.
 func (w *capturing) see(path string) *sight {
 	s := &sight{path: path, mark: goneMark}
-	err := w.in(path, func(dir *disk.DirFD, name string, nested bool) error {
+	err := w.in(path, func(dir *disk.DirFD, name, nested string) error {
 		s.nested = nested
 		return dir.Stat(name, &s.stat)
 	})
@@ -71,10 +72,10 @@ func (w *capturing) see(path string) *sight {
 }
 
 // in runs do with the directory that the path is in.
-func (w *capturing) in(path string, do func(dir *disk.DirFD, name string, nested bool) error) error {
-	dir, nested := w.root, false
+func (w *capturing) in(path string, do func(dir *disk.DirFD, name, nested string) error) error {
+	dir, nested, rest := w.root, "", path
 	for {
-		name, rest, found := strings.Cut(path, "/")
+		name, below, found := strings.Cut(rest, "/")
 		if !found {
 			return errors.Join(do(dir, name, nested), w.done(dir))
 		}
@@ -83,8 +84,9 @@ func (w *capturing) in(path string, do func(dir *disk.DirFD, name string, nested
 			return err
 		}
 		var repository disk.Stat
-		nested = nested || next.Stat(".git", &repository) == nil
-		dir, path = next, rest
+		if dir, rest = next, below; dir.Stat(".git", &repository) == nil {
+			nested = strings.TrimSuffix(path, "/"+rest)
+		}
 	}
 }
 
@@ -121,11 +123,16 @@ type baseTree struct {
 // are nobody's work.
 func (w *capturing) place(ctx context.Context, todo []*sight) error {
 	var fresh []string
+	nested := map[string][]string{}
 	for _, s := range todo {
 		if err := w.placeOne(ctx, s); err != nil {
 			return err
 		}
 		if !w.isFresh(s) {
+			continue
+		}
+		if s.nested != "" {
+			nested[s.nested] = append(nested[s.nested], s.path)
 			continue
 		}
 		built, err := w.isBuilt(ctx, s.path)
@@ -139,7 +146,9 @@ func (w *capturing) place(ctx context.Context, todo []*sight) error {
 		}
 	}
 	ignored := w.ignored(ctx, fresh)
+	w.ignoredBelow(ctx, nested, ignored)
 	for _, s := range todo {
+		s.placed = s.kind != missing
 		if ignored[s.path] {
 			s.omitted = Ignored
 		}
@@ -150,7 +159,7 @@ func (w *capturing) place(ctx context.Context, todo []*sight) error {
 // isFresh says whether a file whose content may be kept is new since the
 // session's start.
 func (w *capturing) isFresh(s *sight) bool {
-	return w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && !s.nested && !w.base.unknown
+	return w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && (s.nested != "" || !w.base.unknown)
 }
 
 // tracked says whether HEAD has the file, so that git doesn't ignore it.
@@ -174,6 +183,38 @@ func (w *capturing) ignored(ctx context.Context, paths []string) map[string]bool
 		ignored[path] = true
 	}
 	return ignored
+}
+
+// ignoredBelow adds those of the paths that repositories below this one ignore,
+// by the root of each: all, if it doesn't tell.
+func (w *capturing) ignoredBelow(ctx context.Context, nested map[string][]string, ignored map[string]bool) {
+	for root, paths := range nested {
+		list, err := w.askBelow(ctx, root, paths)
+		if err != nil {
+			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("git doesn't tell what it ignores in %.100q: no contents of its files are kept", root))
+			list = paths
+		}
+		for _, path := range list {
+			ignored[path] = true
+		}
+	}
+}
+
+func (w *capturing) askBelow(ctx context.Context, root string, paths []string) (list []string, err error) {
+	repo, err := w.Repo.Below(root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	asked := make([]string, len(paths))
+	for i, path := range paths {
+		asked[i] = strings.TrimPrefix(path, root+"/")
+	}
+	names, err := repo.Ignored(ctx, asked)
+	for _, name := range names {
+		list = append(list, root+"/"+name)
+	}
+	return list, err
 }
 
 // placeOne looks the path up in the base.

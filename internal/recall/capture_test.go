@@ -169,6 +169,7 @@ func TestCaptureLeavesOut(t *testing.T) {
 	c := b.capture()
 	c.Limits.Exclude = []string{"*.log", "logs/**"}
 	before := b.store.Repo.Processes()
+	b.pass() // so that all marks can be told
 	taken := b.files(c, nil, paths...)
 	if n := b.store.Repo.Processes() - before; n > 2 {
 		t.Errorf("it took %d processes", n)
@@ -297,6 +298,9 @@ func TestCaptureStopsWhenItsWorkIsDone(t *testing.T) {
 	if !taken.Unfinished || taken.Files["one"].Hash == "" || taken.Files["two"].Hash != sha("old") || taken.Files["three"].Hash == "" {
 		t.Errorf("%+v", taken)
 	}
+	if unread := b.files(c, nil, "one", "two").Files["two"]; unread.Omitted != recall.Unread || unread.Size != 600 || unread.Change != recall.Added || unread.Stat != "" {
+		t.Errorf("%+v", unread)
+	}
 	if again := b.files(c, taken.Files, "one", "two"); !again.Unfinished {
 		t.Error("it isn't told that there is more")
 	}
@@ -338,8 +342,13 @@ func TestCaptureInAnotherRepositoryBelow(t *testing.T) {
 	b.git(b.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", filepath.Join(b.dir, "lib"), "lib")
 	b.git(b.root, "commit", "-qm", "lib")
 	b.write("lib/a.go", "package b\n")
+	b.write("lib/.gitignore", "private.txt\n")
+	b.write("lib/private.txt", "its own\n")
 	b.write("new.txt", "new\n")
-	taken := b.files(b.capture(), nil, "lib/a.go", "new.txt", "lib")
+	taken := b.files(b.capture(), nil, "lib/a.go", "lib/private.txt", "new.txt", "lib")
+	if f := taken.Files["lib/private.txt"]; f.Omitted != recall.Ignored || f.Hash != "" {
+		t.Errorf("%+v", f)
+	}
 	if f := taken.Files["lib/a.go"]; f.Change != recall.Modified || b.text(f) != "package b\n" {
 		t.Errorf("%+v", f)
 	}

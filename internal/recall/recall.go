@@ -157,6 +157,7 @@ const (
 	Link       Omitted = "symbolic link"
 	Unreadable Omitted = "not readable"
 	Gone       Omitted = "deleted"
+	Unread     Omitted = "not read in time"
 	NotWanted  Omitted = "summary only"
 )
 

@@ -261,9 +261,9 @@ func (d *stored) checkpoint() Checkpoint {
 	return c
 }
 
-// singleLine is a text in one line, of bounded length.
+// singleLine is a text in one line, of bounded length, without control characters.
 func singleLine(text string) string {
-	line := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	line := strings.Join(strings.Fields(tidy(text)), " ")
 	if runes := []rune(line); len(runes) > maxSummary {
 		return string(runes[:maxSummary-1]) + "…"
 	}
