@@ -223,13 +223,7 @@ type dropping struct{ from, roots []string }
 // out of the person's own if no other worktree asks.
 func (a *app) dropServer(ctx context.Context, repo *git.Repo, which dropping) error {
 	for _, root := range which.from {
-		changed, err := projectServers(repo, root).Uninstall()
-		if changed {
-			a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), claude.ServersFile(root))
-		}
-		if _, unreadable := errors.AsType[*claude.SettingsError](err); unreadable {
-			a.Streams.Notef("%v", err) // it need not be ours
-		} else if err != nil {
+		if err := a.dropShared(repo, root); err != nil {
 			return err
 		}
 	}
@@ -257,6 +251,19 @@ func (a *app) dropServer(ctx context.Context, repo *git.Repo, which dropping) er
 	}
 	a.Streams.Printf("%s Removed the MCP server\n", a.Streams.Paint(ui.Green, "✓"))
 	return nil
+}
+
+// dropShared takes the server out of the list of a worktree's project.
+func (a *app) dropShared(repo *git.Repo, root string) error {
+	changed, err := projectServers(repo, root).Uninstall()
+	if changed {
+		a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), claude.ServersFile(root))
+	}
+	if _, unreadable := errors.AsType[*claude.SettingsError](err); unreadable {
+		a.Streams.Notef("%v", err) // it need not be ours
+		return nil
+	}
+	return err
 }
 
 // takeOut removes all of ours from the agent's settings; again, which is to be
