@@ -51,13 +51,41 @@ func (r *Recorder) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error)
 		lost = Unsaved{ID: end.ID, Ask: end.Ask && end.Answer == NoAnswer, Summary: end.Summary}
 		lost.Files, lost.Added = w.mark().since(kept)
 		if kept != nil {
-			lost.Last = kept.At
+			lost.Last, lost.Added = kept.At, w.addedSince(ctx, kept)
 		}
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return Unsaved{}, nil
 	}
 	return lost, err
+}
+
+// addedSince counts the lines that came since a kept checkpoint, by what it has of
+// the files; where it has no content, by what came since the session's start.
+func (w *recollection) addedSince(ctx context.Context, kept *mark) int {
+	old, err := w.r.Contexts().Get(ctx, kept.ID)
+	if err == nil {
+		err = w.r.Contexts().Contents(ctx, &old)
+	}
+	if err != nil {
+		w.r.Log.DebugContext(ctx, "lines counted from the session's start", "error", err.Error())
+	}
+	added := 0
+	for path, now := range w.mark().Files {
+		before, known := kept.Files[path]
+		if known && before.hash() == now.hash() {
+			continue
+		}
+		was, is := old.State.Files[path], w.m.Files[path]
+		object, err := w.r.Repo.Read(ctx, is.Blob)
+		if err != nil || is.Blob == "" || was.Omitted != "" || was.Path == "" {
+			added += max(now.added()-before.added(), 0)
+			continue
+		}
+		lines, _ := recall.LinesBetween(was.Content, string(object.Data))
+		added += lines
+	}
+	return added
 }
 
 // end notes how a session ended, and saves what its cause asks for. Who comes

@@ -75,28 +75,29 @@ func (d *desk) recorder() *strategy.Recorder {
 
 // session is a session whose transcript is kept and whose hooks are called by
 // the test.
-func (d *desk) session(name string) *testkit.Session {
+func (d *desk) session() *testkit.Session {
 	d.t.Helper()
-	s := testkit.NewSession(d.repo, name, filepath.Join(filepath.Dir(d.repo.Dir), "claude"))
+	s := testkit.NewSession(d.repo, "main", filepath.Join(filepath.Dir(d.repo.Dir), "claude"))
 	s.Deaf = true
 	return s
 }
 
-func (d *desk) in(s *testkit.Session, pid int) strategy.Input {
-	in := strategy.Input{SessionID: s.ID, Transcript: s.Transcript.Path, Summary: "Done."}
-	if pid != 0 {
-		in.Agent = session.Process{PID: pid, Start: 1}
-		d.alive[pid] = true
+// in is what a hook of the session is told. All run in one process.
+func (d *desk) in(s *testkit.Session) strategy.Input {
+	const pid = 7
+	d.alive[pid] = true
+	return strategy.Input{
+		SessionID: s.ID, Transcript: s.Transcript.Path, Summary: "Done.", Agent: session.Process{PID: pid, Start: 1},
 	}
-	return in
 }
 
 // turn is a whole turn that writes files.
-func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
+func (d *desk) turn(s *testkit.Session, paths ...string) {
 	d.t.Helper()
-	in := d.in(s, pid)
+	ctx := context.Background()
+	in := d.in(s)
 	in.Prompt = "Please write " + strings.Join(paths, " and ") + " for me."
-	d.must(d.recorder().Prompt(context.Background(), in))
+	d.must(d.recorder().Prompt(ctx, in))
 	s.Prompt(in.Prompt)
 	for _, p := range paths {
 		s.Write(p, "one\ntwo\nthree "+d.now.String()+"\n")
@@ -104,8 +105,8 @@ func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
 	s.Stop()
 	in.Prompt = ""
 	r := d.recorder()
-	d.must(r.Stop(context.Background(), in))
-	_, err := r.RecallStop(context.Background(), in)
+	d.must(r.Stop(ctx, in))
+	_, err := r.RecallStop(ctx, in)
 	d.must(err)
 }
 
@@ -143,16 +144,16 @@ func TestAClearAsksAboutWhatChanged(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session("main")
-	d.turn(s, 7, "a.txt", "b.txt")
+	s := d.session()
+	d.turn(s, "a.txt", "b.txt")
 	_, err := d.recorder().SaveContext(ctx, strategy.Saving{SessionID: s.ID, Summary: "by hand"})
 	d.must(err)
 	saved := d.now
 	d.now = d.now.Add(45 * time.Minute)
-	d.turn(s, 7, "b.txt", "c.txt")
+	d.turn(s, "b.txt", "c.txt")
 	unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
 	d.must(err)
-	if !unsaved.Ask || unsaved.ID == "" || unsaved.Files != 2 || unsaved.Added < 3 || !unsaved.Last.Equal(saved.UTC().Truncate(time.Second)) {
+	if !unsaved.Ask || unsaved.ID == "" || unsaved.Files != 2 || unsaved.Added != 4 || !unsaved.Last.Equal(saved.UTC().Truncate(time.Second)) {
 		t.Errorf("unsaved: %+v", unsaved)
 	}
 	d.want("clear/pending", "requested/kept")
@@ -180,9 +181,9 @@ func TestAnAnswerToAClear(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
 			d := newDesk(t)
-			s := d.session("main")
-			d.turn(s, 7, "a.txt")
-			end := d.in(s, 7)
+			s := d.session()
+			d.turn(s, "a.txt")
+			end := d.in(s)
 			end.Reason, end.PromptID = "clear", "p1"
 			if name == "not at once" {
 				d.must(d.recorder().RecallEnd(ctx, end))
@@ -210,9 +211,9 @@ func TestTheHookAndTheServerSaveOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session("main")
-	d.turn(s, 7, "a.txt")
-	end := d.in(s, 7)
+	s := d.session()
+	d.turn(s, "a.txt")
+	end := d.in(s)
 	end.Reason, end.PromptID = "clear", "p1"
 	var both sync.WaitGroup
 	recorders := []*strategy.Recorder{d.recorder(), d.recorder(), d.recorder(), d.recorder()}
@@ -235,8 +236,8 @@ func TestAClearAfterAClearIsAnotherOne(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session("main")
-	d.turn(s, 7, "a.txt")
+	s := d.session()
+	d.turn(s, "a.txt")
 	_, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
 	d.must(err)
 	d.must(d.recorder().AnswerClear(ctx, clearing(s, "p1"), strategy.DiscardIt))
@@ -258,8 +259,8 @@ func TestADiscardedCheckpointKeepsNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session("main")
-	d.turn(s, 7, "a.txt")
+	s := d.session()
+	d.turn(s, "a.txt")
 	c, err := d.recorder().SaveContext(ctx, strategy.Saving{})
 	d.must(err)
 	d.must(d.recorder().Contexts().Discard(ctx, c.ID))
@@ -272,15 +273,15 @@ func TestADiscardedCheckpointKeepsNothing(t *testing.T) {
 
 func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
 	for choice, want := range map[settings.Choice]bool{settings.Prompt: true, settings.Always: false, settings.Never: false} {
 		t.Run(string(choice), func(t *testing.T) {
 			t.Parallel()
+			ctx := context.Background()
 			d := newDesk(t)
 			d.opts.OnStart = choice
-			s := d.session("main")
-			d.turn(s, 7, "a.txt")
-			end := d.in(s, 7)
+			s := d.session()
+			d.turn(s, "a.txt")
+			end := d.in(s)
 			end.Reason, end.PromptID = "clear", "p1"
 			d.must(d.recorder().RecallEnd(ctx, end))
 			told, ask, err := d.recorder().AfterClear(ctx, strategy.Clearing{SessionID: "next", Agent: end.Agent})
@@ -313,7 +314,7 @@ func TestARequestSaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	d.turn(d.session("main"), 7, "a.txt")
+	d.turn(d.session(), "a.txt")
 	c, err := d.recorder().SaveContext(ctx, strategy.Saving{
 		Summary: "by hand", Description: "at length", Tags: []string{"x"}, Mode: recall.SummaryMode,
 	})
@@ -331,8 +332,8 @@ func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session("main")
-	d.turn(s, 7, "a.txt")
+	s := d.session()
+	d.turn(s, "a.txt")
 	for _, damage := range []string{"", "{", "null\nnull\n", "[]\n{}", "{\"seen\":1}\n\n", "\x00\n"} {
 		r := d.recorder()
 		d.must(r.Sessions.Side(s.ID, session.RecallKind).Replace([]byte(damage)))
@@ -349,14 +350,14 @@ func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
 func BenchmarkRecallStop(b *testing.B) {
 	ctx := context.Background()
 	d := newDesk(b)
-	s := d.session("main")
+	s := d.session()
 	s.Prompt("Please go on for long.")
 	line := "lorem ipsum dolor sit amet " + strings.Repeat("x", 80)
 	for range 200 {
 		s.Transcript.Raw(`{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"` +
 			strings.Repeat(line, 900) + `"}]}}` + "\n")
 	}
-	d.turn(s, 7, "a.txt")
+	d.turn(s, "a.txt")
 	d.must(d.recorder().FinishRecall(ctx, s.ID))
 	for b.Loop() {
 		b.StopTimer()
@@ -367,7 +368,7 @@ func BenchmarkRecallStop(b *testing.B) {
 		s.Say(strings.Repeat("What I did. ", 500))
 		s.Stop()
 		d.now = d.now.Add(time.Second)
-		in := d.in(s, 7)
+		in := d.in(s)
 		r := d.recorder()
 		if _, err := r.Repo.Commit(ctx, "HEAD"); err != nil { // the stop has started that process
 			b.Fatal(err)

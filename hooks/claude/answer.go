@@ -36,7 +36,7 @@ func (a *Answer) Say(lines ...string) {
 
 // Encode is the answer as it is printed: one line of JSON, nothing at all where
 // there is nothing to tell.
-func (a Answer) Encode() ([]byte, error) {
+func (a *Answer) Encode() ([]byte, error) {
 	type output struct {
 		Event   string `json:"hookEventName"`
 		Context string `json:"additionalContext"`

@@ -78,6 +78,9 @@ func digest(m Material) []section {
 	if task := shownLine(a.CurrentTask, taskWidth); task != "" {
 		list = append(list, section{lines: []string{"**Current Task**: " + task + "\n"}, step: 1})
 	}
+	if m.Kind != Short {
+		list = append(list, section{title: "**Description**:\n", lines: told(m.Checkpoint), step: 1, more: "- … %d more lines\n"})
+	}
 	list = append(list,
 		numbered("**Next Steps**:\n", a.NextSteps),
 		bullets("**Decisions Made**:\n", besides(a.Decisions, a.CurrentTask)),
@@ -91,6 +94,20 @@ func digest(m Material) []section {
 			rows("**Docs**:\n", a.RelevantDocs))
 	}
 	return append(list, section{lines: where(m), step: 3})
+}
+
+// told is what the checkpoint says in sentences, without the task once more.
+func told(c Checkpoint) []string {
+	var lines []string
+	for line := range strings.Lines(c.Description[:min(len(c.Description), maxLooked)]) {
+		text := shownLine(line, taskWidth)
+		asked, said := strings.CutPrefix(text, "Asked: ")
+		if text == "" || said && strings.HasPrefix(shownLine(c.State.Analysis.CurrentTask, taskWidth), strings.TrimRight(asked, ".…")) {
+			continue
+		}
+		lines = append(lines, "- "+strings.TrimPrefix(text, "- ")+"\n")
+	}
+	return lines
 }
 
 // besides are the items that don't say the task once more, whoever said it.

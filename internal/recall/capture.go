@@ -51,6 +51,8 @@ type Capture struct {
 	// Unignored are paths of which it is known that git doesn't ignore them: where
 	// all new files are among them git isn't asked.
 	Unignored map[string]bool
+	// Head is HEAD's tree, whose files it doesn't ignore either; empty for none.
+	Head git.OID
 }
 
 // Taken is the result of a capture.

@@ -18,6 +18,12 @@ func countLines(data []byte) int {
 	return n
 }
 
+// LinesBetween counts the lines that were added and removed between two texts, as
+// differingLines does.
+func LinesBetween(before, after string) (added, removed int) {
+	return differingLines([]byte(before), []byte(after))
+}
+
 // differingLines counts the lines that were added and removed between two texts,
 // whatever ends the lines: as few as there can be, or, above maxCounted, those that
 // one text has and the other hasn't.

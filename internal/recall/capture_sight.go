@@ -134,7 +134,7 @@ func (w *capturing) place(ctx context.Context, todo []*sight) error {
 			return err
 		case built:
 			s.omitted = BuildMade
-		case !w.Unignored[s.path]:
+		case !w.Unignored[s.path] && !w.tracked(ctx, s.path):
 			fresh = append(fresh, s.path)
 		}
 	}
@@ -151,6 +151,15 @@ func (w *capturing) place(ctx context.Context, todo []*sight) error {
 // session's start.
 func (w *capturing) isFresh(s *sight) bool {
 	return w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && !s.nested && !w.base.unknown
+}
+
+// tracked says whether HEAD has the file, so that git doesn't ignore it.
+func (w *capturing) tracked(ctx context.Context, path string) bool {
+	if w.Head == "" {
+		return false
+	}
+	_, found, err := w.Repo.Lookup(ctx, w.Head, path)
+	return err == nil && found
 }
 
 // ignored are those of the paths that git ignores: all, if it doesn't tell.

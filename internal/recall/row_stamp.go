@@ -25,6 +25,9 @@ type stamp struct {
 
 func (s stamp) String() string { return fmt.Sprintf("%s %s %x", s.folder, s.packed, s.names) }
 
+// none says that the repository never had a checkpoint, for certain.
+func (s stamp) none() bool { return s.has != nil && s.folder == "-" && s.packed == "-" }
+
 func (s Store) stamp() stamp {
 	if s.Repo.RefStorage != "files" {
 		return stamp{packed: s.statOf("reftable", "tables.list")}

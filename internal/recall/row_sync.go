@@ -81,7 +81,11 @@ func (s Store) note(ctx context.Context, before stamp, change catalog.ContextCha
 // rows are those that the filter selects, the newest first: from the catalog as
 // far as that agrees with the refs.
 func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
-	now := s.stamp().String()
+	at := s.stamp()
+	if at.none() {
+		return nil, nil // who looks doesn't write the catalog for that
+	}
+	now := at.String()
 	var list []catalog.Context
 	err := s.withIndex(ctx, func(i index) error {
 		noted, err := i.c.ContextStamp(ctx, i.repository)

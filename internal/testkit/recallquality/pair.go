@@ -129,7 +129,7 @@ func material(a *session, lines [][]byte) recall.Material {
 	}
 	src.Added, src.Removed = figures(files, m.Base)
 	m.Checkpoint = recall.Checkpoint{
-		ID: "000000-000000", Summary: d.Summary(src), CreatedAt: a.ended, Cause: recall.Clear, Compaction: d.Compaction,
+		ID: "000000-000000", Summary: d.Summary(src), Description: d.Description(src), CreatedAt: a.ended, Cause: recall.Clear, Compaction: d.Compaction,
 		State: recall.State{Files: files, Analysis: d.Analysis(src), Context: d.Context(src)},
 	}
 	m.Checkpoint.State.Context.GitBranch = a.branch

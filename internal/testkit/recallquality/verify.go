@@ -81,6 +81,9 @@ func isSaid(quote, said string) bool {
 	if strings.Contains(said, letters(quote)) {
 		return true
 	}
+	if name, args, ok := strings.Cut(quote, " "); ok && strings.HasPrefix(name, "/") { // in a transcript each has a tag of its own
+		return strings.Contains(said, letters(name)) && isSaid(args, said)
+	}
 	for _, mark := range []string{"; last asked: ", "failed and did not pass since: ", "plan offered: ", ": "} {
 		if before, after, ok := strings.Cut(quote, mark); ok {
 			return strings.Contains(said, letters(before)) && isSaid(after, said)
@@ -91,7 +94,7 @@ func isSaid(quote, said string) bool {
 
 // quotes are what a line quotes, without the words that say what it is.
 func quotes(item string) []string {
-	for _, before := range []string{"user: ", "agent: ", "plan accepted: ", "open question: ", "last asked: ", "plan: ", "failed: ", "denied: ", "interrupted: "} {
+	for _, before := range []string{"Asked: ", "Then: ", "The agent said last: ", "user: ", "agent: ", "plan accepted: ", "open question: ", "last asked: ", "plan: ", "failed: ", "denied: ", "interrupted: "} {
 		item = strings.TrimPrefix(item, before)
 	}
 	var list []string
