@@ -281,11 +281,12 @@ func labMessages(request json.RawMessage) string {
 			continue
 		}
 		var blocks []struct {
-			Text string `json:"text"`
+			Text    string          `json:"text"`
+			Content json.RawMessage `json:"content"` // of a tool's answer
 		}
 		if json.Unmarshal(m.Content, &blocks) == nil {
 			for _, b := range blocks {
-				all = append(all, b.Text)
+				all = append(all, b.Text, string(b.Content))
 			}
 		}
 	}

@@ -116,7 +116,7 @@ func (e edited) putOnce(edit func(d *document, rec *record) ([]string, error)) (
 	}
 	text := withMark(f, d.text)
 	if !known {
-		rec.MadeDir = !f.dirExists
+		rec.MadeDir = !f.dirExists || e.besideOurs()
 	}
 	rec.note(f, text, foreign)
 	rec.Made = slices.Compact(slices.Sorted(slices.Values(append(rec.Made, made...))))

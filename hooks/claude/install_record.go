@@ -90,6 +90,18 @@ func (e edited) readRecord() (record, bool, error) {
 	return record{Path: e.path}, false, nil
 }
 
+// besideOurs tells whether the file's directory was made for another file of
+// ours that is still there. It is then that of both: whichever goes last takes it
+// away.
+func (e edited) besideOurs() bool {
+	all, err := os.ReadDir(e.backup)
+	return err == nil && slices.ContainsFunc(all, func(entry fs.DirEntry) bool {
+		var of record
+		data, err := os.ReadFile(filepath.Join(e.backup, entry.Name()))
+		return err == nil && json.Unmarshal(data, &of) == nil && of.MadeDir && filepath.Dir(of.Path) == filepath.Dir(e.path)
+	})
+}
+
 func (e edited) writeRecord(rec record) error {
 	if err := disk.Step("mkdir", e.backup); err != nil {
 		return err

@@ -131,8 +131,12 @@ func (e *enabling) installExtras(ctx context.Context, p *project) error {
 		e.Streams.Printf("%s Status line installed (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(line.Path))
 	case e.opts.noLine:
 		for _, path := range claudeFiles(e.repo.Root) {
-			if _, err := claudeSettings(e.repo, path).RemoveStatusLine(); err != nil {
+			changed, err := claudeSettings(e.repo, path).RemoveStatusLine()
+			if err != nil {
 				return err
+			}
+			if changed {
+				e.Streams.Printf("%s Status line removed (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(path))
 			}
 		}
 	}
@@ -192,8 +196,12 @@ func (a *app) registerServer(ctx context.Context, repo *git.Repo) error {
 // removeServer takes the questions and the server away from this worktree.
 func (e *enabling) removeServer(ctx context.Context) error {
 	for _, path := range claudeFiles(e.repo.Root) {
-		if _, err := claudeSettings(e.repo, path).RemoveAsking(); err != nil {
+		changed, err := claudeSettings(e.repo, path).RemoveAsking()
+		if err != nil {
 			return err
+		}
+		if changed {
+			e.Streams.Printf("%s %s asks no more before /clear (%s)\n", e.Streams.Paint(ui.Green, "✓"), claudeLabel, e.relative(path))
 		}
 	}
 	roots, err := worktrees(ctx, e.repo)
@@ -215,10 +223,7 @@ type dropping struct{ from, roots []string }
 // out of the person's own if no other worktree asks.
 func (a *app) dropServer(ctx context.Context, repo *git.Repo, which dropping) error {
 	for _, root := range which.from {
-		_, err := projectServers(repo, root).Uninstall()
-		if _, unreadable := errors.AsType[*claude.SettingsError](err); unreadable {
-			a.Streams.Notef("%v", err) // it need not be ours
-		} else if err != nil {
+		if err := a.dropShared(repo, root); err != nil {
 			return err
 		}
 	}
@@ -246,6 +251,19 @@ func (a *app) dropServer(ctx context.Context, repo *git.Repo, which dropping) er
 	}
 	a.Streams.Printf("%s Removed the MCP server\n", a.Streams.Paint(ui.Green, "✓"))
 	return nil
+}
+
+// dropShared takes the server out of the list of a worktree's project.
+func (a *app) dropShared(repo *git.Repo, root string) error {
+	changed, err := projectServers(repo, root).Uninstall()
+	if changed {
+		a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), claude.ServersFile(root))
+	}
+	if _, unreadable := errors.AsType[*claude.SettingsError](err); unreadable {
+		a.Streams.Notef("%v", err) // it need not be ours
+		return nil
+	}
+	return err
 }
 
 // takeOut removes all of ours from the agent's settings; again, which is to be

@@ -35,6 +35,14 @@ func (in hookInput) replaced() hookInput {
 	return in
 }
 
+// check tells why nothing can be done with the input.
+func (in hookInput) check() error {
+	if err := session.CheckID(in.SessionID); err != nil {
+		return fmt.Errorf("session_id: %w", err)
+	}
+	return nil
+}
+
 // addHook adds a tool that a hook calls. What goes wrong is logged; the answer
 // says nothing of it, as the client would show it to the person as a failure of
 // the clear, which goes on in any case.
@@ -51,11 +59,7 @@ func addHook(to *mcp.Server, t *mcp.Tool, run func(context.Context, call, hookIn
 		if json.NewDecoder(bytes.NewReader(req.Params.Arguments)).Decode(&in) != nil {
 			return said(""), nil
 		}
-		in = in.replaced()
-		if session.CheckID(in.SessionID) != nil {
-			return said(""), nil
-		}
-		res, err := run(ctx, call{tool: t.Name, request: req}, in)
+		res, err := run(ctx, call{tool: t.Name, request: req}, in.replaced())
 		if err != nil {
 			return said(""), nil // it is in the log
 		}
@@ -69,7 +73,14 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 	if at.Dir == "" {
 		at.Dir = s.Dir
 	}
+	bad := in.check()
+	if bad != nil {
+		at.SessionID = ""
+	}
 	return s.in(ctx, c, at, func(c call) (result, error) {
+		if bad != nil {
+			return nil, bad
+		}
 		of := strategy.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript}
 		if err := c.project.CheckTranscript(in.SessionID, in.Transcript); err != nil {
 			c.project.Log.WarnContext(ctx, "transcript not read", "component", "mcp", "error", err.Error())

@@ -112,9 +112,9 @@ func TestHooksToolsAreSilent(t *testing.T) {
 		setup func(*fake)
 		log   string
 	}{
-		"no session":            {args: map[string]string{}},
-		"an unreplaced session": {args: map[string]string{"session_id": "${session_id}"}},
-		"a session's path":      {args: map[string]string{"session_id": "../x"}},
+		"no session":            {args: map[string]string{}, log: `"error":"session_id: `},
+		"an unreplaced session": {args: map[string]string{"session_id": "${session_id}"}, log: `"error":"session_id: `},
+		"a session's path":      {args: map[string]string{"session_id": "../x"}, log: `"error":"session_id: `},
 		"wrong types":           {args: map[string]any{"session_id": 3}},
 		"no repository":         {args: map[string]string{"session_id": "s", "cwd": "/elsewhere"}},
 		"a failure":             {args: map[string]string{"session_id": "s"}, setup: func(f *fake) { f.err = errors.New("disk full") }, log: `"error":"disk full"`},

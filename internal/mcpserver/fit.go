@@ -21,6 +21,10 @@ const (
 
 // fitted is a checkpoint of which something may be left out.
 type fitted struct {
+	// Message is what a person is told of it, if that is the point of the answer:
+	// of an answer with fields a client may show nothing else.
+	Message string `json:"message,omitempty"`
+
 	recall.Checkpoint
 
 	// LeftOut says what is missing, for want of room, and where it is.
@@ -59,9 +63,9 @@ func tokens(v any) int {
 
 // fit is as much of a checkpoint as the client takes: the contents of as many
 // files as possible, the smallest first, and the rest whole if there is any way.
-func (s *Server) fit(c recall.Checkpoint) fitted {
+func (s *Server) fit(c recall.Checkpoint, message string) fitted {
 	limit := s.limit()
-	out := fitted{Checkpoint: withoutContents(c)}
+	out := fitted{Message: message, Checkpoint: withoutContents(c)}
 	for _, shorten := range []func(*fitted) string{noCompaction, noOutlines, noReading, fewFiles, shortLists} {
 		for tokens(out) > limit {
 			what := shorten(&out)

@@ -115,7 +115,7 @@ func (s *Server) resumeFull(ctx context.Context, p *Project, id string) (result,
 	if err != nil {
 		return nil, err
 	}
-	text, err := encode(s.fit(c))
+	text, err := encode(s.fit(c, ""))
 	if err != nil {
 		return nil, err
 	}

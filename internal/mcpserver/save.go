@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -61,11 +62,12 @@ func (s *Server) save(ctx context.Context, c call, in saveInput) (result, error)
 		if err != nil {
 			return nil, err
 		}
-		res, err := data(s.fit(withoutContents(saved)))
+		receipt := strings.Join(saved.Receipt(), "\n")
+		res, err := data(s.fit(withoutContents(saved), receipt))
 		if err != nil {
 			return nil, err
 		}
-		res.Content = said(saved.Receipt()...).Content
+		res.Content = said(receipt).Content
 		return res, nil
 	})
 }

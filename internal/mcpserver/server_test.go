@@ -100,6 +100,12 @@ Checkpoint saved: "auth middleware (2 files, +10 -1)" (id 3f9a1c-77b0e2)`
 	if got.ID != "3f9a1c-77b0e2" || len(got.State.Files) != 2 || got.State.Files["pkg/000.go"].Content != "" || got.State.Files["pkg/000.go"].Hash == "" {
 		t.Errorf("structured: %+v", got)
 	}
+	type told struct {
+		Message string `json:"message"`
+	}
+	if diff := cmp.Diff(told{want}, structured[told](t, res)); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
 }
 
 func structured[T any](t *testing.T, res *mcp.CallToolResult) T { //nolint:ireturn // a type parameter
