@@ -300,7 +300,7 @@ func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
 		t.Run(age.String(), func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.turn(d.session("main"), 7, "a.txt")
+			d.turn(d.session(), "a.txt")
 			d.alive[7] = false
 			d.now = d.now.Add(age)
 			o, err := d.recorder().RecallStart(ctx, strategy.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
