@@ -32,6 +32,8 @@ type Input struct {
 	Task TaskEvent
 	// Agent is the process of the agent.
 	Agent session.Process
+	// hurried says that what a child can do is left to one.
+	hurried bool
 	// Source is why a session starts, Reason why it ends, PromptID what names the
 	// prompt that an event belongs to; each empty if not told.
 	Source, Reason, PromptID string
@@ -75,6 +77,7 @@ func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error)
 // process but one that reads HEAD for a session not seen before, and leaves
 // what it finds unfinished to a child.
 func (r *Recorder) Prompt(ctx context.Context, in Input) error {
+	in.hurried = true
 	start := r.markPrompt(ctx, in.SessionID)
 	err := r.step(ctx, in, session.TurnStart, func(s *session.State, n *notes) error {
 		rec := &s.Recorder
@@ -182,6 +185,7 @@ func (r *Recorder) SessionEnd(ctx context.Context, in Input) error {
 	case err == nil && s.TurnID == "" && !hasRecord(s): // nothing was ever asked
 		return r.locked(ctx, func() error { return r.Sessions.Remove(s.ID) })
 	}
+	in.hurried = true
 	err = r.step(ctx, in, session.Stop, nil)
 	r.topUp(ctx, in.SessionID)
 	return err

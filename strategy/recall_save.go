@@ -172,24 +172,28 @@ func (w *recollection) sources(ctx context.Context) (recall.Sources, error) {
 }
 
 // subjects are those of the commits that carry the session's checkpoints, the
-// last one first.
+// last one first. They are looked for among the newest commits, by the process
+// that reads objects.
 func (w *recollection) subjects(ctx context.Context) ([]string, error) {
 	const newest = 50
-	if len(w.s.Recorder.Linked) == 0 || w.at.head.OID == "" {
-		return nil, nil
-	}
-	commits, err := w.r.Repo.Log(ctx, string(w.at.head.OID), newest)
-	if err != nil {
-		return nil, fmt.Errorf("list commits: %w", err)
-	}
+	missing := slices.Clone(w.s.Recorder.Linked)
 	var subjects []string
-	for _, c := range commits {
-		ours := slices.ContainsFunc(checkpoint.IDs(c.Message), func(id checkpoint.ID) bool {
-			return slices.Contains(w.s.Recorder.Linked, string(id))
-		})
-		if ours {
+	for c, n := w.at.head, 0; c.OID != "" && len(missing) > 0 && n < newest; n++ {
+		ids := checkpoint.IDs(c.Message)
+		ours := func(linked string) bool { return slices.Contains(ids, checkpoint.ID(linked)) }
+		if slices.ContainsFunc(missing, ours) {
+			missing = slices.DeleteFunc(missing, ours)
 			subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 			subjects = append(subjects, w.r.Redact.Text(subject))
+		}
+		if len(c.Parents) == 0 {
+			break
+		}
+		var err error
+		if c, err = w.r.Repo.Commit(ctx, string(c.Parents[0])); errors.Is(err, git.ErrMissing) {
+			break // of a shallow clone
+		} else if err != nil {
+			return nil, fmt.Errorf("list commits: %w", err)
 		}
 	}
 	return subjects, nil

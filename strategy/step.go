@@ -125,7 +125,7 @@ func (r *Recorder) act(ctx context.Context, s *session.State, n *notes, in Input
 	case session.SaveTurn:
 		return r.saveTurn(ctx, s, n, in)
 	case session.Finalize:
-		if in.Prompt != "" { // somebody waits: a child does it
+		if in.hurried { // somebody waits: a child does it
 			s.Recorder.Incomplete = unfinished(s)
 			return nil
 		}
