@@ -26,14 +26,21 @@ const (
 	small = 1500
 )
 
-// brief makes the brief of a checkpoint as things are now.
+// brief makes the brief of a checkpoint as things are now, for the two hooks
+// that a session's start has.
 func (r *Recorder) brief(ctx context.Context, id string, kind recall.Kind) (Recalled, error) {
+	const hooks = 2
+	return r.briefIn(ctx, id, kind, hooks)
+}
+
+// briefIn makes it in at most so many parts.
+func (r *Recorder) briefIn(ctx context.Context, id string, kind recall.Kind, parts int) (Recalled, error) {
 	store := r.Contexts()
 	c, err := store.Get(ctx, id)
 	if err != nil {
 		return Recalled{}, err
 	}
-	m := recall.Material{Kind: kind, Now: r.Env.Now(), Parts: 2}
+	m := recall.Material{Kind: kind, Now: r.Env.Now(), Parts: parts}
 	if kind == recall.Notice {
 		m.Checkpoint = c
 		return Recalled{Checkpoint: c, Brief: recall.Write(m)}, nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/session"
 )
 
 // effort is how much is read while somebody waits: bytes of the transcript and
@@ -131,10 +130,4 @@ func lately(list []string, last string) []string {
 	const most = 20
 	list = append(slices.DeleteFunc(slices.Clone(list), func(o string) bool { return o == last }), last)
 	return list[max(0, len(list)-most):]
-}
-
-// livesElsewhere says whether a process other than the one named runs the
-// session.
-func (r *Recorder) livesElsewhere(agent, mine session.Process) bool {
-	return agent.PID != 0 && agent != mine && r.Env.Alive(agent.PID, agent.Start)
 }

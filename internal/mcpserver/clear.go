@@ -70,7 +70,7 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 		at.Dir = s.Dir
 	}
 	return s.in(ctx, c, at, func(c call) (result, error) {
-		of := strategy.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript}
+		of := strategy.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript, Above: s.Above()}
 		if err := c.project.CheckTranscript(in.SessionID, in.Transcript); err != nil {
 			c.project.Log.WarnContext(ctx, "transcript not read", "component", "mcp", "error", err.Error())
 			of.Transcript = ""
