@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -28,14 +27,21 @@ const (
 	small = 1500
 )
 
-// brief makes the brief of a checkpoint as things are now.
+// brief makes the brief of a checkpoint as things are now, for the two hooks
+// that a session's start has.
 func (r *Recorder) brief(ctx context.Context, id string, kind recall.Kind) (Recalled, error) {
+	const hooks = 2
+	return r.briefIn(ctx, id, kind, hooks)
+}
+
+// briefIn makes it in at most so many parts.
+func (r *Recorder) briefIn(ctx context.Context, id string, kind recall.Kind, parts int) (Recalled, error) {
 	store := r.Contexts()
 	c, err := store.Get(ctx, id)
 	if err != nil {
 		return Recalled{}, err
 	}
-	m := recall.Material{Kind: kind, Now: r.Env.Now(), Parts: 2}
+	m := recall.Material{Kind: kind, Now: r.Env.Now(), Parts: parts}
 	if kind == recall.Notice {
 		m.Checkpoint = c
 		return Recalled{Checkpoint: c, Brief: recall.Write(m)}, nil
@@ -196,9 +202,8 @@ func (r *Recorder) baseOf(ctx context.Context, c recall.Checkpoint, base string)
 // it.
 func (r *Recorder) othersSince(ctx context.Context, c recall.Checkpoint) []recall.Other {
 	var others []recall.Other
-	after := c.CreatedAt.Add(time.Second) // it has whole seconds
 	for _, t := range r.traces(ctx) {
-		if slices.Contains(c.Sessions, t.id) || t.Worktree != r.Repo.Root || t.Seen.Before(after) {
+		if slices.Contains(c.Sessions, t.id) || t.Worktree != r.Repo.Root || t.Seen.Before(c.CreatedAt) {
 			continue
 		}
 		m, _, err := r.remembered(ctx, t.id)
@@ -207,7 +212,8 @@ func (r *Recorder) othersSince(ctx context.Context, c recall.Checkpoint) []recal
 		}
 		other := recall.Other{Session: t.id, At: t.Seen}
 		for p, f := range m.Files {
-			if _, ours := c.State.Files[p]; ours && !f.LastModified.Before(after) {
+			was, ours := c.State.Files[p] // the time of the checkpoint has whole seconds
+			if ours && was.Hash != f.Hash && !f.LastModified.Before(c.CreatedAt) {
 				other.Files = append(other.Files, p)
 			}
 		}

@@ -17,8 +17,10 @@ type Clearing struct {
 	// Transcript is the path of the transcript, empty if unknown. One that the
 	// session's own hooks haven't named is not read.
 	Transcript string
-	// Agent is the process of the agent, zero if unknown.
+	// Agent is the process of the agent, zero if unknown; it may be one of
+	// Above, then: those that the one who asks runs in.
 	Agent session.Process
+	Above []session.Process
 }
 
 // Unsaved is what a clear would lose, if nobody kept it.

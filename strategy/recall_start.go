@@ -267,13 +267,29 @@ func (r *Recorder) newest(ctx context.Context, in Input) (id string, kind recall
 // AfterClear says whether the person is to be asked if a session that begins
 // after a clear goes on from a checkpoint, and from which.
 func (r *Recorder) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
-	o, err := r.Opening(ctx, Input{SessionID: c.SessionID, Source: "clear", Agent: c.Agent})
+	o, err := r.Opening(ctx, Input{SessionID: c.SessionID, Source: "clear", Agent: r.agentOf(ctx, c)})
 	if err != nil || !o.Ask || o.Checkpoint == "" {
 		return Recalled{}, false, err
 	}
-	told, err := r.brief(ctx, o.Checkpoint, recall.Full)
+	told, err := r.briefIn(ctx, o.Checkpoint, recall.Full, 1) // the hook that has more is over when the person answers
 	if errors.Is(err, recall.ErrNotFound) {
 		return Recalled{}, false, nil
 	}
 	return told, err == nil, err
+}
+
+// agentOf is the process of the agent that clears: the nearest one above who
+// asks in which a session was at work. Two sessions of a worktree that are
+// cleared at the same time are told apart by it.
+func (r *Recorder) agentOf(ctx context.Context, c Clearing) session.Process {
+	if c.Agent.PID != 0 || len(c.Above) == 0 {
+		return c.Agent
+	}
+	traces := r.traces(ctx)
+	for _, p := range c.Above {
+		if slices.ContainsFunc(traces, func(t traced) bool { return t.Agent == p }) {
+			return p
+		}
+	}
+	return session.Process{}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -293,12 +294,58 @@ func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
 	}
 }
 
-func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
+func TestTheServerFindsTheSessionOfItsAgent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
+	d := newDesk(t)
+	d.opts.OnStart = settings.Prompt
+	const mine, others = 7, 9
+	for pid, name := range map[int]string{mine: "main", others: "other"} {
+		d.now = d.now.Add(time.Second)
+		d.turn(d.session(name), pid, name+".txt")
+	}
+	for _, pid := range []int{mine, others} { // the other one is cleared last
+		s := d.session(map[int]string{mine: "main", others: "other"}[pid])
+		d.now = d.now.Add(time.Second)
+		end := d.in(s, pid)
+		end.Reason, end.PromptID = "clear", "p1"
+		d.must(d.recorder().RecallEnd(ctx, end))
+	}
+	above := []session.Process{{PID: 100, Start: 1}, {PID: mine, Start: 1}, {PID: others, Start: 1}}
+	told, ask, err := d.recorder().AfterClear(ctx, strategy.Clearing{SessionID: "next", Above: above})
+	d.must(err)
+	if _, ok := told.Checkpoint.State.Files["main.txt"]; !ask || !ok {
+		t.Errorf("ask %v about %q", ask, told.Checkpoint.Summary)
+	}
+}
+
+func TestTheServersBriefIsInOnePart(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	d.opts.OnStart = settings.Prompt
+	s := d.session("main")
+	for i := range 3 {
+		s.Write(fmt.Sprintf("file%d.txt", i), strings.Repeat("a line of the file\n", 250))
+	}
+	d.turn(s, 7, "a.txt")
+	end := d.in(s, 7)
+	end.Reason, end.PromptID = "clear", "p1"
+	d.must(d.recorder().RecallEnd(ctx, end))
+	told, _, err := d.recorder().AfterClear(ctx, strategy.Clearing{SessionID: "next", Agent: end.Agent})
+	d.must(err)
+	text := strings.Join(told.Brief.Parts, "")
+	if len(told.Brief.Parts) != 1 || !strings.Contains(text, "file0.txt") || !strings.Contains(text, "file2.txt") {
+		t.Errorf("%d parts:\n%s", len(told.Brief.Parts), text)
+	}
+}
+
+func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
+	t.Parallel()
 	for age, whole := range map[time.Duration]bool{time.Hour: true, 72 * time.Hour: false} {
 		t.Run(age.String(), func(t *testing.T) {
 			t.Parallel()
+			ctx := context.Background()
 			d := newDesk(t)
 			d.turn(d.session(), "a.txt")
 			d.alive[7] = false

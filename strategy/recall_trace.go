@@ -106,12 +106,12 @@ func (r *Recorder) predecessor(traces []traced, id string, agent session.Process
 			return t, true
 		}
 	}
+	traces = slices.DeleteFunc(slices.Clone(traces), func(t traced) bool {
+		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
+		return t.id == id || known || t.Worktree != r.Repo.Root
+	})
 	var open []traced
 	for _, t := range traces {
-		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
-		if t.id == id || known || t.Worktree != r.Repo.Root {
-			continue
-		}
 		if t.End != nil && t.End.clearedFor(id) && r.Env.Now().Sub(t.End.At) < following {
 			return t, true
 		}

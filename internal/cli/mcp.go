@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/mcpserver"
+	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -56,9 +57,18 @@ func (a *app) mcpServer() *mcpserver.Server {
 	}
 	return &mcpserver.Server{
 		Open: a.openProject, Configure: a.mcpConfigure,
-		Dir: dir, Session: a.Getenv("CLAUDE_CODE_SESSION_ID"), Parent: os.Getppid,
+		Dir: dir, Session: a.Getenv("CLAUDE_CODE_SESSION_ID"), Parent: os.Getppid, Above: ancestors,
 		Tokens: tokens, Version: a.Version, Now: a.Now,
 	}
+}
+
+// ancestors are the processes that this one runs in.
+func ancestors() []session.Process {
+	var list []session.Process
+	for _, info := range proc.Ancestors() {
+		list = append(list, session.Process{PID: info.PID, Start: info.Start})
+	}
+	return list
 }
 
 // openProject opens the repository of a call, with the settings and the log as

@@ -81,7 +81,7 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 		if bad != nil {
 			return nil, bad
 		}
-		of := strategy.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript}
+		of := strategy.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript, Above: s.Above()}
 		if err := c.project.CheckTranscript(in.SessionID, in.Transcript); err != nil {
 			c.project.Log.WarnContext(ctx, "transcript not read", "component", "mcp", "error", err.Error())
 			of.Transcript = ""

@@ -96,6 +96,9 @@ func TestAfterClear(t *testing.T) {
 				if text != test.want {
 					t.Errorf("answered %q, want %q", text, test.want)
 				}
+				if !strings.HasPrefix(f.notes(), `after "s2" [{4711 1}]`) {
+					t.Errorf("noted %q", f.notes())
+				}
 				if test.asked != (question == "Resume from checkpoint: parser <done> (saved 1 minute ago)?") {
 					t.Errorf("asked %q", question)
 				}

@@ -87,7 +87,7 @@ func (f *fake) AnswerClear(_ context.Context, c strategy.Clearing, answer strate
 }
 
 func (f *fake) AfterClear(_ context.Context, c strategy.Clearing) (strategy.Recalled, bool, error) {
-	return f.next, f.wanted, f.note("after %q", c.SessionID)
+	return f.next, f.wanted, f.note("after %q %v", c.SessionID, c.Above)
 }
 
 func (f *fake) Find(_ context.Context, prefix string) (string, error) {
@@ -144,6 +144,7 @@ func (f *fake) server() *mcpserver.Server {
 			return settings.Settings{Recall: f.settings}, err
 		},
 		Dir: "/repo", Session: "of-environment", Parent: func() int { return 4711 },
+		Above:   func() []session.Process { return []session.Process{{PID: 4711, Start: 1}} },
 		Version: "test", Now: now,
 	}
 }

@@ -37,6 +37,9 @@ type Server struct {
 	Dir, Session string
 	// Parent is the process that started this one.
 	Parent func() int
+	// Above are the processes that this one runs in, the nearest first: one of
+	// them is the agent's.
+	Above func() []session.Process
 	// Tokens is what the client takes as one answer, 0 for what it takes unless
 	// told otherwise.
 	Tokens  int

@@ -78,6 +78,22 @@ func Alive(pid int, start uint64) bool {
 	return syscall.Kill(pid, 0) == nil
 }
 
+// Ancestors are the processes above this one, its parent first, as far as the
+// system tells, at most six.
+func Ancestors() []Info {
+	const most = 6
+	var list []Info
+	for pid := os.Getppid(); len(list) < most && pid > 1; {
+		info, ok := Look(pid)
+		if !ok {
+			break
+		}
+		list = append(list, info)
+		pid = info.Parent
+	}
+	return list
+}
+
 // Caller answers the git process that runs this hook: the nearest ancestor
 // whose program is git, at most four steps up.
 func Caller() (Info, bool) {
