@@ -76,29 +76,28 @@ func (d *desk) recorder() *strategy.Recorder {
 
 // session is a session whose transcript is kept and whose hooks are called by
 // the test.
-func (d *desk) session() *testkit.Session {
+func (d *desk) session(name string) *testkit.Session {
 	d.t.Helper()
-	s := testkit.NewSession(d.repo, "main", filepath.Join(filepath.Dir(d.repo.Dir), "claude"))
+	s := testkit.NewSession(d.repo, name, filepath.Join(filepath.Dir(d.repo.Dir), "claude"))
 	s.Deaf = true
 	return s
 }
 
-// in is what a hook of the session is told. All run in one process.
-func (d *desk) in(s *testkit.Session) strategy.Input {
-	const pid = 7
-	d.alive[pid] = true
-	return strategy.Input{
-		SessionID: s.ID, Transcript: s.Transcript.Path, Summary: "Done.", Agent: session.Process{PID: pid, Start: 1},
+func (d *desk) in(s *testkit.Session, pid int) strategy.Input {
+	in := strategy.Input{SessionID: s.ID, Transcript: s.Transcript.Path, Summary: "Done."}
+	if pid != 0 {
+		in.Agent = session.Process{PID: pid, Start: 1}
+		d.alive[pid] = true
 	}
+	return in
 }
 
 // turn is a whole turn that writes files.
-func (d *desk) turn(s *testkit.Session, paths ...string) {
+func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
 	d.t.Helper()
-	ctx := context.Background()
-	in := d.in(s)
+	in := d.in(s, pid)
 	in.Prompt = "Please write " + strings.Join(paths, " and ") + " for me."
-	d.must(d.recorder().Prompt(ctx, in))
+	d.must(d.recorder().Prompt(context.Background(), in))
 	s.Prompt(in.Prompt)
 	for _, p := range paths {
 		s.Write(p, "one\ntwo\nthree "+d.now.String()+"\n")
@@ -106,8 +105,8 @@ func (d *desk) turn(s *testkit.Session, paths ...string) {
 	s.Stop()
 	in.Prompt = ""
 	r := d.recorder()
-	d.must(r.Stop(ctx, in))
-	_, err := r.RecallStop(ctx, in)
+	d.must(r.Stop(context.Background(), in))
+	_, err := r.RecallStop(context.Background(), in)
 	d.must(err)
 }
 
@@ -145,13 +144,13 @@ func TestAClearAsksAboutWhatChanged(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session()
-	d.turn(s, "a.txt", "b.txt")
+	s := d.session("main")
+	d.turn(s, 7, "a.txt", "b.txt")
 	_, err := d.recorder().SaveContext(ctx, strategy.Saving{SessionID: s.ID, Summary: "by hand"})
 	d.must(err)
 	saved := d.now
 	d.now = d.now.Add(45 * time.Minute)
-	d.turn(s, "b.txt", "c.txt")
+	d.turn(s, 7, "b.txt", "c.txt")
 	unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
 	d.must(err)
 	if !unsaved.Ask || unsaved.ID == "" || unsaved.Files != 2 || unsaved.Added != 4 || !unsaved.Last.Equal(saved.UTC().Truncate(time.Second)) {
@@ -182,9 +181,9 @@ func TestAnAnswerToAClear(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
 			d := newDesk(t)
-			s := d.session()
-			d.turn(s, "a.txt")
-			end := d.in(s)
+			s := d.session("main")
+			d.turn(s, 7, "a.txt")
+			end := d.in(s, 7)
 			end.Reason, end.PromptID = "clear", "p1"
 			if name == "not at once" {
 				d.must(d.recorder().RecallEnd(ctx, end))
@@ -212,9 +211,9 @@ func TestTheHookAndTheServerSaveOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session()
-	d.turn(s, "a.txt")
-	end := d.in(s)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
+	end := d.in(s, 7)
 	end.Reason, end.PromptID = "clear", "p1"
 	var both sync.WaitGroup
 	recorders := []*strategy.Recorder{d.recorder(), d.recorder(), d.recorder(), d.recorder()}
@@ -237,8 +236,8 @@ func TestAClearAfterAClearIsAnotherOne(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session()
-	d.turn(s, "a.txt")
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
 	_, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
 	d.must(err)
 	d.must(d.recorder().AnswerClear(ctx, clearing(s, "p1"), strategy.DiscardIt))
@@ -260,8 +259,8 @@ func TestADiscardedCheckpointKeepsNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session()
-	d.turn(s, "a.txt")
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
 	c, err := d.recorder().SaveContext(ctx, strategy.Saving{})
 	d.must(err)
 	d.must(d.recorder().Contexts().Discard(ctx, c.ID))
@@ -280,9 +279,9 @@ func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
 			ctx := context.Background()
 			d := newDesk(t)
 			d.opts.OnStart = choice
-			s := d.session()
-			d.turn(s, "a.txt")
-			end := d.in(s)
+			s := d.session("main")
+			d.turn(s, 7, "a.txt")
+			end := d.in(s, 7)
 			end.Reason, end.PromptID = "clear", "p1"
 			d.must(d.recorder().RecallEnd(ctx, end))
 			told, ask, err := d.recorder().AfterClear(ctx, strategy.Clearing{SessionID: "next", Agent: end.Agent})
@@ -347,7 +346,7 @@ func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
 			d := newDesk(t)
-			d.turn(d.session(), "a.txt")
+			d.turn(d.session("main"), 7, "a.txt")
 			d.alive[7] = false
 			d.now = d.now.Add(age)
 			o, err := d.recorder().RecallStart(ctx, strategy.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
@@ -382,7 +381,7 @@ func TestARequestSaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	d.turn(d.session(), "a.txt")
+	d.turn(d.session("main"), 7, "a.txt")
 	c, err := d.recorder().SaveContext(ctx, strategy.Saving{
 		Summary: "by hand", Description: "at length", Tags: []string{"x"}, Mode: recall.SummaryMode,
 	})
@@ -400,8 +399,8 @@ func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	d := newDesk(t)
-	s := d.session()
-	d.turn(s, "a.txt")
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
 	for _, damage := range []string{"", "{", "null\nnull\n", "[]\n{}", "{\"seen\":1}\n\n", "\x00\n"} {
 		r := d.recorder()
 		d.must(r.Sessions.Side(s.ID, session.RecallKind).Replace([]byte(damage)))
@@ -418,14 +417,14 @@ func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
 func BenchmarkRecallStop(b *testing.B) {
 	ctx := context.Background()
 	d := newDesk(b)
-	s := d.session()
+	s := d.session("main")
 	s.Prompt("Please go on for long.")
 	line := "lorem ipsum dolor sit amet " + strings.Repeat("x", 80)
 	for range 200 {
 		s.Transcript.Raw(`{"type":"user","uuid":"u","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"` +
 			strings.Repeat(line, 900) + `"}]}}` + "\n")
 	}
-	d.turn(s, "a.txt")
+	d.turn(s, 7, "a.txt")
 	d.must(d.recorder().FinishRecall(ctx, s.ID))
 	for b.Loop() {
 		b.StopTimer()
@@ -436,7 +435,7 @@ func BenchmarkRecallStop(b *testing.B) {
 		s.Say(strings.Repeat("What I did. ", 500))
 		s.Stop()
 		d.now = d.now.Add(time.Second)
-		in := d.in(s)
+		in := d.in(s, 7)
 		r := d.recorder()
 		if _, err := r.Repo.Commit(ctx, "HEAD"); err != nil { // the stop has started that process
 			b.Fatal(err)
