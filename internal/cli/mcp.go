@@ -64,8 +64,9 @@ func (a *app) mcpServer() *mcpserver.Server {
 
 // ancestors are the processes that this one runs in.
 func ancestors() []session.Process {
-	var list []session.Process
-	for _, info := range proc.Ancestors() {
+	above := proc.Ancestors()
+	list := make([]session.Process, 0, len(above))
+	for _, info := range above {
 		list = append(list, session.Process{PID: info.PID, Start: info.Start})
 	}
 	return list
