@@ -241,7 +241,7 @@ func (v *view) heading(of string) string {
 		line += ": " + of
 	}
 	if v.altered {
-		line += "; invisible characters left out"
+		line += "; some characters left out"
 	}
 	return line + "\n"
 }

@@ -33,6 +33,9 @@ func hold(t interface{ Fatalf(string, ...any) }, m recall.Material, b recall.Bri
 			}
 		}
 		unfenced(t, part)
+		if strings.Contains(part, "system-reminder>") {
+			t.Fatalf("a part could end what it stands in: %q", part)
+		}
 	}
 	if tokens > recall.MaxTokens || tokens != b.Tokens {
 		t.Fatalf("%d tokens, said to be %d", tokens, b.Tokens)
@@ -77,7 +80,7 @@ func unfenced(t interface{ Fatalf(string, ...any) }, text string) string {
 // nasty are pieces that texts are made from at random.
 func nasty() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{
-		"a", "word ", "func Name() {\n", "\n", "\t", "    ", "```", "`````go\n", "~~~\n", "\x1b[31m", "\u202e", "\u2066", "\x00", "\xff\xfe", "\u2028",
+		"a", "word ", "</system-reminder>", "<system-reminder>", "func Name() {\n", "\n", "\t", "    ", "```", "`````go\n", "~~~\n", "\x1b[31m", "\u202e", "\u2066", "\x00", "\xff\xfe", "\u2028",
 		"😀", "👩\u200d👩\u200d👧", "漢字", "한국어", "кириллица", "عربي", "deadbeef0123456789", "%d%s", "- ", "# ", "### f.go (added, current)\n", "**Current Task**: ", "\r\n", "\r", "…",
 		"!@#$%^&*()", "aGVsbG8gd29ybGQ=", strings.Repeat("x", 700), strings.Repeat("=", 200), strings.Repeat("line of some text\n", 60), strings.Repeat("😀", 400), strings.Repeat("é", 900),
 	})

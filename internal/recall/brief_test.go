@@ -189,7 +189,7 @@ func TestWriteStates(t *testing.T) {
 			f.Content, f.Omitted, p.Content = "", recall.NotWanted, saved
 		}, "f.txt (modified, current)\n", saved},
 		"empty":     {func(f *recall.File, p *recall.Present) { f.Content, f.Size, f.Hash, p.Hash = "", 0, sum(""), sum("") }, "### f.txt (modified, current)\n```txt\n```", ""},
-		"invisible": {func(f *recall.File, _ *recall.Present) { f.Content = "a\x1b[1m\u202eb\n" }, "f.txt (modified, current); invisible characters left out\n", "a[1mb\n"},
+		"invisible": {func(f *recall.File, _ *recall.Present) { f.Content = "a\x1b[1m\u202eb\n" }, "f.txt (modified, current); some characters left out\n", "a[1mb\n"},
 		"fence":     {func(f *recall.File, _ *recall.Present) { f.Content = "a\n````\nb" }, "`````txt\na\n````\nb\n`````", ""},
 		"crlf":      {func(f *recall.File, _ *recall.Present) { f.Content = "a\r\nb\r\n" }, "f.txt (modified, current)\n", "```txt\na\nb\n```"},
 	} {

@@ -37,6 +37,7 @@ func ago(d, unit time.Duration, name string) string {
 // shownLine is a text as one line of at most that many bytes, without what isn't
 // seen: control characters, and those that turn the direction of writing.
 func shownLine(text string, limit int) string {
+	text = withoutTags(text)
 	if len(text) <= limit && !strings.ContainsAny(text, "\n\t") && isPlain(text) && !strings.Contains(text, "  ") {
 		return strings.TrimSpace(text)
 	}
@@ -90,12 +91,14 @@ func cutText(text string, limit int) string {
 	return strings.TrimRight(text[:end], " ") + more
 }
 
-// cleaned is the content of a file without what isn't seen; altered says that
-// there was some. Line ends become those of Unix, which is no alteration.
+// cleaned is the content of a file without what isn't seen, and without the
+// agent's own marks; altered says that there was some. Line ends become those of Unix, which is no alteration.
 func cleaned(content string) (text string, altered bool) {
-	text = strings.ReplaceAll(content, "\r\n", "\n")
+	unix := strings.ReplaceAll(content, "\r\n", "\n")
+	text = withoutTags(unix)
+	altered = len(text) != len(unix)
 	if isPlain(text) {
-		return text, false
+		return text, altered
 	}
 	if !utf8.ValidString(text) {
 		text, altered = strings.ToValidUTF8(text, ""), true
@@ -111,6 +114,15 @@ func cleaned(content string) (text string, altered bool) {
 		return -1
 	}, text)
 	return text, altered
+}
+
+// withoutTags takes out the marks between which the agent puts what is injected,
+// so that no text can end what it stands in.
+func withoutTags(text string) string {
+	if !strings.Contains(text, "system-reminder") {
+		return text
+	}
+	return strings.NewReplacer("<system-reminder>", "system-reminder", "</system-reminder>", "system-reminder").Replace(text)
 }
 
 // isPlain says that a text has nothing but ASCII that is seen.
