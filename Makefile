@@ -18,7 +18,7 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test cover check-format difftest fs soak property race e2e-claude bench bench-bands recall-quality fuzz crash lint fmt tools clean
+.PHONY: help build install demo test matrix cover check-format difftest fs soak property race e2e-claude bench bench-bands recall-quality fuzz crash lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -26,6 +26,7 @@ help:
 	@echo 'demo        the main job on a recorded session, in a scratch repository'
 	@echo 'test        format, vet, all tests, the short ones again with the race detector'
 	@echo 'cover       at least $(COVER) % of the packages that must have it'
+	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
 	@echo 'difftest    the same findings as gitleaks'
 	@echo 'race        all tests with the race detector (needs a C compiler)'
 	@echo 'crash       stop the program at every write of every hook'
@@ -52,12 +53,16 @@ demo: build
 test: export RAPID_CHECKS := 40
 test: check-format
 	go vet ./...
-	go test ./...
+	go test -timeout 20m ./...
 	@if command -v "$$(go env CC)" >/dev/null; then \
-		echo 'go test -race -short ./...'; CGO_ENABLED=1 go test -race -short ./...; \
+		echo 'go test -race -short ./...'; CGO_ENABLED=1 go test -timeout 20m -race -short ./...; \
 	else \
 		echo 'race tests skipped: no C compiler'; \
 	fi
+
+# make test has a quarter of the runs.
+matrix:
+	ENTIRE_TEST_TABLE="$(CURDIR)/docs/rewriting.md" go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
 
 check-format:
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
