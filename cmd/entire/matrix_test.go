@@ -57,12 +57,12 @@ func rewrites() []rewrite {
 // there.
 func TestRewriting(t *testing.T) {
 	t.Parallel()
-	runs := 5
+	runs := 4
 	switch {
 	case os.Getenv("ENTIRE_TEST_TABLE") != "":
 		runs = 20
 	case testing.Short() || raceEnabled:
-		runs = 3
+		runs = 1
 	}
 	table := &table{rows: map[string]int{}}
 	t.Cleanup(func() { table.write(t, runs) })
