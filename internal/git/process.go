@@ -73,7 +73,11 @@ func (r *Repo) run(ctx context.Context, q request) ([]byte, error) {
 	cmd.Stdout = &out
 	// ErrWaitDelay: git is done, but a daemon or filter that it started has its
 	// streams.
-	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+	err := cmd.Run()
+	if q.alone && ctx.Err() != nil {
+		finish(cmd)
+	}
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return out.Bytes(), processError(ctx, q.args, stderr, err)
 	}
 	return out.Bytes(), nil

@@ -119,6 +119,14 @@ func isolate(cmd *exec.Cmd) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 }
 
+// finish ends what didn't heed that: a child that git was just about to start
+// has git's own handling of signals for a moment.
+func finish(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
 // pushed reads what git push --porcelain prints of the one ref that it was
 // asked to push: a flag, the refs, and what has happened.
 func pushed(out string, err error) (Pushed, error) {
