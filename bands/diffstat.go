@@ -9,6 +9,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,6 +22,8 @@ const (
 	countable = 4 << 20
 	// binaryHead is how much of a file is looked at for a NUL, as git does.
 	binaryHead = 8000
+	// heavyText is from which length on texts are compared one pair at a time.
+	heavyText = 1 << 20
 	// countedFiles is up to how many differing files the lines of added and
 	// deleted ones are counted too.
 	countedFiles = 5000
@@ -82,19 +85,20 @@ func copyBelow(w io.Writer, root, path string) (err error) {
 // errEnough ends a copy.
 var errEnough = errors.New("enough")
 
-// limited takes n bytes.
+// limited takes n bytes. The buffer is not embedded: io.Copy would find its
+// ReadFrom, which knows no limit.
 type limited struct {
-	bytes.Buffer
-	n int
+	buf bytes.Buffer
+	n   int
 }
 
-// Write takes what there is room for.
+// Write takes what there is room for, and returns errEnough when it is full.
 func (l *limited) Write(b []byte) (int, error) {
-	if room := l.n - l.Len(); len(b) >= room {
-		_, _ = l.Buffer.Write(b[:room])
+	if room := l.n - l.buf.Len(); len(b) >= room {
+		_, _ = l.buf.Write(b[:room])
 		return room, errEnough
 	}
-	return l.Buffer.Write(b)
+	return l.buf.Write(b)
 }
 
 // read is a file's content, at most n bytes of it; of a symlink, where it points.
@@ -106,10 +110,11 @@ func (s Side) read(path string, e *tree.Entry, n int) ([]byte, error) {
 		return []byte(e.Target), nil
 	}
 	to := &limited{n: n}
+	to.buf.Grow(int(min(e.Size, int64(n))))
 	if err := s.copy(to, path, e); err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
-	return to.Bytes(), nil
+	return to.buf.Bytes(), nil
 }
 
 // DiffKind is what became of a path.
@@ -231,6 +236,7 @@ func toldIfEmpty(l tree.Loader, e *tree.Entry, kind DiffKind) (DiffKind, error) 
 func countLines(ctx context.Context, old, now Side, list []FileDiff) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(runtime.NumCPU(), 2))
+	var heavy sync.Mutex
 	for i := range list {
 		d := &list[i]
 		if len(list) > countedFiles && (d.Kind == DiffAdded || d.Kind == DiffDeleted) {
@@ -239,6 +245,10 @@ func countLines(ctx context.Context, old, now Side, list []FileDiff) error {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if sizeOf(d.old)+sizeOf(d.now) > heavyText {
+				heavy.Lock()
+				defer heavy.Unlock()
 			}
 			return d.count(old, now)
 		})

@@ -32,8 +32,70 @@ type lineOp struct {
 	lines int
 }
 
-// lineDiff compares two texts by lines.
+// manyLines is up to how many lines, between the first and the last that
+// differ, are compared; more count as replaced. Each takes about 100 bytes.
+const manyLines = 400_000
+
+// lineDiff compares two texts by lines. Only what is between the first and the
+// last line that differ takes memory.
 func lineDiff(a, b string) []lineOp {
+	head := commonHead(a, b)
+	tail := commonTail(a[head:], b[head:])
+	var ops []lineOp
+	add := func(kind byte, lines int) {
+		if lines > 0 {
+			ops = append(ops, lineOp{kind, lines})
+		}
+	}
+	add(' ', lineCount(a[:head]))
+	x, y := a[head:len(a)-tail], b[head:len(b)-tail]
+	if n, m := lineCount(x), lineCount(y); n == 0 || m == 0 || n+m > manyLines {
+		add('-', n)
+		add('+', m)
+	} else {
+		ops = append(ops, middleDiff(x, y)...)
+	}
+	add(' ', lineCount(a[len(a)-tail:]))
+	return ops
+}
+
+// commonHead is the length of the whole lines that both texts begin with.
+func commonHead(a, b string) int {
+	n := 0
+	for limit := min(len(a), len(b)); n < limit && a[n] == b[n]; n++ {
+	}
+	if n == len(a) && n == len(b) {
+		return n
+	}
+	return strings.LastIndexByte(a[:n], '\n') + 1
+}
+
+// commonTail is the length of the whole lines that both texts end with.
+func commonTail(a, b string) int {
+	n := 0
+	for limit := min(len(a), len(b)); n < limit && a[len(a)-1-n] == b[len(b)-1-n]; n++ {
+	}
+	// The tail begins after the end of a line in both texts, or is all of one.
+	for ; n > 0; n-- {
+		if startsLine(a, len(a)-n) && startsLine(b, len(b)-n) {
+			break
+		}
+	}
+	return n
+}
+
+func startsLine(text string, at int) bool { return at == 0 || text[at-1] == '\n' }
+
+// lineCount counts lines; the last may lack its end.
+func lineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+func middleDiff(a, b string) []lineOp {
 	d := diffmatchpatch.New()
 	d.DiffTimeout = 0
 	if strings.Count(a, "\n")+strings.Count(b, "\n") > exactLines {

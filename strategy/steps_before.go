@@ -219,14 +219,14 @@ func (r *Recorder) blobIn(store *bands.Store, snap bands.Snapshot, path string) 
 	case err != nil:
 		return "", false, err
 	}
-	blob, err := r.Repo.WriteBlob(content.Bytes())
+	blob, err := r.Repo.WriteBlob(content.buf.Bytes())
 	return blob, true, err
 }
 
-// bounded is a buffer of limited size.
+// bounded is a buffer of limited size. The buffer is not embedded: io.Copy
+// would find its ReadFrom, which knows no limit.
 type bounded struct {
-	bytes.Buffer
-
+	buf  bytes.Buffer
 	room int
 }
 
@@ -236,8 +236,8 @@ var _ io.Writer = (*bounded)(nil)
 
 // Write fails when there is no room left.
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.room {
+	if b.buf.Len()+len(p) > b.room {
 		return 0, errFull
 	}
-	return b.Buffer.Write(p)
+	return b.buf.Write(p)
 }
