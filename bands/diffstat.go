@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"slices"
 	"sync"
@@ -58,6 +59,21 @@ func (s *Store) PresentSide(p *Present, root string) (Side, error) {
 		loader: p.Loader, root: p.Tree, close: func() error { return nil },
 		copy: func(w io.Writer, path string, _ *tree.Entry) error { return copyBelow(w, root, path) },
 	}, nil
+}
+
+// Unmatched returns the paths that none of the sides has. What a side doesn't
+// hold, or can't be read of it, counts as there.
+func Unmatched(paths []string, sides ...Side) []string {
+	var none []string
+	for _, p := range paths {
+		if !slices.ContainsFunc(sides, func(s Side) bool {
+			_, err := tree.Lookup(s.loader, s.root, p)
+			return !errors.Is(err, fs.ErrNotExist)
+		}) {
+			none = append(none, p)
+		}
+	}
+	return none
 }
 
 // Close closes what the side has open.

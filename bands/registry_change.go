@@ -145,7 +145,7 @@ func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) 
 	if err != nil {
 		return Entry{}, err
 	}
-	dir := RepositoryDir(followLinks(filepath.Clean(commonDir)))
+	dir := RepositoryDir(disk.Physical(filepath.Clean(commonDir)))
 	e, err := loadEntry(dir)
 	switch {
 	case err == nil && e.Root == root && e.Name != "":

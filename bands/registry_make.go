@@ -149,27 +149,15 @@ func (r *Registry) checkRoot(root string) (string, error) {
 	if !filepath.IsAbs(root) {
 		return "", fmt.Errorf("%s: the path must be absolute", root)
 	}
-	root = followLinks(filepath.Clean(root))
+	root = disk.Physical(filepath.Clean(root))
 	if err := CheckRoot(root, r.UserHome); err != nil {
 		return "", err
 	}
-	home := followLinks(r.Home)
+	home := disk.Physical(r.Home)
 	if root == home || pathWithin(root, filepath.Join(home, "stores")) {
 		return "", fmt.Errorf("%w: %s belongs to the registry", ErrRefusedRoot, root)
 	}
 	return root, nil
-}
-
-// followLinks follows the symbolic links of as much of path as there is.
-func followLinks(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(followLinks(parent), filepath.Base(path))
 }
 
 // pathWithin says whether path is dir or below it; both clean.

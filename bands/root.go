@@ -36,11 +36,11 @@ func checkRoot(o Options) error {
 	if !filepath.IsAbs(o.Root) {
 		return fmt.Errorf("%s: %w: not an absolute path", o.Root, ErrRefusedRoot)
 	}
-	for _, root := range []string{filepath.Clean(o.Root), settled(o.Root)} {
+	for _, root := range []string{filepath.Clean(o.Root), disk.Physical(o.Root)} {
 		if root == filepath.Dir(root) {
 			return fmt.Errorf("%s: %w", o.Root, ErrRefusedRoot)
 		}
-		for _, home := range []string{o.Home, settled(o.Home)} {
+		for _, home := range []string{o.Home, disk.Physical(o.Home)} {
 			if o.Home != "" && (home == root || strings.HasPrefix(home, root+string(filepath.Separator))) {
 				return fmt.Errorf("%s: %w: the home directory is in it", o.Root, ErrRefusedRoot)
 			}

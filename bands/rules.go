@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // rules say which paths of a tree are not captured. Paths are relative to the
@@ -70,20 +71,11 @@ func hang(in map[string][]string, p string) {
 
 // below is the path of p from root, if it is inside.
 func below(root, p string) (string, bool) {
-	rel, err := filepath.Rel(settled(root), settled(p))
+	rel, err := filepath.Rel(disk.Physical(root), disk.Physical(p))
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
-}
-
-// settled is the path without symbolic links, as far as it is there.
-func settled(p string) string {
-	direct, err := filepath.EvalSymlinks(p)
-	if err != nil {
-		return filepath.Clean(p)
-	}
-	return direct
 }
 
 // literalPath is the one path that a pattern is about, if there is only one.

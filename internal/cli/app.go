@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -44,6 +45,15 @@ type app struct {
 	// running says that arguments and flags were understood: errors after it
 	// are failures, errors before it wrong usage.
 	running bool
+}
+
+// newApp takes the process over. Its working directory, which may be the shell's
+// $PWD, is without symbolic links from here on, as git and the kernel see it.
+func newApp(env Env) *app {
+	if env.Dir != "" {
+		env.Dir = disk.Physical(env.Dir)
+	}
+	return &app{Env: env, ask: ui.NewPrompter(env.Streams)}
 }
 
 // registry knows the stores of snapshots.

@@ -89,7 +89,7 @@ func (f *fsApp) find(ctx context.Context, known *bands.Registry, repo *git.Repo)
 // named is a store's name, or its path made absolute.
 func (f *fsApp) named(name string) string {
 	if strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, "~") && !filepath.IsAbs(name) {
-		return filepath.Join(f.Dir, name)
+		return f.absolute(name)
 	}
 	return name
 }

@@ -56,7 +56,7 @@ func runFSDiff(ctx context.Context, f *fsApp, versions, paths []string) (err err
 	}
 	defer s.close()
 	opts := bands.DiffOptions{}
-	if opts.Paths, err = f.rootPaths(s, paths); err != nil {
+	if opts.Paths, err = s.treePaths(paths...); err != nil {
 		return err
 	}
 	trees, err := s.trees(ctx, wanted)
@@ -64,6 +64,9 @@ func runFSDiff(ctx context.Context, f *fsApp, versions, paths []string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, trees.close()) }()
+	if missing := bands.Unmatched(opts.Paths, trees.old, trees.now); len(missing) > 0 {
+		return unmatched(missing, trees.oldName, trees.nowName)
+	}
 	if len(paths) > 0 && !f.json {
 		return bands.UnifiedDiff(ctx, f.Streams.Out, trees.old, trees.now, opts)
 	}
@@ -84,8 +87,9 @@ func runFSDiff(ctx context.Context, f *fsApp, versions, paths []string) (err err
 
 // twoTrees are what a diff compares.
 type twoTrees struct {
-	old, now bands.Side
-	present  *bands.Present // nil if now is a checkpoint
+	old, now         bands.Side
+	oldName, nowName string         // as a message names them
+	present          *bands.Present // nil if now is a checkpoint
 }
 
 func (t *twoTrees) close() error {
@@ -112,8 +116,9 @@ func (s *selection) trees(ctx context.Context, versions []bands.Version) (*twoTr
 	if err != nil {
 		return nil, err
 	}
-	t := &twoTrees{old: old}
+	t := &twoTrees{old: old, oldName: versions[0].String(), nowName: "the tree"}
 	if len(versions) == 2 {
+		t.nowName = versions[1].String()
 		t.now, err = s.side(versions[1])
 	} else {
 		err = s.present(ctx, t)

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -54,9 +53,7 @@ func runFSExport(ctx context.Context, f *fsApp, opts fsExportOptions, version, d
 	if err != nil {
 		return err
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(f.Dir, dir)
-	}
+	dir = f.absolute(dir)
 	export := bands.ExportOptions{}
 	if !opts.ignored {
 		export.Ignored = s.options.Ignored

@@ -4,46 +4,21 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// rootPaths are paths as the user gave them, relative to the tree's root.
-func (f *fsApp) rootPaths(s *selection, paths []string) ([]string, error) {
-	clean := make([]string, 0, len(paths))
-	for _, path := range paths {
-		name, err := f.rootPath(s, path)
-		if err != nil {
-			return nil, err
-		}
-		if name == "." {
-			return nil, nil // everything
-		}
-		clean = append(clean, name)
+// treePaths returns typed paths relative to the tree's root; nil for all of it.
+// They are relative to the working directory, or to the root if that is elsewhere.
+func (s *selection) treePaths(typed ...string) ([]string, error) {
+	root, dir := s.options.Root, s.fs.Dir
+	if !within(disk.Physical(root), dir) {
+		dir = root
 	}
-	return clean, nil
+	return treePaths(root, dir, typed)
 }
 
-// rootPath is one path relative to the tree's root. It is taken relative to
-// the working directory, or to the root where that isn't inside.
-func (f *fsApp) rootPath(s *selection, path string) (string, error) {
-	if path == "" {
-		return "", usagef("an empty path")
-	}
-	at := filepath.Clean(path)
-	if !filepath.IsAbs(at) {
-		base := s.options.Root
-		if within(base, f.Dir) {
-			base = f.Dir
-		}
-		at = filepath.Join(base, at)
-	}
-	name, err := filepath.Rel(s.options.Root, at)
-	if err != nil || name == ".." || strings.HasPrefix(name, ".."+string(filepath.Separator)) {
-		return "", usagef("%s is outside of %s", path, s.options.Root)
-	}
-	return filepath.ToSlash(name), nil
-}
-
-// within says whether path is root or below it.
+// within reports whether path is root or below it.
 func within(root, path string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
@@ -53,8 +28,8 @@ func (f *fsApp) absolute(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && f.Home != "" { // a shell that didn't
 		return filepath.Join(f.Home, rest)
 	}
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
+	if at, ok := disk.NewResolver("/", f.Dir).Abs(path); ok {
+		return at
 	}
 	return filepath.Join(f.Dir, path)
 }

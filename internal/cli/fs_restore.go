@@ -82,7 +82,7 @@ func runFSRestore(ctx context.Context, f *fsApp, opts fsRestoreOptions, version 
 		return err
 	}
 	scope := bands.Scope{Nested: opts.nested, Force: opts.busy}
-	if scope.Paths, err = f.rootPaths(s, opts.paths); err != nil {
+	if scope.Paths, err = s.treePaths(opts.paths...); err != nil {
 		return err
 	}
 	if opts.dryRun {

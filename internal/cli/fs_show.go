@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,8 @@ func newFSShowCmd(f *fsApp) *cobra.Command {
 		Use:   "show <version>:<path>",
 		Short: "Print a file as it was at a checkpoint",
 		Long: `Prints a file as it was at a checkpoint, byte for byte. The path is relative to
-the tree's root; one that begins with ./ or ../ to the current folder.` + fsExitStatus,
+the tree's root; one that begins with ./ or ../ to the current folder. It may be
+absolute, too.` + fsExitStatus,
 		Example: "  " + f.program + " show v3:src/auth.ts > auth.ts.old",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.run(func(ctx context.Context, args []string) error { return runFSShow(ctx, f, args[0]) }),
@@ -38,10 +40,15 @@ func runFSShow(ctx context.Context, f *fsApp, what string) error {
 		return err
 	}
 	defer s.close()
-	if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
-		if path, err = f.rootPath(s, path); err != nil {
+	if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") || filepath.IsAbs(path) {
+		paths, err := s.treePaths(path)
+		if err != nil {
 			return err
 		}
+		if paths == nil {
+			return usagef("%s is the tree itself", showPath(path))
+		}
+		path = paths[0]
 	}
 	snapshot, err := s.Snapshot(v)
 	if err != nil {

@@ -1,9 +1,48 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
+
+// treePaths returns the slash paths below root of the paths that a user typed in
+// dir, in their order; nil if one of them is the root, which is everything.
+func treePaths(root, dir string, typed []string) ([]string, error) {
+	if len(typed) == 0 {
+		return nil, nil
+	}
+	resolver := disk.NewResolver(root, dir)
+	paths := make([]string, len(typed))
+	for i, path := range typed {
+		if path == "" {
+			return nil, usagef("an empty path")
+		}
+		rel, ok := resolver.Rel(path)
+		if !ok {
+			return nil, usagef("%s is outside of %s", showPath(path), root)
+		}
+		paths[i] = rel
+	}
+	if slices.Contains(paths, ".") {
+		return nil, nil
+	}
+	return paths, nil
+}
+
+// unmatched is the error of paths in a tree that none of the places has. A
+// command that is given one of them changes nothing.
+func unmatched(paths []string, places ...string) error {
+	shown := make([]string, len(paths))
+	for i, path := range paths {
+		shown[i] = showPath(path)
+	}
+	return fmt.Errorf("no file matches %s in %s", strings.Join(shown, ", "), strings.Join(slices.Compact(places), " or "))
+}
 
 // onPath says whether a program is on the PATH of the environment given.
 func onPath(getenv func(string) string, program string) bool {

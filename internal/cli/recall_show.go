@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
@@ -107,13 +108,9 @@ func omittedError(f recall.File, why recall.Omitted) error {
 // fileOf is a file of the checkpoint, named from the root of the worktree, from the
 // working directory, or by its whole path.
 func (r *recalling) fileOf(c recall.Checkpoint, name string) (string, bool) {
-	whole := name
-	if !filepath.IsAbs(whole) {
-		whole = filepath.Join(r.Dir, name)
-	}
 	names := []string{filepath.ToSlash(filepath.Clean(name)), name}
-	if rel, err := filepath.Rel(r.root, whole); err == nil {
-		names = append([]string{filepath.ToSlash(rel)}, names...)
+	if rel, ok := disk.NewResolver(r.root, r.Dir).Rel(name); ok {
+		names = append([]string{rel}, names...)
 	}
 	for _, name := range names {
 		if _, found := c.State.Files[name]; found {

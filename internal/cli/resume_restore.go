@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -160,7 +159,7 @@ func (w *resuming) commands(sessions []resumedSession) {
 		}
 		w.Streams.Notef("%s", line)
 	}
-	if dir, err := filepath.EvalSymlinks(w.Dir); err == nil && dir != w.repo.Root {
+	if w.Dir != w.repo.Root {
 		w.Streams.Hint("run it in " + w.repo.Root + ": the agent looks for sessions by folder")
 	}
 }

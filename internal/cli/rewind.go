@@ -204,16 +204,12 @@ func (w *rewinding) scope() (strategy.RewindOptions, error) {
 		o.Scope = strategy.RewindCode
 	case len(w.opts.paths) > 0:
 		o.Scope = strategy.RewindPaths
-		for _, p := range w.opts.paths {
-			name, err := pathIn(w.repo.Root, w.Dir, p)
-			if err != nil {
-				return o, err
-			}
-			if name == "." {
-				o.Scope, o.Paths = strategy.RewindAll, nil
-				return o, nil
-			}
-			o.Paths = append(o.Paths, name)
+		var err error
+		if o.Paths, err = treePaths(w.repo.Root, w.Dir, w.opts.paths); err != nil {
+			return o, err
+		}
+		if o.Paths == nil {
+			o.Scope = strategy.RewindAll
 		}
 	}
 	return o, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -337,23 +336,4 @@ func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
 	}
 	w.Streams.Printf("%s.\n", rewoundTo(p, short(p.ID)))
 	return nil
-}
-
-// pathIn is a path as the user gave it in dir, relative to root.
-func pathIn(root, dir, path string) (string, error) {
-	if path == "" {
-		return "", usagef("an empty path")
-	}
-	at := filepath.Clean(path)
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(dir, at)
-	}
-	if folder, err := filepath.EvalSymlinks(filepath.Dir(at)); err == nil {
-		at = filepath.Join(folder, filepath.Base(at))
-	}
-	name, err := filepath.Rel(root, at)
-	if err != nil || name == ".." || strings.HasPrefix(name, ".."+string(filepath.Separator)) {
-		return "", usagef("%s is outside of %s", path, root)
-	}
-	return filepath.ToSlash(name), nil
 }

@@ -46,7 +46,7 @@ func quiet() map[string]func(*app) *cobra.Command {
 // they never block an agent or a commit, not even by a panic; so does the status
 // line.
 func Main(ctx context.Context, args []string, env Env) (code int) {
-	a := &app{Env: env, ask: ui.NewPrompter(env.Streams)}
+	a := newApp(env)
 	build := commands()
 	if len(args) > 0 && quiet()[args[0]] != nil {
 		build = []func(*app) *cobra.Command{quiet()[args[0]]} // the others cost time, and a hook has no use for them
@@ -62,7 +62,7 @@ func Main(ctx context.Context, args []string, env Env) (code int) {
 // Main, and 3 for an unknown store, 4 for an unknown version, 5 for a store
 // that is inactive or can't be made active.
 func MainFS(ctx context.Context, args []string, env Env) int {
-	a := &app{Env: env, ask: ui.NewPrompter(env.Streams)}
+	a := newApp(env)
 	return a.execute(ctx, newAgentFSCmd(a), args)
 }
 

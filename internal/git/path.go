@@ -1,56 +1,28 @@
 package git
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 )
 
 // Rel turns a path, absolute or relative to where discovery began, into the
-// slash path below Root. Symlinks in its directory are resolved, the last
-// element is not: a tracked symlink is a path of its own. It need not exist.
-// The result is false for Root itself and for what is outside of it or in a
-// .git.
+// slash path below Root, as disk.Resolver does. The result is false for Root
+// itself and for what is outside of it or in a .git.
 func (r *Repo) Rel(path string) (string, bool) {
-	if r.Root == "" || path == "" || strings.IndexByte(path, 0) >= 0 {
+	if r.Root == "" {
 		return "", false
 	}
-	path = absolute(r.dir, path)
-	dir, base := filepath.Split(path)
-	rel, ok := below(r.Root, filepath.Join(r.physical(filepath.Clean(dir)), base))
+	rel, ok := r.paths.Rel(path)
 	if !ok || rel == "." {
 		return "", false
 	}
-	rel = filepath.ToSlash(rel)
 	for name := range strings.SplitSeq(rel, "/") {
 		if isDotGit(name) {
 			return "", false
 		}
 	}
 	return rel, true
-}
-
-// physical resolves the symlinks of the part of dir that exists.
-func (r *Repo) physical(dir string) string {
-	r.parentMu.Lock()
-	known, ok := r.parents[dir]
-	r.parentMu.Unlock()
-	if ok {
-		return known
-	}
-	resolved, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		parent := filepath.Dir(dir)
-		if _, statErr := os.Lstat(dir); parent == dir || statErr == nil {
-			return dir // the root, or a symlink to nowhere
-		}
-		return filepath.Join(r.physical(parent), filepath.Base(dir))
-	}
-	r.parentMu.Lock()
-	r.parents[dir] = resolved
-	r.parentMu.Unlock()
-	return resolved
 }
 
 // below gives path relative to root, if it is root or below it. Both are clean.

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zlib"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Repo is a repository, seen from one of its worktrees. Its methods may be
@@ -53,8 +55,7 @@ type Repo struct {
 	sshOnce sync.Once // guards ownSSH
 	ownSSH  bool      // the user has an ssh command, which we don't replace
 
-	parentMu sync.Mutex // guards parents
-	parents  map[string]string
+	paths *disk.Resolver // below Root
 }
 
 func (l Locate) open(dir string, f found) (*Repo, error) {
@@ -67,7 +68,6 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 		dir: dir, settings: s, locate: l, explicit: f.explicit,
 		objects: filepath.Join(f.commonDir, "objects"),
 		trees:   make(map[OID][]TreeEntry),
-		parents: make(map[string]string),
 	}
 	r.environ = sync.OnceValue(r.buildEnviron)
 	r.deflaters.New = func() any {
@@ -87,6 +87,7 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 		return nil, err
 	}
 	r.Bare = r.Root == ""
+	r.paths = disk.NewResolver(r.Root, dir)
 	return r, nil
 }
 

@@ -1,0 +1,110 @@
+package disk
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// Resolver turns paths as people and programs give them into paths below a
+// folder. All of it is about physical paths: the working directory may be the
+// shell's $PWD, which can hold symbolic links, while the root holds none.
+type Resolver struct {
+	root, dir string
+
+	mu    sync.Mutex // guards known
+	known map[string]string
+}
+
+// NewResolver returns a resolver of paths below root. Relative paths start from
+// dir, as they do for the kernel: "link/.." is the parent of what link leads to.
+// Both are absolute; an empty dir means that there is no working directory.
+func NewResolver(root, dir string) *Resolver {
+	return &Resolver{root: Physical(root), dir: dir, known: make(map[string]string)}
+}
+
+// Rel returns the slash path of a path below the root, "." for the root itself.
+// Symbolic links in the path's directory are followed, the last element isn't:
+// a link in the tree is a path of its own. Neither has to exist. It is false for
+// a path outside of the root, and for a relative one without a working directory.
+func (r *Resolver) Rel(path string) (string, bool) {
+	if path == "" || strings.IndexByte(path, 0) >= 0 {
+		return "", false
+	}
+	at, ok := r.Abs(path)
+	if !ok {
+		return "", false
+	}
+	rel, ok := r.below(at)
+	if !ok { // a link from outside may lead inside
+		rel, ok = r.below(r.physical(at))
+	}
+	return rel, ok
+}
+
+func (r *Resolver) below(path string) (string, bool) {
+	rel, err := filepath.Rel(r.root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// Abs returns the absolute path, resolved as in Rel.
+func (r *Resolver) Abs(path string) (string, bool) {
+	if !filepath.IsAbs(path) {
+		if r.dir == "" {
+			return "", false
+		}
+		path = r.dir + string(filepath.Separator) + path // not Join, which drops "link/.."
+	}
+	path = trimSlashes(path)
+	dir, base := filepath.Split(path)
+	if base == "." || base == ".." {
+		return r.physical(path), true
+	}
+	return filepath.Join(r.physical(dir), base), true
+}
+
+// Physical follows the symbolic links of as much of an absolute path as exists.
+func Physical(path string) string {
+	return (&Resolver{}).physical(path)
+}
+
+func (r *Resolver) physical(dir string) string {
+	r.mu.Lock()
+	known, ok := r.known[dir]
+	r.mu.Unlock()
+	if ok {
+		return known
+	}
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return r.physicalParent(dir)
+	}
+	r.mu.Lock()
+	if r.known != nil {
+		r.known[dir] = resolved
+	}
+	r.mu.Unlock()
+	return resolved
+}
+
+// physicalParent resolves what is above a folder that isn't there, or that is a
+// link to nowhere.
+func (r *Resolver) physicalParent(dir string) string {
+	parent, base := filepath.Split(trimSlashes(dir))
+	if base == "" {
+		return filepath.Clean(dir) // the root of the file system
+	}
+	return filepath.Join(r.physical(parent), base)
+}
+
+// trimSlashes removes the separators at the end, but for the root's own.
+func trimSlashes(path string) string {
+	for len(path) > 1 && os.IsPathSeparator(path[len(path)-1]) {
+		path = path[:len(path)-1]
+	}
+	return path
+}
