@@ -84,6 +84,9 @@ type Recorder struct {
 	Stored Segments `json:"stored,omitzero"`
 	// Seen is the snapshot that goes with the list of untracked files.
 	Seen Seen `json:"seen,omitzero"`
+	// Unlisted says that the list of untracked files at the session's start is
+	// not made yet.
+	Unlisted bool `json:"unlisted,omitempty"`
 	// Shared are pending files that another session may have changed: both were
 	// at work, and no edit tool named them.
 	Shared Paths `json:"shared,omitempty"`

@@ -54,7 +54,11 @@ func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error)
 	r.sweep(ctx)
 	r.forgetIdle(ctx, in.SessionID)
 	r.endDead(ctx)
-	err := r.step(ctx, in, session.Start, func(_ *session.State, n *notes) error {
+	err := r.step(ctx, in, session.Start, func(s *session.State, n *notes) error {
+		if s.Recorder.Unlisted = r.largeWorktree(); s.Recorder.Unlisted {
+			n.unstored = true // a child makes the list
+			return nil
+		}
 		entries, err := r.Repo.Status(ctx)
 		if err != nil {
 			return fmt.Errorf("list what is untracked: %w", err)

@@ -24,6 +24,9 @@ func (r *Recorder) Complete(ctx context.Context, id string) error {
 	if id == "" {
 		return nil
 	}
+	if err := r.listUntracked(ctx, id); err != nil {
+		return err
+	}
 	s, err := r.awaitLast(ctx, id)
 	if s == nil || err != nil {
 		return err

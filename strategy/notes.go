@@ -15,8 +15,12 @@ type notes struct {
 	texts          []string // all prompts, once read, up to textsEnd
 	textsEnd       int64
 	known          []byte // replaces the list of untracked files, unless nil
-	// unstored says that a child has to store the rest of the transcript.
+	// unstored reports that a child has to go on: with the rest of the
+	// transcript, or with the list of untracked files.
 	unstored bool
+	// snapshot is what a child is asked for once the state is saved, nil for
+	// nothing.
+	snapshot *request
 	// refs are what remains to be done of a hook's actions once it has the lock
 	// and before the state is saved: they move refs.
 	refs []func() error

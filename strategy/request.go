@@ -25,6 +25,8 @@ type request struct {
 	Pair      string          `json:"checkpoint_id,omitempty"`
 	Commit    string          `json:"commit,omitempty"`
 	Causality bands.Causality `json:"causality,omitzero"`
+	// Message names the snapshot of a subagent's event; empty for any other.
+	Message string `json:"message,omitempty"`
 	// Late says that it was asked for some time after the commit.
 	Late bool `json:"late,omitempty"`
 	// Missed says that no snapshot of the moment could be had.
@@ -142,5 +144,5 @@ func (q request) message() string {
 		return "commit " + git.OID(q.Commit).Short()
 	case bands.Auto, bands.Named, bands.Rescue:
 	}
-	return autoMessage
+	return cmp.Or(q.Message, autoMessage)
 }

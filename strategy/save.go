@@ -66,7 +66,7 @@ func (r *Recorder) keep(ctx context.Context, s *session.State, n *notes, touched
 	if err := r.keepSteps(ctx, s, n, stepTurn{touched, entries, seen.head}); err != nil || !seen.born {
 		return err
 	}
-	n.unstored = !complete
+	n.unstored = n.unstored || !complete
 	turn := shadowTurn{touched: touched, edits: editsOf(entries, touched), by: seen.by}
 	if err := r.endTasks(ctx, s, n, turn, seen.head); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (r *Recorder) saw(s *session.State, n *notes, seen sight, t *turnChanges) {
 	default:
 		return
 	}
-	s.UntrackedAtStart = untracked(n.known)
+	s.UntrackedAtStart, s.Recorder.Unlisted = untracked(n.known), false
 	if seen.snap != nil {
 		s.Recorder.Seen = session.Seen{Version: int(seen.snap.taken.Snapshot.Version), Lineage: r.Lineage()}
 	}

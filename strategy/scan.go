@@ -46,12 +46,20 @@ func (r *Recorder) scan(ctx context.Context, s *session.State, in Input) *bandSc
 		}
 		r.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
 	}
-	if err := r.request(request{Cause: bands.Auto, Causality: cause}, s.ID); err != nil {
+	r.leaveToChild(ctx, s.ID, request{Cause: bands.Auto, Causality: cause})
+	return nil
+}
+
+// leaveToChild lets a child take a snapshot that a hook has no time for.
+func (r *Recorder) leaveToChild(ctx context.Context, id string, q request) {
+	if _, err := r.snapshots(); err != nil {
+		return
+	}
+	if err := r.request(q, id); err != nil {
 		r.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
-		return nil
+		return
 	}
 	r.askChild(ctx)
-	return nil
 }
 
 // takeStop takes the snapshot of a stop, and settles what children have left.

@@ -147,12 +147,13 @@ func (r *Recorder) settleRequest(ctx context.Context, held *bands.Held, taken ba
 	}
 }
 
-// annotateLater lets the snapshot of a stop, which a child takes, tell what the
-// session is, if it is still what it was at the stop.
+// annotateLater records the session's state with the snapshot of a stop or a
+// subagent's event that a child takes, if the turn is still the same and, at a
+// stop, has not gone on.
 func (r *Recorder) annotateLater(ctx context.Context, held *bands.Held, v bands.Version, q request) error {
 	s, err := r.Sessions.Load(q.Causality.Session)
-	if err != nil || s.TurnID != q.Causality.Turn || s.Phase == session.Active {
-		return nil //nolint:nilerr // a later stop tells more
+	if err != nil || s.TurnID != q.Causality.Turn || (s.Phase == session.Active && q.Message == "") {
+		return nil //nolint:nilerr // a later event of the session records more
 	}
 	return writeMoment(held.Store, v, r.moment(ctx, s))
 }

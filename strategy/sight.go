@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -29,9 +33,9 @@ type sight struct {
 // complete says whether nothing that changed is missing.
 func (s sight) complete() bool { return s.whole || s.asked != nil }
 
-// look reads the transcript, says where HEAD is and who the user is, and finds
-// what changed: by a snapshot and git's status of what that saw change, or by
-// git's status of everything.
+// look reads the transcript, reads HEAD and the user's name, and finds what
+// changed: by a snapshot and git's status of what that saw change, or by git's
+// status of everything.
 func (r *Recorder) look(ctx context.Context, s *session.State, n *notes, in Input) (sight, error) {
 	var seen sight
 	var headErr, byErr, statusErr error
@@ -58,6 +62,35 @@ func (r *Recorder) look(ctx context.Context, s *session.State, n *notes, in Inpu
 		seen.entries, statusErr = r.namedStatus(ctx, s)
 	}
 	return seen, errors.Join(caught, headErr, byErr, statusErr)
+}
+
+// lookAtNamed finds what changed among the paths that edit tools named, and lets
+// a child take the snapshot. Its cost doesn't grow with the worktree.
+func (r *Recorder) lookAtNamed(ctx context.Context, s *session.State, n *notes, in Input) (sight, error) {
+	var seen sight
+	var headErr, byErr error
+	var wait sync.WaitGroup
+	guarded(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.head(ctx); return err })
+	guarded(&wait, &byErr, func() (err error) { seen.by, err = r.identity(ctx); return err })
+	err := r.catchUp(ctx, s, n)
+	if err == nil {
+		seen.entries, err = r.namedStatus(ctx, s)
+	}
+	n.snapshot = &request{Cause: bands.Auto, Causality: r.causality(s, in), Message: autoName(s, in.Task)}
+	wait.Wait()
+	return seen, errors.Join(err, headErr, byErr)
+}
+
+// largeWorktree reports whether walking the worktree takes longer than a
+// subagent should wait at each step of its task: by the time of the last walk,
+// or where no snapshots are taken by the size of git's index.
+func (r *Recorder) largeWorktree() bool {
+	const slowWalk, largeIndex = 10 * time.Millisecond, 1 << 20
+	if took, known := r.walkTime(); known {
+		return took > slowWalk
+	}
+	info, err := os.Stat(filepath.Join(r.Repo.GitDir, "index"))
+	return err == nil && info.Size() > largeIndex
 }
 
 // statusOfAll is git's status of the whole worktree.
@@ -103,10 +136,22 @@ func (r *Recorder) statusDeadline(ctx context.Context) (context.Context, context
 	return context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(r.Env.Now()))))
 }
 
+// namedStatus is git's status of the paths that edit tools named in this turn:
+// of the maxAsked that changed last, if they are more.
 func (r *Recorder) namedStatus(ctx context.Context, s *session.State) ([]git.StatusEntry, error) {
 	paths := slices.Sorted(maps.Keys(r.inWorktree(s.Recorder.Turn.Edits)))
 	if len(paths) == 0 {
 		return nil, nil
+	}
+	if len(paths) > maxAsked {
+		changed := make(map[string]time.Time, len(paths))
+		for _, p := range paths {
+			if info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(p))); err == nil {
+				changed[p] = disk.Changed(info)
+			}
+		}
+		slices.SortStableFunc(paths, func(a, b string) int { return changed[b].Compare(changed[a]) })
+		paths = paths[:maxAsked]
 	}
 	return r.Repo.Status(ctx, paths...)
 }

@@ -61,6 +61,9 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 		}
 		return r.Sessions.Save(s)
 	})
+	if err == nil && n.snapshot != nil {
+		r.leaveToChild(ctx, s.ID, *n.snapshot)
+	}
 	if err == nil && (n.unstored || len(s.Recorder.Incomplete) > 0) {
 		r.detach(ctx, s.ID)
 	}

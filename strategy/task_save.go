@@ -18,10 +18,15 @@ import (
 const agentTime = 2 * time.Second
 
 // saveTask makes a checkpoint of a task with all that the turn has changed so
-// far. The turn goes on: what the session knows of git's status stays, so that
-// the stop sees the same changes as without it.
+// far; in a large worktree, where finding all of it takes too long, with what
+// edit tools named. The turn goes on: what the session knows of git's status
+// stays, so that the stop sees the same changes as without it.
 func (r *Recorder) saveTask(ctx context.Context, s *session.State, n *notes, in Input, toolUse string) error {
-	seen, err := r.look(ctx, s, n, in)
+	look := r.look
+	if r.largeWorktree() {
+		look = r.lookAtNamed
+	}
+	seen, err := look(ctx, s, n, in)
 	if err != nil {
 		return err
 	}
@@ -35,7 +40,8 @@ func (r *Recorder) saveTask(ctx context.Context, s *session.State, n *notes, in 
 	}
 	r.share(ctx, s, touched, changes)
 	task := s.Recorder.FindTask(byToolUse(toolUse))
-	if seen.born && (len(touched) > 0 || task.Steps > 0) {
+	unseen := !seen.complete() && task.Phase == session.TaskStopped // what a shell command changed, the snapshot has
+	if seen.born && (len(touched) > 0 || task.Steps > 0 || unseen) {
 		if err := r.keepTask(ctx, s, n, task, taskLook{in: in, seen: seen, touched: touched}); err != nil {
 			return err
 		}
