@@ -69,7 +69,7 @@ func (c *contents) whole(e *tree.Entry) bool {
 }
 
 func (c *contents) wholeRaw(p *band.Part) bool {
-	f, err := c.reader.OpenRaw(p.Ref.Band)
+	f, err := c.reader.OpenRaw(p.Ref.Band, p.Length)
 	if err != nil {
 		return false
 	}
@@ -89,7 +89,7 @@ func (c *contents) head(e *tree.Entry) ([]byte, error) {
 		data, err := c.data(p, nil)
 		return data[:min(len(data), len(head))], err
 	case band.RawPart:
-		f, err := c.reader.OpenRaw(p.Ref.Band)
+		f, err := c.reader.OpenRaw(p.Ref.Band, p.Length)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (c *contents) copyTo(w io.Writer, e *tree.Entry) error {
 }
 
 func (c *contents) copyRaw(w io.Writer, p *band.Part) (err error) {
-	f, err := c.reader.OpenRaw(p.Ref.Band)
+	f, err := c.reader.OpenRaw(p.Ref.Band, p.Length)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (c *contents) fillData(f *os.File, p *band.Part, off int64, s *scratch) (er
 }
 
 func (c *contents) fillRaw(f *os.File, p *band.Part) (err error) {
-	from, err := c.reader.OpenRaw(p.Ref.Band)
+	from, err := c.reader.OpenRaw(p.Ref.Band, p.Length)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,8 @@
 package bands
 
 import (
-	"errors"
-	"io/fs"
 	"math"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -41,16 +40,18 @@ func (s *Store) openBase(set takeSettings) *base {
 
 // whole says whether every band of the snapshot is there in its whole length.
 func (s *Store) whole(snap Snapshot) bool {
-	for _, b := range snap.Bands {
-		f, err := band.StatFile(s.SnapshotDir(snap.Version), b.Number)
-		if errors.Is(err, fs.ErrNotExist) {
-			f, err = band.StatFile(s.BandsDir(), b.Number)
-		}
-		if err != nil || f.Length < b.Length {
-			return false
+	return !slices.ContainsFunc(snap.Bands, func(b BandLength) bool { return !s.hasBand(snap, b) })
+}
+
+// hasBand reports whether the snapshot's folder, or else the store's, has the
+// band in its whole length.
+func (s *Store) hasBand(snap Snapshot, b BandLength) bool {
+	for _, dir := range []string{s.SnapshotDir(snap.Version), s.BandsDir()} {
+		if f, err := band.StatFile(dir, b.Number); err == nil && f.Length >= b.Length {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 func (b *base) close() error {

@@ -90,6 +90,17 @@ func (h *Held) collect() error {
 	return nil
 }
 
+// addDescribed adds the bands that snapshots say they refer to: a snapshot whose
+// folder has lost a band reads it from the store's.
+func (h *Held) addDescribed(used map[uint32]bool) {
+	snaps, _ := h.Snapshots() // of one that can't be read its folder counts
+	for _, snap := range snaps {
+		for _, b := range snap.Bands {
+			used[b.Number] = true
+		}
+	}
+}
+
 // usedBands are the bands that snapshots refer to.
 func (h *Held) usedBands(files []band.File) (map[uint32]bool, error) {
 	used := map[uint32]bool{}
@@ -104,8 +115,12 @@ func (h *Held) usedBands(files []band.File) (map[uint32]bool, error) {
 				used[f.Number] = true
 			}
 		}
+		if len(used) < len(files) {
+			h.addDescribed(used)
+		}
 		return used, nil
 	}
+	h.addDescribed(used)
 	versions, err := h.Versions()
 	if err != nil {
 		return nil, err

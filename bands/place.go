@@ -11,29 +11,109 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// place makes the band stand in the folder of a new snapshot. Where the file
-// system clones, a band that has not grown since the parent is the parent's
-// clone under one more name.
-func (h *Held) place(f band.File, dir string, parent Snapshot) error {
-	from, to := filepath.Join(h.BandsDir(), f.Name()), filepath.Join(dir, f.Name())
-	switch h.Linking() {
+// bandFiles are the bands that a new snapshot refers to, all of them on the
+// disk: also what an earlier writer appended and didn't get to sync.
+func (t *taking) bandFiles(numbers []uint32) ([]band.File, error) {
+	known := lengthsOf(t.parent)
+	files := make([]band.File, 0, len(numbers))
+	synced := false
+	for _, n := range numbers {
+		f, err := t.bandFile(n, known[n])
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+		// The parent's bands were synced in the length that it had.
+		if length, ok := known[n]; ok && f.Length == length || t.keep.synced(n) {
+			continue
+		}
+		if err := t.sync(filepath.Join(t.BandsDir(), f.Name())); err != nil {
+			return nil, err
+		}
+		synced = true
+	}
+	if synced {
+		return files, t.sync(t.BandsDir())
+	}
+	return files, nil
+}
+
+// bandFile finds a band. One that is missing, or shorter than the parent had it,
+// is replaced by the parent's.
+func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
+	f, err := band.StatFile(t.BandsDir(), n)
+	if length == 0 || err == nil && f.Length >= length {
+		return f, err
+	}
+	own, missing := band.StatFile(t.SnapshotDir(t.parent.Version), n)
+	if missing != nil || own.Length < length {
+		return f, err
+	}
+	to := filepath.Join(t.BandsDir(), own.Name())
+	fresh := to + tempSuffix
+	if err := removeFile(fresh); err != nil {
+		return f, err
+	}
+	if err := disk.Place(t.Linking(), filepath.Join(t.SnapshotDir(t.parent.Version), own.Name()), fresh); err != nil {
+		return f, err
+	}
+	if err := t.sync(fresh); err != nil {
+		return f, err
+	}
+	if err := disk.Step("rename", to); err != nil {
+		return f, err
+	}
+	if err := os.Rename(fresh, to); err != nil {
+		return f, err
+	}
+	return own, t.sync(t.BandsDir())
+}
+
+// lengthsOf are the lengths of a snapshot's bands.
+func lengthsOf(snap Snapshot) map[uint32]int64 {
+	lengths := make(map[uint32]int64, len(snap.Bands))
+	for _, b := range snap.Bands {
+		lengths[b.Number] = b.Length
+	}
+	return lengths
+}
+
+// place puts the band into the folder of a new snapshot, durably but for its
+// name. Where the file system clones, a band that has not grown since the parent
+// is the parent's clone under one more name.
+func (t *taking) place(f band.File, dir string) error {
+	from, to := filepath.Join(t.BandsDir(), f.Name()), filepath.Join(dir, f.Name())
+	switch t.Linking() {
 	case disk.Hardlink:
-		return h.hardlink(from, to)
+		return t.hardlink(from, to)
 	case disk.Reflink:
-		for _, b := range parent.Bands {
-			if b.Number != f.Number || b.Length != f.Length {
-				continue
-			}
-			if err := disk.Step("link", to); err != nil {
-				return err
-			}
-			if os.Link(filepath.Join(h.SnapshotDir(parent.Version), f.Name()), to) == nil {
-				return nil
-			}
+		if length, ok := lengthsOf(t.parent)[f.Number]; !ok || length != f.Length {
+			break
+		}
+		own := filepath.Join(t.SnapshotDir(t.parent.Version), f.Name())
+		if info, err := os.Lstat(own); err != nil || info.Size() < f.Length {
+			break // it was lost there
+		}
+		if err := disk.Step("link", to); err != nil {
+			return err
+		}
+		if os.Link(own, to) == nil {
+			return nil
 		}
 	default: // a copy
 	}
-	return disk.Place(h.Linking(), from, to)
+	if err := disk.Place(t.Linking(), from, to); err != nil {
+		return err
+	}
+	return t.sync(to)
+}
+
+// sync waits until a file or a directory of the store is on the disk.
+func (h *Held) sync(path string) error {
+	if err := disk.Step("sync", path); err != nil {
+		return err
+	}
+	return syncPath(path)
 }
 
 // hardlink gives the band one more name. A file can't have any number of them:

@@ -33,6 +33,8 @@ type keeper struct {
 	first uint32 // the least number of a new band
 	room  int64  // bytes that may be appended; negative: any number
 	open  func() (*band.Writer, error)
+	// lengths are those that bands have at least.
+	lengths map[uint32]int64
 
 	dedupe *band.Dedupe
 	writer *band.Writer
@@ -49,7 +51,7 @@ func (k *keeper) begin() (*band.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := band.NewWriter(k.store.BandsDir(), band.WriterOptions{Dedupe: dedupe, First: k.first})
+	w, err := band.NewWriter(k.store.BandsDir(), band.WriterOptions{Dedupe: dedupe, First: k.first, Lengths: k.lengths})
 	if err != nil {
 		return nil, errors.Join(err, dedupe.Close())
 	}
@@ -101,6 +103,9 @@ func (k *keeper) finish() error {
 	}
 	return k.writer.Sync()
 }
+
+// synced reports whether finish has synced the band.
+func (k *keeper) synced(n uint32) bool { return k.writer != nil && k.writer.Synced(n) }
 
 func (k *keeper) added() int64 {
 	if k.writer == nil {

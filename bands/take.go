@@ -56,6 +56,7 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 		return Taken{}, err
 	}
 	t.keep = newKeeper(t.Store, t.reserved().band, room)
+	t.keep.lengths = lengthsOf(t.parent)
 	defer func() { err = errors.Join(err, t.keep.close()) }()
 	if err := t.read(ctx); err != nil {
 		return Taken{}, err
@@ -195,15 +196,13 @@ func (t *taking) publish() (Snapshot, error) {
 	}
 	rec := t.top.settled()
 	numbers := tree.Merge(rec.bands, []uint32{rec.ref.Band})
-	files := make([]band.File, 0, len(numbers))
+	files, err := t.bandFiles(numbers)
+	if err != nil {
+		return Snapshot{}, err
+	}
 	snap := t.describe(rec)
-	for _, n := range numbers {
-		f, err := band.StatFile(t.BandsDir(), n)
-		if err != nil {
-			return Snapshot{}, err
-		}
-		files = append(files, f)
-		snap.Bands = append(snap.Bands, BandLength{Number: n, Length: f.Length})
+	for _, f := range files {
+		snap.Bands = append(snap.Bands, BandLength{Number: f.Number, Length: f.Length})
 	}
 	version, err := t.reserve(t.set.Lineage, slices.Max(numbers)+1)
 	if err != nil {
@@ -246,7 +245,7 @@ func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
 		}
 	}()
 	for _, f := range files {
-		if err := t.place(f, making, t.parent); err != nil {
+		if err := t.place(f, making); err != nil {
 			return fmt.Errorf("link band %d: %w", f.Number, err)
 		}
 	}

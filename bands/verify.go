@@ -103,8 +103,7 @@ func (s *Store) described(v Version) (Snapshot, error) {
 		return Snapshot{}, ErrDamaged
 	}
 	for _, b := range snapshot.Bands {
-		own, err := band.StatFile(s.SnapshotDir(v), b.Number)
-		if err != nil || own.Length < b.Length {
+		if !s.hasBand(snapshot, b) {
 			return snapshot, fmt.Errorf("its band %d is missing or cut short: %w", b.Number, ErrDamaged)
 		}
 	}

@@ -2,6 +2,7 @@ package band
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -90,13 +91,33 @@ func (h *handles) close() error {
 	return errors.Join(failed...)
 }
 
-// openRaw opens a raw band in the first folder that has it.
-func (h *handles) openRaw(n uint32) (*os.File, error) {
+// openRaw opens a raw band in the first folder that has all of its length.
+func (h *handles) openRaw(n uint32, length int64) (*os.File, error) {
+	first := error(fs.ErrNotExist)
 	for _, dir := range h.dirs {
-		f, err := os.Open(filepath.Join(dir, RawName(n)))
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return f, err
+		f, err := openLength(filepath.Join(dir, RawName(n)), length)
+		if err == nil {
+			return f, nil
+		}
+		if errors.Is(first, fs.ErrNotExist) {
+			first = err
 		}
 	}
-	return nil, fs.ErrNotExist
+	return nil, first
+}
+
+// openLength opens a file that must have at least that length.
+func openLength(path string, length int64) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() < length {
+		err = fmt.Errorf("it has %d bytes of %d: %w", info.Size(), length, ErrDamaged)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }

@@ -38,7 +38,7 @@ func TestALargeFileIsABandOfItsOwn(t *testing.T) {
 			if diff := cmp.Diff([]string{"0", "1.raw"}, names(t, dir)); diff != "" {
 				t.Error(diff)
 			}
-			f, err := reader(t, t.TempDir(), dir).OpenRaw(number)
+			f, err := reader(t, t.TempDir(), dir).OpenRaw(number, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestARawBandThatIsMissing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, dir, "1", one(t, 1))
-	if _, err := reader(t, dir).OpenRaw(1); !errors.Is(err, band.ErrDamaged) {
+	if _, err := reader(t, dir).OpenRaw(1, 0); !errors.Is(err, band.ErrDamaged) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -75,9 +75,10 @@ func (r *Reader) Size(ref Ref, kind Kind) (raw, stored int64, err error) {
 	return int64(head.raw), int64(head.stored) + recordHeader, nil
 }
 
-// OpenRaw opens a raw band: a large file's bytes, which the caller checks.
-func (r *Reader) OpenRaw(number uint32) (*os.File, error) {
-	f, err := r.files.openRaw(number)
+// OpenRaw opens a raw band of at least that length: a large file's bytes, which
+// the caller checks.
+func (r *Reader) OpenRaw(number uint32, length int64) (*os.File, error) {
+	f, err := r.files.openRaw(number, length)
 	if err != nil {
 		return nil, broken(Ref{Band: number}, err)
 	}

@@ -98,8 +98,23 @@ func (t *tail) flush() error {
 	return nil
 }
 
+// sync waits until what was flushed is on the disk.
+func (t *tail) sync() error {
+	if err := disk.Step("sync", t.file.Name()); err != nil {
+		return err
+	}
+	if err := t.file.Sync(); err != nil {
+		return err
+	}
+	t.dirty = false
+	return nil
+}
+
 // syncFile waits until a file or a folder is on the disk.
 func syncFile(path string) error {
+	if err := disk.Step("sync", path); err != nil {
+		return err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -20,6 +20,10 @@ type WriterOptions struct {
 	// First is the least number that a new band gets. It matters where bands
 	// that snapshots still refer to are missing from the folder.
 	First uint32
+	// Lengths are the lengths that bands are known to have. A band that is
+	// shorter has lost records that are still referred to by their offsets, so
+	// nothing is appended to it.
+	Lengths map[uint32]int64
 }
 
 // Writer appends records to the bands in a folder. There is one at a time for a
@@ -40,6 +44,7 @@ type Writer struct {
 	begun   map[uint32]int64 // bands written to, and how long each was before
 	lengths map[uint32]int64 // of bands written to that are no longer the tail
 	pending []string         // names of files to sync beside the tail
+	synced  map[uint32]bool  // bands of which all that is there is on the disk
 	created bool             // the folder has new names
 	added   int64
 	err     error
@@ -54,11 +59,13 @@ func NewWriter(dir string, opts WriterOptions) (*Writer, error) {
 	}
 	w := &Writer{
 		dir: dir, dedupe: opts.Dedupe, reader: NewReader(dir), encoder: newEncoder(),
-		next: opts.First, begun: map[uint32]int64{}, lengths: map[uint32]int64{},
+		next: opts.First, begun: map[uint32]int64{}, lengths: map[uint32]int64{}, synced: map[uint32]bool{},
 	}
 	for _, f := range slices.Backward(files) {
 		if !f.Raw {
-			w.resume = &f
+			if f.Length >= opts.Lengths[f.Number] {
+				w.resume = &f
+			}
 			break
 		}
 	}
@@ -156,6 +163,7 @@ func (w *Writer) append(head header, stored []byte) (Ref, error) {
 	if err := w.tail.write(buf, stored); err != nil {
 		return Ref{}, w.fail(err)
 	}
+	delete(w.synced, ref.Band)
 	w.added += length
 	if w.dedupe != nil {
 		w.dedupe.Put(ref)
@@ -264,14 +272,17 @@ func (w *Writer) Sync() error {
 		return err
 	}
 	if w.tail != nil && w.tail.dirty {
-		if err := w.tail.file.Sync(); err != nil {
+		if err := w.tail.sync(); err != nil {
 			return w.fail(err)
 		}
-		w.tail.dirty = false
+		w.synced[w.tail.number] = true
 	}
 	for len(w.pending) > 0 {
 		if err := syncFile(filepath.Join(w.dir, w.pending[0])); err != nil {
 			return w.fail(err)
+		}
+		if n, _, ok := ParseName(w.pending[0]); ok {
+			w.synced[n] = true
 		}
 		w.pending = w.pending[1:]
 	}
@@ -283,6 +294,13 @@ func (w *Writer) Sync() error {
 		w.created = false
 	}
 	return nil
+}
+
+// Synced reports whether Sync has synced the band.
+func (w *Writer) Synced(n uint32) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.synced[n]
 }
 
 // Close flushes and closes the bands. It doesn't wait for the disk.

@@ -43,6 +43,14 @@ func MountAt(t testing.TB, kind string, sizeMB int, dir string) {
 		mount(t, dir, "mount", "-t", "tmpfs", "tmpfs", dir)
 		return
 	}
+	image := filepath.Join(t.TempDir(), "image")
+	MakeImage(t, kind, sizeMB, image)
+	MountImage(t, kind, image, dir)
+}
+
+// MakeImage makes a file that holds a file system of that kind.
+func MakeImage(t testing.TB, kind string, sizeMB int, image string) {
+	t.Helper()
 	mkfs, least := makerOf(kind)
 	if mkfs == nil {
 		t.Fatalf("no such kind of file system: %s", kind)
@@ -50,12 +58,20 @@ func MountAt(t testing.TB, kind string, sizeMB int, dir string) {
 	if _, err := exec.LookPath(mkfs[0]); err != nil {
 		t.Skipf("no %s", mkfs[0])
 	}
-	image := filepath.Join(t.TempDir(), "image")
 	if err := errors.Join(os.WriteFile(image, nil, 0o600), os.Truncate(image, int64(max(sizeMB, least))<<20)); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command(mkfs[0], append(mkfs[1:], image)...).CombinedOutput(); err != nil {
 		t.Fatalf("%q: %v\n%s", mkfs, err, out)
+	}
+}
+
+// MountImage mounts what MakeImage made at dir, which it makes, until the test
+// ends or something unmounts it.
+func MountImage(t testing.TB, kind, image, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := exec.LookPath("mount.exfat-fuse"); kind == ExFAT && err == nil {
 		kind = "exfat-fuse"
@@ -88,6 +104,9 @@ func mount(t testing.TB, dir, name string, args ...string) {
 		t.Skipf("can't be mounted here: %q: %s", args, out)
 	}
 	t.Cleanup(func() {
+		if exec.Command("mountpoint", "-q", dir).Run() != nil {
+			return
+		}
 		if out, err := exec.Command("umount", "--lazy", dir).CombinedOutput(); err != nil {
 			t.Errorf("umount %s: %v\n%s", dir, err, out)
 		}
