@@ -48,7 +48,6 @@ func large(w *world) {
 func restored(w *world) {
 	changed(w)
 	w.restore(1)
-	w.tree.Edit(3)
 }
 
 // several has automatic snapshots.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -37,6 +36,9 @@ type Turn struct {
 	Note   string    `json:"note,omitempty"`
 	Paths  []string  `json:"paths,omitempty"`
 	Nested bool      `json:"nested,omitempty"`
+	// Changed is the snapshot whose folder lists what the restore changed; 0 in
+	// histories of versions that had no lists.
+	Changed Version `json:"changed,omitempty"`
 }
 
 // History is the lineage's history; empty if it has none. A restore that was
@@ -101,111 +103,173 @@ func (h *Held) writeHistory(lineage string, next History) error {
 
 func newest(turns []Turn) []Turn { return turns[max(len(turns)-historyLength, 0):] }
 
-// Undo takes the last restore of the lineage back: what it changed becomes what
-// its rescue has. What it made goes, whatever o.Delete says; that is asked about
-// what appeared since. The scope's paths are those of the restore. What was
-// interrupted is taken back first, be it a restore, an undo or a redo.
-// ErrNoHistory if there is nothing to take back.
+// ErrInterrupted means that a restore was interrupted and has to be taken back
+// or completed as a whole first.
+var ErrInterrupted = errors.New("a restore was interrupted")
+
+// Undo takes the last restore of the lineage back: the paths that it changed
+// become what its rescue has of them, and nothing else is touched. A path that
+// somebody changed since stays and is in Plan.ChangedSince; what differs from
+// the rescue for other reasons stays and is in Plan.Untouched. Of o.Scope, Paths
+// limits it further (the rest can be undone later), Keep and Force count; Nested
+// and Delete don't: what the restore did in nested repositories is taken back,
+// and only that. What was interrupted is taken back first, be it a restore, an
+// undo or a redo; with Paths that is ErrInterrupted. ErrNoHistory means that
+// there is nothing to take back.
 func (h *Held) Undo(ctx context.Context, o RestoreOptions) (Restored, error) {
-	past, left, err := h.past(o.Lineage)
+	j, err := h.undoJob(ctx, o)
 	if err != nil {
 		return Restored{}, err
 	}
+	return h.restore(ctx, j, o)
+}
+
+// Redo takes the last Undo back, by the same rules. A redo that was interrupted
+// is completed.
+func (h *Held) Redo(ctx context.Context, o RestoreOptions) (Restored, error) {
+	j, err := h.redoJob(ctx, o)
+	if err != nil {
+		return Restored{}, err
+	}
+	return h.restore(ctx, j, o)
+}
+
+// PlanUndo returns what Undo would do to the tree that present was read from. It
+// writes nothing and needs no lock.
+func (s *Store) PlanUndo(ctx context.Context, present *Present, o RestoreOptions) (Plan, error) {
+	j, err := s.undoJob(ctx, o)
+	if err != nil {
+		return Plan{}, err
+	}
+	return s.planJob(ctx, present, j, o)
+}
+
+// PlanRedo returns what Redo would do, as PlanUndo does.
+func (s *Store) PlanRedo(ctx context.Context, present *Present, o RestoreOptions) (Plan, error) {
+	j, err := s.redoJob(ctx, o)
+	if err != nil {
+		return Plan{}, err
+	}
+	return s.planJob(ctx, present, j, o)
+}
+
+func (s *Store) planJob(ctx context.Context, present *Present, j job, o RestoreOptions) (Plan, error) {
+	target, err := s.Snapshot(j.target)
+	if err != nil {
+		return Plan{}, err
+	}
+	in, err := j.compile(o)
+	if err != nil {
+		return Plan{}, err
+	}
+	content, err := s.contents(target)
+	if err != nil {
+		return Plan{}, err
+	}
+	defer func() { _ = content.reader.Close() }()
+	return s.plan(ctx, sides{present.Loader, present.Tree, target}, content, in)
+}
+
+func (s *Store) undoJob(ctx context.Context, o RestoreOptions) (job, error) {
+	past, left, err := s.past(o.Lineage)
+	if err != nil {
+		return job{}, err
+	}
 	if left != nil {
-		return h.takeBack(ctx, *left, o)
+		return s.takeBack(ctx, *left, o)
 	}
 	if len(past.Undo) == 0 {
-		return Restored{}, fmt.Errorf("undo: %w", ErrNoHistory)
+		return job{}, fmt.Errorf("undo: %w", ErrNoHistory)
 	}
 	last := past.Undo[len(past.Undo)-1]
 	rest := past.Undo[:len(past.Undo)-1]
-	return h.turn(ctx, OpUndo, last, o, func(back Turn) History {
-		return History{Undo: rest, Redo: append(past.Redo, back)}
+	return s.turnBack(ctx, OpUndo, last, o, func(back []Turn, whole bool) History {
+		if !whole {
+			rest = past.Undo
+		}
+		return History{Undo: rest, Redo: append(past.Redo, back...)}
 	})
 }
 
-// Redo takes the last Undo back. A redo that was interrupted is completed.
-func (h *Held) Redo(ctx context.Context, o RestoreOptions) (Restored, error) {
-	past, left, err := h.past(o.Lineage)
+func (s *Store) redoJob(ctx context.Context, o RestoreOptions) (job, error) {
+	past, left, err := s.past(o.Lineage)
 	switch {
 	case err != nil:
-		return Restored{}, err
+		return job{}, err
 	case left != nil && left.Op == OpRedo:
-		return h.Finish(ctx, o)
+		return s.finishJob(ctx, *left, o)
 	case left != nil && left.Op == OpUndo:
-		return h.takeBack(ctx, *left, o)
+		return s.takeBack(ctx, *left, o)
 	case len(past.Redo) == 0:
-		return Restored{}, fmt.Errorf("redo: %w", ErrNoHistory)
+		return job{}, fmt.Errorf("redo: %w", ErrNoHistory)
 	}
 	last := past.Redo[len(past.Redo)-1]
 	rest := past.Redo[:len(past.Redo)-1]
-	return h.turn(ctx, OpRedo, last, o, func(back Turn) History {
-		return History{Undo: append(past.Undo, back), Redo: rest}
+	return s.turnBack(ctx, OpRedo, last, o, func(back []Turn, whole bool) History {
+		if !whole {
+			rest = past.Redo
+		}
+		return History{Undo: append(past.Undo, back...), Redo: rest}
 	})
 }
 
 // takeBack restores what was before an operation that was interrupted. The
 // history becomes what it was then.
-func (h *Held) takeBack(ctx context.Context, left Journal, o RestoreOptions) (Restored, error) {
-	before, err := h.readHistory(o.Lineage)
+func (s *Store) takeBack(ctx context.Context, left Journal, o RestoreOptions) (job, error) {
+	if len(o.Paths) > 0 {
+		return job{}, fmt.Errorf("%w: %s of %s", ErrInterrupted, left.Op, left.Target)
+	}
+	before, err := s.readHistory(o.Lineage)
 	if err != nil {
-		return Restored{}, err
+		return job{}, err
 	}
-	made, closeMade := h.holder(left.Parts...)
-	defer closeMade()
-	in := o.Scope
-	in.Paths, in.Nested = left.Paths, left.Nested
-	if o.Delete != nil {
-		in.Delete = func(path string, e tree.Entry) bool { return made(path) || o.Delete(path, e) }
-	}
-	next := func(Version, time.Time) History { return before }
-	return h.restore(ctx, job{op: OpUndo, target: left.Rescue, scope: in, note: o.Message, again: &left, next: next}, o)
+	j := job{op: OpUndo, target: left.Rescue, scope: o.Scope, note: o.Message, again: &left}
+	j.scope.Delete = nil
+	j.next = func(*Restored, time.Time) History { return before }
+	j.undo, err = s.undoing(ctx, left.Changed, left.Rescue, left.Parts, Scope{Paths: left.Paths}, o)
+	j.undo.interrupted, j.undo.begun = true, s.begunBy(left)
+	return j, err
 }
 
-// turn restores the rescue of a restore that was done, in its scope.
-func (h *Held) turn(ctx context.Context, op Operation, last Turn, o RestoreOptions, next func(back Turn) History) (Restored, error) {
-	made, closeMade := h.holder(last.Target)
-	defer closeMade()
-	in := o.Scope
-	in.Paths, in.Nested = last.Paths, last.Nested
-	if o.Delete != nil {
-		in.Delete = func(path string, e tree.Entry) bool { return made(path) || o.Delete(path, e) }
+// turnBack restores the rescue of a restore that was done, where nobody changed
+// what it made. next is the history after it: back is the turn that takes this
+// back, none if nothing is changed; whole reports whether nothing of last is
+// left to be taken back.
+func (s *Store) turnBack(ctx context.Context, op Operation, last Turn, o RestoreOptions, next func(back []Turn, whole bool) History) (job, error) {
+	undo, err := s.undoing(ctx, last.Changed, last.Rescue, []Version{last.Target}, Scope{Paths: last.Paths}, o)
+	if err != nil {
+		return job{}, err
 	}
-	done := func(rescue Version, at time.Time) History {
-		return next(Turn{Rescue: rescue, Target: last.Rescue, At: at, Note: last.Note, Paths: last.Paths, Nested: last.Nested})
+	j := job{op: op, target: last.Rescue, scope: o.Scope, note: o.Message, undo: undo}
+	j.scope.Delete = nil
+	in, err := j.compile(o)
+	if err != nil {
+		return job{}, err
 	}
-	return h.restore(ctx, job{op: op, target: last.Rescue, scope: in, note: o.Message, next: done}, o)
-}
-
-// holder answers whether one of the versions has a path. A version that is gone
-// has none.
-func (h *Held) holder(versions ...Version) (has func(path string) bool, done func()) {
-	var finds []func(path string) bool
-	var closes []func() error
-	for _, v := range versions {
-		snapshot, err := h.Snapshot(v)
-		root, ok := snapshot.Tree.Ref()
-		if err != nil || !ok {
-			continue
+	whole := !slices.ContainsFunc(undo.changed, func(s pathState) bool { return in.relate(s.path) != inside })
+	j.next = func(done *Restored, at time.Time) History {
+		if done.Plan.Empty() {
+			return next(nil, whole)
 		}
-		records, reader := h.Loader(snapshot)
-		closes = append(closes, reader.Close)
-		finds = append(finds, func(path string) bool {
-			_, err := tree.Lookup(records, root, path)
-			return err == nil
-		})
+		return next([]Turn{{
+			Rescue: done.Rescue.Version, Target: last.Rescue, At: at, Note: last.Note,
+			Paths: o.Paths, Nested: last.Nested, Changed: done.Rescue.Version,
+		}}, whole)
 	}
-	has = func(path string) bool {
-		return slices.ContainsFunc(finds, func(find func(string) bool) bool { return find(path) })
-	}
-	return has, func() {
-		for _, end := range closes {
-			_ = end()
-		}
-	}
+	return j, nil
 }
 
-// Finish completes what Interrupted tells of. Only what was there before, or
+func (s *Store) undoing(ctx context.Context, list, rescue Version, restored []Version, in Scope, o RestoreOptions) (*undoing, error) {
+	in.Root = o.Options.Root
+	compiled, err := in.compile(o.Hidden)
+	if err != nil {
+		return &undoing{}, err
+	}
+	set, err := s.changedOf(ctx, list, rescue, restored, compiled)
+	return &undoing{changed: set}, err
+}
+
+// Finish completes what Interrupted reports. Only what was there before, or
 // was made by what was interrupted, is removed.
 func (h *Held) Finish(ctx context.Context, o RestoreOptions) (Restored, error) {
 	_, left, err := h.past(o.Lineage)
@@ -215,16 +279,47 @@ func (h *Held) Finish(ctx context.Context, o RestoreOptions) (Restored, error) {
 	if left == nil {
 		return Restored{}, fmt.Errorf("finish: %w", ErrNoHistory)
 	}
-	known, closeKnown := h.holder(append([]Version{left.Rescue}, left.Parts...)...)
-	defer closeKnown()
-	kept := map[string]bool{}
-	for _, path := range left.Kept {
-		kept[path] = true
+	j, err := h.finishJob(ctx, *left, o)
+	if err != nil {
+		return Restored{}, err
 	}
-	in := o.Scope
-	in.Paths, in.Nested = left.Paths, left.Nested
-	in.Delete = func(path string, _ tree.Entry) bool { return known(path) }
-	in.Keep = func(path string) bool { return kept[path] }
-	next := func(Version, time.Time) History { return left.Next }
-	return h.restore(ctx, job{op: left.Op, target: left.Target, scope: in, note: o.Message, again: left, next: next}, o)
+	return h.restore(ctx, j, o)
+}
+
+// finishJob completes an operation that was interrupted: on the paths that it
+// was going to change, where they are still what they were before, or what it
+// has made of them.
+func (s *Store) finishJob(ctx context.Context, left Journal, o RestoreOptions) (job, error) {
+	if len(o.Paths) > 0 {
+		return job{}, fmt.Errorf("%w: %s of %s", ErrInterrupted, left.Op, left.Target)
+	}
+	j := job{op: left.Op, target: left.Target, scope: o.Scope, note: o.Message, again: &left}
+	j.scope.Delete = nil
+	j.next = func(done *Restored, _ time.Time) History { return left.Next.listedBy(left.Op, done.Rescue.Version) }
+	undo, err := s.undoing(ctx, left.Changed, left.Rescue, left.Parts, Scope{Paths: left.Paths}, o)
+	if err != nil {
+		return j, err
+	}
+	before, err := s.Snapshot(left.Rescue)
+	if err != nil {
+		return j, err
+	}
+	undo.interrupted, undo.begun = true, s.begunBy(left)
+	undo.changed, err = s.orAsBefore(undo.changed, before)
+	j.undo = undo
+	return j, err
+}
+
+// listedBy returns the history with another list of what its last turn changed:
+// that of the restore that completed it.
+func (h History) listedBy(op Operation, list Version) History {
+	turns := &h.Undo
+	if op == OpUndo {
+		turns = &h.Redo
+	}
+	if n := len(*turns); n > 0 {
+		*turns = slices.Clone(*turns)
+		(*turns)[n-1].Changed = list
+	}
+	return h
 }

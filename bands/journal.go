@@ -46,6 +46,9 @@ type Journal struct {
 	Paths  []string `json:"paths,omitempty"`
 	Nested bool     `json:"nested,omitempty"`
 	Kept   []string `json:"kept,omitempty"`
+	// Changed is the snapshot whose folder lists what this restore changes, and
+	// what those changed that it completes or takes back; 0 in older journals.
+	Changed Version `json:"changed,omitempty"`
 	// Next is the history once the restore has ended.
 	Next History `json:"next"`
 }

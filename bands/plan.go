@@ -62,9 +62,17 @@ type Plan struct {
 	Damaged []string
 	// Missing are paths of the scope that neither side has.
 	Missing []string
+	// ChangedSince and Untouched are of an undo or redo, and stay. ChangedSince
+	// are paths that the restore which is taken back changed, and somebody else
+	// since; Untouched differ from the target, but that restore didn't change
+	// them. A directory stands for all below it.
+	ChangedSince, Untouched []string
 
 	// dirs are directories that stay, and what they are to be in the end.
 	dirs map[string]dirChange
+	// partly are directories that the target lacks and that stay, with what they
+	// are now: not all in them goes.
+	partly map[string]tree.Attr
 	// units are the databases that steps belong to.
 	units []unitPlan
 }
@@ -95,7 +103,7 @@ func (p *Plan) Count(kind StepKind) int {
 
 // lists are the plan's lists of paths.
 func (p *Plan) lists() []*[]string {
-	return []*[]string{&p.Kept, &p.Unknown, &p.Nested, &p.Unnamed, &p.Busy, &p.Blocked, &p.Damaged, &p.Missing}
+	return []*[]string{&p.Kept, &p.Unknown, &p.Nested, &p.Unnamed, &p.Busy, &p.Blocked, &p.Damaged, &p.Missing, &p.ChangedSince, &p.Untouched}
 }
 
 // add takes up what a part of the plan has.

@@ -55,6 +55,9 @@ func damaged(err error) bool {
 // directory plans the attributes of a directory that stays. Its time alone is
 // no step: it follows what is in it.
 func (p *planner) directory(path string, was, want *tree.Directory, out *Plan) {
+	if p.keepsDirectory(path, was, want, out) {
+		return
+	}
 	p.plan.dirs[path] = dirChange{was.Attr, want.Attr}
 	a, b := was.Attr, want.Attr
 	a.Mtime = b.Mtime
@@ -97,13 +100,17 @@ func (p *planner) makeDir(ctx context.Context, path string, was, want *tree.Entr
 	if was != nil {
 		step.Kind = StepReplace
 	}
-	at := len(out.Steps)
-	out.Steps = append(out.Steps, step)
-	if _, err := p.merge(ctx, path, nil, d, out); err != nil {
+	part := &Plan{Steps: []Step{step}}
+	if _, err := p.merge(ctx, path, nil, d, part); err != nil {
 		return err
 	}
-	if p.scope.relate(path) != inside && len(out.Steps) == at+1 {
-		out.Steps = out.Steps[:at] // nothing of the scope is in there
+	if !p.may(path, was) && len(part.Steps) == 1 {
+		part.Steps = nil // nothing of the scope is in there
+	}
+	if p.scope.relate(path) == inside {
+		p.addUndo(path, part, out)
+	} else {
+		out.add(part)
 	}
 	return nil
 }
@@ -119,6 +126,9 @@ func (p *planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 		return false, nil
 	}
 	rel := p.scope.relate(path)
+	if rel == inside && !p.takesBack(path, was) {
+		rel = above // what the restore made in it may go
+	}
 	if rel == inside && len(d.Entries) == 0 && !p.scope.deletes(path, was) {
 		out.Kept = append(out.Kept, path)
 		return false, nil
@@ -126,6 +136,9 @@ func (p *planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 	part := &Plan{}
 	if gone, err = p.merge(ctx, path, d, nil, part); err != nil {
 		return false, err
+	}
+	if len(part.Steps) > 0 && (rel != inside || !gone) {
+		p.plan.partly[path] = d.Attr
 	}
 	switch {
 	case rel != inside:
@@ -137,7 +150,11 @@ func (p *planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 	case len(part.Steps) == 0 && len(part.Kept) > 0 && len(part.Unknown)+len(part.Nested)+len(part.Busy) == 0:
 		part = &Plan{Kept: []string{path}} // all of it stays
 	}
-	out.add(part)
+	if p.scope.relate(path) == inside && !gone {
+		p.addUndo(path, part, out)
+	} else {
+		out.add(part)
+	}
 	return gone, nil
 }
 
@@ -156,6 +173,8 @@ func (p *planner) dirToFile(ctx context.Context, path string, was, want *tree.En
 		return err
 	case rel != inside:
 		out.add(part)
+	case !gone && p.scope.undo != nil:
+		out.ChangedSince = append(out.ChangedSince, path)
 	case !gone:
 		out.Blocked = append(out.Blocked, path)
 	default:

@@ -146,7 +146,7 @@ func (r *relinker) keepTimes() error {
 		if err != nil {
 			return err
 		}
-		if was != nil && want != nil {
+		if was != nil && want != nil && !r.p.keepsDirectory(dir, was, want, r.p.plan) {
 			r.p.plan.dirs[dir] = dirChange{was.Attr, want.Attr}
 		}
 	}
@@ -176,7 +176,7 @@ func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
 
 // alone gives a file that has one name in the target a content of its own.
 func (r *relinker) alone(l linkPair) {
-	if _, planned := r.steps[l.path]; planned || l.was == nil || len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
+	if _, planned := r.steps[l.path]; planned || l.was == nil || !r.p.may(l.path, l.was) || len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
 		return
 	}
 	r.rewrite(l.path, l.was, l.want, "")
@@ -237,7 +237,7 @@ func (r *relinker) first(members []member) int {
 	if written := slices.IndexFunc(members, func(m member) bool { return m.step >= 0 }); written >= 0 {
 		return written
 	}
-	return slices.IndexFunc(members, func(m member) bool { return r.p.scope.relate(m.path) == inside })
+	return slices.IndexFunc(members, func(m member) bool { return r.p.may(m.path, m.was) })
 }
 
 func (r *relinker) join(members []member, first int) {
@@ -245,7 +245,7 @@ func (r *relinker) join(members []member, first int) {
 	outsiders := lead.intact && slices.ContainsFunc(r.now.names[lead.was.Link], func(name string) bool {
 		return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
 	})
-	if outsiders && r.p.scope.relate(lead.path) != inside {
+	if outsiders && !r.p.may(lead.path, lead.was) {
 		return
 	}
 	if outsiders {
@@ -262,7 +262,7 @@ func (r *relinker) join(members []member, first int) {
 			if s.Kind == StepAttributes {
 				s.Kind = StepRewrite
 			}
-		case r.p.scope.relate(m.path) == inside:
+		case r.p.may(m.path, m.was):
 			r.rewrite(m.path, m.was, m.want, lead.path)
 		}
 	}

@@ -25,7 +25,32 @@ func (p *planner) same(a, b *tree.Entry) bool {
 	case a.Kind == tree.Unknown:
 		return true
 	}
-	return sameAttr(&a.Attr, &b.Attr) && p.sameContent(a, b)
+	same := sameAttr
+	if p.scope.PresentTime && a.Kind == tree.File {
+		same = sameButTime
+	}
+	return same(&a.Attr, &b.Attr) && p.sameContent(a, b)
+}
+
+// timed is what the target has of a path, with the time that it is to get.
+func (p *planner) timed(was, want *tree.Entry) *tree.Entry {
+	if !p.scope.PresentTime || was == nil || was.Kind != tree.File || want.Kind != tree.File {
+		return want
+	}
+	e := *want
+	switch {
+	case p.sameContent(was, want):
+		e.Attr.Mtime = was.Attr.Mtime
+	case !p.scope.at.IsZero():
+		e.Attr.Mtime = p.scope.at
+	}
+	return &e
+}
+
+func sameButTime(a, b *tree.Attr) bool {
+	x := *a
+	x.Mtime = b.Mtime
+	return sameAttr(&x, b)
 }
 
 // sameContent compares files or symlinks, a of the present and b of the target.

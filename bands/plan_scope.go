@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
@@ -29,6 +30,10 @@ type Scope struct {
 	Keep func(path string) bool
 	// Force restores databases that a process has open.
 	Force bool
+	// PresentTime gives a file whose content is replaced the present time instead
+	// of its former one, so that build tools see that it changed. A file that
+	// differs in its time alone stays.
+	PresentTime bool
 }
 
 // relation is how a path stands to a scope.
@@ -48,6 +53,8 @@ type scope struct {
 	Scope
 	named, over map[string]bool // the paths, and the directories above them
 	hidden      map[string]bool
+	at          time.Time // the present time; zero in a preview
+	undo        *undoing  // nil: whatever the target has comes back
 }
 
 // compile checks the paths. hidden are never touched, nor are the tree's own
@@ -104,8 +111,11 @@ func (s *scope) relate(p string) relation {
 	return outside
 }
 
-// names says whether a path of the scope is at or below p.
-func (s *scope) names(p string) bool { return s.named[p] || s.over[p] }
+// names reports whether a path of the scope is at or below p. What a restore
+// changed counts as named when it is taken back.
+func (s *scope) names(p string) bool {
+	return s.named[p] || s.over[p] || s.undo != nil && s.undo.changed.reaches(p)
+}
 
 // hides says whether the path is never touched. Case doesn't matter: a file
 // system may not tell .git and .GIT apart.

@@ -120,6 +120,9 @@ func (p *planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 	if !inScope {
 		return false
 	}
+	if p.undoUnit(dir, members, out) {
+		return false
+	}
 	if list := p.unitStays(dir, members, out); list != nil {
 		for _, m := range members {
 			if !p.same(m.was, m.want) {

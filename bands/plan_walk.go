@@ -154,7 +154,7 @@ func (p *planner) entry(ctx context.Context, path string, was, want *tree.Entry,
 	if p.same(was, want) {
 		return false, nil
 	}
-	if p.stays(path, was, want, rel, out) {
+	if p.stays(path, was, want, rel, out) || rel == inside && p.undoKeeps(path, was, want, out) {
 		return false, nil
 	}
 	return p.change(ctx, path, was, want, out)
@@ -222,7 +222,7 @@ func (p *planner) file(path string, was, want *tree.Entry, out *Plan) {
 		out.Damaged = append(out.Damaged, path)
 		return
 	}
-	out.Steps = append(out.Steps, Step{Path: path, Kind: p.kindOf(was, want), Entry: want, Was: was})
+	out.Steps = append(out.Steps, Step{Path: path, Kind: p.kindOf(was, want), Entry: p.timed(was, want), Was: was})
 }
 
 func (p *planner) kindOf(was, want *tree.Entry) StepKind {

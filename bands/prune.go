@@ -79,7 +79,7 @@ func (h *Held) needed(snaps []Snapshot) map[Version]bool {
 		}
 		seen[snap.Lineage] = true
 		if j, err := h.readJournal(snap.Lineage); err == nil && j != nil {
-			list[j.Target], list[j.Rescue] = true, true
+			list[j.Target], list[j.Rescue], list[j.Changed] = true, true, true
 		}
 	}
 	return list

@@ -88,7 +88,7 @@ func (s *Store) plan(ctx context.Context, at sides, content *contents, in *scope
 	}
 	want, _ := at.target.Tree.Ref()
 	once := func(busy map[string]bool) (Plan, error) {
-		plan := Plan{Target: at.target, dirs: map[string]dirChange{}}
+		plan := Plan{Target: at.target, dirs: map[string]dirChange{}, partly: map[string]tree.Attr{}}
 		p := &planner{now: at.now, want: content.records, content: content, scope: in, plan: &plan, busy: busy, seen: map[string]bool{}}
 		err := p.run(ctx, at.nowRef, want)
 		if err != nil && damaged(err) {
@@ -126,8 +126,21 @@ type job struct {
 	scope  Scope
 	note   string
 	again  *Journal // of what was interrupted, if this completes it or takes it back
-	// next is the history once it is done, for the rescue that it gets.
-	next func(rescue Version, at time.Time) History
+	undo   *undoing // limits an undo, redo or finish to what was changed before
+	// next is the history once it is done.
+	next func(done *Restored, at time.Time) History
+}
+
+// compile is the job's scope in the tree of the options.
+func (j *job) compile(o RestoreOptions) (*scope, error) {
+	in := j.scope
+	in.Root = o.Options.Root
+	compiled, err := in.compile(o.Hidden)
+	if err != nil {
+		return nil, err
+	}
+	compiled.undo, compiled.at = j.undo, o.Now()
+	return compiled, nil
 }
 
 // Restore takes a rescue snapshot and makes the tree what the target has. A
@@ -142,11 +155,12 @@ func (h *Held) Restore(ctx context.Context, target Version, o RestoreOptions) (R
 	if left != nil && (left.Op != OpRestore || left.Target != target) {
 		again = nil
 	}
-	next := func(rescue Version, at time.Time) History {
-		if again != nil {
-			return past // it has the first attempt's rescue
+	next := func(done *Restored, at time.Time) History {
+		rescue := done.Rescue.Version
+		if again != nil { // it has the first attempt's rescue
+			return past.listedBy(OpRestore, rescue)
 		}
-		turn := Turn{Rescue: rescue, Target: target, At: at, Note: o.Message, Paths: o.Paths, Nested: o.Nested}
+		turn := Turn{Rescue: rescue, Target: target, At: at, Note: o.Message, Paths: o.Paths, Nested: o.Nested, Changed: rescue}
 		return History{Undo: append(past.Undo, turn)}
 	}
 	return h.restore(ctx, job{op: OpRestore, target: target, scope: o.Scope, note: o.Message, again: again, next: next}, o)
@@ -159,8 +173,7 @@ func (h *Held) restore(ctx context.Context, j job, o RestoreOptions) (Restored, 
 	if done.Target, err = h.Snapshot(j.target); err != nil {
 		return done, err
 	}
-	j.scope.Root = o.Options.Root
-	in, err := j.scope.compile(o.Hidden)
+	in, err := j.compile(o)
 	if err != nil {
 		return done, err
 	}
@@ -190,6 +203,9 @@ func (h *Held) restore(ctx context.Context, j job, o RestoreOptions) (Restored, 
 // carryOut applies the plan between the journal's two ends.
 func (h *Held) carryOut(ctx context.Context, j job, content *contents, o RestoreOptions, done *Restored) error {
 	journal := h.journalOf(j, o, done)
+	if err := h.listChanges(ctx, j, content, o, done); err != nil {
+		return err
+	}
 	if err := h.writeJournal(journal); err != nil {
 		return err
 	}
@@ -227,12 +243,26 @@ func reasonOf(p Plan, path string) error {
 	return errInTheWay
 }
 
+// listChanges writes what the plan changes, and what was changed by the restore
+// that it completes or takes back, into the rescue's folder.
+func (h *Held) listChanges(ctx context.Context, j job, content *contents, o RestoreOptions, done *Restored) error {
+	set := changedBy(&done.Plan, content)
+	if j.again != nil {
+		before, err := h.undoing(ctx, j.again.Changed, j.again.Rescue, j.again.Parts, Scope{Paths: j.again.Paths}, o)
+		if err != nil {
+			return err
+		}
+		set = append(set, before.changed...).sorted()
+	}
+	return h.writeChanged(done.Rescue.Version, set)
+}
+
 func (h *Held) journalOf(j job, o RestoreOptions, done *Restored) Journal {
 	at := o.Now()
 	journal := Journal{
 		Op: j.op, Lineage: o.Lineage, Root: o.Options.Root, Target: j.target, Rescue: done.Rescue.Version, Started: at,
 		PID: os.Getpid(), Paths: j.scope.Paths, Nested: j.scope.Nested, Kept: done.Plan.Kept,
-		Parts: []Version{j.target}, Next: j.next(done.Rescue.Version, at),
+		Parts: []Version{j.target}, Changed: done.Rescue.Version, Next: j.next(done, at),
 	}
 	if j.again != nil {
 		journal.Rescue = j.again.Rescue

@@ -3,12 +3,15 @@
 package bands_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
 )
@@ -120,4 +123,23 @@ func steps(p bands.Plan) []string {
 		list = append(list, string(s.Kind)+" "+s.Path)
 	}
 	return list
+}
+
+// planned does what is planned and checks that it is that.
+func (r *rig) planned(in bands.Scope, plan func(*bands.Store, context.Context, *bands.Present, bands.RestoreOptions) (bands.Plan, error),
+	do func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error),
+) bands.Restored {
+	r.t.Helper()
+	o := bands.RestoreOptions{Options: r.opts, Scope: in}
+	present, err := r.store.Scan(r.t.Context(), r.opts)
+	r.must(err)
+	before, err := plan(r.store, r.t.Context(), present, o)
+	r.must(errors.Join(err, present.Close()))
+	h := r.hold()
+	done, err := do(h, r.t.Context(), o)
+	r.must(errors.Join(err, h.Release()))
+	if diff := cmp.Diff(steps(before), steps(done.Plan)); diff != "" {
+		r.t.Errorf("it was planned otherwise: %s", diff)
+	}
+	return done
 }

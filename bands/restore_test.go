@@ -433,3 +433,42 @@ func TestRestoreSweepsWhatAKilledOneLeft(t *testing.T) {
 	r.is("dir/a", "1")
 	r.is("dir/b", "1")
 }
+
+// With PresentTime a file with older content is newer than what was built from it.
+func TestRestoreWithThePresentTime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old := time.Date(2020, 3, 4, 5, 6, 7, 0, time.UTC)
+	for _, name := range []string{"main.c", "touched.c", "gone.c", "moded.c"} {
+		r.write(name, "good")
+		r.must(os.Chtimes(r.path(name), old, old))
+	}
+	v := r.take()
+	began := time.Now().Add(-time.Second)
+	r.write("main.c", "bad")
+	r.must(os.Chtimes(r.path("main.c"), old, old))
+	r.must(os.Chtimes(r.path("touched.c"), began, began))
+	r.must(os.Chmod(r.path("moded.c"), 0o600))
+	r.remove("gone.c")
+	in := bands.Scope{PresentTime: true}
+	if diff := cmp.Diff([]string{"create gone.c", "rewrite main.c", "attributes moded.c"}, steps(r.plan(v, in))); diff != "" {
+		t.Error(diff)
+	}
+	r.restore(v, in)
+	for name, fresh := range map[string]bool{"main.c": true, "touched.c": true, "gone.c": false, "moded.c": false} {
+		r.is(name, "good")
+		info, err := os.Stat(r.path(name))
+		r.must(err)
+		if got := !info.ModTime().Before(began); got != fresh {
+			t.Errorf("%s has the time %v", name, info.ModTime())
+		}
+	}
+	if again := r.plan(v, in); !again.Empty() {
+		t.Errorf("there would be more to do: %q", steps(again))
+	}
+	done := r.undo(in)
+	r.is("main.c", "bad")
+	if len(done.Plan.ChangedSince) > 0 {
+		t.Errorf("changed since: %q", done.Plan.ChangedSince)
+	}
+}

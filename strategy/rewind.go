@@ -80,7 +80,31 @@ func (r *Recorder) Rewind(ctx context.Context, p Point, o RewindOptions) (Rewoun
 	})
 }
 
-// UndoRewind takes the last rewind back, and can be undone by RedoRewind.
+// PreviewUndo returns what UndoRewind would change, and writes nothing.
+func (r *Recorder) PreviewUndo(ctx context.Context, o RewindOptions) (bands.Plan, error) {
+	return r.previewMove(ctx, o, (*bands.Store).PlanUndo)
+}
+
+// PreviewRedo returns what RedoRewind would change, and writes nothing.
+func (r *Recorder) PreviewRedo(ctx context.Context, o RewindOptions) (bands.Plan, error) {
+	return r.previewMove(ctx, o, (*bands.Store).PlanRedo)
+}
+
+func (r *Recorder) previewMove(ctx context.Context, o RewindOptions, how func(*bands.Store, context.Context, *bands.Present, bands.RestoreOptions) (bands.Plan, error)) (plan bands.Plan, err error) {
+	store, err := r.snapshots()
+	if err != nil {
+		return plan, err
+	}
+	present, err := store.Scan(ctx, r.TreeOptions())
+	if err != nil {
+		return plan, fmt.Errorf("read the working tree: %w", err)
+	}
+	defer func() { err = errors.Join(err, present.Close()) }()
+	return how(store, ctx, present, r.moveOptions(o))
+}
+
+// UndoRewind takes the last rewind back: what it changed and nobody changed
+// since, in the paths of the options if there are any. RedoRewind undoes it.
 func (r *Recorder) UndoRewind(ctx context.Context, o RewindOptions) (Rewound, error) {
 	return r.move(ctx, o, (*bands.Held).Undo)
 }
@@ -96,8 +120,15 @@ func (r *Recorder) move(ctx context.Context, o RewindOptions, how func(*bands.He
 		return Rewound{}, err
 	}
 	return r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
-		return how(held, ctx, r.restoreOptions(o))
+		return how(held, ctx, r.moveOptions(o))
 	})
+}
+
+// moveOptions are those of an undo or redo.
+func (r *Recorder) moveOptions(o RewindOptions) bands.RestoreOptions {
+	opts := r.restoreOptions(o)
+	opts.Paths = o.Paths
+	return opts
 }
 
 func (r *Recorder) restoreOptions(o RewindOptions) bands.RestoreOptions {

@@ -49,6 +49,9 @@ type planJSON struct {
 	Busy      []string   `json:"busy"`
 	Blocked   []string   `json:"blocked"`
 	Damaged   []string   `json:"damaged"`
+	// ChangedSince and Untouched are of an undo or redo.
+	ChangedSince []string `json:"changed_since,omitempty"`
+	Untouched    []string `json:"untouched,omitempty"`
 }
 
 type stepJSON struct {
@@ -68,5 +71,6 @@ func newPlanJSON(p bands.Plan, target bands.Snapshot) planJSON {
 		Version: target.Version.String(), Message: target.Message, CreatedAt: utc(target.Created), Changes: steps,
 		Kept: notNil(p.Kept), Unknown: notNil(p.Unknown), Nested: notNil(p.Nested), Unnamed: notNil(p.Unnamed),
 		Busy: notNil(p.Busy), Blocked: notNil(p.Blocked), Damaged: notNil(p.Damaged),
+		ChangedSince: p.ChangedSince, Untouched: p.Untouched,
 	}
 }

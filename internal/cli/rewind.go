@@ -34,7 +34,8 @@ func newRewindCmd(a *app) *cobra.Command {
 		Long: `Takes the working tree back to an earlier moment: the beginning or the end of a
 turn, a commit, or any snapshot. Where that moment has a snapshot, all of the
 tree comes back, ignored files included. What is there now is saved first, so
---undo takes the rewind back, and --redo takes that back.
+--undo takes the rewind back, and --redo takes that back. They change only what
+the rewind changed and nobody changed since; other files are kept and named.
 
 Without --to it shows the moments there are and asks. --to takes
   v12                 a snapshot, as --list and "entire fs" name it
@@ -93,6 +94,9 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	if opts.to == "" && !opts.list && !opts.undo && !opts.redo && (opts.preview || opts.reset || opts.logsOnly) {
 		return usagef("which point? Name it with --to")
 	}
+	if (opts.undo || opts.redo) && (opts.code || opts.logsOnly || opts.reset || opts.exact || opts.conversation) {
+		return usagef("--undo and --redo take back what the rewind changed; only --paths limits that")
+	}
 	repo, err := a.worktree()
 	if err != nil {
 		return err
@@ -107,9 +111,9 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	case opts.list:
 		return w.list(ctx)
 	case opts.undo:
-		return w.step(ctx, "undo", w.rec.UndoRewind)
+		return w.step(ctx, "undo", w.rec.PreviewUndo, w.rec.UndoRewind)
 	case opts.redo:
-		return w.step(ctx, "redo", w.rec.RedoRewind)
+		return w.step(ctx, "redo", w.rec.PreviewRedo, w.rec.RedoRewind)
 	case opts.to == "":
 		return w.choose(ctx)
 	}

@@ -59,14 +59,23 @@ func rewoundTo(p strategy.Point, name string) string {
 }
 
 // step undoes or redoes.
-func (w *rewinding) step(ctx context.Context, what string, do func(context.Context, strategy.RewindOptions) (strategy.Rewound, error)) error {
+func (w *rewinding) step(ctx context.Context, what string,
+	look func(context.Context, strategy.RewindOptions) (bands.Plan, error), do func(context.Context, strategy.RewindOptions) (strategy.Rewound, error),
+) error {
+	o, err := w.scope()
+	if err != nil {
+		return err
+	}
+	if w.opts.preview {
+		return w.previewStep(ctx, what, look, o)
+	}
 	if err := w.sure(ctx); err != nil {
 		return err
 	}
 	began := w.Now()
 	var done strategy.Rewound
-	err := w.Streams.Progress("Restoring", func() (err error) {
-		done, err = do(ctx, strategy.RewindOptions{Force: w.opts.force})
+	err = w.Streams.Progress("Restoring", func() (err error) {
+		done, err = do(ctx, o)
 		return err
 	})
 	switch {
@@ -75,8 +84,31 @@ func (w *rewinding) step(ctx context.Context, what string, do func(context.Conte
 	case err != nil && !errors.Is(err, bands.ErrIncomplete):
 		return w.stopped(err, strategy.Point{}, done)
 	}
-	w.report(done, fmt.Sprintf("%s: the tree is what it was in %s (%s).", strings.ToUpper(what[:1])+what[1:], done.Target.Version, took(w.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	line := "%s: what the rewind changed is as in %s again (%s)."
+	if len(done.Plan.ChangedSince) > 0 {
+		line = "%s: what the rewind changed, and nobody since, is as in %s again (%s)."
+	}
+	w.report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], done.Target.Version, took(w.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
 	return w.incomplete(err, done)
+}
+
+// previewStep prints what an undo or redo would change.
+func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, strategy.RewindOptions) (bands.Plan, error), o strategy.RewindOptions) error {
+	var plan bands.Plan
+	err := w.Streams.Progress("Comparing", func() (err error) {
+		plan, err = look(ctx, o)
+		return err
+	})
+	switch {
+	case errors.Is(err, bands.ErrNoHistory):
+		return fmt.Errorf("nothing to %s", what)
+	case err != nil:
+		return err
+	case w.opts.json:
+		return w.Streams.JSON(newPlanJSON(plan, plan.Target))
+	}
+	w.printPlan(plan.Target.Version.String(), plan)
+	return nil
 }
 
 // stopped explains a restore that did not end.
@@ -113,7 +145,7 @@ func (w *rewinding) report(done strategy.Rewound, line, back, session string) {
 	}
 	w.noteLeft(done.Plan)
 	if done.Rescue.Version == 0 || done.Plan.Empty() {
-		w.Streams.Printf("Nothing to change: the tree is as it was there.\n")
+		w.Streams.Printf("%s\n", nothingChanges(done.Plan, "Nothing to change: the tree is as it was there."))
 		return
 	}
 	w.Streams.Printf("%s %s\n", line, summary(done.Plan))
@@ -185,12 +217,23 @@ func pastWord(kind bands.StepKind) string {
 	return string(kind)
 }
 
+// nothingChanges is the line for a plan without steps; same is that of a tree
+// that is as the target has it.
+func nothingChanges(p bands.Plan, same string) string {
+	if len(p.ChangedSince)+len(p.Untouched) > 0 {
+		return "Nothing to change: what differs was not changed by the rewind, or was changed since."
+	}
+	return same
+}
+
 // noteLeft names what a restore leaves alone, and why.
 func (w *rewinding) noteLeft(p bands.Plan) {
 	for _, left := range []struct {
 		why   string
 		paths []string
 	}{
+		{"changed since the rewind", p.ChangedSince},
+		{"not changed by the rewind", p.Untouched},
 		{"appeared later, not by an agent (--exact removes)", p.Kept},
 		{"a process has it open (--force restores)", p.Busy},
 		{"a repository of its own (--nested restores)", p.Nested},
@@ -250,7 +293,7 @@ func (w *rewinding) preview(ctx context.Context, p strategy.Point) error {
 
 func (w *rewinding) printPlan(name string, plan bands.Plan) {
 	if plan.Empty() {
-		w.Streams.Printf("Nothing would change: the tree is as in %s.\n", name)
+		w.Streams.Printf("%s\n", nothingChanges(plan, "Nothing would change: the tree is as in "+name+"."))
 	}
 	for _, kind := range stepKinds() {
 		for i := range plan.Steps {

@@ -1,0 +1,306 @@
+package bands
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// changedName is the file in a rescue's folder that lists what its restore changed.
+const changedName = "changed"
+
+// changedMagic begins the decompressed file; docs/formats/bands.md has the rest.
+const changedMagic = "entire changed 1\n"
+
+// pathState identifies what a restore made of a path.
+type pathState struct {
+	path string
+	kind tree.Kind // 0: the path was removed
+	// content identifies kind, length and content, attr the permissions and the
+	// user's extended attributes. Times and owners are not in it: a restore may
+	// be refused the owner, and a time alone is no change worth keeping.
+	content [8]byte
+	attr    [4]byte
+}
+
+// changedSet is what a restore changed, by path. A path is in it more than once
+// if a restore that was interrupted and the one that completed it made
+// different things of it.
+type changedSet []pathState
+
+func (c changedSet) sorted() changedSet {
+	slices.SortFunc(c, func(a, b pathState) int {
+		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind),
+			bytes.Compare(a.content[:], b.content[:]), bytes.Compare(a.attr[:], b.attr[:]))
+	})
+	return slices.Compact(c)
+}
+
+func (c changedSet) search(path string) int {
+	i, _ := slices.BinarySearchFunc(c, path, func(s pathState, path string) int { return strings.Compare(s.path, path) })
+	return i
+}
+
+// at returns the states of a path.
+func (c changedSet) at(path string) []pathState {
+	from := c.search(path)
+	to := from
+	for to < len(c) && c[to].path == path {
+		to++
+	}
+	return c[from:to]
+}
+
+// reaches reports whether the path or something below it is in the set.
+func (c changedSet) reaches(path string) bool {
+	if path == "" {
+		return len(c) > 0
+	}
+	if i := c.search(path); i < len(c) && c[i].path == path {
+		return true
+	}
+	i := c.search(path + "/")
+	return i < len(c) && strings.HasPrefix(c[i].path, path+"/")
+}
+
+// stateOf identifies what is at a path; a nil entry is nothing. It reports false
+// if the parts of a file can't be read.
+func stateOf(path string, e *tree.Entry, parts func(band.Ref) ([]band.Part, error)) (pathState, bool) {
+	s := pathState{path: path}
+	if e == nil {
+		return s, true
+	}
+	s.kind = e.Kind
+	h := sha256.New()
+	var number [8]byte
+	put := func(n int64) {
+		binary.BigEndian.PutUint64(number[:], uint64(n))
+		h.Write(number[:])
+	}
+	put(int64(e.Kind))
+	switch {
+	case e.Kind == tree.Symlink:
+		h.Write([]byte(e.Target))
+	case e.Kind == tree.File && e.Parts:
+		if parts == nil {
+			return s, false
+		}
+		list, err := parts(e.Content)
+		if err != nil {
+			return s, false
+		}
+		for i := range list { // where a part is stored doesn't matter
+			put(int64(list[i].Kind))
+			put(list[i].Length)
+			h.Write(list[i].Ref.Hash[:])
+		}
+	case e.Kind == tree.File:
+		put(e.Size)
+		h.Write(e.Content.Hash[:])
+	}
+	copy(s.content[:], h.Sum(nil))
+	s.attr = attrState(e)
+	return s, true
+}
+
+// attrState identifies the permissions and the user's extended attributes.
+func attrState(e *tree.Entry) (attr [4]byte) {
+	h := sha256.New()
+	if e.Kind != tree.Symlink {
+		fmt.Fprintf(h, "%o\n", e.Attr.Mode&0o777)
+	}
+	for _, x := range e.Attr.Xattrs {
+		if strings.HasPrefix(x.Name, "user.") && e.Kind == tree.File {
+			fmt.Fprintf(h, "%q=%q\n", x.Name, x.Value)
+		}
+	}
+	copy(attr[:], h.Sum(nil))
+	return attr
+}
+
+// changedBy lists what a plan is going to change, and to what.
+func changedBy(p *Plan, content *contents) changedSet {
+	set := make(changedSet, 0, len(p.Steps)+len(p.dirs))
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		if step.Kind == StepAttributes && step.Entry.Kind == tree.Dir {
+			continue // it is in dirs
+		}
+		if s, ok := stateOf(step.Path, step.Entry, content.records.Parts); ok {
+			set = append(set, s)
+		}
+	}
+	for path, attr := range p.partly {
+		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: attr}, nil)
+		set = append(set, s)
+	}
+	for path, change := range p.dirs {
+		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: change.want}, nil)
+		set = append(set, s)
+	}
+	return set.sorted()
+}
+
+// encode is the content of the file.
+func (c changedSet) encode() ([]byte, error) {
+	data := binary.AppendUvarint([]byte(changedMagic), uint64(len(c)))
+	before := ""
+	for i := range c {
+		s := &c[i]
+		shared := 0
+		for shared < min(len(before), len(s.path)) && before[shared] == s.path[shared] {
+			shared++
+		}
+		data = binary.AppendUvarint(data, uint64(shared))
+		data = binary.AppendUvarint(data, uint64(len(s.path)-shared))
+		data = append(data, s.path[shared:]...)
+		data = append(data, byte(s.kind))
+		if s.kind != 0 {
+			data = append(append(data, s.content[:]...), s.attr[:]...)
+		}
+		before = s.path
+	}
+	sum := sha256.Sum256(data)
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return enc.EncodeAll(append(data, sum[:]...), nil), enc.Close()
+}
+
+var errBadChanged = fmt.Errorf("list of changed paths: %w", ErrDamaged)
+
+func decodeChanged(packed []byte) (changedSet, error) {
+	const most = 1 << 30
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	data, err := dec.DecodeAll(packed, nil)
+	end := len(data) - sha256.Size
+	if err != nil || end < len(changedMagic) || string(data[:len(changedMagic)]) != changedMagic {
+		return nil, errBadChanged
+	}
+	if sum := sha256.Sum256(data[:end]); !bytes.Equal(sum[:], data[end:]) {
+		return nil, errBadChanged
+	}
+	r := bytes.NewReader(data[len(changedMagic):end])
+	count, err := binary.ReadUvarint(r)
+	if err != nil || count > uint64(end) {
+		return nil, errBadChanged
+	}
+	set := make(changedSet, count)
+	before := ""
+	for i := range set {
+		s := &set[i]
+		shared, err1 := binary.ReadUvarint(r)
+		rest, err2 := binary.ReadUvarint(r)
+		if errors.Join(err1, err2) != nil || shared > uint64(len(before)) || rest > uint64(r.Len()) {
+			return nil, errBadChanged
+		}
+		suffix := make([]byte, rest)
+		_, _ = r.Read(suffix)
+		s.path = before[:shared] + string(suffix)
+		kind, err := r.ReadByte()
+		if err != nil || kind != 0 && r.Len() < len(s.content)+len(s.attr) {
+			return nil, errBadChanged
+		}
+		if s.kind = tree.Kind(kind); kind != 0 {
+			_, _ = r.Read(s.content[:])
+			_, _ = r.Read(s.attr[:])
+		}
+		before = s.path
+	}
+	return set, nil
+}
+
+func (s *Store) changedPath(v Version) string { return filepath.Join(s.SnapshotDir(v), changedName) }
+
+func (h *Held) writeChanged(v Version, set changedSet) error {
+	data, err := set.encode()
+	if err != nil {
+		return fmt.Errorf("write list of changed paths: %w", err)
+	}
+	return disk.WriteDurable(h.changedPath(v), data, 0o600)
+}
+
+// changedOf returns what a restore changed, whose list is in the folder of the
+// version list. Restores of versions before there were lists, and those whose
+// list was pruned, have what differs between their rescue and what they
+// restored.
+func (s *Store) changedOf(ctx context.Context, list, rescue Version, restored []Version, in *scope) (changedSet, error) {
+	if list != 0 {
+		data, err := os.ReadFile(s.changedPath(list))
+		if err == nil {
+			return decodeChanged(data)
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("read list of changed paths: %w", err)
+		}
+	}
+	before, err := s.Snapshot(rescue)
+	if err != nil {
+		return nil, err
+	}
+	var set changedSet
+	for _, v := range restored {
+		after, err := s.Snapshot(v)
+		if err != nil {
+			return nil, fmt.Errorf("what the restore of %s changed is not known any more: %w", v, err)
+		}
+		records, reader := s.Loader(after)
+		err = s.Changes(ctx, before, after, func(c tree.Change) error {
+			if in.hides(c.Path) || in.relate(c.Path) != inside {
+				return nil
+			}
+			if state, ok := stateOf(c.Path, c.New, records.Parts); ok {
+				set = append(set, state)
+			}
+			return nil
+		})
+		if err := errors.Join(err, reader.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return set.sorted(), nil
+}
+
+// orAsBefore adds what the snapshot has at the paths of the set: what an
+// interrupted restore has not come to yet.
+func (s *Store) orAsBefore(set changedSet, before Snapshot) (changedSet, error) {
+	root, ok := before.Tree.Ref()
+	if !ok {
+		return nil, fmt.Errorf("snapshot %s: %w", before.Version, ErrDamaged)
+	}
+	records, reader := s.Loader(before)
+	all := slices.Clone(set)
+	for i := range set {
+		e, err := tree.Lookup(records, root, set[i].path)
+		entry := &e
+		if err != nil {
+			if !errors.Is(err, os.ErrNotExist) {
+				continue // it is not known, and stays
+			}
+			entry = nil
+		}
+		if state, ok := stateOf(set[i].path, entry, records.Parts); ok {
+			all = append(all, state)
+		}
+	}
+	return all.sorted(), reader.Close()
+}

@@ -1,0 +1,189 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// undo takes the last restore back in a scope, undoing what is planned before.
+func (r *rig) undo(in bands.Scope) bands.Restored {
+	r.t.Helper()
+	return r.planned(in, (*bands.Store).PlanUndo, (*bands.Held).Undo)
+}
+
+func (r *rig) redo(in bands.Scope) bands.Restored {
+	r.t.Helper()
+	return r.planned(in, (*bands.Store).PlanRedo, (*bands.Held).Redo)
+}
+
+// What an undo takes back is what the restore changed; a preview lists the same.
+func TestUndoTouchesOnlyWhatTheRestoreChanged(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "one")
+	r.write("b", "one")
+	r.write("dir/c", "one")
+	r.write("log", "first\n")
+	v := r.take()
+	r.write("a", "two")
+	r.write("made/by/agent", "x")
+	r.write("log", "first\nsecond\n")
+	r.restore(v, bands.Scope{Keep: func(path string) bool { return path == "log" }})
+	r.write("b", "mine")
+	r.write("dir/c", "mine")
+	r.write("new/file", "mine")
+	r.write("log", "first\nsecond\nthird\n")
+
+	done := r.undo(bands.Scope{})
+	r.is("a", "two")
+	r.is("made/by/agent", "x")
+	r.is("b", "mine")
+	r.is("dir/c", "mine")
+	r.is("new/file", "mine")
+	r.is("log", "first\nsecond\nthird\n")
+	if diff := cmp.Diff([]string{"b", "dir/c", "log", "new"}, done.Plan.Untouched); diff != "" {
+		t.Error(diff)
+	}
+	if len(done.Plan.ChangedSince) > 0 {
+		t.Errorf("changed since: %q", done.Plan.ChangedSince)
+	}
+	r.redo(bands.Scope{})
+	r.is("a", "one")
+	r.is("made/by/agent", "")
+	r.is("made", "")
+	r.is("b", "mine")
+	r.is("new/file", "mine")
+}
+
+// A path that the restore changed and somebody else changed since stays.
+func TestUndoLeavesWhatWasChangedSince(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("edited", "one")
+	r.write("deleted", "one")
+	r.write("moded", "one")
+	r.write("touched", "one")
+	r.write("came/back", "one")
+	v := r.take()
+	for _, name := range []string{"edited", "deleted", "moded", "touched"} {
+		r.write(name, "two")
+	}
+	r.remove("came")
+	r.write("gone/file", "two")
+	r.restore(v, bands.Scope{})
+	r.write("edited", "mine")
+	r.remove("deleted")
+	r.must(os.Chmod(r.path("moded"), 0o755))
+	r.must(os.Chtimes(r.path("touched"), r.opts.Now(), r.opts.Now()))
+	r.write("came/more", "mine")
+	r.write("gone/file", "mine")
+
+	done := r.undo(bands.Scope{})
+	if diff := cmp.Diff([]string{"deleted", "edited", "gone/file", "moded"}, done.Plan.ChangedSince); diff != "" {
+		t.Error(diff)
+	}
+	r.is("edited", "mine")
+	r.is("deleted", "")
+	r.is("moded", "one")
+	r.is("touched", "two")
+	r.is("came/back", "")
+	r.is("came/more", "mine")
+	r.is("gone/file", "mine")
+
+	// New work is not overwritten by a redo either.
+	r.write("touched", "mine")
+	done = r.redo(bands.Scope{})
+	if diff := cmp.Diff([]string{"touched"}, done.Plan.ChangedSince); diff != "" {
+		t.Error(diff)
+	}
+	r.is("touched", "mine")
+	r.is("came/back", "one")
+}
+
+// An undo of some paths leaves the others to the next.
+func TestUndoOfPaths(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
+		r.write(name, "one")
+	}
+	v := r.take()
+	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
+		r.write(name, "two")
+	}
+	r.restore(v, bands.Scope{})
+	r.undo(bands.Scope{Paths: []string{"a", "dir/c"}})
+	r.is("a", "two")
+	r.is("b", "one")
+	r.is("dir/c", "two")
+	r.is("dir/d", "one")
+	r.redo(bands.Scope{Paths: []string{"dir"}})
+	r.is("a", "two")
+	r.is("dir/c", "one")
+	r.undo(bands.Scope{})
+	r.is("dir/c", "two")
+	r.undo(bands.Scope{})
+	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
+		r.is(name, "two")
+	}
+	if _, err := r.undoing(bands.Scope{}); !errors.Is(err, bands.ErrNoHistory) {
+		t.Errorf("one undo too many: %v", err)
+	}
+}
+
+func (r *rig) undoing(in bands.Scope) (bands.Restored, error) {
+	r.t.Helper()
+	h := r.hold()
+	done, err := h.Undo(r.t.Context(), bands.RestoreOptions{Options: r.opts, Scope: in})
+	r.must(h.Release())
+	return done, err
+}
+
+// A history written before there were lists of changed paths is still good.
+func TestUndoWithoutAList(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "one")
+	r.write("b", "one")
+	v := r.take()
+	r.write("a", "two")
+	r.write("b", "two")
+	r.write("c", "two")
+	done := r.restore(v, bands.Scope{Paths: []string{"a", "c"}})
+	r.must(os.Remove(r.store.SnapshotDir(done.Rescue.Version) + "/changed"))
+	r.write("d", "mine")
+	r.undo(bands.Scope{})
+	r.is("a", "two")
+	r.is("b", "two")
+	r.is("c", "two")
+	r.is("d", "mine")
+}
+
+// A list that is damaged is no reason to take back something else.
+func TestUndoWithADamagedList(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("a", "one")
+	v := r.take()
+	r.write("a", "two")
+	done := r.restore(v, bands.Scope{})
+	path := r.store.SnapshotDir(done.Rescue.Version) + "/changed"
+	data, err := os.ReadFile(path)
+	r.must(err)
+	for i := 8; i < len(data); i++ { // behind what a decoder may do without
+		bad := append([]byte(nil), data...)
+		bad[i] ^= 0x40
+		r.must(os.WriteFile(path, bad, 0o600))
+		if _, err := r.undoing(bands.Scope{}); err == nil {
+			t.Fatalf("byte %d: no error", i)
+		}
+		r.is("a", "one")
+	}
+}
