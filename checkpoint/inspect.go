@@ -27,10 +27,14 @@ type Inspected struct {
 // OK says that nothing is wrong.
 func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 
-// Inspect looks at every checkpoint in the tree of the metadata branch. Objects
-// in missing count as not there; that no others are is not looked at.
+// Inspect examines every checkpoint in the tree of the metadata branch. Objects
+// in missing count as not there; whether others are is not checked.
 func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[git.OID]bool) ([]Inspected, error) {
 	shards, err := repo.Tree(ctx, v1Tree)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
+	}
+	from, err := prefetch(ctx, repo, shards)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
 	}
@@ -48,7 +52,7 @@ func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[gi
 			if err != nil || dir.Mode != git.ModeTree || id.Dir() != shard.Name+"/"+dir.Name {
 				continue
 			}
-			found, err := InspectDir(ctx, repo, id, dir.OID, missing)
+			found, err := inspectDir(ctx, from, id, dir.OID, missing)
 			if err != nil {
 				return nil, err
 			}
@@ -60,13 +64,17 @@ func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[gi
 
 // InspectDir is Inspect for one checkpoint, by the tree that holds it.
 func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing map[git.OID]bool) (Inspected, error) {
+	return inspectDir(ctx, source{repo: repo}, id, dir, missing)
+}
+
+func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing map[git.OID]bool) (Inspected, error) {
 	found := Inspected{ID: id, Dir: dir}
-	entries, err := repo.Tree(ctx, dir)
+	entries, err := from.repo.Tree(ctx, dir)
 	if err != nil || missing[dir] {
 		found.Lost = []string{"its directory is gone"}
 		return found, unlessMissing(err)
 	}
-	data, err := readEntry(ctx, repo, entries, metadataFile)
+	data, err := from.metadata(ctx, entries)
 	if err := unlessMissing(err); err != nil {
 		return found, err
 	}
@@ -76,7 +84,7 @@ func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing
 	for _, e := range entries {
 		if index, ok := slotIndex(e.Name); ok && e.Mode == git.ModeTree {
 			there[e.Name] = true
-			if err := found.slot(ctx, repo, slotDir{index: index, oid: e.OID}, missing); err != nil {
+			if err := found.slot(ctx, from, slotDir{index: index, oid: e.OID}, missing); err != nil {
 				return found, err
 			}
 		}
@@ -115,9 +123,9 @@ func (i *Inspected) judge(entries []git.TreeEntry, there map[string]bool, listed
 }
 
 // slot looks at one session of the checkpoint.
-func (i *Inspected) slot(ctx context.Context, repo *git.Repo, s slotDir, missing map[git.OID]bool) error {
+func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing map[git.OID]bool) error {
 	lost := func(what string) { i.Lost = append(i.Lost, fmt.Sprintf("session %d: %s", s.index, what)) }
-	entries, err := repo.Tree(ctx, s.oid)
+	entries, err := from.repo.Tree(ctx, s.oid)
 	if err != nil || missing[s.oid] {
 		lost("its directory is gone")
 		return unlessMissing(err)
@@ -126,7 +134,7 @@ func (i *Inspected) slot(ctx context.Context, repo *git.Repo, s slotDir, missing
 	for _, e := range gone {
 		lost("the content of " + e.Name + " is gone")
 	}
-	data, err := readEntry(ctx, repo, entries, metadataFile)
+	data, err := from.metadata(ctx, entries)
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		return nil // told above
@@ -143,6 +151,68 @@ func (i *Inspected) slot(ctx context.Context, repo *git.Repo, s slotDir, missing
 	}
 	i.Sessions = append(i.Sessions, meta.SessionID)
 	return nil
+}
+
+// source is where inspection reads: the repository, and the metadata files that
+// were read ahead of it.
+type source struct {
+	repo  *git.Repo
+	blobs map[git.OID][]byte
+}
+
+// metadata returns the metadata file among the entries of a directory.
+func (s source) metadata(ctx context.Context, entries []git.TreeEntry) ([]byte, error) {
+	if e, found := findEntry(entries, metadataFile); found {
+		if data, known := s.blobs[e.OID]; known {
+			return data, nil
+		}
+	}
+	return readEntry(ctx, s.repo, entries, metadataFile)
+}
+
+// prefetch reads the trees and metadata files of all checkpoints below shards,
+// level by level. What can't be read is left out, for whoever needs it to find.
+func prefetch(ctx context.Context, repo *git.Repo, shards []git.TreeEntry) (source, error) {
+	const levels = 3 // shard, checkpoint, session
+	from := source{repo: repo, blobs: map[git.OID][]byte{}}
+	trees := subtrees(shards)
+	for range levels {
+		if err := repo.PrefetchTrees(ctx, trees); err != nil {
+			return from, err
+		}
+		var below, files []git.OID
+		for _, tree := range trees {
+			entries, err := repo.Tree(ctx, tree)
+			if err != nil {
+				continue
+			}
+			below = append(below, subtrees(entries)...)
+			if e, found := findEntry(entries, metadataFile); found && (e.Mode == git.ModeFile || e.Mode == git.ModeExec) {
+				files = append(files, e.OID)
+			}
+		}
+		err := repo.ReadMany(ctx, files, func(o git.Object) error {
+			if o.Type == "blob" {
+				from.blobs[o.OID] = o.Data
+			}
+			return nil
+		})
+		if err != nil {
+			return from, err
+		}
+		trees = below
+	}
+	return from, nil
+}
+
+func subtrees(entries []git.TreeEntry) []git.OID {
+	var trees []git.OID
+	for _, e := range entries {
+		if e.Mode == git.ModeTree {
+			trees = append(trees, e.OID)
+		}
+	}
+	return trees
 }
 
 func unlessMissing(err error) error {

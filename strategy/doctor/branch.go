@@ -30,12 +30,8 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 	if errors.Is(b.err, git.ErrMissing) {
 		return e.withoutBranch(ctx)
 	}
-	var missing map[git.OID]bool
 	if b.err == nil {
-		missing, b.large, b.err = objects(ctx, e.repo, string(b.tip.OID))
-	}
-	if b.err == nil {
-		b.list, b.err = checkpoint.Inspect(ctx, e.repo, b.tip.Tree, missing)
+		b.list, b.large, b.err = inspect(ctx, e.repo, b.tip)
 	}
 	partial := e.isPartial(ctx)
 	b.ids = make(map[checkpoint.ID]bool, len(b.list))
@@ -46,6 +42,40 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 		}
 	}
 	return b
+}
+
+// inspect examines the checkpoints of the branch, and looks for blobs in its
+// history that hosts refuse. Both take long, so they run at the same time; only
+// where objects are missing the checkpoints are examined again.
+func inspect(ctx context.Context, repo *git.Repo, tip git.Commit) (list []checkpoint.Inspected, large []git.OID, err error) {
+	var missing map[git.OID]bool
+	walked := inBackground(func() (err error) {
+		missing, large, err = objects(ctx, repo, string(tip.OID))
+		return err
+	})
+	list, err = checkpoint.Inspect(ctx, repo, tip.Tree, nil)
+	if failed := walked(); failed != nil {
+		return nil, nil, failed
+	}
+	if len(missing) > 0 {
+		list, err = checkpoint.Inspect(ctx, repo, tip.Tree, missing)
+	}
+	return list, large, err
+}
+
+// inBackground starts do, and returns a function that waits for its end and
+// returns its error.
+func inBackground(do func() error) func() error {
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = do()
+	}()
+	return func() error {
+		<-done
+		return err
+	}
 }
 
 // withoutBranch finds out why there is no branch. If commits were linked here and

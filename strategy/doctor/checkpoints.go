@@ -11,17 +11,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// unused tells of checkpoints that no commit names any more.
+// namedAnywhere lists the ids in all commits of refs and reflogs.
+func (e *exam) namedAnywhere(ctx context.Context) ([]named, error) {
+	return e.grep(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
+}
+
+// unused reports checkpoints that no commit names any more.
 func (e *exam) unused(ctx context.Context) ([]Finding, error) {
 	if len(e.v1.list) == 0 {
 		return nil, nil
 	}
-	found, err := e.grep(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
-	if err != nil {
+	if err := e.everywhere.wait(); err != nil {
 		return nil, err
 	}
-	used := make(map[checkpoint.ID]bool, len(found))
-	for _, n := range found {
+	used := make(map[checkpoint.ID]bool, len(e.everywhere.ids))
+	for _, n := range e.everywhere.ids {
 		used[n.id] = true
 	}
 	byStrategy := map[bool][]string{}

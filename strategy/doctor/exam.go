@@ -22,6 +22,12 @@ type exam struct {
 	bad    []badState
 	open   []strategy.Open
 	v1     branch
+	// everywhere is what commits name anywhere; it is listed while the branch is
+	// examined.
+	everywhere struct {
+		ids  []named
+		wait func() error
+	}
 }
 
 // badState is a file in the place of a state that isn't one.
@@ -34,6 +40,10 @@ func (d *Doctor) look(ctx context.Context) *exam {
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	e.loadStates()
 	e.open = e.rec.OpenCommits(ctx)
+	e.everywhere.wait = inBackground(func() (err error) {
+		e.everywhere.ids, err = e.namedAnywhere(ctx)
+		return err
+	})
 	e.v1 = e.loadBranch(ctx)
 	return e
 }

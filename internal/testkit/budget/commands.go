@@ -24,6 +24,7 @@ func readings() []command {
 		{"rewind --list", []string{"rewind", "--list"}, 23},
 		{"status", []string{"status"}, 19},
 		{"clean, preview", []string{"clean"}, 62},
+		{"doctor", []string{"doctor"}, 230},
 		{"resume without checkout", []string{"resume", "ID"}, 46},
 	}
 }

@@ -24,6 +24,8 @@ func scenarios() []scenario {
 		{"small", smallRows, small},
 		{"small with a long conversation", longRows, long},
 		{"big", bigRows, big},
+		{"subagents", subagentRows, subagents},
+		{"commits", commitRows, commits},
 		{"first stop", firstRows, first},
 		{"old sessions", sessionRows, sessions},
 		{"checkpoints", checkpointRows, checkpoints},

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
+)
+
+// subagentRows are hooks that come many times in a turn, or before its first
+// prompt.
+func subagentRows() []*row {
+	const in = " in a task, 36,001 files"
+	return []*row{
+		{Name: "session-start, 36,001 files", Unit: perVersion, Budget: 40},
+		{Name: "post-todo" + in, Unit: perVersion, Budget: 40},
+		{Name: "post-task" + in, Unit: perVersion, Budget: 40},
+	}
+}
+
+// subagents plays turns whose work a subagent does.
+func subagents(b *bench, rows []*row) {
+	p := b.newPlay(b.enabled(bigRepo(), "subagents"), shortTalk)
+	p.turns(1)
+	b.slim()
+	for n := range b.runs + 1 {
+		p.idle = n == 0
+		p.rows["session-start"], p.rows["post-todo"], p.rows["post-task"] = rows[0], rows[1], rows[2]
+		p.agent("session-start", "SessionStart", "source", "resume")
+		p.prompt()
+		task := fmt.Sprintf("toolu_task%d", n)
+		agent := fmt.Sprintf("a%017d", n)
+		input := testkit.Object{"description", "Edit five files", "subagent_type", "general-purpose", "prompt", "Edit"}
+		p.agent("pre-task", "PreToolUse", "tool_name", "Task", "tool_use_id", task, "tool_input", input)
+		p.work()
+		todo := testkit.Object{"content", "edit", "status", "in_progress", "activeForm", "editing"}
+		p.agent("post-todo", "PostToolUse", "tool_name", "TodoWrite", "agent_id", agent, "tool_use_id", task+"t",
+			"tool_input", testkit.Object{"todos", []any{todo}})
+		p.work()
+		p.agent("post-task", "PostToolUse", "tool_name", "Task", "agent_id", agent, "tool_use_id", task, "tool_input", input)
+		p.stop()
+	}
+	b.must(os.RemoveAll(p.dir))
+}
+
+// commitRows are what the hooks add to a whole git commit.
+func commitRows() []*row {
+	return []*row{
+		{Name: "what hooks add to git commit, 20 files, no session", Unit: perVersion, Budget: 19},
+		{Name: "what hooks add to git commit, 20 files, linked", Unit: perVersion, Budget: 46},
+	}
+}
+
+// commits measures whole commits with the installed hooks, each beside one
+// without hooks: first where no session has left anything to commit, then of a
+// turn's files.
+func commits(b *bench, rows []*row) {
+	p := b.newPlay(b.enabled(smallRepo(), "commits"), shortTalk)
+	b.slim()
+	for n := range b.runs + 1 {
+		p.idle = n == 0
+		p.commitBoth(rows[0], func(i int) { b.must(os.WriteFile(filepath.Join(p.dir, "mine.txt"), fmt.Append(nil, n, i), 0o644)) })
+	}
+	for n := range b.runs + 1 {
+		p.idle = n == 0
+		p.commitBoth(rows[1], func(int) { p.turns(1) })
+	}
+	b.must(os.RemoveAll(p.dir))
+}
+
+// commitBoth makes one commit without hooks and one with them, each after
+// change, and records the difference.
+func (p *play) commitBoth(r *row, change func(i int)) {
+	var took [2]sample
+	v := p.b.version()
+	for i, more := range [][]string{{"-c", "core.hooksPath=/dev/null"}, nil} {
+		change(i)
+		p.b.quiet()
+		p.b.git(p.dir, "add", "-A")
+		args := append(append([]string{}, more...), "commit", "-q", "-m", "change")
+		took[i] = p.b.time(testkit.Call{Dir: p.dir, Env: p.b.env, Name: "git", Args: args})
+		p.b.quiet()
+	}
+	added := took[1]
+	added.ms, added.cpu = max(0, added.ms-took[0].ms), max(0, added.cpu-took[0].cpu)
+	p.takeOf(r, added, v)
+}
