@@ -49,3 +49,13 @@ func TestAFailingWriteLeavesWorkingHooks(t *testing.T) { //nolint:paralleltest /
 		}
 	}
 }
+
+func count(list []string, what string) int {
+	n := 0
+	for _, s := range list {
+		if s == what {
+			n++
+		}
+	}
+	return n
+}

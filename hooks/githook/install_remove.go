@@ -18,7 +18,7 @@ func (i Installer) Uninstall(ctx context.Context) (Report, error) {
 		return Report{}, fmt.Errorf("remove git hooks: %w", err)
 	}
 	r, err := i.uninstall(ctx)
-	err = errors.Join(err, unlock(), i.removeLock())
+	err = errors.Join(err, i.forgetSeen(), unlock(), i.removeLock())
 	if err != nil {
 		return r, fmt.Errorf("remove git hooks: %w", err)
 	}

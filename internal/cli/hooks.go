@@ -67,6 +67,7 @@ type hook struct {
 	logFile  io.Closer // to be closed last of all
 	session  string
 	commit   int        // git processes that the commit of a turn took
+	mended   int        // git processes that it took to put git's hooks back in place
 	later    [][]string // children to run here, where none may be detached
 	rec      *strategy.Recorder
 }
@@ -118,13 +119,16 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	level, attrs := slog.LevelInfo, []slog.Attr{
 		slog.String("component", "hooks"), slog.String("hook", h.name), slog.String("hook_type", h.kind),
 		slog.Float64("duration_ms", float64(h.app.Now().Sub(began).Microseconds())/1000), //nolint:mnd // microseconds in a millisecond
-		slog.Int("git_processes", h.repo.Processes()-h.commit), slog.Bool("success", err == nil),
+		slog.Int("git_processes", h.repo.Processes()-h.commit-h.mended), slog.Bool("success", err == nil),
 	}
 	if h.session != "" {
 		attrs = append(attrs, slog.String("session_id", h.session))
 	}
 	if h.commit > 0 {
 		attrs = append(attrs, slog.Int("commit_git_processes", h.commit))
+	}
+	if h.mended > 0 {
+		attrs = append(attrs, slog.Int("mend_git_processes", h.mended))
 	}
 	if h.rec != nil && h.rec.Recovered > 0 {
 		attrs = append(attrs, slog.Int("recovered", h.rec.Recovered))

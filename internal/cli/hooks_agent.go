@@ -48,8 +48,11 @@ func (h *hook) agent(ctx context.Context) error {
 	if h.name == "session-start" || h.name == "user-prompt-submit" {
 		h.mark(ctx)
 	}
-	if h.name == "session-start" {
+	switch h.name {
+	case "session-start":
 		h.mend(ctx)
+	case "user-prompt-submit":
+		h.mendGitHooks(ctx, false)
 	}
 	answer, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, strategy.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
@@ -128,13 +131,7 @@ func (h *hook) mark(ctx context.Context) {
 
 // mend puts right what other tools have done to the hooks since.
 func (h *hook) mend(ctx context.Context) {
-	report, err := githook.Installer{Repo: h.repo}.Install(ctx)
-	if err != nil {
-		h.log.WarnContext(ctx, "git hooks not installed", "error", err.Error())
-	}
-	for _, note := range report.Notes {
-		h.log.InfoContext(ctx, "git hooks", "note", note)
-	}
+	h.mendGitHooks(ctx, true)
 	for _, path := range claudeFiles(h.repo.Root) {
 		s := claudeSettings(h.repo, path)
 		if n, _, err := s.Check(); err != nil || n == 0 {
@@ -144,6 +141,39 @@ func (h *hook) mend(ctx context.Context) {
 			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", path, "error", err.Error())
 		}
 	}
+}
+
+// mendGitHooks starts no git process where nothing has touched the hooks, unless
+// it is to look at them in any case.
+func (h *hook) mendGitHooks(ctx context.Context, always bool) {
+	installer, configs := githook.Installer{Repo: h.repo}, h.app.globalGitConfigs()
+	if !always && !installer.Touched(configs...) {
+		return
+	}
+	before := h.repo.Processes()
+	report, err := installer.Mend(ctx, configs...)
+	if err != nil {
+		h.log.WarnContext(ctx, "git hooks not installed", "error", err.Error())
+	}
+	if report.Changed {
+		h.mended = h.repo.Processes() - before
+		h.log.InfoContext(ctx, "git hooks mended", "dir", report.Dir)
+	}
+	for _, note := range report.Notes {
+		h.log.InfoContext(ctx, "git hooks", "note", note)
+	}
+}
+
+// globalGitConfigs are the files of git's global configuration, there or not.
+func (a *app) globalGitConfigs() []string {
+	if path := a.Getenv("GIT_CONFIG_GLOBAL"); path != "" {
+		return []string{path}
+	}
+	xdg := a.Getenv("XDG_CONFIG_HOME")
+	if xdg == "" {
+		xdg = filepath.Join(a.Home, ".config")
+	}
+	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
 }
 
 // twice says whether this is the plugin's hook where the settings have the same:

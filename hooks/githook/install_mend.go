@@ -1,0 +1,89 @@
+package githook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Touched reports whether something may have changed since Mend found all well.
+// It costs the metadata of some files. configs are the files of git's global
+// configuration. What it misses (configuration that is included, and the
+// system's) is left to Mend.
+func (i Installer) Touched(configs ...string) bool {
+	text, err := os.ReadFile(i.seenPath())
+	return err != nil || string(text) != i.fingerprint(configs)
+}
+
+// Mend is Install, and notes for Touched that all is well.
+func (i Installer) Mend(ctx context.Context, configs ...string) (Report, error) {
+	before := i.fingerprint(configs)
+	r, err := i.Install(ctx)
+	if err != nil || r.Changed { // what has come meanwhile is seen the next time
+		return r, err
+	}
+	return r, disk.WriteCache(i.seenPath(), []byte(before), 0o600)
+}
+
+// seenPath has the fingerprint with which all was well, for this worktree.
+func (i Installer) seenPath() string {
+	name := seenName
+	if i.Repo.WorktreeID != "" {
+		name += "-" + i.Repo.WorktreeID
+	}
+	return filepath.Join(i.Repo.CommonDir, "entire", name)
+}
+
+const seenName = "hooks-seen"
+
+// forgetSeen removes the fingerprints of all worktrees.
+func (i Installer) forgetSeen() error {
+	paths, err := filepath.Glob(filepath.Join(i.Repo.CommonDir, "entire", seenName+"*"))
+	if err != nil {
+		return nil // a pattern in the repository's own path
+	}
+	failed := make([]error, 0, len(paths))
+	for _, path := range paths {
+		if err := disk.Step("remove", path); err != nil {
+			return err
+		}
+		failed = append(failed, ignoreMissing(os.Remove(path)))
+	}
+	return errors.Join(failed...)
+}
+
+// fingerprint changes with the hooks in the places where ours are, and with the
+// configuration that says where they are.
+func (i Installer) fingerprint(configs []string) string {
+	common := i.Repo.CommonDir
+	own, redirect := filepath.Join(common, "hooks"), filepath.Join(common, "entire", "hooks")
+	paths := slices.Concat(configs, []string{
+		filepath.Join(common, "config"), filepath.Join(i.Repo.GitDir, "config.worktree"), own, redirect,
+	})
+	for _, name := range recordedHooks() {
+		paths = append(paths, filepath.Join(own, name))
+	}
+	if _, err := os.Lstat(redirect); err == nil {
+		for _, name := range slices.Concat(recordedHooks(), clientHooks()) {
+			paths = append(paths, filepath.Join(redirect, name))
+		}
+	}
+	sum := sha256.New()
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			_, _ = fmt.Fprintf(sum, "%q -\n", path)
+			continue
+		}
+		_, _ = fmt.Fprintf(sum, "%q %s %o %d %d %d\n", path, disk.Inode(info), info.Mode(), info.Size(),
+			info.ModTime().UnixNano(), disk.Changed(info).UnixNano())
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
