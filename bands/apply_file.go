@@ -159,11 +159,10 @@ func (a *applier) attributes(dir *disk.DirFD, name string, e *tree.Entry) error 
 
 // linkXattrs makes the extended attributes of a symlink those of the entry.
 func linkXattrs(dir *disk.DirFD, name string, e *tree.Entry) error {
-	path := dir.Path() + "/" + name
 	return setXattrs(e.Attr.Xattrs,
-		func() ([]disk.Xattr, error) { return disk.LinkXattrs(path) },
-		func(name string, value []byte) error { return disk.SetLinkXattr(path, name, value) },
-		func(name string) error { return disk.RemoveLinkXattr(path, name) })
+		func() ([]disk.Xattr, error) { return dir.EntryXattrs(name) },
+		func(attr string, value []byte) error { return dir.SetEntryXattr(name, attr, value) },
+		func(attr string) error { return dir.RemoveEntryXattr(name, attr) })
 }
 
 // openXattrs makes the extended attributes of a file those of the entry.

@@ -105,8 +105,13 @@ func (l *looker) symlink(it *item) error {
 		if !unmoved(&l.st, &l.after) {
 			continue
 		}
+		xattrs, err := l.n.dir.EntryXattrs(name)
+		if err != nil {
+			return l.failed(it, err)
+		}
 		e := tree.Entry{Name: name, Kind: tree.Symlink, Attr: attrOf(&l.st), Target: target}
-		return l.settled(it, e)
+		l.settled(it, e, content{xattrs: xattrs})
+		return nil
 	}
 	l.moving(it)
 	return nil
@@ -142,7 +147,8 @@ func (l *looker) file(ctx context.Context, it *item) error {
 		}
 		c, err := l.read(name)
 		if err == nil {
-			return l.settled(it, l.entryOf(name, c), c.bands...)
+			l.settled(it, l.entryOf(name, c), c)
+			return nil
 		}
 		if errors.Is(err, errDatabase) {
 			return l.database(ctx, name)
@@ -160,6 +166,8 @@ type content struct {
 	ref   band.Ref
 	parts bool
 	bands []uint32 // that parts name
+	// xattrs are the file's extended attributes.
+	xattrs []disk.Xattr
 }
 
 func (l *looker) entryOf(name string, c content) tree.Entry {
@@ -177,7 +185,7 @@ func (l *looker) read(name string) (content, error) {
 	if l.buf == nil {
 		l.buf = make([]byte, smallFile)
 	}
-	n, err := l.n.dir.ReadSmall(name, l.buf, &l.st, &l.after)
+	n, xattrs, err := l.n.dir.ReadSettled(name, l.buf, &l.st, &l.after)
 	switch {
 	case err != nil:
 		return content{}, err
@@ -189,7 +197,7 @@ func (l *looker) read(name string) (content, error) {
 		return content{}, errDatabase
 	}
 	ref, err := l.store(l.buf[:n], l.entryBefore(name))
-	return content{ref: ref}, err
+	return content{ref: ref, xattrs: xattrs}, err
 }
 
 // sparse says whether the file may have holes.
@@ -214,16 +222,11 @@ func (l *looker) store(data []byte, before *tree.Entry) (band.Ref, error) {
 	return ref, kept(err)
 }
 
-// settled completes an item from l.st and the entry.
-func (l *looker) settled(it *item, e tree.Entry, bands ...uint32) error {
-	xattrs, err := disk.LinkXattrs(l.n.dir.Path() + "/" + e.Name)
-	if err != nil {
-		return l.failed(it, err)
-	}
-	e.Attr.Xattrs = xattrsOf(xattrs)
+// settled completes an item from l.st, the entry and what was read of it.
+func (l *looker) settled(it *item, e tree.Entry, c content) {
+	e.Attr.Xattrs = xattrsOf(c.xattrs)
 	it.line = l.lineOf(it.line.name, &l.st)
-	it.entry, it.bands = e, bands
-	return nil
+	it.entry, it.bands = e, c.bands
 }
 
 // lineOf is the cache's line for a file.

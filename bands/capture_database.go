@@ -51,7 +51,12 @@ func (l *looker) database(ctx context.Context, main string) error {
 		l.st = st
 		c, err := l.readFrom(name, f)
 		if err == nil {
-			err = l.settled(&it, l.entryOf(name, c), c.bands...)
+			var unread error
+			if c.xattrs, unread = l.n.dir.EntryXattrs(name); unread == nil {
+				l.settled(&it, l.entryOf(name, c), c)
+			} else {
+				err = l.failed(&it, unread)
+			}
 		}
 		inner = err
 		taken = append(taken, it)

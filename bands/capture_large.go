@@ -25,6 +25,11 @@ func (l *looker) readLarge(name string) (c content, err error) {
 	if err := disk.StatFile(f, &l.st); err != nil {
 		return content{}, err
 	}
+	disk.StartWriteback(f)
+	xattrs, err := disk.ListXattrs(f)
+	if err != nil {
+		return content{}, err
+	}
 	if name != l.plain && isDatabase(f) {
 		return content{}, errDatabase
 	}
@@ -44,7 +49,9 @@ func (l *looker) readLarge(name string) (c content, err error) {
 	if !unmoved(&l.st, &l.after) {
 		return content{}, errMoved
 	}
-	return l.listed(parts, l.entryBefore(name))
+	c, err = l.listed(parts, l.entryBefore(name))
+	c.xattrs = xattrs
+	return c, err
 }
 
 // source is a large file, and what was stored of it before.

@@ -5,6 +5,7 @@ package bands_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -129,6 +130,42 @@ func TestFSMountInside(t *testing.T) {
 	inside := filepath.Join(mounted, "inside")
 	w.must(os.WriteFile(inside, []byte("of another file system"), 0o644))
 	w.mountedStory(t, inside)
+}
+
+// TestFSBindMountInside: what a bind mount shows of the same file system is not
+// entered, and stays: also where it covers what a snapshot holds, and a file.
+func TestFSBindMountInside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t, t.TempDir(), treetest.Seeded(3))
+	t.Cleanup(func() { treetest.Loosen(w.dir) })
+	w.tree.Plain = true
+	w.tree.Plant(15)
+	elsewhere := t.TempDir()
+	inside := filepath.Join(elsewhere, "inside")
+	mounted, file := filepath.Join(w.tree.Root, "mounted"), filepath.Join(w.tree.Root, "mounted-file")
+	w.must(os.WriteFile(inside, []byte("of the same file system"), 0o644))
+	w.must(os.Mkdir(mounted, 0o755))
+	w.must(os.WriteFile(filepath.Join(mounted, "covered"), []byte("covered"), 0o644))
+	w.must(os.WriteFile(file, []byte("covered"), 0o644))
+	before := w.take(bands.TakeOptions{}).Snapshot
+	testkit.Bind(t, elsewhere, mounted)
+	testkit.Bind(t, inside, file)
+	w.hold(func(h *bands.Held) error {
+		done, err := h.Restore(t.Context(), before.Version, w.restoreOptions())
+		if len(done.Plan.Steps) > 0 || !slices.Equal(done.Plan.Unknown, []string{"mounted", "mounted-file"}) {
+			t.Errorf("steps %+v, unknown %q", done.Plan.Steps, done.Plan.Unknown)
+		}
+		return err
+	})
+	again := w.take(bands.TakeOptions{SkipUnchanged: true})
+	if !again.Unchanged || again.Snapshot.Totals.Unknown != 2 {
+		t.Errorf("unchanged %v, %+v", again.Unchanged, again.Snapshot.Totals)
+	}
+	for _, path := range []string{inside, file} {
+		if data, err := os.ReadFile(path); err != nil || string(data) != "of the same file system" {
+			t.Errorf("%s has %q, %v", path, data, err)
+		}
+	}
 }
 
 func (w *world) mountedStory(t *testing.T, inside string) {

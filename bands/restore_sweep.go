@@ -78,14 +78,15 @@ func (s *treeSweep) enter(ctx context.Context, parent *disk.DirFD, path string) 
 	if s.in.hides(path) {
 		return nil
 	}
+	var st disk.Stat
+	if err := parent.Stat(baseOf(path), &st); err != nil || st.Dev != s.dev || st.Mounted {
+		return nil //nolint:nilerr // it isn't looked at, as something that can't be entered
+	}
 	dir, err := parent.Open(baseOf(path))
 	if err != nil {
 		return nil //nolint:nilerr // see directory
 	}
-	var st disk.Stat
-	if err = dir.Self(&st); err == nil && st.Dev == s.dev {
-		err = s.directory(ctx, dir, path)
-	}
+	err = s.directory(ctx, dir, path)
 	_ = dir.Close()
 	return err
 }

@@ -186,7 +186,10 @@ func (s *surveyor) weigh(ctx context.Context, dir *disk.DirFD, to *weighed) {
 			to.bytes += min(max(st.Size, 0), st.Blocks*512)
 			continue
 		}
-		if below, err := dir.Open(name); err == nil && st.Dev == s.dev {
+		if st.Dev != s.dev || st.Mounted {
+			continue
+		}
+		if below, err := dir.Open(name); err == nil {
 			kid := &weighed{path: joined(to.path, name)}
 			to.kids = append(to.kids, kid)
 			s.later(&group, func() { s.weigh(ctx, below, kid) })

@@ -211,6 +211,10 @@ func (w *walk) racy(st *disk.Stat) bool {
 	return st.Ctime >= w.stamp || w.coarse && st.Mtime >= w.stamp
 }
 
+// foreign reports whether something else is mounted there: another file system,
+// or by a bind mount a file or directory of any.
+func (w *walk) foreign(st *disk.Stat) bool { return st.Mounted || st.IsDir() && st.Dev != w.dev }
+
 // renamed finds a directory of the cache by its inode, for one that has another
 // name now.
 func (w *walk) renamed(st *disk.Stat) statDirectory {

@@ -189,10 +189,10 @@ func (l *looker) skipped(name string, was statLine) tree.Reason {
 	switch {
 	case l.alien:
 		return tree.Excluded
+	case l.foreign(&l.st):
+		return tree.OtherFileSystem
 	case !isDir:
 		return 0
-	case l.st.Dev != l.dev:
-		return tree.OtherFileSystem
 	case l.leaves(l.n, name):
 		l.staysOut(l.n, name)
 		return tree.Budget

@@ -100,12 +100,12 @@ func (r *reader) unchanged(n *node) bool {
 	for lines.next(&e) {
 		switch e.kind {
 		case statFile:
-			if n.dir.Stat(e.name, &r.st) != nil || !e.same(&r.st) {
+			if n.dir.Stat(e.name, &r.st) != nil || !e.same(&r.st) || r.st.Mounted {
 				return false
 			}
 		case statDir:
 			old, ok := r.cache.child(n.old, e)
-			if !ok || n.dir.Stat(e.name, &r.st) != nil || !r.st.IsDir() || r.st.Dev != r.dev || r.leaves(n, e.name) {
+			if !ok || n.dir.Stat(e.name, &r.st) != nil || !r.st.IsDir() || r.foreign(&r.st) || r.leaves(n, e.name) {
 				return false
 			}
 			r.kids = append(r.kids, n.adopt(e.name, old, &r.st))
@@ -127,7 +127,7 @@ func (r *reader) leaves(n *node, name string) bool {
 func (r *reader) stillSkipped(n *node, e *statLine) bool {
 	switch e.reason {
 	case tree.OtherFileSystem:
-		return n.dir.Stat(e.name, &r.st) == nil && r.st.IsDir() && r.st.Dev != r.dev
+		return n.dir.Stat(e.name, &r.st) == nil && r.foreign(&r.st)
 	case tree.Budget:
 		return r.staysOut(n, e.name)
 	default: // by the rules, which are the same

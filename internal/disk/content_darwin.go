@@ -48,3 +48,8 @@ func Sync(dir string) error {
 	}
 	return nil
 }
+
+// StartWriteback does nothing: the system has no call that starts it.
+func StartWriteback(*os.File) {}
+
+func startWriteback(int) {}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -81,4 +82,21 @@ func Sync(dir string) error {
 		return err
 	}
 	return errors.Join(onFile("syncfs", f, unix.Syncfs), f.Close())
+}
+
+// StartWriteback starts writing the file's dirty pages to the disk, and waits
+// for those that are being written. While a page that a program has mapped is
+// dirty, the program's further writes to it leave the file's times as they are;
+// the first one after this changes them. It waits for nothing that it starts.
+func StartWriteback(f *os.File) {
+	startWriteback(int(f.Fd()))
+	runtime.KeepAlive(f)
+}
+
+// startWriteback has no error to return: what can't be written now will fail for
+// the writer, and the file is read as it is.
+func startWriteback(fd int) {
+	_ = retry(func() error {
+		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE)
+	})
 }

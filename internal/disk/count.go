@@ -128,7 +128,7 @@ func (c *counter) count(at countDir, buf []byte) ([]countDir, error) {
 			return unless(err)
 		}
 		n++
-		if st.IsDir() && st.Dev == c.dev {
+		if st.IsDir() && st.Dev == c.dev && !st.Mounted {
 			below = append(below, countDir{parent: parent, name: string(name)})
 		}
 		return nil

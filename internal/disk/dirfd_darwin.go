@@ -69,3 +69,9 @@ func fill(st *unix.Stat_t, to *Stat) {
 func fchmodat(dir int, name string, mode uint32) error {
 	return unix.Fchmodat(dir, name, mode, unix.AT_SYMLINK_NOFOLLOW)
 }
+
+// statAt fills to with the data of an entry.
+func statAt(dir int, name string, to *Stat) error { return statByName(dir, name, to) }
+
+// procPath returns "": the system has no paths that lead through a descriptor.
+func procPath(int, string) string { return "" }

@@ -85,6 +85,33 @@ func fill(st *unix.Stat_t, to *Stat) {
 	}
 }
 
+// statxFlags make statx tell what lstat does.
+const statxFlags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
+
+// statAt fills to with the data of an entry. Where statx is missing or forbidden
+// it isn't known whether something is mounted there.
+func statAt(dir int, name string, to *Stat) error {
+	var st unix.Statx_t
+	switch err := statx(dir, name, &st); {
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
+		return statByName(dir, name, to)
+	case err != nil:
+		return err
+	}
+	*to = Stat{
+		Dev: unix.Mkdev(st.Dev_major, st.Dev_minor), Ino: st.Ino, Nlink: uint64(st.Nlink),
+		Mode: uint32(st.Mode), UID: st.Uid, GID: st.Gid, Size: int64(st.Size), Blocks: int64(st.Blocks),
+		Rdev:  unix.Mkdev(st.Rdev_major, st.Rdev_minor),
+		Mtime: nanos(st.Mtime.Sec, int64(st.Mtime.Nsec)), Ctime: nanos(st.Ctime.Sec, int64(st.Ctime.Nsec)),
+		Mounted: st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0,
+	}
+	return nil
+}
+
+// procPath is a path that leads to an entry through the descriptor of its
+// directory: of any depth, and whatever is renamed above it.
+func procPath(dir int, name string) string { return "/proc/self/fd/" + strconv.Itoa(dir) + "/" + name }
+
 // fchmodat sets the permissions of an entry that is no symbolic link. Linux
 // has a call for that since 6.6; before, a descriptor that only names the file
 // and its place in /proc do the same.

@@ -46,3 +46,8 @@ func (d *DirFD) Lchown(name string, _, _ int) error             { return d.none(
 func (d *DirFD) ReadSmall(name string, _ []byte, _, _ *Stat) (int, error) {
 	return 0, d.none("open", name)
 }
+
+// ReadSettled is ReadSmall: not on this system.
+func (d *DirFD) ReadSettled(name string, _ []byte, _, _ *Stat) (int, []Xattr, error) {
+	return 0, nil, d.fail("read", name, errors.ErrUnsupported)
+}

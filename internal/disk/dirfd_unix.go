@@ -106,9 +106,14 @@ func fstat(fd int, to *Stat) error {
 
 // Stat fills to with the data of the entry name.
 func (d *DirFD) Stat(name string, to *Stat) error {
+	return d.fail("stat", name, statAt(d.fd, name, to))
+}
+
+// statByName is statAt by the call that every Unix has.
+func statByName(dir int, name string, to *Stat) error {
 	var st unix.Stat_t
-	if err := fstatat(d.fd, name, &st); err != nil {
-		return d.fail("stat", name, err)
+	if err := fstatat(dir, name, &st); err != nil {
+		return err
 	}
 	fill(&st, to)
 	return nil
@@ -150,6 +155,22 @@ func (d *DirFD) openStat(name string, st *Stat) (int, error) {
 // Mtime and Ctime and the length is the Size. A file larger than buf is not
 // read: n is -1.
 func (d *DirFD) ReadSmall(name string, buf []byte, before, after *Stat) (n int, err error) {
+	return d.readSmall(name, buf, before, after, func(int) error { return nil })
+}
+
+// ReadSettled is ReadSmall after StartWriteback, and returns the file's extended
+// attributes too.
+func (d *DirFD) ReadSettled(name string, buf []byte, before, after *Stat) (n int, list []Xattr, err error) {
+	n, err = d.readSmall(name, buf, before, after, func(fd int) (err error) {
+		startWriteback(fd)
+		list, err = listXattrs(d.join(name), fdXattrs(fd))
+		return err
+	})
+	return n, list, err
+}
+
+// readSmall reads a file; prepare comes before what is read.
+func (d *DirFD) readSmall(name string, buf []byte, before, after *Stat, prepare func(fd int) error) (n int, err error) {
 	fd, err := d.openStat(name, before)
 	if err != nil {
 		return 0, d.fail("open", name, err)
@@ -157,6 +178,9 @@ func (d *DirFD) ReadSmall(name string, buf []byte, before, after *Stat) (n int, 
 	defer func() { err = errors.Join(err, unix.Close(fd)) }()
 	if before.Size > int64(len(buf)) {
 		return -1, nil
+	}
+	if err := prepare(fd); err != nil {
+		return 0, err
 	}
 	for got := 1; got > 0 && int64(n) < before.Size; n += got {
 		err := retry(func() (err error) {

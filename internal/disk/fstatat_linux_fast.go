@@ -11,8 +11,8 @@ import (
 // longestName is what a name may have on any file system in use, in bytes.
 const longestName = 255
 
-// fstatat is unix.Fstatat for one name, without its allocation.
-func fstatat(dir int, name string, st *unix.Stat_t) error {
+// statx is unix.Statx for one name, without its allocation.
+func statx(dir int, name string, st *unix.Statx_t) error {
 	if len(name) > longestName {
 		return unix.ENAMETOOLONG
 	}
@@ -22,9 +22,9 @@ func fstatat(dir int, name string, st *unix.Stat_t) error {
 		return err
 	}
 	for {
-		//nolint:gosec // as unix.Fstatat does it, but for the copy of the name on the stack
-		_, _, errno := unix.Syscall6(unix.SYS_NEWFSTATAT, uintptr(dir), uintptr(unsafe.Pointer(&text[0])),
-			uintptr(unsafe.Pointer(st)), unix.AT_SYMLINK_NOFOLLOW, 0, 0)
+		//nolint:gosec // as unix.Statx does it, but for the copy of the name on the stack
+		_, _, errno := unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(&text[0])),
+			statxFlags, unix.STATX_BASIC_STATS, uintptr(unsafe.Pointer(st)), 0)
 		switch errno {
 		case 0:
 			return nil

@@ -33,3 +33,12 @@ func (d *DirFD) RemoveXattr(string) error { return nil }
 
 // RemoveLinkXattr removes one of the file at path.
 func RemoveLinkXattr(_, _ string) error { return nil }
+
+// EntryXattrs is ListXattrs of the entry name.
+func (d *DirFD) EntryXattrs(string) ([]Xattr, error) { return nil, nil }
+
+// SetEntryXattr sets one of the entry name.
+func (d *DirFD) SetEntryXattr(_, _ string, _ []byte) error { return errors.ErrUnsupported }
+
+// RemoveEntryXattr removes one of the entry name.
+func (d *DirFD) RemoveEntryXattr(_, _ string) error { return nil }

@@ -31,6 +31,41 @@ func (d *DirFD) Xattrs() ([]Xattr, error) { return listXattrs(d.path, fdXattrs(d
 // LinkXattrs is ListXattrs of the file at path; of a symbolic link's own.
 func LinkXattrs(path string) ([]Xattr, error) { return listXattrs(path, pathXattrs(path)) }
 
+// EntryXattrs is ListXattrs of the entry name; of a symbolic link's own.
+func (d *DirFD) EntryXattrs(name string) (list []Xattr, err error) {
+	err = d.byPath(name, func(path string) error {
+		list, err = LinkXattrs(path)
+		return err
+	})
+	return list, err
+}
+
+// SetEntryXattr sets one of the entry name; a symbolic link's own.
+func (d *DirFD) SetEntryXattr(name, attr string, value []byte) error {
+	return d.byPath(name, func(path string) error { return SetLinkXattr(path, attr, value) })
+}
+
+// RemoveEntryXattr removes one of the entry name; a symbolic link's own.
+func (d *DirFD) RemoveEntryXattr(name, attr string) error {
+	return d.byPath(name, func(path string) error { return RemoveLinkXattr(path, attr) })
+}
+
+// byPath calls do with a path of the entry, for what the system offers by path
+// only: one that leads through the descriptor, else the path for messages.
+func (d *DirFD) byPath(name string, do func(path string) error) error {
+	if err := checkName(name); err != nil {
+		return d.fail("xattr", name, err)
+	}
+	if path := procPath(d.fd, name); path != "" {
+		err := do(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		// It went, or /proc isn't mounted.
+	}
+	return do(d.join(name))
+}
+
 // SetXattr sets an extended attribute of an open file or directory. Where the
 // file system has none the error is errors.ErrUnsupported.
 func SetXattr(f *os.File, name string, value []byte) error {

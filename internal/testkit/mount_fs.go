@@ -97,6 +97,12 @@ func makerOf(kind string) (mkfs []string, least int) {
 	return nil, 0
 }
 
+// Bind mounts from, a file or a directory, at to until the test ends.
+func Bind(t testing.TB, from, to string) {
+	t.Helper()
+	mount(t, to, "mount", "--bind", from, to)
+}
+
 // mount runs a command that mounts something at dir, until the test ends.
 func mount(t testing.TB, dir, name string, args ...string) {
 	t.Helper()
