@@ -104,6 +104,9 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 		}
 		rec.Background = false
 		notified(s, in.Prompt)
+		if s.TranscriptPath == "" && transcript.IsHuman(in.Prompt) { // else it is read there
+			return r.addPrompts(s, n, []transcript.Prompt{{Text: in.Prompt, Line: rec.Cursor.Lines}})
+		}
 		return nil
 	})
 	r.askPrompt(ctx, in)

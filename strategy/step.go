@@ -90,6 +90,9 @@ func (r *Recorder) load(ctx context.Context, in Input) (*session.State, error) {
 	}
 	s.CLIVersion = r.Env.Version
 	if in.Transcript != "" {
+		if s.TranscriptPath == "" {
+			s.Recorder.Prompts = 0 // those that hooks were given are in it
+		}
 		s.TranscriptPath = in.Transcript
 	}
 	if !r.here(s) && len(s.FilesTouched) == 0 {

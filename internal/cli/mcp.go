@@ -108,7 +108,7 @@ func (a *app) checkTranscript(repo *git.Repo, sessionID, path string) error {
 	if s, err := session.Open(repo.CommonDir).Load(sessionID); err == nil && s.TranscriptPath == path {
 		return nil
 	}
-	return transcript.CheckPath(path, transcript.SessionDir(a.Getenv, a.Home, repo.Root))
+	return transcript.CheckPlace(path, a.Getenv, a.Home, repo.Root)
 }
 
 // mcpConfigure changes the user's settings, if there is something to change,

@@ -36,7 +36,7 @@ func ProjectSlug(path string) string {
 // SessionDir is where the agent keeps the transcripts of a repository's
 // sessions, "" if that cannot be known because there is no home directory.
 func SessionDir(getenv func(string) string, home, repoRoot string) string {
-	if dir := getenv("ENTIRE_TEST_CLAUDE_PROJECT_DIR"); dir != "" {
+	if dir := getenv(testDir); dir != "" {
 		return dir
 	}
 	base := getenv("CLAUDE_CONFIG_DIR")
@@ -47,6 +47,24 @@ func SessionDir(getenv func(string) string, home, repoRoot string) string {
 		base = filepath.Join(home, ".claude")
 	}
 	return filepath.Join(base, "projects", ProjectSlug(repoRoot))
+}
+
+// testDir names, in the environment, the agent's folder in tests.
+const testDir = "ENTIRE_TEST_CLAUDE_PROJECT_DIR"
+
+// CheckPlace is CheckPath for the places where the transcripts of a
+// repository's sessions may be: SessionDir, and in tests that name that folder
+// also .entire/tmp of the worktree, unless a symbolic link leads there.
+func CheckPlace(path string, getenv func(string) string, home, repoRoot string) error {
+	err := CheckPath(path, SessionDir(getenv, home, repoRoot))
+	if err == nil || getenv(testDir) == "" {
+		return err
+	}
+	temp := filepath.Join(repoRoot, ".entire", "tmp")
+	if target, failed := filepath.EvalSymlinks(temp); failed != nil || target != temp {
+		return err
+	}
+	return CheckPath(path, temp)
 }
 
 // CheckPath says whether a path that a hook was given may be read as a
