@@ -32,6 +32,9 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
+	if r.Env.Getenv("GIT_EDITOR") == ":" && strings.TrimSpace(checkpoint.StripIDs(r.withoutComments(msg))) == "" {
+		return nil // git starts no editor, and refuses an empty message
+	}
 	d, err := r.decide(ctx, m, &msg)
 	if err != nil {
 		return err

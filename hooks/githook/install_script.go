@@ -90,9 +90,9 @@ func scriptBody(name string, f form) string {
 		ours = call(name)
 	}
 	if isPost(name) {
-		b.WriteString(ours + chain(f, stdin))
+		b.WriteString(ours + chain(name, f, stdin))
 	} else {
-		b.WriteString(chain(f, stdin) + ours)
+		b.WriteString(chain(name, f, stdin) + ours)
 	}
 	return strings.NewReplacer(
 		"HOOK", name,
@@ -178,8 +178,11 @@ const former = `entire_former() {
 `
 
 // chain runs the hooks that ours hides. The first that fails decides.
-func chain(f form, stdin bool) string {
+func chain(name string, f form, stdin bool) string {
 	run := `GUARD=$(entire_key "$@") "$entire_hook" "$@" || exit`
+	if name == messageHook {
+		run += "; entire_ran=1"
+	}
 	if stdin {
 		run = `printf '%s' "$entire_in" 2>/dev/null | ` + run
 	}
@@ -198,17 +201,30 @@ fi
 `
 }
 
+// messageHook is the hook that sees the message as the editor left it.
+const messageHook = "commit-msg"
+
+// unedited saves a process at each git commit -m: git sets GIT_EDITOR to ":"
+// where it starts no editor.
+const unedited = `entire_unedited() { # is the message as prepare-commit-msg left it?
+	case $0 in (HOOK | */HOOK) [ "${GIT_EDITOR-}" = : ] && [ -z "${entire_ran-}" ] ;; (*) return 1 ;; esac
+}
+`
+
 // call runs entire, if there is one, and never minds how it ends.
 func call(name string) string {
 	stdin := ""
 	before := ""
+	when, unless := "", ""
 	switch name {
+	case messageHook:
+		when, unless = unedited, "! entire_unedited && "
 	case "pre-push":
 		stdin = " </dev/null"
 	case "post-rewrite":
 		before = `printf '%s' "$entire_in" 2>/dev/null | `
 	}
-	return `if command -v entire >/dev/null 2>&1; then
+	return when + `if ` + unless + `command -v entire >/dev/null 2>&1; then
 	` + before + `entire hooks git HOOK "$@"` + stdin + ` || true
 fi
 `

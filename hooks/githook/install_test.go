@@ -169,7 +169,7 @@ func (b *box) did(f func()) []string {
 // want compares what commit logs.
 func (b *box) wantCommit(want ...string) {
 	b.tb.Helper()
-	got := b.did(func() { b.Git("commit", "-q", "--allow-empty", "-m", "more") })
+	got := b.did(func() { b.Git("-c", "core.editor=true", "commit", "-q", "--allow-empty", "-e", "-m", "more") })
 	if diff := cmp.Diff(want, got); diff != "" {
 		b.tb.Errorf("commit ran (-want +got):\n%s", diff)
 	}
@@ -248,7 +248,7 @@ func TestInstalledHooksRunEntireAndLeaveNothingBehind(t *testing.T) {
 			t.Errorf("report: %+v", r)
 		}
 		b.wantCommit(oursOnly()...)
-		result := b.TryGit("commit", "-q", "--allow-empty", "-m", "x")
+		result := b.TryGit("-c", "core.editor=true", "commit", "-q", "--allow-empty", "-e", "-m", "x")
 		if result.Code != 0 || result.Stderr != "entire says hello\n" {
 			t.Errorf("commit: %+v", result)
 		}
@@ -375,7 +375,27 @@ git commit -q --amend --allow-empty -m amended
 `)
 	b.install()
 	b.wantCommit("entire prepare-commit-msg", "entire commit-msg", "entire post-commit", "theirs",
-		"entire prepare-commit-msg", "entire commit-msg", "entire post-commit", "theirs", "entire post-rewrite")
+		"entire prepare-commit-msg", "entire post-commit", "theirs", "entire post-rewrite")
+}
+
+func TestCommitMsgRunsOnlyWhereTheMessageMayHaveChanged(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.install()
+	commit := func(args ...string) []string {
+		return b.did(func() { b.Git(append([]string{"-c", "core.editor=true", "commit", "-q", "--allow-empty"}, args...)...) })
+	}
+	without := []string{"entire prepare-commit-msg", "entire post-commit"}
+	if diff := cmp.Diff(without, commit("-m", "no editor")); diff != "" {
+		t.Errorf("without an editor (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(oursOnly(), commit("-e", "-m", "an editor")); diff != "" {
+		t.Errorf("with an editor (-want +got):\n%s", diff)
+	}
+	b.executable(".git/hooks/commit-msg.pre-entire", logging("theirs"))
+	if diff := cmp.Diff([]string{"entire prepare-commit-msg", "theirs 1", "entire commit-msg", "entire post-commit"}, commit("-m", "another hook")); diff != "" {
+		t.Errorf("with another hook (-want +got):\n%s", diff)
+	}
 }
 
 func TestAnEditedScriptStaysAsItIs(t *testing.T) {
