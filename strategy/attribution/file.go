@@ -69,8 +69,8 @@ type Lines struct{ Added, Removed []Line }
 // those that are gone.
 func (f File) Attribute() Lines {
 	h := newHistory(f)
-	h.continueFrom(f.Hunks)
-	h.run()
+	h.continueFrom(addedBy(f.Hunks, len(h.final)))
+	h.run(func(State) {})
 	return h.reconcile(f.Hunks)
 }
 

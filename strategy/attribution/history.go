@@ -32,6 +32,7 @@ type fate struct {
 
 // history follows the lines of a file through its states.
 type history struct {
+	texts       *texts
 	base, final []int
 	by          Author
 	steps       []State
@@ -51,8 +52,8 @@ type reached struct {
 
 func newHistory(f File) *history {
 	crlf := []byte("\r\n")
-	t := &texts{known: map[string]int{}, unix: !bytes.Contains(f.Base, crlf) && !bytes.Contains(f.Final, crlf)}
-	h := &history{base: t.split(f.Base), final: t.split(f.Final), by: f.By}
+	t := &texts{known: map[string]int{}, trimmed: map[string]int{}, unix: !bytes.Contains(f.Base, crlf) && !bytes.Contains(f.Final, crlf)}
+	h := &history{texts: t, base: t.split(f.Base), final: t.split(f.Final), by: f.By}
 	for _, s := range f.States {
 		h.steps = append(h.steps, s)
 		h.lines = append(h.lines, t.split(s.Content))
@@ -85,13 +86,9 @@ func (h *history) dropFiltered() {
 // continueFrom ends the states at the one that the commit goes on from: what is
 // committed may have been staged before the last of them. That is the one with
 // the most of the lines that the commit adds; of several the last.
-func (h *history) continueFrom(hunks []git.Hunk) {
+func (h *history) continueFrom(added []bool) {
 	if len(h.steps) == 0 {
 		return
-	}
-	added := make([]bool, len(h.final))
-	for _, k := range hunks {
-		mark(added, newSpan(k))
 	}
 	best := len(h.steps) - 1
 	fewest := h.missing(best, added)
@@ -104,6 +101,15 @@ func (h *history) continueFrom(hunks []git.Hunk) {
 		}
 	}
 	h.steps, h.lines = h.steps[:best+1], h.lines[:best+1]
+}
+
+// addedBy marks which of a file's lines the hunks add.
+func addedBy(hunks []git.Hunk, lines int) []bool {
+	added := make([]bool, lines)
+	for _, k := range hunks {
+		mark(added, newSpan(k))
+	}
+	return added
 }
 
 // missing is how many of the lines that the commit adds a state doesn't have.
@@ -119,14 +125,16 @@ func (h *history) missing(state int, added []bool) int {
 	return n
 }
 
-// run goes from the base through all states to the commit.
-func (h *history) run() {
+// run goes from the base through all states to the commit. It calls passed
+// after each state but the commit.
+func (h *history) run(passed func(State)) {
 	h.reached = reached{at: h.base, now: make([]origin, len(h.base)), fates: make([]fate, len(h.base)), last: h.by}
 	for i := range h.now {
 		h.now[i] = origin{base: i, over: none}
 	}
 	for i, s := range h.steps {
 		h.step(h.lines[i], s)
+		passed(s)
 	}
 	h.step(h.final, State{By: h.by})
 }
@@ -144,9 +152,11 @@ func (h *history) step(to []int, s State) {
 	now := h.now
 	h.now, h.fates = make([]origin, 0, len(to)), slices.Clone(h.fates)
 	at := 0
-	for _, g := range align(h.at, to) {
+	gaps := align(h.at, to)
+	moved := h.moved(now, to, gaps)
+	for _, g := range gaps {
 		h.now = append(h.now, now[at:g.a]...)
-		h.now = append(h.now, h.change(now[g.a:g.aEnd], g, s)...)
+		h.now = append(h.now, h.change(now[g.a:g.aEnd], g, s, moved)...)
 		at = g.aEnd
 		h.last = s.By
 	}
@@ -154,9 +164,36 @@ func (h *history) step(to []int, s State) {
 	h.at = to
 }
 
-// change answers the origins of a gap's new lines, each of which takes the
+// moved returns the authors of lines that a step only moves or indents, by their
+// place in to: significant lines that somebody wrote since the base, and that
+// are in the gaps as often before as after it, white space around them aside.
+func (h *history) moved(now []origin, to []int, gaps []gap) map[int]Author {
+	lost, found := map[int][]Author{}, map[int][]int{}
+	for _, g := range gaps {
+		for i := g.a; i < g.aEnd; i++ {
+			if line := h.at[i]; now[i].base == none && h.texts.counts[line] {
+				lost[h.texts.loose[line]] = append(lost[h.texts.loose[line]], now[i].by)
+			}
+		}
+		for i := g.b; i < g.bEnd; i++ {
+			found[h.texts.loose[to[i]]] = append(found[h.texts.loose[to[i]]], i)
+		}
+	}
+	moved := map[int]Author{}
+	for text, authors := range lost {
+		if len(found[text]) != len(authors) {
+			continue
+		}
+		for n, i := range found[text] {
+			moved[i] = authors[n]
+		}
+	}
+	return moved
+}
+
+// change returns the origins of a gap's new lines, each of which takes the
 // place of an old one as long as there are any.
-func (h *history) change(olds []origin, g gap, s State) []origin {
+func (h *history) change(olds []origin, g gap, s State, moved map[int]Author) []origin {
 	lines := make([]origin, g.bEnd-g.b)
 	for i := range lines {
 		o := origin{base: none, over: none, by: s.By}
@@ -165,9 +202,13 @@ func (h *history) change(olds []origin, g gap, s State) []origin {
 				o.by = by
 			}
 		}
+		replacer := o.by
+		if by, ok := moved[g.b+i]; ok && s.Known == nil {
+			o.by = by
+		}
 		if i < len(olds) {
 			o = o.replace(olds[i])
-			h.lose(o.over, fate{gone: true, by: o.by, replaced: true})
+			h.lose(o.over, fate{gone: true, by: replacer, replaced: true})
 		}
 		if s.Known != nil {
 			o.modified = o.modified || s.Known.Modified[g.b+i]

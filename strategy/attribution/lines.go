@@ -5,12 +5,18 @@ import "bytes"
 // texts numbers lines, so that equal lines have the same number.
 type texts struct {
 	known map[string]int
+	// trimmed numbers lines without the white space around them, loose has that
+	// number for each line's.
+	trimmed map[string]int
+	loose   []int
+	// counts are the lines that are significant.
+	counts []bool
 	// unix says that a carriage return before a line's end doesn't count: git
 	// has none in this file, so only the worktree can.
 	unix bool
 }
 
-// split answers the lines of a content. A last line without an end is another
+// split returns the lines of a content. A last line without an end is another
 // than the same with one, as it is to git.
 func (t *texts) split(content []byte) []int {
 	lines := make([]int, 0, bytes.Count(content, []byte{'\n'})+1)
@@ -23,17 +29,32 @@ func (t *texts) split(content []byte) []int {
 		if t.unix && bytes.HasSuffix(line, []byte("\r\n")) {
 			line = append(line[:len(line)-2:len(line)-2], '\n')
 		}
-		id, ok := t.known[string(line)]
-		if !ok {
-			id = len(t.known)
-			t.known[string(line)] = id
-		}
-		lines = append(lines, id)
+		lines = append(lines, t.number(line))
 	}
 	return lines
 }
 
-// share says whether two contents have a line in common.
+// number returns the number of a line, a new one for a line that is new.
+func (t *texts) number(line []byte) int {
+	id, ok := t.known[string(line)]
+	if ok {
+		return id
+	}
+	id = len(t.known)
+	t.known[string(line)] = id
+	text := bytes.TrimSpace(line)
+	loose, ok := t.trimmed[string(text)]
+	if !ok {
+		loose = len(t.trimmed)
+		t.trimmed[string(text)] = loose
+	}
+	t.loose, t.counts = append(t.loose, loose), append(t.counts, significant(text))
+	return id
+}
+
+func (t *texts) isSignificant(line int) bool { return t.counts[line] }
+
+// share reports whether two contents have a line in common.
 func share(a, b []int) bool {
 	has := make(map[int]bool, len(a))
 	for _, line := range a {

@@ -1,0 +1,102 @@
+package attribution
+
+import (
+	"bytes"
+	"maps"
+	"unicode"
+)
+
+// Share is how much of what a commit adds to a file an author wrote. Blank
+// lines and lines of brackets only are not counted, unless the commit adds no
+// others.
+type Share struct {
+	// Added is the number of lines that the commit adds to the file.
+	Added int
+	// Wrote is the number of the author's lines in the last state that the
+	// author made, Kept the number of them that the commit adds.
+	Wrote, Kept int
+}
+
+// Counts reports whether the file is the author's share of the commit: at least
+// a quarter of the added lines are the author's, or at least half of the
+// author's lines are added.
+func (s Share) Counts() bool {
+	const quarter, half = 4, 2
+	return s.Kept > 0 && (quarter*s.Kept >= s.Added || half*s.Kept >= s.Wrote)
+}
+
+// IsCopy reports whether at least half of what the commit adds is the author's,
+// which is asked of a file of another name than the author gave it.
+func (s Share) IsCopy() bool {
+	const half = 2
+	return s.Kept > 0 && half*s.Kept >= s.Added
+}
+
+// Shares returns the shares of all authors but Person. It follows the lines as
+// Attribute does. Without Hunks it compares Base and Final itself.
+func (f File) Shares() map[Author]Share {
+	h := newHistory(f)
+	added := make([]bool, len(h.final))
+	if f.Hunks == nil {
+		for _, g := range align(h.base, h.final) {
+			mark(added, span{g.b, g.bEnd})
+		}
+	} else {
+		added = addedBy(f.Hunks, len(h.final))
+	}
+	h.continueFrom(added)
+	counts := h.texts.isSignificant
+	if !anyLine(h.final, added, counts) {
+		counts = func(int) bool { return true }
+	}
+	wrote := map[Author]int{}
+	h.run(func(s State) {
+		now := h.written(func(i int) bool { return counts(h.at[i]) })
+		if s.Known != nil {
+			maps.Copy(wrote, now)
+		}
+		wrote[s.By] = now[s.By]
+	})
+	total := 0
+	for i, line := range h.final {
+		if added[i] && counts(line) {
+			total++
+		}
+	}
+	kept := h.written(func(i int) bool { return added[i] && counts(h.final[i]) })
+	shares := map[Author]Share{}
+	for by, n := range wrote {
+		if by != Person {
+			shares[by] = Share{Added: total, Wrote: n, Kept: kept[by]}
+		}
+	}
+	return shares
+}
+
+// written counts the lines of the present state by who wrote them.
+func (h *history) written(counts func(i int) bool) map[Author]int {
+	n := map[Author]int{}
+	for i, o := range h.now {
+		if o.base == none && counts(i) {
+			n[o.by]++
+		}
+	}
+	return n
+}
+
+func anyLine(lines []int, added []bool, is func(line int) bool) bool {
+	for i, line := range lines {
+		if added[i] && is(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// significant reports whether a line has more than white space, brackets and
+// the punctuation that follows them.
+func significant(line []byte) bool {
+	return bytes.ContainsFunc(line, func(c rune) bool {
+		return !unicode.IsSpace(c) && !bytes.ContainsRune([]byte("()[]{},;"), c)
+	})
+}
