@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -31,6 +32,12 @@ type batch struct {
 // ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
 // ErrMissing if there is none. All reads share one git process.
 func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
+	return r.ReadWithin(ctx, spec, math.MaxInt64)
+}
+
+// ReadWithin is Read of an object of at most limit bytes: ErrTooMuch if it has
+// more. That costs the git process, as the rest would have to be read.
+func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object, error) {
 	if spec == "" || strings.ContainsAny(spec, "\n\x00") || strings.HasSuffix(spec, "\r") {
 		return Object{}, fmt.Errorf("read %q: not an object's name", spec)
 	}
@@ -47,7 +54,7 @@ func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
 		r.batch = b
 	}
 	stop := context.AfterFunc(ctx, r.batch.kill)
-	object, err := r.batch.read(spec, r.Format)
+	object, err := r.batch.read(spec, r.Format, limit)
 	if !stop() {
 		err = context.Cause(ctx) // the process is being killed
 	}
@@ -109,7 +116,7 @@ func (r *Repo) startBatch(ctx context.Context) (*batch, error) {
 	return b, nil
 }
 
-func (b *batch) read(spec string, format Format) (Object, error) {
+func (b *batch) read(spec string, format Format, limit int64) (Object, error) {
 	if _, err := io.WriteString(b.in, spec+"\n"); err != nil {
 		return Object{}, err
 	}
@@ -120,6 +127,9 @@ func (b *batch) read(spec string, format Format) (Object, error) {
 	object, size, ok := parseReply(line, format)
 	if !ok {
 		return Object{}, replyError(line)
+	}
+	if size > limit {
+		return Object{}, ErrTooMuch
 	}
 	object.Data = make([]byte, size)
 	if _, err := io.ReadFull(b.out, object.Data); err != nil {
@@ -159,6 +169,9 @@ func replyError(line string) error {
 func (b *batch) fail(ctx context.Context, err error) error {
 	b.kill()
 	waitErr := b.cmd.Wait()
+	if errors.Is(err, ErrTooMuch) {
+		return err
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

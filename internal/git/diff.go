@@ -18,16 +18,17 @@ type Change struct {
 	Old, New         OID
 }
 
-// Staged tells what the index has that the tree or commit base hasn't (base "":
-// the empty tree). In a git hook it is the index that git named in
-// GIT_INDEX_FILE: that of the commit in the making.
+// Staged returns how the index differs from the tree or commit base ("": the
+// empty tree). A file that is only intended to be added (git add -N) is not in
+// it. In a git hook it is the index that git named in GIT_INDEX_FILE: that of the
+// commit in the making.
 func (r *Repo) Staged(ctx context.Context, base OID) ([]Change, error) {
 	tree, err := r.treeish(base)
 	if err != nil {
 		return nil, err
 	}
 	q := request{args: []string{
-		"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", tree, "--",
+		"diff-index", "--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", tree, "--",
 	}}
 	if index := r.locate.getenv("GIT_INDEX_FILE"); r.locate.Hook && index != "" {
 		q.env = []string{"GIT_INDEX_FILE=" + absolute(r.dir, index)}

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -243,6 +244,22 @@ func TestReadAfterCloseAndAfterCancel(t *testing.T) {
 	must[git.Object](t)(r.Read(t.Context(), "HEAD"))
 	if n := r.Processes(); n > 3 {
 		t.Errorf("%d processes", n)
+	}
+}
+
+func TestReadWithinStopsAtTheLimit(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	r := s.open(s.init("r"))
+	oid := must[git.OID](t)(r.WriteBlob(bytes.Repeat([]byte("x"), 1<<20)))
+	if o, err := r.ReadWithin(t.Context(), string(oid), 1<<20-1); !errors.Is(err, git.ErrTooMuch) || o.Data != nil {
+		t.Errorf("got %d bytes, %v", len(o.Data), err)
+	}
+	if o := must[git.Object](t)(r.ReadWithin(t.Context(), string(oid), 1<<20)); len(o.Data) != 1<<20 {
+		t.Errorf("got %d bytes", len(o.Data))
+	}
+	if _, err := r.ReadWithin(t.Context(), "HEAD:none", 0); !errors.Is(err, git.ErrMissing) {
+		t.Errorf("got %v", err)
 	}
 }
 
