@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,9 @@ import (
 )
 
 // checkpoint merges a checkpoint that both sides have changed. The sessions of
-// both are in it; one that both have is merged. One of theirs whose slot is
-// taken here gets the next. Files beside them are kept, ours where both have
+// both are in it; one that both have is merged. Where the two sides number
+// sessions differently, those that came since are numbered anew, in the same way
+// on either side. Files beside them are kept, ours where both have
 // one, and the summary is made anew.
 func (m merger) checkpoint(ctx context.Context, id ID, t three) (git.OID, error) {
 	tree, err := m.mergeDirectories(ctx, id, t)
@@ -42,6 +44,9 @@ func (m merger) mergeDirectories(ctx context.Context, id ID, t three) (git.OID, 
 		if err := m.slot(ctx, &merged, their, base); err != nil {
 			return "", err
 		}
+	}
+	if disagree(ours, theirs) {
+		merged.renumber(base)
 	}
 	merged.summarize(id, SummaryInfo{})
 	return writeDirectory(m.repo, merged)
@@ -118,6 +123,55 @@ func (d *directory) add(slot slotDir) {
 	}
 	if slot.index < maxSlots {
 		d.put(slot)
+	}
+}
+
+// disagree reports whether two sides have a session in different slots, or two
+// sessions in the same.
+func disagree(ours, theirs directory) bool {
+	return slices.ContainsFunc(theirs.slots, func(their slotDir) bool {
+		same := func(s slotDir) bool {
+			return s.oid == their.oid || their.meta.SessionID != "" && s.meta.SessionID == their.meta.SessionID
+		}
+		return slices.ContainsFunc(ours.slots, func(our slotDir) bool { return same(our) != (our.index == their.index) })
+	})
+}
+
+// renumber gives the slots that base has their numbers there, and the others, in
+// the order in which they would have been written, those that are free.
+func (d *directory) renumber(base directory) {
+	taken := map[int]bool{}
+	for _, e := range d.entries {
+		if n, ok := slotIndex(e.Name); ok {
+			taken[n] = true
+		}
+	}
+	var kept, others []slotDir
+	for _, s := range d.slots {
+		if i := base.find(s.meta.SessionID); s.meta.SessionID != "" && i >= 0 && !taken[base.slots[i].index] {
+			s.index = base.slots[i].index
+			taken[s.index] = true
+			kept = append(kept, s)
+			continue
+		}
+		others = append(others, s)
+	}
+	slices.SortFunc(others, func(a, b slotDir) int {
+		return cmp.Or(cmp.Compare(a.meta.Lines(), b.meta.Lines()), a.meta.CreatedAt.Compare(b.meta.CreatedAt), cmp.Compare(a.oid, b.oid))
+	})
+	next := 0
+	for _, s := range others {
+		for taken[next] {
+			next++
+		}
+		s.index, taken[next] = next, true
+		kept = append(kept, s)
+	}
+	d.slots = nil
+	for _, s := range kept {
+		if s.index < maxSlots {
+			d.put(s)
+		}
 	}
 }
 

@@ -46,7 +46,13 @@ func TestMergeProperty(t *testing.T) {
 				pull(into, 1-into)
 			}
 		}
+		there := f.sessions(f.merge(clones[1].tip, clones[0].tip))
 		pull(0, 1)
+		here, err := f.git.Commit(t.Context(), string(clones[0].tip))
+		must(t, err)
+		if diff := cmp.Diff(there, f.sessions(here)); diff != "" {
+			rt.Errorf("merged in the other direction: %s", diff)
+		}
 		pull(1, 0)
 		if clones[0].tip != clones[1].tip {
 			rt.Error("the copies differ")

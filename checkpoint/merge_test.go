@@ -124,7 +124,7 @@ func (f *mergeFixture) sessions(c git.Commit) []string {
 		if len(read.Sessions) != len(read.Summary.Sessions) || read.Summary.CheckpointsCount != len(read.Sessions) {
 			f.tb.Errorf("the summary of %s is not of its sessions: %+v", id, read.Summary)
 		}
-		for i, s := range read.Sessions {
+		for i, s := range bySlot(read) {
 			if s.Index != i {
 				f.tb.Errorf("slot %d of %s is %d", i, id, s.Index)
 			}
@@ -182,11 +182,11 @@ func TestMergeLosesNothing(t *testing.T) {
 		},
 		"a session each in one slot": {
 			edits(f.put(idOne, "s", 1)), edits(f.put(idOne, "t", 2)), edits(f.put(idOne, "u", 3)),
-			[]string{"aa0000000001 s 1", "aa0000000001 t 2", "aa0000000001 u 3"},
+			[]string{"aa0000000001 s 1", "aa0000000001 u 3", "aa0000000001 t 2"},
 		},
 		"one id, no base": {
 			nil, edits(f.put(idOne, "t", 2), f.put(idOne, "s", 1)), edits(f.put(idOne, "s", 3), f.put(idOne, "t", 1)),
-			[]string{"aa0000000001 t 2", "aa0000000001 s 3"},
+			[]string{"aa0000000001 s 3", "aa0000000001 t 2"},
 		},
 		"removed there": {
 			edits(f.put(idOne, "s", 1), f.put(idThree, "s", 1)), edits(f.put(idTwo, "s", 1)), edits(f.remove(idOne)),
@@ -379,7 +379,7 @@ func TestSetSummaryChangesNothingElse(t *testing.T) {
 	read, err := checkpoint.Read(t.Context(), f.git, c.Tree, idOne)
 	must(t, err)
 	var got checkpoint.SessionSummary
-	must(t, json.Unmarshal(read.Sessions[1].Meta.Summary, &got))
+	must(t, json.Unmarshal(bySlot(read)[1].Meta.Summary, &got))
 	if diff := cmp.Diff(summary, got); diff != "" {
 		t.Error(diff)
 	}

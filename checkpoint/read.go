@@ -14,7 +14,7 @@ import (
 type Checkpoint struct {
 	ID       ID
 	Summary  Summary
-	Sessions []Stored // in the order of their slots
+	Sessions []Stored // who wrote most of the commit first, see Main
 }
 
 // Stored is a session in a checkpoint.
@@ -41,6 +41,7 @@ func Read(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoin
 	for _, slot := range d.slots {
 		c.Sessions = append(c.Sessions, Stored{Index: slot.index, Meta: slot.meta.checked(), Dir: slot.oid})
 	}
+	bySignificance(c.Sessions)
 	return c, nil
 }
 

@@ -68,6 +68,11 @@ func (f *fixture) read(tb testing.TB, id checkpoint.ID) checkpoint.Checkpoint {
 	return c
 }
 
+// bySlot returns a checkpoint's sessions in the order of their slots.
+func bySlot(c checkpoint.Checkpoint) []checkpoint.Stored {
+	return slices.SortedFunc(slices.Values(c.Sessions), func(a, b checkpoint.Stored) int { return a.Index - b.Index })
+}
+
 // stored reads a session's transcript.
 func (f *fixture) stored(tb testing.TB, s checkpoint.Stored) checkpoint.Transcript {
 	tb.Helper()
@@ -251,7 +256,7 @@ func TestUnknownFieldsAndFilesAreKept(t *testing.T) {
 	c, err := checkpoint.Read(t.Context(), f.git, appended, idA)
 	must(t, err)
 	slots := make([]string, 0, len(c.Sessions))
-	for _, s := range c.Sessions {
+	for _, s := range bySlot(c) {
 		slots = append(slots, fmt.Sprintf("%d %s", s.Index, s.Meta.SessionID))
 	}
 	if diff := cmp.Diff([]string{"0 s1", "1 s2", "3 ", "4 s9"}, slots); diff != "" {
@@ -270,9 +275,10 @@ func TestHostileMetadataIsNotHandedOn(t *testing.T) {
 		"ab/cdef123456/2/metadata.json": `[]`,
 	}))
 	c := f.read(t, idA)
-	m := c.Sessions[0].Meta
+	sessions := bySlot(c)
+	m := sessions[0].Meta
 	if m.CheckpointID != "" || m.SessionID != "" || m.ToolUseID != "" || m.TranscriptPath != "" || !m.CreatedAt.IsZero() ||
-		m.Agent != "Claude Code" || m.TokenUsage.Input != 3 || c.Summary.CheckpointID != idA || c.Sessions[1].Meta.TranscriptPath != "" {
+		m.Agent != "Claude Code" || m.TokenUsage.Input != 3 || c.Summary.CheckpointID != idA || sessions[1].Meta.TranscriptPath != "" {
 		t.Errorf("%+v", c)
 	}
 }

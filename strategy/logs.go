@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Log struct {
 	Standing        Standing
 	// Stored and Local are the times of the last lines, zero if they have none.
 	Stored, Local time.Time
+	// Lines is how many of the commit's lines the session wrote.
+	Lines int
 
 	text checkpoint.Transcript
 	move transcript.Relocation
@@ -31,8 +34,9 @@ type Log struct {
 // Skipped is a session of a checkpoint that can't be brought back, and why.
 type Skipped struct{ Session, Why string }
 
-// ResumeLogs looks at what the sessions of a checkpoint left, the one that went
-// on longest last, and where it belongs in this worktree. It writes nothing.
+// ResumeLogs looks at what the sessions of a checkpoint left, the one that wrote
+// most of the commit first, of equals the one that went on longest, and where it
+// belongs in this worktree. It writes nothing.
 func (r *Recorder) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
 	return r.storedLogs(ctx, c, r.agentPath)
 }
@@ -89,10 +93,11 @@ func (r *Recorder) storedLogs(ctx context.Context, c checkpoint.Checkpoint, plac
 			skipped = append(skipped, Skipped{s.Meta.SessionID, why})
 			continue
 		}
-		logs = slices.DeleteFunc(logs, func(l Log) bool { return l.Session == log.Session })
-		logs = append(logs, log)
+		if !slices.ContainsFunc(logs, func(l Log) bool { return l.Session == log.Session }) {
+			logs = append(logs, log)
+		}
 	}
-	slices.SortStableFunc(logs, func(a, b Log) int { return a.Stored.Compare(b.Stored) })
+	slices.SortStableFunc(logs, func(a, b Log) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), b.Stored.Compare(a.Stored)) })
 	return logs, skipped, nil
 }
 
@@ -112,7 +117,7 @@ func (r *Recorder) storedLog(ctx context.Context, s checkpoint.Stored, place fun
 	if !found {
 		return log, "it has no transcript", nil
 	}
-	log = Log{Session: id, text: text}
+	log = Log{Session: id, Lines: s.Meta.Lines(), text: text}
 	if log.Path, err = place(id); err != nil {
 		return log, "", err
 	}

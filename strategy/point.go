@@ -180,9 +180,9 @@ func (r *Recorder) commitPoints(ctx context.Context) ([]Point, error) {
 		if err != nil {
 			continue // a trailer that leads nowhere
 		}
-		if n := len(stored.Sessions); n > 0 {
-			p.Session = stored.Sessions[n-1].Meta.SessionID
-			if prompts, err := stored.Sessions[n-1].Prompts(ctx, r.Repo); err == nil && len(prompts) > 0 {
+		if main, ok := stored.Main(); ok {
+			p.Session = main.Meta.SessionID
+			if prompts, err := main.Prompts(ctx, r.Repo); err == nil && len(prompts) > 0 {
 				p.Prompt = checkpoint.FirstPrompt(prompts[len(prompts)-1])
 			}
 		}

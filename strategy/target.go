@@ -86,8 +86,8 @@ func (r *Recorder) pointOfCheckpoint(ctx context.Context, spec string, id checkp
 		return Point{}, &PointError{spec, "no such checkpoint"}
 	}
 	p := Point{ID: string(id), Message: "checkpoint " + string(id), Checkpoint: id}
-	if n := len(stored.Sessions); n > 0 {
-		p.Session, p.Date = stored.Sessions[n-1].Meta.SessionID, stored.Sessions[n-1].Meta.CreatedAt
+	if main, ok := stored.Main(); ok {
+		p.Session, p.Date = main.Meta.SessionID, main.Meta.CreatedAt
 	}
 	return p, nil
 }

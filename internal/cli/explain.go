@@ -62,7 +62,7 @@ EXIT STATUS
 	f.StringVar(&opts.session, "session", "", "list only checkpoints with this session; its id may be cut")
 	f.BoolVarP(&opts.short, "short", "s", false, "leave out files and conversation")
 	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part")
-	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's last session, byte for byte")
+	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's main session, byte for byte")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
 	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")

@@ -49,7 +49,11 @@ func (w *resuming) restore(ctx context.Context, b strategy.Branch, c strategy.Ca
 	if w.opts.json {
 		return w.Streams.JSON(result)
 	}
-	w.commands(result.Sessions)
+	first := ""
+	if len(logs) > 1 {
+		first = whyFirst(logs)
+	}
+	w.commands(result.Sessions, first)
 	return nil
 }
 
@@ -140,7 +144,7 @@ func (w *resuming) newer(ctx context.Context, logs []strategy.Log) error {
 }
 
 // commands prints how to go on.
-func (w *resuming) commands(sessions []resumedSession) {
+func (w *resuming) commands(sessions []resumedSession, first string) {
 	for _, s := range sessions {
 		w.Streams.Notef("Session: %s", s.Session)
 	}
@@ -154,8 +158,8 @@ func (w *resuming) commands(sessions []resumedSession) {
 		if about := ui.Line(s.Prompt, 60); about != "" {
 			line += "  # " + about
 		}
-		if n := len(sessions); n > 1 && i == n-1 {
-			line += " (most recent)"
+		if i == 0 && len(sessions) > 1 {
+			line += " (" + first + ")"
 		}
 		w.Streams.Notef("%s", line)
 	}
@@ -203,6 +207,14 @@ type resumedSession struct {
 	Restored bool   `json:"restored"`
 	Copy     string `json:"copy,omitempty"`
 	Command  string `json:"command"`
+}
+
+// whyFirst is why the first of several sessions comes first.
+func whyFirst(logs []strategy.Log) string {
+	if logs[0].Lines > logs[1].Lines {
+		return "wrote most of the commit"
+	}
+	return "most recent"
 }
 
 func newResumedJSON(b strategy.Branch, c strategy.Carrier, id checkpoint.ID) *resumedJSON {

@@ -31,7 +31,7 @@ type Point struct {
 	Temporary, Task bool
 	Sessions        []string
 	Agent           string
-	// Prompt is the last one that its last session was asked.
+	// Prompt is the last one that its main session was asked.
 	Prompt string
 	Date   time.Time
 	Files  []string
@@ -116,11 +116,10 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 		}
 		p.Task = p.Task || s.Meta.IsTask
 	}
-	if n := len(c.Sessions); n > 0 {
-		last := c.Sessions[n-1]
-		p.Agent, p.Prompt = last.Meta.Agent, r.lastPrompt(ctx, last)
-		if !last.Meta.CreatedAt.IsZero() {
-			p.Date = last.Meta.CreatedAt
+	if main, ok := c.Main(); ok {
+		p.Agent, p.Prompt = main.Meta.Agent, r.lastPrompt(ctx, main)
+		if !main.Meta.CreatedAt.IsZero() {
+			p.Date = main.Meta.CreatedAt
 		}
 	}
 	return p

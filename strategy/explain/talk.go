@@ -140,13 +140,13 @@ func within(items []transcript.Item, span checkpoint.Span) []transcript.Item {
 	return kept
 }
 
-// Copy writes the stored transcript of the detail's last session to w, byte
+// Copy writes the stored transcript of the detail's main session to w, byte
 // for byte: false if it has none.
 func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
 	if len(d.Sessions) == 0 {
 		return false, nil
 	}
-	stored := d.Sessions[len(d.Sessions)-1].stored
+	stored := d.Sessions[0].stored
 	if len(stored.Segments) == 0 {
 		return false, nil
 	}
