@@ -184,6 +184,21 @@ func (s *State) Touched(paths []string) {
 	s.FilesTouched = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.FilesTouched, paths))))
 }
 
+// Rename gives a pending file another name.
+func (s *State) Rename(from, to string) {
+	i, found := slices.BinarySearch(s.FilesTouched, from)
+	if !found {
+		return
+	}
+	line, known := s.Recorder.Since[from]
+	s.FilesTouched = slices.Delete(s.FilesTouched, i, i+1)
+	s.FilesTouched = slices.Compact(slices.Sorted(slices.Values(append(s.FilesTouched, to))))
+	if known {
+		delete(s.Recorder.Since, from)
+		s.Recorder.Since[to] = line
+	}
+}
+
 // Keep reduces the pending files to those in paths.
 func (s *State) Keep(paths []string) {
 	keep := slices.Compact(slices.Sorted(slices.Values(paths)))

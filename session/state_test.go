@@ -302,6 +302,25 @@ func TestTouchedAndKeep(t *testing.T) {
 	same("keep nothing")
 }
 
+func TestRename(t *testing.T) {
+	t.Parallel()
+	var s session.State
+	s.Recorder.Turn.Line = 7
+	s.Touched([]string{"a", "m"})
+	s.Rename("a", "z")
+	s.Rename("none", "y")
+	if want := []string{"m", "z"}; !slices.Equal(s.FilesTouched, want) {
+		t.Errorf("got %v, want %v", s.FilesTouched, want)
+	}
+	if line, ok := s.Recorder.Since["z"]; !ok || line != 7 || len(s.Recorder.Since) != 2 {
+		t.Errorf("since: %v", s.Recorder.Since)
+	}
+	s.Rename("z", "m")
+	if want := []string{"m"}; !slices.Equal(s.FilesTouched, want) || len(s.Recorder.Since) != 1 {
+		t.Errorf("got %v, want %v; since %v", s.FilesTouched, want, s.Recorder.Since)
+	}
+}
+
 func TestPending(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

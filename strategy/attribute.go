@@ -31,7 +31,7 @@ func (r *Recorder) attribute(ctx context.Context, d Decision, head git.Commit, m
 		return
 	}
 	a := &attributing{r: r, steps: pathSteps{}, replaced: r.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
-	a.sessions, a.decided, a.others = todo, d.Shares, m.lines.others
+	a.sessions, a.decided, a.others, a.changes = todo, d.Shares, m.lines.others, m.changes
 	a.gather(ctx, head)
 	for _, f := range m.lines.files {
 		if m.has(f) {
@@ -63,6 +63,7 @@ type attributing struct {
 	r        *Recorder
 	sessions []condensed
 	decided  []Share
+	changes  staged
 	steps    pathSteps
 	replaced []replacedCommit
 	others   [][]git.FileDiff // of a merge: the diffs against its other parents
@@ -115,7 +116,7 @@ func (a *attributing) gatherRest(ctx context.Context, c condensed) {
 		return
 	}
 	for _, p := range without {
-		e, found, err := a.r.lookup(ctx, shadow, p)
+		e, found, err := a.r.lookup(ctx, shadow, c.share.nameBefore(p))
 		if was, _, failed := a.r.lookup(ctx, a.base.Tree, p); err == nil && failed == nil && found && e.OID != was.OID {
 			a.steps[p] = append(a.steps[p], authoredStep{at: c.state.StartedAt, by: c.state.ID, blob: e.OID})
 		}
@@ -155,8 +156,8 @@ func (a *attributing) changedInTurn(c condensed, path string) bool {
 
 // file adds the lines of a file.
 func (a *attributing) file(ctx context.Context, f git.FileDiff, counted bool) {
-	steps := a.steps.of(f.Path, f.OldPath)
-	by := a.author(f.Path)
+	steps := a.stepsOf(f)
+	by := a.sharer(f.Path, a.author(f.Path))
 	if n := len(steps); n > 0 && steps[n-1].blob == unknownBlob && by == attribution.Person {
 		by = attribution.Author(steps[n-1].by)
 	}
@@ -167,18 +168,18 @@ func (a *attributing) file(ctx context.Context, f git.FileDiff, counted bool) {
 				by = attribution.Author(s.by)
 			}
 		}
-		a.binary(by)
+		a.binary(a.decidedSharer(f.Path, by))
 	case f.Added+f.Removed == 0:
 	case counted:
-		a.estimate(f, newest(steps, by))
+		a.estimate(f, a.decidedSharer(f.Path, newest(steps, by)))
 	default:
 		file, ok := a.contents(ctx, f, steps)
 		if !ok {
-			a.estimate(f, newest(steps, by))
+			a.estimate(f, a.decidedSharer(f.Path, newest(steps, by)))
 			return
 		}
 		file.By = by
-		a.lines(f.Path, a.ownOfMerge(ctx, f, file.Base, file.Attribute()))
+		a.lines(f.Path, a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file)))
 	}
 }
 

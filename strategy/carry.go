@@ -3,6 +3,7 @@ package strategy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -13,14 +14,18 @@ import (
 // left is what a commit left of a session's pending files.
 type left struct {
 	paths   []string            // still pending
-	entries map[string]git.Edit // their contents in the worktree
+	entries map[string]git.Edit // what they are
+	// renamed are those of paths whose steps have another name, with what the
+	// session wrote.
+	renamed map[string]git.OID
 }
 
-// remaining answers which pending files still have something to commit: those
+// remaining returns which pending files still have something to commit: those
 // that the commit doesn't contain, and those it contains otherwise than the
-// session wrote them, if the worktree too has something else. (A file that was
-// edited before all of it was committed has nothing left.)
-func (r *Recorder) remaining(ctx context.Context, s *session.State, m made) (left, error) {
+// session wrote them, if the worktree too has something else, or a stash has the
+// rest. (A file that was edited before all of it was committed has nothing
+// left.) A pending file that was renamed goes by its new name.
+func (r *Recorder) remaining(ctx context.Context, s *session.State, m made, share Share) (left, error) {
 	shadow, err := r.shadowTree(ctx, s)
 	if err == nil && shadow == r.Repo.EmptyTree() {
 		// Stopped before the state was saved, a hook has carried it forward.
@@ -29,36 +34,64 @@ func (r *Recorder) remaining(ctx context.Context, s *session.State, m made) (lef
 	if err != nil {
 		return left{}, err
 	}
-	var keep, differ []string
+	rest := left{entries: map[string]git.Edit{}, renamed: map[string]git.OID{}}
+	wrote := map[string]git.TreeEntry{}
 	for _, p := range s.FilesTouched {
 		c, committed := m.changes[p]
 		if !committed {
-			keep = append(keep, p)
+			rest.paths = append(rest.paths, p)
 			continue
 		}
-		entry, found, err := r.lookup(ctx, shadow, p)
+		entry, found, err := r.lookup(ctx, shadow, share.nameBefore(p))
 		if err != nil {
 			return left{}, fmt.Errorf("look up %s: %w", p, err)
 		}
 		if found && entry.OID != c.New {
-			differ = append(differ, p)
+			wrote[p] = entry
 		}
 	}
+	differ := slices.Sorted(maps.Keys(wrote))
 	dirty, err := r.dirty(ctx, differ)
 	if err != nil {
 		return left{}, err
 	}
-	keep = append(keep, dirty...)
-	slices.Sort(keep)
-	entries, err := r.contents(ctx, keep)
-	keep = slices.DeleteFunc(keep, func(p string) bool { // a hook's change that the index lacks
+	clean := slices.DeleteFunc(differ, func(p string) bool { return slices.Contains(dirty, p) })
+	stashed, err := r.stashed(ctx, s, m, clean, wrote)
+	if err != nil {
+		return left{}, err
+	}
+	rest.paths = append(rest.paths, dirty...)
+	if rest.entries, err = r.contents(ctx, rest.paths); err != nil {
+		return left{}, err
+	}
+	rest.paths = slices.DeleteFunc(rest.paths, func(p string) bool { // a hook's change that the index lacks
 		c, committed := m.changes[p]
-		return committed && c.New != "" && c.New == entries[p].OID
+		return committed && c.New != "" && c.New == rest.entries[p].OID
 	})
-	return left{paths: keep, entries: entries}, err
+	for _, p := range stashed {
+		rest.paths = append(rest.paths, p)
+		rest.entries[p] = git.Edit{Path: p, Mode: wrote[p].Mode, OID: wrote[p].OID}
+	}
+	slices.Sort(rest.paths)
+	for _, p := range rest.paths {
+		if _, ok := share.renamedFrom(p); ok {
+			rest.renamed[p] = wrote[p].OID
+		}
+	}
+	return rest, nil
 }
 
-// dirty answers which of the paths have something that HEAD has otherwise.
+// moved gives pending files the names that the share has them under, unless they
+// are still there under the old ones.
+func (r *Recorder) moved(s *session.State, share Share) {
+	for _, m := range share.Renamed {
+		if !r.inTree(string(m.From)) {
+			s.Rename(string(m.From), string(m.To))
+		}
+	}
+}
+
+// dirty returns which of the paths have something that HEAD has otherwise.
 func (r *Recorder) dirty(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil

@@ -1,12 +1,14 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -18,6 +20,7 @@ type condensed struct {
 	state    *session.State
 	notes    *notes
 	files    []string // of the commit
+	share    Share
 	rest     left
 	written  checkpoint.WrittenPrompts
 	complete bool // all of the transcript is stored
@@ -59,6 +62,7 @@ func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error
 	if len(todo) == len(shares) { // else the checkpoint has it already
 		r.attribute(ctx, d, head, m, todo)
 	}
+	mainLast(todo)
 	var puts []checkpoint.Change
 	for _, c := range todo {
 		put, err := r.put(ctx, d, c)
@@ -106,7 +110,27 @@ func (r *Recorder) condenseAll(ctx context.Context, d Decision, shares []Share, 
 	return todo, nil
 }
 
-// committed answers what a commit changed: against its first parent, and for a
+// mainLast puts the session last that wrote most of the commit, of equals the one
+// that was active last: other versions show the session of the last slot.
+func mainLast(todo []condensed) {
+	lines := make(map[string]int, len(todo))
+	for _, c := range todo {
+		lines[c.state.ID] = checkpoint.SessionMeta{Attribution: c.attribution}.Lines()
+	}
+	slices.SortStableFunc(todo, func(a, b condensed) int {
+		return cmp.Or(cmp.Compare(lines[a.state.ID], lines[b.state.ID]), lastActive(a.state).Compare(lastActive(b.state)))
+	})
+}
+
+// lastActive is when the session was last heard of.
+func lastActive(s *session.State) time.Time {
+	if s.LastInteraction != nil {
+		return *s.LastInteraction
+	}
+	return s.StartedAt
+}
+
+// committed returns what a commit changed: against its first parent, and for a
 // merge only what differs from every parent.
 func (r *Recorder) committed(ctx context.Context, c git.Commit) (staged, error) {
 	if len(c.Parents) == 0 {
@@ -166,7 +190,8 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	if err != nil {
 		return condensed{}, err
 	}
-	rest, err := r.remaining(ctx, s, m)
+	r.moved(s, share)
+	rest, err := r.remaining(ctx, s, m, share)
 	if err != nil {
 		return condensed{}, err
 	}
@@ -175,7 +200,7 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	}
 	// The transcript may be behind what the stop was told just now.
 	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
-	c := condensed{state: s, notes: notes, files: share.Files, rest: rest, complete: complete, pending: slices.Clone(s.FilesTouched)}
+	c := condensed{state: s, notes: notes, files: share.Files, share: share, rest: rest, complete: complete, pending: slices.Clone(s.FilesTouched)}
 	if a, ok := m.ahead.take(s); ok {
 		notes.texts, notes.textsEnd, c.written = a.texts, a.end, a.written
 	}

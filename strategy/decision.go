@@ -54,6 +54,34 @@ type Decision struct {
 type Share struct {
 	Session string        `json:"session"`
 	Files   session.Paths `json:"files"`
+	// Renamed are those of Files that the session left under another name.
+	Renamed []Rename `json:"renamed,omitempty"`
+}
+
+// Rename is a file that somebody moved, copied or split off since a session
+// left it.
+type Rename struct {
+	From session.Path `json:"from"`
+	To   session.Path `json:"to"`
+}
+
+// renamedFrom returns the other name under which the session left a file of the
+// share; false if it had this one.
+func (s Share) renamedFrom(path string) (string, bool) {
+	for _, m := range s.Renamed {
+		if string(m.To) == path {
+			return string(m.From), true
+		}
+	}
+	return "", false
+}
+
+// nameBefore returns the name under which the session left a file of the share.
+func (s Share) nameBefore(path string) string {
+	if from, ok := s.renamedFrom(path); ok {
+		return from
+	}
+	return path
 }
 
 // stale is the age at which a decision whose commit was never made is dropped.

@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -52,12 +51,11 @@ func (r *Recorder) NextCommit(ctx context.Context) (NextCommit, error) {
 // pendingShares are the shares in a commit of all pending files.
 func pendingShares(states []*session.State) []Share {
 	var shares []Share
-	for _, s := range states {
+	for _, s := range newestFirst(states) {
 		if len(s.FilesTouched) > 0 {
 			shares = append(shares, Share{Session: s.ID, Files: s.FilesTouched})
 		}
 	}
-	slices.SortFunc(shares, func(a, b Share) int { return cmp.Compare(a.Session, b.Session) })
 	return shares
 }
 

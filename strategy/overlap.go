@@ -59,86 +59,87 @@ func (r *Recorder) agentSession(here []*session.State) (*session.State, bool) {
 	return active[0], true
 }
 
+// newestFirst returns the sessions in the order in which they were active, the
+// last one first.
+func newestFirst(states []*session.State) []*session.State {
+	sorted := slices.Clone(states)
+	slices.SortStableFunc(sorted, func(a, b *session.State) int { return lastActive(b).Compare(lastActive(a)) })
+	return sorted
+}
+
 func busy(s *session.State) bool { return s.Phase == session.Active || s.Recorder.Background }
 
 // shares decides which sessions a commit belongs to and what each has in it.
 func (r *Recorder) shares(ctx context.Context, here []*session.State, changes staged) ([]Share, error) {
 	var shares []Share
+	files := r.created(changes, here)
 	agent, byAgent := r.agentSession(here)
 	if byAgent {
-		files, err := r.agentFiles(ctx, agent, changes)
+		own, err := r.agentFiles(ctx, agent, files)
 		if err != nil {
 			return nil, err
 		}
-		shares = append(shares, Share{Session: agent.ID, Files: files})
+		shares = append(shares, own)
 	}
 	alone := !byAgent && r.Env.Getenv("CLAUDECODE") != "1" && !r.Env.Terminal()
-	for _, s := range here {
+	for _, s := range newestFirst(here) {
 		if byAgent && s.ID == agent.ID {
 			continue
 		}
-		var files []string
+		var share Share
 		var err error
 		if alone && s.Phase == session.Active {
-			files, err = r.namedFiles(ctx, s, changes)
+			share, err = r.namedFiles(ctx, s, files)
 		} else {
-			files, err = r.overlap(ctx, s, changes)
+			share, err = r.overlap(ctx, s, files)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if len(files) > 0 {
-			shares = append(shares, Share{Session: s.ID, Files: files})
+		if len(share.Files) > 0 {
+			shares = append(shares, share)
 		}
 	}
 	return shares, nil
 }
 
-// overlap answers the session's pending files that a commit contains, and of a
-// session at work those that its edit tools have named so far. A file
-// that the parent has counts whatever became of it; a new one counts if it is
-// what the session wrote, or that as a pre-commit hook has just formatted it, or
-// if that isn't known.
-func (r *Recorder) overlap(ctx context.Context, s *session.State, changes staged) ([]string, error) {
-	var files []string
-	var shadow git.OID
+// overlap returns the session's pending files that a commit contains, and of a
+// session at work those that its edit tools have named so far. A file that the
+// parent has counts whatever became of it, and so does one that a tool of the
+// running turn named; another counts if it is the session's share, or a
+// pre-commit hook has just formatted it.
+func (r *Recorder) overlap(ctx context.Context, s *session.State, files *created) (Share, error) {
+	share := Share{Session: s.ID}
 	pending := s.FilesTouched
+	var named map[string]bool
 	if s.Phase == session.Active {
 		edits, err := r.editsSoFar(ctx, s)
 		if err != nil {
-			return nil, err
+			return share, err
 		}
-		named := slices.Collect(maps.Keys(r.inWorktree(edits)))
-		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, named))))
+		named = r.inWorktree(edits)
+		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, slices.Collect(maps.Keys(named))))))
 	}
 	for _, p := range pending {
-		c, ok := changes[p]
+		c, ok := files.changes[p]
 		if !ok {
 			continue
 		}
-		if c.OldMode != 0 {
-			files = append(files, p)
-			continue
-		}
-		if shadow == "" {
-			tree, err := r.shadowTree(ctx, s)
-			if err != nil {
-				return nil, err
+		counts := c.OldMode != 0 || named[p]
+		if !counts {
+			var err error
+			if counts, err = files.isShare(ctx, s, p); err != nil {
+				return share, err
 			}
-			shadow = tree
 		}
-		entry, found, err := r.lookup(ctx, shadow, p)
-		if err != nil {
-			return nil, err
-		}
-		if !found || entry.OID == c.New || r.changedByHook(p) {
-			files = append(files, p)
+		if counts || r.changedByHook(p) {
+			share.Files = append(share.Files, p)
 		}
 	}
-	return files, nil
+	return share, files.addRenamed(ctx, s, &share)
 }
 
-// changedByHook says whether the file changed since git began to make this
+// changedByHook reports whether the file changed since git began to make this
 // commit: then a pre-commit hook did it, not a person who wrote something else.
 func (r *Recorder) changedByHook(path string) bool {
 	// Neither clock is exact to some hundredths of a second.
@@ -152,22 +153,28 @@ func (r *Recorder) changedByHook(path string) bool {
 	return ok && err == nil && disk.Changed(info).After(r.Env.Now().Add(-age).Add(margin))
 }
 
-// namedFiles answers which files of a commit a session at work has touched,
-// in earlier turns or by an edit tool in this one.
-func (r *Recorder) namedFiles(ctx context.Context, s *session.State, changes staged) ([]string, error) {
+// namedFiles returns the files of a commit that an edit tool of the session's
+// running turn named, and those pending from earlier turns that count.
+func (r *Recorder) namedFiles(ctx context.Context, s *session.State, files *created) (Share, error) {
+	share := Share{Session: s.ID}
 	edits, err := r.editsSoFar(ctx, s)
 	if err != nil {
-		return nil, err
+		return share, err
 	}
 	named := r.inWorktree(edits)
-	var files []string
-	for p := range changes {
-		if among(s.FilesTouched, p) || named[p] {
-			files = append(files, p)
+	for p, c := range files.changes {
+		counts := named[p] || c.OldMode != 0 && among(s.FilesTouched, p)
+		if !counts && among(s.FilesTouched, p) {
+			if counts, err = files.isShare(ctx, s, p); err != nil {
+				return share, err
+			}
+		}
+		if counts {
+			share.Files = append(share.Files, p)
 		}
 	}
-	slices.Sort(files)
-	return files, nil
+	slices.Sort(share.Files)
+	return share, files.addRenamed(ctx, s, &share)
 }
 
 // among says whether sorted has the path: a turn may change ten thousand files.
@@ -196,22 +203,22 @@ func (r *Recorder) editsSoFar(ctx context.Context, s *session.State) ([]string, 
 	return append(edits, r.agentEdits(ctx, s)...), nil
 }
 
-// agentFiles answers which files of its own commit an agent has changed: those
-// it touched before, those its edit tools named, and those that changed since
-// the turn began or are gone.
-func (r *Recorder) agentFiles(ctx context.Context, s *session.State, changes staged) ([]string, error) {
-	files, err := r.namedFiles(ctx, s, changes)
+// agentFiles returns the files of its own commit that an agent has changed:
+// those that its edit tools named or that are pending and count, and those that
+// changed since the turn began or are gone.
+func (r *Recorder) agentFiles(ctx context.Context, s *session.State, files *created) (Share, error) {
+	share, err := r.namedFiles(ctx, s, files)
 	if err != nil {
-		return nil, err
+		return share, err
 	}
-	named := files
-	for p, c := range changes {
+	named := share.Files
+	for p, c := range files.changes {
 		if !among(named, p) && r.sinceTurn(s, p, c) {
-			files = append(files, p)
+			share.Files = append(share.Files, p)
 		}
 	}
-	slices.Sort(files)
-	return files, nil
+	slices.Sort(share.Files)
+	return share, nil
 }
 
 func (r *Recorder) sinceTurn(s *session.State, path string, c git.Change) bool {

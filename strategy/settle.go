@@ -25,7 +25,7 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 			rec.Incomplete = addID(rec.Incomplete, d.ID)
 		}
 		s.Keep(c.rest.paths)
-		if err := r.settleSteps(ctx, s, c.notes, c.rest.paths); err != nil {
+		if err := errors.Join(r.settleSteps(ctx, s, c.notes, c.rest.paths), r.renameSteps(ctx, s, c.notes, c.rest.renamed)); err != nil {
 			return err
 		}
 		counted := counts(s, d)
@@ -80,7 +80,7 @@ func (r *Recorder) settle(ctx context.Context, head git.Commit, except func(id s
 		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		rest, err := r.remaining(ctx, s, made{commit: head.OID, changes: changes})
+		rest, err := r.remaining(ctx, s, made{commit: head.OID, changes: changes}, Share{Session: s.ID})
 		if err != nil {
 			return err
 		}

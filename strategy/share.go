@@ -29,9 +29,9 @@ func (r *Recorder) giveBack(ctx context.Context, c *condensed, paths []string) e
 
 // settleShares narrows the shares to what was committed. For a commit that
 // replaces another it adds what that one's sessions still have in it, and
-// answers what each has no more.
+// returns what each has no more.
 func (r *Recorder) settleShares(ctx context.Context, d Decision, changes staged) (shares []Share, dropped map[string][]string, err error) {
-	files := map[string][]string{}
+	files, renamed := map[string][]string{}, map[string][]Rename{}
 	var order []string
 	add := func(id string, paths []string) {
 		if _, ok := files[id]; !ok {
@@ -57,9 +57,10 @@ func (r *Recorder) settleShares(ctx context.Context, d Decision, changes staged)
 	}
 	for _, share := range d.Shares {
 		add(share.Session, share.Files)
+		renamed[share.Session] = slices.DeleteFunc(slices.Clone(share.Renamed), func(m Rename) bool { _, ok := changes[string(m.To)]; return !ok })
 	}
 	for _, id := range order {
-		shares = append(shares, Share{Session: id, Files: files[id]})
+		shares = append(shares, Share{Session: id, Files: files[id], Renamed: renamed[id]})
 	}
 	return shares, dropped, nil
 }

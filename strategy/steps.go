@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -129,6 +130,16 @@ func (r *Recorder) settleSteps(ctx context.Context, s *session.State, n *notes, 
 		return nil
 	}
 	return r.addSteps(ctx, s, n, step{At: r.Env.Now().UTC(), By: byCommit, Paths: pending})
+}
+
+// renameSteps notes under their new names what the session wrote of files that
+// were renamed.
+func (r *Recorder) renameSteps(ctx context.Context, s *session.State, n *notes, renamed map[string]git.OID) error {
+	wrote := step{At: r.Env.Now().UTC(), By: byAgent}
+	for _, p := range slices.Sorted(maps.Keys(renamed)) {
+		wrote.add(p, renamed[p])
+	}
+	return r.addSteps(ctx, s, n, wrote)
 }
 
 // keepSteps notes what the turn made of the files that it touched, and before

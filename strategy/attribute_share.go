@@ -1,0 +1,100 @@
+package strategy
+
+import (
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+)
+
+// creates reports whether the commit creates the file.
+func (a *attributing) creates(path string) bool {
+	c, ok := a.changes[path]
+	return ok && c.OldMode == 0
+}
+
+// sharer returns the author of a change to a file, a person for one of a
+// session whose share the file is not: what a commit creates is attributed as it
+// was linked.
+func (a *attributing) sharer(path string, by attribution.Author) attribution.Author {
+	if by == attribution.Person || !a.creates(path) {
+		return by
+	}
+	for _, c := range a.sessions {
+		if attribution.Author(c.state.ID) == by && slices.Contains(c.files, path) {
+			return by
+		}
+	}
+	return attribution.Person
+}
+
+// decidedSharer returns by, or if that is a person the session whose share a
+// file that the commit creates was found to be.
+func (a *attributing) decidedSharer(path string, by attribution.Author) attribution.Author {
+	if by != attribution.Person || !a.creates(path) {
+		return by
+	}
+	for _, share := range a.decided {
+		if slices.Contains(share.Files, path) {
+			return a.sharer(path, attribution.Author(share.Session))
+		}
+	}
+	return by
+}
+
+// stepsOf returns the steps of a file under its own name and that which it had
+// before, as git says or as the decision does.
+func (a *attributing) stepsOf(f git.FileDiff) []authoredStep {
+	before := f.OldPath
+	var base git.OID
+	for _, share := range a.decided {
+		if from, ok := share.renamedFrom(f.Path); ok && before == "" {
+			before, base = from, a.changes[from].Old
+		}
+	}
+	steps := a.steps.of(f.Path, before)
+	if base != "" { // git has the file for a new one, with all of its lines
+		steps = slices.Insert(steps, 0, authoredStep{blob: base})
+	}
+	for i, s := range steps {
+		steps[i].by = string(a.sharer(f.Path, attribution.Author(s.by)))
+	}
+	return steps
+}
+
+// attributeShared attributes a file. One that a replaced commit had created and
+// of which a session has nothing worth a share any more is no longer that
+// session's; one that was found to be a session's share, though none of its
+// lines is left as it was, is what a pre-commit hook made of the session's.
+func (a *attributing) attributeShared(path string, file attribution.File) attribution.Lines {
+	if !a.creates(path) {
+		return file.Attribute()
+	}
+	a.dropReplaced(path, file)
+	lines := file.Attribute()
+	if slices.ContainsFunc(lines.Added, func(l attribution.Line) bool { return l.By != attribution.Person }) {
+		return lines
+	}
+	file.By = a.decidedSharer(path, file.By)
+	return file.Attribute()
+}
+
+// dropReplaced takes the file from the sessions that have it from the commit
+// which this one replaces, if by now it is not their share.
+func (a *attributing) dropReplaced(path string, file attribution.File) {
+	decided := func(id string) bool {
+		return slices.ContainsFunc(a.decided, func(s Share) bool { return s.Session == id && slices.Contains(s.Files, path) })
+	}
+	shares := file.Shares()
+	for i, c := range a.sessions {
+		share, known := shares[attribution.Author(c.state.ID)]
+		if known && !share.Counts() && !decided(c.state.ID) {
+			a.sessions[i].files = slices.DeleteFunc(slices.Clone(c.files), func(p string) bool { return p == path })
+		}
+	}
+	for i, s := range file.States {
+		if s.Known == nil {
+			file.States[i].By = a.sharer(path, s.By)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package strategy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// mostRenames is how many of the files that a commit creates, and how many
+// pending ones, are compared to find what was renamed.
+const mostRenames = 64
+
+// source is a pending file that may be in a commit under another name.
+type source struct {
+	path string
+	// base is what the parent has of it, goneBlob for a new file.
+	base  git.OID
+	left  git.OID
+	steps []authoredStep
+	// gone: it is no longer in the worktree, so that it was moved, not copied.
+	gone  bool
+	lines map[string]int
+}
+
+// addRenamed adds to the share the files that the commit creates under a name
+// that the session doesn't know, and that are pending under another: with the
+// same content, or by their lines. What is no longer under the old name was
+// renamed, and judged as if it had kept its name; of a copy, or a part that was
+// split off, at least half of the lines must be the session's.
+func (c *created) addRenamed(ctx context.Context, s *session.State, share *Share) error {
+	unknown := c.unknownFiles(share)
+	if len(unknown) == 0 || len(s.FilesTouched) == 0 {
+		return nil
+	}
+	sources, err := c.sources(ctx, s)
+	if err != nil || len(sources) == 0 {
+		return err
+	}
+	var rest []string
+	for _, p := range unknown {
+		i := slices.IndexFunc(sources, func(from source) bool { return from.left == c.changes[p].New })
+		if i < 0 {
+			rest = append(rest, p)
+			continue
+		}
+		share.add(Rename{From: session.Path(sources[i].path), To: session.Path(p)})
+	}
+	sources = sources[:min(len(sources), mostRenames)]
+	for _, p := range rest[:min(len(rest), mostRenames)] {
+		from, ok, err := c.renamedFrom(ctx, s, p, sources)
+		if err != nil {
+			return err
+		}
+		if ok {
+			share.add(Rename{From: session.Path(from), To: session.Path(p)})
+		}
+	}
+	slices.Sort(share.Files)
+	return nil
+}
+
+func (s *Share) add(m Rename) {
+	s.Files, s.Renamed = append(s.Files, string(m.To)), append(s.Renamed, m)
+}
+
+// unknownFiles are the files that the commit creates and no session has pending,
+// in order.
+func (c *created) unknownFiles(share *Share) []string {
+	var unknown []string
+	for p, change := range c.changes {
+		pending := func(s *session.State) bool { return among(s.FilesTouched, p) }
+		if change.OldMode == 0 && isBlob(change.NewMode) && !slices.Contains(share.Files, p) && !slices.ContainsFunc(c.states, pending) {
+			unknown = append(unknown, p)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown
+}
+
+// sources are the session's pending files that the parent doesn't have, and
+// those that the commit removes; those that are gone first.
+func (c *created) sources(ctx context.Context, s *session.State) ([]source, error) {
+	head, _, err := c.r.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	empty := c.r.Repo.HashBlob(nil)
+	var sources []source
+	for _, p := range s.FilesTouched {
+		from := source{path: p}
+		var found bool
+		if from.left, found, err = c.left(ctx, s, p); err != nil {
+			return nil, err
+		}
+		if !found || from.left == empty {
+			continue
+		}
+		change, committed := c.changes[p]
+		switch {
+		case committed && change.NewMode == 0:
+			from.base = change.Old
+		case committed && change.OldMode != 0:
+			continue
+		case !committed:
+			if _, tracked, err := c.r.lookup(ctx, head.Tree, p); err != nil || tracked {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		_, err := os.Lstat(filepath.Join(c.r.Repo.Root, filepath.FromSlash(p)))
+		from.gone = err != nil
+		sources = append(sources, from)
+	}
+	slices.SortStableFunc(sources, func(a, b source) int {
+		switch {
+		case a.gone == b.gone:
+			return 0
+		case a.gone:
+			return -1
+		}
+		return 1
+	})
+	return sources, nil
+}
+
+// renamedFrom finds the source that a file has the most lines of, and reports
+// whether the file is the session's share by it.
+func (c *created) renamedFrom(ctx context.Context, s *session.State, p string, sources []source) (string, bool, error) {
+	content, err := c.read(ctx, c.changes[p].New)
+	if err != nil || opaque(content) {
+		return "", false, ignoreUncomparable(err)
+	}
+	lines := countLines(content)
+	best, most := -1, 0
+	for i := range sources {
+		from := &sources[i]
+		if from.lines == nil {
+			text, err := c.read(ctx, from.left)
+			if err := ignoreUncomparable(err); err != nil {
+				return "", false, err
+			}
+			from.lines = countLines(text)
+		}
+		n := common(lines, from.lines)
+		sameName := best >= 0 && path.Base(from.path) == path.Base(p) && path.Base(sources[best].path) != path.Base(p)
+		if n > most || n == most && n > 0 && sameName {
+			best, most = i, n
+		}
+	}
+	if best < 0 {
+		return "", false, nil
+	}
+	from := sources[best]
+	share, ok, err := c.compare(ctx, s, comparison{c.changes[p].New, from.base, c.history(ctx, s, from.path, from.left)})
+	return from.path, ok && err == nil && share.Counts() && (from.gone || share.IsCopy()), err
+}
+
+// ignoreUncomparable takes a blob that is too large, or not here, for one
+// without lines.
+func ignoreUncomparable(err error) error {
+	if errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrTooMuch) {
+		return nil
+	}
+	return err
+}
+
+// countLines counts the lines of a file, white space around them aside.
+func countLines(content []byte) map[string]int {
+	lines := map[string]int{}
+	for line := range bytes.Lines(content) {
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			lines[string(text)]++
+		}
+	}
+	return lines
+}
+
+// common is the number of lines that two files have in common.
+func common(a, b map[string]int) int {
+	n := 0
+	for line, count := range a {
+		n += min(count, b[line])
+	}
+	return n
+}
