@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -21,7 +22,7 @@ func (a *attributing) sharer(path string, by attribution.Author) attribution.Aut
 		return by
 	}
 	for _, c := range a.sessions {
-		if attribution.Author(c.state.ID) == by && slices.Contains(c.files, path) {
+		if attribution.Author(c.state.ID) == by && among(c.files, path) {
 			return by
 		}
 	}
@@ -35,7 +36,7 @@ func (a *attributing) decidedSharer(path string, by attribution.Author) attribut
 		return by
 	}
 	for _, share := range a.decided {
-		if slices.Contains(share.Files, path) {
+		if among(share.Files, path) {
 			return a.sharer(path, attribution.Author(share.Session))
 		}
 	}
@@ -83,18 +84,23 @@ func (a *attributing) attributeShared(path string, file attribution.File) attrib
 // which this one replaces, if by now it is not their share.
 func (a *attributing) dropReplaced(path string, file attribution.File) {
 	decided := func(id string) bool {
-		return slices.ContainsFunc(a.decided, func(s Share) bool { return s.Session == id && slices.Contains(s.Files, path) })
+		return slices.ContainsFunc(a.decided, func(s Share) bool { return s.Session == id && among(s.Files, path) })
 	}
 	shares := file.Shares()
 	for i, c := range a.sessions {
-		share, known := shares[attribution.Author(c.state.ID)]
-		if known && !share.Counts() && !decided(c.state.ID) {
-			a.sessions[i].files = slices.DeleteFunc(slices.Clone(c.files), func(p string) bool { return p == path })
+		by := attribution.Author(c.state.ID)
+		share, known := shares[by]
+		if !known || share.Counts() || decided(c.state.ID) {
+			continue
 		}
-	}
-	for i, s := range file.States {
-		if s.Known == nil {
-			file.States[i].By = a.sharer(path, s.By)
+		a.sessions[i].files = slices.DeleteFunc(slices.Clone(c.files), func(p string) bool { return p == path })
+		for n, s := range file.States {
+			if s.By == by {
+				file.States[n].By = attribution.Person
+			}
+			if s.Known != nil {
+				maps.DeleteFunc(s.Known.Written, func(_ int, writer attribution.Author) bool { return writer == by })
+			}
 		}
 	}
 }

@@ -54,7 +54,8 @@ type Decision struct {
 type Share struct {
 	Session string        `json:"session"`
 	Files   session.Paths `json:"files"`
-	// Renamed are those of Files that the session left under another name.
+	// Renamed are those of Files that the session left under another name, in
+	// the order of their new ones.
 	Renamed []Rename `json:"renamed,omitempty"`
 }
 
@@ -68,12 +69,11 @@ type Rename struct {
 // renamedFrom returns the other name under which the session left a file of the
 // share; false if it had this one.
 func (s Share) renamedFrom(path string) (string, bool) {
-	for _, m := range s.Renamed {
-		if string(m.To) == path {
-			return string(m.From), true
-		}
+	i, found := slices.BinarySearchFunc(s.Renamed, path, func(m Rename, path string) int { return cmp.Compare(string(m.To), path) })
+	if !found {
+		return "", false
 	}
-	return "", false
+	return string(s.Renamed[i].From), true
 }
 
 // nameBefore returns the name under which the session left a file of the share.

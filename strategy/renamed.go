@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -43,14 +44,17 @@ func (c *created) addRenamed(ctx context.Context, s *session.State, share *Share
 	if err != nil || len(sources) == 0 {
 		return err
 	}
+	same := make(map[git.OID]string, len(sources))
+	for _, from := range slices.Backward(sources) { // the first one counts
+		same[from.left] = from.path
+	}
 	var rest []string
 	for _, p := range unknown {
-		i := slices.IndexFunc(sources, func(from source) bool { return from.left == c.changes[p].New })
-		if i < 0 {
+		if from, ok := same[c.changes[p].New]; ok {
+			share.add(Rename{From: session.Path(from), To: session.Path(p)})
+		} else {
 			rest = append(rest, p)
-			continue
 		}
-		share.add(Rename{From: session.Path(sources[i].path), To: session.Path(p)})
 	}
 	sources = sources[:min(len(sources), mostRenames)]
 	for _, p := range rest[:min(len(rest), mostRenames)] {
@@ -63,6 +67,7 @@ func (c *created) addRenamed(ctx context.Context, s *session.State, share *Share
 		}
 	}
 	slices.Sort(share.Files)
+	slices.SortFunc(share.Renamed, func(a, b Rename) int { return cmp.Compare(a.To, b.To) })
 	return nil
 }
 
@@ -71,12 +76,12 @@ func (s *Share) add(m Rename) {
 }
 
 // unknownFiles are the files that the commit creates and no session has pending,
-// in order.
+// in order. The share's files are sorted.
 func (c *created) unknownFiles(share *Share) []string {
 	var unknown []string
 	for p, change := range c.changes {
 		pending := func(s *session.State) bool { return among(s.FilesTouched, p) }
-		if change.OldMode == 0 && isBlob(change.NewMode) && !slices.Contains(share.Files, p) && !slices.ContainsFunc(c.states, pending) {
+		if change.OldMode == 0 && isBlob(change.NewMode) && !among(share.Files, p) && !slices.ContainsFunc(c.states, pending) {
 			unknown = append(unknown, p)
 		}
 	}
