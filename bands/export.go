@@ -88,7 +88,7 @@ func (s *Store) exportPlan(ctx context.Context, content *contents, v Snapshot, l
 		out[strings.TrimSuffix(p, "/")] = true
 	}
 	in := &scope{
-		Scope: Scope{Nested: true, Keep: func(p string) bool { return out[p] }},
+		Scope: Scope{Nested: true, Keep: func(p string, _, _ *tree.Entry) bool { return out[p] }},
 		named: map[string]bool{"": true}, over: map[string]bool{agentDir: true}, hidden: map[string]bool{},
 	}
 	root, _ := v.Tree.Ref()

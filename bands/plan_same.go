@@ -34,12 +34,12 @@ func (p *planner) same(a, b *tree.Entry) bool {
 
 // timed is what the target has of a path, with the time that it is to get.
 func (p *planner) timed(was, want *tree.Entry) *tree.Entry {
-	if !p.scope.PresentTime || was == nil || was.Kind != tree.File || want.Kind != tree.File {
+	if !p.scope.PresentTime || want.Kind != tree.File {
 		return want
 	}
 	e := *want
 	switch {
-	case p.sameContent(was, want):
+	case was != nil && p.sameContent(was, want):
 		e.Attr.Mtime = was.Attr.Mtime
 	case !p.scope.at.IsZero():
 		e.Attr.Mtime = p.scope.at

@@ -25,12 +25,13 @@ type Scope struct {
 	// It is asked for files, symlinks and empty directories: a directory goes
 	// with the last thing in it.
 	Delete func(path string, e tree.Entry) bool
-	// Keep says which paths stay as they are, with all below them, whatever the
-	// target has; nil: none.
-	Keep func(path string) bool
+	// Keep reports which paths stay as they are, with all below them, whatever the
+	// target has; nil: none. It is asked for paths that differ, with what is there
+	// now and what the target has, each nil if there is nothing.
+	Keep func(path string, now, want *tree.Entry) bool
 	// Force restores databases that a process has open.
 	Force bool
-	// PresentTime gives a file whose content is replaced the present time instead
+	// PresentTime gives a file that is written the present time instead
 	// of its former one, so that build tools see that it changed. A file that
 	// differs in its time alone stays.
 	PresentTime bool
@@ -123,7 +124,9 @@ func (s *scope) hides(p string) bool {
 	return s.hidden[p] || (len(p) <= len(".entire") && s.hidden[strings.ToLower(p)])
 }
 
-func (s *scope) keeps(p string) bool { return s.Keep != nil && s.Keep(p) }
+func (s *scope) keeps(p string, now, want *tree.Entry) bool {
+	return s.Keep != nil && s.Keep(p, now, want)
+}
 
 func (s *scope) deletes(p string, e *tree.Entry) bool { return s.Delete == nil || s.Delete(p, *e) }
 

@@ -160,7 +160,7 @@ func (p *planner) unitStays(dir string, members []pair, out *Plan) *[]string {
 	main := members[0]
 	for _, m := range members {
 		switch {
-		case p.scope.keeps(joinPath(dir, m.name)):
+		case p.scope.keeps(joinPath(dir, m.name), m.was, m.want):
 			return &out.Kept
 		case m.was != nil && m.was.Kind == tree.Unknown, m.want != nil && m.want.Kind == tree.Unknown:
 			return &out.Unknown

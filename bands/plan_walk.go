@@ -177,7 +177,7 @@ func (p *planner) noteLinks(path string, was, want *tree.Entry, rel relation) {
 func (p *planner) stays(path string, was, want *tree.Entry, rel relation, out *Plan) bool {
 	var list *[]string
 	switch {
-	case rel == inside && p.scope.keeps(path):
+	case rel == inside && p.scope.keeps(path, was, want):
 		list = &out.Kept
 	case path == agentDir && !p.scope.names(path):
 		list = &out.Unnamed

@@ -281,6 +281,7 @@ func (h *Held) rescue(ctx context.Context, j job, content *contents, in *scope, 
 	take := TakeOptions{
 		Options: o.Options, Message: rescueMessage(j), Cause: Rescue, Causality: o.Causality, Force: true,
 	}
+	take.Causality.Restores = j.target
 	if o.Progress != nil {
 		take.Progress = func(done, total int64) { o.Progress("capture", int(done), int(total)) }
 	}

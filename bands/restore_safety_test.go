@@ -278,7 +278,7 @@ func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
 	h := r.hold()
 	defer func() { r.must(h.Release()) }()
 	moved := false
-	done, err := h.Restore(t.Context(), v, bands.RestoreOptions{Options: r.opts, Scope: bands.Scope{Keep: func(string) bool {
+	done, err := h.Restore(t.Context(), v, bands.RestoreOptions{Options: r.opts, Scope: bands.Scope{Keep: func(string, *tree.Entry, *tree.Entry) bool {
 		if !moved { // the plan is made after the rescue was taken
 			moved = true
 			for _, n := range []string{"b", "later"} {

@@ -77,6 +77,9 @@ type Causality struct {
 	TranscriptPath  string `json:"transcript_path,omitempty"`
 	TranscriptBytes int64  `json:"transcript_bytes,omitempty"`
 	TranscriptLines int    `json:"transcript_lines,omitempty"`
+	// Restores is the version that a restore made the tree, of the rescue that it
+	// took before.
+	Restores Version `json:"restores,omitempty"`
 }
 
 // Snapshot is what snapshot.json tells of one version.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // undo takes the last restore back in a scope, undoing what is planned before.
@@ -35,7 +36,7 @@ func TestUndoTouchesOnlyWhatTheRestoreChanged(t *testing.T) {
 	r.write("a", "two")
 	r.write("made/by/agent", "x")
 	r.write("log", "first\nsecond\n")
-	r.restore(v, bands.Scope{Keep: func(path string) bool { return path == "log" }})
+	r.restore(v, bands.Scope{Keep: func(path string, _, _ *tree.Entry) bool { return path == "log" }})
 	r.write("b", "mine")
 	r.write("dir/c", "mine")
 	r.write("new/file", "mine")

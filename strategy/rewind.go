@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // RewindScope is what of a point comes back.
@@ -26,8 +25,17 @@ const (
 type RewindOptions struct {
 	Scope RewindScope
 	Paths []string // of RewindPaths, relative to the root
-	// Nested restores nested repositories too, Exact also removes what nobody's
-	// turn made, Force restores databases that are in use.
+	// Session is the point's. What other sessions changed whose turns are under way
+	// stays, unless AtWork says otherwise; Own are sessions of which that doesn't
+	// hold, because they asked for the rewind.
+	Session string
+	Own     []string
+	AtWork  bool
+	// KeepBoth leaves what an agent and a person have both changed since.
+	KeepBoth bool
+	// Nested restores nested repositories too. Exact makes the tree what it was,
+	// with what persons changed and created since, and the times of files. Force
+	// restores databases that are in use, and what sessions at work changed.
 	Nested, Exact, Force bool
 	Progress             func(stage string, done, total int)
 }
@@ -36,6 +44,8 @@ type RewindOptions struct {
 type Rewound struct {
 	bands.Restored
 
+	// Plan is that of Restored, with whose work it is about.
+	Plan RewindPlan
 	// Sessions are those whose state agrees with the point now.
 	Sessions []string
 }
@@ -43,14 +53,19 @@ type Rewound struct {
 // ErrNothingToUndo means that no rewind is left to take back, or forward.
 var ErrNothingToUndo = errors.New("no rewind to go back from")
 
-// PreviewRewind says what going back to a point with a snapshot would change,
+// PreviewRewind returns what going back to a point with a snapshot would change,
 // and writes nothing.
-func (r *Recorder) PreviewRewind(ctx context.Context, p Point, o RewindOptions) (plan bands.Plan, err error) {
+func (r *Recorder) PreviewRewind(ctx context.Context, p Point, o RewindOptions) (plan RewindPlan, err error) {
 	store, target, err := r.target(p)
 	if err != nil {
 		return plan, err
 	}
-	scope, err := r.scope(ctx, store, target, o)
+	choice, err := r.chooser(ctx, store, target, o)
+	if err != nil {
+		return plan, err
+	}
+	defer func() { err = errors.Join(err, choice.Close()) }()
+	scope, err := choice.scope(ctx)
 	if err != nil {
 		return plan, err
 	}
@@ -59,18 +74,28 @@ func (r *Recorder) PreviewRewind(ctx context.Context, p Point, o RewindOptions) 
 		return plan, fmt.Errorf("look at the working tree: %w", err)
 	}
 	defer func() { err = errors.Join(err, present.Close()) }()
-	return store.Plan(ctx, present, target, scope)
+	planned, err := store.Plan(ctx, present, target, scope)
+	return choice.plan(planned), err
 }
 
 // Rewind makes the tree what a point with a snapshot has of it, in the scope
 // of the options, and then the sessions what they were.
-func (r *Recorder) Rewind(ctx context.Context, p Point, o RewindOptions) (Rewound, error) {
+func (r *Recorder) Rewind(ctx context.Context, p Point, o RewindOptions) (done Rewound, err error) {
 	store, target, err := r.target(p)
 	if err != nil {
 		return Rewound{}, err
 	}
-	return r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
-		scope, err := r.scope(ctx, store, target, o)
+	var choice *rewindChoice
+	defer func() {
+		if choice != nil {
+			err = errors.Join(err, choice.Close())
+		}
+	}()
+	done, err = r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
+		if choice, err = r.chooser(ctx, store, target, o); err != nil {
+			return bands.Restored{}, err
+		}
+		scope, err := choice.scope(ctx)
 		if err != nil {
 			return bands.Restored{}, err
 		}
@@ -78,6 +103,10 @@ func (r *Recorder) Rewind(ctx context.Context, p Point, o RewindOptions) (Rewoun
 		opts.Scope, opts.Message = scope, "before rewind to "+target.Version.String()
 		return held.Restore(ctx, target.Version, opts)
 	})
+	if choice != nil {
+		done.Plan = choice.plan(done.Restored.Plan)
+	}
+	return done, err
 }
 
 // PreviewUndo returns what UndoRewind would change, and writes nothing.
@@ -133,7 +162,7 @@ func (r *Recorder) moveOptions(o RewindOptions) bands.RestoreOptions {
 
 func (r *Recorder) restoreOptions(o RewindOptions) bands.RestoreOptions {
 	return bands.RestoreOptions{
-		Options: r.TreeOptions(), Scope: bands.Scope{Nested: o.Nested, Force: o.Force}, Progress: o.Progress,
+		Options: r.TreeOptions(), Scope: bands.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
 		Causality: bands.Causality{Action: "rewind"},
 	}
 }
@@ -150,10 +179,10 @@ func (r *Recorder) restore(ctx context.Context, store *bands.Store, o RewindOpti
 		r.enter(ctx, func(known *bands.Registry) error { return known.Record(ctx, store, done.Rescue) })
 	}
 	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, bands.ErrIncomplete) {
-		return Rewound{Restored: done}, err
+		return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}}, err
 	}
 	sessions, failed := r.realign(ctx, store, done, o.Paths)
-	return Rewound{Restored: done, Sessions: sessions}, errors.Join(err, failed)
+	return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
 }
 
 // target opens the snapshot of a point.
@@ -164,35 +193,6 @@ func (r *Recorder) target(p Point) (*bands.Store, bands.Snapshot, error) {
 	}
 	s, err := store.Snapshot(p.Snapshot)
 	return store, s, err
-}
-
-// scope is what of the tree comes back.
-func (r *Recorder) scope(ctx context.Context, store *bands.Store, target bands.Snapshot, o RewindOptions) (bands.Scope, error) {
-	scope := bands.Scope{Nested: o.Nested, Force: o.Force}
-	if o.Scope == RewindPaths {
-		scope.Paths = o.Paths
-		return scope, nil
-	}
-	if o.Exact && o.Scope == RewindAll {
-		return scope, nil
-	}
-	made, err := r.birthsSince(ctx, store, target)
-	if err != nil {
-		return scope, err
-	}
-	if !o.Exact {
-		scope.Delete = made.byAgent
-	}
-	if o.Scope == RewindCode {
-		if scope.Paths, err = made.touched(ctx); err != nil {
-			return scope, err
-		}
-		if len(scope.Paths) == 0 { // nothing, which no paths don't say
-			scope.Keep = func(string) bool { return true }
-			scope.Delete = func(string, tree.Entry) bool { return false }
-		}
-	}
-	return scope, nil
 }
 
 // Rescue takes a snapshot of the tree as it is, before something changes it

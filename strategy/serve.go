@@ -155,7 +155,9 @@ func (r *Recorder) annotateLater(ctx context.Context, held *bands.Held, v bands.
 	if err != nil || s.TurnID != q.Causality.Turn || (s.Phase == session.Active && q.Message == "") {
 		return nil //nolint:nilerr // a later event of the session records more
 	}
-	return writeMoment(held.Store, v, r.moment(ctx, s))
+	m := r.moment(ctx, s)
+	m.Later = true
+	return writeMoment(held.Store, v, m)
 }
 
 // turnWrote says whether the turn that a prompt began has called a tool that

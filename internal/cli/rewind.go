@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
@@ -44,9 +41,14 @@ Without --to it shows the moments there are and asks. --to takes
   HEAD~2              a commit
   "10 minutes ago"    the last snapshot before a time; also 14:30, 2026-01-27
 
-HEAD, the index and .git stay as they are. Files that appeared later and that
-no agent's turn made stay, unless --exact is given. Of a repository inside this
-one nothing changes without --nested, of .claude nothing without --paths.
+HEAD, the index and .git stay as they are. What only you have changed or created
+since stays and is named; what an agent and you have both changed is restored and
+named. --exact makes everything what it was. Files that another session is at
+work on stay, unless --force is given. Of a repository inside this one nothing
+changes without --nested, of .claude nothing without --paths.
+
+A file that gets its former content gets the present time, so that build tools
+see the change; with --exact its former time.
 
 EXIT STATUS
   0    done, or nothing to do
@@ -73,8 +75,8 @@ EXIT STATUS
 	f.BoolVar(&opts.undo, "undo", false, "take the last rewind back")
 	f.BoolVar(&opts.redo, "redo", false, "take the last --undo back")
 	f.BoolVar(&opts.nested, "nested", false, "restore repositories inside this one too")
-	f.BoolVar(&opts.exact, "exact", false, "also remove what appeared later and no agent made")
-	f.BoolVarP(&opts.force, "force", "f", false, "don't ask, and restore databases that a process has open")
+	f.BoolVar(&opts.exact, "exact", false, "make everything what it was, also what no agent changed or created")
+	f.BoolVarP(&opts.force, "force", "f", false, "don't ask; restore also what other sessions are at work on, and databases that a process has open")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("all", "code", "paths", "logs-only", "reset")
 	cmd.MarkFlagsMutuallyExclusive("list", "to", "undo", "redo")
@@ -88,6 +90,11 @@ type rewinding struct {
 	opts rewindOptions
 	repo *git.Repo
 	rec  *strategy.Recorder
+	// keepBoth and atWork are answers: keep what a person changed too, and rewind
+	// what a session at work changed.
+	keepBoth, atWork bool
+	confirmed        bool // nothing is left to be asked
+	plans            map[string]strategy.RewindPlan
 }
 
 func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
@@ -102,7 +109,7 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	w := &rewinding{app: a, opts: opts, repo: repo}
+	w := &rewinding{app: a, opts: opts, repo: repo, plans: map[string]strategy.RewindPlan{}}
 	is := a.settings(repo)
 	log, file := openLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
@@ -143,8 +150,10 @@ func (w *rewinding) goTo(ctx context.Context, p strategy.Point) error {
 	case w.opts.logsOnly || w.opts.reset || p.LogsOnly():
 		return w.logs(ctx, p)
 	}
-	if err := w.sure(ctx); err != nil {
-		return err
+	if !w.confirmed {
+		if err := w.confirm(ctx, p); err != nil {
+			return err
+		}
 	}
 	if p.Snapshot == 0 {
 		return w.codeOnly(ctx, p)
@@ -166,43 +175,15 @@ func (w *rewinding) possible(p strategy.Point) error {
 	return nil
 }
 
-// sure asks while an agent is at work, if somebody is there to answer.
-func (w *rewinding) sure(ctx context.Context) error {
-	if w.opts.force || !w.ask.Interactive() {
-		return nil
-	}
-	active, err := w.active()
-	if err != nil || len(active) == 0 {
-		return err
-	}
-	answers, err := w.ask.Ask(ctx, ui.Question{
-		Title: "An agent is at work here. Rewind under it?", Help: "It doesn't know that files change.", Flag: "--force",
-	})
-	if err != nil {
-		return err
-	}
-	if answers[0] != ui.Yes {
-		return ui.ErrAborted
-	}
-	return nil
-}
-
-// active are the sessions of this worktree in the middle of a turn.
-func (w *rewinding) active() ([]string, error) {
-	states, failed := session.Open(w.repo.CommonDir).Pending()
-	var ids []string
-	for _, s := range states {
-		if s.Phase == session.Active && sameDir(s.WorktreePath, w.repo.Root) {
-			ids = append(ids, s.ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids, errors.Join(failed...)
-}
-
 // scope is what of the tree comes back.
-func (w *rewinding) scope() (strategy.RewindOptions, error) {
-	o := strategy.RewindOptions{Scope: strategy.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force}
+func (w *rewinding) scope(p strategy.Point) (strategy.RewindOptions, error) {
+	o := strategy.RewindOptions{
+		Scope: strategy.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force,
+		Session: p.Session, KeepBoth: w.keepBoth, AtWork: w.atWork,
+	}
+	if states, err := w.turns(); err == nil {
+		o.Own = w.own(states)
+	}
 	switch {
 	case w.opts.code:
 		o.Scope = strategy.RewindCode

@@ -88,6 +88,21 @@ func (w *rewinding) choose(ctx context.Context) error {
 			}
 			return seen[p.ID], scopesOf(p)
 		},
+	}, ui.Question{
+		Title: "Go on?", Flag: "--force",
+		Then: func(earlier []string) (string, []ui.Option) {
+			p, chosen := pointWith(points, earlier[0])
+			if !chosen || earlier[1] == "" || earlier[1] == answerCancel || w.opts.force {
+				return "", nil
+			}
+			quiet, _ := w.quiet()
+			quiet.chooseScope(earlier[1])
+			q, err := quiet.questionAbout(ctx, p)
+			if err != nil { // the rewind fails in the same way, and says so
+				return "", nil
+			}
+			return q.Help, q.Options
+		},
 	})
 	if err != nil {
 		return err
@@ -96,7 +111,22 @@ func (w *rewinding) choose(ctx context.Context) error {
 	if !chosen || answers[1] == "" || answers[1] == answerCancel {
 		return ui.ErrAborted
 	}
-	return w.goChosen(ctx, p, answers[1])
+	if err := w.take(answers[2]); err != nil {
+		return err
+	}
+	w.chooseScope(answers[1])
+	w.confirmed = true
+	return w.goTo(ctx, p)
+}
+
+// quiet is the same run with nothing on the terminal, and what it would print.
+func (w *rewinding) quiet() (*rewinding, *bytes.Buffer) {
+	var out bytes.Buffer
+	quiet := *w
+	app := *w.app
+	app.Streams.Out, app.Streams.Err, app.Streams.Terminal = &out, &out, ui.Terminal{}
+	quiet.app = &app
+	return &quiet, &out
 }
 
 func pointWith(points []strategy.Point, id string) (strategy.Point, bool) {
@@ -114,15 +144,11 @@ func (w *rewinding) glance(ctx context.Context, p strategy.Point) string {
 	if p.LogsOnly() {
 		return ""
 	}
-	var out, notes bytes.Buffer
-	quiet := *w
-	app := *w.app
-	app.Streams.Out, app.Streams.Err, app.Streams.Terminal = &out, &notes, ui.Terminal{}
-	quiet.app = &app
+	quiet, out := w.quiet()
 	if err := quiet.preview(ctx, p); err != nil {
 		return err.Error()
 	}
-	lines := strings.Split(strings.TrimRight(out.String()+notes.String(), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 	if len(lines) > most {
 		last := lines[len(lines)-1]
 		lines = append(lines[:most-1], fmt.Sprintf("... and %d more lines", len(lines)-most), last)
@@ -130,8 +156,8 @@ func (w *rewinding) glance(ctx context.Context, p strategy.Point) string {
 	return strings.Join(lines, "\n")
 }
 
-// goChosen goes to a point in the scope that a person chose.
-func (w *rewinding) goChosen(ctx context.Context, p strategy.Point, scope string) error {
+// chooseScope sets the flags to the scope that a person chose.
+func (w *rewinding) chooseScope(scope string) {
 	switch scope {
 	case "code":
 		w.opts.code = true
@@ -142,7 +168,6 @@ func (w *rewinding) goChosen(ctx context.Context, p strategy.Point, scope string
 	case "reset":
 		w.opts.reset = true
 	}
-	return w.goTo(ctx, p)
 }
 
 // answerCancel is the answer of a person who wants nothing.

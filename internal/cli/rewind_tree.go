@@ -16,7 +16,7 @@ import (
 
 // tree restores a snapshot, and the conversation if that is wanted.
 func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
-	o, err := w.scope()
+	o, err := w.scope(p)
 	if err != nil {
 		return err
 	}
@@ -62,14 +62,14 @@ func rewoundTo(p strategy.Point, name string) string {
 func (w *rewinding) step(ctx context.Context, what string,
 	look func(context.Context, strategy.RewindOptions) (bands.Plan, error), do func(context.Context, strategy.RewindOptions) (strategy.Rewound, error),
 ) error {
-	o, err := w.scope()
+	o, err := w.scope(strategy.Point{})
 	if err != nil {
 		return err
 	}
 	if w.opts.preview {
 		return w.previewStep(ctx, what, look, o)
 	}
-	if err := w.sure(ctx); err != nil {
+	if err := w.confirm(ctx, strategy.Point{}); err != nil {
 		return err
 	}
 	began := w.Now()
@@ -107,7 +107,7 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 	case w.opts.json:
 		return w.Streams.JSON(newPlanJSON(plan, plan.Target))
 	}
-	w.printPlan(plan.Target.Version.String(), plan)
+	w.printPlan(plan.Target.Version.String(), strategy.RewindPlan{Plan: plan})
 	return nil
 }
 
@@ -143,12 +143,13 @@ func (w *rewinding) report(done strategy.Rewound, line, back, session string) {
 		_ = w.Streams.JSON(newRewoundJSON(done))
 		return
 	}
+	w.noteBoth(done.Plan, done.Rescue.Version)
 	w.noteLeft(done.Plan)
 	if done.Rescue.Version == 0 || done.Plan.Empty() {
-		w.Streams.Printf("%s\n", nothingChanges(done.Plan, "Nothing to change: the tree is as it was there."))
+		w.Streams.Printf("%s\n", nothingChanges(done.Plan.Plan, "Nothing to change: the tree is as it was there."))
 		return
 	}
-	w.Streams.Printf("%s %s\n", line, summary(done.Plan))
+	w.Streams.Printf("%s %s\n", line, summary(done.Plan.Plan))
 	w.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
 	if session != "" {
 		w.Streams.Printf("claude -r %s\n", session)
@@ -163,23 +164,6 @@ func (w *rewinding) reportTalk(talk strategy.Talk) {
 	default:
 		w.Streams.Notef("Conversation cut back: %s", talk.Path)
 		w.Streams.Notef("The former one is kept: %s", talk.Copy)
-	}
-}
-
-// rewoundJSON is what a rewind prints with --json.
-type rewoundJSON struct {
-	planJSON
-
-	Rescue   string        `json:"rescue"`
-	Verified int           `json:"verified"`
-	Failed   []failureJSON `json:"failed"`
-	Sessions []string      `json:"sessions"`
-}
-
-func newRewoundJSON(done strategy.Rewound) rewoundJSON {
-	return rewoundJSON{
-		planJSON: newPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
-		Failed: failuresOf(done.Failed), Sessions: notNil(done.Sessions),
 	}
 }
 
@@ -226,57 +210,17 @@ func nothingChanges(p bands.Plan, same string) string {
 	return same
 }
 
-// noteLeft names what a restore leaves alone, and why.
-func (w *rewinding) noteLeft(p bands.Plan) {
-	for _, left := range []struct {
-		why   string
-		paths []string
-	}{
-		{"changed since the rewind", p.ChangedSince},
-		{"not changed by the rewind", p.Untouched},
-		{"appeared later, not by an agent (--exact removes)", p.Kept},
-		{"a process has it open (--force restores)", p.Busy},
-		{"a repository of its own (--nested restores)", p.Nested},
-		{"restored only if named with --paths", p.Unnamed},
-		{"the snapshot doesn't hold it", p.Unknown},
-		{"something that stays is in its way", p.Blocked},
-		{"the store has lost it", p.Damaged},
-	} {
-		w.notePaths("stays, "+left.why, left.paths)
-	}
-}
-
-// notePaths names the first of some paths, and counts the others.
-func (w *rewinding) notePaths(what string, paths []string) {
-	const shown = 10
-	for i, p := range paths {
-		if i == shown {
-			w.Streams.Notef("  and %d more", len(paths)-shown)
-			return
-		}
-		w.Streams.Notef("%s: %s", what, showPath(p))
-	}
-}
-
 // preview prints what would change, by kind.
 func (w *rewinding) preview(ctx context.Context, p strategy.Point) error {
 	if p.Snapshot == 0 {
 		return w.previewCode(ctx, p)
 	}
-	o, err := w.scope()
-	if err != nil {
-		return err
-	}
-	var plan bands.Plan
-	err = w.Streams.Progress("Comparing", func() (err error) {
-		plan, err = w.rec.PreviewRewind(ctx, p, o)
-		return err
-	})
+	plan, err := w.planTo(ctx, p)
 	if err != nil {
 		return err
 	}
 	if w.opts.json {
-		return w.Streams.JSON(newPlanJSON(plan, plan.Target))
+		return w.Streams.JSON(newRewindPlanJSON(plan, plan.Target))
 	}
 	w.printPlan(p.Snapshot.String(), plan)
 	if w.opts.conversation {
@@ -291,9 +235,9 @@ func (w *rewinding) preview(ctx context.Context, p strategy.Point) error {
 	return nil
 }
 
-func (w *rewinding) printPlan(name string, plan bands.Plan) {
+func (w *rewinding) printPlan(name string, plan strategy.RewindPlan) {
 	if plan.Empty() {
-		w.Streams.Printf("%s\n", nothingChanges(plan, "Nothing would change: the tree is as in "+name+"."))
+		w.Streams.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
 	}
 	for _, kind := range stepKinds() {
 		for i := range plan.Steps {
@@ -303,8 +247,9 @@ func (w *rewinding) printPlan(name string, plan bands.Plan) {
 		}
 	}
 	if !plan.Empty() {
-		w.Streams.Printf("In all: %s\n", summary(plan))
+		w.Streams.Printf("In all: %s\n", summary(plan.Plan))
 	}
+	w.noteBoth(plan, 0)
 	w.noteLeft(plan)
 }
 
@@ -332,7 +277,7 @@ func (w *rewinding) printCode(plan strategy.CodePlan) {
 			}
 		}
 	}
-	w.notePaths("stays, it leads through a symlink or is a folder now", plan.Skipped)
+	w.noteKept("it leads through a symlink, or is a folder now", plan.Skipped)
 }
 
 // codePlanJSON is the preview, or the outcome, of going to a point without a

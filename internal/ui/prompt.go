@@ -112,7 +112,7 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 
 // following is the group of a question that depends on the answers before it.
 func following(q Question, answers []string, i int) *huh.Group {
-	before := &answers[i-1]
+	before := answers[:i] // what is behind it changes with the answers
 	choices := func() []huh.Option[string] {
 		_, options := q.Then(answers[:i])
 		return choicesOf(options)

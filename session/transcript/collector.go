@@ -24,7 +24,9 @@ type collector struct {
 type use struct {
 	effect effect
 	// call is the place in scan.Calls, -1 for other tools.
-	call       int
+	call int
+	// edit is the place in scan.Edits, -1 for other tools.
+	edit       int
 	background bool
 	// task says that it starts a subagent.
 	task bool
@@ -118,17 +120,19 @@ func (c *collector) use(b *block, at moment) {
 		return // the same message written once more
 	}
 	name := text(b.name)
-	u := use{effect: effectOf(name), call: -1}
+	u := use{effect: effectOf(name), call: -1, edit: -1}
 	switch u.effect {
 	case effectNamed:
 		if in := parseInput(b.input); in.path != "" {
-			c.scan.Edits = append(c.scan.Edits, Edit{Path: in.path, Line: at.line, ToolID: id})
+			u.edit = len(c.scan.Edits)
+			c.scan.Edits = append(c.scan.Edits, Edit{Path: in.path, Line: at.line, ToolID: id, Start: at.time})
 		}
 	case effectAny:
-		u.background, u.task = parseInput(b.input).background, IsTask(toolName(name))
+		in := parseInput(b.input)
+		u.background, u.task = in.background, IsTask(toolName(name))
 		u.call = len(c.scan.Calls)
 		c.scan.Calls = append(c.scan.Calls,
-			Call{ID: id, Tool: toolName(name), Start: at.time, Open: true, Line: at.line})
+			Call{ID: id, Tool: toolName(name), Start: at.time, Open: true, Line: at.line, Command: in.command})
 	case effectNone:
 	}
 	if id == "" {
@@ -186,8 +190,14 @@ func (c *collector) result(b *block, e *entry, at moment) {
 		c.answer(id, e)
 	}
 	goesOn := !b.failed && (e.detached || u.background)
+	if known && u.edit >= 0 {
+		c.scan.Edits[u.edit].End = at.time
+	}
 	switch {
 	case goesOn:
+		if u.call >= 0 && known {
+			c.scan.Calls[u.call].Background = true
+		}
 	case !known:
 		if c.scan.Closed == nil {
 			c.scan.Closed = map[string]time.Time{}

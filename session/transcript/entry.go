@@ -260,8 +260,12 @@ func parseUsage(s *scanner) (u Usage) {
 // input is what matters of a tool's input.
 type input struct {
 	path       string
+	command    string // its first longestCommand bytes, as they are escaped
 	background bool
 }
+
+// longestCommand is how much of a shell's command is kept.
+const longestCommand = 16 << 10
 
 func parseInput(raw []byte) (in input) {
 	s := scanner{b: raw}
@@ -273,6 +277,10 @@ func parseInput(raw []byte) (in input) {
 		case "file_path", "notebook_path":
 			if p := s.str(); len(p) > 0 {
 				in.path = text(p)
+			}
+		case "command":
+			if c := s.str(); len(c) > 0 {
+				in.command = text(c[:min(len(c), longestCommand)])
 			}
 		case "run_in_background":
 			in.background = s.truth()

@@ -36,6 +36,26 @@ func Read(ctx context.Context, path string, from Cursor) (_ Scan, err error) {
 	return scan, nil
 }
 
+// ReadFrom reads the transcript from an offset that lines end at, to its present
+// end. It reads from the beginning where the file isn't that long.
+func ReadFrom(ctx context.Context, path string, offset int64) (_ Scan, err error) {
+	f, info, err := open(path)
+	if err != nil {
+		return Scan{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	from := Cursor{Offset: offset}
+	from.Device, from.Inode = identity(info)
+	if from.Tail, _, err = tail(f, offset); err != nil {
+		return Scan{}, fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	scan, err := read(ctx, file{src: f, info: info}, from)
+	if err != nil {
+		return Scan{}, fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	return scan, nil
+}
+
 // open opens a regular file for reading and never waits for a pipe's writer.
 func open(path string) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)

@@ -45,8 +45,8 @@ func TestReadTellsWhatASessionDid(t *testing.T) {
 	want := transcript.Scan{
 		Cursor:  transcript.Cursor{Offset: info.Size(), Lines: 9},
 		Prompts: []transcript.Prompt{{Text: "add a flag", Line: 1, Time: at("05.678"), UUID: "u-add a flag"}},
-		Edits:   []transcript.Edit{{Path: "/p/edit.go", Line: 4, ToolID: "t2"}},
-		Calls:   []transcript.Call{{ID: "t3", Tool: "Bash", Start: at("06"), End: at("07"), Line: 6}},
+		Edits:   []transcript.Edit{{Path: "/p/edit.go", Line: 4, ToolID: "t2", Start: at("06"), End: at("07")}},
+		Calls:   []transcript.Call{{ID: "t3", Tool: "Bash", Start: at("06"), End: at("07"), Line: 6, Command: "make"}},
 		Messages: []transcript.Message{
 			{ID: "m-t1"},
 			{ID: "m-t2"},
@@ -150,9 +150,9 @@ func TestReadCalls(t *testing.T) {
 				used("5", "Bash", `{"run_in_background":true}`), answered("5", `,"is_error":true`, ""),
 			},
 			want: []transcript.Call{
-				{ID: "1", Tool: "Bash", Open: true},
-				{ID: "2", Tool: "Bash", Open: true, Line: 2},
-				{ID: "3", Tool: "Agent", Open: true, Line: 4},
+				{ID: "1", Tool: "Bash", Open: true, Command: "x", Background: true},
+				{ID: "2", Tool: "Bash", Open: true, Line: 2, Background: true},
+				{ID: "3", Tool: "Agent", Open: true, Line: 4, Background: true},
 				{ID: "4", Tool: "Agent", End: done, Line: 6},
 				{ID: "5", Tool: "Bash", End: done, Line: 8},
 			},

@@ -65,6 +65,9 @@ type Edit struct {
 	Line int
 	// ToolID is the id of the tool use.
 	ToolID string
+	// Start and End are the times of the use's line and of its result's, zero if
+	// they have none or the scan ends between them.
+	Start, End time.Time
 }
 
 // Call is one use of a tool that may write files without naming them.
@@ -82,6 +85,11 @@ type Call struct {
 	Open bool `json:"open,omitempty"`
 	// Line is the number of its line, from 0.
 	Line int `json:"line"`
+
+	// Command is the beginning of what a shell was given.
+	Command string `json:"-"`
+	// Background says that the call is Open because it went on in the background.
+	Background bool `json:"-"`
 }
 
 // Message is one answer of the model.
