@@ -216,7 +216,8 @@ func (l *looker) store(data []byte, before *tree.Entry) (band.Ref, error) {
 	}
 	if before != nil && before.Kind == tree.File && !before.Parts && before.Size == int64(len(data)) &&
 		before.Content.Hash == sha256.Sum256(data) {
-		return before.Content, nil
+		ref, err := l.to.keep(before.Content, band.Data, data)
+		return ref, kept(err)
 	}
 	ref, err := l.to.add(band.Data, data)
 	return ref, kept(err)

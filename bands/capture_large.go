@@ -105,8 +105,9 @@ func (l *looker) listed(parts []band.Part, before *tree.Entry) (content, error) 
 	data := band.EncodeParts(parts)
 	c := content{parts: true, bands: bandsOf(parts)}
 	if before != nil && before.Parts && before.Content.Hash == sha256.Sum256(data) {
-		c.ref = before.Content
-		return c, nil
+		ref, err := l.to.keep(before.Content, band.List, data)
+		c.ref = ref
+		return c, kept(err)
 	}
 	ref, err := l.to.add(band.List, data)
 	c.ref = ref
@@ -166,7 +167,9 @@ func (l *looker) part(from *io.SectionReader, before band.Part) (band.Part, erro
 		return band.Part{}, cut(err)
 	}
 	if before.Kind == band.DataPart && before.Length == int64(len(data)) && before.Ref.Hash == sha256.Sum256(data) {
-		return before, nil
+		ref, err := l.to.keep(before.Ref, band.Data, data)
+		before.Ref = ref
+		return before, kept(err)
 	}
 	ref, err := l.to.add(band.Data, data)
 	return band.Part{Kind: band.DataPart, Length: int64(len(data)), Ref: ref}, kept(err)

@@ -222,6 +222,10 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	if err := d.sweep(ctx, s, Version(had.Last)); err != nil {
 		d.problem("store %s: %v", e.Name, err)
 	}
+	if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
+		d.problem("store %s: %d damaged records; the next checkpoint repairs what is still in its tree, `agentfs verify` names the rest",
+			e.Name, len(bad))
+	}
 	snaps, bad := s.Snapshots()
 	d.unreadable(bad)
 	rows := make([]catalog.Checkpoint, len(snaps))

@@ -70,6 +70,11 @@ func (h *Held) DropCaches() error {
 	if err := band.ResetDedupe(h.path(dedupeFile)); err != nil {
 		return err
 	}
+	return h.dropStatCaches()
+}
+
+// dropStatCaches lets the next snapshot of each lineage read everything.
+func (h *Held) dropStatCaches() error {
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {
 		return fmt.Errorf("drop caches: %w", err)

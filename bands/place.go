@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -87,7 +88,9 @@ func (t *taking) place(f band.File, dir string) error {
 	case disk.Hardlink:
 		return t.hardlink(from, to)
 	case disk.Reflink:
-		if length, ok := lengthsOf(t.parent)[f.Number]; !ok || length != f.Length {
+		length, ok := lengthsOf(t.parent)[f.Number]
+		repaired := slices.ContainsFunc(t.keep.repaired(), func(d band.Damaged) bool { return d.Ref.Band == f.Number })
+		if !ok || length != f.Length || repaired {
 			break
 		}
 		own := filepath.Join(t.SnapshotDir(t.parent.Version), f.Name())

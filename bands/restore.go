@@ -185,16 +185,7 @@ func (h *Held) restore(ctx context.Context, j job, o RestoreOptions) (Restored, 
 	if err := h.sweepTree(ctx, o); err != nil {
 		return done, err
 	}
-	if done.Rescue, err = h.rescue(ctx, j, content, in, o); err != nil {
-		return done, err
-	}
-	records, reader := h.Loader(done.Rescue)
-	defer func() { _ = reader.Close() }()
-	now, ok := done.Rescue.Tree.Ref()
-	if !ok {
-		return done, fmt.Errorf("rescue %s: %w", done.Rescue.Version, ErrDamaged)
-	}
-	if done.Plan, err = h.plan(ctx, sides{records, now, done.Target}, content, in); err != nil {
+	if err := h.rescued(ctx, j, content, in, o, &done); err != nil {
 		return done, err
 	}
 	return done, h.carryOut(ctx, j, content, o, &done)

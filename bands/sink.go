@@ -18,6 +18,9 @@ import (
 type sink interface {
 	// add stores a record.
 	add(kind band.Kind, content []byte) (band.Ref, error)
+	// keep returns former, the reference to a record of that content, if the record
+	// is whole; else it stores the content.
+	keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error)
 	// clones says whether raw is a good way to store a large file.
 	clones() bool
 	// raw stores a large file as it is.
@@ -35,23 +38,28 @@ type keeper struct {
 	open  func() (*band.Writer, error)
 	// lengths are those that bands have at least.
 	lengths map[uint32]int64
+	reader  *band.Reader // of the bands that are appended to
 
 	dedupe *band.Dedupe
 	writer *band.Writer
 }
 
 func newKeeper(s *Store, first uint32, room int64) *keeper {
-	k := &keeper{store: s, first: first, room: room}
+	k := &keeper{store: s, first: first, room: room, reader: band.NewReader(s.BandsDir())}
 	k.open = sync.OnceValues(k.begin)
 	return k
 }
 
 func (k *keeper) begin() (*band.Writer, error) {
+	damaged, err := k.store.Damaged()
+	if err != nil {
+		return nil, err
+	}
 	dedupe, err := band.OpenDedupe(k.store.path(dedupeFile))
 	if err != nil {
 		return nil, err
 	}
-	w, err := band.NewWriter(k.store.BandsDir(), band.WriterOptions{Dedupe: dedupe, First: k.first, Lengths: k.lengths})
+	w, err := band.NewWriter(k.store.BandsDir(), band.WriterOptions{Dedupe: dedupe, First: k.first, Lengths: k.lengths, Damaged: damaged})
 	if err != nil {
 		return nil, errors.Join(err, dedupe.Close())
 	}
@@ -69,6 +77,17 @@ func (k *keeper) add(kind band.Kind, content []byte) (band.Ref, error) {
 		err = errFull
 	}
 	return ref, err
+}
+
+func (k *keeper) keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error) {
+	if k.reader.Intact(former, kind) {
+		return former, nil
+	}
+	w, err := k.open()
+	if err != nil {
+		return band.Ref{}, err
+	}
+	return w.Keep(former, kind, content)
 }
 
 func (k *keeper) clones() bool { return k.store.Linking() == disk.Reflink }
@@ -107,6 +126,14 @@ func (k *keeper) finish() error {
 // synced reports whether finish has synced the band.
 func (k *keeper) synced(n uint32) bool { return k.writer != nil && k.writer.Synced(n) }
 
+// repaired are damaged records that were written again.
+func (k *keeper) repaired() []band.Damaged {
+	if k.writer == nil {
+		return nil
+	}
+	return k.writer.Repaired()
+}
+
 func (k *keeper) added() int64 {
 	if k.writer == nil {
 		return 0
@@ -116,9 +143,9 @@ func (k *keeper) added() int64 {
 
 func (k *keeper) close() error {
 	if k.writer == nil {
-		return nil
+		return k.reader.Close()
 	}
-	return errors.Join(k.writer.Close(), k.dedupe.Close())
+	return errors.Join(k.writer.Close(), k.dedupe.Close(), k.reader.Close())
 }
 
 // errFull means that the store has no room for what would be appended.
@@ -146,6 +173,8 @@ func (o *observer) add(kind band.Kind, content []byte) (band.Ref, error) {
 	}
 	return ref, nil
 }
+
+func (o *observer) keep(former band.Ref, _ band.Kind, _ []byte) (band.Ref, error) { return former, nil }
 
 func (o *observer) clones() bool { return o.cloning }
 

@@ -63,6 +63,11 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 	}
 	taken = t.told()
 	if t.unchanged() {
+		if repaired := t.keep.repaired(); len(repaired) > 0 {
+			if err := errors.Join(t.keep.finish(), t.noteRepaired(repaired)); err != nil {
+				return Taken{}, err
+			}
+		}
 		t.remember(t.parent.Version)
 		taken.Snapshot, taken.Unchanged = t.parent, true
 		return taken, nil
@@ -213,6 +218,8 @@ func (t *taking) publish() (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	t.remember(version)
+	// What stays on the list by mistake is found to be whole the next time.
+	_ = t.noteRepaired(t.keep.repaired())
 	// Who reads the link looks at the reservation first: the next snapshot makes
 	// it, if this can't.
 	_ = t.link(t.set.Lineage, version)

@@ -33,7 +33,10 @@ type BadVersion struct {
 // BadRecord is a record that can't be read, and who needs it.
 type BadRecord struct {
 	Band, Offset uint32
-	Err          error
+	// Kind is what the record must hold, 0 of a raw band, and Hash its content's.
+	Kind band.Kind
+	Hash band.Hash
+	Err  error
 	// Lost are the paths, and the versions they are lost in.
 	Lost []LostPath
 }
@@ -64,7 +67,7 @@ func (d Damage) Paths() []string {
 // progress is told how many records are done of those found so far; nil: nobody
 // is. The error is about verifying; what is damaged is in Damage.
 func (s *Store) Verify(ctx context.Context, v Version, progress func(done, total int64)) (Damage, error) {
-	c := &checker{seen: map[recordID]bool{}, bad: map[recordID]error{}, progress: progress}
+	c := &checker{seen: map[recordID]bool{}, bad: map[recordID]error{}, what: map[recordID]band.Damaged{}, progress: progress}
 	versions := []Version{v}
 	if v == 0 {
 		var err error
@@ -135,6 +138,7 @@ type checker struct {
 
 	mu             sync.Mutex
 	bad            map[recordID]error
+	what           map[recordID]band.Damaged // of those that are bad
 	records, bytes int64
 }
 
@@ -174,11 +178,12 @@ func (c *checker) begin(ref band.Ref) bool {
 	return true
 }
 
-func (c *checker) end(ref band.Ref, err error, size int64) {
+func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
 		c.bad[idOf(ref)] = err
+		c.what[idOf(ref)] = band.Damaged{Kind: kind, Ref: ref}
 	}
 	c.bytes += size
 	c.records++
@@ -190,11 +195,11 @@ func (c *checker) end(ref band.Ref, err error, size int64) {
 // read reads a file's record.
 func (c *checker) read(content *contents, n need, buf []byte) []byte {
 	if n.raw >= 0 {
-		c.end(n.ref, readRaw(content, n), n.raw)
+		c.end(n.kind, n.ref, readRaw(content, n), n.raw)
 		return buf
 	}
 	data, err := content.reader.Read(n.ref, n.kind, buf[:0])
-	c.end(n.ref, err, int64(len(data)))
+	c.end(n.kind, n.ref, err, int64(len(data)))
 	if err != nil {
 		return buf
 	}
@@ -218,7 +223,7 @@ func (c *checker) directory(ctx context.Context, content *contents, ref band.Ref
 	if err == nil {
 		d, err = tree.Decode(data)
 	}
-	c.end(ref, err, int64(len(data)))
+	c.end(band.Directory, ref, err, int64(len(data)))
 	if err != nil {
 		return nil //nolint:nilerr // it is noted
 	}
@@ -247,7 +252,7 @@ func (c *checker) file(content *contents, e *tree.Entry, work chan<- need) {
 		return
 	}
 	list, err := content.parts(e)
-	c.end(e.Content, err, 0)
+	c.end(band.List, e.Content, err, 0)
 	for i := range list {
 		p := &list[i]
 		if p.Kind == band.HolePart || !c.begin(p.Ref) {

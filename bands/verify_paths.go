@@ -22,7 +22,7 @@ func (s *Store) damage(ctx context.Context, c *checker, in []Snapshot) (Damage, 
 		}
 	}
 	for id, err := range c.bad {
-		bad := BadRecord{Band: id.band, Offset: id.offset, Err: err}
+		bad := BadRecord{Band: id.band, Offset: id.offset, Kind: c.what[id].Kind, Hash: c.what[id].Ref.Hash, Err: err}
 		for path, versions := range l.lost[id] {
 			bad.Lost = append(bad.Lost, LostPath{path, versions})
 		}

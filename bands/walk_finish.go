@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -48,7 +49,11 @@ func (r *reader) settle(n *node) error {
 	r.enc = d.Encode(r.enc[:0])
 	rec := dirRecord{totals: d.Totals, bands: d.Bands}
 	if was := n.old; was.known() && was.record().ref.Hash == sha256.Sum256(r.enc) {
-		rec.ref = was.record().ref
+		ref, err := r.to.keep(was.record().ref, band.Directory, r.enc)
+		if err != nil {
+			return kept(err)
+		}
+		rec.ref = ref
 	} else {
 		ref, err := r.to.directory(d, r.enc)
 		if err != nil {

@@ -85,8 +85,8 @@ func (r *Reader) OpenRaw(number uint32, length int64) (*os.File, error) {
 	return f, nil
 }
 
-// intact is Check that looks at the stored bytes too.
-func (r *Reader) intact(ref Ref, kind Kind) bool {
+// Intact is Check that reads the stored bytes too, and compares their checksum.
+func (r *Reader) Intact(ref Ref, kind Kind) bool {
 	scratch := r.buffer()
 	defer r.release(scratch)
 	return r.each(ref, func(f *os.File) error {

@@ -24,6 +24,9 @@ type WriterOptions struct {
 	// shorter has lost records that are still referred to by their offsets, so
 	// nothing is appended to it.
 	Lengths map[uint32]int64
+	// Damaged are records that are known not to hold what they must. Content that
+	// one of them had is written there again, where that can be.
+	Damaged []Damaged
 }
 
 // Writer appends records to the bands in a folder. There is one at a time for a
@@ -37,17 +40,19 @@ type Writer struct {
 	encoder func() (*zstd.Encoder, error)
 	buffers sync.Pool // of *[]byte, for compressed bytes
 
-	mu      sync.Mutex // guards what follows
-	tail    *tail      // nil before the first record and after the last
-	resume  *File      // the band to go on with, when the first record comes
-	next    uint32
-	begun   map[uint32]int64 // bands written to, and how long each was before
-	lengths map[uint32]int64 // of bands written to that are no longer the tail
-	pending []string         // names of files to sync beside the tail
-	synced  map[uint32]bool  // bands of which all that is there is on the disk
-	created bool             // the folder has new names
-	added   int64
-	err     error
+	mu       sync.Mutex // guards what follows
+	tail     *tail      // nil before the first record and after the last
+	resume   *File      // the band to go on with, when the first record comes
+	next     uint32
+	begun    map[uint32]int64  // bands written to, and how long each was before
+	lengths  map[uint32]int64  // of bands written to that are no longer the tail
+	pending  []string          // names of files to sync beside the tail
+	synced   map[uint32]bool   // bands of which all that is there is on the disk
+	created  bool              // the folder has new names
+	damaged  map[contentOf]Ref // records that are known to be damaged
+	repaired []Damaged         // of those, what can be read again
+	added    int64
+	err      error
 }
 
 // NewWriter returns a writer for the folder dir, which must exist. It goes on at
@@ -60,6 +65,12 @@ func NewWriter(dir string, opts WriterOptions) (*Writer, error) {
 	w := &Writer{
 		dir: dir, dedupe: opts.Dedupe, reader: NewReader(dir), encoder: newEncoder(),
 		next: opts.First, begun: map[uint32]int64{}, lengths: map[uint32]int64{}, synced: map[uint32]bool{},
+	}
+	for _, d := range opts.Damaged {
+		if w.damaged == nil {
+			w.damaged = map[contentOf]Ref{}
+		}
+		w.damaged[contentOf{d.Kind, d.Ref.Hash}] = d.Ref
 	}
 	for _, f := range slices.Backward(files) {
 		if !f.Raw {
@@ -83,7 +94,18 @@ func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
 		return Ref{}, ErrTooLarge
 	}
 	hash := Hash(sha256.Sum256(content))
-	if ref, ok := w.find(hash, kind); ok {
+	if ref, ok, err := w.known(kind, hash, content); ok || err != nil {
+		return ref, err
+	}
+	ref, ok := w.find(hash, kind)
+	if !ok && ref != (Ref{}) {
+		// The record was there once.
+		var err error
+		if ref, ok, err = w.repair(ref, kind, content); err != nil {
+			return Ref{}, err
+		}
+	}
+	if ok {
 		return ref, nil
 	}
 	enc, err := w.encoder()
@@ -105,6 +127,7 @@ func (w *Writer) Add(kind Kind, content []byte) (Ref, error) {
 
 // find looks for a record of that content. One that this writer has not written
 // is read whole: a record that lost its content must not be referred to anew.
+// Where the record isn't whole the place that it had is returned, with false.
 func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {
 	if w.dedupe == nil {
 		return Ref{}, false
@@ -120,7 +143,7 @@ func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {
 	if own || failed {
 		return ref, same && !failed
 	}
-	return ref, w.reader.intact(ref, kind)
+	return ref, w.reader.Intact(ref, kind)
 }
 
 // own says whether this writer has written the place that ref names, and then

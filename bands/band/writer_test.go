@@ -223,18 +223,37 @@ func TestTheSameContentIsStoredOnce(t *testing.T) {
 	}
 }
 
-// A record that is there but lost its content must not be referred to again.
-func TestDamagedRecordsAreStoredAnew(t *testing.T) {
+// A record that is there but lost its content must not be referred to again,
+// unless it is written again in its place: where it is still known to be its.
+func TestDamagedRecordsAreRepairedOrStoredAnew(t *testing.T) {
 	t.Parallel()
-	for name, hurt := range map[string]func(data []byte, ref band.Ref) []byte{
-		"a byte of the content": func(data []byte, ref band.Ref) []byte { data[ref.Offset+60] ^= 1; return data },
-		"a hole punched behind the header": func(data []byte, ref band.Ref) []byte {
+	at := func(offset uint32) func(data []byte, ref band.Ref) []byte {
+		return func(data []byte, ref band.Ref) []byte { data[ref.Offset+offset] ^= 1; return data }
+	}
+	for name, test := range map[string]struct {
+		hurt     func(data []byte, ref band.Ref) []byte
+		repaired bool
+	}{
+		"a byte of the content":  {at(60), true},
+		"a byte of the magic":    {at(0), true},
+		"a byte of the length":   {at(8), true},
+		"a byte of the hash":     {at(20), true},
+		"a byte of the checksum": {at(50), true},
+		"a hole punched behind the header": {func(data []byte, ref band.Ref) []byte {
 			clear(data[ref.Offset+52:])
 			return data
-		},
-		"a hole punched over all": func([]byte, band.Ref) []byte { return make([]byte, 400) },
-		"cut":                     func(data []byte, ref band.Ref) []byte { return data[:ref.Offset+100] },
-		"gone":                    func([]byte, band.Ref) []byte { return nil },
+		}, true},
+		"another record in its place": {func(data []byte, ref band.Ref) []byte {
+			copy(data[ref.Offset+16:], noise(7, 200))
+			return data
+		}, false},
+		"a shorter record of that hash, and another": {func(data []byte, ref band.Ref) []byte {
+			data[ref.Offset+8] = 100
+			return append(data, noise(7, 200)...)
+		}, false},
+		"a hole punched over all": {func([]byte, band.Ref) []byte { return make([]byte, 400) }, false},
+		"cut":                     {func(data []byte, ref band.Ref) []byte { return data[:ref.Offset+100] }, false},
+		"gone":                    {func([]byte, band.Ref) []byte { return nil }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -250,13 +269,13 @@ func TestDamagedRecordsAreStoredAnew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			put(t, dir, "0", hurt(data, first))
+			put(t, dir, "0", test.hurt(data, first))
 			d = openDedupe(t, table)
 			w = writer(t, dir, band.WriterOptions{Dedupe: d})
 			second, third := add(t, w, band.Data, content), add(t, w, band.Data, content)
 			flush(t, w)
-			if second == first || third != second {
-				t.Errorf("it is at %v, then at %v, then at %v", first, second, third)
+			if (second == first) != test.repaired || third != second || (len(w.Repaired()) == 1) != test.repaired {
+				t.Errorf("it is at %v, then at %v, then at %v; repaired %v", first, second, third, w.Repaired())
 			}
 			if !bytes.Equal(read(t, reader(t, dir), second, band.Data), content) {
 				t.Error("the content is another one")

@@ -65,12 +65,22 @@ func runFSStatus(ctx context.Context, f *fsApp) error {
 		latest := newCheckpointJSON(last)
 		report.Latest, report.LeftOut = &latest, notNil(last.LeftOut)
 	}
+	if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
+		report.Notes = append(report.Notes, note{
+			Code: "damaged", Message: damageText(len(bad)), Hint: f.repairHint(),
+		})
+	}
 	report.Notes = append(report.Notes, s.notes()...)
 	if f.json {
 		return f.compact(report)
 	}
 	f.printStatus(report, last)
 	return nil
+}
+
+// damageText is what status says of records that are known to be damaged.
+func damageText(n int) string {
+	return ui.Plural(n, "record") + " of the store can't be read; `verify` names the files that are lost by that."
 }
 
 // notes are what keeps the store from taking checkpoints.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,8 @@ func newFSVerifyCmd(f *fsApp) *cobra.Command {
 		Short: "Check everything that a checkpoint, or the whole store, holds",
 		Long: `Reads everything that a checkpoint holds, or all of the store's, and compares it
 with its hashes. What is damaged is named, with the files and the versions that
-have lost it; everything else can still be restored.
+have lost it; everything else can still be restored. The next checkpoint repairs
+what is still in the tree.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(fsExitStatus, "failure\n", "something is damaged, or failure\n", 1),
 		Args: cobra.MaximumNArgs(1),
@@ -32,6 +34,7 @@ type verifiedJSON struct {
 	Bytes    int64            `json:"bytes"`
 	Versions []badVersionJSON `json:"versions"`
 	Damage   []badRecordJSON  `json:"damage"`
+	Hint     string           `json:"hint,omitempty"`
 }
 
 type badVersionJSON struct {
@@ -77,18 +80,52 @@ func runFSVerify(ctx context.Context, f *fsApp, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	noted := s.noteDamage(ctx, v, found)
+	report := newVerifiedJSON(found)
+	if noted && len(found.Bad) > 0 {
+		report.Hint = f.repairHint()
+	}
 	if f.json {
-		if err := f.compact(newVerifiedJSON(found)); err != nil {
+		if err := f.compact(report); err != nil {
 			return err
 		}
 	} else {
 		f.printDamage(found)
+		if report.Hint != "" {
+			f.Streams.Notef("hint: %s", report.Hint)
+		}
 	}
 	if !found.OK() {
 		return errFailed
 	}
 	f.say("Verified %s: %s, %s, nothing is damaged", verifiedName(s, v), records(found.Records), shortSize(found.Bytes))
 	return nil
+}
+
+// noteDamage lets the next snapshots repair what was found, and reports whether
+// they will: a store that can't be written, or is in use, is only reported on.
+func (s *selection) noteDamage(ctx context.Context, v bands.Version, found bands.Damage) bool {
+	had, err := s.Damaged()
+	clean := found.OK() && v == 0
+	if err == nil && len(found.Bad) == 0 && (!clean || len(had) == 0) {
+		return true
+	}
+	held, err := s.hold(ctx, lockWait)
+	if err != nil {
+		return false
+	}
+	if clean {
+		err = held.ClearDamage()
+	} else {
+		err = held.NoteDamage(found.Damaged())
+	}
+	return errors.Join(err, held.Release()) == nil
+}
+
+// repairHint is what heals damaged records.
+func (f *fsApp) repairHint() string {
+	return "the next checkpoint reads the whole tree, and repairs what is still in it: `" + f.program +
+		" checkpoint create`, then `" + f.program + " verify`"
 }
 
 func verifiedName(s *selection, v bands.Version) string {

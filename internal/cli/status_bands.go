@@ -49,6 +49,12 @@ func (a *app) addSnapshots(r *statusReport, repo *git.Repo, s settings.Settings)
 			Code: "snapshots-damaged", Message: "Some snapshots can't be read: " + err.Error(), Hint: "run `entire fs verify`",
 		})
 	}
+	if bad, err := store.Damaged(); err == nil && len(bad) > 0 {
+		r.Notes = append(r.Notes, note{
+			Code: "snapshots-damaged", Message: damageText(len(bad)),
+			Hint: "the next snapshot repairs what is still in the tree: `entire fs checkpoint create`, then `entire fs verify`",
+		})
+	}
 	r.Snapshots.Missed = notNil(rec.Missed())
 	if r.Snapshots.Enabled {
 		r.Notes = append(r.Notes, floorNotes(store.Dir(), s.Bands.FreeFloor)...)

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -37,6 +38,14 @@ func (e *exam) store(_ context.Context) ([]Finding, error) {
 			Why:  "it can't be restored, or not all of it",
 			Hint: "`entire fs verify " + b.Version.String() + "` says what is lost, `entire fs checkpoint delete " + b.Version.String() + "` removes it",
 		}
+	}
+	if known, failed := store.Damaged(); failed == nil && len(known) > 0 {
+		list = append(list, Finding{
+			Code: DamagedSnapshot, Severity: Error, Subject: dir,
+			What: fmt.Sprintf("%d records of the store of snapshots can't be read", len(known)),
+			Why:  "files of some snapshots can't be restored",
+			Hint: "`entire fs checkpoint create` repairs what is still in the tree, `entire fs verify` names the rest",
+		})
 	}
 	return list, err
 }

@@ -1,0 +1,157 @@
+package band
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Damaged is a record that doesn't hold what its references say.
+type Damaged struct {
+	Kind Kind
+	Ref  Ref
+}
+
+// contentOf names what a record holds.
+type contentOf struct {
+	kind Kind
+	hash Hash
+}
+
+// Keep returns former, a reference to content of that kind, if its record is
+// whole. Otherwise the record is repaired, or the content stored anew.
+func (w *Writer) Keep(former Ref, kind Kind, content []byte) (Ref, error) {
+	w.mu.Lock()
+	own, same := w.own(former, kind)
+	w.mu.Unlock()
+	if own && same || !own && w.reader.Intact(former, kind) {
+		return former, nil
+	}
+	if ref, ok, err := w.repair(former, kind, content); ok || err != nil {
+		return ref, err
+	}
+	return w.Add(kind, content)
+}
+
+// known returns the place of a damaged record of the content, once it is
+// repaired or found to be whole.
+func (w *Writer) known(kind Kind, hash Hash, content []byte) (Ref, bool, error) {
+	w.mu.Lock()
+	ref, ok := w.damaged[contentOf{kind, hash}]
+	w.mu.Unlock()
+	if !ok {
+		return Ref{}, false, nil
+	}
+	if _, err := w.reader.Read(ref, kind, nil); err == nil {
+		w.mended(kind, ref)
+		return ref, true, nil
+	}
+	return w.repair(ref, kind, content)
+}
+
+// repair writes a damaged record once more in its place, so that everything that
+// refers to it can be read again. It does so only if what is there is that
+// record beyond doubt, and of the same length: a place that was lost and given
+// to other records stays as it is.
+func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
+	head, stored, err := w.encode(kind, content)
+	if err != nil || head.hash != ref.Hash {
+		return Ref{}, false, err
+	}
+	record := head.appendTo(make([]byte, 0, recordHeader+len(stored)), stored)
+	record = append(record, stored...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return Ref{}, false, w.err
+	}
+	name := FileName(ref.Band)
+	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_RDWR, 0)
+	if err != nil {
+		return Ref{}, false, nil //nolint:nilerr // it is stored anew
+	}
+	defer func() { _ = f.Close() }() // it is synced by name
+	if !holds(f, int64(ref.Offset), record) {
+		return Ref{}, false, nil
+	}
+	if err := disk.Step("repair", f.Name()); err != nil {
+		return Ref{}, false, w.fail(err)
+	}
+	if _, err := f.WriteAt(record, int64(ref.Offset)); err != nil {
+		return Ref{}, false, w.fail(err)
+	}
+	if _, err := w.reader.Read(ref, kind, nil); err != nil {
+		return Ref{}, false, nil //nolint:nilerr // the disk doesn't keep it there
+	}
+	w.pending = append(w.pending, name)
+	delete(w.synced, ref.Band)
+	w.repaired = append(w.repaired, Damaged{kind, ref})
+	delete(w.damaged, contentOf{kind, ref.Hash})
+	return ref, true, nil
+}
+
+// holds reports whether what the file has at the offset is the record, but for
+// some damage.
+func holds(f *os.File, offset int64, record []byte) bool {
+	info, err := f.Stat()
+	end := offset + int64(len(record))
+	if err != nil || info.Size() < end {
+		return false
+	}
+	var head [recordHeader]byte
+	if _, err := f.ReadAt(head[:], offset); err != nil {
+		return false
+	}
+	same := 0
+	for i, b := range head {
+		if b == record[i] {
+			same++
+		}
+	}
+	if same < recordHeader/2 {
+		return false
+	}
+	if bytes.Equal(head[8:12], record[8:12]) {
+		return true // it is as long
+	}
+	if info.Size() == end {
+		return true
+	}
+	var next [len(recordMagic)]byte
+	_, err = f.ReadAt(next[:], end)
+	return err == nil && string(next[:]) == recordMagic
+}
+
+// mended notes that a record that was known as damaged can be read.
+func (w *Writer) mended(kind Kind, ref Ref) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.repaired = append(w.repaired, Damaged{kind, ref})
+	delete(w.damaged, contentOf{kind, ref.Hash})
+}
+
+// Repaired are the damaged records that can be read again.
+func (w *Writer) Repaired() []Damaged {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.repaired
+}
+
+// encode makes a record of the content, whose stored bytes are its own.
+func (w *Writer) encode(kind Kind, content []byte) (header, []byte, error) {
+	if len(content) > MaxRecord {
+		return header{}, nil, ErrTooLarge
+	}
+	enc, err := w.encoder()
+	if err != nil {
+		return header{}, nil, err
+	}
+	stored, how := compress(enc, content, nil)
+	head := header{
+		kind: kind, codec: how, stored: uint32(len(stored)), raw: uint32(len(content)), hash: sha256.Sum256(content),
+	}
+	return head, stored, nil
+}

@@ -1,0 +1,138 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
+)
+
+// spoil changes a byte of the record that holds the path in the version, at
+// that place in the record, in all folders that have it.
+func (r *rig) spoil(v bands.Version, path string, at int64) {
+	r.t.Helper()
+	snapshot, err := r.store.Snapshot(v)
+	r.must(err)
+	root, _ := snapshot.Tree.Ref()
+	records, reader := r.store.Loader(snapshot)
+	ref := root
+	if path != "" {
+		e, err := tree.Lookup(records, root, path)
+		r.must(err)
+		ref = e.Content
+		if e.Parts {
+			parts, err := records.Parts(e.Content)
+			r.must(err)
+			ref = parts[0].Ref
+		}
+	}
+	r.must(reader.Close())
+	var changed []os.FileInfo
+	for _, dir := range []string{r.store.BandsDir(), r.store.SnapshotDir(v)} {
+		f, err := os.OpenFile(filepath.Join(dir, band.FileName(ref.Band)), os.O_RDWR, 0)
+		r.must(err)
+		info, err := f.Stat()
+		r.must(err)
+		if len(changed) == 0 || !os.SameFile(changed[0], info) {
+			b := make([]byte, 1)
+			_, err = f.ReadAt(b, int64(ref.Offset)+at)
+			b[0] ^= 0x10
+			_, wrote := f.WriteAt(b, int64(ref.Offset)+at)
+			r.must(errors.Join(err, wrote))
+		}
+		changed = append(changed, info)
+		r.must(f.Close())
+	}
+}
+
+// Damage in the store never costs a file of the tree: a restore finds it before
+// it overwrites or deletes what the record is needed for, and the record is
+// repaired from the tree, so that former snapshots have it again, too.
+func TestDamageIsRepairedFromTheTree(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		path string
+		at   int64
+		// between is what happens to the file before the restore.
+		between func(r *rig)
+	}{
+		"a file that is untouched":         {"work", 60, func(*rig) {}},
+		"a file that was touched":          {"work", 60, func(r *rig) { now := time.Now(); r.must(os.Chtimes(r.path("work"), now, now)) }},
+		"the hash of a file's record":      {"work", 20, func(*rig) {}},
+		"the length of a file's record":    {"work", 8, func(*rig) {}},
+		"the magic of a file's record":     {"work", 0, func(*rig) {}},
+		"a file of a band without a table": {"work", 60, func(r *rig) { r.must(os.Remove(r.stored("dedupe"))) }},
+		"a directory":                      {"dir", 60, func(*rig) {}},
+		"the root":                         {"", 60, func(*rig) {}},
+		"a part of a large file":           {"large", 60, func(*rig) {}},
+		"a part of a large file, touched": {"large", 60, func(r *rig) {
+			now := time.Now()
+			r.must(os.Chtimes(r.path("large"), now, now))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rigWithFiles(t)
+			first := r.take()
+			r.write("work", noise(3000))
+			r.write("large", noise(5 << 20)[1:])
+			r.write("dir/more", "more")
+			second := r.take()
+			was := r.model()
+			r.spoil(second, test.path, test.at)
+			test.between(r)
+			want := r.model()
+			r.auto()
+			r.restore(first, bands.Scope{})
+			h := r.hold()
+			_, err := h.Undo(t.Context(), bands.RestoreOptions{Options: r.opts})
+			r.must(errors.Join(err, h.Release()))
+			if diff := treetest.Diff(want, r.model()); diff != "" {
+				t.Error(diff)
+			}
+			damage, err := r.store.Verify(t.Context(), 0, nil)
+			if err != nil || !damage.OK() {
+				t.Errorf("%+v, %v", damage, err)
+			}
+			if left, err := r.store.Damaged(); err != nil || len(left) > 0 {
+				t.Errorf("still listed as damaged: %v, %v", left, err)
+			}
+			r.holds(second, was)
+		})
+	}
+}
+
+// What verify finds is repaired by the next snapshot, if the tree has it, and
+// stays on the list otherwise.
+func TestVerifiedDamageIsRepaired(t *testing.T) {
+	t.Parallel()
+	r := rigWithFiles(t)
+	r.write("gone", strings.Repeat("gone ", 100))
+	r.write("here", strings.Repeat("here ", 100))
+	v := r.take()
+	r.spoil(v, "gone", 55)
+	r.spoil(v, "here", 55)
+	r.remove("gone")
+	damage, err := r.store.Verify(t.Context(), 0, nil)
+	if err != nil || len(damage.Bad) != 2 {
+		t.Fatalf("%+v, %v", damage, err)
+	}
+	h := r.hold()
+	r.must(errors.Join(h.NoteDamage(damage.Damaged()), h.Release()))
+	r.kept()
+	if damage, err = r.store.Verify(t.Context(), 0, nil); err != nil || len(damage.Bad) != 1 || damage.Bad[0].Lost[0].Path != "gone" {
+		t.Errorf("%+v, %v", damage, err)
+	}
+	if left, err := r.store.Damaged(); err != nil || len(left) != 1 {
+		t.Errorf("listed as damaged: %v, %v", left, err)
+	}
+}
