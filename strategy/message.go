@@ -38,6 +38,9 @@ func (r *Recorder) readMessage(ctx context.Context, m Message) (message, error) 
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.Repo.Root, path)
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return message{}, fmt.Errorf("read commit message: %s is no regular file", path)
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return message{}, fmt.Errorf("read commit message: %w", err)

@@ -46,7 +46,7 @@ var errNothing = errors.New("nothing to do")
 func (t TaskEvent) check() error {
 	for _, id := range []string{t.ToolUse, t.Agent} {
 		if id != "" && !transcript.IsToolID(id) {
-			return fmt.Errorf("%w: %.40q", ErrTask, id)
+			return ErrTask
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 		return Payload{}, fmt.Errorf("%w: %w", ErrPayload, r.err)
 	}
 	if err := session.CheckID(r.payload.SessionID); err != nil {
-		return Payload{}, fmt.Errorf("%w: %w", ErrPayload, err)
+		return Payload{}, fmt.Errorf("%w: unusable session id", ErrPayload) // which may be anything
 	}
 	return r.payload, nil
 }
@@ -108,6 +108,6 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in strategy.
 	case "post-todo":
 		return Answer{}, r.TaskProgress(ctx, in)
 	default:
-		return Answer{}, fmt.Errorf("%w: %.40q", ErrVerb, verb)
+		return Answer{}, ErrVerb // without the verb, which nobody has checked for secrets
 	}
 }

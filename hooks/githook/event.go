@@ -45,21 +45,35 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []strin
 	case "post-commit":
 		return r.PostCommit(ctx)
 	case "post-rewrite":
-		return r.PostRewrite(ctx, rewritten(in))
+		moved, err := rewritten(ctx, in)
+		if err != nil {
+			return err
+		}
+		return r.PostRewrite(ctx, moved)
 	case "pre-push":
 		return r.PrePush(ctx)
 	default:
-		return fmt.Errorf("%w: %.40q", ErrVerb, verb)
+		return ErrVerb // without the verb, which nobody has checked for secrets
 	}
 }
 
-// rewritten reads the pairs of old and new commits.
-func rewritten(in io.Reader) map[git.OID]git.OID {
-	moved := map[git.OID]git.OID{}
-	for lines := bufio.NewScanner(in); lines.Scan(); {
-		if f := strings.Fields(lines.Text()); len(f) >= 2 {
-			moved[git.OID(f[0])] = git.OID(f[1])
+// rewritten reads the pairs of old and new commits. It gives up when ctx ends:
+// git closes the stream, but others may call the hook.
+func rewritten(ctx context.Context, in io.Reader) (map[git.OID]git.OID, error) {
+	done := make(chan map[git.OID]git.OID, 1)
+	go func() { // left behind when ctx ends: the stream can't be woken
+		moved := map[git.OID]git.OID{}
+		for lines := bufio.NewScanner(in); lines.Scan(); {
+			if f := strings.Fields(lines.Text()); len(f) >= 2 {
+				moved[git.OID(f[0])] = git.OID(f[1])
+			}
 		}
+		done <- moved
+	}()
+	select {
+	case moved := <-done:
+		return moved, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read the rewritten commits: %w", ctx.Err())
 	}
-	return moved
 }

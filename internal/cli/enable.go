@@ -160,22 +160,19 @@ func (e *enabling) nothingToDo(ctx context.Context) bool {
 }
 
 // questions are what the flags leave open. An agent or a strategy that is
-// named asks for silence; where the agent's hooks are there already only what
-// the project proposes is left.
+// named asks for silence, and without a terminal all is as by default; where the
+// agent's hooks are there already only what the project proposes is left. The
+// agent isn't asked for: there is one.
 func (e *enabling) questions() []choice {
-	if e.opts.agent != "" || e.opts.strategy != "" {
+	if e.opts.agent != "" || e.opts.strategy != "" || !e.ask.Interactive() {
 		return nil
 	}
 	var all []choice
 	if e.agent.Installed == 0 {
-		all = append(all, agentChoice())
 		if !e.opts.local && !e.opts.project && !e.has(settings.Project) && !e.has(settings.Local) {
 			all = append(all, placeChoice())
 		}
 		all = append(all, e.extraChoices()...)
-	}
-	if !e.ask.Interactive() {
-		return all
 	}
 	for _, p := range e.is.Proposals {
 		if e.is.Source(p.Key).Layer == settings.Default {

@@ -12,16 +12,6 @@ type choice struct {
 	act func(e *enabling, answer string) error
 }
 
-func agentChoice() choice {
-	return choice{
-		ui.Question{
-			Title: "Which agent do you work with?", Flag: "--agent",
-			Options: []ui.Option{{Label: claudeLabel, Value: claudeName}},
-		},
-		func(*enabling, string) error { return nil }, // there is only one yet
-	}
-}
-
 func placeChoice() choice {
 	return choice{
 		ui.Question{

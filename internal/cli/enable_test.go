@@ -243,7 +243,7 @@ func TestInteractiveEnable(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
-	d.input = strings.NewReader("1\n2\nn\nn\n") // the last two where there is a claude
+	d.input = strings.NewReader("2\nn\nn\n") // the last two where there is a claude
 	if r := d.entire("enable"); r.code != 0 || !strings.Contains(r.out, "(.entire/settings.local.json)") {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
@@ -257,7 +257,7 @@ func TestInteractiveEnableWithTheAgentsProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
-	d.input = strings.NewReader("1\n1\ny\ny\n")
+	d.input = strings.NewReader("1\ny\ny\n")
 	r := d.entire("enable")
 	if r.code != 0 || !strings.Contains(r.out, "asks before /clear (.claude/settings.local.json)") || !strings.Contains(r.out, "Status line installed") {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -32,9 +31,7 @@ func (t *fsTable) String() string { return t.table.String() }
 
 // compact prints v as JSON on one line, with < and > as they are.
 func (f *fsApp) compact(v any) error {
-	e := json.NewEncoder(f.Streams.Out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return f.Streams.JSONLine(v)
 }
 
 // say prints a stage or an outcome; a program that reads JSON gets neither.

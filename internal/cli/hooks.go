@@ -116,8 +116,12 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	if h.repo == nil {
 		return
 	}
+	name := h.name
+	if errors.Is(err, claude.ErrVerb) || errors.Is(err, githook.ErrVerb) {
+		name = "unknown"
+	}
 	level, attrs := slog.LevelInfo, []slog.Attr{
-		slog.String("component", "hooks"), slog.String("hook", h.name), slog.String("hook_type", h.kind),
+		slog.String("component", "hooks"), slog.String("hook", name), slog.String("hook_type", h.kind),
 		slog.Float64("duration_ms", float64(h.app.Now().Sub(began).Microseconds())/1000), //nolint:mnd // microseconds in a millisecond
 		slog.Int("git_processes", h.repo.Processes()-h.commit-h.mended), slog.Bool("success", err == nil),
 	}

@@ -197,7 +197,6 @@ func TestUsage(t *testing.T) {
 		{"enable --agent gemini", 1, "Gemini CLI is not supported yet"},
 		{"enable --strategy frob", 2, `Error: Invalid usage: unknown strategy "frob" (known: manual-commit, auto-commit)`},
 		{"enable --local --project", 2, "Error: Invalid usage: --local and --project exclude each other"},
-		{"enable", 2, "Error: Invalid usage: no terminal to ask: Which agent do you work with? (use --agent)"},
 		{"disable --uninstall", 2, "Error: Invalid usage: no terminal to ask: Remove Entire from this repository? (use --force)"},
 		{"", 0, ""},
 		{"help", 0, ""},

@@ -175,11 +175,11 @@ func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	}
 }
 
-// fail prints an error, for a command with --json as JSON on Out.
+// fail prints an error, for a command with --json as JSON on one line of Out.
 func (a *app) fail(cmd *cobra.Command, text string, err error) {
 	hint := hintOf(err)
 	if f := cmd.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
-		_ = a.Streams.JSON(jsonError{Error: err.Error(), Hint: hint, Code: ownCode(err)})
+		_ = a.Streams.JSONLine(jsonError{Error: err.Error(), Hint: hint, Code: ownCode(err)})
 		return
 	}
 	a.Streams.Notef("%s", text)

@@ -144,8 +144,6 @@ func TestEnableOnATerminal(t *testing.T) {
 	cmd := exec.Command(program(t), "enable")
 	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
 	s := start(t, cmd)
-	s.wait("Which agent")
-	s.press("\r")
 	s.wait("the settings go")
 	s.pressAndSee("\x1b[B")
 	s.press("\r")
@@ -168,7 +166,7 @@ func TestInterruptedOnATerminal(t *testing.T) {
 	cmd := exec.Command(program(t), "enable")
 	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color")
 	s := start(t, cmd)
-	s.wait("Which agent")
+	s.wait("the settings go")
 	s.press("\x03")
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 130 {

@@ -89,6 +89,13 @@ func (s Streams) JSON(v any) error {
 	return e.Encode(v)
 }
 
+// JSONLine writes v to Out on one line, with < and > as they are.
+func (s Streams) JSONLine(v any) error {
+	e := json.NewEncoder(s.Out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
 // Line makes text safe and short enough for one line: white space is folded,
 // what a terminal could take for a command is left out, and beyond limit
 // characters it is cut.
