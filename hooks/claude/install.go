@@ -3,6 +3,7 @@ package claude
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Settings is one of the agent's settings files and its record.
@@ -62,6 +63,10 @@ func (s Settings) Check() (installed int, missing []string, err error) {
 	}
 	return installed, missing, nil
 }
+
+// Sweep removes the temporary files of writers that were stopped before the time
+// given.
+func (s Settings) Sweep(before time.Time) error { return s.file().sweep(before) }
 
 func (s Settings) file() edited {
 	return edited{path: s.Path, backup: s.Backup, holds: holdsOurs, strip: stripSettings}

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -68,21 +68,17 @@ func (f target) replace(data []byte) error {
 	if err := f.makeDir(); err != nil {
 		return err
 	}
-	temp := f.path + ".entire-tmp-" + strconv.Itoa(os.Getpid())
-	if err := disk.WriteDurable(temp, data, f.mode); err != nil {
+	return disk.WriteUnless(f.path, data, f.mode, f.unchanged)
+}
+
+// sweep removes the temporary files that a writer left that was stopped before
+// the time given.
+func (e edited) sweep(before time.Time) error {
+	path, err := followLinks(e.path)
+	if err != nil {
 		return err
 	}
-	err := f.unchanged()
-	if err == nil {
-		err = disk.Step("rename", f.path)
-	}
-	if err == nil {
-		err = os.Rename(temp, f.path)
-	}
-	if err != nil {
-		return errors.Join(err, ignoreMissing(os.Remove(temp)))
-	}
-	return nil
+	return disk.SweepTempOf(path, before)
 }
 
 func (f target) makeDir() error {
@@ -117,7 +113,7 @@ func (f target) remove() error {
 	if err := disk.Step("remove", f.path); err != nil {
 		return err
 	}
-	return os.Remove(f.path)
+	return errors.Join(os.Remove(f.path), disk.SyncDir(filepath.Dir(f.path)))
 }
 
 // removeDir removes the file's directory if it is empty.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
@@ -53,6 +54,7 @@ func (h *hook) agent(ctx context.Context) error {
 	switch h.name {
 	case "session-start":
 		h.mend(ctx)
+		h.sweepAgentFiles(ctx)
 	case "user-prompt-submit":
 		h.mendGitHooks(ctx, false)
 	}
@@ -176,6 +178,20 @@ func (a *app) globalGitConfigs() []string {
 		xdg = filepath.Join(a.Home, ".config")
 	}
 	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
+}
+
+// sweepAgentFiles removes what a stopped installation left in the agent's folder
+// of the worktree.
+func (h *hook) sweepAgentFiles(ctx context.Context) {
+	const gone = time.Hour // the age at which a temporary file's writer surely is
+	before := h.app.Now().Add(-gone)
+	var failed []error
+	for _, path := range claudeFiles(h.repo.Root) {
+		failed = append(failed, claudeSettings(h.repo, path).Sweep(before))
+	}
+	if err := errors.Join(failed...); err != nil {
+		h.log.WarnContext(ctx, "temporary files left", "error", err.Error())
+	}
 }
 
 // twice says whether this is the plugin's hook where the settings have the same:

@@ -64,13 +64,27 @@ func durably(fill func(*os.File) error) func(*os.File) error {
 	}
 }
 
+// WriteUnless is WriteDurable that asks check, just before the file is replaced,
+// and leaves the file alone if that returns an error: somebody else may have
+// written it meanwhile.
+func WriteUnless(path string, data []byte, perm fs.FileMode, check func() error) error {
+	return replaceUnless(path, perm, durably(allOf(data)), check, syncDir)
+}
+
 func replace(path string, perm fs.FileMode, fill func(*os.File) error, syncDir func(string) error) error {
+	return replaceUnless(path, perm, fill, func() error { return nil }, syncDir)
+}
+
+func replaceUnless(path string, perm fs.FileMode, fill func(*os.File) error, check func() error, syncDir func(string) error) error {
 	if err := Step("write", path); err != nil {
 		return err
 	}
 	temp, err := writeTemp(path, perm, fill)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := check(); err != nil {
+		return errors.Join(err, os.Remove(temp))
 	}
 	if err := Step("rename", path); err != nil {
 		return errors.Join(err, os.Remove(temp))
@@ -102,14 +116,6 @@ func writeTemp(path string, perm fs.FileMode, fill func(*os.File) error) (name s
 	return f.Name(), fill(f)
 }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // SweepTemp removes from dir the temporary files that a killed process left
 // there before the time given.
 func SweepTemp(dir string, before time.Time) error {
@@ -118,6 +124,19 @@ func SweepTemp(dir string, before time.Time) error {
 	failed = append(failed, err)
 	for _, path := range paths {
 		failed = append(failed, os.Remove(path))
+	}
+	return errors.Join(failed...)
+}
+
+// SweepTempOf is SweepTemp for the temporary files of one file, in a directory
+// that isn't ours.
+func SweepTempOf(path string, before time.Time) error {
+	paths, err := TempFiles(filepath.Dir(path), before)
+	failed := []error{err}
+	for _, temp := range paths {
+		if strings.HasPrefix(filepath.Base(temp), filepath.Base(path)+tempMark) {
+			failed = append(failed, Remove(temp))
+		}
 	}
 	return errors.Join(failed...)
 }
