@@ -87,10 +87,9 @@ func (r *Recorder) pair(ctx context.Context, held *bands.Held, s bands.Snapshot,
 	return nil
 }
 
-// forsaken marks the reservations that no child has filled, if the snapshot
-// that was taken now can't stand for their commits either.
-func (r *Recorder) forsaken(ctx context.Context, store *bands.Store, held *bands.Held, taken bands.Taken) error {
-	list := r.requests(ctx)
+// forsaken settles the requests of before the snapshot that no child has served.
+// A reservation is marked as missed if the snapshot can't stand for its commit.
+func (r *Recorder) forsaken(ctx context.Context, held *bands.Held, taken bands.Taken, list []request) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -99,9 +98,12 @@ func (r *Recorder) forsaken(ctx context.Context, store *bands.Store, held *bands
 		return nil // a child is at it
 	}
 	defer func() { _ = runs.Unlock() }()
-	since := r.lastChange(ctx, store, taken)
+	since := r.lastChange(ctx, held.Store, taken)
 	var done []request
 	for _, q := range list {
+		if _, err := os.Lstat(q.path); err != nil {
+			continue // a child has served it meanwhile
+		}
 		exact := !q.Late && (taken.Unchanged && taken.Snapshot.Created.Before(q.asked) || !taken.Unchanged && since.Before(q.asked))
 		switch {
 		case q.Pair == "":

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +22,9 @@ import (
 // request asks for a snapshot of this worktree, to be taken by whoever comes
 // to it: a file in <store>/requests-<lineage>. When it was asked for is the
 // file's own time, as the file system's clock is not the process's.
+//
+// Each request is a file of its own, <subject>.<nonce>.json, so that whoever
+// removes one removes no other. Of several with one subject the newest counts.
 type request struct {
 	Cause     bands.Cause     `json:"cause"`
 	Pair      string          `json:"checkpoint_id,omitempty"`
@@ -36,6 +41,30 @@ type request struct {
 	asked time.Time
 }
 
+// subject is what the request is about: its cause, and a session or a
+// checkpoint. Requests of earlier versions have no nonce in their names.
+func (q request) subject() string {
+	subject := strings.TrimSuffix(filepath.Base(q.path), requestExt)
+	if rest, nonce, ok := cutLast(subject, "."); ok && len(nonce) == nonceLen && isHex(nonce) {
+		return rest
+	}
+	return subject
+}
+
+const (
+	requestExt = ".json"
+	nonceLen   = 12
+)
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
 func (r *Recorder) requestDir() string {
 	return filepath.Join(r.StoreDir(), "requests-"+r.Lineage())
 }
@@ -43,7 +72,11 @@ func (r *Recorder) requestDir() string {
 // request asks for a snapshot; id tells it from others. One that asks for a
 // pair is durable, as a checkpoint waits for it.
 func (r *Recorder) request(q request, id string) error {
-	if err := os.MkdirAll(r.requestDir(), 0o700); err != nil {
+	if err := disk.MkdirAll(r.requestDir(), 0o700); err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	nonce, err := r.nonce()
+	if err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
 	data, err := json.Marshal(q)
@@ -54,37 +87,66 @@ func (r *Recorder) request(q request, id string) error {
 	if q.Pair != "" {
 		write = disk.WriteDurable
 	}
-	if err := write(filepath.Join(r.requestDir(), string(q.Cause)+"-"+id+".json"), append(data, '\n'), 0o600); err != nil {
+	if err := write(filepath.Join(r.requestDir(), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
 	return nil
 }
 
-// requests are those that nobody has served, oldest first. A file that can't
-// be read is removed.
+// requests are those that nobody has served, oldest first, without those that a
+// newer one stands for.
 func (r *Recorder) requests(ctx context.Context) []request {
 	entries, err := os.ReadDir(r.requestDir())
 	if err != nil {
 		return nil
 	}
-	var list []request
+	newest := map[string]request{}
+	var old []request
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
+		if !strings.HasSuffix(e.Name(), requestExt) {
 			continue
 		}
 		path := filepath.Join(r.requestDir(), e.Name())
 		q, err := readRequest(path)
 		switch {
-		case err != nil:
+		case errors.Is(err, fs.ErrNotExist): // served meanwhile
+			continue
+		case errors.Is(err, errBadRequest): // a file is never written twice: it stays what it is
 			r.Log.WarnContext(ctx, "request for a snapshot dropped", "path", path, "error", err.Error())
-			_ = os.Remove(path)
-		case !q.Missed:
-			list = append(list, q)
+			_ = disk.Remove(path)
+			continue
+		case err != nil:
+			r.Log.WarnContext(ctx, "request for a snapshot not read", "path", path, "error", err.Error())
+			continue
+		}
+		other, found := newest[q.subject()]
+		if found && other.standsFor(q) {
+			q, other = other, q
+		}
+		newest[q.subject()] = q
+		if found {
+			old = append(old, other)
 		}
 	}
-	slices.SortFunc(list, func(a, b request) int { return a.asked.Compare(b.asked) })
+	if err := served(old); err != nil {
+		r.Log.WarnContext(ctx, "request for a snapshot not removed", "error", err.Error())
+	}
+	list := slices.DeleteFunc(slices.Collect(maps.Values(newest)), func(q request) bool { return q.Missed })
+	slices.SortFunc(list, func(a, b request) int { return cmp.Or(a.asked.Compare(b.asked), cmp.Compare(a.path, b.path)) })
 	return list
 }
+
+// standsFor reports whether a request with the same subject is no longer needed.
+// To mark a request as missed gives its file a new time.
+func (q request) standsFor(other request) bool {
+	if q.Missed != other.Missed {
+		return other.Missed
+	}
+	return q.asked.After(other.asked)
+}
+
+// errBadRequest means that a file holds no request.
+var errBadRequest = errors.New("not a request")
 
 func readRequest(path string) (request, error) {
 	data, err := os.ReadFile(path)
@@ -97,20 +159,18 @@ func readRequest(path string) (request, error) {
 	}
 	q := request{}
 	if err := json.Unmarshal(data, &q); err != nil {
-		return request{}, err
+		return request{}, errors.Join(errBadRequest, err)
 	}
 	q.path, q.asked = path, disk.Changed(info)
 	return q, nil
 }
 
-// served removes requests that are done with.
+// served removes requests that are done with. A newer one about the same thing
+// is another file, and stays.
 func served(list []request) error {
 	failed := make([]error, 0, len(list))
 	for _, q := range list {
-		if err := disk.Step("remove", q.path); err != nil {
-			return err
-		}
-		failed = append(failed, os.Remove(q.path))
+		failed = append(failed, disk.Remove(q.path))
 	}
 	return errors.Join(failed...)
 }

@@ -69,12 +69,13 @@ func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, cause bands
 		return taken, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
+	asked := r.requests(ctx) // before the walk: what is asked for later wants a later snapshot
 	taken, err = r.take(ctx, held, bands.TakeOptions{
 		Cause: bands.Auto, Message: message, Causality: cause, SkipUnchanged: true,
 		MostFiles: takeNowFiles, MostBytes: takeNowBytes,
 	})
 	if err == nil {
-		err = r.forsaken(ctx, store, held, taken)
+		err = r.forsaken(ctx, held, taken, asked)
 	}
 	return taken, err
 }

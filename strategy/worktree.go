@@ -1,12 +1,14 @@
 package strategy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 )
@@ -19,14 +21,18 @@ const maxContent = 64 << 20
 // three thousand. Of what goes beyond it the names have to do.
 const maxContents = 2000
 
+// maxBytes bounds what they may hold together: git stores some 50 MB in a second.
+// The smaller files come first.
+const maxBytes = 128 << 20
+
 // contents answers the tree entries for paths as they are in the worktree,
 // with their blobs written, through git's own filters. A path that is gone has
 // an entry that removes it; one that can't be stored has none.
 func (r *Recorder) contents(ctx context.Context, paths []string) (map[string]git.Edit, error) {
 	edits := make(map[string]git.Edit, len(paths))
-	var regular []string
+	var regular []sizedPath
 	for _, p := range paths {
-		e, kind, err := r.entry(ctx, p)
+		e, size, kind, err := r.entry(ctx, p)
 		switch {
 		case err != nil:
 			return nil, err
@@ -34,17 +40,50 @@ func (r *Recorder) contents(ctx context.Context, paths []string) (map[string]git
 			edits[p] = e
 		case kind == unhashed:
 			edits[p] = e
-			regular = append(regular, p)
+			regular = append(regular, sizedPath{p, size})
 		}
 	}
-	if len(regular) > maxContents {
-		r.Log.InfoContext(ctx, "too many files to store them all", "files", len(regular), "stored", maxContents)
-		for _, p := range regular[maxContents:] {
-			delete(edits, p)
+	stored := affordable(regular, maxContents, maxBytes)
+	if len(stored) < len(regular) {
+		r.Log.InfoContext(ctx, "too much to store all files", "files", len(regular), "stored", len(stored))
+		keep := make(map[string]bool, len(stored))
+		for _, p := range stored {
+			keep[p] = true
 		}
-		regular = regular[:maxContents]
+		for _, f := range regular {
+			if !keep[f.path] {
+				delete(edits, f.path)
+			}
+		}
 	}
-	return edits, r.hash(ctx, regular, edits)
+	return edits, r.hash(ctx, stored, edits)
+}
+
+// sizedPath is a regular file.
+type sizedPath struct {
+	path string
+	size int64
+}
+
+// affordable returns the files that are stored if there may be at most so many
+// of them, with so many bytes: all if that suffices, else the first of the
+// smallest.
+func affordable(files []sizedPath, most int, bytes int64) []string {
+	var sum int64
+	for _, f := range files {
+		sum += f.size
+	}
+	if sum > bytes {
+		files = slices.SortedStableFunc(slices.Values(files), func(a, b sizedPath) int { return cmp.Compare(a.size, b.size) })
+	}
+	var paths []string
+	for _, f := range files {
+		if bytes -= f.size; bytes < 0 || len(paths) == most {
+			break
+		}
+		paths = append(paths, f.path)
+	}
+	return paths
 }
 
 // hash stores regular files and completes their entries. One that can't be
@@ -76,28 +115,28 @@ const (
 	unhashed                  // its content
 )
 
-// entry answers the tree entry for one path.
-func (r *Recorder) entry(ctx context.Context, p string) (git.Edit, entryKind, error) {
+// entry returns the tree entry for one path, and the size of a regular file.
+func (r *Recorder) entry(ctx context.Context, p string) (git.Edit, int64, entryKind, error) {
 	full := filepath.Join(r.Repo.Root, filepath.FromSlash(p))
 	info, err := os.Lstat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || isNotDir(err):
-		return git.Edit{Path: p}, whole, nil
+		return git.Edit{Path: p}, 0, whole, nil
 	case err != nil:
 		r.Log.WarnContext(ctx, "file not stored", "path", r.Redact.Path(p), "error", err.Error())
-		return git.Edit{}, absent, nil
+		return git.Edit{}, 0, absent, nil
 	case info.Mode().IsRegular() && info.Size() <= maxContent:
-		return git.Edit{Path: p, Mode: fileMode(info)}, unhashed, nil
+		return git.Edit{Path: p, Mode: fileMode(info)}, info.Size(), unhashed, nil
 	case info.Mode()&fs.ModeSymlink != 0:
 		oid, err := r.writeLink(full)
-		return git.Edit{Path: p, Mode: git.ModeLink, OID: oid}, whole, err
+		return git.Edit{Path: p, Mode: git.ModeLink, OID: oid}, 0, whole, err
 	case info.IsDir():
 		if head, ok := r.submodule(ctx, full); ok {
-			return git.Edit{Path: p, Mode: git.ModeModule, OID: head}, whole, nil
+			return git.Edit{Path: p, Mode: git.ModeModule, OID: head}, 0, whole, nil
 		}
-		return git.Edit{Path: p}, whole, nil // a folder where a file was
+		return git.Edit{Path: p}, 0, whole, nil // a folder where a file was
 	default:
-		return git.Edit{}, absent, nil
+		return git.Edit{}, 0, absent, nil
 	}
 }
 
