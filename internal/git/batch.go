@@ -41,6 +41,9 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 	if spec == "" || strings.ContainsAny(spec, "\n\x00") || strings.HasSuffix(spec, "\r") {
 		return Object{}, fmt.Errorf("read %q: not an object's name", spec)
 	}
+	if object, found, err := r.readPending(spec); found || err != nil {
+		return object, err
+	}
 	r.batchMu.Lock()
 	defer r.batchMu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -187,6 +190,7 @@ func (b *batch) fail(ctx context.Context, err error) error {
 // Close ends the process that reads objects, if there is one. A later read
 // starts another.
 func (r *Repo) Close() error {
+	r.discard()
 	r.batchMu.Lock()
 	defer r.batchMu.Unlock()
 	if r.batch == nil {

@@ -220,6 +220,9 @@ func TestInheritedVariablesCountInGitHooksOnly(t *testing.T) {
 			t.Errorf("hook %v: git works in %s", hook, got)
 		}
 		oid := must[git.OID](t)(r.WriteBlob([]byte(want)))
+		if err := r.SyncObjects(); err != nil {
+			t.Error(err)
+		}
 		if _, err := os.Stat(filepath.Join(want, ".git", "objects", string(oid[:2]), string(oid[2:]))); err != nil {
 			t.Error(err)
 		}

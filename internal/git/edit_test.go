@@ -136,6 +136,9 @@ func TestEditTreeKeepsWhatItDoesNotTouch(t *testing.T) {
 		t.Errorf("changed to %s", s.git(dir, "ls-tree", "-r", string(same)))
 	}
 	got := must[git.OID](t)(r.EditTree(ctx, root, []git.Edit{{Path: "new", Mode: git.ModeLink, OID: blob}, {Path: "d"}}))
+	if err := r.SyncObjects(); err != nil {
+		t.Fatal(err)
+	}
 	want := fmt.Sprintf("120000 blob %s\tnew\n160000 commit %s\tsub", blob, head)
 	if diff := cmp.Diff(want, s.git(dir, "ls-tree", "-r", string(got))); diff != "" {
 		t.Error(diff)

@@ -34,20 +34,30 @@ func (r *Repo) HashFiles(ctx context.Context, mode HashMode, paths []string) (ma
 	if r.Root == "" {
 		return oids, nil
 	}
-	failed, err := r.hashEach(ctx, mode, r.hashable(paths), oids)
-	if err != nil {
-		return oids, fmt.Errorf("hash files: %w", err)
+	todo := r.hashable(paths)
+	hash := func(env []string) error {
+		failed, err := r.hashEach(ctx, hashing{mode, env}, todo, oids)
+		if err != nil {
+			return fmt.Errorf("hash files: %w", err)
+		}
+		return errors.Join(append(failed, r.keepLineEnds(ctx, hashing{mode, env}, oids))...)
 	}
-	if err := r.keepLineEnds(ctx, mode, oids); err != nil {
-		failed = append(failed, err)
+	if mode == HashOnly || len(todo) == 0 {
+		return oids, hash(nil)
 	}
-	return oids, errors.Join(failed...)
+	return oids, r.inAside(hash)
+}
+
+// hashing is how files are hashed: whether they are stored, and where.
+type hashing struct {
+	mode HashMode
+	env  []string
 }
 
 // hashEach hashes all of todo. What single files failed of is in failed.
-func (r *Repo) hashEach(ctx context.Context, mode HashMode, todo []string, oids map[string]OID) (failed []error, err error) {
+func (r *Repo) hashEach(ctx context.Context, how hashing, todo []string, oids map[string]OID) (failed []error, err error) {
 	for len(todo) > 0 {
-		done, err := r.hashSome(ctx, mode, todo, oids)
+		done, err := r.hashSome(ctx, how, todo, oids)
 		todo = todo[done:]
 		if err == nil {
 			break
@@ -99,9 +109,9 @@ func (r *Repo) isReadable(path string) bool {
 }
 
 // hashSome hashes paths until one fails and tells how many are done.
-func (r *Repo) hashSome(ctx context.Context, mode HashMode, paths []string, oids map[string]OID) (int, error) {
+func (r *Repo) hashSome(ctx context.Context, how hashing, paths []string, oids map[string]OID) (int, error) {
 	args := []string{"-c", "core.safecrlf=false", "hash-object", "--stdin-paths"}
-	if mode == HashAndStore {
+	if how.mode == HashAndStore {
 		args = append(args, "-w")
 		for _, p := range paths {
 			if err := disk.Step("object", p); err != nil {
@@ -114,7 +124,7 @@ func (r *Repo) hashSome(ctx context.Context, mode HashMode, paths []string, oids
 		in.WriteString(quotePath(p))
 		in.WriteByte('\n')
 	}
-	out, err := r.run(ctx, request{args: args, stdin: strings.NewReader(in.String())})
+	out, err := r.run(ctx, request{args: args, stdin: strings.NewReader(in.String()), env: how.env})
 	done := 0
 	for line := range strings.Lines(string(out)) {
 		oid := OID(strings.TrimSuffix(line, "\n"))

@@ -40,6 +40,9 @@ func (r *Repo) Hunks(ctx context.Context, from, to OID, limit int64) ([]FileDiff
 	}
 	within, stop := context.WithCancel(ctx)
 	defer stop()
+	if err := r.publish(); err != nil {
+		return nil, err
+	}
 	cmd, stderr := r.command(within, request{args: args})
 	cmd.Cancel = func() error { return cmd.Process.Kill() } // it only reads
 	out, err := cmd.StdoutPipe()

@@ -22,7 +22,7 @@ const indexArgs = 200
 // leaves the line ends of a file alone if the index has it with CRLF, but
 // hash-object doesn't read the index. The files concerned go through an index of
 // their own; in a repository without such files this starts no process.
-func (r *Repo) keepLineEnds(ctx context.Context, mode HashMode, oids map[string]OID) error {
+func (r *Repo) keepLineEnds(ctx context.Context, how hashing, oids map[string]OID) error {
 	var converted []string
 	for path, oid := range oids {
 		// An error here is a file that went away since.
@@ -37,7 +37,7 @@ func (r *Repo) keepLineEnds(ctx context.Context, mode HashMode, oids map[string]
 	if len(indexed) == 0 {
 		return nil
 	}
-	added, err := r.addToOwnIndex(ctx, mode, indexed)
+	added, err := r.addToOwnIndex(ctx, how, indexed)
 	if err != nil {
 		return fmt.Errorf("hash files with CRLF: %w", err)
 	}
@@ -122,23 +122,23 @@ func hasCRLF(f io.Reader) (bool, error) {
 
 // addToOwnIndex adds files to a temporary index that has what the real one has
 // for them, and gives the blobs that came of it.
-func (r *Repo) addToOwnIndex(ctx context.Context, mode HashMode, indexed map[string]OID) (oids map[string]OID, err error) {
+func (r *Repo) addToOwnIndex(ctx context.Context, how hashing, indexed map[string]OID) (oids map[string]OID, err error) {
 	dir, err := os.MkdirTemp("", "entire-index-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	env := append(slices.Clone(how.env), "GIT_INDEX_FILE="+filepath.Join(dir, "index"))
 	for paths := range slices.Chunk(slices.Sorted(maps.Keys(indexed)), indexArgs) {
 		args := []string{
 			"-c", "core.safecrlf=false", "-c", "core.splitIndex=false", "-c", "core.fsmonitor=false",
 			"-c", "core.untrackedCache=false", "update-index", "--add", "--remove",
 		}
-		if mode == HashOnly {
+		if how.mode == HashOnly {
 			args = append(args, "--info-only")
 		}
 		for _, p := range paths {
-			if mode == HashAndStore {
+			if how.mode == HashAndStore {
 				err = errors.Join(err, disk.Step("object", p))
 			}
 			args = append(args, "--cacheinfo", ModeFile.String()+","+string(indexed[p])+","+p)

@@ -13,43 +13,44 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// writeLoose stores an object unless it is there as a loose one. The file is
-// complete before it has its name. It isn't synced, like git's own by default.
+// writeLoose stores an object unless it is there as a loose one. Its file is
+// complete and synced before it has its name, which it gets before another
+// process is started, or with SyncObjects.
 func (r *Repo) writeLoose(kind string, data []byte) (OID, error) {
 	oid := r.Format.hashObject(kind, data)
-	path := filepath.Join(r.objects, string(oid[:2]), string(oid[2:]))
-	// An empty file is what a crash of the machine leaves.
+	path := r.loosePath(oid)
+	if r.isPending(oid) {
+		return oid, nil
+	}
+	// An empty file is what a crash of the machine leaves of git's own objects.
 	if info, err := os.Lstat(path); err == nil && info.Size() > 0 && freshen(path) == nil {
+		r.pending.mu.Lock()
+		r.unsynced(filepath.Dir(path)) // its writer may not have come to that
+		r.pending.mu.Unlock()
 		return oid, nil
 	}
 	if err := disk.Step("object", path); err != nil {
 		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
 	}
-	if err := r.storeLoose(path, kind, data); err != nil {
+	if err := r.storeLoose(oid, kind, data); err != nil {
 		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
 	}
 	return oid, nil
 }
 
-func (r *Repo) storeLoose(path, kind string, data []byte) error {
+func (r *Repo) storeLoose(oid OID, kind string, data []byte) error {
 	packed, err := r.deflate(kind, data)
 	if err != nil {
+		return err
+	}
+	if err := r.makeFanout(filepath.Dir(r.loosePath(oid))); err != nil {
 		return err
 	}
 	temp, err := r.writeTemp(packed)
 	if err != nil {
 		return err
 	}
-	err = os.Rename(temp, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = r.makeFanout(filepath.Dir(path)); err == nil {
-			err = os.Rename(temp, path)
-		}
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return nil
+	return r.addPending(oid, kind, temp, data)
 }
 
 // deflate is the content of the object's file.
@@ -95,12 +96,18 @@ func (r *Repo) writeTemp(data []byte) (name string, err error) {
 // makeFanout makes the directory of an object. In a shared repository it gets
 // the mode of objects/, so that others can write there too.
 func (r *Repo) makeFanout(dir string) error {
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil
-		}
+	switch info, err := os.Stat(dir); {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: fs.ErrExist}
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	r.pending.mu.Lock()
+	r.unsynced(r.objects)
+	r.pending.mu.Unlock()
 	if !r.settings.shared {
 		return nil
 	}

@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -131,7 +132,8 @@ func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	}
 	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n", c.Author, c.Committer)
 	b.WriteString(strings.ReplaceAll(c.Message, "\x00", ""))
-	return r.writeLoose("commit", b.Bytes())
+	oid, err := r.writeLoose("commit", b.Bytes())
+	return oid, errors.Join(err, r.publish())
 }
 
 // WriteBlob stores data as it is, without filters.

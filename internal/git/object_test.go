@@ -117,6 +117,9 @@ func TestAnExistingObjectIsNotWrittenAgain(t *testing.T) {
 	s := newSandbox(t)
 	r := s.open(s.init("r"))
 	oid := must[git.OID](t)(r.WriteBlob([]byte("content")))
+	if err := r.SyncObjects(); err != nil {
+		t.Fatal(err)
+	}
 	path := s.path("r", ".git", "objects", string(oid[:2]), string(oid[2:]))
 	old := time.Unix(1600000000, 0)
 	if err := os.Chtimes(path, old, old); err != nil {

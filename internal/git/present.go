@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -14,7 +13,10 @@ func (r *Repo) Keep(oid OID) bool {
 	if !r.Format.Valid(oid) {
 		return false
 	}
-	path := filepath.Join(r.objects, string(oid[:2]), string(oid[2:]))
+	if r.isPending(oid) {
+		return true
+	}
+	path := r.loosePath(oid)
 	info, err := os.Lstat(path)
 	return err == nil && info.Size() > 0 && freshen(path) == nil
 }

@@ -16,6 +16,9 @@ func TestKeepFreshensALooseObject(t *testing.T) {
 	s := newSandbox(t)
 	r := s.open(s.init("repo"))
 	oid := must[git.OID](t)(r.WriteBlob([]byte("kept\n")))
+	if err := r.SyncObjects(); err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(r.CommonDir, "objects", string(oid[:2]), string(oid[2:]))
 	old := time.Unix(1_600_000_000, 0)
 	if err := os.Chtimes(path, old, old); err != nil {

@@ -68,6 +68,9 @@ func (r *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 func (r *Repo) run(ctx context.Context, q request) ([]byte, error) {
+	if err := r.publish(); err != nil { // it may read what was written
+		return nil, err
+	}
 	cmd, stderr := r.command(ctx, q)
 	var out bytes.Buffer
 	cmd.Stdout = &out

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,9 +51,12 @@ func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdat
 		}
 	}
 	// Without --no-deref a symbolic ref would lead to somebody else's branch.
-	args := []string{"update-ref", "--no-deref", "--stdin", "-z"}
+	args := []string{"-c", "core.fsync=reference", "update-ref", "--no-deref", "--stdin", "-z"}
 	if reason != "" {
 		args = append(args, "-m", reason)
+	}
+	if err := r.SyncObjects(); err != nil {
+		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
 	}
 	try := func() error {
 		_, err := r.run(ctx, request{args: args, stdin: strings.NewReader(script)})
@@ -67,7 +72,34 @@ func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdat
 	if err != nil {
 		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
 	}
+	if err := disk.SyncFiles(nil, r.refDirs(updates)); err != nil {
+		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
+	}
 	return disk.Step("ref-done", updates[0].Name)
+}
+
+// refDirs are the directories whose names change with the refs. Git syncs the
+// files of refs if it is told to, and never the directories.
+func (r *Repo) refDirs(updates []RefUpdate) []string {
+	if r.RefStorage == "reftable" {
+		return []string{filepath.Join(r.CommonDir, "reftable")}
+	}
+	dirs := map[string]bool{}
+	for _, u := range updates {
+		dir := filepath.Dir(filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)))
+		dirs[dir] = true
+		if u.New == "" { // packed-refs is written anew
+			dirs[r.CommonDir] = true
+		}
+		if u.Old != "" && u.New != "" {
+			continue
+		}
+		for dir != filepath.Join(r.CommonDir, "refs") && len(dir) > len(r.CommonDir) { // made or removed with it
+			dir = filepath.Dir(dir)
+			dirs[dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(dirs))
 }
 
 // abandoned is the age of a ref's lock whose owner must have died: git holds one

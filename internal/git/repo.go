@@ -45,6 +45,8 @@ type Repo struct {
 	environ   func() []string
 	deflaters sync.Pool
 
+	pending pendingObjects
+
 	batchMu sync.Mutex // guards batch, the order of its requests, and lazy
 	batch   *batch
 	lazy    bool // reads may fetch

@@ -73,6 +73,9 @@ func TestChangesStartsNoProcess(t *testing.T) {
 			edits = append(edits, git.Edit{Path: fmt.Sprintf("d%d/f", i), Mode: git.ModeFile, OID: blob})
 		}
 		tree := must[git.OID](t)(r.EditTree(t.Context(), "", edits))
+		if err := r.SyncObjects(); err != nil {
+			t.Fatal(err)
+		}
 		reader := s.open(dir)
 		if got := must[[]git.Change](t)(reader.Changes(t.Context(), "", tree)); len(got) != n {
 			t.Errorf("%d changes, want %d", len(got), n)

@@ -81,7 +81,7 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 		began: time.Now(), //nolint:forbidigo // the age of a file has no other clock
 	}
 	err = w.run(ctx, paths, known)
-	if err = errors.Join(err, root.Close()); err != nil {
+	if err = errors.Join(err, root.Close(), c.Repo.SyncObjects()); err != nil {
 		return taken, fmt.Errorf("capture files: %w", err)
 	}
 	return taken, nil
