@@ -156,8 +156,14 @@ func (e *extension) finish() (session.Segments, error) {
 	for _, id := range e.ids {
 		list.WriteString(string(id) + "\n")
 	}
-	if _, err := e.to.Side.Append(int64(e.before*e.to.width()), list.Bytes()); err != nil {
-		return e.st, err
+	if len(e.ids) > 0 {
+		side := e.to.Side(e.st)
+		if _, err := side.Append(int64(e.before*e.to.width()), list.Bytes()); err != nil {
+			return e.st, err
+		}
+		if err := side.Sync(); err != nil {
+			return e.st, err
+		}
 	}
 	state, ok := e.sum.(encoding.BinaryMarshaler)
 	if !ok {

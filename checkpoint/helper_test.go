@@ -50,7 +50,9 @@ func open(tb testing.TB, repo *testkit.Repo) *git.Repo {
 
 // segmenter stores the transcript of a session named by the test.
 func (f *fixture) segmenter(name string) checkpoint.Segmenter {
-	return checkpoint.Segmenter{Repo: f.git, Redact: secrets{}, Side: session.Open(f.git.CommonDir).Side(name, "segments")}
+	return checkpoint.Segmenter{Repo: f.git, Redact: secrets{}, Side: func(st session.Segments) session.Side {
+		return session.Open(f.git.CommonDir).SegmentsOf(name, st)
+	}}
 }
 
 // transcript stores text as a whole.

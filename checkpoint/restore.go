@@ -60,7 +60,7 @@ func (s Segmenter) Verify(ctx context.Context, st session.Segments) (session.Seg
 	}
 	t, err := s.Transcript(st)
 	if errors.Is(err, ErrLost) {
-		return session.Segments{}, nil
+		return st.Anew(), nil
 	}
 	if err != nil {
 		return st, err
@@ -71,7 +71,7 @@ func (s Segmenter) Verify(ctx context.Context, st session.Segments) (session.Seg
 	}
 	_, err = s.Repo.Run(ctx, args...)
 	if _, failed := errors.AsType[*git.ExitError](err); failed {
-		return session.Segments{}, nil
+		return st.Anew(), nil
 	}
 	return st, err
 }

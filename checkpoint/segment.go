@@ -35,8 +35,8 @@ type Redactor interface {
 type Segmenter struct {
 	Repo   *git.Repo
 	Redact Redactor
-	// Side holds the ids of the closed segments, one in a line.
-	Side session.Side
+	// Side is the file that holds the ids of the closed segments, one in a line.
+	Side func(session.Segments) session.Side
 }
 
 // Extend stores the lines of the transcript path from where st ends up to the
@@ -54,7 +54,7 @@ type Segmenter struct {
 func (s Segmenter) Extend(ctx context.Context, st session.Segments, path string, to, budget int64) (session.Segments, error) {
 	e, err := s.resume(ctx, st)
 	if errors.Is(err, ErrLost) {
-		e, err = s.resume(ctx, session.Segments{})
+		e, err = s.resume(ctx, st.Anew())
 	}
 	if err != nil {
 		return st, fmt.Errorf("store transcript: %w", err)
@@ -103,7 +103,7 @@ func (s Segmenter) closed(st session.Segments) ([]git.OID, error) {
 		return nil, fmt.Errorf("%w: damaged state", ErrLost)
 	}
 	width := s.width()
-	data, err := s.Side.Read(int64(st.Closed * width))
+	data, err := s.Side(st).Read(int64(st.Closed * width))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLost, err)
 	}

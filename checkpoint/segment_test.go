@@ -147,7 +147,7 @@ func grown(tb testing.TB, f *fixture, s checkpoint.Segmenter, closed int) sessio
 	tb.Helper()
 	blob, err := f.git.WriteBlob([]byte("{}"))
 	must(tb, err)
-	must(tb, s.Side.Replace([]byte(strings.Repeat(string(blob)+"\n", closed))))
+	must(tb, s.Side(session.Segments{}).Replace([]byte(strings.Repeat(string(blob)+"\n", closed))))
 	state, ok := sha256.New().(encoding.BinaryMarshaler)
 	if !ok {
 		tb.Fatal("no state")
@@ -212,12 +212,15 @@ func TestExtendBeginsAnewAfterALoss(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(jsonLine(0, 1000)+"\n", 700)
 	for name, lose := range map[string]func(*fixture, checkpoint.Segmenter, *session.Segments){
-		"of the open segment": func(f *fixture, _ checkpoint.Segmenter, st *session.Segments) {
+		"of the open segment": func(f *fixture, s checkpoint.Segmenter, st *session.Segments) {
+			must(t, errors.Join(f.git.SyncObjects(), s.Repo.SyncObjects()))
 			must(t, os.Remove(filepath.Join(f.git.CommonDir, "objects", st.Open[:2], st.Open[2:])))
 		},
-		"of the side file": func(_ *fixture, s checkpoint.Segmenter, _ *session.Segments) { must(t, s.Side.Replace(nil)) },
-		"of the side file's id": func(_ *fixture, s checkpoint.Segmenter, _ *session.Segments) {
-			must(t, s.Side.Replace(make([]byte, 999)))
+		"of the side file": func(_ *fixture, s checkpoint.Segmenter, st *session.Segments) {
+			must(t, s.Side(*st).Replace(nil))
+		},
+		"of the side file's id": func(_ *fixture, s checkpoint.Segmenter, st *session.Segments) {
+			must(t, s.Side(*st).Replace(make([]byte, 999)))
 		},
 		"of the hash": func(_ *fixture, _ checkpoint.Segmenter, st *session.Segments) { st.Hash = []byte("?") },
 	} {

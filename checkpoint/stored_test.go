@@ -238,7 +238,7 @@ func TestUnknownFieldsAndFilesAreKept(t *testing.T) {
 	tree, err := checkpoint.Tree(t.Context(), f.git)
 	must(t, err)
 	next, err := checkpoint.Put(t.Context(), f.git, tree, idA, slot, checkpoint.SummaryInfo{CLIVersion: "10"})
-	must(t, err)
+	must(t, errors.Join(err, f.git.SyncObjects()))
 	show := func(path string) string { return f.raw("show", string(next)+":"+dir+path) }
 	if got := show("0/metadata.json"); !strings.Contains(got, `  "aa": 1.50,`+"\n"+`  "zz": null`+"\n}\n") ||
 		!strings.Contains(got, `"intent": "i"`) || !strings.Contains(got, `"agent_percentage": 12.5`) || strings.Contains(got, "evil") {

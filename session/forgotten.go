@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// ForgottenKind is the side file of a session whose state was taken away on
-// purpose: how far its transcript counts no more.
+// ForgottenKind is the side file of a session whose state was removed on
+// purpose: how much of its transcript no longer counts.
 const ForgottenKind = "forgotten"
 
-// Forget removes the session's state and all that stands beside it, as Remove
-// does. If the session goes on, its transcript counts from upTo.
+// Forget removes the session's state and its side files, as Remove does. If the
+// session goes on, its transcript counts from upTo. The note of that is durable
+// before the state goes.
 func (s *Store) Forget(id string, upTo transcript.Cursor) error {
 	if err := CheckID(id); err != nil {
 		return err
@@ -26,33 +28,34 @@ func (s *Store) Forget(id string, upTo transcript.Cursor) error {
 		if err != nil {
 			return fmt.Errorf("forget session %s: %w", id, err)
 		}
-		if err := s.Side(id, ForgottenKind).Replace(append(data, '\n')); err != nil {
+		path := s.Side(id, ForgottenKind).path
+		if err := disk.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return fmt.Errorf("forget session %s: %w", id, err)
+		}
+		if err := disk.WriteDurable(path, append(data, '\n'), 0o600); err != nil {
 			return fmt.Errorf("forget session %s: %w", id, err)
 		}
 	}
 	return s.Remove(id)
 }
 
-// TakeForgotten answers from where the transcript of a session counts that was
-// forgotten, and removes the note of it; the beginning for any other session.
-func (s *Store) TakeForgotten(id string) (transcript.Cursor, error) {
+// Forgotten returns where the transcript of a session begins to count: the
+// beginning, unless the session was forgotten. The note stays, so that it holds
+// whenever the session's state is made or its transcript is read anew.
+func (s *Store) Forgotten(id string) (transcript.Cursor, error) {
 	var at transcript.Cursor
 	if err := CheckID(id); err != nil {
 		return at, err
 	}
-	path := s.Side(id, ForgottenKind).path
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(s.Side(id, ForgottenKind).path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return at, nil
 	}
-	if err == nil && json.Unmarshal(data, &at) != nil {
-		at = transcript.Cursor{} // all of it is read again
+	if err != nil {
+		return at, fmt.Errorf("session %s: %w", id, err)
 	}
-	if err == nil {
-		err = disk.Step("remove", path)
+	if json.Unmarshal(data, &at) != nil {
+		return transcript.Cursor{}, nil // all of it is read again
 	}
-	if err == nil {
-		err = os.Remove(path)
-	}
-	return at, err
+	return at, nil
 }

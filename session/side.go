@@ -7,12 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Side is a file beside a state that only grows; how much of it is valid
-// stands in the state. What a crash left beyond that is written over.
+// Side is a file beside a state that only grows. The state has its valid
+// length; what a crash left beyond that is written over.
+//
+// Bytes that a saved state counts as valid are never written over: what begins
+// anew goes into a second file, and the state says which of the two holds
+// (Names). So each state, the old as well as the new, has the side files that
+// belong to it.
 type Side struct{ path string }
 
 // sideDir is the folder of the side files, so that the states, which are looked
@@ -24,9 +30,76 @@ func (s *Store) Side(id, kind string) Side {
 	return Side{path: filepath.Join(s.SideDir(), id+"."+kind)}
 }
 
+// The kinds of side files that belong to a state and count only with it.
+const (
+	PromptsKind   = "prompts"
+	UsageKind     = "usage"
+	SegmentsKind  = "segments"
+	StepsKind     = "steps"
+	UntrackedKind = "untracked"
+)
+
+// secondName is what the kind of the second of two files ends in.
+const secondName = "2"
+
 // SideKinds are the kinds of side files that a session may have.
 func SideKinds() []string {
-	return []string{"prompts", "usage", "segments", "untracked", "steps", RecallKind, ContextKind, OpeningKind}
+	kinds := []string{PromptsKind, UsageKind, SegmentsKind, StepsKind, UntrackedKind}
+	for _, kind := range slices.Clone(kinds) {
+		kinds = append(kinds, kind+secondName)
+	}
+	return append(kinds, RecallKind, ContextKind, OpeningKind)
+}
+
+// Names says for each side file whether the state counts the second of its two
+// names.
+type Names struct {
+	Prompts   bool `json:"prompts,omitempty"`
+	Usage     bool `json:"usage,omitempty"`
+	Steps     bool `json:"steps,omitempty"`
+	Untracked bool `json:"untracked,omitempty"`
+}
+
+func (n *Names) second(kind string) *bool {
+	switch kind {
+	case PromptsKind:
+		return &n.Prompts
+	case UsageKind:
+		return &n.Usage
+	case StepsKind:
+		return &n.Steps
+	case UntrackedKind:
+		return &n.Untracked
+	default:
+		return new(bool)
+	}
+}
+
+// SideOf names the side file of one kind that the state counts.
+func (s *Store) SideOf(state *State, kind string) Side {
+	second := *state.Recorder.Second.second(kind)
+	if kind == SegmentsKind {
+		second = state.Recorder.Stored.Second
+	}
+	return s.named(state.ID, kind, second)
+}
+
+// SegmentsOf names the file of closed segments that goes with stored.
+func (s *Store) SegmentsOf(id string, stored Segments) Side {
+	return s.named(id, SegmentsKind, stored.Second)
+}
+
+func (s *Store) named(id, kind string, second bool) Side {
+	if second {
+		kind += secondName
+	}
+	return s.Side(id, kind)
+}
+
+// Renew lets the side file of one kind begin anew, under the name that the
+// state on disk doesn't count.
+func (s *State) Renew(kind string) {
+	*s.Recorder.Second.second(kind) = !*s.saved.second(kind)
 }
 
 // The kinds that context checkpoints need. They are replaced as a whole, and can
@@ -105,7 +178,7 @@ func (f Side) Append(valid int64, data []byte) (int64, error) {
 	if err := disk.Step("append", f.path); err != nil {
 		return valid, err
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
 		return valid, err
 	}
 	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE, 0o600)
@@ -135,10 +208,27 @@ func writeAfter(file *os.File, valid int64, data []byte) error {
 
 // Replace writes the whole file anew.
 func (f Side) Replace(data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
 		return err
 	}
 	return disk.WriteCache(f.path, data, 0o600)
+}
+
+// Sync makes what was written to side files durable.
+func (s *Store) Sync(sides ...Side) error {
+	if len(sides) == 0 {
+		return nil
+	}
+	paths := make([]string, len(sides))
+	for i, side := range sides {
+		paths[i] = side.path
+	}
+	return disk.SyncFiles(paths, []string{s.SideDir()})
+}
+
+// Sync makes what was appended durable.
+func (f Side) Sync() error {
+	return disk.SyncFiles([]string{f.path}, []string{filepath.Dir(f.path)})
 }
 
 // ReadAll answers the whole file, nil if there is none.

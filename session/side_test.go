@@ -160,3 +160,42 @@ func TestScanGivesWholeRecords(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRenewedSideFileLeavesTheSavedOneAlone: until the state is saved, the state
+// on disk and its side file stay what they are, however often the side file
+// begins anew.
+func TestRenewedSideFileLeavesTheSavedOneAlone(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{session.PromptsKind, session.UsageKind, session.StepsKind, session.UntrackedKind} {
+		s := newStore(t)
+		save(t, s, &session.State{ID: "a"})
+		saved := "first\n"
+		for _, next := range []string{"second\n", "third, longer\n", "4\n"} {
+			state, err := s.Load("a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if saved == "first\n" {
+				appendTo(t, s.SideOf(state, kind), 0, saved)
+			}
+			on, err := s.Load("a") // what a crash would leave
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				state.Renew(kind)
+				appendTo(t, s.SideOf(state, kind), 0, next)
+				checkSide(t, s.SideOf(on, kind), int64(len(saved)), saved)
+			}
+			checkSide(t, s.SideOf(state, kind), int64(len(next)), next)
+			save(t, s, state)
+			saved = next
+		}
+		if err := s.Remove("a"); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(s.SideDir()); err != nil || len(left) > 0 {
+			t.Errorf("%s: left %v, %v", kind, left, err)
+		}
+	}
+}

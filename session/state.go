@@ -44,6 +44,8 @@ type State struct {
 	Recorder Recorder `json:"recorder,omitzero"`
 
 	unknown map[string]json.RawMessage
+	// saved are the names of the side files that the state on disk counts.
+	saved Names
 }
 
 // Recorder is this program's own part of the state: how far the transcript is
@@ -80,6 +82,8 @@ type Recorder struct {
 	Prompts int64 `json:"prompts,omitempty"`
 	Usage   int64 `json:"usage,omitempty"`
 	Steps   int64 `json:"steps,omitempty"`
+	// Second are the side files that are under the second of their names.
+	Second Names `json:"second,omitzero"`
 	// Stored is how far the transcript is stored in git.
 	Stored Segments `json:"stored,omitzero"`
 	// Seen is the snapshot that goes with the list of untracked files.
@@ -157,7 +161,13 @@ type Segments struct {
 	OpenRaw int64  `json:"open_raw,omitempty"`
 	// Hash is the saved state of the SHA-256 over all that is stored.
 	Hash []byte `json:"hash,omitempty"`
+	// Second says that the ids are in the second of the two side files.
+	Second bool `json:"second,omitempty"`
 }
+
+// Anew is the beginning of storing the transcript once more, which leaves the
+// list of what is stored now alone.
+func (s Segments) Anew() Segments { return Segments{Second: !s.Second} }
 
 // Pending says whether a commit hook may have something to do for the session.
 func (s *State) Pending() bool {
@@ -240,6 +250,7 @@ func decode(data []byte) (*State, error) {
 		s.unknown = all
 	}
 	s.Phase = parsePhase(string(s.Phase))
+	s.saved = s.Recorder.Second
 	slices.Sort(s.FilesTouched)
 	return s, nil
 }

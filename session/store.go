@@ -2,8 +2,8 @@
 // pure table, and the state of each session between two hooks.
 //
 // It writes nothing but <git common dir>/entire-sessions and never looks at
-// git. Its callers hold the repository's lock while they load, change and save
-// a state.
+// git. Its callers hold the repository's lock while they save a state, and
+// check that it is still the one that they have loaded (Stamp).
 package session
 
 import (
@@ -113,13 +113,14 @@ func (s *Store) Save(state *State) error {
 	if err != nil {
 		return fmt.Errorf("session %s: %w", state.ID, err)
 	}
-	if err := os.MkdirAll(s.dir, 0o750); err != nil {
+	if err := disk.MkdirAll(s.dir, 0o750); err != nil {
 		return fmt.Errorf("session %s: %w", state.ID, err)
 	}
 	name := state.ID + stateExt
 	if err := disk.WriteDurable(filepath.Join(s.dir, name), data, 0o600); err != nil {
 		return fmt.Errorf("session %s: %w", state.ID, err)
 	}
+	state.saved = state.Recorder.Second
 	if s.scanned && !slices.Contains(s.awake, name) {
 		s.awake = append(s.awake, name)
 	}
@@ -127,9 +128,12 @@ func (s *Store) Save(state *State) error {
 }
 
 // SetAside renames a state that can't be read, so that the session can begin
-// anew, and answers the new path.
+// anew, and returns the new path. The caller holds the repository's lock. A
+// state that can be read, or is gone, is left alone: the path is empty then.
 func (s *Store) SetAside(id string) (string, error) {
-	if err := CheckID(id); err != nil {
+	if _, err := s.Load(id); err == nil || errors.Is(err, ErrNotFound) {
+		return "", nil
+	} else if !errors.Is(err, ErrCorrupt) {
 		return "", err
 	}
 	from := filepath.Join(s.dir, id+stateExt)

@@ -160,8 +160,15 @@ func TestDamagedStateIsSetAside(t *testing.T) {
 		})
 	}
 	s := newStore(t)
-	if _, err := s.SetAside("a"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("nothing to set aside: %v", err)
+	if aside, err := s.SetAside("a"); aside != "" || err != nil {
+		t.Errorf("nothing to set aside: %q, %v", aside, err)
+	}
+	save(t, s, &session.State{ID: "a"}) // by another hook, since it was found damaged
+	if aside, err := s.SetAside("a"); aside != "" || err != nil {
+		t.Errorf("a sound state: %q, %v", aside, err)
+	}
+	if _, err := s.Load("a"); err != nil {
+		t.Errorf("the sound state: %v", err)
 	}
 }
 

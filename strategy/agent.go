@@ -182,9 +182,14 @@ func (r *Recorder) Stop(ctx context.Context, in Input) error {
 }
 
 // SessionEnd ends a session, and the turn that it may have left open.
+//
+// It has a second: what others left is left to a child.
 func (r *Recorder) SessionEnd(ctx context.Context, in Input) error {
-	r.Repair(ctx)
-	r.endDead(ctx)
+	defer func() {
+		if len(r.waiting(ctx)) > 0 {
+			r.detach(ctx, "")
+		}
+	}()
 	s, err := r.Sessions.Load(in.SessionID)
 	switch {
 	case errors.Is(err, session.ErrNotFound):

@@ -36,6 +36,9 @@ func (r *Recorder) Complete(ctx context.Context, id string) error {
 	if _, err := r.store(ctx, s, noLimit); err != nil {
 		return err
 	}
+	if err := r.Repo.SyncObjects(); err != nil { // the state counts on them
+		return err
+	}
 	return r.locked(ctx, func() error { return r.adopt(ctx, s) })
 }
 
@@ -117,7 +120,7 @@ func (r *Recorder) refresh(ctx context.Context, id string) (s *session.State, er
 			err = r.catchUp(ctx, s, n)
 		}
 		if err == nil {
-			err = n.write(r.Sessions, id)
+			err = n.write(r.Sessions, s)
 		}
 		if err == nil {
 			err = r.Sessions.Save(s)

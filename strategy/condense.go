@@ -195,7 +195,7 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	if err != nil {
 		return condensed{}, err
 	}
-	if err := r.forgetKnown(s.ID, m.changes); err != nil {
+	if err := r.forgetKnown(s, notes, m.changes); err != nil {
 		return condensed{}, err
 	}
 	// The transcript may be behind what the stop was told just now.

@@ -14,7 +14,7 @@ type notes struct {
 	steps          tail
 	texts          []string // all prompts, once read, up to textsEnd
 	textsEnd       int64
-	known          []byte // replaces the list of untracked files, unless nil
+	known          []byte // the new list of untracked files, nil if it stays
 	// unstored reports that a child has to go on: with the rest of the
 	// transcript, or with the list of untracked files.
 	unstored bool
@@ -61,22 +61,33 @@ func (t *tail) scan(side session.Side, valid int64, size int, yield func(records
 	return err
 }
 
-// write brings the side files of the session up to date.
-func (n *notes) write(store *session.Store, id string) error {
-	if _, err := store.Side(id, "prompts").Append(n.prompts.at, n.prompts.data); err != nil {
-		return fmt.Errorf("store prompts: %w", err)
+// write brings the side files of the session up to date, and makes them durable:
+// the state, which is saved next, counts on them.
+func (n *notes) write(store *session.Store, s *session.State) error {
+	var written []session.Side
+	for _, t := range []struct {
+		kind string
+		tail
+	}{{session.PromptsKind, n.prompts}, {session.UsageKind, n.usage}, {session.StepsKind, n.steps}} {
+		if len(t.data) == 0 {
+			continue
+		}
+		side := store.SideOf(s, t.kind)
+		if _, err := side.Append(t.at, t.data); err != nil {
+			return fmt.Errorf("store %s: %w", t.kind, err)
+		}
+		written = append(written, side)
 	}
-	if _, err := store.Side(id, "usage").Append(n.usage.at, n.usage.data); err != nil {
-		return fmt.Errorf("store token counts: %w", err)
+	if n.known != nil {
+		s.Renew(session.UntrackedKind)
+		side := store.SideOf(s, session.UntrackedKind)
+		if err := side.Replace(n.known); err != nil {
+			return fmt.Errorf("store list of untracked files: %w", err)
+		}
+		written = append(written, side)
 	}
-	if _, err := store.Side(id, "steps").Append(n.steps.at, n.steps.data); err != nil {
-		return fmt.Errorf("store what files were: %w", err)
-	}
-	if n.known == nil {
-		return nil
-	}
-	if err := store.Side(id, "untracked").Replace(n.known); err != nil {
-		return fmt.Errorf("store list of untracked files: %w", err)
+	if err := store.Sync(written...); err != nil {
+		return fmt.Errorf("store side files: %w", err)
 	}
 	return nil
 }

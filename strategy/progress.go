@@ -35,8 +35,8 @@ func (r *Recorder) catchUp(ctx context.Context, s *session.State, n *notes) erro
 		return nil
 	}
 	err := errors.Join(
-		r.Sessions.Side(s.ID, "prompts").Check(s.Recorder.Prompts-int64(len(n.prompts.data))),
-		r.Sessions.Side(s.ID, "usage").Check(s.Recorder.Usage-int64(len(n.usage.data))),
+		r.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts-int64(len(n.prompts.data))),
+		r.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage-int64(len(n.usage.data))),
 	)
 	if err == nil {
 		err = r.readAll(ctx, s, n)
@@ -44,8 +44,11 @@ func (r *Recorder) catchUp(ctx context.Context, s *session.State, n *notes) erro
 	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 		// A side file is gone: all of it can be had from the transcript again.
 		r.Log.WarnContext(ctx, "transcript read anew", "session_id", s.ID, "error", err.Error())
-		s.Recorder.Cursor = transcript.Cursor{}
-		forgetTranscript(s)
+		if s.Recorder.Cursor, err = r.Sessions.Forgotten(s.ID); err != nil {
+			return err
+		}
+		forgetTranscript(s, n)
+		s.TranscriptStart = s.Recorder.Cursor.Lines
 		err = r.readAll(ctx, s, n)
 	}
 	return err
@@ -59,9 +62,13 @@ func (r *Recorder) readAll(ctx context.Context, s *session.State, n *notes) erro
 	return r.readAgents(ctx, s, n)
 }
 
-// forgetTranscript takes back what the state has from the transcript.
-func forgetTranscript(s *session.State) {
-	s.Recorder.Prompts, s.Recorder.Usage, s.Recorder.Stored, s.TokenUsage = 0, 0, session.Segments{}, nil
+// forgetTranscript takes back what the state has from the transcript. The side
+// files begin anew beside those of the saved state.
+func forgetTranscript(s *session.State, n *notes) {
+	n.prompts, n.usage, n.texts = tail{}, tail{}, nil
+	s.Renew(session.PromptsKind)
+	s.Renew(session.UsageKind)
+	s.Recorder.Prompts, s.Recorder.Usage, s.Recorder.Stored, s.TokenUsage = 0, 0, s.Recorder.Stored.Anew(), nil
 	s.TranscriptStart, s.Recorder.Turn.Line, s.Recorder.Agents = 0, 0, session.Agents{}
 	clear(s.Recorder.Since)
 }
@@ -80,7 +87,16 @@ func (r *Recorder) readNew(ctx context.Context, s *session.State, n *notes) erro
 	}
 	if scan.Restarted {
 		r.Log.InfoContext(ctx, "transcript was replaced, read anew", "session_id", s.ID)
-		forgetTranscript(s)
+		forgetTranscript(s, n)
+		from, err := r.Sessions.Forgotten(s.ID)
+		if err != nil {
+			return err
+		}
+		if from.Offset > 0 {
+			if rest, err := transcript.Read(ctx, s.TranscriptPath, from); err == nil && !rest.Restarted {
+				scan, s.TranscriptStart = rest, from.Lines
+			}
+		}
 	}
 	if err := r.addUsage(s, n, scan.Messages); err != nil {
 		return err
@@ -167,7 +183,7 @@ func (r *Recorder) stored(ctx context.Context, s *session.State) (checkpoint.Tra
 	if !errors.Is(err, checkpoint.ErrLost) {
 		return t, err
 	}
-	s.Recorder.Stored = session.Segments{}
+	s.Recorder.Stored = s.Recorder.Stored.Anew()
 	if _, err := r.store(ctx, s, redactNow); err != nil {
 		return t, err
 	}
@@ -175,5 +191,5 @@ func (r *Recorder) stored(ctx context.Context, s *session.State) (checkpoint.Tra
 }
 
 func (r *Recorder) segmenter(s *session.State) checkpoint.Segmenter {
-	return checkpoint.Segmenter{Repo: r.Repo, Redact: r.Redact, Side: r.Sessions.Side(s.ID, "segments")}
+	return checkpoint.Segmenter{Repo: r.Repo, Redact: r.Redact, Side: func(st session.Segments) session.Side { return r.Sessions.SegmentsOf(s.ID, st) }}
 }

@@ -45,7 +45,7 @@ func (r *Recorder) prompts(s *session.State, n *notes) ([]string, error) {
 	if n.texts != nil && n.textsEnd == s.Recorder.Prompts {
 		return n.texts, nil
 	}
-	data, err := n.prompts.read(r.Sessions.Side(s.ID, "prompts"), s.Recorder.Prompts)
+	data, err := n.prompts.read(r.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
 	if err != nil {
 		return nil, fmt.Errorf("read prompts: %w", err)
 	}
@@ -79,11 +79,16 @@ func plainText(line []byte) (string, bool) {
 // lost some. Without a transcript there are none.
 func (r *Recorder) promptsAgain(ctx context.Context, s *session.State, n *notes) ([]string, error) {
 	r.Log.WarnContext(ctx, "prompts read anew", "session_id", s.ID)
-	scan, err := transcript.Read(ctx, s.TranscriptPath, transcript.Cursor{})
+	from, err := r.Sessions.Forgotten(s.ID)
+	if err != nil {
+		return nil, err
+	}
+	scan, err := transcript.Read(ctx, s.TranscriptPath, from)
 	if err != nil && !errors.Is(err, transcript.ErrNotFound) {
 		return nil, fmt.Errorf("read transcript: %w", err)
 	}
 	s.Recorder.Prompts, n.prompts = 0, tail{}
+	s.Renew(session.PromptsKind)
 	turn := s.Recorder.Turn.Prompts
 	err = r.addPrompts(s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
 	s.Recorder.Turn.Prompts = turn

@@ -60,7 +60,7 @@ func (r *Recorder) sweep(ctx context.Context) {
 func (r *Recorder) tempDirs() []string {
 	own := filepath.Join(r.Repo.Root, ".entire")
 	return append(r.storeDirs(),
-		r.dir(), r.journal(), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"))
+		r.dir(), r.journal(), filepath.Join(r.Repo.CommonDir, "hooks"), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
 // storeDirs are the folders of the store that hooks write small files to: of the

@@ -89,7 +89,7 @@ func guarded(wait *sync.WaitGroup, failed *error, do func() error) {
 
 // turnChanges is what is needed to tell the turn's changes from others'.
 func (r *Recorder) turnChanges(s *session.State, seen sight) (*turnChanges, error) {
-	known, err := r.Sessions.Side(s.ID, "untracked").ReadAll()
+	known, err := r.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 		rec.DropTasks()
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
 		r.touch(s)
-		if err := c.notes.write(r.Sessions, s.ID); err != nil {
+		if err := c.notes.write(r.Sessions, s); err != nil {
 			return err
 		}
 		if err := r.Sessions.Save(s); err != nil {
@@ -86,7 +86,7 @@ func (r *Recorder) settle(ctx context.Context, head git.Commit, except func(id s
 		}
 		s.Keep(rest.paths)
 		n := new(notes)
-		if err := errors.Join(r.settleSteps(ctx, s, n, rest.paths), n.write(r.Sessions, s.ID)); err != nil {
+		if err := errors.Join(r.settleSteps(ctx, s, n, rest.paths), n.write(r.Sessions, s)); err != nil {
 			return err
 		}
 		if err := r.Sessions.Save(s); err != nil {

@@ -47,6 +47,9 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 		}
 	}
 	s.Phase = next.Next
+	if err := r.Repo.SyncObjects(); err != nil { // the state counts on them
+		return err
+	}
 	err = r.locked(ctx, func() error {
 		if r.Sessions.Stamp(s.ID) != stamp {
 			return errStale
@@ -56,7 +59,7 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 				return err
 			}
 		}
-		if err := n.write(r.Sessions, s.ID); err != nil {
+		if err := n.write(r.Sessions, s); err != nil {
 			return err
 		}
 		return r.Sessions.Save(s)
@@ -75,12 +78,7 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 func (r *Recorder) load(ctx context.Context, in Input) (*session.State, error) {
 	s, err := r.Sessions.Load(in.SessionID)
 	if errors.Is(err, session.ErrCorrupt) {
-		aside, failed := r.Sessions.SetAside(in.SessionID)
-		r.Log.ErrorContext(ctx, "damaged session state set aside", "path", aside, "error", err.Error())
-		if failed != nil {
-			return nil, errors.Join(err, failed)
-		}
-		err = session.ErrNotFound
+		s, err = r.setAside(ctx, in.SessionID, err)
 	}
 	if errors.Is(err, session.ErrNotFound) {
 		s, err = r.newState(ctx, in)
@@ -101,12 +99,29 @@ func (r *Recorder) load(ctx context.Context, in Input) (*session.State, error) {
 	return s, nil
 }
 
+// setAside renames a damaged state, and loads the one that has come into its
+// place meanwhile, if one has.
+func (r *Recorder) setAside(ctx context.Context, id string, damage error) (s *session.State, err error) {
+	failed := r.locked(ctx, func() error {
+		aside, failed := r.Sessions.SetAside(id)
+		if aside != "" {
+			r.Log.ErrorContext(ctx, "damaged session state set aside", "path", aside, "error", damage.Error())
+		}
+		s, err = r.Sessions.Load(id)
+		return failed
+	})
+	if failed != nil {
+		return nil, errors.Join(damage, failed)
+	}
+	return s, err
+}
+
 func (r *Recorder) newState(ctx context.Context, in Input) (*session.State, error) {
 	head, _, err := r.head(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read HEAD: %w", err)
 	}
-	from, err := r.Sessions.TakeForgotten(in.SessionID)
+	from, err := r.Sessions.Forgotten(in.SessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read what is forgotten: %w", err)
 	}

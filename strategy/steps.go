@@ -56,7 +56,7 @@ func (s *step) add(path string, blob git.OID) {
 // readSteps answers the session's steps that are not settled, oldest first.
 // What can't be read is left out: an attribution is then less exact.
 func (r *Recorder) readSteps(ctx context.Context, s *session.State, n *notes) []step {
-	data, err := n.steps.read(r.Sessions.Side(s.ID, "steps"), s.Recorder.Steps)
+	data, err := n.steps.read(r.Sessions.SideOf(s, session.StepsKind), s.Recorder.Steps)
 	if err != nil {
 		r.Log.WarnContext(ctx, "what files were is lost", "session_id", s.ID, "error", err.Error())
 		return nil
@@ -103,10 +103,11 @@ func (r *Recorder) addSteps(ctx context.Context, s *session.State, n *notes, ste
 	if len(steps) == 0 {
 		return nil
 	}
-	broken := len(n.steps.data) == 0 && r.Sessions.Side(s.ID, "steps").Check(rec.Steps) != nil
+	broken := len(n.steps.data) == 0 && r.Sessions.SideOf(s, session.StepsKind).Check(rec.Steps) != nil
 	if broken || rec.Steps > maxSteps {
 		steps = append(r.readSteps(ctx, s, n), steps...)
-		rec.Steps = 0
+		rec.Steps, n.steps = 0, tail{}
+		s.Renew(session.StepsKind)
 	}
 	var data []byte
 	for _, next := range steps {
@@ -127,6 +128,7 @@ func (r *Recorder) settleSteps(ctx context.Context, s *session.State, n *notes, 
 	}
 	if len(pending) == 0 {
 		s.Recorder.Steps, n.steps = 0, tail{}
+		s.Renew(session.StepsKind)
 		return nil
 	}
 	return r.addSteps(ctx, s, n, step{At: r.Env.Now().UTC(), By: byCommit, Paths: pending})

@@ -229,9 +229,8 @@ func decodeKnown(data []byte) map[string]bool {
 
 // forgetKnown takes the committed paths from what the session knows to be
 // untracked or deleted, so that a later turn that does it again is seen.
-func (r *Recorder) forgetKnown(id string, changes staged) error {
-	side := r.Sessions.Side(id, "untracked")
-	data, err := side.ReadAll()
+func (r *Recorder) forgetKnown(s *session.State, n *notes, changes staged) error {
+	data, err := r.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil || len(data) == 0 {
 		return err
 	}
@@ -245,8 +244,8 @@ func (r *Recorder) forgetKnown(id string, changes staged) error {
 			b.WriteByte(0)
 		}
 	}
-	if b.Len() == len(data) {
-		return nil
+	if b.Len() < len(data) {
+		n.known = []byte(b.String())
 	}
-	return side.Replace([]byte(b.String()))
+	return nil
 }

@@ -43,7 +43,7 @@ func (r *Recorder) listUntracked(ctx context.Context, id string) error {
 		}
 		entries = slices.DeleteFunc(entries, func(e git.StatusEntry) bool { return !r.beforeTurn(s, e) })
 		n := &notes{known: encodeKnown((&turnChanges{}).after(nil, entries))}
-		if err := n.write(r.Sessions, id); err != nil {
+		if err := n.write(r.Sessions, s); err != nil {
 			return err
 		}
 		s.Recorder.Unlisted = false

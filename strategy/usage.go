@@ -71,7 +71,7 @@ func (r *Recorder) countedOf(s *session.State, n *notes, messages []transcript.M
 		key := messageKey(m)
 		wanted[key], maybe[uint16(key)] = true, true
 	}
-	side := r.Sessions.Side(s.ID, "usage")
+	side := r.Sessions.SideOf(s, session.UsageKind)
 	err := n.usage.scan(side, s.Recorder.Usage, usageSize, func(records []byte) {
 		for ; len(records) >= usageSize; records = records[usageSize:] {
 			key := binary.LittleEndian.Uint64(records)

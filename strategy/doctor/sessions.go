@@ -255,10 +255,10 @@ func (e *exam) sideFiles(_ context.Context) ([]Finding, error) {
 	var list []Finding
 	for _, s := range e.states {
 		var lost []string
-		if errors.Is(e.rec.Sessions.Side(s.ID, "prompts").Check(s.Recorder.Prompts), session.ErrCorrupt) {
+		if errors.Is(e.rec.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts), session.ErrCorrupt) {
 			lost = append(lost, "prompts")
 		}
-		if errors.Is(e.rec.Sessions.Side(s.ID, "usage").Check(s.Recorder.Usage), session.ErrCorrupt) {
+		if errors.Is(e.rec.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage), session.ErrCorrupt) {
 			lost = append(lost, "token counts")
 		}
 		if len(lost) > 0 {
@@ -268,7 +268,7 @@ func (e *exam) sideFiles(_ context.Context) ([]Finding, error) {
 				Why:  "the next hook of the session reads its transcript anew",
 			})
 		}
-		if errors.Is(e.rec.Sessions.Side(s.ID, "steps").Check(s.Recorder.Steps), session.ErrCorrupt) {
+		if errors.Is(e.rec.Sessions.SideOf(s, session.StepsKind).Check(s.Recorder.Steps), session.ErrCorrupt) {
 			list = append(list, Finding{
 				Code: SideFileLost, Severity: Note, Subject: s.ID,
 				What: "what the session's files were at its stops is lost",

@@ -17,7 +17,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 	dirs := []remains{
 		{c.rec.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
 		{c.rec.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
-		{c.rec.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", isForgotten},
+		{c.rec.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", v.isForgotten},
 		{c.rec.Journal(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 	}
 	if v.unread == 0 {
@@ -70,6 +70,13 @@ func (d remains) list(now time.Time) ([]Item, error) {
 func isAside(name string) bool { return strings.HasSuffix(name, ".corrupt") }
 
 func isForgotten(name string) bool { return strings.HasSuffix(name, "."+session.ForgottenKind) }
+
+// isForgotten reports whether a side file is the note of a forgotten session that
+// hasn't gone on since.
+func (v *view) isForgotten(name string) bool {
+	id := strings.TrimSuffix(name, "."+session.ForgottenKind)
+	return isForgotten(name) && !slices.ContainsFunc(v.states, func(s *session.State) bool { return s.ID == id })
+}
 
 // stateless says whether a side file belongs to no session that is known.
 func (v *view) stateless(name string) bool {

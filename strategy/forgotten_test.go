@@ -1,0 +1,97 @@
+package strategy_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// forget resets the session.
+func (d *desk) forget(s *testkit.Session) {
+	d.t.Helper()
+	r := d.recorder()
+	state, err := r.Sessions.Load(s.ID)
+	d.must(err)
+	d.must(r.Sessions.Forget(s.ID, state.Recorder.Cursor))
+}
+
+// prompts are all prompts that are recorded of the session.
+func (d *desk) prompts(s *testkit.Session) string {
+	d.t.Helper()
+	r := d.recorder()
+	state, err := r.Sessions.Load(s.ID)
+	d.must(err)
+	data, err := r.Sessions.SideOf(state, "prompts").Read(state.Recorder.Prompts)
+	d.must(err)
+	return string(data)
+}
+
+// TestResetIsNotUndone: what came before a reset counts no more, whatever
+// happens to the hooks, the state and its side files after it.
+func TestResetIsNotUndone(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(d *desk, in strategy.Input){
+		"nothing": func(*desk, strategy.Input) {},
+		"a hook doesn't get the lock": func(d *desk, in strategy.Input) {
+			r := d.recorder()
+			r.Options.LockTimeout = time.Millisecond
+			held, err := disk.Lock(context.Background(), filepath.Join(r.Repo.CommonDir, "entire", "lock"))
+			d.must(err)
+			if err := r.Prompt(context.Background(), in); err == nil {
+				d.t.Error("the prompt got the lock")
+			}
+			d.must(held.Unlock())
+		},
+		"the new state is removed": func(d *desk, in strategy.Input) {
+			_, err := d.recorder().SessionStart(context.Background(), in)
+			d.must(err)
+			d.must(d.recorder().SessionEnd(context.Background(), in)) // nothing was asked: it leaves no state
+		},
+		"the new state is damaged": func(d *desk, in strategy.Input) {
+			r := d.recorder()
+			d.must(r.Prompt(context.Background(), in))
+			d.must(os.WriteFile(filepath.Join(r.Sessions.Dir(), in.SessionID+".json"), []byte("{"), 0o600))
+		},
+		"the new side files are lost": func(d *desk, in strategy.Input) {
+			r := d.recorder()
+			in.Prompt = "Please do something else."
+			d.must(r.Prompt(context.Background(), in))
+			d.must(r.Stop(context.Background(), in))
+			state, err := r.Sessions.Load(in.SessionID)
+			d.must(err)
+			state.Recorder.Prompts, state.Recorder.Usage = 1<<20, 1<<20
+			d.must(r.Sessions.Save(state))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.repo.Write("README.md", "text\n")
+			d.repo.Commit("first")
+			s := d.session("main")
+			d.turn(s, 0, "before.txt")
+			if !strings.Contains(d.prompts(s), "before.txt") {
+				t.Fatalf("prompts: %s", d.prompts(s))
+			}
+			d.forget(s)
+			harm(d, strategy.Input{SessionID: s.ID, Transcript: s.Transcript.Path, Prompt: "Again."})
+			d.turn(s, 0, "after.txt")
+			got := d.prompts(s)
+			if strings.Contains(got, "before.txt") || !strings.Contains(got, "after.txt") {
+				t.Errorf("prompts:\n%s\nlog:\n%s", got, d.log.String())
+			}
+			state, err := d.recorder().Sessions.Load(s.ID)
+			d.must(err)
+			if state.TranscriptStart == 0 {
+				t.Error("the next checkpoint begins at the transcript's first line")
+			}
+		})
+	}
+}
