@@ -45,9 +45,9 @@ func (r *Recorder) TempFiles() ([]string, error) {
 	return all, errors.Join(failed...)
 }
 
-// ShadowsOf answers the shadow commits that a snapshot's sessions go back to
-// with it.
-func ShadowsOf(store *bands.Store, v bands.Version) ([]git.OID, error) {
+// ShadowsOf returns the shadow commits that the sessions go back to with a
+// snapshot. A session without a state goes back to nothing.
+func ShadowsOf(store *bands.Store, v bands.Version, sessions map[string]bool) ([]git.OID, error) {
 	moments, err := Moments(store, v)
 	if err != nil {
 		return nil, fmt.Errorf("sessions of %s: %w", v, err)
@@ -58,7 +58,7 @@ func ShadowsOf(store *bands.Store, v bands.Version) ([]git.OID, error) {
 	}
 	var oids []git.OID
 	for _, m := range append(moments, kept...) {
-		if m.Shadow != "" {
+		if m.Shadow != "" && sessions[m.Session] {
 			oids = append(oids, m.Shadow)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // shadows lists the shadow branches that no session has anything on, that hang
-// on no worktree's HEAD, and that no snapshot goes back to.
+// on no worktree's HEAD, and that no session goes back to with a snapshot.
 func (v *view) shadows(ctx context.Context) ([]Item, error) {
 	if v.unread > 0 {
 		return nil, nil // what a damaged state has there isn't known
@@ -77,16 +77,22 @@ func unfinished(s *session.State) bool {
 	return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
 }
 
-// wanted are the shadow commits that snapshots go back to; false if that can't
-// be told.
+// wanted are the shadow commits that sessions go back to with snapshots, but for
+// sessions that are over; false if that can't be known.
 func (v *view) wanted() (map[git.OID]bool, bool) {
 	store, versions, err := v.store()
 	if err != nil {
 		return nil, false
 	}
+	live := map[string]bool{}
+	for _, s := range v.states {
+		if _, over := v.over(s); !over {
+			live[s.ID] = true
+		}
+	}
 	wanted := map[git.OID]bool{}
 	for _, version := range versions {
-		oids, err := strategy.ShadowsOf(store, version)
+		oids, err := strategy.ShadowsOf(store, version, live)
 		if err != nil {
 			return nil, false
 		}
