@@ -25,18 +25,24 @@ type applier struct {
 	workers  int
 	progress func(stage string, done, total int)
 
+	unsynced bool // nobody relies on it after a crash
+	flush    *flusher
 	temp     atomic.Uint64 // numbers the temporary files
 	verified atomic.Int64
 
+	was      *contents // of the rescue
+	captured int64     // the file system's time before the rescue was taken
+
 	mu          sync.Mutex
 	failed      []Failure
+	unset       []Failure // restored but for an attribute
 	failedPaths map[string]bool
 	fatal       error // nothing more is begun
 	done, total int
 }
 
-func newApplier(root string, content *contents) *applier {
-	a := &applier{root: root, content: content, workers: min(max(runtime.NumCPU(), 2), 8), failedPaths: map[string]bool{}}
+func newApplier(root string, content, was *contents) *applier {
+	a := &applier{root: root, content: content, was: was, workers: min(max(runtime.NumCPU(), 2), 8), failedPaths: map[string]bool{}}
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	a.temp.Store(binary.LittleEndian.Uint64(seed[:]))
@@ -44,10 +50,26 @@ func newApplier(root string, content *contents) *applier {
 }
 
 // run carries the plan out: what goes, then what comes and changes, then what
-// has several names. Directories get their attributes when they are done.
-// It answers an error if it had to stop.
+// has several names. Directories get their attributes when they are done. In
+// the end all of it is on the disk. It returns an error if it had to stop.
 func (a *applier) run(ctx context.Context, p *Plan) error {
 	a.total = len(p.Steps)
+	if a.unsynced {
+		a.flush = &flusher{}
+		return a.carryOut(ctx, p)
+	}
+	a.flush = newFlusher(len(p.Steps), p.bytes(), disk.Unwritten())
+	defer a.flush.drop()
+	if err := a.carryOut(ctx, p); err != nil {
+		return err
+	}
+	if err := a.flush.end(a.root); err != nil {
+		return fmt.Errorf("sync what was restored: %w", err)
+	}
+	return nil
+}
+
+func (a *applier) carryOut(ctx context.Context, p *Plan) error {
 	if root := deletions(p); root != nil {
 		if err := a.walk(ctx, root, a.enterDeletion, a.leaveDeletion); err != nil {
 			return err
@@ -81,6 +103,14 @@ func (a *applier) fail(path string, err error) {
 	}
 }
 
+// noteUnset notes an attribute of a path that this user, or the file system,
+// doesn't allow.
+func (a *applier) noteUnset(path string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unset = append(a.unset, Failure{path, err})
+}
+
 func hopeless(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
@@ -109,6 +139,17 @@ func (a *applier) advance(n int) {
 
 // tempName is a name for a file that is being written.
 func (a *applier) tempName() string { return fmt.Sprintf("%s%016x", tempPrefix, a.temp.Add(1)) }
+
+var errAppendOnly = errors.New("its folder is append-only")
+
+// tempIn is a name for a file in the directory that is going to replace another.
+// Where nothing can be replaced it could not be removed either.
+func (a *applier) tempIn(dir *disk.DirFD) (string, error) {
+	if dir.AppendOnly() {
+		return "", errAppendOnly
+	}
+	return a.tempName(), nil
+}
 
 // spot is a directory in which something is to be done.
 type spot struct {

@@ -31,6 +31,9 @@ func (n *spot) many() bool {
 // flag for top directories gets a neighbourhood by the hash of its name.
 func (a *applier) mkdirApart(n *spot, mode uint32) (err error) {
 	parent, temp := n.parent.fd, a.tempName()
+	if parent.AppendOnly() {
+		return parent.Mkdir(n.name, mode)
+	}
 	if err := parent.Mkdir(temp, ownerMay); err != nil {
 		return err
 	}

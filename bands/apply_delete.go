@@ -1,8 +1,11 @@
 package bands
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -43,13 +46,10 @@ func (a *applier) unlink(n *spot, s *Step) error {
 			return err
 		}
 	}
-	if err := unchanged(n.fd, name, s.Was); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+	if err := a.remove(n.fd, name, s.Was); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return n.fd.Unlink(name)
+	return nil
 }
 
 func unlinkIfThere(dir *disk.DirFD, name string) error {
@@ -63,11 +63,10 @@ func unlinkIfThere(dir *disk.DirFD, name string) error {
 	return nil
 }
 
-// unchanged says whether name is what was captured: only that may be replaced.
-func unchanged(dir *disk.DirFD, name string, was *tree.Entry) error {
-	var st disk.Stat
+// unchanged fails if name isn't what was captured: only that may be replaced.
+func (a *applier) unchanged(dir *disk.DirFD, name string, was *tree.Entry) (st disk.Stat, err error) {
 	if err := dir.Stat(name, &st); err != nil {
-		return err
+		return st, err
 	}
 	same := st.Mtime == unixNano(was.Attr.Mtime)
 	switch was.Kind {
@@ -78,16 +77,53 @@ func unchanged(dir *disk.DirFD, name string, was *tree.Entry) error {
 	default:
 		same = false
 	}
-	if !same {
-		return errChanged
+	// Who changes a file can give it its former time, but not its former ctime.
+	if same && was.Kind == tree.File && st.Ctime >= a.captured {
+		same = a.holds(dir, name, was)
 	}
-	return nil
+	if !same {
+		return st, errChanged
+	}
+	return st, nil
+}
+
+// holds reports whether the file has the content that the rescue has of it.
+func (a *applier) holds(dir *disk.DirFD, name string, was *tree.Entry) bool {
+	f, err := dir.OpenFile(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	return a.was.copyTo(&sameContent{f: f}, was) == nil
+}
+
+// sameContent is a writer that fails unless a file has what is written to it.
+type sameContent struct {
+	f   *os.File
+	buf []byte
+}
+
+// Write compares.
+func (c *sameContent) Write(data []byte) (int, error) {
+	if cap(c.buf) < len(data) {
+		c.buf = make([]byte, len(data))
+	}
+	if _, err := io.ReadFull(c.f, c.buf[:len(data)]); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(c.buf[:len(data)], data) {
+		return 0, errChanged
+	}
+	return len(data), nil
 }
 
 // leaveDeletion removes the directory itself, if it goes.
 func (a *applier) leaveDeletion(n *spot, _ *scratch) {
 	if n.fd != nil && n.remove == nil && n.opened&ownerMay != ownerMay && n.err == nil {
 		_ = n.chmod(a.root, n.opened) // what comes next opens it again
+	}
+	if n.fd != nil && n.remove == nil {
+		a.flush.addDir(n.fd)
 	}
 	n.close()
 	if n.remove == nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -116,8 +117,9 @@ func (a *applier) settle(n *spot) error {
 	if err := a.settleOwner(n, &st, want); err != nil {
 		return err
 	}
-	if len(want.Xattrs) > 0 || len(n.change.was.Xattrs) > 0 {
-		if err := setXattrs(want.Xattrs, n.fd.Xattrs, n.fd.SetXattr, n.fd.RemoveXattr); err != nil {
+	// A new directory may have the ACL that the one it is in gives.
+	if len(want.Xattrs) > 0 || len(n.change.was.Xattrs) > 0 || n.make != nil {
+		if err := a.setXattrs(shownPath(n.path), want.Xattrs, n.fd.Xattrs, n.fd.SetXattr, n.fd.RemoveXattr); err != nil {
 			return err
 		}
 	}
@@ -128,23 +130,24 @@ func (a *applier) settle(n *spot) error {
 }
 
 func (a *applier) settleOwner(n *spot, st *disk.Stat, want *tree.Attr) error {
-	chowned := false
-	if st.UID != want.UID || st.GID != want.GID {
+	mode, chowned, err := a.chown(shownPath(n.path), st, want, func(uid, gid int) error {
 		if n.parent == nil {
-			chowned = os.Lchown(a.root, int(want.UID), int(want.GID)) == nil
-		} else {
-			chowned = n.parent.fd.Lchown(n.name, int(want.UID), int(want.GID)) == nil
+			return os.Lchown(a.root, uid, gid)
 		}
+		return n.parent.fd.Lchown(n.name, uid, gid)
+	})
+	if err != nil {
+		return err
 	}
-	if chowned || st.Mode&disk.ModePerm != want.Mode&disk.ModePerm {
-		return n.chmod(a.root, want.Mode)
+	if chowned || st.Mode&disk.ModePerm != mode {
+		return n.chmod(a.root, mode)
 	}
 	return nil
 }
 
 // setXattrs makes the extended attributes those wanted. What the system doesn't
-// allow, or doesn't have there, is left.
-func setXattrs(want []tree.Xattr, list func() ([]disk.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
+// allow, or doesn't have there, is left and noted.
+func (a *applier) setXattrs(path string, want []tree.Xattr, list func() ([]disk.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
 	have, err := list()
 	if err != nil {
 		return err
@@ -159,12 +162,16 @@ func setXattrs(want []tree.Xattr, list func() ([]disk.Xattr, error), set func(st
 		if ok && value == string(x.Value) {
 			continue
 		}
-		if err := set(x.Name, x.Value); err != nil && !refused(err) {
+		if err := set(x.Name, x.Value); refused(err) {
+			a.noteUnset(path, err)
+		} else if err != nil {
 			return err
 		}
 	}
 	for name := range values {
-		if err := remove(name); err != nil && !refused(err) {
+		if err := remove(name); refused(err) {
+			a.noteUnset(path, err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -185,6 +192,12 @@ func unixNano(t time.Time) int64 {
 		return math.MinInt64
 	}
 	return t.UnixNano()
+}
+
+// changed reports whether the directory or one of its names may have changed.
+func (n *spot) changed() bool {
+	return len(n.steps) > 0 || n.make != nil || n.change != nil ||
+		slices.ContainsFunc(n.kids, func(kid *spot) bool { return kid.make != nil })
 }
 
 func (n *spot) close() {
@@ -251,6 +264,9 @@ func (a *applier) leaveChange(n *spot, _ *scratch) {
 		if err := a.settle(n); err != nil {
 			a.fail(shownPath(n.path), fmt.Errorf("attributes: %w", err))
 		}
+	}
+	if n.changed() {
+		a.flush.addDir(n.fd)
 	}
 	n.close()
 }

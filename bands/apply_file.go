@@ -14,28 +14,31 @@ import (
 func (a *applier) file(dir *disk.DirFD, s *Step, buf *scratch) error {
 	name := baseOf(s.Path)
 	if s.Was == nil || s.Was.Kind == tree.Dir {
-		return a.write(dir, name, s.Entry, buf) // there is nothing of that name
+		return a.write(dir, name, s.Path, s.Entry, buf) // there is nothing of that name
 	}
 	if s.Kind == StepAttributes {
-		if err := unchanged(dir, name, s.Was); err != nil {
+		if _, err := a.unchanged(dir, name, s.Was); err != nil {
 			return err
 		}
-		return a.attributes(dir, name, s.Entry)
+		return a.changeAttributes(dir, s)
 	}
-	temp := a.tempName()
-	if err := a.write(dir, temp, s.Entry, buf); err != nil {
+	temp, err := a.tempIn(dir)
+	if err != nil {
 		return err
 	}
-	return replaceBy(dir, temp, name, s.Was)
+	if err := a.write(dir, temp, s.Path, s.Entry, buf); err != nil {
+		return err
+	}
+	return a.replaceBy(dir, temp, name, s.Was)
 }
 
 // replaceBy puts temp in the place of name if that is what was captured, or gone.
-func replaceBy(dir *disk.DirFD, temp, name string, was *tree.Entry) error {
-	err := unchanged(dir, name, was)
+func (a *applier) replaceBy(dir *disk.DirFD, temp, name string, was *tree.Entry) error {
+	st, err := a.unchanged(dir, name, was)
 	switch {
-	case err == nil && was.Kind == tree.File:
-		err = exchange(dir, temp, name)
-	case err == nil, errors.Is(err, fs.ErrNotExist):
+	case err == nil:
+		err = exchange(dir, temp, name, &st)
+	case errors.Is(err, fs.ErrNotExist):
 		err = dir.Rename(temp, name)
 	}
 	if err != nil {
@@ -44,10 +47,16 @@ func replaceBy(dir *disk.DirFD, temp, name string, was *tree.Entry) error {
 	return nil
 }
 
-// exchange lets the two names change places and removes what was in the place.
-// A rename onto a file that is there would make ext4 write the new one to the
-// disk at once, each by itself; here one sync at the end does for all.
-func exchange(dir *disk.DirFD, temp, name string) error {
+// beforeReplace is called between the check of what is replaced and the
+// replacement; for tests.
+var beforeReplace = func(_ *disk.DirFD, _ string) {}
+
+// exchange lets the two names change places and removes what was in the place,
+// if that is what was. Otherwise somebody saved the file in between: it is put
+// back. A rename onto a file that is there would make ext4 write the new one to
+// the disk at once, each by itself.
+func exchange(dir *disk.DirFD, temp, name string, was *disk.Stat) error {
+	beforeReplace(dir, name)
 	err := dir.Exchange(temp, name)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return dir.Rename(temp, name)
@@ -55,13 +64,55 @@ func exchange(dir *disk.DirFD, temp, name string) error {
 	if err != nil {
 		return err
 	}
-	return dir.Unlink(temp)
+	var st disk.Stat
+	if err := dir.Stat(temp, &st); err != nil {
+		return err
+	}
+	if sameInode(&st, was) {
+		return dir.Unlink(temp)
+	}
+	return errors.Join(errChanged, dir.Exchange(temp, name)) // the caller removes temp
 }
 
-// write makes name, which must not be there, what the entry says.
-func (a *applier) write(dir *disk.DirFD, name string, e *tree.Entry, buf *scratch) error {
+// sameInode reports whether nothing but the name of a file has changed, which
+// changes its ctime.
+func sameInode(a, b *disk.Stat) bool {
+	return a.Ino == b.Ino && a.Mode&disk.ModeType == b.Mode&disk.ModeType && a.Size == b.Size && a.Mtime == b.Mtime
+}
+
+// remove removes a file or symlink if it is what was captured. It gets another
+// name first, so that what somebody saves in between is seen, and put back.
+func (a *applier) remove(dir *disk.DirFD, name string, was *tree.Entry) error {
+	before, err := a.unchanged(dir, name, was)
+	if err != nil {
+		return err
+	}
+	beforeReplace(dir, name)
+	temp := a.tempName()
+	if err := dir.Rename(name, temp); err != nil {
+		return err
+	}
+	var st disk.Stat
+	if err := dir.Stat(temp, &st); err != nil {
+		return err
+	}
+	if sameInode(&st, &before) {
+		return dir.Unlink(temp)
+	}
+	switch err := dir.Link(temp, dir, name); {
+	case err == nil:
+	case errors.Is(err, fs.ErrExist): // it was saved once more: that one counts
+	default:
+		return errors.Join(errChanged, dir.Rename(temp, name))
+	}
+	return errors.Join(errChanged, dir.Unlink(temp))
+}
+
+// write makes name, which must not be there and is or becomes the path, what
+// the entry says.
+func (a *applier) write(dir *disk.DirFD, name, path string, e *tree.Entry, buf *scratch) error {
 	if e.Kind == tree.Symlink {
-		return a.writeLink(dir, name, e)
+		return a.writeLink(dir, name, path, e)
 	}
 	f, err := dir.Create(name, e.Attr.Mode&0o777)
 	if err != nil {
@@ -69,12 +120,15 @@ func (a *applier) write(dir *disk.DirFD, name string, e *tree.Entry, buf *scratc
 	}
 	err = a.content.fill(f, e, buf)
 	if err == nil {
-		err = settleFile(dir, name, f, e)
+		err = a.settleFile(dir, name, path, f, e)
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, dir.Unlink(name))
+	if err == nil {
+		err = dir.SetTimes(name, e.Attr.Mtime.Unix(), int64(e.Attr.Mtime.Nanosecond()))
 	}
-	if err := dir.SetTimes(name, e.Attr.Mtime.Unix(), int64(e.Attr.Mtime.Nanosecond())); err != nil {
+	if err != nil {
+		return errors.Join(err, f.Close(), dir.Unlink(name))
+	}
+	if err := a.flush.add(f); err != nil {
 		return errors.Join(err, dir.Unlink(name))
 	}
 	a.verified.Add(1)
@@ -82,73 +136,116 @@ func (a *applier) write(dir *disk.DirFD, name string, e *tree.Entry, buf *scratc
 }
 
 // settleFile sets what differs of a new file's owner, mode and extended attributes.
-func settleFile(dir *disk.DirFD, name string, f *os.File, e *tree.Entry) error {
+func (a *applier) settleFile(dir *disk.DirFD, name, path string, f *os.File, e *tree.Entry) error {
 	var st disk.Stat
 	if err := disk.StatFile(f, &st); err != nil {
 		return err
 	}
 	if st.Size != e.Size {
-		return fmt.Errorf("it has %d bytes, not %d: %w", st.Size, e.Size, errReadBack)
+		return fmt.Errorf("it has %d bytes, not %d: %w", st.Size, e.Size, errNotWritten)
 	}
-	if err := settleOwner(dir, name, &st, &e.Attr); err != nil || len(e.Attr.Xattrs) == 0 {
+	if err := a.settleFileOwner(dir, name, path, &st, &e.Attr); err != nil {
 		return err
 	}
-	return fileXattrs(f, e.Attr.Xattrs)
+	// A new file may have the ACL that its directory gives.
+	return a.fileXattrs(path, f, e.Attr.Xattrs)
 }
 
-func fileXattrs(f *os.File, want []tree.Xattr) error {
-	return setXattrs(want,
+func (a *applier) fileXattrs(path string, f *os.File, want []tree.Xattr) error {
+	return a.setXattrs(path, want,
 		func() ([]disk.Xattr, error) { return disk.ListXattrs(f) },
 		func(name string, value []byte) error { return disk.SetXattr(f, name, value) },
 		func(name string) error { return disk.RemoveXattr(f, name) })
 }
 
-// settleOwner sets owner and mode where they differ. An owner that this user
-// may not set stays.
-func settleOwner(dir *disk.DirFD, name string, st *disk.Stat, want *tree.Attr) error {
-	chowned := false
-	if st.UID != want.UID || st.GID != want.GID {
-		err := dir.Lchown(name, int(want.UID), int(want.GID))
-		if err != nil && !refused(err) {
-			return err
-		}
-		chowned = err == nil
+// settleFileOwner sets owner and mode where they differ. An owner that this user
+// may not set stays, and is noted.
+func (a *applier) settleFileOwner(dir *disk.DirFD, name, path string, st *disk.Stat, want *tree.Attr) error {
+	mode, chowned, err := a.chown(path, st, want, func(uid, gid int) error { return dir.Lchown(name, uid, gid) })
+	if err != nil {
+		return err
 	}
 	// A change of owner clears setuid and setgid.
-	if !st.IsSymlink() && (chowned || st.Mode&disk.ModePerm != want.Mode&disk.ModePerm) {
-		return dir.Chmod(name, want.Mode)
+	if !st.IsSymlink() && (chowned || st.Mode&disk.ModePerm != mode) {
+		return dir.Chmod(name, mode)
 	}
 	return nil
 }
 
-func (a *applier) writeLink(dir *disk.DirFD, name string, e *tree.Entry) error {
+const (
+	setuid = 0o4000
+	setgid = 0o2000
+)
+
+// chown sets owner and group where they differ, and returns the mode that goes
+// with them: setuid of another owner, or setgid of another group, would give
+// away what it doesn't in the target.
+func (a *applier) chown(path string, st *disk.Stat, want *tree.Attr, set func(uid, gid int) error) (mode uint32, changed bool, err error) {
+	mode = want.Mode & disk.ModePerm
+	if st.UID == want.UID && st.GID == want.GID {
+		return mode, false, nil
+	}
+	if err = set(int(want.UID), int(want.GID)); err == nil {
+		return mode, true, nil
+	}
+	if !refused(err) {
+		return mode, false, err
+	}
+	if st.GID != want.GID { // a group that the user is in may be set
+		group := set(-1, int(want.GID))
+		if changed = group == nil; !changed {
+			mode &^= setgid
+		}
+	}
+	if st.UID != want.UID {
+		mode &^= setuid
+	}
+	a.noteUnset(path, fmt.Errorf("owner %d:%d: %w", want.UID, want.GID, err))
+	return mode, changed, nil
+}
+
+func (a *applier) writeLink(dir *disk.DirFD, name, path string, e *tree.Entry) error {
 	if err := dir.Symlink(e.Target, name); err != nil {
 		return err
 	}
-	if err := a.attributes(dir, name, e); err != nil {
+	if err := a.attributesOf(dir, name, path, e); err != nil {
 		return errors.Join(err, dir.Unlink(name))
 	}
 	if got, err := dir.Readlink(name); err != nil || got != e.Target {
-		return errors.Join(errReadBack, err, dir.Unlink(name))
+		return errors.Join(errNotWritten, err, dir.Unlink(name))
 	}
 	a.verified.Add(1)
 	return nil
 }
 
 // attributes makes a file's or symlink's attributes those of the entry.
-func (a *applier) attributes(dir *disk.DirFD, name string, e *tree.Entry) error {
+func (a *applier) attributes(dir *disk.DirFD, path string, e *tree.Entry) error {
+	return a.attributesOf(dir, baseOf(path), path, e)
+}
+
+// changeAttributes is attributes for a path of which nothing else changes.
+func (a *applier) changeAttributes(dir *disk.DirFD, s *Step) error {
+	if err := a.attributes(dir, s.Path, s.Entry); err != nil {
+		return err
+	}
+	a.flush.addName(dir, baseOf(s.Path))
+	return nil
+}
+
+// attributesOf is attributes for an entry that may have another name.
+func (a *applier) attributesOf(dir *disk.DirFD, name, path string, e *tree.Entry) error {
 	var st disk.Stat
 	if err := dir.Stat(name, &st); err != nil {
 		return err
 	}
-	if err := settleOwner(dir, name, &st, &e.Attr); err != nil {
+	if err := a.settleFileOwner(dir, name, path, &st, &e.Attr); err != nil {
 		return err
 	}
-	set := linkXattrs
+	set := a.linkXattrs
 	if e.Kind == tree.File {
-		set = openXattrs
+		set = a.openXattrs
 	}
-	if err := set(dir, name, e); err != nil {
+	if err := set(dir, name, path, e); err != nil {
 		return err
 	}
 	if st.Mtime == unixNano(e.Attr.Mtime) {
@@ -158,15 +255,15 @@ func (a *applier) attributes(dir *disk.DirFD, name string, e *tree.Entry) error 
 }
 
 // linkXattrs makes the extended attributes of a symlink those of the entry.
-func linkXattrs(dir *disk.DirFD, name string, e *tree.Entry) error {
-	return setXattrs(e.Attr.Xattrs,
+func (a *applier) linkXattrs(dir *disk.DirFD, name, path string, e *tree.Entry) error {
+	return a.setXattrs(path, e.Attr.Xattrs,
 		func() ([]disk.Xattr, error) { return dir.EntryXattrs(name) },
 		func(attr string, value []byte) error { return dir.SetEntryXattr(name, attr, value) },
 		func(attr string) error { return dir.RemoveEntryXattr(name, attr) })
 }
 
 // openXattrs makes the extended attributes of a file those of the entry.
-func openXattrs(dir *disk.DirFD, name string, e *tree.Entry) error {
+func (a *applier) openXattrs(dir *disk.DirFD, name, path string, e *tree.Entry) error {
 	f, err := dir.OpenFile(name)
 	if errors.Is(err, fs.ErrPermission) && len(e.Attr.Xattrs) == 0 {
 		return nil
@@ -174,5 +271,5 @@ func openXattrs(dir *disk.DirFD, name string, e *tree.Entry) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(fileXattrs(f, e.Attr.Xattrs), f.Close())
+	return errors.Join(a.fileXattrs(path, f, e.Attr.Xattrs), f.Close())
 }

@@ -62,11 +62,14 @@ func (a *applier) link(n *spot, s *Step, buf *scratch) (err error) {
 	if s.Was == nil || s.Kind == StepReplace && s.Was.Kind != s.Entry.Kind && isDir(s.Was) {
 		return a.linkOrCopy(from, n.fd, name, s, buf)
 	}
-	temp := a.tempName()
+	temp, err := a.tempIn(n.fd)
+	if err != nil {
+		return err
+	}
 	if err := a.linkOrCopy(from, n.fd, temp, s, buf); err != nil {
 		return err
 	}
-	if err := replaceBy(n.fd, temp, name, s.Was); err != nil {
+	if err := a.replaceBy(n.fd, temp, name, s.Was); err != nil {
 		return err
 	}
 	// Renaming one name of a file to another of its names does nothing.
@@ -78,7 +81,7 @@ func (a *applier) link(n *spot, s *Step, buf *scratch) (err error) {
 func (a *applier) linkOrCopy(from, to *disk.DirFD, name string, s *Step, buf *scratch) error {
 	err := from.Link(baseOf(s.link), to, name)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) || errors.Is(err, fs.ErrPermission) {
-		return a.write(to, name, s.Entry, buf)
+		return a.write(to, name, s.Path, s.Entry, buf)
 	}
 	return err
 }

@@ -51,11 +51,14 @@ func (a *applier) unit(dir *disk.DirFD, main string, steps []*Step, buf *scratch
 	}
 	for _, s := range steps { // sorted: the main file has the shortest name
 		var err error
-		if temp, ok := temps[s]; ok {
+		if temp, ok := temps[s]; ok && s.Was != nil {
+			err = a.replaceBy(dir, temp, baseOf(s.Path), s.Was)
+			delete(temps, s)
+		} else if ok {
 			err = dir.Rename(temp, baseOf(s.Path))
 			delete(temps, s)
 		} else if s.Entry != nil {
-			err = a.attributes(dir, baseOf(s.Path), s.Entry)
+			err = a.changeAttributes(dir, s)
 		}
 		if err != nil {
 			return err
@@ -69,15 +72,19 @@ func (a *applier) unit(dir *disk.DirFD, main string, steps []*Step, buf *scratch
 func (a *applier) beside(dir *disk.DirFD, steps []*Step, temps map[*Step]string, buf *scratch) error {
 	for _, s := range steps {
 		if s.Was != nil {
-			if err := unchanged(dir, baseOf(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if _, err := a.unchanged(dir, baseOf(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
 		if s.Entry == nil || s.Kind == StepAttributes {
 			continue
 		}
-		temps[s] = a.tempName()
-		if err := a.write(dir, temps[s], s.Entry, buf); err != nil {
+		temp, err := a.tempIn(dir)
+		if err != nil {
+			return err
+		}
+		temps[s] = temp
+		if err := a.write(dir, temps[s], s.Path, s.Entry, buf); err != nil {
 			return err
 		}
 	}

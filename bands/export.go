@@ -65,8 +65,8 @@ func (s *Store) Export(ctx context.Context, v Snapshot, dir string, o ExportOpti
 	if err := emptyDir(dir); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}
-	a := newApplier(dir, content)
-	a.progress = o.Progress
+	a := newApplier(dir, content, nil)
+	a.progress, a.unsynced = o.Progress, true
 	if err := a.run(ctx, &plan); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}

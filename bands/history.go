@@ -45,6 +45,9 @@ type Turn struct {
 // interrupted is in it.
 func (s *Store) History(lineage string) (History, error) {
 	past, _, err := s.past(lineage)
+	if errors.Is(err, ErrOtherJournal) {
+		err = nil
+	}
 	return past, err
 }
 
@@ -58,6 +61,9 @@ func (s *Store) past(lineage string) (History, *Journal, error) {
 	left, err := s.readJournal(lineage)
 	if err != nil || left == nil {
 		return past, nil, err
+	}
+	if left.Format != journalFormat {
+		return past, left, fmt.Errorf("%w: %s (format %d)", ErrOtherJournal, s.journalPath(lineage), left.Format)
 	}
 	if past.equal(left.Next) {
 		return past, nil, nil // only the journal's end was interrupted

@@ -53,12 +53,13 @@ type Journal struct {
 	Next History `json:"next"`
 }
 
-// Interrupted tells of a restore of the lineage that did not end: Finish
-// completes it, Undo takes it back, whatever it was. False while its process is
-// at work.
+// Interrupted returns the journal of a restore of the lineage that did not end:
+// Finish completes it, Undo takes it back, whatever it was. It reports false
+// while its process is at work. Of a journal that another version wrote only
+// what could be read is there; Restore, Undo and Redo are ErrOtherJournal then.
 func (s *Store) Interrupted(lineage string) (Journal, bool) {
 	_, j, err := s.past(lineage)
-	if err != nil || j == nil {
+	if err != nil && !errors.Is(err, ErrOtherJournal) || j == nil {
 		return Journal{}, false
 	}
 	if j.PID != os.Getpid() && proc.Alive(j.PID, j.Start) {
@@ -67,12 +68,20 @@ func (s *Store) Interrupted(lineage string) (Journal, bool) {
 	return *j, true
 }
 
+// Other reports whether another version of the program wrote the journal.
+func (j *Journal) Other() bool { return j.Format != journalFormat }
+
 func (s *Store) journalPath(lineage string) string {
 	return filepath.Join(s.dir, "journal-"+lineage+".json")
 }
 
-// readJournal reads the lineage's journal; nil if there is none. One that can't
-// be read counts as none: it is written whole, so another version wrote it.
+// ErrOtherJournal means that another version of the program wrote the journal of
+// a restore that was interrupted: only that one can end it.
+var ErrOtherJournal = errors.New("the journal of an interrupted restore was written by another version of this program")
+
+// readJournal reads the lineage's journal; nil if there is none. One of another
+// format, or that can't be decoded, has what could be read of it and another
+// Format: it is written whole, so another version wrote it.
 func (s *Store) readJournal(lineage string) (*Journal, error) {
 	data, err := os.ReadFile(s.journalPath(lineage))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,8 +91,8 @@ func (s *Store) readJournal(lineage string) (*Journal, error) {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}
 	var j Journal
-	if err := json.Unmarshal(data, &j); err != nil || j.Format != journalFormat || j.Lineage != lineage {
-		return nil, nil //nolint:nilerr,nilnil // see above
+	if err := json.Unmarshal(data, &j); err != nil && j.Format == journalFormat || j.Lineage != lineage {
+		j.Format = 0
 	}
 	return &j, nil
 }

@@ -101,6 +101,17 @@ func (p *Plan) Count(kind StepKind) int {
 	return n
 }
 
+// bytes is how much the plan writes.
+func (p *Plan) bytes() int64 {
+	sum := int64(0)
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Entry != nil && s.Kind != StepAttributes && s.link == "" {
+			sum += s.Entry.Size
+		}
+	}
+	return sum
+}
+
 // lists are the plan's lists of paths.
 func (p *Plan) lists() []*[]string {
 	return []*[]string{&p.Kept, &p.Unknown, &p.Nested, &p.Unnamed, &p.Busy, &p.Blocked, &p.Damaged, &p.Missing, &p.ChangedSince, &p.Untouched}

@@ -1,13 +1,18 @@
 package bands
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Scope is what a restore is about. The zero Scope is the whole tree, as the
@@ -37,6 +42,46 @@ type Scope struct {
 	PresentTime bool
 }
 
+// Missing returns the scope's paths that neither the snapshot nor the tree has.
+func (s *Store) Missing(target Snapshot, in Scope) ([]string, error) {
+	if in.Root == "" {
+		in.Root = target.Root
+	}
+	c, err := in.compile(nil)
+	if err != nil || len(c.named) == 0 {
+		return nil, err
+	}
+	root, ok := target.Tree.Ref()
+	if !ok {
+		return nil, fmt.Errorf("snapshot %s: %w", target.Version, ErrDamaged)
+	}
+	records, reader := s.Loader(target)
+	defer func() { _ = reader.Close() }()
+	var missing []string
+	for name := range c.named {
+		if _, err := tree.Lookup(records, root, name); name == "" || !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if !isBelow(c.Root, name) {
+			missing = append(missing, name)
+		}
+	}
+	slices.Sort(missing)
+	return missing, nil
+}
+
+// isBelow reports whether something is at the path, which may not lead through
+// a symbolic link.
+func isBelow(root, path string) bool {
+	dir, err := openBelow(root, parentOf(path))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.ELOOP)
+	}
+	defer func() { _ = dir.Close() }()
+	var st disk.Stat
+	return !errors.Is(dir.Stat(baseOf(path), &st), fs.ErrNotExist)
+}
+
 // relation is how a path stands to a scope.
 type relation int
 
@@ -55,6 +100,7 @@ type scope struct {
 	named, over map[string]bool // the paths, and the directories above them
 	hidden      map[string]bool
 	at          time.Time // the present time; zero in a preview
+	folds       *bool     // whether the file system ignores case; nil: not known yet
 	undo        *undoing  // nil: whatever the target has comes back
 }
 
@@ -118,10 +164,20 @@ func (s *scope) names(p string) bool {
 	return s.named[p] || s.over[p] || s.undo != nil && s.undo.changed.reaches(p)
 }
 
-// hides says whether the path is never touched. Case doesn't matter: a file
-// system may not tell .git and .GIT apart.
+// hides reports whether the path is never touched. Where the file system
+// doesn't distinguish .git from .GIT, neither is.
 func (s *scope) hides(p string) bool {
-	return s.hidden[p] || (len(p) <= len(".entire") && s.hidden[strings.ToLower(p)])
+	if s.hidden[p] {
+		return true
+	}
+	if len(p) > len(".entire") || !s.hidden[strings.ToLower(p)] {
+		return false
+	}
+	if s.folds == nil {
+		folds := ignoresCase(s.Root)
+		s.folds = &folds
+	}
+	return *s.folds
 }
 
 func (s *scope) keeps(p string, now, want *tree.Entry) bool {

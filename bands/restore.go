@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -35,10 +34,14 @@ type Restored struct {
 	// Rescue is the tree as it was before.
 	Rescue Snapshot
 	Plan   Plan
-	// Verified is how many files and symlinks were read back and found right.
+	// Verified is how many files and symlinks were written, and their content
+	// checked against its hash on the way.
 	Verified int
 	// Failed are paths that are not as the target has them, with the reason.
 	Failed []Failure
+	// Unset are restored paths that lack an owner or an attribute of the target,
+	// with the reason: this user may not set it, or the file system has no such.
+	Unset []Failure
 }
 
 // Failure is a path that could not be restored.
@@ -185,30 +188,40 @@ func (h *Held) restore(ctx context.Context, j job, o RestoreOptions) (Restored, 
 	if err := h.sweepTree(ctx, o); err != nil {
 		return done, err
 	}
+	set, err := h.settle(o.Options)
+	if err != nil {
+		return done, err
+	}
+	began, err := h.stamp(set)
+	if err != nil {
+		return done, err
+	}
 	if err := h.rescued(ctx, j, content, in, o, &done); err != nil {
 		return done, err
 	}
-	return done, h.carryOut(ctx, j, content, o, &done)
+	was, err := h.contents(done.Rescue)
+	if err != nil {
+		return done, err
+	}
+	defer func() { _ = was.reader.Close() }()
+	a := newApplier(o.Options.Root, content, was)
+	a.progress, a.captured = o.Progress, began.at
+	return done, h.carryOut(ctx, j, a, o, &done)
 }
 
 // carryOut applies the plan between the journal's two ends.
-func (h *Held) carryOut(ctx context.Context, j job, content *contents, o RestoreOptions, done *Restored) error {
+func (h *Held) carryOut(ctx context.Context, j job, a *applier, o RestoreOptions, done *Restored) error {
 	journal := h.journalOf(j, o, done)
-	if err := h.listChanges(ctx, j, content, o, done); err != nil {
+	if err := h.listChanges(ctx, j, a.content, o, done); err != nil {
 		return err
 	}
 	if err := h.writeJournal(journal); err != nil {
 		return err
 	}
-	a := newApplier(o.Options.Root, content)
-	a.progress = o.Progress
 	err := a.run(ctx, &done.Plan)
-	done.Verified, done.Failed = int(a.verified.Load()), a.failed
+	done.Verified, done.Failed, done.Unset = int(a.verified.Load()), a.failed, a.unset
 	if err != nil {
 		return err // the journal stays: Finish or Undo
-	}
-	if err := disk.Sync(o.Options.Root); err != nil {
-		return fmt.Errorf("sync the restored files: %w", err)
 	}
 	if err := h.endJournal(journal, j.again != nil || !done.Plan.Empty()); err != nil {
 		return err

@@ -183,6 +183,10 @@ func (f *fsApp) noteInterrupted(s *selection) {
 	if !ok || f.quiet {
 		return
 	}
+	if j.Other() {
+		f.Streams.Notef("A restore was interrupted, and another version of this program wrote its journal: only that one can end it.")
+		return
+	}
 	f.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
 	f.Streams.Hint(s.wayOut(j.Target, j.Rescue, bands.Scope{Paths: j.Paths, Nested: j.Nested}))
 }

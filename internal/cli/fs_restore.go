@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,7 @@ func newFSRestoreCmd(f *fsApp) *cobra.Command {
 		Short: "Make the tree what it was at a checkpoint",
 		Long: `Makes the tree what it was at a checkpoint. What is there now is saved as a
 checkpoint first, so "restore" of that one takes it back. Only what differs is
-rewritten, and every file that was written is read back and compared. While it
-runs, the store takes no other checkpoint: that is what "Unmounting" and
+rewritten, and what is written is checked against its hash. While it runs, the store takes no other checkpoint: that is what "Unmounting" and
 "Mounting" say. Files stay where they are, open ones too.
 
 The tree's own .git is never touched. Nested repositories are left as they are
@@ -84,6 +84,14 @@ func runFSRestore(ctx context.Context, f *fsApp, opts fsRestoreOptions, version 
 	scope := bands.Scope{Nested: opts.nested, Force: opts.busy}
 	if scope.Paths, err = s.treePaths(opts.paths...); err != nil {
 		return err
+	}
+	missing, err := s.Missing(target, bands.Scope{Root: s.options.Root, Paths: scope.Paths})
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		f.notePaths("neither in "+v.String()+" nor in "+f.shortPath(s.options.Root), missing)
+		return usagef("no such path: %s", showPath(missing[0]))
 	}
 	if opts.dryRun {
 		return f.dryRun(ctx, s, target, scope)
@@ -203,6 +211,11 @@ func (f *fsApp) noteRestored(done bands.Restored) {
 		return
 	}
 	f.noteLeft(done.Plan)
+	unset := make([]string, 0, len(done.Unset))
+	for _, failure := range done.Unset {
+		unset = append(unset, failure.Path)
+	}
+	f.notePaths("restored without its owner or an attribute, which you may not set", slices.Compact(unset))
 	for _, failure := range done.Failed {
 		f.Streams.Notef("not restored: %s: %v", showPath(failure.Path), failure.Err)
 	}

@@ -13,6 +13,7 @@ type restoredJSON struct {
 	Rescue       string        `json:"rescue"`
 	Verified     int           `json:"verified"`
 	Failed       []failureJSON `json:"failed"`
+	Unset        []failureJSON `json:"unset"`
 	Milliseconds int64         `json:"duration_ms"`
 }
 
@@ -24,7 +25,7 @@ type failureJSON struct {
 func newRestoredJSON(done bands.Restored, spent time.Duration) restoredJSON {
 	return restoredJSON{
 		planJSON: newPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(),
-		Verified: done.Verified, Failed: failuresOf(done.Failed), Milliseconds: spent.Milliseconds(),
+		Verified: done.Verified, Failed: failuresOf(done.Failed), Unset: failuresOf(done.Unset), Milliseconds: spent.Milliseconds(),
 	}
 }
 

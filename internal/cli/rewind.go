@@ -114,6 +114,9 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	log, file := openLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
 	w.rec = a.recorder(repo, is, log.With("component", "rewind"))
+	if opts.list || opts.preview || opts.to == "" && !opts.undo && !opts.redo {
+		a.noteInterruptedRewind(repo)
+	}
 	switch {
 	case opts.list:
 		return w.list(ctx)

@@ -145,6 +145,13 @@ func (w *rewinding) report(done strategy.Rewound, line, back, session string) {
 	}
 	w.noteBoth(done.Plan, done.Rescue.Version)
 	w.noteLeft(done.Plan)
+	unset := make([]string, 0, len(done.Unset))
+	for _, failure := range done.Unset {
+		unset = append(unset, failure.Path)
+	}
+	w.noteSome(slices.Compact(unset), func(path string) string {
+		return "restored " + path + " without its owner or an attribute, which you may not set"
+	})
 	if done.Rescue.Version == 0 || done.Plan.Empty() {
 		w.Streams.Printf("%s\n", nothingChanges(done.Plan.Plan, "Nothing to change: the tree is as it was there."))
 		return

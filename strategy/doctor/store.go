@@ -81,6 +81,15 @@ func (e *exam) restores(_ context.Context) ([]Finding, error) {
 		if !found {
 			continue
 		}
+		if j.Other() {
+			list = append(list, Finding{
+				Code: InterruptedRestore, Severity: Warning, Subject: w.root,
+				What: "a rewind did not end, and another version of entire wrote its journal",
+				Why:  "the files may be a mixture of then and now",
+				Hint: "use that version to end it",
+			})
+			continue
+		}
 		list = append(list, Finding{
 			Code: InterruptedRestore, Severity: Warning, Subject: w.root,
 			What: "a rewind to " + j.Target.String() + " did not end",

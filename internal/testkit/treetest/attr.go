@@ -62,7 +62,7 @@ func noXattrs(err error) bool {
 const block = 4096
 
 // dataOf are the parts of a file that are no hole, as offset+length in whole
-// blocks, and "" for a file without holes. A hole at the end counts.
+// blocks, and "" for a file without holes. A hole at the end counts if it has a block.
 func dataOf(full string, size int64) (string, error) {
 	f, err := os.Open(full)
 	if err != nil {
@@ -75,7 +75,7 @@ func dataOf(full string, size int64) (string, error) {
 	for at := int64(0); at < size; {
 		start, err := f.Seek(at, unix.SEEK_DATA)
 		if errors.Is(err, unix.ENXIO) {
-			holes = true // only a hole is left
+			holes = holes || size-last >= block // only a hole is left
 			break
 		}
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {

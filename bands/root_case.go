@@ -1,0 +1,57 @@
+package bands
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"unicode"
+)
+
+// ignoresCase reports whether the file system of a directory takes names that
+// differ only in case for one: whether an entry is there under another case,
+// and is no entry of its own. Without an entry that could tell, the directory's
+// own name is tried, then it is assumed of systems where that is usual.
+func ignoresCase(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err == nil {
+		names := map[string]bool{}
+		for _, e := range entries {
+			names[e.Name()] = true
+		}
+		for name := range names {
+			other := otherCase(name)
+			if other == name || names[other] {
+				continue
+			}
+			return sameEntry(filepath.Join(dir, name), filepath.Join(dir, other))
+		}
+	}
+	if name := filepath.Base(dir); otherCase(name) != name {
+		return sameEntry(dir, filepath.Join(filepath.Dir(dir), otherCase(name)))
+	}
+	return runtime.GOOS == "darwin" || runtime.GOOS == "windows"
+}
+
+func sameEntry(a, b string) bool {
+	x, err := os.Lstat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Lstat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// otherCase is the name with the case of its ASCII letters changed.
+func otherCase(name string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c > unicode.MaxASCII:
+			return c
+		case unicode.IsUpper(c):
+			return unicode.ToLower(c)
+		default:
+			return unicode.ToUpper(c)
+		}
+	}, name)
+}
