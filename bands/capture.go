@@ -37,13 +37,6 @@ func (l *looker) capture(ctx context.Context) error {
 			return err
 		}
 	}
-	present := l.list.items[:0]
-	for _, it := range l.list.items {
-		if it.line.kind != statPending {
-			present = append(present, it)
-		}
-	}
-	l.list.items = present
 	return nil
 }
 
@@ -70,18 +63,24 @@ func (l *looker) one(ctx context.Context, at int) error {
 
 // hasFile says whether the directory has a regular file of the name.
 func (l *looker) hasFile(name string) bool {
-	it := l.item(name)
-	return it != nil && it.line.mode&disk.ModeType == disk.ModeRegular
+	if it := l.list.item(name); it != nil {
+		return it.line.mode&disk.ModeType == disk.ModeRegular
+	}
+	line, ok := l.list.lines.lookup(name)
+	return ok && l.list.lines.seen[line] && l.list.lines.line(line).mode&disk.ModeType == disk.ModeRegular
 }
 
-// item is what was found under the name.
+// item is what was found under the name, to be changed; nil if nothing was.
 func (l *looker) item(name string) *item {
-	for i := range l.list.items {
-		if l.list.items[i].line.name == name {
-			return &l.list.items[i]
-		}
+	if it := l.list.item(name); it != nil {
+		return it
 	}
-	return nil
+	it, err := l.list.edit(name)
+	if err != nil {
+		l.anew = true
+		return nil
+	}
+	return it
 }
 
 // symlink reads where it points.

@@ -187,7 +187,7 @@ func (l *looker) took(taken []item) {
 		if at := l.item(it.line.name); at != nil {
 			*at = it
 		} else {
-			l.list.items = append(l.list.items, it)
+			l.list.add(it)
 		}
 	}
 }

@@ -63,8 +63,9 @@ type described struct {
 	Snapshot
 }
 
-// snapshotFormat is the format of snapshot.json.
-const snapshotFormat = 1
+// snapshotFormat is the format of snapshot.json. From 2 on large directories
+// have pages, which older programs can't read.
+const snapshotFormat = 2
 
 // Snapshots are all that can be read, ascending. Those that can't are told by
 // the error, which joins one for each.

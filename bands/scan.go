@@ -49,7 +49,7 @@ func (s *Store) Scan(ctx context.Context, o Options) (*Present, error) {
 }
 
 func (s *Store) scan(ctx context.Context, set takeSettings, b *base) (*Present, error) {
-	seen := &observer{cloning: s.Linking() == disk.Reflink, dirs: map[band.Hash]*tree.Directory{}, lists: map[band.Hash][]byte{}}
+	seen := &observer{cloning: s.Linking() == disk.Reflink, dirs: map[band.Hash]*tree.Directory{}, pages: map[band.Hash][]tree.Entry{}, lists: map[band.Hash][]byte{}}
 	w := b.walk(set, seen)
 	began := set.Now()
 	top, err := w.run(ctx, set.Workers)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -27,6 +28,9 @@ type sink interface {
 	raw(f *os.File, size int64) (band.Ref, error)
 	// directory stores a directory, whose encoding is data.
 	directory(d *tree.Directory, data []byte) (band.Ref, error)
+	// page stores a page of a directory, whose encoding is data. The entries are
+	// the caller's.
+	page(entries []tree.Entry, data []byte) (band.Ref, error)
 }
 
 // keeper is the sink that appends to the store's bands. It opens them when
@@ -114,6 +118,10 @@ func (k *keeper) directory(_ *tree.Directory, data []byte) (band.Ref, error) {
 	return k.add(band.Directory, data)
 }
 
+func (k *keeper) page(_ []tree.Entry, data []byte) (band.Ref, error) {
+	return k.add(band.Page, data)
+}
+
 // finish writes what is buffered and waits for the disk: a sync for each band,
 // of which there are few, and none of what others have written.
 func (k *keeper) finish() error {
@@ -161,6 +169,7 @@ type observer struct {
 
 	mu    sync.Mutex // guards what follows
 	dirs  map[band.Hash]*tree.Directory
+	pages map[band.Hash][]tree.Entry
 	lists map[band.Hash][]byte
 }
 
@@ -191,6 +200,14 @@ func (o *observer) directory(d *tree.Directory, data []byte) (band.Ref, error) {
 	return ref, nil
 }
 
+func (o *observer) page(entries []tree.Entry, data []byte) (band.Ref, error) {
+	ref := band.Ref{Hash: sha256.Sum256(data), Band: nowhere}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.pages[ref.Hash] = slices.Clone(entries)
+	return ref, nil
+}
+
 // overlay loads what an observer has, and from the store what it hasn't.
 type overlay struct {
 	*observer
@@ -200,6 +217,33 @@ type overlay struct {
 
 // Directory implements tree.Loader.
 func (o overlay) Directory(ref band.Ref) (*tree.Directory, error) {
+	if ref.Band != nowhere && o.records != nil {
+		return o.records.Directory(ref)
+	}
+	header, err := o.Header(ref)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Assemble(header, o.Page)
+}
+
+// Page loads the entries of a page.
+func (o overlay) Page(p *tree.Page) ([]tree.Entry, error) {
+	if p.Ref.Band == nowhere {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if entries := o.pages[p.Ref.Hash]; entries != nil {
+			return entries, nil
+		}
+	}
+	if o.records == nil {
+		return nil, fmt.Errorf("load page %s: %w", p.Ref.Hash, ErrDamaged)
+	}
+	return o.records.Page(p)
+}
+
+// Header loads a directory's record.
+func (o overlay) Header(ref band.Ref) (*tree.Directory, error) {
 	if ref.Band == nowhere {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -210,7 +254,7 @@ func (o overlay) Directory(ref band.Ref) (*tree.Directory, error) {
 	if o.records == nil {
 		return nil, fmt.Errorf("load directory %s: %w", ref.Hash, ErrDamaged)
 	}
-	return o.records.Directory(ref)
+	return o.records.Header(ref)
 }
 
 func (o overlay) parts(ref band.Ref) ([]band.Part, error) {

@@ -37,8 +37,9 @@ type statKid struct {
 }
 
 // newStatNode begins the block of a directory that was stored as r.
-func newStatNode(own statLine, r dirRecord, entries int) *statNode {
-	b := make([]byte, 0, statBlock+4*len(r.bands)+entries*(statEntry+16))
+// Its lines have about so many bytes.
+func newStatNode(own statLine, r dirRecord, lines int) *statNode {
+	b := make([]byte, 0, statBlock+4*len(r.bands)+lines)
 	le := binary.LittleEndian
 	b = le.AppendUint32(b, 0) // the length, see add
 	b = le.AppendUint32(b, 0) // the count
@@ -74,6 +75,28 @@ func (n *statNode) add(e *statLine) {
 	n.block = b
 	le.PutUint32(n.block, uint32(len(n.block)))
 	le.PutUint32(n.block[4:], le.Uint32(n.block[4:])+1)
+}
+
+// addText appends an entry as another block has it.
+func (n *statNode) addText(text string) {
+	le := binary.LittleEndian
+	n.block = append(n.block, text...)
+	le.PutUint32(n.block, uint32(len(n.block)))
+	le.PutUint32(n.block[4:], le.Uint32(n.block[4:])+1)
+}
+
+// addKid appends an entry for a subdirectory that was entered.
+func (n *statNode) addKid(kid *node) {
+	switch kid.out.state {
+	case asBefore:
+		n.addDir(kid.name, statKid{old: kid.old})
+	case storedAnew:
+		n.addDir(kid.name, statKid{node: kid.out.stat})
+	case unknown:
+		// No inode: the next walk tries again.
+		n.add(&statLine{name: kid.name, kind: statFile, mode: kid.st.Mode})
+	case gone:
+	}
 }
 
 // addDir appends an entry for a subdirectory.
@@ -119,7 +142,10 @@ func (w *statWriter) put(n *statNode) uint64 {
 	for i, kid := range n.kids {
 		le.PutUint64(n.block[kid.at:], own-starts[i])
 	}
-	w.write(string(n.block))
+	if w.err == nil {
+		w.pos += uint64(len(n.block))
+		_, w.err = w.to.Write(n.block)
+	}
 	return own
 }
 

@@ -127,13 +127,31 @@ func (e *entering) directory(ctx context.Context, ref band.Ref) error {
 	if !e.record(ref, band.Directory) {
 		return nil
 	}
-	dir, err := e.tree.Directory(ref)
+	dir, err := e.tree.Header(ref)
 	if err != nil {
 		e.bad = append(e.bad, err)
 		return nil
 	}
-	for i := range dir.Entries {
-		entry := &dir.Entries[i]
+	for i := range dir.Pages {
+		p := &dir.Pages[i]
+		if !e.record(p.Ref, band.Page) {
+			continue
+		}
+		entries, err := e.tree.Page(p)
+		if err != nil {
+			e.bad = append(e.bad, err)
+			continue
+		}
+		if err := e.entries(ctx, entries); err != nil {
+			return err
+		}
+	}
+	return e.entries(ctx, dir.Entries)
+}
+
+func (e *entering) entries(ctx context.Context, entries []tree.Entry) error {
+	for i := range entries {
+		entry := &entries[i]
 		switch {
 		case entry.Content.IsZero():
 		case entry.Kind == tree.Dir:

@@ -227,8 +227,24 @@ func (c *checker) directory(ctx context.Context, content *contents, ref band.Ref
 	if err != nil {
 		return nil //nolint:nilerr // it is noted
 	}
-	for i := range d.Entries {
-		e := &d.Entries[i]
+	for i := range d.Pages {
+		p := &d.Pages[i]
+		if !c.begin(p.Ref) {
+			continue
+		}
+		entries, err := content.records.Page(p)
+		size, _, _ := content.reader.Size(p.Ref, band.Page)
+		c.end(band.Page, p.Ref, err, size)
+		if err := c.entries(ctx, content, entries, work); err != nil {
+			return err
+		}
+	}
+	return c.entries(ctx, content, d.Entries, work)
+}
+
+func (c *checker) entries(ctx context.Context, content *contents, entries []tree.Entry, work chan<- need) error {
+	for i := range entries {
+		e := &entries[i]
 		if e.Kind == tree.Dir {
 			if err := c.directory(ctx, content, e.Content, work); err != nil {
 				return err

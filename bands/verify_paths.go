@@ -82,13 +82,37 @@ func (l *loss) directory(ctx context.Context, path string, ref band.Ref) (bool, 
 	if l.note(shownPath(path), ref) {
 		return false, nil
 	}
-	d, err := l.content.records.Directory(ref)
+	d, err := l.content.records.Header(ref)
 	if err != nil {
 		return false, nil //nolint:nilerr // it is noted
 	}
-	whole := true
-	for i := range d.Entries {
-		e := &d.Entries[i]
+	whole, err := l.entries(ctx, path, d.Entries)
+	if err != nil {
+		return false, err
+	}
+	for i := range d.Pages {
+		p := &d.Pages[i]
+		entries, err := l.content.records.Page(p)
+		if l.note(shownPath(path), p.Ref) || err != nil {
+			whole = false
+			continue
+		}
+		ok, err := l.entries(ctx, path, entries)
+		if err != nil {
+			return false, err
+		}
+		whole = whole && ok
+	}
+	if whole {
+		l.whole[idOf(ref)] = true
+	}
+	return whole, nil
+}
+
+func (l *loss) entries(ctx context.Context, path string, entries []tree.Entry) (whole bool, err error) {
+	whole = true
+	for i := range entries {
+		e := &entries[i]
 		at := joinPath(path, e.Name)
 		ok := true
 		switch {
@@ -100,9 +124,6 @@ func (l *loss) directory(ctx context.Context, path string, ref band.Ref) (bool, 
 			ok = l.file(at, e)
 		}
 		whole = whole && ok
-	}
-	if whole {
-		l.whole[idOf(ref)] = true
 	}
 	return whole, nil
 }

@@ -10,8 +10,9 @@ import (
 )
 
 // look reads a directory that isn't as the cache has it, or that the cache
-// doesn't have, and returns its subdirectories.
-func (r *reader) look(ctx context.Context, n *node) ([]*node, error) {
+// doesn't have, and returns its subdirectories. The first verified lines of the
+// cache hold; their subdirectories are in r.kids.
+func (r *reader) look(ctx context.Context, n *node, verified int) ([]*node, error) {
 	l := &looker{reader: r, n: n, list: &listing{}, path: n.path()}
 	if err := l.prepare(); err != nil {
 		return nil, err
@@ -24,9 +25,17 @@ func (r *reader) look(ctx context.Context, n *node) ([]*node, error) {
 		return nil, r.lost(n, err)
 	}
 	l.alien = isStore(names)
-	r.kids = r.kids[:0]
-	l.list.items = make([]item, 0, len(names))
-	for _, name := range names {
+	if !l.same || l.strict {
+		verified = 0
+	}
+	if verified == 0 {
+		r.kids = r.kids[:0]
+	}
+	l.list.places = make([]place, 0, len(names))
+	for line := range verified {
+		l.list.keep(int32(line))
+	}
+	for _, name := range names[verified:] {
 		if err := l.meet(name); err != nil {
 			return nil, err
 		}
@@ -34,8 +43,8 @@ func (r *reader) look(ctx context.Context, n *node) ([]*node, error) {
 	if err := l.capture(ctx); err != nil {
 		return nil, err
 	}
-	r.count(len(l.list.items))
-	if l.differs(names) {
+	r.count(len(l.list.places))
+	if l.differs() {
 		n.found = l.list
 	}
 	return r.kids, nil
@@ -48,12 +57,11 @@ type looker struct {
 	n     *node
 	path  string
 	list  *listing
-	lines map[string]statLine // the cache's
-	same  bool                // the directory's own data is the cache's
-	alien bool                // it is the store of another repository
-	todo  []int               // items whose content has to be read
-	plain string              // a database that can be read like any file
-	anew  bool                // something is not as in the cache
+	same  bool   // the directory's own data is the cache's
+	alien bool   // it is the store of another repository
+	todo  []int  // items whose content has to be read
+	plain string // a database that can be read like any file
+	anew  bool   // something is not as in the cache
 }
 
 // prepare finds out what is known about the directory.
@@ -64,18 +72,12 @@ func (l *looker) prepare() error {
 	if !l.n.old.known() {
 		return nil
 	}
-	before, err := l.base.Directory(l.n.old.record().ref)
-	if err != nil {
-		return errBadCache
+	var err error
+	if l.list.before, err = newFormer(l.base, l.n.old.record()); err != nil {
+		return err
 	}
-	l.list.before = before
-	l.lines = make(map[string]statLine, l.n.old.count())
-	var e statLine
-	lines := l.n.old.lines()
-	for lines.next(&e) {
-		l.lines[e.name] = e
-	}
-	if lines.bad {
+	var ok bool
+	if l.list.lines, ok = l.n.old.index(); !ok {
 		return errBadCache
 	}
 	return nil
@@ -92,12 +94,10 @@ func (l *looker) names() ([]string, error) {
 	}
 	l.same = l.n.old.known() && l.n.old.same(&l.st)
 	l.list.attr = attrOf(&l.st)
-	var names []string
+	names := make([]string, 0, len(l.list.lines.starts))
 	if l.same && !l.strict {
-		lines := l.n.old.lines()
-		var e statLine
-		for lines.next(&e) {
-			names = append(names, e.name)
+		for i := range l.list.lines.starts {
+			names = append(names, l.list.lines.name(int32(i)))
 		}
 		return names, nil
 	}
@@ -114,7 +114,7 @@ func (l *looker) names() ([]string, error) {
 // own completes the directory's own attributes.
 func (l *looker) own() error {
 	if l.same {
-		l.list.attr = l.list.before.Attr
+		l.list.attr = l.list.before.dir.Attr
 		return nil
 	}
 	xattrs, err := l.n.dir.Xattrs()
@@ -131,30 +131,42 @@ func (l *looker) meet(name string) error {
 	if err := l.n.dir.Stat(name, st); err != nil {
 		return l.unseen(name, err)
 	}
-	was, known := l.lines[name]
-	it := item{line: l.lineOf(name, st), bytes: min(st.Size, st.Blocks*512)}
+	var was statLine
+	line, known := l.list.lines.find(name)
+	if known {
+		was = l.list.lines.line(line)
+	}
 	if why := l.skipped(name, was); why != 0 {
-		it.line = statLine{name: name, kind: statSkip, reason: why}
-		// What isn't looked at may change without the tree being another one.
-		it.entry = unknownEntry(name, why, &disk.Stat{})
-		l.anew = l.anew || !known || was.kind != statSkip || was.reason != why
-		l.list.items = append(l.list.items, it)
+		if was.kind == statSkip && was.reason == why {
+			l.list.keep(line)
+			return nil
+		}
+		l.anew = true
+		l.list.add(item{
+			line: statLine{name: name, kind: statSkip, reason: why},
+			// What isn't looked at may change without the tree being another one.
+			entry: unknownEntry(name, why, &disk.Stat{}),
+		})
 		return nil
 	}
 	if st.IsDir() {
-		l.anew = l.anew || !known || was.kind != statDir
-		it.kid = l.descend(name, was)
-		l.list.items = append(l.list.items, it)
+		kid := l.descend(name, was)
+		if was.kind == statDir {
+			l.list.keep(line)
+			return nil
+		}
+		l.anew = true
+		l.list.add(item{line: l.lineOf(name, st), kid: kid})
 		return nil
 	}
-	if known && was.kind == statFile && was.same(st) && l.keep(&it) {
-		l.list.items = append(l.list.items, it)
+	if was.kind == statFile && was.same(st) {
+		l.list.keep(line)
 		return nil
 	}
-	it.again = was.unsure(st)
+	it := item{line: l.lineOf(name, st), bytes: min(st.Size, st.Blocks*512), again: was.unsure(st)}
 	it.line.kind = statPending
 	l.todo = append(l.todo, len(l.list.items))
-	l.list.items = append(l.list.items, it)
+	l.list.add(it)
 	return nil
 }
 
@@ -167,7 +179,7 @@ func (l *looker) unseen(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	l.list.items = append(l.list.items, item{
+	l.list.add(item{
 		line:  statLine{name: name, kind: statFile},
 		entry: unknownEntry(name, tree.Unreadable, &disk.Stat{}),
 	})
@@ -213,34 +225,19 @@ func (l *looker) descend(name string, was statLine) *node {
 	return kid
 }
 
-// keep takes an unchanged file's entry over from what was stored.
-func (l *looker) keep(it *item) bool {
-	at, ok := l.list.before.Find(it.line.name)
-	if !ok {
-		return false
-	}
-	it.entry = l.list.before.Entries[at]
-	if !it.entry.Parts {
-		return true
-	}
-	parts, err := l.base.Parts(it.entry.Content)
-	it.bands = bandsOf(parts)
-	return err == nil
-}
-
 // entryBefore is what was stored under the name; nil if nothing was.
 func (l *looker) entryBefore(name string) *tree.Entry {
 	if l.list.before == nil {
 		return nil
 	}
-	at, ok := l.list.before.Find(name)
-	if !ok {
-		return nil
+	e, err := l.list.before.find(name)
+	if err != nil {
+		return nil // it is stored anew
 	}
-	return &l.list.before.Entries[at]
+	return e
 }
 
 // differs says whether the directory has to be stored, or its block written.
-func (l *looker) differs(names []string) bool {
-	return l.anew || !l.same || len(l.todo) > 0 || len(names) != len(l.lines) || len(l.list.items) != len(l.lines)
+func (l *looker) differs() bool {
+	return l.anew || !l.same || len(l.todo) > 0 || len(l.list.places) != len(l.list.lines.starts)
 }

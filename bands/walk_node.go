@@ -44,23 +44,14 @@ const (
 	unknown                     // it can't be read
 )
 
-// listing is a directory that differs from the cache.
-type listing struct {
-	own    statLine
-	attr   tree.Attr
-	before *tree.Directory // the base's; nil if there is none
-	items  []item
-}
-
-// item is one name in a listing.
+// item is one name in a listing that is not as the cache has it.
 type item struct {
-	line  statLine      // for the cache
-	bytes int64         // what reading it takes
-	again bool          // it is read only because it may have changed unseen
-	entry tree.Entry    // Kind 0: the name is no entry of the tree
-	bands []uint32      // those that a list of parts names
-	kid   *node         // of a directory that is entered
-	kept  statDirectory // of a directory that is as in the cache, if it has no node
+	line  statLine   // for the cache
+	bytes int64      // what reading it takes
+	again bool       // it is read only because it may have changed unseen
+	entry tree.Entry // Kind 0: the name is no entry of the tree
+	bands []uint32   // those that a list of parts names
+	kid   *node      // of a directory that is entered
 }
 
 // path is the directory's path from the root.

@@ -60,11 +60,15 @@ func (r *reader) enter(ctx context.Context, n *node) ([]*node, error) {
 		}
 		n.dir = dir
 	}
-	if n.old.known() && !r.strict && n.old.same(&n.st) && r.unchanged(n) {
-		r.count(n.old.count())
-		return r.kids, nil
+	verified := 0
+	if n.old.known() && !r.strict && n.old.same(&n.st) {
+		var same bool
+		if verified, same = r.unchanged(n); same {
+			r.count(n.old.count())
+			return r.kids, nil
+		}
 	}
-	return r.look(ctx, n)
+	return r.look(ctx, n, verified)
 }
 
 // lost settles a directory that can't be opened or listed.
@@ -91,9 +95,10 @@ func fatal(err error) bool {
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// unchanged compares everything in the directory with the cache. If all is the
-// same, the subdirectories are in r.kids.
-func (r *reader) unchanged(n *node) bool {
+// unchanged compares what is in the directory with the cache, up to the first
+// difference, and returns how many lines hold. Their subdirectories are in
+// r.kids.
+func (r *reader) unchanged(n *node) (verified int, same bool) {
 	r.kids = r.kids[:0]
 	lines := n.old.lines()
 	var e statLine
@@ -101,21 +106,22 @@ func (r *reader) unchanged(n *node) bool {
 		switch e.kind {
 		case statFile:
 			if n.dir.Stat(e.name, &r.st) != nil || !e.same(&r.st) || r.st.Mounted {
-				return false
+				return verified, false
 			}
 		case statDir:
 			old, ok := r.cache.child(n.old, e)
 			if !ok || n.dir.Stat(e.name, &r.st) != nil || !r.st.IsDir() || r.foreign(&r.st) || r.leaves(n, e.name) {
-				return false
+				return verified, false
 			}
 			r.kids = append(r.kids, n.adopt(e.name, old, &r.st))
 		case statSkip:
 			if !r.stillSkipped(n, &e) {
-				return false
+				return verified, false
 			}
 		}
+		verified++
 	}
-	return !lines.bad
+	return verified, !lines.bad
 }
 
 // leaves says whether the cap leaves no room for the directory.

@@ -26,6 +26,8 @@ const (
 	List Kind = 2
 	// Directory is an encoded directory.
 	Directory Kind = 3
+	// Page is a part of the entries of a large directory.
+	Page Kind = 4
 )
 
 // Ref says where a record is, and what it must hold.

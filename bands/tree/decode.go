@@ -16,17 +16,38 @@ var ErrBad = errors.New("bad directory record")
 
 // Decode reads the content of a directory's record. It accepts what Encode makes
 // of a valid directory; anything else is ErrBad. The result shares no memory
-// with data.
+// with data. Of a directory that has pages it is the header.
 func Decode(data []byte) (*Directory, error) {
-	if len(data) > 0 && data[0] > formatVersion {
+	if len(data) > 0 && data[0] > pagedVersion {
 		return nil, fmt.Errorf("%w: made by a newer version", ErrBad)
 	}
 	d := decoder{data: data}
-	dir := d.directory()
+	var dir *Directory
+	if len(data) > 0 && data[0] == pagedVersion {
+		dir = d.header()
+	} else {
+		dir = d.directory()
+	}
 	if d.bad || len(d.data) > 0 {
 		return nil, ErrBad
 	}
 	return dir, nil
+}
+
+// DecodePage reads the content of a page's record. It accepts what EncodePage
+// makes of one or more valid entries; anything else is ErrBad. The result shares
+// no memory with data.
+func DecodePage(data []byte) ([]Entry, error) {
+	if len(data) > 0 && data[0] > pageVersion {
+		return nil, fmt.Errorf("%w: made by a newer version", ErrBad)
+	}
+	d := decoder{data: data}
+	d.bad = d.byte() != pageVersion
+	entries := d.entries()
+	if d.bad || len(d.data) > 0 || len(entries) == 0 {
+		return nil, ErrBad
+	}
+	return entries, nil
 }
 
 // decoder takes values off the front of data. Once one is bad, all that follow
@@ -44,18 +65,59 @@ type decoder struct {
 }
 
 func (d *decoder) directory() *Directory {
-	if d.byte() != formatVersion {
+	if d.byte() != flatVersion {
 		d.bad = true
 		return nil
 	}
-	dir := &Directory{}
-	for _, n := range []*int64{&dir.Totals.Files, &dir.Totals.Dirs, &dir.Totals.Unknown, &dir.Totals.Bytes} {
+	dir := &Directory{Totals: d.totals(), Bands: d.bands(), Attr: d.own()}
+	dir.Entries = d.entries()
+	return dir
+}
+
+// header takes a directory that has pages.
+func (d *decoder) header() *Directory {
+	d.byte() // the version
+	dir := &Directory{Attr: d.own()}
+	// A page takes nine bytes beside its hash and its name.
+	n := d.count(len(band.Hash{}) + 9)
+	if n == 0 {
+		d.bad = true
+		return nil
+	}
+	dir.Pages = make([]Page, n)
+	for i := range dir.Pages {
+		p := &dir.Pages[i]
+		p.Count = int(d.uvarint(math.MaxInt32))
+		p.Last = string(d.take(d.count(1)))
+		p.Totals = d.totals()
+		p.Bands = d.bands()
+		d.content(&p.Ref)
+		d.bad = d.bad || p.Count == 0 || !ValidName(p.Last) || i > 0 && dir.Pages[i-1].Last >= p.Last || !dir.Totals.fits(p.Totals)
+		if d.bad {
+			return nil
+		}
+		dir.Totals.Add(p.Totals)
+	}
+	dir.Bands = pageBands(dir.Pages)
+	return dir
+}
+
+func (d *decoder) totals() (t Totals) {
+	for _, n := range []*int64{&t.Files, &t.Dirs, &t.Unknown, &t.Bytes} {
 		*n = int64(d.uvarint(math.MaxInt64))
 	}
-	dir.Bands = d.bands()
+	return t
+}
+
+// own takes a directory's own attributes.
+func (d *decoder) own() Attr {
 	o := d.owner()
 	d.seconds = d.varint()
-	dir.Attr = o.attr(time.Unix(d.seconds, int64(d.nanos(d.uvarint(math.MaxUint32)))).UTC())
+	return o.attr(time.Unix(d.seconds, int64(d.nanos(d.uvarint(math.MaxUint32)))).UTC())
+}
+
+// entries takes owners, names and entries.
+func (d *decoder) entries() []Entry {
 	d.owners = make([]owner, d.count(4))
 	for i := range d.owners {
 		d.owners[i] = d.owner()
@@ -71,16 +133,16 @@ func (d *decoder) directory() *Directory {
 	}
 	if d.bad || count == 0 {
 		d.bad = d.bad || len(d.text) > 0
-		return dir
+		return nil
 	}
-	dir.Entries = make([]Entry, count)
-	for i := range dir.Entries {
-		if d.entry(&dir.Entries[i]); d.bad {
+	entries := make([]Entry, count)
+	for i := range entries {
+		if d.entry(&entries[i]); d.bad {
 			return nil
 		}
 	}
 	d.bad = len(d.text) > 0
-	return dir
+	return entries
 }
 
 // attr is what an owner and a time make up.

@@ -73,13 +73,13 @@ type side struct {
 	parts  parts // nil if the loader knows none
 }
 
-// open loads the directory that e is, and returns a copy of e with its
-// attributes. Of anything else the directory is an empty one.
+// open loads the header of the directory that e is, and returns a copy of e with
+// its attributes. Of anything else the directory is an empty one.
 func (s side) open(e *Entry) (*Entry, *Directory, error) {
 	if e == nil || e.Kind != Dir {
 		return e, &Directory{}, nil
 	}
-	dir, err := load(s.loader, e.Content)
+	dir, err := Header(s.loader, e.Content)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,7 +163,53 @@ func (d *differ) dirs(path string, before, after *Entry) error {
 			return err
 		}
 	}
-	return d.entries(path, beforeDir.Entries, afterDir.Entries)
+	old, now, err := d.differing(beforeDir, afterDir)
+	if err != nil {
+		return d.damage.note(path, err)
+	}
+	return d.entries(path, old, now)
+}
+
+// differing are the entries of two directories without those in pages that both
+// have.
+func (d *differ) differing(before, after *Directory) (old, now []Entry, err error) {
+	shared := map[band.Hash]bool{}
+	for i := range before.Pages {
+		shared[before.Pages[i].Ref.Hash] = false
+	}
+	for i := range after.Pages {
+		if _, ok := shared[after.Pages[i].Ref.Hash]; ok {
+			shared[after.Pages[i].Ref.Hash] = true
+		}
+	}
+	if old, err = d.old.entries(before, shared); err != nil {
+		return nil, nil, err
+	}
+	now, err = d.new.entries(after, shared)
+	return old, now, err
+}
+
+// entries are those of the directory that are in no shared page.
+func (s side) entries(dir *Directory, shared map[band.Hash]bool) ([]Entry, error) {
+	p, ok := s.loader.(pager)
+	if !ok || len(dir.Pages) == 0 {
+		return dir.Entries, nil
+	}
+	var all []Entry
+	for i := range dir.Pages {
+		if shared[dir.Pages[i].Ref.Hash] {
+			continue
+		}
+		entries, err := p.Page(&dir.Pages[i])
+		if err == nil {
+			err = follows(dir.Pages, i, entries)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+	}
+	return all, nil
 }
 
 // entries compares the entries of two directories, name by name.

@@ -12,9 +12,7 @@ func ValidName(name string) bool {
 
 // Find is the place of the name among the entries, or where it would be.
 func (d *Directory) Find(name string) (int, bool) {
-	return slices.BinarySearchFunc(d.Entries, name, func(e Entry, name string) int {
-		return strings.Compare(e.Name, name)
-	})
+	return find(d.Entries, name)
 }
 
 // OwnBands are the bands that the entries themselves name, ascending. Those
@@ -36,6 +34,11 @@ func Merge(bands ...[]uint32) []uint32 { return sorted(slices.Concat(bands...)) 
 func sorted(bands []uint32) []uint32 {
 	slices.Sort(bands)
 	return slices.Compact(bands)
+}
+
+// fits reports whether o can be added.
+func (t *Totals) fits(o Totals) bool {
+	return t.Files+o.Files >= 0 && t.Dirs+o.Dirs >= 0 && t.Unknown+o.Unknown >= 0 && t.Bytes+o.Bytes >= 0
 }
 
 // Add counts in what o counts.

@@ -8,8 +8,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 )
 
-// formatVersion begins an encoded directory.
-const formatVersion = 1
+// These bytes begin an encoded directory and an encoded page.
+const (
+	flatVersion  = 1 // a directory with its entries
+	pagedVersion = 2 // a directory with its pages
+	pageVersion  = 1
+)
 
 // The bits of the byte that begins an entry.
 const (
@@ -38,29 +42,63 @@ func (x Xattr) equal(y Xattr) bool { return x.Name == y.Name && string(x.Value) 
 
 // Encode appends the content of the directory's record to buf. The directory
 // must keep to what its fields say: entries, attributes and bands in order, each
-// once.
+// once. Of a directory that has pages it is the header.
 func (d *Directory) Encode(buf []byte) []byte {
-	e := encoder{buf: append(buf, formatVersion), owners: map[string]uint64{}}
+	if len(d.Pages) > 0 {
+		return d.encodeHeader(buf)
+	}
+	e := encoder{buf: append(buf, flatVersion), owners: map[string]uint64{}}
 	for _, n := range []int64{d.Totals.Files, d.Totals.Dirs, d.Totals.Unknown, d.Totals.Bytes} {
 		e.uvarint(uint64(n))
 	}
 	e.bands(d.Bands)
 	e.attr(&d.Attr)
-	e.table(d.Entries)
-	e.uvarint(uint64(len(d.Entries)))
-	var text int
-	for i := range d.Entries {
-		text += len(d.Entries[i].Name) + len(d.Entries[i].Target)
-	}
-	e.uvarint(uint64(text))
-	for i := range d.Entries {
-		e.buf = append(e.buf, d.Entries[i].Name...)
-		e.buf = append(e.buf, d.Entries[i].Target...)
-	}
-	for i := range d.Entries {
-		e.entry(&d.Entries[i])
+	e.entries(d.Entries)
+	return e.buf
+}
+
+// encodeHeader appends the record of a directory that has pages.
+func (d *Directory) encodeHeader(buf []byte) []byte {
+	e := encoder{buf: append(buf, pagedVersion)}
+	e.attr(&d.Attr)
+	e.uvarint(uint64(len(d.Pages)))
+	for i := range d.Pages {
+		p := &d.Pages[i]
+		e.uvarint(uint64(p.Count))
+		e.uvarint(uint64(len(p.Last)))
+		e.buf = append(e.buf, p.Last...)
+		for _, n := range []int64{p.Totals.Files, p.Totals.Dirs, p.Totals.Unknown, p.Totals.Bytes} {
+			e.uvarint(uint64(n))
+		}
+		e.bands(p.Bands)
+		e.content(p.Ref)
 	}
 	return e.buf
+}
+
+// EncodePage appends the content of a page's record to buf.
+func EncodePage(entries []Entry, buf []byte) []byte {
+	e := encoder{buf: append(buf, pageVersion), owners: map[string]uint64{}}
+	e.entries(entries)
+	return e.buf
+}
+
+// entries appends the owners, the names and the entries.
+func (e *encoder) entries(entries []Entry) {
+	e.table(entries)
+	e.uvarint(uint64(len(entries)))
+	var text int
+	for i := range entries {
+		text += len(entries[i].Name) + len(entries[i].Target)
+	}
+	e.uvarint(uint64(text))
+	for i := range entries {
+		e.buf = append(e.buf, entries[i].Name...)
+		e.buf = append(e.buf, entries[i].Target...)
+	}
+	for i := range entries {
+		e.entry(&entries[i])
+	}
 }
 
 // encoder appends values to buf. Entries are told by their difference from the

@@ -88,6 +88,9 @@ type Directory struct {
 	// Bands are the bands that this directory and all below refer to,
 	// ascending, without the one its own record is in.
 	Bands []uint32
+	// Pages are where the entries of a large directory are, by name. Its header
+	// has no Entries, and Totals and Bands are those of the pages.
+	Pages []Page
 }
 
 // Totals counts what is below a directory.

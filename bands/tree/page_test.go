@@ -69,3 +69,21 @@ func TestTheDirectoryOfThePage(t *testing.T) {
 		t.Error(diff, err)
 	}
 }
+
+func TestThePagedDirectoryOfThePage(t *testing.T) {
+	t.Parallel()
+	hello, _ := band.ParseHash("5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03")
+	want := &tree.Directory{Attr: tree.Attr{Mode: 0o755, UID: 1000, GID: 1000, Mtime: at(1_700_000_000, 0)}}
+	want.SetPages([]tree.Page{
+		{Last: "m", Count: 300, Totals: tree.Totals{Files: 300, Bytes: 4708}, Bands: []uint32{7}, Ref: band.Ref{Hash: hello, Band: 7, Offset: 16}},
+		{Last: "z", Count: 250, Totals: tree.Totals{Files: 249, Dirs: 1, Bytes: 10}, Bands: []uint32{7, 9}, Ref: band.Ref{Hash: hello, Band: 8, Offset: 516}},
+	})
+	data := documented(t, "paged directory")
+	if diff := cmp.Diff(hex.Dump(data), hex.Dump(want.Encode(nil))); diff != "" {
+		t.Error(diff)
+	}
+	got, err := tree.Decode(data)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}

@@ -16,32 +16,60 @@ type Loader interface {
 // maxCached is how many entries the directories have that Records keeps.
 const maxCached = 16 << 10
 
-// Records is the Loader of what bands hold. It keeps the directories that were
-// last used, and is safe for concurrent use.
+// Records is the Loader of what bands hold. It keeps the directories and pages
+// that were last used, and is safe for concurrent use.
 type Records struct {
 	reader  *band.Reader
 	buffers sync.Pool // of *[]byte
 
 	mu     sync.Mutex // guards what follows
-	cached map[band.Ref]*list.Element
+	cached map[cacheKey]*list.Element
 	recent *list.List // of cachedDir, last used first
 	weight int
 }
 
+// cacheKey names what is cached: of a directory that has pages the header and
+// the whole.
+type cacheKey struct {
+	ref   band.Ref
+	whole bool
+}
+
+// cachedDir is a directory, or a page as one that has nothing but entries.
 type cachedDir struct {
-	ref band.Ref
+	key cacheKey
 	dir *Directory
 }
 
 // NewRecords returns the Loader of what r reads.
 func NewRecords(r *band.Reader) *Records {
-	return &Records{reader: r, cached: map[band.Ref]*list.Element{}, recent: list.New()}
+	return &Records{reader: r, cached: map[cacheKey]*list.Element{}, recent: list.New()}
 }
 
-// Directory loads a directory. Where the record is damaged the error is a
-// band.DamageError.
+// Directory loads a directory with all its entries. Where a record is damaged
+// the error is a band.DamageError.
 func (r *Records) Directory(ref band.Ref) (*Directory, error) {
-	if dir := r.known(ref); dir != nil {
+	key := cacheKey{ref, true}
+	if dir := r.known(key); dir != nil {
+		return dir, nil
+	}
+	header, err := r.Header(ref)
+	if err != nil || len(header.Pages) == 0 {
+		return header, err
+	}
+	dir, err := Assemble(header, r.readPage)
+	if err != nil {
+		return nil, fmt.Errorf("load directory: %w", err)
+	}
+	r.keep(key, dir)
+	return dir, nil
+}
+
+// Header loads a directory's record: of a directory that has pages without its
+// Entries.
+func (r *Records) Header(ref band.Ref) (*Directory, error) {
+	key := cacheKey{ref: ref}
+	if dir := r.known(key); dir != nil {
 		return dir, nil
 	}
 	var dir *Directory
@@ -52,8 +80,32 @@ func (r *Records) Directory(ref band.Ref) (*Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load directory: %w", err)
 	}
-	r.keep(ref, dir)
+	r.keep(key, dir)
 	return dir, nil
+}
+
+// Page loads the entries of a page.
+func (r *Records) Page(p *Page) ([]Entry, error) {
+	key := cacheKey{ref: p.Ref}
+	if page := r.known(key); page != nil {
+		return page.Entries, nil
+	}
+	entries, err := r.readPage(p)
+	if err != nil {
+		return nil, fmt.Errorf("load page: %w", err)
+	}
+	r.keep(key, &Directory{Entries: entries})
+	return entries, nil
+}
+
+func (r *Records) readPage(p *Page) (entries []Entry, err error) {
+	err = r.read(p.Ref, band.Page, func(content []byte) (err error) {
+		if entries, err = DecodePage(content); err == nil {
+			err = p.fits(entries)
+		}
+		return err
+	})
+	return entries, err
 }
 
 // Parts loads the list of a file's parts.
@@ -88,10 +140,10 @@ func (r *Records) read(ref band.Ref, kind band.Kind, decode func(content []byte)
 	return nil
 }
 
-func (r *Records) known(ref band.Ref) *Directory {
+func (r *Records) known(key cacheKey) *Directory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	got, ok := r.cached[ref]
+	got, ok := r.cached[key]
 	if !ok {
 		return nil
 	}
@@ -100,19 +152,19 @@ func (r *Records) known(ref band.Ref) *Directory {
 	return c.dir
 }
 
-func (r *Records) keep(ref band.Ref, dir *Directory) {
+func (r *Records) keep(key cacheKey, dir *Directory) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, ok := r.cached[ref]; ok {
+	if _, ok := r.cached[key]; ok {
 		return
 	}
-	r.cached[ref] = r.recent.PushFront(cachedDir{ref: ref, dir: dir})
+	r.cached[key] = r.recent.PushFront(cachedDir{key: key, dir: dir})
 	r.weight += weigh(dir)
 	for r.weight > maxCached && r.recent.Len() > 1 {
 		c, _ := r.recent.Remove(r.recent.Back()).(cachedDir)
-		delete(r.cached, c.ref)
+		delete(r.cached, c.key)
 		r.weight -= weigh(c.dir)
 	}
 }
 
-func weigh(dir *Directory) int { return len(dir.Entries) + 4 }
+func weigh(dir *Directory) int { return len(dir.Entries) + len(dir.Pages) + 4 }

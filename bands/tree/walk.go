@@ -29,17 +29,38 @@ func Lookup(l Loader, root band.Ref, path string) (Entry, error) {
 		default:
 			return Entry{}, missing(path)
 		}
-		dir, err := load(l, e.Content)
+		found, err := lookup(l, e.Content, name)
 		if err != nil {
 			return Entry{}, err
 		}
-		i, ok := dir.Find(name)
-		if !ok {
+		if found == nil {
 			return Entry{}, missing(path)
 		}
-		e = dir.Entries[i]
+		e = *found
 	}
 	return e, describe(l, &e)
+}
+
+// lookup finds a name in a directory; nil if it isn't there.
+func lookup(l Loader, ref band.Ref, name string) (*Entry, error) {
+	dir, err := Header(l, ref)
+	if err != nil {
+		return nil, err
+	}
+	entries := dir.Entries
+	if p, ok := l.(pager); ok && len(dir.Pages) > 0 {
+		at, ok := FindPage(dir.Pages, name)
+		if !ok {
+			return nil, nil //nolint:nilnil // no entry is an answer
+		}
+		if entries, err = p.Page(&dir.Pages[at]); err != nil {
+			return nil, err
+		}
+	}
+	if i, ok := find(entries, name); ok {
+		return &entries[i], nil
+	}
+	return nil, nil //nolint:nilnil // no entry is an answer
 }
 
 func missing(path string) error {
@@ -59,7 +80,7 @@ func describe(l Loader, e *Entry) error {
 	if e.Kind != Dir {
 		return nil
 	}
-	dir, err := load(l, e.Content)
+	dir, err := Header(l, e.Content)
 	if err != nil {
 		return err
 	}

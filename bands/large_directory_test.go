@@ -1,0 +1,169 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// anew says that a snapshot without the stat cache finds the same records.
+func (r *rig) anew(want bands.Version) {
+	r.t.Helper()
+	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage)))
+	if taken := r.auto(); !taken.Unchanged {
+		r.t.Errorf("read anew, the tree differs from %s", want)
+	}
+}
+
+// editLarge changes names in the folder "large" at random.
+func (r *rig) editLarge(random *rand.Rand) {
+	r.t.Helper()
+	for range 1 + random.IntN(4) {
+		name := fmt.Sprintf("large/%04d", random.IntN(2600))
+		switch random.IntN(7) {
+		case 0:
+			r.remove(name)
+		case 1:
+			r.remove(name)
+			r.must(os.Mkdir(r.path(name), 0o755))
+			r.write(name+"/below", fmt.Sprint(random.Uint32()))
+		case 2:
+			r.remove(name)
+			r.must(os.Symlink("elsewhere", r.path(name)))
+		case 3:
+			if names, err := filepath.Glob(r.path("large/*/below")); err == nil && len(names) > 0 {
+				r.must(os.WriteFile(names[0], []byte(fmt.Sprint(random.Uint32())), 0o644))
+			}
+		case 4:
+			if err := os.Rename(r.path(name), r.path(fmt.Sprintf("large/%04d", random.IntN(2600)))); err != nil {
+				continue // not there, or a directory in the way
+			}
+		case 5:
+			r.must(os.RemoveAll(r.path(name)))
+			r.write(name, "sparse")
+			r.must(os.Truncate(r.path(name), 1<<20))
+		default:
+			if info, err := os.Lstat(r.path(name)); err == nil && info.IsDir() {
+				continue
+			}
+			r.remove(name)
+			r.write(name, fmt.Sprint(random.Uint32()))
+		}
+	}
+}
+
+func TestEditsOfALargeDirectory(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(1) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		r := newRig(t)
+		r.write("small/file", "small")
+		for i := range 2400 {
+			r.write(fmt.Sprintf("large/%04d", i), fmt.Sprint(i%100))
+		}
+		first, want := r.kept(), r.model()
+		for round := range 6 {
+			if round == 3 { // it becomes small, and large again
+				for i := range 1700 {
+					r.remove(fmt.Sprintf("large/%04d", i))
+				}
+			}
+			if round == 5 {
+				for i := range 1700 {
+					r.must(os.RemoveAll(r.path(fmt.Sprintf("large/%04d", i))))
+					r.write(fmt.Sprintf("large/%04d", i), "again")
+				}
+			}
+			r.editLarge(random)
+			r.anew(r.kept().Snapshot.Version)
+		}
+		damage, err := r.store.Verify(t.Context(), 0, nil)
+		if err != nil || !damage.OK() {
+			t.Errorf("%+v, %v", damage, err)
+		}
+		r.restore(first.Snapshot.Version, bands.Scope{})
+		r.holds(first.Snapshot.Version, want)
+		if diff := cmp.Diff(want, r.model()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for i := range 6000 {
+		r.write(fmt.Sprintf("large/%04d", i), fmt.Sprint(i))
+	}
+	r.take()
+	r.write("large/1000", "changed")
+	taken := r.auto()
+	if added := taken.Snapshot.Added; added > 30<<10 {
+		t.Errorf("%d bytes were added", added)
+	}
+	if taken.Changes != 1 && taken.Changes != 2 { // and the folder's time, if it was written anew
+		t.Errorf("%d changes", taken.Changes)
+	}
+	usage, err := r.store.Usage(t.Context())
+	if err != nil || usage.Snapshots[1].Own > 30<<10 {
+		t.Errorf("%+v, %v", usage, err)
+	}
+	// Pages that only older snapshots have go with them.
+	r.drop(1)
+	h := r.hold()
+	_, err = h.Compact(t.Context())
+	r.must(errors.Join(err, h.Release()))
+	r.holds(2, r.model())
+	records, reader := r.store.Loader(r.snapshot(2))
+	defer func() { r.must(reader.Close()) }()
+	root, _ := r.snapshot(2).Tree.Ref()
+	if e, err := tree.Lookup(records, root, "large/1000"); err != nil || e.Size != 7 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// TestADamagedPage loses the folder for a restore, and nothing else.
+func TestADamagedPage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("small/file", "small")
+	for i := range 2000 {
+		r.write(fmt.Sprintf("large/%04d", i), "")
+	}
+	v := r.take()
+	records, reader := r.store.Loader(r.snapshot(v))
+	root, _ := r.snapshot(v).Tree.Ref()
+	e, err := tree.Lookup(records, root, "large")
+	r.must(err)
+	header, err := records.Header(e.Content)
+	r.must(errors.Join(err, reader.Close()))
+	if len(header.Pages) < 2 {
+		t.Fatalf("%d pages", len(header.Pages))
+	}
+	at := header.Pages[0].Ref
+	r.damages(filepath.Join(r.store.BandsDir(), fmt.Sprint(at.Band)), func(data []byte) []byte {
+		data[at.Offset+60] ^= 1
+		return data
+	})
+	damage, err := r.store.Verify(t.Context(), v, nil)
+	if err != nil || !cmp.Equal(damage.Paths(), []string{"large"}) {
+		t.Errorf("%+v, %v", damage, err)
+	}
+	r.remove("small")
+	r.remove("large/1999")
+	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage))) // the tree is read anew
+	plan := r.plan(v, bands.Scope{})
+	if !cmp.Equal(plan.Damaged, []string{"large"}) || plan.Count(bands.StepCreate) != 2 {
+		t.Errorf("%+v", plan)
+	}
+}

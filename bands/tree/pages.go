@@ -1,0 +1,289 @@
+package tree
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+)
+
+// Page is a part of the entries of a large directory: those whose names are
+// after the page before and not after Last. Which entries are a page depends on
+// the directory's names alone, so that directories with the same entries have
+// the same pages, and a change of one entry changes one page.
+type Page struct {
+	Last   string // name of the last entry
+	Count  int    // of entries
+	Totals Totals // of the entries and all below
+	// Bands are the bands that the entries and all below refer to, ascending.
+	Bands []uint32
+	Ref   band.Ref
+}
+
+const (
+	// FlatEntries is the most entries that a directory without pages has.
+	FlatEntries = 512
+	// A page has at least pageLeast entries, unless it is the last, and at most
+	// pageMost. Between them one name in pageEnds ends it.
+	pageLeast = 128
+	pageMost  = 512
+	pageEnds  = 128
+)
+
+// endsPage reports whether a page of n entries ends with the entry of the name.
+func endsPage(name string, n int) bool {
+	switch {
+	case n < pageLeast:
+		return false
+	case n >= pageMost:
+		return true
+	}
+	sum := sha256.Sum256([]byte(name))
+	return binary.LittleEndian.Uint32(sum[:])%pageEnds == 0
+}
+
+// pageBands are the bands that a directory with the pages refers to.
+func pageBands(pages []Page) []uint32 {
+	seen := map[uint32]bool{}
+	for i := range pages {
+		seen[pages[i].Ref.Band] = true
+		for _, b := range pages[i].Bands {
+			seen[b] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// Len is how many entries the directory has.
+func (d *Directory) Len() int {
+	if len(d.Entries) > 0 {
+		return len(d.Entries)
+	}
+	return entriesIn(d.Pages)
+}
+
+func entriesIn(pages []Page) (n int) {
+	for i := range pages {
+		n += pages[i].Count
+	}
+	return n
+}
+
+// SetPages makes the directory the header of the pages.
+func (d *Directory) SetPages(pages []Page) {
+	d.Entries, d.Totals, d.Pages = nil, Totals{}, pages
+	for i := range pages {
+		d.Totals.Add(pages[i].Totals)
+	}
+	d.Bands = pageBands(pages)
+}
+
+// FindPage is the page in which the name is, if it is in the directory.
+func FindPage(pages []Page, name string) (int, bool) {
+	i, _ := slices.BinarySearchFunc(pages, name, func(p Page, name string) int { return strings.Compare(p.Last, name) })
+	return i, i < len(pages)
+}
+
+// Edit is what becomes of a name in a directory.
+type Edit struct {
+	Name  string
+	Entry *Entry // nil: it goes
+}
+
+// Pager reads and writes pages.
+type Pager struct {
+	// Load loads the entries of a page.
+	Load func(p *Page) ([]Entry, error)
+	// Store stores the entries of a page, and fills in its Totals, Bands and Ref.
+	Store func(entries []Entry, p *Page) error
+}
+
+// Apply edits a directory's pages. The edits are by name, each name once. Pages
+// that no edit is in are neither loaded nor stored, but for the few after one
+// that ends elsewhere now.
+func (g Pager) Apply(pages []Page, edits []Edit) ([]Page, error) {
+	w := pageWriter{store: g.Store}
+	for i := range pages {
+		p := &pages[i]
+		here := edits
+		if i < len(pages)-1 {
+			n, found := slices.BinarySearchFunc(edits, p.Last, func(e Edit, name string) int { return strings.Compare(e.Name, name) })
+			if found {
+				n++
+			}
+			here = edits[:n]
+		}
+		edits = edits[len(here):]
+		if len(here) == 0 && len(w.entries) == 0 {
+			w.pages = append(w.pages, *p) // it begins where it did
+			continue
+		}
+		entries, err := g.Load(p)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.add(Merged(entries, here)); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.add(Merged(nil, edits)); err != nil {
+		return nil, err
+	}
+	err := w.end()
+	return w.pages, err
+}
+
+// Split cuts the entries of a directory into pages.
+func (g Pager) Split(entries iter.Seq[*Entry]) ([]Page, error) {
+	w := pageWriter{store: g.Store}
+	if err := w.add(entries); err != nil {
+		return nil, err
+	}
+	err := w.end()
+	return w.pages, err
+}
+
+// Count is how many entries the directory of the pages has after the edits.
+func (g Pager) Count(pages []Page, edits []Edit) (int, error) {
+	n := entriesIn(pages)
+	for _, e := range edits {
+		if e.Entry != nil {
+			n++
+		}
+		i, ok := FindPage(pages, e.Name)
+		if !ok {
+			continue
+		}
+		entries, err := g.Load(&pages[i])
+		if err != nil {
+			return 0, err
+		}
+		if _, had := find(entries, e.Name); had {
+			n--
+		}
+	}
+	return n, nil
+}
+
+// Merged yields the entries with the edits applied, by name.
+func Merged(entries []Entry, edits []Edit) iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for len(entries) > 0 || len(edits) > 0 {
+			var next *Entry
+			order := -1
+			if len(entries) == 0 {
+				order = 1
+			} else if len(edits) > 0 {
+				order = strings.Compare(entries[0].Name, edits[0].Name)
+			}
+			if order <= 0 {
+				next, entries = &entries[0], entries[1:]
+			}
+			if order >= 0 {
+				next, edits = edits[0].Entry, edits[1:]
+			}
+			if next != nil && !yield(next) {
+				return
+			}
+		}
+	}
+}
+
+// pageWriter cuts entries into pages.
+type pageWriter struct {
+	store   func(entries []Entry, p *Page) error
+	entries []Entry // of the page that is being made
+	pages   []Page
+}
+
+func (w *pageWriter) add(entries iter.Seq[*Entry]) error {
+	for e := range entries {
+		w.entries = append(w.entries, *e)
+		if !endsPage(e.Name, len(w.entries)) {
+			continue
+		}
+		if err := w.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends the page.
+func (w *pageWriter) end() error {
+	if len(w.entries) == 0 {
+		return nil
+	}
+	p := Page{Last: w.entries[len(w.entries)-1].Name, Count: len(w.entries)}
+	if err := w.store(w.entries, &p); err != nil {
+		return err
+	}
+	w.pages, w.entries = append(w.pages, p), w.entries[:0]
+	return nil
+}
+
+// pager is a Loader that loads large directories in pages.
+type pager interface {
+	// Header loads a directory's record: of one that has pages without Entries.
+	Header(ref band.Ref) (*Directory, error)
+	// Page loads the entries of a page. Nobody modifies them.
+	Page(p *Page) ([]Entry, error)
+}
+
+// Header loads a directory without the entries that are in pages. Of a Loader
+// that knows no pages it is the whole directory.
+func Header(l Loader, ref band.Ref) (*Directory, error) {
+	if ref.IsZero() {
+		return &Directory{}, nil
+	}
+	if p, ok := l.(pager); ok {
+		return p.Header(ref)
+	}
+	return l.Directory(ref)
+}
+
+// Assemble returns the header's directory with the entries of all its pages.
+func Assemble(header *Directory, load func(p *Page) ([]Entry, error)) (*Directory, error) {
+	if len(header.Pages) == 0 {
+		return header, nil
+	}
+	whole := *header
+	for i := range header.Pages {
+		entries, err := load(&header.Pages[i])
+		if err != nil {
+			return nil, err
+		}
+		if err := follows(header.Pages, i, entries); err != nil {
+			return nil, err
+		}
+		whole.Entries = append(whole.Entries, entries...)
+	}
+	return &whole, nil
+}
+
+// follows checks that the entries of the i-th page are after those of the one
+// before.
+func follows(pages []Page, i int, entries []Entry) error {
+	if i > 0 && entries[0].Name <= pages[i-1].Last {
+		return &band.DamageError{Band: pages[i].Ref.Band, Offset: pages[i].Ref.Offset, What: "a page of another directory"}
+	}
+	return nil
+}
+
+// fits checks that the entries are those of the page.
+func (p *Page) fits(entries []Entry) error {
+	if len(entries) != p.Count || entries[len(entries)-1].Name != p.Last {
+		return fmt.Errorf("%w: a page of another directory", ErrBad)
+	}
+	return nil
+}
+
+// find is the place of the name among the entries, or where it would be.
+func find(entries []Entry, name string) (int, bool) {
+	return slices.BinarySearchFunc(entries, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+}

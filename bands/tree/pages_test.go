@@ -1,0 +1,302 @@
+package tree_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// paged is a Loader of directories with pages that were never written. It counts
+// what is loaded and stored.
+type paged struct {
+	headers        map[band.Ref]*tree.Directory
+	pages          map[band.Ref][]tree.Entry
+	loaded, stored int
+}
+
+func newPaged() *paged {
+	return &paged{headers: map[band.Ref]*tree.Directory{}, pages: map[band.Ref][]tree.Entry{}}
+}
+
+func (m *paged) Directory(ref band.Ref) (*tree.Directory, error) {
+	header, err := m.Header(ref)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Assemble(header, m.Page)
+}
+
+func (m *paged) Header(ref band.Ref) (*tree.Directory, error) {
+	if d, ok := m.headers[ref]; ok {
+		return d, nil
+	}
+	return nil, fmt.Errorf("no directory %v", ref)
+}
+
+func (m *paged) Page(p *tree.Page) ([]tree.Entry, error) {
+	m.loaded++
+	if entries, ok := m.pages[p.Ref]; ok {
+		return entries, nil
+	}
+	return nil, &band.DamageError{Band: p.Ref.Band, What: "no page"}
+}
+
+func (m *paged) store(entries []tree.Entry, p *tree.Page) error {
+	m.stored++
+	p.Totals.Files = int64(len(entries))
+	p.Ref = band.Ref{Hash: sha256.Sum256(tree.EncodePage(entries, nil)), Offset: 16}
+	m.pages[p.Ref] = slices.Clone(entries)
+	return nil
+}
+
+func (m *paged) pager() tree.Pager { return tree.Pager{Load: m.Page, Store: m.store} }
+
+func (m *paged) directory(pages []tree.Page) band.Ref {
+	d := &tree.Directory{Attr: tree.Attr{Mtime: at(1, 1)}}
+	d.SetPages(pages)
+	ref := band.Ref{Hash: sha256.Sum256(d.Encode(nil)), Offset: 16}
+	m.headers[ref] = d
+	return ref
+}
+
+func numberedFile(random *rand.Rand, name string) tree.Entry {
+	return tree.Entry{
+		Name: name, Kind: tree.File, Size: 1, Attr: tree.Attr{Mode: 0o644, Mtime: at(random.Int64N(9), 0)},
+		Content: band.Ref{Hash: band.Hash{byte(random.Uint32()), 1}, Offset: 16},
+	}
+}
+
+// sortedEntries are the entries of a naive directory.
+func sortedEntries(m map[string]tree.Entry) []tree.Entry {
+	list := slices.Collect(maps.Values(m))
+	slices.SortFunc(list, func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func pointers(list []tree.Entry) func(func(*tree.Entry) bool) {
+	return tree.Merged(list, nil)
+}
+
+// editDirectory draws edits of a naive directory, and applies them.
+func editDirectory(random *rand.Rand, m map[string]tree.Entry, edits int) []tree.Edit {
+	done := map[string]tree.Edit{}
+	names := slices.Sorted(maps.Keys(m))
+	for range edits {
+		name := fmt.Sprintf("%05d", random.IntN(30_000))
+		if len(names) > 0 && random.IntN(2) == 0 {
+			name = names[random.IntN(len(names))]
+		}
+		e := numberedFile(random, name)
+		edit := tree.Edit{Name: name, Entry: &e}
+		if random.IntN(3) == 0 {
+			edit.Entry = nil
+			delete(m, name)
+		} else {
+			m[name] = e
+		}
+		done[name] = edit
+	}
+	list := slices.Collect(maps.Values(done))
+	slices.SortFunc(list, func(a, b tree.Edit) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func TestEditedPagesAreThoseMadeAnew(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		model := map[string]tree.Entry{}
+		editDirectory(random, model, 6_000)
+		m := newPaged()
+		pages, err := m.pager().Split(pointers(sortedEntries(model)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 12 {
+			before := maps.Clone(model)
+			edits := editDirectory(random, model, []int{0, 1, 1, 3, 50, 2000}[random.IntN(6)])
+			count, err := m.pager().Count(pages, edits)
+			if err != nil || count != len(model) {
+				t.Fatalf("%d entries, not %d, %v", count, len(model), err)
+			}
+			m.loaded, m.stored = 0, 0
+			edited, err := m.pager().Apply(pages, edits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if most := 1 + 12*len(edits); len(edits) < 4 && (m.loaded > most || m.stored > most) {
+				t.Errorf("%d edits: %d pages loaded, %d stored", len(edits), m.loaded, m.stored)
+			}
+			anew, err := m.pager().Split(pointers(sortedEntries(model)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(anew, edited); diff != "" {
+				t.Fatal(diff)
+			}
+			compareDirectories(t, m, [2]band.Ref{m.directory(pages), m.directory(edited)}, before, model)
+			pages = edited
+		}
+	}
+}
+
+// compareDirectories says that Diff and Lookup see what the models hold.
+func compareDirectories(t *testing.T, m *paged, roots [2]band.Ref, before, after map[string]tree.Entry) {
+	t.Helper()
+	want := map[string]bool{}
+	for name := range before {
+		e, ok := after[name]
+		if !ok || !cmp.Equal(e, before[name]) {
+			want[name] = true
+		}
+	}
+	for name := range after {
+		if _, ok := before[name]; !ok {
+			want[name] = true
+		}
+	}
+	got := map[string]bool{}
+	last := ""
+	err := tree.Diff(context.Background(), m, roots[0], m, roots[1], func(c tree.Change) error {
+		if c.Path != "" && c.Path <= last {
+			t.Errorf("%q after %q", c.Path, last)
+		}
+		last = c.Path
+		got[c.Path] = true
+		return nil
+	})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Fatal(diff, err)
+	}
+	whole, err := m.Directory(roots[1])
+	if err != nil || len(whole.Entries) != len(after) || whole.Len() != len(after) {
+		t.Fatalf("%d entries, not %d, %v", len(whole.Entries), len(after), err)
+	}
+	for _, name := range []string{"00000", "15000", "29999", "zz", ""} {
+		_, held := after[name]
+		if _, err := tree.Lookup(m, roots[1], name); (err == nil) != (held || name == "") {
+			t.Errorf("look up %q: %v", name, err)
+		}
+	}
+}
+
+func TestPagesHaveAFewHundredEntries(t *testing.T) {
+	t.Parallel()
+	m := newPaged()
+	var list []tree.Entry
+	for i := range 43_008 {
+		list = append(list, tree.Entry{Name: fmt.Sprintf("icon%06d.js", i), Kind: tree.Symlink, Target: "x"})
+	}
+	pages, err := m.pager().Split(pointers(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) < 43_008/300 || len(pages) > 43_008/200 {
+		t.Errorf("%d pages", len(pages))
+	}
+	for _, p := range pages {
+		if p.Count > 512 {
+			t.Errorf("a page of %d", p.Count)
+		}
+	}
+}
+
+func TestHeadersComeBack(t *testing.T) {
+	t.Parallel()
+	want := &tree.Directory{Attr: everything().Attr}
+	want.SetPages([]tree.Page{
+		{Last: "\x01\xff", Count: 1, Totals: tree.Totals{Files: 1, Bytes: 5}, Bands: []uint32{0, 7}, Ref: band.Ref{Hash: band.Hash{1}, Band: 9, Offset: 16}},
+		{Last: "b", Count: 2000, Totals: tree.Totals{Dirs: 2000, Unknown: 3}, Ref: band.Ref{Hash: band.Hash{2}, Band: 2, Offset: 500}},
+	})
+	data := want.Encode(nil)
+	got, err := tree.Decode(data)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Fatal(diff, err)
+	}
+	if diff := cmp.Diff([]uint32{0, 2, 7, 9}, got.Bands); diff != "" || got.Len() != 2001 || got.Totals.Bytes != 5 {
+		t.Errorf("%s, %+v", diff, got)
+	}
+	for n := range data {
+		if _, err := tree.Decode(data[:n]); !errors.Is(err, tree.ErrBad) {
+			t.Errorf("%d bytes of a header: %v", n, err)
+		}
+	}
+	want.Pages[1].Last = "\x01"
+	if _, err := tree.Decode(want.Encode(nil)); !errors.Is(err, tree.ErrBad) {
+		t.Errorf("pages out of order: %v", err)
+	}
+	page := tree.EncodePage(everything().Entries, nil)
+	entries, err := tree.DecodePage(page)
+	if diff := cmp.Diff(everything().Entries, entries); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	if _, err := tree.DecodePage(tree.EncodePage(nil, nil)); !errors.Is(err, tree.ErrBad) {
+		t.Errorf("an empty page: %v", err)
+	}
+}
+
+func TestRecordsRefuseAPageOfAnotherDirectory(t *testing.T) {
+	t.Parallel()
+	first := []tree.Entry{{Name: "a", Kind: tree.Symlink, Target: "x"}, {Name: "c", Kind: tree.Symlink}}
+	second := []tree.Entry{{Name: "b", Kind: tree.Symlink}, {Name: "d", Kind: tree.Symlink}}
+	var fine, wrongCount, wrongOrder, lost band.Ref
+	records := store(t, func(w *band.Writer) {
+		one := add(t, w, band.Page, tree.EncodePage(first, nil))
+		two := add(t, w, band.Page, tree.EncodePage(second, nil))
+		header := func(pages ...tree.Page) band.Ref {
+			d := &tree.Directory{Attr: tree.Attr{Mtime: at(1, 0)}}
+			d.SetPages(pages)
+			return add(t, w, band.Directory, d.Encode(nil))
+		}
+		fine = header(tree.Page{Last: "c", Count: 2, Ref: one})
+		wrongCount = header(tree.Page{Last: "c", Count: 1, Ref: one})
+		wrongOrder = header(tree.Page{Last: "c", Count: 2, Ref: one}, tree.Page{Last: "d", Count: 2, Ref: two})
+		lost = header(tree.Page{Last: "c", Count: 2, Ref: band.Ref{Hash: band.Hash{1}, Offset: 5000}})
+	})
+	dir, err := records.Directory(fine)
+	if err != nil || len(dir.Entries) != 2 || len(dir.Pages) != 1 {
+		t.Fatalf("%+v, %v", dir, err)
+	}
+	if header, err := records.Header(fine); err != nil || len(header.Entries) != 0 {
+		t.Errorf("the header is %+v, %v", header, err)
+	}
+	for name, ref := range map[string]band.Ref{"count": wrongCount, "order": wrongOrder, "lost": lost} {
+		if _, err := records.Directory(ref); !errors.Is(err, band.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzPages(f *testing.F) {
+	f.Add(tree.EncodePage(everything().Entries, nil))
+	header := &tree.Directory{Attr: everything().Attr}
+	header.SetPages([]tree.Page{{Last: "a", Count: 1, Bands: []uint32{3}, Ref: band.Ref{Hash: band.Hash{1}}}})
+	f.Add(header.Encode(nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if entries, err := tree.DecodePage(data); err == nil {
+			again, err := tree.DecodePage(tree.EncodePage(entries, nil))
+			if diff := cmp.Diff(entries, again); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+		} else if !errors.Is(err, tree.ErrBad) {
+			t.Error(err)
+		}
+		if dir, err := tree.Decode(data); err == nil {
+			again, err := tree.Decode(dir.Encode(nil))
+			if diff := cmp.Diff(dir, again); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+		}
+	})
+}
