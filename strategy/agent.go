@@ -2,17 +2,11 @@ package strategy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -54,6 +48,7 @@ func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error)
 	r.sweep(ctx)
 	r.forgetIdle(ctx, in.SessionID)
 	r.endDead(ctx)
+	r.endLeft(ctx)
 	err := r.step(ctx, in, session.Start, func(s *session.State, n *notes) error {
 		if s.Recorder.Unlisted = r.largeWorktree(); s.Recorder.Unlisted {
 			n.unstored = true // a child makes the list
@@ -133,41 +128,6 @@ func (r *Recorder) askPrompt(ctx context.Context, in Input) {
 	r.askChild(ctx)
 }
 
-// markPrompt writes the file whose time is when the turn begins: the file
-// system's clock is not the process's.
-func (r *Recorder) markPrompt(ctx context.Context, id string) time.Time {
-	now := r.Env.Now()
-	path := r.promptMark(id)
-	data, err := json.Marshal(map[string]any{"session_id": id, "timestamp": now})
-	if err == nil {
-		_, err = settings.Folder(r.Repo.Root, "tmp", 0o700)
-	}
-	if err == nil {
-		err = disk.WriteCache(path, append(data, '\n'), 0o600)
-	}
-	if err == nil {
-		if info, err := os.Lstat(path); err == nil {
-			return disk.Changed(info)
-		}
-	}
-	r.Log.WarnContext(ctx, "prompt not marked", "session_id", id, "error", fmt.Sprint(err))
-	return now.Add(-10 * time.Millisecond)
-}
-
-// unmarkPrompt removes the prompt's file, whose time is in the state.
-func (r *Recorder) unmarkPrompt(id string) error {
-	path := r.promptMark(id)
-	if err := disk.Step("remove", path); err != nil {
-		return err
-	}
-	_ = os.Remove(path)
-	return nil
-}
-
-func (r *Recorder) promptMark(id string) string {
-	return filepath.Join(r.Repo.Root, ".entire", "tmp", "pre-prompt-"+id+".json")
-}
-
 // Stop ends a turn: what it changed becomes a shadow checkpoint, and the
 // checkpoints of its commits get the whole transcript.
 func (r *Recorder) Stop(ctx context.Context, in Input) error {
@@ -177,6 +137,9 @@ func (r *Recorder) Stop(ctx context.Context, in Input) error {
 		s.Recorder.Background = in.Background
 		return nil
 	})
+	if err != nil {
+		r.leaveStop(ctx, in, err)
+	}
 	r.topUp(ctx, in.SessionID)
 	return err
 }

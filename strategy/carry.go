@@ -149,10 +149,11 @@ func (r *Recorder) carryTip(ctx context.Context, refs *refPlan, next string, hea
 	return checkpoint.Tip{Commit: tip, Tree: commit.Tree}, err
 }
 
-// needed says whether a session has something on the branch, other than those
-// that leave it.
+// needed reports whether a session has something on the branch, other than those
+// that leave it. The caller holds the lock, and the list of sessions is read anew:
+// one may have begun since this hook did.
 func (r *Recorder) needed(branch string, leaving []string) bool {
-	states, _ := r.Sessions.Pending()
+	states, _ := session.Open(r.Repo.CommonDir).Pending()
 	return slices.ContainsFunc(states, func(s *session.State) bool {
 		return !slices.Contains(leaving, s.ID) && s.BaseCommit != "" && len(s.FilesTouched)+s.CheckpointCount > 0 &&
 			checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID) == branch

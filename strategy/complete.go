@@ -1,12 +1,13 @@
 package strategy
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -17,10 +18,15 @@ const lag = 300 * time.Millisecond
 // were not carried out, and for the session id, if one is named, the rest of
 // its transcript and of its checkpoints.
 func (r *Recorder) Complete(ctx context.Context, id string) error {
-	if err := r.locked(ctx, func() error { return r.lateAll(ctx) }); err != nil {
+	return r.asChild(ctx, id, func() error { return r.complete(ctx, id) })
+}
+
+func (r *Recorder) complete(ctx context.Context, id string) error {
+	if _, err := r.finishAll(ctx, r.waiting(ctx), allCommits); err != nil {
 		return err
 	}
 	r.endDead(ctx)
+	r.endLeft(ctx)
 	if id == "" {
 		return nil
 	}
@@ -40,15 +46,6 @@ func (r *Recorder) Complete(ctx context.Context, id string) error {
 		return err
 	}
 	return r.locked(ctx, func() error { return r.adopt(ctx, s) })
-}
-
-func (r *Recorder) lateAll(ctx context.Context) error {
-	for _, d := range r.decisions(ctx) {
-		if err := r.late(ctx, d, git.Commit{}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // awaitLast brings the session up to date with its transcript, and waits a
@@ -107,27 +104,48 @@ func concludes(s *session.State, ids []string) string {
 }
 
 // refresh brings a session's state up to date with its transcript; nil if
-// there is no such session.
-func (r *Recorder) refresh(ctx context.Context, id string) (s *session.State, err error) {
-	err = r.locked(ctx, func() error {
-		s, err = r.Sessions.Load(id)
+// there is no such session. The transcript is read without the lock, and read
+// again if another hook has saved the session meanwhile.
+func (r *Recorder) refresh(ctx context.Context, id string) (*session.State, error) {
+	for attempt := 1; ; attempt++ {
+		stamp := r.Sessions.Stamp(id)
+		s, err := r.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
-			s = nil
-			return nil
+			return nil, nil //nolint:nilnil // as said above
 		}
-		n := new(notes)
-		if err == nil {
-			err = r.catchUp(ctx, s, n)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = n.write(r.Sessions, s)
+		n, cursor, agents := new(notes), s.Recorder.Cursor, encodeAgents(s)
+		if err := r.catchUp(ctx, s, n); err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = r.Sessions.Save(s)
+		if s.Recorder.Cursor == cursor && bytes.Equal(encodeAgents(s), agents) {
+			return s, nil // nothing new
 		}
-		return err
-	})
-	return s, err
+		err = r.locked(ctx, func() error {
+			if r.Sessions.Stamp(id) != stamp {
+				return errStale
+			}
+			if err := n.write(r.Sessions, s); err != nil {
+				return err
+			}
+			return r.Sessions.Save(s)
+		})
+		if !errors.Is(err, errStale) || attempt == attempts {
+			return s, err
+		}
+	}
+}
+
+// encodeAgents is how far the transcripts of the session's subagents are read, to
+// be compared.
+func encodeAgents(s *session.State) []byte {
+	data, err := json.Marshal(s.Recorder.Agents)
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 // unfinished are the checkpoints that don't have the whole transcript yet, in
@@ -150,7 +168,7 @@ func (r *Recorder) topUp(ctx context.Context, except string) {
 		agent := s.Recorder.Agent
 		stopped := s.Phase == session.Active && (agent.PID == 0 || !r.Env.Alive(agent.PID, agent.Start))
 		if (stopped && len(s.TurnCheckpointIDs) > 0 && s.ID != except) || (len(s.Recorder.Incomplete) > 0 && s.ID != except) {
-			r.detach(ctx, s.ID)
+			r.detachIfIdle(ctx, s.ID)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 // condensed is one session on its way into a checkpoint.
 type condensed struct {
 	state    *session.State
+	stamp    string // of the state when it was read
 	notes    *notes
 	files    []string // of the commit
 	share    Share
@@ -29,64 +30,135 @@ type condensed struct {
 	attribution json.RawMessage
 }
 
+// attemptsToApply is how often a checkpoint is prepared without the lock before
+// it is prepared under it.
+const attemptsToApply = 3
+
 // apply does what a decision asks for, now that its commit is made: the
 // checkpoint of every session with a share, what each of them carries forward,
 // their states, and last the end of the decision. Done again after a crash it
-// comes to the same. The caller holds the lock.
-func (r *Recorder) apply(ctx context.Context, d Decision, head git.Commit) error {
+// comes to the same.
+//
+// Everything is prepared without the lock, which is held only while refs, states
+// and the journal change. If another hook has saved one of the sessions in
+// between, all is prepared again.
+func (r *Recorder) apply(ctx context.Context, d Decision, commit linkedCommit) error {
 	if d.ID == "" {
 		return r.forget(d)
 	}
+	var p pendingCheckpoint
+	err := errStale
+	for attempt := 1; attempt <= attemptsToApply && errors.Is(err, errStale); attempt++ {
+		if p, err = r.prepareCheckpoint(ctx, d, commit); err == nil {
+			err = r.locked(ctx, func() error { return r.writeCheckpoint(ctx, p) })
+		}
+		if errors.Is(err, errStale) {
+			r.Retried++
+		}
+	}
+	if errors.Is(err, errStale) {
+		err = r.locked(ctx, func() (err error) {
+			if p, err = r.prepareCheckpoint(ctx, d, commit); err == nil {
+				err = r.writeCheckpoint(ctx, p)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range p.todo {
+		if !c.complete {
+			r.detach(ctx, c.state.ID)
+		}
+	}
+	return nil
+}
+
+// pendingCheckpoint is a checkpoint that is ready to be written.
+type pendingCheckpoint struct {
+	decision Decision
+	commit   linkedCommit
+	changes  staged
+	shares   []Share
+	todo     []condensed
+	puts     []checkpoint.Change
+}
+
+// prepareCheckpoint reads and stores everything that the checkpoint needs. It
+// changes no ref and no state.
+func (r *Recorder) prepareCheckpoint(ctx context.Context, d Decision, commit linkedCommit) (pendingCheckpoint, error) {
+	p := pendingCheckpoint{decision: d, commit: commit}
+	if !r.recorded(d) {
+		return p, nil // another hook has carried it out
+	}
 	ahead := r.promptsAhead(d.Shares)
 	defer ahead.wait()
-	lines := r.linesAhead(ctx, head)
+	lines := r.linesAhead(ctx, commit.Commit)
 	defer lines.group.Wait()
-	changes, err := r.committed(ctx, head)
-	if err != nil {
-		return err
+	var err error
+	if p.changes, err = r.committed(ctx, commit.Commit); err != nil {
+		return p, err
 	}
-	shares, dropped, err := r.settleShares(ctx, d, changes)
-	if err != nil {
-		return err
+	var dropped map[string][]string
+	if p.shares, dropped, err = r.settleShares(ctx, d, p.changes); err != nil {
+		return p, err
 	}
-	refs := newRefPlan(r.Repo)
-	leaving := make([]string, len(shares))
-	for i, share := range shares {
-		leaving[i] = share.Session
+	m := made{commit.OID, p.changes, ahead, lines}
+	if p.todo, err = r.condenseAll(ctx, d, p.shares, dropped, m); err != nil {
+		return p, err
 	}
-	m := made{head.OID, changes, ahead, lines}
-	todo, err := r.condenseAll(ctx, d, shares, dropped, m)
-	if err != nil {
-		return err
+	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
+		r.attribute(ctx, d, commit.Commit, m, p.todo)
 	}
-	if len(todo) == len(shares) { // else the checkpoint has it already
-		r.attribute(ctx, d, head, m, todo)
-	}
-	mainLast(todo)
-	var puts []checkpoint.Change
-	for _, c := range todo {
+	mainLast(p.todo)
+	for _, c := range p.todo {
 		put, err := r.put(ctx, d, c)
 		if err != nil {
-			return err
+			return p, err
 		}
-		puts = append(puts, put)
+		p.puts = append(p.puts, put)
+	}
+	return p, r.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
+}
+
+// writeCheckpoint moves the refs, saves the states and ends the decision. It is
+// errStale if a session was saved since the checkpoint was prepared. The caller
+// holds the lock.
+func (r *Recorder) writeCheckpoint(ctx context.Context, p pendingCheckpoint) error {
+	d, head := p.decision, p.commit.Commit
+	if !r.recorded(d) {
+		return nil // another hook has carried it out
+	}
+	for _, c := range p.todo {
+		if r.Sessions.Stamp(c.state.ID) != c.stamp {
+			return errStale
+		}
+	}
+	leaving := make([]string, len(p.shares))
+	for i, share := range p.shares {
+		leaving[i] = share.Session
+	}
+	refs := newRefPlan(r.Repo)
+	for _, c := range p.todo {
 		if err := r.carry(ctx, refs, c, head, leaving); err != nil {
 			return err
 		}
 	}
-	if len(puts) > 0 {
+	if len(p.puts) > 0 {
 		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: r.Env.Now()}
-		if _, err := checkpoint.Update(ctx, r.Repo, by, puts, refs.updates()); err != nil {
+		if _, err := checkpoint.Update(ctx, r.Repo, by, p.puts, refs.updates()); err != nil {
 			return fmt.Errorf("write checkpoint %s: %w", d.ID, err)
 		}
 	}
-	if err := r.commitStates(ctx, d, head, todo); err != nil {
+	if err := r.commitStates(ctx, d, head, p.todo); err != nil {
 		return err
 	}
-	if err := r.remember(link{ID: d.ID, Commit: head.OID, Worktree: d.Worktree, Blobs: blobs(shares, changes)}); err != nil {
+	if err := r.remember(link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs(p.shares, p.changes)}); err != nil {
 		r.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
 	}
-	r.reserve(ctx, d.ID, head.OID)
+	r.relink(ctx, d, p.commit.Holder)
+	r.reserve(ctx, d.ID, p.commit)
 	return r.forget(d)
 }
 
@@ -167,6 +239,7 @@ var errApplied = errors.New("already applied")
 // condense brings a session up to date with its transcript and finds out what
 // the commit left of its files.
 func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made) (condensed, error) {
+	stamp := r.Sessions.Stamp(share.Session)
 	s, err := r.Sessions.Load(share.Session)
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
 		// All that is known of it is its name: its slot says so.
@@ -200,7 +273,7 @@ func (r *Recorder) condense(ctx context.Context, d Decision, share Share, m made
 	}
 	// The transcript may be behind what the stop was told just now.
 	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
-	c := condensed{state: s, notes: notes, files: share.Files, share: share, rest: rest, complete: complete, pending: slices.Clone(s.FilesTouched)}
+	c := condensed{state: s, stamp: stamp, notes: notes, files: share.Files, share: share, rest: rest, complete: complete, pending: slices.Clone(s.FilesTouched)}
 	if a, ok := m.ahead.take(s); ok {
 		notes.texts, notes.textsEnd, c.written = a.texts, a.end, a.written
 	}

@@ -37,6 +37,9 @@ type Decision struct {
 	Amend bool `json:"amend,omitempty"`
 	// Replaced are the ids whose commit this one takes the place of.
 	Replaced []checkpoint.ID `json:"replaced,omitempty"`
+	// Former are commits that carried ID before, so that they aren't taken for
+	// the one that is being made.
+	Former []git.OID `json:"former,omitempty"`
 	// Shares is what each session has in the commit.
 	Shares []Share `json:"shares,omitempty"`
 	// Hint says that the message shows how to decline.
@@ -48,6 +51,11 @@ type Decision struct {
 	GitStart uint64 `json:"git_start,omitempty"`
 
 	Created time.Time `json:"created"`
+
+	path string // the file that it was read from, or written to
+	// abandoned are decisions about commits that were never made, whose ids are
+	// in the message all the same: it was written for those commits.
+	abandoned []Decision
 }
 
 // Share is what a session and a commit have in common.
@@ -89,13 +97,16 @@ const stale = 24 * time.Hour
 
 func (r *Recorder) journal() string { return filepath.Join(r.dir(), "journal") }
 
-// decisionPath is the file of the decision: one for a worktree and an id.
+// decisionPath returns the file of a new decision. The nonce in its name keeps
+// two decisions about the same id apart, so that no lock is needed to write one:
+// no other hook writes or replaces that file.
 func (r *Recorder) decisionPath(d Decision) string {
-	return filepath.Join(r.journal(), checkpoint.WorktreeHash(d.Worktree)+"."+cmp.Or(string(d.ID), "keep")+".json")
+	name := checkpoint.WorktreeHash(d.Worktree) + "." + cmp.Or(string(d.ID), "keep") + "." + d.Nonce + ".json"
+	return filepath.Join(r.journal(), name)
 }
 
 // record writes the decision.
-func (r *Recorder) record(d Decision) error {
+func (r *Recorder) record(d *Decision) error {
 	if err := os.MkdirAll(r.journal(), 0o700); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
@@ -103,25 +114,37 @@ func (r *Recorder) record(d Decision) error {
 	if err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
-	if err := disk.WriteDurable(r.decisionPath(d), append(data, '\n'), 0o600); err != nil {
+	d.path = r.decisionPath(*d)
+	if err := disk.WriteDurable(d.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
 	return nil
 }
 
+// recorded reports whether the journal still holds this very decision. Without
+// the lock the answer may be out of date at once.
+func (r *Recorder) recorded(d Decision) bool {
+	now, err := readDecision(d.path)
+	return err == nil && now.Nonce == d.Nonce
+}
+
 // forget removes the decision: what it asked for is done, or is not wanted.
+// Another decision that has taken its file's name, as older versions of the
+// program write them, stays.
 func (r *Recorder) forget(d Decision) error {
-	path := r.decisionPath(d)
-	if err := disk.Step("remove", path); err != nil {
+	if !r.recorded(d) {
+		return nil
+	}
+	if err := disk.Step("remove", d.path); err != nil {
 		return err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(d.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget decision: %w", err)
 	}
 	return nil
 }
 
-// decisions answers what the journal holds, oldest first. An entry that can't
+// decisions returns what the journal holds, oldest first. An entry that can't
 // be read is moved aside and logged.
 func (r *Recorder) decisions(ctx context.Context) []Decision {
 	entries, err := os.ReadDir(r.journal())
@@ -164,10 +187,11 @@ func readDecision(path string) (Decision, error) {
 			return Decision{}, fmt.Errorf("decode %s: %w", path, err)
 		}
 	}
+	d.path = path
 	return d, nil
 }
 
-// mine answers this worktree's decisions.
+// mine returns this worktree's decisions.
 func (r *Recorder) mine(ctx context.Context) []Decision {
 	return slices.DeleteFunc(r.decisions(ctx), func(d Decision) bool { return d.Worktree != r.Repo.WorktreeID })
 }

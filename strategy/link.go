@@ -75,9 +75,9 @@ func (r *Recorder) moveLinks(moved map[git.OID]git.OID) error {
 	return r.saveLinks(links)
 }
 
-// takenBack answers the ids of commits that are no longer in HEAD's history
+// takenBack returns the links of commits that are no longer in HEAD's history
 // and whose content is being committed again.
-func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[string]git.Change) []checkpoint.ID {
+func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[string]git.Change) []link {
 	same := slices.DeleteFunc(r.links(), func(l link) bool {
 		return l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged)
 	})
@@ -95,11 +95,7 @@ func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[strin
 		}
 		same = slices.DeleteFunc(same, func(l link) bool { return !slices.Contains(outside, l.Commit) })
 	}
-	var ids []checkpoint.ID
-	for _, l := range same {
-		ids = append(ids, l.ID)
-	}
-	return ids
+	return same
 }
 
 func sharesBlob(l link, staged map[string]git.Change) bool {

@@ -36,23 +36,22 @@ type Open struct {
 	Decision
 
 	Path string // in the journal
-	// Commit was made as decided; empty if it isn't among the newest of its
-	// worktree.
+	// Commit was made as decided; empty if no commit carries the id.
 	Commit git.OID
+	// Stale means that the commit was never made and won't be.
+	Stale bool
 	// Err is why the entry can't be read. Then nothing else is known of it.
 	Err error
 }
 
-// Stale says that the commit will not be made any more.
-func (o Open) Stale(r *Recorder) bool { return r.Env.Now().Sub(o.Created) > stale }
-
-// OpenCommits answers what is open, and changes nothing.
-func (r *Recorder) OpenCommits(ctx context.Context) []Open {
+// OpenCommits returns what is open, and changes nothing.
+func (r *Recorder) OpenCommits(ctx context.Context) ([]Open, error) {
 	entries, err := os.ReadDir(r.journal())
 	if err != nil {
-		return nil
+		return nil, nil //nolint:nilerr // there is none: nothing is open
 	}
 	var list []Open
+	var decisions []Decision
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
@@ -60,21 +59,30 @@ func (r *Recorder) OpenCommits(ctx context.Context) []Open {
 		o := Open{Path: filepath.Join(r.journal(), e.Name())}
 		o.Decision, o.Err = readDecision(o.Path)
 		switch {
-		case errors.Is(o.Err, os.ErrNotExist), o.Git != 0 && r.Env.Alive(o.Git, o.GitStart):
+		case errors.Is(o.Err, os.ErrNotExist), o.Err == nil && r.isLive(o.Decision):
 			continue
 		case o.Err == nil:
-			commit, _ := r.find(ctx, o.Decision)
-			o.Commit = commit.OID
+			decisions = append(decisions, o.Decision)
 		}
 		list = append(list, o)
 	}
-	return list
+	if len(decisions) == 0 {
+		return list, nil
+	}
+	found, err := r.findCommits(ctx, decisions, allCommits)
+	for i, o := range list {
+		at, made := found[o.Nonce]
+		list[i].Commit = at.OID
+		list[i].Stale = err == nil && o.Err == nil && !made && r.Env.Now().Sub(o.Created) > stale && !r.mayStillBeMade(o.Decision)
+	}
+	return list, err
 }
 
 // FinishCommits carries out what was decided about commits that were made,
 // forgets what is stale, and sets entries aside that can't be read.
 func (r *Recorder) FinishCommits(ctx context.Context) error {
-	return r.locked(ctx, func() error { return r.lateAll(ctx) })
+	_, err := r.finishAll(ctx, r.waiting(ctx), allCommits)
+	return err
 }
 
 // EndTurn ends the turn of a session of this worktree whose agent is gone: what

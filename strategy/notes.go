@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -21,6 +22,9 @@ type notes struct {
 	// snapshot is what a child is asked for once the state is saved, nil for
 	// nothing.
 	snapshot *request
+	// turnSaved says that a turn ends, prompted is the time of its prompt's file.
+	turnSaved bool
+	prompted  time.Time
 	// refs are what remains to be done of a hook's actions once it has the lock
 	// and before the state is saved: they move refs.
 	refs []func() error

@@ -41,11 +41,11 @@ func (r *Recorder) agentSession(here []*session.State) (*session.State, bool) {
 	if id := r.Env.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		for _, s := range here {
 			if s.ID == id {
-				return s, busy(s) || r.commitsTurnOf(s)
+				return s, r.inTurn(s)
 			}
 		}
 		s, err := r.Sessions.Load(id)
-		return s, err == nil && (busy(s) || r.commitsTurnOf(s))
+		return s, err == nil && r.inTurn(s)
 	}
 	var active []*session.State
 	for _, s := range here {
@@ -65,6 +65,18 @@ func newestFirst(states []*session.State) []*session.State {
 	sorted := slices.Clone(states)
 	slices.SortStableFunc(sorted, func(a, b *session.State) int { return lastActive(b).Compare(lastActive(a)) })
 	return sorted
+}
+
+// inTurn reports whether a commit by the session's agent belongs to its turn: one
+// is under way, even if its prompt could not be noted in the state, or is being
+// committed.
+func (r *Recorder) inTurn(s *session.State) bool {
+	if busy(s) || r.commitsTurnOf(s) {
+		return true
+	}
+	r.beginLate(s)
+	_, prompted := r.promptTime(s.ID)
+	return prompted
 }
 
 func busy(s *session.State) bool { return s.Phase == session.Active || s.Recorder.Background }

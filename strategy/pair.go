@@ -9,19 +9,18 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
 
 // reserve asks for the snapshot that belongs to a commit's checkpoint.
-func (r *Recorder) reserve(ctx context.Context, id checkpoint.ID, commit git.OID) {
+func (r *Recorder) reserve(ctx context.Context, id checkpoint.ID, commit linkedCommit) {
 	if _, err := r.snapshots(); err != nil {
 		return
 	}
-	q := request{Cause: bands.Commit, Pair: string(id), Commit: string(commit), Late: r.belated, Causality: bands.Causality{Commit: string(commit)}}
+	q := request{Cause: bands.Commit, Pair: string(id), Commit: string(commit.OID), Late: commit.Late, Causality: bands.Causality{Commit: string(commit.OID)}}
 	if s := r.running(ctx); s != nil {
 		q.Causality = r.causality(s, Input{})
-		q.Causality.Commit = string(commit)
+		q.Causality.Commit = string(commit.OID)
 	}
 	if err := r.request(q, string(id)); err != nil {
 		r.Log.WarnContext(ctx, "checkpoint has no snapshot", "checkpoint_id", string(id), "error", err.Error())

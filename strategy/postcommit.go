@@ -18,12 +18,11 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if doing.Rebase {
-		return r.dropKept(ctx)
-	}
 	mine := r.mine(ctx)
-	promised := len(mine) > 0
-	if !promised && !r.anyFiles(ctx) {
+	if doing.Rebase {
+		return r.dropKept(mine)
+	}
+	if len(mine) == 0 && !r.anyFiles(ctx) {
 		return nil
 	}
 	head, born, err := r.head(ctx)
@@ -31,8 +30,10 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 		return err
 	}
 	r.endDead(ctx)
-	err = r.locked(ctx, func() error { return r.afterCommit(ctx, head) })
-	if errors.Is(err, disk.ErrLocked) {
+	ids := checkpoint.IDs(head.Message)
+	promised := slices.ContainsFunc(mine, func(d Decision) bool { return d.ID != "" && slices.Contains(ids, d.ID) })
+	err = r.afterCommit(ctx, head, mine)
+	if errors.Is(err, disk.ErrLocked) || ctx.Err() != nil {
 		r.detach(ctx, "")
 	}
 	if err != nil && !promised {
@@ -42,7 +43,7 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", head.OID.Short(), err)
 	}
 	for _, d := range mine {
-		if d.ID != "" && slices.Contains(checkpoint.IDs(head.Message), d.ID) {
+		if d.ID != "" && slices.Contains(ids, d.ID) {
 			r.summarizeLater(ctx, d.ID)
 		}
 	}
@@ -51,10 +52,10 @@ func (r *Recorder) PostCommit(ctx context.Context) error {
 	return nil
 }
 
-// dropKept forgets what commits of a rebase had to keep.
-func (r *Recorder) dropKept(ctx context.Context) error {
-	for _, d := range r.mine(ctx) {
-		if d.ID != "" {
+// dropKept forgets what the commits of a rebase had to keep.
+func (r *Recorder) dropKept(mine []Decision) error {
+	for _, d := range mine {
+		if d.ID != "" || (r.isLive(d) && !r.isCaller(d)) {
 			continue
 		}
 		if err := r.forget(d); err != nil {
@@ -73,43 +74,65 @@ func (r *Recorder) anyFiles(ctx context.Context) bool {
 	return false
 }
 
-// afterCommit applies the decisions about head, and settles what it means for
-// the other sessions.
-func (r *Recorder) afterCommit(ctx context.Context, head git.Commit) error {
+// afterCommit applies the decisions about head, and updates the other sessions
+// of the worktree. A decision whose git process is still running belongs to
+// another commit that is being made in this worktree, and is left alone.
+func (r *Recorder) afterCommit(ctx context.Context, head git.Commit, mine []Decision) error {
 	ids := checkpoint.IDs(head.Message)
 	linked := map[string]bool{}
-	for _, d := range r.mine(ctx) {
+	var kept, elsewhere []Decision
+	for _, d := range mine {
+		own := r.isCaller(d)
 		switch {
-		case d.ID != "" && slices.Contains(ids, d.ID):
-			if err := r.apply(ctx, d, head); err != nil {
+		case !own && r.isLive(d):
+		case d.ID == "":
+			kept = append(kept, d)
+		case slices.Contains(ids, d.ID):
+			if err := r.apply(ctx, d, linkedCommit{Commit: head, Holder: head.OID}); err != nil {
 				return err
 			}
 			for _, share := range d.Shares {
 				linked[share.Session] = true
 			}
-			r.relink(ctx, d, head)
-		case d.ID == "":
-			r.relink(ctx, d, head)
-			if err := r.forget(d); err != nil {
-				return err
-			}
-		default:
-			if err := r.late(ctx, d, head); err != nil {
-				return err
-			}
+		case own:
+			// Another commit has been made on top of it already, or its
+			// message lost the trailer.
+			elsewhere = append(elsewhere, d)
 		}
+	}
+	if err := r.finishKept(ctx, kept, head.OID); err != nil {
+		return err
+	}
+	if _, err := r.finishAll(ctx, elsewhere, recentCommits); err != nil {
+		return err
 	}
 	return r.settle(ctx, head, func(id string) bool { return linked[id] })
 }
 
+// finishKept carries out decisions that ask for no checkpoint.
+func (r *Recorder) finishKept(ctx context.Context, kept []Decision, commit git.OID) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	return r.locked(ctx, func() error {
+		for _, d := range kept {
+			r.relink(ctx, d, commit)
+			if err := r.forget(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // relink notes that the ids which a commit took over from the one it replaced
 // now belong to it.
-func (r *Recorder) relink(ctx context.Context, d Decision, head git.Commit) {
+func (r *Recorder) relink(ctx context.Context, d Decision, commit git.OID) {
 	links := r.links()
 	changed := false
 	for i, l := range links {
-		if l.Commit != head.OID && slices.Contains(d.Replaced, l.ID) {
-			links[i].Commit, changed = head.OID, true
+		if l.Commit != commit && slices.Contains(d.Replaced, l.ID) {
+			links[i].Commit, changed = commit, true
 		}
 	}
 	if !changed {

@@ -23,11 +23,9 @@ const notLinked = "this commit is not linked to its conversation"
 // message. What it can't write down it doesn't promise: then the message is
 // left as it is and the error says so.
 func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
-	r.Repair(ctx)
+	r.repairHere(ctx)
 	r.endDead(ctx)
-	if err := r.dropAborted(ctx); err != nil {
-		return err
-	}
+	r.endLeft(ctx)
 	msg, err := r.readMessage(ctx, m)
 	if err != nil {
 		return err
@@ -42,13 +40,17 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if d.ID != "" && !d.Amend && !r.agreed(ctx, m, msg) {
 		d = d.declined()
 	}
-	if len(d.Keep) == 0 || (d.ID == "" && m.Source == "message" && msg.endsWith(d.Keep)) {
+	switch {
+	case len(d.Keep) == 0 && len(d.abandoned) > 0:
+		msg.prose = checkpoint.StripIDs(msg.prose)
+		return msg.write()
+	case len(d.Keep) == 0, d.ID == "" && m.Source == "message" && msg.endsWith(d.Keep):
 		return nil
 	}
 	hint := r.hint(d)
 	d.Hint = msg.rest != "" && hint != ""
 	d.Prose = msg.digest()
-	if err := r.record(d); err != nil {
+	if err := r.record(&d); err != nil {
 		return fmt.Errorf("%s: %w", notLinked, err)
 	}
 	if err := r.add(ctx, &msg, d.Keep, hint); err != nil {
@@ -56,6 +58,11 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	}
 	if err := msg.write(); err != nil {
 		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.forget(d)))
+	}
+	for _, old := range d.abandoned {
+		if err := r.forget(old); err != nil {
+			return err
+		}
 	}
 	r.Log.InfoContext(ctx, "commit linked", "checkpoint_id", string(d.ID), "kept", len(d.Keep), "sessions", len(d.Shares))
 	return nil
@@ -68,24 +75,7 @@ func (d Decision) declined() Decision {
 	return d
 }
 
-// dropAborted forgets this worktree's decisions about commits that were never
-// made: another one is being made now.
-func (r *Recorder) dropAborted(ctx context.Context) error {
-	for _, d := range r.mine(ctx) {
-		if d.Git != 0 && r.Env.Alive(d.Git, d.GitStart) && !r.isCaller(d) {
-			continue
-		}
-		if _, made := r.find(ctx, d); made {
-			continue // Repair couldn't carry it out: the next hook tries again
-		}
-		if err := r.forget(d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isCaller says whether the git process that runs this hook is the one that
+// isCaller reports whether the git process that runs this hook is the one that
 // the decision was made for.
 func (r *Recorder) isCaller(d Decision) bool {
 	caller, ok := r.Env.Caller()
@@ -113,11 +103,36 @@ func (r *Recorder) decide(ctx context.Context, m Message, msg *message) (Decisio
 	if op == commitRebase || op == commitAside || op == commitPick {
 		return d, nil
 	}
+	d.abandoned = r.abandoned(ctx, d.Keep)
+	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool {
+		return slices.ContainsFunc(d.abandoned, func(old Decision) bool { return old.ID == id })
+	})
 	changes, err := r.stagedChanges(ctx, op, head, born)
 	if err != nil {
 		return d, err
 	}
 	return r.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
+}
+
+// abandoned returns the decisions of this worktree about commits that were never
+// made but whose ids a message holds: that of a commit which a hook refused, used
+// again. An id without a checkpoint must not get into another commit by itself.
+func (r *Recorder) abandoned(ctx context.Context, ids []checkpoint.ID) []Decision {
+	if len(ids) == 0 {
+		return nil
+	}
+	list := slices.DeleteFunc(r.mine(ctx), func(d Decision) bool {
+		return d.ID == "" || d.Amend || r.isLive(d) || !slices.Contains(ids, d.ID)
+	})
+	if len(list) == 0 {
+		return nil
+	}
+	found, err := r.findCommits(ctx, list, allCommits)
+	if err != nil {
+		r.Log.WarnContext(ctx, "commits not searched, every id is kept", "error", err.Error())
+		return nil
+	}
+	return slices.DeleteFunc(list, func(d Decision) bool { _, made := found[d.Nonce]; return made })
 }
 
 // question is all that a decision about a commit depends on.
@@ -140,13 +155,16 @@ func (r *Recorder) link(ctx context.Context, d Decision, q question) (Decision, 
 		own := checkpoint.IDs(q.head.Message)
 		d.Replaced = own
 		if len(own) > 0 && (len(shares) > 0 || r.owns(q.head.OID, own[len(own)-1])) {
-			d.ID, d.Amend = own[len(own)-1], true
+			d.ID, d.Amend, d.Former = own[len(own)-1], true, []git.OID{q.head.OID}
 			return d, nil
 		}
 	case commitNew:
 		if back := r.takenBack(ctx, q.head.OID, q.changes); len(back) > 0 {
-			d.Keep, d.Replaced = unique(append(d.Keep, back...)), back
-			d.ID, d.Amend = back[len(back)-1], true
+			for _, l := range back {
+				d.Replaced, d.Former = append(d.Replaced, l.ID), append(d.Former, l.Commit)
+			}
+			d.Keep = unique(append(d.Keep, d.Replaced...))
+			d.ID, d.Amend = back[len(back)-1].ID, true
 			return d, nil
 		}
 	default: // what it keeps is all that it takes over
@@ -154,7 +172,9 @@ func (r *Recorder) link(ctx context.Context, d Decision, q question) (Decision, 
 	if len(shares) == 0 {
 		return d, nil
 	}
-	if d.ID, err = checkpoint.NewID(r.Env.Random); err != nil {
+	if len(d.abandoned) > 0 {
+		d.ID = d.abandoned[0].ID
+	} else if d.ID, err = checkpoint.NewID(r.Env.Random); err != nil {
 		return d, err
 	}
 	d.Keep = append(d.Keep, d.ID)

@@ -99,10 +99,14 @@ type Recorder struct {
 	// Recovered counts what was finished for others: decisions carried out
 	// late, turns of dead agents.
 	Recovered int
+	// Retried counts how often work was done again because another hook was
+	// faster.
+	Retried int
+	// LockWait is how long the recorder has waited for the repository's lock,
+	// LockHeld the longest time that it has held it.
+	LockWait, LockHeld time.Duration
 
 	user *git.Signature // once asked for
-	// belated says that a decision is carried out some time after its commit.
-	belated bool
 }
 
 // identity is who makes commits of ours: the user, now.
@@ -129,11 +133,16 @@ func (r *Recorder) locked(ctx context.Context, do func() error) error {
 	}
 	wait, cancel := context.WithTimeout(ctx, r.Options.LockTimeout)
 	defer cancel()
+	asked := r.Env.Now()
 	lock, err := disk.Lock(wait, filepath.Join(r.dir(), "lock"))
+	taken := r.Env.Now()
+	r.LockWait += taken.Sub(asked)
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(), lock.Unlock())
+	err = errors.Join(do(), lock.Unlock())
+	r.LockHeld = max(r.LockHeld, r.Env.Now().Sub(taken))
+	return err
 }
 
 // here says whether the session belongs to this worktree. Of the main worktree
@@ -177,12 +186,4 @@ func (r *Recorder) head(ctx context.Context) (git.Commit, bool, error) {
 		return git.Commit{}, false, nil
 	}
 	return c, err == nil, err
-}
-
-// detach asks for the rest of a session's work to be done by a process that
-// nobody waits for.
-func (r *Recorder) detach(ctx context.Context, id string) {
-	if err := r.Env.Detach("hooks", "complete", id); err != nil {
-		r.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
-	}
 }

@@ -9,38 +9,78 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Repair finishes what a crash, or a write that failed, left unfinished:
-// decisions whose commit was made. It is called at the start of every hook
-// that has the time; where there is nothing to do it reads one folder.
-func (r *Recorder) Repair(ctx context.Context) {
-	waiting := r.waiting(ctx)
-	if len(waiting) == 0 {
-		return
-	}
-	err := r.locked(ctx, func() error {
-		for _, d := range waiting {
-			if err := r.late(ctx, d, git.Commit{}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// Repair carries out decisions whose commits were made and whose own hooks were
+// stopped, or failed. It is called at the start of every hook that has the time;
+// with an empty journal it reads one directory. What a quick search does not find
+// is left to a detached child.
+func (r *Recorder) Repair(ctx context.Context) { r.repair(ctx, r.waiting(ctx)) }
+
+// repairHere is Repair for the decisions of this worktree only, which affect the
+// next commit in it.
+func (r *Recorder) repairHere(ctx context.Context) {
+	r.repair(ctx, slices.DeleteFunc(r.waiting(ctx), func(d Decision) bool { return d.Worktree != r.Repo.WorktreeID }))
+}
+
+func (r *Recorder) repair(ctx context.Context, waiting []Decision) {
+	unresolved, err := r.finishAll(ctx, waiting, recentCommits)
 	if err != nil {
 		r.Log.ErrorContext(ctx, "unfinished checkpoint", "error", err.Error())
 	}
+	if unresolved {
+		r.detach(ctx, "")
+	}
 }
 
-// waiting answers the decisions that no hook is about to carry out.
+// waiting returns the decisions whose git process is gone, so that no hook of
+// its own will carry them out.
 func (r *Recorder) waiting(ctx context.Context) []Decision {
-	return slices.DeleteFunc(r.decisions(ctx), func(d Decision) bool {
-		return d.Git != 0 && r.Env.Alive(d.Git, d.GitStart) // its own hook will do it
-	})
+	return slices.DeleteFunc(r.decisions(ctx), r.isLive)
+}
+
+// isLive reports whether the git process that the decision was made for still
+// runs: its own hooks carry the decision out, and no other hook may touch it.
+func (r *Recorder) isLive(d Decision) bool {
+	return d.Git != 0 && r.Env.Alive(d.Git, d.GitStart)
+}
+
+// finishAll carries out the decisions whose commits can be found. Of the others,
+// those whose commits can't be made any more are dropped after a search of all
+// commits; after a quicker search they are reported as unresolved. The git
+// processes of the decisions must have ended before the call, or be waiting for
+// this hook. A worktree in the middle of a rebase is passed over: its files are
+// not what the session left.
+func (r *Recorder) finishAll(ctx context.Context, list []Decision, scope searchScope) (unresolved bool, err error) {
+	list = slices.DeleteFunc(slices.Clone(list), func(d Decision) bool { return r.rebasing(d.Worktree) })
+	if len(list) == 0 {
+		return false, nil
+	}
+	found, err := r.findCommits(ctx, list, scope)
+	if err != nil {
+		return false, err
+	}
+	var failed []error
+	for _, d := range list {
+		at, made := found[d.Nonce]
+		switch {
+		case made:
+			r.Recovered++
+			failed = append(failed, r.applyElsewhere(ctx, d, at))
+		case d.ID == "": // the ids that it keeps have checkpoints of their own
+			failed = append(failed, r.forget(d))
+		case r.mayStillBeMade(d):
+		case scope == allCommits:
+			r.Log.InfoContext(ctx, "decision dropped, its commit was never made", "checkpoint_id", string(d.ID))
+			failed = append(failed, r.forget(d))
+		default:
+			unresolved = true
+		}
+	}
+	return unresolved, errors.Join(failed...)
 }
 
 // sweepAge is the age of a temporary file whose writer is surely gone.
@@ -82,56 +122,9 @@ func (r *Recorder) storeDirs() []string {
 	return dirs
 }
 
-// late carries out a decision that its own hook didn't, if its commit is found
-// in the worktree's recent history. One whose commit was never made is dropped
-// when a commit after it was (head), or when it is old.
-func (r *Recorder) late(ctx context.Context, d Decision, head git.Commit) error {
-	if _, err := readDecision(r.decisionPath(d)); err != nil {
-		return nil // somebody else has done it meanwhile
-	}
-	commit, found := r.find(ctx, d)
-	switch {
-	case found:
-		r.Recovered++
-		r.belated = true
-		defer func() { r.belated = false }()
-		return r.applyElsewhere(ctx, d, commit)
-	case head.OID != "", r.Env.Now().Sub(d.Created) > stale:
-		return r.forget(d)
-	default:
-		return nil
-	}
-}
-
-// find looks for the commit of a decision among the newest of its worktree.
-func (r *Recorder) find(ctx context.Context, d Decision) (git.Commit, bool) {
-	const newest = 30
-	rev := "HEAD"
-	switch {
-	case d.ID == "":
-		return git.Commit{}, false
-	case d.Worktree == r.Repo.WorktreeID:
-	case d.Worktree == "":
-		rev = "main-worktree/HEAD"
-	default:
-		rev = "worktrees/" + d.Worktree + "/HEAD"
-	}
-	commits, err := r.Repo.Log(ctx, rev, newest)
-	if err != nil {
-		return git.Commit{}, false
-	}
-	for _, c := range commits {
-		replaced := d.Amend && c.OID == d.Parent // not made yet: this is the commit that was to be replaced
-		if !replaced && slices.Contains(checkpoint.IDs(c.Message), d.ID) {
-			return c, true
-		}
-	}
-	return git.Commit{}, false
-}
-
-// applyElsewhere applies a decision of any worktree of this repository: what
-// is left to commit is seen in its own.
-func (r *Recorder) applyElsewhere(ctx context.Context, d Decision, commit git.Commit) error {
+// applyElsewhere applies a decision of any worktree of this repository. What the
+// commit left pending is looked up in the decision's own worktree.
+func (r *Recorder) applyElsewhere(ctx context.Context, d Decision, commit linkedCommit) error {
 	if d.Worktree == r.Repo.WorktreeID {
 		return r.apply(ctx, d, commit)
 	}

@@ -15,6 +15,8 @@ import (
 
 // saveTurn makes the shadow checkpoint of a turn and forgets the turn.
 func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in Input) error {
+	n.prompted, _ = r.promptTime(s.ID)
+	r.beginLate(s)
 	seen, err := r.look(ctx, s, n, in)
 	if err != nil {
 		return err
@@ -45,7 +47,8 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 	r.annotate(ctx, s, n, seen, changes)
 	r.owe(s, touched, changes)
 	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
-	return r.unmarkPrompt(s.ID)
+	n.turnSaved = true
+	return nil
 }
 
 // keep stores what the turn said and what it wrote, and prepares its shadow

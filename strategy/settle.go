@@ -53,15 +53,12 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 		if err := r.Sessions.Save(s); err != nil {
 			return err
 		}
-		if !c.complete {
-			r.detach(ctx, s.ID)
-		}
 	}
 	return nil
 }
 
-// settle tells the sessions without a share in a commit which of their files
-// it contains.
+// settle removes the files that a commit contains from the pending ones of the
+// sessions without a share in it.
 func (r *Recorder) settle(ctx context.Context, head git.Commit, except func(id string) bool) error {
 	var waiting []*session.State
 	for _, s := range r.pendingHere(ctx) {
@@ -80,20 +77,49 @@ func (r *Recorder) settle(ctx context.Context, head git.Commit, except func(id s
 		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		rest, err := r.remaining(ctx, s, made{commit: head.OID, changes: changes}, Share{Session: s.ID})
+		if err := r.settleSession(ctx, s.ID, made{commit: head.OID, changes: changes}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleSession removes the files that a commit contains from a session's
+// pending ones. As with a step, the work is done without the lock, and again if
+// another hook has saved the session meanwhile.
+func (r *Recorder) settleSession(ctx context.Context, id string, m made) error {
+	for attempt := 1; ; attempt++ {
+		stamp := r.Sessions.Stamp(id)
+		s, err := r.Sessions.Load(id)
+		if errors.Is(err, session.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rest, err := r.remaining(ctx, s, m, Share{Session: s.ID})
 		if err != nil {
 			return err
 		}
 		s.Keep(rest.paths)
 		n := new(notes)
-		if err := errors.Join(r.settleSteps(ctx, s, n, rest.paths), n.write(r.Sessions, s)); err != nil {
+		if err := r.settleSteps(ctx, s, n, rest.paths); err != nil {
 			return err
 		}
-		if err := r.Sessions.Save(s); err != nil {
+		err = r.locked(ctx, func() error {
+			if r.Sessions.Stamp(id) != stamp {
+				return errStale
+			}
+			if err := n.write(r.Sessions, s); err != nil {
+				return err
+			}
+			return r.Sessions.Save(s)
+		})
+		if !errors.Is(err, errStale) || attempt == attempts {
 			return err
 		}
+		r.Retried++
 	}
-	return nil
 }
 
 func (r *Recorder) touch(s *session.State) {

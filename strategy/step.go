@@ -25,6 +25,7 @@ func (r *Recorder) step(ctx context.Context, in Input, event session.Event, then
 		if !errors.Is(err, errStale) || attempt == attempts {
 			return err
 		}
+		r.Retried++
 	}
 }
 
@@ -66,6 +67,9 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 	})
 	if err == nil && n.snapshot != nil {
 		r.leaveToChild(ctx, s.ID, *n.snapshot)
+	}
+	if err == nil && n.turnSaved {
+		err = r.unmarkTurn(s.ID, n.prompted)
 	}
 	if err == nil && (n.unstored || len(s.Recorder.Incomplete) > 0) {
 		r.detach(ctx, s.ID)

@@ -30,6 +30,9 @@ const (
 	// childTimeout bounds a detached child, childLock its wait for the lock.
 	childTimeout = 5 * time.Minute
 	childLock    = 30 * time.Second
+	// slowLock is the time from which the log says how long a hook waited for the
+	// repository's lock, and how long it held it.
+	slowLock = 100 * time.Millisecond
 	// What a detached child does: the rest of a session's work, snapshots, the
 	// summary of a checkpoint, or the rest of a session's context.
 	childComplete  = "complete"
@@ -136,6 +139,12 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 	}
 	if h.rec != nil && h.rec.Recovered > 0 {
 		attrs = append(attrs, slog.Int("recovered", h.rec.Recovered))
+	}
+	if h.rec != nil && h.rec.Retried > 0 {
+		attrs = append(attrs, slog.Int("retried", h.rec.Retried))
+	}
+	if h.rec != nil && max(h.rec.LockWait, h.rec.LockHeld) >= slowLock {
+		attrs = append(attrs, slog.Int64("lock_wait_ms", h.rec.LockWait.Milliseconds()), slog.Int64("lock_held_ms", h.rec.LockHeld.Milliseconds()))
 	}
 	if err != nil {
 		level = slog.LevelError

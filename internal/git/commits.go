@@ -21,6 +21,11 @@ func (r *Repo) Commits(ctx context.Context, args ...string) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseLog(out)
+}
+
+// parseLog reads what git log prints in commitFormat with -z.
+func parseLog(out []byte) ([]Commit, error) {
 	var commits []Commit
 	for text := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if text == "" {

@@ -175,7 +175,7 @@ func defaults() Settings {
 		LogLevel:      slog.LevelInfo,
 		CommitLinking: LinkAlways,
 		HookTimeout:   5 * time.Second,
-		LockTimeout:   2 * time.Second,
+		LockTimeout:   4 * time.Second,
 		Bands:         Bands{Enabled: true},
 		Recall:        recallDefaults(),
 	}

@@ -187,7 +187,7 @@ func TestProblems(t *testing.T) {
 	if d := cmp.Diff(unknown, s.Unknown); d != "" {
 		t.Error(d)
 	}
-	if s.Strategy != settings.ManualCommit || s.HookTimeout != 5*time.Second || s.LockTimeout != 2*time.Second {
+	if s.Strategy != settings.ManualCommit || s.HookTimeout != 5*time.Second || s.LockTimeout != 4*time.Second {
 		t.Errorf("%v %v %v", s.Strategy, s.HookTimeout, s.LockTimeout)
 	}
 }

@@ -48,7 +48,8 @@ func Faults(tb TB, repo *Repo) []string {
 
 // manyProcesses finds hooks that started more git processes than a hook may,
 // by what they say of themselves in the log. One that finished what a crash
-// left may start more, and so may one that tried in vain.
+// left may start more, and so may one that tried in vain, or did its work again
+// because another hook was faster.
 func manyProcesses(repo *Repo) []string {
 	const most = 6
 	data, err := os.ReadFile(filepath.Join(repo.Dir, ".entire", "logs", "entire.log"))
@@ -62,9 +63,10 @@ func manyProcesses(repo *Repo) []string {
 			Processes int    `json:"git_processes"`
 			Commit    int    `json:"commit_git_processes"`
 			Recovered int    `json:"recovered"`
+			Retried   int    `json:"retried"`
 			Success   bool   `json:"success"`
 		}
-		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered == 0 &&
+		if json.Unmarshal([]byte(line), &record) == nil && record.Success && record.Recovered+record.Retried == 0 &&
 			record.Hook != "pre-push" && max(record.Processes, record.Commit) > most { // that one waits for a remote
 			faults = append(faults, fmt.Sprintf("hook %s started %d git processes", record.Hook, max(record.Processes, record.Commit)))
 		}

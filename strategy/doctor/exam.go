@@ -21,7 +21,9 @@ type exam struct {
 	states []*session.State
 	bad    []badState
 	open   []strategy.Open
-	v1     branch
+	// openErr is why it is not known whether their commits were made.
+	openErr error
+	v1      branch
 	// everywhere is what commits name anywhere; it is listed while the branch is
 	// examined.
 	everywhere struct {
@@ -39,7 +41,7 @@ type badState struct {
 func (d *Doctor) look(ctx context.Context) *exam {
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	e.loadStates()
-	e.open = e.rec.OpenCommits(ctx)
+	e.open, e.openErr = e.rec.OpenCommits(ctx)
 	e.everywhere.wait = inBackground(func() (err error) {
 		e.everywhere.ids, err = e.namedAnywhere(ctx)
 		return err

@@ -24,7 +24,7 @@ func (e *exam) journal(ctx context.Context) ([]Finding, error) {
 			f.What = "commit " + o.Commit.Short() + " was made and its checkpoint was not written"
 			f.Why = "its trailer names a checkpoint that isn't there"
 			f.Fix = "write the checkpoint, as the hook would have"
-		case o.Stale(e.rec):
+		case o.Stale:
 			f.Code = StaleDecision
 			f.What = "a commit was begun " + o.Created.Format("2006-01-02") + " and never made"
 			f.Why = "what was decided about it is of no use any more"
@@ -34,7 +34,7 @@ func (e *exam) journal(ctx context.Context) ([]Finding, error) {
 		}
 		list = append(list, f)
 	}
-	return list, nil
+	return list, e.openErr
 }
 
 // ofDecision is the repair of a journal entry: all that applying it may change.
