@@ -43,6 +43,9 @@ func (r *Recorder) remaining(ctx context.Context, s *session.State, m made, shar
 			continue
 		}
 		entry, found, err := r.lookup(ctx, shadow, share.nameBefore(p))
+		if err == nil && !found { // it is carried forward already, see above
+			entry, found, err = r.lookup(ctx, shadow, p)
+		}
 		if err != nil {
 			return left{}, fmt.Errorf("look up %s: %w", p, err)
 		}

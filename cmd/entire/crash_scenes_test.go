@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -139,6 +141,13 @@ func turnScenes() []scene {
 	}
 }
 
+// newFile is a turn of the main session that writes a file.
+func (p *play) newFile(path, content string) {
+	p.main().Prompt("Please write " + path + ".")
+	p.main().Write(path, content)
+	p.main().Stop()
+}
+
 // commitScenes are about commits by a person and by an agent.
 func commitScenes() []scene {
 	stage := func(p *play) { p.git("add", "a.txt") }
@@ -189,6 +198,34 @@ func commitScenes() []scene {
 			},
 			act:  func(p *play) { p.commits("-m", "part") },
 			then: func(p *play) { p.git("add", "README.md"); p.commits("-m", "the rest of it") },
+		},
+		{
+			name: "a part of a file that was renamed", hooks: []string{"prepare-commit-msg", "post-commit"},
+			prepare: func(p *play) {
+				p.newFile("a.txt", "1\n2\n3\n4\n")
+				p.changes("main", "b.txt")
+				if err := os.Rename(filepath.Join(p.Dir, "a.txt"), filepath.Join(p.Dir, "b.txt")); err != nil {
+					p.TB.Fatalf("%v", err)
+				}
+				p.Write("b.txt", "1\n2\n")
+				p.git("add", "b.txt")
+				p.Write("b.txt", "1\n2\n3\n4\n")
+			},
+			act:  func(p *play) { p.commits("-m", "part") },
+			then: func(p *play) { p.git("add", "b.txt"); p.commits("-m", "the rest of it") },
+		},
+		{
+			name: "a part of a file, the rest in a stash", hooks: []string{"post-commit"},
+			prepare: func(p *play) {
+				p.newFile("a.txt", "1\n2\n3\n4\n")
+				p.changes("main", "a.txt")
+				p.Write("a.txt", "1\n2\n")
+				p.git("add", "a.txt")
+				p.Write("a.txt", "1\n2\n3\n4\n")
+				p.git("stash", "-q", "--keep-index")
+			},
+			act:  func(p *play) { p.commits("-m", "part") },
+			then: func(p *play) { p.git("checkout", "-q", "stash@{0}", "--", "a.txt"); p.commits("-m", "the rest of it") },
 		},
 		{
 			name: "two sessions in one commit", hooks: []string{"prepare-commit-msg", "post-commit"},
