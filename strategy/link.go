@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
 )
 
 // link remembers that a commit carries a checkpoint, so that a commit that was
@@ -76,10 +77,11 @@ func (r *Recorder) moveLinks(moved map[git.OID]git.OID) error {
 }
 
 // takenBack returns the links of commits that are no longer in HEAD's history
-// and whose content is being committed again.
+// and whose content is being committed again: a file as it was, or one that they
+// created with enough of its lines to be a share.
 func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[string]git.Change) []link {
 	same := slices.DeleteFunc(r.links(), func(l link) bool {
-		return l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged)
+		return l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) && len(createdAgain(l, staged)) == 0
 	})
 	if len(same) == 0 {
 		return nil
@@ -95,7 +97,37 @@ func (r *Recorder) takenBack(ctx context.Context, head git.OID, staged map[strin
 		}
 		same = slices.DeleteFunc(same, func(l link) bool { return !slices.Contains(outside, l.Commit) })
 	}
-	return same
+	return slices.DeleteFunc(same, func(l link) bool { return !sharesBlob(l, staged) && !r.sharesLines(ctx, l, staged) })
+}
+
+// createdAgain returns the files of a link that are created with other content.
+func createdAgain(l link, staged map[string]git.Change) []string {
+	var paths []string
+	for path, oid := range l.Blobs {
+		if c, ok := staged[path]; ok && c.OldMode == 0 && c.New != oid && isBlob(c.NewMode) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// sharesLines reports whether a file that is created has enough of the lines that
+// the linked commit had in it.
+func (r *Recorder) sharesLines(ctx context.Context, l link, staged map[string]git.Change) bool {
+	files := r.created(staged, nil)
+	s := &session.State{ID: string(l.ID)} // stands for whoever made the commit
+	for _, path := range createdAgain(l, staged) {
+		before := []authoredStep{{by: s.ID, blob: l.Blobs[path]}}
+		share, ok, err := files.compare(ctx, s, comparison{staged[path].New, goneBlob, before})
+		if err != nil {
+			r.Log.WarnContext(ctx, "file not compared with an older commit's", "error", err.Error())
+		}
+		if ok && share.Counts() {
+			return true
+		}
+	}
+	return false
 }
 
 func sharesBlob(l link, staged map[string]git.Change) bool {

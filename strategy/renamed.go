@@ -22,9 +22,8 @@ const mostRenames = 64
 type source struct {
 	path string
 	// base is what the parent has of it, goneBlob for a new file.
-	base  git.OID
-	left  git.OID
-	steps []authoredStep
+	base git.OID
+	left git.OID
 	// gone: it is no longer in the worktree, so that it was moved, not copied.
 	gone  bool
 	lines map[string]int
@@ -48,10 +47,11 @@ func (c *created) addRenamed(ctx context.Context, s *session.State, share *Share
 	for _, from := range slices.Backward(sources) { // the first one counts
 		same[from.left] = from.path
 	}
+	var found []Rename
 	var rest []string
 	for _, p := range unknown {
 		if from, ok := same[c.changes[p].New]; ok {
-			share.add(Rename{From: session.Path(from), To: session.Path(p)})
+			found = append(found, Rename{From: session.Path(from), To: session.Path(p)})
 		} else {
 			rest = append(rest, p)
 		}
@@ -63,16 +63,16 @@ func (c *created) addRenamed(ctx context.Context, s *session.State, share *Share
 			return err
 		}
 		if ok {
-			share.add(Rename{From: session.Path(from), To: session.Path(p)})
+			found = append(found, Rename{From: session.Path(from), To: session.Path(p)})
 		}
 	}
+	for _, m := range found {
+		share.Files = append(share.Files, string(m.To))
+	}
+	share.Renamed = found
 	slices.Sort(share.Files)
 	slices.SortFunc(share.Renamed, func(a, b Rename) int { return cmp.Compare(a.To, b.To) })
 	return nil
-}
-
-func (s *Share) add(m Rename) {
-	s.Files, s.Renamed = append(s.Files, string(m.To)), append(s.Renamed, m)
 }
 
 // unknownFiles are the files that the commit creates and no session has pending,

@@ -157,7 +157,9 @@ func (r *Recorder) keepSteps(ctx context.Context, s *session.State, n *notes, tu
 			made.add(p, blob)
 		}
 	}
-	return r.addSteps(ctx, s, n, r.stepBefore(ctx, s, n, turn), made)
+	before := r.stepBefore(ctx, s, n, turn)
+	moved, before := r.splitMoved(ctx, s, n, before, turn.base.Tree)
+	return r.addSteps(ctx, s, n, moved, before, made)
 }
 
 // stepTurn is a turn whose files become a step.
