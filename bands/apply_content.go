@@ -59,22 +59,27 @@ func (c *contents) whole(e *tree.Entry) bool {
 	if err != nil {
 		return false
 	}
+	raws := map[uint32]int64{} // how long raw bands have to be
 	for i := range list {
-		p := &list[i]
-		if p.Kind == band.DataPart && !c.reader.Check(p.Ref, band.Data) || p.Kind == band.RawPart && !c.wholeRaw(p) {
+		switch p := &list[i]; p.Kind {
+		case band.HolePart:
+		case band.RawPart:
+			raws[p.Ref.Band] = p.Length
+		case band.PiecePart:
+			raws[p.Ref.Band] = max(raws[p.Ref.Band], int64(p.Ref.Offset)*band.PieceUnit+p.Length)
+		default:
+			if !c.reader.Check(p.Ref, band.Data) {
+				return false
+			}
+		}
+	}
+	for number, length := range raws {
+		f, err := c.reader.OpenRaw(number, length)
+		if err != nil || f.Close() != nil {
 			return false
 		}
 	}
 	return true
-}
-
-func (c *contents) wholeRaw(p *band.Part) bool {
-	f, err := c.reader.OpenRaw(p.Ref.Band, p.Length)
-	if err != nil {
-		return false
-	}
-	info, err := f.Stat()
-	return errors.Join(err, f.Close()) == nil && info.Size() >= p.Length
 }
 
 // head is the beginning of a file, up to headLength bytes.
@@ -85,7 +90,7 @@ func (c *contents) head(e *tree.Entry) ([]byte, error) {
 	}
 	head := make([]byte, min(headLength, e.Size))
 	switch p := &list[0]; p.Kind {
-	case band.DataPart:
+	case band.DataPart, band.PiecePart:
 		data, err := c.data(p, nil)
 		return data[:min(len(data), len(head))], err
 	case band.RawPart:
@@ -100,8 +105,11 @@ func (c *contents) head(e *tree.Entry) ([]byte, error) {
 	}
 }
 
-// data reads a part that is a record.
+// data reads a part that is a record, or a piece of a raw band.
 func (c *contents) data(p *band.Part, buf []byte) ([]byte, error) {
+	if p.Kind == band.PiecePart {
+		return c.reader.ReadPiece(*p, buf[:0])
+	}
 	data, err := c.reader.Read(p.Ref, band.Data, buf[:0])
 	if err == nil && int64(len(data)) != p.Length {
 		err = fmt.Errorf("it has %d bytes, not %d: %w", len(data), p.Length, band.ErrDamaged)
@@ -193,6 +201,10 @@ func (c *contents) fill(f *os.File, e *tree.Entry, s *scratch) error {
 		case band.HolePart:
 		case band.RawPart:
 			err = c.fillRaw(f, p)
+		case band.PiecePart:
+			if !c.share(f, p, off, s) {
+				err = c.fillData(f, p, off, s)
+			}
 		default:
 			err = c.fillData(f, p, off, s)
 		}
@@ -210,6 +222,28 @@ func (c *contents) fillData(f *os.File, p *band.Part, off int64, s *scratch) (er
 	}
 	_, err = f.WriteAt(s.data, off)
 	return err
+}
+
+// share makes a piece of a raw band a part of the file by sharing its blocks, and
+// reports whether the file has the piece's content then.
+func (c *contents) share(f *os.File, p *band.Part, off int64, s *scratch) bool {
+	at := int64(p.Ref.Offset) * band.PieceUnit
+	from, err := c.reader.OpenRaw(p.Ref.Band, at+p.Length)
+	if err != nil {
+		return false
+	}
+	err = disk.CloneRange(f, off, from, at, p.Length)
+	if errors.Join(err, from.Close()) != nil {
+		return false
+	}
+	if cap(s.data) < int(p.Length) {
+		s.data = make([]byte, p.Length)
+	}
+	back := s.data[:p.Length]
+	if _, err := f.ReadAt(back, off); err != nil {
+		return false
+	}
+	return sha256.Sum256(back) == p.Ref.Hash
 }
 
 func (c *contents) fillRaw(f *os.File, p *band.Part) (err error) {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"math"
 	"os"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -60,6 +61,7 @@ type source struct {
 	size   int64
 	before []band.Part
 	layout []segment // where the holes are; nil: the file knows
+	most   int64     // how many bytes may differ from before, 0: any number; beyond it is errMuch
 }
 
 // segment is a part of a file that is all data or all hole.
@@ -134,6 +136,7 @@ func (l *looker) parts(src source) ([]band.Part, error) {
 		at += p.Length
 	}
 	var parts []band.Part
+	var differ int64
 	err := src.segments(func(off, n int64, hole bool) error {
 		if hole {
 			if last := len(parts) - 1; last >= 0 && parts[last].Kind == band.HolePart {
@@ -148,6 +151,12 @@ func (l *looker) parts(src source) ([]band.Part, error) {
 			p, err := l.part(io.NewSectionReader(src.file, off, length), before[off])
 			if err != nil {
 				return err
+			}
+			if p.Ref.Hash != before[off].Ref.Hash {
+				differ += length
+			}
+			if src.most > 0 && differ > src.most {
+				return errMuch
 			}
 			parts = append(parts, p)
 			off += length
@@ -166,7 +175,10 @@ func (l *looker) part(from *io.SectionReader, before band.Part) (band.Part, erro
 	if _, err := io.ReadFull(from, data); err != nil {
 		return band.Part{}, cut(err)
 	}
-	if before.Kind == band.DataPart && before.Length == int64(len(data)) && before.Ref.Hash == sha256.Sum256(data) {
+	if before.Length == int64(len(data)) && before.Ref.Hash == sha256.Sum256(data) {
+		if before.Kind == band.PiecePart {
+			return before, nil // its blocks are the file's own
+		}
 		ref, err := l.to.keep(before.Ref, band.Data, data)
 		before.Ref = ref
 		return before, kept(err)
@@ -175,7 +187,15 @@ func (l *looker) part(from *io.SectionReader, before band.Part) (band.Part, erro
 	return band.Part{Kind: band.DataPart, Length: int64(len(data)), Ref: ref}, kept(err)
 }
 
-// whole stores a file as a band of its own.
+const (
+	// fewChanged is how many bytes of a large file may always be stored again
+	// before all of it is cloned anew, changedShare of how many one may.
+	fewChanged   = 16 << 20
+	changedShare = 8
+)
+
+// whole stores a large file where the file system clones: as a band of its own,
+// or, if little of it changed, as pieces of that band and records of the rest.
 func (l *looker) whole(src source) ([]band.Part, error) {
 	if len(src.before) == 1 && src.before[0].Kind == band.RawPart && src.before[0].Length == src.size {
 		hash, err := hashOf(src.file, src.size)
@@ -185,15 +205,44 @@ func (l *looker) whole(src source) ([]band.Part, error) {
 		if hash == src.before[0].Ref.Hash {
 			return src.before, nil
 		}
+	} else if len(src.before) > 0 {
+		src.most = max(fewChanged, src.size/changedShare)
+		parts, err := l.parts(src)
+		if !errors.Is(err, errMuch) {
+			return parts, err
+		}
 	}
-	ref, err := l.to.raw(src.file, src.size)
+	parts, err := l.to.raw(src.file, src.size)
 	switch {
 	case errors.Is(err, band.ErrChanged):
 		return nil, errMoved
-	case err != nil:
+	case err != nil && !errors.Is(err, errMoved):
 		return nil, kept(err)
 	}
-	return []band.Part{{Kind: band.RawPart, Length: src.size, Ref: ref}}, nil
+	return parts, err
+}
+
+// errMuch means that so much of a file changed that it is better cloned.
+var errMuch = errors.New("much of the file changed")
+
+// piecesOf are the pieces of a file of that size, which is or becomes the raw
+// band of that number.
+func piecesOf(f *os.File, size int64, number uint32) ([]band.Part, error) {
+	if size/band.PieceUnit > math.MaxUint32 {
+		hash, err := hashOf(f, size)
+		return []band.Part{{Kind: band.RawPart, Length: size, Ref: band.Ref{Hash: hash, Band: number}}}, err
+	}
+	parts := make([]band.Part, 0, size/partLength+1)
+	buf := make([]byte, min(size, partLength))
+	for off := int64(0); off < size; off += partLength {
+		data := buf[:min(size-off, partLength)]
+		if _, err := io.ReadFull(io.NewSectionReader(f, off, int64(len(data))), data); err != nil {
+			return nil, cut(err)
+		}
+		ref := band.Ref{Hash: sha256.Sum256(data), Band: number, Offset: uint32(off / band.PieceUnit)}
+		parts = append(parts, band.Part{Kind: band.PiecePart, Length: int64(len(data)), Ref: ref})
+	}
+	return parts, nil
 }
 
 // hashOf is the hash of the first size bytes.

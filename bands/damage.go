@@ -214,7 +214,11 @@ func (c *contents) damagedIn(e *tree.Entry, buf []byte) (bad []band.Damaged, _ [
 		default:
 			data, err := c.data(p, buf)
 			if err != nil {
-				bad = append(bad, band.Damaged{Kind: band.Data, Ref: p.Ref})
+				what := band.Damaged{Kind: band.Data, Ref: p.Ref}
+				if p.Kind == band.PiecePart {
+					what.Kind = 0
+				}
+				bad = append(bad, what)
 				continue
 			}
 			buf = data

@@ -3,6 +3,7 @@
 package bands_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,6 +96,67 @@ func TestFSSharesBlocks(t *testing.T) {
 			w.restore(1)
 			if grown := used(t, dir) - before; grown > 20*mb {
 				t.Errorf("with the file restored they take %d MB", grown/mb)
+			}
+		})
+	}
+}
+
+// TestFSLargeFileThatChanges: a large file of which little changes keeps its
+// history under a cap, whether the file system clones or not, takes room for what
+// changed only, and comes back as it was.
+func TestFSLargeFileThatChanges(t *testing.T) {
+	t.Parallel()
+	const mb, size, rounds = 1 << 20, 60 << 20, 15
+	for _, kind := range []string{testkit.Ext4, testkit.XFS, testkit.Btrfs} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dir := testkit.Mount(t, kind, 500)
+			w := newWorld(t, t, filepath.Join(dir, "w"), treetest.Seeded(1))
+			w.opts.Cap = size * 14 / 3
+			large := filepath.Join(w.tree.Root, "large")
+			w.must(os.WriteFile(large, []byte(noise(size)), 0o644))
+			var before int64
+			models := map[bands.Version]treetest.Model{}
+			for i := range rounds {
+				f, err := os.OpenFile(large, os.O_WRONLY, 0)
+				w.must(err)
+				_, err = f.WriteAt([]byte{byte(i + 1)}, int64(i)*3*mb+1000)
+				w.must(errors.Join(err, f.Close()))
+				want := w.tree.Read()
+				v := w.take(bands.TakeOptions{Cause: bands.Auto}).Snapshot.Version
+				models[v] = want
+				w.hold(func(h *bands.Held) error {
+					_, err := h.MaybePrune(t.Context(), bands.Policy{Now: w.opts.Now(), Keep: 100, Cap: w.opts.Cap})
+					return err
+				})
+				if i == 0 {
+					before = used(t, dir)
+				}
+			}
+			if grown := used(t, dir) - before; grown > 40*mb {
+				t.Errorf("%d changes of a byte took %d MB", rounds-1, grown/mb)
+			}
+			if got := w.versions(); len(got) != rounds {
+				t.Fatalf("of %d snapshots %v are left", rounds, got)
+			}
+			for _, v := range []bands.Version{1, 8, rounds} {
+				w.restore(v)
+				if diff := treetest.Diff(models[v], w.tree.Read()); diff != "" {
+					t.Errorf("%s: %s", v, diff)
+				}
+			}
+			damage, err := w.store.Verify(t.Context(), 0, nil)
+			if err != nil || !damage.OK() {
+				t.Errorf("%+v, %v", damage, err)
+			}
+			// Another file altogether is cloned as a whole again.
+			w.must(os.WriteFile(large, []byte(noise(size + 5)[5:]), 0o644))
+			want := w.tree.Read()
+			v := w.take(bands.TakeOptions{Cause: bands.Auto, Force: true}).Snapshot.Version
+			w.restore(1)
+			w.restore(v)
+			if diff := treetest.Diff(want, w.tree.Read()); diff != "" {
+				t.Errorf("%s: %s", v, diff)
 			}
 		})
 	}

@@ -68,9 +68,7 @@ func (p *planner) sameContent(a, b *tree.Entry) bool {
 	// Lists say where parts are, and the same parts may be in two places.
 	x, errX := now.Parts(a.Content)
 	y, errY := p.content.records.Parts(b.Content)
-	return errX == nil && errY == nil && slices.EqualFunc(x, y, func(i, j band.Part) bool {
-		return i.Kind == j.Kind && i.Length == j.Length && i.Ref.Hash == j.Ref.Hash
-	})
+	return errX == nil && errY == nil && slices.EqualFunc(x, y, band.Part.Same)
 }
 
 func sameAttr(a, b *tree.Attr) bool {

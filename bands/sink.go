@@ -24,8 +24,8 @@ type sink interface {
 	keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error)
 	// clones says whether raw is a good way to store a large file.
 	clones() bool
-	// raw stores a large file as it is.
-	raw(f *os.File, size int64) (band.Ref, error)
+	// raw stores a large file as it is, and returns the pieces of it.
+	raw(f *os.File, size int64) ([]band.Part, error)
 	// directory stores a directory, whose encoding is data.
 	directory(d *tree.Directory, data []byte) (band.Ref, error)
 	// page stores a page of a directory, whose encoding is data. The entries are
@@ -96,22 +96,22 @@ func (k *keeper) keep(former band.Ref, kind band.Kind, content []byte) (band.Ref
 
 func (k *keeper) clones() bool { return k.store.Linking() == disk.Reflink }
 
-// raw clones first and asks for the hash of the clone, which holds still.
-func (k *keeper) raw(f *os.File, size int64) (band.Ref, error) {
+// raw clones first and asks for the hashes of the clone, which holds still.
+func (k *keeper) raw(f *os.File, size int64) ([]band.Part, error) {
 	w, err := k.open()
 	if err != nil {
-		return band.Ref{}, err
+		return nil, err
 	}
 	number, err := w.AddRaw(f, size, band.Hash{}, disk.Reflink)
 	if err != nil {
-		return band.Ref{}, err
+		return nil, err
 	}
 	clone, err := os.Open(filepath.Join(k.store.BandsDir(), band.RawName(number)))
 	if err != nil {
-		return band.Ref{}, err
+		return nil, err
 	}
-	hash, err := hashOf(clone, size)
-	return band.Ref{Hash: hash, Band: number}, errors.Join(err, clone.Close())
+	parts, err := piecesOf(clone, size, number)
+	return parts, errors.Join(err, clone.Close())
 }
 
 func (k *keeper) directory(_ *tree.Directory, data []byte) (band.Ref, error) {
@@ -187,9 +187,8 @@ func (o *observer) keep(former band.Ref, _ band.Kind, _ []byte) (band.Ref, error
 
 func (o *observer) clones() bool { return o.cloning }
 
-func (o *observer) raw(f *os.File, size int64) (band.Ref, error) {
-	hash, err := hashOf(f, size)
-	return band.Ref{Hash: hash, Band: nowhere}, err
+func (o *observer) raw(f *os.File, size int64) ([]band.Part, error) {
+	return piecesOf(f, size, nowhere)
 }
 
 func (o *observer) directory(d *tree.Directory, data []byte) (band.Ref, error) {

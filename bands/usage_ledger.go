@@ -181,7 +181,7 @@ func (e *entering) parts(ref band.Ref) {
 		case band.HolePart:
 		case band.DataPart:
 			e.record(p.Ref, band.Data)
-		case band.RawPart:
+		case band.RawPart, band.PiecePart:
 			e.enter(recordAt{band: p.Ref.Band}, func() (heldRecord, error) { return e.rawBand(p.Ref.Band) })
 		}
 	}

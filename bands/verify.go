@@ -147,6 +147,8 @@ type need struct {
 	kind band.Kind
 	ref  band.Ref
 	raw  int64 // length of a raw band; -1: it is none
+	// piece is the length of a piece of a raw band, 0 of anything else.
+	piece int64
 }
 
 // run goes through a version's directories and lets others read the files.
@@ -198,7 +200,13 @@ func (c *checker) read(content *contents, n need, buf []byte) []byte {
 		c.end(n.kind, n.ref, readRaw(content, n), n.raw)
 		return buf
 	}
-	data, err := content.reader.Read(n.ref, n.kind, buf[:0])
+	var data []byte
+	var err error
+	if n.piece > 0 {
+		data, err = content.reader.ReadPiece(band.Part{Length: n.piece, Ref: n.ref}, buf[:0])
+	} else {
+		data, err = content.reader.Read(n.ref, n.kind, buf[:0])
+	}
 	c.end(n.kind, n.ref, err, int64(len(data)))
 	if err != nil {
 		return buf
@@ -260,7 +268,7 @@ func (c *checker) entries(ctx context.Context, content *contents, entries []tree
 func (c *checker) file(content *contents, e *tree.Entry, work chan<- need) {
 	if !e.Parts {
 		if c.begin(e.Content) {
-			work <- need{band.Data, e.Content, -1}
+			work <- need{kind: band.Data, ref: e.Content, raw: -1}
 		}
 		return
 	}
@@ -274,10 +282,13 @@ func (c *checker) file(content *contents, e *tree.Entry, work chan<- need) {
 		if p.Kind == band.HolePart || !c.begin(p.Ref) {
 			continue
 		}
-		if p.Kind == band.RawPart {
-			work <- need{0, p.Ref, p.Length}
-		} else {
-			work <- need{band.Data, p.Ref, -1}
+		switch p.Kind {
+		case band.RawPart:
+			work <- need{ref: p.Ref, raw: p.Length}
+		case band.PiecePart:
+			work <- need{ref: p.Ref, raw: -1, piece: p.Length}
+		default:
+			work <- need{kind: band.Data, ref: p.Ref, raw: -1}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // PartKind says what a part of a file is.
@@ -19,7 +20,14 @@ const (
 	// RawPart is a whole raw band, and the only part of its file: Ref.Band is
 	// its number, Ref.Hash the SHA-256 of all of it, Ref.Offset 0.
 	RawPart PartKind = 3
+	// PiecePart is the stretch of a raw band at the place that the part has in its
+	// file: Ref.Band is the band, Ref.Hash the stretch's own SHA-256, Ref.Offset its
+	// place in units of PieceUnit.
+	PiecePart PartKind = 4
 )
+
+// PieceUnit is what the places of pieces are multiples of.
+const PieceUnit = 4096
 
 // Part is one of the parts that make up a large or a sparse file, in order.
 type Part struct {
@@ -31,13 +39,26 @@ type Part struct {
 // ErrBadParts means that bytes are no list of parts.
 var ErrBadParts = errors.New("bad list of parts")
 
-// partsVersion begins an encoded list.
-const partsVersion = 1
+// partsVersion begins an encoded list, piecesVersion one that has pieces.
+const (
+	partsVersion  = 1
+	piecesVersion = 2
+)
+
+// Same reports whether two parts have the same content, wherever it is stored.
+func (p Part) Same(other Part) bool {
+	return p.Length == other.Length && p.Ref.Hash == other.Ref.Hash &&
+		(p.Kind == HolePart) == (other.Kind == HolePart)
+}
 
 // EncodeParts returns the content of a List record.
 func EncodeParts(parts []Part) []byte {
 	buf := make([]byte, 0, 8+len(parts)*48)
-	buf = append(buf, partsVersion)
+	version := byte(partsVersion)
+	if hasPieces(parts) {
+		version = piecesVersion
+	}
+	buf = append(buf, version)
 	buf = binary.AppendUvarint(buf, uint64(len(parts)))
 	for _, p := range parts {
 		buf = append(buf, byte(p.Kind))
@@ -54,13 +75,19 @@ func EncodeParts(parts []Part) []byte {
 	return buf
 }
 
+func hasPieces(parts []Part) bool {
+	return slices.ContainsFunc(parts, func(p Part) bool { return p.Kind == PiecePart })
+}
+
 // DecodeParts reads the content of a List record. It accepts exactly what
 // EncodeParts makes of parts that keep to the rules: none is empty, no two holes
-// are side by side, data is no longer than a record, and a raw part is alone.
+// are side by side, data is no longer than a record, pieces are not either and
+// begin at multiples of PieceUnit, and a raw part is alone.
 func DecodeParts(data []byte) ([]Part, error) {
 	d := decoder{data: data}
-	switch version := d.byte(); {
-	case version > partsVersion:
+	version := d.byte()
+	switch {
+	case version > piecesVersion:
 		return nil, fmt.Errorf("%w: made by a newer version", ErrBadParts)
 	case version < partsVersion:
 		return nil, ErrBadParts
@@ -72,14 +99,14 @@ func DecodeParts(data []byte) ([]Part, error) {
 		if d.bad {
 			break
 		}
-		p := d.part()
+		p := d.part(total)
 		if p.Length > math.MaxInt64-total || p.Kind == HolePart && len(parts) > 0 && parts[len(parts)-1].Kind == HolePart {
 			d.bad = true
 		}
 		total += p.Length
 		parts = append(parts, p)
 	}
-	if d.bad || len(d.data) > 0 || len(parts) == 0 {
+	if d.bad || len(d.data) > 0 || len(parts) == 0 || hasPieces(parts) != (version == piecesVersion) {
 		return nil, ErrBadParts
 	}
 	if len(parts) > 1 {
@@ -98,11 +125,12 @@ type decoder struct {
 	bad  bool
 }
 
-func (d *decoder) part() Part {
+// part takes the part that begins at that place in the file.
+func (d *decoder) part(at int64) Part {
 	p := Part{Kind: PartKind(d.byte()), Length: int64(d.uvarint(math.MaxInt64))}
 	switch p.Kind {
 	case HolePart:
-	case DataPart, RawPart:
+	case DataPart, RawPart, PiecePart:
 		copy(p.Ref.Hash[:], d.take(len(p.Ref.Hash)))
 		p.Ref.Band = uint32(d.uvarint(math.MaxUint32))
 	default:
@@ -111,6 +139,10 @@ func (d *decoder) part() Part {
 	if p.Kind == DataPart {
 		p.Ref.Offset = uint32(d.uvarint(math.MaxUint32))
 		d.bad = d.bad || p.Length > MaxRecord
+	}
+	if p.Kind == PiecePart {
+		d.bad = d.bad || p.Length > MaxRecord || at%PieceUnit != 0 || at/PieceUnit > math.MaxUint32
+		p.Ref.Offset = uint32(at / PieceUnit)
 	}
 	d.bad = d.bad || p.Length == 0
 	return p

@@ -21,8 +21,13 @@ func TestPartsComeBack(t *testing.T) {
 	t.Parallel()
 	ref := band.Ref{Hash: band.Hash{1, 2}, Band: math.MaxUint32, Offset: math.MaxUint32}
 	for name, parts := range map[string][]band.Part{
-		"one hole":         {{Kind: band.HolePart, Length: math.MaxInt64}},
-		"a raw band":       {{Kind: band.RawPart, Length: 1 << 50, Ref: band.Ref{Hash: band.Hash{9}, Band: 3}}},
+		"one hole":   {{Kind: band.HolePart, Length: math.MaxInt64}},
+		"a raw band": {{Kind: band.RawPart, Length: 1 << 50, Ref: band.Ref{Hash: band.Hash{9}, Band: 3}}},
+		"pieces of a raw band": {
+			{Kind: band.PiecePart, Length: 1 << 20, Ref: band.Ref{Hash: band.Hash{7}, Band: 3}},
+			{Kind: band.PiecePart, Length: 5, Ref: band.Ref{Hash: band.Hash{8}, Band: 3, Offset: 1 << 20 / band.PieceUnit}},
+			{Kind: band.DataPart, Length: 4096, Ref: ref},
+		},
 		"the first record": {{Kind: band.DataPart, Length: 1, Ref: band.Ref{Offset: 16}}},
 		"data and holes": {
 			{Kind: band.DataPart, Length: band.MaxRecord, Ref: ref},
@@ -47,7 +52,11 @@ func TestBadParts(t *testing.T) {
 	hash := strings.Repeat("ab", 32)
 	for name, encoded := range map[string]string{
 		"nothing":                       "",
-		"another version":               "02 01 01 05",
+		"another version":               "03 01 01 05",
+		"pieces' version without any":   "02 01 01 05",
+		"a piece in the first version":  "01 01 04 05" + hash + "00",
+		"a piece at no page":            "02 02 01 05 04 05" + hash + "00",
+		"a piece longer than a record":  "02 01 04 81808020" + hash + "00",
 		"no count":                      "01",
 		"no part":                       "01 00",
 		"a part too few":                "01 02 01 05",

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -83,6 +84,36 @@ func (r *Reader) OpenRaw(number uint32, length int64) (*os.File, error) {
 		return nil, broken(Ref{Band: number}, err)
 	}
 	return f, nil
+}
+
+// ReadPiece returns the content of a PiecePart, in buf[:0] if that is large
+// enough, from the first folder where it has its hash.
+func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
+	first := error(fs.ErrNotExist)
+	at := int64(p.Ref.Offset) * PieceUnit
+	buf = slices.Grow(buf[:0], int(p.Length))[:p.Length]
+	for _, dir := range r.files.dirs {
+		err := readPiece(filepath.Join(dir, RawName(p.Ref.Band)), at, buf)
+		if err == nil && sha256.Sum256(buf) != p.Ref.Hash {
+			err = damaged(p.Ref, "wrong content")
+		}
+		if err == nil {
+			return buf, nil
+		}
+		if errors.Is(first, fs.ErrNotExist) {
+			first = err
+		}
+	}
+	return nil, broken(p.Ref, first)
+}
+
+func readPiece(path string, at int64, buf []byte) error {
+	f, err := openLength(path, at+int64(len(buf)))
+	if err != nil {
+		return err
+	}
+	_, err = f.ReadAt(buf, at)
+	return errors.Join(err, f.Close())
 }
 
 // Intact is Check that reads the stored bytes too, and compares their checksum.

@@ -300,9 +300,7 @@ func (d *differ) sameContent(before, after *Entry) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return slices.EqualFunc(beforeParts, afterParts, func(a, b band.Part) bool {
-		return a.Kind == b.Kind && a.Length == b.Length && a.Ref.Hash == b.Ref.Hash
-	}), nil
+	return slices.EqualFunc(beforeParts, afterParts, band.Part.Same), nil
 }
 
 // equal says whether files with these attributes differ in their content alone.
