@@ -37,6 +37,9 @@ type Registry struct {
 	// UserHome is the user's home directory, "" if there is none.
 	UserHome string
 	Now      func() time.Time
+	// Defaults is called with what is wrong with config.toml where a hook goes on
+	// with the defaults; nil: it is an error.
+	Defaults func(error)
 }
 
 // Entry is a store that the registry knows.

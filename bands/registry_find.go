@@ -18,14 +18,20 @@ import (
 // contextFile names the store of a directory and all below it.
 const contextFile = ".agentfs"
 
-// base is the folder of named stores. Bad values of other keys are no error here.
+// base is the folder of named stores. Bad values of other keys are no error here,
+// and no value is for a hook.
 func (r *Registry) base() (string, error) {
 	cfg, bad := r.readConfig()
 	bad = slices.DeleteFunc(bad, func(err error) bool {
 		e, ok := errors.AsType[*ConfigError](err)
 		return ok && e.Key != "" && e.Key != "stores" && e.Key != "stores.base_path"
 	})
-	return cfg.BasePath, errors.Join(bad...)
+	err := errors.Join(bad...)
+	if err != nil && r.Defaults != nil {
+		r.Defaults(err)
+		err = nil
+	}
+	return cfg.BasePath, err
 }
 
 // Find is the store called name, or the one in the folder name if that has a

@@ -109,15 +109,24 @@ func (r *Registry) initAlone(ctx context.Context, name, root string, size int64)
 	if e, ok := r.named(ctx, root); ok && e.Root == root {
 		return Entry{}, fmt.Errorf("%w: %s is the tree of %s", ErrRootTaken, root, e.Name)
 	}
-	if err := makeTree(root); err != nil {
+	unmake, err := makeTree(root)
+	if err != nil {
 		return Entry{}, err
 	}
 	now := r.Now().UTC().Truncate(time.Second)
 	e, err := r.make(ctx, dir, Info{Name: name, Root: root, Size: size, Created: now, Mounted: &now})
-	if err != nil {
-		return Entry{}, err
+	if err == nil {
+		err = writeContext(root, name)
 	}
-	return e, writeContext(root, name)
+	if err == nil {
+		return e, nil
+	}
+	if e.Dir != "" { // it was made, which a Ctrl-C doesn't keep from being undone
+		ctx = context.WithoutCancel(ctx)
+		err = errors.Join(err, r.removeStore(ctx, e.Dir), r.unremember(e.Dir))
+		r.dropRow(ctx, e.ID)
+	}
+	return Entry{}, errors.Join(err, unmake())
 }
 
 // unfinished is the store in dir if an init for root was killed before its last
@@ -132,15 +141,38 @@ func unfinished(dir, root string) (Entry, bool) {
 	return e, errors.Join(err, bad) == nil && e.Root == root && len(versions) == 0 && isMissing(filepath.Join(root, contextFile))
 }
 
-// makeTree makes the project's directory, which is the user's.
-func makeTree(root string) error {
-	if _, err := os.Stat(root); err == nil {
+// makeTree makes the project's directory, which is the user's. What it returns
+// removes the folders that it made.
+func makeTree(root string) (unmake func() error, err error) {
+	var made []string // the lowest first
+	for dir := root; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%s is not a directory", dir)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		made = append(made, dir)
+	}
+	unmake = func() error {
+		for _, dir := range made {
+			if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err // the user has put something there
+			}
+		}
 		return nil
 	}
-	if err := disk.Step("mkdir", root); err != nil {
-		return err
+	if len(made) == 0 {
+		return unmake, nil
 	}
-	return os.MkdirAll(root, 0o755)
+	if err := disk.Step("mkdir", root); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, errors.Join(err, unmake())
+	}
+	return unmake, nil
 }
 
 // checkRoot is root, absolute and without symbolic links, if it may be a tree.

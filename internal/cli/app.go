@@ -42,6 +42,9 @@ type app struct {
 	Env
 
 	ask prompter
+	// defaults is set in hooks: what is told of a config.toml of stores that
+	// can't be read, instead of failing.
+	defaults func(error)
 	// running says that arguments and flags were understood: errors after it
 	// are failures, errors before it wrong usage.
 	running bool
@@ -62,7 +65,7 @@ func (a *app) registry() *bands.Registry {
 	if home == "" {
 		home = filepath.Join(a.Home, ".agentfs")
 	}
-	return &bands.Registry{Home: home, UserHome: a.Home, Now: a.Now}
+	return &bands.Registry{Home: home, UserHome: a.Home, Now: a.Now, Defaults: a.defaults}
 }
 
 // repository finds the repository of the working directory.

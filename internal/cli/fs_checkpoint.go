@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -142,6 +143,8 @@ func (f *fsApp) notePaths(what string, paths []string) {
 // an error.
 func runFSAuto(ctx context.Context, f *fsApp, opts fsCheckpointOptions) error {
 	f.quiet = true
+	var once sync.Once
+	f.defaults = func(err error) { once.Do(func() { f.Streams.Notef("%v", err) }) }
 	s, err := f.selected(ctx)
 	if err != nil {
 		if f.store == "" && ownCode(f.explain(err)) == exitNoStore {

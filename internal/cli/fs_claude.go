@@ -81,12 +81,15 @@ func (f *fsApp) installClaudeHooks(tools []string) (path string, changed bool, e
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return path, false, fmt.Errorf("install hooks: %w", err)
 	}
-	edited, err := addClaudeHooks(text, claudeHooks(tools))
+	edited, added, err := addClaudeHooks(text, claudeHooks(tools))
 	if err != nil {
 		return path, false, hinted(fmt.Errorf("install hooks in %s: %w", path, err), "mend the file; nothing in it was changed")
 	}
-	if bytes.Equal(text, edited) {
+	if len(added) == 0 {
 		return path, false, nil
+	}
+	if err := f.noteClaudeHooks(path, len(text) == 0, added); err != nil {
+		return path, false, fmt.Errorf("install hooks: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return path, false, fmt.Errorf("install hooks: %w", err)
@@ -94,30 +97,34 @@ func (f *fsApp) installClaudeHooks(tools []string) (path string, changed bool, e
 	return path, true, disk.WriteDurable(path, edited, perm)
 }
 
-// addClaudeHooks adds the hooks that a settings file lacks.
-func addClaudeHooks(text []byte, want []claudeHook) ([]byte, error) {
+// addClaudeHooks adds the hooks that a settings file lacks, and returns which.
+func addClaudeHooks(text []byte, want []claudeHook) (edited []byte, added []claudeHook, err error) {
 	isNew := len(bytes.TrimSpace(text)) == 0
 	if isNew {
 		text = []byte("{}")
 	}
 	document, err := hujson.Parse(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, hook := range want {
-		if err := addClaudeHook(&document, hook); err != nil {
-			return nil, err
+		was, err := addClaudeHook(&document, hook)
+		if err != nil {
+			return nil, nil, err
+		}
+		if was {
+			added = append(added, hook)
 		}
 	}
 	if !isNew {
-		return document.Pack(), nil
+		return document.Pack(), added, nil
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, document.Pack(), "", "  "); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return out.Bytes(), added, nil
 }
 
 // installedHook is as much as matters of an entry that is there.
@@ -128,20 +135,28 @@ type installedHook struct {
 	} `json:"hooks"`
 }
 
-func addClaudeHook(document *hujson.Value, hook claudeHook) error {
-	var is struct {
-		Hooks map[string][]installedHook `json:"hooks"`
-	}
+// claudeSettingsFile is as much as matters of the agent's settings.
+type claudeSettingsFile struct {
+	Hooks map[string][]installedHook `json:"hooks"`
+}
+
+func readClaudeSettings(document *hujson.Value) (is claudeSettingsFile, err error) {
 	plain := document.Clone()
 	plain.Standardize()
-	if err := json.Unmarshal(plain.Pack(), &is); err != nil {
-		return err
+	err = json.Unmarshal(plain.Pack(), &is)
+	return is, err
+}
+
+func addClaudeHook(document *hujson.Value, hook claudeHook) (added bool, err error) {
+	is, err := readClaudeSettings(document)
+	if err != nil {
+		return false, err
 	}
 	list, listed := is.Hooks[hook.event]
 	for _, old := range list {
 		for _, command := range old.Hooks {
 			if old.Matcher == hook.Matcher && command.Command == hook.Hooks[0].Command {
-				return nil
+				return false, nil
 			}
 		}
 	}
@@ -160,7 +175,7 @@ func addClaudeHook(document *hujson.Value, hook claudeHook) error {
 	e := json.NewEncoder(&operations)
 	e.SetEscapeHTML(false) // a command has > in it
 	if err := e.Encode(patch); err != nil {
-		return err
+		return false, err
 	}
-	return document.Patch(operations.Bytes())
+	return true, document.Patch(operations.Bytes())
 }

@@ -34,10 +34,13 @@ func runFSDelete(ctx context.Context, f *fsApp, name string) error {
 	if err := known.DeleteStore(ctx, entry); err != nil {
 		return err
 	}
-	return f.deleted(entry)
+	return f.deleted(ctx, entry)
 }
 
-func (f *fsApp) deleted(entry bands.Entry) error {
+func (f *fsApp) deleted(ctx context.Context, entry bands.Entry) error {
+	if err := f.removeClaudeHooks(ctx); err != nil {
+		return err
+	}
 	if f.json {
 		return f.compact(map[string]string{"deleted": entry.Name, "mount_path": entry.Root})
 	}

@@ -37,6 +37,9 @@ func (f *fsApp) explain(err error) error {
 // explanation is an exit code, 0 for that of any failure, and a hint.
 func (f *fsApp) explanation(err error) (code int, hint string) {
 	run := func(format string) string { return fmt.Sprintf(format, f.program) }
+	if _, bad := errors.AsType[*bands.ConfigError](err); bad {
+		return 0, "mend it; until then hooks go by the defaults"
+	}
 	switch {
 	case errors.Is(err, bands.ErrNoContext):
 		return exitNoStore, ""

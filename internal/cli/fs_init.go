@@ -57,25 +57,37 @@ func runFSInit(ctx context.Context, f *fsApp, opts fsInitOptions, name string) e
 		root = filepath.Join(f.Dir, name)
 	}
 	f.say("Creating store...")
-	entry, err := known.Init(ctx, name, root, size)
+	return f.makeStore(ctx, config, func() (bands.Entry, error) { return known.Init(ctx, name, root, size) })
+}
+
+// makeStore makes a store, and before it the hooks that config.toml asks for.
+// If one of them fails nothing stays.
+func (f *fsApp) makeStore(ctx context.Context, config bands.Config, create func() (bands.Entry, error)) error {
+	hooks := ""
+	before, err := f.claudeRecords()
 	if err != nil {
 		return err
 	}
-	return f.made(entry, config)
-}
-
-// made tells of a new store.
-func (f *fsApp) made(entry bands.Entry, config bands.Config) error {
-	f.say("Created store '%s'", entry.Name)
-	f.say("Mounted at %s", f.shortPath(entry.Root))
 	if config.ClaudeCode {
 		path, changed, err := f.installClaudeHooks(config.CheckpointOn)
 		if err != nil {
 			return err
 		}
 		if changed {
-			f.Streams.Notef("Installed hooks in %s", f.shortPath(path))
+			hooks = path
 		}
+	}
+	entry, err := create()
+	if err != nil && hooks != "" && len(before) == 0 { // else they are another store's, too
+		return errors.Join(err, f.removeRecordedHooks())
+	}
+	if err != nil {
+		return err
+	}
+	f.say("Created store '%s'", entry.Name)
+	f.say("Mounted at %s", f.shortPath(entry.Root))
+	if hooks != "" {
+		f.Streams.Notef("Installed hooks in %s", f.shortPath(hooks))
 	}
 	if f.json {
 		return f.compact(f.newStoreJSON(entry))

@@ -39,11 +39,9 @@ func runFSManage(ctx context.Context, f *fsApp, opts fsManageOptions, dir string
 	if err != nil {
 		return err
 	}
-	entry, err := known.Manage(ctx, f.absolute(dir), opts.name, size)
-	if err != nil {
-		return err
-	}
-	return f.made(entry, config)
+	return f.makeStore(ctx, config, func() (bands.Entry, error) {
+		return known.Manage(ctx, f.absolute(dir), opts.name, size)
+	})
 }
 
 func newFSUnmanageCmd(f *fsApp) *cobra.Command {
@@ -79,7 +77,7 @@ func runFSUnmanage(ctx context.Context, f *fsApp, args []string) error {
 	if entry, err = known.Unmanage(ctx, dir); err != nil {
 		return err
 	}
-	return f.deleted(entry)
+	return f.deleted(ctx, entry)
 }
 
 // storeOf is the store whose folder dir is, the zero Entry if it is none's.

@@ -71,7 +71,7 @@ func TestClaudeHooks(t *testing.T) {
 		"other events": {`{"hooks":{"Start":[]}}`, `{"hooks":{"Start":[],"Stop":[{"hooks":[` + ours + `]}]}}`},
 		"ours":         {`{"hooks":{"Stop":[{"hooks":[` + ours + `]}]}}`, `{"hooks":{"Stop":[{"hooks":[` + ours + `]}]}}`},
 	} {
-		got, err := addClaudeHooks([]byte(c.before), hooks)
+		got, _, err := addClaudeHooks([]byte(c.before), hooks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,13 +85,13 @@ func TestClaudeHooks(t *testing.T) {
 		if d := cmp.Diff(want, is); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
-		again, err := addClaudeHooks(got, hooks)
+		again, _, err := addClaudeHooks(got, hooks)
 		if err != nil || string(again) != string(got) {
 			t.Errorf("%s: twice is not once: %v\n%s", name, err, again)
 		}
 	}
 	for _, bad := range []string{`[]`, `{"hooks": 1}`, `{"hooks": {"Stop": {}}}`, `{`} {
-		if _, err := addClaudeHooks([]byte(bad), hooks); err == nil {
+		if _, _, err := addClaudeHooks([]byte(bad), hooks); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
 	}

@@ -248,6 +248,7 @@ func (h *hook) work(ctx context.Context) error {
 
 // recorder is the service that does the work.
 func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
+	h.app.defaults = func(err error) { h.log.Warn("settings of the stores", "error", err.Error()) }
 	h.rec = h.app.recorder(h.repo, h.settings, h.log.With("component", h.name))
 	h.rec.Options.LockTimeout = lock
 	h.rec.Env.Terminal, h.rec.Env.Confirm, h.rec.Env.Detach = h.terminal, h.confirm, h.detach
