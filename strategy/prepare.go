@@ -89,6 +89,9 @@ func (r *Recorder) decide(ctx context.Context, m Message, msg *message) (Decisio
 		return Decision{}, nil
 	}
 	here := r.pendingHere(ctx)
+	if op == commitNew && len(here) == 0 && r.nothingLinked(msg) {
+		return Decision{}, nil
+	}
 	head, born, err := r.head(ctx)
 	if err != nil {
 		return Decision{}, fmt.Errorf("read HEAD: %w", err)
@@ -112,6 +115,13 @@ func (r *Recorder) decide(ctx context.Context, m Message, msg *message) (Decisio
 		return d, err
 	}
 	return r.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
+}
+
+// nothingLinked reports whether a commit in which no session has a share can have
+// no ids either: nothing was linked in this repository that it could take over,
+// and the message has none. Then no git process has to be started.
+func (r *Recorder) nothingLinked(msg *message) bool {
+	return r.Env.Getenv("CLAUDECODE") != "1" && len(r.links()) == 0 && len(checkpoint.IDs(msg.prose)) == 0
 }
 
 // abandoned returns the decisions of this worktree about commits that were never
