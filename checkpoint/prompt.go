@@ -1,11 +1,15 @@
 package checkpoint
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
 )
 
 const (
@@ -77,6 +81,20 @@ func splitPrompts(text string) []string {
 		return nil
 	}
 	return strings.Split(text, promptSeparator)
+}
+
+// ShadowPrompts returns the prompts of the turn whose shadow checkpoint has the
+// tree, none if it has no metadata of the session.
+func ShadowPrompts(ctx context.Context, repo *git.Repo, tree git.OID, sessionID string) ([]string, error) {
+	if session.CheckID(sessionID) != nil {
+		return nil, nil
+	}
+	entry, found, err := repo.Lookup(ctx, tree, MetadataDir(sessionID)+"/"+promptFile)
+	if err != nil || !found {
+		return nil, err
+	}
+	data, err := readBlob(ctx, repo, entry.OID)
+	return splitPrompts(string(data)), err
 }
 
 // shadowContext is the context.md of a shadow tree.

@@ -77,15 +77,17 @@ func (act *activity) names(name string, st *stretch, at time.Time) (named, cover
 	return named, covers
 }
 
-// wrote reports whether a tool ran at that time that can write anything, or one
-// in the background.
-func (act *activity) wrote(at time.Time) (during, background bool) {
+// wrote reports whether a tool ran in the stretch, at that time, that can write
+// anything, or one in the background.
+func (act *activity) wrote(st *stretch, at time.Time) (during, background bool) {
 	i, found := slices.BinarySearchFunc(act.calls, at, func(s span, at time.Time) int { return s.start.Add(-slack).Compare(at) })
 	if !found {
 		i--
 	}
-	during = i >= 0 && act.calls[i].covers(at, slack)
-	background = slices.ContainsFunc(act.background, func(start time.Time) bool { return !at.Before(start.Add(-slack)) })
+	during = i >= 0 && act.calls[i].within(st) && act.calls[i].covers(at, slack)
+	background = slices.ContainsFunc(act.background, func(start time.Time) bool {
+		return span{start: start}.within(st) && !at.Before(start.Add(-slack))
+	})
 	return during, background
 }
 

@@ -269,7 +269,7 @@ func (a *authors) judge(st *stretch, name string, gone bool, at time.Time) autho
 	timed, explained, behind := true, false, false
 	for _, act := range a.records {
 		named, covers := act.names(name, st, at)
-		during, background := act.wrote(at)
+		during, background := act.wrote(st, at)
 		background = background && !during
 		switch {
 		case named, known && during, known && background && !st.between, act.stepped(name, st):

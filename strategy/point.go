@@ -86,14 +86,14 @@ func merge(snaps []snapPoint, others []Point) []Point {
 		})
 		for j := range others { // shadow checkpoints before it, of the same tree
 			if o := &others[j]; o.Shadow != "" && o.Snapshot == 0 && slices.Contains(s.earlier, o.Shadow) {
-				o.Snapshot, o.Cause, o.Late, o.at = s.Snapshot, s.Cause, s.Late, s.Date
+				o.join(s)
 			}
 		}
 		if i < 0 || others[i].Snapshot != 0 {
 			points = append(points, s.Point)
 			continue
 		}
-		others[i].Snapshot, others[i].Cause, others[i].Late, others[i].at = s.Snapshot, s.Cause, s.Late, s.Date
+		others[i].join(s)
 	}
 	inOrder(others)
 	points = append(points, others...)
@@ -108,6 +108,14 @@ func merge(snaps []snapPoint, others []Point) []Point {
 	return points
 }
 
+// join adds to a shadow checkpoint or a commit the snapshot of its moment.
+func (p *Point) join(s snapPoint) {
+	p.Snapshot, p.Cause, p.Late, p.at = s.Snapshot, s.Cause, s.Late, s.Date
+	if s.Prompt != "" && s.Session == p.Session && p.TaskID != "" {
+		p.Prompt = s.Prompt
+	}
+}
+
 // inOrder sees to it that no shadow checkpoint comes before the one that it
 // builds on: several may be of one second, and of an older snapshot. The newest
 // comes first in points.
@@ -118,10 +126,11 @@ func inOrder(points []Point) {
 		if p.Shadow == "" {
 			continue
 		}
-		for _, t := range []time.Time{p.Date, last} {
-			if t.After(p.at) {
-				p.at = t
-			}
+		if p.Date.After(p.at) {
+			p.at = p.Date
+		}
+		if !last.IsZero() && !p.at.After(last) {
+			p.at = last.Add(1)
 		}
 		last = p.at
 	}
@@ -138,21 +147,46 @@ func (r *Recorder) shadowPoints(ctx context.Context) ([]Point, error) {
 		return nil, nil //nolint:nilerr // git says no more than that it can't
 	}
 	points := make([]Point, 0, len(commits))
+	prompts := map[string]string{} // of the turn that ends next, by session
 	for _, c := range commits {
 		p := Point{
 			ID: string(c.OID), Message: firstLine(c.Message), Date: c.Committer.When, Shadow: c.OID,
 			Session: trailer(c.Message, checkpoint.SessionKey), MetadataDir: trailer(c.Message, checkpoint.MetadataKey),
 		}
-		if s, err := r.Sessions.Load(p.Session); err == nil {
-			p.Prompt = s.FirstPrompt
-		}
 		if dir := trailer(c.Message, checkpoint.TaskKey); dir != "" {
 			p.TaskID, _ = checkpoint.TaskOf(dir)
 			p.MetadataDir = dir
 		}
+		p.Prompt = r.turnPrompt(ctx, c, p, prompts)
+		prompts[p.Session] = p.Prompt
 		points = append(points, p)
 	}
 	return points, nil
+}
+
+// turnPrompt is the prompt of the turn that a shadow checkpoint is of. Of a task,
+// which has no record of it, it is that of the stop that followed, or of the turn
+// under way.
+func (r *Recorder) turnPrompt(ctx context.Context, c git.Commit, p Point, following map[string]string) string {
+	if p.TaskID == "" {
+		texts, err := checkpoint.ShadowPrompts(ctx, r.Repo, c.Tree, p.Session)
+		if err != nil {
+			r.Log.WarnContext(ctx, "prompts of a shadow checkpoint not read", "commit", c.OID.Short(), "error", err.Error())
+		}
+		if n := len(texts); n > 0 && texts[n-1] != "" {
+			return checkpoint.FirstPrompt(texts[n-1])
+		}
+	} else if prompt := following[p.Session]; prompt != "" {
+		return prompt
+	}
+	s, err := r.Sessions.Load(p.Session)
+	if err != nil {
+		return ""
+	}
+	if n := len(s.Recorder.Turn.Prompts); n > 0 && p.TaskID != "" {
+		return checkpoint.FirstPrompt(s.Recorder.Turn.Prompts[n-1])
+	}
+	return s.FirstPrompt
 }
 
 // commitPoints are the newest commits that carry a checkpoint which is stored.
@@ -247,8 +281,9 @@ func (r *Recorder) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 		}
 	case bands.Named, bands.Rescue:
 	}
-	for _, pair := range s.Pairs {
+	for _, pair := range s.Pairs { // of several, the newest comes last
 		p.pairs = append(p.pairs, checkpoint.ID(pair.Checkpoint))
+		p.Checkpoint, p.Commit = checkpoint.ID(pair.Checkpoint), git.OID(pair.Commit)
 	}
 	if moments, err := Moments(store, s.Version); err == nil {
 		for _, m := range moments {

@@ -75,7 +75,9 @@ func (r *Recorder) pointAt(spec string, v bands.Version) (Point, error) {
 // pointOfCheckpoint is the point of a checkpoint's snapshot.
 func (r *Recorder) pointOfCheckpoint(ctx context.Context, spec string, id checkpoint.ID) (Point, error) {
 	if v, found := r.pairedWith(id); found {
-		return r.pointAt(spec, v)
+		p, err := r.pointAt(spec, v)
+		p.Checkpoint = id // it may stand for others too
+		return p, err
 	}
 	v1, err := checkpoint.Tree(ctx, r.Repo)
 	if err != nil {
@@ -130,8 +132,12 @@ func (r *Recorder) pointOfCommit(ctx context.Context, spec string, points []Poin
 	if err != nil {
 		return Point{}, &PointError{spec, "no such point"}
 	}
-	if i := slices.IndexFunc(points, func(p Point) bool { return p.Commit == c.OID || p.Shadow == c.OID }); i >= 0 {
-		return points[i], nil
+	if i := slices.IndexFunc(points, func(p Point) bool {
+		return p.Shadow == c.OID || p.Commit == c.OID && slices.Contains(checkpoint.IDs(c.Message), p.Checkpoint)
+	}); i >= 0 {
+		p := points[i]
+		p.Commit = c.OID
+		return p, nil
 	}
 	for _, id := range slices.Backward(checkpoint.IDs(c.Message)) {
 		p, err := r.pointOfCheckpoint(ctx, spec, id)
