@@ -77,7 +77,7 @@ func (c rewindCase) run(t *testing.T, bin string) {
 // interrupted says whether the next call names a rewind that did not end.
 func interrupted(p *play) bool {
 	p.TB.Helper()
-	return strings.Contains(testkit.Call{Dir: p.Dir, Env: p.Env, Name: "entire", Args: []string{"status"}}.Run(p.TB).Stderr, "did not end")
+	return strings.Contains(testkit.Call{Dir: p.Dir, Env: p.Env, Name: "entire", Args: []string{"status"}}.Run(p.TB).Stderr, "was interrupted")
 }
 
 // stopAt runs the command, to be killed at its step, and says whether it was.

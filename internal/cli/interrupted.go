@@ -28,19 +28,28 @@ func (a *app) warnInterrupted(cmd *cobra.Command) {
 	a.noteInterruptedRewind(repo)
 }
 
-// noteInterruptedRewind names a rewind of the worktree that did not end.
+// noteInterruptedRewind names a rewind of the worktree that was interrupted, until
+// it is completed or taken back.
 func (a *app) noteInterruptedRewind(repo *git.Repo) {
+	switch target, other := interruptedRewind(repo); {
+	case other:
+		a.Streams.Notef("A rewind was interrupted, and another version of entire wrote its journal: only that one can end it.")
+	case target != "":
+		a.Streams.Notef("The rewind to %s was interrupted: some files are from %s, some are not.", target, target)
+		a.Streams.Hint("`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it")
+	}
+}
+
+// interruptedRewind returns what --to takes for the point of an interrupted rewind,
+// empty if there was none; other says that another version of the program began it.
+func interruptedRewind(repo *git.Repo) (target string, other bool) {
 	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
 	if err != nil {
-		return
+		return "", false
 	}
 	j, found := store.Interrupted(checkpoint.WorktreeHash(repo.WorktreeID))
-	switch {
-	case !found:
-	case j.Other():
-		a.Streams.Notef("A rewind was interrupted, and another version of entire wrote its journal: only that one can end it.")
-	default:
-		a.Streams.Notef("The rewind to %s did not end: some files are from %s, some are not.", j.Target, j.Target)
-		a.Streams.Hint("`entire rewind --undo` takes it back, `entire rewind --to " + j.Target.String() + "` goes on")
+	if !found || j.Other() {
+		return "", found
 	}
+	return j.Target.String(), false
 }

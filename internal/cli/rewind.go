@@ -149,6 +149,7 @@ func (w *rewinding) goTo(ctx context.Context, p strategy.Point) error {
 	}
 	switch {
 	case w.opts.preview:
+		w.noteInterruptedRewind(w.repo)
 		return w.preview(ctx, p)
 	case w.opts.logsOnly || w.opts.reset || p.LogsOnly():
 		return w.logs(ctx, p)

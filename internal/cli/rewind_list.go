@@ -30,6 +30,8 @@ type pointJSON struct {
 	Cause    string `json:"snapshot_cause,omitempty"`
 	Late     bool   `json:"snapshot_late,omitempty"`
 	Commit   string `json:"commit,omitempty"`
+	// Interrupted is the point to which a rewind was interrupted after this one.
+	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
 
 func newPointJSON(p strategy.Point) pointJSON {
@@ -54,6 +56,9 @@ func (w *rewinding) list(ctx context.Context) error {
 	for _, p := range points {
 		list = append(list, newPointJSON(p))
 	}
+	if len(list) > 0 { // the newest is the rescue of what was interrupted
+		list[0].Interrupted, _ = interruptedRewind(w.repo)
+	}
 	e := json.NewEncoder(w.Streams.Out)
 	e.SetIndent("", "  ")
 	return e.Encode(list)
@@ -70,6 +75,7 @@ func (w *rewinding) choose(ctx context.Context) error {
 		w.Streams.Printf("No points to go back to yet: a turn or `entire fs checkpoint create` makes one.\n")
 		return nil
 	}
+	w.noteInterruptedRewind(w.repo)
 	options := make([]ui.Option, 0, len(points)+1)
 	for i, p := range points {
 		options = append(options, ui.Option{Label: w.label(p), Value: points[i].ID})

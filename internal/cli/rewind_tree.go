@@ -27,7 +27,7 @@ func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
 		return err
 	})
 	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
-		return w.stopped(err, p, done)
+		return w.stopped(ctx, err, p, done)
 	}
 	talk, failed := w.talk(ctx, p)
 	if failed != nil {
@@ -67,6 +67,7 @@ func (w *rewinding) step(ctx context.Context, what string,
 		return err
 	}
 	if w.opts.preview {
+		w.noteInterruptedRewind(w.repo)
 		return w.previewStep(ctx, what, look, o)
 	}
 	if err := w.confirm(ctx, strategy.Point{}); err != nil {
@@ -82,7 +83,7 @@ func (w *rewinding) step(ctx context.Context, what string,
 	case errors.Is(err, bands.ErrNoHistory):
 		return fmt.Errorf("nothing to %s", what)
 	case err != nil && !errors.Is(err, bands.ErrIncomplete):
-		return w.stopped(err, strategy.Point{}, done)
+		return w.stopped(ctx, err, strategy.Point{}, done)
 	}
 	line := "%s: what the rewind changed is as in %s again (%s)."
 	if len(done.Plan.ChangedSince) > 0 {
@@ -112,9 +113,9 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 }
 
 // stopped explains a restore that did not end.
-func (w *rewinding) stopped(err error, p strategy.Point, done strategy.Rewound) error {
+func (w *rewinding) stopped(ctx context.Context, err error, p strategy.Point, done strategy.Rewound) error {
 	if errors.Is(err, disk.ErrLocked) {
-		return hinted(fmt.Errorf("somebody else is at the snapshots: %w", err), "a snapshot or another rewind is under way; try again")
+		return hinted(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is under way; try again")
 	}
 	if done.Rescue.Version == 0 {
 		return err
@@ -122,6 +123,10 @@ func (w *rewinding) stopped(err error, p strategy.Point, done strategy.Rewound) 
 	hint := "`entire rewind --undo` goes back to what was there before"
 	if p.Snapshot != 0 {
 		hint += ", `entire rewind --to " + p.Snapshot.String() + "` goes on"
+	}
+	if ctx.Err() != nil { // of which nothing but "Cancelled." is printed
+		w.noteInterruptedRewind(w.repo)
+		return err
 	}
 	return hinted(err, hint)
 }

@@ -74,6 +74,8 @@ type statusReport struct {
 	Next       *nextCommitJSON `json:"next_commit,omitempty"`
 	Sessions   []sessionJSON   `json:"sessions"`
 	Notes      []note          `json:"notes"`
+	// Interrupted is the point of a rewind that was interrupted.
+	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
 
 type repositoryJSON struct {
@@ -133,6 +135,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	addNext, addContexts := a.nextCommit(ctx, repo, s), a.contextCheckpoints(ctx, repo, s)
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
 	r.State, r.Strategy = stateOf(&s), s.Strategy
+	r.Interrupted, _ = interruptedRewind(repo)
 	files := newSettingsJSON(&s)
 	r.Settings = &files
 	r.Notes = append(r.Notes, settingsNotes(&s)...)

@@ -92,7 +92,7 @@ func (e *exam) restores(_ context.Context) ([]Finding, error) {
 		}
 		list = append(list, Finding{
 			Code: InterruptedRestore, Severity: Warning, Subject: w.root,
-			What: "a rewind to " + j.Target.String() + " did not end",
+			What: "the rewind to " + j.Target.String() + " was interrupted: some files are from " + j.Target.String() + ", some are not",
 			Why:  "the files may be a mixture of then and now",
 			Hint: "`entire rewind --undo` takes it back, `entire rewind --to " + j.Target.String() + "` goes on",
 		})
