@@ -24,6 +24,9 @@ type RestoreOptions struct {
 	Scope            // its Root is that of Options
 	Message   string // of the rescue snapshot
 	Causality Causality
+	// Always enters a Restore in the history though it changes nothing: something
+	// else goes with it.
+	Always bool
 	// Progress is told how far each stage is; nil: nobody is.
 	Progress func(stage string, done, total int)
 }
@@ -223,7 +226,7 @@ func (h *Held) carryOut(ctx context.Context, j job, a *applier, o RestoreOptions
 	if err != nil {
 		return err // the journal stays: Finish or Undo
 	}
-	if err := h.endJournal(journal, j.again != nil || !done.Plan.Empty()); err != nil {
+	if err := h.endJournal(journal, j.again != nil || o.Always || !done.Plan.Empty()); err != nil {
 		return err
 	}
 	for _, list := range [][]string{done.Plan.Damaged, done.Plan.Blocked} {

@@ -3,6 +3,8 @@ package strategy
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -36,82 +38,195 @@ func (r *Recorder) talkEnd(p Point) (bands.Causality, error) {
 	return target.Causality, err
 }
 
+// replacedTranscript is a transcript that a rewind replaced, in the file
+// sessions.json of its rescue, by which --undo puts it back.
+type replacedTranscript struct {
+	Session string `json:"session_id"`
+	Path    string `json:"path"`
+	// Copy is where the former one is kept.
+	Copy string `json:"copy"`
+	// Size and Hash, a SHA-256, are of what took its place.
+	Size int64  `json:"size"`
+	Hash string `json:"sha256"`
+}
+
+// noteReplaced keeps, before a transcript is replaced, how that can be undone.
+type noteReplaced func(replacedTranscript) error
+
+// beside notes it in the folder of a rescue snapshot, if there is one.
+func (r *Recorder) beside(rescue bands.Version) noteReplaced {
+	return func(t replacedTranscript) error {
+		store, err := r.snapshots()
+		if rescue == 0 || errors.Is(err, errNoBands) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p, err := readPast(store, rescue)
+		if err != nil {
+			return err
+		}
+		p.Transcripts = append(p.Transcripts, t)
+		return writePast(store, rescue, p)
+	}
+}
+
+// PreviewConversation returns what RewindConversation would do.
+func (r *Recorder) PreviewConversation(ctx context.Context, p Point) (Talk, error) {
+	talk, _, err := r.conversationAt(ctx, p)
+	return talk, err
+}
+
 // RewindConversation cuts the transcript of a point's session to what it was at
-// that point. The transcript of now is kept as a copy. With preview it only
-// answers what it would do.
-func (r *Recorder) RewindConversation(ctx context.Context, p Point, preview bool) (Talk, error) {
-	cause, err := r.talkEnd(p)
-	if err != nil {
-		return Talk{}, err
-	}
-	s, err := r.Sessions.Load(cause.Session)
-	if err != nil {
-		return Talk{}, err
-	}
-	talk := Talk{Session: s.ID, Path: s.TranscriptPath}
-	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
-		return talk, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
-	}
-	most, err := r.taskAnswered(ctx, p, s)
-	if err != nil {
+// that point. The transcript of now is kept as a copy, which the undo of the
+// rewind with that rescue puts back.
+func (r *Recorder) RewindConversation(ctx context.Context, p Point, rescue bands.Version) (Talk, error) {
+	talk, end, err := r.conversationAt(ctx, p)
+	if err != nil || !talk.Changed {
 		return talk, err
 	}
-	if p.Snapshot == 0 && most == 0 {
-		return talk, fmt.Errorf("%s doesn't tell where the conversation was", p.Shadow.Short())
-	}
-	kept, size, err := head(s.TranscriptPath, max(cause.TranscriptBytes, most))
-	if err != nil {
-		return talk, fmt.Errorf("read transcript: %w", err)
-	}
-	if int64(len(kept)) == size {
-		return talk, nil
-	}
-	talk.Changed = true
-	if preview {
-		return talk, nil
-	}
-	talk.Copy, err = r.replaceTranscript(ctx, s.ID, s.TranscriptPath, func(w io.Writer) error {
-		_, err := w.Write(kept)
-		return err
+	talk.Copy, err = r.replaceTranscript(ctx, talk.Session, talk.Path, r.beside(rescue), func(w io.Writer) error {
+		return copyHead(w, talk.Path, end)
 	})
 	return talk, err
 }
 
-// head is the beginning of a transcript, up to the last line end at or before
-// most bytes, and the size of all of it.
-func head(path string, most int64) (data []byte, size int64, err error) {
+// conversationAt returns the transcript of a point's session, and how many bytes
+// it had at that point.
+func (r *Recorder) conversationAt(ctx context.Context, p Point) (Talk, int64, error) {
+	cause, err := r.talkEnd(p)
+	if err != nil {
+		return Talk{}, 0, err
+	}
+	s, err := r.Sessions.Load(cause.Session)
+	if err != nil {
+		return Talk{}, 0, err
+	}
+	talk := Talk{Session: s.ID, Path: s.TranscriptPath}
+	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
+		return talk, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
+	}
+	most, err := r.taskAnswered(ctx, p, s)
+	if err != nil {
+		return talk, 0, err
+	}
+	if p.Snapshot == 0 && most == 0 {
+		return talk, 0, fmt.Errorf("%s has no record of where the conversation was", p.Shadow.Short())
+	}
+	end, size, err := headEnd(s.TranscriptPath, max(cause.TranscriptBytes, most))
+	if err != nil {
+		return talk, 0, fmt.Errorf("read transcript: %w", err)
+	}
+	talk.Changed = end != size
+	return talk, end, nil
+}
+
+// headEnd returns the last line end at or before most bytes of a transcript, and
+// the size of all of it.
+func headEnd(path string, most int64) (end, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, err
+		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, err
+		return 0, 0, err
 	}
-	if info.Size() < most {
-		return nil, 0, fmt.Errorf("it is shorter than it was: %d bytes, not %d", info.Size(), most)
+	size = info.Size()
+	if size < most {
+		return 0, 0, fmt.Errorf("it is shorter than it was: %d bytes, not %d", size, most)
 	}
-	data, err = io.ReadAll(io.LimitReader(f, most))
+	if size == most {
+		return size, size, nil
+	}
+	buf := make([]byte, 64<<10)
+	for end = most; end > 0; {
+		part := buf[:min(end, int64(len(buf)))]
+		if _, err := f.ReadAt(part, end-int64(len(part))); err != nil {
+			return 0, 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return end - int64(len(part)) + int64(i) + 1, size, nil
+		}
+		end -= int64(len(part))
+	}
+	return 0, size, nil
+}
+
+// copyHead writes the first bytes of a file.
+func copyHead(w io.Writer, path string, size int64) (err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	if int64(len(data)) < info.Size() {
-		data = data[:bytes.LastIndexByte(data, '\n')+1]
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = io.CopyN(w, f, size)
+	return err
+}
+
+// undoConversations puts back the transcripts that were replaced after a rescue,
+// where they still are what took their place. What they are now can be put back
+// by undoing the rewind with the rescue now.
+func (r *Recorder) undoConversations(ctx context.Context, rescue, now bands.Version) ([]Talk, error) {
+	list, err := r.ReplacedConversations(rescue)
+	var failed []error
+	for i, talk := range list {
+		if !talk.Changed {
+			continue
+		}
+		from := talk.Copy
+		list[i].Copy, err = r.replaceTranscript(ctx, talk.Session, talk.Path, r.beside(now), func(w io.Writer) error {
+			info, err := os.Stat(from)
+			if err != nil {
+				return err
+			}
+			return copyHead(w, from, info.Size())
+		})
+		failed = append(failed, err)
 	}
-	return data, info.Size(), nil
+	return list, errors.Join(append(failed, err)...)
+}
+
+// ReplacedConversations returns the transcripts that were replaced after a rescue,
+// with the copies of what they were. Changed says of each that it can be put back:
+// nothing was added to it since.
+func (r *Recorder) ReplacedConversations(rescue bands.Version) ([]Talk, error) {
+	store, err := r.snapshots()
+	if err != nil {
+		return nil, err
+	}
+	p, err := readPast(store, rescue)
+	talks := make([]Talk, 0, len(p.Transcripts))
+	for _, t := range p.Transcripts {
+		hash, size, err := hashFile(t.Path)
+		_, lost := os.Lstat(t.Copy)
+		talks = append(talks, Talk{
+			Session: t.Session, Path: t.Path, Copy: t.Copy, Changed: err == nil && lost == nil && size == t.Size && hash == t.Hash,
+		})
+	}
+	return talks, err
+}
+
+// hashFile returns the SHA-256 of a file and its size.
+func hashFile(path string) (hash string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	sum := sha256.New()
+	size, err = io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
 
 // replaceTranscript puts what fill writes in the place of a session's
-// transcript. What is there is copied aside first.
-func (r *Recorder) replaceTranscript(ctx context.Context, id, path string, fill func(io.Writer) error) (aside string, err error) {
+// transcript. What is there is copied aside first, and note told of it.
+func (r *Recorder) replaceTranscript(ctx context.Context, id, path string, note noteReplaced, fill func(io.Writer) error) (aside string, err error) {
 	dir := filepath.Dir(path)
 	if _, err := os.Lstat(path); err == nil {
-		if err := os.MkdirAll(r.transcriptCopies(), 0o700); err != nil {
-			return "", err
-		}
-		aside = filepath.Join(r.transcriptCopies(), id+"-"+r.Env.Now().UTC().Format("20060102T150405.000")+".jsonl")
-		if err := disk.CopyFile(path, aside); err != nil {
+		if aside, err = r.copyTranscript(id, path); err != nil {
 			return "", fmt.Errorf("keep the transcript: %w", err)
 		}
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -120,9 +235,51 @@ func (r *Recorder) replaceTranscript(ctx context.Context, id, path string, fill 
 	if err := disk.SweepTemp(dir, r.Env.Now().Add(-time.Hour)); err != nil {
 		r.Log.WarnContext(ctx, "temporary files not swept", "error", err.Error())
 	}
+	if note != nil && aside != "" {
+		sum := sha256.New()
+		count := &counter{}
+		if err := fill(io.MultiWriter(sum, count)); err != nil {
+			return aside, fmt.Errorf("write the transcript: %w", err)
+		}
+		t := replacedTranscript{Session: id, Path: path, Copy: aside, Size: count.n, Hash: hex.EncodeToString(sum.Sum(nil))}
+		if err := note(t); err != nil {
+			return aside, fmt.Errorf("note where the transcript is kept: %w", err)
+		}
+	}
 	if err := disk.WriteStream(path, 0o600, fill); err != nil {
 		return aside, fmt.Errorf("write the transcript: %w", err)
 	}
 	r.Log.InfoContext(ctx, "transcript put back", "session_id", id, "path", path, "copy", aside)
 	return aside, nil
+}
+
+// counter counts what is written to it.
+type counter struct{ n int64 }
+
+// Write counts.
+func (c *counter) Write(b []byte) (int, error) {
+	c.n += int64(len(b))
+	return len(b), nil
+}
+
+// copyTranscript copies a transcript to where replaced ones are kept. The copy is
+// on the disk when it returns.
+func (r *Recorder) copyTranscript(id, path string) (aside string, err error) {
+	dir := r.transcriptCopies()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	if err := disk.SyncDir(filepath.Dir(dir)); err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	aside = filepath.Join(dir, id+"-"+r.Env.Now().UTC().Format("20060102T150405.000")+".jsonl")
+	return aside, disk.WriteStream(aside, 0o600, func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
 }

@@ -76,7 +76,7 @@ func (r *Recorder) PutLog(ctx context.Context, log Log) (Talk, error) {
 		return talk, nil
 	}
 	var err error
-	talk.Copy, err = r.replaceTranscript(ctx, log.Session, log.Path, func(w io.Writer) error { return r.copyLog(ctx, log, w) })
+	talk.Copy, err = r.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return r.copyLog(ctx, log, w) })
 	return talk, err
 }
 

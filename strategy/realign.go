@@ -23,27 +23,36 @@ import (
 // that again.
 type past struct {
 	Moments []Moment `json:"sessions"`
+	// Transcripts are those that were replaced after the rescue.
+	Transcripts []replacedTranscript `json:"transcripts,omitempty"`
 }
 
 func pastPath(store *bands.Store, v bands.Version) string {
 	return filepath.Join(store.SnapshotDir(v), "sessions.json")
 }
 
-// readPast answers what was kept beside a rescue snapshot, nothing beside
+// readPast returns what was kept beside a rescue snapshot, nothing beside
 // another.
-func readPast(store *bands.Store, v bands.Version) ([]Moment, error) {
+func readPast(store *bands.Store, v bands.Version) (p past, err error) {
 	data, err := os.ReadFile(pastPath(store, v))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return p, nil
 	}
-	var p past
 	if err == nil {
 		err = json.Unmarshal(data, &p)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", pastPath(store, v), err)
+		return p, fmt.Errorf("%s: %w", pastPath(store, v), err)
 	}
-	return p.Moments, nil
+	return p, nil
+}
+
+func writePast(store *bands.Store, v bands.Version, p past) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return disk.WriteDurable(pastPath(store, v), append(data, '\n'), 0o600)
 }
 
 // keptPast says whether the sessions of a rescue are known: they are written
@@ -108,11 +117,7 @@ func (r *Recorder) keepPast(ctx context.Context, store *bands.Store, rescue band
 			}
 		}
 	}
-	data, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	if err := disk.WriteDurable(pastPath(store, rescue), append(data, '\n'), 0o600); err != nil {
+	if err := writePast(store, rescue, p); err != nil {
 		return err
 	}
 	return r.Repo.UpdateRefs(ctx, "entire: rewind", hold.updates())
@@ -135,7 +140,7 @@ func (r *Recorder) momentsAt(ctx context.Context, store *bands.Store, target ban
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range kept {
+	for _, m := range kept.Moments {
 		found[m.Session] = m
 	}
 	versions, err := store.Versions()

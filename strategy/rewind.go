@@ -31,6 +31,8 @@ type RewindOptions struct {
 	Session string
 	Own     []string
 	AtWork  bool
+	// Conversation says that the conversation is rewound too.
+	Conversation bool
 	// KeepBoth leaves what an agent and a person have both changed since.
 	KeepBoth bool
 	// Nested restores nested repositories too. Exact makes the tree what it was,
@@ -48,6 +50,8 @@ type Rewound struct {
 	Plan RewindPlan
 	// Sessions are those whose state agrees with the point now.
 	Sessions []string
+	// Talks are the conversations that an undo or redo is about.
+	Talks []Talk
 }
 
 // ErrNothingToUndo means that no rewind is left to take back, or forward.
@@ -148,9 +152,14 @@ func (r *Recorder) move(ctx context.Context, o RewindOptions, how func(*bands.He
 	if err != nil {
 		return Rewound{}, err
 	}
-	return r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
+	done, err := r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
 		return how(held, ctx, r.moveOptions(o))
 	})
+	if (err == nil || errors.Is(err, bands.ErrIncomplete)) && len(o.Paths) == 0 {
+		talks, failed := r.undoConversations(ctx, done.Target.Version, done.Rescue.Version)
+		done.Talks, err = talks, errors.Join(err, failed)
+	}
+	return done, err
 }
 
 // moveOptions are those of an undo or redo.
@@ -163,7 +172,7 @@ func (r *Recorder) moveOptions(o RewindOptions) bands.RestoreOptions {
 func (r *Recorder) restoreOptions(o RewindOptions) bands.RestoreOptions {
 	return bands.RestoreOptions{
 		Options: r.TreeOptions(), Scope: bands.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
-		Causality: bands.Causality{Action: "rewind"},
+		Causality: bands.Causality{Action: "rewind"}, Always: o.Conversation,
 	}
 }
 

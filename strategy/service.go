@@ -57,7 +57,7 @@ func ShadowsOf(store *bands.Store, v bands.Version, sessions map[string]bool) ([
 		return nil, err
 	}
 	var oids []git.OID
-	for _, m := range append(moments, kept...) {
+	for _, m := range append(moments, kept.Moments...) {
 		if m.Shadow != "" && sessions[m.Session] {
 			oids = append(oids, m.Shadow)
 		}

@@ -183,7 +183,7 @@ func (w *rewinding) possible(p strategy.Point) error {
 func (w *rewinding) scope(p strategy.Point) (strategy.RewindOptions, error) {
 	o := strategy.RewindOptions{
 		Scope: strategy.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force,
-		Session: p.Session, KeepBoth: w.keepBoth, AtWork: w.atWork,
+		Session: p.Session, Conversation: w.opts.conversation, KeepBoth: w.keepBoth, AtWork: w.atWork,
 	}
 	if states, err := w.turns(); err == nil {
 		o.Own = w.own(states)

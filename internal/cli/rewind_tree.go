@@ -29,7 +29,7 @@ func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
 	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
 		return w.stopped(ctx, err, p, done)
 	}
-	talk, failed := w.talk(ctx, p)
+	talk, failed := w.talk(ctx, p, done.Rescue.Version)
 	if failed != nil {
 		return errors.Join(failed, err)
 	}
@@ -39,11 +39,11 @@ func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
 }
 
 // talk cuts the conversation back, if that is wanted.
-func (w *rewinding) talk(ctx context.Context, p strategy.Point) (strategy.Talk, error) {
+func (w *rewinding) talk(ctx context.Context, p strategy.Point, rescue bands.Version) (strategy.Talk, error) {
 	if !w.opts.conversation {
 		return strategy.Talk{}, nil
 	}
-	talk, err := w.rec.RewindConversation(ctx, p, false)
+	talk, err := w.rec.RewindConversation(ctx, p, rescue)
 	if err != nil {
 		return talk, fmt.Errorf("the files are restored, the conversation is not: %w", err)
 	}
@@ -90,7 +90,20 @@ func (w *rewinding) step(ctx context.Context, what string,
 		line = "%s: what the rewind changed, and nobody since, is as in %s again (%s)."
 	}
 	w.report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], done.Target.Version, took(w.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	w.noteTalks(done.Talks)
 	return w.incomplete(err, done)
+}
+
+// noteTalks tells of the conversations that an undo or redo put back, or left.
+func (w *rewinding) noteTalks(talks []strategy.Talk) {
+	for _, t := range talks {
+		if t.Changed {
+			w.Streams.Notef("Conversation put back: %s", t.Path)
+			w.Streams.Notef("The one of until now is kept: %s", t.Copy)
+			continue
+		}
+		w.Streams.Notef("kept %s: the conversation went on since; what it was before is in %s", t.Path, t.Copy)
+	}
 }
 
 // previewStep prints what an undo or redo would change.
@@ -109,7 +122,13 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 		return w.Streams.JSON(newPlanJSON(plan, plan.Target))
 	}
 	w.printPlan(plan.Target.Version.String(), strategy.RewindPlan{Plan: plan})
-	return nil
+	talks, err := w.rec.ReplacedConversations(plan.Target.Version)
+	for _, t := range talks {
+		if t.Changed {
+			w.Streams.Printf("Conversation: %s is put back\n", t.Path)
+		}
+	}
+	return err
 }
 
 // stopped explains a restore that did not end.
@@ -236,7 +255,7 @@ func (w *rewinding) preview(ctx context.Context, p strategy.Point) error {
 	}
 	w.printPlan(p.Snapshot.String(), plan)
 	if w.opts.conversation {
-		talk, err := w.rec.RewindConversation(ctx, p, true)
+		talk, err := w.rec.PreviewConversation(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -318,7 +337,7 @@ func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
 		}
 		return err
 	}
-	talk, err := w.talk(ctx, p)
+	talk, err := w.talk(ctx, p, 0)
 	if err != nil {
 		return err
 	}

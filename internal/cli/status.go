@@ -74,6 +74,8 @@ type statusReport struct {
 	Next       *nextCommitJSON `json:"next_commit,omitempty"`
 	Sessions   []sessionJSON   `json:"sessions"`
 	Notes      []note          `json:"notes"`
+	// Copies are the transcripts that a rewind or a resume replaced.
+	Copies *transcriptCopiesJSON `json:"transcript_copies,omitempty"`
 	// Interrupted is the point of a rewind that was interrupted.
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
@@ -136,6 +138,7 @@ func (a *app) status(ctx context.Context) (*statusReport, error) {
 	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
 	r.State, r.Strategy = stateOf(&s), s.Strategy
 	r.Interrupted, _ = interruptedRewind(repo)
+	r.Copies = transcriptCopies(repo)
 	files := newSettingsJSON(&s)
 	r.Settings = &files
 	r.Notes = append(r.Notes, settingsNotes(&s)...)
@@ -240,6 +243,9 @@ func (a *app) runStatus(opts statusOptions, r *statusReport) error {
 	printNext(w, r.Next)
 	a.printSnapshots(w, r.Snapshots)
 	a.printContexts(w, r.Contexts)
+	if c := r.Copies; c != nil {
+		w.Printf("\nReplaced transcripts: %d, unredacted, %s, in %s\n", c.Count, shortSize(c.Bytes), c.Dir)
+	}
 	for _, n := range r.Notes {
 		w.Printf("\n%s %s\n", w.Paint(ui.Yellow, "!"), n.Message)
 		if n.Hint != "" {
