@@ -114,7 +114,7 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	log, file := openLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
 	w.rec = a.recorder(repo, is, log.With("component", "rewind"))
-	if opts.list || opts.preview || opts.to == "" && !opts.undo && !opts.redo {
+	if opts.preview || !opts.list && opts.to == "" && !opts.undo && !opts.redo {
 		a.noteInterruptedRewind(repo)
 	}
 	switch {
@@ -149,7 +149,6 @@ func (w *rewinding) goTo(ctx context.Context, p strategy.Point) error {
 	}
 	switch {
 	case w.opts.preview:
-		w.noteInterruptedRewind(w.repo)
 		return w.preview(ctx, p)
 	case w.opts.logsOnly || w.opts.reset || p.LogsOnly():
 		return w.logs(ctx, p)

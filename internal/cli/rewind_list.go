@@ -75,7 +75,6 @@ func (w *rewinding) choose(ctx context.Context) error {
 		w.Streams.Printf("No points to go back to yet: a turn or `entire fs checkpoint create` makes one.\n")
 		return nil
 	}
-	w.noteInterruptedRewind(w.repo)
 	options := make([]ui.Option, 0, len(points)+1)
 	for i, p := range points {
 		options = append(options, ui.Option{Label: w.label(p), Value: points[i].ID})

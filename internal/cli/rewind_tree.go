@@ -67,7 +67,6 @@ func (w *rewinding) step(ctx context.Context, what string,
 		return err
 	}
 	if w.opts.preview {
-		w.noteInterruptedRewind(w.repo)
 		return w.previewStep(ctx, what, look, o)
 	}
 	if err := w.confirm(ctx, strategy.Point{}); err != nil {
