@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
 // mostRenames is how many of the files that a commit creates, and how many
@@ -25,8 +26,7 @@ type source struct {
 	base git.OID
 	left git.OID
 	// gone: it is no longer in the worktree, so that it was moved, not copied.
-	gone  bool
-	lines map[string]int
+	gone bool
 }
 
 // addRenamed adds to the share the files that the commit creates under a name
@@ -56,23 +56,38 @@ func (c *created) addRenamed(ctx context.Context, s *session.State, share *Share
 			rest = append(rest, p)
 		}
 	}
-	sources = sources[:min(len(sources), mostRenames)]
-	for _, p := range rest[:min(len(rest), mostRenames)] {
-		from, ok, err := c.renamedFrom(ctx, s, p, sources)
-		if err != nil {
-			return err
-		}
-		if ok {
-			found = append(found, Rename{From: session.Path(from), To: session.Path(p)})
-		}
-	}
+	similar, err := c.similar(ctx, s, rest, sources)
+	found = append(found, similar...)
 	for _, m := range found {
 		share.Files = append(share.Files, string(m.To))
 	}
 	share.Renamed = found
 	slices.Sort(share.Files)
 	slices.SortFunc(share.Renamed, func(a, b Rename) int { return cmp.Compare(a.To, b.To) })
-	return nil
+	return err
+}
+
+// similar finds the files that have lines of a source.
+func (c *created) similar(ctx context.Context, s *session.State, paths []string, sources []source) ([]Rename, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	read := func(blob git.OID) ([]byte, error) { return c.read(ctx, blob) }
+	lines, err := newSourceLines(sources[:min(len(sources), mostRenames)], read)
+	if err != nil {
+		return nil, err
+	}
+	var found []Rename
+	for _, p := range paths[:min(len(paths), mostRenames)] {
+		from, ok, err := c.renamedFrom(ctx, s, p, lines)
+		if err != nil {
+			return found, err
+		}
+		if ok {
+			found = append(found, Rename{From: session.Path(from), To: session.Path(p)})
+		}
+	}
+	return found, nil
 }
 
 // unknownFiles are the files that the commit creates and no session has pending,
@@ -139,34 +154,68 @@ func (c *created) sources(ctx context.Context, s *session.State) ([]source, erro
 
 // renamedFrom finds the source that a file has the most lines of, and reports
 // whether the file is the session's share by it.
-func (c *created) renamedFrom(ctx context.Context, s *session.State, p string, sources []source) (string, bool, error) {
+func (c *created) renamedFrom(ctx context.Context, s *session.State, p string, sources *sourceLines) (string, bool, error) {
 	content, err := c.read(ctx, c.changes[p].New)
 	if err != nil || opaque(content) {
 		return "", false, ignoreUncomparable(err)
 	}
-	lines := countLines(content)
-	best, most := -1, 0
-	for i := range sources {
-		from := &sources[i]
-		if from.lines == nil {
-			text, err := c.read(ctx, from.left)
-			if err := ignoreUncomparable(err); err != nil {
-				return "", false, err
-			}
-			from.lines = countLines(text)
+	from, ok := sources.closest(content, path.Base(p))
+	if !ok {
+		return "", false, nil
+	}
+	share, ok, err := c.compare(ctx, s, comparison{c.changes[p].New, from.base, c.history(ctx, s, from.path, from.left)})
+	return from.path, ok && err == nil && share.Counts() && (from.gone || share.IsCopy()), err
+}
+
+// sourceLines are the lines of sources, with the sources that have them.
+type sourceLines struct {
+	sources []source
+	index   map[string][]lineCount
+}
+
+// lineCount is how often a source has a line.
+type lineCount struct{ source, count int }
+
+// newSourceLines reads the sources. One that can't be read has no lines.
+func newSourceLines(sources []source, read func(git.OID) ([]byte, error)) (*sourceLines, error) {
+	l := &sourceLines{sources: sources, index: map[string][]lineCount{}}
+	for i, from := range sources {
+		content, err := read(from.left)
+		if err := ignoreUncomparable(err); err != nil {
+			return nil, err
 		}
-		n := common(lines, from.lines)
-		sameName := best >= 0 && path.Base(from.path) == path.Base(p) && path.Base(sources[best].path) != path.Base(p)
-		if n > most || n == most && n > 0 && sameName {
-			best, most = i, n
+		if opaque(content) {
+			continue
+		}
+		for text, count := range countLines(content) {
+			l.index[text] = append(l.index[text], lineCount{i, count})
+		}
+	}
+	return l, nil
+}
+
+// closest returns the source that a file has the most lines of, of equals one
+// with its name, else the first; false if it has none of any.
+func (l *sourceLines) closest(content []byte, name string) (source, bool) {
+	found := make([]int, len(l.sources))
+	for text, count := range countLines(content) {
+		for _, has := range l.index[text] {
+			found[has.source] += min(count, has.count)
+		}
+	}
+	best := -1
+	for i, n := range found {
+		switch {
+		case n == 0:
+		case best < 0, n > found[best],
+			n == found[best] && path.Base(l.sources[i].path) == name && path.Base(l.sources[best].path) != name:
+			best = i
 		}
 	}
 	if best < 0 {
-		return "", false, nil
+		return source{}, false
 	}
-	from := sources[best]
-	share, ok, err := c.compare(ctx, s, comparison{c.changes[p].New, from.base, c.history(ctx, s, from.path, from.left)})
-	return from.path, ok && err == nil && share.Counts() && (from.gone || share.IsCopy()), err
+	return l.sources[best], true
 }
 
 // ignoreUncomparable takes a blob that is too large, or not here, for one
@@ -178,22 +227,14 @@ func ignoreUncomparable(err error) error {
 	return err
 }
 
-// countLines counts the lines of a file, white space around them aside.
+// countLines counts the significant lines of a file, white space around them
+// aside.
 func countLines(content []byte) map[string]int {
 	lines := map[string]int{}
 	for line := range bytes.Lines(content) {
-		if text := bytes.TrimSpace(line); len(text) > 0 {
+		if text := bytes.TrimSpace(line); attribution.Significant(text) {
 			lines[string(text)]++
 		}
 	}
 	return lines
-}
-
-// common is the number of lines that two files have in common.
-func common(a, b map[string]int) int {
-	n := 0
-	for line, count := range a {
-		n += min(count, b[line])
-	}
-	return n
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
 // splitMoved finds among the files that a turn found when it began those that are
@@ -17,12 +18,17 @@ func (r *Recorder) splitMoved(ctx context.Context, s *session.State, n *notes, b
 	moved, rest = before, before
 	moved.By, moved.Raw, moved.Paths, moved.Blobs = byAgent, false, nil, nil
 	rest.Paths, rest.Blobs = nil, nil
-	var sources []source
-	if len(before.Paths) > 0 {
-		sources = r.movedAway(ctx, s, n, tree)
+	if len(before.Paths) == 0 {
+		return moved, before
+	}
+	read := func(blob git.OID) ([]byte, error) { return r.smallBlob(ctx, blob) }
+	lines, err := newSourceLines(r.movedAway(ctx, s, n, tree), read)
+	if err != nil {
+		r.Log.WarnContext(ctx, "moved files not looked for", "session_id", s.ID, "error", err.Error())
+		return moved, before
 	}
 	for i, p := range before.Paths {
-		from, ok := r.movedFrom(ctx, before.Blobs[i], sources)
+		from, ok := r.movedFrom(ctx, before.Blobs[i], lines)
 		if ok {
 			moved.add(p, from.left)
 			s.Rename(from.path, p)
@@ -63,37 +69,31 @@ func (r *Recorder) movedAway(ctx context.Context, s *session.State, n *notes, tr
 
 // movedFrom returns the source that has the content, or else the one that at
 // least half of its lines are in.
-func (r *Recorder) movedFrom(ctx context.Context, blob git.OID, sources []source) (source, bool) {
-	if i := slices.IndexFunc(sources, func(from source) bool { return from.left == blob }); i >= 0 {
-		return sources[i], true
+func (r *Recorder) movedFrom(ctx context.Context, blob git.OID, lines *sourceLines) (source, bool) {
+	if i := slices.IndexFunc(lines.sources, func(from source) bool { return from.left == blob }); i >= 0 {
+		return lines.sources[i], true
 	}
-	lines := r.linesOf(ctx, blob)
-	total := common(lines, lines)
-	best, most := -1, 0
-	for i := range sources {
-		from := &sources[i]
-		if from.lines == nil {
-			from.lines = r.linesOf(ctx, from.left)
-		}
-		if n := common(lines, from.lines); n > most {
-			best, most = i, n
-		}
-	}
-	const half = 2
-	if best < 0 || half*most < total {
+	content, err := r.smallBlob(ctx, blob)
+	if err != nil || opaque(content) {
 		return source{}, false
 	}
-	return sources[best], true
+	from, ok := lines.closest(content, "")
+	if !ok {
+		return source{}, false
+	}
+	before, err := r.smallBlob(ctx, from.left)
+	if err != nil {
+		return source{}, false
+	}
+	moved := attribution.File{Final: content, States: []attribution.State{{By: "session", Content: before}}}
+	return from, moved.Shares()["session"].IsCopy()
 }
 
-// linesOf counts the lines of a small file; one that can't be read has none.
-func (r *Recorder) linesOf(ctx context.Context, blob git.OID) map[string]int {
-	if blob == goneBlob || blob == unknownBlob {
-		return map[string]int{}
+// smallBlob reads a blob, or nothing for no file.
+func (r *Recorder) smallBlob(ctx context.Context, blob git.OID) ([]byte, error) {
+	if blob == goneBlob {
+		return nil, nil
 	}
 	object, err := r.Repo.ReadWithin(ctx, string(blob), largestBefore)
-	if err != nil || opaque(object.Data) {
-		return map[string]int{}
-	}
-	return countLines(object.Data)
+	return object.Data, err
 }

@@ -48,7 +48,7 @@ func (t *texts) number(line []byte) int {
 		loose = len(t.trimmed)
 		t.trimmed[string(text)] = loose
 	}
-	t.loose, t.counts = append(t.loose, loose), append(t.counts, significant(text))
+	t.loose, t.counts = append(t.loose, loose), append(t.counts, Significant(text))
 	return id
 }
 

@@ -93,9 +93,9 @@ func anyLine(lines []int, added []bool, is func(line int) bool) bool {
 	return false
 }
 
-// significant reports whether a line has more than white space, brackets and
+// Significant reports whether a line has more than white space, brackets and
 // the punctuation that follows them.
-func significant(line []byte) bool {
+func Significant(line []byte) bool {
 	return bytes.ContainsFunc(line, func(c rune) bool {
 		return !unicode.IsSpace(c) && !bytes.ContainsRune([]byte("()[]{},;"), c)
 	})
