@@ -208,7 +208,7 @@ func TestDamageIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestMaybePruneLooksRarely(t *testing.T) {
+func TestMaybePrune(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	maybe := func(p bands.Policy) []bands.Version {
@@ -237,9 +237,16 @@ func TestMaybePruneLooksRarely(t *testing.T) {
 		t.Errorf("the first time: %v", got)
 	}
 	fill(3)
-	if got := maybe(bands.Policy{Keep: 1}); got != nil {
+	if got := maybe(bands.Policy{Keep: 4}); got != nil {
+		t.Errorf("as many as are kept: %v", got)
+	}
+	if got := maybe(bands.Policy{Keep: 3}); !slices.Equal(got, []bands.Version{3}) {
+		t.Errorf("one too many: %v", got)
+	}
+	if got := maybe(bands.Policy{}); got != nil {
 		t.Errorf("soon after: %v", got)
 	}
+	fill(2)
 	if got := maybe(bands.Policy{Keep: 100, Cap: 700_000}); len(got) == 0 {
 		t.Error("above the cap nothing went")
 	}
