@@ -49,6 +49,9 @@ type Entry struct {
 	Name string
 	// Dir is the store's folder, Root the tree's.
 	Dir, Root string
+	// RootID is the disk.Identity that the tree had when it became the store's;
+	// "" where there is none, or an older version made the store.
+	RootID string
 	// Size is the cap in bytes, 0 for the default.
 	Size    int64
 	Created time.Time
@@ -59,6 +62,13 @@ type Entry struct {
 
 // Active says whether snapshots may be taken.
 func (e Entry) Active() bool { return e.Mounted != nil }
+
+// Replaced reports whether another directory, or a link, is where the store's
+// tree was.
+func (e Entry) Replaced() bool {
+	is := disk.Identity(e.Root)
+	return e.RootID != "" && is != "" && is != e.RootID
+}
 
 // loadEntry is the store in the folder dir: ErrNoStore if there is none.
 func loadEntry(dir string) (Entry, error) {
@@ -75,7 +85,7 @@ func (s *Store) entry() (Entry, error) {
 		return Entry{}, fmt.Errorf("store %s: %w", s.Dir(), err)
 	}
 	return Entry{
-		ID: storeID(s.Dir()), Name: info.Name, Dir: s.Dir(), Root: info.Root, Size: info.Size,
+		ID: storeID(s.Dir()), Name: info.Name, Dir: s.Dir(), Root: info.Root, RootID: info.RootID, Size: info.Size,
 		Created: info.Created, Mounted: info.Mounted,
 	}, nil
 }

@@ -35,7 +35,8 @@ func (r *Registry) Init(ctx context.Context, name, root string, size int64) (Ent
 // Manage makes the existing directory dir the tree of a new store, in place.
 // Without a name it is dir's own, with -2, -3 and so on if that is taken. If
 // dir's .agentfs names a store whose tree is gone, dir has been moved, and the
-// store is given it as its tree.
+// store is given it as its tree; so is a store whose tree was at dir before
+// another directory came there.
 func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (Entry, error) {
 	root, err := r.checkRoot(dir)
 	if err != nil {
@@ -61,7 +62,16 @@ func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (En
 
 func (r *Registry) manageAlone(ctx context.Context, root, name string, size int64) (Entry, error) {
 	if e, ok := r.named(ctx, root); ok && (name == "" || name == e.Name) && isMissing(e.Root) {
-		return r.change(ctx, e.Dir, func(info *Info) { info.Root = root })
+		return r.change(ctx, e.Dir, func(info *Info) { info.Root, info.RootID = root, disk.Identity(root) })
+	}
+	if e, ok, err := r.replaced(root); err != nil || ok && (name == "" || name == e.Name) {
+		if err != nil {
+			return Entry{}, err
+		}
+		if e, err = r.change(ctx, e.Dir, func(info *Info) { info.RootID = disk.Identity(root) }); err != nil {
+			return Entry{}, err
+		}
+		return e, writeContext(root, e.Name)
 	}
 	if name != "" {
 		return r.initAlone(ctx, name, root, size)
@@ -75,6 +85,25 @@ func (r *Registry) manageAlone(ctx context.Context, root, name string, size int6
 		return Entry{}, err
 	}
 	return r.initAlone(ctx, freeName(nameFrom(filepath.Base(root)), taken), root, size)
+}
+
+// replaced is the store whose tree was at root, where another directory is now.
+func (r *Registry) replaced(root string) (Entry, bool, error) {
+	base, err := r.base()
+	if err != nil {
+		return Entry{}, false, err
+	}
+	dirs, err := r.dirs(base)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	list, _ := loadEntries(dirs) // one that can't be read is somebody else's
+	for _, e := range list {
+		if e.Root == root && e.Replaced() {
+			return e, true, nil
+		}
+	}
+	return Entry{}, false, nil
 }
 
 // named is the store that root's own .agentfs names.
@@ -114,7 +143,7 @@ func (r *Registry) initAlone(ctx context.Context, name, root string, size int64)
 		return Entry{}, err
 	}
 	now := r.Now().UTC().Truncate(time.Second)
-	e, err := r.make(ctx, dir, Info{Name: name, Root: root, Size: size, Created: now, Mounted: &now})
+	e, err := r.make(ctx, dir, Info{Name: name, Root: root, RootID: disk.Identity(root), Size: size, Created: now, Mounted: &now})
 	if err == nil {
 		err = writeContext(root, name)
 	}

@@ -53,6 +53,7 @@ type Info struct {
 	Format  int          `json:"format"`
 	Name    string       `json:"name,omitempty"`
 	Root    string       `json:"root,omitempty"`
+	RootID  string       `json:"root_id,omitempty"`
 	Size    int64        `json:"size,omitempty"`
 	Created time.Time    `json:"created_at,omitzero"`
 	Mounted *time.Time   `json:"mounted_at,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
 )
@@ -166,6 +167,11 @@ func (s *selection) active() error {
 // there is an error unless the tree is where the store says.
 func (s *selection) there() error {
 	info, err := os.Stat(s.options.Root)
+	if err == nil && info.IsDir() && s.options.Root == s.entry.Root && s.entry.Replaced() {
+		return coded(exitInactive, hinted(
+			fmt.Errorf("the folder at %s is not the one that store '%s' was made for", s.options.Root, s.entry.Name),
+			fmt.Sprintf("`%s manage %s --name %s` makes it the store's folder", s.fs.program, s.options.Root, s.entry.Name)))
+	}
 	if err == nil && info.IsDir() {
 		return nil
 	}
@@ -175,6 +181,17 @@ func (s *selection) there() error {
 			s.fs.program, last.Version, s.entry.Name)
 	}
 	return coded(exitInactive, hinted(fmt.Errorf("the folder of store '%s' isn't there: %s", s.entry.Name, s.options.Root), hint))
+}
+
+// inTree is an error if the command was called outside of the tree, and the
+// store was not named: a folder's .agentfs may be a copy of another's.
+func (s *selection) inTree() error {
+	f := s.fs
+	if f.store != "" || within(disk.Physical(s.options.Root), disk.Physical(f.Dir)) {
+		return nil
+	}
+	return hinted(fmt.Errorf("store '%s' is for %s, not for this folder", s.entry.Name, f.shortPath(s.options.Root)),
+		fmt.Sprintf("run it there, or name the store with --store %s; `%s manage .` makes a store for this folder", s.entry.Name, f.program))
 }
 
 // noteInterrupted tells of a restore that a crash has stopped.

@@ -19,7 +19,8 @@ func newFSManageCmd(f *fsApp) *cobra.Command {
 		Long: `Makes a store for a folder that is there. Nothing in it is moved or changed; a
 file .agentfs names the store. Its name is that of the folder, unless --name is
 given. For a folder that was moved, together with its .agentfs, it tells the
-store the new place.` + fsExitStatus,
+store the new place; for one that took the place of a store's folder, that it is
+the store's from now on.` + fsExitStatus,
 		Example: "  " + f.program + " manage ~/projects/myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.run(func(ctx context.Context, args []string) error { return runFSManage(ctx, f, opts, args[0]) }),

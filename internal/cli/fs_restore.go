@@ -77,6 +77,9 @@ func runFSRestore(ctx context.Context, f *fsApp, opts fsRestoreOptions, version 
 		return err
 	}
 	defer s.close()
+	if err := s.inTree(); err != nil {
+		return err
+	}
 	target, err := s.own(v)
 	if err != nil {
 		return err
@@ -100,7 +103,7 @@ func runFSRestore(ctx context.Context, f *fsApp, opts fsRestoreOptions, version 
 	if err != nil {
 		return err
 	}
-	question := fmt.Sprintf("Restore to %s? Current state will be saved as %s.", v, next)
+	question := fmt.Sprintf("Restore%s to %s? Current state will be saved as %s.", f.elsewhere(s), v, next)
 	if yes, err := f.sure(ctx, question); err != nil || !yes {
 		return err
 	}
@@ -136,12 +139,20 @@ func (f *fsApp) restore(ctx context.Context, s *selection, target bands.Snapshot
 			return err
 		}
 	} else if len(done.Failed) == 0 {
-		f.Streams.Printf("Restored to %s%s (%s)\n", target.Version, quoteMessage(target.Message), took(f.Now().Sub(began)))
+		f.Streams.Printf("Restored%s to %s%s (%s)\n", f.elsewhere(s), target.Version, quoteMessage(target.Message), took(f.Now().Sub(began)))
 	}
 	if len(done.Failed) > 0 {
 		return f.incomplete(done)
 	}
 	return nil
+}
+
+// elsewhere names the tree, after a space, unless it is the working directory.
+func (f *fsApp) elsewhere(s *selection) string {
+	if sameDir(f.Dir, s.options.Root) {
+		return ""
+	}
+	return " " + f.shortPath(s.options.Root)
 }
 
 // stopped is the error of a restore that did not end.

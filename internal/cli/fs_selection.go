@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
@@ -18,7 +19,26 @@ import (
 func (s *selection) hold(ctx context.Context, wait time.Duration) (*bands.Held, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	return s.Hold(ctx)
+	held, err := s.Hold(ctx)
+	if err == nil {
+		s.bind(held)
+	}
+	return held, err
+}
+
+// bind notes which directory the tree is, for a store of an older version. A
+// repository's own store needs none: it is in the tree.
+func (s *selection) bind(held *bands.Held) {
+	if s.entry.RootID != "" || s.entry.Root != s.options.Root || s.repo != nil && s.entry.Dir == bands.RepositoryDir(s.repo.CommonDir) {
+		return
+	}
+	info, err := s.Info()
+	if err != nil || info.RootID != "" || info.Root != s.entry.Root {
+		return
+	}
+	if info.RootID = disk.Identity(info.Root); info.RootID != "" {
+		_ = held.SetInfo(info) // the next command tries again
+	}
 }
 
 // take takes a snapshot and notes it in the catalog.

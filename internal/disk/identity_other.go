@@ -1,0 +1,6 @@
+//go:build !linux
+
+package disk
+
+// Identity is not known here.
+func Identity(string) string { return "" }
