@@ -122,14 +122,19 @@ func (d Damage) Damaged() []band.Damaged {
 // restore overwrites or deletes is read in the rescue and compared with its hash
 // first, as a rescue takes over the records of what didn't change. If one is
 // damaged, the rescue is taken once more by reading the whole tree.
-func (h *Held) rescued(ctx context.Context, j job, content *contents, in *scope, o RestoreOptions, done *Restored) (err error) {
+func (h *Held) rescued(ctx context.Context, j job, content *contents, in *scope, o RestoreOptions, done *Restored) error {
 	for again := false; ; again = true {
-		if done.Rescue, err = h.rescue(ctx, j, content, in, o); err != nil {
+		taken, err := h.rescue(ctx, j, content, in, o)
+		if err != nil {
 			return err
 		}
+		done.Rescue = taken.Snapshot
 		bad, err := h.planFrom(ctx, content, in, done)
 		switch {
 		case len(bad) == 0:
+			if err == nil {
+				done.Plan.addUnheld(in, taken.Unheld())
+			}
 			return err
 		case again:
 			return fmt.Errorf("rescue %s: %d records can't be read back: %w", done.Rescue.Version, len(bad), ErrDamaged)

@@ -23,7 +23,9 @@ func (p *planner) same(a, b *tree.Entry) bool {
 	case a.Kind == tree.Dir:
 		return a.Content.Hash == b.Content.Hash
 	case a.Kind == tree.Unknown:
-		return true
+		// What can't be read may differ. What isn't to be held, or has no content,
+		// is of no interest.
+		return a.Reason == b.Reason && !unheld(a.Reason)
 	}
 	same := sameAttr
 	if p.scope.PresentTime && a.Kind == tree.File {

@@ -75,7 +75,11 @@ func (s *Store) Plan(ctx context.Context, present *Present, target Snapshot, in 
 		return Plan{}, err
 	}
 	defer func() { _ = content.reader.Close() }()
-	return s.plan(ctx, sides{present.Loader, present.Tree, target}, content, compiled)
+	plan, err := s.plan(ctx, sides{present.Loader, present.Tree, target}, content, compiled)
+	if err == nil {
+		plan.addUnheld(compiled, present.Unheld())
+	}
+	return plan, err
 }
 
 // contents opens a snapshot for reading files; the caller closes its reader.
@@ -284,7 +288,7 @@ func (h *Held) journalOf(j job, o RestoreOptions, done *Restored) Journal {
 // rescue takes the snapshot that a restore can be taken back by. Where the disk
 // has no room for all that changed since the last one, it leaves out what the
 // restore doesn't touch.
-func (h *Held) rescue(ctx context.Context, j job, content *contents, in *scope, o RestoreOptions) (Snapshot, error) {
+func (h *Held) rescue(ctx context.Context, j job, content *contents, in *scope, o RestoreOptions) (Taken, error) {
 	take := TakeOptions{
 		Options: o.Options, Message: rescueMessage(j), Cause: Rescue, Causality: o.Causality, Force: true,
 	}
@@ -294,23 +298,23 @@ func (h *Held) rescue(ctx context.Context, j job, content *contents, in *scope, 
 	}
 	taken, err := h.Take(ctx, take)
 	if err == nil {
-		return taken.Snapshot, nil
+		return taken, nil
 	}
 	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, ErrNoRoom) {
-		return Snapshot{}, fmt.Errorf("rescue snapshot: %w", err)
+		return Taken{}, fmt.Errorf("rescue snapshot: %w", err)
 	}
 	exclude, less := h.untouched(ctx, j, content, in, o)
 	if less != nil || len(exclude) == 0 {
-		return Snapshot{}, fmt.Errorf("rescue snapshot: %w", errors.Join(err, less))
+		return Taken{}, fmt.Errorf("rescue snapshot: %w", errors.Join(err, less))
 	}
 	take.Exclude = append(slices.Clip(take.Exclude), exclude...)
 	if err := h.Sweep(); err != nil {
-		return Snapshot{}, fmt.Errorf("rescue snapshot: %w", err)
+		return Taken{}, fmt.Errorf("rescue snapshot: %w", err)
 	}
 	if taken, err = h.Take(ctx, take); err != nil {
-		return Snapshot{}, fmt.Errorf("rescue snapshot of what would change: %w", err)
+		return Taken{}, fmt.Errorf("rescue snapshot of what would change: %w", err)
 	}
-	return taken.Snapshot, nil
+	return taken, nil
 }
 
 func rescueMessage(j job) string {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // autoMessage is the message of a snapshot that was given none.
@@ -82,6 +83,7 @@ type createdJSON struct {
 	Milliseconds int64    `json:"duration_ms"`
 	LeftOut      []string `json:"left_out"`
 	Moving       []string `json:"moving"`
+	Unreadable   []string `json:"unreadable"`
 }
 
 func runFSCreate(ctx context.Context, f *fsApp, opts fsCheckpointOptions, message string) error {
@@ -105,11 +107,16 @@ func runFSCreate(ctx context.Context, f *fsApp, opts fsCheckpointOptions, messag
 		return f.compact(createdJSON{
 			checkpointJSON: newCheckpointJSON(snapshot), Milliseconds: spent.Milliseconds(),
 			LeftOut: notNil(snapshot.LeftOut), Moving: notNil(taken.Moving),
+			Unreadable: notNil(taken.Unreadable),
 		})
 	}
 	f.Streams.Printf("Created %s%s (%s)\n", snapshot.Version, quoteMessage(snapshot.Message), took(spent))
+	if n := len(taken.Unheld()); n > 0 {
+		f.Streams.Notef("%s could not be held:", ui.Plural(n, "path"))
+	}
 	f.notePaths("left out, as the store's size allows no more", snapshot.LeftOut)
 	f.notePaths("not held, as it kept changing", taken.Moving)
+	f.notePaths("not held, as it can't be read", taken.Unreadable)
 	return nil
 }
 

@@ -79,10 +79,25 @@ func runFSDiff(ctx context.Context, f *fsApp, versions, paths []string) (err err
 		return err
 	}
 	if f.json {
-		return f.compact(newDiffJSON(files))
+		return f.compact(append(newDiffJSON(files), trees.unknown(opts.Paths)...))
 	}
 	printDiff(f, files)
+	for _, d := range trees.unknown(opts.Paths) {
+		f.Streams.Notef("can't be compared, as it isn't held: %s", showPath(d.Path))
+	}
 	return nil
+}
+
+// unknown are the paths of the tree that no checkpoint can hold as they are now.
+func (t *twoTrees) unknown(paths []string) []diffJSON {
+	if t.present == nil || len(paths) > 0 {
+		return nil
+	}
+	var list []diffJSON
+	for _, path := range t.present.Unheld() {
+		list = append(list, diffJSON{Path: path, Bytes: pathBytes(path), Kind: "unknown"})
+	}
+	return list
 }
 
 // twoTrees are what a diff compares.

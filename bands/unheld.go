@@ -1,0 +1,44 @@
+package bands
+
+import (
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// unheld reports whether a path that is unknown for the reason has a content that
+// a snapshot should hold and doesn't, so that nobody knows whether it changed.
+func unheld(why tree.Reason) bool {
+	switch why {
+	case tree.Socket, tree.Device, tree.FIFO, tree.OtherFileSystem, tree.Excluded, tree.Worktree:
+		return false
+	}
+	return true
+}
+
+// Unheld are the paths whose content the snapshot should hold and doesn't: that
+// can't be read, kept changing, or found no room.
+func (t *Taken) Unheld() []string { return together(t.Unreadable, t.Moving, t.Snapshot.LeftOut) }
+
+// Unheld is Taken.Unheld of a tree as it is now.
+func (p *Present) Unheld() []string { return together(p.Unreadable, p.Moving, p.LeftOut) }
+
+func together(lists ...[]string) []string {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// addUnheld names what isn't held now, in directories that are the same on both
+// sides too.
+func (p *Plan) addUnheld(in *scope, paths []string) {
+	for _, path := range paths {
+		listed := slices.Contains(p.Nested, path) || slices.Contains(p.Unnamed, path) || slices.Contains(p.Busy, path) ||
+			slices.Contains(p.Kept, path)
+		if in.relate(path) == inside && !in.hides(path) && !listed {
+			p.Unknown = append(p.Unknown, path)
+		}
+	}
+	slices.Sort(p.Unknown)
+	p.Unknown = slices.Compact(p.Unknown)
+}

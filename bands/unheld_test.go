@@ -1,0 +1,71 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// What neither side holds is named, also in directories that didn't change.
+func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
+	t.Parallel()
+	r := rigWithFiles(t)
+	r.write("cache/file", noise(3<<20))
+	r.write("dir/cache/file", noise(3<<20))
+	r.write("tmp/file", "excluded")
+	r.opts.Exclude = []string{"tmp/"}
+	r.opts.Cap = 1 << 20
+	r.opts.Ignored = func(_ context.Context, dirs []string) ([]string, error) {
+		return slices.DeleteFunc(dirs, func(d string) bool { return d != "cache" && d != "dir/cache" }), nil
+	}
+	v := r.auto()
+	want := []string{"cache", "dir/cache"}
+	if diff := cmp.Diff(want, v.Unheld()); diff != "" {
+		t.Errorf("of the snapshot: %s", diff)
+	}
+	r.write("cache/file", noise(3 << 20)[1:])
+	r.write("dir/cache/file", noise(3 << 20)[1:])
+	plan := r.plan(v.Snapshot.Version, bands.Scope{})
+	if diff := cmp.Diff(want, plan.Unknown); diff != "" || len(plan.Steps) > 0 {
+		t.Errorf("of a restore: %s %v", diff, steps(plan))
+	}
+	r.write("one", "changed")
+	plan = r.plan(v.Snapshot.Version, bands.Scope{})
+	if diff := cmp.Diff(want, plan.Unknown); diff != "" {
+		t.Errorf("of one that changes something: %s", diff)
+	}
+	plan = r.plan(v.Snapshot.Version, bands.Scope{Paths: []string{"dir"}})
+	if diff := cmp.Diff(want[1:], plan.Unknown); diff != "" {
+		t.Errorf("of one path: %s", diff)
+	}
+}
+
+// The same of files that can't be read.
+func TestWhatCannotBeReadIsNamed(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root can read everything")
+	}
+	r := rigWithFiles(t)
+	r.write("dir/secret", "x")
+	r.must(os.Chmod(r.path("dir/secret"), 0))
+	r.must(os.Chmod(r.path("dir/deep"), 0))
+	t.Cleanup(func() { _ = os.Chmod(r.path("dir/deep"), 0o700) })
+	want := []string{"dir/deep", "dir/secret"}
+	v := r.auto()
+	if diff := cmp.Diff(want, v.Unheld()); diff != "" {
+		t.Errorf("of the snapshot: %s", diff)
+	}
+	r.write("one", "changed")
+	done := r.restore(v.Snapshot.Version, bands.Scope{})
+	if diff := cmp.Diff(want, done.Plan.Unknown); diff != "" {
+		t.Errorf("of a restore: %s", diff)
+	}
+}
