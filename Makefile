@@ -18,7 +18,7 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test matrix cover check-format difftest fs soak property race e2e-claude bench bench-bands recall-quality fuzz crash lint fmt tools clean
+.PHONY: help build install demo test matrix storm cover check-format difftest fs soak property race e2e-claude bench bench-bands recall-quality fuzz crash lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -27,6 +27,7 @@ help:
 	@echo 'test        format, vet, all tests, the short ones again with the race detector'
 	@echo 'cover       at least $(COVER) % of the packages that must have it'
 	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
+	@echo 'storm       kills and concurrency with real git: STORM=200 runs'
 	@echo 'difftest    the same findings as gitleaks'
 	@echo 'race        all tests with the race detector (needs a C compiler)'
 	@echo 'crash       stop the program at every write of every hook'
@@ -64,6 +65,12 @@ test: check-format
 # make test has a fifth of the runs.
 matrix:
 	ENTIRE_TEST_TABLE="$(CURDIR)/docs/rewriting.md" go test -count=1 -timeout 20m -run '^TestRewriting$$' ./cmd/entire
+
+# Post-commit hooks killed before history is rewritten, STORM runs of each way,
+# and 20 sessions in 6 worktrees. make test has two runs and six sessions.
+STORM ?= 200
+storm:
+	ENTIRE_TEST_STORM=$(STORM) go test -count=1 -timeout 60m -v -run '^TestStorm(OfSessions)?$$' ./cmd/entire
 
 check-format:
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -97,10 +99,26 @@ func (r *Recorder) load(ctx context.Context, in Input) (*session.State, error) {
 		}
 		s.TranscriptPath = in.Transcript
 	}
+	if !r.here(s) && r.worktreeGone(s) {
+		s.Keep(nil) // gone with the worktree
+	}
 	if !r.here(s) && len(s.FilesTouched) == 0 {
 		s.WorktreePath, s.WorktreeID = r.Repo.Root, r.Repo.WorktreeID
 	}
 	return s, nil
+}
+
+// worktreeGone reports whether the session's linked worktree was removed.
+func (r *Recorder) worktreeGone(s *session.State) bool {
+	if s.WorktreeID == "" {
+		return false
+	}
+	for _, path := range []string{r.gitDirOf(s.WorktreeID), s.WorktreePath} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 // setAside renames a damaged state, and loads the one that has come into its

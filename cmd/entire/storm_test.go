@@ -64,7 +64,8 @@ type storm struct {
 	rng     *rand.Rand
 	run     int
 	session *testkit.Session
-	killed  []string // trailers of the commits whose hook was killed
+	killed  []string       // trailers of the commits whose hook was killed
+	dirs    map[int]string // programs that kill after so many milliseconds
 }
 
 // TestStorm kills the post-commit hook of commits, at once or after some
@@ -77,15 +78,18 @@ func TestStorm(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
 			repo := matrixRepo(t)
+			repo.Env = repo.Env.With("ENTIRE_BANDS_ENABLED=false")
+			s := &storm{Repo: repo, main: repo, dirs: map[int]string{}}
 			lost := 0
 			for run := range runs {
-				s := &storm{Repo: repo, main: repo, run: run, rng: rand.New(rand.NewPCG(uint64(run), uint64(len(h.name))))}
+				s.run, s.rng = run, rand.New(rand.NewPCG(uint64(run), uint64(len(h.name))))
 				s.prepare()
 				h.run(s)
 				s.Repo = s.main
 				s.next()
 				lost += len(s.dangling())
 			}
+			s.end()
 			removeLeftovers(t, repo)
 			testkit.Check(t, repo)
 			t.Logf("%s: %d runs, %d lost", h.name, runs, lost)
@@ -123,12 +127,16 @@ func (s *storm) prepare() {
 	s.kill(s.Repo, fmt.Sprintf("run%d/b.txt", s.run))
 }
 
-// begin starts the run's session.
+// begin lets a session work; every tenth run has a new one.
 func (s *storm) begin(repo *testkit.Repo) {
 	s.TB.Helper()
-	name := fmt.Sprintf("%s-%d", filepath.Base(filepath.Dir(filepath.Dir(repo.Dir))), s.run)
-	s.session = testkit.NewSession(repo, name, filepath.Join(s.main.Dir, "..", "claude"))
-	s.session.Start("startup")
+	if s.run%10 == 0 || s.session == nil {
+		s.end()
+		name := fmt.Sprintf("%s-%d", filepath.Base(filepath.Dir(filepath.Dir(repo.Dir))), s.run)
+		s.session = testkit.NewSession(repo, name, filepath.Join(s.main.Dir, "..", "claude"))
+		s.session.Start("startup")
+	}
+	s.session.Repo, s.session.Cwd = repo, repo.Dir
 	s.session.Prompt("Write two files")
 	for _, name := range []string{"a", "b"} {
 		s.session.Write(fmt.Sprintf("run%d/%s.txt", s.run, name), fmt.Sprintf("%s of run %d\n", name, s.run))
@@ -154,12 +162,24 @@ func (s *storm) kill(repo *testkit.Repo, path string) {
 	if s.rng.IntN(2) == 0 {
 		delay = s.rng.IntN(60)
 	}
-	s.commit(killing(repo, delay), path)
+	s.commit(s.killing(repo, delay), path)
 }
 
 // killing is the repository for somebody whose post-commit hooks are killed
 // after some milliseconds.
-func killing(repo *testkit.Repo, delay int) *testkit.Repo {
+func (s *storm) killing(repo *testkit.Repo, delay int) *testkit.Repo {
+	repo.TB.Helper()
+	dir := s.dirs[delay]
+	if dir == "" {
+		dir = writeKiller(repo, delay)
+		s.dirs[delay] = dir
+	}
+	return &testkit.Repo{TB: repo.TB, Dir: repo.Dir, Env: repo.Env.With("PATH=" + dir + string(os.PathListSeparator) + repo.Env.Get("PATH"))}
+}
+
+// writeKiller writes a program "entire" that does what the one behind it on PATH
+// does, but kills a post-commit hook, and returns its folder.
+func writeKiller(repo *testkit.Repo, delay int) string {
 	repo.TB.Helper()
 	dir, err := os.MkdirTemp(filepath.Dir(repo.Env.Get("HOME")), "kill")
 	if err != nil {
@@ -178,7 +198,14 @@ exit 0
 	if err := os.WriteFile(filepath.Join(dir, "entire"), []byte(script), 0o755); err != nil {
 		repo.TB.Fatalf("write: %v", err)
 	}
-	return &testkit.Repo{TB: repo.TB, Dir: repo.Dir, Env: repo.Env.With("PATH=" + dir + string(os.PathListSeparator) + repo.Env.Get("PATH"))}
+	return dir
+}
+
+// end ends the session.
+func (s *storm) end() {
+	if s.session != nil {
+		s.session.End("logout")
+	}
 }
 
 // next are the hooks that run after: the agent goes on where it was.
@@ -188,7 +215,6 @@ func (s *storm) next() {
 	s.session.Cwd, s.session.Project = s.main.Dir, s.main.Dir
 	s.session.Prompt("And now?")
 	s.session.Stop()
-	s.session.End("logout")
 }
 
 // dangling returns the trailers of commits, reachable or in a reflog, whose
@@ -243,8 +269,9 @@ func (s *storm) foreign() {
 	s.TB.Helper()
 	var in strings.Builder
 	from := s.Git("rev-parse", "HEAD")
+	when := s.Git("log", "-1", "--format=%ct")
 	for n := range 31 {
-		fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter F <f@example.com> %s +0000\ndata <<E\nforeign %d\nE\n", s.topic(), s.Git("log", "-1", "--format=%ct"), n)
+		fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter F <f@example.com> %s +0000\ndata <<E\nforeign %d\nE\n", s.topic(), when, n)
 		if n == 0 {
 			fmt.Fprintf(&in, "from %s\n", from)
 		}
@@ -266,10 +293,8 @@ func (s *storm) removeWorktree() {
 	dir := filepath.Join(s.main.Dir, "..", fmt.Sprintf("linked-%d", s.run))
 	s.Git("worktree", "add", "-q", "-b", fmt.Sprintf("linked-%d", s.run), dir, "main")
 	linked := s.At(dir)
-	s.run += 1_000_000
 	s.begin(linked)
 	s.kill(linked, fmt.Sprintf("run%d/a.txt", s.run))
-	s.run -= 1_000_000
 	s.Git("worktree", "remove", "--force", dir)
 	s.mine()
 }
