@@ -147,49 +147,58 @@ func (r *Recorder) Linked() map[checkpoint.ID]Linked {
 
 // Lost is a checkpoint that a commit names and nobody has.
 type Lost struct {
-	ID      checkpoint.ID
-	Commit  git.Commit
-	Session string
-	Files   []string
+	ID     checkpoint.ID
+	Commit git.Commit
+	// Shares are the sessions' files in the commit.
+	Shares []Share
 }
 
-// WriteLost writes a lost checkpoint anew from the session's state and
-// transcript. Where the conversation stood at the commit is not known, so the
-// checkpoint holds all of it. The state stays as it is.
+// WriteLost writes a lost checkpoint anew from the sessions' states and
+// transcripts. Where the conversations stood at the commit is not known, so the
+// checkpoint holds all of them. The states stay as they are.
 func (r *Recorder) WriteLost(ctx context.Context, l Lost) error {
 	return r.locked(ctx, func() error {
 		if c, err := r.readCheckpoint(ctx, l.ID); err != nil || len(c.Sessions) > 0 {
 			return err // or somebody has found it
 		}
-		s, err := r.Sessions.Load(l.Session)
-		if err != nil {
-			return err
-		}
-		n := new(notes)
-		if err := r.catchUp(ctx, s, n); err != nil {
-			return err
-		}
-		// What was lost with the checkpoint may be more than that.
-		if s.Recorder.Stored, err = r.segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
-			return err
-		}
-		if _, err := r.store(ctx, s, noLimit); err != nil {
-			return err
-		}
-		s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
-		// As if amended: tokens are only counted where they are known to be its.
-		d := Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
-		put, err := r.put(ctx, d, condensed{state: s, notes: n, files: l.Files})
-		if err != nil {
-			return err
+		var puts []checkpoint.Change
+		for _, share := range l.Shares {
+			put, err := r.putLost(ctx, l, share)
+			if err != nil {
+				return err
+			}
+			puts = append(puts, put)
 		}
 		by, err := r.identity(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = checkpoint.Update(ctx, r.Repo, by, []checkpoint.Change{put}, nil)
+		_, err = checkpoint.Update(ctx, r.Repo, by, puts, nil)
 		return err
 	})
+}
+
+// putLost is the change that writes a session's slot of a lost checkpoint.
+func (r *Recorder) putLost(ctx context.Context, l Lost, share Share) (checkpoint.Change, error) {
+	s, err := r.Sessions.Load(share.Session)
+	if err != nil {
+		return nil, err
+	}
+	n := new(notes)
+	if err := r.catchUp(ctx, s, n); err != nil {
+		return nil, err
+	}
+	// What was lost with the checkpoint may be more than that.
+	if s.Recorder.Stored, err = r.segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
+		return nil, err
+	}
+	if _, err := r.store(ctx, s, noLimit); err != nil {
+		return nil, err
+	}
+	s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
+	// As if amended: tokens are only counted where they are known to be its.
+	d := Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
+	return r.put(ctx, d, condensed{state: s, notes: n, files: share.Files})
 }
 
 // Sweep removes the temporary files that writers left that were stopped.

@@ -53,6 +53,11 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if err := r.record(&d); err != nil {
 		return fmt.Errorf("%s: %w", notLinked, err)
 	}
+	if d.ID != "" {
+		if err := r.noteMade(d); err != nil { // only doctor needs it
+			r.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(d.ID), "error", err.Error())
+		}
+	}
 	if err := r.add(ctx, &msg, d.Keep, hint); err != nil {
 		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.forget(d)))
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -28,11 +27,15 @@ type batch struct {
 	kill   context.CancelFunc
 }
 
+// readLimit bounds what Read takes into memory.
+const readLimit = 256 << 20
+
 // Read gives the object that spec names, in any way git understands: an OID, a
 // ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
-// ErrMissing if there is none. All reads share one git process.
+// ErrMissing if there is none, and ErrTooMuch above 256 MiB. All reads share one
+// git process.
 func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
-	return r.ReadWithin(ctx, spec, math.MaxInt64)
+	return r.ReadWithin(ctx, spec, readLimit)
 }
 
 // ReadWithin is Read of an object of at most limit bytes: ErrTooMuch if it has
@@ -132,7 +135,7 @@ func (b *batch) read(spec string, format Format, limit int64) (Object, error) {
 		return Object{}, replyError(line)
 	}
 	if size > limit {
-		return Object{}, ErrTooMuch
+		return Object{}, fmt.Errorf("%s of %d bytes, at most %d are read: %w", object.Type, size, limit, ErrTooMuch)
 	}
 	object.Data = make([]byte, size)
 	if _, err := io.ReadFull(b.out, object.Data); err != nil {

@@ -14,3 +14,6 @@ var (
 func DiffTree(ctx context.Context, r *Repo, from, to OID) ([]Change, error) {
 	return r.diffTree(ctx, string(from), string(to))
 }
+
+// BreakLock is breakLock for tests.
+func (r *Repo) BreakLock(lock string) bool { return r.breakLock(lock) }

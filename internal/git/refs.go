@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -118,10 +119,31 @@ func (r *Repo) breakLocks(updates []RefUpdate) bool {
 			continue
 		}
 		if time.Since(info.ModTime()) > abandoned { //nolint:forbidigo // the age of a file has no other clock
-			broken = os.Remove(lock) == nil || broken
+			broken = r.breakLock(lock) || broken
 		}
 	}
 	return broken
+}
+
+// breakLock removes an abandoned lock, and reports whether it did. Another process
+// may find it abandoned at the same time, remove it, and take the lock anew: so
+// the file is renamed first, which only one of them can do, and its age is checked
+// again. A fresh lock that was taken away by that is put back.
+func (r *Repo) breakLock(lock string) bool {
+	aside := filepath.Join(r.CommonDir, "lock.entire-tmp-"+strconv.Itoa(os.Getpid())) // among the refs git would read it
+	if disk.Step("rename", aside) != nil || os.Rename(lock, aside) != nil {
+		return false
+	}
+	defer func() { _ = os.Remove(aside) }()
+	info, err := os.Lstat(aside)
+	if err != nil {
+		return false
+	}
+	if time.Since(info.ModTime()) <= abandoned { //nolint:forbidigo // as above
+		_ = os.Link(aside, lock) // unless yet another one has the lock
+		return false
+	}
+	return true
 }
 
 // refScript is the transaction in update-ref's language.

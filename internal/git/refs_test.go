@@ -238,3 +238,31 @@ func TestRefs(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestBreakLock removes an abandoned lock, and puts back one that another process
+// has taken since the lock was found to be abandoned.
+func TestBreakLock(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	r := s.open(dir)
+	lock := filepath.Join(dir, ".git", "refs", "heads", "x.lock")
+	s.write(filepath.Dir(lock), "x.lock", "theirs")
+	if r.BreakLock(lock) {
+		t.Error("a fresh lock was broken")
+	}
+	if data, err := os.ReadFile(lock); err != nil || string(data) != "theirs" {
+		t.Errorf("the fresh lock is %q, %v", data, err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(lock, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if !r.BreakLock(lock) {
+		t.Error("an abandoned lock was not broken")
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".git", "*entire-tmp*"))
+	if _, gone := os.Lstat(lock); gone == nil || err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %q", gone, left)
+	}
+}

@@ -94,7 +94,14 @@ func Ancestors() []Info {
 	return list
 }
 
-// Caller answers the git process that runs this hook: the nearest ancestor
+// isGit reports whether a program is git itself or one of its commands, and not
+// another whose name begins like it: gitk, gitui, gitkraken.
+func isGit(program string) bool {
+	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	return name == "git" || strings.HasPrefix(name, "git-")
+}
+
+// Caller returns the git process that runs this hook: the nearest ancestor
 // whose program is git, at most four steps up.
 func Caller() (Info, bool) {
 	pid := os.Getppid()
@@ -103,7 +110,7 @@ func Caller() (Info, bool) {
 		if !ok || pid <= 1 {
 			return Info{}, false
 		}
-		if len(info.Args) > 0 && strings.HasPrefix(filepath.Base(info.Args[0]), "git") {
+		if len(info.Args) > 0 && isGit(info.Args[0]) {
 			return info, true
 		}
 		pid = info.Parent

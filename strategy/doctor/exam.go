@@ -21,6 +21,9 @@ type exam struct {
 	states []*session.State
 	bad    []badState
 	open   []strategy.Open
+	// ids are those that were made here, committed the commits; nil until needed.
+	ids       map[checkpoint.ID][]strategy.Share
+	committed map[git.OID]bool
 	// openErr is why it is not known whether their commits were made.
 	openErr error
 	v1      branch

@@ -2,7 +2,8 @@ package doctor
 
 import (
 	"context"
-	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,27 +186,101 @@ func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]strat
 		return f, true
 	}
 	l, known := linked[n.id]
-	s := e.maker(n.id)
-	if s == nil {
+	lost := strategy.Lost{ID: n.id, Shares: e.makers(n.id, l.Files)}
+	if len(lost.Shares) == 0 {
 		f.Why += "; nothing is left here to write it anew from"
 		f.Hint = "another clone, or a backup of the branch, may have it"
-		return f, known
+		return f, known || e.madeHere(n)
 	}
-	lost := strategy.Lost{ID: n.id, Session: s.ID, Files: l.Files}
-	f.Fix = "write it anew from session " + s.ID + ", with all of the conversation so far"
+	var names, files []string
+	for _, share := range lost.Shares {
+		names, files = append(names, share.Session), append(files, e.sessionFiles(share.Session)...)
+	}
+	f.Fix = "write it anew from session " + strings.Join(names, ", ") + ", with all of the conversation so far"
 	f.Repair = &Repair{
-		Files: e.sessionFiles(s.ID), Checkpoints: []checkpoint.ID{n.id},
+		Files: files, Checkpoints: []checkpoint.ID{n.id},
 		Do: func(ctx context.Context) (err error) {
 			if lost.Commit, err = e.repo.Commit(ctx, string(n.commit)); err != nil {
 				return err
 			}
-			if lost.Files == nil {
-				lost.Files, err = e.changed(ctx, lost.Commit)
+			changed, err := e.changed(ctx, lost.Commit)
+			if err != nil {
+				return err
 			}
-			return errors.Join(err, e.rec.WriteLost(ctx, lost))
+			for i, share := range lost.Shares {
+				kept := slices.DeleteFunc(slices.Clone(share.Files), func(p string) bool { return !slices.Contains(changed, p) })
+				if len(share.Files) == 0 {
+					kept = changed // what it had is not known
+				}
+				slices.Sort(kept)
+				lost.Shares[i].Files = slices.Compact(kept)
+			}
+			return e.rec.WriteLost(ctx, lost)
 		},
 	}
 	return f, true
+}
+
+// made returns the ids that were given to commits in this repository, read once.
+func (e *exam) made() map[checkpoint.ID][]strategy.Share {
+	if e.ids == nil {
+		var err error
+		if e.ids, err = e.rec.MadeHere(); err != nil {
+			e.ids = map[checkpoint.ID][]strategy.Share{}
+		}
+	}
+	return e.ids
+}
+
+// makers returns the sessions whose work a lost checkpoint held and whose states
+// are there, with their files as far as these are known.
+func (e *exam) makers(id checkpoint.ID, files []string) []strategy.Share {
+	var shares []strategy.Share
+	for _, share := range e.made()[id] {
+		if slices.ContainsFunc(e.states, func(s *session.State) bool { return s.ID == share.Session }) {
+			shares = append(shares, share)
+		}
+	}
+	if s := e.maker(id); len(shares) == 0 && s != nil {
+		shares = []strategy.Share{{Session: s.ID, Files: files}}
+	}
+	return shares
+}
+
+// madeHere reports whether the commit's id was given to it in this repository:
+// the id is among those that were noted, or a reflog of HEAD says that the commit
+// was made by git commit.
+func (e *exam) madeHere(n named) bool {
+	if _, ok := e.made()[n.id]; ok {
+		return true
+	}
+	if e.committed == nil {
+		e.committed = committedHere(e.repo)
+	}
+	return e.committed[n.commit]
+}
+
+// committedHere returns the commits that git commit has made in any worktree, as
+// far as the reflogs of HEAD go back. In a repository whose refs are not in files
+// it returns none.
+func committedHere(repo *git.Repo) map[git.OID]bool {
+	found := map[git.OID]bool{}
+	paths, _ := filepath.Glob(filepath.Join(repo.CommonDir, "worktrees", "*", "logs", "HEAD")) // the pattern is well-formed
+	for _, path := range append(paths, filepath.Join(repo.CommonDir, "logs", "HEAD")) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			who, action, ok := strings.Cut(line, "\t")
+			oids := strings.Fields(who)
+			byCommit := strings.HasPrefix(action, "commit:") || strings.HasPrefix(action, "commit (initial):") || strings.HasPrefix(action, "commit (merge):")
+			if ok && byCommit && len(oids) > 1 {
+				found[git.OID(oids[1])] = true
+			}
+		}
+	}
+	return found
 }
 
 // maker is the session whose work the checkpoint holds: the one whose state
