@@ -40,6 +40,11 @@ func (r *Recorder) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if d.ID != "" && !d.Amend && !r.agreed(ctx, m, msg) {
 		d = d.declined()
 	}
+	if d.ID != "" {
+		if d, err = r.unblocked(ctx, d); err != nil {
+			return err
+		}
+	}
 	switch {
 	case len(d.Keep) == 0 && len(d.abandoned) > 0:
 		msg.prose = checkpoint.StripIDs(msg.prose)

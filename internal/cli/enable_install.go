@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy"
 )
 
 // install does the work. Every step may be done again; the marker, which
@@ -46,7 +48,7 @@ func (e *enabling) install(ctx context.Context) error {
 		e.Streams.Notef("%s", line)
 	}
 	e.Streams.Printf("\nReady.\n")
-	e.warn()
+	e.warn(ctx)
 	return nil
 }
 
@@ -139,7 +141,12 @@ func (e *enabling) settingsFile() (path string, write bool) {
 }
 
 // warn says what would keep recording from working all the same.
-func (e *enabling) warn() {
+func (e *enabling) warn(ctx context.Context) {
+	rec := e.recorder(e.repo, e.is, slog.New(slog.DiscardHandler))
+	if branch, err := rec.Blocked(ctx); err == nil && branch != "" {
+		e.Streams.Notef("The branch %s is in the way of entire/checkpoints/v1: no commit will be linked.", branch)
+		e.Streams.Hint(strategy.BlockedHint(branch))
+	}
 	if !onPath(e.Getenv, "entire") {
 		e.Streams.Notef("The program isn't on your PATH: until it is, the hooks do nothing.")
 		e.Streams.Hint("add the folder of `entire` to PATH")

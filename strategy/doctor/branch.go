@@ -135,6 +135,20 @@ func (e *exam) gone(_ context.Context) ([]Finding, error) {
 	}}, nil
 }
 
+// blocked finds a branch that keeps git from having that of the checkpoints.
+func (e *exam) blocked(ctx context.Context) ([]Finding, error) {
+	name, err := e.rec.Blocked(ctx)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	return []Finding{{
+		Code: BlockedBranch, Severity: Error, Subject: name,
+		What: "the branch is in the way of entire/checkpoints/v1",
+		Why:  "git has no branch below another: nothing is recorded, and no commit linked",
+		Hint: strategy.BlockedHint(name),
+	}}, nil
+}
+
 // dangling is the newest commit in the repository that was made for the metadata
 // branch, by its subject and what is in it; the zero commit if there is none.
 func (e *exam) dangling(ctx context.Context) (git.Commit, error) {

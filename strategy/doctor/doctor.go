@@ -41,6 +41,7 @@ const (
 	LostCheckpoint     = "lost-checkpoint"
 	ForeignCheckpoint  = "foreign-checkpoint"
 	LostBranch         = "lost-branch"
+	BlockedBranch      = "blocked-branch"
 	UnfetchedPoint     = "unfetched-checkpoint"
 	UnusedCheckpoints  = "unused-checkpoints"
 	DamagedCheckpoint  = "damaged-checkpoint"

@@ -55,7 +55,7 @@ func (d *Doctor) look(ctx context.Context) *exam {
 
 func (e *exam) checks() []Check {
 	return []Check{
-		e.refs, e.locks, e.damagedStates, e.stuck, e.turns, e.sideFiles, e.journal, e.gone, e.checkpoints, e.trailers, e.unused, e.blobs,
+		e.refs, e.locks, e.damagedStates, e.stuck, e.turns, e.sideFiles, e.journal, e.gone, e.blocked, e.checkpoints, e.trailers, e.unused, e.blobs,
 		e.store, e.contexts, e.restores, e.catalog, e.temporary,
 	}
 }
