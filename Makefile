@@ -18,7 +18,7 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test matrix storm cover check-format difftest fs soak property race e2e-claude bench bench-bands recall-quality fuzz crash lint fmt tools clean
+.PHONY: help build install demo test matrix storm cover check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -37,6 +37,7 @@ help:
 	@echo 'fuzz        every fuzz target for FUZZTIME ($(FUZZTIME))'
 	@echo 'e2e-claude  the genuine agent against a scripted model: LAB=folder'
 	@echo 'bench       hooks and commands: BENCH=folder (needs a C compiler, Python)'
+	@echo 'memory      peak memory of every command and hook on 500,000 files'
 	@echo 'bench-bands snapshots and restores of a large tree'
 	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES=folder'
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
@@ -114,6 +115,12 @@ soak:
 RAPID ?= 500
 property:
 	go test -count=1 -timeout 60m -run '^TestProp' ./bands -rapid.checks=$(RAPID) -rapid.nofailfile
+
+# Peak memory of every command and hook on 500,000 files, made once, and a sparse
+# file of 16 GB. A smaller tree: MEMORY_FILES=60000.
+memory: build
+	@mkdir -p "$(CACHE)/memory"
+	MEMORY_CACHE="$(CACHE)/memory" MEMORY_BIN="$(CURDIR)/bin" go test -tags memory -count=1 -timeout 120m -v -run '^TestMemory' ./internal/testkit/memory
 
 # Snapshots and restores of 70,000 files, beside restic, borg and cp where they
 # are installed. BANDBENCHFLAGS='-snapshots 10000' measures that many, too.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,13 +37,13 @@ func (r *rig) editLarge(random *rand.Rand) {
 		case 1:
 			r.remove(name)
 			r.must(os.Mkdir(r.path(name), 0o755))
-			r.write(name+"/below", fmt.Sprint(random.Uint32()))
+			r.write(name+"/below", strconv.Itoa(random.Int()))
 		case 2:
 			r.remove(name)
 			r.must(os.Symlink("elsewhere", r.path(name)))
 		case 3:
 			if names, err := filepath.Glob(r.path("large/*/below")); err == nil && len(names) > 0 {
-				r.must(os.WriteFile(names[0], []byte(fmt.Sprint(random.Uint32())), 0o644))
+				r.must(os.WriteFile(names[0], []byte(strconv.Itoa(random.Int())), 0o644))
 			}
 		case 4:
 			if err := os.Rename(r.path(name), r.path(fmt.Sprintf("large/%04d", random.IntN(2600)))); err != nil {
@@ -57,7 +58,7 @@ func (r *rig) editLarge(random *rand.Rand) {
 				continue
 			}
 			r.remove(name)
-			r.write(name, fmt.Sprint(random.Uint32()))
+			r.write(name, strconv.Itoa(random.Int()))
 		}
 	}
 }
@@ -69,7 +70,7 @@ func TestEditsOfALargeDirectory(t *testing.T) {
 		r := newRig(t)
 		r.write("small/file", "small")
 		for i := range 2400 {
-			r.write(fmt.Sprintf("large/%04d", i), fmt.Sprint(i%100))
+			r.write(fmt.Sprintf("large/%04d", i), strconv.Itoa(i%100))
 		}
 		first, want := r.kept(), r.model()
 		for round := range 6 {
@@ -103,7 +104,7 @@ func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 6000 {
-		r.write(fmt.Sprintf("large/%04d", i), fmt.Sprint(i))
+		r.write(fmt.Sprintf("large/%04d", i), strconv.Itoa(i))
 	}
 	r.take()
 	r.write("large/1000", "changed")

@@ -119,6 +119,10 @@ func (p *Plan) lists() []*[]string {
 
 // add takes up what a part of the plan has.
 func (p *Plan) add(part *Plan) {
+	// The longer list is not copied: their order doesn't matter before tidy.
+	if len(part.Steps) > len(p.Steps) {
+		p.Steps, part.Steps = part.Steps, p.Steps
+	}
 	p.Steps = append(p.Steps, part.Steps...)
 	from := part.lists()
 	for i, to := range p.lists() {

@@ -26,11 +26,9 @@ type sink interface {
 	clones() bool
 	// raw stores a large file as it is, and returns the pieces of it.
 	raw(f *os.File, size int64) ([]band.Part, error)
-	// directory stores a directory, whose encoding is data.
-	directory(d *tree.Directory, data []byte) (band.Ref, error)
-	// page stores a page of a directory, whose encoding is data. The entries are
-	// the caller's.
-	page(entries []tree.Entry, data []byte) (band.Ref, error)
+	// directory stores a directory, or a page, of which d has the entries. Its
+	// encoding is data; what d refers to may change afterwards if it is a page.
+	directory(kind band.Kind, d *tree.Directory, data []byte) (band.Ref, error)
 }
 
 // keeper is the sink that appends to the store's bands. It opens them when
@@ -114,12 +112,8 @@ func (k *keeper) raw(f *os.File, size int64) ([]band.Part, error) {
 	return parts, errors.Join(err, clone.Close())
 }
 
-func (k *keeper) directory(_ *tree.Directory, data []byte) (band.Ref, error) {
-	return k.add(band.Directory, data)
-}
-
-func (k *keeper) page(_ []tree.Entry, data []byte) (band.Ref, error) {
-	return k.add(band.Page, data)
+func (k *keeper) directory(kind band.Kind, _ *tree.Directory, data []byte) (band.Ref, error) {
+	return k.add(kind, data)
 }
 
 // finish writes what is buffered and waits for the disk: a sync for each band,
@@ -191,19 +185,15 @@ func (o *observer) raw(f *os.File, size int64) ([]band.Part, error) {
 	return piecesOf(f, size, nowhere)
 }
 
-func (o *observer) directory(d *tree.Directory, data []byte) (band.Ref, error) {
+func (o *observer) directory(kind band.Kind, d *tree.Directory, data []byte) (band.Ref, error) {
 	ref := band.Ref{Hash: sha256.Sum256(data), Band: nowhere}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.dirs[ref.Hash] = d
-	return ref, nil
-}
-
-func (o *observer) page(entries []tree.Entry, data []byte) (band.Ref, error) {
-	ref := band.Ref{Hash: sha256.Sum256(data), Band: nowhere}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.pages[ref.Hash] = slices.Clone(entries)
+	if kind == band.Page {
+		o.pages[ref.Hash] = slices.Clone(d.Entries)
+	} else {
+		o.dirs[ref.Hash] = d
+	}
 	return ref, nil
 }
 

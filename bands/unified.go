@@ -61,8 +61,9 @@ func lineDiff(a, b string) []lineOp {
 
 // commonHead is the length of the whole lines that both texts begin with.
 func commonHead(a, b string) int {
-	n := 0
-	for limit := min(len(a), len(b)); n < limit && a[n] == b[n]; n++ {
+	n, limit := 0, min(len(a), len(b))
+	for n < limit && a[n] == b[n] {
+		n++
 	}
 	if n == len(a) && n == len(b) {
 		return n
@@ -72,8 +73,9 @@ func commonHead(a, b string) int {
 
 // commonTail is the length of the whole lines that both texts end with.
 func commonTail(a, b string) int {
-	n := 0
-	for limit := min(len(a), len(b)); n < limit && a[len(a)-1-n] == b[len(b)-1-n]; n++ {
+	n, limit := 0, min(len(a), len(b))
+	for n < limit && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
 	}
 	// The tail begins after the end of a line in both texts, or is all of one.
 	for ; n > 0; n-- {

@@ -104,7 +104,7 @@ func (s *settling) store() (rec dirRecord, err error) {
 		rec.ref, err = s.to.keep(was.record().ref, band.Directory, s.enc)
 		return rec, kept(err)
 	}
-	rec.ref, err = s.to.directory(dir, s.enc)
+	rec.ref, err = s.to.directory(band.Directory, dir, s.enc)
 	return rec, kept(err)
 }
 
@@ -236,7 +236,7 @@ func (s *settling) page(entries []tree.Entry, p *tree.Page) (err error) {
 			return kept(err)
 		}
 	}
-	p.Ref, err = s.to.page(entries, s.enc)
+	p.Ref, err = s.to.directory(band.Page, &tree.Directory{Entries: entries}, s.enc)
 	return kept(err)
 }
 
