@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -90,6 +91,48 @@ func (w *world) fullStory(t *testing.T, dir string, free int64) {
 	w.adopt(present)
 	w.eitherWay(int(free>>16), w.holds[1], present)
 	w.goesOn()
+}
+
+// TestFSFullRewind: with no room for a rescue of everything, what the restore
+// overwrites is rescued, and the rest left out. (A full Btrfs refuses also the
+// writes that this takes: there is an error, and nothing is changed.)
+func TestFSFullRewind(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{testkit.Ext4, testkit.XFS} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dir := testkit.Mount(t, kind, 64)
+			w := newWorld(t, t, filepath.Join(dir, "w"), treetest.Seeded(2))
+			work, log := filepath.Join(w.tree.Root, "work"), filepath.Join(w.tree.Root, "log")
+			w.must(os.WriteFile(work, []byte("one"), 0o644))
+			v := w.take(bands.TakeOptions{}).Snapshot.Version
+			w.must(os.WriteFile(work, []byte("two"), 0o644))
+			for i := range 8 { // each a record: no file system clones them
+				w.must(os.WriteFile(log+strconv.Itoa(i), []byte(noise(2<<20 + i)[i:]), 0o644))
+			}
+			fill(t, dir, 4<<20)
+			o := w.restoreOptions()
+			o.Delete = func(string, tree.Entry) bool { return false }
+			var done bands.Restored
+			w.hold(func(h *bands.Held) (err error) {
+				done, err = h.Restore(t.Context(), v, o)
+				return err
+			})
+			if data, err := os.ReadFile(work); err != nil || string(data) != "one" {
+				t.Errorf("%q, %v", data, err)
+			}
+			w.hold(func(h *bands.Held) error {
+				_, err := h.Restore(t.Context(), done.Rescue.Version, o)
+				return err
+			})
+			if data, err := os.ReadFile(work); err != nil || string(data) != "two" {
+				t.Errorf("back: %q, %v", data, err)
+			}
+			if info, err := os.Stat(log + "7"); err != nil || info.Size() != 2<<20 {
+				t.Errorf("the log: %v, %v", info, err)
+			}
+		})
+	}
 }
 
 // try does something that may fail for want of room.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -303,6 +304,10 @@ func (h *Held) rescue(ctx context.Context, j job, content *contents, in *scope, 
 	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, ErrNoRoom) {
 		return Taken{}, fmt.Errorf("rescue snapshot: %w", err)
 	}
+	// What the attempt has appended is of no use, and in the way of the next.
+	_ = h.collect()
+	_, _ = h.Compact(ctx)
+	_ = disk.Sync(h.dir) // Btrfs gives the room back only then
 	exclude, less := h.untouched(ctx, j, content, in, o)
 	if less != nil || len(exclude) == 0 {
 		return Taken{}, fmt.Errorf("rescue snapshot: %w", errors.Join(err, less))

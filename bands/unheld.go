@@ -12,6 +12,8 @@ func unheld(why tree.Reason) bool {
 	switch why {
 	case tree.Socket, tree.Device, tree.FIFO, tree.OtherFileSystem, tree.Excluded, tree.Worktree:
 		return false
+	case tree.Unreadable, tree.Moving, tree.Budget, tree.Busy:
+	default: // of versions to come
 	}
 	return true
 }

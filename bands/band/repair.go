@@ -71,7 +71,7 @@ func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
 	name := FileName(ref.Band)
 	f, err := os.OpenFile(filepath.Join(w.dir, name), os.O_RDWR, 0)
 	if err != nil {
-		return Ref{}, false, nil //nolint:nilerr // it is stored anew
+		return Ref{}, false, nil // it is stored anew
 	}
 	defer func() { _ = f.Close() }() // it is synced by name
 	if !holds(f, int64(ref.Offset), record) {
@@ -84,7 +84,7 @@ func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
 		return Ref{}, false, w.fail(err)
 	}
 	if _, err := w.reader.Read(ref, kind, nil); err != nil {
-		return Ref{}, false, nil //nolint:nilerr // the disk doesn't keep it there
+		return Ref{}, false, nil // the disk doesn't keep it there
 	}
 	w.pending = append(w.pending, name)
 	delete(w.synced, ref.Band)
