@@ -31,6 +31,8 @@ type CodePlan struct {
 type CodeStep struct {
 	Path string
 	Kind bands.StepKind // StepCreate, StepRewrite or StepDelete
+
+	was disk.Stat // what is there, which the rescue holds
 }
 
 // CodeRewound is what going back did. Rescue is a commit that holds what was
@@ -111,11 +113,11 @@ func (r *Recorder) planCode(plan *CodePlan, name string, wanted git.TreeEntry, f
 	case r.throughLink(name), !missing && info.IsDir(), found && wanted.Mode == git.ModeModule:
 		plan.Skipped = append(plan.Skipped, name)
 	case missing:
-		plan.Steps = append(plan.Steps, CodeStep{name, bands.StepCreate})
+		plan.Steps = append(plan.Steps, CodeStep{Path: name, Kind: bands.StepCreate, was: r.statBelow(name)})
 	case !found:
-		plan.Steps = append(plan.Steps, CodeStep{name, bands.StepDelete})
+		plan.Steps = append(plan.Steps, CodeStep{Path: name, Kind: bands.StepDelete, was: r.statBelow(name)})
 	case present != wanted.OID || fileMode(info) != wanted.Mode:
-		plan.Steps = append(plan.Steps, CodeStep{name, bands.StepRewrite})
+		plan.Steps = append(plan.Steps, CodeStep{Path: name, Kind: bands.StepRewrite, was: r.statBelow(name)})
 	}
 }
 
@@ -146,12 +148,16 @@ func (r *Recorder) RewindCodeOnly(ctx context.Context, p Point) (CodeRewound, er
 	}
 	var write []string
 	for _, s := range plan.Steps {
+		if err := r.isAsPlanned(s); err != nil {
+			return done, err
+		}
+	}
+	for _, s := range plan.Steps {
 		if s.Kind != bands.StepDelete {
 			write = append(write, s.Path)
 			continue
 		}
-		full := filepath.Join(r.Repo.Root, filepath.FromSlash(s.Path))
-		if err := errors.Join(disk.Step("remove", full), os.Remove(full)); err != nil {
+		if err := r.removePlanned(s); err != nil {
 			return done, err
 		}
 	}
@@ -163,6 +169,69 @@ func (r *Recorder) RewindCodeOnly(ctx context.Context, p Point) (CodeRewound, er
 		return done, err
 	}
 	return done, r.locked(ctx, func() error { return r.alignCode(ctx, c, p) })
+}
+
+// errCodeChanged means that a file is no longer what the rescue holds.
+var errCodeChanged = errors.New("it changed meanwhile; nothing more was restored")
+
+// parentOf opens the directory of a path of the worktree and follows no link. The
+// caller closes it.
+func (r *Recorder) parentOf(name string) (*disk.DirFD, error) {
+	dir, err := disk.OpenRoot(r.Repo.Root)
+	if err != nil || path.Dir(name) == "." {
+		return dir, err
+	}
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		next, err := dir.Open(part)
+		_ = dir.Close()
+		if err != nil {
+			return nil, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// statBelow is what is at a path of the worktree, zero if nothing is or a link
+// leads there.
+func (r *Recorder) statBelow(name string) (st disk.Stat) {
+	dir, err := r.parentOf(name)
+	if err != nil {
+		return disk.Stat{}
+	}
+	defer func() { _ = dir.Close() }()
+	if dir.Stat(path.Base(name), &st) != nil {
+		return disk.Stat{}
+	}
+	st.Blocks = 0 // they may be allocated later
+	return st
+}
+
+// isAsPlanned fails if a file is no longer what it was when the plan was made.
+func (r *Recorder) isAsPlanned(s CodeStep) error {
+	if now := r.statBelow(s.Path); now != s.was {
+		return fmt.Errorf("%s: %w", s.Path, errCodeChanged)
+	}
+	return nil
+}
+
+// removePlanned removes a file that is still what the rescue holds. No link that
+// somebody put into its path meanwhile leads elsewhere.
+func (r *Recorder) removePlanned(s CodeStep) error {
+	dir, err := r.parentOf(s.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	var now disk.Stat
+	if err := dir.Stat(path.Base(s.Path), &now); err != nil {
+		return err
+	}
+	now.Blocks = 0
+	if now != s.was {
+		return fmt.Errorf("%s: %w", s.Path, errCodeChanged)
+	}
+	return dir.Unlink(path.Base(s.Path))
 }
 
 // rescueCode makes a commit of the files as they are, under a ref that keeps it.

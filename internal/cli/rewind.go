@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -131,7 +132,14 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	if err != nil {
 		return w.noPoint(err)
 	}
-	return w.goTo(ctx, p)
+	err = w.goTo(ctx, p)
+	if missing, ok := errors.AsType[*strategy.PathsError](err); ok {
+		err = unmatched(missing.Paths, missing.Target.String(), "now")
+		if strings.Contains(strings.Join(opts.paths, ""), ",") {
+			err = hinted(err, "give --paths once for each path")
+		}
+	}
+	return err
 }
 
 func (w *rewinding) noPoint(err error) error {
