@@ -90,6 +90,9 @@ type stretch struct {
 	snapped map[string]bool
 	// restored is the tree that a rewind made at the beginning of it, nil if none did.
 	restored *restoredTree
+	// interrupted says that it was interrupted: a file that it was creating may be
+	// there in part.
+	interrupted bool
 }
 
 // restoredTree is what a rewind made of the tree that its rescue holds.
@@ -134,6 +137,7 @@ func (r *Recorder) authorsSince(ctx context.Context, store *bands.Store, target 
 		a.newest = s
 	}
 	a.last = stretch{from: a.newest.Created, between: !a.turnOpen(), snapped: a.snapped, restored: a.restoredBy(ctx, a.newest)}
+	_, a.last.interrupted = store.Interrupted(target.Lineage)
 	records, reader := store.Loader(a.newest)
 	a.tree = records
 	a.close = append(a.close, reader.Close)
@@ -223,7 +227,8 @@ func (a *authors) changeIn(st *stretch, name string, was, is *tree.Entry, at tim
 	back := bands.Version(0)
 	if st.restored != nil {
 		wanted := st.restored.find(name)
-		if sameFile(wanted, is) { // the rewind made it so
+		begun := st.interrupted && was == nil && wanted != nil
+		if begun || sameFile(wanted, is) { // the rewind made it so
 			return authoredChange{until: st.until, back: st.restored.version, unchanged: true}, true
 		}
 		if !sameFile(wanted, was) { // it made it something else, which was changed then
