@@ -47,7 +47,7 @@ const seenName = "hooks-seen"
 func (i Installer) forgetSeen() error {
 	paths, err := filepath.Glob(filepath.Join(i.Repo.CommonDir, "entire", seenName+"*"))
 	if err != nil {
-		return nil // a pattern in the repository's own path
+		return nil //nolint:nilerr // the repository's path is no pattern: the files are harmless
 	}
 	failed := make([]error, 0, len(paths))
 	for _, path := range paths {

@@ -57,12 +57,12 @@ func runFSInit(ctx context.Context, f *fsApp, opts fsInitOptions, name string) e
 		root = filepath.Join(f.Dir, name)
 	}
 	f.say("Creating store...")
-	return f.makeStore(ctx, config, func() (bands.Entry, error) { return known.Init(ctx, name, root, size) })
+	return f.makeStore(config, func() (bands.Entry, error) { return known.Init(ctx, name, root, size) })
 }
 
 // makeStore makes a store, and before it the hooks that config.toml asks for.
 // If one of them fails nothing stays.
-func (f *fsApp) makeStore(ctx context.Context, config bands.Config, create func() (bands.Entry, error)) error {
+func (f *fsApp) makeStore(config bands.Config, create func() (bands.Entry, error)) error {
 	hooks := ""
 	before, err := f.claudeRecords()
 	if err != nil {

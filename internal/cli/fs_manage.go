@@ -40,7 +40,7 @@ func runFSManage(ctx context.Context, f *fsApp, opts fsManageOptions, dir string
 	if err != nil {
 		return err
 	}
-	return f.makeStore(ctx, config, func() (bands.Entry, error) {
+	return f.makeStore(config, func() (bands.Entry, error) {
 		return known.Manage(ctx, f.absolute(dir), opts.name, size)
 	})
 }
