@@ -71,6 +71,9 @@ func decodeTree(data []byte, format Format) ([]TreeEntry, error) {
 		})
 		data = data[end+1+size:]
 	}
+	if !slices.IsSortedFunc(entries, compareEntries) {
+		slices.SortStableFunc(entries, compareEntries) // git fsck reports such a tree, git reads it
+	}
 	return entries, nil
 }
 
@@ -85,13 +88,23 @@ func (r *Repo) Lookup(ctx context.Context, tree OID, path string) (TreeEntry, bo
 		if err != nil {
 			return TreeEntry{}, false, fmt.Errorf("look up %s: %w", path, err)
 		}
-		i := slices.IndexFunc(entries, func(e TreeEntry) bool { return e.Name == name })
-		if i < 0 {
+		var found bool
+		if at, found = findName(entries, name); !found {
 			return TreeEntry{}, false, nil
 		}
-		at = entries[i]
 	}
 	return at, true, nil
+}
+
+// findName finds the entry with a name among those of a tree, which are in git's
+// order: in that a directory comes where its name with a slash would.
+func findName(entries []TreeEntry, name string) (TreeEntry, bool) {
+	for _, mode := range []Mode{ModeFile, ModeTree} {
+		if i, found := slices.BinarySearchFunc(entries, TreeEntry{Name: name, Mode: mode}, compareEntries); found {
+			return entries[i], true
+		}
+	}
+	return TreeEntry{}, false
 }
 
 // WriteTree stores a tree of entries in any order. Their modes and names must
