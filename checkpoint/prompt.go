@@ -87,7 +87,7 @@ func splitPrompts(text string) []string {
 // tree, none if it has no metadata of the session.
 func ShadowPrompts(ctx context.Context, repo *git.Repo, tree git.OID, sessionID string) ([]string, error) {
 	if session.CheckID(sessionID) != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // such a session has no metadata
 	}
 	entry, found, err := repo.Lookup(ctx, tree, MetadataDir(sessionID)+"/"+promptFile)
 	if err != nil || !found {

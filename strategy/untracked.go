@@ -38,7 +38,7 @@ func (r *Recorder) listUntracked(ctx context.Context, id string) error {
 		if s.TranscriptPath != "" && !s.Recorder.Turn.Start.IsZero() {
 			scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
 			if err != nil && !errors.Is(err, transcript.ErrNotFound) || len(scan.Calls)+len(scan.Edits)+len(s.Recorder.Turn.Calls)+len(s.Recorder.Turn.Edits) > 0 {
-				return nil //nolint:nilerr // the first stop lists everything
+				return nil // the first stop lists everything
 			}
 		}
 		entries = slices.DeleteFunc(entries, func(e git.StatusEntry) bool { return !r.beforeTurn(s, e) })

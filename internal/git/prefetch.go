@@ -46,7 +46,7 @@ func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) erro
 	if err != nil {
 		_ = cmd.Process.Kill()
 	}
-	<-asked
+	_ = <-asked // a process that ended early says why itself
 	if failed := cmd.Wait(); err == nil && failed != nil {
 		err = processError(ctx, cmd.Args[1:], stderr, failed)
 	}

@@ -17,7 +17,7 @@ func (e *exam) namedAnywhere(ctx context.Context) ([]named, error) {
 }
 
 // unused reports checkpoints that no commit names any more.
-func (e *exam) unused(ctx context.Context) ([]Finding, error) {
+func (e *exam) unused(context.Context) ([]Finding, error) {
 	if len(e.v1.list) == 0 {
 		return nil, nil
 	}

@@ -30,14 +30,14 @@ func (e *exam) store(_ context.Context) ([]Finding, error) {
 		return nil, err
 	}
 	bad, err := store.Describe()
-	list := make([]Finding, len(bad))
-	for i, b := range bad {
-		list[i] = Finding{
+	list := make([]Finding, 0, len(bad)+1)
+	for _, b := range bad {
+		list = append(list, Finding{
 			Code: DamagedSnapshot, Severity: Error, Subject: b.Version.String(),
 			What: "the snapshot is damaged: " + lines(b.Err)[0],
 			Why:  "it can't be restored, or not all of it",
 			Hint: "`entire fs verify " + b.Version.String() + "` says what is lost, `entire fs checkpoint delete " + b.Version.String() + "` removes it",
-		}
+		})
 	}
 	if known, failed := store.Damaged(); failed == nil && len(known) > 0 {
 		list = append(list, Finding{

@@ -33,7 +33,7 @@ func contextRows() []*row {
 func contextCheckpoints(b *bench, rows []*row) {
 	b.shareOfStop(rows[0])
 	p := b.newPlay(b.enabled(bigRepo(), "cleared"), longTalk)
-	p.turns(1)
+	p.unmeasuredTurn()
 	b.contexts(p.dir)
 	b.slim()
 	for n := range b.runs + 1 {
@@ -44,14 +44,14 @@ func contextCheckpoints(b *bench, rows []*row) {
 		p.begin(shortTalk) // after a clear a transcript begins anew
 		p.agent("session-start", "SessionStart", "source", "clear")
 		clear(p.rows)
-		p.turns(1)
+		p.unmeasuredTurn()
 		for i, c := range []testkit.Call{p.statusline(n), p.mcp(), p.recall(), p.recall("list")} {
 			v := b.version()
 			p.takeOf(rows[3+i], b.time(c), v)
 		}
 		b.must(os.Remove(p.transcript))
 		p.begin(longTalk)
-		p.turns(1)
+		p.unmeasuredTurn()
 	}
 	b.must(os.RemoveAll(p.dir))
 }
@@ -72,15 +72,13 @@ func (b *bench) shareOfStop(share *row) {
 	b.must(os.RemoveAll(off.dir))
 }
 
-// turns plays turns that nobody measures.
-func (p *play) turns(n int) {
+// unmeasuredTurn plays a turn that nobody measures.
+func (p *play) unmeasuredTurn() {
 	idle := p.idle
 	p.idle = true
-	for range n {
-		p.prompt()
-		p.work()
-		p.stop()
-	}
+	p.prompt()
+	p.work()
+	p.stop()
 	p.idle = idle
 }
 

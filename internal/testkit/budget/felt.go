@@ -22,7 +22,7 @@ func subagentRows() []*row {
 // subagents plays turns whose work a subagent does.
 func subagents(b *bench, rows []*row) {
 	p := b.newPlay(b.enabled(bigRepo(), "subagents"), shortTalk)
-	p.turns(1)
+	p.unmeasuredTurn()
 	b.slim()
 	for n := range b.runs + 1 {
 		p.idle = n == 0
@@ -64,7 +64,7 @@ func commits(b *bench, rows []*row) {
 	}
 	for n := range b.runs + 1 {
 		p.idle = n == 0
-		p.commitBoth(rows[1], func(int) { p.turns(1) })
+		p.commitBoth(rows[1], func(int) { p.unmeasuredTurn() })
 	}
 	b.must(os.RemoveAll(p.dir))
 }
