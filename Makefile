@@ -18,7 +18,7 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test matrix storm cover check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash lint fmt tools clean
+.PHONY: help build install demo test matrix storm cover check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -31,6 +31,7 @@ help:
 	@echo 'difftest    the same findings as gitleaks'
 	@echo 'race        all tests with the race detector (needs a C compiler)'
 	@echo 'crash       stop the program at every write of every hook'
+	@echo 'power       cut the power at every write of every hook (needs strace)'
 	@echo 'soak        10,000 snapshots under a cap'
 	@echo 'property    random trees and edits, more of them'
 	@echo 'fs          other, full and read-only file systems (needs root, xfsprogs, btrfs-progs)'
@@ -103,6 +104,12 @@ crash:
 	go test -tags faults ./hooks/... -run FailingWrite
 	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
 	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall
+
+# Of the trees that power cuts leave, so many of each scene: POWER=1000 for a long
+# run.
+POWER ?= 40
+power:
+	ENTIRE_TEST_POWER=$(POWER) go test -count=1 -timeout 120m -run '^TestPower$$' ./cmd/entire
 
 fs:
 	./testdata/fs/run.sh

@@ -139,5 +139,5 @@ func makeFolder(dir string) error {
 	if err := disk.Step("mkdir", dir); err != nil {
 		return err
 	}
-	return os.MkdirAll(dir, 0o700)
+	return disk.MkdirAll(dir, 0o700)
 }

@@ -81,7 +81,7 @@ func (s *Store) create() error {
 		if err := disk.Step("mkdir", dir); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := disk.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
 	}

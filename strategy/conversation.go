@@ -229,7 +229,7 @@ func (r *Recorder) replaceTranscript(ctx context.Context, id, path string, note 
 		if aside, err = r.copyTranscript(id, path); err != nil {
 			return "", fmt.Errorf("keep the transcript: %w", err)
 		}
-	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+	} else if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	if err := disk.SweepTemp(dir, r.Env.Now().Add(-time.Hour)); err != nil {

@@ -107,7 +107,7 @@ func (r *Recorder) decisionPath(d Decision) string {
 
 // record writes the decision.
 func (r *Recorder) record(d *Decision) error {
-	if err := os.MkdirAll(r.journal(), 0o700); err != nil {
+	if err := disk.MkdirAll(r.journal(), 0o700); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
 	data, err := json.MarshalIndent(d, "", "  ")

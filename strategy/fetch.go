@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -30,7 +29,7 @@ func (r *Recorder) FetchCheckpoints(ctx context.Context, remote string) error {
 // exchange runs do while no other process of this repository exchanges
 // checkpoints with a remote. Neither hooks nor commits wait for it.
 func (r *Recorder) exchange(ctx context.Context, do func() error) error {
-	if err := os.MkdirAll(r.dir(), 0o700); err != nil {
+	if err := disk.MkdirAll(r.dir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", r.dir(), err)
 	}
 	lock, err := disk.Lock(ctx, filepath.Join(r.dir(), "remote.lock"))

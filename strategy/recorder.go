@@ -15,7 +15,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -128,7 +127,7 @@ func (r *Recorder) dir() string { return filepath.Join(r.Repo.CommonDir, "entire
 
 // locked runs do while this process holds the repository's lock.
 func (r *Recorder) locked(ctx context.Context, do func() error) error {
-	if err := os.MkdirAll(r.dir(), 0o700); err != nil {
+	if err := disk.MkdirAll(r.dir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", r.dir(), err)
 	}
 	wait, cancel := context.WithTimeout(ctx, r.Options.LockTimeout)

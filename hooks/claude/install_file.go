@@ -88,7 +88,7 @@ func (f target) makeDir() error {
 	if err := disk.Step("mkdir", f.dir); err != nil {
 		return err
 	}
-	return os.MkdirAll(f.dir, 0o755)
+	return disk.MkdirAll(f.dir, 0o755)
 }
 
 // unchanged compares the file with what was read.

@@ -106,7 +106,7 @@ func (e edited) writeRecord(rec record) error {
 	if err := disk.Step("mkdir", e.backup); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(e.backup, 0o750); err != nil {
+	if err := disk.MkdirAll(e.backup, 0o750); err != nil {
 		return err
 	}
 	data, err := json.MarshalIndent(rec, "", "  ")

@@ -178,7 +178,7 @@ func (i Installer) makeDir(d hookDir) error {
 	if err := disk.Step("mkdir", d.path); err != nil {
 		return err
 	}
-	return os.MkdirAll(d.path, 0o755)
+	return disk.MkdirAll(d.path, 0o755)
 }
 
 func (i Installer) lockPath() string {
@@ -190,7 +190,7 @@ func (i Installer) lock(ctx context.Context) (unlock func() error, err error) {
 	if err := disk.Step("mkdir", dir); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	if err := disk.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)

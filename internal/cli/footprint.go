@@ -166,7 +166,7 @@ func (f *footprint) keep(path string) error {
 }
 
 func (f *footprint) save() error {
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(f.path), 0o750); err != nil {
 		return err
 	}
 	data, err := json.MarshalIndent(f, "", "  ")

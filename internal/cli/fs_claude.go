@@ -91,7 +91,7 @@ func (f *fsApp) installClaudeHooks(tools []string) (path string, changed bool, e
 	if err := f.noteClaudeHooks(path, len(text) == 0, added); err != nil {
 		return path, false, fmt.Errorf("install hooks: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return path, false, fmt.Errorf("install hooks: %w", err)
 	}
 	return path, true, disk.WriteDurable(path, edited, perm)

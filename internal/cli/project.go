@@ -65,7 +65,7 @@ func (p *project) set(path string, changes ...settings.Change) (bool, error) {
 // of all this, the repository's own exclude file.
 func (p *project) ignore(personal bool) error {
 	path := filepath.Join(entireDir(p.repo.Root), ".gitignore")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	if _, err := p.before.change(path, func() (bool, error) { return appendLines(path, entireIgnore()) }); err != nil {
@@ -80,7 +80,7 @@ func (p *project) ignore(personal bool) error {
 // exclude completes the repository's own exclude file.
 func (p *project) exclude(lines ...string) error {
 	path := excludeFile(p.repo.CommonDir)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	_, err := p.before.change(path, func() (bool, error) { return appendLines(path, lines) })
@@ -93,7 +93,7 @@ func (p *project) mark() error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
 	return disk.WriteDurable(path, nil, 0o600)

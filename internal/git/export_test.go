@@ -16,4 +16,4 @@ func DiffTree(ctx context.Context, r *Repo, from, to OID) ([]Change, error) {
 }
 
 // BreakLock is breakLock for tests.
-func (r *Repo) BreakLock(lock string) bool { return r.breakLock(lock) }
+func (r *Repo) BreakLock(lock string) bool { return r.breakLock(lock, abandoned) }

@@ -103,33 +103,36 @@ func (r *Repo) refDirs(updates []RefUpdate) []string {
 	return slices.Sorted(maps.Keys(dirs))
 }
 
-// abandoned is the age of a ref's lock whose owner must have died: git holds one
-// for milliseconds.
-const abandoned = time.Minute
+const (
+	// abandoned is the age of a ref's lock whose owner must have died: git holds
+	// one for milliseconds.
+	abandoned = time.Minute
+	// abandonedPacked is that of the lock of packed-refs, under which git may
+	// write all refs anew.
+	abandonedPacked = 10 * time.Minute
+)
 
-// breakLocks removes the locks that a killed git process left on refs of ours,
-// and says whether there were any. Other refs are the user's to mend.
+// breakLocks removes the locks that a killed git process left on refs of ours or
+// on packed-refs, which git needs to delete a ref, and reports whether there were
+// any. Other refs are the user's to mend.
 func (r *Repo) breakLocks(updates []RefUpdate) bool {
 	broken := false
 	for _, u := range updates {
 		lock := filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)+".lock")
-		info, err := os.Lstat(lock)
 		ours := strings.HasPrefix(u.Name, "refs/heads/entire/") || strings.HasPrefix(u.Name, "refs/entire/")
-		if err != nil || !ours {
-			continue
-		}
-		if time.Since(info.ModTime()) > abandoned { //nolint:forbidigo // the age of a file has no other clock
-			broken = r.breakLock(lock) || broken
-		}
+		broken = ours && r.breakLock(lock, abandoned) || broken
 	}
-	return broken
+	return r.breakLock(filepath.Join(r.CommonDir, "packed-refs.lock"), abandonedPacked) || broken
 }
 
 // breakLock removes an abandoned lock, and reports whether it did. Another process
 // may find it abandoned at the same time, remove it, and take the lock anew: so
 // the file is renamed first, which only one of them can do, and its age is checked
 // again. A fresh lock that was taken away by that is put back.
-func (r *Repo) breakLock(lock string) bool {
+func (r *Repo) breakLock(lock string, age time.Duration) bool {
+	if info, err := os.Lstat(lock); err != nil || time.Since(info.ModTime()) <= age { //nolint:forbidigo // the age of a file has no other clock
+		return false
+	}
 	aside := filepath.Join(r.CommonDir, "lock.entire-tmp-"+strconv.Itoa(os.Getpid())) // among the refs git would read it
 	if disk.Step("rename", aside) != nil || os.Rename(lock, aside) != nil {
 		return false
@@ -139,7 +142,7 @@ func (r *Repo) breakLock(lock string) bool {
 	if err != nil {
 		return false
 	}
-	if time.Since(info.ModTime()) <= abandoned { //nolint:forbidigo // as above
+	if time.Since(info.ModTime()) <= age { //nolint:forbidigo // as above
 		_ = os.Link(aside, lock) // unless yet another one has the lock
 		return false
 	}

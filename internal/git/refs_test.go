@@ -93,6 +93,36 @@ func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
 	}
 }
 
+// TestLockOfPackedRefsThatAKilledGitLeft: git takes it to delete a ref.
+func TestLockOfPackedRefsThatAKilledGitLeft(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	r := s.open(dir)
+	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	const name = "refs/heads/entire/old"
+	if err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: name, New: head}}); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(dir, ".git", "packed-refs.lock")
+	s.write(dir, ".git/packed-refs.lock", "")
+	for _, tt := range []struct {
+		age  time.Duration
+		want error
+	}{{2 * time.Minute, git.ErrRefLocked}, {time.Hour, nil}} {
+		then := time.Now().Add(-tt.age)
+		if err := os.Chtimes(lock, then, then); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: name, Old: head}}); !errors.Is(err, tt.want) {
+			t.Errorf("%v old: %v", tt.age, err)
+		}
+	}
+	if rest := must[[]string](t)(filepath.Glob(lock + "*")); len(rest) > 0 {
+		t.Errorf("left %v", rest)
+	}
+}
+
 func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

@@ -67,7 +67,7 @@ func editOnce(path string, perm modes, changes []Change) (written, again bool, e
 	if info != nil && bytes.Equal(data, old) {
 		return false, false, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), perm.dir); err != nil {
+	if err := disk.MkdirAll(filepath.Dir(path), perm.dir); err != nil {
 		return false, false, err
 	}
 	if !unchangedSince(path, old) {

@@ -61,7 +61,7 @@ func (d *Doctor) back(ctx context.Context, code string, subjects []string, repai
 
 // newBackup makes the folder. Two repairs within a second get different names.
 func (d *Doctor) newBackup(code string, subjects []string) (*Backup, error) {
-	if err := os.MkdirAll(d.backups(), 0o700); err != nil {
+	if err := disk.MkdirAll(d.backups(), 0o700); err != nil {
 		return nil, err
 	}
 	now := d.Recorder.Env.Now().UTC()
