@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/catalog"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // machine is a home with a registry in it, and a place for projects.
@@ -75,7 +76,7 @@ func TestInitMakesAStoreThatIsFoundAgain(t *testing.T) {
 	at := time.Date(2026, 1, 27, 10, 32, 15, 0, time.UTC)
 	want := bands.Entry{
 		ID: e.ID, Name: "myapp", Dir: filepath.Join(m.Home, "stores", "myapp"), Root: m.path("projects", "myapp"),
-		Size: 50 << 30, Created: at, Mounted: &at,
+		RootID: disk.Identity(m.path("projects", "myapp")), Size: 50 << 30, Created: at, Mounted: &at,
 	}
 	if diff := cmp.Diff(want, e); diff != "" || len(e.ID) != 16 {
 		t.Error(diff, e.ID)
