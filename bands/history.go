@@ -242,6 +242,13 @@ func (s *Store) takeBack(ctx context.Context, left Journal, o RestoreOptions) (j
 // back, none if nothing is changed; whole reports whether nothing of last is
 // left to be taken back.
 func (s *Store) turnBack(ctx context.Context, op Operation, last Turn, o RestoreOptions, next func(back []Turn, whole bool) History) (job, error) {
+	target, err := s.Snapshot(last.Rescue)
+	if err == nil {
+		err = s.CheckPaths(target, Scope{Root: o.Options.Root, Paths: o.Paths})
+	}
+	if err != nil {
+		return job{}, err
+	}
 	undo, err := s.undoing(ctx, last.Changed, last.Rescue, []Version{last.Target}, Scope{Paths: last.Paths}, o)
 	if err != nil {
 		return job{}, err

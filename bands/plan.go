@@ -60,8 +60,6 @@ type Plan struct {
 	Blocked []string
 	// Damaged are paths whose content the store has lost; they stay.
 	Damaged []string
-	// Missing are paths of the scope that neither side has.
-	Missing []string
 	// ChangedSince and Untouched are of an undo or redo, and stay. ChangedSince
 	// are paths that the restore which is taken back changed, and somebody else
 	// since; Untouched differ from the target, but that restore didn't change
@@ -114,7 +112,7 @@ func (p *Plan) bytes() int64 {
 
 // lists are the plan's lists of paths.
 func (p *Plan) lists() []*[]string {
-	return []*[]string{&p.Kept, &p.Unknown, &p.Nested, &p.Unnamed, &p.Busy, &p.Blocked, &p.Damaged, &p.Missing, &p.ChangedSince, &p.Untouched}
+	return []*[]string{&p.Kept, &p.Unknown, &p.Nested, &p.Unnamed, &p.Busy, &p.Blocked, &p.Damaged, &p.ChangedSince, &p.Untouched}
 }
 
 // add takes up what a part of the plan has.

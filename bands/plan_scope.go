@@ -42,18 +42,32 @@ type Scope struct {
 	PresentTime bool
 }
 
-// Missing returns the scope's paths that neither the snapshot nor the tree has.
-func (s *Store) Missing(target Snapshot, in Scope) ([]string, error) {
+// PathsError means that paths which were named are neither in the snapshot nor in
+// the tree.
+type PathsError struct {
+	Paths  []string
+	Target Version
+}
+
+// Error names the paths.
+func (e *PathsError) Error() string {
+	return "no file matches " + strings.Join(e.Paths, ", ") + " in " + e.Target.String() + " or now"
+}
+
+// CheckPaths returns a PathsError if the scope has paths that neither the snapshot
+// nor the tree has. A restore itself ignores them: not all paths are named by a
+// person.
+func (s *Store) CheckPaths(target Snapshot, in Scope) error {
 	if in.Root == "" {
 		in.Root = target.Root
 	}
 	c, err := in.compile(nil)
 	if err != nil || len(c.named) == 0 {
-		return nil, err
+		return err
 	}
 	root, ok := target.Tree.Ref()
 	if !ok {
-		return nil, fmt.Errorf("snapshot %s: %w", target.Version, ErrDamaged)
+		return fmt.Errorf("snapshot %s: %w", target.Version, ErrDamaged)
 	}
 	records, reader := s.Loader(target)
 	defer func() { _ = reader.Close() }()
@@ -66,8 +80,11 @@ func (s *Store) Missing(target Snapshot, in Scope) ([]string, error) {
 			missing = append(missing, name)
 		}
 	}
+	if len(missing) == 0 {
+		return nil
+	}
 	slices.Sort(missing)
-	return missing, nil
+	return &PathsError{Paths: missing, Target: target.Version}
 }
 
 // isBelow reports whether something is at the path, which may not lead through

@@ -66,7 +66,8 @@ func loadDir(l tree.Loader, ref band.Ref) (*tree.Directory, error) {
 	return l.Directory(ref)
 }
 
-// missing finds the paths of the scope that neither side has.
+// missing names the paths of the scope that were not met since a side doesn't
+// hold them, or can't be read.
 func (p *planner) missing(now, want band.Ref) error {
 	for name := range p.scope.named {
 		if p.seen[name] || name == "" {
@@ -78,7 +79,6 @@ func (p *planner) missing(now, want band.Ref) error {
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			p.plan.Missing = append(p.plan.Missing, name)
 		case errors.Is(err, tree.ErrUnknown):
 			p.plan.Unknown = append(p.plan.Unknown, name)
 		case errors.Is(err, band.ErrDamaged), errors.Is(err, tree.ErrBad):

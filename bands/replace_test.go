@@ -121,9 +121,11 @@ func TestMissingPaths(t *testing.T) {
 	r.write("new", "x")
 	snapshot, err := r.store.Snapshot(v)
 	r.must(err)
-	missing, err := r.store.Missing(snapshot, bands.Scope{Root: r.root, Paths: []string{"dir", "dir/was", "new", "typo", "dir/typo", "new/below"}})
-	r.must(err)
-	if diff := cmp.Diff([]string{"dir/typo", "new/below", "typo"}, missing); diff != "" {
+	in := bands.Scope{Root: r.root, Paths: []string{"dir", "dir/was", "new"}}
+	r.must(r.store.CheckPaths(snapshot, in))
+	in.Paths = append(in.Paths, "typo", "dir/typo", "new/below")
+	missing, ok := errors.AsType[*bands.PathsError](r.store.CheckPaths(snapshot, in))
+	if diff := cmp.Diff(&bands.PathsError{Paths: []string{"dir/typo", "new/below", "typo"}, Target: v}, missing); !ok || diff != "" {
 		t.Error(diff)
 	}
 }

@@ -3,10 +3,6 @@ package strategy
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -102,7 +98,7 @@ func (c *rewindChoice) scope(ctx context.Context) (bands.Scope, error) {
 	switch o.Scope {
 	case RewindPaths:
 		scope.Paths = o.Paths
-		return scope, c.allFound()
+		return scope, c.store.CheckPaths(c.target, bands.Scope{Root: c.r.Repo.Root, Paths: o.Paths})
 	case RewindCode:
 		var err error
 		if scope.Paths, err = c.touched(ctx); err != nil {
@@ -241,40 +237,4 @@ func (c *rewindChoice) plan(p bands.Plan) RewindPlan {
 	slices.SortFunc(plan.AtWork, func(a, b SessionPaths) int { return cmp.Compare(a.Session, b.Session) })
 	slices.Sort(plan.Both)
 	return plan
-}
-
-// allFound is an error if the user named paths that are neither in the target nor
-// in the tree.
-func (c *rewindChoice) allFound() error {
-	root, ok := c.target.Tree.Ref()
-	if !ok {
-		return nil
-	}
-	records, reader := c.store.Loader(c.target)
-	defer func() { _ = reader.Close() }()
-	var missing []string
-	for _, p := range c.opts.Paths {
-		if _, err := tree.Lookup(records, root, p); !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(c.r.Repo.Root, filepath.FromSlash(p))); err != nil {
-			missing = append(missing, p)
-		}
-	}
-	if len(missing) > 0 {
-		return &PathsError{Paths: missing, Target: c.target.Version}
-	}
-	return nil
-}
-
-// PathsError means that paths which the user named are neither in the snapshot
-// nor in the tree.
-type PathsError struct {
-	Paths  []string
-	Target bands.Version
-}
-
-// Error names the paths.
-func (e *PathsError) Error() string {
-	return "no file matches " + strings.Join(e.Paths, ", ") + " in " + e.Target.String() + " or now"
 }

@@ -92,6 +92,9 @@ func runFSCreate(ctx context.Context, f *fsApp, opts fsCheckpointOptions, messag
 		return err
 	}
 	defer s.close()
+	if err := s.inTree(); err != nil {
+		return err
+	}
 	f.say("Creating checkpoint...")
 	began := f.Now()
 	taken, err := s.take(ctx, bands.TakeOptions{
@@ -160,7 +163,7 @@ func runFSAuto(ctx context.Context, f *fsApp, opts fsCheckpointOptions) error {
 		return err
 	}
 	defer s.close()
-	if !s.entry.Active() || s.there() != nil {
+	if !s.entry.Active() || s.there() != nil || s.inTree() != nil {
 		return nil
 	}
 	if opts.action != "" {

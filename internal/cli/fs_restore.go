@@ -88,13 +88,12 @@ func runFSRestore(ctx context.Context, f *fsApp, opts fsRestoreOptions, version 
 	if scope.Paths, err = s.treePaths(opts.paths...); err != nil {
 		return err
 	}
-	missing, err := s.Missing(target, bands.Scope{Root: s.options.Root, Paths: scope.Paths})
+	err = s.CheckPaths(target, bands.Scope{Root: s.options.Root, Paths: scope.Paths})
+	if missing, ok := errors.AsType[*bands.PathsError](err); ok {
+		return unmatched(missing.Paths, v.String(), f.shortPath(s.options.Root))
+	}
 	if err != nil {
 		return err
-	}
-	if len(missing) > 0 {
-		f.notePaths("neither in "+v.String()+" nor in "+f.shortPath(s.options.Root), missing)
-		return usagef("no such path: %s", showPath(missing[0]))
 	}
 	if opts.dryRun {
 		return f.dryRun(ctx, s, target, scope)

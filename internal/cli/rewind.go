@@ -122,9 +122,9 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	case opts.list:
 		return w.list(ctx)
 	case opts.undo:
-		return w.step(ctx, "undo", w.rec.PreviewUndo, w.rec.UndoRewind)
+		return w.noPaths(w.step(ctx, "undo", w.rec.PreviewUndo, w.rec.UndoRewind))
 	case opts.redo:
-		return w.step(ctx, "redo", w.rec.PreviewRedo, w.rec.RedoRewind)
+		return w.noPaths(w.step(ctx, "redo", w.rec.PreviewRedo, w.rec.RedoRewind))
 	case opts.to == "":
 		return w.choose(ctx)
 	}
@@ -132,12 +132,18 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	if err != nil {
 		return w.noPoint(err)
 	}
-	err = w.goTo(ctx, p)
-	if missing, ok := errors.AsType[*strategy.PathsError](err); ok {
-		err = unmatched(missing.Paths, missing.Target.String(), "now")
-		if strings.Contains(strings.Join(opts.paths, ""), ",") {
-			err = hinted(err, "give --paths once for each path")
-		}
+	return w.noPaths(w.goTo(ctx, p))
+}
+
+// noPaths explains an error about paths that were named and are nowhere.
+func (w *rewinding) noPaths(err error) error {
+	missing, ok := errors.AsType[*bands.PathsError](err)
+	if !ok {
+		return err
+	}
+	err = unmatched(missing.Paths, missing.Target.String(), "now")
+	if strings.Contains(strings.Join(w.opts.paths, ""), ",") {
+		err = hinted(err, "give --paths once for each path")
 	}
 	return err
 }
