@@ -55,7 +55,7 @@ func (s *Store) Forgotten(id string) (transcript.Cursor, error) {
 		return at, fmt.Errorf("session %s: %w", id, err)
 	}
 	if json.Unmarshal(data, &at) != nil {
-		return transcript.Cursor{}, nil // all of it is read again
+		return transcript.Cursor{}, nil //nolint:nilerr // all of it is read again
 	}
 	return at, nil
 }

@@ -56,10 +56,10 @@ type authorship struct {
 }
 
 // byPerson reports whether nobody but a person changed the path.
-func (a authorship) byPerson() bool { return a.person && len(a.agents) == 0 }
+func (a *authorship) byPerson() bool { return a.person && len(a.agents) == 0 }
 
 // byBoth reports whether an agent and a person changed the path.
-func (a authorship) byBoth() bool { return a.person && len(a.agents) > 0 }
+func (a *authorship) byBoth() bool { return a.person && len(a.agents) > 0 }
 
 // add takes up a change that came after those before.
 func (a *authorship) add(c authoredChange, first bool) {
@@ -147,7 +147,7 @@ func (r *Recorder) authorsSince(ctx context.Context, store *bands.Store, target 
 
 // Close closes the snapshots that were opened.
 func (a *authors) Close() error {
-	var failed []error
+	failed := make([]error, 0, len(a.close))
 	for _, end := range a.close {
 		failed = append(failed, end())
 	}

@@ -23,7 +23,8 @@ func (r *Recorder) Blocked(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for _, ref := range refs {
-		if strings.HasPrefix(checkpoint.MetadataBranch, ref.Name+"/") || strings.HasPrefix(ref.Name, checkpoint.MetadataBranch+"/") {
+		above := strings.HasPrefix(checkpoint.MetadataBranch, ref.Name+"/") //nolint:gocritic // the branch may lie below the ref
+		if above || strings.HasPrefix(ref.Name, checkpoint.MetadataBranch+"/") {
 			return strings.TrimPrefix(ref.Name, "refs/heads/"), nil
 		}
 	}

@@ -22,6 +22,9 @@ func (r *Recorder) Complete(ctx context.Context, id string) error {
 }
 
 func (r *Recorder) complete(ctx context.Context, id string) error {
+	if err := r.awaitGit(ctx); err != nil {
+		return err
+	}
 	if _, err := r.finishAll(ctx, r.waiting(ctx), allCommits); err != nil {
 		return err
 	}
@@ -46,6 +49,31 @@ func (r *Recorder) complete(ctx context.Context, id string) error {
 		return err
 	}
 	return r.locked(ctx, func() error { return r.adopt(ctx, s) })
+}
+
+// awaitGit waits for the end of the git processes that have made their commits:
+// a post-commit that gave up started this child, and its decision may be carried
+// out only when git has ended.
+func (r *Recorder) awaitGit(ctx context.Context) error {
+	const patience, poll = 30 * time.Second, 20 * time.Millisecond
+	live := slices.DeleteFunc(r.decisions(ctx), func(d Decision) bool { return !r.isLive(d) || r.isCaller(d) })
+	if len(live) == 0 {
+		return nil
+	}
+	made, err := r.findCommits(ctx, live, recentCommits)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for slices.ContainsFunc(live, func(d Decision) bool { _, ok := made[d.Nonce]; return ok && r.isLive(d) }) {
+		select {
+		case <-within.Done():
+			return ctx.Err()
+		case <-time.After(poll):
+		}
+	}
+	return nil
 }
 
 // awaitLast brings the session up to date with its transcript, and waits a

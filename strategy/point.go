@@ -86,14 +86,14 @@ func merge(snaps []snapPoint, others []Point) []Point {
 		})
 		for j := range others { // shadow checkpoints before it, of the same tree
 			if o := &others[j]; o.Shadow != "" && o.Snapshot == 0 && slices.Contains(s.earlier, o.Shadow) {
-				o.join(s)
+				*o = o.joined(s)
 			}
 		}
 		if i < 0 || others[i].Snapshot != 0 {
 			points = append(points, s.Point)
 			continue
 		}
-		others[i].join(s)
+		others[i] = others[i].joined(s)
 	}
 	inOrder(others)
 	points = append(points, others...)
@@ -108,12 +108,13 @@ func merge(snaps []snapPoint, others []Point) []Point {
 	return points
 }
 
-// join adds to a shadow checkpoint or a commit the snapshot of its moment.
-func (p *Point) join(s snapPoint) {
+// joined returns the shadow checkpoint or commit with the snapshot of its moment.
+func (p Point) joined(s snapPoint) Point {
 	p.Snapshot, p.Cause, p.Late, p.at = s.Snapshot, s.Cause, s.Late, s.Date
 	if s.Prompt != "" && s.Session == p.Session && p.TaskID != "" {
 		p.Prompt = s.Prompt
 	}
+	return p
 }
 
 // inOrder sees to it that no shadow checkpoint comes before the one that it

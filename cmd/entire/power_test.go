@@ -107,7 +107,7 @@ func (p *play) recorded(t *testing.T, bin string, do func()) []fsOp {
 	}
 	for _, name := range []string{"entire", "git"} {
 		script := "#!/bin/sh\nPATH='" + path + "'\nexport PATH\nexec strace " + strings.Join(straceArgs("'"+out+"'/$$"), " ") + " " + name + " \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(wrap, name), []byte(script), 0o755); err != nil { //nolint:gosec // it is run
+		if err := os.WriteFile(filepath.Join(wrap, name), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +170,7 @@ func (m *model) agrees(t *testing.T) {
 // afterPowerCut lets the work go on, and returns what is wrong: a ref without its
 // objects, a commit without its checkpoint, a state that can't be read, a
 // snapshot that is listed and damaged.
-func (p *play) afterPowerCut(s scene) []string {
+func (p *play) afterPowerCut(scene) []string {
 	p.TB.Helper()
 	var faults []string
 	git := func(args ...string) {

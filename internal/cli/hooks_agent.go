@@ -185,8 +185,9 @@ func (a *app) globalGitConfigs() []string {
 func (h *hook) sweepAgentFiles(ctx context.Context) {
 	const gone = time.Hour // the age at which a temporary file's writer surely is
 	before := h.app.Now().Add(-gone)
-	var failed []error
-	for _, path := range claudeFiles(h.repo.Root) {
+	paths := claudeFiles(h.repo.Root)
+	failed := make([]error, 0, len(paths))
+	for _, path := range paths {
 		failed = append(failed, claudeSettings(h.repo, path).Sweep(before))
 	}
 	if err := errors.Join(failed...); err != nil {

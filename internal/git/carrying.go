@@ -55,9 +55,9 @@ func (r *Repo) CommitsCarrying(ctx context.Context, since time.Time, texts ...st
 // stateRevisions are the commits that no ref names but git's own files do:
 // ORIG_HEAD, MERGE_HEAD and so on, and the notes of a sequence of picks.
 func (r *Repo) stateRevisions() []string {
-	dirs := []string{r.CommonDir}
-	prefixes := []string{"main-worktree/"}
 	entries, _ := os.ReadDir(filepath.Join(r.CommonDir, "worktrees")) // none without linked worktrees
+	dirs, prefixes := make([]string, 0, len(entries)+1), make([]string, 0, len(entries)+1)
+	dirs, prefixes = append(dirs, r.CommonDir), append(prefixes, "main-worktree/")
 	for _, e := range entries {
 		dirs = append(dirs, filepath.Join(r.CommonDir, "worktrees", e.Name()))
 		prefixes = append(prefixes, "worktrees/"+e.Name()+"/")

@@ -32,21 +32,22 @@ func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) erro
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("read objects: %w", err)
 	}
-	asked := make(chan error, 1)
+	asked := make(chan struct{})
 	go func() {
+		defer close(asked)
 		w := bufio.NewWriter(in)
 		for _, oid := range oids {
 			if _, err := w.WriteString(string(oid) + "\n"); err != nil {
 				break // the process has ended: reading its replies says why
 			}
 		}
-		asked <- errors.Join(w.Flush(), in.Close())
+		_, _ = w.Flush(), in.Close()
 	}()
 	err = r.readReplies(bufio.NewReaderSize(out, 64<<10), len(oids), yield)
 	if err != nil {
 		_ = cmd.Process.Kill()
 	}
-	_ = <-asked // a process that ended early says why itself
+	<-asked
 	if failed := cmd.Wait(); err == nil && failed != nil {
 		err = processError(ctx, cmd.Args[1:], stderr, failed)
 	}
