@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 const (
@@ -53,11 +55,12 @@ func (s *Store) SnapshotSide(v Snapshot) (Side, error) {
 }
 
 // PresentSide is the tree as Scan found it below root as a side of a diff. What
-// files hold is read from the tree itself. The caller closes p.
+// files hold is read from the tree itself, and is of no use if a file has changed
+// since: see FileDiff.Unread. The caller closes p.
 func (s *Store) PresentSide(p *Present, root string) (Side, error) {
 	return Side{
 		loader: p.Loader, root: p.Tree, close: func() error { return nil },
-		copy: func(w io.Writer, path string, _ *tree.Entry) error { return copyBelow(w, root, path) },
+		copy: func(w io.Writer, path string, e *tree.Entry) error { return copyBelow(w, root, path, e) },
 	}, nil
 }
 
@@ -84,18 +87,47 @@ func (s Side) Close() error {
 	return s.close()
 }
 
-func copyBelow(w io.Writer, root, path string) (err error) {
+// copyBelow copies a file of the tree, of which e was found. The error is errMoved
+// if it is another one now, or changes meanwhile.
+func copyBelow(w io.Writer, root, path string, e *tree.Entry) (err error) {
 	dir, err := openBelow(root, parentOf(path))
 	if err != nil {
-		return err
+		return moved(err)
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	f, err := dir.OpenFile(baseOf(path))
 	if err != nil {
+		return moved(err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := isStill(f, e); err != nil {
 		return err
 	}
-	_, err = io.Copy(w, f)
-	return errors.Join(err, f.Close())
+	if _, err := io.Copy(w, f); err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	return isStill(f, e)
+}
+
+// moved is errMoved for an error of opening a file that was there before.
+func moved(err error) error {
+	if fatal(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errMoved, err)
+}
+
+// isStill returns errMoved unless the file is as e says. A database is captured in
+// another form than the file has.
+func isStill(f *os.File, e *tree.Entry) error {
+	var st disk.Stat
+	if err := disk.StatFile(f, &st); err != nil {
+		return err
+	}
+	if st.Size == e.Size && attrOf(&st).Mtime.Equal(e.Attr.Mtime) || isDatabase(f) {
+		return nil
+	}
+	return errMoved
 }
 
 // errEnough ends a copy.
@@ -156,6 +188,9 @@ type FileDiff struct {
 	// one above 4 MiB, are not counted.
 	Added, Removed  int
 	Counted, Binary bool
+	// Unread reports that the file of the tree changed, or went, before it could be
+	// compared.
+	Unread bool
 
 	old, now *tree.Entry
 }
@@ -281,6 +316,10 @@ func (d *FileDiff) count(old, now Side) error {
 		return nil
 	}
 	a, b, ok, err := d.texts(old, now)
+	if errors.Is(err, errMoved) {
+		d.Unread = true
+		return nil
+	}
 	if err != nil || !ok {
 		return err
 	}

@@ -1,6 +1,8 @@
 package bands
 
 import (
+	"errors"
+
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
@@ -80,10 +82,10 @@ func similar(old, now Side, list []FileDiff, joined []bool, d *FileDiff, from []
 		*tries--
 		trial := FileDiff{Path: d.Path, OldPath: list[i].Path, old: list[i].old, now: d.now}
 		a, b, ok, err := trial.texts(old, now)
-		if err != nil {
+		if err != nil && !errors.Is(err, errMoved) {
 			return -1, err
 		}
-		if !ok {
+		if err != nil || !ok {
 			continue
 		}
 		common, total := 0, 0

@@ -108,7 +108,8 @@ func TestUnifiedDiffAppliesWithGit(t *testing.T) {
 	r.write("binary", "a\x00b")
 	old, now := r.sides(v)
 	var diff bytes.Buffer
-	r.must(bands.UnifiedDiff(t.Context(), &diff, old, now, bands.DiffOptions{}))
+	_, err = bands.UnifiedDiff(t.Context(), &diff, old, now, bands.DiffOptions{})
+	r.must(err)
 	to := filepath.Join(t.TempDir(), "export")
 	if _, err := r.store.Export(t.Context(), r.snapshot(v), to, bands.ExportOptions{}); err != nil {
 		t.Fatal(err)
@@ -141,7 +142,8 @@ func TestUnifiedDiffOfAPath(t *testing.T) {
 	r, v := changedTree(t)
 	old, now := r.sides(v)
 	var out bytes.Buffer
-	r.must(bands.UnifiedDiff(t.Context(), &out, old, now, bands.DiffOptions{Paths: []string{"modified"}}))
+	_, err := bands.UnifiedDiff(t.Context(), &out, old, now, bands.DiffOptions{Paths: []string{"modified"}})
+	r.must(err)
 	want := "diff --git a/modified b/modified\n--- a/modified\n+++ b/modified\n@@ -18,8 +18,7 @@\n line 17\n line 18\n line 19\n-line 20\n-line 21\n+new\n line 22\n line 23\n line 24\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)

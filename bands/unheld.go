@@ -1,8 +1,10 @@
 package bands
 
 import (
+	"context"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -29,6 +31,54 @@ func together(lists ...[]string) []string {
 	all := slices.Concat(lists...)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// Uncompared are the paths of the options whose content one of the sides should
+// hold and doesn't, sorted.
+func Uncompared(ctx context.Context, o DiffOptions, sides ...Side) ([]string, error) {
+	in, err := Scope{Paths: o.Paths}.compile(nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, s := range sides {
+		if list, err = s.appendUnheld(ctx, list, in, "", s.root); err != nil {
+			return nil, err
+		}
+	}
+	return together(list), nil
+}
+
+// appendUnheld appends what is not held in a directory and below.
+func (s Side) appendUnheld(ctx context.Context, list []string, in *scope, path string, ref band.Ref) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	d, err := tree.Header(s.loader, ref)
+	if err == nil && d.Totals.Unknown > 0 {
+		d, err = s.loader.Directory(ref)
+	}
+	if damaged(err) || err == nil && d.Totals.Unknown == 0 {
+		return list, nil // of damage the comparison tells
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.Entries {
+		e := &d.Entries[i]
+		at := joinPath(path, e.Name)
+		relation := in.relate(at)
+		switch {
+		case relation == outside:
+		case e.Kind == tree.Dir:
+			if list, err = s.appendUnheld(ctx, list, in, at, e.Content); err != nil {
+				return nil, err
+			}
+		case e.Kind == tree.Unknown && unheld(e.Reason) && relation == inside:
+			list = append(list, at)
+		}
+	}
+	return list, nil
 }
 
 // addUnheld names what isn't held now, in directories that are the same on both

@@ -47,6 +47,48 @@ func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
 	}
 }
 
+// What either of two snapshots doesn't hold can't be compared.
+func TestWhatSnapshotsDontHoldIsNamed(t *testing.T) {
+	t.Parallel()
+	r := rigWithFiles(t)
+	r.write("cache/file", noise(3<<20))
+	r.write("dir/cache/file", noise(3<<20))
+	r.write("tmp/file", "excluded")
+	r.opts.Exclude = []string{"tmp/"}
+	r.opts.Cap = 1 << 20
+	r.opts.Ignored = func(_ context.Context, dirs []string) ([]string, error) {
+		return slices.DeleteFunc(dirs, func(d string) bool { return d != "cache" && d != "dir/cache" }), nil
+	}
+	first := r.auto().Snapshot
+	r.write("one", "changed")
+	r.remove("cache")
+	second := r.auto().Snapshot
+	for _, test := range []struct {
+		sides []bands.Snapshot
+		paths []string
+		want  []string
+	}{
+		{[]bands.Snapshot{first, second}, nil, []string{"cache", "dir/cache"}},
+		{[]bands.Snapshot{second, first}, nil, []string{"cache", "dir/cache"}},
+		{[]bands.Snapshot{second, second}, nil, []string{"dir/cache"}},
+		{[]bands.Snapshot{first, second}, []string{"dir"}, []string{"dir/cache"}},
+		{[]bands.Snapshot{first, second}, []string{"one"}, nil},
+	} {
+		var sides []bands.Side
+		for _, v := range test.sides {
+			side, err := r.store.SnapshotSide(v)
+			r.must(err)
+			defer func() { r.must(side.Close()) }()
+			sides = append(sides, side)
+		}
+		got, err := bands.Uncompared(t.Context(), bands.DiffOptions{Paths: test.paths}, sides...)
+		r.must(err)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%v: %s", test.paths, diff)
+		}
+	}
+}
+
 // The same of files that can't be read.
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -121,23 +122,29 @@ func middleDiff(a, b string) []lineOp {
 }
 
 // UnifiedDiff writes the diff of the paths' files as git does, with three lines
-// of context.
-func UnifiedDiff(ctx context.Context, w io.Writer, old, now Side, o DiffOptions) error {
+// of context. It returns the paths of the tree that changed, or went, before they
+// could be compared; nothing is written of these.
+func UnifiedDiff(ctx context.Context, w io.Writer, old, now Side, o DiffOptions) (unread []string, err error) {
 	o.NoCounts = true
 	list, err := DiffStat(ctx, old, now, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := bufio.NewWriter(w)
 	for i := range list {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		if err := list[i].unified(out, old, now); err != nil {
-			return err
+		err := list[i].unified(out, old, now)
+		if errors.Is(err, errMoved) {
+			unread = append(unread, list[i].Path)
+			continue
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return out.Flush()
+	return unread, out.Flush()
 }
 
 func (d *FileDiff) unified(w *bufio.Writer, old, now Side) error {
@@ -149,6 +156,15 @@ func (d *FileDiff) unified(w *bufio.Writer, old, now Side) error {
 	if d.Kind == DiffType {
 		return d.retyped(w, old, now)
 	}
+	same := d.old != nil && d.now != nil && d.old.Content.Hash == d.now.Content.Hash && d.old.Target == d.now.Target
+	var a, b string
+	var ok bool
+	if !same { // before anything is written
+		var err error
+		if a, b, ok, err = d.texts(old, now); err != nil {
+			return err
+		}
+	}
 	from, to := "a/"+cmp.Or(d.OldPath, d.Path), "b/"+d.Path
 	_, _ = fmt.Fprintf(w, "diff --git %s %s\n", quoted(from), quoted(to))
 	d.header(w)
@@ -158,15 +174,11 @@ func (d *FileDiff) unified(w *bufio.Writer, old, now Side) error {
 	if d.now == nil {
 		to = "/dev/null"
 	}
-	if d.old != nil && d.now != nil && d.old.Content.Hash == d.now.Content.Hash && d.old.Target == d.now.Target {
+	if same {
 		return nil
 	}
-	a, b, ok, err := d.texts(old, now)
-	if err != nil {
-		return err
-	}
 	if !ok {
-		_, err = fmt.Fprintf(w, "Binary files %s and %s differ\n", quoted(from), quoted(to))
+		_, err := fmt.Fprintf(w, "Binary files %s and %s differ\n", quoted(from), quoted(to))
 		return err
 	}
 	if a == b {
@@ -178,6 +190,12 @@ func (d *FileDiff) unified(w *bufio.Writer, old, now Side) error {
 
 // retyped shows a change of type as git does: one file goes, another comes.
 func (d *FileDiff) retyped(w *bufio.Writer, old, now Side) error {
+	come := FileDiff{Path: d.Path, Kind: DiffAdded, now: d.now}
+	if !isDir(d.now) {
+		if _, _, _, err := come.texts(old, now); err != nil {
+			return err // before anything is written
+		}
+	}
 	if !isDir(d.old) {
 		gone := FileDiff{Path: d.Path, Kind: DiffDeleted, old: d.old}
 		if err := gone.unified(w, old, now); err != nil {
@@ -187,7 +205,6 @@ func (d *FileDiff) retyped(w *bufio.Writer, old, now Side) error {
 	if isDir(d.now) {
 		return nil
 	}
-	come := FileDiff{Path: d.Path, Kind: DiffAdded, now: d.now}
 	return come.unified(w, old, now)
 }
 

@@ -59,45 +59,93 @@ func runFSDiff(ctx context.Context, f *fsApp, versions, paths []string) (err err
 	if opts.Paths, err = s.treePaths(paths...); err != nil {
 		return err
 	}
-	trees, err := s.trees(ctx, wanted)
+	c := &comparison{selection: s, wanted: wanted, opts: opts, unified: len(paths) > 0 && !f.json}
+	for range diffAttempts {
+		if err := c.run(ctx); err != nil {
+			return err
+		}
+		if len(c.unread) == 0 {
+			break
+		}
+	}
+	return c.report()
+}
+
+// diffAttempts is how often the tree is read if files change meanwhile.
+const diffAttempts = 3
+
+// comparison is one diff command.
+type comparison struct {
+	*selection
+
+	wanted  []bands.Version
+	opts    bands.DiffOptions
+	unified bool // print changes line by line
+	again   bool // the tree was read before
+	files   []bands.FileDiff
+	// unheld are paths that a side doesn't hold, unread those that changed before
+	// they could be compared.
+	unheld, unread []string
+}
+
+// run compares once.
+func (c *comparison) run(ctx context.Context) (err error) {
+	trees, err := c.trees(ctx, c.wanted)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, trees.close()) }()
-	if missing := bands.Unmatched(opts.Paths, trees.old, trees.now); len(missing) > 0 {
+	missing := bands.Unmatched(c.opts.Paths, trees.old, trees.now)
+	if len(missing) > 0 && !c.again {
 		return unmatched(missing, trees.oldName, trees.nowName)
 	}
-	if len(paths) > 0 && !f.json {
-		return bands.UnifiedDiff(ctx, f.Streams.Out, trees.old, trees.now, opts)
-	}
-	var files []bands.FileDiff
-	err = f.Streams.Progress("Comparing", func() (err error) {
-		files, err = bands.DiffStat(ctx, trees.old, trees.now, opts)
-		return err
-	})
+	unheld, err := bands.Uncompared(ctx, c.opts, trees.old, trees.now)
 	if err != nil {
 		return err
 	}
-	if f.json {
-		return f.compact(append(newDiffJSON(files), trees.unknown(opts.Paths)...))
+	c.unheld = append(c.unheld, unheld...)
+	if c.unified {
+		// What is printed stays; only what is unread is compared again.
+		c.unread, err = bands.UnifiedDiff(ctx, c.fs.Streams.Out, trees.old, trees.now, c.opts)
+		c.opts.Paths, c.again = c.unread, true
+		return err
 	}
-	printDiff(f, files)
-	for _, d := range trees.unknown(opts.Paths) {
-		f.Streams.Notef("can't be compared, as it isn't held: %s", showPath(d.Path))
-	}
-	return nil
+	err = c.fs.Streams.Progress("Comparing", func() (err error) {
+		c.files, err = bands.DiffStat(ctx, trees.old, trees.now, c.opts)
+		return err
+	})
+	c.unheld, c.unread, c.again = unheld, nil, true
+	c.files = slices.DeleteFunc(c.files, func(d bands.FileDiff) bool {
+		if d.Unread {
+			c.unread = append(c.unread, d.Path)
+		}
+		return d.Unread
+	})
+	return err
 }
 
-// unknown are the paths of the tree that no checkpoint can hold as they are now.
-func (t *twoTrees) unknown(paths []string) []diffJSON {
-	if t.present == nil || len(paths) > 0 {
-		return nil
+// report prints what was found, and what could not be compared.
+func (c *comparison) report() error {
+	f := c.fs
+	slices.Sort(c.unheld)
+	c.unheld = slices.Compact(c.unheld)
+	if f.json {
+		list := newDiffJSON(c.files)
+		for _, path := range slices.Concat(c.unheld, c.unread) {
+			list = append(list, diffJSON{Path: path, Bytes: pathBytes(path), Kind: "unknown"})
+		}
+		return f.compact(list)
 	}
-	var list []diffJSON
-	for _, path := range t.present.Unheld() {
-		list = append(list, diffJSON{Path: path, Bytes: pathBytes(path), Kind: "unknown"})
+	if !c.unified {
+		printDiff(f, c.files)
 	}
-	return list
+	for _, path := range c.unheld {
+		f.Streams.Notef("can't be compared, as it isn't held: %s", showPath(path))
+	}
+	for _, path := range c.unread {
+		f.Streams.Notef("can't be compared, as it kept changing: %s", showPath(path))
+	}
+	return nil
 }
 
 // twoTrees are what a diff compares.
