@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -22,6 +25,8 @@ type Damage struct {
 	Versions []BadVersion
 	// Bad are the records that are not what they must be, by band and offset.
 	Bad []BadRecord
+	// Deleted are versions that were deleted before they were read to the end.
+	Deleted []Version
 }
 
 // BadVersion is a snapshot whose own description can't be read.
@@ -77,22 +82,35 @@ func (s *Store) Verify(ctx context.Context, v Version, progress func(done, total
 	}
 	var readable []Snapshot
 	for _, version := range versions {
-		snapshot, err := s.described(version)
-		if errors.Is(err, ErrNoSnapshot) {
-			return Damage{}, err
+		before := maps.Clone(c.bad)
+		snapshot, bad := s.described(version)
+		if _, ok := snapshot.Tree.Ref(); ok {
+			if err := s.verifyOne(ctx, c, snapshot); err != nil {
+				return Damage{}, err
+			}
 		}
-		if err != nil {
-			c.versions = append(c.versions, BadVersion{version, err})
-		}
-		if _, ok := snapshot.Tree.Ref(); !ok {
+		switch {
+		case s.isDeleted(version) && v != 0:
+			return Damage{}, fmt.Errorf("%s: %w", v, ErrNoSnapshot)
+		case s.isDeleted(version):
+			c.deleted = append(c.deleted, version)
+			c.forget(before)
 			continue
+		case bad != nil:
+			c.versions = append(c.versions, BadVersion{version, bad})
 		}
-		readable = append(readable, snapshot)
-		if err := s.verifyOne(ctx, c, snapshot); err != nil {
-			return Damage{}, err
+		if _, ok := snapshot.Tree.Ref(); ok {
+			readable = append(readable, snapshot)
 		}
 	}
 	return s.damage(ctx, c, readable)
+}
+
+// isDeleted reports whether there is no such version any more. Its folder goes
+// before anything that it refers to.
+func (s *Store) isDeleted(v Version) bool {
+	_, err := os.Lstat(s.SnapshotDir(v))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // described reads what a version says of itself, and whether its bands are
@@ -132,6 +150,7 @@ func idOf(ref band.Ref) recordID { return recordID{ref.Band, ref.Offset} }
 // checker reads each record once.
 type checker struct {
 	versions []BadVersion
+	deleted  []Version
 	progress func(done, total int64)
 	seen     map[recordID]bool
 	found    atomic.Int64
@@ -178,6 +197,19 @@ func (c *checker) begin(ref band.Ref) bool {
 	c.seen[id] = true
 	c.found.Add(1)
 	return true
+}
+
+// forget drops the bad records that were not bad before: they were read for a
+// version that is deleted, with which they may have gone. If other versions refer
+// to them, too, these read them again, and the directories above them.
+func (c *checker) forget(before map[recordID]error) {
+	for id := range c.bad {
+		if before[id] == nil {
+			delete(c.bad, id)
+			delete(c.what, id)
+			clear(c.seen)
+		}
+	}
 }
 
 func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {

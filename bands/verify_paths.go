@@ -11,7 +11,7 @@ import (
 
 // damage puts together what a checker found, with the paths that are lost by it.
 func (s *Store) damage(ctx context.Context, c *checker, in []Snapshot) (Damage, error) {
-	d := Damage{Records: c.records, Bytes: c.bytes, Versions: c.versions}
+	d := Damage{Records: c.records, Bytes: c.bytes, Versions: c.versions, Deleted: c.deleted}
 	if len(c.bad) == 0 {
 		return d, nil
 	}

@@ -34,6 +34,7 @@ type verifiedJSON struct {
 	Bytes    int64            `json:"bytes"`
 	Versions []badVersionJSON `json:"versions"`
 	Damage   []badRecordJSON  `json:"damage"`
+	Deleted  []string         `json:"deleted,omitempty"`
 	Hint     string           `json:"hint,omitempty"`
 }
 
@@ -90,6 +91,9 @@ func runFSVerify(ctx context.Context, f *fsApp, args []string) (err error) {
 			return err
 		}
 	} else {
+		for _, gone := range found.Deleted {
+			f.Streams.Notef("%s was deleted meanwhile", gone)
+		}
 		f.printDamage(found)
 		if report.Hint != "" {
 			f.Streams.Notef("hint: %s", report.Hint)
@@ -148,6 +152,7 @@ func versionTexts(list []bands.Version) []string {
 func newVerifiedJSON(found bands.Damage) verifiedJSON {
 	v := verifiedJSON{
 		OK: found.OK(), Records: found.Records, Bytes: found.Bytes, Versions: []badVersionJSON{}, Damage: []badRecordJSON{},
+		Deleted: versionTexts(found.Deleted),
 	}
 	for _, bad := range found.Versions {
 		v.Versions = append(v.Versions, badVersionJSON{Version: bad.Version.String(), Error: bad.Err.Error()})

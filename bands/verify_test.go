@@ -1,0 +1,59 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// Versions that are deleted while the store is verified don't count, neither one
+// that is being read nor one that has yet to be; what others have lost does.
+func TestVerifyWhileVersionsAreDeleted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("dir/shared", "shared by all")
+	for i := range 600 {
+		r.write(fmt.Sprintf("first/%d", i), fmt.Sprint("of the first", i, noise(100)))
+	}
+	first := r.take()
+	for i := range 600 {
+		r.remove(fmt.Sprintf("first/%d", i))
+	}
+	second := r.take()
+	r.write("third", noise(100))
+	third := r.take()
+	r.spoil(first, "dir/shared", 55)
+	deleted := false
+	damage, err := r.store.Verify(t.Context(), 0, func(int64, int64) {
+		if deleted {
+			return
+		}
+		deleted = true
+		r.drop(first, third)
+		h := r.hold()
+		_, err := h.Compact(t.Context())
+		r.must(errors.Join(err, h.Release()))
+	})
+	if err != nil || !deleted {
+		t.Fatalf("%v, deleted: %v", err, deleted)
+	}
+	if diff := cmp.Diff([]bands.Version{first, third}, damage.Deleted); diff != "" {
+		t.Error(diff)
+	}
+	if len(damage.Versions) > 0 || len(damage.Bad) != 1 {
+		t.Fatalf("%+v", damage)
+	}
+	want := []bands.LostPath{{Path: "dir/shared", Versions: []bands.Version{second}}}
+	if diff := cmp.Diff(want, damage.Bad[0].Lost); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := r.store.Verify(t.Context(), first, nil); !errors.Is(err, bands.ErrNoSnapshot) {
+		t.Errorf("of a version that isn't there: %v", err)
+	}
+}
