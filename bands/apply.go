@@ -161,7 +161,8 @@ type spot struct {
 	remove     *Step   // removes it
 	change     *dirChange
 	units      []unitPlan
-	late       bool // gets its attributes when its links were made
+	files      int64 // at least so many come below, besides those of the steps
+	late       bool  // gets its attributes when its links were made
 
 	fd      *disk.DirFD
 	err     error // the directory can't be entered
@@ -267,11 +268,11 @@ func (a *applier) walk(ctx context.Context, root *spot, enter, leave func(*spot,
 		group.Go(func() {
 			s := &scratch{}
 			for n := w.next(); n != nil; n = w.next() {
-				n.pending.Store(int32(len(n.kids)) + 1)
 				if a.ended(ctx) {
 					n.err = context.Canceled
 				}
 				enter(n, s)
+				n.pending.Store(int32(len(n.kids)) + 1)
 				w.push(n.kids)
 				for ; n != nil && n.pending.Add(-1) == 0; n = n.parent {
 					leave(n, s)

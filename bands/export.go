@@ -58,46 +58,24 @@ func (s *Store) Export(ctx context.Context, v Snapshot, dir string, o ExportOpti
 	if done.LeftOut, err = ignoredIn(ctx, content.records, v, o.Ignored); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}
-	plan, err := s.exportPlan(ctx, content, v, done.LeftOut)
-	if err != nil {
-		return done, err
-	}
 	if err := emptyDir(dir); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}
-	a := newApplier(dir, content, nil)
-	a.progress, a.unsynced = o.Progress, true
-	if err := a.run(ctx, &plan); err != nil {
+	x := newExporter(newApplier(dir, content, nil), done.LeftOut)
+	x.apply.progress = o.Progress
+	root, _ := v.Tree.Ref()
+	if err := x.run(ctx, root); err != nil {
 		return done, fmt.Errorf("export %s: %w", v.Version, err)
 	}
-	done.Failed, done.Unknown = a.failed, plan.Unknown
-	for _, path := range plan.Damaged {
+	done.Files, done.Failed, done.Unknown = x.files, x.apply.failed, x.found.Unknown
+	done.Files -= len(done.Failed)
+	for _, path := range x.found.Damaged {
 		done.Failed = append(done.Failed, Failure{path, ErrDamaged})
 	}
-	done.Files = len(plan.Steps) - len(a.failed)
 	if len(done.Failed) > 0 {
 		return done, fmt.Errorf("export %s: %w: %d paths", v.Version, ErrIncomplete, len(done.Failed))
 	}
 	return done, nil
-}
-
-// exportPlan is a restore of everything into nothing.
-func (s *Store) exportPlan(ctx context.Context, content *contents, v Snapshot, leaveOut []string) (Plan, error) {
-	out := map[string]bool{}
-	for _, p := range leaveOut {
-		out[strings.TrimSuffix(p, "/")] = true
-	}
-	in := &scope{
-		Scope: Scope{Nested: true, Keep: func(p string, _, _ *tree.Entry) bool { return out[p] }},
-		named: map[string]bool{"": true}, over: map[string]bool{agentDir: true}, hidden: map[string]bool{},
-	}
-	root, _ := v.Tree.Ref()
-	plan := Plan{Target: v, dirs: map[string]dirChange{}}
-	p := &planner{now: content.records, want: content.records, content: content, scope: in, plan: &plan, seen: map[string]bool{"": true}}
-	if err := p.run(ctx, band.Ref{}, root); err != nil {
-		return Plan{}, fmt.Errorf("export %s: %w", v.Version, err)
-	}
-	return plan, nil
 }
 
 // ignoredIn asks which paths of the snapshot git ignores, level by level.

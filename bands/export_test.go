@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,6 +65,54 @@ func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
 	}
 	if _, err := r.store.Export(t.Context(), snapshot, all, bands.ExportOptions{}); !errors.Is(err, bands.ErrNotEmpty) {
 		t.Errorf("over what is there: %v", err)
+	}
+}
+
+// Names of one file are one file in an export, in whatever order directories are
+// written, and the directories have their times and modes though links come last.
+func TestExportJoinsNamesOfOneFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for _, dir := range []string{"a", "b/deep", "c"} {
+		r.must(os.MkdirAll(r.path(dir), 0o755))
+		r.write(dir+"/own", dir)
+	}
+	r.write("a/one", "content")
+	names := []string{"a/one", "a/two", "b/deep/one", "c/one", "root"}
+	for _, name := range names[1:] {
+		r.must(os.Link(r.path(names[0]), r.path(name)))
+	}
+	r.must(os.Chmod(r.path("c"), 0o555))
+	t.Cleanup(func() { _ = os.Chmod(r.path("c"), 0o755) })
+	past := time.Unix(1_500_000_000, 0)
+	dirs := []string{"a", "b/deep", "b", "c", "."}
+	for _, dir := range dirs {
+		r.must(os.Chtimes(r.path(dir), past, past))
+	}
+	snapshot := r.snapshot(r.take())
+	to := filepath.Join(t.TempDir(), "to")
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(to, "c"), 0o755) })
+	done, err := r.store.Export(t.Context(), snapshot, to, bands.ExportOptions{})
+	r.must(err)
+	if done.Files != 5+len(names)+3 {
+		t.Errorf("%d files", done.Files)
+	}
+	first, err := os.Stat(filepath.Join(to, names[0]))
+	r.must(err)
+	for _, name := range names {
+		info, err := os.Stat(filepath.Join(to, name))
+		if err != nil || !os.SameFile(first, info) {
+			t.Errorf("%s is another file: %v", name, err)
+		}
+	}
+	for _, dir := range dirs {
+		was, err := os.Stat(r.path(dir))
+		r.must(err)
+		info, err := os.Stat(filepath.Join(to, dir))
+		r.must(err)
+		if info.Mode() != was.Mode() || !info.ModTime().Equal(past) {
+			t.Errorf("%s: %s, %s", dir, info.Mode(), info.ModTime())
+		}
 	}
 }
 

@@ -82,6 +82,10 @@ func baseOf(path string) string { return path[strings.LastIndexByte(path, '/')+1
 
 // makeDir plans a directory with all below it, in the place of nothing or of a file.
 func (p *planner) makeDir(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
+	if p.later != nil {
+		p.later(path, want)
+		return nil
+	}
 	d, err := p.want.Directory(want.Content)
 	if damaged(err) {
 		out.Damaged = append(out.Damaged, path)

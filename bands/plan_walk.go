@@ -18,7 +18,10 @@ type planner struct {
 	busy      map[string]bool // main files of databases that stay as they are
 	seen      map[string]bool // paths of the scope that were met
 	linked    []linkPair      // files with several names, on either side
-	lost      *lostCheck      // of files that have nothing in their place
+	lost      *lostCheck      // of files that have nothing in their place; nil: they are checked at once
+	// later takes a directory that is to be made, whose content is planned when it
+	// is made; nil: it is planned with the rest.
+	later func(path string, want *tree.Entry)
 }
 
 // linkPair is a path that has several names now or in the target.
@@ -216,7 +219,7 @@ func isDir(e *tree.Entry) bool { return e != nil && e.Kind == tree.Dir }
 
 // file plans what is a file or symlink in the target, and no directory now.
 func (p *planner) file(path string, was, want *tree.Entry, out *Plan) {
-	if was == nil {
+	if was == nil && p.lost != nil {
 		p.lost.check(path, want)
 	} else if !p.content.whole(want) {
 		out.Damaged = append(out.Damaged, path)

@@ -18,11 +18,8 @@ import (
 )
 
 const (
-	limit = 150 << 10 // of the resident set, in KB
-	// allLimit is for what writes every file of the tree: a plan has about 300
-	// bytes of each.
-	allLimit   = 256 << 10
-	large      = 43_008 // files in the largest folder
+	limit      = 150 << 10 // of the resident set, in KB
+	large      = 43_008    // files in the largest folder
 	perFolder  = 91
 	sparseSize = 16 << 30
 )
@@ -102,11 +99,7 @@ func (b *bench) run(name, stdin, program string, args ...string) string {
 func (b *bench) note(name string, kb int64, cpu time.Duration) {
 	b.t.Helper()
 	b.t.Logf("| %-46s | %4d | %7.2f |", name, kb>>10, cpu.Seconds())
-	most := int64(limit)
-	if strings.HasPrefix(name, "entire fs export") {
-		most = allLimit
-	}
-	if kb > most {
+	if kb > limit {
 		b.t.Errorf("%s: %d MB", name, kb>>10)
 	}
 }
