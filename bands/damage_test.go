@@ -4,11 +4,14 @@ package bands_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -36,6 +39,28 @@ func (r *rig) spoil(v bands.Version, path string, at int64) {
 		}
 	}
 	r.must(reader.Close())
+	r.spoilRecord(v, ref, at)
+}
+
+// spoilPage is spoil of the first page of a large directory.
+func (r *rig) spoilPage(v bands.Version, path string, at int64) {
+	r.t.Helper()
+	snapshot, err := r.store.Snapshot(v)
+	r.must(err)
+	root, _ := snapshot.Tree.Ref()
+	records, reader := r.store.Loader(snapshot)
+	e, err := tree.Lookup(records, root, path)
+	r.must(err)
+	header, err := records.Header(e.Content)
+	r.must(errors.Join(err, reader.Close()))
+	if len(header.Pages) < 2 {
+		r.t.Fatalf("%s has %d pages", path, len(header.Pages))
+	}
+	r.spoilRecord(v, header.Pages[0].Ref, at)
+}
+
+func (r *rig) spoilRecord(v bands.Version, ref band.Ref, at int64) {
+	r.t.Helper()
 	var changed []os.FileInfo
 	for _, dir := range []string{r.store.BandsDir(), r.store.SnapshotDir(v)} {
 		f, err := os.OpenFile(filepath.Join(dir, band.FileName(ref.Band)), os.O_RDWR, 0)
@@ -134,5 +159,70 @@ func TestVerifiedDamageIsRepaired(t *testing.T) {
 	}
 	if left, err := r.store.Damaged(); err != nil || len(left) != 1 {
 		t.Errorf("listed as damaged: %v, %v", left, err)
+	}
+}
+
+// A page of a large directory is a record like others: if it is damaged, it is
+// repaired from the tree before a restore relies on a rescue that has it, also if
+// nothing else of the directory is stored or restored. If the tree has changed there,
+// former snapshots have lost what the page held, and later ones nothing.
+func TestADamagedPageIsRepairedFromTheTree(t *testing.T) {
+	t.Parallel()
+	whole := func(r *rig) { r.must(os.RemoveAll(r.path("many"))) }
+	one := func(r *rig) { r.remove("many/0500") }
+	for name, test := range map[string]struct {
+		at int64
+		// before is how the first snapshot differs from the second, between what
+		// happens before that is restored.
+		before, between func(r *rig)
+		lost            bool
+	}{
+		"untouched":                {60, whole, func(*rig) {}, false},
+		"untouched, and restored":  {60, one, func(*rig) {}, false},
+		"the hash in its header":   {20, whole, func(*rig) {}, false},
+		"another page changed":     {60, one, func(r *rig) { r.write("many/0699", "changed") }, false},
+		"read anew":                {60, whole, func(r *rig) { r.must(os.Remove(r.stored("stat-" + r.opts.Lineage))) }, false},
+		"an entry of it changed":   {60, whole, func(r *rig) { r.write("many/0001", "changed") }, true},
+		"a name of it went":        {60, one, func(r *rig) { r.remove("many/0000") }, true},
+		"it is of another content": {60, whole, func(r *rig) { r.remove("many"); r.write("many/0000", "new") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rigWithFiles(t)
+			for i := range 700 {
+				r.write(fmt.Sprintf("many/%04d", i), "same")
+			}
+			test.before(r)
+			first := r.take()
+			for i := range 700 {
+				r.write(fmt.Sprintf("many/%04d", i), "same")
+			}
+			second := r.take()
+			was := r.model()
+			r.spoilPage(second, "many", test.at)
+			test.between(r)
+			want := r.model()
+			r.auto()
+			r.restore(first, bands.Scope{})
+			r.undo(bands.Scope{})
+			if diff := treetest.Diff(want, r.model()); diff != "" {
+				t.Error(diff)
+			}
+			damage, err := r.store.Verify(t.Context(), 0, nil)
+			r.must(err)
+			if test.lost {
+				if len(damage.Bad) != 1 || !cmp.Equal(damage.Bad[0].Lost, []bands.LostPath{{Path: "many", Versions: []bands.Version{second}}}) {
+					t.Errorf("%+v", damage)
+				}
+				return
+			}
+			if !damage.OK() {
+				t.Errorf("%+v", damage)
+			}
+			if left, err := r.store.Damaged(); err != nil || len(left) > 0 {
+				t.Errorf("still listed as damaged: %v, %v", left, err)
+			}
+			r.holds(second, was)
+		})
 	}
 }
