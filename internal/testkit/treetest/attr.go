@@ -61,8 +61,14 @@ func noXattrs(err error) bool {
 // block is what a file system allocates at least.
 const block = 4096
 
+// smallHoles is up to how many bytes the holes of a file may have together and go
+// unnoticed: a snapshot finds holes by the room that the file takes, and the blocks
+// of its attributes and extents count in that.
+const smallHoles = 2 * block
+
 // dataOf are the parts of a file that are no hole, as offset+length in whole
-// blocks, and "" for a file without holes. A hole at the end counts if it has a block.
+// blocks, and "" for a file without holes, or with small ones only. A hole at the
+// end that is less than a block counts as data.
 func dataOf(full string, size int64) (string, error) {
 	f, err := os.Open(full)
 	if err != nil {
@@ -70,12 +76,15 @@ func dataOf(full string, size int64) (string, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read
 	var b strings.Builder
-	holes := false
+	holes := int64(0)
 	first, last := int64(0), int64(0) // of the part at hand
 	for at := int64(0); at < size; {
 		start, err := f.Seek(at, unix.SEEK_DATA)
 		if errors.Is(err, unix.ENXIO) {
-			holes = holes || size-last >= block // only a hole is left
+			if last > first && size-last < block {
+				last = size
+			}
+			holes += size - last // only a hole is left
 			break
 		}
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
@@ -89,11 +98,11 @@ func dataOf(full string, size int64) (string, error) {
 		}
 		if start -= start % block; start > last {
 			note(&b, first, last)
-			holes, first = true, start
+			holes, first = holes+start-last, start
 		}
 		last = min(at+block-1-(at+block-1)%block, size)
 	}
-	if !holes {
+	if holes <= smallHoles {
 		return "", nil
 	}
 	note(&b, first, last)
