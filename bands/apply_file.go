@@ -49,7 +49,7 @@ func (a *applier) replaceBy(dir *disk.DirFD, temp, name string, was *tree.Entry)
 
 // beforeReplace is called between the check of what is replaced and the
 // replacement; for tests.
-var beforeReplace = func(_ *disk.DirFD, _ string) {}
+var beforeReplace = func(_ *disk.DirFD, _ string) {} //nolint:gochecknoglobals // tests of one moment set it
 
 // exchange lets the two names change places and removes what was in the place,
 // if that is what was. Otherwise somebody saved the file in between: it is put

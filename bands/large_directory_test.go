@@ -152,7 +152,7 @@ func TestADamagedPage(t *testing.T) {
 		t.Fatalf("%d pages", len(header.Pages))
 	}
 	at := header.Pages[0].Ref
-	r.damages(filepath.Join(r.store.BandsDir(), fmt.Sprint(at.Band)), func(data []byte) []byte {
+	r.damages(filepath.Join(r.store.BandsDir(), strconv.FormatUint(uint64(at.Band), 10)), func(data []byte) []byte {
 		data[at.Offset+60] ^= 1
 		return data
 	})

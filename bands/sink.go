@@ -16,7 +16,7 @@ import (
 )
 
 // sink is where a walk puts what it read.
-type sink interface { //nolint:interfacebloat // two implementations of one purpose
+type sink interface {
 	// add stores a record.
 	add(kind band.Kind, content []byte) (band.Ref, error)
 	// keep returns former, the reference to a record of that content, if the record

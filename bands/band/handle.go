@@ -93,7 +93,7 @@ func (h *handles) close() error {
 
 // openRaw opens a raw band in the first folder that has all of its length.
 func (h *handles) openRaw(n uint32, length int64) (*os.File, error) {
-	var first error = fs.ErrNotExist
+	first := fs.ErrNotExist
 	for _, dir := range h.dirs {
 		f, err := openLength(filepath.Join(dir, RawName(n)), length)
 		if err == nil {

@@ -89,7 +89,7 @@ func (r *Reader) OpenRaw(number uint32, length int64) (*os.File, error) {
 // ReadPiece returns the content of a PiecePart, in buf[:0] if that is large
 // enough, from the first folder where it has its hash.
 func (r *Reader) ReadPiece(p Part, buf []byte) ([]byte, error) {
-	var first error = fs.ErrNotExist
+	first := fs.ErrNotExist
 	at := int64(p.Ref.Offset) * PieceUnit
 	buf = slices.Grow(buf[:0], int(p.Length))[:p.Length]
 	for _, dir := range r.files.dirs {
