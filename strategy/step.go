@@ -50,8 +50,13 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 		}
 	}
 	s.Phase = next.Next
-	if err := r.Repo.SyncObjects(); err != nil { // the state counts on them
-		return err
+	// The state counts on the objects. Where refs move they are synced with those
+	// that are written for the refs, under the lock, as each wait for the disk
+	// costs more than the files in it.
+	if len(n.refs) == 0 {
+		if err := r.Repo.SyncObjects(); err != nil {
+			return err
+		}
 	}
 	err = r.locked(ctx, func() error {
 		if r.Sessions.Stamp(s.ID) != stamp {
@@ -61,6 +66,9 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 			if err := move(); err != nil {
 				return err
 			}
+		}
+		if err := r.Repo.SyncObjects(); err != nil { // nothing, where refs moved
+			return err
 		}
 		if err := n.write(r.Sessions, s); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +38,8 @@ func TestCrashDoctor(t *testing.T) {
 				if got := strings.Join(p.pending("main"), " "); got != "b.txt" {
 					t.Errorf("%s: pending %q", where, got)
 				}
-				if faults := testkit.Faults(t, p.Repo); len(faults) > 0 {
+				faults := slices.DeleteFunc(testkit.Faults(t, p.Repo), func(f string) bool { return strings.Contains(f, "/objects/tmp_obj_") })
+				if len(faults) > 0 { // but for what git's prune removes
 					t.Errorf("%s: %v", where, faults)
 				}
 				copyAll(t, kept, root)

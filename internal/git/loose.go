@@ -25,7 +25,9 @@ func (r *Repo) writeLoose(kind string, data []byte) (OID, error) {
 	// An empty file is what a crash of the machine leaves of git's own objects.
 	if info, err := os.Lstat(path); err == nil && info.Size() > 0 && freshen(path) == nil {
 		r.pending.mu.Lock()
-		r.unsynced(filepath.Dir(path)) // its writer may not have come to that
+		if !r.pending.named[oid] {
+			r.unsynced(filepath.Dir(path)) // its writer may not have come to that
+		}
 		r.pending.mu.Unlock()
 		return oid, nil
 	}
@@ -50,7 +52,7 @@ func (r *Repo) storeLoose(oid OID, kind string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return r.addPending(oid, kind, temp, data)
+	return r.addPending(oid, kind, temp, data, len(data))
 }
 
 // deflate is the content of the object's file.

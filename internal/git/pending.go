@@ -19,6 +19,9 @@ type pendingObjects struct {
 	mu      sync.Mutex
 	objects map[OID]pendingObject
 	bytes   int
+	// named are the objects that this process has named: who wrote one of them
+	// again needs no other sync than its own.
+	named map[OID]bool
 	// dirs are directories with names that aren't synced.
 	dirs map[string]bool
 }
@@ -37,7 +40,7 @@ const (
 )
 
 // add takes an object whose file is written.
-func (r *Repo) addPending(oid OID, kind, temp string, data []byte) error {
+func (r *Repo) addPending(oid OID, kind, temp string, data []byte, size int) error {
 	p := &r.pending
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +55,7 @@ func (r *Repo) addPending(oid OID, kind, temp string, data []byte) error {
 		o.object.Data = slices.Clone(data)
 	}
 	p.objects[oid] = o
-	if p.bytes += len(data); len(p.objects) > maxPending || p.bytes > maxPendingBytes {
+	if p.bytes += size; len(p.objects) > maxPending || p.bytes > maxPendingBytes {
 		return r.publishLocked()
 	}
 	return nil
@@ -109,6 +112,10 @@ func (r *Repo) publishLocked() error {
 			return fmt.Errorf("write %s %s: %w", o.object.Type, oid, err)
 		}
 		delete(p.objects, oid)
+		if p.named == nil {
+			p.named = map[OID]bool{}
+		}
+		p.named[oid] = true
 	}
 	p.bytes = 0
 	return nil
@@ -167,11 +174,13 @@ func (r *Repo) loosePath(oid OID) string {
 	return filepath.Join(r.objects, string(oid[:2]), string(oid[2:]))
 }
 
+const asidePrefix = "tmp_objdir-entire-"
+
 // inAside runs do with an environment in which git writes objects into a
 // directory of their own, and then takes them from there: git doesn't sync them
 // before it names them, and syncs one by one where it is asked to.
 func (r *Repo) inAside(do func(env []string) error) (err error) {
-	aside, err := os.MkdirTemp(r.objects, "tmp_objdir-entire-") // git's prune removes what a crash leaves of it
+	aside, err := os.MkdirTemp(r.objects, asidePrefix) // git's prune removes what a crash leaves of it
 	if err != nil {
 		return err
 	}
@@ -192,31 +201,39 @@ func quoteAlternate(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }
 
-// adopt syncs the loose objects of a directory and moves them to the others.
+// adopt takes the loose objects of a directory as pending ones.
 func (r *Repo) adopt(aside string) error {
 	paths, err := filepath.Glob(filepath.Join(escapeGlob(aside), "[0-9a-f][0-9a-f]", "*"))
 	if err != nil || len(paths) == 0 {
 		return err
 	}
-	if err := disk.SyncFiles(paths, nil); err != nil {
-		return fmt.Errorf("write objects: %w", err)
-	}
 	for _, path := range paths {
-		dir, name := filepath.Join(r.objects, filepath.Base(filepath.Dir(path))), filepath.Base(path)
-		if strings.HasPrefix(name, "tmp_obj") {
+		if strings.HasPrefix(filepath.Base(path), "tmp_obj") {
 			continue
 		}
-		err := r.makeFanout(dir)
-		if err == nil {
-			r.pending.mu.Lock()
-			err = r.nameObject(path, filepath.Join(dir, name))
-			r.pending.mu.Unlock()
-		}
-		if err != nil {
+		oid := OID(filepath.Base(filepath.Dir(path)) + filepath.Base(path))
+		if err := r.adoptObject(oid, path); err != nil {
 			return fmt.Errorf("write objects: %w", err)
 		}
 	}
 	return nil
+}
+
+// adoptObject makes the file at path a pending object.
+func (r *Repo) adoptObject(oid OID, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := r.makeFanout(filepath.Dir(r.loosePath(oid))); err != nil {
+		return err
+	}
+	aside := filepath.Base(filepath.Dir(filepath.Dir(path)))
+	temp := filepath.Join(r.objects, "tmp_obj_"+strings.TrimPrefix(aside, asidePrefix)+"_"+string(oid[:8]))
+	if err := os.Rename(path, temp); err != nil {
+		return err
+	}
+	return r.addPending(oid, "blob", temp, nil, int(info.Size()))
 }
 
 func escapeGlob(path string) string {

@@ -89,6 +89,9 @@ func TestHashedFilesAreStoredBesideTheOthers(t *testing.T) {
 	s.write(dir, "one", "1\n")
 	s.write(dir, "two", "2\n")
 	oids := must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashAndStore, []string{"one", "two"}))
+	if err := r.SyncObjects(); err != nil {
+		t.Fatal(err)
+	}
 	for path, oid := range oids {
 		if _, err := os.Stat(filepath.Join(dir, ".git", "objects", string(oid[:2]), string(oid[2:]))); err != nil {
 			t.Errorf("%s: %v", path, err)
