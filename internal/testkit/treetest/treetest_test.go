@@ -3,6 +3,7 @@
 package treetest_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -97,6 +98,41 @@ func TestHolesAreSeen(t *testing.T) {
 	}
 	if got, want := treetest.Read(t, root)["sparse"].Data, "data 131072+65536 "; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Holes that a snapshot may not notice are no difference, nor is one at the end that
+// is less than a block.
+func TestSmallHolesAreNoDifference(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if !treetest.Probe(t, root).Holes {
+		t.Skip("no holes here")
+	}
+	for name, test := range map[string]struct {
+		at   []int64 // where blocks are written
+		size int64
+		want string
+	}{
+		"two blocks":   {[]int64{0, 3 << 12}, 4 << 12, ""},
+		"three blocks": {[]int64{0, 4 << 12}, 5 << 12, "data 0+4096 16384+4096 "},
+		"odd end":      {[]int64{4 << 12}, 5<<12 + 100, "data 16384+4196 "},
+		"only a hole":  {nil, 4 << 12, "data "},
+	} {
+		f, err := os.Create(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range test.at {
+			_, wrote := f.WriteAt(bytes.Repeat([]byte{1}, 1<<12), at)
+			err = errors.Join(err, wrote)
+		}
+		if err := errors.Join(err, f.Truncate(test.size), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := treetest.Read(t, root)[name].Data; got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }
 
