@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
 )
 
 // CodePlan is what going back to a shadow checkpoint without a snapshot
@@ -25,6 +26,8 @@ type CodePlan struct {
 	// Skipped can't be restored: the path leads through a symlink, or is a
 	// directory now.
 	Skipped []string
+	// ChangedSince are paths of an undo or redo that were changed since.
+	ChangedSince []string
 }
 
 // CodeStep is a path, and what becomes of it.
@@ -32,39 +35,66 @@ type CodeStep struct {
 	Path string
 	Kind bands.StepKind // StepCreate, StepRewrite or StepDelete
 
-	was disk.Stat // what is there, which the rescue holds
+	was           disk.Stat // what is there, which the rescue holds
+	before, after codeFile
 }
 
-// CodeRewound is what going back did. Rescue is a commit that holds what was
-// there, and is itself a point.
+func newCodeStep(name string, now codePresent, after codeFile) CodeStep {
+	s := CodeStep{Path: name, Kind: bands.StepRewrite, was: now.stat, before: now.file, after: after}
+	switch {
+	case now.file == codeFile{}:
+		s.Kind = bands.StepCreate
+	case after == codeFile{}:
+		s.Kind = bands.StepDelete
+	}
+	return s
+}
+
+// CodeRewound is what a code-only rewind, undo or redo did. Target is the commit
+// that it went to. Rescue is one that holds what was there before, and is itself a
+// point.
 type CodeRewound struct {
 	Plan   CodePlan
+	Target git.OID
 	Rescue git.OID
+	// Failed are the paths that could not be restored, if the error is
+	// bands.ErrIncomplete.
+	Failed []bands.Failure
 }
 
-// PreviewCode says what RewindCodeOnly would change, and writes nothing.
+// PreviewCode returns what RewindCodeOnly would change, and writes nothing.
 func (r *Recorder) PreviewCode(ctx context.Context, p Point) (CodePlan, error) {
-	var plan CodePlan
+	plan, _, err := r.planCode(ctx, p)
+	return plan, err
+}
+
+// planCode compares the touched files with a point. It returns their paths, too.
+func (r *Recorder) planCode(ctx context.Context, p Point) (plan CodePlan, paths []string, err error) {
 	c, err := r.Repo.Commit(ctx, string(p.Shadow))
 	if err != nil {
-		return plan, fmt.Errorf("read shadow checkpoint: %w", err)
+		return plan, nil, fmt.Errorf("read shadow checkpoint: %w", err)
 	}
-	paths, err := r.codePaths(ctx, c)
-	if err != nil {
-		return plan, err
+	if paths, err = r.codePaths(ctx, c); err != nil {
+		return plan, nil, err
 	}
-	present, err := r.Repo.HashFiles(ctx, git.HashOnly, r.regular(paths))
+	present, err := r.presentCode(ctx, paths)
 	if err != nil {
-		return plan, err
+		return plan, nil, err
 	}
 	for _, name := range paths {
-		wanted, found, err := r.lookup(ctx, c.Tree, name)
+		wanted, _, err := r.lookup(ctx, c.Tree, name)
 		if err != nil {
-			return plan, err
+			return plan, nil, err
 		}
-		r.planCode(&plan, name, wanted, found, present[name])
+		after, now := codeFile{wanted.Mode, wanted.OID}, present[name]
+		switch {
+		case now.blocked || after.Mode == git.ModeModule:
+			plan.Skipped = append(plan.Skipped, name)
+		case now.file != after:
+			plan.Steps = append(plan.Steps, newCodeStep(name, now, after))
+		}
 	}
-	return plan, nil
+	return plan, paths, nil
 }
 
 // codePaths are the files that the checkpoint, its branch or a session knows as
@@ -104,24 +134,52 @@ func (r *Recorder) regular(paths []string) []string {
 	})
 }
 
-// planCode adds what becomes of one path.
-func (r *Recorder) planCode(plan *CodePlan, name string, wanted git.TreeEntry, found bool, present git.OID) {
-	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(name)))
-	missing := errors.Is(err, fs.ErrNotExist) || isNotDir(err)
-	switch {
-	case missing && !found:
-	case r.throughLink(name), !missing && info.IsDir(), found && wanted.Mode == git.ModeModule:
-		plan.Skipped = append(plan.Skipped, name)
-	case missing:
-		plan.Steps = append(plan.Steps, CodeStep{Path: name, Kind: bands.StepCreate, was: r.statBelow(name)})
-	case !found:
-		plan.Steps = append(plan.Steps, CodeStep{Path: name, Kind: bands.StepDelete, was: r.statBelow(name)})
-	case present != wanted.OID || fileMode(info) != wanted.Mode:
-		plan.Steps = append(plan.Steps, CodeStep{Path: name, Kind: bands.StepRewrite, was: r.statBelow(name)})
-	}
+// codePresent is what is at a path now. Blocked is one that can't be restored.
+type codePresent struct {
+	file    codeFile
+	stat    disk.Stat
+	blocked bool
 }
 
-// throughLink says whether a directory of the path is a symlink.
+// presentCode reads what is at the paths.
+func (r *Recorder) presentCode(ctx context.Context, paths []string) (map[string]codePresent, error) {
+	present := make(map[string]codePresent, len(paths))
+	for _, name := range paths {
+		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(name)))
+		now := codePresent{stat: r.statBelow(name), blocked: r.throughLink(name)}
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || isNotDir(err) || now.blocked:
+		case err != nil:
+			return nil, err
+		case info.Mode().IsRegular():
+			now.file.Mode = fileMode(info)
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(filepath.Join(r.Repo.Root, filepath.FromSlash(name)))
+			if err != nil {
+				return nil, err
+			}
+			now.file = codeFile{git.ModeLink, r.Repo.HashBlob([]byte(target))}
+		default:
+			now.blocked = true
+		}
+		present[name] = now
+	}
+	oids, err := r.Repo.HashFiles(ctx, git.HashOnly, r.regular(paths))
+	if err != nil {
+		return nil, err
+	}
+	for name, now := range present {
+		if now.file.Mode == 0 || now.file.OID != "" {
+			continue
+		}
+		now.file.OID = oids[name]
+		now.blocked = now.file.OID == ""
+		present[name] = now
+	}
+	return present, nil
+}
+
+// throughLink reports whether a directory of the path is a symlink.
 func (r *Recorder) throughLink(name string) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(dir)))
@@ -133,69 +191,129 @@ func (r *Recorder) throughLink(name string) bool {
 }
 
 // RewindCodeOnly goes back to a shadow checkpoint that has no snapshot. What it
-// overwrites or removes is in a commit of its own first.
-func (r *Recorder) RewindCodeOnly(ctx context.Context, p Point) (CodeRewound, error) {
-	plan, err := r.PreviewCode(ctx, p)
-	if err != nil {
-		return CodeRewound{}, err
-	}
-	done := CodeRewound{Plan: plan}
-	if len(plan.Steps) == 0 {
-		return done, nil
-	}
-	if done.Rescue, err = r.rescueCode(ctx, p, plan); err != nil {
-		return done, fmt.Errorf("nothing changed: %w", err)
-	}
-	var write []string
-	for _, s := range plan.Steps {
-		if err := r.isAsPlanned(s); err != nil {
-			return done, err
+// overwrites or removes is in a commit of its own first. A code-only rewind that was
+// interrupted becomes a part of it, so both are taken back together; an undo or redo
+// that was interrupted, and went to this commit, is completed.
+func (r *Recorder) RewindCodeOnly(ctx context.Context, p Point) (done CodeRewound, err error) {
+	err = r.withCode(ctx, func(h *codeHistory) error {
+		if h.Begun != nil && h.Begun.Op != bands.OpRestore && h.Begun.Turn.To == p.Shadow {
+			done, err = r.finishCode(ctx, h)
+			return err
 		}
-	}
-	for _, s := range plan.Steps {
-		if s.Kind != bands.StepDelete {
-			write = append(write, s.Path)
-			continue
-		}
-		if err := r.removePlanned(s); err != nil {
-			return done, err
-		}
-	}
-	c, err := r.Repo.Commit(ctx, string(p.Shadow))
-	if err != nil {
-		return done, err
-	}
-	if err := r.Repo.Checkout(ctx, c.Tree, write); err != nil {
-		return done, err
-	}
-	return done, r.locked(ctx, func() error { return r.alignCode(ctx, c, p) })
+		done, err = r.rewindCode(ctx, h, p)
+		return err
+	})
+	return done, err
 }
 
-// errCodeChanged means that a file is no longer what the rescue holds.
-var errCodeChanged = errors.New("it changed meanwhile; nothing more was restored")
-
-// parentOf opens the directory of a path of the worktree and follows no link. The
-// caller closes it.
-func (r *Recorder) parentOf(name string) (*disk.DirFD, error) {
-	dir, err := disk.OpenRoot(r.Repo.Root)
-	if err != nil || path.Dir(name) == "." {
-		return dir, err
+func (r *Recorder) rewindCode(ctx context.Context, h *codeHistory, p Point) (CodeRewound, error) {
+	done := CodeRewound{Target: p.Shadow}
+	if err := r.recoverCode(ctx, h); err != nil {
+		return done, err
 	}
-	for part := range strings.SplitSeq(path.Dir(name), "/") {
-		next, err := dir.Open(part)
-		_ = dir.Close()
-		if err != nil {
-			return nil, err
+	plan, paths, err := r.planCode(ctx, p)
+	if done.Plan = plan; err != nil || len(plan.Steps) == 0 && h.Begun == nil {
+		return done, err
+	}
+	if done.Rescue, err = r.rescueCode(ctx, p, plan, paths); err != nil {
+		return done, fmt.Errorf("nothing changed: %w", err)
+	}
+	turn := codeTurn{From: done.Rescue, To: p.Shadow, At: r.Env.Now()}
+	for _, s := range plan.Steps {
+		turn.Changes = append(turn.Changes, codeChange{session.Path(s.Path), s.before, s.after})
+	}
+	again := h.Begun != nil
+	if again {
+		if err := r.mergeBegun(ctx, &turn, h.Begun.Turn); err != nil {
+			return done, err
 		}
-		dir = next
+	} else {
+		turn.Before = r.momentsNow(ctx)
 	}
-	return dir, nil
+	h.Begun = &codeMove{Op: bands.OpRestore, Turn: turn}
+	if err := r.saveCodeHistory(h); err != nil {
+		return done, err
+	}
+	if done.Failed, err = r.applyCode(ctx, plan.Steps); err != nil {
+		return done, err
+	}
+	err = r.locked(ctx, func() error {
+		if again { // it may have come to some of the sessions
+			if err := r.moveSessions(ctx, nil, turn.Before); err != nil {
+				return err
+			}
+		}
+		c, err := r.Repo.Commit(ctx, string(p.Shadow))
+		if err != nil {
+			return err
+		}
+		return r.alignCode(ctx, c, p)
+	})
+	if err != nil {
+		return done, fmt.Errorf("the files are restored, the sessions don't agree with them: %w", err)
+	}
+	turn.After = r.momentsNow(ctx)
+	h.Begun = nil
+	h.Redo, h.Rewound = nil, r.Env.Now()
+	if turn.Changes = withoutFailed(turn.Changes, done.Failed, nil); len(turn.Changes) > 0 {
+		h.Undo = append(h.Undo, turn)
+	}
+	return done, errors.Join(incompleteCode(done), r.saveCodeHistory(h))
+}
+
+// mergeBegun makes a turn start where an interrupted one did: what that changed and
+// nobody changed since was before what it was before that.
+func (r *Recorder) mergeBegun(ctx context.Context, turn *codeTurn, begun codeTurn) error {
+	turn.From, turn.Before = begun.From, begun.Before
+	at := map[session.Path]int{}
+	for i, c := range turn.Changes {
+		at[c.Path] = i
+	}
+	present, err := r.presentCode(ctx, pathsOfChanges(begun.Changes))
+	if err != nil {
+		return err
+	}
+	for _, c := range begun.Changes {
+		i, planned := at[c.Path]
+		switch now := present[string(c.Path)]; {
+		case now.blocked || now.file != c.After:
+		case planned:
+			turn.Changes[i].Before = c.Before
+		default:
+			turn.Changes = append(turn.Changes, c)
+		}
+	}
+	turn.Changes = slices.DeleteFunc(turn.Changes, func(c codeChange) bool { return c.Before == c.After })
+	return nil
+}
+
+// incompleteCode is bands.ErrIncomplete if some paths could not be restored.
+func incompleteCode(done CodeRewound) error {
+	if len(done.Failed) == 0 {
+		return nil
+	}
+	return bands.ErrIncomplete
+}
+
+// withoutFailed are the changes that were carried out.
+func withoutFailed(changes []codeChange, failed []bands.Failure, left []string) []codeChange {
+	return slices.DeleteFunc(slices.Clone(changes), func(c codeChange) bool {
+		return slices.Contains(left, string(c.Path)) || slices.ContainsFunc(failed, func(f bands.Failure) bool { return f.Path == string(c.Path) })
+	})
+}
+
+func pathsOfChanges(changes []codeChange) []string {
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = string(c.Path)
+	}
+	return paths
 }
 
 // statBelow is what is at a path of the worktree, zero if nothing is or a link
 // leads there.
 func (r *Recorder) statBelow(name string) (st disk.Stat) {
-	dir, err := r.parentOf(name)
+	dir, err := r.parentOf(name, false)
 	if err != nil {
 		return disk.Stat{}
 	}
@@ -207,49 +325,22 @@ func (r *Recorder) statBelow(name string) (st disk.Stat) {
 	return st
 }
 
-// isAsPlanned fails if a file is no longer what it was when the plan was made.
-func (r *Recorder) isAsPlanned(s CodeStep) error {
-	if now := r.statBelow(s.Path); now != s.was {
-		return fmt.Errorf("%s: %w", s.Path, errCodeChanged)
-	}
-	return nil
-}
-
-// removePlanned removes a file that is still what the rescue holds. No link that
-// somebody put into its path meanwhile leads elsewhere.
-func (r *Recorder) removePlanned(s CodeStep) error {
-	dir, err := r.parentOf(s.Path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }()
-	var now disk.Stat
-	if err := dir.Stat(path.Base(s.Path), &now); err != nil {
-		return err
-	}
-	now.Blocks = 0
-	if now != s.was {
-		return fmt.Errorf("%s: %w", s.Path, errCodeChanged)
-	}
-	return dir.Unlink(path.Base(s.Path))
-}
-
 // rescueCode makes a commit of the files as they are, under a ref that keeps it.
-func (r *Recorder) rescueCode(ctx context.Context, p Point, plan CodePlan) (git.OID, error) {
+// It holds all touched files and not only those of the plan: as a point it would
+// make the others what HEAD has of them.
+func (r *Recorder) rescueCode(ctx context.Context, p Point, plan CodePlan, paths []string) (git.OID, error) {
 	head, _, err := r.head(ctx)
 	if err != nil {
 		return "", err
-	}
-	paths := make([]string, len(plan.Steps))
-	for i, s := range plan.Steps {
-		paths[i] = s.Path
 	}
 	entries, err := r.contents(ctx, paths)
 	if err != nil {
 		return "", err
 	}
-	if len(entries) < len(paths) {
-		return "", errors.New("some files can't be kept")
+	for _, s := range plan.Steps {
+		if e, kept := entries[s.Path]; !kept || (codeFile{e.Mode, e.OID}) != s.before {
+			return "", fmt.Errorf("%s can't be kept, or changed meanwhile", r.Redact.Path(s.Path))
+		}
 	}
 	by, err := r.identity(ctx)
 	if err != nil {

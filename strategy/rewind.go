@@ -110,6 +110,9 @@ func (r *Recorder) Rewind(ctx context.Context, p Point, o RewindOptions) (done R
 	if choice != nil {
 		done.Plan = choice.plan(done.Restored.Plan)
 	}
+	if err == nil && done.Rescue.Version != 0 {
+		err = r.forgetCode(ctx, o.Scope == RewindAll)
+	}
 	return done, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy"
 )
 
 // warnInterrupted says, before a command runs, that a rewind of this worktree
@@ -43,13 +44,14 @@ func (a *app) noteInterruptedRewind(repo *git.Repo) {
 // interruptedRewind returns what --to takes for the point of an interrupted rewind,
 // empty if there was none; other says that another version of the program began it.
 func interruptedRewind(repo *git.Repo) (target string, other bool) {
-	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
-	if err != nil {
-		return "", false
+	lineage := checkpoint.WorktreeHash(repo.WorktreeID)
+	if store, err := bands.Open(bands.RepositoryDir(repo.CommonDir)); err == nil {
+		if j, found := store.Interrupted(lineage); found && !j.Other() {
+			return j.Target.String(), false
+		} else if found {
+			return "", true
+		}
 	}
-	j, found := store.Interrupted(checkpoint.WorktreeHash(repo.WorktreeID))
-	if !found || j.Other() {
-		return "", found
-	}
-	return j.Target.String(), false
+	code, other := strategy.InterruptedCode(repo.CommonDir, lineage)
+	return code.Short(), other
 }

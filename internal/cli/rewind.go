@@ -122,9 +122,9 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	case opts.list:
 		return w.list(ctx)
 	case opts.undo:
-		return w.noPaths(w.step(ctx, "undo", w.rec.PreviewUndo, w.rec.UndoRewind))
+		return w.noPaths(w.undo(ctx, bands.OpUndo))
 	case opts.redo:
-		return w.noPaths(w.step(ctx, "redo", w.rec.PreviewRedo, w.rec.RedoRewind))
+		return w.noPaths(w.undo(ctx, bands.OpRedo))
 	case opts.to == "":
 		return w.choose(ctx)
 	}
@@ -146,6 +146,21 @@ func (w *rewinding) noPaths(err error) error {
 		err = hinted(err, "give --paths once for each path")
 	}
 	return err
+}
+
+// undo takes back the last rewind, or the last undo, of a snapshot or of code only.
+func (w *rewinding) undo(ctx context.Context, op bands.Operation) error {
+	code, err := w.rec.CodeIsNext(op)
+	switch {
+	case err != nil:
+		return err
+	case code:
+		return w.codeStep(ctx, op)
+	case op == bands.OpRedo:
+		return w.step(ctx, string(op), w.rec.PreviewRedo, w.rec.RedoRewind)
+	default:
+		return w.step(ctx, string(op), w.rec.PreviewUndo, w.rec.UndoRewind)
+	}
 }
 
 func (w *rewinding) noPoint(err error) error {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy"
 )
@@ -281,77 +280,4 @@ func (w *rewinding) printPlan(name string, plan strategy.RewindPlan) {
 	}
 	w.noteBoth(plan, 0)
 	w.noteLeft(plan)
-}
-
-// previewCode is the preview of a point without a snapshot.
-func (w *rewinding) previewCode(ctx context.Context, p strategy.Point) error {
-	plan, err := w.rec.PreviewCode(ctx, p)
-	if err != nil {
-		return err
-	}
-	if w.opts.json {
-		return w.Streams.JSON(newCodePlanJSON(p, plan, ""))
-	}
-	w.printCode(plan)
-	return nil
-}
-
-func (w *rewinding) printCode(plan strategy.CodePlan) {
-	if len(plan.Steps) == 0 {
-		w.Streams.Printf("Nothing to change: the session's files are as they were there.\n")
-	}
-	for _, kind := range stepKinds() {
-		for _, s := range plan.Steps {
-			if s.Kind == kind {
-				w.Streams.Printf("%-11s %s\n", stepWord(kind), showPath(s.Path))
-			}
-		}
-	}
-	w.noteKept("it leads through a symlink, or is a folder now", plan.Skipped)
-}
-
-// codePlanJSON is the preview, or the outcome, of going to a point without a
-// snapshot.
-type codePlanJSON struct {
-	ID      string     `json:"id"`
-	Changes []stepJSON `json:"changes"`
-	Skipped []string   `json:"skipped"`
-	Rescue  string     `json:"rescue,omitempty"`
-}
-
-func newCodePlanJSON(p strategy.Point, plan strategy.CodePlan, rescue git.OID) codePlanJSON {
-	j := codePlanJSON{ID: p.ID, Changes: []stepJSON{}, Skipped: notNil(slices.Clone(plan.Skipped)), Rescue: string(rescue)}
-	for _, s := range plan.Steps {
-		j.Changes = append(j.Changes, stepJSON{Path: s.Path, Bytes: pathBytes(s.Path), Kind: string(s.Kind)})
-	}
-	return j
-}
-
-// codeOnly goes to a point without a snapshot.
-func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
-	done, err := w.rec.RewindCodeOnly(ctx, p)
-	if err != nil {
-		if done.Rescue != "" {
-			return hinted(err, "`entire rewind --to "+done.Rescue.Short()+"` goes back to what was there before")
-		}
-		return err
-	}
-	talk, err := w.talk(ctx, p, 0)
-	if err != nil {
-		return err
-	}
-	if w.opts.json {
-		return w.Streams.JSON(newCodePlanJSON(p, done.Plan, done.Rescue))
-	}
-	w.printCode(done.Plan)
-	w.reportTalk(talk)
-	if done.Rescue != "" {
-		w.Streams.Notef("To take it back: entire rewind --to %s", done.Rescue.Short())
-	}
-	if p.Session != "" {
-		w.Streams.Printf("%s. claude -r %s\n", rewoundTo(p, short(p.ID)), p.Session)
-		return nil
-	}
-	w.Streams.Printf("%s.\n", rewoundTo(p, short(p.ID)))
-	return nil
 }

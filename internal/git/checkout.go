@@ -11,28 +11,31 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Checkout writes paths of a tree into the working tree, through git's filters,
-// over what is there. The user's index and HEAD stay: an index of its own is
-// used, which goes with the call.
-func (r *Repo) Checkout(ctx context.Context, tree OID, paths []string) (err error) {
-	if len(paths) == 0 {
-		return nil
-	}
-	dir, err := os.MkdirTemp(r.GitDir, "entire-index-")
-	if err != nil {
-		return fmt.Errorf("check out: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if _, err := r.run(ctx, request{args: []string{"read-tree", string(tree)}, env: env}); err != nil {
-		return fmt.Errorf("check out: %w", err)
-	}
-	if err := disk.Step("checkout", r.Root); err != nil {
+// CheckoutInto writes files and links below dir, which it creates: each at its
+// path, through git's filters, as `git checkout` would write it into the working
+// tree. The working tree, the user's index and HEAD stay as they are.
+func (r *Repo) CheckoutInto(ctx context.Context, dir string, entries []Edit) error {
+	if err := disk.Step("checkout", dir); err != nil {
 		return err
 	}
-	list := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-	_, err = r.run(ctx, request{args: []string{"checkout-index", "-f", "-z", "--stdin"}, stdin: list, env: env})
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("check out: %w", err)
+	}
+	index, err := os.MkdirTemp(r.GitDir, "entire-index-")
 	if err != nil {
+		return fmt.Errorf("check out: %w", err)
+	}
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(index, "index")}
+	var info, names strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&info, "%06o %s\t%s\x00", e.Mode, e.OID, e.Path)
+		names.WriteString(e.Path + "\x00")
+	}
+	_, err = r.run(ctx, request{args: []string{"update-index", "-z", "--index-info"}, stdin: strings.NewReader(info.String()), env: env})
+	if err == nil {
+		_, err = r.run(ctx, request{args: []string{"checkout-index", "-f", "-z", "--stdin", "--prefix=" + dir + "/"}, stdin: strings.NewReader(names.String()), env: env})
+	}
+	if err = errors.Join(err, os.RemoveAll(index)); err != nil {
 		return fmt.Errorf("check out: %w", err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/catalog"
+	"github.com/seed-3aff656d/entire/strategy"
 )
 
 // store finds what is wrong with the snapshots, short of reading all of them.
@@ -71,33 +72,34 @@ func (e *exam) rebuild() *Repair {
 
 // restores finds rewinds that did not end.
 func (e *exam) restores(_ context.Context) ([]Finding, error) {
-	store, err := bands.Open(e.rec.StoreDir())
-	if err != nil {
-		return nil, nil //nolint:nilerr // told by another check
-	}
+	store, noStore := bands.Open(e.rec.StoreDir()) // told by another check
 	var list []Finding
 	for _, w := range e.worktrees() {
-		j, found := store.Interrupted(checkpoint.WorktreeHash(w.id))
-		if !found {
-			continue
+		lineage := checkpoint.WorktreeHash(w.id)
+		if noStore == nil {
+			if j, found := store.Interrupted(lineage); found {
+				list = append(list, interruptedFinding(w.root, j.Target.String(), j.Other()))
+			}
 		}
-		if j.Other() {
-			list = append(list, Finding{
-				Code: InterruptedRestore, Severity: Warning, Subject: w.root,
-				What: "a rewind did not end, and another version of entire wrote its journal",
-				Why:  "the files may be a mixture of then and now",
-				Hint: "use that version to end it",
-			})
-			continue
+		if target, other := strategy.InterruptedCode(e.rec.Repo.CommonDir, lineage); target != "" || other {
+			list = append(list, interruptedFinding(w.root, target.Short(), other))
 		}
-		list = append(list, Finding{
-			Code: InterruptedRestore, Severity: Warning, Subject: w.root,
-			What: "the rewind to " + j.Target.String() + " was interrupted: some files are from " + j.Target.String() + ", some are not",
-			Why:  "the files may be a mixture of then and now",
-			Hint: "`entire rewind --undo` takes it back, `entire rewind --to " + j.Target.String() + "` goes on",
-		})
 	}
 	return list, nil
+}
+
+// interruptedFinding is about a rewind of a worktree that did not end; other says
+// that another version of the program began it.
+func interruptedFinding(root, target string, other bool) Finding {
+	f := Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, Why: "the files may be a mixture of then and now"}
+	if other {
+		f.What = "a rewind did not end, and another version of entire wrote its journal"
+		f.Hint = "use that version to end it"
+		return f
+	}
+	f.What = "the rewind to " + target + " was interrupted: some files are from " + target + ", some are not"
+	f.Hint = "`entire rewind --undo` takes it back, `entire rewind --to " + target + "` goes on"
+	return f
 }
 
 // catalog finds a catalog that doesn't agree with the store.

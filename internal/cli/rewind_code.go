@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// previewCode is the preview of a point without a snapshot.
+func (w *rewinding) previewCode(ctx context.Context, p strategy.Point) error {
+	plan, err := w.rec.PreviewCode(ctx, p)
+	if err != nil {
+		return err
+	}
+	if w.opts.json {
+		return w.Streams.JSON(newCodePlanJSON(p.ID, strategy.CodeRewound{Plan: plan}))
+	}
+	w.printCode(plan, "Nothing to change: the session's files are as they were there.")
+	return nil
+}
+
+// printCode prints a plan; nothing is the line for one without steps.
+func (w *rewinding) printCode(plan strategy.CodePlan, nothing string) {
+	if len(plan.Steps) == 0 {
+		w.Streams.Printf("%s\n", nothing)
+	}
+	for _, kind := range stepKinds() {
+		for _, s := range plan.Steps {
+			if s.Kind == kind {
+				w.Streams.Printf("%-11s %s\n", stepWord(kind), showPath(s.Path))
+			}
+		}
+	}
+	w.noteKept("it leads through a symlink, or is a folder now", plan.Skipped)
+	w.noteKept("changed since the rewind", plan.ChangedSince)
+}
+
+// codePlanJSON is the preview, or the outcome, of going to a point without a
+// snapshot.
+type codePlanJSON struct {
+	ID           string        `json:"id"`
+	Changes      []stepJSON    `json:"changes"`
+	Skipped      []string      `json:"skipped"`
+	ChangedSince []string      `json:"changed_since"`
+	Failed       []failureJSON `json:"failed"`
+	Rescue       string        `json:"rescue,omitempty"`
+}
+
+func newCodePlanJSON(id string, done strategy.CodeRewound) codePlanJSON {
+	j := codePlanJSON{
+		ID: id, Changes: []stepJSON{}, Skipped: notNil(slices.Clone(done.Plan.Skipped)),
+		ChangedSince: notNil(slices.Clone(done.Plan.ChangedSince)), Failed: failuresOf(done.Failed), Rescue: string(done.Rescue),
+	}
+	for _, s := range done.Plan.Steps {
+		j.Changes = append(j.Changes, stepJSON{Path: s.Path, Bytes: pathBytes(s.Path), Kind: string(s.Kind)})
+	}
+	return j
+}
+
+// codeOnly goes to a point without a snapshot.
+func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
+	done, err := w.rec.RewindCodeOnly(ctx, p)
+	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
+		return w.stoppedCode(ctx, err)
+	}
+	talk, failed := w.talk(ctx, p, 0)
+	if failed != nil {
+		return errors.Join(failed, err)
+	}
+	if w.opts.json {
+		return errors.Join(w.Streams.JSON(newCodePlanJSON(p.ID, done)), w.incompleteCode(err, done))
+	}
+	w.printCode(done.Plan, "Nothing to change: the session's files are as they were there.")
+	w.reportTalk(talk)
+	if done.Rescue != "" {
+		w.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Rescue.Short())
+	}
+	if p.Session != "" {
+		w.Streams.Printf("%s. claude -r %s\n", rewoundTo(p, short(p.ID)), p.Session)
+	} else {
+		w.Streams.Printf("%s.\n", rewoundTo(p, short(p.ID)))
+	}
+	return w.incompleteCode(err, done)
+}
+
+// codeStep undoes or redoes a code-only rewind.
+func (w *rewinding) codeStep(ctx context.Context, op bands.Operation) error {
+	o, err := w.scope(strategy.Point{})
+	if err != nil {
+		return err
+	}
+	do := w.rec.StepCode
+	if w.opts.preview {
+		do = w.rec.PreviewCodeStep
+	} else if err := w.confirm(ctx, strategy.Point{}); err != nil {
+		return err
+	}
+	done, err := do(ctx, op, o)
+	switch {
+	case errors.Is(err, bands.ErrNoHistory):
+		return fmt.Errorf("nothing to %s", op)
+	case err != nil && !errors.Is(err, bands.ErrIncomplete):
+		return w.stoppedCode(ctx, err)
+	case w.opts.json:
+		return errors.Join(w.Streams.JSON(newCodePlanJSON(string(done.Target), done)), w.incompleteCode(err, done))
+	}
+	nothing := "Nothing to change: what the rewind changed is as it was."
+	if len(done.Plan.ChangedSince) > 0 {
+		nothing = "Nothing to change: what differs was changed since the rewind."
+	}
+	w.printCode(done.Plan, nothing)
+	if !w.opts.preview && len(done.Plan.Steps) > 0 {
+		word, back := string(op), map[bands.Operation]bands.Operation{bands.OpUndo: bands.OpRedo, bands.OpRedo: bands.OpUndo}[op]
+		w.Streams.Printf("%s: what the rewind changed, and nobody since, is as in %s again. To take it back: entire rewind --%s\n",
+			strings.ToUpper(word[:1])+word[1:], done.Target.Short(), back)
+	}
+	return w.incompleteCode(err, done)
+}
+
+func (w *rewinding) incompleteCode(err error, done strategy.CodeRewound) error {
+	if !errors.Is(err, bands.ErrIncomplete) {
+		return err
+	}
+	for _, failure := range done.Failed {
+		w.Streams.Notef("not restored: %s: %v", showPath(failure.Path), failure.Err)
+	}
+	return fmt.Errorf("%s could not be restored, everything else is", ui.Plural(len(done.Failed), "path"))
+}
+
+// stoppedCode explains a code-only rewind that did not end.
+func (w *rewinding) stoppedCode(ctx context.Context, err error) error {
+	target, other := interruptedRewind(w.repo)
+	switch {
+	case errors.Is(err, disk.ErrLocked):
+		return hinted(err, "a snapshot or another rewind is under way; try again")
+	case target == "" || other:
+		return err
+	case ctx.Err() != nil: // of which nothing but "Cancelled." is printed
+		w.noteInterruptedRewind(w.repo)
+		return err
+	}
+	return hinted(err, fmt.Sprintf("`entire rewind --undo` goes back to what was there before, `entire rewind --to %s` goes on", target))
+}

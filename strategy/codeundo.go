@@ -1,0 +1,282 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// PreviewCodeStep returns what StepCode would change, and writes nothing.
+func (r *Recorder) PreviewCodeStep(ctx context.Context, op bands.Operation, o RewindOptions) (done CodeRewound, err error) {
+	h, err := readCodeHistory(r.Repo.CommonDir, r.Lineage())
+	if err != nil {
+		return done, err
+	}
+	turn, _, err := nextCode(&h, op, o)
+	if err != nil {
+		return done, err
+	}
+	return r.planTurn(ctx, turn)
+}
+
+// StepCode takes the last code-only rewind back (bands.OpUndo), or its undo
+// (bands.OpRedo): what it changed and nobody changed since, in the paths of the
+// options if there are any. What was interrupted is taken back first, or completed
+// if it was a redo. bands.ErrNoHistory means that there is none.
+func (r *Recorder) StepCode(ctx context.Context, op bands.Operation, o RewindOptions) (done CodeRewound, err error) {
+	err = r.withCode(ctx, func(h *codeHistory) error {
+		turn, begun, err := nextCode(h, op, o)
+		switch {
+		case err != nil:
+			return err
+		case begun && h.Begun.Op == bands.OpRedo && op == bands.OpRedo:
+			done, err = r.finishCode(ctx, h)
+			return err
+		case begun:
+			done, err = r.takeCodeBack(ctx, h)
+			return err
+		}
+		h.Begun = &codeMove{Op: op, Turn: turn}
+		done, err = r.carryOut(ctx, h, turn, o)
+		return err
+	})
+	return done, err
+}
+
+// nextCode returns the turn that an undo or redo carries out, in its direction.
+func nextCode(h *codeHistory, op bands.Operation, o RewindOptions) (turn codeTurn, begun bool, err error) {
+	none := fmt.Errorf("%s: %w", op, bands.ErrNoHistory)
+	turns := h.Undo
+	if op == bands.OpRedo {
+		turns = h.Redo
+	}
+	switch b := h.Begun; {
+	case b != nil && len(o.Paths) > 0:
+		return turn, true, fmt.Errorf("%s: %w", op, bands.ErrInterrupted)
+	case b != nil && op == bands.OpRedo && b.Op == bands.OpRestore:
+		return turn, true, none
+	case b != nil && op == bands.OpRedo && b.Op == bands.OpRedo:
+		return b.Turn, true, nil
+	case b != nil:
+		return b.Turn.reversed(), true, nil
+	case len(turns) == 0:
+		return turn, false, none
+	}
+	turn = turns[len(turns)-1]
+	if op == bands.OpUndo {
+		turn = turn.reversed()
+	}
+	if len(o.Paths) > 0 {
+		turn.Changes = slices.DeleteFunc(slices.Clone(turn.Changes), func(c codeChange) bool { return !belowAny(string(c.Path), o.Paths) })
+	}
+	return turn, false, nil
+}
+
+// planTurn compares the tree with what a turn starts from.
+func (r *Recorder) planTurn(ctx context.Context, turn codeTurn) (CodeRewound, error) {
+	done := CodeRewound{Target: turn.To, Rescue: turn.From}
+	present, err := r.presentCode(ctx, pathsOfChanges(turn.Changes))
+	if err != nil {
+		return done, err
+	}
+	for _, c := range turn.Changes {
+		name := string(c.Path)
+		switch now := present[name]; {
+		case now.blocked:
+			done.Plan.Skipped = append(done.Plan.Skipped, name)
+		case now.file == c.After:
+		case now.file == c.Before:
+			done.Plan.Steps = append(done.Plan.Steps, newCodeStep(name, now, c.After))
+		default:
+			done.Plan.ChangedSince = append(done.Plan.ChangedSince, name)
+		}
+	}
+	return done, nil
+}
+
+// carryOut makes the changes of the turn of h.Begun.
+func (r *Recorder) carryOut(ctx context.Context, h *codeHistory, turn codeTurn, o RewindOptions) (CodeRewound, error) {
+	done, err := r.planTurn(ctx, turn)
+	if err != nil {
+		return done, err
+	}
+	if err := r.saveCodeHistory(h); err != nil {
+		return done, err
+	}
+	if done.Failed, err = r.applyCode(ctx, done.Plan.Steps); err != nil {
+		return done, err
+	}
+	if err := r.alignTurn(ctx, turn, len(o.Paths) > 0); err != nil {
+		return done, err
+	}
+	r.endCode(h, turn, done, o)
+	return done, errors.Join(incompleteCode(done), r.saveCodeHistory(h))
+}
+
+// endCode notes in the history that the move of h.Begun has ended.
+func (r *Recorder) endCode(h *codeHistory, turn codeTurn, done CodeRewound, o RewindOptions) {
+	op := h.Begun.Op
+	h.Begun = nil
+	turn.At = r.Env.Now()
+	turn.Changes = withoutFailed(turn.Changes, done.Failed, slices.Concat(done.Plan.Skipped, done.Plan.ChangedSince))
+	from, to := &h.Undo, &h.Redo
+	switch op {
+	case bands.OpUndo:
+		turn = turn.reversed()
+	case bands.OpRedo:
+		from, to = to, from
+	case bands.OpRestore: // completed
+		h.Redo, h.Rewound = nil, turn.At
+		h.Undo = append(h.Undo, turn)
+		return
+	}
+	last := len(*from) - 1
+	if len(o.Paths) == 0 {
+		*from = (*from)[:last]
+	} else if rest := withoutFailed((*from)[last].Changes, nil, pathsOfChanges(turn.Changes)); len(rest) > 0 {
+		(*from)[last].Changes = rest
+	} else {
+		*from = (*from)[:last]
+	}
+	if len(turn.Changes) > 0 {
+		*to = append(*to, turn)
+	}
+}
+
+// takeCodeBack takes back what was interrupted: the history is what it was before.
+func (r *Recorder) takeCodeBack(ctx context.Context, h *codeHistory) (CodeRewound, error) {
+	turn := h.Begun.Turn.reversed()
+	done := CodeRewound{Target: turn.To}
+	if err := r.recoverCode(ctx, h); err != nil {
+		return done, err
+	}
+	done, err := r.planTurn(ctx, turn)
+	if err != nil {
+		return done, err
+	}
+	h.Begun.Back = true
+	if err := r.saveCodeHistory(h); err != nil {
+		return done, err
+	}
+	if done.Failed, err = r.applyCode(ctx, done.Plan.Steps); err != nil {
+		return done, err
+	}
+	if err := r.alignTurn(ctx, turn, false); err != nil {
+		return done, err
+	}
+	h.Begun = nil
+	return done, errors.Join(incompleteCode(done), r.saveCodeHistory(h))
+}
+
+// finishCode completes what was interrupted.
+func (r *Recorder) finishCode(ctx context.Context, h *codeHistory) (CodeRewound, error) {
+	if err := r.recoverCode(ctx, h); err != nil {
+		return CodeRewound{}, err
+	}
+	h.Begun.Back = false
+	return r.carryOut(ctx, h, h.Begun.Turn, RewindOptions{})
+}
+
+// alignTurn lets the sessions agree with a tree that an undo or redo has changed.
+func (r *Recorder) alignTurn(ctx context.Context, turn codeTurn, partly bool) error {
+	err := r.locked(ctx, func() error {
+		if partly {
+			_, err := r.dropClean(ctx, r.sessionsHere(ctx), pathsOfChanges(turn.Changes))
+			return err
+		}
+		return r.moveSessions(ctx, turn.Before, turn.After)
+	})
+	if err != nil {
+		return fmt.Errorf("the files are restored, the sessions don't agree with them: %w", err)
+	}
+	return nil
+}
+
+// momentsNow is what the sessions of the worktree are.
+func (r *Recorder) momentsNow(ctx context.Context) []Moment {
+	var moments []Moment
+	for _, s := range r.sessionsHere(ctx) {
+		moments = append(moments, r.moment(ctx, s))
+	}
+	return moments
+}
+
+// moveSessions makes the sessions what they were, if they are still what the other
+// moments say; where these are unknown, if none has begun a turn since. A session
+// that has worked since keeps its work: what was pending is pending again beside it.
+func (r *Recorder) moveSessions(ctx context.Context, from, to []Moment) error {
+	states := r.sessionsHere(ctx)
+	wanted := map[string]Moment{}
+	for _, m := range to {
+		wanted[m.Session] = m
+	}
+	same := len(states) == len(to)
+	for _, s := range states {
+		is := r.moment(ctx, s)
+		known := func(m Moment) bool { return m.Session == is.Session }
+		if i := slices.IndexFunc(from, known); i >= 0 {
+			m := from[i]
+			same = same && m.Turn == is.Turn && m.Base == is.Base && m.Shadow == is.Shadow && m.Count == is.Count && slices.Equal(m.Files, is.Files)
+		} else {
+			same = same && wanted[s.ID].Session != "" && wanted[s.ID].Turn == is.Turn && wanted[s.ID].Base == is.Base
+		}
+	}
+	if same {
+		_, err := r.becomeAll(ctx, states, wanted)
+		return err
+	}
+	return r.addPending(ctx, states, wanted)
+}
+
+// addPending makes files of other moments pending again that differ from HEAD, on a
+// shadow commit that follows the present ones.
+func (r *Recorder) addPending(ctx context.Context, states []*session.State, wanted map[string]Moment) error {
+	head, born, err := r.head(ctx)
+	if err != nil || !born {
+		return err
+	}
+	var changed []*session.State
+	counts := map[string]int{}
+	for _, s := range states {
+		files := slices.DeleteFunc(slices.Clone([]string(wanted[s.ID].Files)), func(p string) bool { return among(s.FilesTouched, p) })
+		if len(files) == 0 {
+			continue
+		}
+		entries, err := r.Repo.Status(ctx, files...)
+		if err != nil {
+			return err
+		}
+		var again []string
+		for _, e := range entries {
+			if slices.Contains(files, e.Path) {
+				again = append(again, e.Path)
+			}
+		}
+		if len(again) > 0 {
+			s.Touched(again)
+			changed, counts[s.ID] = append(changed, s), s.CheckpointCount+1
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	shadow, err := newRefPlan(r.Repo).get(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID))
+	if err != nil {
+		return err
+	}
+	if err := r.moveTip(ctx, head, shadow, changed); err != nil {
+		return err
+	}
+	for _, s := range changed {
+		s.CheckpointCount = counts[s.ID]
+		if err := r.Sessions.Save(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
