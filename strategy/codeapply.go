@@ -22,27 +22,31 @@ import (
 // errCodeChanged means that a file is no longer what the rescue holds.
 var errCodeChanged = errors.New("it changed meanwhile")
 
-// applyCode carries out steps: git writes the contents beside the tree, and each
-// file then takes its place if that still holds what the rescue has. Paths that
-// can't be restored don't keep it from the others. What it changed is on the disk
-// when it returns.
-func (r *Recorder) applyCode(ctx context.Context, steps []CodeStep) (failed []bands.Failure, err error) {
-	staged, err := os.MkdirTemp(r.Repo.GitDir, "entire-checkout-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(staged)) }()
+// stagePath is where git writes the contents of a code-only rewind.
+func (r *Recorder) stagePath() string { return filepath.Join(r.Repo.GitDir, "entire-checkout") }
+
+// stageCode lets git write the contents of steps beside the tree. It comes before the
+// journal: what git no longer has keeps a rewind from starting.
+func (r *Recorder) stageCode(ctx context.Context, steps []CodeStep) error {
 	var write []git.Edit
 	for _, s := range steps {
 		if s.after.Mode != 0 {
 			write = append(write, git.Edit{Path: s.Path, Mode: s.after.Mode, OID: s.after.OID})
 		}
 	}
-	if len(write) > 0 {
-		if err := r.Repo.CheckoutInto(ctx, filepath.Join(staged, "files"), write); err != nil {
-			return nil, err
-		}
+	if len(write) == 0 {
+		return nil
 	}
+	if err := r.Repo.CheckoutInto(ctx, filepath.Join(r.stagePath(), "files"), write); err != nil {
+		return fmt.Errorf("nothing changed: %w", err)
+	}
+	return nil
+}
+
+// applyCode carries out steps that are staged: each file takes its place if that
+// still holds what the rescue has. Paths that can't be restored don't keep it from
+// the others. What it changed is on the disk when it returns.
+func (r *Recorder) applyCode(ctx context.Context, steps []CodeStep) (failed []bands.Failure, err error) {
 	// A file may make way for a folder, so what goes comes first.
 	ordered := slices.Clone(steps)
 	slices.SortStableFunc(ordered, func(a, b CodeStep) int { return int(min(a.after.Mode, 1)) - int(min(b.after.Mode, 1)) })
@@ -54,7 +58,7 @@ func (r *Recorder) applyCode(ctx context.Context, steps []CodeStep) (failed []ba
 		if s.after.Mode == 0 {
 			err = r.removePlanned(s)
 		} else {
-			err = r.placePlanned(s, filepath.Join(staged, "files", filepath.FromSlash(s.Path)))
+			err = r.placePlanned(s, filepath.Join(r.stagePath(), "files", filepath.FromSlash(s.Path)))
 		}
 		if err != nil {
 			failed = append(failed, bands.Failure{Path: s.Path, Err: err})
@@ -133,6 +137,7 @@ func (r *Recorder) placePlanned(s CodeStep, staged string) error {
 	if err := copyInto(dir, temp, staged); err != nil {
 		return err
 	}
+	beforeCodeReplace(s.Path)
 	if s.before.Mode == 0 {
 		err = dir.Link(temp, dir, name) // fails if there is something now
 		switch {
@@ -145,7 +150,6 @@ func (r *Recorder) placePlanned(s CodeStep, staged string) error {
 		}
 		return errors.Join(err, dir.Unlink(temp))
 	}
-	beforeCodeReplace(s.Path)
 	err = dir.Exchange(temp, name)
 	if errors.Is(err, errors.ErrUnsupported) {
 		if statIn(dir, name) == s.was {
@@ -161,7 +165,7 @@ func (r *Recorder) placePlanned(s CodeStep, staged string) error {
 
 // beforeCodeReplace is called between the check of a file and its replacement; for
 // tests.
-var beforeCodeReplace = func(string) {}
+var beforeCodeReplace = func(string) {} //nolint:gochecknoglobals // tests set it
 
 // statIn is what is at a name, zero if nothing is.
 func statIn(dir *disk.DirFD, name string) (st disk.Stat) {
@@ -186,7 +190,7 @@ func copyInto(dir *disk.DirFD, name, staged string) (err error) {
 		}
 		return dir.Symlink(target, name)
 	}
-	from, err := os.Open(staged) //nolint:gosec // git has just written it
+	from, err := os.Open(staged)
 	if err != nil {
 		return err
 	}

@@ -218,6 +218,9 @@ func (r *Recorder) rewindCode(ctx context.Context, h *codeHistory, p Point) (Cod
 	if done.Rescue, err = r.rescueCode(ctx, p, plan, paths); err != nil {
 		return done, fmt.Errorf("nothing changed: %w", err)
 	}
+	if err := r.stageCode(ctx, plan.Steps); err != nil {
+		return done, err
+	}
 	turn := codeTurn{From: done.Rescue, To: p.Shadow, At: r.Env.Now()}
 	for _, s := range plan.Steps {
 		turn.Changes = append(turn.Changes, codeChange{session.Path(s.Path), s.before, s.after})

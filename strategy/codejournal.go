@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -52,6 +53,9 @@ type codeMove struct {
 	Op   bands.Operation `json:"op"`
 	Turn codeTurn        `json:"turn"`
 	Back bool            `json:"back,omitempty"`
+
+	PID   int    `json:"pid"`
+	Start uint64 `json:"process_start,omitempty"`
 }
 
 // codeChange is what one path was and becomes.
@@ -101,6 +105,10 @@ func readCodeHistory(commonDir, lineage string) (h codeHistory, err error) {
 // saveCodeHistory writes the history. It is on the disk when it returns.
 func (r *Recorder) saveCodeHistory(h *codeHistory) error {
 	h.Format = codeFormat
+	if h.Begun != nil {
+		self, _ := proc.Look(os.Getpid())
+		h.Begun.PID, h.Begun.Start = os.Getpid(), self.Start
+	}
 	h.Undo, h.Redo = h.Undo[max(0, len(h.Undo)-codeTurns):], h.Redo[max(0, len(h.Redo)-codeTurns):]
 	data, err := json.Marshal(h)
 	if err != nil {
@@ -120,13 +128,9 @@ func InterruptedCode(commonDir, lineage string) (target git.OID, other bool) {
 	if err != nil || h.Begun == nil {
 		return "", false
 	}
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	lock, err := disk.Lock(now, codeHistoryPath(commonDir, lineage)+".lock")
-	if err != nil {
+	if h.Begun.PID != os.Getpid() && proc.Alive(h.Begun.PID, h.Begun.Start) {
 		return "", false
 	}
-	_ = lock.Unlock()
 	return h.Begun.Turn.To, false
 }
 
@@ -159,7 +163,11 @@ func (r *Recorder) withHistory(do func(h *codeHistory) error) error {
 	if err != nil {
 		return err
 	}
-	return do(&h)
+	// A run that was killed has left what it staged.
+	if err := os.RemoveAll(r.stagePath()); err != nil {
+		return err
+	}
+	return errors.Join(do(&h), os.RemoveAll(r.stagePath()))
 }
 
 // forgetCode ends what a rewind to a snapshot makes void: undos of code-only
@@ -188,7 +196,7 @@ func (r *Recorder) CodeIsNext(op bands.Operation) (bool, error) {
 	}
 	store, err := r.snapshots()
 	if err != nil {
-		return len(h.Undo)+len(h.Redo) > 0 || h.Begun != nil, nil //nolint:nilerr // there are only these
+		return len(h.Undo)+len(h.Redo) > 0 || h.Begun != nil, nil
 	}
 	if _, found := store.Interrupted(r.Lineage()); found || h.Begun != nil {
 		return !found, nil

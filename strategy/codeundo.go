@@ -105,6 +105,9 @@ func (r *Recorder) carryOut(ctx context.Context, h *codeHistory, turn codeTurn, 
 	if err != nil {
 		return done, err
 	}
+	if err := r.stageCode(ctx, done.Plan.Steps); err != nil {
+		return done, err
+	}
 	if err := r.saveCodeHistory(h); err != nil {
 		return done, err
 	}
@@ -159,6 +162,9 @@ func (r *Recorder) takeCodeBack(ctx context.Context, h *codeHistory) (CodeRewoun
 	if err != nil {
 		return done, err
 	}
+	if err := r.stageCode(ctx, done.Plan.Steps); err != nil {
+		return done, err
+	}
 	h.Begun.Back = true
 	if err := r.saveCodeHistory(h); err != nil {
 		return done, err
@@ -199,8 +205,9 @@ func (r *Recorder) alignTurn(ctx context.Context, turn codeTurn, partly bool) er
 
 // momentsNow is what the sessions of the worktree are.
 func (r *Recorder) momentsNow(ctx context.Context) []Moment {
-	var moments []Moment
-	for _, s := range r.sessionsHere(ctx) {
+	states := r.sessionsHere(ctx)
+	moments := make([]Moment, 0, len(states))
+	for _, s := range states {
 		moments = append(moments, r.moment(ctx, s))
 	}
 	return moments
@@ -215,15 +222,17 @@ func (r *Recorder) moveSessions(ctx context.Context, from, to []Moment) error {
 	for _, m := range to {
 		wanted[m.Session] = m
 	}
+	left := map[string]Moment{}
+	for _, m := range from {
+		left[m.Session] = m
+	}
 	same := len(states) == len(to)
 	for _, s := range states {
-		is := r.moment(ctx, s)
-		known := func(m Moment) bool { return m.Session == is.Session }
-		if i := slices.IndexFunc(from, known); i >= 0 {
-			m := from[i]
-			same = same && m.Turn == is.Turn && m.Base == is.Base && m.Shadow == is.Shadow && m.Count == is.Count && slices.Equal(m.Files, is.Files)
-		} else {
-			same = same && wanted[s.ID].Session != "" && wanted[s.ID].Turn == is.Turn && wanted[s.ID].Base == is.Base
+		is, was, becomes := r.moment(ctx, s), left[s.ID], wanted[s.ID]
+		same = same && becomes.Session != "" && is.Turn == becomes.Turn && is.Base == becomes.Base
+		if was.Session != "" { // a part of it may have been done before an interruption
+			same = same && (is.Shadow == was.Shadow || is.Shadow == becomes.Shadow) && (is.Count == was.Count || is.Count == becomes.Count) &&
+				(slices.Equal(is.Files, was.Files) || slices.Equal(is.Files, becomes.Files))
 		}
 	}
 	if same {

@@ -19,10 +19,12 @@ import (
 func TestCrashRewind(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
+	to := []string{"rewind", "--to", "POINT"}
 	for name, c := range map[string]rewindCase{
-		"to":   {args: []string{"rewind", "--to", "v3"}, again: []string{"rewind", "--to", "v3"}, before: "late", after: "early"},
-		"undo": {first: []string{"rewind", "--to", "v3"}, args: []string{"rewind", "--undo"}, before: "early", after: "late"},
+		"to":   {args: to, again: to, before: "late", after: "early"},
+		"undo": {first: [][]string{to}, args: []string{"rewind", "--undo"}, before: "early", after: "late"},
 	} {
+		c.scene = rewindScene
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t, bin)
@@ -30,25 +32,116 @@ func TestCrashRewind(t *testing.T) {
 	}
 }
 
+// TestCrashCodeRewind does the same where there are no snapshots.
+func TestCrashCodeRewind(t *testing.T) {
+	t.Parallel()
+	bin := buildFaulty(t)
+	to := []string{"rewind", "--to", "POINT"}
+	for name, c := range map[string]rewindCase{
+		"to":   {args: to, again: to, before: "late", after: "early"},
+		"undo": {first: [][]string{to}, args: []string{"rewind", "--undo"}, before: "early", after: "late"},
+		"redo": {first: [][]string{to, {"rewind", "--undo"}}, args: []string{"rewind", "--redo"}, again: []string{"rewind", "--redo"}, before: "late", after: "early"},
+	} {
+		c.scene = codeRewindScene
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, bin)
+		})
+	}
+}
+
+// TestCrashCodeRewindAgain stops a rewind without snapshots in its middle, and then
+// what takes it back, or completes it, at every write.
+func TestCrashCodeRewindAgain(t *testing.T) {
+	t.Parallel()
+	bin := buildFaulty(t)
+	// The temporary file of another may be there, too.
+	changed := func(tree string) bool {
+		return !strings.Contains(tree, "b.txt") && !strings.Contains(tree, ".entire-tmp-")
+	}
+	for name, to := range map[string]string{"--undo": "late", "--to": "early"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := filepath.Join(t.TempDir(), "root")
+			s := codeRewindScene(t, root, bin)
+			c := rewindCase{args: []string{"rewind", "--to", s.point}}
+			copyAll(t, root, root+".kept")
+			for step := 1; ; step++ {
+				if !c.stopAt(s.p, step) {
+					t.Fatal("never in the middle")
+				}
+				if is := treeOf(s.p); interrupted(s.p) && is != s.trees["early"] && is != s.trees["late"] && changed(is) {
+					break
+				}
+				copyAll(t, root+".kept", root)
+			}
+			copyAll(t, root, root+".half")
+			if name == "--undo" {
+				c.args = []string{"rewind", name}
+			}
+			points := 0
+			for c.stopAt(s.p, points+1) {
+				points++
+				if interrupted(s.p) {
+					s.p.Entire(c.args...)
+				}
+				if treeOf(s.p) != s.trees[to] || interrupted(s.p) {
+					t.Errorf("stopped at step %d, done again: the tree is not what it should become", points)
+				}
+				if got := strings.Join(s.p.pending("main"), " "); got != s.pending[to] {
+					t.Errorf("stopped at step %d, done again: pending %q", points, got)
+				}
+				copyAll(t, root+".half", root)
+			}
+			if points < 10 {
+				t.Errorf("only %d points", points)
+			}
+		})
+	}
+}
+
 // rewindCase is one command that is stopped: what was done before it, and which
 // of the two trees there is before and after it. again completes it; where that
-// is nil the command itself does, by the hint's "takes it back".
+// is nil the command itself does, by the hint's "takes it back". POINT in a command
+// is the point of the early tree.
 type rewindCase struct {
-	first, args, again []string
-	before, after      string
+	scene         func(t *testing.T, root, bin string) rewound
+	first         [][]string
+	args, again   []string
+	before, after string
+}
+
+// rewound is a repository with two turns: the trees and the pending files after the
+// first and after the second, and the point to go back to.
+type rewound struct {
+	p              *play
+	trees, pending map[string]string
+	point          string
+}
+
+// at is a command with the scene's point.
+func (s rewound) at(args []string) []string {
+	args = slices.Clone(args)
+	for i := range args {
+		if args[i] == "POINT" {
+			args[i] = s.point
+		}
+	}
+	return args
 }
 
 // run stops the command at each of its steps.
 func (c rewindCase) run(t *testing.T, bin string) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "root")
-	p, trees := rewindScene(t, root, bin)
-	if c.first != nil {
-		p.Entire(c.first...)
+	s := c.scene(t, root, bin)
+	p, trees, pending := s.p, s.trees, s.pending
+	for _, args := range c.first {
+		p.Entire(s.at(args)...)
 	}
+	c.args, c.again = s.at(c.args), s.at(c.again)
 	kept := root + ".kept"
 	copyAll(t, root, kept)
-	pending := map[string]string{"late": "a.txt b.txt deep/er/one deep/two link old.txt", "early": "a.txt"}
 	points := 0
 	for step := 1; ; step++ {
 		if !c.stopAt(p, step) {
@@ -127,9 +220,8 @@ func (c rewindCase) goBack(t *testing.T, p *play, where string, trees, pending m
 	}
 }
 
-// rewindScene is a repository with two turns, and the tree after the first and
-// after the second.
-func rewindScene(t *testing.T, root, bin string) (*play, map[string]string) {
+// rewindScene is a scene with snapshots.
+func rewindScene(t *testing.T, root, bin string) rewound {
 	t.Helper()
 	p := newPlay(t, root, bin, "plain")
 	trees := map[string]string{}
@@ -142,7 +234,28 @@ func rewindScene(t *testing.T, root, bin string) (*play, map[string]string) {
 	p.bash("mkdir -p deep/er && echo 1 > deep/er/one && echo 2 > deep/two && chmod 600 a.txt && rm old.txt && ln -s a.txt link")
 	p.main().Stop()
 	trees["late"] = treeOf(p)
-	return p, trees
+	return rewound{p, trees, map[string]string{"late": "a.txt b.txt deep/er/one deep/two link old.txt", "early": "a.txt"}, "v3"}
+}
+
+// codeRewindScene is a scene without snapshots: the point is a shadow commit.
+func codeRewindScene(t *testing.T, root, bin string) rewound {
+	t.Helper()
+	p := newPlay(t, root, bin, "plain")
+	p.Entire("enable", "--agent", "claude-code", "--no-bands")
+	trees := map[string]string{}
+	p.Write("kept.txt", "the user's\n")
+	p.Write("deep/kept.txt", "the user's\n")
+	p.main().Start("startup")
+	p.turn("main", "a.txt")
+	trees["early"] = treeOf(p)
+	p.main().Prompt("Please change things.")
+	p.writes("main", "b.txt")
+	p.bash("echo 1 > deep/one && chmod 755 a.txt && rm old.txt && ln -s a.txt link && echo more >> README.md")
+	p.main().Stop()
+	trees["late"] = treeOf(p)
+	point := strings.TrimSpace(p.Git("for-each-ref", "--format=%(objectname)", "refs/heads/entire/*-*"))
+	point = strings.TrimSpace(p.Git("rev-parse", point+"~1"))
+	return rewound{p, trees, map[string]string{"late": "README.md a.txt b.txt deep/one link old.txt", "early": "a.txt"}, point}
 }
 
 // treeOf is every file of the worktree: names, modes and contents. A rewind gives

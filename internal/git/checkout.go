@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -13,7 +12,8 @@ import (
 
 // CheckoutInto writes files and links below dir, which it creates: each at its
 // path, through git's filters, as `git checkout` would write it into the working
-// tree. The working tree, the user's index and HEAD stay as they are.
+// tree. The working tree, the user's index and HEAD stay as they are: the index for
+// it is a file beside dir.
 func (r *Repo) CheckoutInto(ctx context.Context, dir string, entries []Edit) error {
 	if err := disk.Step("checkout", dir); err != nil {
 		return err
@@ -21,21 +21,17 @@ func (r *Repo) CheckoutInto(ctx context.Context, dir string, entries []Edit) err
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("check out: %w", err)
 	}
-	index, err := os.MkdirTemp(r.GitDir, "entire-index-")
-	if err != nil {
-		return fmt.Errorf("check out: %w", err)
-	}
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(index, "index")}
+	env := []string{"GIT_INDEX_FILE=" + dir + ".index"}
 	var info, names strings.Builder
 	for _, e := range entries {
 		fmt.Fprintf(&info, "%06o %s\t%s\x00", e.Mode, e.OID, e.Path)
 		names.WriteString(e.Path + "\x00")
 	}
-	_, err = r.run(ctx, request{args: []string{"update-index", "-z", "--index-info"}, stdin: strings.NewReader(info.String()), env: env})
+	_, err := r.run(ctx, request{args: []string{"update-index", "-z", "--index-info"}, stdin: strings.NewReader(info.String()), env: env})
 	if err == nil {
 		_, err = r.run(ctx, request{args: []string{"checkout-index", "-f", "-z", "--stdin", "--prefix=" + dir + "/"}, stdin: strings.NewReader(names.String()), env: env})
 	}
-	if err = errors.Join(err, os.RemoveAll(index)); err != nil {
+	if err = errors.Join(err, disk.Remove(dir+".index")); err != nil {
 		return fmt.Errorf("check out: %w", err)
 	}
 	return nil
