@@ -60,6 +60,8 @@ type CodeRewound struct {
 	// Failed are the paths that could not be restored, if the error is
 	// bands.ErrIncomplete.
 	Failed []bands.Failure
+	// TakenBack is set if it took back what was interrupted, which can't be redone.
+	TakenBack bool
 }
 
 // PreviewCode returns what RewindCodeOnly would change, and writes nothing.

@@ -196,7 +196,7 @@ func (r *Recorder) CodeIsNext(op bands.Operation) (bool, error) {
 	}
 	store, err := r.snapshots()
 	if err != nil {
-		return len(h.Undo)+len(h.Redo) > 0 || h.Begun != nil, nil
+		return true, nil
 	}
 	if _, found := store.Interrupted(r.Lineage()); found || h.Begun != nil {
 		return !found, nil

@@ -175,7 +175,7 @@ func (r *Recorder) takeCodeBack(ctx context.Context, h *codeHistory) (CodeRewoun
 	if err := r.alignTurn(ctx, turn, false); err != nil {
 		return done, err
 	}
-	h.Begun = nil
+	h.Begun, done.TakenBack = nil, true
 	return done, errors.Join(incompleteCode(done), r.saveCodeHistory(h))
 }
 

@@ -117,9 +117,12 @@ func (w *rewinding) codeStep(ctx context.Context, op bands.Operation) error {
 	}
 	w.printCode(done.Plan, nothing)
 	if !w.opts.preview && len(done.Plan.Steps) > 0 {
-		word, back := string(op), map[bands.Operation]bands.Operation{bands.OpUndo: bands.OpRedo, bands.OpRedo: bands.OpUndo}[op]
-		w.Streams.Printf("%s: what the rewind changed, and nobody since, is as in %s again. To take it back: entire rewind --%s\n",
-			strings.ToUpper(word[:1])+word[1:], done.Target.Short(), back)
+		word := string(op)
+		line := fmt.Sprintf("%s: what the rewind changed, and nobody since, is as in %s again.", strings.ToUpper(word[:1])+word[1:], done.Target.Short())
+		if !done.TakenBack {
+			line += " To take it back: entire rewind --" + string(map[bands.Operation]bands.Operation{bands.OpUndo: bands.OpRedo, bands.OpRedo: bands.OpUndo}[op])
+		}
+		w.Streams.Printf("%s\n", line)
 	}
 	return w.incompleteCode(err, done)
 }
