@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -18,6 +20,9 @@ func (r *Recorder) PreviewCodeStep(ctx context.Context, op bands.Operation, o Re
 		return done, err
 	}
 	turn, _, err := nextCode(&h, op, o)
+	if err == nil {
+		err = r.checkCodePaths(turn, o.Paths)
+	}
 	if err != nil {
 		return done, err
 	}
@@ -31,6 +36,9 @@ func (r *Recorder) PreviewCodeStep(ctx context.Context, op bands.Operation, o Re
 func (r *Recorder) StepCode(ctx context.Context, op bands.Operation, o RewindOptions) (done CodeRewound, err error) {
 	err = r.withCode(ctx, func(h *codeHistory) error {
 		turn, begun, err := nextCode(h, op, o)
+		if err == nil {
+			err = r.checkCodePaths(turn, o.Paths)
+		}
 		switch {
 		case err != nil:
 			return err
@@ -75,6 +83,19 @@ func nextCode(h *codeHistory, op bands.Operation, o RewindOptions) (turn codeTur
 		turn.Changes = slices.DeleteFunc(slices.Clone(turn.Changes), func(c codeChange) bool { return !belowAny(string(c.Path), o.Paths) })
 	}
 	return turn, false, nil
+}
+
+// checkCodePaths fails for a path that neither the turn nor the tree has.
+func (r *Recorder) checkCodePaths(turn codeTurn, paths []string) error {
+	for _, p := range paths {
+		if slices.ContainsFunc(turn.Changes, func(c codeChange) bool { return belowAny(string(c.Path), []string{p}) }) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(p))); err != nil {
+			return fmt.Errorf("no file matches %s in %s or now", p, turn.To.Short())
+		}
+	}
+	return nil
 }
 
 // planTurn compares the tree with what a turn starts from.
