@@ -51,11 +51,24 @@ type Decision struct {
 	GitStart uint64 `json:"git_start,omitempty"`
 
 	Created time.Time `json:"created"`
+	// Begun is a time, in whole seconds, that the commit's committer date is not
+	// before: git sets the date when it begins, before it runs the hook that
+	// decides. It is the epoch where the user sets the date, and zero in decisions
+	// of older versions.
+	Begun time.Time `json:"begun,omitzero"`
 
 	path string // the file that it was read from, or written to
 	// abandoned are decisions about commits that were never made, whose ids are
 	// in the message all the same: it was written for those commits.
 	abandoned []Decision
+}
+
+// begun returns the time that the commit's committer date is not before.
+func (d Decision) begun() time.Time {
+	if d.Begun.IsZero() {
+		return d.Created.Add(-time.Minute)
+	}
+	return d.Begun
 }
 
 // Share is what a session and a commit have in common.

@@ -91,6 +91,9 @@ func (r *Recorder) chooseCommit(ctx context.Context, d Decision, commits []git.C
 	for _, c := range carriers {
 		if r.madeAs(ctx, d, c) {
 			chosen = c
+			if d.Amend { // older ones are what was amended before
+				break
+			}
 		}
 	}
 	return linkedCommit{Commit: chosen, Holder: r.holder(ctx, d, chosen, carriers), Late: true}, true
@@ -102,7 +105,7 @@ func replacedBy(d Decision, c git.Commit) bool {
 	if !d.Amend {
 		return false
 	}
-	return c.OID == d.Parent || slices.Contains(d.Former, c.OID) || c.Committer.When.Before(d.Created.Truncate(time.Second))
+	return c.OID == d.Parent || slices.Contains(d.Former, c.OID) || c.Committer.When.Before(d.begun())
 }
 
 // madeAs reports whether the commit's parents are those that the decision was

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -109,6 +110,12 @@ func (r *Recorder) decide(ctx context.Context, m Message, msg *message) (Decisio
 	d := Decision{Worktree: r.Repo.WorktreeID, Parent: head.OID, Created: r.Env.Now().UTC(), Keep: r.prior(ctx, op, head, msg.prose)}
 	if caller, ok := r.Env.Caller(); ok {
 		d.Git, d.GitStart = caller.PID, caller.Start
+		if age, ok := caller.Age(); ok { // of which some hundredths of a second are not known
+			d.Begun = d.Created.Add(-age - time.Second).Truncate(time.Second)
+		}
+	}
+	if r.Env.Getenv("GIT_COMMITTER_DATE") != "" {
+		d.Begun = time.Unix(0, 0).UTC()
 	}
 	if d.Nonce, err = r.nonce(); err != nil {
 		return Decision{}, err
