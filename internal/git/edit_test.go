@@ -80,6 +80,9 @@ func TestEditTreeEqualsGitsIndex(t *testing.T) {
 			root = got
 		}
 	})
+	if err := r.SyncObjects(); err != nil {
+		t.Fatal(err)
+	}
 	s.git(dir, "fsck", "--strict", "--no-dangling")
 }
 
