@@ -117,7 +117,7 @@ func moved(err error) error {
 	return fmt.Errorf("%w: %w", errMoved, err)
 }
 
-// isStill returns errMoved unless the file is as e says. A database is captured in
+// isStill returns errMoved unless the file still has the size and time of e. A database is captured in
 // another form than the file has.
 func isStill(f *os.File, e *tree.Entry) error {
 	var st disk.Stat

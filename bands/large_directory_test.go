@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// anew says that a snapshot without the stat cache finds the same records.
+// anew checks that a snapshot without the stat cache finds the same records.
 func (r *rig) anew(want bands.Version) {
 	r.t.Helper()
 	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage)))

@@ -63,7 +63,7 @@ type Plan struct {
 	// ChangedSince and Untouched are of an undo or redo, and stay. ChangedSince
 	// are paths that the restore which is taken back changed, and somebody else
 	// since; Untouched differ from the target, but that restore didn't change
-	// them. A directory stands for all below it.
+	// them. A directory includes all below it.
 	ChangedSince, Untouched []string
 
 	// dirs are directories that stay, and what they are to be in the end.

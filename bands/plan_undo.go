@@ -96,7 +96,7 @@ func (p *planner) keepsDirectory(path string, was, want *tree.Directory, out *Pl
 }
 
 // addUndo takes up the plan for a directory that is on one side only. If all in
-// it stays since the restore didn't touch it, the directory stands for it.
+// it stays since the restore didn't touch it, the directory is listed in its place.
 func (p *planner) addUndo(path string, part, out *Plan) {
 	if p.scope.undo != nil && len(part.Steps) == 0 {
 		named := 0

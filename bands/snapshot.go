@@ -101,7 +101,7 @@ type Snapshot struct {
 	Totals tree.Totals  `json:"totals"`
 	// Added is how many bytes this snapshot added to the bands.
 	Added int64 `json:"added"`
-	// Late says that what the snapshot stands for may have been changed before
+	// Late reports whether what the snapshot stands for may have been changed before
 	// it was taken.
 	Late bool `json:"late,omitempty"`
 	// LeftOut are directories that the cap left no room for.
@@ -136,6 +136,6 @@ type Pair struct {
 	Checkpoint string    `json:"checkpoint_id"`
 	Commit     string    `json:"commit"`
 	Created    time.Time `json:"created_at"`
-	// Late says that the tree may have changed since the commit.
+	// Late reports whether the tree may have changed since the commit.
 	Late bool `json:"late,omitempty"`
 }

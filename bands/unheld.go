@@ -59,7 +59,7 @@ func (s Side) appendUnheld(ctx context.Context, list []string, in *scope, path s
 		d, err = s.loader.Directory(ref)
 	}
 	if damaged(err) || err == nil && d.Totals.Unknown == 0 {
-		return list, nil // of damage the comparison tells
+		return list, nil // the comparison reports damage
 	}
 	if err != nil {
 		return nil, err

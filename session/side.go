@@ -16,7 +16,7 @@ import (
 // length; what a crash left beyond that is written over.
 //
 // Bytes that a saved state counts as valid are never written over: what begins
-// anew goes into a second file, and the state says which of the two holds
+// anew goes into a second file, and the state records which of the two holds
 // (Names). So each state, the old as well as the new, has the side files that
 // belong to it.
 type Side struct{ path string }
@@ -51,7 +51,7 @@ func SideKinds() []string {
 	return append(kinds, RecallKind, ContextKind, OpeningKind)
 }
 
-// Names says for each side file whether the state counts the second of its two
+// Names records for each side file whether the state counts the second of its two
 // names.
 type Names struct {
 	Prompts   bool `json:"prompts,omitempty"`

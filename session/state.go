@@ -53,7 +53,7 @@ type State struct {
 type Recorder struct {
 	// Agent is the process that the session runs in, zero if unknown.
 	Agent Process `json:"agent,omitzero"`
-	// Background says that tasks were running at the last stop.
+	// Background reports whether tasks were running at the last stop.
 	Background bool `json:"background,omitempty"`
 	// Cursor is where the next scan of the transcript begins.
 	Cursor transcript.Cursor `json:"cursor,omitzero"`
@@ -88,7 +88,7 @@ type Recorder struct {
 	Stored Segments `json:"stored,omitzero"`
 	// Seen is the snapshot that goes with the list of untracked files.
 	Seen Seen `json:"seen,omitzero"`
-	// Unlisted says that the list of untracked files at the session's start is
+	// Unlisted reports whether the list of untracked files at the session's start is
 	// not made yet.
 	Unlisted bool `json:"unlisted,omitempty"`
 	// Shared are pending files that another session may have changed: both were
@@ -161,7 +161,7 @@ type Segments struct {
 	OpenRaw int64  `json:"open_raw,omitempty"`
 	// Hash is the saved state of the SHA-256 over all that is stored.
 	Hash []byte `json:"hash,omitempty"`
-	// Second says that the ids are in the second of the two side files.
+	// Second reports whether the ids are in the second of the two side files.
 	Second bool `json:"second,omitempty"`
 }
 

@@ -18,7 +18,7 @@ type activity struct {
 	session string
 	active  bool // its turn is under way
 	timed   bool // its transcript has times
-	// subagents says that there are transcripts of what its subagents did.
+	// subagents reports whether there are transcripts of what its subagents did.
 	subagents bool
 	// edits are the uses of edit tools, by path; calls those of tools that write
 	// without naming anything, in order and apart from each other; background the
@@ -117,7 +117,7 @@ func wordNames(word, name string) bool {
 	return false
 }
 
-// stepped reports whether a step says that the session changed the path in the
+// stepped reports whether a step records that the session changed the path in the
 // stretch.
 func (act *activity) stepped(name string, st *stretch) bool {
 	return slices.ContainsFunc(act.steps[name], st.hasStep)

@@ -20,7 +20,7 @@ type Input struct {
 	Prompt string
 	// Summary is the agent's last message, told at a stop.
 	Summary string
-	// Background says that tasks go on running after the stop.
+	// Background reports whether tasks go on running after the stop.
 	Background bool
 	// Task is what a subagent's hook tells.
 	Task TaskEvent

@@ -31,7 +31,7 @@ type Moment struct {
 	// Others are files that changed since the snapshot before, but not by the
 	// turn.
 	Others session.Paths `json:"others,omitempty"`
-	// Later says that the snapshot was taken after the stop, so that Others isn't
+	// Later reports whether the snapshot was taken after the stop, so that Others isn't
 	// known.
 	Later bool `json:"later,omitempty"`
 	// Earlier are shadow commits before that, of the same tree.

@@ -44,7 +44,7 @@ func (a *attributing) decidedSharer(path string, by attribution.Author) attribut
 }
 
 // stepsOf returns the steps of a file under its own name and that which it had
-// before, as git says or as the decision does.
+// before, as git or the decision records.
 func (a *attributing) stepsOf(f git.FileDiff) []authoredStep {
 	before := f.OldPath
 	var base git.OID

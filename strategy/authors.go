@@ -38,7 +38,7 @@ type authors struct {
 type authoredChange struct {
 	until bands.Version // the later snapshot, 0 for now
 	// back is the version to whose file a rewind went back before that, 0 if none
-	// did. unchanged says that nothing else happened.
+	// did. unchanged reports whether nothing else happened.
 	back      bands.Version
 	unchanged bool
 	agents    []string
@@ -51,7 +51,7 @@ type authoredChange struct {
 type authorship struct {
 	agents []string // sessions, sorted
 	person bool
-	// personMade says that a person made the path, and agents changed it at most.
+	// personMade reports whether a person made the path, and agents changed it at most.
 	personMade bool
 }
 
@@ -78,10 +78,10 @@ type stretch struct {
 	// changed and isn't of its turn.
 	turn   string
 	others map[string]bool
-	// untold says that others isn't known, so that the times of files decide.
+	// untold reports whether others isn't known, so that the times of files decide.
 	untold bool
-	// between says that no turn was under way: what still runs in the background
-	// proves nothing. late says that the snapshot was taken after the turn began
+	// between reports whether no turn was under way: what still runs in the background
+	// proves nothing. late reports whether the snapshot was taken after the turn began
 	// which it stands before.
 	between, late bool
 	// begun is the turn before which the later snapshot was taken or meant to be,
@@ -90,7 +90,7 @@ type stretch struct {
 	snapped map[string]bool
 	// restored is the tree that a rewind made at the beginning of it, nil if none did.
 	restored *restoredTree
-	// interrupted says that it was interrupted: a file that it was creating may be
+	// interrupted reports whether it was interrupted: a file that it was creating may be
 	// there in part.
 	interrupted bool
 }
@@ -172,7 +172,7 @@ func (a *authors) compare(ctx context.Context, from, to bands.Snapshot) error {
 	}
 	moments, err := Moments(a.store, to.Version)
 	if err != nil {
-		a.r.Log.WarnContext(ctx, "snapshot doesn't tell its session", "version", to.Version.String(), "error", err.Error())
+		a.r.Log.WarnContext(ctx, "session of the snapshot unknown", "version", to.Version.String(), "error", err.Error())
 	}
 	st.untold = true
 	for _, m := range moments {

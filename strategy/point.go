@@ -28,7 +28,7 @@ type Point struct {
 	// Snapshot is the whole tree, 0 if there is none.
 	Snapshot bands.Version
 	Cause    bands.Cause
-	// Late says that the snapshot may hold something of what came after.
+	// Late reports whether the snapshot may hold something of what came after.
 	Late bool
 	// Shadow is a shadow commit; MetadataDir what upstream calls its directory.
 	Shadow      git.OID

@@ -32,7 +32,7 @@ type request struct {
 	Causality bands.Causality `json:"causality,omitzero"`
 	// Message names the snapshot of a subagent's event; empty for any other.
 	Message string `json:"message,omitempty"`
-	// Late says that it was asked for some time after the commit.
+	// Late reports whether it was asked for some time after the commit.
 	Late bool `json:"late,omitempty"`
 	// Missed says that no snapshot of the moment could be had.
 	Missed bool `json:"missed,omitempty"`

@@ -20,7 +20,7 @@ type TaskEvent struct {
 	// Agent is the subagent's id.
 	Agent             string
 	Type, Description string
-	// Background says that the call has ended and the subagent goes on.
+	// Background reports whether the call has ended and the subagent goes on.
 	Background bool
 	// Unnamed says that the agent is of a version that doesn't tell whose hook
 	// it is.

@@ -151,7 +151,7 @@ func TestEditedPagesAreThoseMadeAnew(t *testing.T) {
 	}
 }
 
-// compareDirectories says that Diff and Lookup see what the models hold.
+// compareDirectories checks that Diff and Lookup see what the models hold.
 func compareDirectories(t *testing.T, m *paged, roots [2]band.Ref, before, after map[string]tree.Entry) {
 	t.Helper()
 	want := map[string]bool{}

@@ -334,7 +334,7 @@ func (s sums) of(data []byte) [sha256.Size]byte {
 	return known.sum
 }
 
-// key tells a tree from others.
+// key identifies a tree.
 func (t tree) key(s sums) [sha256.Size]byte {
 	h := sha256.New()
 	for _, path := range slices.Sorted(maps.Keys(t)) {

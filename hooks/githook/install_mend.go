@@ -60,7 +60,7 @@ func (i Installer) forgetSeen() error {
 }
 
 // fingerprint changes with the hooks in the places where ours are, and with the
-// configuration that says where they are.
+// configuration that names their place.
 func (i Installer) fingerprint(configs []string) string {
 	common := i.Repo.CommonDir
 	own, redirect := filepath.Join(common, "hooks"), filepath.Join(common, "entire", "hooks")

@@ -78,7 +78,7 @@ func runFSStatus(ctx context.Context, f *fsApp) error {
 	return nil
 }
 
-// damageText is what status says of records that are known to be damaged.
+// damageText describes, for status, the records that are known to be damaged.
 func damageText(n int) string {
 	return ui.Plural(n, "record") + " of the store can't be read; `verify` names the files that are lost by that."
 }

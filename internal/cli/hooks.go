@@ -30,7 +30,7 @@ const (
 	// childTimeout bounds a detached child, childLock its wait for the lock.
 	childTimeout = 5 * time.Minute
 	childLock    = 30 * time.Second
-	// slowLock is the time from which the log says how long a hook waited for the
+	// slowLock is the time from which the log records how long a hook waited for the
 	// repository's lock, and how long it held it.
 	slowLock = 100 * time.Millisecond
 	// What a detached child does: the rest of a session's work, snapshots, the

@@ -42,7 +42,7 @@ func (a *app) noteInterruptedRewind(repo *git.Repo) {
 }
 
 // interruptedRewind returns what --to takes for the point of an interrupted rewind,
-// empty if there was none; other says that another version of the program began it.
+// empty if there was none; other reports whether another version of the program began it.
 func interruptedRewind(repo *git.Repo) (target string, other bool) {
 	lineage := checkpoint.WorktreeHash(repo.WorktreeID)
 	if store, err := bands.Open(bands.RepositoryDir(repo.CommonDir)); err == nil {

@@ -91,7 +91,7 @@ type rewinding struct {
 	opts rewindOptions
 	repo *git.Repo
 	rec  *strategy.Recorder
-	// keepBoth and atWork are answers: keep what a person changed too, and rewind
+	// keepBoth and atWork are choices of the user: keep what a person changed too, and rewind
 	// what a session at work changed.
 	keepBoth, atWork bool
 	confirmed        bool // nothing is left to be asked

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
-// The answers to what becomes of others' work in a rewind.
+// The choices for what a rewind does with others' work.
 const (
 	answerGo       = "go"
 	answerKeepBoth = "keep-both"
@@ -21,7 +21,7 @@ const (
 )
 
 // confirm asks before a rewind changes what a person or a session at work has a
-// part in. Without a terminal it says so, and takes the safe way.
+// part in. Without a terminal it prints a note and takes the safe choice.
 func (w *rewinding) confirm(ctx context.Context, p strategy.Point) error {
 	if w.opts.force {
 		return nil
@@ -40,7 +40,7 @@ func (w *rewinding) confirm(ctx context.Context, p strategy.Point) error {
 	return w.take(answers[0])
 }
 
-// take takes over the answer to questionAbout.
+// take applies the choice made for questionAbout.
 func (w *rewinding) take(answer string) error {
 	switch answer {
 	case answerCancel:

@@ -103,7 +103,7 @@ func (w *rewinding) choose(ctx context.Context) error {
 			quiet, _ := w.quiet()
 			quiet.chooseScope(earlier[1])
 			q, err := quiet.questionAbout(ctx, p)
-			if err != nil { // the rewind fails in the same way, and says so
+			if err != nil { // the rewind fails with the same error
 				return "", nil
 			}
 			return q.Help, q.Options

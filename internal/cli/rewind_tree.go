@@ -92,7 +92,7 @@ func (w *rewinding) step(ctx context.Context, what string,
 	return w.incomplete(err, done)
 }
 
-// noteTalks tells of the conversations that an undo or redo put back, or left.
+// noteTalks names the conversations that an undo or redo put back, or left.
 func (w *rewinding) noteTalks(talks []strategy.Talk) {
 	for _, t := range talks {
 		if t.Changed {

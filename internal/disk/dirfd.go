@@ -20,8 +20,8 @@ type Stat struct {
 	// an int64 holds (the years 1677 and 2262) for times beyond.
 	Mtime, Ctime int64
 	Rdev         uint64
-	// Mounted says that something is mounted at the name, also a part of the same
-	// file system. Only DirFD.Stat fills it in, where the system can tell.
+	// Mounted reports whether something is mounted at the name, also a part of the same
+	// file system. Only DirFD.Stat fills it in, where the system reports it.
 	Mounted bool
 }
 

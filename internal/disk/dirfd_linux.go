@@ -85,7 +85,7 @@ func fill(st *unix.Stat_t, to *Stat) {
 	}
 }
 
-// statxFlags make statx tell what lstat does.
+// statxFlags make statx behave as lstat.
 const statxFlags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
 
 // statAt fills to with the data of an entry. Where statx is missing or forbidden

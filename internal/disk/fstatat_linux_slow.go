@@ -4,7 +4,7 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// statx tells of one entry.
+// statx is unix.Statx for one entry.
 func statx(dir int, name string, st *unix.Statx_t) error {
 	if err := checkName(name); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity tells a directory from every other that its file system has ever had
+// Identity distinguishes a directory from every other that its file system has ever had
 // at any path: its inode and when that was made. It is "" where that isn't known
 // or may change, and of a symbolic link that of the link. A device's number is
 // not in it: it can be another one after a restart.

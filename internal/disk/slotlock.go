@@ -71,7 +71,7 @@ func (l *SlotLocks) Taken(name string) bool {
 	return unix.FcntlFlock(l.file.Fd(), unix.F_GETLK, s) == nil && s.Type != unix.F_UNLCK
 }
 
-// slot is the byte of the file that stands for a name.
+// slot is the byte of the file that belongs to a name.
 func slot(name string, kind int16) *unix.Flock_t {
 	sum := fnv.New64a()
 	_, _ = io.WriteString(sum, name) // a hash takes everything

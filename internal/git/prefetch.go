@@ -38,7 +38,7 @@ func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) erro
 		w := bufio.NewWriter(in)
 		for _, oid := range oids {
 			if _, err := w.WriteString(string(oid) + "\n"); err != nil {
-				break // the process has ended: reading its replies says why
+				break // the process has ended: reading its replies returns the error
 			}
 		}
 		_, _ = w.Flush(), in.Close()

@@ -88,7 +88,7 @@ type Call struct {
 
 	// Command is the beginning of what a shell was given.
 	Command string `json:"-"`
-	// Background says that the call is Open because it went on in the background.
+	// Background reports whether the call is Open because it went on in the background.
 	Background bool `json:"-"`
 }
 
