@@ -168,12 +168,7 @@ func (s *Store) planJob(ctx context.Context, present *Present, j job, o RestoreO
 	if err != nil {
 		return Plan{}, err
 	}
-	content, err := s.contents(target)
-	if err != nil {
-		return Plan{}, err
-	}
-	defer func() { _ = content.reader.Close() }()
-	return s.plan(ctx, sides{present.Loader, present.Tree, target}, content, in)
+	return s.planFor(ctx, present, target, in)
 }
 
 func (s *Store) undoJob(ctx context.Context, o RestoreOptions) (job, error) {

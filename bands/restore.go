@@ -61,7 +61,7 @@ type sides struct {
 	target Snapshot
 }
 
-// Plan says what a restore of the target would do to the tree that present was
+// Plan returns what a restore of the target would do to the tree that present was
 // read from, and writes nothing.
 func (s *Store) Plan(ctx context.Context, present *Present, target Snapshot, in Scope) (Plan, error) {
 	if in.Root == "" {
@@ -71,16 +71,21 @@ func (s *Store) Plan(ctx context.Context, present *Present, target Snapshot, in 
 	if err != nil {
 		return Plan{}, err
 	}
+	plan, err := s.planFor(ctx, present, target, compiled)
+	if err == nil {
+		plan.addUnheld(compiled, present.Unheld())
+	}
+	return plan, err
+}
+
+// planFor compares the tree that present was read from with the target.
+func (s *Store) planFor(ctx context.Context, present *Present, target Snapshot, in *scope) (Plan, error) {
 	content, err := s.contents(target)
 	if err != nil {
 		return Plan{}, err
 	}
 	defer func() { _ = content.reader.Close() }()
-	plan, err := s.plan(ctx, sides{present.Loader, present.Tree, target}, content, compiled)
-	if err == nil {
-		plan.addUnheld(compiled, present.Unheld())
-	}
-	return plan, err
+	return s.plan(ctx, sides{present.Loader, present.Tree, target}, content, in)
 }
 
 // contents opens a snapshot for reading files; the caller closes its reader.

@@ -149,7 +149,7 @@ func (a *attributing) changedInTurn(c condensed, path string) bool {
 	}
 	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(path)))
 	if err != nil {
-		return t.during(t.removalTime(path))
+		return t.during(removalTime(t.repo.Root, path))
 	}
 	return t.during(disk.Changed(info))
 }

@@ -151,15 +151,7 @@ func (r *Recorder) refresh(ctx context.Context, id string) (*session.State, erro
 		if s.Recorder.Cursor == cursor && bytes.Equal(encodeAgents(s), agents) {
 			return s, nil // nothing new
 		}
-		err = r.locked(ctx, func() error {
-			if r.Sessions.Stamp(id) != stamp {
-				return errStale
-			}
-			if err := n.write(r.Sessions, s); err != nil {
-				return err
-			}
-			return r.Sessions.Save(s)
-		})
+		err = r.saveUnchanged(ctx, s, n, stamp)
 		if !errors.Is(err, errStale) || attempt == attempts {
 			return s, err
 		}

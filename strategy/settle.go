@@ -106,15 +106,7 @@ func (r *Recorder) settleSession(ctx context.Context, id string, m made) error {
 		if err := r.settleSteps(ctx, s, n, rest.paths); err != nil {
 			return err
 		}
-		err = r.locked(ctx, func() error {
-			if r.Sessions.Stamp(id) != stamp {
-				return errStale
-			}
-			if err := n.write(r.Sessions, s); err != nil {
-				return err
-			}
-			return r.Sessions.Save(s)
-		})
+		err = r.saveUnchanged(ctx, s, n, stamp)
 		if !errors.Is(err, errStale) || attempt == attempts {
 			return err
 		}

@@ -58,7 +58,24 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 			return err
 		}
 	}
-	err = r.locked(ctx, func() error {
+	err = r.saveUnchanged(ctx, s, n, stamp)
+	if err == nil && n.snapshot != nil {
+		r.leaveToChild(ctx, s.ID, *n.snapshot)
+	}
+	if err == nil && n.turnSaved {
+		err = r.unmarkTurn(s.ID, n.prompted)
+	}
+	if err == nil && (n.unstored || len(s.Recorder.Incomplete) > 0) {
+		r.detach(ctx, s.ID)
+	}
+	return err
+}
+
+// saveUnchanged carries out what the notes have for refs and side files, and saves
+// the session's state, under the lock. If another hook has saved the session
+// since it had the stamp, nothing is done and the error is errStale.
+func (r *Recorder) saveUnchanged(ctx context.Context, s *session.State, n *notes, stamp string) error {
+	return r.locked(ctx, func() error {
 		if r.Sessions.Stamp(s.ID) != stamp {
 			return errStale
 		}
@@ -75,19 +92,9 @@ func (r *Recorder) try(ctx context.Context, in Input, event session.Event, then 
 		}
 		return r.Sessions.Save(s)
 	})
-	if err == nil && n.snapshot != nil {
-		r.leaveToChild(ctx, s.ID, *n.snapshot)
-	}
-	if err == nil && n.turnSaved {
-		err = r.unmarkTurn(s.ID, n.prompted)
-	}
-	if err == nil && (n.unstored || len(s.Recorder.Incomplete) > 0) {
-		r.detach(ctx, s.ID)
-	}
-	return err
 }
 
-// load answers the session's state, a new one if there is none. One that can't
+// load returns the session's state, a new one if there is none. One that can't
 // be read is set aside: the transcript tells most of it again.
 func (r *Recorder) load(ctx context.Context, in Input) (*session.State, error) {
 	s, err := r.Sessions.Load(in.SessionID)

@@ -73,7 +73,7 @@ func (t *turnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, err
 	info, err := os.Lstat(full)
 	switch {
 	case err != nil:
-		return !t.known[statusKey(e)] && t.during(t.removalTime(e.Path)), nil
+		return !t.known[statusKey(e)] && t.during(removalTime(t.repo.Root, e.Path)), nil
 	case info.IsDir() && (e.Worktree == 'D' || e.Index == 'D'): // a file became a folder
 		return !t.known[statusKey(e)] && t.during(disk.Changed(info)), nil
 	case info.IsDir():
@@ -100,7 +100,7 @@ func (t *turnChanges) reset(pending []string, entries []git.StatusEntry) []strin
 		}
 		info, err := os.Lstat(filepath.Join(t.repo.Root, filepath.FromSlash(p)))
 		if err != nil {
-			return !t.during(t.removalTime(p))
+			return !t.during(removalTime(t.repo.Root, p))
 		}
 		return !t.named[p] && !t.during(disk.Changed(info))
 	})
@@ -127,10 +127,10 @@ func (t *turnChanges) during(at time.Time) bool {
 
 // removalTime is when the path's place last changed: that of the nearest
 // directory that is still there.
-func (t *turnChanges) removalTime(p string) time.Time {
+func removalTime(root, p string) time.Time {
 	for p != "." {
 		p = path.Dir(p)
-		if info, err := os.Lstat(filepath.Join(t.repo.Root, filepath.FromSlash(p))); err == nil {
+		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p))); err == nil {
 			return disk.Changed(info)
 		}
 	}

@@ -60,7 +60,7 @@ func (r *Recorder) beforeTurn(s *session.State, e git.StatusEntry) bool {
 	}
 	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(e.Path)))
 	if err != nil {
-		return t.removalTime(e.Path).Before(t.turn.Start)
+		return removalTime(r.Repo.Root, e.Path).Before(t.turn.Start)
 	}
 	return disk.Changed(info).Before(t.turn.Start)
 }
