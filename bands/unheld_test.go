@@ -13,9 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// What neither side holds is named, also in directories that didn't change.
-func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
-	t.Parallel()
+// rigWithoutRoom has a tree whose ignored directories don't fit into the store.
+func rigWithoutRoom(t *testing.T) *rig {
+	t.Helper()
 	r := rigWithFiles(t)
 	r.write("cache/file", noise(3<<20))
 	r.write("dir/cache/file", noise(3<<20))
@@ -25,6 +25,13 @@ func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
 	r.opts.Ignored = func(_ context.Context, dirs []string) ([]string, error) {
 		return slices.DeleteFunc(dirs, func(d string) bool { return d != "cache" && d != "dir/cache" }), nil
 	}
+	return r
+}
+
+// What neither side holds is named, also in directories that didn't change.
+func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
+	t.Parallel()
+	r := rigWithoutRoom(t)
 	v := r.auto()
 	want := []string{"cache", "dir/cache"}
 	if diff := cmp.Diff(want, v.Unheld()); diff != "" {
@@ -50,15 +57,7 @@ func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
 // What either of two snapshots doesn't hold can't be compared.
 func TestWhatSnapshotsDontHoldIsNamed(t *testing.T) {
 	t.Parallel()
-	r := rigWithFiles(t)
-	r.write("cache/file", noise(3<<20))
-	r.write("dir/cache/file", noise(3<<20))
-	r.write("tmp/file", "excluded")
-	r.opts.Exclude = []string{"tmp/"}
-	r.opts.Cap = 1 << 20
-	r.opts.Ignored = func(_ context.Context, dirs []string) ([]string, error) {
-		return slices.DeleteFunc(dirs, func(d string) bool { return d != "cache" && d != "dir/cache" }), nil
-	}
+	r := rigWithoutRoom(t)
 	first := r.auto().Snapshot
 	r.write("one", "changed")
 	r.remove("cache")

@@ -35,7 +35,7 @@ func newShared(t *testing.T) *shared {
 		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
 	repo, unsupported := testkit.NewRepo(t, filepath.Join(dir, "w"), "plain", env)
 	if unsupported {
-		t.Skip("no repositories here")
+		t.Fatal("no plain repository can be made")
 	}
 	s := &shared{Repo: repo}
 	s.Git("init", "-q", "--bare", "-b", "main", s.remote())

@@ -18,31 +18,35 @@ import (
 // and then goes back or on by the command that the next call names.
 func TestCrashRewind(t *testing.T) {
 	t.Parallel()
-	bin := buildFaulty(t)
-	to := []string{"rewind", "--to", "POINT"}
-	for name, c := range map[string]rewindCase{
-		"to":   {args: to, again: to, before: "late", after: "early"},
-		"undo": {first: [][]string{to}, args: []string{"rewind", "--undo"}, before: "early", after: "late"},
-	} {
-		c.scene = rewindScene
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c.run(t, bin)
-		})
-	}
+	crashRewinds(t, rewindScene, rewindCases())
 }
 
 // TestCrashCodeRewind does the same where there are no snapshots.
 func TestCrashCodeRewind(t *testing.T) {
 	t.Parallel()
+	cases := rewindCases()
+	cases["redo"] = rewindCase{
+		first: [][]string{toPoint(), {"rewind", "--undo"}}, args: []string{"rewind", "--redo"}, again: []string{"rewind", "--redo"},
+		before: "late", after: "early",
+	}
+	crashRewinds(t, codeRewindScene, cases)
+}
+
+func toPoint() []string { return []string{"rewind", "--to", "POINT"} }
+
+// rewindCases are a rewind and what takes it back.
+func rewindCases() map[string]rewindCase {
+	return map[string]rewindCase{
+		"to":   {args: toPoint(), again: toPoint(), before: "late", after: "early"},
+		"undo": {first: [][]string{toPoint()}, args: []string{"rewind", "--undo"}, before: "early", after: "late"},
+	}
+}
+
+func crashRewinds(t *testing.T, scene func(t *testing.T, root, bin string) rewound, cases map[string]rewindCase) {
+	t.Helper()
 	bin := buildFaulty(t)
-	to := []string{"rewind", "--to", "POINT"}
-	for name, c := range map[string]rewindCase{
-		"to":   {args: to, again: to, before: "late", after: "early"},
-		"undo": {first: [][]string{to}, args: []string{"rewind", "--undo"}, before: "early", after: "late"},
-		"redo": {first: [][]string{to, {"rewind", "--undo"}}, args: []string{"rewind", "--redo"}, again: []string{"rewind", "--redo"}, before: "late", after: "early"},
-	} {
-		c.scene = codeRewindScene
+	for name, c := range cases {
+		c.scene = scene
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t, bin)
