@@ -20,7 +20,16 @@ func (h *Held) Delete(versions ...Version) error {
 		}
 	}
 	for _, v := range versions {
-		if err := h.remove(v, versions); err != nil {
+		if err := h.hide(v, versions); err != nil {
+			return fmt.Errorf("delete snapshot %s: %w", v, err)
+		}
+	}
+	// Else a power cut could leave a snapshot in the list that lacks its files.
+	if err := disk.SyncDir(h.path(snapshotsFolder)); err != nil {
+		return fmt.Errorf("delete snapshots: %w", err)
+	}
+	for _, v := range versions {
+		if err := removeAll(h.removedDir(v)); err != nil {
 			return fmt.Errorf("delete snapshot %s: %w", v, err)
 		}
 	}
@@ -30,25 +39,24 @@ func (h *Held) Delete(versions ...Version) error {
 	return nil
 }
 
-// remove takes one snapshot out of sight, then away; with others are going too.
-func (h *Held) remove(v Version, others []Version) error {
+func (h *Held) removedDir(v Version) string { return h.path(removedPrefix + v.String()) }
+
+// hide renames a snapshot that is deleted, along with others.
+func (h *Held) hide(v Version, others []Version) error {
 	snap, err := h.Snapshot(v)
 	if err == nil && h.linked(snap.Lineage) == v {
 		if err := h.relink(snap.Lineage, others); err != nil {
 			return err
 		}
 	}
-	gone := h.path(removedPrefix + v.String())
+	gone := h.removedDir(v)
 	if err := removeAll(gone); err != nil {
 		return err
 	}
 	if err := disk.Step("rename", gone); err != nil {
 		return err
 	}
-	if err := os.Rename(h.SnapshotDir(v), gone); err != nil {
-		return err
-	}
-	return removeAll(gone)
+	return os.Rename(h.SnapshotDir(v), gone)
 }
 
 // relink makes the lineage's link name its last snapshot that stays.

@@ -65,19 +65,10 @@ func stopDoctor(p *play, args []string, step int) bool {
 	return err == nil
 }
 
-// doctorScene is a repository with a turn that never ended and a checkpoint that
-// was lost.
+// doctorScene is a repository with something to repair.
 func doctorScene(t *testing.T, root, bin string) *play {
 	t.Helper()
 	p := newPlay(t, root, bin, "plain")
-	p.main().Start("startup")
-	p.turn("main", "a.txt")
-	p.Git("add", "a.txt")
-	p.Git("commit", "-q", "-m", "a")
-	p.Git("update-ref", testkit.Branch, testkit.Branch+"~1")
-	p.main().Live()
-	p.main().Prompt("Please go on.")
-	p.writes("main", "b.txt")
-	p.main().Die()
+	p.toRepair()
 	return p
 }

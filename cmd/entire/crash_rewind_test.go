@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -31,8 +30,6 @@ func TestCrashCodeRewind(t *testing.T) {
 	}
 	crashRewinds(t, codeRewindScene, cases)
 }
-
-func toPoint() []string { return []string{"rewind", "--to", "POINT"} }
 
 // rewindCases are a rewind and what takes it back.
 func rewindCases() map[string]rewindCase {
@@ -115,25 +112,6 @@ type rewindCase struct {
 	before, after string
 }
 
-// rewound is a repository with two turns: the trees and the pending files after the
-// first and after the second, and the point to go back to.
-type rewound struct {
-	p              *play
-	trees, pending map[string]string
-	point          string
-}
-
-// at is a command with the scene's point.
-func (s rewound) at(args []string) []string {
-	args = slices.Clone(args)
-	for i := range args {
-		if args[i] == "POINT" {
-			args[i] = s.point
-		}
-	}
-	return args
-}
-
 // run stops the command at each of its steps.
 func (c rewindCase) run(t *testing.T, bin string) {
 	t.Helper()
@@ -169,12 +147,6 @@ func (c rewindCase) run(t *testing.T, bin string) {
 	if points < 10 {
 		t.Errorf("only %d points", points)
 	}
-}
-
-// interrupted says whether the next call names a rewind that did not end.
-func interrupted(p *play) bool {
-	p.TB.Helper()
-	return strings.Contains(testkit.Call{Dir: p.Dir, Env: p.Env, Name: "entire", Args: []string{"status"}}.Run(p.TB).Stderr, "was interrupted")
 }
 
 // stopAt runs the command, to be killed at its step, and says whether it was.
@@ -227,77 +199,13 @@ func (c rewindCase) goBack(t *testing.T, p *play, where string, trees, pending m
 // rewindScene is a scene with snapshots.
 func rewindScene(t *testing.T, root, bin string) rewound {
 	t.Helper()
-	p := newPlay(t, root, bin, "plain")
-	trees := map[string]string{}
-	p.Write("kept.txt", "the user's\n")
-	p.main().Start("startup")
-	p.turn("main", "a.txt")
-	trees["early"] = treeOf(p)
-	p.main().Prompt("Please change things.")
-	p.writes("main", "b.txt")
-	p.bash("mkdir -p deep/er && echo 1 > deep/er/one && echo 2 > deep/two && chmod 600 a.txt && rm old.txt && ln -s a.txt link")
-	p.main().Stop()
-	trees["late"] = treeOf(p)
-	return rewound{p, trees, map[string]string{"late": "a.txt b.txt deep/er/one deep/two link old.txt", "early": "a.txt"}, "v3"}
+	return twoTurns(newPlay(t, root, bin, "plain"), treeOf)
 }
 
 // codeRewindScene is a scene without snapshots: the point is a shadow commit.
 func codeRewindScene(t *testing.T, root, bin string) rewound {
 	t.Helper()
-	p := newPlay(t, root, bin, "plain")
-	p.Entire("enable", "--agent", "claude-code", "--no-bands")
-	trees := map[string]string{}
-	p.Write("kept.txt", "the user's\n")
-	p.Write("deep/kept.txt", "the user's\n")
-	p.main().Start("startup")
-	p.turn("main", "a.txt")
-	trees["early"] = treeOf(p)
-	p.main().Prompt("Please change things.")
-	p.writes("main", "b.txt")
-	p.bash("echo 1 > deep/one && chmod 755 a.txt && rm old.txt && ln -s a.txt link && echo more >> README.md")
-	p.main().Stop()
-	trees["late"] = treeOf(p)
-	point := strings.TrimSpace(p.Git("for-each-ref", "--format=%(objectname)", "refs/heads/entire/*-*"))
-	point = strings.TrimSpace(p.Git("rev-parse", point+"~1"))
-	return rewound{p, trees, map[string]string{"late": "README.md a.txt b.txt deep/one link old.txt", "early": "a.txt"}, point}
-}
-
-// treeOf is every file of the worktree: names, modes and contents. A rewind gives
-// the files that it writes the present time.
-func treeOf(p *play) string {
-	p.TB.Helper()
-	var lines []string
-	err := filepath.Walk(p.top, func(path string, info os.FileInfo, err error) error {
-		if err != nil {
-			return err
-		}
-		name, _ := filepath.Rel(p.top, path)
-		if name == ".git" || name == ".entire" {
-			return filepath.SkipDir
-		}
-		line := fmt.Sprint(name, info.Mode())
-		switch {
-		case info.Mode().IsRegular():
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			line += string(data)
-		case info.Mode()&os.ModeSymlink != 0:
-			target, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			line += target
-		}
-		lines = append(lines, line)
-		return nil
-	})
-	if err != nil {
-		p.TB.Fatalf("read tree: %v", err)
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
+	return twoTurnsWithoutSnapshots(newPlay(t, root, bin, "plain"), treeOf)
 }
 
 // copyAll makes to a copy of the folder from.

@@ -19,6 +19,8 @@ type scene struct {
 	prepare func(p *play)
 	act     func(p *play)
 	then    func(p *play)
+	// holds returns what is wrong after a power cut beyond what every scene checks.
+	holds func(p *play) []string
 }
 
 // commitHooks are those that git runs at a commit.

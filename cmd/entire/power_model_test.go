@@ -17,8 +17,8 @@ import (
 // modelFile is a file, a directory or a symbolic link, whatever its names are.
 type modelFile struct {
 	kind   fs.FileMode // of the type
-	perm   fs.FileMode
-	data   []byte // what a process sees
+	perm   fs.FileMode // counts as durable: strace doesn't know all calls that change it
+	data   []byte      // what a process sees
 	link   string
 	synced []byte // what is on the disk for certain
 	dirty  bool   // data may differ from synced
@@ -103,7 +103,7 @@ func (m *model) apply(op fsOp) {
 	case "open":
 		f := m.now[op.path]
 		if f == nil && m.inside(op.path) {
-			m.name(op.path, &modelFile{perm: 0o600}, 0, durable)
+			m.name(op.path, &modelFile{perm: op.perm}, 0, durable)
 		} else if f != nil && op.fresh {
 			m.write(f, nil, durable)
 		}
@@ -132,7 +132,7 @@ func (m *model) apply(op fsOp) {
 		}
 	case "mkdir":
 		if m.inside(op.path) {
-			m.name(op.path, &modelFile{kind: fs.ModeDir, perm: 0o755}, 0, durable)
+			m.name(op.path, &modelFile{kind: fs.ModeDir, perm: op.perm}, 0, durable)
 		}
 	case "symlink":
 		if m.inside(op.path) {
@@ -145,6 +145,16 @@ func (m *model) apply(op fsOp) {
 	case "unlink":
 		if m.now[op.path] != nil {
 			m.name(op.path, nil, 0, durable)
+		}
+	case "chmod":
+		if f := m.now[op.path]; f != nil {
+			f.perm = op.perm
+		}
+	case "exchange":
+		if from, to := m.now[op.path], m.now[op.to]; from != nil && to != nil {
+			m.pairs++
+			m.name(op.to, from, m.pairs, durable)
+			m.name(op.path, to, m.pairs, durable)
 		}
 	case "rename":
 		m.rename(op.path, op.to, durable)
@@ -386,6 +396,7 @@ func (t tree) put(tb testing.TB, root string) {
 				first[f] = path
 			}
 			if now, err := os.ReadFile(path); err == nil && string(now) == string(f.data) {
+				fail(os.Chmod(path, f.perm))
 				continue
 			}
 			_ = os.Remove(path)
@@ -393,7 +404,8 @@ func (t tree) put(tb testing.TB, root string) {
 				fail(os.Link(other, path))
 				continue
 			}
-			fail(os.WriteFile(path, f.data, f.perm|0o200))
+			fail(os.WriteFile(path, f.data, 0o600))
+			fail(os.Chmod(path, f.perm))
 			if strings.HasSuffix(path, ".lock") { // the machine takes a while to start
 				old := time.Now().Add(-time.Hour)
 				fail(os.Chtimes(path, old, old))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,7 +15,7 @@ import (
 
 // traced are the system calls that change files or make them durable.
 const traced = "openat,open,creat,write,pwrite64,writev,lseek,ftruncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat," +
-	"mkdir,mkdirat,rmdir,symlink,symlinkat,fsync,fdatasync,syncfs,copy_file_range,execve,clone,clone3,fork,vfork,chdir"
+	"mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,symlink,symlinkat,fsync,fdatasync,syncfs,copy_file_range,execve,clone,clone3,fork,vfork,chdir"
 
 // straceArgs are those of strace before the command: paths of descriptors, and
 // all text in hex.
@@ -24,13 +25,14 @@ func straceArgs(out string) []string {
 
 // fsOp is what a process did to files: a write, a change of names, or a sync.
 type fsOp struct {
-	kind     string // open, write, truncate, rename, link, unlink, mkdir, symlink, sync
+	kind     string // open, write, truncate, copy, rename, exchange, link, unlink, mkdir, symlink, chmod, sync
 	path, to string
 	data     []byte
 	at       int64
 	fresh    bool // open: with O_TRUNC
+	perm     fs.FileMode
 	// ours reports whether the program or a child of it did it. What git does by
-	// itself is taken to be durable: it is git's own business.
+	// itself, and the commits that it makes for the program, count as durable.
 	ours bool
 }
 
@@ -63,7 +65,7 @@ func readTrace(t *testing.T, path, bin, cwd string) []fsOp {
 
 var (
 	callLine = regexp.MustCompile(`^(\w+)\((.*)\)\s+= (-?\d+|0x[0-9a-f]+)(?:<((?:\\x[0-9a-f]{2})*)>)?`)
-	operand  = regexp.MustCompile(`(AT_FDCWD|\d+)<((?:\\x[0-9a-f]{2})*)(?:>\(deleted\))?>?|"((?:\\x[0-9a-f]{2})*)"(?:\.\.\.)?|\bO_\w+\b|-?\b\d+\b|\bSEEK_\w+\b|AT_REMOVEDIR|NULL`)
+	operand  = regexp.MustCompile(`(AT_FDCWD|\d+)<((?:\\x[0-9a-f]{2})*)(?:>\(deleted\))?>?|"((?:\\x[0-9a-f]{2})*)"(?:\.\.\.)?|\bO_\w+\b|-?\b\d+\b|\bSEEK_\w+\b|AT_REMOVEDIR|RENAME_EXCHANGE|NULL`)
 )
 
 func (tr *tracer) line(line string) {
@@ -104,6 +106,21 @@ func operands(s string) []callArg {
 		}
 	}
 	return list
+}
+
+// umask is that of the tests.
+const umask = 0o022
+
+// modeOf is the mode among the arguments: the last that is written in octal.
+func modeOf(args []callArg) fs.FileMode {
+	for _, a := range slices.Backward(args) {
+		if len(a.word) > 1 && a.word[0] == '0' {
+			if mode, err := strconv.ParseUint(a.word, 8, 32); err == nil {
+				return fs.FileMode(mode) & fs.ModePerm
+			}
+		}
+	}
+	return 0
 }
 
 func unhex(s string) string {
@@ -151,6 +168,8 @@ func (tr *tracer) call(tid, name string, args []callArg, result, resultPath stri
 	case "execve":
 		if len(args) > 0 && filepath.Dir(args[0].text) == tr.bin {
 			tr.ours[tid] = true
+		} else if slices.ContainsFunc(args, func(a callArg) bool { return a.text == "core.fsync=all" }) {
+			tr.ours[tid] = false // git writes the user's index, branch and objects, and syncs them
 		}
 	case "clone", "clone3", "fork", "vfork":
 		tr.ours[result], tr.cwd[result] = tr.ours[tid], tr.cwd[tid]
@@ -162,6 +181,7 @@ func (tr *tracer) call(tid, name string, args []callArg, result, resultPath stri
 		if has("O_APPEND") {
 			tr.offset[result+resultPath] = -1
 		}
+		op.perm = modeOf(args) &^ umask
 		if has("O_CREAT") || op.fresh {
 			put("open")
 		}
@@ -208,7 +228,11 @@ func (tr *tracer) call(tid, name string, args []callArg, result, resultPath stri
 		put("syncfs")
 	case "rename", "renameat", "renameat2":
 		op.path, op.to = paths[0], paths[1]
-		put("rename")
+		if has("RENAME_EXCHANGE") {
+			put("exchange")
+		} else {
+			put("rename")
+		}
 	case "link", "linkat":
 		op.path, op.to = paths[0], paths[1]
 		put("link")
@@ -216,8 +240,13 @@ func (tr *tracer) call(tid, name string, args []callArg, result, resultPath stri
 		op.data, op.path = []byte(args[0].text), paths[len(paths)-1]
 		put("symlink")
 	case "mkdir", "mkdirat":
-		op.path = paths[0]
+		op.path, op.perm = paths[0], modeOf(args)&^umask
 		put("mkdir")
+	case "chmod", "fchmod", "fchmodat":
+		if op.path, op.perm = args[0].path, modeOf(args); len(paths) > 0 {
+			op.path = paths[0]
+		}
+		put("chmod")
 	case "unlink", "unlinkat", "rmdir":
 		op.path = paths[0]
 		put("unlink")
