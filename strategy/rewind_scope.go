@@ -225,7 +225,7 @@ func (c *rewindChoice) plan(p bands.Plan) RewindPlan {
 	for i := range p.Steps {
 		note(p.Steps[i].Path)
 	}
-	for _, k := range plan.KeptPaths {
+	for _, k := range reasons { // and not KeptPaths, where a directory stands for its files
 		if k.Why == KeptBoth || k.Why == KeptAtWork {
 			note(k.Path)
 		}
