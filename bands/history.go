@@ -39,6 +39,10 @@ type Turn struct {
 	// Changed is the snapshot whose folder lists what the restore changed; 0 in
 	// histories of versions that had no lists.
 	Changed Version `json:"changed,omitempty"`
+	// Follow is that of RestoreOptions, PID and Start the process that does it.
+	Follow string `json:"follow,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+	Start  uint64 `json:"process_start,omitempty"`
 }
 
 // History is the lineage's history; empty if it has none. A restore that was
@@ -256,7 +260,7 @@ func (s *Store) turnBack(ctx context.Context, op Operation, last Turn, o Restore
 	}
 	whole := !slices.ContainsFunc(undo.changed, func(s pathState) bool { return in.relate(s.path) != inside })
 	j.next = func(done *Restored, at time.Time) History {
-		if done.Plan.Empty() {
+		if done.Plan.Empty() && o.Follow == "" {
 			return next(nil, whole)
 		}
 		return next([]Turn{{
@@ -321,13 +325,36 @@ func (s *Store) finishJob(ctx context.Context, left Journal, o RestoreOptions) (
 // listedBy returns the history with another list of what its last turn changed:
 // that of the restore that completed it.
 func (h History) listedBy(op Operation, list Version) History {
+	return h.withLast(op, func(t *Turn) { t.Changed = list })
+}
+
+// followed returns the history with what follows its last turn, and the process
+// that does it.
+func (h History) followed(op Operation, follow string, pid int, start uint64) History {
+	return h.withLast(op, func(t *Turn) { t.Follow, t.PID, t.Start = follow, pid, start })
+}
+
+// withLast returns the history with a change of the turn that the operation added.
+func (h History) withLast(op Operation, change func(*Turn)) History {
 	turns := &h.Undo
 	if op == OpUndo {
 		turns = &h.Redo
 	}
 	if n := len(*turns); n > 0 {
 		*turns = slices.Clone(*turns)
-		(*turns)[n-1].Changed = list
+		change(&(*turns)[n-1])
 	}
 	return h
+}
+
+// Last returns the newest turn, and by which operation it came; false if there is
+// none. A turn that can be redone is an undo's.
+func (h History) Last() (t Turn, op Operation, found bool) {
+	if n := len(h.Undo); n > 0 {
+		t, op, found = h.Undo[n-1], OpRestore, true
+	}
+	if n := len(h.Redo); n > 0 && !h.Redo[n-1].At.Before(t.At) {
+		t, op, found = h.Redo[n-1], OpUndo, true
+	}
+	return t, op, found
 }

@@ -25,9 +25,10 @@ type RestoreOptions struct {
 	Scope            // its Root is that of Options
 	Message   string // of the rescue snapshot
 	Causality Causality
-	// Always enters a Restore in the history though it changes nothing: something
-	// else goes with it.
-	Always bool
+	// Follow names what the caller does once the files are restored, empty if
+	// nothing. The history has it, so it is known when that was interrupted, and has
+	// the operation even if no file changes.
+	Follow string
 	// Progress is told how far each stage is; nil: nobody is.
 	Progress func(stage string, done, total int)
 }
@@ -37,6 +38,9 @@ type Restored struct {
 	Target Snapshot
 	// Rescue is the tree as it was before.
 	Rescue Snapshot
+	// Origin is the snapshot to which the operation is taken back: Rescue, or where
+	// an interrupted operation was completed, the rescue of that.
+	Origin Version
 	Plan   Plan
 	// Verified is how many files and symlinks were written, and their content
 	// checked against its hash on the way.
@@ -236,7 +240,7 @@ func (h *Held) carryOut(ctx context.Context, j job, a *applier, o RestoreOptions
 	if err != nil {
 		return err // the journal stays: Finish or Undo
 	}
-	if err := h.endJournal(journal, j.again != nil || o.Always || !done.Plan.Empty()); err != nil {
+	if err := h.endJournal(journal, j.again != nil || o.Follow != "" || !done.Plan.Empty()); err != nil {
 		return err
 	}
 	for _, list := range [][]string{done.Plan.Damaged, done.Plan.Blocked} {
@@ -281,12 +285,19 @@ func (h *Held) journalOf(j job, o RestoreOptions, done *Restored) Journal {
 		PID: os.Getpid(), Paths: j.scope.Paths, Nested: j.scope.Nested, Kept: done.Plan.Kept,
 		Parts: []Version{j.target}, Changed: done.Rescue.Version, Next: j.next(done, at),
 	}
+	done.Origin = done.Rescue.Version
 	if j.again != nil {
 		journal.Rescue = j.again.Rescue
 		journal.Parts = append(journal.Parts, j.again.Parts...)
+		if j.op == j.again.Op && j.target == j.again.Target {
+			done.Origin = j.again.Rescue
+		}
 	}
 	if info, ok := proc.Look(journal.PID); ok {
 		journal.Start = info.Start
+	}
+	if o.Follow != "" {
+		journal.Next = journal.Next.followed(j.op, o.Follow, journal.PID, journal.Start)
 	}
 	return journal
 }

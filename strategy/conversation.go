@@ -83,13 +83,16 @@ func (r *Recorder) PreviewConversation(ctx context.Context, p Point) (Talk, erro
 // rewind with that rescue puts back.
 func (r *Recorder) RewindConversation(ctx context.Context, p Point, rescue bands.Version) (Talk, error) {
 	talk, end, err := r.conversationAt(ctx, p)
-	if err != nil || !talk.Changed {
+	if err == nil && talk.Changed {
+		talk.Copy, err = r.replaceTranscript(ctx, talk.Session, talk.Path, r.beside(rescue), func(w io.Writer) error {
+			return copyHead(w, talk.Path, end)
+		})
+	}
+	store, none := r.snapshots()
+	if err != nil || none != nil || rescue == 0 {
 		return talk, err
 	}
-	talk.Copy, err = r.replaceTranscript(ctx, talk.Session, talk.Path, r.beside(rescue), func(w io.Writer) error {
-		return copyHead(w, talk.Path, end)
-	})
-	return talk, err
+	return talk, endFollow(store, rescue)
 }
 
 // conversationAt returns the transcript of a point's session, and how many bytes
@@ -190,18 +193,27 @@ func (r *Recorder) undoConversations(ctx context.Context, rescue, now bands.Vers
 }
 
 // ReplacedConversations returns the transcripts that were replaced after a rescue,
-// with the copies of what they were. Changed says of each that it can be put back:
-// nothing was added to it since.
+// with the copies of what they were, but for those that are as they were then.
+// Changed reports of each whether it can be put back: nothing was added to it since.
 func (r *Recorder) ReplacedConversations(rescue bands.Version) ([]Talk, error) {
 	store, err := r.snapshots()
 	if err != nil {
 		return nil, err
 	}
+	return replacedConversations(store, rescue)
+}
+
+func replacedConversations(store *bands.Store, rescue bands.Version) ([]Talk, error) {
 	p, err := readPast(store, rescue)
 	talks := make([]Talk, 0, len(p.Transcripts))
 	for _, t := range p.Transcripts {
 		hash, size, err := hashFile(t.Path)
-		_, lost := os.Lstat(t.Copy)
+		copied, lost := os.Lstat(t.Copy)
+		if err == nil && lost == nil && size == copied.Size() {
+			if former, _, err := hashFile(t.Copy); err == nil && former == hash {
+				continue
+			}
+		}
 		talks = append(talks, Talk{
 			Session: t.Session, Path: t.Path, Copy: t.Copy, Changed: err == nil && lost == nil && size == t.Size && hash == t.Hash,
 		})

@@ -25,6 +25,8 @@ type past struct {
 	Moments []Moment `json:"sessions"`
 	// Transcripts are those that were replaced after the rescue.
 	Transcripts []replacedTranscript `json:"transcripts,omitempty"`
+	// Followed reports whether what was to follow the files has been done.
+	Followed bool `json:"followed,omitempty"`
 }
 
 func pastPath(store *bands.Store, v bands.Version) string {
@@ -76,8 +78,10 @@ func (r *Recorder) realign(ctx context.Context, store *bands.Store, done bands.R
 	var changed []string
 	err := r.locked(ctx, func() error {
 		states := r.sessionsHere(ctx)
-		if err := r.keepPast(ctx, store, done.Rescue.Version, states); err != nil {
-			return err
+		if !keptPast(store, done.Origin) { // else this goes on with what was interrupted
+			if err := r.keepPast(ctx, store, done.Origin, states); err != nil {
+				return err
+			}
 		}
 		if len(paths) > 0 {
 			var err error
@@ -117,10 +121,10 @@ func (r *Recorder) keepPast(ctx context.Context, store *bands.Store, rescue band
 			}
 		}
 	}
-	if err := writePast(store, rescue, p); err != nil {
+	if err := r.Repo.UpdateRefs(ctx, "entire: rewind", hold.updates()); err != nil {
 		return err
 	}
-	return r.Repo.UpdateRefs(ctx, "entire: rewind", hold.updates())
+	return writePast(store, rescue, p)
 }
 
 // HeldRefs is where refs keep the shadow commits that rewinds left.

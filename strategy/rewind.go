@@ -89,6 +89,12 @@ func (r *Recorder) Rewind(ctx context.Context, p Point, o RewindOptions) (done R
 	if err != nil {
 		return Rewound{}, err
 	}
+	if _, _, err := r.finishTalk(ctx, store); err != nil {
+		return Rewound{}, err
+	}
+	if done, finished, err := r.finishCut(ctx, store, p, o); err != nil || finished {
+		return done, err
+	}
 	var choice *rewindChoice
 	defer func() {
 		if choice != nil {
@@ -142,24 +148,33 @@ func (r *Recorder) previewMove(ctx context.Context, o RewindOptions, how func(*b
 // UndoRewind takes the last rewind back: what it changed and nobody changed
 // since, in the paths of the options if there are any. RedoRewind undoes it.
 func (r *Recorder) UndoRewind(ctx context.Context, o RewindOptions) (Rewound, error) {
-	return r.move(ctx, o, (*bands.Held).Undo)
+	return r.move(ctx, bands.OpUndo, o, (*bands.Held).Undo)
 }
 
 // RedoRewind takes the last undo back.
 func (r *Recorder) RedoRewind(ctx context.Context, o RewindOptions) (Rewound, error) {
-	return r.move(ctx, o, (*bands.Held).Redo)
+	return r.move(ctx, bands.OpRedo, o, (*bands.Held).Redo)
 }
 
-func (r *Recorder) move(ctx context.Context, o RewindOptions, how func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)) (Rewound, error) {
+func (r *Recorder) move(ctx context.Context, op bands.Operation, o RewindOptions, how func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)) (Rewound, error) {
 	store, err := r.snapshots()
 	if err != nil {
 		return Rewound{}, err
 	}
-	done, err := r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
-		return how(held, ctx, r.moveOptions(o))
+	finished, done, err := r.finishTalk(ctx, store)
+	if err != nil || finished == op {
+		return done, err
+	}
+	done, err = r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
+		opts := r.moveOptions(o)
+		opts.Follow = r.followOf(store, op, o.Paths)
+		return how(held, ctx, opts)
 	})
 	if (err == nil || errors.Is(err, bands.ErrIncomplete)) && len(o.Paths) == 0 {
-		talks, failed := r.undoConversations(ctx, done.Target.Version, done.Rescue.Version)
+		talks, failed := r.undoConversations(ctx, done.Target.Version, done.Origin)
+		if failed == nil && len(talks) > 0 {
+			failed = endFollow(store, done.Origin)
+		}
 		done.Talks, err = talks, errors.Join(err, failed)
 	}
 	return done, err
@@ -173,9 +188,13 @@ func (r *Recorder) moveOptions(o RewindOptions) bands.RestoreOptions {
 }
 
 func (r *Recorder) restoreOptions(o RewindOptions) bands.RestoreOptions {
+	follow := ""
+	if o.Conversation {
+		follow = followCut
+	}
 	return bands.RestoreOptions{
 		Options: r.TreeOptions(), Scope: bands.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
-		Causality: bands.Causality{Action: "rewind"}, Always: o.Conversation,
+		Causality: bands.Causality{Action: "rewind"}, Follow: follow,
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,22 @@ func (a *app) noteInterruptedRewind(repo *git.Repo) {
 	case target != "":
 		a.Streams.Notef("The rewind to %s was interrupted: some files are from %s, some are not.", target, target)
 		a.Streams.Hint("`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it")
+	default:
+		a.noteInterruptedTalk(repo)
+	}
+}
+
+// noteInterruptedTalk names a rewind that was interrupted between the files and the
+// conversation.
+func (a *app) noteInterruptedTalk(repo *git.Repo) {
+	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
+	if err != nil {
+		return
+	}
+	if stopped, found := strategy.InterruptedTalk(store, checkpoint.WorktreeHash(repo.WorktreeID)); found {
+		what, hint := stopped.Explain()
+		a.Streams.Notef("%s%s.", strings.ToUpper(what[:1]), what[1:])
+		a.Streams.Hint(hint)
 	}
 }
 

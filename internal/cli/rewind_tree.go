@@ -28,7 +28,7 @@ func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
 	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
 		return w.stopped(ctx, err, p, done)
 	}
-	talk, failed := w.talk(ctx, p, done.Rescue.Version)
+	talk, failed := w.talk(ctx, p, done.Origin)
 	if failed != nil {
 		return errors.Join(failed, err)
 	}

@@ -79,6 +79,8 @@ func (e *exam) restores(_ context.Context) ([]Finding, error) {
 		if noStore == nil {
 			if j, found := store.Interrupted(lineage); found {
 				list = append(list, interruptedFinding(w.root, j.Target.String(), j.Other()))
+			} else if stopped, found := strategy.InterruptedTalk(store, lineage); found {
+				list = append(list, stoppedTalkFinding(w.root, stopped))
 			}
 		}
 		if target, other := strategy.InterruptedCode(e.rec.Repo.CommonDir, lineage); target != "" || other {
@@ -100,6 +102,13 @@ func interruptedFinding(root, target string, other bool) Finding {
 	f.What = "the rewind to " + target + " was interrupted: some files are from " + target + ", some are not"
 	f.Hint = "`entire rewind --undo` takes it back, `entire rewind --to " + target + "` goes on"
 	return f
+}
+
+// stoppedTalkFinding is about a rewind that was stopped between the files and the
+// conversation.
+func stoppedTalkFinding(root string, stopped strategy.StoppedTalk) Finding {
+	what, hint := stopped.Explain()
+	return Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, What: what, Why: "the conversation is about other files", Hint: hint}
 }
 
 // catalog finds a catalog that doesn't agree with the store.
