@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
 )
 
 // TestEndLeavesOthersWorkToAChild: a session that ends has a second, which is for
@@ -44,4 +45,84 @@ func TestEndLeavesOthersWorkToAChild(t *testing.T) {
 	if _, err := os.Lstat(decision); err == nil {
 		t.Errorf("the child left the decision\nlog:\n%s", d.log.String())
 	}
+}
+
+// TestEndWithoutTimeIsLeftToAChild: what a session's end has no time for is noted,
+// and a child ends the session and saves its context; unless the session went on.
+func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
+	t.Parallel()
+	type ending func(d *desk, in strategy.Input)
+	killed := func(d *desk, in strategy.Input) { // the hook is killed in its middle
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = d.recorder().RecordEnd(over, in, func(func() error) error { return context.Canceled })
+		d.children = nil
+	}
+	late := func(d *desk, in strategy.Input) {
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := d.recorder().RecordEnd(over, in, unguarded); err == nil {
+			d.t.Error("the end was recorded without time")
+		}
+	}
+	for name, c := range map[string]struct {
+		end   ending
+		then  func(d *desk, in strategy.Input)
+		asked bool // a child was
+		want  []string
+		phase session.Phase
+	}{
+		"no time": {late, nil, true, []string{"exit/kept"}, session.Ended},
+		"in time": {func(d *desk, in strategy.Input) { d.must(d.recorder().RecordEnd(context.Background(), in, unguarded)) }, nil, false, []string{"exit/kept"}, session.Ended},
+		"resumed": {late, func(d *desk, in strategy.Input) { d.start(in, "resume") }, true, []string{}, session.Idle},
+		"prompted": {late, func(d *desk, in strategy.Input) {
+			in.Prompt = "Go on."
+			d.must(d.recorder().Prompt(context.Background(), in))
+		}, true, []string{}, session.Active},
+		"killed": {killed, func(d *desk, _ strategy.Input) {
+			d.start(d.in(d.session("next"), 7), "startup")
+		}, true, []string{"exit/kept"}, session.Ended},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.repo.Write("README.md", "text\n")
+			d.repo.Commit("first")
+			s := d.session("main")
+			d.turn(s, 0, "a.txt")
+			d.children = nil
+			in := d.in(s, 0)
+			in.Reason, in.PromptID = "prompt_input_exit", "p1"
+			c.end(d, in)
+			if c.then != nil {
+				c.then(d, in)
+			}
+			if asked := slices.ContainsFunc(d.children, func(args []string) bool { return slices.Equal(args, []string{"hooks", "recall", s.ID}) }); asked != c.asked {
+				t.Errorf("children: %q", d.children)
+			}
+			d.must(d.recorder().FinishRecall(context.Background(), s.ID))
+			d.want(c.want...)
+			state, err := d.recorder().Sessions.Load(s.ID)
+			d.must(err)
+			if state.Phase != c.phase {
+				t.Errorf("phase %s", state.Phase)
+			}
+			if left, _ := filepath.Glob(filepath.Join(d.repo.Root(), ".entire", "tmp", "end-*")); len(left) > 0 {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
+
+func unguarded(do func() error) error { return do() }
+
+// start lets a session start.
+func (d *desk) start(in strategy.Input, source string) {
+	d.t.Helper()
+	in.Source = source
+	r := d.recorder()
+	_, err := r.SessionStart(context.Background(), in)
+	d.must(err)
+	_, err = r.RecallStart(context.Background(), in)
+	d.must(err)
 }

@@ -37,13 +37,14 @@ func (w *recollection) improvable() string {
 	return last.ID
 }
 
-// FinishRecall is what a child does: the rest of a session's context, and of the
+// FinishRecall is what a child does: the end of a session that its hook had no time
+// for, the rest of its context, and of the
 // checkpoint that was saved without it; and what is too much or too old of
 // automatic checkpoints goes.
 func (r *Recorder) FinishRecall(ctx context.Context, id string) error {
 	var failed []error
 	if id != "" {
-		failed = append(failed, r.finishSession(ctx, id))
+		failed = append(failed, r.finishEnd(ctx, id), r.finishSession(ctx, id))
 	}
 	return errors.Join(append(failed, r.pruneContexts(ctx))...)
 }

@@ -94,22 +94,25 @@ func (w *recollection) addedSince(ctx context.Context, kept *mark) int {
 // second, or in the middle, finds it done. then is told what was kept before.
 func (r *Recorder) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *recollection, kept *mark)) error {
 	return r.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *recollection) error {
-		if cause != recall.Lost { // of that one nothing was heard
-			w.seen(c.Agent)
-		}
-		w.checkKept(ctx)
-		kept := w.keptBefore()
-		var err error
-		if w.endedSo(c, cause) {
-			err = w.complete(ctx)
-		} else {
-			err = w.endNow(ctx, c, w.causeOf(c, cause))
-		}
-		if then != nil && err == nil {
-			then(w, kept)
-		}
-		return err
+		return w.end(ctx, c, cause, then)
 	})
+}
+
+func (w *recollection) end(ctx context.Context, c Clearing, cause recall.Cause, then func(w *recollection, kept *mark)) (err error) {
+	if cause != recall.Lost { // of that one nothing was heard
+		w.seen(c.Agent)
+	}
+	w.checkKept(ctx)
+	kept := w.keptBefore()
+	if w.endedSo(c, cause) {
+		err = w.complete(ctx)
+	} else {
+		err = w.endNow(ctx, c, w.causeOf(c, cause))
+	}
+	if then != nil && err == nil {
+		then(w, kept)
+	}
+	return err
 }
 
 // seen notes that a hook of the session ran.
@@ -275,12 +278,8 @@ func (w *recollection) forget(id string) {
 // RecallEnd saves the context of a session that ends, as its reason asks for.
 // What there is no time for is left to a child.
 func (r *Recorder) RecallEnd(ctx context.Context, in Input) error {
-	cause := recall.Exit
-	if in.Reason == "clear" {
-		cause = recall.Clear
-	}
 	later := false
-	err := r.end(ctx, Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Agent: in.Agent}, cause, endEffort(),
+	err := r.end(ctx, in.clearing(), in.cause(), endEffort(),
 		func(w *recollection, _ *mark) { later = w.needsChild() })
 	if errors.Is(err, session.ErrNotFound) {
 		return nil // nothing was ever asked

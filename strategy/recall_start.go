@@ -94,10 +94,11 @@ func (r *Recorder) opened(in Input) (Opening, bool) {
 func (r *Recorder) begin(ctx context.Context, in Input) error {
 	err := r.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *recollection) error {
 		w.seen(in.Agent)
-		if in.Source != "compact" {
-			w.m.End = nil
+		if in.Source == "compact" {
+			return nil
 		}
-		return nil
+		w.m.End = nil
+		return removeMark(r.endMark(in.SessionID)) // it goes on
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return nil

@@ -167,7 +167,12 @@ func (r *Recorder) saveLost(ctx context.Context, traces []traced, in Input) {
 		return t.id == in.SessionID || t.End != nil || t.Worktree != r.Repo.Root || r.goesOn(t.trace, in.Agent)
 	})
 	for _, t := range slices.Backward(traces[:min(len(traces), most)]) { // the last one's is the newest
-		err := r.end(ctx, Clearing{SessionID: t.id}, recall.Lost, endEffort(), nil)
+		c, cause := Clearing{SessionID: t.id}, recall.Lost
+		if note, found := r.endNoted(t.id); found {
+			in := note.input()
+			c, cause = in.clearing(), in.cause()
+		}
+		err := r.end(ctx, c, cause, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			r.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
 		}

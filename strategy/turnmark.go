@@ -38,7 +38,7 @@ func (r *Recorder) stopMark(id string) string {
 func (r *Recorder) markPrompt(ctx context.Context, id string) time.Time {
 	now := r.Env.Now()
 	path := r.promptMark(id)
-	err := removeMark(r.stopMark(id))
+	err := errors.Join(removeMark(r.stopMark(id)), removeMark(r.endMark(id)))
 	var data []byte
 	if err == nil {
 		data, err = json.Marshal(map[string]any{"session_id": id, "timestamp": now})
@@ -125,12 +125,14 @@ func (r *Recorder) leaveStop(ctx context.Context, in Input, cause error) {
 	r.detach(ctx, in.SessionID)
 }
 
-// endLeft ends the turns of this worktree whose stops could not.
+// endLeft ends the turns of this worktree whose stops could not, and lets children
+// end sessions.
 func (r *Recorder) endLeft(ctx context.Context) {
 	entries, err := os.ReadDir(r.marks())
 	if err != nil {
 		return
 	}
+	r.askEnds(ctx, entries)
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), stopSuffix)
 		id, stop := strings.CutPrefix(name, stopPrefix)

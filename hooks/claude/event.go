@@ -93,8 +93,7 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in strategy.
 	case "stop", "stop-failure":
 		return stopped(ctx, r, in)
 	case "session-end":
-		err := r.SessionEnd(ctx, in)
-		return Answer{}, errors.Join(err, guarded(func() error { return r.RecallEnd(ctx, in) }))
+		return Answer{}, r.RecordEnd(ctx, in, guarded)
 	case "pre-compact":
 		return Answer{}, r.RecallCompact(ctx, in)
 	case "post-compact":
