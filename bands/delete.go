@@ -19,6 +19,11 @@ func (h *Held) Delete(versions ...Version) error {
 			return fmt.Errorf("delete snapshot %s: %w", v, ErrNoSnapshot)
 		}
 	}
+	if len(versions) > 0 {
+		if err := h.raise(slices.Max(versions)); err != nil {
+			return err
+		}
+	}
 	for _, v := range versions {
 		if err := h.hide(v, versions); err != nil {
 			return fmt.Errorf("delete snapshot %s: %w", v, err)

@@ -235,8 +235,8 @@ func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
 	if err := c.ReplaceCheckpoints(ctx, storeRow(e), rows); err != nil {
 		return err
 	}
-	if had.ID != "" && had.Checkpoints != len(rows) {
-		d.mended("store %s: the catalog had %d of %d snapshots", e.Name, had.Checkpoints, len(rows))
+	if had.Checkpoints > len(rows) {
+		d.mended("store %s: the catalog had %d snapshots that are gone", e.Name, had.Checkpoints-len(rows))
 	}
 	d.report.Checkpoints += len(rows)
 	return nil
@@ -253,8 +253,8 @@ func (d *doctor) sweep(ctx context.Context, s *Store, last Version) error {
 	return errors.Join(h.Sweep(), h.raise(last), h.Release())
 }
 
-// raise makes v the least version that was ever given out. It does something
-// only if the store's own note of that is lost.
+// raise makes v the least version that was ever given out. It writes only if the
+// store's own note of that is lost, or older, as a power cut can leave it.
 func (h *Held) raise(v Version) error {
 	last := h.reserved()
 	if last.version == 0 {
@@ -270,8 +270,8 @@ func (h *Held) raise(v Version) error {
 	if last.version >= v {
 		return nil
 	}
-	text := fmt.Sprintf("%d %s %d\n", v, last.lineage, last.band)
-	if err := disk.WriteDurable(h.path(versionFile), []byte(text), 0o600); err != nil {
+	last.version = v
+	if err := disk.WriteDurable(h.path(versionFile), last.encode(), 0o600); err != nil {
 		return fmt.Errorf("note highest version: %w", err)
 	}
 	return nil

@@ -12,12 +12,12 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// bandFiles are the bands that a new snapshot refers to, all of them on the
-// disk: also what an earlier writer appended and didn't get to sync.
-func (t *taking) bandFiles(numbers []uint32) ([]band.File, error) {
+// bandFiles returns the bands that a new snapshot refers to. It adds those to the
+// batch that may not be on the disk: also what an earlier writer appended and
+// didn't get to sync.
+func (t *taking) bandFiles(numbers []uint32, batch *disk.Batch) ([]band.File, error) {
 	known := lengthsOf(t.parent)
 	files := make([]band.File, 0, len(numbers))
-	synced := false
 	for _, n := range numbers {
 		f, err := t.bandFile(n, known[n])
 		if err != nil {
@@ -25,16 +25,9 @@ func (t *taking) bandFiles(numbers []uint32) ([]band.File, error) {
 		}
 		files = append(files, f)
 		// The parent's bands were synced in the length that it had.
-		if length, ok := known[n]; ok && f.Length == length || t.keep.synced(n) {
-			continue
+		if length, ok := known[n]; !ok || f.Length != length {
+			batch.Sync(filepath.Join(t.BandsDir(), f.Name()), t.BandsDir())
 		}
-		if err := t.sync(filepath.Join(t.BandsDir(), f.Name())); err != nil {
-			return nil, err
-		}
-		synced = true
-	}
-	if synced {
-		return files, t.sync(t.BandsDir())
 	}
 	return files, nil
 }
@@ -79,10 +72,10 @@ func lengthsOf(snap Snapshot) map[uint32]int64 {
 	return lengths
 }
 
-// place puts the band into the folder of a new snapshot, durably but for its
-// name. Where the file system clones, a band that has not grown since the parent
+// place puts the band into the folder of a new snapshot, and adds it to the batch
+// if its content isn't on the disk with the store's band. Where the file system clones, a band that has not grown since the parent
 // is the parent's clone under one more name.
-func (t *taking) place(f band.File, dir string) error {
+func (t *taking) place(f band.File, dir string, batch *disk.Batch) error {
 	from, to := filepath.Join(t.BandsDir(), f.Name()), filepath.Join(dir, f.Name())
 	switch t.Linking() {
 	case disk.Hardlink:
@@ -108,7 +101,8 @@ func (t *taking) place(f band.File, dir string) error {
 	if err := disk.Place(t.Linking(), from, to); err != nil {
 		return err
 	}
-	return t.sync(to)
+	batch.Sync(to)
+	return nil
 }
 
 // sync waits until a file or a directory of the store is on the disk.

@@ -102,6 +102,31 @@ func TestVersionsNeverComeAgain(t *testing.T) {
 	}
 }
 
+// TestNumbersOfUnreservedVersionsNeverComeAgain deletes a snapshot above the
+// reserved version, as a power cut can leave one.
+func TestNumbersOfUnreservedVersionsNeverComeAgain(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	reserved := filepath.Join(s.Dir(), "version")
+	var before []byte
+	for i := range 3 {
+		if i == 2 {
+			data, err := os.ReadFile(reserved)
+			fine(t, err)
+			before = data
+		}
+		s.noise(t, "file", 100)
+		s.take(t, bands.Auto, time.Duration(5-i)*minute)
+	}
+	fine(t, os.WriteFile(reserved, before, 0o600))
+	s.held(t, func(h *bands.Held) { fine(t, h.Delete(3)) })
+	s.noise(t, "file", 100)
+	if v := s.take(t, bands.Auto, 0); v != 4 {
+		t.Errorf("after v3 was deleted: %s", v)
+	}
+	s.sound(t)
+}
+
 func TestAtTheCapTheOldestGoPairedOnesLast(t *testing.T) {
 	t.Parallel()
 	const mega = 1 << 20

@@ -11,8 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// Compare says in what the catalog doesn't agree with the store, a line each:
-// Doctor mends it. A catalog that can't be read is an error, one that isn't
+// Compare returns the rows of snapshots that are gone, a line each: Doctor removes
+// them. A snapshot without a row is none of them, as its row is written when
+// somebody lists it. A catalog that can't be read is an error, one that isn't
 // there agrees with everything. Nothing of ours is written: what is opened is a
 // copy, as SQLite writes beside a database even to read it.
 func (r *Registry) Compare(ctx context.Context, s *Store) (differs []string, err error) {
@@ -60,13 +61,10 @@ func compare(ctx context.Context, c *catalog.Catalog, s *Store) ([]string, error
 	for _, row := range rows {
 		known[Version(row.Version)] = true
 	}
-	var differs []string
 	for _, v := range versions {
-		if !known[v] {
-			differs = append(differs, "snapshot "+v.String()+" isn't in it")
-		}
 		delete(known, v)
 	}
+	var differs []string
 	for _, row := range rows {
 		if v := Version(row.Version); known[v] {
 			differs = append(differs, "snapshot "+v.String()+" is in it and gone")

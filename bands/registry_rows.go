@@ -107,21 +107,6 @@ func (r *Registry) Record(ctx context.Context, s *Store, snap Snapshot) error {
 	})
 }
 
-// RecordPair writes the row of a pair that was added to a snapshot, likewise.
-func (r *Registry) RecordPair(ctx context.Context, s *Store, v Version, p Pair) error {
-	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
-		err := c.AddPair(ctx, storeID(s.Dir()), int(v), pairRow(p), stampOf(s, v))
-		if !errors.Is(err, catalog.ErrNotFound) {
-			return err
-		}
-		snap, err := s.Snapshot(v)
-		if err != nil {
-			return err
-		}
-		return inStore(ctx, c, s, func(id string) error { return c.AddCheckpoints(ctx, id, rowOf(s, snap)) })
-	})
-}
-
 // Forget removes the rows of snapshots that were deleted, likewise.
 func (r *Registry) Forget(ctx context.Context, s *Store, versions ...Version) error {
 	return r.withCatalog(ctx, func(c *catalog.Catalog) error {

@@ -121,15 +121,11 @@ func TestRowsOfWhatIsDoneAreWritten(t *testing.T) {
 	fine(t, err)
 	fine(t, os.Remove(m.CatalogPath())) // the store has no row
 	fine(t, m.Record(t.Context(), s.Store, snap))
-	fine(t, m.RecordPair(t.Context(), s.Store, 2, aPair())) // nor has the snapshot
-	s.held(t, func(h *bands.Held) { fine(t, h.AddPair(3, aPair())) })
-	fine(t, m.RecordPair(t.Context(), s.Store, 3, aPair()))
-	got := rows(t, m)
-	if len(got) != 2 || len(got[0].Pairs) != 1 || len(got[1].Pairs) != 1 {
+	if got := rows(t, m); len(got) != 1 {
 		t.Errorf("the rows are %+v", got)
 	}
-	fine(t, m.Forget(t.Context(), s.Store, 2))
-	if got := rows(t, m); len(got) != 1 {
+	fine(t, m.Forget(t.Context(), s.Store, 3))
+	if got := rows(t, m); len(got) != 0 {
 		t.Errorf("the rows are %+v", got)
 	}
 }

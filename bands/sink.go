@@ -125,8 +125,14 @@ func (k *keeper) finish() error {
 	return k.writer.Sync()
 }
 
-// synced reports whether finish has synced the band.
-func (k *keeper) synced(n uint32) bool { return k.writer != nil && k.writer.Synced(n) }
+// unsynced writes what is buffered, and returns the paths that have to be synced
+// instead of what finish does.
+func (k *keeper) unsynced() ([]string, error) {
+	if k.writer == nil {
+		return nil, nil
+	}
+	return k.writer.Unsynced()
+}
 
 // repaired are damaged records that were written again.
 func (k *keeper) repaired() []band.Damaged {

@@ -196,33 +196,36 @@ func (t *taking) remember(v Version) {
 
 // publish makes the snapshot.
 func (t *taking) publish() (Snapshot, error) {
-	if err := t.keep.finish(); err != nil {
+	var batch disk.Batch
+	written, err := t.keep.unsynced()
+	if err != nil {
 		return Snapshot{}, err
 	}
+	batch.Sync(written...)
 	rec := t.top.settled()
 	numbers := tree.Merge(rec.bands, []uint32{rec.ref.Band})
-	files, err := t.bandFiles(numbers)
+	files, err := t.bandFiles(numbers, &batch)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	next, err := t.next(t.set.Lineage, slices.Max(numbers)+1)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	snap := t.describe(rec)
+	snap.Version = next.version
 	for _, f := range files {
 		snap.Bands = append(snap.Bands, BandLength{Number: f.Number, Length: f.Length})
 	}
-	version, err := t.reserve(t.set.Lineage, slices.Max(numbers)+1)
-	if err != nil {
+	if err := t.commit(snap, files, next, &batch); err != nil {
 		return Snapshot{}, err
 	}
-	snap.Version = version
-	if err := t.commit(snap, files); err != nil {
-		return Snapshot{}, err
-	}
-	t.remember(version)
+	t.remember(snap.Version)
 	// What stays on the list by mistake is found to be whole the next time.
 	_ = t.noteRepaired(t.keep.repaired())
 	// Who reads the link looks at the reservation first: the next snapshot makes
 	// it, if this can't.
-	_ = t.link(t.set.Lineage, version)
+	_ = t.link(t.set.Lineage, snap.Version)
 	return snap, nil
 }
 
@@ -237,8 +240,9 @@ func (t *taking) describe(rec dirRecord) Snapshot {
 	}
 }
 
-// commit makes the snapshot's folder under another name and renames it.
-func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
+// commit makes the snapshot's folder under another name, and renames it after the
+// reservation of its version; the batch has the bands that it refers to.
+func (t *taking) commit(snap Snapshot, files []band.File, next reservation, batch *disk.Batch) (err error) {
 	making := t.path(makingPrefix + snap.Version.String())
 	if err := disk.Step("mkdir", making); err != nil {
 		return err
@@ -248,11 +252,11 @@ func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(making))
+			err = errors.Join(err, batch.Discard(), os.RemoveAll(making))
 		}
 	}()
 	for _, f := range files {
-		if err := t.place(f, making); err != nil {
+		if err := t.place(f, making, batch); err != nil {
 			return fmt.Errorf("link band %d: %w", f.Number, err)
 		}
 	}
@@ -260,16 +264,19 @@ func (t *taking) commit(snap Snapshot, files []band.File) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := disk.WriteDurable(filepath.Join(making, snapshotFile), data, 0o600); err != nil {
+	description := filepath.Join(making, snapshotFile)
+	if err := disk.Step("write", description); err != nil {
 		return err
 	}
-	if err := disk.Step("rename", t.SnapshotDir(snap.Version)); err != nil {
+	if err := os.WriteFile(description, data, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(making, t.SnapshotDir(snap.Version)); err != nil {
+	batch.Sync(description, making)
+	if err := batch.Write(t.path(versionFile), next.encode(), 0o600); err != nil {
 		return err
 	}
-	return syncPath(t.path(snapshotsFolder))
+	batch.Rename(making, t.SnapshotDir(snap.Version))
+	return batch.Commit()
 }
 
 // changes counts the paths that differ from the parent. What can't be read

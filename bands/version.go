@@ -33,14 +33,19 @@ func (s *Store) reserved() reservation {
 	return r
 }
 
-// reserve gives out the next version.
-func (h *Held) reserve(lineage string, band uint32) (Version, error) {
+// encode returns the text of the file.
+func (r reservation) encode() []byte {
+	return fmt.Appendf(nil, "%d %s %d\n", r.version, r.lineage, r.band)
+}
+
+// next returns the reservation of the next version, which the caller writes.
+func (h *Held) next(lineage string, band uint32) (reservation, error) {
 	last := h.reserved()
 	if last.version == 0 {
 		// The first version, or the file is lost.
 		versions, err := h.Versions()
 		if err != nil {
-			return 0, err
+			return reservation{}, err
 		}
 		if len(versions) > 0 {
 			last.version = versions[len(versions)-1]
@@ -53,15 +58,11 @@ func (h *Held) reserve(lineage string, band uint32) (Version, error) {
 			break
 		}
 		if err != nil {
-			return 0, fmt.Errorf("reserve version: %w", err)
+			return reservation{}, fmt.Errorf("reserve version: %w", err)
 		}
 		next.version++
 	}
-	text := fmt.Sprintf("%d %s %d\n", next.version, next.lineage, next.band)
-	if err := disk.WriteDurable(h.path(versionFile), []byte(text), 0o600); err != nil {
-		return 0, fmt.Errorf("reserve version: %w", err)
-	}
-	return next.version, nil
+	return next, nil
 }
 
 // Versions are those of the snapshots that are there, ascending.

@@ -214,18 +214,6 @@ func (f Side) Replace(data []byte) error {
 	return disk.WriteCache(f.path, data, 0o600)
 }
 
-// Sync makes what was written to side files durable.
-func (s *Store) Sync(sides ...Side) error {
-	if len(sides) == 0 {
-		return nil
-	}
-	paths := make([]string, len(sides))
-	for i, side := range sides {
-		paths[i] = side.path
-	}
-	return disk.SyncFiles(paths, []string{s.SideDir()})
-}
-
 // Sync makes what was appended durable.
 func (f Side) Sync() error {
 	return disk.SyncFiles([]string{f.path}, []string{filepath.Dir(f.path)})

@@ -104,8 +104,9 @@ func (s *Store) Stamp(id string) string {
 	return stamp
 }
 
-// Save writes the state durably. The folder is made when it is missing.
-func (s *Store) Save(state *State) error {
+// Save writes the state durably, and before it what was written to the side files
+// that it counts on. The folder is made when it is missing.
+func (s *Store) Save(state *State, sides ...Side) error {
 	if err := CheckID(state.ID); err != nil {
 		return err
 	}
@@ -117,8 +118,15 @@ func (s *Store) Save(state *State) error {
 		return fmt.Errorf("session %s: %w", state.ID, err)
 	}
 	name := state.ID + stateExt
-	if err := disk.WriteDurable(filepath.Join(s.dir, name), data, 0o600); err != nil {
+	var batch disk.Batch
+	for _, side := range sides {
+		batch.Sync(side.path, s.SideDir())
+	}
+	if err := batch.Write(filepath.Join(s.dir, name), data, 0o600); err != nil {
 		return fmt.Errorf("session %s: %w", state.ID, err)
+	}
+	if err := batch.Commit(); err != nil {
+		return fmt.Errorf("session %s: write state: %w", state.ID, err)
 	}
 	state.saved = state.Recorder.Second
 	if s.scanned && !slices.Contains(s.awake, name) {

@@ -65,9 +65,9 @@ func (t *tail) scan(side session.Side, valid int64, size int, yield func(records
 	return err
 }
 
-// write brings the side files of the session up to date, and makes them durable:
-// the state, which is saved next, counts on them.
-func (n *notes) write(store *session.Store, s *session.State) error {
+// save brings the side files of the session up to date and saves its state, which
+// counts on them.
+func (n *notes) save(store *session.Store, s *session.State) error {
 	var written []session.Side
 	for _, t := range []struct {
 		kind string
@@ -90,8 +90,5 @@ func (n *notes) write(store *session.Store, s *session.State) error {
 		}
 		written = append(written, side)
 	}
-	if err := store.Sync(written...); err != nil {
-		return fmt.Errorf("store side files: %w", err)
-	}
-	return nil
+	return store.Save(s, written...)
 }

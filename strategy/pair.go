@@ -78,12 +78,7 @@ func (r *Recorder) alone(ctx context.Context) (*disk.FileLock, error) {
 
 // pair writes that a snapshot stands for a checkpoint.
 func (r *Recorder) pair(ctx context.Context, held *bands.Held, s bands.Snapshot, q request, late bool) error {
-	p := bands.Pair{Checkpoint: q.Pair, Commit: q.Commit, Created: r.Env.Now().UTC(), Late: late}
-	if err := held.AddPair(s.Version, p); err != nil {
-		return err
-	}
-	r.enter(ctx, func(known *bands.Registry) error { return known.RecordPair(ctx, held.Store, s.Version, p) })
-	return nil
+	return held.AddPair(s.Version, bands.Pair{Checkpoint: q.Pair, Commit: q.Commit, Created: r.Env.Now().UTC(), Late: late})
 }
 
 // forsaken settles the requests of before the snapshot that no child has served.

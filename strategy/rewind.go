@@ -198,17 +198,14 @@ func (r *Recorder) restoreOptions(o RewindOptions) bands.RestoreOptions {
 	}
 }
 
-// restore carries out a restore under the store's lock, enters its rescue in
-// the catalog, and lets the sessions follow the tree.
+// restore carries out a restore under the store's lock, and lets the sessions
+// follow the tree.
 func (r *Recorder) restore(ctx context.Context, store *bands.Store, o RewindOptions, do func(*bands.Held) (bands.Restored, error)) (Rewound, error) {
 	held, err := hold(ctx, store, rewindWait)
 	if err != nil {
 		return Rewound{}, err
 	}
 	done, err := do(held)
-	if done.Rescue.Version != 0 {
-		r.enter(ctx, func(known *bands.Registry) error { return known.Record(ctx, store, done.Rescue) })
-	}
 	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, bands.ErrIncomplete) {
 		return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}}, err
 	}

@@ -224,7 +224,11 @@ func (r *Recorder) prune(ctx context.Context, held *bands.Held, how func(*bands.
 		return err
 	}
 	r.Log.InfoContext(ctx, "snapshots thinned", "removed", len(pruned.Versions), "freed", pruned.Freed)
-	r.enter(ctx, func(known *bands.Registry) error { return known.Forget(ctx, held.Store, pruned.Versions...) })
+	if known := r.Env.Registry; known != nil {
+		if err := known.Forget(ctx, held.Store, pruned.Versions...); err != nil {
+			r.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
+		}
+	}
 	return r.release(ctx, held)
 }
 

@@ -47,10 +47,7 @@ func (r *Recorder) commitStates(ctx context.Context, d Decision, head git.Commit
 		rec.DropTasks()
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
 		r.touch(s)
-		if err := c.notes.write(r.Sessions, s); err != nil {
-			return err
-		}
-		if err := r.Sessions.Save(s); err != nil {
+		if err := c.notes.save(r.Sessions, s); err != nil {
 			return err
 		}
 	}

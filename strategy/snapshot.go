@@ -101,20 +101,8 @@ func (r *Recorder) take(ctx context.Context, held *bands.Held, o bands.TakeOptio
 	}
 	if !taken.Unchanged {
 		r.Log.InfoContext(ctx, "snapshot", "version", taken.Snapshot.Version.String(), "cause", string(o.Cause), "changes", taken.Changes)
-		r.enter(ctx, func(known *bands.Registry) error { return known.Record(ctx, held.Store, taken.Snapshot) })
 	}
 	return taken, nil
-}
-
-// enter puts into the catalog what stands in the store already; the catalog is
-// mended later if that fails.
-func (r *Recorder) enter(ctx context.Context, what func(*bands.Registry) error) {
-	if r.Env.Registry == nil {
-		return
-	}
-	if err := what(r.Env.Registry); err != nil {
-		r.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
-	}
 }
 
 // causality tells who is behind a snapshot of the session's turn.

@@ -87,10 +87,7 @@ func (r *Recorder) saveUnchanged(ctx context.Context, s *session.State, n *notes
 		if err := r.Repo.SyncObjects(); err != nil { // nothing, where refs moved
 			return err
 		}
-		if err := n.write(r.Sessions, s); err != nil {
-			return err
-		}
-		return r.Sessions.Save(s)
+		return n.save(r.Sessions, s)
 	})
 }
 

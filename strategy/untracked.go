@@ -43,11 +43,8 @@ func (r *Recorder) listUntracked(ctx context.Context, id string) error {
 		}
 		entries = slices.DeleteFunc(entries, func(e git.StatusEntry) bool { return !r.beforeTurn(s, e) })
 		n := &notes{known: encodeKnown((&turnChanges{}).after(nil, entries))}
-		if err := n.write(r.Sessions, s); err != nil {
-			return err
-		}
 		s.Recorder.Unlisted = false
-		return r.Sessions.Save(s)
+		return n.save(r.Sessions, s)
 	})
 }
 

@@ -87,7 +87,6 @@ func (w *Writer) repair(ref Ref, kind Kind, content []byte) (Ref, bool, error) {
 		return Ref{}, false, nil // the disk doesn't keep it there
 	}
 	w.pending = append(w.pending, name)
-	delete(w.synced, ref.Band)
 	w.repaired = append(w.repaired, Damaged{kind, ref})
 	delete(w.damaged, contentOf{kind, ref.Hash})
 	return ref, true, nil

@@ -47,7 +47,6 @@ type Writer struct {
 	begun    map[uint32]int64  // bands written to, and how long each was before
 	lengths  map[uint32]int64  // of bands written to that are no longer the tail
 	pending  []string          // names of files to sync beside the tail
-	synced   map[uint32]bool   // bands of which all that is there is on the disk
 	created  bool              // the folder has new names
 	damaged  map[contentOf]Ref // records that are known to be damaged
 	repaired []Damaged         // of those, what can be read again
@@ -64,7 +63,7 @@ func NewWriter(dir string, opts WriterOptions) (*Writer, error) {
 	}
 	w := &Writer{
 		dir: dir, dedupe: opts.Dedupe, reader: NewReader(dir), encoder: newEncoder(),
-		next: opts.First, begun: map[uint32]int64{}, lengths: map[uint32]int64{}, synced: map[uint32]bool{},
+		next: opts.First, begun: map[uint32]int64{}, lengths: map[uint32]int64{},
 	}
 	for _, d := range opts.Damaged {
 		if w.damaged == nil {
@@ -186,7 +185,6 @@ func (w *Writer) append(head header, stored []byte) (Ref, error) {
 	if err := w.tail.write(buf, stored); err != nil {
 		return Ref{}, w.fail(err)
 	}
-	delete(w.synced, ref.Band)
 	w.added += length
 	if w.dedupe != nil {
 		w.dedupe.Put(ref)
@@ -298,14 +296,10 @@ func (w *Writer) Sync() error {
 		if err := w.tail.sync(); err != nil {
 			return w.fail(err)
 		}
-		w.synced[w.tail.number] = true
 	}
 	for len(w.pending) > 0 {
 		if err := syncFile(filepath.Join(w.dir, w.pending[0])); err != nil {
 			return w.fail(err)
-		}
-		if n, _, ok := ParseName(w.pending[0]); ok {
-			w.synced[n] = true
 		}
 		w.pending = w.pending[1:]
 	}
@@ -319,11 +313,27 @@ func (w *Writer) Sync() error {
 	return nil
 }
 
-// Synced reports whether Sync has synced the band.
-func (w *Writer) Synced(n uint32) bool {
+// Unsynced flushes, and returns the paths that the caller has to sync instead of
+// Sync: bands, and the folder if it has new ones.
+func (w *Writer) Unsynced() ([]string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.synced[n]
+	if err := w.flush(); err != nil {
+		return nil, err
+	}
+	var paths []string
+	if w.tail != nil && w.tail.dirty {
+		paths = append(paths, w.tail.file.Name())
+		w.tail.dirty = false
+	}
+	for _, name := range w.pending {
+		paths = append(paths, filepath.Join(w.dir, name))
+	}
+	if w.created {
+		paths = append(paths, w.dir)
+	}
+	w.pending, w.created = nil, false
+	return paths, nil
 }
 
 // Close flushes and closes the bands. It doesn't wait for the disk.

@@ -91,9 +91,6 @@ func TestRowsAreWrittenOver(t *testing.T) {
 	changed := full(1)
 	changed.Message, changed.Pairs = "other", changed.Pairs[:1]
 	must(t, c.AddCheckpoints(t.Context(), "a1", changed))
-	must(t, c.AddPair(t.Context(), "a1", 1, catalog.Pair{Checkpoint: "cc", Commit: "e", Created: at(5)}, 17))
-	changed.Pairs = append(changed.Pairs, catalog.Pair{Checkpoint: "cc", Commit: "e", Created: at(5)})
-	changed.Stamp = 17
 	list, err := c.Checkpoints(t.Context(), "a1", 0)
 	must(t, err)
 	if diff := cmp.Diff([]catalog.Checkpoint{changed}, list); diff != "" {
@@ -149,7 +146,6 @@ func TestErrorsThatCallersTellApart(t *testing.T) {
 		"a store that isn't there":     {byName, catalog.ErrNotFound},
 		"a name that is taken":         {c.AddStore(t.Context(), other), catalog.ErrNameTaken},
 		"a snapshot of no store":       {c.AddCheckpoints(t.Context(), "b2", full(1)), catalog.ErrNotFound},
-		"a pair of no snapshot":        {c.AddPair(t.Context(), "a1", 5, catalog.Pair{}, 0), catalog.ErrNotFound},
 		"marking no store":             {c.SetMounted(t.Context(), "b2", nil), catalog.ErrNotFound},
 		"a store that is deleted":      {c.DeleteStore(t.Context(), "b2"), nil},
 		"snapshots that aren't there":  {c.DeleteCheckpoints(t.Context(), "b2", 1), nil},

@@ -111,21 +111,6 @@ func (p *Checkpoint) values(storeID string) []any {
 // text is NULL for nothing.
 func text(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// AddPair writes the row of a pair and the snapshot's new stamp. It is
-// ErrNotFound if the snapshot has no row.
-func (c *Catalog) AddPair(ctx context.Context, storeID string, version int, p Pair, stamp int64) error {
-	return c.write(ctx, "add pair", func(ctx context.Context, tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, "UPDATE checkpoints SET stamp = ? WHERE store_id = ? AND version = ?", stamp, storeID, version)
-		if err != nil {
-			return err
-		}
-		if err := found(done); err != nil {
-			return err
-		}
-		return putPair(ctx, tx, storeID, version, p)
-	})
-}
-
 func putPair(ctx context.Context, tx *sql.Tx, storeID string, version int, p Pair) error {
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO pairs (store_id, version, checkpoint_id, commit_oid, created_at, late)
 VALUES (?, ?, ?, ?, ?, ?)`, storeID, version, p.Checkpoint, p.Commit, p.Created.Unix(), p.Late)

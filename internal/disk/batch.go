@@ -1,0 +1,99 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Batch makes several writes durable with two waits for the disk, however many
+// they are: one for all contents, then, after the renames, one for all names. A
+// crash leaves each renamed path whole, old or new, and no rename without the
+// contents; of the renames themselves any may be missing until Commit returns.
+//
+// The zero Batch is ready. A Batch isn't safe for concurrent use, and isn't used
+// again after Commit or Discard.
+type Batch struct {
+	contents []string // files and directories synced before the renames
+	renames  []rename
+}
+
+// rename is one that Commit makes.
+type rename struct {
+	from, to string
+	temp     bool // from was made by Write
+}
+
+// Sync adds files or directories that were written already. What isn't there
+// when they are synced is passed over.
+func (b *Batch) Sync(paths ...string) {
+	for _, path := range paths {
+		if !slices.Contains(b.contents, path) {
+			b.contents = append(b.contents, path)
+		}
+	}
+}
+
+// Write adds the replacement of the file path by data. Its directory must exist.
+func (b *Batch) Write(path string, data []byte, perm fs.FileMode) error {
+	if err := Step("write", path); err != nil {
+		return err
+	}
+	temp, err := writeTemp(path, perm, allOf(data))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	b.contents = append(b.contents, temp)
+	b.renames = append(b.renames, rename{from: temp, to: path, temp: true})
+	return nil
+}
+
+// Rename adds a rename. Renames are made in the order in which they were added.
+func (b *Batch) Rename(from, to string) {
+	b.renames = append(b.renames, rename{from: from, to: to})
+}
+
+// Commit syncs, renames, and syncs the directories of the renames. On an error
+// before the last rename the temporary files that are left are removed.
+func (b *Batch) Commit() error {
+	for _, path := range b.contents {
+		if err := Step("sync", path); err != nil {
+			return errors.Join(err, b.Discard())
+		}
+	}
+	if err := syncAll(b.contents, syncDir); err != nil {
+		return errors.Join(err, b.Discard())
+	}
+	var dirs []string
+	for len(b.renames) > 0 {
+		r := b.renames[0]
+		if err := Step("rename", r.to); err != nil {
+			return errors.Join(err, b.Discard())
+		}
+		if err := os.Rename(r.from, r.to); err != nil {
+			return errors.Join(err, b.Discard())
+		}
+		b.renames = b.renames[1:]
+		for _, dir := range []string{filepath.Dir(r.from), filepath.Dir(r.to)} {
+			if !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return SyncFiles(nil, dirs)
+}
+
+// Discard removes what Write has written and Commit hasn't renamed.
+func (b *Batch) Discard() error {
+	var failed []error
+	for _, r := range b.renames {
+		if r.temp {
+			failed = append(failed, Remove(r.from))
+		}
+	}
+	b.renames = nil
+	return errors.Join(failed...)
+}
