@@ -32,8 +32,8 @@ const readLimit = 256 << 20
 
 // Read gives the object that spec names, in any way git understands: an OID, a
 // ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
-// ErrMissing if there is none, and ErrTooMuch above 256 MiB. All reads share one
-// git process.
+// ErrMissing if there is none, and ErrTooMuch above 256 MiB. Loose objects are read
+// from their files; all other reads share one git process.
 func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
 	return r.ReadWithin(ctx, spec, readLimit)
 }
@@ -47,11 +47,16 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 	if object, found, err := r.readPending(spec); found || err != nil {
 		return object, err
 	}
-	r.batchMu.Lock()
-	defer r.batchMu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return Object{}, fmt.Errorf("read %s: %w", spec, err)
 	}
+	if object, err := r.readLoose(spec, limit); err == nil {
+		return object, nil
+	} else if !errors.Is(err, errAskGit) {
+		return Object{}, fmt.Errorf("read %s: %w", spec, err)
+	}
+	r.batchMu.Lock()
+	defer r.batchMu.Unlock()
 	if r.batch == nil {
 		b, err := r.startBatch(ctx)
 		if err != nil {

@@ -17,3 +17,6 @@ func DiffTree(ctx context.Context, r *Repo, from, to OID) ([]Change, error) {
 
 // BreakLock is breakLock for tests.
 func (r *Repo) BreakLock(lock string) bool { return r.breakLock(lock, abandoned) }
+
+// OnlyProcess lets r read all objects through git's process.
+func OnlyProcess(r *Repo) { r.replaces = func() bool { return true } }

@@ -1,6 +1,6 @@
 // Package git is the one door to git. It finds the repository by reading
-// files, reads objects through one `git cat-file --batch`, writes loose objects
-// itself, moves refs through `git update-ref --stdin` with the old value, and
+// files, reads and writes loose objects itself, reads others through one
+// `git cat-file --batch`, moves refs through `git update-ref --stdin` with the old value, and
 // asks git for everything else.
 //
 // It never writes the index, HEAD or the working tree and never uses the

@@ -43,7 +43,9 @@ type Repo struct {
 
 	processes atomic.Int64
 	environ   func() []string
+	replaces  func() bool // objects may be replaced by others
 	deflaters sync.Pool
+	inflaters sync.Pool
 
 	pending pendingObjects
 
@@ -72,6 +74,7 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 		trees:   make(map[OID][]TreeEntry),
 	}
 	r.environ = sync.OnceValue(r.buildEnviron)
+	r.replaces = sync.OnceValue(r.lookForReplacements)
 	r.deflaters.New = func() any {
 		w, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
 		if err != nil {

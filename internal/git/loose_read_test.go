@@ -1,0 +1,125 @@
+package git_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// TestReadsOfFilesAreGits reads what lies loose, packed, replaced, damaged or not
+// at all, and compares it with what git says.
+func TestReadsOfFilesAreGits(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		s.write(dir, "file", strings.Repeat("text\n", 10_000))
+		s.git(dir, "add", "-A")
+		s.git(dir, "commit", "-qm", "packed")
+		s.git(dir, "branch", "packed")
+		s.git(dir, "update-ref", "refs/remotes/origin/far", "HEAD")
+		s.git(dir, "gc", "-q")
+		s.write(dir, "file", "changed")
+		s.git(dir, "commit", "-qam", "loose")
+		s.git(dir, "branch", "loose")
+		s.git(dir, "tag", "-am", "tagged", "tag")
+		s.git(dir, "update-ref", "refs/heads/tagged", "refs/tags/tag^{commit}")
+		s.git(dir, "symbolic-ref", "refs/heads/symbolic", "refs/heads/loose")
+		s.git(dir, "symbolic-ref", "refs/heads/loop", "refs/heads/loop")
+		s.git(dir, "symbolic-ref", "refs/heads/dangling", "refs/heads/none")
+		linked := filepath.Join(filepath.Dir(dir), "linked")
+		s.git(dir, "worktree", "add", "-q", linked, "packed")
+		specs := []string{
+			"HEAD", "HEAD^{commit}", "HEAD^{tree}", "HEAD:file", ":file", "loose", "tag", "tag^{commit}", "nothing",
+			"refs/heads/packed^{commit}", "refs/heads/loose^{commit}", "refs/heads/symbolic", "refs/heads/loop",
+			"refs/heads/dangling^{commit}", "refs/heads/none", "refs/heads", "refs/heads/", "refs/heads/../../HEAD", "refs/tags/tag",
+			"refs/heads/loose^{tree}", "refs/heads/loose~1", "refs/remotes/origin/far^{commit}", "refs/remotes/origin/none^{commit}",
+			s.git(dir, "rev-parse", "HEAD"), s.git(dir, "rev-parse", "HEAD^{tree}") + "^{commit}", s.git(dir, "rev-parse", "tag"),
+			s.git(dir, "rev-parse", "tag") + "^{commit}", s.git(dir, "rev-parse", "packed:file"), strings.Repeat("1", len(s.git(dir, "rev-parse", "HEAD"))),
+		}
+		sameReads(t, s, dir, specs)
+		sameReads(t, s, linked, specs)
+		s.git(dir, "checkout", "-q", "--detach", "loose")
+		sameReads(t, s, dir, specs)
+		s.git(dir, "pack-refs", "--all")
+		sameReads(t, s, dir, specs)
+		s.git(dir, "replace", "loose", "packed")
+		sameReads(t, s, dir, specs)
+		s.git(dir, "pack-refs", "--all")
+		sameReads(t, s, dir, specs)
+	})
+}
+
+// sameReads compares what is read with files and with git's process alone.
+func sameReads(t *testing.T, s *sandbox, dir string, specs []string) {
+	t.Helper()
+	files, process := s.open(dir), s.open(dir)
+	git.OnlyProcess(process)
+	for _, spec := range specs {
+		want, wantErr := process.Read(t.Context(), spec)
+		got, err := files.Read(t.Context(), spec)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-git +files):\n%s", spec, diff)
+		}
+		if errors.Is(wantErr, git.ErrMissing) != errors.Is(err, git.ErrMissing) || (wantErr == nil) != (err == nil) {
+			t.Errorf("%s: %v, git: %v", spec, err, wantErr)
+		}
+	}
+	if files.Processes() > 1 {
+		t.Errorf("%d processes", files.Processes())
+	}
+}
+
+func TestLooseObjectsAreReadWithoutAProcess(t *testing.T) {
+	t.Parallel()
+	formats(t, func(t *testing.T, s *sandbox, dir string) {
+		r := s.open(dir)
+		head := must[git.Object](t)(r.Read(t.Context(), "HEAD^{commit}"))
+		must[git.Object](t)(r.Read(t.Context(), string(head.OID)))
+		if _, err := r.Read(t.Context(), "refs/remotes/origin/none^{commit}"); !errors.Is(err, git.ErrMissing) {
+			t.Error(err)
+		}
+		if _, err := r.ReadWithin(t.Context(), "HEAD", 10); !errors.Is(err, git.ErrTooMuch) {
+			t.Error(err)
+		}
+		if n := r.Processes(); n != 0 {
+			t.Errorf("%d processes", n)
+		}
+	})
+}
+
+// TestDamagedLooseObjects reads files that aren't the object that they should be:
+// git's process reports that.
+//
+//nolint:tparallel // the cases damage the same object
+func TestDamagedLooseObjects(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	dir := s.init("r")
+	oid := s.git(dir, "rev-parse", "HEAD")
+	path := filepath.Join(dir, ".git", "objects", oid[:2], oid[2:])
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"empty": nil, "cut": whole[:len(whole)/2], "no checksum": whole[:len(whole)-4], "text": []byte("not compressed"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := errors.Join(os.Remove(path), os.WriteFile(path, data, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			r := s.open(dir)
+			if o, err := r.Read(t.Context(), oid); err == nil && name != "no checksum" {
+				t.Errorf("%d bytes were read", len(o.Data))
+			}
+			if r.Processes() == 0 {
+				t.Error("git wasn't asked")
+			}
+		})
+	}
+}
