@@ -79,6 +79,7 @@ func TestStorm(t *testing.T) {
 			t.Parallel()
 			repo := matrixRepo(t)
 			repo.Env = repo.Env.With("ENTIRE_BANDS_ENABLED=false")
+			repo.Git("config", "gc.autoDetach", "false") // else git's gc.log.lock may be there when the repository is checked
 			s := &storm{Repo: repo, main: repo, dirs: map[int]string{}}
 			lost := 0
 			for run := range runs {
