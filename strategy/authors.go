@@ -28,6 +28,7 @@ type authors struct {
 	tree    tree.Loader // of the newest snapshot
 	close   []func() error
 	sparse  map[string]bool // tracked files of a sparse checkout: git brings and takes them
+	code    []codeDone      // rewinds without snapshots since
 }
 
 // stretch is the time between two snapshots, or from the newest one until now.
@@ -71,6 +72,7 @@ func (r *Recorder) authorsSince(ctx context.Context, store *bands.Store, target 
 	if a.records, err = r.activitySince(ctx, target); err != nil {
 		return nil, err
 	}
+	a.code = r.codeSince(target.Created)
 	var later []bands.Snapshot
 	for _, v := range versions {
 		if v <= target.Version {

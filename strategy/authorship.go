@@ -72,7 +72,15 @@ func (a *authors) changeIn(st *stretch, name string, was, is *tree.Entry, at tim
 			back = st.restored.version
 		}
 	}
-	c = a.judge(st, name, is == nil, at)
+	if a.byCode(st, name, is) {
+		// What was done before it in the stretch is known by name alone.
+		before := *st
+		before.turn = ""
+		c = a.judge(&before, name, is == nil, time.Time{})
+		c.person, c.unchanged = false, len(c.agents) == 0
+	} else {
+		c = a.judge(st, name, is == nil, at)
+	}
 	c.made, c.dir, c.back = was == nil, isDir(was) || isDir(is), back
 	return c, true
 }

@@ -252,13 +252,13 @@ func (r *Recorder) rewindCode(ctx context.Context, h *codeHistory, p Point) (Cod
 		if err != nil {
 			return err
 		}
-		return r.alignCode(ctx, c, p)
+		return r.alignCode(ctx, h, c, p)
 	})
 	if err != nil {
 		return done, fmt.Errorf("the files are restored, the sessions don't agree with them: %w", err)
 	}
 	turn.After = r.momentsNow(ctx)
-	h.Begun = nil
+	h.end(turn.Changes, r.Env.Now())
 	h.Redo, h.Rewound = nil, r.Env.Now()
 	if turn.Changes = withoutFailed(turn.Changes, done.Failed, nil); len(turn.Changes) > 0 {
 		h.Undo = append(h.Undo, turn)
@@ -367,8 +367,9 @@ func (r *Recorder) rescueCode(ctx context.Context, p Point, plan CodePlan, paths
 }
 
 // alignCode lets the sessions agree with a shadow checkpoint: the branch ends
-// there, and what no longer differs from HEAD isn't pending.
-func (r *Recorder) alignCode(ctx context.Context, c git.Commit, p Point) error {
+// there, and what no longer differs from HEAD isn't pending. At a rescue they are
+// what they were when it was made.
+func (r *Recorder) alignCode(ctx context.Context, h *codeHistory, c git.Commit, p Point) error {
 	head, _, err := r.head(ctx)
 	if err != nil {
 		return err
@@ -376,10 +377,13 @@ func (r *Recorder) alignCode(ctx context.Context, c git.Commit, p Point) error {
 	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
 	log, err := r.Repo.Log(ctx, branch, pointCommits)
 	if err != nil {
-		return nil //nolint:nilerr // there is no such branch
+		log = nil // there is no such branch
 	}
 	at := slices.IndexFunc(log, func(o git.Commit) bool { return o.OID == c.OID })
 	if at < 0 { // a rescue, not a checkpoint of the branch
+		if moments := h.momentsAt(c.OID); moments != nil {
+			return r.moveSessions(ctx, nil, moments)
+		}
 		states := r.sessionsHere(ctx)
 		var pending []string
 		for _, s := range states {

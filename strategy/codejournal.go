@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -33,6 +34,35 @@ type codeHistory struct {
 	// Rewound is the time of the last rewind: an undo of a restore of snapshots
 	// before it can't be taken back any more.
 	Rewound time.Time `json:"rewound_at,omitzero"`
+	// Done are the last rewinds, undos and redos that were carried out.
+	Done []codeDone `json:"done,omitempty"`
+}
+
+// codeDone is what a code-only rewind, undo or redo wrote and removed, and when.
+type codeDone struct {
+	Start time.Time      `json:"started_at"`
+	End   time.Time      `json:"ended_at"` // zero if it has not ended
+	Wrote []session.Path `json:"wrote,omitempty"`
+	Gone  []session.Path `json:"removed,omitempty"`
+}
+
+// doneBy is what a move changes.
+func doneBy(changes []codeChange, start, end time.Time) codeDone {
+	done := codeDone{Start: start, End: end}
+	for _, c := range changes {
+		if c.After.Mode == 0 {
+			done.Gone = append(done.Gone, c.Path)
+		} else {
+			done.Wrote = append(done.Wrote, c.Path)
+		}
+	}
+	return done
+}
+
+// end notes that the move of Begun has ended, and what it changed.
+func (h *codeHistory) end(changes []codeChange, now time.Time) {
+	h.Done = append(h.Done, doneBy(changes, h.Begun.Started, now))
+	h.Begun = nil
 }
 
 // codeTurn is a code-only rewind: what it changed, between two commits.
@@ -53,6 +83,8 @@ type codeMove struct {
 	Op   bands.Operation `json:"op"`
 	Turn codeTurn        `json:"turn"`
 	Back bool            `json:"back,omitempty"`
+	// Started is when it began to change files.
+	Started time.Time `json:"started_at,omitzero"`
 
 	PID   int    `json:"pid"`
 	Start uint64 `json:"process_start,omitempty"`
@@ -78,6 +110,24 @@ func (t codeTurn) reversed() codeTurn {
 		back.Changes[i] = codeChange{Path: c.Path, Before: c.After, After: c.Before}
 	}
 	return back
+}
+
+// momentsAt returns what the sessions were at a rescue, nil if that isn't known.
+func (h *codeHistory) momentsAt(rescue git.OID) []Moment {
+	for _, t := range slices.Concat(h.Undo, h.Redo) {
+		if t.From == rescue {
+			return t.Before
+		}
+	}
+	return nil
+}
+
+// changes are what the move changes in its direction.
+func (m *codeMove) changes() []codeChange {
+	if m.Back {
+		return m.Turn.reversed().Changes
+	}
+	return m.Turn.Changes
 }
 
 // errCodeFormat means that another version of the program wrote the history.
@@ -108,7 +158,11 @@ func (r *Recorder) saveCodeHistory(h *codeHistory) error {
 	if h.Begun != nil {
 		self, _ := proc.Look(os.Getpid())
 		h.Begun.PID, h.Begun.Start = os.Getpid(), self.Start
+		if h.Begun.Started.IsZero() {
+			h.Begun.Started = r.Env.Now()
+		}
 	}
+	h.Done = h.Done[max(0, len(h.Done)-codeTurns):]
 	h.Undo, h.Redo = h.Undo[max(0, len(h.Undo)-codeTurns):], h.Redo[max(0, len(h.Redo)-codeTurns):]
 	data, err := json.Marshal(h)
 	if err != nil {
@@ -180,8 +234,8 @@ func (r *Recorder) forgetCode(ctx context.Context, whole bool) error {
 	}
 	return r.withCode(ctx, func(h *codeHistory) error {
 		h.Redo = nil
-		if whole {
-			h.Begun = nil
+		if whole && h.Begun != nil {
+			h.end(h.Begun.changes(), r.Env.Now())
 		}
 		return r.saveCodeHistory(h)
 	})

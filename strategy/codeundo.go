@@ -145,8 +145,8 @@ func (r *Recorder) carryOut(ctx context.Context, h *codeHistory, turn codeTurn, 
 // endCode notes in the history that the move of h.Begun has ended.
 func (r *Recorder) endCode(h *codeHistory, turn codeTurn, done CodeRewound, o RewindOptions) {
 	op := h.Begun.Op
-	h.Begun = nil
 	turn.At = r.Env.Now()
+	h.end(turn.Changes, turn.At)
 	turn.Changes = withoutFailed(turn.Changes, done.Failed, slices.Concat(done.Plan.Skipped, done.Plan.ChangedSince))
 	from, to := &h.Undo, &h.Redo
 	switch op {
@@ -196,7 +196,8 @@ func (r *Recorder) takeCodeBack(ctx context.Context, h *codeHistory) (CodeRewoun
 	if err := r.alignTurn(ctx, turn, false); err != nil {
 		return done, err
 	}
-	h.Begun, done.TakenBack = nil, true
+	h.end(turn.Changes, r.Env.Now())
+	done.TakenBack = true
 	return done, errors.Join(incompleteCode(done), r.saveCodeHistory(h))
 }
 
