@@ -31,7 +31,7 @@ help:
 	@echo 'difftest    the same findings as gitleaks'
 	@echo 'race        all tests with the race detector (needs a C compiler)'
 	@echo 'crash       stop the program at every write of every hook'
-	@echo 'power       cut the power at every write of every hook (needs strace)'
+	@echo 'power       cut the power at every write of every hook (needs strace; root for disks)'
 	@echo 'soak        10,000 snapshots under a cap'
 	@echo 'property    random trees and edits, more of them'
 	@echo 'fs          other, full and read-only file systems (needs root, xfsprogs, btrfs-progs)'
@@ -105,11 +105,13 @@ crash:
 	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
 	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall
 
-# Of the trees that power cuts leave, so many of each scene: POWER=1000 for a long
-# run.
-POWER ?= 40
+# Of the trees that power cuts leave in a model, so many of each scene, and so many
+# disks of each of ext4, XFS and Btrfs: POWER=1000 IMAGES=1000 for a long run.
+POWER  ?= 20
+IMAGES ?= 60
 power:
 	ENTIRE_TEST_POWER=$(POWER) go test -count=1 -timeout 120m -run '^TestPower$$' ./cmd/entire
+	ENTIRE_TEST_IMAGES=$(IMAGES) RUN='^TestFSPower' ./testdata/fs/run.sh ./bands ./cmd/entire
 
 fs:
 	./testdata/fs/run.sh

@@ -184,7 +184,7 @@ func (m *model) rename(from, to string, durable bool) {
 		return
 	}
 	pair := 0
-	if filepath.Dir(from) == filepath.Dir(to) {
+	if filepath.Dir(from) == filepath.Dir(to) || f.kind.IsDir() { // what is in it goes with it
 		m.pairs++
 		pair = m.pairs
 	}

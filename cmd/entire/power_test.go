@@ -58,6 +58,7 @@ func powerCuts(t *testing.T, s scene, bin string, most int) {
 	s.prepared(p)
 	m := readModel(t, filepath.Join(p.root, "w"))
 	ops := p.recorded(t, bin, func() { s.act(p) })
+	m.adopt(t, ops)
 	var trees []leftover
 	seen := map[[32]byte]bool{}
 	hashes := sums{}
@@ -142,6 +143,21 @@ type timeOf struct{ fs.FileInfo }
 
 func (a timeOf) Compare(b timeOf) int { return a.ModTime().Compare(b.ModTime()) }
 
+// adopt adds the files that the agent has written meanwhile, as if they had been
+// there from the beginning: nobody of ours wrote them.
+func (m *model) adopt(t *testing.T, ops []fsOp) {
+	t.Helper()
+	written := map[string]bool{}
+	for _, op := range ops {
+		written[op.path], written[op.to] = true, true
+	}
+	for path, f := range readModel(t, m.root).base {
+		if m.base[path] == nil && !written[path] && !strings.Contains(path, "/.git/") {
+			m.base[path], m.now[path] = f, f
+		}
+	}
+}
+
 // agrees checks that the model came to what is there: else the record is not
 // worth anything.
 func (m *model) agrees(t *testing.T) {
@@ -177,6 +193,9 @@ const noStore = 3
 // snapshot that is listed and damaged.
 func (p *play) afterPowerCut(s scene) []string {
 	p.TB.Helper()
+	for _, name := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"} { // git asks the person to
+		_ = os.Remove(filepath.Join(p.common, name))
+	}
 	var faults []string
 	git := func(args ...string) {
 		if r := p.TryGit(args...); r.Code != 0 || strings.Contains(r.Stderr, "error:") {

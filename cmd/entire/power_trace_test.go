@@ -43,8 +43,8 @@ type tracer struct {
 	cwd     map[string]string
 	offset  map[string]int64  // by descriptor and path
 	waiting map[string]string // by thread, the beginning of an unfinished call
+	parent  map[string]string // by thread; its call may come later than those of its child
 	ops     []fsOp
-	calls   map[string]int
 }
 
 func readTrace(t *testing.T, path, bin, cwd string) []fsOp {
@@ -55,7 +55,12 @@ func readTrace(t *testing.T, path, bin, cwd string) []fsOp {
 	}
 	tr := &tracer{
 		bin: bin, ours: map[string]bool{}, cwd: map[string]string{"": cwd},
-		offset: map[string]int64{}, waiting: map[string]string{}, calls: map[string]int{},
+		offset: map[string]int64{}, waiting: map[string]string{}, parent: map[string]string{},
+	}
+	for line := range bytes.Lines(data) {
+		if m := cloneLine.FindSubmatch(line); m != nil {
+			tr.parent[string(m[2])] = string(m[1])
+		}
 	}
 	for line := range bytes.Lines(data) {
 		tr.line(strings.TrimRight(string(line), "\n"))
@@ -64,8 +69,9 @@ func readTrace(t *testing.T, path, bin, cwd string) []fsOp {
 }
 
 var (
-	callLine = regexp.MustCompile(`^(\w+)\((.*)\)\s+= (-?\d+|0x[0-9a-f]+)(?:<((?:\\x[0-9a-f]{2})*)>)?`)
-	operand  = regexp.MustCompile(`(AT_FDCWD|\d+)<((?:\\x[0-9a-f]{2})*)(?:>\(deleted\))?>?|"((?:\\x[0-9a-f]{2})*)"(?:\.\.\.)?|\bO_\w+\b|-?\b\d+\b|\bSEEK_\w+\b|AT_REMOVEDIR|RENAME_EXCHANGE|NULL`)
+	cloneLine = regexp.MustCompile(`^(\d+) +(?:<\.\.\. )?v?(?:clone3?|fork)\b.* = (\d+)`)
+	callLine  = regexp.MustCompile(`^(\w+)\((.*)\)\s+= (-?\d+|0x[0-9a-f]+)(?:<((?:\\x[0-9a-f]{2})*)>)?`)
+	operand   = regexp.MustCompile(`(AT_FDCWD|\d+)<((?:\\x[0-9a-f]{2})*)(?:>\(deleted\))?>?|"((?:\\x[0-9a-f]{2})*)"(?:\.\.\.)?|\bO_\w+\b|-?\b\d+\b|\bSEEK_\w+\b|AT_REMOVEDIR|RENAME_EXCHANGE|NULL`)
 )
 
 func (tr *tracer) line(line string) {
@@ -131,10 +137,20 @@ func unhex(s string) string {
 	return string(b)
 }
 
-func (tr *tracer) call(tid, name string, args []callArg, result, resultPath string) {
-	if _, known := tr.cwd[tid]; !known {
-		tr.cwd[tid] = tr.cwd[""]
+// meet lets a thread that is new have what its parent has.
+func (tr *tracer) meet(tid string) {
+	if _, known := tr.cwd[tid]; known {
+		return
 	}
+	parent := tr.parent[tid]
+	if parent != "" {
+		tr.meet(parent)
+	}
+	tr.ours[tid], tr.cwd[tid] = tr.ours[parent], tr.cwd[parent]
+}
+
+func (tr *tracer) call(tid, name string, args []callArg, result, resultPath string) {
+	tr.meet(tid)
 	for _, a := range args {
 		if a.fd == "AT_FDCWD" {
 			tr.cwd[tid] = a.path
@@ -171,8 +187,6 @@ func (tr *tracer) call(tid, name string, args []callArg, result, resultPath stri
 		} else if slices.ContainsFunc(args, func(a callArg) bool { return a.text == "core.fsync=all" }) {
 			tr.ours[tid] = false // git writes the user's index, branch and objects, and syncs them
 		}
-	case "clone", "clone3", "fork", "vfork":
-		tr.ours[result], tr.cwd[result] = tr.ours[tid], tr.cwd[tid]
 	case "chdir":
 		tr.cwd[tid] = paths[0]
 	case "open", "openat", "creat":

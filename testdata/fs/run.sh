@@ -2,7 +2,7 @@
 # Runs the tests that mount file systems: full ones, read-only ones, XFS,
 # Btrfs, FAT. They need root, loop devices and the mkfs programs; where something
 # is missing the tests that need it are skipped, with a message.
-# With arguments: only these packages.
+# With arguments: only these packages. RUN is a pattern of the tests, all if empty.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -24,4 +24,4 @@ if [ $# = 0 ]; then
 	set -- $(grep -rlE --include='*_test.go' '^//go:build .*\bfs\b' . | sed 's|/[^/]*$||' | sort -u)
 fi
 # What is mounted goes with the process, however it ends.
-exec unshare --mount --propagation private go test -tags fs -count=1 -v -run '^TestFS' "$@"
+exec unshare --mount --propagation private go test -tags fs -count=1 -timeout 60m -v -run "${RUN:-^TestFS}" "$@"

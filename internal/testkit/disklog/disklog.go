@@ -1,0 +1,123 @@
+// Package disklog is the log of what was written to a disk, and when it was
+// flushed.
+package disklog
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+)
+
+// Kind is what an entry of a log is about.
+type Kind byte
+
+const (
+	Write Kind = 'w'
+	Zero  Kind = 'z'
+	Flush Kind = 'f' // all before it is on the disk
+)
+
+// Entry is a write, zeros or a flush.
+type Entry struct {
+	Kind     Kind
+	At, Size int64
+	Data     []byte // of a write
+}
+
+const headerSize = 17
+
+// Writer writes a log. What it was given is in the file when it returns.
+type Writer struct{ W *bufio.Writer }
+
+func (w Writer) put(e Entry) error {
+	header := make([]byte, 0, headerSize)
+	header = binary.LittleEndian.AppendUint64(append(header, byte(e.Kind)), uint64(e.At))
+	header = binary.LittleEndian.AppendUint64(header, uint64(e.Size))
+	_, err := w.W.Write(header)
+	if err == nil {
+		_, err = w.W.Write(e.Data)
+	}
+	return errors.Join(err, w.W.Flush())
+}
+
+// Write logs a write.
+func (w Writer) Write(at int64, data []byte) error {
+	return w.put(Entry{Kind: Write, At: at, Size: int64(len(data)), Data: data})
+}
+
+// Zero logs zeros.
+func (w Writer) Zero(at, size int64) error { return w.put(Entry{Kind: Zero, At: at, Size: size}) }
+
+// Flush logs a flush.
+func (w Writer) Flush() error { return w.put(Entry{Kind: Flush}) }
+
+// Read reads the first bytes of a log: size of them, or all if it is negative.
+func Read(path string, size int64) ([]Entry, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	var in io.Reader = f
+	if size >= 0 {
+		in = io.LimitReader(f, size)
+	}
+	r := bufio.NewReaderSize(in, 1<<20)
+	var list []Entry
+	header := make([]byte, headerSize)
+	for {
+		switch _, err := io.ReadFull(r, header); {
+		case errors.Is(err, io.EOF):
+			return list, nil
+		case err != nil:
+			return nil, fmt.Errorf("log of a disk: %w", err)
+		}
+		e := Entry{Kind: Kind(header[0]), At: int64(binary.LittleEndian.Uint64(header[1:])), Size: int64(binary.LittleEndian.Uint64(header[9:]))}
+		if e.Kind == Write {
+			e.Data = make([]byte, e.Size)
+			if _, err := io.ReadFull(r, e.Data); err != nil {
+				return nil, fmt.Errorf("log of a disk: %w", err)
+			}
+		}
+		list = append(list, e)
+	}
+}
+
+// block is what a disk writes whole or not at all.
+const block = 4096
+
+// Apply carries out an entry on an image.
+func (e Entry) Apply(image *os.File) error {
+	switch e.Kind {
+	case Write:
+		_, err := image.WriteAt(e.Data, e.At)
+		return err
+	case Zero:
+		_, err := image.WriteAt(make([]byte, e.Size), e.At)
+		return err
+	default:
+		return nil
+	}
+}
+
+// ApplySome carries out some of an entry's blocks, by chance.
+func (e Entry) ApplySome(image *os.File, chance *rand.Rand) error {
+	for from := int64(0); from < e.Size; {
+		to := min(e.Size, (e.At+from)/block*block+block-e.At)
+		if chance.IntN(2) == 0 {
+			part := Entry{Kind: e.Kind, At: e.At + from, Size: to - from}
+			if e.Kind == Write {
+				part.Data = e.Data[from:to]
+			}
+			if err := part.Apply(image); err != nil {
+				return err
+			}
+		}
+		from = to
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+//go:build fs && linux
+
+package testkit
+
+import (
+	"bufio"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/testkit/disklog"
+)
+
+// RecordedDisk is a mounted file system of which each write and each flush is
+// logged, to have the disks that a power cut may leave.
+type RecordedDisk struct {
+	kind, dir, mounted, base, log string
+
+	server  *exec.Cmd
+	control io.Closer
+}
+
+// RecordDisk makes such a file system and mounts it at mounted. The test is skipped
+// where that can't be done.
+func RecordDisk(t testing.TB, kind string, sizeMB int, mounted string) *RecordedDisk {
+	t.Helper()
+	dir := t.TempDir()
+	d := &RecordedDisk{
+		kind: kind, dir: dir, mounted: mounted,
+		base: filepath.Join(dir, "base"), log: filepath.Join(dir, "log"),
+	}
+	if _, err := os.Stat("/dev/fuse"); err != nil {
+		t.Skip("no /dev/fuse, by which a disk's writes are logged")
+	}
+	image, file, program := filepath.Join(dir, "image"), filepath.Join(dir, "disk"), filepath.Join(dir, "crashdisk")
+	MakeImage(t, kind, sizeMB, image)
+	system(t, "cp", "--sparse=always", image, d.base)
+	system(t, "go", "build", "-o", program, "github.com/seed-3aff656d/entire/internal/testkit/crashdisk")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.serve(t, exec.Command(program, image, file, d.log), file)
+	MountImage(t, kind, file, mounted)
+	return d
+}
+
+// serve starts the program that logs, until the test ends.
+func (d *RecordedDisk) serve(t testing.TB, cmd *exec.Cmd, file string) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d.server, d.control = cmd, in
+	t.Cleanup(func() {
+		_ = exec.Command("umount", file).Run()
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Skip("a disk whose writes are logged can't be mounted here")
+	}
+}
+
+// Position is how far the log has come.
+func (d *RecordedDisk) Position(t testing.TB) int64 {
+	t.Helper()
+	info, err := os.Stat(d.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// Unmount ends the record. The disks of cuts are mounted in its place.
+func (d *RecordedDisk) Unmount(t testing.TB) {
+	t.Helper()
+	system(t, "umount", d.mounted)
+}
+
+// Log returns the log up to a position.
+func (d *RecordedDisk) Log(t testing.TB, position int64) []disklog.Entry {
+	t.Helper()
+	entries, err := disklog.Read(d.log, position)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// Kept is what of the writes since the last flush is on the disk.
+type Kept int
+
+const (
+	None Kept = iota
+	All
+	Some // by chance, each block for itself
+)
+
+func (k Kept) String() string { return [...]string{"none", "all", "some"}[k] }
+
+// Cut is a power cut after some entries of the log.
+type Cut struct {
+	Entries int
+	Kept    Kept
+}
+
+// EachCut mounts the disks of cuts, which are in the order of the log, and calls
+// check for each while it is mounted.
+func (d *RecordedDisk) EachCut(t testing.TB, log []disklog.Entry, cuts []Cut, check func(Cut)) {
+	t.Helper()
+	synced := filepath.Join(d.dir, "synced")
+	system(t, "cp", "--sparse=always", d.base, synced)
+	from := 0 // of the log; what is before is in synced
+	for i, cut := range cuts {
+		last := from
+		for n := from; n < cut.Entries; n++ {
+			if log[n].Kind == disklog.Flush {
+				last = n + 1
+			}
+		}
+		apply(t, synced, log[from:last], disklog.Entry.Apply)
+		from = last
+		image := filepath.Join(d.dir, "cut")
+		system(t, "cp", "--sparse=always", synced, image)
+		switch cut.Kept {
+		case None:
+		case All:
+			apply(t, image, log[from:cut.Entries], disklog.Entry.Apply)
+		case Some:
+			chance := rand.New(rand.NewPCG(uint64(i), uint64(cut.Entries)))
+			apply(t, image, log[from:cut.Entries], func(e disklog.Entry, f *os.File) error { return e.ApplySome(f, chance) })
+		}
+		MountImage(t, d.kind, image, d.mounted)
+		check(cut)
+		system(t, "umount", d.mounted)
+	}
+}
+
+func apply(t testing.TB, path string, entries []disklog.Entry, do func(disklog.Entry, *os.File) error) {
+	t.Helper()
+	image, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = image.Close() }()
+	for _, e := range entries {
+		if err := do(e, image); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// system runs a program that must succeed.
+func system(t testing.TB, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+}
