@@ -26,6 +26,8 @@ func powerScenes() []scene {
 	for _, args := range [][]string{
 		{"fs", "checkpoint", "create", "before it"},
 		{"fs", "checkpoint", "delete", "v1", "--force"},
+		{"fs", "restore", "v1", "--force"},
+		{"disable", "--uninstall", "--force"},
 		{"clean", "--force"},
 		{"reset", "--force"},
 		{"recall", "save", "-m", "half of it works"},
@@ -36,7 +38,20 @@ func powerScenes() []scene {
 			act:     func(p *play) { p.runs(args...) },
 		})
 	}
-	return list
+	return append(list, scene{
+		name: "hooks were removed", hooks: []string{"enable --agent"},
+		prepare: func(p *play) { p.turn("main", "a.txt"); p.runs("disable", "--uninstall", "--force") },
+		act:     func(p *play) { p.runs("enable", "--agent", "claude-code") },
+	}, scene{
+		name: "after a commit", hooks: []string{"resume main"},
+		prepare: func(p *play) {
+			p.turn("main", "a.txt")
+			p.git("add", "a.txt")
+			p.commits("-m", "a")
+			p.git("checkout", "-q", "-b", "other")
+		},
+		act: func(p *play) { p.runs("resume", "main", "--force") },
+	})
 }
 
 // runs is a command of entire's by the person, faults in force. It must succeed.

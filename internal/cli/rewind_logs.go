@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
@@ -65,7 +66,7 @@ func (w *rewinding) resetTo(ctx context.Context, p strategy.Point, talks []strat
 	if err != nil {
 		return err
 	}
-	if _, err := w.repo.Run(ctx, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
+	if _, err := w.repo.Run(ctx, "-c", git.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
 		return err
 	}
 	w.Streams.Printf("Reset branch to %s.\n", p.Commit.Short())

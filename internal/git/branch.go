@@ -50,7 +50,7 @@ func (r *Repo) checkout(ctx context.Context, args ...string) error {
 	}
 	_, err := r.run(ctx, request{
 		network: true, env: []string{lazyFetch},
-		args: append([]string{"checkout", "--quiet"}, args...),
+		args: append([]string{"-c", SyncAll, "checkout", "--quiet"}, args...),
 	})
 	return err
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// syncAll lets git sync the objects, the index and the refs that it writes: by
-// default a power cut may take what a ref or the index refers to.
-const syncAll = "core.fsync=all"
+// SyncAll is the setting that lets git sync the objects, the index and the refs
+// that it writes: by default a power cut may take what a ref or the index refers to.
+const SyncAll = "core.fsync=all"
 
 // PathCommit is a commit of some paths.
 type PathCommit struct {
@@ -35,7 +35,7 @@ func (r *Repo) CommitPaths(ctx context.Context, c PathCommit) error {
 	if err := disk.Step("commit", r.Root); err != nil {
 		return err
 	}
-	args := append([]string{"-c", syncAll, "commit", "--quiet", "--only", "--cleanup=whitespace", "--message=" + c.Message}, pathsFromStdin()...)
+	args := append([]string{"-c", SyncAll, "commit", "--quiet", "--only", "--cleanup=whitespace", "--message=" + c.Message}, pathsFromStdin()...)
 	return r.unlocked(ctx, func() error {
 		cmd, stderr := r.command(ctx, request{args: args, stdin: pathspecs(c.Paths)})
 		cmd.Env = slices.Concat(r.userEnviron(), []string{"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0"}, c.Env)
@@ -83,7 +83,7 @@ func (r *Repo) editIndex(ctx context.Context, paths []string, command ...string)
 		return err
 	}
 	return r.unlocked(ctx, func() error {
-		_, err := r.run(ctx, request{args: slices.Concat([]string{"-c", syncAll}, command, pathsFromStdin()), stdin: pathspecs(paths)})
+		_, err := r.run(ctx, request{args: slices.Concat([]string{"-c", SyncAll}, command, pathsFromStdin()), stdin: pathspecs(paths)})
 		return err
 	})
 }
