@@ -52,6 +52,16 @@ type LostPath struct {
 	Versions []Version
 }
 
+// DeletedError means that a version was deleted while it was read. It is
+// ErrNoSnapshot.
+type DeletedError struct{ Version Version }
+
+// Error names the version.
+func (e *DeletedError) Error() string { return e.Version.String() + " was deleted meanwhile" }
+
+// Unwrap returns ErrNoSnapshot.
+func (e *DeletedError) Unwrap() error { return ErrNoSnapshot }
+
 // OK says that nothing is damaged.
 func (d Damage) OK() bool { return len(d.Bad) == 0 && len(d.Versions) == 0 }
 
@@ -74,24 +84,27 @@ func (d Damage) Paths() []string {
 func (s *Store) Verify(ctx context.Context, v Version, progress func(done, total int64)) (Damage, error) {
 	c := &checker{seen: map[recordID]bool{}, bad: map[recordID]error{}, what: map[recordID]band.Damaged{}, progress: progress}
 	versions := []Version{v}
-	if v == 0 {
+	switch {
+	case v == 0:
 		var err error
 		if versions, err = s.Versions(); err != nil {
 			return Damage{}, err
 		}
+	case s.isDeleted(v):
+		return Damage{}, fmt.Errorf("%s: %w", v, ErrNoSnapshot)
 	}
 	var readable []Snapshot
 	for _, version := range versions {
 		before := maps.Clone(c.bad)
 		snapshot, bad := s.described(version)
 		if _, ok := snapshot.Tree.Ref(); ok {
-			if err := s.verifyOne(ctx, c, snapshot); err != nil {
+			if err := s.verifyOne(ctx, c, snapshot); err != nil && (ctx.Err() != nil || !s.isDeleted(version)) {
 				return Damage{}, err
 			}
 		}
 		switch {
 		case s.isDeleted(version) && v != 0:
-			return Damage{}, fmt.Errorf("%s: %w", v, ErrNoSnapshot)
+			return Damage{}, &DeletedError{v}
 		case s.isDeleted(version):
 			c.deleted = append(c.deleted, version)
 			c.forget(before)

@@ -57,3 +57,34 @@ func TestVerifyWhileVersionsAreDeleted(t *testing.T) {
 		t.Errorf("of a version that isn't there: %v", err)
 	}
 }
+
+// A version that is deleted while it alone is verified is named as deleted, and not
+// as damaged.
+func TestVerifyOneThatIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for i := range 600 {
+		r.write(fmt.Sprintf("first/%d", i), fmt.Sprint("of the first", i, noise(100)))
+	}
+	first := r.take()
+	r.remove("first/0")
+	r.take()
+	deleted := false
+	damage, err := r.store.Verify(t.Context(), first, func(int64, int64) {
+		if deleted {
+			return
+		}
+		deleted = true
+		r.drop(first)
+		h := r.hold()
+		_, err := h.Compact(t.Context())
+		r.must(errors.Join(err, h.Release()))
+	})
+	gone, ok := errors.AsType[*bands.DeletedError](err)
+	if !deleted || !ok || gone.Version != first || !errors.Is(err, bands.ErrNoSnapshot) || len(damage.Bad) > 0 {
+		t.Errorf("deleted: %v, error %v, %+v", deleted, err, damage)
+	}
+	if err != nil && err.Error() != first.String()+" was deleted meanwhile" {
+		t.Errorf("error %q", err)
+	}
+}
