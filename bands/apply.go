@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -22,6 +23,7 @@ var errChanged = errors.New("changed since it was captured")
 type applier struct {
 	root     string
 	content  *contents
+	source   *planner // reads again what the plan's steps need; nil of an export
 	workers  int
 	progress func(stage string, done, total int)
 
@@ -53,12 +55,12 @@ func newApplier(root string, content, was *contents) *applier {
 // has several names. Directories get their attributes when they are done. In
 // the end all of it is on the disk. It returns an error if it had to stop.
 func (a *applier) run(ctx context.Context, p *Plan) error {
-	a.total = len(p.Steps)
+	a.total = p.total()
 	if a.unsynced {
 		a.flush = &flusher{}
 		return a.carryOut(ctx, p)
 	}
-	a.flush = newFlusher(len(p.Steps), p.bytes(), disk.Unwritten())
+	a.flush = newFlusher(a.total, p.size, disk.Unwritten())
 	defer a.flush.drop()
 	if err := a.carryOut(ctx, p); err != nil {
 		return err
@@ -71,17 +73,53 @@ func (a *applier) run(ctx context.Context, p *Plan) error {
 
 func (a *applier) carryOut(ctx context.Context, p *Plan) error {
 	if root := deletions(p); root != nil {
-		if err := a.walk(ctx, root, a.enterDeletion, a.leaveDeletion); err != nil {
+		if err := a.walk(ctx, root, a.withSteps(a.enterDeletion), a.leaveDeletion); err != nil {
 			return err
 		}
 	}
 	if root := changes(p); root != nil {
-		if err := a.walk(ctx, root, a.enterChange, a.leaveChange); err != nil {
+		if err := a.walk(ctx, root, a.withSteps(a.enterChange), a.leaveChange); err != nil {
 			return err
 		}
 	}
 	if root := linkings(p); root != nil {
-		return a.walk(ctx, root, a.enterLink, a.leaveLink)
+		return a.walk(ctx, root, a.withSteps(a.enterLink), a.leaveLink)
+	}
+	return nil
+}
+
+// withSteps returns enter for spots of a plan, whose steps are read before and
+// forgotten afterwards.
+func (a *applier) withSteps(enter func(*spot, *scratch)) func(*spot, *scratch) {
+	return func(n *spot, s *scratch) {
+		if n.err == nil {
+			n.err = a.read(n)
+		}
+		enter(n, s)
+		n.steps = nil
+	}
+}
+
+// read reads what a spot's steps need, and the attributes of a directory that
+// is to be made.
+func (a *applier) read(n *spot) (err error) {
+	if n.count > 0 {
+		if n.steps, err = a.source.actions(n.from, n.wanted); err != nil {
+			n.steps = n.from.bare(n.wanted) // they fail
+			return err
+		}
+	}
+	if n.made.IsZero() {
+		return nil
+	}
+	d, err := tree.Header(a.content.records, n.made)
+	if err != nil {
+		return err
+	}
+	if n.make != nil {
+		n.make.Attr = d.Attr
+	} else if n.change == nil {
+		n.change = &dirChange{want: d.Attr}
 	}
 	return nil
 }
@@ -156,13 +194,21 @@ type spot struct {
 	path, name string
 	parent     *spot
 	kids       []*spot
-	steps      []*Step // of the directory's entries, but for directories
-	make       *Step   // makes the directory
-	remove     *Step   // removes it
-	change     *dirChange
-	units      []unitPlan
-	files      int64 // at least so many come below, besides those of the steps
-	late       bool  // gets its attributes when its links were made
+	// from are the plan's steps of which those wanted, count of them, are carried
+	// out here; steps are these while they are. Steps of directories are not
+	// among them.
+	from   *dirSteps
+	wanted func(*dirSteps, *step) bool
+	count  int
+	steps  []*action
+
+	make   *tree.Entry // the directory, if it is to be made
+	made   band.Ref    // its record
+	remove StepKind    // the step that removes it; 0: it stays
+	change *dirChange
+	units  []unitPlan
+	files  int64 // at least so many come below, besides those of the steps
+	late   bool  // gets its attributes when its links were made
 
 	fd      *disk.DirFD
 	err     error // the directory can't be entered
@@ -187,43 +233,56 @@ func (all spots) get(path string) *spot {
 	return n
 }
 
+// take gives the spot of a directory the wanted ones of its steps.
+func (all spots) take(d *dirSteps, p *Plan, wanted func(*dirSteps, *step) bool) *spot {
+	count := d.count(wanted)
+	if count == 0 {
+		return nil
+	}
+	n := all.get(d.path)
+	n.from, n.wanted, n.count, n.units = d, wanted, count, p.units
+	return n
+}
+
 // deletions are the directories in which something goes; nil if nothing does.
 func deletions(p *Plan) *spot {
 	all := spots{}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		dirGoes := s.Was != nil && s.Was.Kind == tree.Dir && (s.Kind == StepDelete || s.Kind == StepReplace)
-		switch {
-		case dirGoes:
-			all.get(s.Path).remove = s
-		case s.Kind == StepDelete && !inUnit(p, s), s.Kind == StepReplace && s.Entry.Kind == tree.Dir:
-			all.get(parentOf(s.Path)).take(s, p)
+	wanted := func(_ *dirSteps, s *step) bool {
+		return s.was != tree.Dir && (s.kind == StepDelete && !inUnit(p, s) || s.kind == StepReplace && s.want == tree.Dir)
+	}
+	for d := range p.steps.dirs() {
+		all.take(d, p, wanted)
+		for i := range d.list {
+			if s := &d.list[i]; s.was == tree.Dir && (s.kind == StepDelete || s.kind == StepReplace) {
+				all.get(d.pathOf(s)).remove = s.kind
+			}
 		}
 	}
 	return all[""]
 }
 
-// inUnit says whether the step is done together with others of a database
+// inUnit reports whether the step is done together with others of a database
 // whose main file stays.
-func inUnit(p *Plan, s *Step) bool { return s.unit != 0 && !p.units[s.unit-1].goes }
+func inUnit(p *Plan, s *step) bool { return s.unit != 0 && !p.units[s.unit-1].goes }
 
 // changes are the directories in which something comes or changes, but for
 // names of files that have others; nil if nothing does.
 func changes(p *Plan) *spot {
 	all := spots{}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		switch {
-		case s.link != "":
-			all.get(parentOf(s.Path)).late = true
-		case s.Kind == StepDelete:
-			if inUnit(p, s) {
-				all.get(parentOf(s.Path)).take(s, p)
+	wanted := func(d *dirSteps, s *step) bool {
+		return !d.linked(s) && (s.kind == StepDelete && inUnit(p, s) || s.kind != StepDelete && s.want != tree.Dir)
+	}
+	for d := range p.steps.dirs() {
+		all.take(d, p, wanted)
+		if len(d.links) > 0 {
+			all.get(d.path).late = true
+		}
+		for i := range d.list {
+			if s := &d.list[i]; s.want == tree.Dir && s.kind != StepAttributes { // those are in dirs
+				n := all.get(d.pathOf(s))
+				n.made = d.kid(s.name).want
+				n.make = &tree.Entry{Name: s.name, Kind: tree.Dir, Content: n.made}
 			}
-		case s.Entry.Kind != tree.Dir:
-			all.get(parentOf(s.Path)).take(s, p)
-		case s.Kind != StepAttributes: // those are in dirs
-			all.get(s.Path).make = s
 		}
 	}
 	for path, change := range p.dirs {
@@ -232,26 +291,19 @@ func changes(p *Plan) *spot {
 	return all[""]
 }
 
-func (n *spot) take(s *Step, p *Plan) { n.steps, n.units = append(n.steps, s), p.units }
-
 // linkings are the directories in which files get one more name; nil if none do.
 func linkings(p *Plan) *spot {
 	all := spots{}
-	for i := range p.Steps {
-		if s := &p.Steps[i]; s.link != "" {
-			n := all.get(parentOf(s.Path))
-			n.take(s, p)
-			n.late = true
+	for d := range p.steps.dirs() {
+		n := all.take(d, p, (*dirSteps).linked)
+		if n == nil {
+			continue
 		}
-	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		if n := all[s.Path]; n != nil && s.Entry != nil && s.Entry.Kind == tree.Dir && n.late {
-			n.change = &dirChange{want: s.Entry.Attr}
+		n.late = true
+		if d.makes() {
+			n.made = d.want
 		}
-	}
-	for path, n := range all {
-		if change, ok := p.dirs[path]; ok && n.late {
+		if change, ok := p.dirs[d.path]; ok {
 			n.change = &change
 		}
 	}

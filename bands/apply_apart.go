@@ -15,7 +15,7 @@ func (n *spot) many() bool {
 	count := 0
 	var visit func(n *spot) bool
 	visit = func(n *spot) bool {
-		if count += len(n.steps); count >= manyFiles || n.files >= manyFiles {
+		if count += n.count; count >= manyFiles || n.files >= manyFiles {
 			return true
 		}
 		return slices.ContainsFunc(n.kids, visit)

@@ -29,7 +29,7 @@ func (a *applier) enterDeletion(n *spot, _ *scratch) {
 	}
 }
 
-func countDeletes(steps []*Step) int {
+func countDeletes(steps []*action) int {
 	count := 0
 	for _, s := range steps {
 		if s.Kind == StepDelete {
@@ -39,7 +39,7 @@ func countDeletes(steps []*Step) int {
 	return count
 }
 
-func (a *applier) unlink(n *spot, s *Step) error {
+func (a *applier) unlink(n *spot, s *action) error {
 	name := baseOf(s.Path)
 	if s.unit != 0 && n.units[s.unit-1].main == s.Path {
 		if err := unlinkIfThere(n.fd, name+"-shm"); err != nil {
@@ -119,24 +119,24 @@ func (c *sameContent) Write(data []byte) (int, error) {
 
 // leaveDeletion removes the directory itself, if it goes.
 func (a *applier) leaveDeletion(n *spot, _ *scratch) {
-	if n.fd != nil && n.remove == nil && n.opened&ownerMay != ownerMay && n.err == nil {
+	if n.fd != nil && n.remove == 0 && n.opened&ownerMay != ownerMay && n.err == nil {
 		_ = n.chmod(a.root, n.opened) // what comes next opens it again
 	}
-	if n.fd != nil && n.remove == nil {
+	if n.fd != nil && n.remove == 0 {
 		a.flush.addDir(n.fd)
 	}
 	n.close()
-	if n.remove == nil {
+	if n.remove == 0 {
 		return
 	}
 	if n.err == nil {
 		n.err = n.parent.fd.Rmdir(n.name)
 	}
 	if n.err != nil && !errors.Is(n.err, fs.ErrNotExist) {
-		a.fail(n.remove.Path, n.err)
+		a.fail(n.path, n.err)
 		return
 	}
-	if n.remove.Kind == StepDelete {
+	if n.remove == StepDelete {
 		a.advance(1)
 	}
 }

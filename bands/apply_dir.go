@@ -88,7 +88,7 @@ func (a *applier) makeDir(n *spot) {
 	if n.err = n.parent.err; n.err != nil {
 		return
 	}
-	mode := n.make.Entry.Attr.Mode&0o777 | ownerMay
+	mode := n.make.Attr.Mode&0o777 | ownerMay
 	if n.parent.make == nil && n.many() {
 		n.err = a.mkdirApart(n, mode)
 	} else {
@@ -97,7 +97,7 @@ func (a *applier) makeDir(n *spot) {
 	if n.err != nil {
 		return
 	}
-	n.change = &dirChange{want: n.make.Entry.Attr}
+	n.change = &dirChange{want: n.make.Attr}
 	n.fd, n.err = n.parent.fd.Open(n.name)
 }
 
@@ -196,7 +196,7 @@ func unixNano(t time.Time) int64 {
 
 // changed reports whether the directory or one of its names may have changed.
 func (n *spot) changed() bool {
-	return len(n.steps) > 0 || n.make != nil || n.change != nil ||
+	return n.count > 0 || n.make != nil || n.change != nil ||
 		slices.ContainsFunc(n.kids, func(kid *spot) bool { return kid.make != nil })
 }
 
@@ -222,7 +222,7 @@ func (a *applier) enterChange(n *spot, s *scratch) {
 		a.failAll(n)
 		return
 	}
-	var unit []*Step
+	var unit []*action
 	for _, step := range n.steps {
 		if step.unit != 0 {
 			unit = append(unit, step)

@@ -11,7 +11,7 @@ import (
 )
 
 // file carries out the step of a file or symlink.
-func (a *applier) file(dir *disk.DirFD, s *Step, buf *scratch) error {
+func (a *applier) file(dir *disk.DirFD, s *action, buf *scratch) error {
 	name := baseOf(s.Path)
 	if s.Was == nil || s.Was.Kind == tree.Dir {
 		return a.write(dir, name, s.Path, s.Entry, buf) // there is nothing of that name
@@ -224,7 +224,7 @@ func (a *applier) attributes(dir *disk.DirFD, path string, e *tree.Entry) error 
 }
 
 // changeAttributes is attributes for a path of which nothing else changes.
-func (a *applier) changeAttributes(dir *disk.DirFD, s *Step) error {
+func (a *applier) changeAttributes(dir *disk.DirFD, s *action) error {
 	if err := a.attributes(dir, s.Path, s.Entry); err != nil {
 		return err
 	}

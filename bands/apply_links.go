@@ -42,7 +42,7 @@ func (a *applier) hasFailed(path string) bool {
 	return a.failedPaths[path]
 }
 
-func (a *applier) link(n *spot, s *Step, buf *scratch) (err error) {
+func (a *applier) link(n *spot, s *action, buf *scratch) (err error) {
 	if a.hasFailed(s.link) {
 		return fmt.Errorf("%s, of which it is one more name, could not be restored", s.link)
 	}
@@ -78,7 +78,7 @@ func (a *applier) link(n *spot, s *Step, buf *scratch) (err error) {
 
 // linkOrCopy makes name one more name of the step's file, or a copy of it where
 // the file system has no more.
-func (a *applier) linkOrCopy(from, to *disk.DirFD, name string, s *Step, buf *scratch) error {
+func (a *applier) linkOrCopy(from, to *disk.DirFD, name string, s *action, buf *scratch) error {
 	err := from.Link(baseOf(s.link), to, name)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) || errors.Is(err, fs.ErrPermission) {
 		return a.write(to, name, s.Path, s.Entry, buf)

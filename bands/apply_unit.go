@@ -10,8 +10,8 @@ import (
 )
 
 // unitSteps carries out the steps of a directory's databases.
-func (a *applier) unitSteps(n *spot, steps []*Step, buf *scratch) {
-	slices.SortStableFunc(steps, func(x, y *Step) int { return cmp.Compare(x.unit, y.unit) })
+func (a *applier) unitSteps(n *spot, steps []*action, buf *scratch) {
+	slices.SortStableFunc(steps, func(x, y *action) int { return cmp.Compare(x.unit, y.unit) })
 	for len(steps) > 0 && !a.stopped() {
 		end := 1
 		for end < len(steps) && steps[end].unit == steps[0].unit {
@@ -29,8 +29,8 @@ func (a *applier) unitSteps(n *spot, steps []*Step, buf *scratch) {
 // unit restores a database: everything is written beside it first, so that its
 // files are of different times only while they are renamed. The main file
 // comes before a journal or log that is to be played back into it.
-func (a *applier) unit(dir *disk.DirFD, main string, steps []*Step, buf *scratch) (err error) {
-	temps := map[*Step]string{}
+func (a *applier) unit(dir *disk.DirFD, main string, steps []*action, buf *scratch) (err error) {
+	temps := map[*action]string{}
 	defer func() {
 		for _, temp := range temps {
 			err = errors.Join(err, unlinkIfThere(dir, temp))
@@ -69,7 +69,7 @@ func (a *applier) unit(dir *disk.DirFD, main string, steps []*Step, buf *scratch
 
 // beside checks that nothing has changed, and writes the files of a database
 // under the names of temps.
-func (a *applier) beside(dir *disk.DirFD, steps []*Step, temps map[*Step]string, buf *scratch) error {
+func (a *applier) beside(dir *disk.DirFD, steps []*action, temps map[*action]string, buf *scratch) error {
 	for _, s := range steps {
 		if s.Was != nil {
 			if _, err := a.unchanged(dir, baseOf(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {

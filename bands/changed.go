@@ -1,6 +1,7 @@
 package bands
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -8,6 +9,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,13 +32,21 @@ const changedMagic = "entire changed 1\n"
 // pathState identifies what a restore made of a path.
 type pathState struct {
 	path string
-	kind tree.Kind // 0: the path was removed
+	stateID
+}
+
+// stateID identifies what is at a path.
+type stateID struct {
+	kind tree.Kind // 0: nothing, the path was removed
 	// content identifies kind, length and content, attr the permissions and the
 	// user's extended attributes. Times and owners are not in it: a restore may
 	// be refused the owner, and a time alone is no change worth keeping.
 	content [8]byte
 	attr    [4]byte
 }
+
+// noState is the state of a path that can't be identified.
+var noState = stateID{kind: 0xff} //nolint:gochecknoglobals // a constant
 
 // changedSet is what a restore changed, by path. A path is in it more than once
 // if a restore that was interrupted and the one that completed it made
@@ -132,54 +143,127 @@ func attrState(e *tree.Entry) (attr [4]byte) {
 	return attr
 }
 
-// changedBy lists what a plan is going to change, and to what.
-func changedBy(p *Plan, content *contents) changedSet {
-	set := make(changedSet, 0, len(p.Steps)+len(p.dirs))
-	for i := range p.Steps {
-		step := &p.Steps[i]
-		if step.Kind == StepAttributes && step.Entry.Kind == tree.Dir {
-			continue // it is in dirs
-		}
-		if s, ok := stateOf(step.Path, step.Entry, content.records.Parts); ok {
-			set = append(set, s)
-		}
-	}
-	for path, attr := range p.partly {
-		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: attr}, nil)
-		set = append(set, s)
-	}
-	for path, change := range p.dirs {
-		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: change.want}, nil)
-		set = append(set, s)
-	}
-	return set.sorted()
+// changeList is what a plan is going to change, and to what.
+type changeList struct {
+	plan   *Plan
+	states map[*dirSteps][]stateID // of the steps, in their order
+	beside changedSet              // of directories that stay
+	count  int
 }
 
-// encode is the content of the file.
-func (c changedSet) encode() ([]byte, error) {
-	data := binary.AppendUvarint([]byte(changedMagic), uint64(len(c)))
+// changesOf reads what a plan makes of each path, and how many bytes it writes.
+func (p *planner) changesOf(plan *Plan) (changeList, error) {
+	list := changeList{plan: plan, states: map[*dirSteps][]stateID{}}
+	plan.size = 0
+	for d := range plan.steps.dirs() {
+		states, err := p.statesOf(d)
+		if err != nil {
+			return changeList{}, err
+		}
+		list.states[d] = states
+		for i := range states {
+			if states[i] != noState {
+				list.count++
+			}
+		}
+	}
+	for path, attr := range plan.partly {
+		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: attr}, nil)
+		list.beside = append(list.beside, s)
+	}
+	for path, change := range plan.dirs {
+		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: change.want}, nil)
+		list.beside = append(list.beside, s)
+	}
+	list.beside = list.beside.sorted()
+	list.count += len(list.beside)
+	return list, nil
+}
+
+// statesOf identifies what the steps of a directory make, noState where the
+// parts of a file can't be read.
+func (p *planner) statesOf(d *dirSteps) ([]stateID, error) {
+	listed := func(_ *dirSteps, s *step) bool { return s.kind != StepAttributes || s.want != tree.Dir } // those are in dirs
+	actions, err := p.actions(d, listed)
+	if err != nil {
+		return nil, err
+	}
+	states := make([]stateID, len(d.list))
+	for i := range d.list {
+		if !listed(d, &d.list[i]) {
+			states[i] = noState
+			continue
+		}
+		a := actions[0]
+		actions = actions[1:]
+		s, ok := stateOf("", a.Entry, p.content.records.Parts)
+		if states[i] = s.stateID; !ok {
+			states[i] = noState
+		}
+		if a.Entry != nil && a.Kind != StepAttributes && a.link == "" {
+			p.plan.size += a.Entry.Size
+		}
+	}
+	return states, nil
+}
+
+// all yields the states by path.
+func (l *changeList) all() iter.Seq[pathState] {
+	return func(yield func(pathState) bool) {
+		beside := l.beside
+		for d, i := range l.plan.steps.all() {
+			s := pathState{d.pathOf(&d.list[i]), l.states[d][i]}
+			for ; len(beside) > 0 && beside[0].path < s.path; beside = beside[1:] {
+				if !yield(beside[0]) {
+					return
+				}
+			}
+			if s.stateID != noState && !yield(s) {
+				return
+			}
+		}
+		for _, s := range beside {
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// encodeStates is the content of the file with so many states, by path.
+func encodeStates(count int, states iter.Seq[pathState]) ([]byte, error) {
+	var packed bytes.Buffer
+	enc, err := zstd.NewWriter(&packed, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true),
+		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	to := bufio.NewWriterSize(io.MultiWriter(sum, enc), 64<<10)
+	line := binary.AppendUvarint([]byte(changedMagic), uint64(count))
 	before := ""
-	for i := range c {
-		s := &c[i]
+	for s := range states {
 		shared := 0
 		for shared < min(len(before), len(s.path)) && before[shared] == s.path[shared] {
 			shared++
 		}
-		data = binary.AppendUvarint(data, uint64(shared))
-		data = binary.AppendUvarint(data, uint64(len(s.path)-shared))
-		data = append(data, s.path[shared:]...)
-		data = append(data, byte(s.kind))
+		line = binary.AppendUvarint(line, uint64(shared))
+		line = binary.AppendUvarint(line, uint64(len(s.path)-shared))
+		line = append(line, s.path[shared:]...)
+		line = append(line, byte(s.kind))
 		if s.kind != 0 {
-			data = append(append(data, s.content[:]...), s.attr[:]...)
+			line = append(append(line, s.content[:]...), s.attr[:]...)
 		}
-		before = s.path
+		_, _ = to.Write(line) // the errors are Flush's
+		line, before = line[:0], s.path
 	}
-	sum := sha256.Sum256(data)
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, err
+	_, _ = to.Write(line)
+	err = to.Flush()
+	if err == nil {
+		_, err = enc.Write(sum.Sum(nil))
 	}
-	return enc.EncodeAll(append(data, sum[:]...), nil), enc.Close()
+	err = errors.Join(err, enc.Close())
+	return packed.Bytes(), err
 }
 
 var errBadChanged = fmt.Errorf("list of changed paths: %w", ErrDamaged)
@@ -231,8 +315,8 @@ func decodeChanged(packed []byte) (changedSet, error) {
 
 func (s *Store) changedPath(v Version) string { return filepath.Join(s.SnapshotDir(v), changedName) }
 
-func (h *Held) writeChanged(v Version, set changedSet) error {
-	data, err := set.encode()
+func (h *Held) writeChanged(v Version, count int, states iter.Seq[pathState]) error {
+	data, err := encodeStates(count, states)
 	if err != nil {
 		return fmt.Errorf("write list of changed paths: %w", err)
 	}

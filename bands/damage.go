@@ -169,12 +169,12 @@ func (h *Held) planFrom(ctx context.Context, content *contents, in *scope, done 
 	if err != nil {
 		return nil, err
 	}
-	return rescue.unreadable(ctx, done.Plan.Steps)
+	return rescue.unreadable(ctx, &done.Plan)
 }
 
 // unreadable reads all that the steps overwrite or delete, and returns the
 // records that aren't what they must be.
-func (c *contents) unreadable(ctx context.Context, steps []Step) ([]band.Damaged, error) {
+func (c *contents) unreadable(ctx context.Context, p *Plan) ([]band.Damaged, error) {
 	work := make(chan *tree.Entry, 256)
 	var mu sync.Mutex
 	var bad []band.Damaged
@@ -191,15 +191,39 @@ func (c *contents) unreadable(ctx context.Context, steps []Step) ([]band.Damaged
 			}
 		})
 	}
-	for i := range steps {
-		s := &steps[i]
-		if s.Was != nil && s.Was.Kind == tree.File && s.Was.Size > 0 && s.Kind != StepAttributes && ctx.Err() == nil {
-			work <- s.Was
-		}
-	}
+	err := c.overwritten(ctx, p, func(e *tree.Entry) { work <- e })
 	close(work)
 	group.Wait()
-	return bad, ctx.Err()
+	return bad, err
+}
+
+// overwritten visits the files that a plan overwrites or deletes.
+func (c *contents) overwritten(ctx context.Context, p *Plan, visit func(e *tree.Entry)) error {
+	goes := func(_ *dirSteps, s *step) bool { return s.was == tree.File && s.kind != StepAttributes }
+	for d := range p.steps.dirs() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if d.count(goes) == 0 {
+			continue
+		}
+		was, err := c.records.Directory(d.was)
+		if err != nil {
+			return err
+		}
+		for i := range d.list {
+			if s := &d.list[i]; goes(d, s) {
+				e, err := entryIn(was, s.name, tree.File)
+				if err != nil {
+					return fmt.Errorf("%s: %w", d.pathOf(s), err)
+				}
+				if e.Size > 0 {
+					visit(e)
+				}
+			}
+		}
+	}
+	return ctx.Err()
 }
 
 // damagedIn returns the damaged records of a file, and the buffer to go on with.

@@ -20,7 +20,7 @@ type exporter struct {
 	files int               // steps, failed ones included
 	found Plan              // what can't be written
 	first map[uint64]string // by link number the path that gets the content
-	links Plan              // the other names, which come after all files
+	links spots             // of the other names, which come after all files
 }
 
 func newExporter(a *applier, leaveOut []string) *exporter {
@@ -35,7 +35,7 @@ func newExporter(a *applier, leaveOut []string) *exporter {
 			Scope: Scope{Nested: true, Keep: func(p string, _, _ *tree.Entry) bool { return out[p] }},
 			named: map[string]bool{"": true}, over: map[string]bool{agentDir: true}, hidden: map[string]bool{},
 		},
-		first: map[uint64]string{}, links: Plan{dirs: map[string]dirChange{}},
+		first: map[uint64]string{}, links: spots{},
 	}
 }
 
@@ -59,7 +59,7 @@ func (x *exporter) run(ctx context.Context, root band.Ref) error {
 	if err := a.walk(ctx, top, enter, x.leave); err != nil {
 		return err
 	}
-	if links := linkings(&x.links); links != nil {
+	if links := x.links[""]; links != nil {
 		err = a.walk(ctx, links, a.enterLink, a.leaveLink)
 	}
 	x.found.tidy()
@@ -71,7 +71,7 @@ func (x *exporter) enter(ctx context.Context, n *spot, s *scratch) {
 	if n.err != nil { // everything has ended
 		return
 	}
-	d, err := x.apply.content.records.Directory(n.make.Entry.Content)
+	d, err := x.apply.content.records.Directory(n.make.Content)
 	switch {
 	case damaged(err):
 		n.err = err
@@ -80,7 +80,7 @@ func (x *exporter) enter(ctx context.Context, n *spot, s *scratch) {
 		n.err = err
 		x.apply.fail(n.path, err)
 	default:
-		n.make.Entry.Attr = d.Attr
+		n.make.Attr = d.Attr
 		x.fill(ctx, n, d, s)
 	}
 }
@@ -88,23 +88,27 @@ func (x *exporter) enter(ctx context.Context, n *spot, s *scratch) {
 // fill plans what is in a directory and writes its files. The directories in it
 // become its kids.
 func (x *exporter) fill(ctx context.Context, n *spot, d *tree.Directory, s *scratch) {
-	part := &Plan{}
+	part := (&dirSteps{path: n.path}).part()
 	p := &planner{content: x.apply.content, want: x.apply.content.records, scope: x.scope, plan: part, seen: map[string]bool{}}
 	p.later = func(path string, want *tree.Entry) {
 		e := *want
 		n.kids = append(n.kids, &spot{
-			path: path, name: e.Name, parent: n,
-			make: &Step{Path: path, Kind: StepCreate, Entry: &e},
+			path: path, name: e.Name, parent: n, make: &e,
 		})
 	}
-	if _, err := p.merge(ctx, n.path, nil, d, part); err != nil {
+	_, err := p.merge(ctx, n.path, nil, d, part)
+	part.tidy()
+	var steps []*action
+	if err == nil {
+		steps, err = p.actionsIn(part.steps, nil, d, func(*dirSteps, *step) bool { return true })
+	}
+	if err != nil {
 		n.err = err
 		x.apply.fail(shownPath(n.path), err)
 		return
 	}
-	part.tidy()
 	n.units, n.files = part.units, d.Totals.Files
-	x.take(n, part, d.Attr)
+	x.take(n, part, steps, d.Attr)
 	if n.make == nil {
 		n.change = &dirChange{want: d.Attr}
 	}
@@ -114,15 +118,14 @@ func (x *exporter) fill(ctx context.Context, n *spot, d *tree.Directory, s *scra
 
 // take gives the spot the steps of its files. Of a file with several names the
 // first that is met gets the content, the others are links to it.
-func (x *exporter) take(n *spot, part *Plan, attr tree.Attr) {
-	n.steps = make([]*Step, 0, len(part.Steps))
+func (x *exporter) take(n *spot, part *Plan, steps []*action, attr tree.Attr) {
+	n.steps = make([]*action, 0, len(steps))
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.files += len(part.Steps) + 1
+	x.files += len(steps) + 1
 	x.found.Damaged = append(x.found.Damaged, part.Damaged...)
 	x.found.Unknown = append(x.found.Unknown, part.Unknown...)
-	for i := range part.Steps {
-		s := &part.Steps[i]
+	for _, s := range steps {
 		if s.Entry.Kind != tree.File || s.Entry.Link == 0 {
 			n.steps = append(n.steps, s)
 			continue
@@ -135,12 +138,13 @@ func (x *exporter) take(n *spot, part *Plan, attr tree.Attr) {
 		}
 		e, link := *s.Entry, *s // of their own: the directory's are forgotten
 		link.Entry, link.link = &e, first
+		at := x.links.get(n.path)
 		if s.unit != 0 {
-			x.links.units = append(x.links.units, part.units[s.unit-1])
-			link.unit = len(x.links.units)
+			at.units = append(at.units, part.units[s.unit-1])
+			link.unit = len(at.units)
 		}
-		x.links.Steps = append(x.links.Steps, link)
-		x.links.dirs[n.path] = dirChange{want: attr}
+		at.steps, at.count, at.late = append(at.steps, &link), at.count+1, true
+		at.change = &dirChange{want: attr}
 	}
 }
 

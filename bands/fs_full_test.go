@@ -171,7 +171,7 @@ func TestFSReadOnlyStore(t *testing.T) {
 	}
 	plan, err := w.store.Plan(t.Context(), present, v, bands.Scope{})
 	if err := errors.Join(err, present.Close()); err != nil || !plan.Empty() {
-		t.Errorf("%+v, %v", plan.Steps, err)
+		t.Errorf("%q, %v", steps(plan), err)
 	}
 	if err := w.try(func(h *bands.Held) error { return take(w, h) }); err == nil {
 		t.Error("a snapshot was taken")

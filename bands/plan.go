@@ -1,50 +1,55 @@
 package bands
 
 import (
-	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // StepKind is what a step does with its path.
-type StepKind string
+type StepKind byte
 
 // The kinds of steps.
 const (
 	// StepCreate makes what isn't there.
-	StepCreate StepKind = "create"
+	StepCreate StepKind = iota + 1
 	// StepRewrite gives a file or symlink its former content.
-	StepRewrite StepKind = "rewrite"
+	StepRewrite
 	// StepDelete removes what the target lacks.
-	StepDelete StepKind = "delete"
+	StepDelete
 	// StepAttributes changes mode, owner, time or extended attributes only.
-	StepAttributes StepKind = "attributes"
+	StepAttributes
 	// StepReplace puts one kind of file in the place of another.
-	StepReplace StepKind = "replace"
+	StepReplace
 )
+
+// String returns the word for it that commands print in JSON.
+func (k StepKind) String() string {
+	switch k {
+	case StepCreate:
+		return "create"
+	case StepRewrite:
+		return "rewrite"
+	case StepDelete:
+		return "delete"
+	case StepAttributes:
+		return "attributes"
+	case StepReplace:
+		return "replace"
+	}
+	return "unknown"
+}
 
 // Step is one path that a restore changes.
 type Step struct {
 	Path string
 	Kind StepKind
-	// Entry is what the target has; nil of a StepDelete. The Attr of a directory
-	// is in it too.
-	Entry *tree.Entry
-	// Was is what is there now; nil of a StepCreate.
-	Was *tree.Entry
-
-	// link is the path that has the content, of which this becomes one more name.
-	link string
-	// unit is one more than the index of the database that the path belongs to.
-	unit int
 }
 
 // Plan is all that a restore would do. Paths are relative to the root, sorted.
 type Plan struct {
 	Target Snapshot
-	// Steps are the changes; times of directories are set beside them.
-	Steps []Step
 	// Kept appeared after the target, or are kept by the scope: they stay. A
 	// directory stands for all below it.
 	Kept []string
@@ -66,6 +71,10 @@ type Plan struct {
 	// them. A directory includes all below it.
 	ChangedSince, Untouched []string
 
+	// steps are the changes; times of directories are set beside them.
+	steps *dirSteps
+	// size is how many bytes the steps write; known when they were listed.
+	size int64
 	// dirs are directories that stay, and what they are to be in the end.
 	dirs map[string]dirChange
 	// partly are directories that the target lacks and that stay, with what they
@@ -85,30 +94,40 @@ type unitPlan struct {
 // dirChange is a directory's attributes, now and in the target.
 type dirChange struct{ was, want tree.Attr }
 
-// Empty says whether the plan changes nothing that it would show.
-func (p *Plan) Empty() bool { return len(p.Steps) == 0 }
+// Steps yields the changes by path: those of the kinds, of all kinds if none is
+// given.
+func (p *Plan) Steps(kinds ...StepKind) iter.Seq[Step] {
+	return func(yield func(Step) bool) {
+		for d, i := range p.steps.all() {
+			s := &d.list[i]
+			if (len(kinds) == 0 || slices.Contains(kinds, s.kind)) && !yield(Step{Path: d.pathOf(s), Kind: s.kind}) {
+				return
+			}
+		}
+	}
+}
+
+// Empty reports whether the plan changes nothing that it would show.
+func (p *Plan) Empty() bool { return p.total() == 0 }
 
 // Count is how many steps are of the kind.
-func (p *Plan) Count(kind StepKind) int {
-	n := 0
-	for i := range p.Steps {
-		if p.Steps[i].Kind == kind {
-			n++
-		}
+func (p *Plan) Count(kind StepKind) (n int) {
+	for d := range p.steps.dirs() {
+		n += d.count(func(_ *dirSteps, s *step) bool { return s.kind == kind })
 	}
 	return n
 }
 
-// bytes is how much the plan writes.
-func (p *Plan) bytes() int64 {
-	sum := int64(0)
-	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Entry != nil && s.Kind != StepAttributes && s.link == "" {
-			sum += s.Entry.Size
-		}
+// total is how many steps there are.
+func (p *Plan) total() (n int) {
+	for d := range p.steps.dirs() {
+		n += len(d.list)
 	}
-	return sum
+	return n
 }
+
+// does adds a step to those of the directory that is being planned.
+func (p *Plan) does(s step) { p.steps.list = append(p.steps.list, s) }
 
 // lists are the plan's lists of paths.
 func (p *Plan) lists() []*[]string {
@@ -117,11 +136,7 @@ func (p *Plan) lists() []*[]string {
 
 // add takes up what a part of the plan has.
 func (p *Plan) add(part *Plan) {
-	// The longer list is not copied: their order doesn't matter before tidy.
-	if len(part.Steps) > len(p.Steps) {
-		p.Steps, part.Steps = part.Steps, p.Steps
-	}
-	p.Steps = append(p.Steps, part.Steps...)
+	p.steps.add(part.steps)
 	from := part.lists()
 	for i, to := range p.lists() {
 		*to = append(*to, *from[i]...)
@@ -130,7 +145,7 @@ func (p *Plan) add(part *Plan) {
 
 // tidy sorts the plan.
 func (p *Plan) tidy() {
-	slices.SortFunc(p.Steps, func(a, b Step) int { return cmp.Compare(a.Path, b.Path) })
+	p.steps.sort()
 	for _, list := range p.lists() {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)

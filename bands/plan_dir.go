@@ -39,9 +39,11 @@ func (p *planner) bothDirs(ctx context.Context, path string, was, want *tree.Ent
 		out.Nested = append(out.Nested, path)
 		return nil
 	}
-	if _, err := p.merge(ctx, path, w, t, out); err != nil {
+	part := &Plan{steps: &dirSteps{path: path, was: was.Content, want: want.Content}}
+	if _, err := p.merge(ctx, path, w, t, part); err != nil {
 		return err
 	}
+	out.add(part)
 	if p.scope.relate(path) == inside {
 		p.directory(path, w, t, out)
 	}
@@ -62,11 +64,7 @@ func (p *planner) directory(path string, was, want *tree.Directory, out *Plan) {
 	a, b := was.Attr, want.Attr
 	a.Mtime = b.Mtime
 	if !sameAttr(&a, &b) {
-		out.Steps = append(out.Steps, Step{
-			Path: shownPath(path), Kind: StepAttributes,
-			Was:   &tree.Entry{Name: baseOf(path), Kind: tree.Dir, Attr: was.Attr},
-			Entry: &tree.Entry{Name: baseOf(path), Kind: tree.Dir, Attr: want.Attr},
-		})
+		out.does(step{name: baseOf(shownPath(path)), kind: StepAttributes, was: tree.Dir, want: tree.Dir})
 	}
 }
 
@@ -98,18 +96,17 @@ func (p *planner) makeDir(ctx context.Context, path string, was, want *tree.Entr
 		out.Nested = append(out.Nested, path)
 		return nil
 	}
-	e := *want
-	e.Attr = d.Attr
-	step := Step{Path: path, Kind: StepCreate, Entry: &e, Was: was}
-	if was != nil {
-		step.Kind = StepReplace
-	}
-	part := &Plan{Steps: []Step{step}}
+	part := &Plan{steps: &dirSteps{path: path, want: want.Content}}
 	if _, err := p.merge(ctx, path, nil, d, part); err != nil {
 		return err
 	}
-	if !p.may(path, was) && len(part.Steps) == 1 {
-		part.Steps = nil // nothing of the scope is in there
+	switch {
+	case !p.may(path, was) && len(part.steps.list)+len(part.steps.kids) == 0:
+		part.steps = nil // nothing of the scope is in there
+	case was == nil:
+		out.does(step{name: want.Name, kind: StepCreate, want: tree.Dir})
+	default:
+		out.does(step{name: want.Name, kind: StepReplace, was: was.Kind, want: tree.Dir})
 	}
 	if p.scope.relate(path) == inside {
 		p.addUndo(path, part, out)
@@ -137,21 +134,19 @@ func (p *planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 		out.Kept = append(out.Kept, path)
 		return false, nil
 	}
-	part := &Plan{}
+	part := &Plan{steps: &dirSteps{path: path, was: was.Content}}
 	if gone, err = p.merge(ctx, path, d, nil, part); err != nil {
 		return false, err
 	}
-	if len(part.Steps) > 0 && (rel != inside || !gone) {
+	if !part.steps.empty() && (rel != inside || !gone) {
 		p.plan.partly[path] = d.Attr
 	}
 	switch {
 	case rel != inside:
 		gone = false
 	case gone:
-		e := *was
-		e.Attr = d.Attr
-		part.Steps = append(part.Steps, Step{Path: path, Kind: StepDelete, Was: &e})
-	case len(part.Steps) == 0 && len(part.Kept) > 0 && len(part.Unknown)+len(part.Nested)+len(part.Busy) == 0:
+		out.does(step{name: was.Name, kind: StepDelete, was: tree.Dir})
+	case part.steps.empty() && len(part.Kept) > 0 && len(part.Unknown)+len(part.Nested)+len(part.Busy) == 0:
 		part = &Plan{Kept: []string{path}} // all of it stays
 	}
 	if p.scope.relate(path) == inside && !gone {
@@ -170,7 +165,7 @@ func (p *planner) dirToFile(ctx context.Context, path string, was, want *tree.En
 		out.Damaged = append(out.Damaged, path)
 		return nil
 	}
-	part := &Plan{}
+	part := out.steps.part()
 	gone, err := p.removeDir(ctx, path, was, part)
 	switch {
 	case err != nil:
@@ -182,8 +177,8 @@ func (p *planner) dirToFile(ctx context.Context, path string, was, want *tree.En
 	case !gone:
 		out.Blocked = append(out.Blocked, path)
 	default:
-		last := &part.Steps[len(part.Steps)-1] // the directory's own
-		last.Kind, last.Entry = StepReplace, want
+		last := &part.steps.list[len(part.steps.list)-1] // the directory's own
+		last.kind, last.want = StepReplace, want.Kind
 		out.add(part)
 	}
 	return nil

@@ -39,8 +39,7 @@ func groupsOf(ctx context.Context, l tree.Loader, root band.Ref, numbers map[uin
 type relinker struct {
 	p         *planner
 	now, want linkGroups
-	steps     map[string]int // index in the plan's Steps
-	at        [2]band.Ref    // the roots now and wanted
+	at        [2]band.Ref // the roots now and wanted
 }
 
 // relink plans what names have to share their content. Steps of the plan
@@ -60,7 +59,7 @@ func (p *planner) relink(ctx context.Context, now, want band.Ref) error {
 	}
 	delete(had, 0)
 	delete(wanted, 0)
-	r := &relinker{p: p, steps: map[string]int{}, at: [2]band.Ref{now, want}}
+	r := &relinker{p: p, at: [2]band.Ref{now, want}}
 	var err error
 	if r.want, err = groupsOf(ctx, p.want, want, wanted); err != nil && !damaged(err) {
 		return err
@@ -73,9 +72,6 @@ func (p *planner) relink(ctx context.Context, now, want band.Ref) error {
 	}
 	if r.now, err = groupsOf(ctx, p.now, now, had); err != nil {
 		return err
-	}
-	for i := range p.plan.Steps {
-		r.steps[p.plan.Steps[i].Path] = i
 	}
 	return r.run()
 }
@@ -125,7 +121,9 @@ func (r *relinker) run() error {
 			}
 			continue
 		}
-		r.alone(l)
+		if err := r.alone(l); err != nil {
+			return err
+		}
 	}
 	return r.keepTimes()
 }
@@ -133,9 +131,9 @@ func (r *relinker) run() error {
 // keepTimes lets the directories in which names are joined, and nothing else
 // differs, have their times afterwards.
 func (r *relinker) keepTimes() error {
-	for i := range r.p.plan.Steps {
-		dir := parentOf(r.p.plan.Steps[i].Path)
-		if _, known := r.p.plan.dirs[dir]; known || r.p.scope.relate(dir) != inside {
+	for d := range r.p.plan.steps.dirs() {
+		dir := d.path
+		if _, known := r.p.plan.dirs[dir]; known || len(d.list) == 0 || r.p.scope.relate(dir) != inside {
 			continue
 		}
 		was, err := r.directory(0, dir)
@@ -175,18 +173,18 @@ func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
 }
 
 // alone gives a file that has one name in the target a content of its own.
-func (r *relinker) alone(l linkPair) {
-	if _, planned := r.steps[l.path]; planned || l.was == nil || !r.p.may(l.path, l.was) || len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
-		return
+func (r *relinker) alone(l linkPair) error {
+	if r.step(l.path) != nil || l.was == nil || !r.p.may(l.path, l.was) || len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
+		return nil
 	}
-	r.rewrite(l.path, l.was, l.want, "")
+	return r.rewrite(l.path, l.was, l.want, "")
 }
 
 // member is one name of a group.
 type member struct {
 	path      string
 	was, want *tree.Entry
-	step      int // -1: none
+	planned   bool
 	unit      bool
 	intact    bool
 }
@@ -199,12 +197,12 @@ func (r *relinker) group(names []string) error {
 		if err != nil {
 			return err
 		}
-		m := member{path: name, was: was, want: r.want.entry[name], step: -1}
-		if i, ok := r.steps[name]; ok {
-			m.step, m.unit = i, r.p.plan.Steps[i].unit != 0
+		m := member{path: name, was: was, want: r.want.entry[name]}
+		if s := r.step(name); s != nil {
+			m.planned, m.unit = true, s.unit != 0
 		}
-		m.intact = m.step < 0 && r.p.same(was, m.want)
-		if m.intact || m.step >= 0 {
+		m.intact = !m.planned && r.p.same(was, m.want)
+		if m.intact || m.planned {
 			members = append(members, m)
 		}
 	}
@@ -212,8 +210,13 @@ func (r *relinker) group(names []string) error {
 	if first < 0 {
 		return nil
 	}
-	r.join(members, first)
-	return nil
+	return r.join(members, first)
+}
+
+// step is the step of a path; nil if it has none.
+func (r *relinker) step(path string) *step {
+	_, s := r.p.plan.steps.find(path)
+	return s
 }
 
 // first chooses the name that keeps or gets the content: an intact one whose
@@ -234,46 +237,87 @@ func (r *relinker) first(members []member) int {
 	if unit := slices.IndexFunc(members, func(m member) bool { return m.unit }); unit >= 0 {
 		return unit
 	}
-	if written := slices.IndexFunc(members, func(m member) bool { return m.step >= 0 }); written >= 0 {
+	if written := slices.IndexFunc(members, func(m member) bool { return m.planned }); written >= 0 {
 		return written
 	}
 	return slices.IndexFunc(members, func(m member) bool { return r.p.may(m.path, m.was) })
 }
 
-func (r *relinker) join(members []member, first int) {
+func (r *relinker) join(members []member, first int) error {
 	lead := members[first]
 	outsiders := lead.intact && slices.ContainsFunc(r.now.names[lead.was.Link], func(name string) bool {
 		return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
 	})
 	if outsiders && !r.p.may(lead.path, lead.was) {
-		return
+		return nil
 	}
 	if outsiders {
-		r.rewrite(lead.path, lead.was, lead.want, "")
+		if err := r.rewrite(lead.path, lead.was, lead.want, ""); err != nil {
+			return err
+		}
 		lead.intact = false
 	}
 	for i, m := range members {
 		switch {
 		case i == first:
 		case m.intact && lead.intact && lead.was.Link != 0 && m.was.Link == lead.was.Link:
-		case m.step >= 0:
-			s := &r.p.plan.Steps[m.step]
-			s.link = lead.path
-			if s.Kind == StepAttributes {
-				s.Kind = StepRewrite
+		case m.planned:
+			d, s := r.p.plan.steps.find(m.path)
+			d.setLink(s.name, lead.path)
+			if s.kind == StepAttributes {
+				s.kind = StepRewrite
 			}
 		case r.p.may(m.path, m.was):
-			r.rewrite(m.path, m.was, m.want, lead.path)
+			if err := r.rewrite(m.path, m.was, m.want, lead.path); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // rewrite adds a step for a path whose content is right, but shared with others.
-func (r *relinker) rewrite(path string, was, want *tree.Entry, link string) {
+func (r *relinker) rewrite(path string, was, want *tree.Entry, link string) error {
 	if !r.p.content.whole(want) {
 		r.p.plan.Damaged = append(r.p.plan.Damaged, path)
-		return
+		return nil
 	}
-	r.steps[path] = len(r.p.plan.Steps)
-	r.p.plan.Steps = append(r.p.plan.Steps, Step{Path: path, Kind: StepRewrite, Entry: want, Was: was, link: link})
+	d, err := r.steps(parentOf(path))
+	if err != nil {
+		return err
+	}
+	s := step{name: baseOf(path), kind: StepRewrite, was: was.Kind, want: want.Kind}
+	i, _ := d.search(s.name)
+	d.list = slices.Insert(d.list, i, s)
+	if link != "" {
+		d.setLink(s.name, link)
+	}
+	return nil
+}
+
+// steps returns the steps of a directory that is on both sides.
+func (r *relinker) steps(dir string) (*dirSteps, error) {
+	if dir == "" {
+		return r.p.plan.steps, nil
+	}
+	parent, err := r.steps(parentOf(dir))
+	if err != nil {
+		return nil, err
+	}
+	i, ok := parent.searchKid(baseOf(dir))
+	if ok {
+		return parent.kids[i], nil
+	}
+	d := &dirSteps{path: dir}
+	for side, ref := range []*band.Ref{&d.was, &d.want} {
+		e, err := r.lookup(side, dir)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			*ref = e.Content
+		}
+	}
+	parent.kids = slices.Insert(parent.kids, i, d)
+	return d, nil
 }

@@ -53,11 +53,13 @@ func (l *lostCheck) end(p *Plan) {
 	if len(l.lost) == 0 {
 		return
 	}
-	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool {
-		gone := s.Kind == StepCreate && l.lost[s.Path]
-		if gone {
-			p.Damaged = append(p.Damaged, s.Path)
-		}
-		return gone
-	})
+	for d := range p.steps.dirs() {
+		d.list = slices.DeleteFunc(d.list, func(s step) bool {
+			gone := s.kind == StepCreate && l.lost[d.pathOf(&s)]
+			if gone {
+				p.Damaged = append(p.Damaged, d.pathOf(&s))
+			}
+			return gone
+		})
+	}
 }

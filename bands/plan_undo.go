@@ -98,7 +98,7 @@ func (p *planner) keepsDirectory(path string, was, want *tree.Directory, out *Pl
 // addUndo takes up the plan for a directory that is on one side only. If all in
 // it stays since the restore didn't touch it, the directory is listed in its place.
 func (p *planner) addUndo(path string, part, out *Plan) {
-	if p.scope.undo != nil && len(part.Steps) == 0 {
+	if p.scope.undo != nil && part.steps.empty() {
 		named := 0
 		for _, list := range part.lists() {
 			named += len(*list)

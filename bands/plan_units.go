@@ -146,9 +146,9 @@ func (p *planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 		}
 		switch {
 		case want == nil && m.was != nil:
-			out.Steps = append(out.Steps, Step{Path: path, Kind: StepDelete, Was: m.was, unit: len(p.plan.units)})
+			out.does(step{name: m.name, kind: StepDelete, was: m.was.Kind, unit: int32(len(p.plan.units))})
 		case want != nil && !p.same(m.was, want):
-			out.Steps = append(out.Steps, Step{Path: path, Kind: p.kindOf(m.was, want), Entry: want, Was: m.was, unit: len(p.plan.units)})
+			out.does(step{name: m.name, kind: p.kindOf(m.was, want), was: kindOf(m.was), want: want.Kind, unit: int32(len(p.plan.units))})
 		}
 	}
 	return members[0].want == nil

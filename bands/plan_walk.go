@@ -40,6 +40,7 @@ func (p *planner) run(ctx context.Context, now, want band.Ref) error {
 	if err != nil {
 		return err
 	}
+	p.plan.steps = &dirSteps{was: now, want: want}
 	if now.Hash != want.Hash {
 		p.lost = newLostCheck(p.content)
 		_, err := p.merge(ctx, "", w, t, p.plan)
@@ -54,6 +55,7 @@ func (p *planner) run(ctx context.Context, now, want band.Ref) error {
 	if err := p.missing(now, want); err != nil {
 		return err
 	}
+	p.plan.steps.sort()
 	if err := p.relink(ctx, now, want); err != nil {
 		return err
 	}
@@ -225,7 +227,7 @@ func (p *planner) file(path string, was, want *tree.Entry, out *Plan) {
 		out.Damaged = append(out.Damaged, path)
 		return
 	}
-	out.Steps = append(out.Steps, Step{Path: path, Kind: p.kindOf(was, want), Entry: p.timed(was, want), Was: was})
+	out.does(step{name: want.Name, kind: p.kindOf(was, want), was: kindOf(was), want: want.Kind})
 }
 
 func (p *planner) kindOf(was, want *tree.Entry) StepKind {
@@ -250,6 +252,6 @@ func (p *planner) removeFile(path string, was *tree.Entry, out *Plan) bool {
 		out.Kept = append(out.Kept, path)
 		return false
 	}
-	out.Steps = append(out.Steps, Step{Path: path, Kind: StepDelete, Was: was})
+	out.does(step{name: was.Name, kind: StepDelete, was: was.Kind})
 	return true
 }

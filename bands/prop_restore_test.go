@@ -116,7 +116,7 @@ func TestPropPlanChangesNothing(t *testing.T) {
 			r.Fatalf("the store was changed:\n%s", diff)
 		}
 		paths := map[string]bool{}
-		for _, step := range plan.Steps {
+		for step := range plan.Steps() {
 			paths[step.Path] = true
 		}
 		for path, node := range before {
@@ -134,7 +134,7 @@ func TestPropPlanChangesNothing(t *testing.T) {
 			}
 		}
 		if treetest.Diff(w.holds[target.Version], before) == "" && !plan.Empty() {
-			r.Fatalf("nothing differs, but there are steps: %+v", plan.Steps)
+			r.Fatalf("nothing differs, but there are steps: %q", steps(plan))
 		}
 	})
 }

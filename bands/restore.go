@@ -223,13 +223,14 @@ func (h *Held) restore(ctx context.Context, j job, o RestoreOptions) (Restored, 
 	defer func() { _ = was.reader.Close() }()
 	a := newApplier(o.Options.Root, content, was)
 	a.progress, a.captured = o.Progress, began.at
+	a.source = &planner{now: was.records, want: content.records, content: content, scope: in, plan: &done.Plan}
 	return done, h.carryOut(ctx, j, a, o, &done)
 }
 
 // carryOut applies the plan between the journal's two ends.
 func (h *Held) carryOut(ctx context.Context, j job, a *applier, o RestoreOptions, done *Restored) error {
 	journal := h.journalOf(j, o, done)
-	if err := h.listChanges(ctx, j, a.content, o, done); err != nil {
+	if err := h.listChanges(ctx, j, a.source, o, done); err != nil {
 		return err
 	}
 	if err := h.writeJournal(journal); err != nil {
@@ -266,16 +267,21 @@ func reasonOf(p Plan, path string) error {
 
 // listChanges writes what the plan changes, and what was changed by the restore
 // that it completes or takes back, into the rescue's folder.
-func (h *Held) listChanges(ctx context.Context, j job, content *contents, o RestoreOptions, done *Restored) error {
-	set := changedBy(&done.Plan, content)
+func (h *Held) listChanges(ctx context.Context, j job, source *planner, o RestoreOptions, done *Restored) error {
+	list, err := source.changesOf(&done.Plan)
+	if err != nil {
+		return err
+	}
 	if j.again != nil {
 		before, err := h.undoing(ctx, j.again.Changed, j.again.Rescue, j.again.Parts, Scope{Paths: j.again.Paths}, o)
 		if err != nil {
 			return err
 		}
-		set = append(set, before.changed...).sorted()
+		set := append(slices.Collect(list.all()), before.changed...)
+		set = changedSet(set).sorted()
+		return h.writeChanged(done.Rescue.Version, len(set), slices.Values(set))
 	}
-	return h.writeChanged(done.Rescue.Version, set)
+	return h.writeChanged(done.Rescue.Version, list.count, list.all())
 }
 
 func (h *Held) journalOf(j job, o RestoreOptions, done *Restored) Journal {

@@ -119,8 +119,8 @@ func (r *rig) plan(v bands.Version, in bands.Scope) bands.Plan {
 // steps are the plan's steps in words.
 func steps(p bands.Plan) []string {
 	var list []string
-	for _, s := range p.Steps {
-		list = append(list, string(s.Kind)+" "+s.Path)
+	for s := range p.Steps() {
+		list = append(list, s.Kind.String()+" "+s.Path)
 	}
 	return list
 }

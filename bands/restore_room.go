@@ -24,12 +24,9 @@ func (h *Held) untouched(ctx context.Context, j job, content *contents, in *scop
 	if err != nil {
 		return nil, err
 	}
-	touched := map[string]bool{}
-	for i := range plan.Steps {
-		touched[plan.Steps[i].Path] = true
-	}
+	mains := map[string]bool{}
 	for _, u := range plan.units {
-		touched[u.main] = true
+		mains[u.main] = true
 	}
 	var base band.Ref
 	loader := present.Loader
@@ -45,7 +42,10 @@ func (h *Held) untouched(ctx context.Context, j job, content *contents, in *scop
 	}
 	var patterns []string
 	err = tree.Diff(ctx, loader, base, present.Loader, present.Tree, func(c tree.Change) error {
-		if c.New != nil && c.New.Kind == tree.File && !touched[c.Path] {
+		if c.New == nil || c.New.Kind != tree.File || mains[c.Path] {
+			return nil
+		}
+		if _, s := plan.steps.find(c.Path); s == nil {
 			patterns = append(patterns, literally(c.Path))
 		}
 		return nil

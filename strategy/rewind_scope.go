@@ -222,8 +222,8 @@ func (c *rewindChoice) plan(p bands.Plan) RewindPlan {
 			}
 		}
 	}
-	for i := range p.Steps {
-		note(p.Steps[i].Path)
+	for step := range p.Steps() {
+		note(step.Path)
 	}
 	for _, k := range reasons { // and not KeptPaths, where a directory stands for its files
 		if k.Why == KeptBoth || k.Why == KeptAtWork {

@@ -253,8 +253,7 @@ func (f *fsApp) dryRun(ctx context.Context, s *selection, target bands.Snapshot,
 	if f.json {
 		return f.compact(newPlanJSON(plan, target))
 	}
-	for i := range plan.Steps {
-		step := &plan.Steps[i]
+	for step := range plan.Steps() {
 		f.Streams.Printf("%-10s %s\n", stepWord(step.Kind), showPath(step.Path))
 	}
 	if plan.Empty() {
@@ -267,6 +266,6 @@ func (f *fsApp) dryRun(ctx context.Context, s *selection, target bands.Snapshot,
 }
 
 func stepWord(kind bands.StepKind) string {
-	word := string(kind)
+	word := kind.String()
 	return strings.ToUpper(word[:1]) + word[1:] + ":"
 }

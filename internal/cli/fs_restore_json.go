@@ -63,10 +63,9 @@ type stepJSON struct {
 }
 
 func newPlanJSON(p bands.Plan, target bands.Snapshot) planJSON {
-	steps := make([]stepJSON, 0, len(p.Steps))
-	for i := range p.Steps {
-		step := &p.Steps[i]
-		steps = append(steps, stepJSON{Path: step.Path, Bytes: pathBytes(step.Path), Kind: string(step.Kind)})
+	steps := []stepJSON{}
+	for step := range p.Steps() {
+		steps = append(steps, stepJSON{Path: step.Path, Bytes: pathBytes(step.Path), Kind: step.Kind.String()})
 	}
 	return planJSON{
 		Version: target.Version.String(), Message: target.Message, CreatedAt: utc(target.Created), Changes: steps,

@@ -59,7 +59,7 @@ func newCodePlanJSON(id string, done strategy.CodeRewound) codePlanJSON {
 		ChangedSince: notNil(slices.Clone(done.Plan.ChangedSince)), Failed: failuresOf(done.Failed), Rescue: string(done.Rescue),
 	}
 	for _, s := range done.Plan.Steps {
-		j.Changes = append(j.Changes, stepJSON{Path: s.Path, Bytes: pathBytes(s.Path), Kind: string(s.Kind)})
+		j.Changes = append(j.Changes, stepJSON{Path: s.Path, Bytes: pathBytes(s.Path), Kind: s.Kind.String()})
 	}
 	return j
 }

@@ -227,7 +227,7 @@ func pastWord(kind bands.StepKind) string {
 	case bands.StepDelete:
 		return "deleted"
 	}
-	return string(kind)
+	return kind.String()
 }
 
 // nothingChanges is the line for a plan without steps; same is that of a tree
@@ -269,10 +269,8 @@ func (w *rewinding) printPlan(name string, plan strategy.RewindPlan) {
 		w.Streams.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
 	}
 	for _, kind := range stepKinds() {
-		for i := range plan.Steps {
-			if plan.Steps[i].Kind == kind {
-				w.Streams.Printf("%-11s %s\n", stepWord(kind), showPath(plan.Steps[i].Path))
-			}
+		for step := range plan.Steps(kind) {
+			w.Streams.Printf("%-11s %s\n", stepWord(kind), showPath(step.Path))
 		}
 	}
 	if !plan.Empty() {
