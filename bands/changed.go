@@ -61,33 +61,6 @@ func (c changedSet) sorted() changedSet {
 	return slices.Compact(c)
 }
 
-func (c changedSet) search(path string) int {
-	i, _ := slices.BinarySearchFunc(c, path, func(s pathState, path string) int { return strings.Compare(s.path, path) })
-	return i
-}
-
-// at returns the states of a path.
-func (c changedSet) at(path string) []pathState {
-	from := c.search(path)
-	to := from
-	for to < len(c) && c[to].path == path {
-		to++
-	}
-	return c[from:to]
-}
-
-// reaches reports whether the path or something below it is in the set.
-func (c changedSet) reaches(path string) bool {
-	if path == "" {
-		return len(c) > 0
-	}
-	if i := c.search(path); i < len(c) && c[i].path == path {
-		return true
-	}
-	i := c.search(path + "/")
-	return i < len(c) && strings.HasPrefix(c[i].path, path+"/")
-}
-
 // stateOf identifies what is at a path; a nil entry is nothing. It reports false
 // if the parts of a file can't be read.
 func stateOf(path string, e *tree.Entry, parts func(band.Ref) ([]band.Part, error)) (pathState, bool) {
@@ -243,17 +216,7 @@ func encodeStates(count int, states iter.Seq[pathState]) ([]byte, error) {
 	line := binary.AppendUvarint([]byte(changedMagic), uint64(count))
 	before := ""
 	for s := range states {
-		shared := 0
-		for shared < min(len(before), len(s.path)) && before[shared] == s.path[shared] {
-			shared++
-		}
-		line = binary.AppendUvarint(line, uint64(shared))
-		line = binary.AppendUvarint(line, uint64(len(s.path)-shared))
-		line = append(line, s.path[shared:]...)
-		line = append(line, byte(s.kind))
-		if s.kind != 0 {
-			line = append(append(line, s.content[:]...), s.attr[:]...)
-		}
+		line = appendState(line, before, &s)
 		_, _ = to.Write(line) // the errors are Flush's
 		line, before = line[:0], s.path
 	}
@@ -264,53 +227,6 @@ func encodeStates(count int, states iter.Seq[pathState]) ([]byte, error) {
 	}
 	err = errors.Join(err, enc.Close())
 	return packed.Bytes(), err
-}
-
-var errBadChanged = fmt.Errorf("list of changed paths: %w", ErrDamaged)
-
-func decodeChanged(packed []byte) (changedSet, error) {
-	const most = 1 << 30
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
-	if err != nil {
-		return nil, err
-	}
-	defer dec.Close()
-	data, err := dec.DecodeAll(packed, nil)
-	end := len(data) - sha256.Size
-	if err != nil || end < len(changedMagic) || string(data[:len(changedMagic)]) != changedMagic {
-		return nil, errBadChanged
-	}
-	if sum := sha256.Sum256(data[:end]); !bytes.Equal(sum[:], data[end:]) {
-		return nil, errBadChanged
-	}
-	r := bytes.NewReader(data[len(changedMagic):end])
-	count, err := binary.ReadUvarint(r)
-	if err != nil || count > uint64(end) {
-		return nil, errBadChanged
-	}
-	set := make(changedSet, count)
-	before := ""
-	for i := range set {
-		s := &set[i]
-		shared, err1 := binary.ReadUvarint(r)
-		rest, err2 := binary.ReadUvarint(r)
-		if errors.Join(err1, err2) != nil || shared > uint64(len(before)) || rest > uint64(r.Len()) {
-			return nil, errBadChanged
-		}
-		suffix := make([]byte, rest)
-		_, _ = r.Read(suffix)
-		s.path = before[:shared] + string(suffix)
-		kind, err := r.ReadByte()
-		if err != nil || kind != 0 && r.Len() < len(s.content)+len(s.attr) {
-			return nil, errBadChanged
-		}
-		if s.kind = tree.Kind(kind); kind != 0 {
-			_, _ = r.Read(s.content[:])
-			_, _ = r.Read(s.attr[:])
-		}
-		before = s.path
-	}
-	return set, nil
 }
 
 func (s *Store) changedPath(v Version) string { return filepath.Join(s.SnapshotDir(v), changedName) }
@@ -327,7 +243,7 @@ func (h *Held) writeChanged(v Version, count int, states iter.Seq[pathState]) er
 // version list. Restores of versions before there were lists, and those whose
 // list was pruned, have what differs between their rescue and what they
 // restored.
-func (s *Store) changedOf(ctx context.Context, list, rescue Version, restored []Version, in *scope) (changedSet, error) {
+func (s *Store) changedOf(ctx context.Context, list, rescue Version, restored []Version, in *scope) (*changedList, error) {
 	if list != 0 {
 		data, err := os.ReadFile(s.changedPath(list))
 		if err == nil {
@@ -361,20 +277,21 @@ func (s *Store) changedOf(ctx context.Context, list, rescue Version, restored []
 			return nil, err
 		}
 	}
-	return set.sorted(), nil
+	return newChangedList(set), nil
 }
 
 // orAsBefore adds what the snapshot has at the paths of the set: what an
 // interrupted restore has not come to yet.
-func (s *Store) orAsBefore(set changedSet, before Snapshot) (changedSet, error) {
+func (s *Store) orAsBefore(list *changedList, before Snapshot) (*changedList, error) {
 	root, ok := before.Tree.Ref()
 	if !ok {
 		return nil, fmt.Errorf("snapshot %s: %w", before.Version, ErrDamaged)
 	}
 	records, reader := s.Loader(before)
-	all := slices.Clone(set)
-	for i := range set {
-		e, err := tree.Lookup(records, root, set[i].path)
+	var all changedSet
+	for was := range list.from("") {
+		all = append(all, was)
+		e, err := tree.Lookup(records, root, was.path)
 		entry := &e
 		if err != nil {
 			if !errors.Is(err, os.ErrNotExist) {
@@ -382,9 +299,9 @@ func (s *Store) orAsBefore(set changedSet, before Snapshot) (changedSet, error) 
 			}
 			entry = nil
 		}
-		if state, ok := stateOf(set[i].path, entry, records.Parts); ok {
+		if state, ok := stateOf(was.path, entry, records.Parts); ok {
 			all = append(all, state)
 		}
 	}
-	return all.sorted(), reader.Close()
+	return newChangedList(all), reader.Close()
 }

@@ -258,7 +258,7 @@ func (s *Store) turnBack(ctx context.Context, op Operation, last Turn, o Restore
 	if err != nil {
 		return job{}, err
 	}
-	whole := !slices.ContainsFunc(undo.changed, func(s pathState) bool { return in.relate(s.path) != inside })
+	whole := undo.changed.within(in)
 	j.next = func(done *Restored, at time.Time) History {
 		if done.Plan.Empty() && o.Follow == "" {
 			return next(nil, whole)

@@ -9,7 +9,7 @@ import (
 
 // undoing limits a plan to what a restore changed and nobody changed since.
 type undoing struct {
-	changed changedSet
+	changed *changedList
 	// interrupted lets attributes differ, as they may have been half set, and
 	// paths be missing.
 	interrupted bool

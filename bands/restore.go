@@ -277,7 +277,7 @@ func (h *Held) listChanges(ctx context.Context, j job, source *planner, o Restor
 		if err != nil {
 			return err
 		}
-		set := append(slices.Collect(list.all()), before.changed...)
+		set := slices.AppendSeq(slices.Collect(list.all()), before.changed.from(""))
 		set = changedSet(set).sorted()
 		return h.writeChanged(done.Rescue.Version, len(set), slices.Values(set))
 	}

@@ -261,6 +261,8 @@ func TestMemory(t *testing.T) {
 	b.entire("fs", "restore", "v1", "-f")
 	b.must(os.RemoveAll(filepath.Join(b.dir, "data", "large")))
 	b.entire("fs", "restore", "v1", "-f")
+	b.must(os.RemoveAll(filepath.Join(b.dir, "data")))
+	b.run("entire fs restore v1 -f, everything deleted", "", "entire", "fs", "restore", "v1", "-f")
 	for _, name := range []string{"list", "status", "du", "doctor", "verify", "prune"} {
 		b.entire("fs", name)
 	}

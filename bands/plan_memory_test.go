@@ -1,0 +1,58 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// TestAPlanIsSmall is not parallel: it counts what is held.
+func TestAPlanIsSmall(t *testing.T) {
+	const files, most = 10_000, 100 // bytes a path
+	r := newRig(t)
+	for i := range files {
+		if i%1000 == 0 {
+			r.must(os.Mkdir(r.path(fmt.Sprintf("folder%02d", i/1000)), 0o755))
+		}
+		r.must(os.WriteFile(r.path(fmt.Sprintf("folder%02d/file%05d.txt", i/1000, i)), nil, 0o644))
+	}
+	full := r.take()
+	for i := range files / 1000 {
+		r.remove(fmt.Sprintf("folder%02d", i))
+	}
+	empty := r.take()
+	held := func() int64 {
+		runtime.GC()
+		runtime.GC() // what pools had is given back in the second
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	measure := func(what string, kind bands.StepKind, v bands.Version) {
+		before := held()
+		plan := r.plan(v, bands.Scope{})
+		took := held() - before
+		if n := plan.Count(kind); n != files+files/1000 {
+			t.Fatalf("%s: %d steps", what, n)
+		}
+		if took > files*most {
+			t.Errorf("%s: the plan holds %d bytes a path", what, took/files)
+		}
+	}
+	measure("everything is made", bands.StepCreate, full)
+	r.restore(full, bands.Scope{})
+	measure("everything is removed", bands.StepDelete, empty)
+	for i := range files {
+		r.must(os.WriteFile(r.path(fmt.Sprintf("folder%02d/file%05d.txt", i/1000, i)), []byte("text"), 0o644))
+	}
+	before := held()
+	plan := r.plan(full, bands.Scope{})
+	if took := held() - before; plan.Count(bands.StepRewrite) != files || took > files*most {
+		t.Errorf("everything is changed: %d steps, %d bytes a path", plan.Count(bands.StepRewrite), took/files)
+	}
+}
