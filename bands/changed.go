@@ -116,78 +116,29 @@ func attrState(e *tree.Entry) (attr [4]byte) {
 	return attr
 }
 
-// changeList is what a plan is going to change, and to what.
-type changeList struct {
-	plan   *Plan
-	states map[*dirSteps][]stateID // of the steps, in their order
-	beside changedSet              // of directories that stay
-	count  int
-}
-
-// changesOf reads what a plan makes of each path, and how many bytes it writes.
-func (p *planner) changesOf(plan *Plan) (changeList, error) {
-	list := changeList{plan: plan, states: map[*dirSteps][]stateID{}}
-	plan.size = 0
-	for d := range plan.steps.dirs() {
-		states, err := p.statesOf(d)
-		if err != nil {
-			return changeList{}, err
-		}
-		list.states[d] = states
-		for i := range states {
-			if states[i] != noState {
-				list.count++
-			}
-		}
-	}
-	for path, attr := range plan.partly {
+// states yields what the plan is going to change, and to what, by path, and
+// returns of how many paths.
+func (p *Plan) states() (count int, states iter.Seq[pathState]) {
+	var beside changedSet // of directories that stay
+	for path, attr := range p.partly {
 		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: attr}, nil)
-		list.beside = append(list.beside, s)
+		beside = append(beside, s)
 	}
-	for path, change := range plan.dirs {
+	for path, change := range p.dirs {
 		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: change.want}, nil)
-		list.beside = append(list.beside, s)
+		beside = append(beside, s)
 	}
-	list.beside = list.beside.sorted()
-	list.count += len(list.beside)
-	return list, nil
-}
-
-// statesOf identifies what the steps of a directory make, noState where the
-// parts of a file can't be read.
-func (p *planner) statesOf(d *dirSteps) ([]stateID, error) {
-	listed := func(_ *dirSteps, s *step) bool { return s.kind != StepAttributes || s.want != tree.Dir } // those are in dirs
-	actions, err := p.actions(d, listed)
-	if err != nil {
-		return nil, err
+	beside = beside.sorted()
+	count = len(beside)
+	for d := range p.steps.dirs() {
+		count += d.count(func(_ *dirSteps, s *step) bool { return s.state != noState })
 	}
-	states := make([]stateID, len(d.list))
-	for i := range d.list {
-		if !listed(d, &d.list[i]) {
-			states[i] = noState
-			continue
-		}
-		a := actions[0]
-		actions = actions[1:]
-		s, ok := stateOf("", a.Entry, p.content.records.Parts)
-		if states[i] = s.stateID; !ok {
-			states[i] = noState
-		}
-		if a.Entry != nil && a.Kind != StepAttributes && a.link == "" {
-			p.plan.size += a.Entry.Size
-		}
-	}
-	return states, nil
-}
-
-// all yields the states by path.
-func (l *changeList) all() iter.Seq[pathState] {
-	return func(yield func(pathState) bool) {
-		beside := l.beside
-		for d, i := range l.plan.steps.all() {
-			s := pathState{d.pathOf(&d.list[i]), l.states[d][i]}
-			for ; len(beside) > 0 && beside[0].path < s.path; beside = beside[1:] {
-				if !yield(beside[0]) {
+	return count, func(yield func(pathState) bool) {
+		rest := beside
+		for d, i := range p.steps.all() {
+			s := pathState{d.pathOf(&d.list[i]), d.list[i].state}
+			for ; len(rest) > 0 && rest[0].path < s.path; rest = rest[1:] {
+				if !yield(rest[0]) {
 					return
 				}
 			}
@@ -195,7 +146,7 @@ func (l *changeList) all() iter.Seq[pathState] {
 				return
 			}
 		}
-		for _, s := range beside {
+		for _, s := range rest {
 			if !yield(s) {
 				return
 			}

@@ -157,7 +157,7 @@ func (h *Held) planFrom(ctx context.Context, content *contents, in *scope, done 
 	}
 	defer func() { _ = rescue.reader.Close() }()
 	now, _ := done.Rescue.Tree.Ref()
-	done.Plan, err = h.plan(ctx, sides{rescue.records, now, done.Target}, content, in)
+	done.Plan, err = h.plan(ctx, sides{rescue.records, now, done.Target, true}, content, in)
 	if damaged(err) {
 		// A directory, of the rescue or of the target.
 		found, failed := h.Verify(ctx, done.Rescue.Version, nil)

@@ -73,7 +73,7 @@ type Plan struct {
 
 	// steps are the changes; times of directories are set beside them.
 	steps *dirSteps
-	// size is how many bytes the steps write; known when they were listed.
+	// size is about how many bytes the steps write.
 	size int64
 	// dirs are directories that stay, and what they are to be in the end.
 	dirs map[string]dirChange
@@ -125,9 +125,6 @@ func (p *Plan) total() (n int) {
 	}
 	return n
 }
-
-// does adds a step to those of the directory that is being planned.
-func (p *Plan) does(s step) { p.steps.list = append(p.steps.list, s) }
 
 // lists are the plan's lists of paths.
 func (p *Plan) lists() []*[]string {

@@ -64,7 +64,7 @@ func (p *planner) directory(path string, was, want *tree.Directory, out *Plan) {
 	a, b := was.Attr, want.Attr
 	a.Mtime = b.Mtime
 	if !sameAttr(&a, &b) {
-		out.does(step{name: baseOf(shownPath(path)), kind: StepAttributes, was: tree.Dir, want: tree.Dir})
+		p.does(out, step{name: baseOf(shownPath(path)), kind: StepAttributes, was: tree.Dir}, &tree.Entry{Kind: tree.Dir})
 	}
 }
 
@@ -104,9 +104,9 @@ func (p *planner) makeDir(ctx context.Context, path string, was, want *tree.Entr
 	case !p.may(path, was) && len(part.steps.list)+len(part.steps.kids) == 0:
 		part.steps = nil // nothing of the scope is in there
 	case was == nil:
-		out.does(step{name: want.Name, kind: StepCreate, want: tree.Dir})
+		p.does(out, step{name: want.Name, kind: StepCreate}, &tree.Entry{Kind: tree.Dir, Attr: d.Attr})
 	default:
-		out.does(step{name: want.Name, kind: StepReplace, was: was.Kind, want: tree.Dir})
+		p.does(out, step{name: want.Name, kind: StepReplace, was: was.Kind}, &tree.Entry{Kind: tree.Dir, Attr: d.Attr})
 	}
 	if p.scope.relate(path) == inside {
 		p.addUndo(path, part, out)
@@ -145,7 +145,7 @@ func (p *planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 	case rel != inside:
 		gone = false
 	case gone:
-		out.does(step{name: was.Name, kind: StepDelete, was: tree.Dir})
+		p.does(out, step{name: was.Name, kind: StepDelete, was: tree.Dir}, nil)
 	case part.steps.empty() && len(part.Kept) > 0 && len(part.Unknown)+len(part.Nested)+len(part.Busy) == 0:
 		part = &Plan{Kept: []string{path}} // all of it stays
 	}
@@ -178,7 +178,8 @@ func (p *planner) dirToFile(ctx context.Context, path string, was, want *tree.En
 		out.Blocked = append(out.Blocked, path)
 	default:
 		last := &part.steps.list[len(part.steps.list)-1] // the directory's own
-		last.kind, last.want = StepReplace, want.Kind
+		last.kind = StepReplace
+		*last = p.completed(*last, want)
 		out.add(part)
 	}
 	return nil

@@ -286,7 +286,7 @@ func (r *relinker) rewrite(path string, was, want *tree.Entry, link string) erro
 	if err != nil {
 		return err
 	}
-	s := step{name: baseOf(path), kind: StepRewrite, was: was.Kind, want: want.Kind}
+	s := r.p.completed(step{name: baseOf(path), kind: StepRewrite, was: was.Kind}, want)
 	i, _ := d.search(s.name)
 	d.list = slices.Insert(d.list, i, s)
 	if link != "" {

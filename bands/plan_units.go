@@ -146,9 +146,9 @@ func (p *planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 		}
 		switch {
 		case want == nil && m.was != nil:
-			out.does(step{name: m.name, kind: StepDelete, was: m.was.Kind, unit: int32(len(p.plan.units))})
+			p.does(out, step{name: m.name, kind: StepDelete, was: m.was.Kind, unit: int32(len(p.plan.units))}, nil)
 		case want != nil && !p.same(m.was, want):
-			out.does(step{name: m.name, kind: p.kindOf(m.was, want), was: kindOf(m.was), want: want.Kind, unit: int32(len(p.plan.units))})
+			p.does(out, step{name: m.name, kind: p.kindOf(m.was, want), was: kindOf(m.was), unit: int32(len(p.plan.units))}, want)
 		}
 	}
 	return members[0].want == nil

@@ -22,6 +22,8 @@ type planner struct {
 	// later takes a directory that is to be made, whose content is planned when it
 	// is made; nil: it is planned with the rest.
 	later func(path string, want *tree.Entry)
+	// lists identifies what each step makes of its path.
+	lists bool
 }
 
 // linkPair is a path that has several names now or in the target.
@@ -227,7 +229,28 @@ func (p *planner) file(path string, was, want *tree.Entry, out *Plan) {
 		out.Damaged = append(out.Damaged, path)
 		return
 	}
-	out.does(step{name: want.Name, kind: p.kindOf(was, want), was: kindOf(was), want: want.Kind})
+	p.does(out, step{name: want.Name, kind: p.kindOf(was, want), was: kindOf(was)}, want)
+}
+
+// does adds the step that makes an entry what the target has, or removes it if
+// want is nil.
+func (p *planner) does(out *Plan, s step, want *tree.Entry) {
+	out.steps.list = append(out.steps.list, p.completed(s, want))
+}
+
+// completed is the step with what is derived from the target's entry.
+func (p *planner) completed(s step, want *tree.Entry) step {
+	s.want = kindOf(want)
+	if want != nil && s.kind != StepAttributes {
+		p.plan.size += want.Size
+	}
+	s.state = noState
+	if p.lists && (s.kind != StepAttributes || s.want != tree.Dir) { // those are in dirs
+		if is, ok := stateOf("", want, p.content.records.Parts); ok {
+			s.state = is.stateID
+		}
+	}
+	return s
 }
 
 func (p *planner) kindOf(was, want *tree.Entry) StepKind {
@@ -252,6 +275,6 @@ func (p *planner) removeFile(path string, was *tree.Entry, out *Plan) bool {
 		out.Kept = append(out.Kept, path)
 		return false
 	}
-	out.does(step{name: was.Name, kind: StepDelete, was: was.Kind})
+	p.does(out, step{name: was.Name, kind: StepDelete, was: was.Kind}, nil)
 	return true
 }

@@ -63,6 +63,7 @@ type sides struct {
 	now    tree.Loader
 	nowRef band.Ref
 	target Snapshot
+	lists  bool // whether the plan identifies what it makes of each path
 }
 
 // Plan returns what a restore of the target would do to the tree that present was
@@ -89,7 +90,7 @@ func (s *Store) planFor(ctx context.Context, present *Present, target Snapshot, 
 		return Plan{}, err
 	}
 	defer func() { _ = content.reader.Close() }()
-	return s.plan(ctx, sides{present.Loader, present.Tree, target}, content, in)
+	return s.plan(ctx, sides{now: present.Loader, nowRef: present.Tree, target: target}, content, in)
 }
 
 // contents opens a snapshot for reading files; the caller closes its reader.
@@ -109,7 +110,7 @@ func (s *Store) plan(ctx context.Context, at sides, content *contents, in *scope
 	want, _ := at.target.Tree.Ref()
 	once := func(busy map[string]bool) (Plan, error) {
 		plan := Plan{Target: at.target, dirs: map[string]dirChange{}, partly: map[string]tree.Attr{}}
-		p := &planner{now: at.now, want: content.records, content: content, scope: in, plan: &plan, busy: busy, seen: map[string]bool{}}
+		p := &planner{now: at.now, want: content.records, content: content, scope: in, plan: &plan, busy: busy, lists: at.lists, seen: map[string]bool{}}
 		err := p.run(ctx, at.nowRef, want)
 		if err != nil && damaged(err) {
 			err = fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -230,7 +231,7 @@ func (h *Held) restore(ctx context.Context, j job, o RestoreOptions) (Restored, 
 // carryOut applies the plan between the journal's two ends.
 func (h *Held) carryOut(ctx context.Context, j job, a *applier, o RestoreOptions, done *Restored) error {
 	journal := h.journalOf(j, o, done)
-	if err := h.listChanges(ctx, j, a.source, o, done); err != nil {
+	if err := h.listChanges(ctx, j, o, done); err != nil {
 		return err
 	}
 	if err := h.writeJournal(journal); err != nil {
@@ -267,21 +268,18 @@ func reasonOf(p Plan, path string) error {
 
 // listChanges writes what the plan changes, and what was changed by the restore
 // that it completes or takes back, into the rescue's folder.
-func (h *Held) listChanges(ctx context.Context, j job, source *planner, o RestoreOptions, done *Restored) error {
-	list, err := source.changesOf(&done.Plan)
-	if err != nil {
-		return err
-	}
+func (h *Held) listChanges(ctx context.Context, j job, o RestoreOptions, done *Restored) error {
+	count, states := done.Plan.states()
 	if j.again != nil {
 		before, err := h.undoing(ctx, j.again.Changed, j.again.Rescue, j.again.Parts, Scope{Paths: j.again.Paths}, o)
 		if err != nil {
 			return err
 		}
-		set := slices.AppendSeq(slices.Collect(list.all()), before.changed.from(""))
+		set := slices.AppendSeq(slices.Collect(states), before.changed.from(""))
 		set = changedSet(set).sorted()
 		return h.writeChanged(done.Rescue.Version, len(set), slices.Values(set))
 	}
-	return h.writeChanged(done.Rescue.Version, list.count, list.all())
+	return h.writeChanged(done.Rescue.Version, count, states)
 }
 
 func (h *Held) journalOf(j job, o RestoreOptions, done *Restored) Journal {

@@ -20,7 +20,7 @@ func (h *Held) untouched(ctx context.Context, j job, content *contents, in *scop
 	if err != nil {
 		return nil, err
 	}
-	plan, err := h.plan(ctx, sides{present.Loader, present.Tree, target}, content, in)
+	plan, err := h.plan(ctx, sides{now: present.Loader, nowRef: present.Tree, target: target}, content, in)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // dirSteps are the steps of a directory's entries, and of the directories below.
 // A step names an entry and doesn't hold it: actions reads it again from the
-// directory's records, so that a plan takes about 40 bytes a path.
+// directory's records, so that a plan takes about 55 bytes a path.
 type dirSteps struct {
 	path      string
 	was, want band.Ref // the directory now and in the target; zero: there is none
@@ -27,6 +27,7 @@ type step struct {
 	name      string
 	kind      StepKind
 	was, want tree.Kind // now and in the target; 0: nothing
+	state     stateID   // what it makes of the path; noState unless that is listed
 	unit      int32     // one more than the index of the database that the path belongs to
 }
 
