@@ -102,6 +102,7 @@ func (d *RecordedDisk) Log(t testing.TB, position int64) []disklog.Entry {
 // Kept is what of the writes since the last flush is on the disk.
 type Kept int
 
+// What is kept.
 const (
 	None Kept = iota
 	All
@@ -139,7 +140,7 @@ func (d *RecordedDisk) EachCut(t testing.TB, log []disklog.Entry, cuts []Cut, ch
 		case All:
 			apply(t, image, log[from:cut.Entries], disklog.Entry.Apply)
 		case Some:
-			chance := rand.New(rand.NewPCG(uint64(i), uint64(cut.Entries)))
+			chance := rand.New(rand.NewPCG(uint64(i), uint64(cut.Entries))) //nolint:gosec // the same in each run
 			apply(t, image, log[from:cut.Entries], func(e disklog.Entry, f *os.File) error { return e.ApplySome(f, chance) })
 		}
 		MountImage(t, d.kind, image, d.mounted)

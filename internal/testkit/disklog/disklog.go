@@ -15,6 +15,7 @@ import (
 // Kind is what an entry of a log is about.
 type Kind byte
 
+// Kinds of entries.
 const (
 	Write Kind = 'w'
 	Zero  Kind = 'z'
