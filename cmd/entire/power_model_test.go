@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"io"
 	"io/fs"
@@ -236,7 +237,7 @@ const (
 	whole  content = iota // all that was written
 	lost                  // what was synced, or nothing
 	zeroed                // the size, and no data
-	half                  // a part
+	half                  // a part of what was not synced
 )
 
 // tree is what a power cut leaves: contents by path.
@@ -294,7 +295,11 @@ func (f *modelFile) after(how content) *modelFile {
 	case zeroed:
 		g.data = append(slices.Clone(f.synced), make([]byte, max(0, len(f.data)-len(f.synced)))...)
 	case half:
-		g.data = f.data[:len(f.data)/2]
+		from := 0
+		if bytes.HasPrefix(f.data, f.synced) { // what was synced and not written again stays
+			from = len(f.synced)
+		}
+		g.data = f.data[:from+(len(f.data)-from)/2]
 	}
 	return &g
 }
