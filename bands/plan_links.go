@@ -220,16 +220,21 @@ func (r *relinker) step(path string) *step {
 }
 
 // first chooses the name that keeps or gets the content: an intact one whose
-// file has no other names than those of the group, else one that is written anyway.
+// file has no other names than those of the group, if there is one that can't be
+// made a name of another; else one that is written anyway.
 func (r *relinker) first(members []member) int {
-	own := slices.IndexFunc(members, func(m member) bool {
-		if !m.intact {
-			return false
+	own := -1
+	for i, m := range members {
+		if !m.intact || r.outsiders(m, members) {
+			continue
 		}
-		return !slices.ContainsFunc(r.now.names[m.was.Link], func(name string) bool {
-			return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
-		})
-	})
+		if !r.p.may(m.path, m.was) {
+			return i
+		}
+		if own < 0 {
+			own = i
+		}
+	}
 	if own >= 0 {
 		return own
 	}
@@ -243,11 +248,16 @@ func (r *relinker) first(members []member) int {
 	return slices.IndexFunc(members, func(m member) bool { return r.p.may(m.path, m.was) })
 }
 
-func (r *relinker) join(members []member, first int) error {
-	lead := members[first]
-	outsiders := lead.intact && slices.ContainsFunc(r.now.names[lead.was.Link], func(name string) bool {
+// outsiders reports whether the member's file has names that aren't of the group.
+func (r *relinker) outsiders(m member, members []member) bool {
+	return slices.ContainsFunc(r.now.names[m.was.Link], func(name string) bool {
 		return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
 	})
+}
+
+func (r *relinker) join(members []member, first int) error {
+	lead := members[first]
+	outsiders := lead.intact && r.outsiders(lead, members)
 	if outsiders && !r.p.may(lead.path, lead.was) {
 		return nil
 	}
