@@ -18,7 +18,7 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test matrix storm cover check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: help build install demo test matrix storm attack cover check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -28,6 +28,7 @@ help:
 	@echo 'cover       at least $(COVER) % of the packages that must have it'
 	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
 	@echo 'storm       kills and concurrency with real git: STORM=200 runs'
+	@echo 'attack      hostile repositories, input and secrets: ATTACK=500 tries'
 	@echo 'difftest    the same findings as gitleaks'
 	@echo 'race        all tests with the race detector (needs a C compiler)'
 	@echo 'crash       stop the program at every write of every hook'
@@ -73,6 +74,12 @@ matrix:
 STORM ?= 200
 storm:
 	ENTIRE_TEST_STORM=$(STORM) go test -count=1 -timeout 60m -v -run '^TestStorm(OfSessions)?$$' ./cmd/entire
+
+# Hostile repositories, input and secrets: docs/security-tests.md. make test has
+# fewer tries.
+ATTACK ?= 500
+attack:
+	ENTIRE_TEST_ATTACK=$(ATTACK) go test -count=1 -timeout 60m -run '^TestAttack|^TestScript$$/^attack-' ./...
 
 check-format:
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
