@@ -34,6 +34,9 @@ func (r *Redactor) isAllowed(i int, c *candidate, l *lines) bool {
 // lineAllowed asks about a line, or remembers what it was told last time: a
 // long line may hold many candidates.
 func (r *Redactor) lineAllowed(i int, c *candidate, l *lines) bool {
+	if c.where.last {
+		return r.textAllowed(i, c, l)
+	}
 	if l.asked == c.where.span && l.list == i {
 		return l.answer
 	}
@@ -46,6 +49,22 @@ func (r *Redactor) lineAllowed(i int, c *candidate, l *lines) bool {
 		l.answer = r.allowed[i].get(list.expr).Match(c.line)
 	}
 	return l.answer
+}
+
+// textAllowed is lineAllowed for the last line, which begins where the text does and
+// may end somewhere else for each candidate. The text is searched once.
+func (r *Redactor) textAllowed(i int, c *candidate, l *lines) bool {
+	first, known := l.whole[i]
+	if !known {
+		if loc := r.allowed[i].get(allowlists[i].expr).FindIndex(l.text); loc != nil {
+			first = span{loc[0], loc[1]}
+		}
+		if l.whole == nil {
+			l.whole = make(map[int]span)
+		}
+		l.whole[i] = first
+	}
+	return first.end > 0 && first.end <= c.where.end
 }
 
 // hasStopword reports whether one of the sorted words is in s. As no word is

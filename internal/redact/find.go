@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"cmp"
+	"index/suffixarray"
 	"math"
 	"slices"
 	"strings"
@@ -121,19 +122,55 @@ func chosen(hits []hit) []Finding {
 	if len(hits) == 0 {
 		return nil
 	}
+	specific := make(map[int]*secretIndex) // by line
+	for _, h := range hits {
+		if rules[h.rule].generic {
+			continue
+		}
+		if specific[h.line] == nil {
+			specific[h.line] = new(secretIndex)
+		}
+		specific[h.line].add(h.Secret)
+	}
 	found := make([]Finding, 0, len(hits))
 	for _, h := range hits {
-		better := rules[h.rule].generic && slices.ContainsFunc(hits, func(o hit) bool {
-			return o.line == h.line && !rules[o.rule].generic && strings.Contains(o.Secret, h.Secret)
-		})
-		if !better {
-			found = append(found, h.Finding)
+		if rules[h.rule].generic && specific[h.line].contains(h.Secret) {
+			continue
 		}
+		found = append(found, h.Finding)
 	}
 	slices.SortStableFunc(found, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.End, y.End))
 	})
 	return found
+}
+
+// secretIndex finds out whether a string is part of one of many secrets, in time
+// that hardly depends on how many they are.
+type secretIndex struct {
+	joined []byte
+	index  *suffixarray.Index
+}
+
+// secretEnd ends each secret in an index. It is not part of valid UTF-8.
+const secretEnd = 0xff
+
+func (x *secretIndex) add(secret string) {
+	x.joined = append(append(x.joined, secret...), secretEnd)
+}
+
+// contains reports whether s is part of one secret. x may be nil.
+func (x *secretIndex) contains(s string) bool {
+	if x == nil {
+		return false
+	}
+	if strings.IndexByte(s, secretEnd) >= 0 {
+		return false // then it is kept besides the other finding
+	}
+	if x.index == nil {
+		x.index = suffixarray.New(x.joined)
+	}
+	return s == "" || len(x.index.Lookup([]byte(s), 1)) > 0
 }
 
 // entropy is Shannon's, in bits for each byte, over runes, as gitleaks has it.

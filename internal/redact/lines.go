@@ -15,6 +15,8 @@ type lines struct {
 	asked  span
 	list   int
 	answer bool
+
+	whole map[int]span // the first match of an allowlist in the whole text
 }
 
 func (l *lines) index() {
@@ -41,6 +43,7 @@ type span struct{ begin, end int }
 type place struct {
 	line int // number of the first line
 	span
+	last bool // it is the last line, which begins where the text does
 }
 
 // locate finds the line of the match [begin, end) the way gitleaks does. Its
@@ -53,7 +56,7 @@ func (l *lines) locate(begin, end int) place {
 	}
 	first, _ := slices.BinarySearch(l.breaks, begin+1) // the first break after begin
 	if first == len(l.breaks) {
-		p := place{line: first, span: span{0, end}}
+		p := place{line: first, span: span{0, end}, last: true}
 		if n := bytes.IndexAny(l.text[end:], "\r\n"); n >= 0 {
 			p.end += n
 		} else {

@@ -13,6 +13,9 @@ import (
 // Mark stands where a secret was.
 const Mark = "REDACTED"
 
+// longestPath is more bytes than a file's path can have.
+const longestPath = 4096
+
 // Redactor finds and replaces secrets. It may be used by several goroutines at
 // once. What it needs it builds on first use and keeps.
 type Redactor struct {
@@ -79,10 +82,14 @@ func (r *Redactor) Line(line []byte) []byte {
 // Path returns a file's path with the secrets in it replaced. It looks only for
 // patterns that tell a secret by themselves (a token's prefix and form), never
 // for values that are suspect because of a name before them. Each part of the
-// path is also looked at by itself and without what follows its first dot.
+// path is also looked at by itself and without what follows its first dot. What is
+// too long to be a path is treated as text.
 func (r *Redactor) Path(p string) string {
 	if len(p) < shortestText || !r.startsIn(p) {
 		return p
+	}
+	if len(p) > longestPath {
+		return r.Text(p)
 	}
 	var secrets []string
 	add := func(s string) {

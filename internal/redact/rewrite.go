@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -143,10 +142,19 @@ func replace(text []byte, spans []span) []byte {
 const prefixLen = 8
 
 // needles are the secrets of a text, to be found wherever they are. One pass
-// over the text finds all of them, however many they are.
+// over the text finds all of them, in time that hardly depends on how many they are.
 type needles struct {
 	pairs    [1 << 16 / 64]uint64 // the first two bytes of the needles
-	byPrefix map[string][]string
+	known    map[string]bool
+	byPrefix map[string]*group
+}
+
+// group is the needles that begin with the same bytes.
+type group struct {
+	list []string
+	// Once sorted: for each needle the longest other one that it begins with, -1
+	// if there is none.
+	shorter []int
 }
 
 // addSecret adds a secret and, if it has many lines, each line.
@@ -163,33 +171,97 @@ func (n *needles) addSecret(s string) {
 }
 
 func (n *needles) add(s string) {
-	if len(s) < minShared {
+	if len(s) < minShared || n.known[s] {
 		return
 	}
 	if n.byPrefix == nil {
-		n.byPrefix = make(map[string][]string)
+		n.byPrefix, n.known = make(map[string]*group), make(map[string]bool)
 	}
-	prefix := s[:prefixLen]
-	if slices.Contains(n.byPrefix[prefix], s) {
-		return
-	}
+	n.known[s] = true
 	pair := int(s[0])<<8 | int(s[1])
 	n.pairs[pair>>6] |= 1 << (pair & 63)
-	n.byPrefix[prefix] = append(n.byPrefix[prefix], s)
+	g := n.byPrefix[s[:prefixLen]]
+	if g == nil {
+		g = new(group)
+		n.byPrefix[s[:prefixLen]] = g
+	}
+	g.list, g.shorter = append(g.list, s), nil
 }
 
-// in adds the places of the needles in text to spans.
+// in adds the places of the needles in text to spans. Of several needles in one
+// place it adds the longest.
 func (n *needles) in(text []byte, spans []span) []span {
 	for i := 0; i+prefixLen <= len(text); i++ {
 		pair := int(text[i])<<8 | int(text[i+1])
 		if n.pairs[pair>>6]>>(pair&63)&1 == 0 {
 			continue
 		}
-		for _, s := range n.byPrefix[string(text[i:i+prefixLen])] {
-			if bytes.HasPrefix(text[i:], []byte(s)) {
-				spans = append(spans, span{i, i + len(s)})
+		if g := n.byPrefix[string(text[i:i+prefixLen])]; g != nil {
+			if length := g.longest(text[i:]); length > 0 {
+				spans = append(spans, span{i, i + length})
 			}
 		}
 	}
 	return spans
+}
+
+// sort makes the group ready to be searched.
+func (g *group) sort() {
+	slices.Sort(g.list)
+	g.shorter = make([]int, len(g.list))
+	for i, s := range g.list {
+		k := i - 1
+		for k >= 0 && !strings.HasPrefix(s, g.list[k]) {
+			k = g.shorter[k]
+		}
+		g.shorter[i] = k
+	}
+}
+
+// longest is the length of the longest needle that text begins with, 0 if there is
+// none.
+func (g *group) longest(text []byte) int {
+	if g.shorter == nil {
+		g.sort()
+	}
+	// Needles that text begins with are not greater than text, and of those that
+	// are not greater the last one is such a needle or begins with it.
+	k, exact := slices.BinarySearchFunc(g.list, text, compareNeedle)
+	if !exact {
+		k--
+	}
+	if k < 0 {
+		return 0
+	}
+	shared := sharedPrefix(g.list[k], text)
+	for k >= 0 && len(g.list[k]) > shared {
+		k = g.shorter[k]
+	}
+	if k < 0 {
+		return 0
+	}
+	return len(g.list[k])
+}
+
+// compareNeedle compares s with text.
+func compareNeedle(s string, text []byte) int {
+	text = text[:min(len(text), len(s)+1)]
+	switch {
+	case s < string(text):
+		return -1
+	case s > string(text):
+		return 1
+	}
+	return 0
+}
+
+// sharedPrefix is the length of what s and text begin with alike.
+func sharedPrefix(s string, text []byte) int {
+	n := min(len(s), len(text))
+	for i := range n {
+		if s[i] != text[i] {
+			return i
+		}
+	}
+	return n
 }

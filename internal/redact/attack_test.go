@@ -1,0 +1,131 @@
+package redact_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// secretTexts make texts of about size bytes in which everything is a secret, each in
+// a way that has its own part of the search to slow down.
+var secretTexts = map[string]func(size int) []byte{ //nolint:gochecknoglobals // a table
+	"one on a line": func(size int) []byte {
+		return secrets(size, func(rng *rand.Rand) string { return "api_key=" + randomToken(rng, 32) + "\n" })
+	},
+	"all on one line": func(size int) []byte {
+		return secrets(size, func(rng *rand.Rand) string { return "api_key=" + randomToken(rng, 32) + " " })
+	},
+	"all on the last line": func(size int) []byte {
+		return append([]byte("import \n"), secrets(size, func(rng *rand.Rand) string { return "api_key=" + randomToken(rng, 32) + "\r" })...)
+	},
+	"the same prefix": func(size int) []byte {
+		return secrets(size, func(rng *rand.Rand) string { return "sk_live_" + randomToken(rng, 24) + "\n" })
+	},
+	"two rules on one line": func(size int) []byte {
+		return secrets(size, func(rng *rand.Rand) string {
+			return "token=ghp_" + randomToken(rng, 36) + " secret=" + randomToken(rng, 30) + " "
+		})
+	},
+}
+
+func secrets(size int, next func(*rand.Rand) string) []byte {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	for b.Len() < size {
+		b.WriteString(next(rng))
+	}
+	return b.Bytes()
+}
+
+func randomToken(rng *rand.Rand, n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = letters[rng.IntN(len(letters))]
+	}
+	return string(b)
+}
+
+// Four times as many secrets take about four times as long. Where every secret is
+// compared with every other one it is sixteen times.
+func TestAttackManySecretsInOneText(t *testing.T) {
+	t.Parallel()
+	r := redact.New()
+	const small = 24 << 10
+	for name, text := range secretTexts {
+		t.Run(name, func(t *testing.T) {
+			if out := r.Text(string(text(small))); strings.Count(out, redact.Mark) < small/100 {
+				t.Fatalf("only %d secrets found", strings.Count(out, redact.Mark))
+			}
+			once := fastest(r, string(text(small)))
+			if four := fastest(r, string(text(4*small))); four > 10*once {
+				t.Errorf("%v for 24 KiB of secrets, %v for 96", once, four)
+			}
+		})
+	}
+}
+
+func fastest(r *redact.Redactor, text string) time.Duration {
+	var took [2]time.Duration
+	for i := range took {
+		begin := time.Now()
+		r.Text(text)
+		took[i] = time.Since(begin)
+	}
+	return slices.Min(took[:])
+}
+
+// A secret is replaced wherever it is, also where a shorter one that it begins with
+// was found, or a longer one would begin.
+func TestSecretsThatBeginAlike(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	base := randomToken(rng, 20)
+	short, long, longest := base, base+randomToken(rng, 10), base+randomToken(rng, 22)
+	var b strings.Builder
+	for _, s := range []string{longest, short, long} {
+		fmt.Fprintf(&b, "api_key=%s\n", s)
+	}
+	fmt.Fprintf(&b, "<%s> <%s> <%s>", long, longest, short)
+	out := redact.New().Text(b.String())
+	want := strings.Repeat("api_key=REDACTED\n", 3) + "<REDACTED> <REDACTED> <REDACTED>"
+	if out != want {
+		t.Errorf("got %q", out)
+	}
+}
+
+// A path of many dots takes no longer than its length asks for.
+func TestAttackPathOfManyDots(t *testing.T) {
+	t.Parallel()
+	r := redact.New()
+	path := func(n int) string {
+		return "ghp_" + randomToken(rand.New(rand.NewPCG(5, 6)), 36) + strings.Repeat("/a.b", n)
+	}
+	if out := r.Path(path(1 << 16)); strings.Contains(out, "ghp_") {
+		t.Error("the token is there")
+	}
+	if dots := "ghp_" + strings.Repeat("a.", 1<<19); r.Path(dots) != dots {
+		t.Error("a path without a secret was changed")
+	}
+}
+
+func BenchmarkManySecrets(b *testing.B) {
+	r := redact.New()
+	for name, text := range secretTexts {
+		for _, size := range []int{1 << 19, 1 << 20, 2 << 20, 4 << 20} {
+			b.Run(fmt.Sprintf("%s/%dKiB", name, size>>10), func(b *testing.B) {
+				s := string(text(size))
+				b.SetBytes(int64(len(s)))
+				for b.Loop() {
+					r.Text(s)
+				}
+			})
+		}
+	}
+}
