@@ -54,6 +54,10 @@ type TakeOptions struct {
 	// Progress is told how many entries of how many have been read; of 0 where
 	// that isn't known. nil: nobody is.
 	Progress func(done, total int64)
+	// Beside runs beside the waits for the disk, with the snapshot, which has no
+	// version yet and may not come to be; its records can be read. Take returns
+	// after it. It isn't called if the tree is unchanged. nil: nothing runs.
+	Beside func(Snapshot)
 }
 
 // Taken is what taking a snapshot did.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -213,10 +214,15 @@ func (t *taking) publish() (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	snap := t.describe(rec)
-	snap.Version = next.version
 	for _, f := range files {
 		snap.Bands = append(snap.Bands, BandLength{Number: f.Number, Length: f.Length})
 	}
+	if t.o.Beside != nil {
+		var wait sync.WaitGroup
+		wait.Go(func() { t.o.Beside(snap) })
+		defer wait.Wait()
+	}
+	snap.Version = next.version
 	if err := t.commit(snap, files, next, &batch); err != nil {
 		return Snapshot{}, err
 	}

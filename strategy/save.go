@@ -80,14 +80,17 @@ func (r *Recorder) keep(ctx context.Context, s *session.State, n *notes, touched
 // guarded runs do beside its caller; a panic becomes an error, as one in a
 // hook's goroutine would end the hook.
 func guarded(wait *sync.WaitGroup, failed *error, do func() error) {
-	wait.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				*failed = fmt.Errorf("panic: %v", p)
-			}
-		}()
-		*failed = do()
-	})
+	wait.Go(func() { *failed = recovered(do) })
+}
+
+// recovered runs do; a panic becomes an error.
+func recovered(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return do()
 }
 
 // turnChanges is what is needed to tell the turn's changes from others'.

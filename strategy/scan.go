@@ -30,18 +30,34 @@ type bandScan struct {
 }
 
 // scan takes the stop's snapshot, and finds what changed since the session's
-// last look, if both can be done while somebody waits. Else a child takes it.
-func (r *Recorder) scan(ctx context.Context, s *session.State, in Input) *bandScan {
+// last look, if both can be done while somebody waits. Else a child takes it, and
+// the result is nil. changed is called with what was found before the snapshot is
+// on the disk, and also if it doesn't come to be.
+func (r *Recorder) scan(ctx context.Context, s *session.State, in Input, changed func(*bandScan)) *bandScan {
 	store, err := r.snapshots()
 	if err != nil {
 		return nil
 	}
 	cause := r.causality(s, in)
 	if _, found, err := store.Latest(r.Lineage()); err == nil && found {
-		taken, err := r.takeStop(ctx, store, cause, autoName(s, in.Task))
+		b := &bandScan{store: store}
+		look := func(of bands.Snapshot) {
+			failed := recovered(func() error {
+				b.paths, b.few = r.changedSince(ctx, store, of, r.sawHere(s))
+				changed(b)
+				return nil
+			})
+			if failed != nil { // then all is looked at
+				r.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
+			}
+		}
+		b.taken, err = r.takeStop(ctx, store, bands.TakeOptions{
+			Causality: cause, Message: autoName(s, in.Task), Beside: look,
+		})
 		if err == nil {
-			b := &bandScan{store: store, taken: taken}
-			b.paths, b.few = r.changedSince(ctx, b, r.sawHere(s))
+			if b.taken.Unchanged {
+				look(b.taken.Snapshot)
+			}
 			return b
 		}
 		r.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
@@ -63,17 +79,16 @@ func (r *Recorder) leaveToChild(ctx context.Context, id string, q request) {
 }
 
 // takeStop takes the snapshot of a stop, and settles what children have left.
-func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, cause bands.Causality, message string) (taken bands.Taken, err error) {
+func (r *Recorder) takeStop(ctx context.Context, store *bands.Store, o bands.TakeOptions) (taken bands.Taken, err error) {
 	held, err := hold(ctx, store, shortWait)
 	if err != nil {
 		return taken, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
 	asked := r.requests(ctx) // before the walk: what is asked for later wants a later snapshot
-	taken, err = r.take(ctx, held, bands.TakeOptions{
-		Cause: bands.Auto, Message: message, Causality: cause, SkipUnchanged: true,
-		MostFiles: takeNowFiles, MostBytes: takeNowBytes,
-	})
+	o.Cause, o.SkipUnchanged = bands.Auto, true
+	o.MostFiles, o.MostBytes = takeNowFiles, takeNowBytes
+	taken, err = r.take(ctx, held, o)
 	if err == nil {
 		err = r.forsaken(ctx, held, taken, asked)
 	}
@@ -112,13 +127,13 @@ func (r *Recorder) sawHere(s *session.State) bands.Version {
 
 // changedSince lists the paths, as git's status may be asked for them, that
 // differ from the snapshot that the session saw last.
-func (r *Recorder) changedSince(ctx context.Context, b *bandScan, seen bands.Version) ([]string, bool) {
+func (r *Recorder) changedSince(ctx context.Context, store *bands.Store, of bands.Snapshot, seen bands.Version) ([]string, bool) {
 	if seen == 0 {
 		return nil, false
 	}
 	paths := map[string]bool{}
 	modules := map[string]string{}
-	err := changesSince(ctx, b.store, b.taken.Snapshot, seen, func(c tree.Change) error {
+	err := changesSince(ctx, store, of, seen, func(c tree.Change) error {
 		if isDir(c.Old) || isDir(c.New) {
 			return nil // what is in it comes by itself
 		}

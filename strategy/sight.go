@@ -48,9 +48,17 @@ func (r *Recorder) look(ctx context.Context, s *session.State, n *notes, in Inpu
 	guarded(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.head(ctx); return err })
 	guarded(&wait, &byErr, func() (err error) { seen.by, err = r.identity(ctx); return err })
 	caught := r.catchUp(ctx, s, n)
-	seen.snap = r.scan(ctx, s, in)
+	var changedErr error
+	seen.snap = r.scan(ctx, s, in, func(b *bandScan) {
+		if snapped != 0 {
+			changedErr = r.statusOfChanged(ctx, s, b, &seen)
+		}
+	})
 	if snapped != 0 {
-		statusErr = r.statusOfChanged(ctx, s, &seen)
+		if seen.snap == nil {
+			seen.asked, changedErr = nil, nil
+		}
+		statusErr = changedErr
 		if statusErr == nil && seen.asked == nil {
 			statusErr = all()
 		}
@@ -104,11 +112,11 @@ func (r *Recorder) statusOfAll(ctx context.Context) ([]git.StatusEntry, bool, er
 // statusOfChanged asks git for the state of the paths that the snapshot saw
 // changed, of those that are pending and of those that edit tools named; of
 // none if they are too many.
-func (r *Recorder) statusOfChanged(ctx context.Context, s *session.State, seen *sight) error {
-	if seen.snap == nil || !seen.snap.few {
+func (r *Recorder) statusOfChanged(ctx context.Context, s *session.State, b *bandScan, seen *sight) error {
+	if !b.few {
 		return nil
 	}
-	asked := slices.Concat([]string{}, seen.snap.paths, s.FilesTouched, slices.Collect(maps.Keys(r.inWorktree(s.Recorder.Turn.Edits))))
+	asked := slices.Concat([]string{}, b.paths, s.FilesTouched, slices.Collect(maps.Keys(r.inWorktree(s.Recorder.Turn.Edits))))
 	slices.Sort(asked)
 	if asked = slices.Compact(asked); len(asked) > maxAsked {
 		return nil

@@ -52,6 +52,7 @@ type request struct {
 	env     []string // on top of the usual
 	network bool     // may talk to a remote
 	alone   bool     // has nobody to ask, and ends with all that it started
+	early   bool     // reads no object before it has its stdin, which waits for them
 }
 
 // lazyFetch lets git fetch what a partial clone lacks.
@@ -68,8 +69,10 @@ func (r *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 func (r *Repo) run(ctx context.Context, q request) ([]byte, error) {
-	if err := r.publish(); err != nil { // it may read what was written
-		return nil, err
+	if !q.early {
+		if err := r.publish(); err != nil { // it may read what was written
+			return nil, err
+		}
 	}
 	cmd, stderr := r.command(ctx, q)
 	var out bytes.Buffer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -56,11 +57,15 @@ func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdat
 	if reason != "" {
 		args = append(args, "-m", reason)
 	}
-	if err := r.SyncObjects(); err != nil {
-		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
-	}
 	try := func() error {
-		_, err := r.run(ctx, request{args: args, stdin: strings.NewReader(script)})
+		// Git starts while the objects are synced, and reads the updates after that.
+		stdin := io.MultiReader(readerFunc(func([]byte) (int, error) {
+			if err := r.SyncObjects(); err != nil {
+				return 0, err
+			}
+			return 0, io.EOF
+		}), strings.NewReader(script))
+		_, err := r.run(ctx, request{args: args, stdin: stdin, early: true})
 		if err != nil {
 			return r.refError(ctx, updates, err)
 		}
@@ -78,6 +83,12 @@ func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdat
 	}
 	return disk.Step("ref-done", updates[0].Name)
 }
+
+// readerFunc is a function that is a reader.
+type readerFunc func([]byte) (int, error)
+
+// Read calls the function.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // refDirs are the directories whose names change with the refs. Git syncs the
 // files of refs if it is told to, and never the directories.
