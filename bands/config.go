@@ -16,7 +16,8 @@ import (
 
 // Config is what config.toml says of stores.
 type Config struct {
-	// BasePath holds the folders of named stores: stores.base_path.
+	// BasePath holds the folders of named stores: stores.base_path. It is empty
+	// without a Home.
 	BasePath string
 	// DefaultSize (stores.default_size) and DefaultMountBase are 0 and empty
 	// where the file doesn't have them.
@@ -58,10 +59,11 @@ func (r *Registry) Config() (Config, error) {
 }
 
 func (r *Registry) readConfig() (Config, []error) {
-	cfg := Config{
-		BasePath:     filepath.Join(r.Home, "stores"),
-		CheckpointOn: []string{"Edit", "Write", "MultiEdit"}, MinInterval: 10 * time.Second,
+	cfg := Config{CheckpointOn: []string{"Edit", "Write", "MultiEdit"}, MinInterval: 10 * time.Second}
+	if r.Home == "" {
+		return cfg, nil
 	}
+	cfg.BasePath = filepath.Join(r.Home, "stores")
 	path := filepath.Join(r.Home, "config.toml")
 	data, err := os.ReadFile(path)
 	switch {

@@ -58,12 +58,15 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	if err != nil {
 		return err
 	}
-	sweepMade(base)
-	dirs = slices.Concat(dirs, also, d.rowDirs(ctx))
+	if base != "" {
+		sweepMade(base)
+	}
+	made := slices.Concat(dirs, also)
+	dirs = slices.Concat(made, d.rowDirs(ctx))
 	d.complete(ctx, dirs)
 	list, bad := loadEntries(dirs)
 	d.unreadable(bad)
-	if err := d.remembered(list); err != nil {
+	if err := d.remembered(list, made); err != nil {
 		return err
 	}
 	list, err = d.distinct(ctx, list)
@@ -71,6 +74,9 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 		return err
 	}
 	d.report.Stores = len(list)
+	if d.Home == "" {
+		return nil
+	}
 	return d.withCatalog(ctx, func(c *catalog.Catalog) error {
 		if err := d.dropRows(ctx, c, list); err != nil {
 			return err
@@ -134,8 +140,12 @@ func (d *doctor) complete(ctx context.Context, dirs []string) {
 	}
 }
 
-// remembered makes the list of folders that of the stores that are there.
-func (d *doctor) remembered(list []Entry) error {
+// remembered makes the list of folders that of the stores that are there and were
+// made on this machine. Any store has a row that a command has worked on.
+func (d *doctor) remembered(list []Entry, made []string) error {
+	if d.Home == "" {
+		return nil
+	}
 	was, err := d.listed()
 	if err != nil {
 		return err
@@ -149,7 +159,7 @@ func (d *doctor) remembered(list []Entry) error {
 		}
 	}
 	for _, e := range list {
-		if !slices.Contains(now, e.Dir) {
+		if slices.Contains(made, e.Dir) && !slices.Contains(now, e.Dir) {
 			now = append(now, e.Dir)
 		}
 	}

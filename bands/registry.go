@@ -26,13 +26,17 @@ var (
 	ErrRootTaken = errors.New("the directory belongs to another store")
 	// ErrNoContext means that neither a .agentfs nor a repository names a store.
 	ErrNoContext = errors.New("no store selected")
+	// ErrNoHome means that there is no place for named stores.
+	ErrNoHome = errors.New("there is no home directory for stores")
 )
 
 // Registry knows the stores of this machine by their names. What is true stands
 // in each store's store.json; the catalog is an index that may be missing, late
 // or damaged without harm.
 type Registry struct {
-	// Home is ~/.agentfs, or what AGENTFS_HOME says. It need not exist.
+	// Home is ~/.agentfs, or what AGENTFS_HOME says. It need not exist. Without it
+	// there are neither a catalog nor named stores, and repositories' own stores work
+	// as ever.
 	Home string
 	// UserHome is the user's home directory, "" if there is none.
 	UserHome string
@@ -104,6 +108,9 @@ const lockWait = 10 * time.Second
 
 // alone runs work while no other process makes, names or deletes stores.
 func (r *Registry) alone(ctx context.Context, work func() error) error {
+	if r.Home == "" {
+		return work() // nothing is shared; each store has its own lock
+	}
 	if err := makeFolder(r.Home); err != nil {
 		return fmt.Errorf("make %s: %w", r.Home, err)
 	}

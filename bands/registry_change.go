@@ -154,6 +154,10 @@ func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) 
 		return Entry{}, err
 	}
 	err = r.alone(ctx, func() error {
+		if r.Home == "" {
+			e, err = r.repositoryUnlisted(ctx, dir, root)
+			return err
+		}
 		e, err = r.repositoryAlone(ctx, dir, root)
 		return err
 	})
@@ -174,6 +178,27 @@ func (r *Registry) complete(ctx context.Context, dir string, info Info) error {
 		return err
 	}
 	return errors.Join(h.SetInfo(info), h.Release())
+}
+
+// repositoryUnlisted is repositoryAlone where no other store is known.
+func (r *Registry) repositoryUnlisted(ctx context.Context, dir, root string) (Entry, error) {
+	name, now := nameFrom(filepath.Base(root)), r.Now().UTC().Truncate(time.Second)
+	_, err := loadEntry(dir)
+	if errors.Is(err, ErrNoStore) {
+		err = r.complete(ctx, dir, Info{Name: name, Root: root, Created: now, Mounted: &now})
+		if errors.Is(err, fs.ErrExist) { // another process was faster
+			err = nil
+		}
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return r.change(ctx, dir, func(info *Info) {
+		info.Root = root
+		if info.Name == "" {
+			info.Name = name
+		}
+	})
 }
 
 func (r *Registry) repositoryAlone(ctx context.Context, dir, root string) (Entry, error) {

@@ -48,7 +48,7 @@ func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 		return Entry{}, err
 	}
 	// Where it ought to be; the rest is for stores in repositories.
-	if e, err := loadEntry(filepath.Join(base, name)); err == nil && e.Name == name {
+	if e, err := loadEntry(filepath.Join(base, name)); base != "" && err == nil && e.Name == name {
 		return e, nil
 	}
 	if e, ok := r.findRow(ctx, name); ok {
@@ -81,7 +81,7 @@ func (r *Registry) findPath(path string) (Entry, error) {
 // FindFor is the store for the working directory cwd: the one that the nearest
 // .agentfs at or above it names, else the one in the folder own (a repository's,
 // see RepositoryDir; "" for none), else ErrNoContext. It is ErrNoStore if the
-// .agentfs names none.
+// .agentfs names none, or one that a .agentfs there may not name: a ContextError.
 func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) {
 	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
 		name, found, err := readContext(dir)
@@ -95,6 +95,12 @@ func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) 
 			break
 		}
 	}
+	return r.Own(own)
+}
+
+// Own is the store in the folder own, a repository's: ErrNoContext if there is
+// none.
+func (r *Registry) Own(own string) (Entry, error) {
 	if own == "" {
 		return Entry{}, ErrNoContext
 	}
@@ -105,15 +111,55 @@ func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) 
 	return e, err
 }
 
-// findNamed is the store that the .agentfs in dir names.
+// ContextError is a .agentfs that may not name the store that it names. Anybody
+// who can write to a folder can put one there, and a repository can bring both it
+// and a store that says it is for another folder.
+type ContextError struct {
+	File string
+	Name string // what it names
+	Why  string
+}
+
+func (e *ContextError) Error() string {
+	return fmt.Sprintf("%s names the store %q, which is refused: %s", e.File, e.Name, e.Why)
+}
+
+// Unwrap makes it an ErrNoStore.
+func (e *ContextError) Unwrap() error { return ErrNoStore }
+
+// findNamed is the store that the .agentfs in dir names. The store has to be
+// registered, and a path has to be that of a store whose tree contains dir. All
+// of it has to belong to the user.
 func (r *Registry) findNamed(ctx context.Context, dir, name string) (Entry, error) {
+	file := filepath.Join(dir, contextFile)
+	refused := func(format string, args ...any) (Entry, error) {
+		return Entry{}, &ContextError{File: file, Name: name, Why: fmt.Sprintf(format, args...)}
+	}
+	if !disk.Owned(file) {
+		return refused("%s belongs to another user", file)
+	}
 	path := expandHome(name, r.UserHome)
-	if strings.Contains(path, "/") && !filepath.IsAbs(path) {
+	isPath := strings.Contains(path, "/")
+	if isPath && !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
+	}
+	if isPath && !r.registers(path) && !isMissing(filepath.Join(path, infoFile)) {
+		return refused("it was not made on this machine")
 	}
 	e, err := r.Find(ctx, path)
 	if err != nil {
-		return Entry{}, fmt.Errorf("named in %s: %w", filepath.Join(dir, contextFile), err)
+		return Entry{}, fmt.Errorf("named in %s: %w", file, err)
+	}
+	for _, own := range []string{e.Dir, filepath.Join(e.Dir, infoFile)} {
+		if !disk.Owned(own) {
+			return refused("%s belongs to another user", own)
+		}
+	}
+	switch {
+	case !r.registers(e.Dir):
+		return refused("it was not made on this machine")
+	case isPath && (e.Root == "" || !pathWithin(disk.Physical(dir), disk.Physical(e.Root))):
+		return refused("it is for %s", e.Root)
 	}
 	return e, nil
 }
@@ -154,14 +200,21 @@ func writeContext(dir, name string) error {
 }
 
 // Use makes the store called name, or at the path name, that of the directory
-// dir: it writes dir's .agentfs.
+// dir: it writes the store's name into dir's .agentfs. The store has to be
+// registered.
 func (r *Registry) Use(ctx context.Context, dir, name string) (Entry, error) {
 	e, err := r.Find(ctx, name)
 	if err != nil {
 		return Entry{}, err
 	}
+	if !r.registers(e.Dir) {
+		return Entry{}, &ContextError{File: filepath.Join(dir, contextFile), Name: name, Why: "it was not made on this machine"}
+	}
 	if strings.Contains(name, "/") {
-		name = e.Dir
+		name = e.Dir // only a folder of the store's own tree may name it so
+		if same, err := r.Find(ctx, e.Name); err == nil && same.ID == e.ID {
+			name = e.Name
+		}
 	}
 	return e, writeContext(dir, name)
 }

@@ -21,6 +21,9 @@ func (r *Registry) listFile() string { return filepath.Join(r.Home, "stores.list
 // listed are the folders in listFile, each once. A line that can't be read is
 // passed over: a crash may have cut the last one.
 func (r *Registry) listed() ([]string, error) {
+	if r.Home == "" {
+		return nil, nil
+	}
 	data, err := os.ReadFile(r.listFile())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -37,6 +40,9 @@ func (r *Registry) listed() ([]string, error) {
 
 // remember adds dir to the list. The caller runs alone.
 func (r *Registry) remember(dir string) error {
+	if r.Home == "" {
+		return nil
+	}
 	dirs, err := r.listed()
 	if err != nil || slices.Contains(dirs, dir) {
 		return err
@@ -76,6 +82,9 @@ func (r *Registry) dirs(base string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if base == "" {
+		return dirs, nil
+	}
 	entries, err := os.ReadDir(base)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -87,6 +96,18 @@ func (r *Registry) dirs(base string) ([]string, error) {
 		}
 	}
 	return dirs, nil
+}
+
+// registers reports whether the store in the folder dir was made here: rows of the
+// catalog don't count, which any store gets that a command has worked on.
+func (r *Registry) registers(dir string) bool {
+	base, err := r.base()
+	if err != nil {
+		return false
+	}
+	dirs, err := r.dirs(base)
+	dir = disk.Physical(filepath.Clean(dir))
+	return err == nil && slices.ContainsFunc(dirs, func(known string) bool { return disk.Physical(known) == dir })
 }
 
 // loadEntries are the stores in these folders, each once, by name. Folders that

@@ -62,6 +62,9 @@ func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (En
 
 func (r *Registry) manageAlone(ctx context.Context, root, name string, size int64) (Entry, error) {
 	if e, ok := r.named(ctx, root); ok && (name == "" || name == e.Name) && isMissing(e.Root) {
+		if is := disk.Identity(root); name == "" && e.RootID != "" && is != "" && is != e.RootID {
+			return Entry{}, &movedError{root, e.Name, e.Root}
+		}
 		return r.change(ctx, e.Dir, func(info *Info) { info.Root, info.RootID = root, disk.Identity(root) })
 	}
 	if e, ok, err := r.replaced(root); err != nil || ok && (name == "" || name == e.Name) {
@@ -85,6 +88,20 @@ func (r *Registry) manageAlone(ctx context.Context, root, name string, size int6
 		return Entry{}, err
 	}
 	return r.initAlone(ctx, freeName(nameFrom(filepath.Base(root)), taken), root, size)
+}
+
+// movedError is a directory whose .agentfs names a store with a missing tree, and
+// which isn't that tree under another name: the .agentfs may have come with it.
+type movedError struct{ root, name, was string }
+
+func (e *movedError) Error() string {
+	return fmt.Sprintf("%s names the store %s, whose folder %s isn't there, but it is not that folder moved",
+		filepath.Join(e.root, contextFile), e.name, e.was)
+}
+
+// Hint says how the store is given the directory all the same.
+func (e *movedError) Hint() string {
+	return fmt.Sprintf("--name %s makes it that store's folder; without the file a new store is made", e.name)
 }
 
 // replaced is the store whose tree was at root, where another directory is now.
@@ -118,6 +135,9 @@ func (r *Registry) named(ctx context.Context, root string) (Entry, bool) {
 
 func (r *Registry) initAlone(ctx context.Context, name, root string, size int64) (Entry, error) {
 	cfg, err := r.Config()
+	if err == nil && cfg.BasePath == "" {
+		err = ErrNoHome
+	}
 	if err != nil {
 		return Entry{}, err
 	}
@@ -213,6 +233,9 @@ func (r *Registry) checkRoot(root string) (string, error) {
 	root = disk.Physical(filepath.Clean(root))
 	if err := CheckRoot(root, r.UserHome); err != nil {
 		return "", err
+	}
+	if r.Home == "" {
+		return root, nil
 	}
 	home := disk.Physical(r.Home)
 	if root == home || pathWithin(root, filepath.Join(home, "stores")) {

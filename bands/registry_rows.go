@@ -10,11 +10,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// CatalogPath is where the catalog is.
-func (r *Registry) CatalogPath() string { return filepath.Join(r.Home, "agentfs.db") }
+// CatalogPath is where the catalog is, empty if there is no place for one.
+func (r *Registry) CatalogPath() string {
+	if r.Home == "" {
+		return ""
+	}
+	return filepath.Join(r.Home, "agentfs.db")
+}
 
-// withCatalog runs work on the open catalog.
+// withCatalog runs work on the open catalog. The error is ErrNoHome if there is no
+// place for one.
 func (r *Registry) withCatalog(ctx context.Context, work func(c *catalog.Catalog) error) error {
+	if r.Home == "" {
+		return ErrNoHome
+	}
 	c, err := catalog.Open(ctx, r.CatalogPath())
 	if err != nil {
 		return err
@@ -102,6 +111,9 @@ func storeRow(e Entry) catalog.Store {
 // caller may hold the store. An error is no more than a row that comes late: the
 // next Checkpoints writes it.
 func (r *Registry) Record(ctx context.Context, s *Store, snap Snapshot) error {
+	if r.Home == "" {
+		return nil
+	}
 	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
 		return inStore(ctx, c, s, func(id string) error { return c.AddCheckpoints(ctx, id, rowOf(s, snap)) })
 	})
@@ -109,6 +121,9 @@ func (r *Registry) Record(ctx context.Context, s *Store, snap Snapshot) error {
 
 // Forget removes the rows of snapshots that were deleted, likewise.
 func (r *Registry) Forget(ctx context.Context, s *Store, versions ...Version) error {
+	if r.Home == "" {
+		return nil
+	}
 	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
 		return c.DeleteCheckpoints(ctx, storeID(s.Dir()), versionNumbers(versions)...)
 	})

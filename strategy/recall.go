@@ -75,7 +75,7 @@ func (r *Recorder) Contexts() recall.Store {
 	return recall.Store{
 		Repo: r.Repo, By: r.identity, Now: r.Env.Now, Random: r.Env.Random,
 		Catalog: func(ctx context.Context) (*catalog.Catalog, error) {
-			if r.Env.Registry == nil {
+			if r.Env.Registry == nil || r.Env.Registry.Home == "" {
 				return nil, catalog.ErrNotFound
 			}
 			return catalog.Open(ctx, r.Env.Registry.CatalogPath())

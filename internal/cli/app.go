@@ -53,16 +53,24 @@ type app struct {
 // newApp takes the process over. Its working directory, which may be the shell's
 // $PWD, is without symbolic links from here on, as git and the kernel see it.
 func newApp(env Env) *app {
+	if !filepath.IsAbs(env.Home) {
+		env.Home = "" // below the working directory there is nothing of the user's own
+	}
 	if env.Dir != "" {
 		env.Dir = disk.Physical(env.Dir)
 	}
 	return &app{Env: env, ask: ui.NewPrompter(env.Streams)}
 }
 
-// registry knows the stores of snapshots.
+// registry knows the stores of snapshots. Without a home directory it has no
+// catalog.
 func (a *app) registry() *bands.Registry {
 	home := a.Getenv("AGENTFS_HOME")
-	if home == "" {
+	switch {
+	case filepath.IsAbs(home):
+	case a.Home == "":
+		home = ""
+	default:
 		home = filepath.Join(a.Home, ".agentfs")
 	}
 	return &bands.Registry{Home: home, UserHome: a.Home, Now: a.Now, Defaults: a.defaults}

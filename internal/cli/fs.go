@@ -14,6 +14,7 @@ type fsApp struct {
 	program     string // as the user calls it
 	store       string
 	json, force bool
+	ownFirst    bool // a repository's own store comes before a .agentfs
 	quiet       bool // in a hook: only errors are worth a word
 }
 
@@ -31,7 +32,7 @@ EXIT STATUS
 
 // newFSCmd is `entire fs`.
 func newFSCmd(a *app) *cobra.Command {
-	cmd := (&fsApp{app: a, program: "entire fs"}).tree("fs")
+	cmd := (&fsApp{app: a, program: "entire fs", ownFirst: true}).tree("fs")
 	cmd.Annotations = map[string]string{worksDisabled: "yes"}
 	return cmd
 }
@@ -47,14 +48,21 @@ func newAgentFSCmd(a *app) *cobra.Command {
 
 // tree is all commands of stores below one with the name given.
 func (f *fsApp) tree(name string) *cobra.Command {
+	order := `A command works on the store of --store, else on the one that a file .agentfs
+in this folder or above names, else on this repository's own.`
+	if f.ownFirst {
+		order = `A command works on the store of --store, else on this repository's own, else on
+the one that a file .agentfs in this folder or above names.`
+	}
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: "Keep snapshots of whole trees, and bring them back",
 		Long: `Keeps snapshots of a whole project, tracked, untracked and ignored files alike,
 and brings any of them back. The project stays where it is.
 
-A command works on the store of --store, else on the one that a file .agentfs
-in this folder or above names, else on this repository's own.
+` + order + ` A .agentfs
+counts if it is the user's own and names a store that was made on this machine;
+one with a path only inside of that store's folder.
 
 Start with:
   ` + f.program + ` init myapp

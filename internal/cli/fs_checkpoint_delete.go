@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -30,10 +32,11 @@ func runFSCheckpointDelete(ctx context.Context, f *fsApp, version string) error 
 		return err
 	}
 	defer s.close()
-	if err := s.has(v); err != nil {
+	if err := errors.Join(s.inTree(), s.has(v)); err != nil {
 		return err
 	}
-	if yes, err := f.sure(ctx, "Delete checkpoint "+v.String()+"?"); err != nil || !yes {
+	question := fmt.Sprintf("Delete checkpoint %s of %s?", v, f.shortPath(s.options.Root))
+	if yes, err := f.sure(ctx, question); err != nil || !yes {
 		return err
 	}
 	if err := s.delete(ctx, v); err != nil {

@@ -36,6 +36,9 @@ func (f *fsApp) claudeRecordPath() string {
 }
 
 func (f *fsApp) claudeRecords() ([]claudeRecord, error) {
+	if f.registry().Home == "" {
+		return nil, nil
+	}
 	data, err := os.ReadFile(f.claudeRecordPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -35,7 +35,8 @@ type selection struct {
 }
 
 // selected is the store of --store, of the nearest .agentfs, or the
-// repository's own.
+// repository's own. For "entire fs" in an enabled repository its own comes before
+// a .agentfs.
 func (f *fsApp) selected(ctx context.Context) (*selection, error) {
 	known := f.registry()
 	repo, err := f.repository()
@@ -56,7 +57,12 @@ func (f *fsApp) selected(ctx context.Context) (*selection, error) {
 		if err != nil {
 			return nil, err
 		}
-		repo = f.repositoryAt(entry.Root)
+		own := repo != nil && entry.Dir == bands.RepositoryDir(repo.CommonDir)
+		at := f.repositoryAt(entry.Root)
+		if own && (at == nil || at.CommonDir != repo.CommonDir) {
+			return nil, errors.Join(notOf(entry), closeRepo(at))
+		}
+		repo = at
 	}
 	s.repo = repo
 	s.options = s.treeOptions()
@@ -84,7 +90,19 @@ func (f *fsApp) find(ctx context.Context, known *bands.Registry, repo *git.Repo)
 	if f.Dir == "" {
 		return bands.Entry{}, errors.New("the working directory is gone")
 	}
+	if f.ownFirst && repo != nil && f.settings(repo).Enabled {
+		if entry, err := known.Own(own); !errors.Is(err, bands.ErrNoContext) {
+			return entry, err
+		}
+	}
 	return known.FindFor(ctx, f.Dir, own)
+}
+
+// notOf is the error of a store in a git directory that says it is for a folder
+// which isn't the repository's.
+func notOf(entry bands.Entry) error {
+	return coded(exitNoStore, hinted(fmt.Errorf("the store in %s is for %s, which is no working tree of that repository", entry.Dir, entry.Root),
+		"run the command in the working tree, or name the store with --store "+shellWord(entry.Dir)))
 }
 
 // named is a store's name, or its path made absolute.

@@ -27,7 +27,7 @@ func runFSDelete(ctx context.Context, f *fsApp, name string) error {
 	if err != nil {
 		return err
 	}
-	question := fmt.Sprintf("Delete store '%s' and %s?", entry.Name, allCheckpoints(entry))
+	question := f.deletion(entry)
 	if yes, err := f.sure(ctx, question); err != nil || !yes {
 		return err
 	}
@@ -46,6 +46,11 @@ func (f *fsApp) deleted(ctx context.Context, entry bands.Entry) error {
 	}
 	f.say("Deleted '%s'", entry.Name)
 	return nil
+}
+
+// deletion asks whether a store goes.
+func (f *fsApp) deletion(entry bands.Entry) string {
+	return fmt.Sprintf("Delete store '%s' of %s and %s?", entry.Name, f.shortPath(entry.Root), allCheckpoints(entry))
 }
 
 // allCheckpoints names what goes with a store. A store that can't be read can

@@ -28,7 +28,9 @@ func runFSDoctor(ctx context.Context, f *fsApp) error {
 	known := f.registry()
 	var also []string
 	if repo, err := f.repository(); err == nil {
-		also = append(also, bands.RepositoryDir(repo.CommonDir))
+		if !repo.Bare { // what says which folder the store is for is the working tree
+			also = append(also, bands.RepositoryDir(repo.CommonDir))
+		}
 		_ = repo.Close()
 	}
 	var report bands.Report

@@ -40,9 +40,20 @@ func (f *fsApp) explanation(err error) (code int, hint string) {
 	if _, bad := errors.AsType[*bands.ConfigError](err); bad {
 		return 0, "mend it; until then hooks go by the defaults"
 	}
+	if refused, ok := errors.AsType[*bands.ContextError](err); ok {
+		return exitNoStore, "name the store with --store, or remove " + shellWord(refused.File)
+	}
+	if moved, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		return 0, moved.Hint()
+	}
 	switch {
 	case errors.Is(err, bands.ErrNoContext):
 		return exitNoStore, ""
+	case errors.Is(err, bands.ErrNoHome):
+		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
 	case errors.Is(err, bands.ErrNoStore):
 		return exitNoStore, run("`%s list` shows the stores there are")
 	case errors.Is(err, bands.ErrNoSnapshot):

@@ -71,7 +71,7 @@ func runFSUnmanage(ctx context.Context, f *fsApp, args []string) error {
 	if entry.Name == "" {
 		return coded(exitNoStore, fmt.Errorf("%s is no store's folder", f.shortPath(dir)))
 	}
-	question := fmt.Sprintf("Delete store '%s' and %s?", entry.Name, allCheckpoints(entry))
+	question := f.deletion(entry)
 	if yes, err := f.sure(ctx, question); err != nil || !yes {
 		return err
 	}

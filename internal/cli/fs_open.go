@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +27,7 @@ func runFSOpen(ctx context.Context, f *fsApp, args []string) error {
 		return err
 	}
 	defer s.close()
-	if err := s.there(); err != nil {
+	if err := errors.Join(s.inTree(), s.there()); err != nil {
 		return err
 	}
 	entry, err := s.known.OpenStore(ctx, s.entry)
@@ -58,6 +59,9 @@ func runFSClose(ctx context.Context, f *fsApp, args []string) error {
 		return err
 	}
 	defer s.close()
+	if err := s.inTree(); err != nil {
+		return err
+	}
 	entry, err := s.known.CloseStore(ctx, s.entry)
 	if err != nil {
 		return coded(exitInactive, err)

@@ -53,6 +53,9 @@ func runFSPrune(ctx context.Context, f *fsApp, opts fsPruneOptions) error {
 		return err
 	}
 	defer s.close()
+	if err := s.inTree(); err != nil && !opts.dryRun {
+		return err
+	}
 	if opts.keep == 0 {
 		config, err := s.known.Config()
 		if err != nil {

@@ -102,7 +102,7 @@ func runFSRestore(ctx context.Context, f *fsApp, opts fsRestoreOptions, version 
 	if err != nil {
 		return err
 	}
-	question := fmt.Sprintf("Restore%s to %s? Current state will be saved as %s.", f.elsewhere(s), v, next)
+	question := fmt.Sprintf("Restore %s to %s? Current state will be saved as %s.", f.shortPath(s.options.Root), v, next)
 	if yes, err := f.sure(ctx, question); err != nil || !yes {
 		return err
 	}

@@ -60,14 +60,14 @@ func TestFSQuestions(t *testing.T) {
 		code             int
 		question, out    string
 	}{
-		{"checkpoint delete, yes", "y\n", "checkpoint delete v1", 0, "Delete checkpoint v1? [y/N]", "Deleted v1\n"},
-		{"checkpoint delete, no", "n\n", "checkpoint delete v1", 0, "Delete checkpoint v1? [y/N]", ""},
-		{"checkpoint delete, silence is no", "\n", "checkpoint delete v1", 0, "Delete checkpoint v1? [y/N]", ""},
-		{"checkpoint delete, nobody answers", "", "checkpoint delete v1", 130, "Delete checkpoint v1?", ""},
-		{"delete, yes", "y\n", "delete myapp", 0, "Delete store 'myapp' and all 2 checkpoints? [y/N]", "Deleted 'myapp'\n"},
-		{"delete, no", "n\n", "delete myapp", 0, "Delete store 'myapp' and all 2 checkpoints? [y/N]", ""},
-		{"unmanage, no", "n\n", "unmanage", 0, "Delete store 'myapp' and all 2 checkpoints? [y/N]", ""},
-		{"restore, no", "n\n", "restore v1", 0, "Restore to v1? Current state will be saved as v3. [y/N]", ""},
+		{"checkpoint delete, yes", "y\n", "checkpoint delete v1", 0, "Delete checkpoint v1 of $WORK? [y/N]", "Deleted v1\n"},
+		{"checkpoint delete, no", "n\n", "checkpoint delete v1", 0, "Delete checkpoint v1 of $WORK? [y/N]", ""},
+		{"checkpoint delete, silence is no", "\n", "checkpoint delete v1", 0, "Delete checkpoint v1 of $WORK? [y/N]", ""},
+		{"checkpoint delete, nobody answers", "", "checkpoint delete v1", 130, "Delete checkpoint v1 of $WORK?", ""},
+		{"delete, yes", "y\n", "delete myapp", 0, "Delete store 'myapp' of $WORK and all 2 checkpoints? [y/N]", "Deleted 'myapp'\n"},
+		{"delete, no", "n\n", "delete myapp", 0, "Delete store 'myapp' of $WORK and all 2 checkpoints? [y/N]", ""},
+		{"unmanage, no", "n\n", "unmanage", 0, "Delete store 'myapp' of $WORK and all 2 checkpoints? [y/N]", ""},
+		{"restore, no", "n\n", "restore v1", 0, "Restore $WORK to v1? Current state will be saved as v3. [y/N]", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -15,8 +15,9 @@ func newFSUseCmd(f *fsApp) *cobra.Command {
 		Use:   "use <name>",
 		Short: "Select a store for the current folder",
 		Long: `Names a store in a file .agentfs in the current folder: commands in it and below
-work on that store. Outside of the store's own folder they create and restore no
-checkpoints, unless it is named with --store.` + fsExitStatus,
+work on that store. Outside of the store's own folder they only read it, unless it
+is named with --store. "entire fs" in an enabled repository works on the
+repository's own store all the same.` + fsExitStatus,
 		Example: "  " + f.program + " use myapp",
 		Args:    cobra.ExactArgs(1),
 		RunE:    f.run(func(ctx context.Context, args []string) error { return runFSUse(ctx, f, args[0]) }),

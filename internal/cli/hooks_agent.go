@@ -174,7 +174,12 @@ func (a *app) globalGitConfigs() []string {
 		return []string{path}
 	}
 	xdg := a.Getenv("XDG_CONFIG_HOME")
-	if xdg == "" {
+	switch {
+	case a.Home == "" && xdg == "":
+		return nil
+	case a.Home == "":
+		return []string{filepath.Join(xdg, "git", "config")}
+	case xdg == "":
 		xdg = filepath.Join(a.Home, ".config")
 	}
 	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}

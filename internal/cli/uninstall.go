@@ -131,8 +131,8 @@ func (u *uninstalling) summary() string {
 // removeStore removes the snapshots and what the catalog has of them.
 func (u *uninstalling) removeStore(ctx context.Context) error {
 	known := u.registry()
-	entry, err := known.FindFor(ctx, u.repo.Root, bands.RepositoryDir(u.repo.CommonDir))
-	if err != nil || entry.Dir != bands.RepositoryDir(u.repo.CommonDir) {
+	entry, err := known.Own(bands.RepositoryDir(u.repo.CommonDir))
+	if err != nil {
 		return nil //nolint:nilerr // there is none; what is left goes with the folder
 	}
 	if err := known.DeleteStore(ctx, entry); err != nil {
