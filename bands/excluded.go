@@ -2,6 +2,9 @@ package bands
 
 import "strings"
 
+// longestPath is more bytes than a file's path can have.
+const longestPath = 4096
+
 // Exclusion knows which paths patterns leave out, as Options.Exclude does.
 type Exclusion struct{ rules *rules }
 
@@ -12,21 +15,25 @@ func NewExclusion(patterns []string) Exclusion {
 	return Exclusion{rules: r}
 }
 
-// File says whether the file at path, from the root, is left out, or a directory
-// that it is in.
+// File reports whether the file at path, from the root, is left out, or a directory
+// that it is in. So is what is too long to be a path.
 func (e Exclusion) File(path string) bool {
+	if len(path) > longestPath {
+		return true
+	}
 	for i, c := range path {
-		if c == '/' && e.leaves(path[:i], true) {
+		if c == '/' && e.rules.literal[path[:i]] {
 			return true
 		}
 	}
-	return e.leaves(path, false)
-}
-
-func (e Exclusion) leaves(path string, isDir bool) bool {
-	dir, name := "", path
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		dir, name = path[:i], path[i+1:]
+	if e.rules.literal[path] {
+		return true
 	}
-	return e.rules.reason(dir, name, isDir) != 0
+	segments := strings.Split(path, "/")
+	for _, p := range e.rules.exclude {
+		if !p.dirs && p.matches(segments) || p.holds(segments) {
+			return true
+		}
+	}
+	return false
 }

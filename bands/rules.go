@@ -111,27 +111,45 @@ func newPattern(text string) (pattern, bool) {
 	return p, true
 }
 
-// matches says whether the pattern is about the path.
+// matches reports whether the pattern is about the path. Only the last "**" is ever
+// given more directories: what matched before it would match in no better place. So
+// the time is at most the product of the two lengths.
 func (p pattern) matches(segments []string) bool {
-	for i, want := range p.segments {
-		if want == "**" {
-			rest := pattern{segments: p.segments[i+1:]}
-			for skip := range len(segments) + 1 {
-				if rest.matches(segments[skip:]) {
-					return true
-				}
-			}
+	at, next := 0, 0       // in p.segments, in segments
+	stars, resume := -1, 0 // behind the last "**", and where it ended
+	for next < len(segments) {
+		switch {
+		case at < len(p.segments) && p.segments[at] == "**":
+			at++
+			stars, resume = at, next
+		case at < len(p.segments) && matchesName(p.segments[at], segments[next]):
+			at++
+			next++
+		case stars < 0:
 			return false
+		default:
+			resume++
+			at, next = stars, resume
 		}
-		if len(segments) == 0 {
-			return false
-		}
-		if ok, err := path.Match(want, segments[0]); err != nil || !ok {
-			return false
-		}
-		segments = segments[1:]
 	}
-	return len(segments) == 0
+	for at < len(p.segments) && p.segments[at] == "**" {
+		at++
+	}
+	return at == len(p.segments)
+}
+
+func matchesName(want, name string) bool {
+	ok, err := path.Match(want, name)
+	return ok && err == nil
+}
+
+// holds reports whether the pattern is about a directory that the path is in.
+func (p pattern) holds(segments []string) bool {
+	if p.matches(nil) {
+		return len(segments) > 1 // about all directories but the root
+	}
+	below := pattern{segments: append(slices.Clip(p.segments), "*", "**")}
+	return below.matches(segments)
 }
 
 // hides says whether the name in the directory is neither captured nor unknown.

@@ -155,9 +155,17 @@ func size(key string, at func(*Settings) *int64) field {
 	}
 }
 
+// Limits of lists of patterns, as each is held against every path.
+const (
+	maxPatterns    = 1000
+	maxPatternLen  = 512
+	maxPatternsLen = 32 << 10
+)
+
 func patterns(key string, at func(*Settings) *[]string) field {
 	return field{
-		key: key, allowed: `a list of paths or patterns, "build/" or "*.iso"`,
+		key: key, allowed: fmt.Sprintf(`a list of at most %d paths or patterns, "build/" or "*.iso", of at most %d bytes each and %d in all`,
+			maxPatterns, maxPatternLen, maxPatternsLen),
 		set: func(s *Settings, r raw) bool { return setPatterns(at(s), r) },
 		get: func(s *Settings) any { return append([]string{}, *at(s)...) },
 	}
@@ -249,11 +257,16 @@ func setPatterns(to *[]string, r raw) bool {
 	default:
 		return false
 	}
+	total := 0
 	for i, p := range list {
 		list[i] = strings.TrimSpace(p)
-		if list[i] == "" || strings.ContainsRune(p, 0) {
+		if list[i] == "" || len(list[i]) > maxPatternLen || strings.ContainsRune(p, 0) {
 			return false
 		}
+		total += len(list[i])
+	}
+	if len(list) > maxPatterns || total > maxPatternsLen {
+		return false
 	}
 	*to = list
 	return true

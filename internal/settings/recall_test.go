@@ -157,7 +157,7 @@ func TestRecallProblems(t *testing.T) {
 		user + `recall.mode is "all", allowed: "stateful" or "summary"`,
 		user + `recall.max_checkpoint_size is 10, allowed: bytes from 1024 to 1073741824, or a size like "10MiB"`,
 		user + `recall.max_file_size is "2GiB", allowed: bytes from 1024 to 1073741824, or a size like "10MiB"`,
-		user + `recall.exclude_patterns is "x", allowed: a list of paths or patterns, "build/" or "*.iso"`,
+		user + `recall.exclude_patterns is "x", allowed: a list of at most 1000 paths or patterns, "build/" or "*.iso", of at most 512 bytes each and 32768 in all`,
 		user + `recall.verify_before_clear is "prompt", allowed: true or false`,
 		project + `recall.max_auto_summaries is 1.5, allowed: a whole number from 1 to 1000`,
 		project + `recall.capture_files is 1, allowed: true or false`,
