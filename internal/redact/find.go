@@ -12,9 +12,6 @@ import (
 // shortestText is less than any secret needs with what must be around it.
 const shortestText = 8
 
-// allowComment in the line of a secret makes gitleaks pass it over.
-const allowComment = "gitleaks:allow"
-
 // hit is a finding with what is needed to choose among findings.
 type hit struct {
 	Finding
@@ -22,8 +19,8 @@ type hit struct {
 	line int
 }
 
-// find lists the secrets in text by position; those of the rules in only, if
-// that is not nil.
+// find lists the secrets in text by position: those of all rules, or only those
+// of gitleaks' rules in only, if that is not nil.
 func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
 	if len(text) < shortestText {
 		return nil
@@ -34,7 +31,34 @@ func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
 	if only != nil {
 		active.and(only)
 	}
-	if active == (ruleSet{}) {
+	if only == nil {
+		return joined(r.listed(&active, text, sc), ownFindings(text, sc))
+	}
+	return r.listed(&active, text, sc)
+}
+
+// joined returns the findings of both by position, without those of own that lie
+// within another.
+func joined(listed, own []Finding) []Finding {
+	if len(own) == 0 {
+		return listed
+	}
+	all := append(listed, own...)
+	slices.SortStableFunc(all, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End))
+	})
+	kept, end := all[:0], -1
+	for _, f := range all {
+		if f.End > end {
+			kept, end = append(kept, f), f.End
+		}
+	}
+	return kept
+}
+
+// listed lists what gitleaks' rules in active find in text, which was scanned.
+func (r *Redactor) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
+	if *active == (ruleSet{}) {
 		return nil
 	}
 	var hits []hit
@@ -98,9 +122,6 @@ func (r *Redactor) judge(i int, m []int, l *lines, odd bool) (hit, bool) {
 	}
 	where := l.locate(m[0], m[0]+len(match))
 	line := l.text[where.begin:where.end]
-	if l.comment && bytes.Contains(line, []byte(allowComment)) {
-		return hit{}, false
-	}
 	f := candidate{secret: secret, match: match, line: line, where: where}
 	if r.isAllowed(0, &f, l) {
 		return hit{}, false

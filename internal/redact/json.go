@@ -19,7 +19,7 @@ func stringsOfLine(line []byte, segs []segment) []segment {
 		begin := i + n + 1
 		end, escaped := looseEnd(line, begin)
 		if escaped {
-			segs = append(segs, segment{span{begin, end}, true})
+			segs = append(segs, segment{span: span{begin, end}, escaped: true})
 		}
 		i = end + 1
 	}
@@ -40,13 +40,23 @@ func looseEnd(line []byte, i int) (end int, escaped bool) {
 	return len(line), escaped
 }
 
-// parser checks that src is one JSON value and notes its strings.
+// parser checks that src is one JSON value and notes its strings, and of each the
+// string that names it.
 type parser struct {
 	src   []byte
 	at    int
 	segs  []segment
-	stack []byte // open brackets
+	stack []frame
 	want  want
+}
+
+// frame is an object or array that is being read. Segments are counted from 1.
+type frame struct {
+	bracket byte
+	name    int32 // object: the latest name; array: its own name
+	prev    int32 // array: the string before
+	label   int32 // object: the value of a member that names another
+	labeled int32 // object: the value that it names
 }
 
 // want is what must come next.
@@ -95,11 +105,14 @@ func (p *parser) open(c byte) bool {
 	if !p.wantsValue() {
 		return false
 	}
-	p.stack = append(p.stack, c)
+	f := frame{bracket: c}
 	p.want = wantValueOrEnd
 	if c == '{' {
 		p.want = wantNameOrEnd
+	} else if top := p.top(); top != nil {
+		f.name = top.name
 	}
+	p.stack = append(p.stack, f)
 	p.at++
 	return true
 }
@@ -112,13 +125,21 @@ func (p *parser) closes(c byte) bool {
 	if c == '}' {
 		empty, other = wantNameOrEnd, '{'
 	}
-	if p.stack[len(p.stack)-1] != other || p.want != empty && p.want != wantCommaOrEnd {
+	if p.top().bracket != other || p.want != empty && p.want != wantCommaOrEnd {
 		return false
 	}
 	p.stack = p.stack[:len(p.stack)-1]
 	p.at++
 	p.valueDone()
 	return true
+}
+
+// top is the innermost object or array, nil outside of all.
+func (p *parser) top() *frame {
+	if len(p.stack) == 0 {
+		return nil
+	}
+	return &p.stack[len(p.stack)-1]
 }
 
 func (p *parser) valueDone() {
@@ -135,7 +156,7 @@ func (p *parser) separates(c byte) bool {
 		p.want = wantValue
 	case c == ',' && p.want == wantCommaOrEnd:
 		p.want = wantValue
-		if p.stack[len(p.stack)-1] == '{' {
+		if p.top().bracket == '{' {
 			p.want = wantName
 		}
 	default:
@@ -147,7 +168,11 @@ func (p *parser) separates(c byte) bool {
 func (p *parser) scalar(c byte) bool {
 	if c == '"' && (p.want == wantName || p.want == wantNameOrEnd) {
 		p.want = wantColon
-		return p.text()
+		if !p.text() {
+			return false
+		}
+		p.top().name = int32(len(p.segs))
+		return true
 	}
 	if !p.wantsValue() {
 		return false
@@ -155,7 +180,11 @@ func (p *parser) scalar(c byte) bool {
 	p.valueDone()
 	switch c {
 	case '"':
-		return p.text()
+		if !p.text() {
+			return false
+		}
+		p.link()
+		return true
 	case 't':
 		return p.word("true")
 	case 'f':
@@ -164,6 +193,31 @@ func (p *parser) scalar(c byte) bool {
 		return p.word("null")
 	}
 	return p.number()
+}
+
+// link notes what names the string that was read last.
+func (p *parser) link() {
+	f, last := p.top(), int32(len(p.segs))
+	if f == nil {
+		return
+	}
+	seg := &p.segs[last-1]
+	seg.name = f.name
+	if f.bracket == '[' {
+		seg.before, f.prev = f.prev, last
+		return
+	}
+	switch name := p.segs[f.name-1]; string(p.src[name.begin:name.end]) {
+	case "name", "key", "header", "Name", "Key":
+		f.label = last
+	case "value", "val", "Value":
+		f.labeled = last
+	default:
+		return
+	}
+	if f.label > 0 && f.labeled > 0 {
+		p.segs[f.labeled-1].name = f.label
+	}
 }
 
 func (p *parser) word(w string) bool {
@@ -184,7 +238,7 @@ func (p *parser) text() bool {
 			continue
 		}
 		if c == '"' {
-			p.segs = append(p.segs, segment{span{begin, i}, escaped})
+			p.segs = append(p.segs, segment{span: span{begin, i}, escaped: escaped})
 			p.at = i + 1
 			return true
 		}

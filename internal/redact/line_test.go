@@ -41,7 +41,7 @@ func TestLine(t *testing.T) {
 		{"lines of a private key elsewhere", `{"a":"` + key + `","b":["+` + keyLine + `","+other"]}`, `{"a":"REDACTED","b":["+REDACTED","+other"]}`},
 		{"elsewhere in the line", `{"a":"password: ` + value + `","b":"` + value + `"}`, `{"a":"password: REDACTED","b":"REDACTED"}`},
 		{"JSON in a string", `{"a":"{\"api_key\": \"` + value + `\"}"}`, `{"a":"{\"api_key\": \"REDACTED\"}"}`},
-		{"name and value apart", `{"api_key":"` + value + `"}`, `{"api_key":"` + value + `"}`},
+		{"name and value", `{"api_key":"` + value + `"}`, `{"api_key":"REDACTED"}`},
 		{"same name twice", `{"a":"` + token + `","a":"` + token + `"}`, `{"a":"REDACTED","a":"REDACTED"}`},
 		{"lone surrogate", `{"a":"\ud800 ` + token + ` \udc00\ud800"}`, `{"a":"\ud800 REDACTED \udc00\ud800"}`},
 		{"invalid UTF-8", "{\"a\":\"\xff " + token + " \xc3\"}", "{\"a\":\"\xff REDACTED \xc3\"}"},

@@ -7,9 +7,8 @@ import (
 
 // lines knows the lines of a text in which something matched.
 type lines struct {
-	text    []byte
-	breaks  []int
-	comment bool // the text has gitleaks' allow comment
+	text   []byte
+	breaks []int
 
 	// The last answer about a line, for many findings in one long line.
 	asked  span
@@ -21,7 +20,6 @@ type lines struct {
 
 func (l *lines) index() {
 	l.breaks = lineBreaks(nil, l.text)
-	l.comment = bytes.Contains(l.text, []byte(allowComment))
 }
 
 // lineBreaks adds the places of the line breaks of text to breaks.
@@ -48,8 +46,7 @@ type place struct {
 
 // locate finds the line of the match [begin, end) the way gitleaks does. Its
 // lines begin with the line break before them, and behind the last line break
-// it takes the whole text for the line. Allowlists and the allow comment depend
-// on it.
+// it takes the whole text for the line. Allowlists depend on it.
 func (l *lines) locate(begin, end int) place {
 	if len(l.breaks) == 0 {
 		return place{span: span{0, len(l.text)}}

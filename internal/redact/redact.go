@@ -1,6 +1,6 @@
 // Package redact finds secrets in text and replaces them by REDACTED. What is
-// a secret is what gitleaks' default rules say; the rules are data in this
-// package, the engine is its own.
+// a secret is what gitleaks' default rules match, which are data in this package
+// with an engine of its own, and what the rules in own*.go add.
 package redact
 
 import (
@@ -46,6 +46,12 @@ type Finding struct {
 // Find lists the secrets in s by position.
 func (r *Redactor) Find(s string) []Finding {
 	return r.find([]byte(s), nil)
+}
+
+// FindListed lists by position what gitleaks' rules alone match in s. gitleaks
+// returns the same if it ignores its allow comments and decodes nothing.
+func (r *Redactor) FindListed(s string) []Finding {
+	return r.find([]byte(s), allRules())
 }
 
 // Text returns s with its secrets replaced; s itself if there are none. A

@@ -23,6 +23,10 @@ const (
 type segment struct {
 	span
 	escaped bool // it is the inside of a JSON string with escapes
+
+	// Other segments, counted from 1; 0 for none.
+	name   int32 // the string that names this one
+	before int32 // the string before it in an array
 }
 
 // read is what the segment says, without escapes. It may use buf.
@@ -56,8 +60,9 @@ func (r *Redactor) rewrite(text []byte, split func([]byte, []segment) []segment)
 
 // writer holds buffers for one text after another.
 type writer struct {
-	segs []segment
-	buf  []byte
+	segs  []segment
+	buf   []byte
+	kinds map[string]nameKind // of the names that were seen
 }
 
 // maxKept is the size of buffer that is kept for the next text.
@@ -67,19 +72,29 @@ const maxKept = 1 << 20
 func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 	var found map[int][]span // by segment
 	var secrets *needles
+	add := func(i int, f *Finding) {
+		if isTrivial(f.Secret) {
+			return
+		}
+		if found == nil {
+			found, secrets = make(map[int][]span), new(needles)
+		}
+		found[i] = append(found[i], span{f.Start, f.End})
+		if f.isShared() {
+			secrets.addSecret(f.Secret)
+		}
+	}
 	for i, g := range w.segs {
+		if g.name > 0 || g.before > 0 {
+			for _, f := range w.named(r, i, text) {
+				add(i, &f)
+			}
+		}
 		if g.end-g.begin < shortestText {
 			continue
 		}
 		for _, f := range r.find(w.read(g, text), nil) {
-			if isTrivial(f.Secret) {
-				continue
-			}
-			if found == nil {
-				found, secrets = make(map[int][]span), new(needles)
-			}
-			found[i] = append(found[i], span{f.Start, f.End})
-			secrets.addSecret(f.Secret)
+			add(i, &f)
 		}
 	}
 	if found == nil {

@@ -27,14 +27,25 @@ type automaton struct {
 	next  []uint16               // state<<classBits | class -> state, flagOut
 	out   [][]uint16             // literals of which a piece ends in a state
 	rules [len(literals)]ruleSet // rules of which the literal is a keyword
-	start [len(literals)]bool    // literals of which the places matter
+	start [allLiterals]bool      // literals of which the places matter
 }
+
+// allLiterals counts the literals of gitleaks' rules and, behind them, ours.
+const allLiterals = len(literals) + len(ownLiterals)
 
 // The numbers that stand for odd runes.
 const (
-	foldID = uint16(len(literals) + iota)
+	foldID = uint16(allLiterals + iota)
 	dotID
 )
+
+// literal returns the literal with that number.
+func literal(id uint16) string {
+	if int(id) < len(literals) {
+		return literals[id]
+	}
+	return ownLiterals[int(id)-len(literals)].text
+}
 
 func newAutomaton() *automaton {
 	a := &automaton{next: make([]uint16, 0, 1<<16), out: make([][]uint16, 0, 1024)}
@@ -61,6 +72,10 @@ func newAutomaton() *automaton {
 	}
 	for id, lit := range literals {
 		insert(uint16(id), lit)
+	}
+	for k := range ownLiterals {
+		insert(uint16(len(literals)+k), ownLiterals[k].text)
+		a.start[len(literals)+k] = true
 	}
 	insert(foldID, kelvinSign)
 	insert(foldID, longS)
@@ -153,7 +168,7 @@ func (a *automaton) emit(text []byte, end int, ids []uint16, sc *scratch) {
 			sc.lower = true
 			continue
 		}
-		lit := literals[id]
+		lit := literal(id)
 		if len(sc.places[id]) > 0 && !a.start[id] {
 			continue
 		}
@@ -192,20 +207,22 @@ func lower(b byte) byte {
 func (a *automaton) active(sc *scratch) ruleSet {
 	var set ruleSet
 	for _, id := range sc.touched {
-		set.or(&a.rules[id])
+		if int(id) < len(literals) {
+			set.or(&a.rules[id])
+		}
 	}
 	return set
 }
 
 // scratch is what the search of one text needs, kept for the next.
 type scratch struct {
-	places  [len(literals)][]int // where each literal is
-	touched []uint16             // the literals that were found
-	odd     bool                 // there is a rune that folds to ASCII
-	lower   bool                 // keywords are to be looked for in lower case
-	starts  []int                // see places
-	ends    []int                // see endings
-	breaks  []int                // line breaks of the text
+	places  [allLiterals][]int // where each literal is
+	touched []uint16           // the literals that were found
+	odd     bool               // there is a rune that folds to ASCII
+	lower   bool               // keywords are to be looked for in lower case
+	starts  []int              // see places
+	ends    []int              // see endings
+	breaks  []int              // line breaks of the text
 	counted bool
 }
 
@@ -252,6 +269,15 @@ func knownRules() *ruleSet {
 		if rules[i].known {
 			set.add(i)
 		}
+	}
+	return &set
+}
+
+// allRules is the set of all of gitleaks' rules.
+func allRules() *ruleSet {
+	var set ruleSet
+	for i := range rules {
+		set.add(i)
 	}
 	return &set
 }

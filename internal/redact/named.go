@@ -1,0 +1,133 @@
+package redact
+
+import "bytes"
+
+// maxNamed is the length up to which a string is looked at together with its
+// name: longer ones are texts.
+const maxNamed = 8192
+
+// maxKinds bounds how many names a writer remembers.
+const maxKinds = 4096
+
+// nameKind is what a name reveals: to our own rules, and whether gitleaks' rules
+// have a keyword in it.
+type nameKind struct {
+	kind   kind
+	listed bool
+}
+
+// named lists the secrets in segment i that are known by the name of its member,
+// or by the option before it in a list of arguments.
+func (w *writer) named(r *Redactor, i int, text []byte) []Finding {
+	g := w.segs[i]
+	if g.end-g.begin < minValue || g.end-g.begin > maxNamed {
+		return nil
+	}
+	if g.before > 0 {
+		option := w.segs[g.before-1]
+		if f := w.argument(r, text[option.begin:option.end], g.read(text, nil)); f != nil {
+			return f
+		}
+	}
+	if g.name == 0 {
+		return nil
+	}
+	label := w.segs[g.name-1]
+	name := text[label.begin:label.end]
+	k := w.kindOf(r, name)
+	if k == (nameKind{}) {
+		return nil
+	}
+	return r.findNamed(name, g.read(text, nil), k)
+}
+
+// argument lists the secrets in a value behind an option or a header's name.
+func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
+	if len(option) < 2 || len(option) > maxName {
+		return nil
+	}
+	if option[0] != '-' {
+		if k := w.kindOf(r, option); k.kind == kindHeader || k.kind == kindCookie {
+			return r.findNamed(option, value, k)
+		}
+		return nil
+	}
+	switch string(option) {
+	case "-u", "--user", "--proxy-user":
+		user, password, ok := bytes.Cut(value, []byte(":"))
+		if !ok || len(password) < minValue || !bytes.ContainsFunc(user, isLetterRune) || bytes.ContainsAny(value, " /") || isPlaceholder(password) {
+			return nil
+		}
+		return []Finding{ownFinding(ruleCommand, value, span{len(user) + 1, len(value)})}
+	case "-b", "--cookie":
+		if bytes.IndexByte(value, '=') > 0 && hasMixture(value) {
+			return []Finding{ownFinding(ruleCookie, value, span{0, len(value)})}
+		}
+		return nil
+	}
+	k := w.kindOf(r, bytes.TrimLeft(option, "-"))
+	if k == (nameKind{}) {
+		return nil
+	}
+	return r.findNamed(bytes.TrimLeft(option, "-"), value, k)
+}
+
+func isLetterRune(c rune) bool { return c < 128 && isAlpha(byte(c)) }
+
+func ownFinding(rule int, text []byte, s span) Finding {
+	return Finding{Rule: ownRules[rule].id, Secret: string(text[s.begin:s.end]), Start: s.begin, End: s.end}
+}
+
+// kindOf returns what a name reveals.
+func (w *writer) kindOf(r *Redactor, name []byte) nameKind {
+	if len(name) > maxName {
+		return nameKind{}
+	}
+	if k, ok := w.kinds[string(name)]; ok {
+		return k
+	}
+	if w.kinds == nil || len(w.kinds) >= maxKinds {
+		w.kinds = make(map[string]nameKind)
+	}
+	k := nameKind{classify(name), r.startsRule(name)}
+	w.kinds[string(name)] = k
+	return k
+}
+
+// startsRule reports whether name has a keyword of one of gitleaks' rules.
+func (r *Redactor) startsRule(name []byte) bool {
+	sc := r.scratch.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
+	defer r.release(sc)
+	return r.activeIn(name, sc) != ruleSet{}
+}
+
+// findNamed lists the secrets in a value that belongs to a name.
+func (r *Redactor) findNamed(name, value []byte, k nameKind) []Finding {
+	if k.kind == kindHeader {
+		if s := credentials(value, 0); s.end > s.begin {
+			return []Finding{ownFinding(ruleHeader, value, s)}
+		}
+	} else if k.kind != kindNone && isSecretValue(bytes.TrimSpace(value), k.kind, styleQuoted) {
+		rule := ruleName
+		if k.kind == kindCookie {
+			rule = ruleCookie
+		}
+		return []Finding{ownFinding(rule, value, span{0, len(value)})}
+	}
+	if !k.listed {
+		return nil
+	}
+	// As gitleaks reads it in a text: name = "value".
+	text := make([]byte, 0, len(name)+len(value)+8)
+	text = append(append(text, name...), ` = "`...)
+	from := len(text)
+	text = append(append(text, value...), '"')
+	var found []Finding
+	for _, f := range r.find(text, allRules()) {
+		if f.Start >= from && f.End < len(text) {
+			f.Start, f.End = f.Start-from, f.End-from
+			found = append(found, f)
+		}
+	}
+	return found
+}

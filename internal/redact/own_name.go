@@ -1,0 +1,340 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// kind is what a name reveals about the value that belongs to it.
+type kind uint8
+
+const (
+	kindNone     kind = iota
+	kindPassword      // any value is a secret
+	kindSecret        // a secret or token
+	kindKey           // a key, of which many are no secrets
+	kindPin           // a number
+	kindHeader        // an Authorization header
+	kindCookie        // a Cookie or Set-Cookie header
+)
+
+const (
+	maxName  = 64
+	maxValue = 1024
+)
+
+// nameWords splits a name into words, in lower case, at what is neither letter
+// nor digit and where an upper-case letter follows a lower-case one.
+func nameWords(name []byte) [][]byte {
+	var words [][]byte
+	begin := 0
+	add := func(end int) {
+		if begin < end {
+			words = append(words, bytes.ToLower(name[begin:end]))
+		}
+		begin = end
+	}
+	for i, b := range name {
+		switch {
+		case !isAlnum(b):
+			add(i)
+			begin = i + 1
+		case i > 0 && isUpper(b) && (isLower(name[i-1]) || isDigit(name[i-1])):
+			add(i)
+		}
+	}
+	add(len(name))
+	return words
+}
+
+// classify returns the kind of a name.
+func classify(name []byte) kind {
+	if len(name) > maxName {
+		return kindNone
+	}
+	words := nameWords(name)
+	for len(words) > 1 && (isDigit(words[len(words)-1][0]) || slices.Contains(nameTails, string(words[len(words)-1]))) {
+		words = words[:len(words)-1]
+	}
+	if len(words) == 0 {
+		return kindNone
+	}
+	last, before := string(words[len(words)-1]), ""
+	if len(words) > 1 {
+		before = string(words[len(words)-2])
+	}
+	switch {
+	case last == "authorization":
+		return kindHeader
+	case last == "cookie" && (before == "" || before == "set"):
+		return kindCookie
+	case last == "pin":
+		return kindPin
+	case slices.Contains(passwordWords, last), hasAnySuffix(last, passwordEnds):
+		return kindPassword
+	case slices.Contains(secretWords, last), hasAnySuffix(last, secretEnds):
+		return kindSecret
+	case last == "key" && slices.Contains(keyWords, before), hasAnySuffix(last, keyEnds), slices.Contains(keyNames, last):
+		return kindKey
+	}
+	return kindNone
+}
+
+var (
+	// nameTails are words behind the word that counts.
+	nameTails = []string{"value", "val", "str", "string", "text", "plain", "plaintext", "raw", "base", "base64", "b64"} //nolint:gochecknoglobals // read-only
+
+	passwordWords = []string{"password", "passwords", "passwd", "passwort", "pass", "pwd", "passphrase", "passcode", "pword", "psk", "pw"} //nolint:gochecknoglobals // read-only
+	passwordEnds  = []string{"password", "passwd", "passphrase", "dbpass", "dbpwd", "userpass", "rootpass", "adminpass", "mysqlpass",      //nolint:gochecknoglobals // read-only
+		"sqlpass", "ftppass", "smtppass", "keypass", "storepass", "userpwd", "mypass", "requirepass", "masterauth", "ansiblepass"}
+	secretWords = []string{"secret", "secrets", "token", "dsn"}                                                                  //nolint:gochecknoglobals // read-only
+	secretEnds  = []string{"secret", "token"}                                                                                    //nolint:gochecknoglobals // read-only
+	keyWords    = []string{"api", "secret", "private", "access", "encryption", "signing", "master", "auth", "account", "shared", //nolint:gochecknoglobals // read-only
+		"storage", "app", "application", "client", "license", "licence", "deploy", "webhook", "jwt", "aes", "hmac", "rest",
+		"admin", "server", "fcm", "service", "integration", "ingestion", "management", "live", "crypt", "encrypt", "subscription", "write"}
+	keyEnds  = []string{"apikey", "secretkey", "accesskey", "privatekey", "authkey", "licensekey", "masterkey", "signingkey"} //nolint:gochecknoglobals // read-only
+	keyNames = []string{"salt", "license", "licence", "credential", "credentials", "creds", "auth"}                           //nolint:gochecknoglobals // read-only
+)
+
+func hasAnySuffix(s string, ends []string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return hasFoldSuffix([]byte(s), end) })
+}
+
+func isNameByte(b byte) bool { return isAlnum(b) || b == '_' || b == '-' || b == '.' }
+
+// style is how a name and its value are joined.
+type style uint8
+
+const (
+	styleBare   style = iota // name: value, name = value
+	styleQuoted              // name = "value", {"name": "value"}
+	styleSure                // NAME=value, --name value, name=value; in a connection string
+)
+
+// namedSecret finds the value that belongs to a name with the literal in it.
+func namedSecret(text []byte, at, end int) span {
+	begin := at
+	for begin > 0 && at-begin < maxName && isNameByte(text[begin-1]) {
+		begin--
+	}
+	stop := tokenEnd(text, end, maxName, isNameByte)
+	if !isNameByte(text[end-1]) {
+		stop = end - 1 // the literal has what comes after the name
+	}
+	// Cheap tests come first: most places have no operator.
+	op := stop
+	if op < len(text) && text[op] == '\\' {
+		op++
+	}
+	if op < len(text) && (isQuote(text[op]) || text[op] == ']') {
+		op++
+		if op < len(text) && text[op] == ']' {
+			op++
+		}
+	}
+	gap := skip(text, op, " \t")
+	if gap >= len(text) || gap > op+16 {
+		return span{}
+	}
+	name := text[begin:stop]
+	dashes := len(name) - len(bytes.TrimLeft(name, "-"))
+	switch {
+	case text[gap] == '=' || text[gap] == ':' || text[gap] == '|' && gap > op:
+	case dashes == 2 && gap > op:
+		if k := classify(name); k == kindPassword || k == kindSecret {
+			return valueAt(text, gap, k, styleSure)
+		}
+		return span{}
+	case isSpace(text[gap]) || gap > op:
+		return netrcPassword(text, begin, stop)
+	default:
+		return span{}
+	}
+	k := classify(name)
+	if k == kindNone {
+		return span{}
+	}
+	val := gap + 1
+	for val < len(text) && val < gap+3 && (text[val] == '=' || text[val] == '>' || text[val] == ':') {
+		if text[val] == '=' && text[gap] == '=' {
+			return span{} // a comparison
+		}
+		val++
+	}
+	tight := text[gap] == '=' && gap == stop && val == gap+1
+	if tight && begin > 0 && val < len(text) && isQuote(text[val]) && text[begin-1] == text[val] {
+		return span{} // "NAME=" + something
+	}
+	val = skip(text, val, " \t")
+	st := styleBare
+	switch {
+	case tight && val == gap+1 && (!bytes.ContainsFunc(name, isLowerRune) || dashes == 2):
+		st = styleSure
+	case inConnection(text, begin, val):
+		st = styleSure
+	}
+	if st == styleBare && text[gap] == '|' {
+		return span{}
+	}
+	if bytes.EqualFold(name, []byte("pass")) && text[gap] == ':' && op == stop && isUpper(name[0]) {
+		return span{} // the result of a test
+	}
+	return valueAt(text, val, k, st)
+}
+
+func isLowerRune(c rune) bool { return 'a' <= c && c <= 'z' }
+
+// inConnection reports whether an assignment is part of a connection string:
+// another one is before it or behind the value, as in "host=h password=p".
+func inConnection(text []byte, begin, val int) bool {
+	if val == 0 || text[val-1] != '=' {
+		return false
+	}
+	if begin > 0 && text[begin-1] == ';' {
+		return true
+	}
+	end := tokenEnd(text, val, maxValue, isValueByte)
+	if i := bytes.IndexByte(text[val:end], ';'); i >= 0 && i+1 < end-val && isAlpha(text[val+i+1]) {
+		return true
+	}
+	near := text[max(0, begin-80):min(len(text), end+80)]
+	return bytes.Contains(near, []byte(" host=")) || bytes.Contains(near, []byte(" dbname="))
+}
+
+// valueAt reads the value at i and decides about it.
+func valueAt(text []byte, i int, k kind, st style) span {
+	if i >= len(text) {
+		return span{}
+	}
+	begin, end := i, i
+	escape := 0
+	if text[i] == '\\' && i+1 < len(text) && isQuote(text[i+1]) {
+		escape = 1
+	}
+	if q := i + escape; isQuote(text[q]) {
+		begin = q + 1
+		end = quotedEnd(text, begin, text[q], escape > 0)
+		if end < 0 {
+			return span{}
+		}
+		if st == styleBare {
+			st = styleQuoted
+		}
+	} else {
+		end = bareEnd(text, i, st)
+	}
+	value := text[begin:end]
+	if st == styleBare && !standsAlone(text, begin, end) {
+		return span{}
+	}
+	if !isSecretValue(value, k, st) {
+		return span{}
+	}
+	return span{begin, end}
+}
+
+// quotedEnd finds the quote that ends a value on the same line, -1 if none does.
+func quotedEnd(text []byte, i int, quote byte, escaped bool) int {
+	end := min(len(text), i+maxValue)
+	for ; i < end; i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			return -1
+		case c == '\\' && escaped:
+			return i
+		case c == '\\':
+			i++
+		case c == quote:
+			return i
+		}
+	}
+	return -1
+}
+
+// bareEnd finds the end of a value without quotes.
+func bareEnd(text []byte, i int, st style) int {
+	end := tokenEnd(text, i, maxValue, isValueByte)
+	for end > i && st != styleSure && strings.IndexByte(")]}", text[end-1]) >= 0 {
+		end--
+	}
+	for k := i; k < end; k++ {
+		switch text[k] {
+		case ';', '&', ',':
+			if st != styleSure || k+1 == end || text[k] == ';' {
+				return k
+			}
+		}
+	}
+	return end
+}
+
+// standsAlone reports whether a value without quotes is all that follows on its
+// line, but for a comment, and not a part of code.
+func standsAlone(text []byte, begin, end int) bool {
+	value := text[begin:end]
+	if looksLikeCode(value) {
+		return false
+	}
+	i := skip(text, end, " \t")
+	if i >= len(text) || text[i] == '\n' || text[i] == '\r' || text[i] == '#' || text[i] == '\\' {
+		return true
+	}
+	if text[i] == '&' || isQuote(text[i]) {
+		return true
+	}
+	if strings.IndexByte(",;)]}", text[i]) >= 0 && isIdentifier(value) {
+		return false
+	}
+	// Something follows: the value has to be no word or name by itself.
+	return isRandom(value, 12)
+}
+
+// isIdentifier reports whether v can be the name of a variable that is made of
+// words.
+func isIdentifier(v []byte) bool {
+	if isDigit(v[0]) || bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !isWord(byte(c)) }) {
+		return false
+	}
+	digits := 0
+	for _, b := range v {
+		if isDigit(b) {
+			digits++
+		}
+	}
+	return len(v) < 12 || digits*4 < len(v) && len(v) < 32 && !isRandomCase(v)
+}
+
+// isRandomCase reports whether upper and lower case change more often than in
+// names.
+func isRandomCase(v []byte) bool {
+	changes := 0
+	for i := 1; i < len(v); i++ {
+		if isLower(v[i-1]) && isUpper(v[i]) {
+			changes++
+		}
+	}
+	return changes*4 > len(v)
+}
+
+// netrcPassword finds the value behind "password " in a line of a netrc file.
+func netrcPassword(text []byte, begin, stop int) span {
+	name := string(text[begin:stop])
+	if name != "password" && name != "passwd" {
+		return span{}
+	}
+	near := text[max(0, begin-160):begin]
+	login := bytes.Index(near, []byte("login "))
+	if login < 0 || !bytes.Contains(near, []byte("machine ")) && !bytes.Contains(near, []byte("default")) {
+		return span{}
+	}
+	if len(bytes.Fields(near[login:])) > 2 {
+		return span{}
+	}
+	i := skip(text, stop, " \t\r\n")
+	end := tokenEnd(text, i, maxValue, func(b byte) bool { return b > ' ' })
+	if end-i < 4 || isPlaceholder(text[i:end]) {
+		return span{}
+	}
+	return span{i, end}
+}

@@ -1,0 +1,517 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+)
+
+// maxAuthority bounds what is read of a URL to find a password in it.
+const maxAuthority = 512
+
+// urlPassword finds the password in scheme://user:password@host, and a token
+// that stands for the user.
+func urlPassword(text []byte, at, end int) span {
+	if at == 0 || !isAlnum(text[at-1]) {
+		return span{}
+	}
+	stop := tokenEnd(text, end, maxAuthority, func(b byte) bool {
+		return isValueByte(b) && b != '/' && b != '?' && b != '#'
+	})
+	user := bytes.LastIndexByte(text[end:stop], '@')
+	if user < 0 && isDatabase(text[:at]) {
+		// A password with a slash that should have been written %2F.
+		stop = tokenEnd(text, end, maxAuthority, isValueByte)
+		user = bytes.LastIndexByte(text[end:stop], '@')
+	}
+	if user < 0 {
+		return span{}
+	}
+	info := text[end : end+user]
+	if colon := bytes.IndexByte(info, ':'); colon >= 0 {
+		begin := end + colon + 1
+		password := text[begin : end+user]
+		if len(password) < 2 || isPlaceholder(password) {
+			return span{}
+		}
+		return span{begin, end + user}
+	}
+	if isRandom(info, 16) {
+		return span{end, end + user}
+	}
+	return span{}
+}
+
+// isDatabase reports whether a URL's scheme, at the end of text, is one of a
+// database or a message broker.
+func isDatabase(text []byte) bool {
+	for _, s := range []string{"postgres", "postgresql", "mysql", "mongodb", "mongodb+srv", "redis", "rediss", "amqp", "amqps", "mariadb", "mssql", "sqlserver", "clickhouse"} {
+		if hasFoldSuffix(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// dsnPassword finds the password in user:password@tcp(host).
+func dsnPassword(text []byte, at, _ int) span {
+	begin := at
+	for begin > 0 && at-begin < maxAuthority && isValueByte(text[begin-1]) && text[begin-1] != '=' {
+		begin--
+	}
+	colon := bytes.IndexByte(text[begin:at], ':')
+	if colon < 0 || at-begin-colon-1 < 2 || isPlaceholder(text[begin+colon+1:at]) {
+		return span{}
+	}
+	return span{begin + colon + 1, at}
+}
+
+// afterColon returns the place of the value in `name: value`, `name=value` and
+// `"name": "value"`, -1 if there is none.
+func afterColon(text []byte, i int) int {
+	i = skip(text, i, "\\\"'")
+	i = skip(text, i, " \t")
+	if i >= len(text) || text[i] != ':' && text[i] != '=' {
+		return -1
+	}
+	i = skip(text, i+1, " \t")
+	return skip(text, i, "[\\\"'`")
+}
+
+// authorization finds the credentials in an Authorization header.
+func authorization(text []byte, _, end int) span {
+	i := afterColon(text, end)
+	if i < 0 {
+		return span{}
+	}
+	return credentials(text, i)
+}
+
+// credentials finds the credentials of an Authorization header's value: what is
+// behind the scheme, or all if there is none.
+func credentials(text []byte, i int) span {
+	scheme := tokenEnd(text, i, 24, func(b byte) bool { return isAlnum(b) || b == '-' })
+	begin, sure := i, false
+	if scheme > i && scheme < len(text) && text[scheme] == ' ' && isAlpha(text[i]) {
+		begin, sure = skip(text, scheme, " "), true
+	}
+	end := tokenEnd(text, begin, 8192, func(b byte) bool { return isValueByte(b) && b != ',' && b != ')' })
+	value := text[begin:end]
+	if len(value) < 6 || isPlaceholder(value) || looksLikeCode(value) && !isJWT(value) {
+		return span{}
+	}
+	if sure && !hasMixture(value) && !isScheme(text[i:scheme]) || !sure && !isRandom(value, 16) {
+		return span{}
+	}
+	if sure && !isScheme(text[i:scheme]) && !isRandom(value, 16) {
+		return span{}
+	}
+	return span{begin, end}
+}
+
+func isScheme(s []byte) bool {
+	for _, known := range []string{"basic", "bearer", "token", "digest", "apikey", "negotiate", "key", "oauth", "dpop"} {
+		if len(s) == len(known) && hasFold(s, known) {
+			return true
+		}
+	}
+	return false
+}
+
+func isJWT(v []byte) bool { return bytes.HasPrefix(v, []byte("ey")) }
+
+// bearerToken finds a token behind the word Bearer.
+func bearerToken(text []byte, at, end int) span {
+	if at > 0 && isWord(text[at-1]) {
+		return span{}
+	}
+	stop := tokenEnd(text, end, 8192, isTokenByte)
+	value := text[end:stop]
+	if len(value) < 12 || isPlaceholder(value) || looksLikeCode(value) && !isJWT(value) || !isRandom(value, 12) && !isJWT(value) {
+		return span{}
+	}
+	return span{end, stop}
+}
+
+// basicAuth finds user:password in base64 behind the word Basic.
+func basicAuth(text []byte, at, end int) span {
+	if at > 0 && isWord(text[at-1]) {
+		return span{}
+	}
+	stop := tokenEnd(text, end, 1024, func(b byte) bool { return isBase64(b) || b == '=' })
+	said, err := base64.RawStdEncoding.DecodeString(string(bytes.TrimRight(text[end:stop], "=")))
+	if err != nil || len(said) < 5 || bytes.IndexByte(said, ':') < 0 || !isPrintable(said) {
+		return span{}
+	}
+	return span{end, stop}
+}
+
+func isPrintable(s []byte) bool {
+	for _, b := range s {
+		if b <= 8 || b >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// cookie finds the value of a Cookie or Set-Cookie header.
+func cookie(text []byte, at, end int) span {
+	flag := at >= 2 && text[at-1] == '-' && text[at-2] == '-'
+	i := afterColon(text, end)
+	switch {
+	case i < 0 && flag && end < len(text) && text[end] == ' ':
+		i = skip(text, end, " \"'")
+	case i < 0 || at > 0 && isWord(text[at-1]):
+		return span{}
+	}
+	stop := tokenEnd(text, i, 8192, func(b byte) bool { return b >= ' ' && !isQuote(b) && b != '\\' })
+	value := bytes.TrimRight(text[i:stop], " ")
+	name := bytes.IndexByte(value, '=')
+	if name <= 0 || len(value) < 12 || hasSpace(value[:name]) || !hasMixture(value[name+1:]) || looksLikeCode(value[name+1:]) {
+		return span{}
+	}
+	if first, _, _ := bytes.Cut(value[name+1:], []byte(";")); isPlaceholder(first) || len(first) < 4 {
+		return span{}
+	}
+	return span{i, i + len(value)}
+}
+
+// keyAfterHead finds the lines of a private key behind its first line, whether
+// or not its last line is there.
+func keyAfterHead(text []byte, at, end int) span {
+	begin := max(0, at-64)
+	head := bytes.LastIndex(text[begin:at], []byte("-----"))
+	if head < 0 || !bytes.HasPrefix(text[begin+head:], []byte("-----BEGIN ")) {
+		return span{}
+	}
+	stop := keyLines(text, end)
+	if stop-end < 32 {
+		return span{}
+	}
+	return span{begin + head, stop}
+}
+
+// keyLines returns the end of the lines of base64 from i on. They may be
+// numbered or quoted, and their breaks may be escaped.
+func keyLines(text []byte, i int) int {
+	end := i
+	for i < len(text) {
+		line := skip(text, i, " \t\r\n\"'+>|")
+		line = skip(text, line, "0123456789") // of a line number
+		switch {
+		case bytes.HasPrefix(text[line:], []byte("→")):
+			line += len("→")
+		case line < len(text) && (text[line] == '\t' || text[line] == ':'):
+			line++
+		default:
+			line = skip(text, i, " \t\r\n\"'>|")
+		}
+		if bytes.HasPrefix(text[line:], []byte(`\n`)) || bytes.HasPrefix(text[line:], []byte(`\r`)) {
+			i = line + 2
+			continue
+		}
+		stop := tokenEnd(text, line, 1<<16, func(b byte) bool { return isAlnum(b) || b == '+' || b == '/' || b == '=' })
+		if stop-line < 16 && !(stop-line >= 1 && end > 0 && text[stop-1] == '=') {
+			if header := keyHeader(text, line); header > line {
+				i = header
+				continue
+			}
+			return end
+		}
+		end, i = stop, stop
+	}
+	return end
+}
+
+// keyHeader returns the end of a header line of a key, or line.
+func keyHeader(text []byte, line int) int {
+	for _, h := range []string{"Proc-Type:", "DEK-Info:", "Version:", "Comment:"} {
+		if bytes.HasPrefix(text[line:], []byte(h)) {
+			return tokenEnd(text, line, 200, func(b byte) bool { return b != '\n' && b != '\\' })
+		}
+	}
+	return line
+}
+
+// keyBeforeTail finds the lines of a private key before its last line.
+func keyBeforeTail(text []byte, at, end int) span {
+	tail := text[end:min(len(text), end+64)]
+	if i := bytes.Index(tail, []byte("-----")); i < 0 || !bytes.Contains(tail[:i], []byte("PRIVATE KEY")) {
+		return span{}
+	}
+	begin := at
+	for i, n := at, 0; i > 0; n++ {
+		for i > 0 && (isSpace(text[i-1]) || isQuote(text[i-1])) {
+			i--
+		}
+		if i > 1 && text[i-1] == 'n' && text[i-2] == '\\' {
+			i -= 2
+			continue
+		}
+		line := i
+		for line > 0 && (isAlnum(text[line-1]) || text[line-1] == '+' || text[line-1] == '/' || text[line-1] == '=') {
+			line--
+		}
+		if line > 0 && text[line-1] == '\\' && i-line > 1 && text[line] == 'n' {
+			line++ // of an escaped line break
+		}
+		if i-line < 16 && (n > 0 || i-line < 2) {
+			break
+		}
+		begin, i = line, line
+		// A line number before it.
+		for _, mark := range []string{"→", "\t", ":"} {
+			if bytes.HasSuffix(text[:i], []byte(mark)) {
+				k := i - len(mark)
+				for k > 0 && isDigit(text[k-1]) {
+					k--
+				}
+				i = k
+				break
+			}
+		}
+	}
+	if at-begin < 32 {
+		return span{}
+	}
+	return span{begin, at}
+}
+
+// puttyKey finds the private lines of a PuTTY key.
+func puttyKey(text []byte, _, end int) span {
+	i := skip(text, end, " ")
+	i = skip(text, i, "0123456789")
+	stop := keyLines(text, i)
+	if stop-i < 16 {
+		return span{}
+	}
+	return span{i, stop}
+}
+
+// otpSecret finds the secret in a URL of an authenticator.
+func otpSecret(text []byte, _, end int) span {
+	stop := tokenEnd(text, end, maxAuthority, isValueByte)
+	i := bytes.Index(text[end:stop], []byte("secret="))
+	if i < 0 {
+		return span{}
+	}
+	begin := end + i + len("secret=")
+	last := tokenEnd(text, begin, maxAuthority, func(b byte) bool { return isAlnum(b) || b == '=' })
+	if last-begin < 8 {
+		return span{}
+	}
+	return span{begin, last}
+}
+
+// commandPassword finds the password on the command line of a program.
+func commandPassword(text []byte, at, end int) span {
+	if at > 0 && (isWord(text[at-1]) || text[at-1] == '-') {
+		return span{}
+	}
+	word := strings.ToLower(string(text[at:end]))
+	line := text[end:tokenEnd(text, end, 300, func(b byte) bool { return b != '\n' && b != '|' && b != ';' })]
+	flag, apart := "-p", true
+	switch word {
+	case "mysql", "mariadb":
+		apart = false
+		// mysqldump, mysqladmin, ...: not a path or a URL.
+		if i := bytes.IndexByte(line, ' '); i < 0 || bytes.ContainsAny(line[:i], "/:.\"'@=") {
+			return span{}
+		}
+	case "curl":
+		return curlPassword(text, end, line)
+	case "redis-cli":
+		flag = "-a"
+	case "ldapsearch":
+		flag = "-w"
+	case "-passin", "-passout":
+		i := bytes.Index(line, []byte("pass:"))
+		if i < 0 || i > 3 {
+			return span{}
+		}
+		return argumentAt(text, end+i+len("pass:"))
+	}
+	for i := 0; ; {
+		n := bytes.Index(line[i:], []byte(" "+flag))
+		if n < 0 {
+			return span{}
+		}
+		i += n + 1 + len(flag)
+		if i >= len(line) {
+			return span{}
+		}
+		switch {
+		case line[i] == ' ' && apart:
+			return argumentAt(text, end+skip(line, i, " "))
+		case line[i] == ' ' || isLower(line[i]) && apart && word != "sshpass":
+			continue // another flag
+		}
+		return argumentAt(text, end+i)
+	}
+}
+
+// curlPassword finds the password in curl -u user:password.
+func curlPassword(text []byte, end int, line []byte) span {
+	for _, flag := range []string{" -u ", " --user ", " -u=", " --user="} {
+		i := bytes.Index(line, []byte(flag))
+		if i < 0 {
+			continue
+		}
+		s := argumentAt(text, end+i+len(flag))
+		user, password, ok := bytes.Cut(text[s.begin:s.end], []byte(":"))
+		if ok && len(password) >= minValue && !isPlaceholder(password) && len(user) <= maxName {
+			return span{s.end - len(password), s.end}
+		}
+	}
+	return span{}
+}
+
+// argumentAt returns the span of a shell argument.
+func argumentAt(text []byte, i int) span {
+	if i >= len(text) {
+		return span{}
+	}
+	end := 0
+	if isQuote(text[i]) {
+		i++
+		end = quotedEnd(text, i, text[i-1], false)
+	} else if text[i] == '\\' && i+1 < len(text) && isQuote(text[i+1]) {
+		i += 2
+		end = quotedEnd(text, i, text[i-1], true)
+	} else {
+		end = tokenEnd(text, i, maxValue, func(b byte) bool { return isValueByte(b) && b != ')' })
+	}
+	if end-i < 3 || text[i] == '-' || isPlaceholder(text[i:end]) {
+		return span{}
+	}
+	return span{i, end}
+}
+
+// pgpassPassword finds the password in host:port:database:user:password.
+func pgpassPassword(text []byte, at, end int) span {
+	begin := at
+	for begin > 0 && at-begin < maxAuthority && isValueByte(text[begin-1]) {
+		begin--
+	}
+	if begin == at {
+		return span{}
+	}
+	stop := tokenEnd(text, end, maxAuthority, isValueByte)
+	fields := bytes.SplitN(text[end:stop], []byte(":"), 3)
+	if len(fields) < 3 || len(fields[0]) == 0 || len(fields[1]) == 0 || len(fields[2]) < 4 || isPlaceholder(fields[2]) {
+		return span{}
+	}
+	return span{stop - len(fields[2]), stop}
+}
+
+// vendorToken finds a token by its prefix.
+func vendorToken(text []byte, at, end int) span {
+	if at > 0 && isWord(text[at-1]) {
+		return span{}
+	}
+	stop := tokenEnd(text, end, 4096, isTokenByte)
+	for stop > end && (text[stop-1] == '.' || text[stop-1] == '=' || text[stop-1] == '-') {
+		stop--
+	}
+	if stop-end < 18 {
+		return span{}
+	}
+	value := text[end:stop]
+	digit := bytes.ContainsFunc(value, func(c rune) bool { return '0' <= c && c <= '9' })
+	if !digit || isWordy(value) || isPlaceholder(value) || entropy(value) < 3 {
+		return span{}
+	}
+	return span{at, stop}
+}
+
+// fcmKey finds a server key of Firebase: AAAA, 7 bytes, a colon and 134 or more.
+func fcmKey(text []byte, at, end int) span {
+	if at > 0 && isWord(text[at-1]) || !bytes.HasPrefix(text[at:], []byte("AAAA")) {
+		return span{}
+	}
+	colon := tokenEnd(text, end, 7, isBase64)
+	if colon != end+7 || colon >= len(text) || text[colon] != ':' {
+		return span{}
+	}
+	stop := tokenEnd(text, colon+1, 512, isBase64)
+	if stop-colon < 100 {
+		return span{}
+	}
+	return span{at, stop}
+}
+
+// webhookURL finds the token at the end of a Discord webhook's URL.
+func webhookURL(text []byte, _, end int) span {
+	slash := tokenEnd(text, end, 24, isDigit)
+	if slash == end || slash >= len(text) || text[slash] != '/' {
+		return span{}
+	}
+	stop := tokenEnd(text, slash+1, 128, isBase64)
+	if stop-slash < 30 {
+		return span{}
+	}
+	return span{slash + 1, stop}
+}
+
+// mnemonic finds the words of a wallet.
+func mnemonic(text []byte, _, end int) span {
+	i := skip(text, end, "\\\"'`=: \t*_()12458words\n")
+	begin, words := i, 0
+	for i < len(text) && words < 25 {
+		stop := tokenEnd(text, i, 9, isLower)
+		if stop-i < 3 || stop-i > 8 {
+			break
+		}
+		words++
+		end = stop
+		if stop >= len(text) || text[stop] != ' ' {
+			break
+		}
+		i = stop + 1
+	}
+	if words != 12 && words != 15 && words != 18 && words != 21 && words != 24 {
+		return span{}
+	}
+	return span{begin, end}
+}
+
+// randomVariable finds a random value behind NAME=.
+func randomVariable(text []byte, at, end int) span {
+	if at == 0 || !isUpper(text[at-1]) && !isDigit(text[at-1]) && text[at-1] != '_' {
+		return span{}
+	}
+	begin := at
+	for begin > 0 && at-begin < maxName && (isUpper(text[begin-1]) || isDigit(text[begin-1]) || text[begin-1] == '_') {
+		begin--
+	}
+	if at-begin < 3 || !isUpper(text[begin]) || begin > 0 && isNameByte(text[begin-1]) {
+		return span{}
+	}
+	i := skip(text, end, "\\\"'")
+	stop := tokenEnd(text, i, 256, func(b byte) bool { return isBase64(b) || b == '=' })
+	if stop-i < 20 || stop-i > 200 || i-end > 2 {
+		return span{}
+	}
+	value := text[i:stop]
+	name := nameWords(text[begin:at])
+	switch string(name[len(name)-1]) {
+	case "id", "hash", "sha", "commit", "digest", "checksum", "path", "url", "integrity", "rev", "version", "cursor", "uuid", "sha256", "etag":
+		return span{}
+	}
+	var upper, low, digits int
+	for _, b := range value {
+		switch {
+		case isUpper(b):
+			upper++
+		case isLower(b):
+			low++
+		case isDigit(b):
+			digits++
+		}
+	}
+	if min(upper, low) < 3 || digits < 1 || isWordy(value) || isPath(value) || entropy(value) < 3.9 {
+		return span{}
+	}
+	return span{i, stop}
+}
