@@ -69,11 +69,14 @@ type push struct {
 
 // run sends what the remote isn't known to have. It asks the network only then.
 func (p *push) run(ctx context.Context) error {
-	url, err := p.r.Repo.PushURL(ctx, p.remote)
+	place, err := p.r.Repo.PushPlace(ctx, p.remote)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256([]byte(url))
+	if err := p.r.checkRemote(place); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(place.URL))
 	p.record = sentRefs + hex.EncodeToString(sum[:8])
 	if tip, err := p.missing(ctx); tip == "" || err != nil {
 		return err

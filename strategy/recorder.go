@@ -54,6 +54,9 @@ type Options struct {
 	LockTimeout time.Duration
 	// PushRemote names the remote that checkpoints may be pushed to, if any.
 	PushRemote string
+	// OwnRemote says that PushRemote comes from the user's own settings, and not
+	// from a proposal of the project: only then it may be a path.
+	OwnRemote bool
 	// Summarize says that a summary is written of each checkpoint.
 	Summarize bool
 	Bands     BandOptions

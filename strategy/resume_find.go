@@ -121,8 +121,12 @@ func (r *Recorder) readFirst(ctx context.Context, v1 git.OID, ids []checkpoint.I
 // remote that the user named for them, else the branch's own, else origin, else
 // the only one there is; empty if there is none.
 func (r *Recorder) CheckpointRemote(ctx context.Context, branch string) (string, error) {
-	if r.Options.PushRemote != "" {
-		return r.Options.PushRemote, nil
+	if named := r.Options.PushRemote; named != "" {
+		place, err := r.Repo.PushPlace(ctx, named)
+		if err == nil {
+			err = r.checkRemote(place)
+		}
+		return named, err
 	}
 	remotes, err := r.remotes(ctx)
 	if err != nil || len(remotes) == 0 {

@@ -94,6 +94,36 @@ func (a *app) settingsSources(repo *git.Repo) settings.Sources {
 	from := settings.Sources{Home: a.Home, Getenv: a.Getenv}
 	if repo != nil {
 		from.Worktree, from.MainWorktree, from.CommonDir = repo.Root, repo.MainRoot(), repo.CommonDir
+		from.Tracked = func(root string) bool { return bringsLocalFile(repo, root) }
+		from.StoreDefaults = func() (limit, floor int64) {
+			space, err := disk.SpaceAt(repo.CommonDir)
+			if err != nil {
+				return 0, 0
+			}
+			return bands.DefaultCap(space.Total), bands.DefaultFloor(space.Total)
+		}
 	}
 	return from
+}
+
+// bringsLocalFile reports whether the personal settings of a worktree come from
+// the repository: git tracks them, or they are a link to a file of the worktree.
+// Where that can't be known they do.
+func bringsLocalFile(repo *git.Repo, root string) bool {
+	path := settings.LocalFile(root)
+	physical, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	if physical != path {
+		if rel, err := filepath.Rel(root, physical); err != nil || filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	name, err := filepath.Rel(root, path)
+	if err != nil {
+		return true
+	}
+	brought, err := repo.Brings(context.Background(), root, filepath.ToSlash(name))
+	return brought || err != nil
 }

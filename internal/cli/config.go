@@ -168,14 +168,11 @@ func settingsNotes(s *settings.Settings) []note {
 		}
 		notes = append(notes, note{Code: "unknown-key", Message: u.File + ": unknown key " + strconv.Quote(u.Key)})
 	}
-	for _, p := range s.Proposals {
-		if s.Source(p.Key).Layer != settings.Default {
-			continue
-		}
+	for _, p := range s.Pending() {
 		notes = append(notes, note{
 			Code:    "proposal",
-			Message: fmt.Sprintf("%s proposes %s = %s; it counts only from your own settings", p.File, p.Key, ui.Line(p.Value, 200)),
-			Hint:    "run `entire enable` on a terminal to decide, or set " + p.Key + " in " + settings.LocalFile(s.Root),
+			Message: fmt.Sprintf("%s proposes %s = %s; it isn't in force until you accept it", p.File, p.Key, ui.Line(p.Value, valueWidth)),
+			Hint:    "run `entire enable` on a terminal to decide, or `entire enable --accept " + p.Key + "`",
 		})
 	}
 	return notes

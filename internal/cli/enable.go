@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +14,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
+
+// Widths to which a key and a value of the project's settings are cut in messages.
+const keyWidth, valueWidth = 80, 200
 
 const knownStrategies = settings.ManualCommit + ", " + settings.AutoCommit
 
@@ -24,6 +30,7 @@ type enableOptions struct {
 
 func newEnableCmd(a *app) *cobra.Command {
 	var opts enableOptions
+	var accept []string
 	cmd := &cobra.Command{
 		Use:   "enable",
 		Short: "Record sessions in this repository",
@@ -44,6 +51,10 @@ away. With --statusline Claude Code tells entire statusline how full the context
 is, so that a checkpoint is saved in time; a status line of yours goes on
 running. --no-statusline puts yours back.
 
+What the project's settings propose, and only you can decide, it asks on a
+terminal; --accept KEY=VALUE says yes to it anywhere. A yes is kept in the git
+directory and covers that value only.
+
 EXIT STATUS
   0    done, or nothing to do
   1    failure; running it again goes on where it stopped
@@ -53,7 +64,7 @@ EXIT STATUS
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{worksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runEnable(cmd.Context(), a, opts)
+			return runEnable(cmd.Context(), a, opts, accept)
 		},
 	}
 	f := cmd.Flags()
@@ -66,6 +77,7 @@ EXIT STATUS
 	f.BoolVar(&opts.mcp, "mcp", false, "register the MCP server, and ask before /clear")
 	f.BoolVar(&opts.noMCP, "no-mcp", false, "take the MCP server and the question away")
 	f.BoolVar(&opts.line, "statusline", false, "note in Claude Code's status line how full the context is")
+	f.StringArrayVar(&accept, "accept", nil, "accept what the project's settings propose for a key: `KEY` or KEY=VALUE")
 	f.BoolVar(&opts.noLine, "no-statusline", false, "take our status line away")
 	f.Bool("skip-push-sessions", false, "accepted, without effect: nothing is pushed unless you name a remote")
 	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
@@ -105,9 +117,11 @@ type enabling struct {
 	agent agentHooks
 	// shared says that the MCP server is to be everybody's.
 	shared bool
+	// accepted are the project's proposals that the user wants.
+	accepted []settings.Proposal
 }
 
-func runEnable(ctx context.Context, a *app, opts enableOptions) error {
+func runEnable(ctx context.Context, a *app, opts enableOptions, accept []string) error {
 	if err := opts.check(); err != nil {
 		return err
 	}
@@ -121,6 +135,9 @@ func runEnable(ctx context.Context, a *app, opts enableOptions) error {
 		return err
 	}
 	if err := e.checkServer(); err != nil {
+		return err
+	}
+	if err := e.acceptNamed(accept); err != nil {
 		return err
 	}
 	if opts == (enableOptions{}) && e.nothingToDo(ctx) {
@@ -174,8 +191,8 @@ func (e *enabling) questions() []choice {
 		}
 		all = append(all, e.extraChoices()...)
 	}
-	for _, p := range e.is.Proposals {
-		if e.is.Source(p.Key).Layer == settings.Default {
+	for _, p := range e.is.Pending() {
+		if !slices.ContainsFunc(e.accepted, func(a settings.Proposal) bool { return a.Key == p.Key }) {
 			all = append(all, proposalChoice(p))
 		}
 	}
@@ -201,18 +218,39 @@ func (e *enabling) choose(ctx context.Context) error {
 	return nil
 }
 
-// accept writes a value that the project proposes to the user's own file.
+// accept notes that the user wants a value that the project proposes.
 func (e *enabling) accept(p settings.Proposal) error {
-	project, err := openProject(e.repo)
-	if err != nil {
-		return err
+	e.accepted = append(e.accepted, p)
+	return settings.Approve(e.repo.CommonDir, p)
+}
+
+// acceptNamed accepts the proposals that --accept names, by key or as key=value.
+// It changes nothing if one of them isn't proposed.
+func (e *enabling) acceptNamed(names []string) error {
+	var found []settings.Proposal
+	for _, name := range names {
+		key, value, valued := strings.Cut(name, "=")
+		i := slices.IndexFunc(e.is.Proposals, func(p settings.Proposal) bool { return p.Key == key })
+		if i < 0 && e.is.Source(key).Layer == settings.Project {
+			continue // it is in force
+		}
+		if i < 0 {
+			return hinted(fmt.Errorf("nothing was accepted: the project doesn't propose %s", ui.Line(key, keyWidth)),
+				"`entire config` shows what it proposes")
+		}
+		p := e.is.Proposals[i]
+		if valued && value != p.Value {
+			return hinted(fmt.Errorf("nothing was accepted: the project proposes %s = %s, not %s", key, ui.Line(p.Value, valueWidth), ui.Line(value, valueWidth)),
+				"name the value that you want, or set it in "+settings.UserFile(e.settingsSources(e.repo)))
+		}
+		found = append(found, p)
 	}
-	change, err := settings.ParseChange(p.Key, p.Value)
-	if err != nil {
-		return err
+	for _, p := range found {
+		if err := e.accept(p); err != nil {
+			return err
+		}
 	}
-	_, err = project.set(settings.LocalFile(e.is.Root), change)
-	return err
+	return nil
 }
 
 func (e *enabling) has(layer settings.Layer) bool {

@@ -64,12 +64,19 @@ func (e *enabling) extraChoices() []choice {
 }
 
 func proposalChoice(p settings.Proposal) choice {
+	value := ui.Line(p.Value, valueWidth)
 	q := ui.Question{
-		Title: "The project asks to push recorded sessions to " + ui.Line(p.Value, 200) + ". Do it?",
-		Help:  "Sessions hold what you and the agent wrote, with known secrets taken out.",
-		Flag:  settings.Variable(p.Key),
+		Title: "The project asks for " + p.Key + " = " + value + ". Set it?",
+		Help:  "It is beyond what a project may set by itself.",
+		Flag:  "--accept " + p.Key,
 	}
 	switch p.Key {
+	case settings.KeyPushRemote:
+		q.Title = "The project asks to push recorded sessions to " + value + ". Do it?"
+		q.Help = "Sessions hold what you and the agent wrote, with known secrets taken out."
+	case settings.KeyStrategy:
+		q.Title = "The project asks for the strategy " + value + ". Use it?"
+		q.Help = "With " + settings.AutoCommit + " each turn of the agent is committed to your branch, without a question."
 	case settings.KeyModelPass:
 		q.Title = "The project asks to let a model improve saved contexts. Do it?"
 		q.Help = "It is done by " + claudeLabel + " and uses your tokens."

@@ -109,12 +109,27 @@ func (e *enabling) writeSettings(p *project) (string, error) {
 	if _, err := p.set(target, changes...); err != nil {
 		return "", err
 	}
+	if err := e.approveStrategy(); err != nil {
+		return "", err
+	}
 	local := settings.LocalFile(e.repo.Root)
 	if target == local || !e.has(settings.Local) || e.settings(e.repo).Enabled {
 		return target, nil
 	}
 	_, err := p.set(local, settings.Change{Key: settings.KeyEnabled, Value: true})
 	return target, err
+}
+
+// approveStrategy makes the strategy that the user has named count also where
+// it was written to a file that others can change.
+func (e *enabling) approveStrategy() error {
+	now := e.settings(e.repo)
+	for _, p := range now.Proposals {
+		if p.Key == settings.KeyStrategy && p.Value == e.opts.strategy {
+			return e.accept(p)
+		}
+	}
+	return nil
 }
 
 // settingsFile is the file that says, or is to say, that the worktree is

@@ -281,7 +281,10 @@ func TestProposals(t *testing.T) {
 	d.terminal = ui.Terminal{In: true, Out: true, Err: true, Accessible: true, Plain: true}
 	d.input = strings.NewReader("y\nn\ny\n")
 	check(t, "Already enabled. Everything looks good.\n", d.must("enable"))
-	check(t, "{\n  \"strategy_options\": {\n    \"push_remote\": \"https://example.com/x\"\n  },\n  \"recall\": {\n    \"model_pass\": true\n  }\n}\n", d.read(".entire/settings.local.json"))
+	check(t, "{\n  \"version\": 1,\n  \"approved\": {\n    \"recall.model_pass\": \"true\",\n    \"strategy_options.push_remote\": \"https://example.com/x\"\n  }\n}\n", d.read(".git/entire/approved.json"))
+	if out := d.must("config"); !strings.Contains(out, "https://example.com/x") {
+		t.Error(out)
+	}
 	if out := d.must("status"); strings.Count(out, "proposes") != 1 || !strings.Contains(out, "summarize") {
 		t.Error(out)
 	}

@@ -151,6 +151,9 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 		attrs = append(attrs, slog.String("error", redact.New().Text(err.Error())))
 		if h.kind == "git" {
 			h.app.Streams.Notef("entire: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			if refused, ok := errors.AsType[*strategy.RemoteRefusedError](err); ok {
+				h.app.Streams.Hint(refused.Hint())
+			}
 		}
 	}
 	h.log.LogAttrs(ctx, level, "hook", attrs...)
@@ -263,7 +266,8 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		Sessions: session.Open(repo.CommonDir),
 		Redact:   redact.New(),
 		Options: strategy.Options{
-			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout, PushRemote: s.PushRemote,
+			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout,
+			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
 			Summarize: s.Summarize, Bands: bandOptions(s), Recall: s.Recall,
 		},
 		Env: strategy.Environment{

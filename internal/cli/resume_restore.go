@@ -93,6 +93,9 @@ func (w *resuming) fetchCheckpoints(ctx context.Context, b strategy.Branch) erro
 		}
 	}
 	remote, err := w.rec.CheckpointRemote(ctx, name)
+	if refused, ok := errors.AsType[*strategy.RemoteRefusedError](err); ok {
+		return hinted(err, refused.Hint())
+	}
 	if err != nil {
 		return err
 	}

@@ -61,14 +61,21 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	return err
 }
 
-// PushURL is where a push to the remote's name or URL goes, by all of git's
-// rules about it; of several places their lines.
-func (r *Repo) PushURL(ctx context.Context, remote string) (string, error) {
+// PushPlace is where a push goes.
+type PushPlace struct {
+	// URL is the URL, or the lines of several, by all of git's rules about it.
+	URL string
+	// Configured says that it is that of a remote which the configuration names.
+	Configured bool
+}
+
+// PushPlace finds out where a push to the remote's name or URL goes.
+func (r *Repo) PushPlace(ctx context.Context, remote string) (PushPlace, error) {
 	out, err := r.Run(ctx, "remote", "get-url", "--push", "--all", "--", remote)
 	if _, unknown := errors.AsType[*ExitError](err); unknown {
-		return remote, nil // no remote's name
+		return PushPlace{URL: remote}, nil
 	}
-	return strings.TrimSuffix(string(out), "\n"), err
+	return PushPlace{URL: strings.TrimSuffix(string(out), "\n"), Configured: true}, err
 }
 
 // remote runs a git command that talks to a remote.

@@ -158,7 +158,7 @@ func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
 	}
 }
 
-func TestPushURL(t *testing.T) {
+func TestPushPlace(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
 	r := s.remoted()
@@ -169,7 +169,7 @@ func TestPushURL(t *testing.T) {
 	s.git(r.Root, "remote", "add", "short", "there:a")
 	var got []string
 	for _, remote := range []string{"origin", "short", "two", "https://example.com/x"} {
-		got = append(got, must[string](t)(r.PushURL(t.Context(), remote)))
+		got = append(got, must[git.PushPlace](t)(r.PushPlace(t.Context(), remote)).URL)
 	}
 	want := []string{s.path("r.git"), "ssh://host/a", "x\ny", "https://example.com/x"}
 	if !slices.Equal(got, want) {

@@ -18,6 +18,8 @@ const (
 	KeyPushRemote = "strategy_options.push_remote"
 	KeySummarize  = "strategy_options.summarize.enabled"
 	KeyBands      = "bands.enabled"
+	KeyCap        = "bands.cap"
+	KeyFreeFloor  = "bands.free_floor"
 )
 
 // The range of the two deadlines.
@@ -58,17 +60,17 @@ func (r raw) quoted() string {
 type field struct {
 	key     string
 	allowed string
-	own     bool   // counts only from the user's own layers
 	block   string // of contextd's file, empty if the key isn't there
 	// variables are others than Variable; the last one wins.
 	variables []string
 	set       func(*Settings, raw) bool
 	get       func(*Settings) any
+	scope     scope
 }
 
 // fields is every key that this version acts on, in the order of listings.
 func fields() []field {
-	return append([]field{
+	all := append([]field{
 		boolean(KeyEnabled, func(s *Settings) *bool { return &s.Enabled }),
 		{
 			key: KeyStrategy, allowed: strconv.Quote(ManualCommit) + " or " + strconv.Quote(AutoCommit),
@@ -84,11 +86,11 @@ func fields() []field {
 		boolean("telemetry", func(s *Settings) *bool { return &s.Telemetry }),
 		boolean("strategy_options.push_sessions", func(s *Settings) *bool { return &s.PushSessions }),
 		{
-			key: KeyPushRemote, allowed: "the name or the URL of a remote", own: true,
+			key: KeyPushRemote, allowed: "the name or the URL of a remote",
 			set: func(s *Settings, r raw) bool { return setRemote(&s.PushRemote, r) },
 			get: func(s *Settings) any { return s.PushRemote },
 		},
-		ownBoolean(KeySummarize, func(s *Settings) *bool { return &s.Summarize }),
+		boolean(KeySummarize, func(s *Settings) *bool { return &s.Summarize }),
 		{
 			key: "commit_linking", allowed: `"always" or "prompt"`,
 			set: func(s *Settings, r raw) bool { return choose(&s.CommitLinking, r, LinkAlways, LinkPrompt) },
@@ -98,9 +100,14 @@ func fields() []field {
 		timeout("hooks.lock_timeout", func(s *Settings) *time.Duration { return &s.LockTimeout }),
 		boolean(KeyBands, func(s *Settings) *bool { return &s.Bands.Enabled }),
 		patterns("bands.exclude", func(s *Settings) *[]string { return &s.Bands.Exclude }),
-		size("bands.cap", func(s *Settings) *int64 { return &s.Bands.Cap }),
-		size("bands.free_floor", func(s *Settings) *int64 { return &s.Bands.FreeFloor }),
+		size(KeyCap, func(s *Settings) *int64 { return &s.Bands.Cap }),
+		size(KeyFreeFloor, func(s *Settings) *int64 { return &s.Bands.FreeFloor }),
 	}, recallFields()...)
+	known := scopes()
+	for i := range all {
+		all[i].scope = known[all[i].key]
+	}
+	return all
 }
 
 // Variable is the environment variable that sets key: ENTIRE_ and the key's
@@ -124,12 +131,6 @@ func boolean(key string, at func(*Settings) *bool) field {
 		set: func(s *Settings, r raw) bool { return setBool(at(s), r) },
 		get: func(s *Settings) any { return *at(s) },
 	}
-}
-
-func ownBoolean(key string, at func(*Settings) *bool) field {
-	f := boolean(key, at)
-	f.own = true
-	return f
 }
 
 func timeout(key string, at func(*Settings) *time.Duration) field {

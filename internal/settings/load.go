@@ -45,7 +45,8 @@ func (from Sources) configFile(program, name string) string {
 // MarkerFile says that the repository was enabled on this machine.
 func MarkerFile(commonDir string) string { return filepath.Join(commonDir, "entire", "enabled") }
 
-// Load reads all layers. It looks at no more than six files and the marker.
+// Load reads all layers. It reads no more than six files, the marker, and where
+// the project proposes something, the user's approvals.
 func Load(from Sources) Settings {
 	l := loader{from: from, Settings: defaults(), fields: fields()}
 	l.sources = make(map[string]Source, len(l.fields))
@@ -60,8 +61,10 @@ func Load(from Sources) Settings {
 type loader struct {
 	Settings
 
-	from   Sources
-	fields []field
+	from      Sources
+	fields    []field
+	tracked   *bool             // git tracks the personal file; nil: not asked yet
+	approvals map[string]string // by key; nil: not read yet
 }
 
 // project reads the worktree's files or, if it has none, the main worktree's.
@@ -71,7 +74,7 @@ func (l *loader) project() {
 			continue
 		}
 		before := len(l.Files)
-		l.Root = root
+		l.Root, l.tracked = root, nil
 		l.file(Project, ProjectFile(root))
 		l.file(Local, LocalFile(root))
 		if len(l.Files) > before {
@@ -193,7 +196,7 @@ func (l *loader) group(key string, in Layer) bool {
 
 // apply puts a value in force, or the default if the value is bad.
 func (l *loader) apply(f *field, r raw, from Source) {
-	if f.own && !from.Layer.own() {
+	if !l.isForProject(f, r) && l.isProject(from) {
 		l.propose(f, r, from)
 		return
 	}
@@ -217,19 +220,6 @@ func (l *loader) sawEnabled(f *field, from Source) {
 		return
 	}
 	l.Files[len(l.Files)-1].Enabled = l.Enabled
-}
-
-// propose lists a value that the project's file has no say in, if it is one
-// that the user could accept.
-func (l *loader) propose(f *field, r raw, from Source) {
-	var trial Settings
-	switch {
-	case !f.set(&trial, r):
-		l.Problems = append(l.Problems, bad(f, r, from))
-	case f.get(&trial) == f.get(&Settings{}):
-	default:
-		l.Proposals = append(l.Proposals, Proposal{Key: f.key, Value: r.text, File: from.Name})
-	}
 }
 
 // reset puts the default of a key in force.

@@ -51,7 +51,7 @@ func recallFields() []field {
 			also(checkpointBlock, "CONTEXTD_CHECKPOINT_MAX_SIZE", "ENTIRE_CHECKPOINT_MAX_SIZE"),
 		amount("recall.max_file_size", func(s *Settings) *int64 { return &s.Recall.MaxFile }).also(checkpointBlock),
 		patterns("recall.exclude_patterns", func(s *Settings) *[]string { return &s.Recall.Exclude }).also(checkpointBlock),
-		ownBoolean(KeyModelPass, func(s *Settings) *bool { return &s.Recall.ModelPass }),
+		boolean(KeyModelPass, func(s *Settings) *bool { return &s.Recall.ModelPass }),
 	}
 }
 

@@ -10,6 +10,7 @@ package settings
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -46,9 +47,8 @@ func (l Layer) String() string {
 	return [...]string{"default", "contextd", "user", "project", "local", "environment"}[l]
 }
 
-// own says whether the layer is the user's alone, so that nobody who writes a
-// repository can set a value there.
-func (l Layer) own() bool { return l != Project }
+// own reports whether the layer is the user's alone and decides anything.
+func (l Layer) own() bool { return l != Project && l != Default }
 
 // Source is where a value came from: a layer and, in it, the file or variable,
 // empty for a default.
@@ -65,6 +65,12 @@ type Sources struct {
 	CommonDir              string
 	Home                   string
 	Getenv                 func(string) string
+	// Tracked reports whether git brings the personal file of a worktree root, which
+	// then counts as the project's. It is asked only where that matters. nil: no.
+	Tracked func(root string) bool
+	// StoreDefaults are the defaults of bands.cap and bands.free_floor for the
+	// file system of the repository. nil, or 0: as for a large one.
+	StoreDefaults func() (limit, floor int64)
 }
 
 // Settings is every value in force. The zero value isn't valid: use Load.
@@ -122,9 +128,14 @@ type UnknownKey struct {
 	Foreign   bool
 }
 
-// Proposal is a value in the project's file that counts only from the user's
-// own layers.
+// Proposal is a value that the project's files ask for, and that counts only
+// from the user's own layers or once the user has approved it.
 type Proposal struct{ Key, Value, File string }
+
+// Pending are the proposals on which the user's own layers have not decided.
+func (s *Settings) Pending() []Proposal {
+	return slices.DeleteFunc(slices.Clone(s.Proposals), func(p Proposal) bool { return s.sources[p.Key].Layer.own() })
+}
 
 // Problem is a value, or a whole file if Key is empty, that can't be used; the
 // default is in force in its place.

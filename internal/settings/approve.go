@@ -1,0 +1,80 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ApprovalsFile holds the values of the project's files that the user has
+// approved. It lies in the git directory, where no repository can bring it.
+func ApprovalsFile(commonDir string) string {
+	return filepath.Join(commonDir, "entire", "approved.json")
+}
+
+const approvalsVersion = 1
+
+// approvals is the content of ApprovalsFile: the approved value of each key. A
+// value that the project proposes later is not covered by it.
+type approvals struct {
+	Version  int               `json:"version"`
+	Approved map[string]string `json:"approved"`
+}
+
+// Approve notes in the git directory that the user wants a proposed value, and
+// no other.
+func Approve(commonDir string, p Proposal) error {
+	path := ApprovalsFile(commonDir)
+	all := readApprovals(path)
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[p.Key] = p.Value
+	data, err := json.MarshalIndent(approvals{Version: approvalsVersion, Approved: all}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := disk.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	if err := disk.WriteDurable(path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("approve %s: %w", p.Key, err)
+	}
+	return nil
+}
+
+// readApprovals returns the approved values by key. A file that is damaged, or
+// that a later version wrote, approves nothing.
+func readApprovals(path string) map[string]string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	data, err := readFile(path)
+	if err != nil {
+		return nil
+	}
+	var a approvals
+	if err := json.Unmarshal(data, &a); err != nil || a.Version != approvalsVersion {
+		return nil
+	}
+	return a.Approved
+}
+
+// isApproved reports whether the user has approved the value of a key.
+func (l *loader) isApproved(key, value string) bool {
+	if l.from.CommonDir == "" {
+		return false
+	}
+	if l.approvals == nil {
+		l.approvals = readApprovals(ApprovalsFile(l.from.CommonDir))
+		if l.approvals == nil {
+			l.approvals = map[string]string{}
+		}
+	}
+	approved, ok := l.approvals[key]
+	return ok && approved == value
+}

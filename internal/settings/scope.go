@@ -1,0 +1,199 @@
+package settings
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// scope says which values of a key count from the project's files, which
+// everybody who can commit writes. Every key has one in scopes.
+type scope struct {
+	// fromProject reports whether a value counts from there. nil: every value does.
+	fromProject func(l *loader, value any) bool
+	// acceptable reports whether a user may accept a value that the project
+	// proposes. nil: every one.
+	acceptable func(value any) bool
+}
+
+// scopes lists all keys. A key that runs programs, spends tokens, sends data,
+// commits, or loosens a limit must not be anyLayer.
+func scopes() map[string]scope {
+	anyLayer := scope{}
+	ownOnly := scope{fromProject: func(*loader, any) bool { return false }}
+	return map[string]scope{
+		KeyEnabled: anyLayer,
+		KeyStrategy: {
+			fromProject: func(_ *loader, value any) bool { return value == any(ManualCommit) },
+		},
+		"log_level":                      anyLayer,
+		"local_dev":                      anyLayer,
+		"telemetry":                      anyLayer,
+		"strategy_options.push_sessions": anyLayer,
+		KeyPushRemote:                    {fromProject: ownOnly.fromProject, acceptable: acceptableRemote},
+		KeySummarize:                     ownOnly,
+		"commit_linking":                 anyLayer,
+		"hooks.timeout":                  {fromProject: durationWithin(time.Second, 10*time.Second)},
+		"hooks.lock_timeout":             {fromProject: durationWithin(time.Second, 10*time.Second)},
+		KeyBands:                         anyLayer,
+		"bands.exclude":                  anyLayer,
+		KeyCap: {fromProject: func(l *loader, value any) bool {
+			largest, _ := l.storeDefaults()
+			return sizeOf(value) <= largest
+		}},
+		KeyFreeFloor: {fromProject: func(l *loader, value any) bool {
+			_, least := l.storeDefaults()
+			return sizeOf(value) == 0 || sizeOf(value) >= least
+		}},
+		KeyOnClear:                           anyLayer,
+		KeyOnStart:                           anyLayer,
+		KeyThreshold:                         anyLayer,
+		"recall.checkpoint_threshold_tokens": anyLayer,
+		KeyVerify:                            anyLayer,
+		"recall.auto_summary_enabled":        anyLayer,
+		"recall.max_auto_summaries":          {fromProject: atMostDefault("recall.max_auto_summaries")},
+		"recall.cleanup_after_days":          anyLayer,
+		"recall.mode":                        anyLayer,
+		"recall.capture_files":               anyLayer,
+		"recall.capture_analysis":            anyLayer,
+		"recall.max_checkpoint_size":         {fromProject: atMostDefault("recall.max_checkpoint_size")},
+		"recall.max_file_size":               {fromProject: atMostDefault("recall.max_file_size")},
+		"recall.exclude_patterns":            anyLayer,
+		KeyModelPass:                         ownOnly,
+	}
+}
+
+func durationWithin(least, most time.Duration) func(*loader, any) bool {
+	return func(_ *loader, value any) bool {
+		text, _ := value.(string)
+		d, err := time.ParseDuration(text)
+		return err == nil && least <= d && d <= most
+	}
+}
+
+// atMostDefault accepts a number or a size that isn't above the default.
+func atMostDefault(key string) func(*loader, any) bool {
+	return func(l *loader, value any) bool {
+		initial := defaults()
+		for i := range l.fields {
+			if f := &l.fields[i]; f.key == key {
+				return sizeOf(value) <= sizeOf(f.get(&initial))
+			}
+		}
+		return false
+	}
+}
+
+// sizeOf is a number or a size as a number, 0 for an empty one.
+func sizeOf(value any) int64 {
+	switch v := value.(type) {
+	case int:
+		return int64(v)
+	case string:
+		n, err := ParseSize(v)
+		if err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// storeDefaults returns the defaults of bands.cap and bands.free_floor.
+func (l *loader) storeDefaults() (largest, least int64) {
+	largest, least = 20<<30, 5<<30
+	if l.from.StoreDefaults == nil {
+		return largest, least
+	}
+	if c, f := l.from.StoreDefaults(); c > 0 && f > 0 {
+		return c, f
+	}
+	return largest, least
+}
+
+// RemoteTransports are the URL schemes of push_remote.
+func RemoteTransports() []string { return []string{"https", "ssh"} }
+
+// IsRemoteURL reports whether text is a URL with one of RemoteTransports, or an
+// address like git@host:path, which git takes to ssh.
+func IsRemoteURL(text string) bool {
+	if before, _, ok := strings.Cut(text, "://"); ok && !strings.Contains(before, "/") && !strings.Contains(before, ":") {
+		u, err := url.Parse(text)
+		return err == nil && slices.Contains(RemoteTransports(), strings.ToLower(u.Scheme)) && u.Host != "" && !strings.HasPrefix(u.Host, "-")
+	}
+	host, path, ok := strings.Cut(text, ":")
+	if !ok || host == "" || strings.Contains(host, "/") || path == "" || strings.HasPrefix(path, ":") {
+		return false
+	}
+	return !strings.HasPrefix(host[strings.Index(host, "@")+1:], "-") && !strings.HasPrefix(host, "-")
+}
+
+// IsRemotePath reports whether git takes text for a path, or for a URL of a
+// transport that is none of RemoteTransports, rather than for a remote's name.
+func IsRemotePath(text string) bool {
+	if IsRemoteURL(text) {
+		return false
+	}
+	return strings.ContainsAny(text, ":\\") || strings.HasPrefix(text, "/") || strings.HasPrefix(text, ".") || strings.HasPrefix(text, "~")
+}
+
+// acceptableRemote reports whether a project may propose the remote: paths and
+// other transports count only from the user's own layers.
+func acceptableRemote(value any) bool {
+	text, _ := value.(string)
+	return text != "" && !IsRemotePath(text)
+}
+
+// isForProject reports whether a value counts from the project's files.
+func (l *loader) isForProject(f *field, r raw) bool {
+	if f.scope.fromProject == nil {
+		return true
+	}
+	var trial Settings
+	return f.set(&trial, r) && f.scope.fromProject(l, f.get(&trial))
+}
+
+// isProject reports whether a source is one that the repository brings: the
+// project's file, or a personal file that git tracks.
+func (l *loader) isProject(from Source) bool {
+	switch from.Layer {
+	case Project:
+		return true
+	case Local:
+		if l.tracked == nil {
+			tracked := l.from.Tracked != nil && l.from.Tracked(l.Root)
+			l.tracked = &tracked
+		}
+		return *l.tracked
+	default:
+		return false
+	}
+}
+
+// propose lists a value of the project's files that isn't in force by itself, or
+// puts it in force if the user has approved this very value.
+func (l *loader) propose(f *field, r raw, from Source) {
+	var trial Settings
+	if !f.set(&trial, r) {
+		l.Problems = append(l.Problems, bad(f, r, from))
+		return
+	}
+	value := f.get(&trial)
+	switch {
+	case value == f.get(&Settings{}): // it asks for nothing
+		return
+	case f.scope.acceptable != nil && !f.scope.acceptable(value):
+		p := bad(f, r, from)
+		p.Allowed += ", and from a project's file no path and no other transport than https and ssh"
+		l.Problems = append(l.Problems, p)
+		return
+	case l.isApproved(f.key, fmt.Sprint(value)):
+		f.set(&l.Settings, r)
+		l.sources[f.key] = Source{Project, from.Name}
+		delete(l.refused, f.key)
+		return
+	}
+	l.Proposals = slices.DeleteFunc(l.Proposals, func(p Proposal) bool { return p.Key == f.key })
+	l.Proposals = append(l.Proposals, Proposal{Key: f.key, Value: fmt.Sprint(value), File: from.Name})
+}
