@@ -238,6 +238,7 @@ func kindsOfSecrets() []kindOfSecret {
 		around("google refresh", "", prefixed("1/"+"/0", alnums, 60), "\n"),
 		around("fcm", "", func(m maker) string { return "AAAA" + m.of(alnums, 7) + ":" + m.of(alnums, 140) }, "\n"),
 		around("tailscale", "", func(m maker) string { return "ts" + "key-auth-" + m.of(alnums, 12) + "-" + m.of(alnums, 32) }, "\n"),
+		around("discord bot", "", func(m maker) string { return "MT" + m.of(alnums, 24) + "." + m.of(alnums, 6) + "." + m.of(alnums, 38) }, "\n"),
 		around("wallet words", "mnemonic: ", func(m maker) string { return m.words(12) }, "\n"),
 	}
 }

@@ -31,6 +31,7 @@ var ownRules = [...]ownRule{ //nolint:gochecknoglobals // read-only table, laid 
 	ruleWebhook:   {"webhook-url", webhookURL},
 	ruleMnemonic:  {"mnemonic", mnemonic},
 	ruleRandomEnv: {"random-variable", randomVariable},
+	ruleDiscord:   {"discord-bot-token", discordToken},
 }
 
 const (
@@ -52,6 +53,7 @@ const (
 	ruleWebhook
 	ruleMnemonic
 	ruleRandomEnv
+	ruleDiscord
 )
 
 // ownLiteral is a text, in lower case, at which a rule is tried.
@@ -100,6 +102,7 @@ var ownLiterals = [...]ownLiteral{ //nolint:gochecknoglobals // read-only table,
 	{"seed_phrase", ruleMnemonic},
 	{"recovery phrase", ruleMnemonic},
 	{"=", ruleRandomEnv},
+	{".", ruleDiscord},
 
 	{"curl", ruleCommand},
 	{"mysql", ruleCommand},

@@ -515,3 +515,23 @@ func randomVariable(text []byte, at, end int) span {
 	}
 	return span{i, stop}
 }
+
+// discordToken finds a bot's token: an id in base64, a time, and a signature,
+// joined by dots. [at, end) is the first dot.
+func discordToken(text []byte, at, end int) span {
+	if end+34 > len(text) || text[end+6] != '.' || at < 24 {
+		return span{}
+	}
+	begin := at
+	for begin > 0 && at-begin < 30 && isBase64(text[begin-1]) {
+		begin--
+	}
+	if n := at - begin; n < 23 || n > 28 || text[begin] < 'M' || text[begin] > 'O' || tokenEnd(text, end, 6, isBase64) != end+6 {
+		return span{}
+	}
+	stop := tokenEnd(text, end+7, 64, isBase64)
+	if stop-end-7 < 27 || isWordy(text[begin:at]) {
+		return span{}
+	}
+	return span{begin, stop}
+}

@@ -43,9 +43,11 @@ type Finding struct {
 	Start, End   int // of the secret, in bytes
 }
 
-// Find lists the secrets in s by position.
+// Find lists the secrets in s by position. Parts of s that are encoded count as
+// what they decode to.
 func (r *Redactor) Find(s string) []Finding {
-	return r.find([]byte(s), nil)
+	text := []byte(s)
+	return joined(r.find(text, nil), r.findDecoded(text, maxDecode))
 }
 
 // FindListed lists by position what gitleaks' rules alone match in s. gitleaks

@@ -93,7 +93,11 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		if g.end-g.begin < shortestText {
 			continue
 		}
-		for _, f := range r.find(w.read(g, text), nil) {
+		said := w.read(g, text)
+		for _, f := range r.find(said, nil) {
+			add(i, &f)
+		}
+		for _, f := range r.findDecoded(said, maxDecode) {
 			add(i, &f)
 		}
 	}

@@ -1,0 +1,213 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+)
+
+const (
+	// maxDecode is how often a text is decoded, as in gitleaks' program.
+	maxDecode = 5
+	minBase64 = 16
+	minHex    = 32
+	// decodeContext is how much around an encoded part is searched with it.
+	decodeContext = 256
+)
+
+// encodedPart is a part of a text that is encoded, and what it decodes to.
+type encodedPart struct {
+	span
+	plain []byte
+}
+
+// findDecoded lists the secrets in text that only show when its base64, hex and
+// percent-encoded parts are decoded. An encoded part with a secret is a finding
+// as a whole.
+func (r *Redactor) findDecoded(text []byte, depth int) []Finding {
+	if len(text) < minBase64 || depth == 0 {
+		return nil
+	}
+	parts := percentParts(text, nil)
+	parts = baseParts(text, parts)
+	if len(parts) == 0 {
+		return nil
+	}
+	slices.SortFunc(parts, func(x, y encodedPart) int {
+		return cmp.Or(cmp.Compare(x.begin, y.begin), cmp.Compare(len(y.plain), len(x.plain)))
+	})
+	d := decode(text, parts)
+	found := r.find(d.text, nil)
+	found = append(found, r.findDecoded(d.text, depth-1)...)
+	kept := found[:0]
+	for _, f := range found {
+		if s, ok := d.source(f.Start, f.End); ok {
+			f.Start, f.End, f.Secret = s.begin, s.end, string(text[s.begin:s.end])
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// decodedText is what is around encoded parts of a text, with them decoded.
+type decodedText struct {
+	text   []byte
+	pieces []piece
+}
+
+// piece is a range of a decoded text and where it comes from.
+type piece struct {
+	at      int // in the decoded text
+	from    span
+	decoded bool
+}
+
+// decode returns the parts of text, decoded, with their surroundings.
+func decode(text []byte, parts []encodedPart) decodedText {
+	var d decodedText
+	done := 0
+	plain := func(begin, end int) {
+		if begin < end {
+			d.pieces = append(d.pieces, piece{len(d.text), span{begin, end}, false})
+			d.text = append(d.text, text[begin:end]...)
+		}
+	}
+	for i, p := range parts {
+		if p.begin < done {
+			continue // within another part
+		}
+		if i == 0 || p.begin-decodeContext > done {
+			if i > 0 {
+				plain(done, min(done+decodeContext, p.begin-decodeContext))
+				d.pieces = append(d.pieces, piece{len(d.text), span{p.begin - decodeContext, p.begin - decodeContext}, false})
+				d.text = append(d.text, '\n')
+			}
+			done = max(done, p.begin-decodeContext)
+		}
+		plain(done, p.begin)
+		d.pieces = append(d.pieces, piece{len(d.text), p.span, true})
+		d.text = append(d.text, p.plain...)
+		done = p.end
+	}
+	plain(done, min(done+decodeContext, len(text)))
+	return d
+}
+
+// source returns the span of the text that [begin, end) comes from, and whether
+// something in it was decoded. An encoded part is taken whole.
+func (d *decodedText) source(begin, end int) (s span, decoded bool) {
+	i, exact := slices.BinarySearchFunc(d.pieces, begin, func(p piece, at int) int { return cmp.Compare(p.at, at) })
+	if !exact {
+		i--
+	}
+	first := true
+	for ; i < len(d.pieces) && d.pieces[i].at < end; i++ {
+		p := d.pieces[i]
+		from := p.from
+		if !p.decoded {
+			from.begin = min(p.from.end, p.from.begin+max(0, begin-p.at))
+			from.end = min(p.from.end, p.from.begin+end-p.at)
+		}
+		if first {
+			s, first = from, false
+		}
+		s.end = max(s.end, from.end)
+		decoded = decoded || p.decoded
+	}
+	return s, decoded
+}
+
+// percentParts adds the percent-encoded bytes of text to parts.
+func percentParts(text []byte, parts []encodedPart) []encodedPart {
+	for i := 0; ; {
+		n := bytes.IndexByte(text[i:], '%')
+		if n < 0 || i+n+2 >= len(text) {
+			return parts
+		}
+		i += n + 1
+		if !isHex(text[i]) || !isHex(text[i+1]) {
+			continue
+		}
+		plain := make([]byte, 1)
+		if _, err := hex.Decode(plain, text[i:i+2]); err == nil && isPrintable(plain) {
+			parts = append(parts, encodedPart{span{i - 1, i + 2}, plain})
+		}
+	}
+}
+
+// baseParts adds the parts of text that are base64 or hex of printable text to
+// parts. A run shorter than minBase64 is passed over without reading all of it.
+func baseParts(text []byte, parts []encodedPart) []encodedPart {
+	for i := 0; i+minBase64 <= len(text); {
+		last := i + minBase64 - 1
+		for last >= i && base64Digits[text[last]] != notDigit {
+			last--
+		}
+		if last >= i {
+			i = last + 1
+			continue
+		}
+		end := i + minBase64
+		for end < len(text) && base64Digits[text[end]] != notDigit {
+			end++
+		}
+		if plain := decodeRun(text[i:end]); plain != nil {
+			stop := end
+			for stop < len(text) && stop < end+2 && text[stop] == '=' {
+				stop++
+			}
+			parts = append(parts, encodedPart{span{i, stop}, plain})
+		}
+		i = end + 1
+	}
+	return parts
+}
+
+// decodeRun decodes a run of digits of base64 or hex; nil if it is neither of
+// printable text.
+func decodeRun(run []byte) []byte {
+	if len(run) >= minHex && len(run)%2 == 0 && isHex(run[0]) && isHex(run[1]) && isHex(run[2]) {
+		plain := make([]byte, 2)
+		if _, err := hex.Decode(plain, run[:4]); err == nil && isPrintable(plain) {
+			plain = make([]byte, len(run)/2)
+			if _, err := hex.Decode(plain, run); err == nil && isPrintable(plain) {
+				return plain
+			}
+		}
+	}
+	// The first three bytes, before anything is allocated.
+	a, b, c, d := base64Digits[run[0]], base64Digits[run[1]], base64Digits[run[2]], base64Digits[run[3]]
+	if head := [3]byte{a<<2 | b>>4, b<<4 | c>>2, c<<6 | d}; !isPrintable(head[:]) {
+		return nil
+	}
+	digits := bytes.Clone(run)
+	for i, c := range digits {
+		switch c {
+		case '-':
+			digits[i] = '+'
+		case '_':
+			digits[i] = '/'
+		}
+	}
+	plain := make([]byte, base64.RawStdEncoding.DecodedLen(len(digits)))
+	if _, err := base64.RawStdEncoding.Decode(plain, digits); err != nil || !isPrintable(plain) {
+		return nil
+	}
+	return plain
+}
+
+// notDigit is the value of a byte that is no digit of base64.
+const notDigit = 0xff
+
+// base64Digits are the values of the digits of base64, in both alphabets.
+const base64Digits = "" +
+	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" +
+	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x3e\xff\x3e\xff\x3f\x34\x35\x36\x37\x38\x39\x3a\x3b\x3c\x3d\xff\xff\xff\xff\xff\xff" +
+	"\xff\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\xff\xff\xff\xff\x3f" +
+	"\xff\x1a\x1b\x1c\x1d\x1e\x1f\x20\x21\x22\x23\x24\x25\x26\x27\x28\x29\x2a\x2b\x2c\x2d\x2e\x2f\x30\x31\x32\x33\xff\xff\xff\xff\xff" +
+	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" +
+	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" +
+	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff" +
+	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
