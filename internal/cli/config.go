@@ -20,7 +20,8 @@ func newConfigCmd(a *app) *cobra.Command {
 		Long: `Shows every setting, its value here, and the layer that it comes from. Later
 layers win: default, user (~/.config/entire/settings.json), project
 (.entire/settings.json), local (.entire/settings.local.json), environment
-(ENTIRE_...). Problems go to standard error.
+(ENTIRE_...). A local file that git tracks counts as the project's. Problems, and
+values that a project proposes and you have not accepted, go to standard error.
 
 EXIT STATUS
   0  the settings were shown, problems in them or not
