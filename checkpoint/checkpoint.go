@@ -57,6 +57,19 @@ const (
 // push with a file of 100 MB, for ever and together with all that follows it.
 const maxBlob = 95 << 20
 
+// MaxSegment is the size up to which a segment of a transcript is read.
+const MaxSegment = maxBlob
+
+const (
+	// maxEntry is the size up to which a metadata or prompt file is read, and
+	// maxMetadata that of all metadata files of a checkpoint together.
+	maxEntry    = 8 << 20
+	maxMetadata = 32 << 20
+	// maxTranscript is the size up to which a stored transcript is read, all
+	// segments together.
+	maxTranscript = 4 << 30
+)
+
 // writeBlob is the way of every blob of this package into the repository.
 func writeBlob(repo *git.Repo, data []byte) (git.OID, error) {
 	if len(data) > maxBlob {

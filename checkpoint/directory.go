@@ -49,6 +49,7 @@ func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (d directory
 	if err != nil {
 		return d, err
 	}
+	room := int64(maxMetadata - len(data))
 	if s, err := decodeSummary(data); err == nil {
 		d.summary = s
 	}
@@ -57,30 +58,32 @@ func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (d directory
 		if !ok || e.Mode != git.ModeTree {
 			continue
 		}
-		slot, err := readSlot(ctx, repo, index, e.OID)
+		slot, size, err := readSlot(ctx, repo, index, e.OID, room)
 		if err != nil {
 			return d, fmt.Errorf("session %d: %w", index, err)
 		}
+		room -= size
 		d.slots = append(d.slots, slot)
 	}
 	slices.SortFunc(d.slots, func(a, b slotDir) int { return a.index - b.index })
 	return d, nil
 }
 
-func readSlot(ctx context.Context, repo *git.Repo, index int, oid git.OID) (slotDir, error) {
-	slot := slotDir{index: index, oid: oid}
-	var err error
+// readSlot reads the directory of a session, whose metadata has at most room bytes,
+// and returns how many it has.
+func readSlot(ctx context.Context, repo *git.Repo, index int, oid git.OID, room int64) (slot slotDir, size int64, err error) {
+	slot = slotDir{index: index, oid: oid}
 	if slot.entries, err = repo.Tree(ctx, oid); err != nil {
-		return slot, err
+		return slot, 0, err
 	}
-	data, err := readEntry(ctx, repo, slot.entries, metadataFile)
+	data, err := readEntryWithin(ctx, repo, slot.entries, metadataFile, min(room, maxEntry))
 	if err != nil {
-		return slot, err
+		return slot, 0, err
 	}
 	if m, err := decodeSession(data); err == nil {
 		slot.meta = m
 	}
-	return slot, nil
+	return slot, int64(len(data)), nil
 }
 
 // slotIndex reads the name of a session's directory.
@@ -159,11 +162,17 @@ func findEntry(entries []git.TreeEntry, name string) (git.TreeEntry, bool) {
 
 // readEntry reads the file of a tree with the name; no bytes if there is none.
 func readEntry(ctx context.Context, repo *git.Repo, entries []git.TreeEntry, name string) ([]byte, error) {
+	return readEntryWithin(ctx, repo, entries, name, maxEntry)
+}
+
+// readEntryWithin is readEntry for a file of at most limit bytes: git.ErrTooMuch if it
+// is larger.
+func readEntryWithin(ctx context.Context, repo *git.Repo, entries []git.TreeEntry, name string, limit int64) ([]byte, error) {
 	e, found := findEntry(entries, name)
 	if !found || e.Mode != git.ModeFile && e.Mode != git.ModeExec {
 		return nil, nil
 	}
-	data, err := readBlob(ctx, repo, e.OID)
+	data, err := readBlobWithin(ctx, repo, e.OID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}

@@ -75,7 +75,7 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 		return found, unlessMissing(err)
 	}
 	data, err := from.metadata(ctx, entries)
-	if err := unlessMissing(err); err != nil {
+	if err := unlessMissing(err); err != nil && !errors.Is(err, git.ErrTooMuch) {
 		return found, err
 	}
 	summary, bad := decodeSummary(data)
@@ -138,6 +138,9 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 	switch {
 	case errors.Is(err, git.ErrMissing):
 		return nil // told above
+	case errors.Is(err, git.ErrTooMuch):
+		lost("its " + metadataFile + " is too large to be read")
+		return nil
 	case err != nil:
 		return err
 	}

@@ -69,6 +69,7 @@ type lineReader struct {
 
 	at   int            // segment that comes next
 	line int            // number of its first line
+	read int64          // bytes read
 	held map[int][]byte // segments that are read already
 }
 
@@ -83,7 +84,9 @@ func (r *lineReader) next(ctx context.Context) ([]byte, error) {
 	if ok {
 		return text, nil
 	}
-	return readBlob(ctx, r.repo, r.segments[r.at])
+	text, err := readBlobWithin(ctx, r.repo, r.segments[r.at], min(maxBlob, maxTranscript-r.read))
+	r.read += int64(len(text))
+	return text, err
 }
 
 // seek goes to the segment in which the span begins, by counting lines from
@@ -92,10 +95,11 @@ func (r *lineReader) seek(ctx context.Context) error {
 	r.held = map[int][]byte{}
 	first, bytesHeld := r.span.Total, 0
 	for i := len(r.segments) - 1; i >= 0; i-- {
-		text, err := readBlob(ctx, r.repo, r.segments[i])
+		text, err := readBlobWithin(ctx, r.repo, r.segments[i], min(maxBlob, maxTranscript-r.read))
 		if err != nil {
 			return fmt.Errorf("read segment %d: %w", i, err)
 		}
+		r.read += int64(len(text))
 		if bytesHeld += len(text); bytesHeld <= heldBytes {
 			r.held[i] = text
 		}

@@ -76,7 +76,7 @@ func segmentsIn(entries []git.TreeEntry) []git.OID {
 func (t Transcript) Copy(ctx context.Context, repo *git.Repo, w io.Writer) (int64, error) {
 	var written int64
 	for i, oid := range t.Segments {
-		blob, err := readBlob(ctx, repo, oid)
+		blob, err := readBlobWithin(ctx, repo, oid, min(maxBlob, maxTranscript-written))
 		if err != nil {
 			return written, fmt.Errorf("read segment %d: %w", i, err)
 		}
@@ -122,9 +122,14 @@ func isContentHash(s string) bool {
 	return found && len(digits) == hex.EncodedLen(sha256.Size) && isHex(digits)
 }
 
-// readBlob reads an object that must be a blob.
+// readBlob reads an object that must be a blob of a size that could be written.
 func readBlob(ctx context.Context, repo *git.Repo, oid git.OID) ([]byte, error) {
-	object, err := repo.Read(ctx, string(oid))
+	return readBlobWithin(ctx, repo, oid, maxBlob)
+}
+
+// readBlobWithin reads a blob of at most limit bytes: git.ErrTooMuch if it is larger.
+func readBlobWithin(ctx context.Context, repo *git.Repo, oid git.OID, limit int64) ([]byte, error) {
+	object, err := repo.ReadWithin(ctx, string(oid), max(limit, 0))
 	if err != nil {
 		return nil, err
 	}

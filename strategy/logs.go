@@ -175,7 +175,7 @@ func (r *Recorder) relocation(ctx context.Context, meta checkpoint.SessionMeta, 
 	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
 	settled := false
 	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
-		blob, err := r.Repo.Read(ctx, string(text.Segments[i]))
+		blob, err := r.Repo.ReadWithin(ctx, string(text.Segments[i]), checkpoint.MaxSegment)
 		if err != nil {
 			return transcript.Relocation{}, err
 		}

@@ -34,7 +34,7 @@ const (
 // lastTime is the time of a stored transcript's last line that has one.
 func (r *Recorder) lastTime(ctx context.Context, text checkpoint.Transcript) (time.Time, error) {
 	for _, oid := range slices.Backward(text.Segments) {
-		blob, err := r.Repo.Read(ctx, string(oid))
+		blob, err := r.Repo.ReadWithin(ctx, string(oid), checkpoint.MaxSegment)
 		if err != nil {
 			return time.Time{}, err
 		}

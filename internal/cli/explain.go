@@ -229,6 +229,8 @@ func explainError(err error) error {
 		const most = 5
 		found := ambiguous.Found[:min(len(ambiguous.Found), most)]
 		return hinted(err, "give more of it: "+strings.Join(found, ", "))
+	case errors.Is(err, git.ErrTooMuch):
+		return hinted(err, "a part of it is larger than any that is written here; it was not read")
 	}
 	return err
 }

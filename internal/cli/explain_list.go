@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
@@ -45,7 +46,24 @@ func (e *explaining) listText(l explain.List) string {
 		b.WriteString("\nNo checkpoints found on this branch.\n")
 	}
 	if n := len(l.Missing); n > 0 {
-		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s.\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"))
+		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing))
+	}
+	return b.String()
+}
+
+// namesOf names some of the checkpoints.
+func namesOf(ids []checkpoint.ID) string {
+	const most = 5
+	var b strings.Builder
+	for i, id := range ids {
+		if i == most {
+			b.WriteString(", ...")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(id))
 	}
 	return b.String()
 }

@@ -100,9 +100,13 @@ func (r *Repo) ReadLazily() error {
 	return err
 }
 
+// streamLarge are the arguments with which git does not take a blob into memory whole
+// before it prints it: it may be refused by its size.
+func streamLarge() []string { return []string{"-c", "core.bigFileThreshold=1m"} }
+
 func (r *Repo) startBatch(ctx context.Context) (*batch, error) {
 	life, kill := context.WithCancel(context.WithoutCancel(ctx))
-	q := request{args: []string{"cat-file", "--batch"}}
+	q := request{args: append(streamLarge(), "cat-file", "--batch")}
 	if r.lazy {
 		q.network, q.env = true, []string{lazyFetch}
 	}

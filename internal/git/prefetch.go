@@ -12,25 +12,39 @@ import (
 // maxPrefetched is the size up to which ReadMany keeps an object's content.
 const maxPrefetched = 1 << 20
 
+// maxSkipped is the size up to which it is quicker to read an object in vain than to
+// start another process.
+const maxSkipped = 16 << 20
+
 // ReadMany reads the objects oids in one git process without waiting for each,
 // and calls yield for every one that is there and has at most 1 MiB, in the
 // order of oids. For thousands of objects it takes a fraction of the time of as
 // many calls of Read.
 func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) error) error {
-	if len(oids) == 0 {
-		return nil
+	for len(oids) > 0 {
+		n, err := r.readUntilLarge(ctx, oids, yield)
+		if err != nil {
+			return fmt.Errorf("read objects: %w", err)
+		}
+		oids = oids[n:]
 	}
-	cmd, stderr := r.command(ctx, request{args: []string{"cat-file", "--batch", "--buffer"}})
+	return nil
+}
+
+// readUntilLarge reads objects up to the first one that is much too large, whose
+// content git would print whole, and returns how many that are, with the large one.
+func (r *Repo) readUntilLarge(ctx context.Context, oids []OID, yield func(Object) error) (n int, err error) {
+	cmd, stderr := r.command(ctx, request{args: append(slices.Clip(streamLarge()), "cat-file", "--batch", "--buffer")})
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("read objects: %w", err)
+		return 0, err
 	}
 	asked := make(chan struct{})
 	go func() {
@@ -43,50 +57,52 @@ func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) erro
 		}
 		_, _ = w.Flush(), in.Close()
 	}()
-	err = r.readReplies(bufio.NewReaderSize(out, 64<<10), len(oids), yield)
-	if err != nil {
+	n, err = r.readReplies(bufio.NewReaderSize(out, 64<<10), len(oids), yield)
+	if err != nil || n < len(oids) {
 		_ = cmd.Process.Kill()
 	}
 	<-asked
-	if failed := cmd.Wait(); err == nil && failed != nil {
+	if failed := cmd.Wait(); err == nil && n == len(oids) && failed != nil {
 		err = processError(ctx, cmd.Args[1:], stderr, failed)
 	}
-	if err != nil {
-		return fmt.Errorf("read objects: %w", err)
-	}
-	return nil
+	return n, err
 }
 
-// readReplies reads n replies of git cat-file.
-func (r *Repo) readReplies(out *bufio.Reader, n int, yield func(Object) error) error {
-	for range n {
+// readReplies reads up to most replies of git cat-file. It ends behind the header of
+// an object that is much too large.
+func (r *Repo) readReplies(out *bufio.Reader, most int, yield func(Object) error) (n int, err error) {
+	for n < most {
+		n++
 		line, err := out.ReadString('\n')
 		if err != nil {
-			return err
+			return n, err
 		}
 		object, size, ok := parseReply(line, r.Format)
 		if !ok {
 			if err := replyError(line); !errors.Is(err, errReply) {
-				return err
+				return n, err
 			}
 			continue // not there
 		}
+		if size > maxSkipped {
+			return n, nil
+		}
 		if size > maxPrefetched {
 			if _, err := io.CopyN(io.Discard, out, size+1); err != nil {
-				return err
+				return n, err
 			}
 			continue
 		}
 		data := make([]byte, size+1)
 		if _, err := io.ReadFull(out, data); err != nil {
-			return err
+			return n, err
 		}
 		object.Data = data[:size]
 		if err := yield(object); err != nil {
-			return err
+			return n, err
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // PrefetchTrees reads trees that Tree is going to be called for. Those that

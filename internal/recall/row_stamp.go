@@ -66,7 +66,7 @@ func (s Store) statOf(path ...string) string {
 
 // loadAt reads what the checkpoint's ref named when it was looked at.
 func (s Store) loadAt(ctx context.Context, id string, oid git.OID) (*stored, error) {
-	object, err := s.Repo.Read(ctx, string(oid)+":"+metadataName)
+	object, err := s.Repo.ReadWithin(ctx, string(oid)+":"+metadataName, maxMetadata)
 	if err == nil {
 		var d *stored
 		if d, err = decode(object.Data, id, s.Repo.Format); err == nil {

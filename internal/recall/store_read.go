@@ -11,6 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
+// maxMetadata is the size up to which a checkpoint's metadata is read.
+const maxMetadata = 16 << 20
+
 // minPrefix is how much of an id has to be given.
 const minPrefix = 4
 
@@ -90,7 +93,7 @@ func (s Store) load(ctx context.Context, id string) (*stored, error) {
 }
 
 func (s Store) loadCommit(ctx context.Context, id string, commit git.Commit) (*stored, error) {
-	object, err := s.Repo.Read(ctx, string(commit.Tree)+":"+metadataName)
+	object, err := s.Repo.ReadWithin(ctx, string(commit.Tree)+":"+metadataName, maxMetadata)
 	if err == nil {
 		var d *stored
 		if d, err = decode(object.Data, id, s.Repo.Format); err == nil {

@@ -152,7 +152,7 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 	}
 	for _, id := range ids {
 		d, err := r.detail(ctx, book, id, o)
-		if errors.Is(err, checkpoint.ErrNotFound) {
+		if errors.Is(err, checkpoint.ErrNotFound) || len(ids) > 1 && errors.Is(err, git.ErrTooMuch) {
 			of.Missing = append(of.Missing, id)
 			continue
 		}

@@ -104,7 +104,7 @@ func (r Reader) isDocument(ctx context.Context, agent string, stored checkpoint.
 	if len(stored.Segments) == 0 || agent == linesAgent {
 		return false, nil
 	}
-	first, err := r.Repo.Read(ctx, string(stored.Segments[0]))
+	first, err := r.Repo.ReadWithin(ctx, string(stored.Segments[0]), checkpoint.MaxSegment)
 	return err == nil && transcript.IsDocument(first.Data), err
 }
 
@@ -119,7 +119,7 @@ func (r Reader) lines(ctx context.Context, c *transcript.Conversation, stored ch
 func (r Reader) documents(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
 	n := 0
 	for _, oid := range stored.Segments {
-		document, err := r.Repo.Read(ctx, string(oid))
+		document, err := r.Repo.ReadWithin(ctx, string(oid), checkpoint.MaxSegment)
 		if err != nil {
 			return err
 		}
