@@ -89,6 +89,9 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 			}
 		}
 	}
+	if summary.Forgotten && len(there) == 0 {
+		return found, nil
+	}
 	found.judge(entries, there, summary.Sessions)
 	if bad != nil {
 		found.Summary = "its " + metadataFile + " can't be read"

@@ -24,6 +24,9 @@ import (
 // stays, or goes on to theirs. Without a local branch it begins at what was
 // fetched from origin, as V1 has it. It costs what the sides differ in.
 //
+// What either side lists as forgotten is dropped from both, and from their
+// histories: the commits that are merged are the rewritten ones.
+//
 // It answers the branch's commit. Like [Update] it begins anew, at most five
 // times, if somebody else moves the branch.
 func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID, extra []git.RefUpdate) (git.OID, error) {
@@ -40,11 +43,18 @@ func merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.Com
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return "", err
 	}
+	old := ours.OID
+	ours, theirs, listed, err := withoutForgotten(ctx, repo, ours, theirs)
+	if err != nil {
+		return "", err
+	}
 	tip, err := join(ctx, repo, by, ours, theirs)
 	if err != nil {
 		return "", err
 	}
-	old := ours.OID
+	if tip, err = (&Rewriting{Repo: repo, Forgotten: listed}).list(ctx, tip, by); err != nil {
+		return "", err
+	}
 	if !local {
 		old = ""
 	}
@@ -56,6 +66,38 @@ func merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.Com
 		return tip, nil
 	}
 	return tip, repo.UpdateRefs(ctx, "entire: merge checkpoints", updates)
+}
+
+// withoutForgotten returns both sides without what either lists as forgotten, and
+// the two lists as one. A side that lists all of it was rewritten already; only
+// theirs may come from a program that knows no such list.
+func withoutForgotten(ctx context.Context, repo *git.Repo, ours, theirs git.Commit) (git.Commit, git.Commit, Forgotten, error) {
+	our, err := ForgottenIn(ctx, repo, ours.Tree)
+	if err != nil {
+		return ours, theirs, Forgotten{}, err
+	}
+	their, err := ForgottenIn(ctx, repo, theirs.Tree)
+	if err != nil {
+		return ours, theirs, Forgotten{}, err
+	}
+	if our.Empty() && their.Empty() {
+		return ours, theirs, Forgotten{}, nil
+	}
+	w := &Rewriting{Repo: repo, Forgotten: our.With(their)}
+	if theirs, err = w.rewritten(ctx, theirs); err != nil || ours.OID == "" || our.Has(their) {
+		return ours, theirs, w.Forgotten, err
+	}
+	ours, err = w.rewritten(ctx, ours)
+	return ours, theirs, w.Forgotten, err
+}
+
+// rewritten is the commit of the metadata branch that takes the place of c.
+func (w *Rewriting) rewritten(ctx context.Context, c git.Commit) (git.Commit, error) {
+	next, err := w.Metadata(ctx, c.OID)
+	if err != nil || next == c.OID {
+		return c, err
+	}
+	return w.Repo.Commit(ctx, string(next))
 }
 
 // join answers a commit that contains both: one of them if it does, else a new

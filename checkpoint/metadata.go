@@ -61,6 +61,8 @@ type Summary struct {
 	FilesTouched     session.Paths  `json:"files_touched"`
 	Sessions         []SessionFiles `json:"sessions"`
 	TokenUsage       *Tokens        `json:"token_usage,omitempty"`
+	// Forgotten reports that what the checkpoint held was removed on purpose.
+	Forgotten bool `json:"forgotten,omitempty"`
 
 	unknown fields
 }

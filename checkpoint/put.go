@@ -37,7 +37,8 @@ type SummaryInfo struct {
 //
 // What other versions added to the metadata stays, as do the slot's summary
 // and attribution unless slot has its own. The same Put again answers the same
-// tree. Only objects are written.
+// tree, and so does one of a session or checkpoint that the branch lists as
+// forgotten. Only objects are written.
 func Put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, info SummaryInfo) (git.OID, error) {
 	tree, err := put(ctx, repo, v1Tree, id, slot, info)
 	if err != nil {
@@ -53,10 +54,14 @@ func put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 	if err := session.CheckID(slot.Meta.SessionID); err != nil {
 		return "", err
 	}
+	if forgotten, err := IsForgotten(ctx, repo, v1Tree, SessionIn{ID: id, Session: slot.Meta.SessionID}); err != nil || forgotten {
+		return v1Tree, err
+	}
 	d, err := readDirectory(ctx, repo, v1Tree, id)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return "", err
 	}
+	d.summary.Forgotten = false // another session of it is written
 	slot.Meta.CheckpointID = id
 	written, err := writeSlot(repo, d.slotOf(slot.Meta.SessionID), slot)
 	if err != nil {

@@ -49,6 +49,10 @@ func (r *Recorder) put(ctx context.Context, d Decision, c condensed) (checkpoint
 		if old, ok := oldSlot(ctx, r.Repo, tree, d.ID, s.ID); ok && d.Amend {
 			slot = replaced(old, slot)
 		}
+		forgotten, err := checkpoint.IsForgotten(ctx, r.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
+		if err != nil || forgotten {
+			return tree, "", err
+		}
 		next, err := checkpoint.Put(ctx, r.Repo, tree, d.ID, slot, info)
 		if err == nil {
 			next, err = checkpoint.PutTasks(ctx, r.Repo, next, d.ID, tasks)

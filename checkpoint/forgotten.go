@@ -1,0 +1,135 @@
+package checkpoint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// forgottenFile is the file at the root of the metadata branch that lists what
+// was removed from it on purpose.
+const forgottenFile = "forgotten.json"
+
+// forgottenVersion is the version of the file.
+const forgottenVersion = 1
+
+// Forgotten lists what was removed from the metadata branch on purpose: by ids
+// only, so that every clone that has the branch keeps it out.
+type Forgotten struct {
+	Version     int      `json:"version"`
+	Checkpoints []ID     `json:"checkpoints"`
+	Sessions    []string `json:"sessions"`
+}
+
+// Empty reports whether nothing is forgotten.
+func (f Forgotten) Empty() bool { return len(f.Checkpoints)+len(f.Sessions) == 0 }
+
+// HasCheckpoint reports whether the checkpoint is forgotten.
+func (f Forgotten) HasCheckpoint(id ID) bool { return slices.Contains(f.Checkpoints, id) }
+
+// HasSession reports whether the session is forgotten.
+func (f Forgotten) HasSession(id string) bool { return id != "" && slices.Contains(f.Sessions, id) }
+
+// Has reports whether all of the other list is in f.
+func (f Forgotten) Has(other Forgotten) bool {
+	return !slices.ContainsFunc(other.Checkpoints, func(id ID) bool { return !f.HasCheckpoint(id) }) &&
+		!slices.ContainsFunc(other.Sessions, func(id string) bool { return !f.HasSession(id) })
+}
+
+// With is f and the other list, each id once and in order.
+func (f Forgotten) With(other Forgotten) Forgotten {
+	all := Forgotten{
+		Version:     forgottenVersion,
+		Checkpoints: slices.Concat(f.Checkpoints, other.Checkpoints),
+		Sessions:    slices.Concat(f.Sessions, other.Sessions),
+	}
+	slices.Sort(all.Checkpoints)
+	slices.Sort(all.Sessions)
+	all.Checkpoints, all.Sessions = notNil(slices.Compact(all.Checkpoints)), notNil(slices.Compact(all.Sessions))
+	return all
+}
+
+// ForgottenIn reads the list from v1Tree, the tree of the metadata branch. Ids
+// that are not well formed are dropped. A list that can't be read is an error:
+// whoever took it for empty would bring back what it names.
+func ForgottenIn(ctx context.Context, repo *git.Repo, v1Tree git.OID) (Forgotten, error) {
+	entries, err := repo.Tree(ctx, v1Tree)
+	if err != nil {
+		return Forgotten{}, fmt.Errorf("read %s: %w", forgottenFile, err)
+	}
+	data, err := readEntry(ctx, repo, entries, forgottenFile)
+	if err != nil || data == nil {
+		return Forgotten{}, err
+	}
+	var f Forgotten
+	if err := json.Unmarshal(data, &f); err != nil {
+		return Forgotten{}, fmt.Errorf("read %s: %w", forgottenFile, err)
+	}
+	f.Checkpoints = slices.DeleteFunc(f.Checkpoints, func(id ID) bool { _, err := ParseID(string(id)); return err != nil })
+	f.Sessions = slices.DeleteFunc(f.Sessions, func(id string) bool { return session.CheckID(id) != nil })
+	return f, nil
+}
+
+// IsForgotten reports whether v1Tree lists the session or the checkpoint as
+// forgotten. It costs a read where there is a list.
+func IsForgotten(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn) (bool, error) {
+	f, err := ForgottenIn(ctx, repo, v1Tree)
+	return f.HasCheckpoint(at.ID) || f.HasSession(at.Session), err
+}
+
+// putForgotten writes the list into v1Tree, and returns the new tree. An empty
+// list leaves the tree as it is.
+func putForgotten(ctx context.Context, repo *git.Repo, v1Tree git.OID, f Forgotten) (git.OID, error) {
+	if f.Empty() {
+		return v1Tree, nil
+	}
+	data, err := encodeFields(f.With(Forgotten{}), nil)
+	if err != nil {
+		return "", err
+	}
+	oid, err := writeBlob(repo, data)
+	if err != nil {
+		return "", err
+	}
+	return repo.EditTree(ctx, v1Tree, []git.Edit{{Path: forgottenFile, Mode: git.ModeFile, OID: oid}})
+}
+
+// forgetMessage is the message of the commit that lists what was forgotten.
+const forgetMessage = "Forget sessions and checkpoints\n"
+
+// Forget returns the commit that takes the place of tip, a commit of the
+// metadata branch, so that neither it nor its history has what f lists, nor what
+// w masks. The list is in the commit's tree. Only objects are written. A tip that
+// has nothing of it, and the list already, is returned as it is.
+func (w *Rewriting) Forget(ctx context.Context, tip git.OID, by git.Signature) (git.OID, error) {
+	next, err := w.Metadata(ctx, tip)
+	if err != nil {
+		return "", err
+	}
+	return w.list(ctx, next, by)
+}
+
+// list returns a commit whose tree lists what is forgotten: tip, if its tree does,
+// else one after it.
+func (w *Rewriting) list(ctx context.Context, tip git.OID, by git.Signature) (git.OID, error) {
+	if w.Forgotten.Empty() {
+		return tip, nil
+	}
+	commit, err := w.Repo.Commit(ctx, string(tip))
+	if err != nil {
+		return "", err
+	}
+	listed, err := ForgottenIn(ctx, w.Repo, commit.Tree)
+	if err != nil || listed.Has(w.Forgotten) {
+		return tip, err
+	}
+	tree, err := putForgotten(ctx, w.Repo, commit.Tree, listed.With(w.Forgotten))
+	if err != nil {
+		return "", err
+	}
+	return w.Repo.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{tip}, Author: by, Committer: by, Message: forgetMessage})
+}

@@ -1,0 +1,378 @@
+package checkpoint
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Rewriting makes histories that lack what is forgotten. It writes objects and
+// moves no ref. The same history comes out the same in every clone, and what has
+// nothing forgotten in it stays the object that it is.
+type Rewriting struct {
+	Repo      *git.Repo
+	Forgotten Forgotten
+	// Mask replaces forgotten texts in a content; it returns what it was given if
+	// there is none in it. Nil: there are no such texts.
+	Mask func(data []byte) []byte
+	// Affected reports whether the content of a blob may have such a text; nil:
+	// any may. Blobs that it excludes are not read.
+	Affected func(oid git.OID) bool
+
+	// Moved are the commits that were rewritten, and what took their places;
+	// empty where nothing did.
+	Moved map[git.OID]git.OID
+
+	trees map[treeAt]git.OID
+	blobs map[git.OID]git.OID
+}
+
+// treeAt is a tree by what it is: the same one may be a checkpoint in one place
+// and a directory of files in another.
+type treeAt struct {
+	oid git.OID
+	as  string
+}
+
+// Metadata returns the commit in whose history the commit tip of the metadata
+// branch has its place taken.
+func (w *Rewriting) Metadata(ctx context.Context, tip git.OID) (git.OID, error) {
+	return w.history(ctx, tip, func(ctx context.Context, c git.Commit) (git.Commit, bool, error) {
+		var err error
+		c.Tree, err = w.root(ctx, c.Tree)
+		return c, true, err
+	})
+}
+
+// Shadow is Metadata for a shadow branch: the commits of forgotten sessions are
+// dropped, their metadata is taken out of the others' trees. It returns nothing
+// if no commit is left.
+func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
+	return w.history(ctx, tip, func(ctx context.Context, c git.Commit) (git.Commit, bool, error) {
+		if w.Forgotten.HasSession(SessionOf(c.Message)) {
+			return c, false, nil
+		}
+		tree, err := w.withoutMetadata(ctx, c.Tree)
+		if err != nil {
+			return c, false, err
+		}
+		c.Message = string(w.mask([]byte(c.Message)))
+		c.Tree, err = w.maskTree(ctx, tree)
+		return c, true, err
+	})
+}
+
+// SessionOf returns the session that a commit of a shadow branch is of, by its
+// trailer; empty if it has none.
+func SessionOf(message string) string {
+	for line := range strings.Lines(message) {
+		if id, ok := strings.CutPrefix(line, SessionKey+": "); ok {
+			return strings.TrimSpace(id)
+		}
+	}
+	return ""
+}
+
+// history rewrites all commits that tip reaches, parents first. change returns
+// the commit with another tree or message, and whether it stays at all.
+func (w *Rewriting) history(ctx context.Context, tip git.OID, change func(context.Context, git.Commit) (git.Commit, bool, error)) (git.OID, error) {
+	out, err := w.Repo.Run(ctx, "rev-list", "--topo-order", "--reverse", string(tip), "--")
+	if err != nil {
+		return "", fmt.Errorf("read history: %w", err)
+	}
+	if w.Moved == nil {
+		w.Moved, w.trees, w.blobs = map[git.OID]git.OID{}, map[treeAt]git.OID{}, map[git.OID]git.OID{}
+	}
+	for name := range strings.Lines(string(out)) {
+		oid := git.OID(strings.TrimSpace(name))
+		if _, done := w.Moved[oid]; done {
+			continue
+		}
+		if err := w.commit(ctx, oid, change); err != nil {
+			return "", fmt.Errorf("rewrite commit %s: %w", oid.Short(), err)
+		}
+	}
+	return w.at(tip), nil
+}
+
+// at is what took the place of a commit: itself if nothing did.
+func (w *Rewriting) at(oid git.OID) git.OID {
+	if next, moved := w.Moved[oid]; moved {
+		return next
+	}
+	return oid
+}
+
+// commit rewrites one commit whose parents are rewritten.
+func (w *Rewriting) commit(ctx context.Context, oid git.OID, change func(context.Context, git.Commit) (git.Commit, bool, error)) error {
+	was, err := w.Repo.Commit(ctx, string(oid))
+	if err != nil {
+		return err
+	}
+	next, stays, err := change(ctx, was)
+	if err != nil {
+		return err
+	}
+	next.Parents = nil
+	for _, parent := range was.Parents {
+		if p := w.at(parent); p != "" && !slices.Contains(next.Parents, p) {
+			next.Parents = append(next.Parents, p)
+		}
+	}
+	switch {
+	case !stays && len(next.Parents) > 0:
+		w.Moved[oid] = next.Parents[0]
+		return nil
+	case !stays:
+		w.Moved[oid] = ""
+		return nil
+	case next.Tree == was.Tree && next.Message == was.Message && slices.Equal(next.Parents, was.Parents):
+		return nil
+	}
+	w.Moved[oid], err = w.Repo.WriteCommit(next)
+	return err
+}
+
+// root rewrites a tree of the metadata branch.
+func (w *Rewriting) root(ctx context.Context, oid git.OID) (git.OID, error) {
+	return w.each(ctx, treeAt{oid, "root"}, func(ctx context.Context, e git.TreeEntry) (git.OID, error) {
+		switch {
+		case e.Name == forgottenFile:
+			return e.OID, nil
+		case e.Mode == git.ModeTree && len(e.Name) == shardLen && isHex(e.Name):
+			return w.shard(ctx, e.Name, e.OID)
+		default:
+			return w.maskEntry(ctx, e)
+		}
+	})
+}
+
+// shard rewrites the checkpoints whose ids begin with two digits.
+func (w *Rewriting) shard(ctx context.Context, digits string, oid git.OID) (git.OID, error) {
+	return w.each(ctx, treeAt{oid, "shard " + digits}, func(ctx context.Context, e git.TreeEntry) (git.OID, error) {
+		id, err := ParseID(digits + e.Name)
+		if err != nil || e.Mode != git.ModeTree {
+			return w.maskEntry(ctx, e)
+		}
+		return w.checkpoint(ctx, id, e.OID)
+	})
+}
+
+// checkpoint rewrites the directory of one checkpoint.
+func (w *Rewriting) checkpoint(ctx context.Context, id ID, oid git.OID) (git.OID, error) {
+	at := treeAt{oid, "checkpoint " + string(id)}
+	if done, known := w.trees[at]; known {
+		return done, nil
+	}
+	next, err := w.dropSessions(ctx, id, oid)
+	if err == nil {
+		next, err = w.maskTree(ctx, next)
+	}
+	if err != nil {
+		return "", fmt.Errorf("checkpoint %s: %w", id, err)
+	}
+	w.trees[at] = next
+	return next, nil
+}
+
+// dropSessions takes the forgotten sessions out of a checkpoint. One that is
+// forgotten, or has no session left, keeps its place and says so.
+func (w *Rewriting) dropSessions(ctx context.Context, id ID, oid git.OID) (git.OID, error) {
+	if w.Forgotten.Empty() {
+		return oid, nil
+	}
+	d, err := directoryAt(ctx, w.Repo, oid)
+	if err != nil {
+		return "", err
+	}
+	gone := func(s slotDir) bool { return w.Forgotten.HasSession(s.meta.SessionID) }
+	all := w.Forgotten.HasCheckpoint(id)
+	switch {
+	case d.summary.Forgotten && len(d.slots) == 0 || !all && !slices.ContainsFunc(d.slots, gone):
+		return oid, nil
+	case all || !slices.ContainsFunc(d.slots, func(s slotDir) bool { return !gone(s) }):
+		strategy := d.summary.Strategy
+		return writeDirectory(w.Repo, directory{summary: Summary{CheckpointID: id, Strategy: strategy, Forgotten: true}})
+	}
+	for _, s := range d.slots {
+		if gone(s) {
+			d.entries = slices.DeleteFunc(slices.Clone(d.entries), func(e git.TreeEntry) bool { return e.Name == s.name() })
+		}
+	}
+	d.slots = slices.DeleteFunc(d.slots, gone)
+	if d.entries, err = w.dropTasks(ctx, d.entries); err != nil {
+		return "", err
+	}
+	d.summarize(id, SummaryInfo{})
+	return writeDirectory(w.Repo, d)
+}
+
+// dropTasks takes the tasks of forgotten sessions out of a checkpoint's entries,
+// and those of which nothing says whose they are.
+func (w *Rewriting) dropTasks(ctx context.Context, entries []git.TreeEntry) ([]git.TreeEntry, error) {
+	at := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == tasksDir && e.Mode == git.ModeTree })
+	if at < 0 {
+		return entries, nil
+	}
+	tasks, err := w.Repo.Tree(ctx, entries[at].OID)
+	if err != nil {
+		return nil, err
+	}
+	var kept []git.TreeEntry
+	for _, task := range tasks {
+		if task.Mode != git.ModeTree {
+			continue
+		}
+		files, err := w.Repo.Tree(ctx, task.OID)
+		if err != nil {
+			return nil, err
+		}
+		data, err := readEntry(ctx, w.Repo, files, taskFile)
+		if err != nil {
+			return nil, err
+		}
+		var of struct {
+			Session string `json:"session_id"`
+		}
+		if json.Unmarshal(data, &of) == nil && of.Session != "" && !w.Forgotten.HasSession(of.Session) {
+			kept = append(kept, task)
+		}
+	}
+	entries = slices.Delete(slices.Clone(entries), at, at+1)
+	if len(kept) == 0 {
+		return entries, nil
+	}
+	oid, err := w.Repo.WriteTree(kept)
+	return append(entries, git.TreeEntry{Mode: git.ModeTree, Name: tasksDir, OID: oid}), err
+}
+
+// withoutMetadata takes the metadata of forgotten sessions out of a shadow tree.
+func (w *Rewriting) withoutMetadata(ctx context.Context, tree git.OID) (git.OID, error) {
+	var edits []git.Edit
+	for _, id := range w.Forgotten.Sessions {
+		_, found, err := w.Repo.Lookup(ctx, tree, MetadataDir(id))
+		if err != nil {
+			return "", err
+		}
+		if found {
+			edits = append(edits, git.Edit{Path: MetadataDir(id)})
+		}
+	}
+	return w.Repo.EditTree(ctx, tree, edits)
+}
+
+// each makes a tree of what change makes of its entries; an empty id drops one.
+func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Context, git.TreeEntry) (git.OID, error)) (git.OID, error) {
+	if done, known := w.trees[at]; known {
+		return done, nil
+	}
+	entries, err := w.Repo.Tree(ctx, at.oid)
+	if err != nil {
+		return "", err
+	}
+	var next []git.TreeEntry
+	same := true
+	for _, e := range entries {
+		oid, err := change(ctx, e)
+		if err != nil {
+			return "", err
+		}
+		same = same && oid == e.OID
+		if e.OID = oid; oid != "" {
+			next = append(next, e)
+		}
+	}
+	oid := at.oid
+	if !same {
+		if oid, err = w.Repo.WriteTree(next); err != nil {
+			return "", err
+		}
+	}
+	w.trees[at] = oid
+	return oid, nil
+}
+
+// maskTree masks the texts in all files below a tree. Where a transcript changes,
+// the content hash beside it does.
+func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) {
+	if w.Mask == nil || oid == "" || oid == w.Repo.EmptyTree() {
+		return oid, nil
+	}
+	next, err := w.each(ctx, treeAt{oid, "files"}, w.maskEntry)
+	if err != nil || next == oid {
+		return next, err
+	}
+	return w.rehash(ctx, oid, next)
+}
+
+func (w *Rewriting) maskEntry(ctx context.Context, e git.TreeEntry) (git.OID, error) {
+	switch {
+	case w.Mask == nil:
+		return e.OID, nil
+	case e.Mode == git.ModeTree:
+		return w.maskTree(ctx, e.OID)
+	case e.Mode == git.ModeFile || e.Mode == git.ModeExec || e.Mode == git.ModeLink:
+		return w.maskBlob(ctx, e.OID)
+	default:
+		return e.OID, nil
+	}
+}
+
+func (w *Rewriting) maskBlob(ctx context.Context, oid git.OID) (git.OID, error) {
+	if w.Affected != nil && !w.Affected(oid) {
+		return oid, nil
+	}
+	if done, known := w.blobs[oid]; known {
+		return done, nil
+	}
+	data, err := readBlob(ctx, w.Repo, oid)
+	if err != nil {
+		return "", err
+	}
+	next := oid
+	if masked := w.mask(data); string(masked) != string(data) {
+		if next, err = w.Repo.WriteBlob(masked); err != nil {
+			return "", err
+		}
+	}
+	w.blobs[oid] = next
+	return next, nil
+}
+
+func (w *Rewriting) mask(data []byte) []byte {
+	if w.Mask == nil {
+		return data
+	}
+	return w.Mask(data)
+}
+
+// rehash gives the tree next, which took the place of the tree was, the content
+// hash of its transcript if that has changed and was right.
+func (w *Rewriting) rehash(ctx context.Context, was, next git.OID) (git.OID, error) {
+	before, err := w.Repo.Tree(ctx, was)
+	if err != nil {
+		return "", err
+	}
+	after, err := w.Repo.Tree(ctx, next)
+	if err != nil {
+		return "", err
+	}
+	segments := segmentsIn(after)
+	if _, hashed := findEntry(after, hashFile); !hashed || slices.Equal(segmentsIn(before), segments) {
+		return next, nil
+	}
+	sum := sha256.New()
+	if _, err := (Transcript{Segments: segments}).Copy(ctx, w.Repo, sum); err != nil {
+		return "", err
+	}
+	oid, err := w.Repo.WriteBlob([]byte(contentHash(sum)))
+	if err != nil {
+		return "", err
+	}
+	return w.Repo.EditTree(ctx, next, []git.Edit{{Path: hashFile, Mode: git.ModeFile, OID: oid}})
+}
