@@ -177,3 +177,17 @@ func (h *Held) AddPair(v Version, p Pair) error {
 	}
 	return nil
 }
+
+// Reseal gives a description whose text was changed the hash of what it is now.
+// What is no sealed description is returned as it is.
+func Reseal(data []byte) []byte {
+	head := len(sealBefore) + sealLength + len(sealAfter)
+	if len(data) < head || !bytes.HasPrefix(data, []byte(sealBefore)) || string(data[head-len(sealAfter):head]) != sealAfter {
+		return data
+	}
+	next := bytes.Clone(data)
+	copy(next[len(sealBefore):], strings.Repeat("0", sealLength))
+	sum := sha256.Sum256(next)
+	hex.Encode(next[len(sealBefore):], sum[:])
+	return next
+}

@@ -70,8 +70,14 @@ func (r *Recorder) mergeFetched(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = checkpoint.Merge(ctx, r.Repo, by, theirs.OID, []git.RefUpdate{{Name: fetched, Old: theirs.OID}})
-		return err
+		clean, err := r.withoutForgottenTexts(ctx, theirs.OID)
+		if err != nil {
+			return err
+		}
+		if _, err := checkpoint.Merge(ctx, r.Repo, by, clean, []git.RefUpdate{{Name: fetched, Old: theirs.OID}}); err != nil {
+			return err
+		}
+		return r.learnForgotten(ctx)
 	})
 }
 

@@ -116,6 +116,9 @@ func (p *push) send(ctx context.Context) error {
 		if attempt == pushAttempts || !errors.Is(err, git.ErrDiverged) {
 			return err
 		}
+		if has, err := p.r.remoteHasForgotten(ctx, p.remote); err != nil || has {
+			return errors.Join(err, ErrRemoteHasForgotten) // fetching would bring it back here
+		}
 		if err := p.r.takeIn(ctx, p.remote); err != nil {
 			return err
 		}

@@ -94,6 +94,9 @@ func (r *Recorder) saveUnchanged(ctx context.Context, s *session.State, n *notes
 // load returns the session's state, a new one if there is none. One that can't
 // be read is set aside: the transcript tells most of it again.
 func (r *Recorder) load(ctx context.Context, in Input) (*session.State, error) {
+	if forgotten, err := r.IsForgotten(in.SessionID); err != nil || forgotten {
+		return nil, errors.Join(err, fmt.Errorf("session %s: %w", in.SessionID, ErrForgotten))
+	}
 	s, err := r.Sessions.Load(in.SessionID)
 	if errors.Is(err, session.ErrCorrupt) {
 		s, err = r.setAside(ctx, in.SessionID, err)

@@ -52,6 +52,7 @@ type explainDetailJSON struct {
 	ID        string               `json:"id"`
 	Temporary bool                 `json:"temporary"`
 	Task      bool                 `json:"task"`
+	Forgotten bool                 `json:"forgotten,omitempty"`
 	Strategy  string               `json:"strategy,omitempty"`
 	Branch    string               `json:"branch,omitempty"`
 	CreatedAt time.Time            `json:"created_at,omitzero"`
@@ -105,7 +106,7 @@ func newExplainedJSON(of explain.OfCommit) explainedJSON {
 	}
 	for _, d := range of.Checkpoints {
 		detail := explainDetailJSON{
-			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: utc(d.Created),
+			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Forgotten: d.Forgotten, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: utc(d.Created),
 			Author: d.Author.Name, Email: d.Author.Email, Files: notNil(d.Files), Tokens: d.Tokens,
 			Commits: newExplainCommits(d.Commits), Sessions: []explainSessionJSON{},
 		}

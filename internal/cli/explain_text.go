@@ -74,6 +74,9 @@ func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
 	if d.Task {
 		id += " [Task]"
 	}
+	if d.Forgotten {
+		id += " [forgotten]"
+	}
 	fact("Checkpoint", id)
 	for _, t := range d.Sessions {
 		fact("Session", sessionText(t))

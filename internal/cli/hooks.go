@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -264,7 +265,7 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 	return &strategy.Recorder{
 		Repo:     repo,
 		Sessions: session.Open(repo.CommonDir),
-		Redact:   redact.New(),
+		Redact:   redactor(repo, log),
 		Options: strategy.Options{
 			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout,
 			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
@@ -280,6 +281,18 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		},
 		Log: log,
 	}
+}
+
+// redactor takes out secrets, and the texts that were forgotten in the repository.
+func redactor(repo *git.Repo, log *slog.Logger) strategy.Redactor {
+	t, err := checkpoint.LoadTombstones(repo.CommonDir)
+	if err != nil {
+		log.Error("what was forgotten is not known", "error", err.Error())
+	}
+	if texts := t.Forgetter(); texts != nil {
+		return strategy.Forgetful{Redactor: redact.New(), Texts: texts}
+	}
+	return redact.New()
 }
 
 // bandOptions are the settings of snapshots, as the recorder takes them.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -41,6 +42,10 @@ func (h *hook) agent(ctx context.Context) error {
 	ctx, cancel = context.WithTimeout(ctx, timeout)
 	defer cancel()
 	h.session = payload.SessionID
+	if t, err := checkpoint.LoadTombstones(h.repo.CommonDir); err != nil || t.HasSession(h.session) {
+		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
+		return err
+	}
 	if err := h.app.checkTranscript(h.repo, payload.SessionID, payload.Transcript); err != nil {
 		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
 		payload.Transcript = "" // what git and the snapshots say is recorded

@@ -29,6 +29,7 @@ func commands() []func(*app) *cobra.Command {
 		newRecallCmd,
 		newCleanCmd,
 		newResetCmd,
+		newForgetCmd,
 		newFSCmd,
 		newMCPCmd,
 		newHooksCmd,

@@ -42,13 +42,33 @@ type Pushed struct {
 }
 
 // Push sends one refspec to a remote's name or URL, without hooks and without
-// asking anybody. Only it and Fetch may use the network.
+// asking anybody. Only the methods of this file may use the network.
 func (r *Repo) Push(ctx context.Context, remote, refspec string) (Pushed, error) {
 	out, err := r.remote(ctx, request{args: []string{
 		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--", remote, refspec,
 	}})
 	return pushed(string(out), err)
+}
+
+// PushOver makes a remote's ref point at New, whatever it loses by that, if it is
+// still at Old; an empty Old means that there is none.
+func (r *Repo) PushOver(ctx context.Context, remote string, u RefUpdate) error {
+	_, err := r.remote(ctx, request{args: []string{
+		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"--force-with-lease=" + u.Name + ":" + string(u.Old), "--", remote, "+" + string(u.New) + ":" + u.Name,
+	}})
+	return err
+}
+
+// RemoteRef returns what a ref of a remote points at, empty if it has none.
+func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) {
+	out, err := r.remote(ctx, request{args: []string{"ls-remote", "--", remote, name}})
+	oid, _, _ := strings.Cut(string(out), "\t")
+	if err != nil || !r.Format.Valid(OID(oid)) {
+		return "", err
+	}
+	return OID(oid), nil
 }
 
 // Fetch gets refspecs from a remote's name or URL, without tags and without

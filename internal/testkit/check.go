@@ -176,8 +176,8 @@ func (c *Stored) faults() []string {
 	if c.Summary.CheckpointID != c.ID {
 		add("its metadata says %q", c.Summary.CheckpointID)
 	}
-	if len(c.Summary.Sessions) == 0 {
-		add("no session")
+	if len(c.Summary.Sessions) == 0 != c.Summary.Forgotten {
+		add("no session, or forgotten with sessions")
 	}
 	if !strings.HasSuffix(string(c.RawRoot), "}\n") || !strings.HasPrefix(string(c.RawRoot), "{\n  \"") {
 		add("metadata.json isn't indented JSON with one final newline")

@@ -36,6 +36,7 @@ type Summary struct {
 		ContentHash                           string `json:"content_hash"`
 	} `json:"sessions"`
 	TokenUsage *Tokens `json:"token_usage"`
+	Forgotten  bool    `json:"forgotten"`
 }
 
 // Slot is one session of a checkpoint.
@@ -132,6 +133,9 @@ func (r *Repo) StoredAt(rev string) map[string]*Stored {
 	for entry := range strings.SplitSeq(strings.TrimSuffix(r.Git("ls-tree", "-r", "-z", "--full-tree", rev), "\x00"), "\x00") {
 		info, path, ok := strings.Cut(entry, "\t")
 		if !ok {
+			continue
+		}
+		if path == "forgotten.json" {
 			continue
 		}
 		if !pattern.MatchString(path) {

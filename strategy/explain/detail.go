@@ -18,7 +18,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	if err != nil {
 		return Detail{}, fmt.Errorf("checkpoint %s: %w", id, err)
 	}
-	d := Detail{ID: string(id), Strategy: c.Summary.Strategy, Branch: c.Summary.Branch, Files: c.Summary.FilesTouched}
+	d := Detail{ID: string(id), Strategy: c.Summary.Strategy, Branch: c.Summary.Branch, Files: c.Summary.FilesTouched, Forgotten: c.Summary.Forgotten}
 	for _, s := range c.Sessions {
 		d.Task = d.Task || s.Meta.IsTask
 		d.Tokens = plus(d.Tokens, s.Meta.TokenUsage)

@@ -45,7 +45,10 @@ type Detail struct {
 	ID        string
 	Temporary bool
 	// Task says that it is a subagent's.
-	Task     bool
+	Task bool
+	// Forgotten reports that what it held was removed on purpose.
+	Forgotten bool
+
 	Strategy string
 	Branch   string
 	Created  time.Time

@@ -1,0 +1,98 @@
+package checkpoint
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// Tombstones is what a repository keeps of what was forgotten in it, so that
+// nothing brings it back: ids, and of texts salted hashes. The file is
+// <git common dir>/entire/forgotten.json; it is neither cloned nor pushed.
+type Tombstones struct {
+	Forgotten
+
+	// Salt goes into the hashes.
+	Salt  string                 `json:"salt,omitempty"`
+	Texts []redact.ForgottenText `json:"texts,omitempty"`
+	// Replaced are the commits of the metadata branch that were rewritten. A
+	// remote that has one of them has what was forgotten.
+	Replaced []git.OID `json:"replaced,omitempty"`
+}
+
+// saltBytes is the length of the salt.
+const saltBytes = 16
+
+func tombstonePath(commonDir string) string {
+	return filepath.Join(commonDir, "entire", forgottenFile)
+}
+
+// LoadTombstones reads the tombstones of a repository, by its common git
+// directory; none if there is no file. A file that can't be read is an error.
+func LoadTombstones(commonDir string) (Tombstones, error) {
+	var t Tombstones
+	data, err := os.ReadFile(tombstonePath(commonDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &t)
+	}
+	if err != nil {
+		return t, fmt.Errorf("read what was forgotten: %w", err)
+	}
+	return t, nil
+}
+
+// Save writes the tombstones durably.
+func (t Tombstones) Save(commonDir string) error {
+	t.Forgotten = t.With(Forgotten{})
+	data, err := json.MarshalIndent(t, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := tombstonePath(commonDir)
+	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return disk.WriteDurable(path, append(data, '\n'), 0o600)
+}
+
+// AddText notes a text. It returns how it is found.
+func (t *Tombstones) AddText(random io.Reader, text string) (*redact.Forgetter, error) {
+	if t.Salt == "" {
+		salt := make([]byte, saltBytes)
+		if _, err := io.ReadFull(random, salt); err != nil {
+			return nil, fmt.Errorf("make a salt: %w", err)
+		}
+		t.Salt = hex.EncodeToString(salt)
+	}
+	f := redact.ForgetterOf([]byte(t.Salt), text)
+	known := map[string]bool{}
+	for _, old := range t.Texts {
+		known[string(old.Hash)] = true
+	}
+	for _, mark := range redact.MarkText([]byte(t.Salt), text) {
+		if !known[string(mark.Hash)] {
+			t.Texts = append(t.Texts, mark)
+		}
+	}
+	return f, nil
+}
+
+// Forgetter finds the texts that were forgotten; nil if there are none.
+func (t Tombstones) Forgetter() *redact.Forgetter {
+	if len(t.Texts) == 0 {
+		return nil
+	}
+	return redact.NewForgetter([]byte(t.Salt), t.Texts)
+}

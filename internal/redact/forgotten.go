@@ -1,0 +1,380 @@
+package redact
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ForgottenText is one written form of a text that a user wants gone. The text is
+// not in it: only its length and hashes that are salted.
+type ForgottenText struct {
+	Length int `json:"length"`
+	// Rolling finds candidates, Hash decides.
+	Rolling uint32 `json:"rolling"`
+	Hash    []byte `json:"hash"`
+	// Base64 reports that the form is a part of base64: its mask has its length,
+	// and the characters beside it may hold some bits of it.
+	Base64 bool `json:"base64,omitempty"`
+}
+
+// MarkText returns the forms in which a text may be written: as it is, escaped for
+// JSON once and twice, percent-encoded, and in base64 in each position.
+func MarkText(salt []byte, text string) []ForgottenText {
+	marks, _ := markForms(salt, text)
+	return marks
+}
+
+// ForgetterOf is a Forgetter of one text that is known, which finds it faster.
+func ForgetterOf(salt []byte, text string) *Forgetter {
+	marks, forms := markForms(salt, text)
+	f := NewForgetter(salt, marks)
+	f.known = forms
+	return f
+}
+
+// Has reports whether a text is in data.
+func (f *Forgetter) Has(data []byte) bool {
+	if f.known == nil {
+		return len(f.Spans(data)) > 0
+	}
+	return slices.ContainsFunc(f.known, func(form []byte) bool { return bytes.Contains(data, form) })
+}
+
+func markForms(salt []byte, text string) (marks []ForgottenText, forms [][]byte) {
+	seen := map[string]bool{}
+	add := func(form string, isBase64 bool) {
+		if form == "" || seen[form] {
+			return
+		}
+		seen[form] = true
+		f := NewForgetter(salt, nil)
+		forms = append(forms, []byte(form))
+		marks = append(marks, ForgottenText{
+			Length: len(form), Rolling: f.fold(f.roll([]byte(form))), Hash: f.sum([]byte(form)), Base64: isBase64,
+		})
+	}
+	add(text, false)
+	for _, escape := range []func(string) string{escapeJSON, escapeHTML, escapeASCII} {
+		add(escape(text), false)
+		add(escapeJSON(escape(text)), false)
+	}
+	for _, escape := range []func(string) string{url.QueryEscape, url.PathEscape, percent} {
+		add(escape(text), false)
+		add(lowerHex(escape(text)), false)
+	}
+	for before := range 3 {
+		core := base64Core(text, before)
+		add(core, true)
+		add(strings.NewReplacer("+", "-", "/", "_").Replace(core), true)
+	}
+	return marks, forms
+}
+
+func escapeJSON(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can be encoded
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(b.String(), "\n"), `"`), `"`)
+}
+
+func escapeHTML(s string) string {
+	data, _ := json.Marshal(s) // a string can be encoded
+	return string(data[1 : len(data)-1])
+}
+
+// escapeASCII writes what isn't ASCII as \uXXXX.
+func escapeASCII(s string) string {
+	var b strings.Builder
+	for _, r := range escapeJSON(s) {
+		switch {
+		case r < utf8.RuneSelf:
+			b.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			b.WriteString(`\u` + strconv.FormatInt(int64(0xd800+r>>10), 16) + `\u` + strconv.FormatInt(int64(0xdc00+r&0x3ff), 16))
+		default:
+			b.WriteString(`\u` + strconv.FormatInt(int64(0x10000+r), 16)[1:])
+		}
+	}
+	return b.String()
+}
+
+// percent encodes every byte but letters and digits.
+func percent(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteString("%" + strings.ToUpper(strconv.FormatInt(0x100+int64(c), 16)[1:]))
+	}
+	return b.String()
+}
+
+// lowerHex writes the digits of percent-encoding in lower case.
+func lowerHex(s string) string {
+	out := []byte(s)
+	for i := 0; i+2 < len(out); i++ {
+		if out[i] == '%' {
+			copy(out[i+1:], bytes.ToLower(out[i+1:i+3]))
+		}
+	}
+	return string(out)
+}
+
+// base64Core is the part of the base64 of a content that depends on the text
+// alone, where the text has so many bytes modulo 3 before it.
+func base64Core(text string, before int) string {
+	encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), text...))
+	from := (before*8 + 5) / 6
+	to := (before + len(text)) * 8 / 6
+	if from >= to {
+		return ""
+	}
+	return encoded[from:to]
+}
+
+// Forgetter finds and masks forgotten texts, which it need not know.
+type Forgetter struct {
+	salt   []byte
+	base   uint64
+	groups []forgottenGroup
+	known  [][]byte // the forms, of a text that is known
+}
+
+// forgottenGroup is the forms of one length.
+type forgottenGroup struct {
+	length  int
+	power   uint64 // of the base, for the byte that leaves the window
+	rolling []uint32
+	marks   []ForgottenText
+}
+
+// NewForgetter returns one for the texts, which were marked with the same salt.
+func NewForgetter(salt []byte, texts []ForgottenText) *Forgetter {
+	key := sha256.Sum256(append([]byte("rolling"), salt...))
+	f := &Forgetter{salt: salt, base: binary.LittleEndian.Uint64(key[:]) | 1}
+	for _, t := range texts {
+		if t.Length <= 0 {
+			continue
+		}
+		at := slices.IndexFunc(f.groups, func(g forgottenGroup) bool { return g.length == t.Length })
+		if at < 0 {
+			at = len(f.groups)
+			power := uint64(1)
+			for range t.Length - 1 {
+				power *= f.base
+			}
+			f.groups = append(f.groups, forgottenGroup{length: t.Length, power: power})
+		}
+		f.groups[at].marks, f.groups[at].rolling = append(f.groups[at].marks, t), append(f.groups[at].rolling, t.Rolling)
+	}
+	return f
+}
+
+func (f *Forgetter) roll(window []byte) (h uint64) {
+	for _, c := range window {
+		h = h*f.base + uint64(c) + 1
+	}
+	return h
+}
+
+func (f *Forgetter) fold(h uint64) uint32 { return uint32(h >> 32) } //nolint:gosec // the upper half
+
+func (f *Forgetter) sum(text []byte) []byte {
+	mac := hmac.New(sha256.New, f.salt)
+	mac.Write(text)
+	return mac.Sum(nil)
+}
+
+// ForgottenSpan is where a form of a text is.
+type ForgottenSpan struct {
+	From, To int
+	base64   bool
+}
+
+// Spans returns where the texts are, in order and apart from one another.
+func (f *Forgetter) Spans(data []byte) []ForgottenSpan {
+	var spans []ForgottenSpan
+	for _, g := range f.groups {
+		if len(data) < g.length {
+			continue
+		}
+		base, drop, h, n := f.base, g.power*f.base, f.roll(data[:g.length]), len(data)-g.length
+		for at := 0; ; at++ {
+			folded := f.fold(h)
+			for i, r := range g.rolling {
+				if r == folded && hmac.Equal(g.marks[i].Hash, f.sum(data[at:at+g.length])) {
+					spans = append(spans, ForgottenSpan{From: at, To: at + g.length, base64: g.marks[i].Base64})
+				}
+			}
+			if at == n {
+				break
+			}
+			h = h*base - (uint64(data[at])+1)*drop + uint64(data[at+g.length]) + 1
+		}
+	}
+	for i, s := range spans {
+		if s.base64 {
+			spans[i] = widen(data, s)
+		}
+	}
+	slices.SortFunc(spans, func(a, b ForgottenSpan) int { return a.From - b.From })
+	joined := spans[:0]
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.From < joined[n-1].To {
+			joined[n-1].To = max(joined[n-1].To, s.To)
+			joined[n-1].base64 = joined[n-1].base64 && s.base64
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}
+
+// widen takes in the characters beside a part of base64 that hold bits of it too.
+func widen(data []byte, s ForgottenSpan) ForgottenSpan {
+	is := func(i int) bool {
+		return i >= 0 && i < len(data) && (data[i] == '+' || data[i] == '/' || data[i] == '-' || data[i] == '_' ||
+			data[i] >= '0' && data[i] <= '9' || data[i] >= 'A' && data[i] <= 'Z' || data[i] >= 'a' && data[i] <= 'z')
+	}
+	if is(s.From - 1) {
+		s.From--
+	}
+	if is(s.To) {
+		s.To++
+	}
+	return s
+}
+
+// forgottenMask takes the place of a text.
+const forgottenMask = "REDACTED"
+
+// Mask replaces the texts in data by a mask; JSON, whole or in lines, stays valid.
+// Without any it returns data itself.
+func (f *Forgetter) Mask(data []byte) []byte {
+	return f.replace(data, func(length int, isBase64 bool) string {
+		if isBase64 {
+			return maskOf(length)
+		}
+		return forgottenMask
+	})
+}
+
+// MaskInPlace is Mask whose result has the length of data, so that offsets into
+// it hold.
+func (f *Forgetter) MaskInPlace(data []byte) []byte {
+	return f.replace(data, func(length int, _ bool) string { return maskOf(length) })
+}
+
+func maskOf(length int) string {
+	return strings.Repeat(forgottenMask, length/len(forgottenMask)+1)[:length]
+}
+
+func (f *Forgetter) replace(data []byte, mask func(int, bool) string) []byte {
+	spans := f.Spans(data)
+	if len(spans) == 0 {
+		return data
+	}
+	if json.Valid(data) {
+		return replaceJSON(data, spans, mask)
+	}
+	var out bytes.Buffer
+	for from := 0; from < len(data); {
+		to := len(data)
+		if i := bytes.IndexByte(data[from:], '\n'); i >= 0 {
+			to = from + i + 1
+		}
+		for slices.ContainsFunc(spans, func(s ForgottenSpan) bool { return s.From < to && s.To > to }) {
+			i := bytes.IndexByte(data[to:], '\n') // the text has a line's end in it
+			if i < 0 {
+				to = len(data)
+				break
+			}
+			to += i + 1
+		}
+		var here []ForgottenSpan
+		for len(spans) > 0 && spans[0].From < to {
+			s := spans[0]
+			here = append(here, ForgottenSpan{s.From - from, s.To - from, s.base64})
+			spans = spans[1:]
+		}
+		piece := data[from:to]
+		switch {
+		case len(here) == 0:
+			out.Write(piece)
+		case json.Valid(piece):
+			out.Write(replaceJSON(piece, here, mask))
+		default:
+			out.Write(replaceSpans(piece, here, mask))
+		}
+		from = to
+	}
+	return out.Bytes()
+}
+
+func replaceSpans(data []byte, spans []ForgottenSpan, mask func(int, bool) string) []byte {
+	var out bytes.Buffer
+	at := 0
+	for _, s := range spans {
+		out.Write(data[at:s.From])
+		out.WriteString(mask(s.To-s.From, s.base64))
+		at = s.To
+	}
+	out.Write(data[at:])
+	return out.Bytes()
+}
+
+// replaceJSON masks what is found in JSON, which stays valid: a number becomes a
+// string, and of a value whose own punctuation is part of the text nothing stays.
+func replaceJSON(data []byte, spans []ForgottenSpan, mask func(int, bool) string) []byte {
+	if out := replaceSpans(data, spans, mask); json.Valid(out) {
+		return out
+	}
+	bare := func(c byte) bool {
+		return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == 'E' || c == '+' || c == '-' || c == '.'
+	}
+	out := bytes.Clone(data)
+	for _, s := range slices.Backward(spans) {
+		from, to := s.From, s.To
+		for from > 0 && bare(out[from-1]) {
+			from--
+		}
+		for to < len(out) && bare(out[to]) {
+			to++
+		}
+		for _, try := range [][]byte{
+			splice(out, s.From, s.To, mask(s.To-s.From, s.base64)),
+			splice(out, s.From-1, s.To, "_"+mask(s.To-s.From, s.base64)), // the letter of an escape
+			splice(out, from, to, `"`+maskOf(max(to-from-2, 0))+`"`),
+		} {
+			if try != nil && json.Valid(try) {
+				out = try
+				break
+			}
+		}
+	}
+	if f := bytes.TrimRight(data, "\n"); !json.Valid(out) || bytes.Equal(out, data) {
+		return append([]byte("{"+strings.Repeat(" ", max(len(f)-2, 0))+"}"), data[len(f):]...)
+	}
+	return out
+}
+
+// splice is data with a part of it replaced; nil where there is no such part.
+func splice(data []byte, from, to int, by string) []byte {
+	if from < 0 || to > len(data) {
+		return nil
+	}
+	return slices.Concat(data[:from], []byte(by), data[to:])
+}

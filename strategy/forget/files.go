@@ -1,0 +1,428 @@
+package forget
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// fileChange is what becomes of a file: data in the place of its content, or
+// nothing.
+type fileChange struct {
+	place Place
+	path  string
+	data  []byte // nil: it is removed
+}
+
+// folders are where files of the records are.
+func (f *Forgetting) folders() []string {
+	repo := f.rec.Repo
+	list := []string{f.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire")}
+	for _, root := range f.worktrees() {
+		list = append(list, filepath.Join(root, ".entire", "logs"), filepath.Join(root, ".entire", "tmp"), filepath.Join(root, ".entire", "metadata"))
+	}
+	return list
+}
+
+// worktrees are the roots of the repository's working trees.
+func (f *Forgetting) worktrees() []string {
+	repo := f.rec.Repo
+	roots := []string{repo.Root, repo.MainRoot()}
+	linked, _ := filepath.Glob(filepath.Join(repo.CommonDir, "worktrees", "*", "gitdir"))
+	for _, path := range linked {
+		if data, err := os.ReadFile(path); err == nil {
+			roots = append(roots, filepath.Dir(strings.TrimSpace(string(data))))
+		}
+	}
+	slices.Sort(roots)
+	return slices.DeleteFunc(slices.Compact(roots), func(root string) bool { return root == "" })
+}
+
+// eachFile hands every file of the records to visit, the states of sessions last:
+// who is stopped before finds the session again.
+func (f *Forgetting) eachFile(visit func(path string, data []byte) error) error {
+	var paths, states []string
+	for _, dir := range f.folders() {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case e.IsDir() && path == filepath.Join(f.rec.StoreDir(), "bands"):
+				return fs.SkipDir
+			case !e.Type().IsRegular() || f.isOwn(path):
+				return nil
+			case filepath.Dir(path) == f.rec.Sessions.Dir():
+				states = append(states, path)
+			default:
+				paths = append(paths, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("search files: %w", err)
+		}
+	}
+	for _, path := range append(paths, states...) {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = visit(path, data)
+		}
+		if err != nil {
+			return fmt.Errorf("search files: %w", err)
+		}
+	}
+	return nil
+}
+
+// isOwn reports whether a file is one of a band, or one by which things are
+// forgotten.
+func (f *Forgetting) isOwn(path string) bool {
+	_, _, isBand := band.ParseName(filepath.Base(path))
+	own, err := filepath.Rel(filepath.Join(f.rec.Repo.CommonDir, "entire"), path)
+	return isBand || err == nil && (own == "forgotten.json" || own == "forgetting.json")
+}
+
+// files returns what becomes of every file that has something of it.
+func (f *Forgetting) files(context.Context) ([]fileChange, error) {
+	var changes []fileChange
+	err := f.eachFile(func(path string, data []byte) error {
+		if c, has := f.fileChange(path, data); has {
+			changes = append(changes, c)
+		}
+		return nil
+	})
+	return append(changes, f.transcripts()...), err
+}
+
+// fileChange is what becomes of one file; false if it stays as it is.
+func (f *Forgetting) fileChange(path string, data []byte) (fileChange, bool) {
+	c := fileChange{path: path, place: Place{Kind: File, Name: f.shown(path), What: "is removed"}}
+	switch {
+	case f.text != nil:
+		if !f.text.Has(data) {
+			return c, false
+		}
+		if bytes.IndexByte(data, 0) >= 0 { // a cache: text files have no such byte
+			return c, true
+		}
+		c.place.What, c.data = "is masked", bands.Reseal(f.text.MaskInPlace(data))
+		return c, true
+	case f.what.Session != "":
+		return f.sessionFile(c, data)
+	default:
+		return c, false
+	}
+}
+
+// sessionFile is what becomes of a file when a session is forgotten. Files that
+// have nothing but its id stay.
+func (f *Forgetting) sessionFile(c fileChange, data []byte) (fileChange, bool) {
+	id, name, dir := f.what.Session, filepath.Base(c.path), filepath.Dir(c.path)
+	ext := filepath.Ext(name)
+	switch {
+	case (dir == f.rec.Sessions.Dir() || dir == f.rec.Sessions.SideDir()) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
+		return c, true
+	case !mentions(data, id):
+		return c, false
+	case dir == f.rec.TranscriptCopies(), filepath.Base(dir) == "tmp":
+		return c, true
+	case dir == f.rec.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
+		return c, true // what another session was told of it; both can be lost
+	case name == "made" || name == "made.old":
+		c.data = withoutLines(data, id)
+	case name == "sessions.json":
+		c.data = withoutSession(data, id)
+	case name == "snapshot.json":
+		c.data = withoutPrompt(data, id)
+	}
+	c.place.What = "loses what is of the session"
+	return c, c.data != nil && !bytes.Equal(c.data, data)
+}
+
+// mentions reports whether a record names a session: as a value of JSON, in a
+// trailer or a heading, or as a name in a tree.
+func mentions(data []byte, id string) bool {
+	for _, form := range []string{`"` + id + `"`, ": " + id + "\n", "** " + id + "\n", "/" + id + "\n", "40000 " + id + "\x00"} {
+		if bytes.Contains(data, []byte(form)) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutLines is data without the lines that name a session.
+func withoutLines(data []byte, id string) []byte {
+	out := []byte{}
+	for line := range bytes.Lines(data) {
+		if !mentions(line, id) {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// withoutSession is the sessions.json of a rescue snapshot without a session; what
+// can't be read goes as a whole.
+func withoutSession(data []byte, id string) []byte {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(data, &all) != nil {
+		return []byte("{}\n")
+	}
+	for _, key := range []string{"sessions", "transcripts"} {
+		var list, kept []json.RawMessage
+		if json.Unmarshal(all[key], &list) != nil {
+			continue
+		}
+		for _, item := range list {
+			if !mentions(item, id) {
+				kept = append(kept, item)
+			}
+		}
+		if len(kept) == len(list) {
+			continue
+		}
+		all[key], _ = json.Marshal(append([]json.RawMessage{}, kept...)) // it was JSON
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		return []byte("{}\n")
+	}
+	return append(out, '\n')
+}
+
+// withoutPrompt is the description of a snapshot without the prompt, if it was
+// taken for the session.
+func withoutPrompt(data []byte, id string) []byte {
+	var d struct {
+		Causality bands.Causality `json:"causality"`
+	}
+	if json.Unmarshal(data, &d) != nil || d.Causality.Session != id || d.Causality.Prompt == "" {
+		return nil
+	}
+	prompt, err := json.Marshal(d.Causality.Prompt)
+	if err != nil {
+		return nil
+	}
+	member := append([]byte(`"prompt": `), prompt...)
+	return bands.Reseal(bytes.Replace(data, member, []byte(`"prompt": ""`), 1))
+}
+
+// shown is a path as it is shown: from the git directory, or the worktree.
+func (f *Forgetting) shown(path string) string {
+	for _, dir := range []string{f.rec.Repo.CommonDir, f.rec.Repo.Root} {
+		if rest, inside := strings.CutPrefix(path, dir+string(filepath.Separator)); inside {
+			return rest
+		}
+	}
+	return path
+}
+
+// transcripts names the agents' own transcripts that have the text: they stay.
+func (f *Forgetting) transcripts() []fileChange {
+	states, _ := f.rec.Sessions.All()
+	var list []fileChange
+	for _, s := range states {
+		if s.TranscriptPath == "" || f.text == nil && s.ID != f.what.Session {
+			continue
+		}
+		data, err := os.ReadFile(s.TranscriptPath)
+		if err != nil || f.text != nil && !f.text.Has(data) {
+			continue
+		}
+		list = append(list, fileChange{path: s.TranscriptPath, place: Place{
+			Kind: File, Name: s.TranscriptPath, What: "is the agent's own transcript: delete or edit it yourself", Stays: true,
+		}})
+	}
+	return list
+}
+
+// named are the objects that files of the records name.
+func (f *Forgetting) named() map[git.OID]bool {
+	set := map[git.OID]bool{}
+	_ = f.eachFile(func(_ string, data []byte) error { // what can't be read names nothing
+		eachOID(data, f.rec.Repo.Format.HexLen(), func(at int, oid git.OID) { set[oid] = true })
+		return nil
+	})
+	return set
+}
+
+// eachOID finds the object ids in a text.
+func eachOID(data []byte, width int, found func(at int, oid git.OID)) {
+	run := 0
+	for i := 0; i <= len(data); i++ {
+		if i < len(data) && (data[i] >= '0' && data[i] <= '9' || data[i] >= 'a' && data[i] <= 'f') {
+			run++
+			continue
+		}
+		if run == width {
+			found(i-run, git.OID(data[i-run:i]))
+		}
+		run = 0
+	}
+}
+
+// clean rewrites and removes the files, and makes those that stay name the commits
+// that took the places of rewritten ones.
+func (f *Forgetting) clean(ctx context.Context, j *journal) (err error) {
+	if err := f.storeAgain(ctx); err != nil {
+		return err
+	}
+	release, err := f.holdStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	return f.eachFile(func(path string, data []byte) error {
+		next := bytes.Clone(data)
+		eachOID(data, f.rec.Repo.Format.HexLen(), func(at int, oid git.OID) {
+			if now := j.Moved[oid]; now != "" {
+				copy(next[at:], now)
+			}
+		})
+		if !bytes.Equal(next, data) {
+			next = bands.Reseal(next)
+		}
+		c, has := f.fileChange(path, next)
+		switch {
+		case has && c.place.Stays:
+			return nil
+		case has && c.data == nil:
+			return disk.Remove(path)
+		case has:
+			next = c.data
+		}
+		if bytes.Equal(next, data) {
+			return nil
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		return disk.WriteDurable(path, next, info.Mode().Perm())
+	})
+}
+
+// storeAgain makes the sessions whose stored transcript has the text store it
+// again, masked: their states have a hash of what was stored.
+func (f *Forgetting) storeAgain(ctx context.Context) error {
+	if f.text == nil {
+		return nil
+	}
+	var p refPlan
+	if err := f.search(ctx, &p); err != nil {
+		return err
+	}
+	states, _ := f.rec.Sessions.All() // one that can't be read is masked as a file
+	for _, s := range states {
+		to := checkpoint.Segmenter{Repo: f.rec.Repo, Side: func(st session.Segments) session.Side { return f.rec.Sessions.SegmentsOf(s.ID, st) }}
+		stored, err := to.Transcript(s.Recorder.Stored)
+		hit := err != nil || slices.ContainsFunc(stored.Segments, func(oid git.OID) bool { return p.hits[oid] })
+		if s.Recorder.Stored.Lines == 0 || !hit {
+			continue
+		}
+		s.Recorder.Stored = s.Recorder.Stored.Anew()
+		if err := f.rec.Sessions.Save(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdStore takes the lock of the store of snapshots, if there is one.
+func (f *Forgetting) holdStore(ctx context.Context) (release func() error, err error) {
+	held, err := f.held(ctx)
+	if held == nil {
+		return func() error { return nil }, err
+	}
+	return held.Release, err
+}
+
+func (f *Forgetting) held(ctx context.Context) (*bands.Held, error) {
+	store, err := bands.Open(f.rec.StoreDir())
+	if errors.Is(err, bands.ErrNoStore) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.Hold(ctx)
+}
+
+// oldSnapshots are those that were taken before the date.
+func (f *Forgetting) oldSnapshots() ([]bands.Version, error) {
+	if f.what.Before.IsZero() {
+		return nil, nil
+	}
+	store, err := bands.Open(f.rec.StoreDir())
+	if errors.Is(err, bands.ErrNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	snaps, err := store.Snapshots()
+	var old []bands.Version
+	for _, snap := range snaps {
+		if snap.Created.Before(f.what.Before) {
+			old = append(old, snap.Version)
+		}
+	}
+	return old, err
+}
+
+// deleteSnapshots deletes the snapshots that were taken before the date, and makes
+// holes of what only they had.
+func (f *Forgetting) deleteSnapshots(ctx context.Context) (err error) {
+	old, err := f.oldSnapshots()
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	held, err := f.held(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if err := held.Delete(old...); err != nil {
+		return err
+	}
+	_, err = held.Compact(ctx)
+	return err
+}
+
+// unsearched names what can't be searched for a text.
+func (f *Forgetting) unsearched() []Place {
+	if f.text == nil {
+		return nil
+	}
+	store, err := bands.Open(f.rec.StoreDir())
+	if err != nil {
+		return nil
+	}
+	versions, err := store.Versions()
+	if err != nil || len(versions) == 0 {
+		return nil
+	}
+	return []Place{{
+		Kind: Unknown, Name: fmt.Sprintf("%d snapshots", len(versions)), Stays: true,
+		What: "contents of files in snapshots are not searched: entire fs checkpoint delete removes a snapshot",
+	}}
+}

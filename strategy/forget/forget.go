@@ -1,0 +1,280 @@
+// Package forget removes what was recorded, from every place that the program
+// writes to, and sees to it that nothing brings it back. docs/formats/forget.md
+// has the places, the order of the writes and the formats.
+//
+// Find writes nothing. Do holds the repository's lock.
+package forget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// What is to be forgotten: exactly one of these.
+type What struct {
+	Text       string
+	Session    string
+	Checkpoint checkpoint.ID
+	Before     time.Time
+}
+
+// Kind is what a place is.
+type Kind string
+
+// The kinds of places, in the order in which they are shown.
+const (
+	// Branch is the branch of checkpoints, Shadow a shadow branch, Saved a saved
+	// context, Other another ref of ours.
+	Branch Kind = "checkpoints"
+	Shadow Kind = "shadow-branch"
+	Saved  Kind = "saved-context"
+	Other  Kind = "ref"
+	// Object is an object that nothing refers to any more, Packed one of these in
+	// a pack, Own an object of the user's own history.
+	Object Kind = "unreferenced-object"
+	Packed Kind = "packed-object"
+	Own    Kind = "own-object"
+	// File is a file of the records, Snapshot a snapshot.
+	File     Kind = "file"
+	Snapshot Kind = "snapshot"
+	// Unknown is a place that could not be searched.
+	Unknown Kind = "not-searched"
+)
+
+// Place is where something of it is.
+type Place struct {
+	Kind Kind
+	Name string
+	// What becomes of it.
+	What string
+	// Stays reports that it is left as it is: What says why.
+	Stays bool
+}
+
+// Errors of Do.
+var (
+	// ErrNothing means that there is nothing to forget: no place has it.
+	ErrNothing = errors.New("nothing to forget")
+	// ErrMoved means that others went on writing meanwhile.
+	ErrMoved = errors.New("the records have changed meanwhile")
+)
+
+// Forgetting forgets in the repository of a recorder.
+type Forgetting struct {
+	rec  *strategy.Recorder
+	what What
+
+	tombs checkpoint.Tombstones
+	// text finds the text, nil if none is to be forgotten.
+	text *redact.Forgetter
+	// list is what is to be forgotten by its id.
+	list checkpoint.Forgotten
+}
+
+// New prepares to forget something in the recorder's repository, all its
+// worktrees included.
+func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, error) {
+	f := &Forgetting{rec: rec, what: what}
+	var err error
+	if f.tombs, err = checkpoint.LoadTombstones(rec.Repo.CommonDir); err != nil {
+		return nil, err
+	}
+	switch {
+	case what.Text != "":
+		if err := CheckText(what.Text); err != nil {
+			return nil, err
+		}
+		f.text, err = f.tombs.AddText(rec.Env.Random, what.Text)
+	case what.Session != "":
+		if err := session.CheckID(what.Session); err != nil {
+			return nil, err
+		}
+		f.list.Sessions = []string{what.Session}
+	case what.Checkpoint != "":
+		f.list.Checkpoints = []checkpoint.ID{what.Checkpoint}
+	case !what.Before.IsZero():
+		f.list.Checkpoints, err = f.older(ctx)
+	default:
+		return nil, errors.New("nothing was named that is to be forgotten")
+	}
+	f.tombs.Forgotten = f.tombs.With(f.list)
+	return f, err
+}
+
+// minText is the length below which a text is part of too much else.
+const minText = 6
+
+// CheckText reports why a text can't be forgotten.
+func CheckText(text string) error {
+	if len(text) < minText {
+		return fmt.Errorf("the text is shorter than %d bytes: it would be found in too much else", minText)
+	}
+	return nil
+}
+
+// older returns the checkpoints all of whose sessions are older than the date.
+func (f *Forgetting) older(ctx context.Context) ([]checkpoint.ID, error) {
+	tree, err := checkpoint.Tree(ctx, f.rec.Repo)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ids, err := checkpoint.Find(ctx, f.rec.Repo, tree, "")
+	if err != nil {
+		return nil, err
+	}
+	var old []checkpoint.ID
+	for _, id := range ids {
+		c, err := checkpoint.Read(ctx, f.rec.Repo, tree, id)
+		if err != nil {
+			return nil, err
+		}
+		newer := func(s checkpoint.Stored) bool { return !s.Meta.CreatedAt.Before(f.what.Before) }
+		if len(c.Sessions) > 0 && !slices.ContainsFunc(c.Sessions, newer) {
+			old = append(old, id)
+		}
+	}
+	return old, nil
+}
+
+// Find returns every place that has something of it. It writes no ref and no file;
+// objects that nobody refers to are written and found out by git's gc.
+func (f *Forgetting) Find(ctx context.Context) ([]Place, error) {
+	plan, err := f.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return f.places(ctx, plan)
+}
+
+func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) {
+	places := plan.places
+	objects, err := f.looseEnds(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	places = append(places, objects.places...)
+	files, err := f.files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range files {
+		places = append(places, c.place)
+	}
+	snapshots, err := f.oldSnapshots()
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range snapshots {
+		places = append(places, Place{Kind: Snapshot, Name: v.String(), What: "is deleted"})
+	}
+	return append(places, f.unsearched()...), nil
+}
+
+// Result is what Do has done.
+type Result struct {
+	// Done are the places that were cleaned, Left those that still have something.
+	Done, Left []Place
+}
+
+// rounds is how often everything is searched again for what was written
+// meanwhile.
+const rounds = 3
+
+// Do forgets. What a run that was killed has left is finished first. In the end
+// every place is searched again.
+func (f *Forgetting) Do(ctx context.Context) (Result, error) {
+	var r Result
+	err := f.rec.Locked(ctx, func() error {
+		if err := f.resume(ctx); err != nil {
+			return fmt.Errorf("finish an interrupted run: %w", err)
+		}
+		for range rounds {
+			found, err := f.once(ctx)
+			if err != nil {
+				return err
+			}
+			r.Done = append(r.Done, found...)
+			left, err := f.Find(ctx)
+			if err != nil {
+				return err
+			}
+			r.Left = left
+			if !slices.ContainsFunc(left, func(p Place) bool { return !p.Stays }) {
+				return nil
+			}
+		}
+		return ErrMoved
+	})
+	return r, err
+}
+
+// once cleans every place. Everything is noted in the journal before a ref moves.
+func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
+	if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
+		return nil, err
+	}
+	plan, err := f.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places, err := f.places(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	places = slices.DeleteFunc(places, func(p Place) bool { return p.Stays })
+	j := &journal{Version: journalVersion, Refs: plan.refs, Moved: plan.moved, Session: f.what.Session}
+	if err := f.rec.Repo.SyncObjects(); err != nil {
+		return nil, err
+	}
+	if err := f.write(j); err != nil {
+		return nil, err
+	}
+	if err := f.moveRefs(ctx, j); err != nil {
+		return nil, err
+	}
+	return places, f.finish(ctx, j)
+}
+
+// resume finishes what the journal has of a run that was killed.
+func (f *Forgetting) resume(ctx context.Context) error {
+	j, found, err := f.read()
+	if err != nil || !found {
+		return err
+	}
+	if err := f.moveRefs(ctx, &j); err != nil && !errors.Is(err, git.ErrRefMoved) {
+		return err
+	}
+	return f.finish(ctx, &j)
+}
+
+// finish does what comes after the refs have moved.
+func (f *Forgetting) finish(ctx context.Context, j *journal) error {
+	if err := f.noteReplaced(j); err != nil {
+		return err
+	}
+	if err := f.clean(ctx, j); err != nil {
+		return err
+	}
+	if err := f.deleteSnapshots(ctx); err != nil {
+		return err
+	}
+	if err := f.expire(ctx, j); err != nil {
+		return err
+	}
+	if err := f.prune(ctx, j); err != nil {
+		return err
+	}
+	return f.end()
+}

@@ -1,0 +1,218 @@
+package forget
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// refPlan is what becomes of refs. The objects of it are written.
+type refPlan struct {
+	refs   []refChange
+	moved  map[git.OID]git.OID
+	places []Place
+	// hits are the objects that have the text, own those that the user's refs
+	// reach, which stay as they are.
+	hits map[git.OID]bool
+	own  map[git.OID]bool
+}
+
+// Prefixes of refs.
+const (
+	shadowRefs  = "refs/heads/entire/"
+	ourRefs     = "refs/entire/"
+	backupRefs  = "refs/entire/backup/"
+	pushedRefs  = "refs/entire/pushed/"
+	fetchedRefs = "refs/entire/fetched/"
+	// remoteV1 is what others have of the metadata branch.
+	remoteV1 = "refs/remotes/*/entire/checkpoints/v1"
+)
+
+// plan rewrites the history of every ref of ours that has something of it.
+func (f *Forgetting) plan(ctx context.Context) (refPlan, error) {
+	p := refPlan{moved: map[git.OID]git.OID{}}
+	if err := f.search(ctx, &p); err != nil {
+		return p, err
+	}
+	refs, err := f.rec.Repo.Refs(ctx, shadowRefs, ourRefs, remoteV1)
+	if err != nil {
+		return p, err
+	}
+	meta, shadow := f.rewriting(p, f.tombs.Forgotten), f.rewriting(p, f.list)
+	local := slices.ContainsFunc(refs, func(r git.Ref) bool { return r.Name == checkpoint.MetadataBranch })
+	for _, ref := range refs {
+		change, err := f.change(ctx, meta, shadow, ref)
+		if err != nil {
+			return p, fmt.Errorf("%s: %w", ref.Name, err)
+		}
+		if change.New == ref.OID {
+			continue
+		}
+		p.refs = append(p.refs, change)
+		p.places = append(p.places, placeOf(change))
+		if ref.Name == "refs/remotes/origin/entire/checkpoints/v1" && !local { // what is read and continued where there is none of ours
+			next, err := f.forgetV1(ctx, meta, ref.OID)
+			if err != nil {
+				return p, err
+			}
+			p.refs = append(p.refs, refChange{Name: checkpoint.MetadataBranch, New: next})
+		}
+	}
+	p.keepBackups()
+	for _, w := range []*checkpoint.Rewriting{meta, shadow} {
+		for was, now := range w.Moved {
+			p.moved[was] = now
+		}
+	}
+	return p, nil
+}
+
+// keepBackups leaves the backups of repairs alone where nothing else changes. What
+// is in them is not looked at: they go with whatever was forgotten.
+func (p *refPlan) keepBackups() {
+	if !slices.ContainsFunc(p.refs, func(c refChange) bool { return !strings.HasPrefix(c.Name, backupRefs) }) {
+		p.refs, p.places = nil, nil
+	}
+}
+
+func (f *Forgetting) rewriting(p refPlan, list checkpoint.Forgotten) *checkpoint.Rewriting {
+	w := &checkpoint.Rewriting{Repo: f.rec.Repo, Forgotten: list}
+	if f.text != nil {
+		w.Mask = f.text.Mask
+		w.Affected = func(oid git.OID) bool { return p.hits[oid] && !p.own[oid] }
+	}
+	return w
+}
+
+// change returns what becomes of a ref, New being its old value if nothing does.
+func (f *Forgetting) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref git.Ref) (c refChange, err error) {
+	c = refChange{Name: ref.Name, Old: ref.OID, New: ref.OID}
+	_, _, isShadow := checkpoint.ParseShadow(ref.Name)
+	switch {
+	case ref.Name == checkpoint.MetadataBranch:
+		c.New, err = f.forgetV1(ctx, meta, ref.OID)
+	case strings.HasPrefix(ref.Name, backupRefs):
+		c.New = ""
+	case strings.HasPrefix(ref.Name, pushedRefs), strings.HasPrefix(ref.Name, fetchedRefs), strings.HasPrefix(ref.Name, "refs/remotes/"):
+		var next git.OID
+		if next, err = meta.Metadata(ctx, ref.OID); err == nil && next != ref.OID {
+			c.New = "" // it would claim that the remote has the rewritten one
+		}
+	case strings.HasPrefix(ref.Name, recall.Refs):
+		c.New, err = f.savedContext(ctx, shadow, ref.OID)
+	case isShadow, strings.HasPrefix(ref.Name, ourRefs):
+		c.New, err = shadow.Shadow(ctx, ref.OID)
+	}
+	return c, err
+}
+
+// forgetV1 is the commit that the metadata branch goes on to.
+func (f *Forgetting) forgetV1(ctx context.Context, meta *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
+	c, err := f.rec.Repo.Commit(ctx, string(tip))
+	if err != nil {
+		return "", err
+	}
+	by := c.Committer // so that a run after a crash comes to the same
+	return meta.Forget(ctx, tip, by)
+}
+
+// savedContext is what becomes of a saved context: it goes with its session and
+// by its age.
+func (f *Forgetting) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
+	c, err := f.rec.Repo.Commit(ctx, string(tip))
+	if err != nil {
+		return "", err
+	}
+	if f.what.Session != "" || !f.what.Before.IsZero() {
+		entry, found, err := f.rec.Repo.Lookup(ctx, c.Tree, "checkpoint.json")
+		if err != nil || !found {
+			return tip, err
+		}
+		object, err := f.rec.Repo.Read(ctx, string(entry.OID))
+		if err != nil {
+			return tip, err
+		}
+		var stored struct {
+			Sessions []string  `json:"sessions"`
+			Created  time.Time `json:"created_at"`
+		}
+		if json.Unmarshal(object.Data, &stored) == nil &&
+			(slices.Contains(stored.Sessions, f.what.Session) || stored.Created.Before(f.what.Before)) {
+			return "", nil
+		}
+		return tip, nil
+	}
+	return w.Shadow(ctx, tip)
+}
+
+func placeOf(c refChange) Place {
+	p := Place{Kind: Other, Name: c.Name, What: "is rewritten"}
+	_, _, isShadow := checkpoint.ParseShadow(c.Name)
+	switch {
+	case c.Name == checkpoint.MetadataBranch:
+		p.Kind = Branch
+	case isShadow:
+		p.Kind = Shadow
+	case strings.HasPrefix(c.Name, recall.Refs):
+		p.Kind = Saved
+	}
+	p.Name = strings.TrimPrefix(p.Name, "refs/heads/")
+	if c.New == "" {
+		p.What = "is deleted"
+	}
+	if strings.HasPrefix(c.Name, "refs/remotes/") {
+		p.What = "is deleted here; the remote still has it until --push"
+	}
+	return p
+}
+
+// moveRefs moves the refs, all or none. A run that goes on after a crash finds
+// them moved.
+func (f *Forgetting) moveRefs(ctx context.Context, j *journal) error {
+	refs, err := f.rec.Repo.Refs(ctx, shadowRefs, ourRefs, remoteV1)
+	if err != nil {
+		return err
+	}
+	now := map[string]git.OID{}
+	for _, ref := range refs {
+		now[ref.Name] = ref.OID
+	}
+	var updates []git.RefUpdate
+	for _, c := range j.Refs {
+		if now[c.Name] != c.New {
+			updates = append(updates, git.RefUpdate{Name: c.Name, Old: c.Old, New: c.New})
+		}
+	}
+	return f.rec.Repo.UpdateRefs(ctx, "entire: forget", updates)
+}
+
+// expire drops what the reflogs of rewritten refs have.
+func (f *Forgetting) expire(ctx context.Context, j *journal) error {
+	args := []string{"reflog", "expire", "--expire=now", "--expire-unreachable=now"}
+	refs, err := f.rec.Repo.Refs(ctx, shadowRefs)
+	if err != nil {
+		return err
+	}
+	n := len(args)
+	for _, ref := range refs {
+		if slices.ContainsFunc(j.Refs, func(c refChange) bool { return c.Name == ref.Name }) {
+			args = append(args, ref.Name)
+		}
+	}
+	if len(args) == n {
+		return nil
+	}
+	_, err = f.rec.Repo.Run(ctx, args...)
+	if exit, ok := errors.AsType[*git.ExitError](err); ok && strings.Contains(exit.Stderr, "could not be found") {
+		return nil // it has none
+	}
+	return err
+}
