@@ -163,7 +163,7 @@ func (r *Recorder) writeLink(path string) (git.OID, error) {
 // submodule answers the commit that is checked out in a directory that is a
 // repository of its own.
 func (r *Recorder) submodule(ctx context.Context, dir string) (git.OID, bool) {
-	sub, err := git.Discover(git.Locate{Dir: dir, Getenv: r.Env.Getenv})
+	sub, err := git.Discover(git.Locate{Dir: dir, Getenv: r.Env.Getenv, Here: true})
 	if err != nil || sub.Root != dir {
 		return "", false
 	}

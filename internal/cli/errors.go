@@ -44,6 +44,12 @@ func hintOf(err error) string {
 	if h, ok := errors.AsType[*hintError](err); ok {
 		return h.hint
 	}
+	if own, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		return own.Hint()
+	}
 	return ""
 }
 

@@ -39,11 +39,14 @@ type selection struct {
 // a .agentfs.
 func (f *fsApp) selected(ctx context.Context) (*selection, error) {
 	known := f.registry()
-	repo, err := f.repository()
-	if err != nil {
+	repo, unusable := f.repository()
+	if unusable != nil {
 		repo = nil // whatever is wrong with it: other stores don't need it
 	}
 	entry, err := f.find(ctx, known, repo)
+	if refused, ok := errors.AsType[*git.RefusedError](unusable); ok && errors.Is(err, bands.ErrNoContext) {
+		return nil, coded(exitNoStore, refused)
+	}
 	if err != nil {
 		return nil, errors.Join(err, closeRepo(repo))
 	}

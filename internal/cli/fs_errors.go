@@ -43,12 +43,6 @@ func (f *fsApp) explanation(err error) (code int, hint string) {
 	if refused, ok := errors.AsType[*bands.ContextError](err); ok {
 		return exitNoStore, "name the store with --store, or remove " + shellWord(refused.File)
 	}
-	if moved, ok := errors.AsType[interface {
-		error
-		Hint() string
-	}](err); ok {
-		return 0, moved.Hint()
-	}
 	switch {
 	case errors.Is(err, bands.ErrNoContext):
 		return exitNoStore, ""

@@ -55,7 +55,7 @@ func (r *Repo) CommitPaths(ctx context.Context, c PathCommit) error {
 // userEnviron is the environment that git has when the user calls it, less what
 // would lead it to another repository or let it ask at a terminal.
 func (r *Repo) userEnviron() []string {
-	env := slices.DeleteFunc(r.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
+	env := slices.DeleteFunc(r.locate.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
 	return append(env, r.explicitEnviron()...)
 }
 

@@ -24,6 +24,9 @@ type Locate struct {
 	// Hook takes the repository that git named in GIT_DIR, GIT_COMMON_DIR and
 	// GIT_WORK_TREE, as it does for its hooks. Without it these are ignored.
 	Hook bool
+	// Here finds only the repository whose working tree Dir is the root of, by the
+	// .git in it: no git directory that lies among the files of another repository.
+	Here bool
 }
 
 func (l Locate) getenv(key string) string {
@@ -51,7 +54,8 @@ type found struct {
 
 // Discover finds the repository that contains l.Dir, the way git does it but
 // without starting git: upward from the directory, to the next file system or
-// a ceiling. The error is ErrNotRepository if there is none.
+// a ceiling. The error is ErrNotRepository if there is none, and a RefusedError if
+// git would not work in it; only where that is doubtful git is asked.
 func Discover(l Locate) (*Repo, error) {
 	if !filepath.IsAbs(l.Dir) {
 		return nil, fmt.Errorf("discover from %q: not an absolute path", l.Dir)
@@ -75,7 +79,7 @@ func Discover(l Locate) (*Repo, error) {
 // Below finds the repository whose worktree is a directory below r's root;
 // ErrNotRepository if there is none.
 func (r *Repo) Below(dir string) (*Repo, error) {
-	l := Locate{Dir: filepath.Join(r.Root, dir), Getenv: r.locate.Getenv, Environ: r.locate.Environ}
+	l := Locate{Dir: filepath.Join(r.Root, dir), Getenv: r.locate.Getenv, Environ: r.locate.Environ, Here: true}
 	found, err := Discover(l)
 	if err == nil && found.Root != l.Dir {
 		return nil, errors.Join(ErrNotRepository, found.Close())
@@ -111,6 +115,9 @@ func (l Locate) walkUp(dir string) (found, error) {
 	across := isTrue(l.getenv("GIT_DISCOVERY_ACROSS_FILESYSTEM"))
 	for {
 		f, err := at(dir)
+		if l.Here && f.base == "" && err == nil {
+			return found{}, ErrNotRepository
+		}
 		if err != nil || f.gitDir != "" {
 			return f, err
 		}

@@ -127,7 +127,7 @@ func processError(ctx context.Context, args []string, stderr *capture, err error
 // buildEnviron is the environment of all git processes: the caller's, without
 // what would lead git elsewhere.
 func (r *Repo) buildEnviron() []string {
-	env := r.inherited()
+	env := r.locate.inherited()
 	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
 	if r.locate.Hook {
 		env = append(env, r.hookEnviron()...)
@@ -136,8 +136,8 @@ func (r *Repo) buildEnviron() []string {
 }
 
 // inherited is the caller's environment, without what would lead git elsewhere.
-func (r *Repo) inherited() []string {
-	all := r.locate.Environ
+func (l Locate) inherited() []string {
+	all := l.Environ
 	if all == nil {
 		all = os.Environ()
 	}

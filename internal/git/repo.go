@@ -63,6 +63,10 @@ type Repo struct {
 }
 
 func (l Locate) open(dir string, f found) (*Repo, error) {
+	asked, err := l.permit(f)
+	if err != nil {
+		return nil, err
+	}
 	s, err := readSettings(f)
 	if err != nil {
 		return nil, err
@@ -73,6 +77,7 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 		objects: filepath.Join(f.commonDir, "objects"),
 		trees:   make(map[OID][]TreeEntry),
 	}
+	r.processes.Store(asked)
 	r.environ = sync.OnceValue(r.buildEnviron)
 	r.replaces = sync.OnceValue(r.lookForReplacements)
 	r.deflaters.New = func() any {
@@ -126,20 +131,9 @@ func (r *Repo) findRoot(f found) error {
 		return nil
 	}
 	r.Root = physical
-	if !f.explicit && physical != f.base {
-		return r.pass(f)
-	}
-	return nil
-}
-
-// pass makes git take the repository from its environment, since it would not
-// find it from the working tree. Git then doesn't ask whose the repository is,
-// so that is done here.
-func (r *Repo) pass(f found) error {
-	if !ownedByUser(f.gitDir) {
-		return fmt.Errorf("%s belongs to another user: %w", f.gitDir, ErrNotRepository)
-	}
-	r.explicit = true
+	// Git would not find the repository from that working tree. In GIT_DIR it takes
+	// any: whether it works in this one, permit has asked.
+	r.explicit = r.explicit || physical != f.base
 	return nil
 }
 

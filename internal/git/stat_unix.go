@@ -17,9 +17,10 @@ func sameDevice(a, b fs.FileInfo) bool {
 	return !okX || !okY || x.Dev == y.Dev
 }
 
-// ownedByUser tells if the file belongs to the user of this process.
+// ownedByUser reports whether the file, or the link itself, belongs to the user of
+// this process.
 func ownedByUser(path string) bool {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return false
 	}

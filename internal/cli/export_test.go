@@ -1,0 +1,21 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// CommandPaths is every command of both programs that runs, by what is typed.
+func CommandPaths() []string {
+	var paths []string
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Runnable() {
+			paths = append(paths, cmd.CommandPath())
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	env := Env{Getenv: func(string) string { return "" }}
+	walk(newRootCmd(newApp(env), commands()))
+	walk(newAgentFSCmd(newApp(env)))
+	return paths
+}

@@ -1,0 +1,71 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// permitTimeout bounds how long git may take to accept or refuse a repository.
+const permitTimeout = 5 * time.Second
+
+// RefusedError is a repository that git refuses to work in: it belongs to another
+// user (safe.directory), or lies as a bare repository in another one's files
+// (safe.bareRepository). It is no ErrNotRepository: a repository above isn't meant.
+type RefusedError struct {
+	Dir    string
+	Reason string // a line of git's
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("git refuses the repository %s: %s", e.Dir, e.Reason)
+}
+
+// Hint says who decides.
+func (e *RefusedError) Hint() string {
+	return "`git status` in " + e.Dir + " says how git can be told to trust it"
+}
+
+// permit asks git whether it works in a repository that was found without it, where
+// git might not. Reading its files ourselves, or naming it in GIT_DIR, would pass by
+// git's own checks. It counts the process, if it took one.
+func (l Locate) permit(f found) (processes int64, err error) {
+	if f.explicit || !l.doubtful(f) {
+		return 0, nil
+	}
+	dir := f.base
+	if dir == "" {
+		dir = f.gitDir
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), permitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "rev-parse", "--absolute-git-dir")
+	stderr := &capture{}
+	cmd.Dir, cmd.Env, cmd.Stderr, cmd.WaitDelay = dir, append(l.inherited(), "LC_ALL=C"), stderr, waitDelay
+	out, err := cmd.Output()
+	if err != nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		if line == "" {
+			line = err.Error()
+		}
+		return 1, &RefusedError{Dir: dir, Reason: Plainly(line)}
+	}
+	is, err := filepath.EvalSymlinks(string(bytes.TrimSuffix(out, []byte("\n"))))
+	if err != nil || is != f.gitDir {
+		return 1, &RefusedError{Dir: dir, Reason: "it finds another one from there"}
+	}
+	return 1, nil
+}
+
+// doubtful reports whether git might refuse the repository: it has no .git of its
+// own, or a file that git checks belongs to somebody else.
+func (l Locate) doubtful(f found) bool {
+	if f.base == "" || isTrue(l.getenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")) {
+		return true
+	}
+	return !ownedByUser(f.base) || !ownedByUser(f.gitDir) || !ownedByUser(filepath.Join(f.base, ".git"))
+}
