@@ -107,7 +107,8 @@ func (a *app) settingsSources(repo *git.Repo) settings.Sources {
 }
 
 // bringsLocalFile reports whether the personal settings of a worktree come from
-// the repository: git tracks them, or they are a link to a file of the worktree.
+// the repository: git tracks them, they are a link to a file of the worktree, or git
+// has had a file with their content, which a reset leaves behind.
 // Where that can't be known they do.
 func bringsLocalFile(repo *git.Repo, root string) bool {
 	path := settings.LocalFile(root)
@@ -125,5 +126,13 @@ func bringsLocalFile(repo *git.Repo, root string) bool {
 		return true
 	}
 	brought, err := repo.Brings(context.Background(), root, filepath.ToSlash(name))
+	if brought || err != nil {
+		return true
+	}
+	data, err := settings.ReadFile(path)
+	if err != nil || settings.IsBrought(repo.CommonDir, data) {
+		return true
+	}
+	brought, err = repo.HasContent(context.Background(), data)
 	return brought || err != nil
 }

@@ -58,7 +58,31 @@ func excludeFile(commonDir string) string { return filepath.Join(commonDir, "inf
 
 // set writes settings into a file of the worktree.
 func (p *project) set(path string, changes ...settings.Change) (bool, error) {
+	if path == settings.LocalFile(p.repo.Root) {
+		if err := p.keepBrought(path, changes); err != nil {
+			return false, err
+		}
+	}
 	return p.before.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
+}
+
+// keepBrought notes that personal settings which the repository brought are no
+// more the user's own when the program has edited them.
+func (p *project) keepBrought(path string, changes []settings.Change) error {
+	data, err := settings.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	if !bringsLocalFile(p.repo, p.repo.Root) {
+		return nil
+	}
+	if data, err = settings.Apply(data, changes...); err != nil {
+		return nil //nolint:nilerr // the edit says so
+	}
+	return settings.NoteBrought(p.repo.CommonDir, data)
 }
 
 // ignore completes .entire/.gitignore and, if only the user shall see anything

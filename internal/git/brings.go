@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -85,6 +86,33 @@ func (r *Repo) headHas(ctx context.Context, gitDir, name string) (bool, error) {
 	}
 	if r.Processes() > before {
 		r.noteWithout(append(read, without(string(head.OID), name)))
+	}
+	return false, nil
+}
+
+// HasContent reports whether the repository has a blob of the content, or of the
+// content with the line ends that git stores: whether git may have written a file
+// that it no longer tracks, as a reset or a deleted index entry leaves behind. It
+// starts git once for contents that are not there.
+func (r *Repo) HasContent(ctx context.Context, data []byte) (bool, error) {
+	const kind = "blob"
+	var unknown []OID
+	var lines []string
+	for _, content := range [][]byte{data, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))} {
+		oid := r.HashBlob(content)
+		if _, err := os.Lstat(r.loosePath(oid)); err == nil {
+			return true, nil
+		}
+		if !r.isWithout(string(oid), kind) && !slices.Contains(unknown, oid) {
+			unknown, lines = append(unknown, oid), append(lines, without(string(oid), kind))
+		}
+	}
+	absent, err := r.Absent(ctx, unknown)
+	if err != nil || len(absent) < len(unknown) {
+		return true, err
+	}
+	if len(lines) > 0 {
+		r.noteWithout(lines)
 	}
 	return false, nil
 }

@@ -1,10 +1,14 @@
 package settings
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -77,4 +81,43 @@ func (l *loader) isApproved(key, value string) bool {
 	}
 	approved, ok := l.approvals[key]
 	return ok && approved == value
+}
+
+// maxBrought is how many contents BroughtFile names.
+const maxBrought = 64
+
+// BroughtFile has the hashes of personal settings that the repository brought and
+// the program then edited: they are still the repository's.
+func BroughtFile(commonDir string) string { return filepath.Join(commonDir, "entire", "brought") }
+
+// IsBrought reports whether a content of personal settings is in BroughtFile.
+func IsBrought(commonDir string, content []byte) bool {
+	return slices.Contains(broughtHashes(commonDir), contentHash(content))
+}
+
+// NoteBrought adds a content to BroughtFile. It comes before the edit.
+func NoteBrought(commonDir string, content []byte) error {
+	hashes := broughtHashes(commonDir)
+	if hash := contentHash(content); !slices.Contains(hashes, hash) {
+		hashes = append(hashes, hash)
+	}
+	hashes = hashes[max(0, len(hashes)-maxBrought):]
+	path := BroughtFile(commonDir)
+	if err := disk.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return err
+	}
+	return disk.WriteDurable(path, []byte(strings.Join(hashes, "\n")+"\n"), 0o600)
+}
+
+func broughtHashes(commonDir string) []string {
+	data, err := readFile(BroughtFile(commonDir))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(data))
+}
+
+func contentHash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }

@@ -12,6 +12,9 @@ import (
 
 const byteOrderMark = "\xef\xbb\xbf"
 
+// ReadFile reads a settings file, within the limits of loading.
+func ReadFile(path string) ([]byte, error) { return readFile(path) }
+
 // readFile reads a settings file: a regular one, not above the limit.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
