@@ -106,11 +106,18 @@ func (a *app) settingsSources(repo *git.Repo) settings.Sources {
 	return from
 }
 
+// trackedTimeout is how long git may take to say what it knows of a file.
+const trackedTimeout = 2 * time.Second
+
 // bringsLocalFile reports whether the personal settings of a worktree come from
 // the repository: git tracks them, they are a link to a file of the worktree, or git
 // has had a file with their content, which a reset leaves behind.
 // Where that can't be known they do.
+//
+//nolint:contextcheck // settings are loaded before there is a deadline: it has one of its own
 func bringsLocalFile(repo *git.Repo, root string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), trackedTimeout)
+	defer cancel()
 	path := settings.LocalFile(root)
 	physical, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -125,7 +132,7 @@ func bringsLocalFile(repo *git.Repo, root string) bool {
 	if err != nil {
 		return true
 	}
-	brought, err := repo.Brings(context.Background(), root, filepath.ToSlash(name))
+	brought, err := repo.Brings(ctx, root, filepath.ToSlash(name))
 	if brought || err != nil {
 		return true
 	}
@@ -133,6 +140,6 @@ func bringsLocalFile(repo *git.Repo, root string) bool {
 	if err != nil || settings.IsBrought(repo.CommonDir, data) {
 		return true
 	}
-	brought, err = repo.HasContent(context.Background(), data)
+	brought, err = repo.HasContent(ctx, data)
 	return brought || err != nil
 }

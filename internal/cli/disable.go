@@ -73,7 +73,7 @@ func runDisable(_ context.Context, a *app, opts disableOptions, repo *git.Repo) 
 		if i > 0 && !a.settings(repo).Enabled {
 			break
 		}
-		if _, err := p.set(file, off); err != nil {
+		if err := p.set(file, off); err != nil {
 			return err
 		}
 	}

@@ -16,8 +16,7 @@ import (
 // rest from working.
 func (e *enabling) installBands(ctx context.Context, p *project) error {
 	if e.opts.noBands {
-		_, err := p.set(settings.LocalFile(e.repo.Root), settings.Change{Key: settings.KeyBands, Value: false})
-		return err
+		return p.set(settings.LocalFile(e.repo.Root), settings.Change{Key: settings.KeyBands, Value: false})
 	}
 	if !e.settings(e.repo).Bands.Enabled {
 		return nil

@@ -106,7 +106,7 @@ func (e *enabling) writeSettings(p *project) (string, error) {
 		name := cmp.Or(e.opts.strategy, settings.ManualCommit)
 		changes = append([]settings.Change{{Key: settings.KeyStrategy, Value: name}}, changes...)
 	}
-	if _, err := p.set(target, changes...); err != nil {
+	if err := p.set(target, changes...); err != nil {
 		return "", err
 	}
 	if err := e.approveStrategy(); err != nil {
@@ -116,8 +116,7 @@ func (e *enabling) writeSettings(p *project) (string, error) {
 	if target == local || !e.has(settings.Local) || e.settings(e.repo).Enabled {
 		return target, nil
 	}
-	_, err := p.set(local, settings.Change{Key: settings.KeyEnabled, Value: true})
-	return target, err
+	return target, p.set(local, settings.Change{Key: settings.KeyEnabled, Value: true})
 }
 
 // approveStrategy makes the strategy that the user has named count also where

@@ -57,13 +57,14 @@ func ourIgnoreLines() []string { return slices.Concat(entireIgnore(), personalIg
 func excludeFile(commonDir string) string { return filepath.Join(commonDir, "info", "exclude") }
 
 // set writes settings into a file of the worktree.
-func (p *project) set(path string, changes ...settings.Change) (bool, error) {
+func (p *project) set(path string, changes ...settings.Change) error {
 	if path == settings.LocalFile(p.repo.Root) {
 		if err := p.keepBrought(path, changes); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return p.before.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
+	_, err := p.before.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
+	return err
 }
 
 // keepBrought notes that personal settings which the repository brought are no

@@ -48,8 +48,8 @@ var hostile = []struct{ key, value, harmless string }{
 // nested is a settings file with one key.
 func nested(key, value string) string {
 	parts := strings.Split(key, ".")
-	for i := len(parts) - 1; i >= 0; i-- {
-		name, err := json.Marshal(parts[i])
+	for _, part := range slices.Backward(parts) {
+		name, err := json.Marshal(part)
 		if err != nil {
 			panic(err)
 		}
