@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -29,14 +28,19 @@ const (
 
 // Ask puts a prompt to a model through the user's own program, claude, and
 // answers what the model says. The model has no tools, no settings and no
-// hooks, no session is kept, and the program runs outside the project. environ
-// is the user's environment. The error is proc.ErrNoProgram if there is no such
+// hooks, no session is kept, and the program runs in an empty folder outside the
+// project. environ is the user's environment. The error is proc.ErrNoProgram if there is no such
 // program; it costs tokens otherwise, and takes two minutes at most.
-func Ask(ctx context.Context, environ []string, prompt string) (string, error) {
+func Ask(ctx context.Context, environ []string, prompt string) (answer string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
+	dir, remove, err := askFolder(environ)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
 	out, err := proc.Run{
-		Path: "claude", Dir: os.TempDir(), Env: askEnviron(environ),
+		Path: "claude", Dir: dir, Env: askEnviron(environ),
 		Stdin: strings.NewReader(prompt), Limit: maxAnswer,
 		Args: []string{
 			"--print", "--output-format", "json", "--model", "sonnet", "--tools", "", "--no-session-persistence",

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -20,7 +23,7 @@ func program(t *testing.T, script string) []string {
 	}
 	path := dir + ":/usr/bin:/bin"
 	t.Setenv("PATH", path)
-	return []string{"PATH=" + path, "GIT_DIR=/nowhere", "CLAUDECODE=1", "CLAUDE_CONFIG_DIR=/config", "ANTHROPIC_API_KEY=key"}
+	return []string{"PATH=" + path, "HOME=" + t.TempDir(), "GIT_DIR=/nowhere", "CLAUDECODE=1", "CLAUDE_CONFIG_DIR=/config", "ANTHROPIC_API_KEY=key"}
 }
 
 func TestAsk(t *testing.T) {
@@ -57,7 +60,62 @@ func TestAskWithoutAnswer(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := claude.Ask(t.Context(), nil, "question"); !errors.Is(err, proc.ErrNoProgram) {
+	if _, err := claude.Ask(t.Context(), environ, "question"); !errors.Is(err, proc.ErrNoProgram) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAttackAskRunsWhereNobodyElseWrites has folders above in which others could put
+// instructions for the program.
+func TestAttackAskRunsWhereNobodyElseWrites(t *testing.T) {
+	environ := program(t, `cat > /dev/null
+echo '{"type":"result","result":"'$(pwd -P) $(stat -c %a . 2>/dev/null || stat -f %Lp .) $(ls -A | wc -l)'"}'; touch left`)
+	home := strings.TrimPrefix(environ[1], "HOME=")
+	physical, err := filepath.EvalSymlinks(home)
+	fine(t, err)
+	base := filepath.Join(physical, ".cache", "entire")
+	old := filepath.Join(base, "ask-left")
+	fine(t, os.MkdirAll(old, 0o700))
+	fine(t, os.Chtimes(old, time.Unix(1, 0), time.Unix(1, 0)))
+	got, err := claude.Ask(t.Context(), environ, "question")
+	if fields := strings.Fields(got); err != nil || !slices.Equal(fields, []string{filepath.Join(base, "ask"), "700", "0"}) {
+		t.Errorf("it ran in %q, %v", got, err)
+	}
+	fine(t, os.Mkdir(filepath.Join(base, "ask"), 0o700)) // another one runs
+	got, err = claude.Ask(t.Context(), environ, "question")
+	if err != nil || !strings.HasPrefix(got, filepath.Join(base, "ask-")) || !strings.HasSuffix(got, " 700 0") {
+		t.Errorf("beside another it ran in %q, %v", got, err)
+	}
+	entries, err := os.ReadDir(base)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "ask" {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+	for name, spoil := range map[string]func(home string) error{
+		"a home for everybody": func(home string) error { return os.Chmod(home, 0o777) },
+		"a cache for everybody": func(home string) error {
+			return errors.Join(os.Mkdir(filepath.Join(home, ".cache"), 0o700), os.Chmod(filepath.Join(home, ".cache"), 0o1777))
+		},
+		"a link to a folder for everybody": func(home string) error {
+			open := filepath.Join(home, "open")
+			return errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777), os.Symlink(open, filepath.Join(home, ".cache")))
+		},
+		"no home": func(string) error { return nil },
+	} {
+		home := t.TempDir()
+		fine(t, spoil(home))
+		environ := slices.Clone(environ)
+		if environ[1] = "HOME=" + home; name == "no home" {
+			environ[1] = "HOME="
+		}
+		if got, err := claude.Ask(t.Context(), environ, "question"); err == nil {
+			t.Errorf("%s: it ran in %s", name, got)
+		}
+	}
+}
+
+func fine(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
