@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -208,9 +209,13 @@ func (e *explaining) json(of explain.OfCommit) error {
 // fetchHint helps where a commit's checkpoint is stored elsewhere.
 const fetchHint = "it is not stored here: `git fetch` brings what the remote has of entire/checkpoints/v1"
 
-// copy prints a stored transcript as it is.
+// copy prints a stored transcript as it is, on a terminal escaped.
 func (e *explaining) copy(ctx context.Context, d explain.Detail) error {
-	found, err := e.reader.Copy(ctx, d, e.Streams.Out)
+	found := false
+	err := e.Streams.Show(func(w io.Writer) (err error) {
+		found, err = e.reader.Copy(ctx, d, w)
+		return err
+	})
 	if err == nil && !found {
 		return errors.New("checkpoint " + d.ID + " has no transcript")
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,10 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	c.unheld = append(c.unheld, unheld...)
 	if c.unified {
 		// What is printed stays; only what is unread is compared again.
-		c.unread, err = bands.UnifiedDiff(ctx, c.fs.Streams.Out, trees.old, trees.now, c.opts)
+		err = c.fs.Streams.Show(func(w io.Writer) (err error) {
+			c.unread, err = bands.UnifiedDiff(ctx, w, trees.old, trees.now, c.opts)
+			return err
+		})
 		c.opts.Paths, c.again = c.unread, true
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -54,7 +55,7 @@ func runFSShow(ctx context.Context, f *fsApp, what string) error {
 	if err != nil {
 		return err
 	}
-	err = s.ReadFile(snapshot, strings.TrimSuffix(path, "/"), f.Streams.Out)
+	err = f.Streams.Show(func(w io.Writer) error { return s.ReadFile(snapshot, strings.TrimSuffix(path, "/"), w) })
 	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bands.ErrDamaged) {
 		return fmt.Errorf("%s has no file %s", v, showPath(path))
 	}

@@ -5,11 +5,15 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // page prints a text, on a terminal that is too small for it through a pager.
 func (a *app) page(text string) {
 	pager := a.pager()
+	if a.Streams.Terminal.Out {
+		text = ui.EscapePainted(text)
+	}
 	if pager.Command == "" || a.Streams.Fits(text) {
 		a.Streams.Printf("%s", text)
 		return

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -93,8 +94,10 @@ func (r *recalling) showFile(ctx context.Context, c recall.Checkpoint, name stri
 	if err := r.store.Contents(ctx, &c, path); err != nil {
 		return recallError(err, c.ID)
 	}
-	_, err := r.Streams.Out.Write([]byte(c.State.Files[path].Content))
-	return err
+	return r.Streams.Show(func(w io.Writer) error {
+		_, err := io.WriteString(w, c.State.Files[path].Content)
+		return err
+	})
 }
 
 func omittedError(f recall.File, why recall.Omitted) error {

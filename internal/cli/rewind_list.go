@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -59,9 +60,11 @@ func (w *rewinding) list(ctx context.Context) error {
 	if len(list) > 0 { // the newest is the rescue of what was interrupted
 		list[0].Interrupted, _ = interruptedRewind(w.repo)
 	}
-	e := json.NewEncoder(w.Streams.Out)
-	e.SetIndent("", "  ")
-	return e.Encode(list)
+	return w.Streams.Show(func(out io.Writer) error {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(list)
+	})
 }
 
 // choose lets a person pick a point, shows what going there would change, and

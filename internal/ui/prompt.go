@@ -119,16 +119,16 @@ func following(q Question, answers []string, i int) *huh.Group {
 	}
 	help := func() string {
 		text, _ := q.Then(answers[:i])
-		return text
+		return EscapePainted(text)
 	}
-	ask := huh.NewSelect[string]().Title(q.Title).DescriptionFunc(help, before).OptionsFunc(choices, before).Value(&answers[i])
+	ask := huh.NewSelect[string]().Title(Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before).Value(&answers[i])
 	return huh.NewGroup(ask).WithHideFunc(func() bool { return len(choices()) == 0 })
 }
 
 func choicesOf(options []Option) []huh.Option[string] {
 	choices := make([]huh.Option[string], len(options))
 	for i, o := range options {
-		choices[i] = huh.NewOption(o.Label, o.Value)
+		choices[i] = huh.NewOption(Escape(o.Label), o.Value)
 	}
 	return choices
 }
@@ -136,10 +136,10 @@ func choicesOf(options []Option) []huh.Option[string] {
 func field(q Question, answer *string) huh.Field { //nolint:ireturn // one of two kinds of field
 	if len(q.Options) == 0 {
 		*answer = No
-		return huh.NewConfirm().Title(q.Title).Description(q.Help).Accessor(&yesNo{answer})
+		return huh.NewConfirm().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Accessor(&yesNo{answer})
 	}
 	*answer = q.Options[0].Value
-	return huh.NewSelect[string]().Title(q.Title).Description(q.Help).Options(choicesOf(q.Options)...).Value(answer)
+	return huh.NewSelect[string]().Title(Escape(q.Title)).Description(EscapePainted(q.Help)).Options(choicesOf(q.Options)...).Value(answer)
 }
 
 // yesNo lets a yes or no question answer with a word.

@@ -72,28 +72,44 @@ func (s Streams) Paint(style Style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// Printf writes to Out.
-func (s Streams) Printf(format string, args ...any) { fmt.Fprintf(s.Out, format, args...) }
+// Printf writes to Out, escaped if that is a terminal.
+func (s Streams) Printf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.Terminal.Out {
+		text = escape(text, ownColours)
+	}
+	_, _ = io.WriteString(s.Out, text)
+}
 
-// Notef writes a line to Err.
-func (s Streams) Notef(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
+// Notef writes a line to Err, escaped if that is a terminal.
+func (s Streams) Notef(format string, args ...any) {
+	text := fmt.Sprintf(format+"\n", args...)
+	if s.Terminal.Err {
+		text = escape(text, ownColours)
+	}
+	_, _ = io.WriteString(s.Err, text)
+}
 
 // Hint writes what the user can do about a problem to Err.
 func (s Streams) Hint(text string) { s.Notef("hint: %s", text) }
 
 // JSON writes v to Out, indented, with < and > as they are.
 func (s Streams) JSON(v any) error {
-	e := json.NewEncoder(s.Out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return s.Show(func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	})
 }
 
 // JSONLine writes v to Out on one line, with < and > as they are.
 func (s Streams) JSONLine(v any) error {
-	e := json.NewEncoder(s.Out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return s.Show(func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		return e.Encode(v)
+	})
 }
 
 // Line makes text safe and short enough for one line: white space is folded,

@@ -1,0 +1,118 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Escape makes text safe for a terminal: what the terminal could take for a command,
+// or what changes the order in which text reads, is written as \uXXXX, and a byte that
+// is not UTF-8 as \xXX. Newlines and tabs stay. JSON stays JSON of the same meaning, as
+// the escape is that of its strings.
+func Escape(text string) string { return escape(text, unpainted) }
+
+// EscapePainted is Escape of a text in which styles of Paint stay.
+func EscapePainted(text string) string { return escape(text, ownColours) }
+
+func escape(text string, painted painting) string {
+	if !needsEscape(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		if n := styleAt(text[i:]); painted == ownColours && n > 0 {
+			b.WriteString(text[i : i+n])
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r == '\r' && strings.HasPrefix(text[i+1:], "\n"):
+			b.WriteByte('\r')
+		case isCommand(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteString(text[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// painting says what is in a text besides what others wrote.
+type painting uint8
+
+const (
+	unpainted painting = iota
+	ownColours
+)
+
+func needsEscape(text string) bool {
+	return !utf8.ValidString(text) || strings.ContainsFunc(text, isCommand)
+}
+
+// isCommand reports whether a terminal could do something else with the rune than
+// show it where it is: controls, and marks of direction.
+func isCommand(r rune) bool {
+	switch {
+	case r == '\n', r == '\t':
+		return false
+	case r < ' ', 0x7f <= r && r < 0xa0:
+		return true
+	case r == 0x061c, r == 0x200e, r == 0x200f, 0x2028 <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069:
+		return true
+	}
+	return false
+}
+
+// styleAt is the length of the style that Paint writes, if text begins with one.
+func styleAt(text string) int {
+	for _, s := range []Style{Bold, Dim, Red, Green, Yellow, "0"} {
+		if code := "\x1b[" + string(s) + "m"; strings.HasPrefix(text, code) {
+			return len(code)
+		}
+	}
+	return 0
+}
+
+// Show lets write print something to Out, escaped if that is a terminal and byte for
+// byte if not.
+func (s Streams) Show(write func(io.Writer) error) error {
+	if !s.Terminal.Out {
+		return write(s.Out)
+	}
+	w := &escapeWriter{to: s.Out}
+	if err := write(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(s.Out, Escape(w.rest))
+	return err
+}
+
+// escapeWriter escapes what is written to it, in pieces of any length.
+type escapeWriter struct {
+	to   io.Writer
+	rest string // of a rune or line end that is not there whole
+}
+
+func (w *escapeWriter) Write(p []byte) (int, error) {
+	text := w.rest + string(p)
+	whole := len(text)
+	for i := len(text) - 1; i >= 0 && len(text)-i < utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRuneInString(text[i:]) || text[i] == '\r' {
+				whole = i
+			}
+			break
+		}
+	}
+	w.rest = text[whole:]
+	if _, err := io.WriteString(w.to, Escape(text[:whole])); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,70 @@
+package ui_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+const hostile = "a\x1b]0;t\x07\r\x7f\u009b\u202e\u2066\u061c\u2028 \x9b \t\n\r\nb é 世"
+
+func TestAttackEscape(t *testing.T) {
+	t.Parallel()
+	want := `a\u001b]0;t\u0007\u000d\u007f\u009b\u202e\u2066\u061c\u2028 \x9b ` + "\t\n\r\nb é 世"
+	if got := ui.Escape(hostile); got != want {
+		t.Errorf("got %q", got)
+	}
+	if got := ui.EscapePainted("\x1b[31mred\x1b[0m \x1b[2J"); got != "\x1b[31mred\x1b[0m \\u001b[2J" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// On a terminal everything is escaped, in pieces of any length; elsewhere nothing is.
+func TestAttackShow(t *testing.T) {
+	t.Parallel()
+	for size := 1; size < len(hostile); size++ {
+		var out bytes.Buffer
+		s := ui.Streams{Out: &out, Terminal: ui.Terminal{Out: true}}
+		inPieces := func(w io.Writer) error {
+			for rest := hostile; rest != ""; {
+				n := min(size, len(rest))
+				if _, err := io.WriteString(w, rest[:n]); err != nil {
+					return err
+				}
+				rest = rest[n:]
+			}
+			return nil
+		}
+		if err := s.Show(inPieces); err != nil || out.String() != ui.Escape(hostile) {
+			t.Errorf("pieces of %d: %q, %v", size, out.String(), err)
+		}
+		out.Reset()
+		s.Terminal.Out = false
+		if err := s.Show(inPieces); err != nil || out.String() != hostile {
+			t.Errorf("not on a terminal: %q, %v", out.String(), err)
+		}
+	}
+}
+
+// JSON on a terminal is valid and means the same.
+func TestAttackJSON(t *testing.T) {
+	t.Parallel()
+	in := map[string]any{"k" + strings.ToValidUTF8(hostile, ""): strings.ToValidUTF8(hostile, "")}
+	var out bytes.Buffer
+	s := ui.Streams{Out: &out, Terminal: ui.Terminal{Out: true}}
+	if err := s.JSON(in); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(out.String(), "\x1b\x7f\u009b\u202e\u2066\u061c") {
+		t.Errorf("%q", out.String())
+	}
+	var back map[string]any
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || !reflect.DeepEqual(in, back) {
+		t.Errorf("%v, %v", back, err)
+	}
+}
