@@ -77,7 +77,7 @@ func (r *Recorder) alone(ctx context.Context) (*disk.FileLock, error) {
 }
 
 // pair writes that a snapshot stands for a checkpoint.
-func (r *Recorder) pair(ctx context.Context, held *bands.Held, s bands.Snapshot, q request, late bool) error {
+func (r *Recorder) pair(held *bands.Held, s bands.Snapshot, q request, late bool) error {
 	return held.AddPair(s.Version, bands.Pair{Checkpoint: q.Pair, Commit: q.Commit, Created: r.Env.Now().UTC(), Late: late})
 }
 
@@ -103,7 +103,7 @@ func (r *Recorder) forsaken(ctx context.Context, held *bands.Held, taken bands.T
 		case q.Pair == "":
 			done = append(done, q)
 		case exact:
-			if err := r.pair(ctx, held, taken.Snapshot, q, false); err != nil {
+			if err := r.pair(held, taken.Snapshot, q, false); err != nil {
 				return err
 			}
 			done = append(done, q)

@@ -137,7 +137,7 @@ func (r *Recorder) settleRequest(ctx context.Context, held *bands.Held, taken ba
 	switch {
 	case q.Pair != "":
 		late := q.Late || !taken.Unchanged && !since.Before(q.asked)
-		return r.pair(ctx, held, taken.Snapshot, q, late)
+		return r.pair(held, taken.Snapshot, q, late)
 	case q.Cause == bands.Prompt && !taken.Unchanged && r.turnWrote(ctx, q):
 		return held.MarkLate(taken.Snapshot.Version)
 	case q.Cause == bands.Auto && !taken.Unchanged:

@@ -75,15 +75,12 @@ func twoTurnsWithoutSnapshots(p *play, read func(p *play) string) rewound {
 	return rewound{p, read, trees, map[string]string{"late": "README.md a.txt b.txt deep/one link old.txt", "early": "a.txt"}, point}
 }
 
-// treeOf is every file of the worktree: names, modes and contents. A rewind gives
-// the files that it writes the present time.
-func treeOf(p *play) string { return listed(p, fs.FileInfo.Mode) }
-
-// namesAndContents is treeOf without permissions.
+// namesAndContents is every file of the worktree: names, kinds and contents.
 func namesAndContents(p *play) string {
 	return listed(p, func(info fs.FileInfo) fs.FileMode { return info.Mode().Type() })
 }
 
+// listed is every file of the worktree: names, what modeOf says of them, contents.
 func listed(p *play, modeOf func(fs.FileInfo) fs.FileMode) string {
 	p.TB.Helper()
 	var lines []string
