@@ -111,7 +111,7 @@ func (r *Recorder) prepareCheckpoint(ctx context.Context, d Decision, commit lin
 	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
 		r.attribute(ctx, d, commit.Commit, m, p.todo)
 	}
-	mainLast(p.todo)
+	mainLast(p.todo, d.Shares)
 	for _, c := range p.todo {
 		put, err := r.put(ctx, d, c)
 		if err != nil {
@@ -183,14 +183,20 @@ func (r *Recorder) condenseAll(ctx context.Context, d Decision, shares []Share, 
 }
 
 // mainLast puts the session last that wrote most of the commit, of equals the one
-// that was active last: other versions show the session of the last slot.
-func mainLast(todo []condensed) {
-	lines := make(map[string]int, len(todo))
+// that was active last when the commit was decided about: other versions show the
+// session of the last slot. The decision's shares begin with that one; sessions that
+// aren't among them are those of a commit that this one replaces.
+func mainLast(todo []condensed, shares []Share) {
+	lines, age := make(map[string]int, len(todo)), make(map[string]int, len(todo))
 	for _, c := range todo {
 		lines[c.state.ID] = checkpoint.SessionMeta{Attribution: c.attribution}.Lines()
+		age[c.state.ID] = len(shares)
+	}
+	for i, s := range shares {
+		age[s.Session] = i
 	}
 	slices.SortStableFunc(todo, func(a, b condensed) int {
-		return cmp.Or(cmp.Compare(lines[a.state.ID], lines[b.state.ID]), lastActive(a.state).Compare(lastActive(b.state)))
+		return cmp.Or(cmp.Compare(lines[a.state.ID], lines[b.state.ID]), cmp.Compare(age[b.state.ID], age[a.state.ID]))
 	})
 }
 

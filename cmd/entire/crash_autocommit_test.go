@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // TestCrashAutoCommit stops the hooks of a turn's commit at every write. The
@@ -67,7 +65,7 @@ func stopCommit(t *testing.T, p *play, hook string, step int) bool {
 	if _, err := os.Lstat(filepath.Join(p.common, "entire", "commit-e3b0c4.json")); err == nil {
 		t.Errorf("%s: the note of new files is still there", where)
 	}
-	for _, fault := range testkit.Faults(t, p.Repo) {
+	for _, fault := range p.broken() {
 		t.Errorf("%s: %s", where, fault)
 	}
 	return mark != "" && !t.Failed()

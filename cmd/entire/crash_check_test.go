@@ -235,13 +235,18 @@ func (p *play) tokens() []string {
 	return faults
 }
 
+// broken is what is wrong with the repository but for half-written objects, which
+// git's prune removes, whoever left them.
+func (p *play) broken() []string {
+	p.TB.Helper()
+	return slices.DeleteFunc(testkit.Faults(p.TB, p.Repo), func(f string) bool { return strings.Contains(f, "/objects/tmp_obj_") })
+}
+
 // faults is all that is wrong at the end.
 func (p *play) faults() []string {
 	p.TB.Helper()
-	broken := slices.DeleteFunc(testkit.Faults(p.TB, p.Repo), func(f string) bool {
-		// What mends may start more; and git's prune takes half-written objects,
-		// whoever left them.
-		return strings.HasSuffix(f, " git processes") || strings.Contains(f, "/objects/tmp_obj_")
+	broken := slices.DeleteFunc(p.broken(), func(f string) bool {
+		return strings.HasSuffix(f, " git processes") // what mends may start more
 	})
 	return slices.Concat(broken, p.dangling(), p.journal(), p.states(), p.lost(), p.tokens(), p.leftBehind())
 }
