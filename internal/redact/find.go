@@ -32,7 +32,11 @@ func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
 		active.and(only)
 	}
 	if only == nil {
-		return joined(r.listed(&active, text, sc), ownFindings(text, sc))
+		own := ownFindings(text, sc)
+		if known := r.values(); known != nil {
+			own = append(own, known.find(text)...)
+		}
+		return joined(r.listed(&active, text, sc), own)
 	}
 	return r.listed(&active, text, sc)
 }

@@ -21,6 +21,7 @@ const longestPath = 4096
 type Redactor struct {
 	automaton func() *automaton
 	known     func() *ruleSet // the rules that are tried on paths
+	values    func() *knownValues
 	patterns  [len(rules)]pattern
 	allowed   [len(allowlists)]lazyRegexp
 	scratch   sync.Pool // of *scratch
@@ -32,9 +33,18 @@ func New() *Redactor {
 	return &Redactor{
 		automaton: sync.OnceValue(newAutomaton),
 		known:     sync.OnceValue(knownRules),
+		values:    func() *knownValues { return nil },
 		scratch:   sync.Pool{New: func() any { return new(scratch) }},
 		writers:   sync.Pool{New: func() any { return new(writer) }},
 	}
+}
+
+// WithFilesOf makes r replace what the files with secrets in a worktree hold,
+// wherever it is. They are read when a text is first searched; r keeps salted
+// hashes of the values. It returns r.
+func (r *Redactor) WithFilesOf(worktree string) *Redactor {
+	r.values = sync.OnceValue(func() *knownValues { return readKnown(worktree) })
+	return r
 }
 
 // Finding is one secret in a text.

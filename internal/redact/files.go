@@ -1,0 +1,147 @@
+package redact
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Limits of the search for files with secrets.
+const (
+	maxSecretFiles = 32
+	maxSecretSize  = 64 << 10
+	maxDirs        = 64
+	maxDirEntries  = 512 // of one folder
+	maxEntries     = 2048
+	maxDirDepth    = 2
+)
+
+type secretFileKind uint8
+
+const (
+	fileOther secretFileKind = iota
+	fileEnv
+	fileKey
+	fileNetrc
+	filePgpass
+)
+
+// secretFile returns what kind of secrets a file with that name holds. Samples
+// hold none.
+func secretFile(name string) secretFileKind {
+	low := strings.ToLower(name)
+	switch {
+	case low == ".netrc" || low == "_netrc":
+		return fileNetrc
+	case low == ".pgpass" || low == "pgpass.conf":
+		return filePgpass
+	case low == ".npmrc" || low == ".pypirc" || low == ".envrc" || low == ".env" || strings.HasSuffix(low, ".env"):
+		return fileEnv
+	case strings.HasPrefix(low, ".env."):
+		switch filepath.Ext(low) {
+		case ".example", ".sample", ".template", ".dist", ".defaults", ".schema":
+			return fileOther
+		}
+		return fileEnv
+	case strings.HasSuffix(low, ".pem") || strings.HasSuffix(low, ".key") || strings.HasSuffix(low, ".p8") || strings.HasSuffix(low, ".ppk"):
+		return fileKey
+	case strings.HasPrefix(low, "id_") && filepath.Ext(low) == "":
+		return fileKey
+	}
+	return fileOther
+}
+
+// readKnown reads the secrets in the files of a worktree: those at its top with
+// usual names, then those that a bounded search two levels deep finds. It returns
+// nil if there are none.
+func readKnown(root string) *knownValues {
+	s := secretFiles{root: root, seen: make(map[string]bool)}
+	for _, name := range []string{
+		".env", ".env.local", ".env.development", ".env.development.local", ".env.production", ".env.production.local",
+		".env.staging", ".env.test", ".env.dev", ".env.prod", ".envrc", ".netrc", ".pgpass", ".npmrc",
+	} {
+		s.read(name)
+	}
+	dirs := []string{""}
+	for depth := 0; depth <= maxDirDepth && len(dirs) > 0; depth++ {
+		var below []string
+		for _, dir := range dirs {
+			below = append(below, s.list(dir)...)
+		}
+		dirs = below
+	}
+	return s.known
+}
+
+// secretFiles is a search for files with secrets.
+type secretFiles struct {
+	root                string
+	seen                map[string]bool
+	files, dirs, listed int
+	known               *knownValues
+}
+
+// list reads the files of a folder and returns the folders in it.
+func (s *secretFiles) list(dir string) (dirs []string) {
+	if s.dirs++; s.dirs > maxDirs || s.listed >= maxEntries {
+		return nil
+	}
+	f, err := os.Open(filepath.Join(s.root, dir))
+	if err != nil {
+		return nil
+	}
+	defer f.Close() //nolint:errcheck // only read
+	entries, err := f.ReadDir(min(maxDirEntries, maxEntries-s.listed))
+	if err != nil {
+		return nil
+	}
+	s.listed += len(entries)
+	for _, e := range entries {
+		switch {
+		case e.IsDir():
+			if !isBulk(e.Name()) {
+				dirs = append(dirs, filepath.Join(dir, e.Name()))
+			}
+		case secretFile(e.Name()) != fileOther:
+			s.read(filepath.Join(dir, e.Name()))
+		}
+	}
+	return dirs
+}
+
+// isBulk reports whether a folder holds what somebody else wrote or a program made.
+func isBulk(name string) bool {
+	switch name {
+	case ".git", "node_modules", "vendor", "target", "dist", "build", ".venv", "venv", "__pycache__", ".entire", ".cache":
+		return true
+	}
+	return false
+}
+
+// read adds the secrets in a file. What is no ordinary file is left alone.
+func (s *secretFiles) read(name string) {
+	if s.files >= maxSecretFiles || s.seen[name] {
+		return
+	}
+	path := filepath.Join(s.root, name)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSecretSize {
+		return
+	}
+	s.seen[name] = true
+	s.files++
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close() //nolint:errcheck // only read
+	data, err := io.ReadAll(io.LimitReader(f, maxSecretSize))
+	if err != nil {
+		return
+	}
+	if s.known == nil {
+		s.known = newKnownValues()
+	}
+	s.known.addFile(filepath.Base(name), data)
+}

@@ -1,0 +1,251 @@
+package redact
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"hash/maphash"
+	"net/url"
+)
+
+// Limits of what is known by value.
+const (
+	maxKnown       = 256 // values
+	maxKnownLen    = 512 // bytes of a value; of a longer one the first part
+	maxSamePrefix  = 8   // forms that begin alike
+	minKnown       = prefixLen
+	worktreeValues = "worktree-value" // the rule's id
+)
+
+// knownValues are values that are secrets wherever they are. It holds salted
+// hashes of them and of the forms in which texts have them.
+type knownValues struct {
+	seed     maphash.Seed
+	salt     [16]byte
+	shift    [1 << 16]uint8 // how far a window that ends with a pair of bytes may move
+	byPrefix map[uint64][]knownForm
+	count    int
+}
+
+// knownForm is a value in one of its forms.
+type knownForm struct {
+	length int
+	quick  uint64
+	sum    [sha256.Size]byte
+	run    bool // it is the inside of a run of base64
+}
+
+func newKnownValues() *knownValues {
+	k := &knownValues{seed: maphash.MakeSeed(), byPrefix: make(map[uint64][]knownForm)}
+	_, _ = rand.Read(k.salt[:]) // never fails
+	for i := range k.shift {
+		k.shift[i] = prefixLen - 1
+	}
+	return k
+}
+
+// add adds a value in all its forms.
+func (k *knownValues) add(value string) {
+	if len(value) < minKnown || k.count >= maxKnown {
+		return
+	}
+	k.count++
+	value = value[:min(len(value), maxKnownLen)]
+	forms := []string{value, url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value))}
+	escaped := value
+	for range 2 {
+		quoted, err := json.Marshal(escaped)
+		if err != nil {
+			break
+		}
+		escaped = string(quoted[1 : len(quoted)-1])
+		forms = append(forms, escaped)
+	}
+	for _, f := range forms {
+		k.addForm(f, false)
+	}
+	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		// The digits that depend on nothing but the value, wherever it begins.
+		for before, skipped := range [3]int{0, 2, 3} {
+			text := alphabet.EncodeToString(append(make([]byte, before), value...))
+			k.addForm(text[skipped:(before+len(value))*8/6], true)
+		}
+	}
+}
+
+func (k *knownValues) addForm(form string, run bool) {
+	if len(form) < minKnown {
+		return
+	}
+	prefix := maphash.String(k.seed, form[:prefixLen])
+	f := knownForm{len(form), maphash.String(k.seed, form), k.sum([]byte(form)), run}
+	same := k.byPrefix[prefix]
+	for _, o := range same {
+		if o.length == f.length && o.quick == f.quick {
+			return
+		}
+	}
+	if len(same) == maxSamePrefix {
+		return
+	}
+	k.byPrefix[prefix] = append(same, f)
+	for i := range prefixLen - 1 {
+		pair := int(form[i])<<8 | int(form[i+1])
+		k.shift[pair] = min(k.shift[pair], uint8(prefixLen-2-i))
+	}
+}
+
+func (k *knownValues) sum(form []byte) [sha256.Size]byte {
+	return sha256.Sum256(append(k.salt[:], form...))
+}
+
+// find lists the values in text.
+func (k *knownValues) find(text []byte) []Finding {
+	var found []Finding
+	for i := prefixLen - 1; i < len(text); {
+		if n := k.shift[int(text[i-1])<<8|int(text[i])]; n > 0 {
+			i += int(n)
+			continue
+		}
+		begin := i - prefixLen + 1
+		if s := k.at(text, begin); s.end > 0 {
+			found = append(found, Finding{Rule: worktreeValues, Secret: string(text[s.begin:s.end]), Start: s.begin, End: s.end})
+			i = s.end + prefixLen - 1
+			continue
+		}
+		i++
+	}
+	return found
+}
+
+// at returns the span of the longest value at begin.
+func (k *knownValues) at(text []byte, begin int) span {
+	var best span
+	for _, f := range k.byPrefix[maphash.Bytes(k.seed, text[begin:begin+prefixLen])] {
+		if f.length > len(text)-begin || f.length <= best.end-best.begin {
+			continue
+		}
+		form := text[begin : begin+f.length]
+		if maphash.Bytes(k.seed, form) != f.quick || k.sum(form) != f.sum {
+			continue
+		}
+		best = span{begin, begin + f.length}
+		if f.run {
+			best = runAround(text, best)
+		}
+	}
+	return best
+}
+
+// runAround widens a span to the digits of base64 around it that belong to it.
+func runAround(text []byte, s span) span {
+	for n := 0; n < 3 && s.begin > 0 && isBase64(text[s.begin-1]); n++ {
+		s.begin--
+	}
+	for n := 0; n < 4 && s.end < len(text) && (isBase64(text[s.end]) || text[s.end] == '='); n++ {
+		s.end++
+	}
+	return s
+}
+
+// addFile adds the secrets in a file with that name.
+func (k *knownValues) addFile(name string, data []byte) {
+	switch secretFile(name) {
+	case fileKey:
+		k.addKey(data)
+	case fileNetrc:
+		k.addNetrc(data)
+	case filePgpass:
+		for line := range bytes.Lines(data) {
+			fields := bytes.SplitN(bytes.TrimSpace(line), []byte(":"), 5)
+			if len(fields) == 5 && line[0] != '#' {
+				k.addNamed([]byte("password"), fields[4])
+			}
+		}
+	case fileEnv:
+		for line := range bytes.Lines(data) {
+			name, value, ok := bytes.Cut(bytes.TrimSpace(line), []byte("="))
+			if ok && len(name) > 0 && name[0] != '#' && name[0] != ';' {
+				k.addNamed(bytes.TrimSpace(bytes.TrimPrefix(name, []byte("export "))), envValue(value))
+			}
+		}
+	}
+}
+
+// envValue returns the value of an assignment without quotes and comment.
+func envValue(v []byte) []byte {
+	v = bytes.TrimSpace(v)
+	if len(v) > 1 && isQuote(v[0]) {
+		if end := bytes.IndexByte(v[1:], v[0]); end >= 0 {
+			return v[1 : 1+end]
+		}
+	}
+	if i := bytes.Index(v, []byte(" #")); i >= 0 {
+		v = bytes.TrimSpace(v[:i])
+	}
+	return v
+}
+
+// addNamed adds a value unless it is a word, a path, a URL without a password, or
+// a placeholder.
+func (k *knownValues) addNamed(name, value []byte) {
+	if bytes.Contains(value, []byte("://")) {
+		at := bytes.Index(value, []byte("://"))
+		if s := urlPassword(value, at, at+3); s.end-s.begin >= minKnown && !isOneWord(value[s.begin:s.end]) {
+			k.add(string(value[s.begin:s.end]))
+		}
+		return
+	}
+	if len(value) < minKnown || isPlaceholder(value) || isPath(value) || isOneWord(value) {
+		return
+	}
+	if c := classify(name); c == kindNone && (isWordy(value) || !hasMixture(value) || hasSpace(value) || digitsOnly(value)) {
+		return
+	}
+	k.add(string(value))
+}
+
+func digitsOnly(v []byte) bool { return len(bytes.Trim(v, "0123456789.,:-")) == 0 }
+
+// isOneWord reports whether v is letters only, in a case that words have, and
+// too short to be more than one or two words.
+func isOneWord(v []byte) bool {
+	return len(v) < 16 && !bytes.ContainsFunc(v, func(c rune) bool { return c >= 128 || !isAlpha(byte(c)) }) && isWordOrNumber(v)
+}
+
+// addKey adds the lines of a private key.
+func (k *knownValues) addKey(data []byte) {
+	if !bytes.Contains(data, []byte("PRIVATE KEY")) && !bytes.HasPrefix(data, []byte("PuTTY-User-Key-File")) {
+		if one := bytes.TrimSpace(data); bytes.IndexByte(one, '\n') < 0 && isRandom(one, 16) {
+			k.add(string(one))
+		}
+		return
+	}
+	public := false
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSpace(line)
+		switch {
+		case bytes.HasPrefix(line, []byte("-----BEGIN ")):
+			public = !bytes.Contains(line, []byte("PRIVATE KEY"))
+		case bytes.HasPrefix(line, []byte("Public-Lines:")):
+			public = true
+		case bytes.HasPrefix(line, []byte("Private-Lines:")):
+			public = false
+		case !public && len(line) >= minKeyLine && tokenEnd(line, 0, len(line), func(b byte) bool { return isBase64(b) || b == '=' }) == len(line):
+			k.add(string(line))
+		}
+	}
+}
+
+// addNetrc adds the passwords of a netrc file.
+func (k *knownValues) addNetrc(data []byte) {
+	fields := bytes.Fields(data)
+	for i := 1; i < len(fields); i++ {
+		if string(fields[i-1]) == "password" {
+			k.addNamed([]byte("password"), fields[i])
+		}
+	}
+}
