@@ -289,10 +289,11 @@ func redactor(repo *git.Repo, log *slog.Logger) strategy.Redactor {
 	if err != nil {
 		log.Error("what was forgotten is not known", "error", err.Error())
 	}
+	r := redact.New().WithFilesOf(repo.Root)
 	if texts := t.Forgetter(); texts != nil {
-		return strategy.Forgetful{Redactor: redact.New(), Texts: texts}
+		return strategy.Forgetful{Redactor: r, Texts: texts}
 	}
-	return redact.New()
+	return r
 }
 
 // bandOptions are the settings of snapshots, as the recorder takes them.

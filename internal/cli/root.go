@@ -30,6 +30,7 @@ func commands() []func(*app) *cobra.Command {
 		newCleanCmd,
 		newResetCmd,
 		newForgetCmd,
+		newRedactCmd,
 		newFSCmd,
 		newMCPCmd,
 		newHooksCmd,

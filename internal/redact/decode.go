@@ -24,16 +24,16 @@ type encodedPart struct {
 }
 
 // findDecoded lists the secrets in text that only show when its base64, hex and
-// percent-encoded parts are decoded. An encoded part with a secret is a finding
-// as a whole.
+// percent-encoded parts are decoded, and those of our rules that are tried at runs
+// of such digits. An encoded part with a secret is a finding as a whole.
 func (r *Redactor) findDecoded(text []byte, depth int) []Finding {
 	if len(text) < minBase64 || depth == 0 {
 		return nil
 	}
-	parts := percentParts(text, nil)
-	parts = baseParts(text, parts)
+	parts, own := baseParts(text)
+	parts = percentParts(text, parts)
 	if len(parts) == 0 {
-		return nil
+		return own
 	}
 	slices.SortFunc(parts, func(x, y encodedPart) int {
 		return cmp.Or(cmp.Compare(x.begin, y.begin), cmp.Compare(len(y.plain), len(x.plain)))
@@ -41,7 +41,7 @@ func (r *Redactor) findDecoded(text []byte, depth int) []Finding {
 	d := decode(text, parts)
 	found := r.find(d.text, nil)
 	found = append(found, r.findDecoded(d.text, depth-1)...)
-	kept := found[:0]
+	kept := own
 	for _, f := range found {
 		if s, ok := d.source(f.Start, f.End); ok {
 			f.Start, f.End, f.Secret = s.begin, s.end, string(text[s.begin:s.end])
@@ -137,9 +137,10 @@ func percentParts(text []byte, parts []encodedPart) []encodedPart {
 	}
 }
 
-// baseParts adds the parts of text that are base64 or hex of printable text to
-// parts. A run shorter than minBase64 is passed over without reading all of it.
-func baseParts(text []byte, parts []encodedPart) []encodedPart {
+// baseParts lists the parts of text that are base64 or hex of printable text, and
+// what our own rules find at runs of their digits. A run shorter than minBase64 is
+// passed over without reading all of it.
+func baseParts(text []byte) (parts []encodedPart, found []Finding) {
 	for i := 0; i+minBase64 <= len(text); {
 		last := i + minBase64 - 1
 		for last >= i && base64Digits[text[last]] != notDigit {
@@ -160,9 +161,36 @@ func baseParts(text []byte, parts []encodedPart) []encodedPart {
 			}
 			parts = append(parts, encodedPart{span{i, stop}, plain})
 		}
+		if end-i <= maxOwnRun {
+			found = ownAtRun(text, i, end, found)
+		}
 		i = end + 1
 	}
-	return parts
+	return parts, found
+}
+
+// maxOwnRun is the longest run at which our own rules are tried.
+const maxOwnRun = 200
+
+// ownAtRun adds what our own rules find at a run of digits of base64.
+func ownAtRun(text []byte, begin, end int, found []Finding) []Finding {
+	if begin >= 4 {
+		sign := begin - 1
+		for sign > begin-3 && (isQuote(text[sign]) || text[sign] == '\\') {
+			sign--
+		}
+		if text[sign] == '=' {
+			if s := randomVariable(text, sign, sign+1); s.end > 0 {
+				found = append(found, ownFinding(ruleRandomEnv, text, s))
+			}
+		}
+	}
+	if end < len(text) && text[end] == '.' {
+		if s := discordToken(text, end, end+1); s.end > 0 {
+			found = append(found, ownFinding(ruleDiscord, text, s))
+		}
+	}
+	return found
 }
 
 // decodeRun decodes a run of digits of base64 or hex; nil if it is neither of

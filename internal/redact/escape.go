@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -23,17 +22,14 @@ func unescape(dst, src []byte) []byte {
 			i++
 			continue
 		}
+		if i += size; size == 2 {
+			dst = append(dst, byte(c))
+			continue
+		}
 		dst = utf8.AppendRune(dst, c)
-		i += size
 	}
 	return dst
 }
-
-// What can come after a backslash, and what it means.
-const (
-	shortEscapes  = "\"\\/bfnrt"
-	shortMeanings = "\"\\/\b\f\n\r\t"
-)
 
 // escapeAt reads the escape at the beginning of src: the rune, and the length
 // of the escape, 0 if it is none. The halves of a surrogate pair are one escape.
@@ -41,10 +37,21 @@ func escapeAt(src []byte) (c rune, size int) {
 	if len(src) < 2 {
 		return 0, 0
 	}
-	if n := strings.IndexByte(shortEscapes, src[1]); n >= 0 {
-		return rune(shortMeanings[n]), 2
-	}
-	if src[1] != 'u' {
+	switch src[1] {
+	case '"', '\\', '/':
+		return rune(src[1]), 2
+	case 'n':
+		return '\n', 2
+	case 't':
+		return '\t', 2
+	case 'r':
+		return '\r', 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'u':
+	default:
 		return 0, 0
 	}
 	c, ok := hex4(src[2:])

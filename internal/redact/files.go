@@ -56,6 +56,9 @@ func secretFile(name string) secretFileKind {
 // usual names, then those that a bounded search two levels deep finds. It returns
 // nil if there are none.
 func readKnown(root string) *knownValues {
+	if root == "" {
+		return nil
+	}
 	s := secretFiles{root: root, seen: make(map[string]bool)}
 	for _, name := range []string{
 		".env", ".env.local", ".env.development", ".env.development.local", ".env.production", ".env.production.local",

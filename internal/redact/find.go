@@ -32,7 +32,7 @@ func (r *Redactor) find(text []byte, only *ruleSet) []Finding {
 		active.and(only)
 	}
 	if only == nil {
-		own := ownFindings(text, sc)
+		own := r.automaton().ownFindings(text, sc)
 		if known := r.values(); known != nil {
 			own = append(own, known.find(text)...)
 		}

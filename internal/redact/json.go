@@ -1,6 +1,10 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // stringsOfLine splits a line of JSON into its strings. A line that is not
 // valid JSON is one segment, and what stands between quotes in it is another if
@@ -233,10 +237,10 @@ func (p *parser) text() bool {
 	src, i, escaped := p.src, p.at+1, false
 	begin := i
 	for ; i < len(src); i++ {
-		c := src[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
+		if i = plainEnd(src, i); i == len(src) {
+			return false
 		}
+		c := src[i]
 		if c == '"' {
 			p.segs = append(p.segs, segment{span: span{begin, i}, escaped: escaped})
 			p.at = i + 1
@@ -259,6 +263,26 @@ func (p *parser) text() bool {
 		}
 	}
 	return false
+}
+
+// plainEnd returns the first place from i on of a quote, a backslash or a control
+// character. It looks at eight bytes at a time.
+func plainEnd(src []byte, i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(src); i += 8 {
+		w := binary.LittleEndian.Uint64(src[i:])
+		quote, slash := w^ones*'"', w^ones*'\\'
+		hit := (w-ones*' ')&^w | (quote-ones)&^quote | (slash-ones)&^slash
+		if hit &= tops; hit != 0 {
+			return i + bits.TrailingZeros64(hit)/8
+		}
+	}
+	for ; i < len(src); i++ {
+		if c := src[i]; c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
 }
 
 // number reads a number.

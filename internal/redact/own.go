@@ -13,23 +13,24 @@ type ownRule struct {
 
 // ownRules are the rules by number.
 var ownRules = [...]ownRule{ //nolint:gochecknoglobals // read-only table, laid out by the linker
-	ruleName:      {"named-secret", namedSecret},
-	ruleURL:       {"url-password", urlPassword},
-	ruleDSN:       {"dsn-password", dsnPassword},
-	ruleHeader:    {"authorization-header", authorization},
-	ruleBearer:    {"bearer-token", bearerToken},
-	ruleBasic:     {"basic-auth", basicAuth},
-	ruleCookie:    {"cookie", cookie},
-	ruleKeyHead:   {"private-key-without-end", keyAfterHead},
-	ruleKeyTail:   {"private-key-without-begin", keyBeforeTail},
-	rulePutty:     {"putty-private-key", puttyKey},
-	ruleOTP:       {"otpauth-url", otpSecret},
-	ruleCommand:   {"command-password", commandPassword},
-	rulePgpass:    {"pgpass", pgpassPassword},
-	ruleToken:     {"vendor-token", vendorToken},
-	ruleFCM:       {"fcm-server-key", fcmKey},
-	ruleWebhook:   {"webhook-url", webhookURL},
-	ruleMnemonic:  {"mnemonic", mnemonic},
+	ruleName:     {"named-secret", namedSecret},
+	ruleURL:      {"url-password", urlPassword},
+	ruleDSN:      {"dsn-password", dsnPassword},
+	ruleHeader:   {"authorization-header", authorization},
+	ruleBearer:   {"bearer-token", bearerToken},
+	ruleBasic:    {"basic-auth", basicAuth},
+	ruleCookie:   {"cookie", cookie},
+	ruleKeyHead:  {"private-key-without-end", keyAfterHead},
+	ruleKeyTail:  {"private-key-without-begin", keyBeforeTail},
+	rulePutty:    {"putty-private-key", puttyKey},
+	ruleOTP:      {"otpauth-url", otpSecret},
+	ruleCommand:  {"command-password", commandPassword},
+	rulePgpass:   {"pgpass", pgpassPassword},
+	ruleToken:    {"vendor-token", vendorToken},
+	ruleFCM:      {"fcm-server-key", fcmKey},
+	ruleWebhook:  {"webhook-url", webhookURL},
+	ruleMnemonic: {"mnemonic", mnemonic},
+	// These are tried at runs of digits of base64, see baseParts.
 	ruleRandomEnv: {"random-variable", randomVariable},
 	ruleDiscord:   {"discord-bot-token", discordToken},
 }
@@ -101,8 +102,6 @@ var ownLiterals = [...]ownLiteral{ //nolint:gochecknoglobals // read-only table,
 	{"seed phrase", ruleMnemonic},
 	{"seed_phrase", ruleMnemonic},
 	{"recovery phrase", ruleMnemonic},
-	{"=", ruleRandomEnv},
-	{".", ruleDiscord},
 
 	{"curl", ruleCommand},
 	{"mysql", ruleCommand},
@@ -146,18 +145,17 @@ var ownLiterals = [...]ownLiteral{ //nolint:gochecknoglobals // read-only table,
 }
 
 // ownFindings lists what our own rules match in text, which was scanned.
-func ownFindings(text []byte, sc *scratch) []Finding {
+func (a *automaton) ownFindings(text []byte, sc *scratch) []Finding {
 	var found []Finding
 	for _, id := range sc.touched {
-		k := int(id) - len(literals)
-		if k < 0 {
+		if a.own[id] == 0 {
 			continue
 		}
-		lit := &ownLiterals[k]
-		rule := &ownRules[lit.rule]
+		rule := &ownRules[a.own[id]-1]
+		length := len(a.text[id])
 		last := -1
 		for _, at := range sc.places[id] {
-			s := rule.match(text, at, at+len(lit.text))
+			s := rule.match(text, at, at+length)
 			if s.end <= s.begin || s.begin == last {
 				continue
 			}

@@ -114,11 +114,10 @@ const (
 
 // namedSecret finds the value that belongs to a name with the literal in it.
 func namedSecret(text []byte, at, end int) span {
-	begin := at
-	for begin > 0 && at-begin < maxName && isNameByte(text[begin-1]) {
-		begin--
+	stop := end
+	for stop < len(text) && stop-end < maxName && isNameByte(text[stop]) {
+		stop++
 	}
-	stop := tokenEnd(text, end, maxName, isNameByte)
 	if !isNameByte(text[end-1]) {
 		stop = end - 1 // the literal has what comes after the name
 	}
@@ -133,9 +132,16 @@ func namedSecret(text []byte, at, end int) span {
 			op++
 		}
 	}
-	gap := skip(text, op, " \t")
-	if gap >= len(text) || gap > op+16 {
+	gap := op
+	for gap < len(text) && (text[gap] == ' ' || text[gap] == '\t') {
+		gap++
+	}
+	if gap >= len(text) || gap > op+16 || gap == op && text[gap] != '=' && text[gap] != ':' && !isSpace(text[gap]) {
 		return span{}
+	}
+	begin := at
+	for begin > 0 && at-begin < maxName && isNameByte(text[begin-1]) {
+		begin--
 	}
 	name := text[begin:stop]
 	dashes := len(name) - len(bytes.TrimLeft(name, "-"))

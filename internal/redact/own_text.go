@@ -304,13 +304,24 @@ func otpSecret(text []byte, _, end int) span {
 	return span{begin, last}
 }
 
+// maxCommand bounds what is read behind a program's name.
+const maxCommand = 300
+
 // commandPassword finds the password on the command line of a program.
 func commandPassword(text []byte, at, end int) span {
 	if at > 0 && (isWord(text[at-1]) || text[at-1] == '-') {
 		return span{}
 	}
+	line := text[end:min(len(text), end+maxCommand)]
+	for _, b := range []byte("\n|;") {
+		if i := bytes.IndexByte(line, b); i >= 0 {
+			line = line[:i]
+		}
+	}
+	if bytes.IndexByte(line, '-') < 0 && bytes.IndexByte(line, ':') < 0 {
+		return span{}
+	}
 	word := strings.ToLower(string(text[at:end]))
-	line := text[end:tokenEnd(text, end, 300, func(b byte) bool { return b != '\n' && b != '|' && b != ';' })]
 	flag, apart := "-p", true
 	switch word {
 	case "mysql", "mariadb":
@@ -353,6 +364,9 @@ func commandPassword(text []byte, at, end int) span {
 
 // curlPassword finds the password in curl -u user:password.
 func curlPassword(text []byte, end int, line []byte) span {
+	if !bytes.Contains(line, []byte("-u")) {
+		return span{}
+	}
 	for _, flag := range []string{" -u ", " --user ", " -u=", " --user="} {
 		i := bytes.Index(line, []byte(flag))
 		if i < 0 {

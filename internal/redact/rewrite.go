@@ -63,6 +63,16 @@ type writer struct {
 	segs  []segment
 	buf   []byte
 	kinds map[string]nameKind // of the names that were seen
+
+	// For Check: where the rules found what, in the text. nil if not wanted.
+	labels []label
+	rules  map[string]string // by secret
+}
+
+// label is the rule that found something at a place.
+type label struct {
+	at   int
+	rule string
 }
 
 // maxKept is the size of buffer that is kept for the next text.
@@ -82,6 +92,15 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		found[i] = append(found[i], span{f.Start, f.End})
 		if f.isShared() {
 			secrets.addSecret(f.Secret)
+		}
+		if w.rules != nil {
+			w.rules[f.Secret] = f.Rule
+			g := w.segs[i]
+			at := f.Start
+			if g.escaped {
+				at = escapedSpans(text[g.begin:g.end], []span{{f.Start, f.End}})[0].begin
+			}
+			w.labels = append(w.labels, label{g.begin + at, f.Rule})
 		}
 	}
 	for i, g := range w.segs {

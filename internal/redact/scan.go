@@ -28,6 +28,8 @@ type automaton struct {
 	out   [][]uint16             // literals of which a piece ends in a state
 	rules [len(literals)]ruleSet // rules of which the literal is a keyword
 	start [allLiterals]bool      // literals of which the places matter
+	text  [allLiterals]string
+	own   [allLiterals]uint8 // the rule of ours that is tried there, plus 1
 }
 
 // allLiterals counts the literals of gitleaks' rules and, behind them, ours.
@@ -38,14 +40,6 @@ const (
 	foldID = uint16(allLiterals + iota)
 	dotID
 )
-
-// literal returns the literal with that number.
-func literal(id uint16) string {
-	if int(id) < len(literals) {
-		return literals[id]
-	}
-	return ownLiterals[int(id)-len(literals)].text
-}
 
 func newAutomaton() *automaton {
 	a := &automaton{next: make([]uint16, 0, 1<<16), out: make([][]uint16, 0, 1024)}
@@ -71,11 +65,18 @@ func newAutomaton() *automaton {
 		a.out[state] = append(a.out[state], id)
 	}
 	for id, lit := range literals {
+		a.text[id] = lit
 		insert(uint16(id), lit)
 	}
 	for k := range ownLiterals {
-		insert(uint16(len(literals)+k), ownLiterals[k].text)
-		a.start[len(literals)+k] = true
+		lit := &ownLiterals[k]
+		id, listed := slices.BinarySearch(literals[:], lit.text)
+		if !listed {
+			id = len(literals) + k
+			a.text[id] = lit.text
+			insert(uint16(id), lit.text)
+		}
+		a.start[id], a.own[id] = true, lit.rule+1
 	}
 	insert(foldID, kelvinSign)
 	insert(foldID, longS)
@@ -168,7 +169,7 @@ func (a *automaton) emit(text []byte, end int, ids []uint16, sc *scratch) {
 			sc.lower = true
 			continue
 		}
-		lit := literal(id)
+		lit := a.text[id]
 		if len(sc.places[id]) > 0 && !a.start[id] {
 			continue
 		}
