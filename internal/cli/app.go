@@ -114,7 +114,7 @@ const trackedTimeout = 2 * time.Second
 // has had a file with their content, which a reset leaves behind.
 // Where that can't be known they do.
 //
-//nolint:contextcheck // settings are loaded before there is a deadline: it has one of its own
+//nolint:contextcheck,nolintlint // settings are loaded before there is a deadline: it has one of its own
 func bringsLocalFile(repo *git.Repo, root string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), trackedTimeout)
 	defer cancel()

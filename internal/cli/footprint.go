@@ -117,22 +117,22 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// change lets write change the file path, and keeps what was there before. It
-// answers whether write changed anything.
-func (f *footprint) change(path string, write func() (bool, error)) (bool, error) {
+// change lets write change the file path, and keeps what was there before. write
+// reports whether it changed anything.
+func (f *footprint) change(path string, write func() (bool, error)) error {
 	if err := f.keep(path); err != nil {
-		return false, fmt.Errorf("keep a copy of %s: %w", path, err)
+		return fmt.Errorf("keep a copy of %s: %w", path, err)
 	}
 	changed, err := write()
 	if err != nil || !changed {
-		return false, err
+		return err
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return true, err
+		return err
 	}
 	f.at(path).Wrote = digest(data)
-	return true, f.save()
+	return f.save()
 }
 
 func (f *footprint) at(path string) *kept {

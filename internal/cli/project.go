@@ -63,8 +63,7 @@ func (p *project) set(path string, changes ...settings.Change) error {
 			return err
 		}
 	}
-	_, err := p.before.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
-	return err
+	return p.before.change(path, func() (bool, error) { return settings.Edit(path, changes...) })
 }
 
 // keepBrought notes that personal settings which the repository brought are no
@@ -93,7 +92,7 @@ func (p *project) ignore(personal bool) error {
 	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if _, err := p.before.change(path, func() (bool, error) { return appendLines(path, entireIgnore()) }); err != nil {
+	if err := p.before.change(path, func() (bool, error) { return appendLines(path, entireIgnore()) }); err != nil {
 		return err
 	}
 	if !personal {
@@ -108,8 +107,7 @@ func (p *project) exclude(lines ...string) error {
 	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	_, err := p.before.change(path, func() (bool, error) { return appendLines(path, lines) })
-	return err
+	return p.before.change(path, func() (bool, error) { return appendLines(path, lines) })
 }
 
 // mark notes that the repository was enabled on this machine.
