@@ -49,7 +49,7 @@ func (e *extension) scan(ctx context.Context, path string, to, budget int64) err
 		if budget > 0 && end-from > budget {
 			return errBudget
 		}
-		return e.add(line, end)
+		return e.add(ctx, line, end)
 	})
 	if errors.Is(err, errBudget) {
 		return nil
@@ -74,9 +74,12 @@ func (e *extension) seek(ctx context.Context, path string) error {
 }
 
 // add takes one raw line, whose end is the offset behind it.
-func (e *extension) add(line []byte, end int64) error {
+func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 	begin := max(e.next, end-int64(len(line))-1)
-	stored := e.to.Redact.Line(transcript.Stored(line))
+	stored, err := redactLine(ctx, e.to.Redact, transcript.Stored(line))
+	if err != nil {
+		return err
+	}
 	if len(stored) > maxLine {
 		stored = omitted(len(line))
 	}

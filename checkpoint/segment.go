@@ -29,6 +29,21 @@ type Redactor interface {
 	Text(text string) string
 }
 
+// longLine is the length from which redacting a line may take longer than there is
+// time.
+const longLine = 64 << 10
+
+// redactLine redacts one line. In a long one it ends with ctx, if the redactor can.
+func redactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
+	stoppable, ok := r.(interface {
+		LineContext(ctx context.Context, line []byte) ([]byte, error)
+	})
+	if !ok || len(line) < longLine {
+		return r.Line(line), nil
+	}
+	return stoppable.LineContext(ctx, line)
+}
+
 // Segmenter stores a session's transcript as segments. Where equal transcripts
 // are cut depends on nothing but their raw bytes, so their segments are equal
 // however often and in whatever steps they were extended.

@@ -25,7 +25,10 @@ func StoreAgent(ctx context.Context, repo *git.Repo, redact Redactor, path strin
 	}
 	var done int64
 	add := func(line []byte, end int64) error {
-		stored := redact.Line(transcript.Stored(line))
+		stored, err := redactLine(ctx, redact, transcript.Stored(line))
+		if err != nil {
+			return err
+		}
 		if len(stored) > maxLine {
 			stored = omitted(len(line))
 		}

@@ -112,6 +112,17 @@ type Forgetful struct {
 // Line masks and redacts a line of a transcript.
 func (f Forgetful) Line(line []byte) []byte { return f.Redactor.Line(f.Texts.Mask(line)) }
 
+// LineContext is Line, and returns an error soon after ctx ends.
+func (f Forgetful) LineContext(ctx context.Context, line []byte) ([]byte, error) {
+	stoppable, ok := f.Redactor.(interface {
+		LineContext(ctx context.Context, line []byte) ([]byte, error)
+	})
+	if !ok {
+		return f.Line(line), ctx.Err()
+	}
+	return stoppable.LineContext(ctx, f.Texts.Mask(line))
+}
+
 // Text masks and redacts a text.
 func (f Forgetful) Text(s string) string { return f.Redactor.Text(string(f.Texts.Mask([]byte(s)))) }
 

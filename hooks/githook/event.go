@@ -57,13 +57,16 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []strin
 	}
 }
 
+// maxRewritten is how much of the list of rewritten commits is read: half a million.
+const maxRewritten = 64 << 20
+
 // rewritten reads the pairs of old and new commits. It gives up when ctx ends:
 // git closes the stream, but others may call the hook.
 func rewritten(ctx context.Context, in io.Reader) (map[git.OID]git.OID, error) {
 	done := make(chan map[git.OID]git.OID, 1)
 	go func() { // left behind when ctx ends: the stream can't be woken
 		moved := map[git.OID]git.OID{}
-		for lines := bufio.NewScanner(in); lines.Scan(); {
+		for lines := bufio.NewScanner(io.LimitReader(in, maxRewritten)); lines.Scan(); {
 			if f := strings.Fields(lines.Text()); len(f) >= 2 {
 				moved[git.OID(f[0])] = git.OID(f[1])
 			}

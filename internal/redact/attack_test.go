@@ -2,6 +2,9 @@ package redact_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -79,6 +82,26 @@ func fastest(r *redact.Redactor, text string) time.Duration {
 		took[i] = time.Since(begin)
 	}
 	return slices.Min(took[:])
+}
+
+// A deadline holds in the middle of a line that takes far longer, and nothing of the
+// line is returned.
+func TestAttackLongLineObeysItsDeadline(t *testing.T) {
+	t.Parallel()
+	r := redact.New()
+	for name, text := range secretTexts {
+		line, err := json.Marshal(map[string]string{"text": string(text(1 << 20))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		began := time.Now()
+		out, err := r.LineContext(ctx, line)
+		cancel()
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || out != nil || took > 2*time.Second {
+			t.Errorf("%s: %d bytes, %v after %v", name, len(out), err, took)
+		}
+	}
 }
 
 // A secret is replaced wherever it is, also where a shorter one that it begins with

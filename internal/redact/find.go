@@ -72,6 +72,9 @@ func (r *Redactor) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
 			continue
 		}
 		for _, m := range r.matches(i, text, sc) {
+			if r.isStopped() {
+				return nil
+			}
 			if lines.text == nil {
 				lines.text = text
 				lines.index()

@@ -72,6 +72,9 @@ func (r *Redactor) matches(i int, text []byte, sc *scratch) [][]int {
 	}
 	var found [][]int
 	for end := 0; ; {
+		if r.isStopped() {
+			return nil
+		}
 		seekers[0].seek(end)
 		seekers[1].seek(end)
 		if seekers[0].spent || seekers[1].spent {

@@ -5,6 +5,7 @@ package redact
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,12 @@ const longestPath = 4096
 // Redactor finds and replaces secrets. It may be used by several goroutines at
 // once. What it needs it builds on first use and keeps.
 type Redactor struct {
+	*engine
+	stopped *atomic.Bool // the search is to end; nil if it can't be stopped
+}
+
+// engine is what redactors share.
+type engine struct {
 	automaton func() *automaton
 	known     func() *ruleSet // the rules that are tried on paths
 	values    func() *knownValues
@@ -30,13 +37,13 @@ type Redactor struct {
 
 // New returns a Redactor. It costs next to nothing.
 func New() *Redactor {
-	return &Redactor{
+	return &Redactor{engine: &engine{
 		automaton: sync.OnceValue(newAutomaton),
 		known:     sync.OnceValue(knownRules),
 		values:    func() *knownValues { return nil },
 		scratch:   sync.Pool{New: func() any { return new(scratch) }},
 		writers:   sync.Pool{New: func() any { return new(writer) }},
-	}
+	}}
 }
 
 // WithFilesOf makes r replace what the files with secrets in a worktree hold,
@@ -96,6 +103,22 @@ func (r *Redactor) Line(line []byte) []byte {
 	}
 	return append(out, line[len(body):]...)
 }
+
+// LineContext is Line, and returns an error soon after ctx ends, in the middle of a
+// long line too.
+func (r *Redactor) LineContext(ctx context.Context, line []byte) ([]byte, error) {
+	within := &Redactor{engine: r.engine, stopped: new(atomic.Bool)}
+	release := context.AfterFunc(ctx, func() { within.stopped.Store(true) })
+	defer release()
+	out := within.Line(line)
+	if err := ctx.Err(); err != nil {
+		return nil, err // what was searched in part is not redacted
+	}
+	return out, nil
+}
+
+// isStopped reports whether the search is to end, whatever it finds.
+func (r *Redactor) isStopped() bool { return r.stopped != nil && r.stopped.Load() }
 
 // Path returns a file's path with the secrets in it replaced. It looks only for
 // patterns that tell a secret by themselves (a token's prefix and form), never

@@ -50,7 +50,7 @@ func (r *Redactor) rewrite(text []byte, split func([]byte, []segment) []segment)
 	for range maxRounds {
 		w.segs = split(text, w.segs[:0])
 		spans := w.secretSpans(r, text)
-		if len(spans) == 0 {
+		if len(spans) == 0 || r.isStopped() {
 			break
 		}
 		text, changed = replace(text, spans), true
@@ -104,6 +104,9 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		}
 	}
 	for i, g := range w.segs {
+		if r.isStopped() {
+			return nil
+		}
 		if g.name > 0 || g.before > 0 {
 			for _, f := range w.named(r, i, text) {
 				add(i, &f)
