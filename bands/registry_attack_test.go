@@ -50,7 +50,7 @@ func TestAttackAContextNamesAStore(t *testing.T) {
 			putFile(t, m.path("clone", ".agentfs"), mine.Dir)
 			return m.path("clone")
 		}, "it is for "},
-		"a path to the user's store of the folder beside": {func(t *testing.T, m machine, mine bands.Entry) string {
+		"a path to the user's store of the folder beside": {func(t *testing.T, _ machine, mine bands.Entry) string {
 			t.Helper()
 			putFile(t, mine.Root+"-2/.agentfs", mine.Dir)
 			return mine.Root + "-2"

@@ -82,12 +82,12 @@ func (r *trapped) trap() {
 	hooks := filepath.Join(filepath.Dir(r.mark), "traps")
 	fine(r, os.MkdirAll(hooks, 0o755))
 	script := []byte("#!/bin/sh\necho \"$0 $*\" >> " + r.mark + "\nexit 1\n")
-	fine(r, os.WriteFile(program, script, 0o755)) //nolint:gosec // a program
+	fine(r, os.WriteFile(program, script, 0o755))
 	for _, name := range []string{
 		"applypatch-msg", "pre-applypatch", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase",
 		"post-checkout", "post-merge", "pre-push", "post-rewrite", "pre-auto-gc", "reference-transaction", "post-index-change", "fsmonitor-watchman",
 	} {
-		fine(r, os.WriteFile(filepath.Join(hooks, name), script, 0o755)) //nolint:gosec // a program
+		fine(r, os.WriteFile(filepath.Join(hooks, name), script, 0o755))
 	}
 	config, err := os.OpenFile(filepath.Join(r.gitDir, "config"), os.O_APPEND|os.O_WRONLY, 0)
 	fine(r, err)
@@ -297,11 +297,11 @@ func TestAttackConfigurationOfARefusedRepository(t *testing.T) {
 		t.Parallel()
 		for _, kind := range []string{"accepted", "accepted, with a working tree"} {
 			r := newTrapped(t, kind, bin)
-			sprung := ""
+			sprung := false
 			for _, verb := range []string{"session-start", "user-prompt-submit", "stop"} {
-				sprung += r.call("entire hooks claude-code "+verb, "")
+				sprung = r.call("entire hooks claude-code "+verb, "") != "" || sprung
 			}
-			if sprung == "" {
+			if !sprung {
 				t.Errorf("%s: no hook of a session springs one", kind)
 			}
 			if r.call("entire status", "") == "" {

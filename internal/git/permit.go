@@ -1,8 +1,6 @@
 package git
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -41,12 +39,14 @@ func (l Locate) permit(f found) (processes int64, err error) {
 	if dir == "" {
 		dir = f.gitDir
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), permitTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", "rev-parse", "--absolute-git-dir")
-	stderr := &capture{}
-	cmd.Dir, cmd.Env, cmd.Stderr, cmd.WaitDelay = dir, append(l.inherited(), "LC_ALL=C"), stderr, waitDelay
-	out, err := cmd.Output()
+	cmd := exec.Command("git", "rev-parse", "--absolute-git-dir") //nolint:noctx // discovery has no context; a timer ends it
+	stdout, stderr := &capture{}, &capture{}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, append(l.inherited(), "LC_ALL=C"), stdout, stderr, waitDelay
+	if err = cmd.Start(); err == nil {
+		timer := time.AfterFunc(permitTimeout, func() { _ = cmd.Process.Kill() }) // Wait returns its end
+		err = cmd.Wait()
+		timer.Stop()
+	}
 	if err != nil {
 		line, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
 		if line == "" {
@@ -54,7 +54,7 @@ func (l Locate) permit(f found) (processes int64, err error) {
 		}
 		return 1, &RefusedError{Dir: dir, Reason: Plainly(line)}
 	}
-	is, err := filepath.EvalSymlinks(string(bytes.TrimSuffix(out, []byte("\n"))))
+	is, err := filepath.EvalSymlinks(strings.TrimSuffix(stdout.String(), "\n"))
 	if err != nil || is != f.gitDir {
 		return 1, &RefusedError{Dir: dir, Reason: "it finds another one from there"}
 	}
