@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
 // warnInterrupted says, before a command runs, that a rewind of this worktree
@@ -26,6 +27,10 @@ func (a *app) warnInterrupted(cmd *cobra.Command) {
 	repo, err := a.repository()
 	if err != nil || repo.Bare {
 		return
+	}
+	if top.Name() != "forget" && forget.Interrupted(repo.CommonDir) {
+		a.Streams.Notef("Forgetting was interrupted: some of it is still recorded.")
+		a.Streams.Hint("run the same `entire forget` again, it goes on where it stopped")
 	}
 	a.noteInterruptedRewind(repo)
 }

@@ -37,6 +37,7 @@ const (
 	SideFileLost       = "side-file-lost"
 	UnfinishedCommit   = "unfinished-commit"
 	StaleDecision      = "stale-decision"
+	InterruptedForget  = "interrupted-forget"
 	DamagedJournal     = "damaged-journal"
 	LostCheckpoint     = "lost-checkpoint"
 	ForeignCheckpoint  = "foreign-checkpoint"

@@ -6,11 +6,20 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
 // journal finds commits that were decided about and never seen to.
 func (e *exam) journal(ctx context.Context) ([]Finding, error) {
 	list := make([]Finding, 0, len(e.open))
+	if forget.Interrupted(e.repo.CommonDir) {
+		list = append(list, Finding{
+			Code: InterruptedForget, Severity: Error, Subject: filepath.Base(forget.JournalPath(e.repo.CommonDir)),
+			What: "forgetting was interrupted",
+			Why:  "some of what was to be forgotten is still recorded",
+			Hint: "run the same `entire forget` again: it goes on where it stopped",
+		})
+	}
 	for _, o := range e.open {
 		f := Finding{Severity: Warning, Subject: string(o.ID), Repair: e.ofDecision(ctx, o)}
 		switch {

@@ -390,17 +390,23 @@ func (f *Forgetting) oldSnapshots() ([]bands.Version, error) {
 }
 
 // deleteSnapshots deletes the snapshots that were taken before the date, and makes
-// holes of what only they had.
+// holes of what only they had. What a killed run has left of that is finished.
 func (f *Forgetting) deleteSnapshots(ctx context.Context) (err error) {
-	old, err := f.oldSnapshots()
-	if err != nil || len(old) == 0 {
-		return err
+	if f.what.Before.IsZero() {
+		return nil
 	}
-	held, err := f.held(ctx)
+	old, err := f.oldSnapshots()
 	if err != nil {
 		return err
 	}
+	held, err := f.held(ctx)
+	if held == nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, held.Release()) }()
+	if err := held.Sweep(); err != nil {
+		return err
+	}
 	if err := held.Delete(old...); err != nil {
 		return err
 	}

@@ -1,0 +1,90 @@
+//go:build faults
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestCrashForget stops forgetting at every write, and then runs the same command
+// again: it comes to what it comes to without a stop, nothing of the text is
+// left, and nothing is under way any more.
+func TestCrashForget(t *testing.T) {
+	t.Parallel()
+	bin := buildFaulty(t)
+	for _, name := range []string{"session", "text", "before"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := filepath.Join(t.TempDir(), "root")
+			p := newPlay(t, root, bin, "plain")
+			p.main().Start("startup")
+			p.turn("main", "first.txt")
+			p.Git("add", "first.txt")
+			p.Git("commit", "-q", "-m", "first")
+			p.turn("main", "a.txt")
+			states, err := filepath.Glob(p.Path(".git/entire-sessions/*.json"))
+			if err != nil || len(states) != 1 {
+				t.Fatalf("states %q, %v", states, err)
+			}
+			id := strings.TrimSuffix(filepath.Base(states[0]), ".json")
+			c := map[string]tidyCase{
+				"session": {args: []string{"forget", "--force", "--session", id}},
+				"text":    {args: []string{"forget", "--force", "--text", "first.txt"}},
+				"before":  {args: []string{"forget", "--force", "--before", "2999-01-01"}},
+			}[name]
+			copyAll(t, root, root+".kept")
+			p.Entire(c.args...)
+			want := forgottenRecords(p)
+			copyAll(t, root+".kept", root)
+			points := 0
+			for step := 1; c.stopAt(p, step); step++ {
+				points++
+				p.Entire(c.args...)
+				if diff := cmp.Diff(want, forgottenRecords(p)); diff != "" {
+					t.Fatalf("stopped at step %d, done again (-want +got):\n%s", step, diff)
+				}
+				copyAll(t, root+".kept", root)
+			}
+			t.Logf("%d points", points)
+			if points < 20 {
+				t.Errorf("only %d points", points)
+			}
+		})
+	}
+}
+
+// forgottenRecords is what is left when something was forgotten: the refs with the
+// trees that they lead to, the files of the records, and the objects that are
+// loose and that nothing reaches.
+func forgottenRecords(p *play) []string {
+	p.TB.Helper()
+	var list []string
+	for line := range strings.Lines(p.Git("for-each-ref", "--format=%(refname) %(tree)", "refs/heads/entire/", "refs/entire/context/")) {
+		list = append(list, strings.TrimSpace(line))
+	}
+	err := filepath.WalkDir(p.Path(".git"), func(path string, e os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(p.Path(".git"), path)
+		ours := strings.HasPrefix(rel, "entire/") || strings.HasPrefix(rel, "entire-sessions/")
+		if err == nil && !e.IsDir() && ours && !strings.Contains(rel, "entire-tmp-") {
+			list = append(list, rel)
+		}
+		return err
+	})
+	if err != nil {
+		p.TB.Fatalf("list records: %v", err)
+	}
+	for line := range strings.Lines(p.Git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")) {
+		oid, kind, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if kind == "blob" && strings.Contains(p.Git("cat-file", "-p", oid), `"sessionId"`) {
+			list = append(list, "transcript "+oid)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
