@@ -45,9 +45,10 @@ func TestCrashForget(t *testing.T) {
 			points := 0
 			for step := 1; c.stopAt(p, step); step++ {
 				points++
-				p.Entire(c.args...)
+				journal, _ := os.ReadFile(p.Path(".git/entire/forgetting.json"))
+				said := p.Entire(c.args...)
 				if diff := cmp.Diff(want, forgottenRecords(p)); diff != "" {
-					t.Fatalf("stopped at step %d, done again (-want +got):\n%s", step, diff)
+					t.Fatalf("stopped at step %d, done again (-want +got):\n%s\n%s\nthe journal was %s", step, diff, said, journal)
 				}
 				copyAll(t, root+".kept", root)
 			}

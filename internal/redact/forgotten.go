@@ -190,7 +190,7 @@ func (f *Forgetter) roll(window []byte) (h uint64) {
 	return h
 }
 
-func (f *Forgetter) fold(h uint64) uint32 { return uint32(h >> 32) } //nolint:gosec // the upper half
+func (f *Forgetter) fold(h uint64) uint32 { return uint32(h >> 32) }
 
 func (f *Forgetter) sum(text []byte) []byte {
 	mac := hmac.New(sha256.New, f.salt)

@@ -98,7 +98,8 @@ func (f *Forgetting) eachFile(visit func(path string, data []byte) error) error 
 func (f *Forgetting) isOwn(path string) bool {
 	_, _, isBand := band.ParseName(filepath.Base(path))
 	own, err := filepath.Rel(filepath.Join(f.rec.Repo.CommonDir, "entire"), path)
-	return isBand || err == nil && (own == "forgotten.json" || own == "forgetting.json")
+	// Their temporary files too, which a killed run leaves: they name objects.
+	return isBand || err == nil && (strings.HasPrefix(own, "forgotten.json") || strings.HasPrefix(own, "forgetting.json"))
 }
 
 // files returns what becomes of every file that has something of it.
@@ -259,7 +260,7 @@ func (f *Forgetting) transcripts() []fileChange {
 func (f *Forgetting) named() map[git.OID]bool {
 	set := map[git.OID]bool{}
 	_ = f.eachFile(func(_ string, data []byte) error { // what can't be read names nothing
-		eachOID(data, f.rec.Repo.Format.HexLen(), func(at int, oid git.OID) { set[oid] = true })
+		eachOID(data, f.rec.Repo.Format.HexLen(), func(_ int, oid git.OID) { set[oid] = true })
 		return nil
 	})
 	return set
@@ -414,21 +415,41 @@ func (f *Forgetting) deleteSnapshots(ctx context.Context) (err error) {
 	return err
 }
 
-// unsearched names what can't be searched for a text.
+// catalog names the files of the catalog that have the text: their rows are made
+// anew when they are listed, but SQLite keeps bytes of old ones.
+func (f *Forgetting) catalog() []Place {
+	if f.rec.Env.Registry == nil {
+		return nil
+	}
+	var list []Place
+	for _, name := range []string{"agentfs.db", "agentfs.db-wal"} {
+		path := filepath.Join(f.rec.Env.Registry.Home, name)
+		if data, err := os.ReadFile(path); err == nil && f.text.Has(data) {
+			list = append(list, Place{
+				Kind: File, Name: path, Stays: true,
+				What: "is the catalog, which is made anew from the records: delete agentfs.db, -wal and -shm, then run agentfs doctor",
+			})
+		}
+	}
+	return list
+}
+
+// unsearched names what can't be searched for a text, and the catalog.
 func (f *Forgetting) unsearched() []Place {
 	if f.text == nil {
 		return nil
 	}
+	list := f.catalog()
 	store, err := bands.Open(f.rec.StoreDir())
 	if err != nil {
-		return nil
+		return list
 	}
 	versions, err := store.Versions()
 	if err != nil || len(versions) == 0 {
-		return nil
+		return list
 	}
-	return []Place{{
+	return append(list, Place{
 		Kind: Unknown, Name: fmt.Sprintf("%d snapshots", len(versions)), Stays: true,
 		What: "contents of files in snapshots are not searched: entire fs checkpoint delete removes a snapshot",
-	}}
+	})
 }

@@ -67,8 +67,11 @@ func (f *Forgetting) read() (j journal, found bool, err error) {
 	return j, err == nil, err
 }
 
-// end removes the journal.
+// end removes the journal, and what killed runs left of its writing.
 func (f *Forgetting) end() error {
+	if err := disk.SweepTempOf(f.journalPath(), f.rec.Env.Now()); err != nil {
+		return err
+	}
 	if err := disk.Remove(f.journalPath()); err != nil {
 		return err
 	}

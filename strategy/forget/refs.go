@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -68,9 +69,7 @@ func (f *Forgetting) plan(ctx context.Context) (refPlan, error) {
 	}
 	p.keepBackups()
 	for _, w := range []*checkpoint.Rewriting{meta, shadow} {
-		for was, now := range w.Moved {
-			p.moved[was] = now
-		}
+		maps.Copy(p.moved, w.Moved)
 	}
 	return p, nil
 }
