@@ -76,7 +76,14 @@ func (r *Recorder) remoteHasForgotten(ctx context.Context, remote string) (bool,
 // of one that has what was forgotten. What others have added to the remote's is
 // merged first. It fails if the remote's branch moves meanwhile.
 func (r *Recorder) PushForgotten(ctx context.Context, remote string) error {
-	err := r.exchange(ctx, func() error {
+	place, err := r.Repo.PushPlace(ctx, remote)
+	if err == nil {
+		err = r.checkRemote(place)
+	}
+	if err != nil {
+		return err
+	}
+	err = r.exchange(ctx, func() error {
 		t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
 		if err != nil {
 			return err

@@ -363,6 +363,7 @@ func forgetRemote(opts forgetOptions, rec *strategy.Recorder) (string, error) {
 	case !opts.pushes:
 		return "", nil
 	case opts.push != pushConfigured && opts.push != "":
+		rec.Options.PushRemote, rec.Options.OwnRemote = opts.push, true // the user's own word
 		return opts.push, nil
 	case rec.Options.PushRemote != "":
 		return rec.Options.PushRemote, nil
