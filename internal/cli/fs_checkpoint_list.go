@@ -99,6 +99,7 @@ func runFSCheckpointList(ctx context.Context, f *fsApp, opts fsCheckpointListOpt
 	if err != nil && len(list) == 0 {
 		return err
 	}
+	_, _ = s.known.Checkpoints(ctx, s.Store, 0) // which brings the rows of the catalog up to date
 	if err != nil {
 		f.Streams.Notef("%v", err)
 		f.Streams.Hint("`" + f.program + " verify` names what is damaged")

@@ -219,7 +219,7 @@ func TestReadReportsWhatIsNotThere(t *testing.T) {
 	if _, err := r.Tree(ctx, git.OID(head)); err == nil {
 		t.Error("a commit is no tree")
 	}
-	if n := r.Processes(); n != 0 {
+	if n := r.Processes(); n != 1 {
 		t.Errorf("%d processes", n)
 	}
 }
