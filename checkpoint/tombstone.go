@@ -54,7 +54,7 @@ func LoadTombstones(commonDir string) (Tombstones, error) {
 }
 
 // Save writes the tombstones durably.
-func (t Tombstones) Save(commonDir string) error {
+func (t *Tombstones) Save(commonDir string) error {
 	t.Forgotten = t.With(Forgotten{})
 	data, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *Tombstones) AddText(random io.Reader, text string) (*redact.Forgetter, 
 }
 
 // Forgetter finds the texts that were forgotten; nil if there are none.
-func (t Tombstones) Forgetter() *redact.Forgetter {
+func (t *Tombstones) Forgetter() *redact.Forgetter {
 	if len(t.Texts) == 0 {
 		return nil
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -219,7 +218,3 @@ func copyAll(t *testing.T, from, to string) {
 		t.Fatalf("copy: %v\n%s", err, out)
 	}
 }
-
-// treeOf is every file of the worktree: names, modes and contents. A rewind gives
-// the files that it writes the present time.
-func treeOf(p *play) string { return listed(p, fs.FileInfo.Mode) }

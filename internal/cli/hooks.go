@@ -284,7 +284,7 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 }
 
 // redactor takes out secrets, and the texts that were forgotten in the repository.
-func redactor(repo *git.Repo, log *slog.Logger) strategy.Redactor {
+func redactor(repo *git.Repo, log *slog.Logger) strategy.Redactor { //nolint:ireturn // of one of two types
 	t, err := checkpoint.LoadTombstones(repo.CommonDir)
 	if err != nil {
 		log.Error("what was forgotten is not known", "error", err.Error())

@@ -21,7 +21,7 @@ func percentAll(s string) string {
 }
 
 // encodings are the ways in which a text may be encoded.
-var encodings = map[string]func(string) string{ //nolint:gochecknoglobals // read-only table
+var encodings = map[string]func(string) string{
 	"base64":      func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
 	"base64 url":  func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
 	"hex":         func(s string) string { return hex.EncodeToString([]byte(s)) },

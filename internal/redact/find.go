@@ -47,7 +47,7 @@ func joined(listed, own []Finding) []Finding {
 	if len(own) == 0 {
 		return listed
 	}
-	all := append(listed, own...)
+	all := slices.Concat(listed, own)
 	slices.SortStableFunc(all, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End))
 	})

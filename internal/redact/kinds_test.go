@@ -251,7 +251,7 @@ func tries(short int) int {
 }
 
 // placesOfSecrets put a text where transcripts have it.
-var placesOfSecrets = map[string]func(text string) any{ //nolint:gochecknoglobals // read-only table
+var placesOfSecrets = map[string]func(text string) any{
 	"tool output": func(text string) any {
 		return map[string]any{"type": "user", "message": map[string]any{"content": []any{map[string]any{"type": "tool_result", "content": text}}}, "toolUseResult": map[string]any{"stdout": text}}
 	},

@@ -88,11 +88,13 @@ var (
 	passwordWords = []string{"password", "passwords", "passwd", "passwort", "pass", "pwd", "passphrase", "passcode", "pword", "psk", "pw"} //nolint:gochecknoglobals // read-only
 	passwordEnds  = []string{"password", "passwd", "passphrase", "dbpass", "dbpwd", "userpass", "rootpass", "adminpass", "mysqlpass",      //nolint:gochecknoglobals // read-only
 		"sqlpass", "ftppass", "smtppass", "keypass", "storepass", "userpwd", "mypass", "requirepass", "masterauth", "ansiblepass"}
-	secretWords = []string{"secret", "secrets", "token", "dsn"}                                                                  //nolint:gochecknoglobals // read-only
-	secretEnds  = []string{"secret", "token"}                                                                                    //nolint:gochecknoglobals // read-only
-	keyWords    = []string{"api", "secret", "private", "access", "encryption", "signing", "master", "auth", "account", "shared", //nolint:gochecknoglobals // read-only
+	secretWords = []string{"secret", "secrets", "token", "dsn"} //nolint:gochecknoglobals // read-only
+	secretEnds  = []string{"secret", "token"}                   //nolint:gochecknoglobals // read-only
+	keyWords    = []string{                                     //nolint:gochecknoglobals // read-only
+		"api", "secret", "private", "access", "encryption", "signing", "master", "auth", "account", "shared",
 		"storage", "app", "application", "client", "license", "licence", "deploy", "webhook", "jwt", "aes", "hmac", "rest",
-		"admin", "server", "fcm", "service", "integration", "ingestion", "management", "live", "crypt", "encrypt", "subscription", "write"}
+		"admin", "server", "fcm", "service", "integration", "ingestion", "management", "live", "crypt", "encrypt", "subscription", "write",
+	}
 	keyEnds  = []string{"apikey", "secretkey", "accesskey", "privatekey", "authkey", "licensekey", "masterkey", "signingkey"} //nolint:gochecknoglobals // read-only
 	keyNames = []string{"salt", "license", "licence", "credential", "credentials", "creds", "auth"}                           //nolint:gochecknoglobals // read-only
 )
@@ -122,16 +124,7 @@ func namedSecret(text []byte, at, end int) span {
 		stop = end - 1 // the literal has what comes after the name
 	}
 	// Cheap tests come first: most places have no operator.
-	op := stop
-	if op < len(text) && text[op] == '\\' {
-		op++
-	}
-	if op < len(text) && (isQuote(text[op]) || text[op] == ']') {
-		op++
-		if op < len(text) && text[op] == ']' {
-			op++
-		}
-	}
+	op := afterQuote(text, stop)
 	gap := op
 	for gap < len(text) && (text[gap] == ' ' || text[gap] == '\t') {
 		gap++
@@ -161,12 +154,9 @@ func namedSecret(text []byte, at, end int) span {
 	if k == kindNone {
 		return span{}
 	}
-	val := gap + 1
-	for val < len(text) && val < gap+3 && (text[val] == '=' || text[val] == '>' || text[val] == ':') {
-		if text[val] == '=' && text[gap] == '=' {
-			return span{} // a comparison
-		}
-		val++
+	val, ok := afterOperator(text, gap)
+	if !ok {
+		return span{}
 	}
 	tight := text[gap] == '=' && gap == stop && val == gap+1
 	if tight && begin > 0 && val < len(text) && isQuote(text[val]) && text[begin-1] == text[val] {
@@ -174,19 +164,43 @@ func namedSecret(text []byte, at, end int) span {
 	}
 	val = skip(text, val, " \t")
 	st := styleBare
-	switch {
-	case tight && val == gap+1 && (!bytes.ContainsFunc(name, isLowerRune) || dashes == 2):
-		st = styleSure
-	case inConnection(text, begin, val):
+	sure := tight && val == gap+1 && (!bytes.ContainsFunc(name, isLowerRune) || dashes == 2)
+	if sure || inConnection(text, begin, val) {
 		st = styleSure
 	}
-	if st == styleBare && text[gap] == '|' {
+	isTestResult := bytes.EqualFold(name, []byte("pass")) && text[gap] == ':' && op == stop && isUpper(name[0])
+	if isTestResult || st == styleBare && text[gap] == '|' {
 		return span{}
 	}
-	if bytes.EqualFold(name, []byte("pass")) && text[gap] == ':' && op == stop && isUpper(name[0]) {
-		return span{} // the result of a test
-	}
 	return valueAt(text, val, k, st)
+}
+
+// afterQuote returns where what may stand between a name and its operator ends: a
+// quote, which may be escaped, or the end of an index.
+func afterQuote(text []byte, i int) int {
+	if i < len(text) && text[i] == '\\' {
+		i++
+	}
+	if i < len(text) && (isQuote(text[i]) || text[i] == ']') {
+		i++
+		if i < len(text) && text[i] == ']' {
+			i++
+		}
+	}
+	return i
+}
+
+// afterOperator returns where the operator that begins at gap ends; false if it
+// compares.
+func afterOperator(text []byte, gap int) (int, bool) {
+	val := gap + 1
+	for val < len(text) && val < gap+3 && (text[val] == '=' || text[val] == '>' || text[val] == ':') {
+		if text[val] == '=' && text[gap] == '=' {
+			return 0, false
+		}
+		val++
+	}
+	return val, true
 }
 
 func isLowerRune(c rune) bool { return 'a' <= c && c <= 'z' }
@@ -213,8 +227,8 @@ func valueAt(text []byte, i int, k kind, st style) span {
 	if i >= len(text) {
 		return span{}
 	}
-	begin, end := i, i
-	escape := 0
+	var end int
+	begin, escape := i, 0
 	if text[i] == '\\' && i+1 < len(text) && isQuote(text[i+1]) {
 		escape = 1
 	}

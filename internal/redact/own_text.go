@@ -212,7 +212,7 @@ func keyLines(text []byte, i int) int {
 			continue
 		}
 		stop := tokenEnd(text, line, 1<<16, func(b byte) bool { return isAlnum(b) || b == '+' || b == '/' || b == '=' })
-		if stop-line < 16 && !(stop-line >= 1 && end > 0 && text[stop-1] == '=') {
+		if stop-line < 16 && (stop == line || end == 0 || text[stop-1] != '=') {
 			if header := keyHeader(text, line); header > line {
 				i = header
 				continue
@@ -236,8 +236,8 @@ func keyHeader(text []byte, line int) int {
 
 // keyBeforeTail finds the lines of a private key before its last line.
 func keyBeforeTail(text []byte, at, end int) span {
-	tail := text[end:min(len(text), end+64)]
-	if i := bytes.Index(tail, []byte("-----")); i < 0 || !bytes.Contains(tail[:i], []byte("PRIVATE KEY")) {
+	header, _, closed := bytes.Cut(text[end:min(len(text), end+64)], []byte("-----"))
+	if !closed || !bytes.Contains(header, []byte("PRIVATE KEY")) {
 		return span{}
 	}
 	begin := at
@@ -259,23 +259,27 @@ func keyBeforeTail(text []byte, at, end int) span {
 		if i-line < 16 && (n > 0 || i-line < 2) {
 			break
 		}
-		begin, i = line, line
-		// A line number before it.
-		for _, mark := range []string{"→", "\t", ":"} {
-			if bytes.HasSuffix(text[:i], []byte(mark)) {
-				k := i - len(mark)
-				for k > 0 && isDigit(text[k-1]) {
-					k--
-				}
-				i = k
-				break
-			}
-		}
+		begin, i = line, beforeLineNumber(text, line)
 	}
 	if at-begin < 32 {
 		return span{}
 	}
 	return span{begin, at}
+}
+
+// beforeLineNumber returns where the number of the line that begins at i begins; i
+// if it has none.
+func beforeLineNumber(text []byte, i int) int {
+	for _, mark := range []string{"→", "\t", ":"} {
+		if bytes.HasSuffix(text[:i], []byte(mark)) {
+			k := i - len(mark)
+			for k > 0 && isDigit(text[k-1]) {
+				k--
+			}
+			return k
+		}
+	}
+	return i
 }
 
 // puttyKey finds the private lines of a PuTTY key.
@@ -386,14 +390,15 @@ func argumentAt(text []byte, i int) span {
 	if i >= len(text) {
 		return span{}
 	}
-	end := 0
-	if isQuote(text[i]) {
+	var end int
+	switch {
+	case isQuote(text[i]):
 		i++
 		end = quotedEnd(text, i, text[i-1], false)
-	} else if text[i] == '\\' && i+1 < len(text) && isQuote(text[i+1]) {
+	case text[i] == '\\' && i+1 < len(text) && isQuote(text[i+1]):
 		i += 2
 		end = quotedEnd(text, i, text[i-1], true)
-	} else {
+	default:
 		end = tokenEnd(text, i, maxValue, func(b byte) bool { return isValueByte(b) && b != ')' })
 	}
 	if end-i < 3 || text[i] == '-' || isPlaceholder(text[i:end]) {

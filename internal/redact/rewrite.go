@@ -93,15 +93,7 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		if f.isShared() {
 			secrets.addSecret(f.Secret)
 		}
-		if w.rules != nil {
-			w.rules[f.Secret] = f.Rule
-			g := w.segs[i]
-			at := f.Start
-			if g.escaped {
-				at = escapedSpans(text[g.begin:g.end], []span{{f.Start, f.End}})[0].begin
-			}
-			w.labels = append(w.labels, label{g.begin + at, f.Rule})
-		}
+		w.label(w.segs[i], text, f)
 	}
 	for i, g := range w.segs {
 		if r.isStopped() {
@@ -137,6 +129,19 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		}
 	}
 	return merge(spans)
+}
+
+// label notes which rule found a secret of a segment, where that is asked for.
+func (w *writer) label(g segment, text []byte, f *Finding) {
+	if w.rules == nil {
+		return
+	}
+	w.rules[f.Secret] = f.Rule
+	at := f.Start
+	if g.escaped {
+		at = escapedSpans(text[g.begin:g.end], []span{{f.Start, f.End}})[0].begin
+	}
+	w.labels = append(w.labels, label{g.begin + at, f.Rule})
 }
 
 func (w *writer) read(g segment, text []byte) []byte {

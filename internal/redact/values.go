@@ -172,6 +172,7 @@ func (k *knownValues) addFile(name string, data []byte) {
 				k.addNamed(bytes.TrimSpace(bytes.TrimPrefix(name, []byte("export "))), envValue(value))
 			}
 		}
+	case fileOther: // nothing in it is known to be a secret
 	}
 }
 

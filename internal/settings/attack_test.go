@@ -19,6 +19,7 @@ func TestAttackListsOfPatterns(t *testing.T) {
 	}
 	for name, list := range lists {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			data, err := json.Marshal(map[string]any{"bands": map[string]any{"exclude": list}, "recall": map[string]any{"exclude_patterns": list}})
 			if err != nil {
 				t.Fatal(err)

@@ -31,8 +31,10 @@ type fileChange struct {
 // folders are where files of the records are.
 func (f *Forgetting) folders() []string {
 	repo := f.rec.Repo
-	list := []string{f.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire")}
-	for _, root := range f.worktrees() {
+	roots := f.worktrees()
+	list := make([]string, 0, 2+3*len(roots)) //nolint:mnd // as below
+	list = append(list, f.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
+	for _, root := range roots {
 		list = append(list, filepath.Join(root, ".entire", "logs"), filepath.Join(root, ".entire", "tmp"), filepath.Join(root, ".entire", "metadata"))
 	}
 	return list
