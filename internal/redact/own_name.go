@@ -132,10 +132,7 @@ func namedSecret(text []byte, at, end int) span {
 	if gap >= len(text) || gap > op+16 || gap == op && text[gap] != '=' && text[gap] != ':' && !isSpace(text[gap]) {
 		return span{}
 	}
-	begin := at
-	for begin > 0 && at-begin < maxName && isNameByte(text[begin-1]) {
-		begin--
-	}
+	begin := nameBegin(text, at)
 	name := text[begin:stop]
 	dashes := len(name) - len(bytes.TrimLeft(name, "-"))
 	switch {
@@ -173,6 +170,15 @@ func namedSecret(text []byte, at, end int) span {
 		return span{}
 	}
 	return valueAt(text, val, k, st)
+}
+
+// nameBegin returns where the name begins that has text[at] in it.
+func nameBegin(text []byte, at int) int {
+	begin := at
+	for begin > 0 && at-begin < maxName && isNameByte(text[begin-1]) {
+		begin--
+	}
+	return begin
 }
 
 // afterQuote returns where what may stand between a name and its operator ends: a
