@@ -219,7 +219,8 @@ func (t *taking) publish() (Snapshot, error) {
 	}
 	if t.o.Beside != nil {
 		var wait sync.WaitGroup
-		wait.Go(func() { t.o.Beside(snap) })
+		described := snap // which has no version
+		wait.Go(func() { t.o.Beside(described) })
 		defer wait.Wait()
 	}
 	snap.Version = next.version
