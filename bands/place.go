@@ -2,7 +2,6 @@ package bands
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +50,7 @@ func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
 	if err := disk.Place(t.Linking(), filepath.Join(t.SnapshotDir(t.parent.Version), own.Name()), fresh); err != nil {
 		return f, err
 	}
-	if err := t.sync(fresh); err != nil {
+	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {
 		return f, err
 	}
 	if err := disk.Step("rename", to); err != nil {
@@ -60,7 +59,7 @@ func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
 	if err := os.Rename(fresh, to); err != nil {
 		return f, err
 	}
-	return own, t.sync(t.BandsDir())
+	return own, disk.SyncDir(t.BandsDir())
 }
 
 // lengthsOf are the lengths of a snapshot's bands.
@@ -105,14 +104,6 @@ func (t *taking) place(f band.File, dir string, batch *disk.Batch) error {
 	return nil
 }
 
-// sync waits until a file or a directory of the store is on the disk.
-func (h *Held) sync(path string) error {
-	if err := disk.Step("sync", path); err != nil {
-		return err
-	}
-	return syncPath(path)
-}
-
 // hardlink gives the band one more name. A file can't have any number of them:
 // when there are too many, a copy takes the band's place and goes on from there.
 func (h *Held) hardlink(from, to string) error {
@@ -130,7 +121,7 @@ func (h *Held) hardlink(from, to string) error {
 	if err := disk.CopyFile(from, fresh); err != nil {
 		return err
 	}
-	if err := syncPath(fresh); err != nil {
+	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {
 		return err
 	}
 	if err := disk.Step("rename", from); err != nil {
@@ -143,17 +134,4 @@ func (h *Held) hardlink(from, to string) error {
 		return err
 	}
 	return os.Link(from, to)
-}
-
-// syncPath waits until a file or a directory is on the disk.
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, syscall.EINVAL) {
-		err = nil // not every file system syncs directories
-	}
-	return errors.Join(err, f.Close())
 }

@@ -6,16 +6,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 )
 
-const endPrefix, endSuffix = "end-", ".json"
+const endPrefix = "end-"
 
 // endNote is the end of a session of which something may not be recorded yet: a file
 // in .entire/tmp, written before anything else and removed at last.
@@ -34,7 +32,7 @@ func (n endNote) input() Input {
 }
 
 func (r *Recorder) endMark(id string) string {
-	return filepath.Join(r.marks(), endPrefix+id+endSuffix)
+	return filepath.Join(r.marks(), endPrefix+id+markSuffix)
 }
 
 // RecordEnd ends a session and saves its context, the latter in guard. The agent
@@ -62,14 +60,8 @@ func (r *Recorder) noteEnd(ctx context.Context, in Input) {
 		return
 	}
 	self, _ := proc.Look(os.Getpid())
-	data, err := json.Marshal(endNote{in.SessionID, in.Reason, in.PromptID, in.Agent, os.Getpid(), self.Start})
-	if err == nil {
-		_, err = settings.Folder(r.Repo.Root, "tmp", 0o700)
-	}
-	if err == nil {
-		err = disk.WriteCache(r.endMark(in.SessionID), append(data, '\n'), 0o600)
-	}
-	if err != nil {
+	note := endNote{in.SessionID, in.Reason, in.PromptID, in.Agent, os.Getpid(), self.Start}
+	if err := r.writeMark(r.endMark(in.SessionID), note); err != nil {
 		r.Log.WarnContext(ctx, "end of the session not noted", "session_id", in.SessionID, "error", err.Error())
 	}
 }
@@ -90,9 +82,8 @@ func (r *Recorder) endNoted(id string) (note endNote, found bool) {
 // gone.
 func (r *Recorder) askEnds(ctx context.Context, marks []os.DirEntry) {
 	for _, e := range marks {
-		name, ok := strings.CutSuffix(e.Name(), endSuffix)
-		id, end := strings.CutPrefix(name, endPrefix)
-		if !ok || !end {
+		id, is := markedSession(e.Name(), endPrefix)
+		if !is {
 			continue
 		}
 		if note, found := r.endNoted(id); found && !r.Env.Alive(note.PID, note.Start) {

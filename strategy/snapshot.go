@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -70,20 +69,11 @@ func (r *Recorder) TreeOptions() bands.Options {
 
 // otherWorktrees are the roots of the repository's worktrees but this one.
 func (r *Recorder) otherWorktrees() []string {
-	entries, err := os.ReadDir(filepath.Join(r.Repo.CommonDir, "worktrees"))
-	if err != nil {
-		return nil
-	}
-	roots := make([]string, 0, len(entries)+1)
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(r.Repo.CommonDir, "worktrees", e.Name(), "gitdir"))
-		if err != nil || e.Name() == r.Repo.WorktreeID {
-			continue
+	var roots []string
+	for _, w := range r.Repo.Worktrees() {
+		if w.ID != r.Repo.WorktreeID {
+			roots = append(roots, w.Root)
 		}
-		roots = append(roots, filepath.Dir(strings.TrimSpace(string(data))))
-	}
-	if main := r.Repo.MainRoot(); r.Repo.WorktreeID != "" && main != "" {
-		roots = append(roots, main)
 	}
 	return roots
 }

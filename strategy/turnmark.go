@@ -15,8 +15,9 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Two small files in .entire/tmp say what the state may not say yet: that a
-// prompt has begun a turn, and that a stop could not end it. They are written
+// Small files in .entire/tmp, marks, say what the state may not say yet: that a
+// prompt has begun a turn, that a stop could not end it, and that a session's end is
+// being recorded. They are written
 // without the repository's lock, so that a hook that does not get the lock in
 // time loses nothing.
 
@@ -26,10 +27,10 @@ func (r *Recorder) promptMark(id string) string {
 	return filepath.Join(r.marks(), "pre-prompt-"+id+".json")
 }
 
-const stopPrefix, stopSuffix = "stop-", ".json"
+const stopPrefix, markSuffix = "stop-", ".json"
 
 func (r *Recorder) stopMark(id string) string {
-	return filepath.Join(r.marks(), stopPrefix+id+stopSuffix)
+	return filepath.Join(r.marks(), stopPrefix+id+markSuffix)
 }
 
 // markPrompt writes the file whose time is when the turn begins: the file
@@ -39,15 +40,8 @@ func (r *Recorder) markPrompt(ctx context.Context, id string) time.Time {
 	now := r.Env.Now()
 	path := r.promptMark(id)
 	err := errors.Join(removeMark(r.stopMark(id)), removeMark(r.endMark(id)))
-	var data []byte
 	if err == nil {
-		data, err = json.Marshal(map[string]any{"session_id": id, "timestamp": now})
-	}
-	if err == nil {
-		_, err = settings.Folder(r.Repo.Root, "tmp", 0o700)
-	}
-	if err == nil {
-		err = disk.WriteCache(path, append(data, '\n'), 0o600)
+		err = r.writeMark(path, map[string]any{"session_id": id, "timestamp": now})
 	}
 	if err == nil {
 		if at, ok := r.promptTime(id); ok {
@@ -88,6 +82,26 @@ func (r *Recorder) unmarkTurn(id string, prompt time.Time) error {
 	return err
 }
 
+// writeMark writes a file of marks.
+func (r *Recorder) writeMark(path string, note any) error {
+	data, err := json.Marshal(note)
+	if err != nil {
+		return err
+	}
+	if _, err := settings.Folder(r.Repo.Root, "tmp", 0o700); err != nil {
+		return err
+	}
+	return disk.WriteCache(path, append(data, '\n'), 0o600)
+}
+
+// markedSession returns the session of a mark by its file's name; false if the mark isn't
+// one of the prefix.
+func markedSession(name, prefix string) (id string, is bool) {
+	name, isMark := strings.CutSuffix(name, markSuffix)
+	id, is = strings.CutPrefix(name, prefix)
+	return id, isMark && is
+}
+
 func removeMark(path string) error {
 	if _, err := os.Lstat(path); err != nil {
 		return nil //nolint:nilerr // there is none
@@ -111,14 +125,7 @@ func (r *Recorder) leaveStop(ctx context.Context, in Input, cause error) {
 	if !errors.Is(cause, disk.ErrLocked) && !errors.Is(cause, errStale) && ctx.Err() == nil {
 		return // it would fail again
 	}
-	data, err := json.Marshal(stopNote{SessionID: in.SessionID, Background: in.Background})
-	if err == nil {
-		_, err = settings.Folder(r.Repo.Root, "tmp", 0o700)
-	}
-	if err == nil {
-		err = disk.WriteCache(r.stopMark(in.SessionID), append(data, '\n'), 0o600)
-	}
-	if err != nil {
+	if err := r.writeMark(r.stopMark(in.SessionID), stopNote{SessionID: in.SessionID, Background: in.Background}); err != nil {
 		r.Log.WarnContext(ctx, "stop not noted", "session_id", in.SessionID, "error", err.Error())
 		return
 	}
@@ -134,9 +141,8 @@ func (r *Recorder) endLeft(ctx context.Context) {
 	}
 	r.askEnds(ctx, entries)
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), stopSuffix)
-		id, stop := strings.CutPrefix(name, stopPrefix)
-		if !ok || !stop {
+		id, is := markedSession(e.Name(), stopPrefix)
+		if !is {
 			continue
 		}
 		if err := r.endLeftTurn(ctx, id); err != nil {
@@ -150,7 +156,7 @@ var errTurnOver = errors.New("the turn is over")
 
 func (r *Recorder) endLeftTurn(ctx context.Context, id string) error {
 	if _, err := r.Sessions.Load(id); errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrInvalid) {
-		return removeMark(filepath.Join(r.marks(), stopPrefix+id+stopSuffix))
+		return removeMark(filepath.Join(r.marks(), stopPrefix+id+markSuffix))
 	}
 	r.Recovered++
 	err := r.step(ctx, Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *notes) error {

@@ -74,7 +74,7 @@ func markForms(salt []byte, text string) (marks []ForgottenText, forms [][]byte)
 	for before := range 3 {
 		core := base64Core(text, before)
 		add(core, true)
-		add(strings.NewReplacer("+", "-", "/", "_").Replace(core), true)
+		add(urlBase64(core), true)
 	}
 	return marks, forms
 }
@@ -144,6 +144,9 @@ func base64Core(text string, before int) string {
 	}
 	return encoded[from:to]
 }
+
+// urlBase64 writes base64 in the alphabet of URLs.
+func urlBase64(s string) string { return strings.NewReplacer("+", "-", "/", "_").Replace(s) }
 
 // Forgetter finds and masks forgotten texts, which it need not know.
 type Forgetter struct {

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"hash/maphash"
 	"net/url"
 )
@@ -54,25 +52,16 @@ func (k *knownValues) add(value string) {
 	}
 	k.count++
 	value = value[:min(len(value), maxKnownLen)]
-	forms := []string{value, url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value))}
-	escaped := value
-	for range 2 {
-		quoted, err := json.Marshal(escaped)
-		if err != nil {
-			break
-		}
-		escaped = string(quoted[1 : len(quoted)-1])
-		forms = append(forms, escaped)
-	}
-	for _, f := range forms {
+	inJSON := escapeHTML(value)
+	for _, f := range []string{
+		value, url.QueryEscape(value), url.PathEscape(value), hex.EncodeToString([]byte(value)), inJSON, escapeHTML(inJSON),
+	} {
 		k.addForm(f, false)
 	}
-	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		// The digits that depend on nothing but the value, wherever it begins.
-		for before, skipped := range [3]int{0, 2, 3} {
-			text := alphabet.EncodeToString(append(make([]byte, before), value...))
-			k.addForm(text[skipped:(before+len(value))*8/6], true)
-		}
+	for before := range 3 {
+		core := base64Core(value, before)
+		k.addForm(core, true)
+		k.addForm(urlBase64(core), true)
 	}
 }
 

@@ -81,30 +81,6 @@ func (e *exam) loadStates() {
 	}
 }
 
-// worktree is a worktree of the repository.
-type worktree struct{ root, id string }
-
-// worktrees are those that are there, this one first.
-func (e *exam) worktrees() []worktree {
-	list := []worktree{{e.repo.Root, e.repo.WorktreeID}}
-	if root := e.repo.MainRoot(); root != "" && e.repo.WorktreeID != "" {
-		list = append(list, worktree{root, ""})
-	}
-	dir := filepath.Join(e.repo.CommonDir, "worktrees")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return list
-	}
-	for _, entry := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, entry.Name(), "gitdir"))
-		root := filepath.Dir(strings.TrimSpace(string(data)))
-		if err == nil && entry.Name() != e.repo.WorktreeID && isDir(root) {
-			list = append(list, worktree{root, entry.Name()})
-		}
-	}
-	return list
-}
-
 func isDir(path string) bool {
 	info, err := os.Stat(path) //nolint:gosec // a worktree may be anywhere
 	return err == nil && info.IsDir()

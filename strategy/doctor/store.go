@@ -74,17 +74,20 @@ func (e *exam) rebuild() *Repair {
 func (e *exam) restores(_ context.Context) ([]Finding, error) {
 	store, noStore := bands.Open(e.rec.StoreDir()) // told by another check
 	var list []Finding
-	for _, w := range e.worktrees() {
-		lineage := checkpoint.WorktreeHash(w.id)
+	for _, w := range e.repo.Worktrees() {
+		if w.ID != e.repo.WorktreeID && !isDir(w.Root) {
+			continue // removed without git
+		}
+		lineage := checkpoint.WorktreeHash(w.ID)
 		if noStore == nil {
 			if j, found := store.Interrupted(lineage); found {
-				list = append(list, interruptedFinding(w.root, j.Target.String(), j.Other()))
+				list = append(list, interruptedFinding(w.Root, j.Target.String(), j.Other()))
 			} else if stopped, found := strategy.InterruptedTalk(store, lineage); found {
-				list = append(list, stoppedTalkFinding(w.root, stopped))
+				list = append(list, stoppedTalkFinding(w.Root, stopped))
 			}
 		}
 		if target, other := strategy.InterruptedCode(e.rec.Repo.CommonDir, lineage); target != "" || other {
-			list = append(list, interruptedFinding(w.root, target.Short(), other))
+			list = append(list, interruptedFinding(w.Root, target.Short(), other))
 		}
 	}
 	return list, nil

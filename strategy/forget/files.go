@@ -31,27 +31,13 @@ type fileChange struct {
 // folders are where files of the records are.
 func (f *Forgetting) folders() []string {
 	repo := f.rec.Repo
-	roots := f.worktrees()
-	list := make([]string, 0, 2+3*len(roots)) //nolint:mnd // as below
-	list = append(list, f.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
-	for _, root := range roots {
-		list = append(list, filepath.Join(root, ".entire", "logs"), filepath.Join(root, ".entire", "tmp"), filepath.Join(root, ".entire", "metadata"))
-	}
-	return list
-}
-
-// worktrees are the roots of the repository's working trees.
-func (f *Forgetting) worktrees() []string {
-	repo := f.rec.Repo
-	roots := []string{repo.Root, repo.MainRoot()}
-	linked, _ := filepath.Glob(filepath.Join(repo.CommonDir, "worktrees", "*", "gitdir"))
-	for _, path := range linked {
-		if data, err := os.ReadFile(path); err == nil {
-			roots = append(roots, filepath.Dir(strings.TrimSpace(string(data))))
+	list := []string{f.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire")}
+	for _, w := range repo.Worktrees() {
+		for _, name := range []string{"logs", "tmp", "metadata"} {
+			list = append(list, filepath.Join(w.Root, ".entire", name))
 		}
 	}
-	slices.Sort(roots)
-	return slices.DeleteFunc(slices.Compact(roots), func(root string) bool { return root == "" })
+	return list
 }
 
 // eachFile hands every file of the records to visit, the states of sessions last:

@@ -118,7 +118,10 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 // matched returns which of the unreferenced objects have something of it, and
 // which of them are ours.
 func (f *Forgetting) matched(ctx context.Context, p refPlan, list []git.Stored) (matched []git.OID, ours map[git.OID]bool, err error) {
-	is, trees := map[git.OID]bool{}, []git.OID{}
+	is, trees, listed := map[git.OID]bool{}, []git.OID{}, make(map[git.OID]bool, len(list))
+	for _, o := range list {
+		listed[o.OID] = true
+	}
 	ours = map[git.OID]bool{}
 	err = f.readAll(ctx, list, func(o git.Object) {
 		if o.Type == "tree" {
@@ -143,7 +146,7 @@ func (f *Forgetting) matched(ctx context.Context, p refPlan, list []git.Stored) 
 			case !record || !some:
 			case is[e.OID]:
 				ours[e.OID] = true
-			case f.what.Session != "" && e.Mode == git.ModeFile && slices.ContainsFunc(list, func(s git.Stored) bool { return s.OID == e.OID }):
+			case f.what.Session != "" && e.Mode == git.ModeFile && listed[e.OID]:
 				is[e.OID], ours[e.OID] = true, true
 			}
 		}
