@@ -56,7 +56,7 @@ func (r *Recorder) complete(ctx context.Context, id string) error {
 // out only when git has ended.
 func (r *Recorder) awaitGit(ctx context.Context) error {
 	const patience, poll = 30 * time.Second, 20 * time.Millisecond
-	live := slices.DeleteFunc(r.decisions(ctx), func(d Decision) bool { return !r.isLive(d) || r.isCaller(d) })
+	live := slices.DeleteFunc(r.decisions(ctx), func(d Decision) bool { return !r.isLive(d) })
 	if len(live) == 0 {
 		return nil
 	}
