@@ -51,7 +51,7 @@ func TestAnAnswerIsOneValue(t *testing.T) {
 func TestPayloadsOfTheRealClient(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("ENTIRE_SAMPLES")
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "hook-payloads.jsonl"))
+	files, err := filepath.Glob(filepath.Join(dir, "lab-*", "*", "hook-payloads.jsonl"))
 	if dir == "" || err != nil || len(files) == 0 {
 		t.Skip("ENTIRE_SAMPLES names no recorded payloads")
 	}
