@@ -82,7 +82,7 @@ func (e *exam) loadStates() {
 }
 
 func isDir(path string) bool {
-	info, err := os.Stat(path) //nolint:gosec // a worktree may be anywhere
+	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 

@@ -31,13 +31,14 @@ type fileChange struct {
 // folders are where files of the records are.
 func (f *Forgetting) folders() []string {
 	repo := f.rec.Repo
-	list := []string{f.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire")}
-	for _, w := range repo.Worktrees() {
-		for _, name := range []string{"logs", "tmp", "metadata"} {
+	worktrees, names := repo.Worktrees(), []string{"logs", "tmp", "metadata"}
+	list := make([]string, 0, len(worktrees)*len(names))
+	for _, w := range worktrees {
+		for _, name := range names {
 			list = append(list, filepath.Join(w.Root, ".entire", name))
 		}
 	}
-	return list
+	return append(list, f.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
 }
 
 // eachFile hands every file of the records to visit, the states of sessions last:
