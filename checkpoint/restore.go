@@ -35,7 +35,10 @@ func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, 
 		if i > 0 {
 			sum.Write([]byte{'\n'})
 		}
-		clean := s.redactLines(blob)
+		clean, err := s.redactLines(ctx, blob)
+		if err != nil {
+			return Transcript{}, false, fmt.Errorf("restore transcript: %w", err)
+		}
 		if i == len(found)-1 {
 			clean = bytes.TrimSuffix(clean, []byte{'\n'}) // others end a transcript with a newline
 		}
@@ -76,18 +79,23 @@ func (s Segmenter) Verify(ctx context.Context, st session.Segments) (session.Seg
 	return st, err
 }
 
-// redactLines redacts a text of whole lines.
-func (s Segmenter) redactLines(text []byte) []byte {
+// redactLines redacts a text of whole lines. It ends with ctx.
+func (s Segmenter) redactLines(ctx context.Context, text []byte) ([]byte, error) {
 	lines := bytes.Split(text, []byte{'\n'})
 	for i, line := range lines {
 		if len(line) == 0 {
 			continue
 		}
-		if lines[i] = s.Redact.Line(line); len(lines[i]) > maxLine {
-			lines[i] = omitted(len(line))
+		clean, err := redactLine(ctx, s.Redact, line)
+		if err != nil {
+			return nil, err
 		}
+		if len(clean) > maxLine {
+			clean = omitted(len(line))
+		}
+		lines[i] = clean
 	}
-	return bytes.Join(lines, []byte{'\n'})
+	return bytes.Join(lines, []byte{'\n'}), nil
 }
 
 // pieces answers the blobs that hold the text clean, which is what became of

@@ -29,16 +29,12 @@ type Redactor interface {
 	Text(text string) string
 }
 
-// longLine is the length from which redacting a line may take longer than there is
-// time.
-const longLine = 64 << 10
-
-// redactLine redacts one line. In a long one it ends with ctx, if the redactor can.
+// redactLine redacts one line. It ends with ctx, if the redactor can.
 func redactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
 	stoppable, ok := r.(interface {
 		LineContext(ctx context.Context, line []byte) ([]byte, error)
 	})
-	if !ok || len(line) < longLine {
+	if !ok {
 		return r.Line(line), nil
 	}
 	return stoppable.LineContext(ctx, line)

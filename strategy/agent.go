@@ -90,7 +90,11 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 			}
 			s.TurnID, s.LastCheckpointID = string(id), ""
 			if s.FirstPrompt == "" {
-				s.FirstPrompt = checkpoint.FirstPrompt(r.Redact.Text(in.Prompt))
+				text, err := r.said(ctx, in.Prompt)
+				if err != nil {
+					return err
+				}
+				s.FirstPrompt = checkpoint.FirstPrompt(text)
 			}
 		}
 		if rec.Turn.Start.IsZero() { // else an earlier turn has not been saved, and this one goes on with it
@@ -100,7 +104,7 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 		rec.Background = false
 		notified(s, in.Prompt)
 		if s.TranscriptPath == "" && transcript.IsHuman(in.Prompt) { // else it is read there
-			return r.addPrompts(s, n, []transcript.Prompt{{Text: in.Prompt, Line: rec.Cursor.Lines}})
+			return r.addPrompts(ctx, s, n, []transcript.Prompt{{Text: in.Prompt, Line: rec.Cursor.Lines}})
 		}
 		return nil
 	})

@@ -39,7 +39,11 @@ func (r *Recorder) tasks(ctx context.Context, s *session.State) ([]git.Edit, err
 			r.Log.WarnContext(ctx, "task file left out", "session_id", s.ID, "bytes", len(object.Data))
 			continue
 		}
-		if clean := r.redactFile(object.Data); !bytes.Equal(clean, object.Data) {
+		clean, err := r.redactFile(ctx, object.Data)
+		if err != nil {
+			return nil, fmt.Errorf("redact %s: %w", f.Path, err)
+		}
+		if !bytes.Equal(clean, object.Data) {
 			if f.OID, err = r.Repo.WriteBlob(clean); err != nil {
 				return nil, fmt.Errorf("write %s: %w", f.Path, err)
 			}
@@ -50,13 +54,15 @@ func (r *Recorder) tasks(ctx context.Context, s *session.State) ([]git.Edit, err
 }
 
 // redactFile redacts a file of JSON, or of lines of it.
-func (r *Recorder) redactFile(data []byte) []byte {
+func (r *Recorder) redactFile(ctx context.Context, data []byte) (_ []byte, err error) {
 	lines := bytes.Split(data, []byte("\n"))
 	if json.Valid(data) {
 		lines = [][]byte{data}
 	}
 	for i, line := range lines {
-		lines[i] = r.Redact.Line(line)
+		if lines[i], err = r.Redact.LineContext(ctx, line); err != nil {
+			return nil, err
+		}
 	}
-	return bytes.Join(lines, []byte("\n"))
+	return bytes.Join(lines, []byte("\n")), nil
 }

@@ -121,17 +121,24 @@ func (f Forgetful) Line(line []byte) []byte { return f.Redactor.Line(f.Texts.Mas
 
 // LineContext is Line, and returns an error soon after ctx ends.
 func (f Forgetful) LineContext(ctx context.Context, line []byte) ([]byte, error) {
-	stoppable, ok := f.Redactor.(interface {
-		LineContext(ctx context.Context, line []byte) ([]byte, error)
-	})
-	if !ok {
-		return f.Line(line), ctx.Err()
+	masked, err := f.Texts.MaskContext(ctx, line)
+	if err != nil {
+		return nil, err
 	}
-	return stoppable.LineContext(ctx, f.Texts.Mask(line))
+	return f.Redactor.LineContext(ctx, masked)
 }
 
 // Text masks and redacts a text.
 func (f Forgetful) Text(s string) string { return f.Redactor.Text(string(f.Texts.Mask([]byte(s)))) }
+
+// TextContext is Text, and returns an error soon after ctx ends.
+func (f Forgetful) TextContext(ctx context.Context, s string) (string, error) {
+	masked, err := f.Texts.MaskContext(ctx, []byte(s))
+	if err != nil {
+		return "", err
+	}
+	return f.Redactor.TextContext(ctx, string(masked))
+}
 
 // Path masks and redacts a path.
 func (f Forgetful) Path(path string) string {

@@ -101,7 +101,7 @@ func (r *Recorder) readNew(ctx context.Context, s *session.State, n *notes) erro
 	if err := r.addUsage(s, n, scan.Messages); err != nil {
 		return err
 	}
-	if err := r.addPrompts(s, n, scan.Prompts); err != nil {
+	if err := r.addPrompts(ctx, s, n, scan.Prompts); err != nil {
 		return err
 	}
 	addTurn(&rec.Turn, scan)
@@ -115,7 +115,9 @@ func (r *Recorder) readNew(ctx context.Context, s *session.State, n *notes) erro
 		if rec.Said == rec.Expect {
 			rec.Expect = ""
 		}
-		rec.Turn.Summary = r.Redact.Text(scan.LastAssistant)
+		if rec.Turn.Summary, err = r.said(ctx, scan.LastAssistant); err != nil {
+			return err
+		}
 	}
 	rec.Cursor = scan.Cursor
 	if scan.LastUUID != "" {

@@ -20,12 +20,15 @@ type promptRecord struct {
 }
 
 // addPrompts redacts prompts and adds them to the side file.
-func (r *Recorder) addPrompts(s *session.State, n *notes, prompts []transcript.Prompt) error {
+func (r *Recorder) addPrompts(ctx context.Context, s *session.State, n *notes, prompts []transcript.Prompt) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, p := range prompts {
-		text := r.Redact.Text(p.Text)
+		text, err := r.said(ctx, p.Text)
+		if err != nil {
+			return fmt.Errorf("store prompts: %w", err)
+		}
 		if s.FirstPrompt == "" {
 			s.FirstPrompt = checkpoint.FirstPrompt(text)
 		}
@@ -90,7 +93,7 @@ func (r *Recorder) promptsAgain(ctx context.Context, s *session.State, n *notes)
 	s.Recorder.Prompts, n.prompts = 0, tail{}
 	s.Renew(session.PromptsKind)
 	turn := s.Recorder.Turn.Prompts
-	err = r.addPrompts(s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
+	err = r.addPrompts(ctx, s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
 	s.Recorder.Turn.Prompts = turn
 	if err != nil {
 		return nil, err

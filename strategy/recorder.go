@@ -42,6 +42,9 @@ type Redactor interface {
 	Line(line []byte) []byte
 	Text(s string) string
 	Path(path string) string
+	// These end with ctx, in the middle of a long text too.
+	LineContext(ctx context.Context, line []byte) ([]byte, error)
+	TextContext(ctx context.Context, s string) (string, error)
 }
 
 // Options are the settings that the recorder obeys.

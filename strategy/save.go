@@ -22,7 +22,9 @@ func (r *Recorder) saveTurn(ctx context.Context, s *session.State, n *notes, in 
 		return err
 	}
 	if in.Summary != "" {
-		s.Recorder.Turn.Summary = r.Redact.Text(in.Summary)
+		if s.Recorder.Turn.Summary, err = r.said(ctx, in.Summary); err != nil {
+			return err
+		}
 		if said := digest(in.Summary); s.Recorder.Said != said {
 			s.Recorder.Expect = said
 		}

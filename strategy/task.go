@@ -137,7 +137,7 @@ func (r *Recorder) newTask(s *session.State, t TaskEvent) session.Task {
 
 // taskText is what a state keeps of a text.
 func (r *Recorder) taskText(text string) string {
-	return checkpoint.FirstPrompt(r.Redact.Text(text))
+	return checkpoint.FirstPrompt(r.Redact.Text(text[:min(len(text), maxKeptText)]))
 }
 
 // taskOf answers the task that an event is about, nil if there is none that

@@ -77,8 +77,7 @@ func (r *Recorder) keepTask(ctx context.Context, s *session.State, n *notes, tas
 	if task.Phase == session.TaskStopped {
 		return r.endTask(ctx, s, n, task, turn, l.seen.head)
 	}
-	r.stepTask(ctx, s, n, task, turn, l)
-	return nil
+	return r.stepTask(ctx, s, n, task, turn, l)
 }
 
 // endTask prepares the last checkpoint of a task, on the branch that hangs on
@@ -106,13 +105,17 @@ func (r *Recorder) endTask(ctx context.Context, s *session.State, n *notes, task
 
 // stepTask prepares a checkpoint within a task. None is made if no file differs
 // from the last one.
-func (r *Recorder) stepTask(ctx context.Context, s *session.State, n *notes, task *session.Task, turn shadowTurn, l taskLook) {
+func (r *Recorder) stepTask(ctx context.Context, s *session.State, n *notes, task *session.Task, turn shadowTurn, l taskLook) (err error) {
 	step := l.in.Task.Step
 	for i := range step.Todos {
-		step.Todos[i].Content = r.Redact.Text(step.Todos[i].Content)
+		if step.Todos[i].Content, err = r.said(ctx, step.Todos[i].Content); err != nil {
+			return err
+		}
 	}
 	if step.Input != nil {
-		step.Input = r.Redact.Line(step.Input)
+		if step.Input, err = r.Redact.LineContext(ctx, step.Input); err != nil {
+			return err
+		}
 	}
 	turn.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
 		tree, err := r.Repo.EditTree(ctx, at.Tree, edits)
@@ -137,6 +140,7 @@ func (r *Recorder) stepTask(ctx context.Context, s *session.State, n *notes, tas
 		return oid, made, err
 	}
 	n.refs = append(n.refs, func() error { return r.moveShadow(ctx, s, turn, l.seen.head) })
+	return nil
 }
 
 // agentTranscript stores what a subagent wrote. A checkpoint without it is

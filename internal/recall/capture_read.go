@@ -113,7 +113,11 @@ func (w *capturing) readRegular(ctx context.Context, s *sight, f *Captured) erro
 		f.Omitted = NoRoom
 		return nil
 	}
-	text := w.Redact.Text(string(data))
+	text, err := w.Redact.TextContext(ctx, string(data))
+	if err != nil {
+		f.Stat, f.Omitted = "", Unreadable
+		return err
+	}
 	oid, err := w.Repo.WriteBlob([]byte(text))
 	if err != nil {
 		f.Stat, f.Omitted = "", Unreadable

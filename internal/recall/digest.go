@@ -133,6 +133,8 @@ const (
 // Texts redacts what is kept of a transcript.
 type Texts interface {
 	Text(s string) string
+	// TextContext is Text that ends with ctx, in the middle of a long text too.
+	TextContext(ctx context.Context, s string) (string, error)
 	Path(path string) string
 }
 

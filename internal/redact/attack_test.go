@@ -3,9 +3,11 @@ package redact_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -86,24 +88,66 @@ func fastest(r *redact.Redactor, text string) time.Duration {
 	return slices.Min(took[:])
 }
 
-// A deadline holds in the middle of a line that takes far longer, and nothing of the
-// line is returned.
+// What is searched for secrets, or for forgotten texts, ends soon after its deadline,
+// although the whole of it would take seconds.
 func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 	t.Parallel()
+	const size, patience = 4 << 20, time.Second
 	r := redact.New()
-	for name, text := range secretTexts {
-		line, err := json.Marshal(map[string]string{"text": string(text(1 << 20))})
+	texts := maps.Clone(secretTexts)
+	texts["base64"] = func(size int) []byte {
+		return secrets(size, func(rng *rand.Rand) string {
+			return base64.StdEncoding.EncodeToString([]byte("api_key = "+randomToken(rng, 32))) + "\n"
+		})
+	}
+	texts["percent-encoded"] = func(size int) []byte {
+		return secrets(size, func(rng *rand.Rand) string { return "%61pi_key=" + randomToken(rng, 32) + "\n" })
+	}
+	texts["letters that fold"] = func(size int) []byte {
+		return append([]byte("\u017f "), bytes.Repeat([]byte("key token secret "), size/17)...)
+	}
+	texts["no JSON"] = func(size int) []byte { return bytes.Repeat([]byte(`"\n`), size/3) }
+	var marks []redact.ForgottenText
+	for n := 8; n < 64; n++ {
+		marks = append(marks, redact.MarkText([]byte("salt"), strings.Repeat("x", n))...)
+	}
+	forget := redact.NewForgetter([]byte("salt"), marks)
+	for name, text := range texts {
+		data := text(size)
+		line, err := json.Marshal(map[string]string{"text": string(data)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		began := time.Now()
-		out, err := r.LineContext(ctx, line)
-		cancel()
-		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || out != nil || took > 2*time.Second {
-			t.Errorf("%s: %d bytes, %v after %v", name, len(out), err, took)
+		if name == "no JSON" {
+			line = data
+		}
+		for what, do := range map[string]func(context.Context) (int, error){
+			"line": func(ctx context.Context) (int, error) { out, err := r.LineContext(ctx, line); return len(out), err },
+			"text": func(ctx context.Context) (int, error) { out, err := r.TextContext(ctx, string(data)); return len(out), err },
+			"mask": func(ctx context.Context) (int, error) { out, err := forget.MaskContext(ctx, line); return len(out), err },
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			out, err := do(ctx)
+			end, _ := ctx.Deadline()
+			late := time.Since(end)
+			cancel()
+			inTime := err == nil && late <= 0
+			if !inTime && (!errors.Is(err, context.DeadlineExceeded) || out != 0 || late > patience) {
+				t.Errorf("%s of %s: %d bytes, %v, %v after the deadline", what, name, out, err, late)
+			}
 		}
 	}
+}
+
+// A panic in a long text reaches the caller, which may recover it.
+func TestLongTextPanics(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	_, _ = (&redact.Redactor{}).TextContext(t.Context(), strings.Repeat("x", 1<<17))
 }
 
 // A secret is replaced wherever it is, also where a shorter one that it begins with

@@ -27,7 +27,7 @@ type encodedPart struct {
 // percent-encoded parts are decoded, and those of our rules that are tried at runs
 // of such digits. An encoded part with a secret is a finding as a whole.
 func (r *Redactor) findDecoded(text []byte, depth int) []Finding {
-	if len(text) < minBase64 || depth == 0 {
+	if len(text) < minBase64 || depth == 0 || r.isStopped() {
 		return nil
 	}
 	parts, own := baseParts(text)

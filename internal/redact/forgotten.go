@@ -299,17 +299,15 @@ func (f *Forgetter) replace(data []byte, mask func(int, bool) string) []byte {
 		if i := bytes.IndexByte(data[from:], '\n'); i >= 0 {
 			to = from + i + 1
 		}
-		for slices.ContainsFunc(spans, func(s ForgottenSpan) bool { return s.From < to && s.To > to }) {
-			i := bytes.IndexByte(data[to:], '\n') // the text has a line's end in it
-			if i < 0 {
-				to = len(data)
-				break
-			}
-			to += i + 1
-		}
 		var here []ForgottenSpan
 		for len(spans) > 0 && spans[0].From < to {
 			s := spans[0]
+			if s.To > to { // the text has a line's end in it
+				to = len(data)
+				if i := bytes.IndexByte(data[s.To-1:], '\n'); i >= 0 {
+					to = s.To + i
+				}
+			}
 			here = append(here, ForgottenSpan{s.From - from, s.To - from, s.base64})
 			spans = spans[1:]
 		}
@@ -339,8 +337,13 @@ func replaceSpans(data []byte, spans []ForgottenSpan, mask func(int, bool) strin
 	return out.Bytes()
 }
 
+// maxSplice bounds the bytes that are read and copied to mask texts in JSON one by
+// one.
+const maxSplice = 256 << 20
+
 // replaceJSON masks what is found in JSON, which stays valid: a number becomes a
 // string, and of a value whose own punctuation is part of the text nothing stays.
+// Nothing stays either of one with too many such places.
 func replaceJSON(data []byte, spans []ForgottenSpan, mask func(int, bool) string) []byte {
 	if out := replaceSpans(data, spans, mask); json.Valid(out) {
 		return out
@@ -349,6 +352,9 @@ func replaceJSON(data []byte, spans []ForgottenSpan, mask func(int, bool) string
 		return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == 'E' || c == '+' || c == '-' || c == '.'
 	}
 	out := bytes.Clone(data)
+	if len(spans) > maxSplice/len(data) {
+		spans = nil
+	}
 	for _, s := range slices.Backward(spans) {
 		from, to := s.From, s.To
 		for from > 0 && bare(out[from-1]) {

@@ -5,7 +5,6 @@ package redact
 
 import (
 	"bytes"
-	"context"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -102,19 +101,6 @@ func (r *Redactor) Line(line []byte) []byte {
 		return line
 	}
 	return append(out, line[len(body):]...)
-}
-
-// LineContext is Line, and returns an error soon after ctx ends, in the middle of a
-// long line too.
-func (r *Redactor) LineContext(ctx context.Context, line []byte) ([]byte, error) {
-	within := &Redactor{engine: r.engine, stopped: new(atomic.Bool)}
-	release := context.AfterFunc(ctx, func() { within.stopped.Store(true) })
-	defer release()
-	out := within.Line(line)
-	if err := ctx.Err(); err != nil {
-		return nil, err // what was searched in part is not redacted
-	}
-	return out, nil
 }
 
 // isStopped reports whether the search is to end, whatever it finds.

@@ -77,12 +77,16 @@ func inJSON(s string) []byte {
 func (m Relocation) Text(text []byte) []byte {
 	var out []byte
 	done := 0
+	next := make([]int, len(m.from)) // where each form is, len(text) where it is no more
+	for i := range next {
+		next[i] = -1
+	}
 	for at := 0; ; {
-		n, form := m.next(text[at:])
+		begin, form := m.next(text, at, next)
 		if form == nil {
 			break
 		}
-		begin, end := at+n, at+n+len(form)
+		end := begin + len(form)
 		at = begin + 1
 		if !beginsPath(text[:begin]) || !endsPath(text[end:]) {
 			continue
@@ -96,11 +100,20 @@ func (m Relocation) Text(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// next finds the old path, and in which form; nil if it isn't there.
-func (m Relocation) next(text []byte) (at int, form []byte) {
-	for _, f := range m.from {
-		if n := bytes.Index(text, f); n >= 0 && (form == nil || n < at) {
-			at, form = n, f
+// next finds the old path from a place on, and in which form; nil if it isn't there.
+// It remembers in known where each form is, so that the text is searched once for
+// each.
+func (m Relocation) next(text []byte, from int, known []int) (at int, form []byte) {
+	at = len(text)
+	for i, f := range m.from {
+		if known[i] < from {
+			known[i] = len(text)
+			if n := bytes.Index(text[from:], f); n >= 0 {
+				known[i] = from + n
+			}
+		}
+		if known[i] < at {
+			at, form = known[i], f
 		}
 	}
 	return at, form

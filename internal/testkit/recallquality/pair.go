@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
@@ -59,6 +60,8 @@ type verbatim struct{}
 
 func (verbatim) Text(s string) string { return s }
 func (verbatim) Path(s string) string { return s }
+
+func (verbatim) TextContext(_ context.Context, s string) (string, error) { return s, nil }
 
 func (p pair) measure() result {
 	a, b := look(p.before), look(p.after)

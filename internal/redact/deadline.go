@@ -1,0 +1,69 @@
+package redact
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// longText is the length from which redacting a text may take longer than there is
+// time: shorter ones take milliseconds, whatever is in them.
+const longText = 64 << 10
+
+// LineContext is Line, and returns an error soon after ctx ends, in the middle of a
+// long line too. After an error the search may still read the line for a moment:
+// the caller must not write to it.
+func (r *Redactor) LineContext(ctx context.Context, line []byte) ([]byte, error) {
+	return inTime(ctx, len(line), r, func(r *Redactor) []byte { return r.Line(line) })
+}
+
+// TextContext is Text, and returns an error soon after ctx ends.
+func (r *Redactor) TextContext(ctx context.Context, s string) (string, error) {
+	return inTime(ctx, len(s), r, func(r *Redactor) string { return r.Text(s) })
+}
+
+// MaskContext is Mask, and returns an error soon after ctx ends. After an error the
+// caller must not write to data.
+func (f *Forgetter) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
+	return inTime(ctx, len(data)*max(1, len(f.groups)), nil, func(*Redactor) []byte { return f.Mask(data) })
+}
+
+// inTime returns the result of do for a text of that size, or an error soon after ctx
+// ends. What works on a long text does so in a goroutine, which is left behind then:
+// parts of the search (one regular expression, one sort) can't be interrupted. The
+// redactor that do is given ends its search as soon as it can.
+func inTime[T any](ctx context.Context, size int, r *Redactor, do func(*Redactor) T) (T, error) {
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	if size < longText {
+		return do(r), nil
+	}
+	stopped := new(atomic.Bool)
+	if r != nil {
+		r = &Redactor{engine: r.engine, stopped: stopped}
+	}
+	type result struct {
+		value    T
+		panicked any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var got result
+		defer func() {
+			got.panicked = recover()
+			done <- got
+		}()
+		got.value = do(r)
+	}()
+	select {
+	case got := <-done:
+		if got.panicked != nil {
+			panic(got.panicked)
+		}
+		return got.value, nil
+	case <-ctx.Done():
+		stopped.Store(true) // what was searched in part is not redacted
+		return none, ctx.Err()
+	}
+}

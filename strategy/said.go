@@ -1,0 +1,31 @@
+package strategy
+
+import (
+	"context"
+	"strings"
+)
+
+const (
+	// maxKeptText bounds what is kept of a prompt, or of what an agent says at the end of a
+	// turn, beside the transcript.
+	maxKeptText = 256 << 10
+	// cutMargin is redacted beyond that and not kept, so that a secret at the cut is
+	// found. It is longer than a private key.
+	cutMargin = 16 << 10
+)
+
+// said returns what is kept of a text that was said, redacted. It returns an error
+// soon after ctx ends.
+func (r *Recorder) said(ctx context.Context, text string) (string, error) {
+	if len(text) <= maxKeptText {
+		return r.Redact.TextContext(ctx, text)
+	}
+	// What was redacted is shorter or longer; the end of it, which may be the beginning
+	// of a secret, is as it was.
+	clean, err := r.Redact.TextContext(ctx, text[:min(len(text), maxKeptText+cutMargin)])
+	if err != nil {
+		return "", err
+	}
+	end := min(maxKeptText, max(0, len(clean)-cutMargin))
+	return strings.ToValidUTF8(clean[:end], "") + "...", nil
+}
