@@ -123,8 +123,14 @@ func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 		}
 		for what, do := range map[string]func(context.Context) (int, error){
 			"line": func(ctx context.Context) (int, error) { out, err := r.LineContext(ctx, line); return len(out), err },
-			"text": func(ctx context.Context) (int, error) { out, err := r.TextContext(ctx, string(data)); return len(out), err },
-			"mask": func(ctx context.Context) (int, error) { out, err := forget.MaskContext(ctx, line); return len(out), err },
+			"text": func(ctx context.Context) (int, error) {
+				out, err := r.TextContext(ctx, string(data))
+				return len(out), err
+			},
+			"mask": func(ctx context.Context) (int, error) {
+				out, err := forget.MaskContext(ctx, line)
+				return len(out), err
+			},
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			out, err := do(ctx)
