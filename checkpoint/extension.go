@@ -17,6 +17,9 @@ import (
 // versions, which can't read a longer one.
 const maxLine = 50 << 20
 
+// slowLine is the length from which a line may take long to be redacted.
+const slowLine = 64 << 10
+
 // errBudget ends a scan.
 var errBudget = errors.New("budget spent")
 
@@ -76,7 +79,7 @@ func (e *extension) seek(ctx context.Context, path string) error {
 // add takes one raw line, whose end is the offset behind it.
 func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 	begin := max(e.next, end-int64(len(line))-1)
-	stored, err := redactLine(ctx, e.to.Redact, transcript.Stored(line))
+	stored, err := e.redact(ctx, line)
 	if err != nil {
 		return err
 	}
@@ -96,6 +99,25 @@ func (e *extension) add(ctx context.Context, line []byte, end int64) error {
 	return nil
 }
 
+// redact returns what is stored of a line. One that takes longer than a line may is
+// left out, as no later call would have more time.
+func (e *extension) redact(ctx context.Context, line []byte) ([]byte, error) {
+	within := ctx
+	if e.to.LineTimeout > 0 && len(line) >= slowLine {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, e.to.LineTimeout)
+		defer cancel()
+	}
+	stored, err := redactLine(within, e.to.Redact, transcript.Stored(line))
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		if e.to.Omit != nil {
+			e.to.Omit(len(line))
+		}
+		return omitted(len(line)), nil
+	}
+	return stored, err
+}
+
 // write appends a stored line, which began at the offset begin, to the open
 // segment, and begins one if there is none.
 func (e *extension) write(stored []byte, begin int64) {
@@ -113,7 +135,8 @@ func (e *extension) write(stored []byte, begin int64) {
 	e.dirty = true
 }
 
-// omitted stands for a line that is too long to be stored.
+// omitted stands for a line that is too long to be stored, or took too long to be
+// redacted.
 func omitted(size int) []byte {
 	return fmt.Appendf(nil, `{"type":"entire-omitted","bytes":%d}`, size)
 }

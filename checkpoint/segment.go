@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -46,6 +47,12 @@ func redactLine(ctx context.Context, r Redactor, line []byte) ([]byte, error) {
 type Segmenter struct {
 	Repo   *git.Repo
 	Redact Redactor
+	// LineTimeout is how long a line may take to be redacted, 0 for no limit. Of one
+	// that takes longer its length is stored.
+	LineTimeout time.Duration
+	// Omit is called for a line that took too long, with its length; nil if it doesn't
+	// matter.
+	Omit func(bytes int)
 	// Side is the file that holds the ids of the closed segments, one in a line.
 	Side func(session.Segments) session.Side
 }

@@ -42,13 +42,39 @@ func (r *Recorder) complete(ctx context.Context, id string) error {
 	}
 	// The long part, redacting, is done without the lock: pieces come out the
 	// same whoever makes them.
-	if _, err := r.store(ctx, s, noLimit); err != nil {
-		return err
-	}
+	_, failed := r.store(ctx, s, noLimit)
 	if err := r.Repo.SyncObjects(); err != nil { // the state counts on them
-		return err
+		return errors.Join(failed, err)
+	}
+	if failed != nil {
+		return errors.Join(failed, r.keepStored(ctx, s))
 	}
 	return r.locked(ctx, func() error { return r.adopt(ctx, s) })
+}
+
+// keepStored takes into the session's state what was stored of its transcript before
+// the time was up, so that the next child goes on from there.
+func (r *Recorder) keepStored(ctx context.Context, done *session.State) error {
+	const patience = time.Second
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return r.locked(soon, func() error {
+		s, err := r.Sessions.Load(done.ID)
+		if err != nil || !takeStored(s, done) {
+			return err
+		}
+		return r.Sessions.Save(s)
+	})
+}
+
+// takeStored takes over what was stored of a session's transcript, and reports
+// whether that is more than the session knew of.
+func takeStored(s, done *session.State) bool {
+	more := s.Recorder.Cursor.Inode == done.Recorder.Cursor.Inode && done.Recorder.Stored.Raw > s.Recorder.Stored.Raw
+	if more {
+		s.Recorder.Stored = done.Recorder.Stored
+	}
+	return more
 }
 
 // awaitGit waits for the end of the git processes that have made their commits:
@@ -104,10 +130,7 @@ func (r *Recorder) adopt(ctx context.Context, done *session.State) error {
 	if err != nil {
 		return err
 	}
-	same := s.Recorder.Cursor.Inode == done.Recorder.Cursor.Inode
-	if stored := done.Recorder.Stored; same && stored.Raw > s.Recorder.Stored.Raw {
-		s.Recorder.Stored = stored
-	}
+	takeStored(s, done)
 	if ids := unfinished(s); len(ids) > 0 {
 		last := concludes(s, ids)
 		if err := r.rewriteSlots(ctx, s, new(notes), ids, last); err != nil {

@@ -193,5 +193,11 @@ func (r *Recorder) stored(ctx context.Context, s *session.State) (checkpoint.Tra
 }
 
 func (r *Recorder) segmenter(s *session.State) checkpoint.Segmenter {
-	return checkpoint.Segmenter{Repo: r.Repo, Redact: r.Redact, Side: func(st session.Segments) session.Side { return r.Sessions.SegmentsOf(s.ID, st) }}
+	return checkpoint.Segmenter{
+		Repo: r.Repo, Redact: r.Redact, LineTimeout: r.Options.LineTimeout,
+		Side: func(st session.Segments) session.Side { return r.Sessions.SegmentsOf(s.ID, st) },
+		Omit: func(bytes int) {
+			r.Log.Warn("line of a transcript left out: redacting it took too long", "session_id", s.ID, "bytes", bytes)
+		},
+	}
 }

@@ -55,6 +55,9 @@ type Options struct {
 	Ask bool
 	// LockTimeout is how long a hook waits for the repository's lock.
 	LockTimeout time.Duration
+	// LineTimeout is how long one line of a transcript is redacted. A line that takes
+	// longer is left out. Zero is no limit but that of the hook.
+	LineTimeout time.Duration
 	// PushRemote names the remote that checkpoints may be pushed to, if any.
 	PushRemote string
 	// OwnRemote says that PushRemote comes from the user's own settings, and not

@@ -31,6 +31,8 @@ const (
 	// childTimeout bounds a detached child, childLock its wait for the lock.
 	childTimeout = 5 * time.Minute
 	childLock    = 30 * time.Second
+	// lineTimeout is what of it one line of a transcript may take.
+	lineTimeout = 4 * time.Minute
 	// slowLock is the time from which the log records how long a hook waited for the
 	// repository's lock, and how long it held it.
 	slowLock = 100 * time.Millisecond
@@ -247,7 +249,9 @@ func (h *hook) work(ctx context.Context) error {
 	if h.name == childRecall {
 		return h.recorder(childLock).FinishRecall(ctx, h.session)
 	}
-	return h.recorder(childLock).Complete(ctx, h.session)
+	rec := h.recorder(childLock)
+	rec.Options.LineTimeout = lineTimeout
+	return rec.Complete(ctx, h.session)
 }
 
 // recorder is the service that does the work.

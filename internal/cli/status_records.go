@@ -43,7 +43,9 @@ func (a *app) addRecords(ctx context.Context, r *statusReport, repo *git.Repo) {
 		r.Notes = append(r.Notes, note{Code: "session-state", Message: "A session's state can't be read: " + err.Error()})
 	}
 	branches := map[string]string{}
+	var incomplete []string
 	for _, s := range states {
+		incomplete = append(incomplete, s.Recorder.Incomplete...)
 		if s.EndedAt != nil {
 			continue
 		}
@@ -68,6 +70,13 @@ func (a *app) addRecords(ctx context.Context, r *statusReport, repo *git.Repo) {
 			Code:    "hook-failures",
 			Message: ui.Plural(f.Count, "hook failure") + " since " + ui.Since(a.Now(), f.Since) + ".",
 			Hint:    "see " + f.Log,
+		})
+	}
+	if len(incomplete) > 0 {
+		r.Notes = append(r.Notes, note{
+			Code: "incomplete-transcripts",
+			Message: ui.Plural(len(incomplete), "checkpoint") + " without the end of the transcript, which is stored in the background: " +
+				ui.Line(strings.Join(incomplete, ", "), lineWidth) + ".",
 		})
 	}
 	if r.Unfinished = unfinished(repo.CommonDir); r.Unfinished > 0 {

@@ -1,0 +1,129 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/strategy"
+)
+
+// longResult is a tool's result of about so many bytes, all of it secrets.
+func longResult(size int) string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for b.Len() < size {
+		fmt.Fprintf(&b, "api_key = %016x%016x\n", rng.Uint64(), rng.Uint64())
+	}
+	return b.String()
+}
+
+// transcriptOf is what the metadata branch has of the transcript of a checkpoint.
+func (d *desk) transcriptOf(id string) string {
+	d.t.Helper()
+	dir := "entire/checkpoints/v1:" + id[:2] + "/" + id[2:] + "/0/"
+	var all strings.Builder
+	for _, name := range strings.Fields(d.repo.Git("ls-tree", "--name-only", dir)) {
+		if strings.HasPrefix(name, "full.jsonl") {
+			all.WriteString(strings.TrimSuffix(d.repo.Git("cat-file", "blob", dir+name), "\n") + "\n")
+		}
+	}
+	return all.String()
+}
+
+// A child that is at a long line when its time is up ends then. What it has stored is
+// kept, the checkpoint is named as incomplete, and the next child goes on behind it. A
+// line that takes longer than a line may is left out.
+func TestAttackLongResultOfATool(t *testing.T) {
+	t.Parallel()
+	const size, patience = 1 << 20, 2 * time.Second
+	for name, lineTimeout := range map[string]time.Duration{"completed": 0, "left out": 20 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := context.Background()
+			d := newDesk(t)
+			d.repo.Write("README.md", "text\n")
+			d.repo.Commit("first")
+			s := d.session("main")
+			in := d.in(s, 0)
+			in.Prompt = "Please write a.txt for me."
+			d.must(d.recorder().Prompt(ctx, in))
+			s.Prompt(in.Prompt)
+			for range 80 {
+				s.Say(strings.Repeat("Some text. ", 1000)) // more than hooks store
+			}
+			s.Transcript.Raw(`{"type":"user","uuid":"4b1b5f2e-0000-4000-8000-000000000000","message":{"role":"user","content":[` +
+				`{"type":"tool_result","tool_use_id":"t","content":"` + strings.ReplaceAll(longResult(size), "\n", `\n`) + `"}]}}` + "\n")
+			s.Write("a.txt", "one\n")
+			s.Stop()
+			in.Prompt, in.Summary = "", ""
+			d.must(d.recorder().Stop(ctx, in))
+			d.repo.Write("../message", "a\n")
+			message := filepath.Join(filepath.Dir(d.repo.Dir), "message")
+			d.repo.Git("add", "a.txt")
+			hook := func() *strategy.Recorder {
+				r := d.recorder()
+				r.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
+				r.Env.Terminal = func() bool { return false }
+				return r
+			}
+			d.must(hook().PrepareCommitMsg(ctx, strategy.Message{File: message}))
+			d.repo.Git("commit", "-q", "--no-verify", "-F", message)
+			d.must(hook().PostCommit(ctx))
+			id := strings.TrimSpace(d.repo.Git("log", "-1", "--format=%(trailers:key="+checkpoint.TrailerKey+",valueonly)"))
+			state, err := d.recorder().Sessions.Load(s.ID)
+			d.must(err)
+			if id == "" || !slices.Contains(state.Recorder.Incomplete, id) {
+				t.Fatalf("checkpoint %q, incomplete are %q", id, state.Recorder.Incomplete)
+			}
+			before := state.Recorder.Stored.Raw
+
+			if lineTimeout == 0 {
+				short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+				err = d.recorder().Complete(short, s.ID)
+				end, _ := short.Deadline()
+				late := time.Since(end)
+				cancel()
+				if !errors.Is(err, context.DeadlineExceeded) || late > patience {
+					t.Errorf("child: %v, %v after its deadline", err, late)
+				}
+				state, err = d.recorder().Sessions.Load(s.ID)
+				d.must(err)
+				if !slices.Contains(state.Recorder.Incomplete, id) {
+					t.Errorf("incomplete are %q", state.Recorder.Incomplete)
+				}
+				if state.Recorder.Stored.Raw <= before {
+					t.Error("what the child stored before the long line is lost")
+				}
+			}
+
+			next := d.recorder()
+			next.Options.LineTimeout = lineTimeout
+			d.must(next.Complete(ctx, s.ID))
+			state, err = d.recorder().Sessions.Load(s.ID)
+			d.must(err)
+			if len(state.Recorder.Incomplete) > 0 {
+				t.Errorf("incomplete are %q", state.Recorder.Incomplete)
+			}
+			stored := d.transcriptOf(id)
+			if got, want := strings.Count(stored, "\n"), len(s.Transcript.Lines()); got != want {
+				t.Errorf("%d lines are stored of %d", got, want)
+			}
+			omitted := strings.Contains(stored, `{"type":"entire-omitted","bytes":`)
+			if omitted != (lineTimeout > 0) || strings.Contains(d.log.String(), "left out") != omitted {
+				t.Errorf("omitted: %v\n%s", omitted, d.log.String())
+			}
+			if !omitted && !strings.Contains(stored, `api_key = REDACTED\napi_key = REDACTED`) {
+				t.Error("the result is not there")
+			}
+		})
+	}
+}
