@@ -1,6 +1,7 @@
 package bands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,7 @@ func (h *Held) compact(ctx context.Context, which deadness) (int64, error) {
 // liveBands are the stretches of bands that snapshots need, by band.
 type liveBands struct {
 	stretches map[uint32][]stretch // by offset
+	pieces    map[uint32][]stretch // of raw bands
 	pinned    map[uint32]bool      // those of which not all is known
 }
 
@@ -96,14 +98,16 @@ func (h *Held) live(ctx context.Context) (liveBands, error) {
 }
 
 func (l *ledger) live() liveBands {
-	b := liveBands{stretches: map[uint32][]stretch{}, pinned: l.pinned}
+	b := liveBands{stretches: map[uint32][]stretch{}, pieces: l.pieces, pinned: l.pinned}
 	for at, r := range l.records {
 		if !r.raw {
 			b.stretches[at.band] = append(b.stretches[at.band], stretch{int64(at.offset), int64(at.offset) + r.stored})
 		}
 	}
-	for _, list := range b.stretches {
-		slices.SortFunc(list, func(x, y stretch) int { return int(x.from - y.from) })
+	for _, lists := range []map[uint32][]stretch{b.stretches, b.pieces} {
+		for _, list := range lists {
+			slices.SortFunc(list, func(x, y stretch) int { return cmp.Compare(x.from, y.from) })
+		}
 	}
 	return b
 }

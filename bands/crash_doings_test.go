@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -27,6 +28,7 @@ func doings() []doing {
 		{name: "prune", prepare: several, do: prune, after: afterPrune},
 		{name: "compact", prepare: deleted, do: compact, after: afterTake},
 		{name: "pair", prepare: changed, do: pair, after: afterTake},
+		{name: "forget", prepare: forgettable, do: forgetText, after: afterForget, step: 2},
 		{name: "sweep", prepare: littered, do: sweep, after: afterTake},
 	}
 }
@@ -109,6 +111,56 @@ func compact(w *world, h *bands.Held) error {
 
 func pair(_ *world, h *bands.Held) error {
 	return h.AddPair(1, bands.Pair{Checkpoint: "0123456789ab", Commit: "0123456789012345678901234567890123456789"})
+}
+
+// forgettable has a text in a file of two snapshots.
+func forgettable(w *world) {
+	planted(w)
+	secret := filepath.Join(w.tree.Root, "secret")
+	for range 2 {
+		w.must(os.WriteFile(secret, []byte("the key is walrus-4711"), 0o644))
+		w.take(bands.TakeOptions{})
+		w.must(os.Remove(secret))
+		w.tree.Edit(15)
+	}
+}
+
+func forgetText(w *world, h *bands.Held) error {
+	return h.Forget(w.ctx.Context(), textual("walrus-4711"))
+}
+
+// afterForget: every snapshot can be read, and forgetting once more takes out what
+// is left.
+func afterForget(_ *testing.T, w *world, _ int, present treetest.Model) {
+	w.unchanged(present)
+	damage, err := w.store.Verify(w.ctx.Context(), 0, nil)
+	w.must(err)
+	if !damage.OK() {
+		w.tb.Fatalf("damaged: %+v", damage)
+	}
+	w.hold(func(h *bands.Held) error { return forgetText(w, h) })
+	found, bad, err := w.store.FindForgotten(w.ctx.Context(), textual("walrus-4711"))
+	w.must(errors.Join(bad, err))
+	if len(found) > 0 {
+		w.tb.Fatalf("still there: %+v", found)
+	}
+	err = filepath.WalkDir(w.store.Dir(), func(path string, e os.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), "walrus-4711") {
+			w.tb.Fatalf("%s has the text", path)
+		}
+		return err
+	})
+	w.must(err)
+	for v := range w.holds {
+		delete(w.holds[v], "secret")
+		w.export(v)
+	}
+	w.take(bands.TakeOptions{})
+	w.export(w.last)
 }
 
 func sweep(_ *world, h *bands.Held) error { return h.Sweep() }

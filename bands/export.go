@@ -175,6 +175,9 @@ func (s *Store) ReadFile(v Snapshot, name string, w io.Writer) error {
 		_, err = io.WriteString(w, e.Target)
 	case tree.Unknown:
 		err = ErrNotHeld
+		if e.Reason == tree.Forgotten {
+			err = fmt.Errorf("it was forgotten: %w", ErrNotHeld)
+		}
 	default:
 		err = content.copyTo(w, &e)
 	}

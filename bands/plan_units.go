@@ -86,7 +86,7 @@ func mayBeOf(e *tree.Entry) bool {
 		return e == nil || e.Kind == tree.File
 	}
 	switch e.Reason {
-	case tree.Unreadable, tree.Moving, tree.Excluded, tree.Budget, tree.Busy:
+	case tree.Unreadable, tree.Moving, tree.Excluded, tree.Budget, tree.Busy, tree.Forgotten:
 		return true
 	default:
 		return false

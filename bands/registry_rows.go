@@ -280,3 +280,35 @@ func readSnapshots(s *Store, versions []Version) ([]Snapshot, error) {
 	}
 	return list, errors.Join(bad...)
 }
+
+// Remake makes the rows of a store anew, and the files of the catalog without
+// anything of former rows. The store may be nil. Without a catalog there is
+// nothing to do.
+func (r *Registry) Remake(ctx context.Context, s *Store) error {
+	if r.Home == "" || isMissing(r.CatalogPath()) {
+		return nil
+	}
+	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
+		if s != nil {
+			e, err := s.entry()
+			if err == nil {
+				_, err = c.StoreByID(ctx, e.ID)
+			}
+			if errors.Is(err, catalog.ErrNotFound) {
+				return c.Compact(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			snaps, _ := s.Snapshots() // one that can't be read has no row
+			rows := make([]catalog.Checkpoint, len(snaps))
+			for i, snap := range snaps {
+				rows[i] = rowOf(s, snap)
+			}
+			if err := c.ReplaceCheckpoints(ctx, storeRow(e), rows); err != nil {
+				return err
+			}
+		}
+		return c.Compact(ctx)
+	})
+}

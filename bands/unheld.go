@@ -14,7 +14,7 @@ func unheld(why tree.Reason) bool {
 	switch why {
 	case tree.Socket, tree.Device, tree.FIFO, tree.OtherFileSystem, tree.Excluded, tree.Worktree:
 		return false
-	case tree.Unreadable, tree.Moving, tree.Budget, tree.Busy:
+	case tree.Unreadable, tree.Moving, tree.Budget, tree.Busy, tree.Forgotten:
 	default: // of versions to come
 	}
 	return true

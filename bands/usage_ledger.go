@@ -35,6 +35,8 @@ type ledger struct {
 	snaps    int
 	// pinned are bands of which not everything that is needed is known.
 	pinned map[uint32]bool
+	// pieces are the stretches of raw bands that snapshots need.
+	pieces map[uint32][]stretch
 	bad    []error
 }
 
@@ -54,7 +56,7 @@ func newLedger(s *Store, c counting) *ledger {
 	r := band.NewReader(s.BandsDir())
 	return &ledger{
 		store: s, counting: c, reader: r, tree: tree.NewRecords(r),
-		records: map[recordAt]heldRecord{}, pinned: map[uint32]bool{},
+		records: map[recordAt]heldRecord{}, pinned: map[uint32]bool{}, pieces: map[uint32][]stretch{},
 	}
 }
 
@@ -182,6 +184,8 @@ func (e *entering) parts(ref band.Ref) {
 		case band.DataPart:
 			e.record(p.Ref, band.Data)
 		case band.RawPart, band.PiecePart:
+			from := int64(p.Ref.Offset) * band.PieceUnit
+			e.pieces[p.Ref.Band] = append(e.pieces[p.Ref.Band], stretch{from, from + p.Length})
 			e.enter(recordAt{band: p.Ref.Band}, func() (heldRecord, error) { return e.rawBand(p.Ref.Band) })
 		}
 	}

@@ -43,6 +43,8 @@ const (
 	Worktree Reason = 9
 	// Busy is a database that could not be captured at one point in time.
 	Busy Reason = 10
+	// Forgotten is a file that was taken out of the snapshot later.
+	Forgotten Reason = 11
 )
 
 // Entry is one name of a directory.

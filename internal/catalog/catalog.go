@@ -198,3 +198,19 @@ func SetAside(path, suffix string) (string, error) {
 	}
 	return to, nil
 }
+
+// Compact writes the database anew, so that its files have nothing of rows that
+// were deleted or changed.
+func (c *Catalog) Compact(ctx context.Context) error {
+	if err := disk.Step("compact", c.path); err != nil {
+		return err
+	}
+	return c.patiently(ctx, "compact", func(ctx context.Context) error {
+		for _, query := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+			if _, err := c.db.ExecContext(ctx, query); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

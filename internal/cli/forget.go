@@ -53,8 +53,7 @@ The entire/checkpoints/v1 branch gets a new history. --push puts it in the
 place of the one that a remote has; without it the remote keeps what it has.
 
 It does not reach other clones, forks and backups, what a host keeps of
-replaced branches, the agent's own transcripts, your own commits and files, and
-the contents of files in snapshots.
+replaced branches, the agent's own transcripts, and your own commits and files.
 
 EXIT STATUS
   0    done, or nothing to do, or the preview was shown

@@ -186,6 +186,15 @@ func NewForgetter(salt []byte, texts []ForgottenText) *Forgetter {
 	return f
 }
 
+// Longest is the length of the longest form of the texts.
+func (f *Forgetter) Longest() int {
+	longest := 1
+	for _, g := range f.groups {
+		longest = max(longest, g.length)
+	}
+	return longest
+}
+
 func (f *Forgetter) roll(window []byte) (h uint64) {
 	for _, c := range window {
 		h = h*f.base + uint64(c) + 1

@@ -78,6 +78,10 @@ type Forgetting struct {
 	text *redact.Forgetter
 	// list is what is to be forgotten by its id.
 	list checkpoint.Forgotten
+
+	// catalogDone reports that the catalog was rewritten, catalogErr why it wasn't.
+	catalogDone bool
+	catalogErr  error
 }
 
 // New prepares to forget something in the recorder's repository, all its
@@ -179,7 +183,11 @@ func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) 
 	for _, v := range snapshots {
 		places = append(places, Place{Kind: Snapshot, Name: v.String(), What: "is deleted"})
 	}
-	return append(places, f.unsearched()...), nil
+	inside, err := f.snapshotPlaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(places, inside, f.catalog()), nil
 }
 
 // Result is what Do has done.
@@ -270,6 +278,10 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	if err := f.deleteSnapshots(ctx); err != nil {
 		return err
 	}
+	if err := f.cleanSnapshots(ctx); err != nil {
+		return err
+	}
+	f.cleanCatalog(ctx)
 	if err := f.expire(ctx, j); err != nil {
 		return err
 	}

@@ -1,0 +1,150 @@
+//go:build linux || darwin
+
+package bands_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// textual forgets the text.
+func textual(text string) bands.Forgetting {
+	return bands.Forgetting{
+		Content: func(data []byte) bool { return bytes.Contains(data, []byte(text)) },
+		Overlap: len(text) - 1,
+		Name:    func(name string) string { return strings.ReplaceAll(name, text, "REDACTED") },
+	}
+}
+
+func (r *rig) forget(what bands.Forgetting) {
+	r.t.Helper()
+	h := r.hold()
+	err := h.Forget(r.t.Context(), what)
+	r.must(errors.Join(err, h.Release()))
+	found, damage, err := r.store.FindForgotten(r.t.Context(), what)
+	r.must(errors.Join(damage, err))
+	if len(found) > 0 {
+		r.t.Errorf("still there: %+v", found)
+	}
+	left, err := r.store.Verify(r.t.Context(), 0, nil)
+	r.must(err)
+	if !left.OK() {
+		r.t.Errorf("damaged: %+v", left)
+	}
+}
+
+// lacks says that no file of the store has the bytes.
+func (r *rig) lacks(text string) {
+	r.t.Helper()
+	r.must(filepath.WalkDir(r.store.Dir(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(text)) {
+			r.t.Errorf("%s has %q", path, text)
+		}
+		return err
+	}))
+}
+
+// entryAt is the entry of a path in a version.
+func (r *rig) entryAt(v bands.Version, path string) tree.Entry {
+	r.t.Helper()
+	snap, err := r.store.Snapshot(v)
+	r.must(err)
+	records, reader := r.store.Loader(snap)
+	root, _ := snap.Tree.Ref()
+	e, err := tree.Lookup(records, root, path)
+	r.must(errors.Join(err, reader.Close()))
+	return e
+}
+
+// TestForgetText takes a text out of small files, large ones in which it lies
+// across parts, databases, names, targets and former versions, and leaves the
+// rest of each snapshot as it was.
+func TestForgetText(t *testing.T) {
+	t.Parallel()
+	const text = "walrus-4711"
+	r := rigWithFiles(t)
+	large := make([]byte, 9<<20)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range large {
+		large[i] = byte(random.Uint32())
+	}
+	copy(large[5<<20-4:], text)
+	r.write("large", string(large))
+	r.write("dir/secret", "the key is "+text)
+	r.write("dir/data.db", "a database")
+	r.write("dir/data.db-wal", "a log with "+text)
+	r.write("dir/"+text+".txt", "only its name")
+	r.must(os.Symlink("to-"+text, r.path("dir/pointer")))
+	for i := range 700 {
+		r.write("many/"+string(rune('a'+i%26))+strings.Repeat("x", i/26), "content "+strings.Repeat("y", i))
+	}
+	r.write("many/zz", "in a page: "+text)
+	first := r.auto().Snapshot.Version
+	r.write("dir/secret", "nothing now")
+	r.write("one", "changed")
+	second := r.auto().Snapshot.Version
+	r.forget(textual(text))
+	r.lacks(text)
+	for _, path := range []string{"large", "dir/secret", "dir/data.db", "dir/data.db-wal", "dir/REDACTED.txt", "dir/pointer", "many/zz"} {
+		if e := r.entryAt(first, path); e.Kind != tree.Unknown || e.Reason != tree.Forgotten {
+			t.Errorf("%s is %+v", path, e)
+		}
+	}
+	if e := r.entryAt(second, "dir/secret"); e.Kind != tree.File {
+		t.Errorf("the later dir/secret is %+v", e)
+	}
+	r.must(errors.Join(os.RemoveAll(r.path("large")), os.RemoveAll(r.path("dir/"+text+".txt")), os.RemoveAll(r.path("dir/pointer")),
+		os.RemoveAll(r.path("dir/data.db")), os.RemoveAll(r.path("dir/data.db-wal")), os.RemoveAll(r.path("many/zz"))))
+	third := r.kept().Snapshot.Version
+	if third <= second {
+		t.Errorf("%s came again", third)
+	}
+}
+
+// TestForgetPath takes one path out of all snapshots, and leaves another with the
+// same content.
+func TestForgetPath(t *testing.T) {
+	t.Parallel()
+	r := rigWithFiles(t)
+	r.write("dir/secret", "walrus in one")
+	first := r.auto().Snapshot.Version
+	r.write("dir/secret", "pelican in two")
+	r.write("copy", "pelican in two")
+	second := r.auto().Snapshot.Version
+	what := bands.Forgetting{Path: func(path string) bool { return path == "dir/secret" }}
+	found, damage, err := r.store.FindForgotten(t.Context(), what)
+	r.must(errors.Join(damage, err))
+	if len(found) != 1 || found[0].Path != "dir/secret" || !slices.Equal(found[0].Versions, []bands.Version{first, second}) {
+		t.Errorf("found %+v", found)
+	}
+	r.forget(what)
+	r.lacks("walrus in one")
+	for _, v := range []bands.Version{first, second} {
+		if e := r.entryAt(v, "dir/secret"); e.Reason != tree.Forgotten {
+			t.Errorf("%s: %+v", v, e)
+		}
+	}
+	if e := r.entryAt(second, "copy"); e.Kind != tree.File {
+		t.Errorf("copy is %+v", e)
+	}
+	h := r.hold()
+	_, err = h.Restore(t.Context(), first, bands.RestoreOptions{Options: r.opts})
+	r.must(errors.Join(err, h.Release()))
+	if data, err := os.ReadFile(r.path("dir/secret")); err != nil || string(data) != "pelican in two" {
+		t.Errorf("after a restore dir/secret is %q, %v", data, err)
+	}
+}

@@ -1,0 +1,296 @@
+package bands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Forget takes what is forgotten out of all snapshots, which keep their versions,
+// and erases what no snapshot needs any more. Stopped anywhere, each snapshot is
+// as it was or as it becomes, and the next call goes on.
+func (h *Held) Forget(ctx context.Context, what Forgetting) error {
+	if err := h.Sweep(); err != nil {
+		return err
+	}
+	snaps, _ := h.Snapshots() // one that can't be read stays as it is
+	f := newForgetter(h.Store, what)
+	f.keep = newKeeper(h.Store, h.reserved().band, -1)
+	f.keep.lengths = map[uint32]int64{}
+	for _, snap := range snaps {
+		for n, length := range lengthsOf(snap) {
+			f.keep.lengths[n] = max(f.keep.lengths[n], length)
+		}
+	}
+	err := h.rewrite(ctx, f, snaps)
+	if err := errors.Join(err, f.keep.close()); err != nil {
+		return fmt.Errorf("forget in snapshots: %w", err)
+	}
+	if err := h.dropUnlisted(); err != nil {
+		return fmt.Errorf("forget in snapshots: %w", err)
+	}
+	if err := h.DropCaches(); err != nil {
+		return fmt.Errorf("forget in snapshots: %w", err)
+	}
+	if err := h.erase(ctx); err != nil {
+		return fmt.Errorf("erase what no snapshot needs: %w", err)
+	}
+	return nil
+}
+
+// rewrite gives the snapshots that have what is forgotten another tree. All
+// records are durable before the first snapshot refers to one.
+func (h *Held) rewrite(ctx context.Context, f *forgetter, snaps []Snapshot) error {
+	trees := map[Version]forgottenDir{}
+	for _, snap := range snaps {
+		out, err := f.snapshot(ctx, snap)
+		if err != nil {
+			return err
+		}
+		if out.changed {
+			trees[snap.Version] = out
+		}
+	}
+	if len(trees) == 0 {
+		return nil
+	}
+	if err := f.keep.finish(); err != nil {
+		return err
+	}
+	last := h.reserved()
+	if most := slices.Max(slices.Collect(maps.Keys(f.wrote))); last.version != 0 && most >= last.band {
+		last.band = most + 1
+		if err := disk.WriteDurable(h.path(versionFile), last.encode(), 0o600); err != nil {
+			return err
+		}
+	}
+	for _, snap := range snaps {
+		if out, ok := trees[snap.Version]; ok {
+			if err := h.redescribe(snap, out.dirRecord, f.wrote); err != nil {
+				return fmt.Errorf("snapshot %s: %w", snap.Version, err)
+			}
+		}
+	}
+	return nil
+}
+
+// redescribe gives a snapshot another tree.
+func (h *Held) redescribe(snap Snapshot, rec dirRecord, wrote map[uint32]bool) error {
+	had := lengthsOf(snap)
+	snap.Tree = TreeRef{Hash: rec.ref.Hash.String(), Band: rec.ref.Band, Offset: rec.ref.Offset}
+	snap.Totals, snap.Bands = rec.totals, nil
+	for _, n := range mergeBand(rec.bands, rec.ref.Band) {
+		length, linked := had[n]
+		if wrote[n] || !linked {
+			file, err := band.StatFile(h.BandsDir(), n)
+			if err != nil {
+				return err
+			}
+			if err := h.linkBand(file, snap.Version); err != nil {
+				return err
+			}
+			length = file.Length
+		}
+		snap.Bands = append(snap.Bands, BandLength{Number: n, Length: length})
+	}
+	dir := h.SnapshotDir(snap.Version)
+	if err := disk.SyncDir(dir); err != nil {
+		return err
+	}
+	data, err := seal(described{Format: snapshotFormat, Snapshot: snap})
+	if err != nil {
+		return err
+	}
+	return disk.WriteDurable(filepath.Join(dir, snapshotFile), data, 0o600)
+}
+
+func mergeBand(bands []uint32, n uint32) []uint32 {
+	all := append(slices.Clone(bands), n)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// linkBand gives a snapshot's folder the band as it is now.
+func (h *Held) linkBand(file band.File, v Version) error {
+	from, to := filepath.Join(h.BandsDir(), file.Name()), filepath.Join(h.SnapshotDir(v), file.Name())
+	if same, err := isSame(from, to); err != nil || same {
+		return err
+	}
+	fresh := h.path(makingPrefix + file.Name())
+	if err := removeFile(fresh); err != nil {
+		return err
+	}
+	if h.Linking() == disk.Hardlink {
+		if err := h.hardlink(from, fresh); err != nil {
+			return err
+		}
+	} else if err := disk.Place(h.Linking(), from, fresh); err != nil {
+		return err
+	}
+	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {
+		return err
+	}
+	if err := disk.Step("rename", to); err != nil {
+		return err
+	}
+	return os.Rename(fresh, to)
+}
+
+// isSame reports whether two names are those of one file; false if the second
+// isn't there.
+func isSame(a, b string) (bool, error) {
+	one, err := os.Lstat(a)
+	if err != nil {
+		return false, err
+	}
+	other, err := os.Lstat(b)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(one, other), err
+}
+
+// dropUnlisted removes the bands that snapshots have and don't list, and those
+// that none has.
+func (h *Held) dropUnlisted() error {
+	snaps, _ := h.Snapshots()
+	for _, snap := range snaps {
+		lengths := lengthsOf(snap)
+		files, err := band.Files(h.SnapshotDir(snap.Version))
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if _, listed := lengths[file.Number]; listed {
+				continue
+			}
+			if err := removeFile(filepath.Join(h.SnapshotDir(snap.Version), file.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return h.collect()
+}
+
+// erase overwrites with zeros what no snapshot needs of any band, also in the
+// clones and copies of snapshots. Bands of snapshots that can't be read stay.
+func (h *Held) erase(ctx context.Context) error {
+	live, err := h.live(ctx)
+	if err != nil {
+		return err
+	}
+	dirs, err := h.bandDirs()
+	if err != nil {
+		return err
+	}
+	done := map[[2]uint64]bool{}
+	for _, dir := range append([]string{h.BandsDir()}, dirs...) {
+		err := eachFile(dir, func(name string, st disk.Stat) error {
+			n, raw, ok := band.ParseName(name)
+			id := [2]uint64{uint64(st.Dev), uint64(st.Ino)}
+			if !ok || live.pinned[n] || done[id] || ctx.Err() != nil {
+				return ctx.Err()
+			}
+			done[id] = true
+			needed, from := live.stretches[n], int64(headRoom)
+			if raw {
+				needed, from = live.pieces[n], 0
+			}
+			return zero(filepath.Join(dir, name), between(needed, from, st.Size))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// between are the parts of a file from an offset on that none of the stretches,
+// in their order, is in.
+func between(needed []stretch, from, size int64) (rest []stretch) {
+	for _, s := range append(slices.Clone(needed), stretch{size, size}) {
+		if s.from > from {
+			rest = append(rest, stretch{from, min(s.from, size)})
+		}
+		from = max(from, s.to)
+	}
+	return rest
+}
+
+// zero makes parts of a file zeros: holes, where the file system has them. Parts
+// that are zeros stay untouched.
+func zero(path string, parts []stretch) (err error) {
+	if len(parts) == 0 {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	changed := false
+	for _, p := range parts {
+		clear, err := isZero(file, p)
+		if err != nil {
+			return err
+		}
+		if clear {
+			continue
+		}
+		changed = true
+		err = disk.PunchHole(file, p.from, p.to-p.from)
+		if errors.Is(err, errors.ErrUnsupported) {
+			err = overwrite(file, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !changed {
+		return nil
+	}
+	if err := disk.Step("sync", path); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+func isZero(file *os.File, p stretch) (bool, error) {
+	buf := make([]byte, min(chunk, p.to-p.from))
+	for at := p.from; at < p.to; {
+		part := buf[:min(int64(len(buf)), p.to-at)]
+		if _, err := file.ReadAt(part, at); err != nil {
+			return false, err
+		}
+		for _, c := range part {
+			if c != 0 {
+				return false, nil
+			}
+		}
+		at += int64(len(part))
+	}
+	return true, nil
+}
+
+func overwrite(file *os.File, p stretch) error {
+	if err := disk.Step("erase", file.Name()); err != nil {
+		return err
+	}
+	zeros := make([]byte, min(chunk, p.to-p.from))
+	for at := p.from; at < p.to; {
+		n, err := file.WriteAt(zeros[:min(int64(len(zeros)), p.to-at)], at)
+		if err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
+}
