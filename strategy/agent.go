@@ -90,11 +90,7 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 			}
 			s.TurnID, s.LastCheckpointID = string(id), ""
 			if s.FirstPrompt == "" {
-				text, err := r.said(ctx, in.Prompt)
-				if err != nil {
-					return err
-				}
-				s.FirstPrompt = checkpoint.FirstPrompt(text)
+				s.FirstPrompt = r.firstPrompt(in.Prompt)
 			}
 		}
 		if rec.Turn.Start.IsZero() { // else an earlier turn has not been saved, and this one goes on with it

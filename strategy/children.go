@@ -41,6 +41,9 @@ func (r *Recorder) startChild(ctx context.Context, args ...string) {
 }
 
 func (r *Recorder) childTaken(slot string) bool {
+	if r.slots != nil { // opening the file again would free its locks
+		return r.slots.Taken(slot)
+	}
 	slots, err := r.childSlots()
 	if err != nil {
 		return false
@@ -56,7 +59,11 @@ func (r *Recorder) asChild(ctx context.Context, id string, do func() error) erro
 	if err != nil {
 		return do() // at worst twice
 	}
-	defer func() { _ = slots.Close() }()
+	r.slots = slots
+	defer func() {
+		r.slots = nil
+		_ = slots.Close()
+	}()
 	if ok, err := slots.TryLock(waitsSlot(id)); err == nil && !ok {
 		return nil
 	}

@@ -127,3 +127,29 @@ func TestAttackLongResultOfATool(t *testing.T) {
 		})
 	}
 }
+
+// A prompt of megabytes of secrets is recorded in the time that a hook has.
+func TestAttackLongPrompt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.repo.Write("README.md", "text\n")
+	d.repo.Commit("first")
+	s := d.session("main")
+	in := d.in(s, 0)
+	in.Prompt = longResult(8 << 20)
+	in.Summary = in.Prompt
+	s.Prompt(in.Prompt)
+	for _, hook := range []func(*strategy.Recorder, context.Context, strategy.Input) error{
+		(*strategy.Recorder).Prompt, (*strategy.Recorder).Stop,
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		d.must(hook(d.recorder(), ctx, in))
+		cancel()
+	}
+	state, err := d.recorder().Sessions.Load(in.SessionID)
+	d.must(err)
+	if prompts := d.prompts(s); len(prompts) > 128<<10 || strings.Count(prompts, "api_key = REDACTED") < 1000 ||
+		!strings.HasPrefix(state.FirstPrompt, "api_key = REDACTED") {
+		t.Errorf("%d bytes of prompts, the first is %.100q", len(prompts), state.FirstPrompt)
+	}
+}

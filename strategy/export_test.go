@@ -19,6 +19,13 @@ var (
 	Unique            = unique
 )
 
+// AsChild and Detach are for the test of the locks of children.
+var (
+	AsChild  = (*Recorder).asChild
+	Detach   = (*Recorder).detach
+	RunsSlot = runsSlot
+)
+
 // Split cuts a message into prose and comments.
 func Split(text, mark string) (prose, rest string) {
 	m := splitMessage("", text, mark)

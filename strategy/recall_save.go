@@ -184,7 +184,7 @@ func (w *recollection) subjects(ctx context.Context) ([]string, error) {
 		if slices.ContainsFunc(missing, ours) {
 			missing = slices.DeleteFunc(missing, ours)
 			subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
-			subjects = append(subjects, w.r.Redact.Text(subject))
+			subjects = append(subjects, w.r.Redact.Text(subject[:min(len(subject), cutMargin)]))
 		}
 		if len(c.Parents) == 0 {
 			break

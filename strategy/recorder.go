@@ -114,7 +114,8 @@ type Recorder struct {
 	// LockHeld the longest time that it has held it.
 	LockWait, LockHeld time.Duration
 
-	user *git.Signature // once asked for
+	user  *git.Signature  // once asked for
+	slots *disk.SlotLocks // of a child, while it works
 }
 
 // identity is who makes commits of ours: the user, now.

@@ -3,16 +3,23 @@ package strategy
 import (
 	"context"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
 const (
 	// maxKeptText bounds what is kept of a prompt, or of what an agent says at the end of a
 	// turn, beside the transcript.
-	maxKeptText = 256 << 10
+	maxKeptText = 64 << 10
 	// cutMargin is redacted beyond that and not kept, so that a secret at the cut is
 	// found. It is longer than a private key.
 	cutMargin = 16 << 10
 )
+
+// firstPrompt is the beginning of a text that was said, redacted, in one line.
+func (r *Recorder) firstPrompt(text string) string {
+	return checkpoint.FirstPrompt(r.Redact.Text(text[:min(len(text), cutMargin)]))
+}
 
 // said returns what is kept of a text that was said, redacted. It returns an error
 // soon after ctx ends.

@@ -103,7 +103,7 @@ func (r *Recorder) causality(s *session.State, in Input) bands.Causality {
 	if n := len(s.Recorder.Turn.Prompts); n > 0 {
 		c.Prompt = checkpoint.FirstPrompt(s.Recorder.Turn.Prompts[n-1])
 	} else if in.Prompt != "" {
-		c.Prompt = checkpoint.FirstPrompt(r.Redact.Text(in.Prompt))
+		c.Prompt = r.firstPrompt(in.Prompt)
 	}
 	if info, err := os.Stat(s.TranscriptPath); err == nil {
 		c.TranscriptBytes = info.Size()

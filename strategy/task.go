@@ -131,13 +131,8 @@ func byToolUse(id string) func(*session.Task) bool {
 func (r *Recorder) newTask(s *session.State, t TaskEvent) session.Task {
 	return session.Task{
 		ToolUse: t.ToolUse, Agent: t.Agent, Turn: s.TurnID, Started: r.Env.Now(),
-		Type: r.taskText(t.Type), Description: r.taskText(t.Description),
+		Type: r.firstPrompt(t.Type), Description: r.firstPrompt(t.Description),
 	}
-}
-
-// taskText is what a state keeps of a text.
-func (r *Recorder) taskText(text string) string {
-	return checkpoint.FirstPrompt(r.Redact.Text(text[:min(len(text), maxKeptText)]))
 }
 
 // taskOf answers the task that an event is about, nil if there is none that
