@@ -94,6 +94,9 @@ func (r *recalling) showFile(ctx context.Context, c recall.Checkpoint, name stri
 	if err := r.store.Contents(ctx, &c, path); err != nil {
 		return recallError(err, c.ID)
 	}
+	if why := c.State.Files[path].Omitted; why != "" {
+		return omittedError(c.State.Files[path], why)
+	}
 	return r.Streams.Show(func(w io.Writer) error {
 		_, err := io.WriteString(w, c.State.Files[path].Content)
 		return err

@@ -14,6 +14,15 @@ import (
 // maxMetadata is the size up to which a checkpoint's metadata is read.
 const maxMetadata = 16 << 20
 
+const (
+	// maxContents bounds the contents that are read of a checkpoint, in bytes.
+	maxContents = 256 << 20
+	// A content is at most growth times as long as its file was, as a secret is replaced
+	// by a mark of eight bytes, and minContent.
+	growth     = 4
+	minContent = 64 << 10
+)
+
 // minPrefix is how much of an id has to be given.
 const minPrefix = 4
 
@@ -55,26 +64,35 @@ func (s Store) Get(ctx context.Context, id string) (Checkpoint, error) {
 }
 
 // Contents reads the contents of the checkpoint's files, all if paths is empty.
-// The error is ErrDamaged if some can't be read; the others are there.
+// The error is ErrDamaged if some can't be read; the others are there. What is far
+// larger than its file was, by the size that git gives before it is read, or beyond
+// maxContents, is left out and named in the checkpoint's warnings.
 func (s Store) Contents(ctx context.Context, c *Checkpoint, paths ...string) error {
 	if len(paths) == 0 {
 		paths = slices.Sorted(maps.Keys(c.State.Files))
 	}
 	var failed []error
+	room := int64(maxContents)
 	for _, path := range paths {
 		f, ok := c.State.Files[path]
 		if !ok || f.Blob == "" {
 			continue
 		}
-		object, err := s.Repo.Read(ctx, f.Blob)
+		object, err := s.Repo.ReadWithin(ctx, f.Blob, min(room, growth*max(0, min(f.Size, maxContents))+minContent))
 		if ctx.Err() != nil {
 			return fmt.Errorf("context checkpoint %s: %w", c.ID, ctx.Err())
 		}
-		if err != nil || object.Type != "blob" {
+		switch {
+		case errors.Is(err, git.ErrTooMuch):
+			f.Omitted, f.Blob = TooLarge, ""
+			c.Warnings = append(slices.Clone(c.Warnings), "content of "+path+" left out: too large to be read")
+		case err != nil || object.Type != "blob":
 			f.Omitted, f.Blob = Unreadable, ""
 			failed = append(failed, fmt.Errorf("context checkpoint %s: %s: %w: %w", c.ID, path, ErrDamaged, err))
+		default:
+			f.Content = string(object.Data)
+			room -= int64(len(object.Data))
 		}
-		f.Content = string(object.Data)
 		c.State.Files[path] = f
 	}
 	return errors.Join(failed...)

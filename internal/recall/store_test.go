@@ -273,6 +273,31 @@ func TestContentsSurviveGC(t *testing.T) {
 	b.lists(recall.Filter{}, "kept")
 }
 
+// A content that is far larger than its file was is not read. It is named, and the
+// others are there.
+func TestAttackLargeContents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	large, err := b.store.Repo.WriteBlob(make([]byte, 1<<20))
+	fine(t, err)
+	c := b.checkpoint("large")
+	f := c.State.Files["a.go"]
+	f.Blob = string(large)
+	c.State.Files["a.go"] = f
+	got, err := b.store.Get(t.Context(), b.put(c))
+	fine(t, err)
+	fine(t, b.store.Contents(t.Context(), &got))
+	if f := got.State.Files["a.go"]; f.Omitted != recall.TooLarge || f.Content != "" || f.Blob != "" {
+		t.Errorf("%s of %d bytes", f.Omitted, len(f.Content))
+	}
+	if got.State.Files["pkg/b.go"].Content == "" {
+		t.Error("the other content is missing")
+	}
+	if n := len(got.Warnings); n == 0 || got.Warnings[n-1] != "content of a.go left out: too large to be read" {
+		t.Errorf("warnings: %q", got.Warnings)
+	}
+}
+
 func TestOthersDontGetCheckpoints(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
