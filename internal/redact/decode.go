@@ -205,10 +205,12 @@ func decodeRun(run []byte) []byte {
 			}
 		}
 	}
-	// The first three bytes, before anything is allocated.
-	a, b, c, d := base64Digits[run[0]], base64Digits[run[1]], base64Digits[run[2]], base64Digits[run[3]]
-	if head := [3]byte{a<<2 | b>>4, b<<4 | c>>2, c<<6 | d}; !isPrintable(head[:]) {
-		return nil
+	// The first bytes, before anything is allocated.
+	for k := 0; k < minBase64; k += 4 {
+		a, b, c, d := base64Digits[run[k]], base64Digits[run[k+1]], base64Digits[run[k+2]], base64Digits[run[k+3]]
+		if !isPrintableByte(a<<2|b>>4) || !isPrintableByte(b<<4|c>>2) || !isPrintableByte(c<<6|d) {
+			return nil
+		}
 	}
 	digits := bytes.Clone(run)
 	for i, c := range digits {

@@ -67,10 +67,7 @@ func (r *Redactor) listed(active *ruleSet, text []byte, sc *scratch) []Finding {
 	}
 	var hits []hit
 	var lines lines
-	for i := range rules {
-		if !active.has(i) {
-			continue
-		}
+	for i := range active.all {
 		for _, m := range r.matches(i, text, sc) {
 			if r.isStopped() {
 				return nil

@@ -47,6 +47,9 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 		return nil
 	}
 	if option[0] != '-' {
+		if !mayNameHeader(option) {
+			return nil
+		}
 		if k := w.kindOf(r, option); k.kind == kindHeader || k.kind == kindCookie {
 			return r.findNamed(option, value, k)
 		}
@@ -72,26 +75,56 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 	return r.findNamed(bytes.TrimLeft(option, "-"), value, k)
 }
 
+// mayNameHeader reports whether name has the rare letter that each name of an
+// Authorization or Cookie header has.
+func mayNameHeader(name []byte) bool {
+	for _, b := range name {
+		if b = lower(b); b == 'z' || b == 'k' {
+			return true
+		}
+	}
+	return false
+}
+
 func isLetterRune(c rune) bool { return c < 128 && isAlpha(byte(c)) }
 
 func ownFinding(rule int, text []byte, s span) Finding {
 	return Finding{Rule: ownRules[rule].id, Secret: string(text[s.begin:s.end]), Start: s.begin, End: s.end}
 }
 
-// kindOf returns what a name reveals.
+// lastKinds is how many names are found without a map.
+const lastKinds = 256
+
+type seenName struct {
+	name string
+	kind nameKind
+}
+
+// kindOf returns what a name reveals. Most names of a transcript are few and come
+// again and again: they are compared with the last name in their slot first.
 func (w *writer) kindOf(r *Redactor, name []byte) nameKind {
-	if len(name) > maxName {
+	if len(name) == 0 || len(name) > maxName {
 		return nameKind{}
 	}
-	if k, ok := w.kinds[string(name)]; ok {
-		return k
+	slot := &w.last[(len(name)*37+int(name[0])*5+int(name[len(name)-1])*11+int(name[len(name)/2]))%lastKinds]
+	if *slot == nil || (*slot).name != string(name) {
+		seen := w.kinds[string(name)]
+		if seen == nil {
+			seen = w.learn(r, name)
+		}
+		*slot = seen
 	}
+	return (*slot).kind
+}
+
+// learn finds out what a name reveals, and remembers it.
+func (w *writer) learn(r *Redactor, name []byte) *seenName {
 	if w.kinds == nil || len(w.kinds) >= maxKinds {
-		w.kinds = make(map[string]nameKind)
+		w.kinds = make(map[string]*seenName)
 	}
-	k := nameKind{classify(name), r.startsRule(name)}
-	w.kinds[string(name)] = k
-	return k
+	seen := &seenName{string(name), nameKind{classify(name), r.startsRule(name)}}
+	w.kinds[seen.name] = seen
+	return seen
 }
 
 // startsRule reports whether name has a keyword of one of gitleaks' rules.

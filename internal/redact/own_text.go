@@ -148,12 +148,14 @@ func basicAuth(text []byte, at, end int) span {
 
 func isPrintable(s []byte) bool {
 	for _, b := range s {
-		if b <= 8 || b >= 0x7f {
+		if !isPrintableByte(b) {
 			return false
 		}
 	}
 	return true
 }
+
+func isPrintableByte(b byte) bool { return 8 < b && b < 0x7f }
 
 // cookie finds the value of a Cookie or Set-Cookie header.
 func cookie(text []byte, at, end int) span {

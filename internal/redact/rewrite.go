@@ -62,7 +62,10 @@ func (r *Redactor) rewrite(text []byte, split func([]byte, []segment) []segment)
 type writer struct {
 	segs  []segment
 	buf   []byte
-	kinds map[string]nameKind // of the names that were seen
+	kinds map[string]*seenName // of the names that were seen
+	last  [lastKinds]*seenName // those seen last, see kindOf
+
+	clean cleanTexts
 
 	// For Check: where the rules found what, in the text. nil if not wanted.
 	labels []label
@@ -108,10 +111,18 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 			continue
 		}
 		said := w.read(g, text)
-		for _, f := range r.find(said, nil) {
+		slot := w.clean.slot(said)
+		if slot.holds(said) {
+			continue
+		}
+		listed, decoded := r.find(said, nil), r.findDecoded(said, maxDecode)
+		if len(listed) == 0 && len(decoded) == 0 && !r.isStopped() {
+			slot.set(said)
+		}
+		for _, f := range listed {
 			add(i, &f)
 		}
-		for _, f := range r.findDecoded(said, maxDecode) {
+		for _, f := range decoded {
 			add(i, &f)
 		}
 	}

@@ -1,6 +1,9 @@
 package redact
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // pieceLen is how much of a literal the automaton knows; the rest is compared.
 const pieceLen = 4
@@ -150,15 +153,86 @@ func (a *automaton) mark(u *rule) {
 	}
 }
 
+const (
+	// minSplit is the length from which a block is scanned at several places at once.
+	minSplit = 64
+	// scanBlock bounds the hits that are remembered meanwhile.
+	scanBlock = 1 << 16
+)
+
 // scan notes in sc where the literals are in text.
 func (a *automaton) scan(text []byte, sc *scratch) {
 	v := uint16(0)
-	for i, b := range text {
-		v = a.next[int(v&stateBits)<<classBits|int(a.class[b])]
-		if v&flagOut != 0 {
+	for begin := 0; begin < len(text); {
+		end := min(begin+scanBlock, len(text))
+		if end-begin < minSplit {
+			v = a.scanRange(text, begin, end, v, sc)
+		} else {
+			v = a.scanSplit(text, begin, end, v, sc)
+		}
+		begin = end
+	}
+}
+
+// scanRange scans text[begin:end] from state v on and returns the last state.
+func (a *automaton) scanRange(text []byte, begin, end int, v uint16, sc *scratch) uint16 {
+	for i := begin; i < end; i++ {
+		if v = a.step(v, text[i]); v&flagOut != 0 {
 			a.emit(text, i+1, a.out[v&stateBits], sc)
 		}
 	}
+	return v
+}
+
+// scanSplit is scanRange. The steps of an automaton wait for each other, so the
+// quarters of the range take turns. Each begins so far before its first byte that
+// the state there doesn't depend on what is before.
+func (a *automaton) scanSplit(text []byte, begin, end int, v0 uint16, sc *scratch) uint16 {
+	size := (end - begin) / 4
+	quarter := func(k int) ([]byte, uint16) {
+		from, v := begin+k*size, uint16(0)
+		for _, b := range text[from-pieceLen+1 : from] {
+			v = a.step(v, b)
+		}
+		return text[from : from+size], v
+	}
+	t0 := text[begin : begin+size]
+	t1, v1 := quarter(1)
+	t2, v2 := quarter(2)
+	t3, v3 := quarter(3)
+	for k := range sc.hits {
+		sc.hits[k] = sc.hits[k][:0]
+	}
+	for i := range t0 {
+		v0, v1, v2, v3 = a.step(v0, t0[i]), a.step(v1, t1[i]), a.step(v2, t2[i]), a.step(v3, t3[i])
+		if (v0|v1|v2|v3)&flagOut == 0 {
+			continue
+		}
+		if v0&flagOut != 0 {
+			a.emit(text, begin+i+1, a.out[v0&stateBits], sc)
+		}
+		for k, v := range [...]uint16{v1, v2, v3} {
+			if v&flagOut != 0 {
+				sc.hits[k] = append(sc.hits[k], literalHit{begin + (k+1)*size + i + 1, v & stateBits})
+			}
+		}
+	}
+	for k := range sc.hits {
+		for _, h := range sc.hits[k] {
+			a.emit(text, h.end, a.out[h.state], sc)
+		}
+	}
+	return a.scanRange(text, begin+4*size, end, v3, sc)
+}
+
+// literalHit is a place where literals end, and the state that lists them.
+type literalHit struct {
+	end   int
+	state uint16
+}
+
+func (a *automaton) step(v uint16, b byte) uint16 {
+	return a.next[int(v&stateBits)<<classBits|int(a.class[b])]
 }
 
 // emit notes those of the literals whose piece ends at end that are there whole.
@@ -225,6 +299,8 @@ type scratch struct {
 	ends    []int              // see endings
 	breaks  []int              // line breaks of the text
 	counted bool
+
+	hits [3][]literalHit // see scanSplit
 }
 
 func (sc *scratch) reset() {
@@ -250,6 +326,17 @@ type ruleSet [(len(rules) + 63) / 64]uint64
 
 func (s *ruleSet) add(i int)      { s[i>>6] |= 1 << (i & 63) }
 func (s *ruleSet) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
+
+// all yields the indexes in the set, in order.
+func (s *ruleSet) all(yield func(int) bool) {
+	for k, w := range s {
+		for ; w != 0; w &= w - 1 {
+			if !yield(k<<6 | bits.TrailingZeros64(w)) {
+				return
+			}
+		}
+	}
+}
 
 func (s *ruleSet) or(o *ruleSet) {
 	for i := range s {
