@@ -32,7 +32,8 @@ type Tombstones struct {
 // saltBytes is the length of the salt.
 const saltBytes = 16
 
-func tombstonePath(commonDir string) string {
+// TombstonePath is the file of the tombstones.
+func TombstonePath(commonDir string) string {
 	return filepath.Join(commonDir, "entire", forgottenFile)
 }
 
@@ -40,7 +41,7 @@ func tombstonePath(commonDir string) string {
 // directory; none if there is no file. A file that can't be read is an error.
 func LoadTombstones(commonDir string) (Tombstones, error) {
 	var t Tombstones
-	data, err := os.ReadFile(tombstonePath(commonDir))
+	data, err := os.ReadFile(TombstonePath(commonDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}
@@ -60,7 +61,7 @@ func (t *Tombstones) Save(commonDir string) error {
 	if err != nil {
 		return err
 	}
-	path := tombstonePath(commonDir)
+	path := TombstonePath(commonDir)
 	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

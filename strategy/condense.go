@@ -46,6 +46,9 @@ func (r *Recorder) apply(ctx context.Context, d Decision, commit linkedCommit) e
 	if d.ID == "" {
 		return r.forget(d)
 	}
+	if err := r.checkTombstones(); err != nil {
+		return err
+	}
 	var p pendingCheckpoint
 	err := errStale
 	for attempt := 1; attempt <= attemptsToApply && errors.Is(err, errStale); attempt++ {

@@ -25,6 +25,13 @@ func (r *Recorder) IsForgotten(session string) (bool, error) {
 	return t.HasSession(session), err
 }
 
+// checkTombstones returns an error if it isn't known what was forgotten here: what
+// would be recorded then could bring it back. What is due stays due.
+func (r *Recorder) checkTombstones() error {
+	_, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+	return err
+}
+
 // learnForgotten adds what the metadata branch lists as forgotten to this
 // repository's own list.
 func (r *Recorder) learnForgotten(ctx context.Context) error {

@@ -162,6 +162,9 @@ func (r *Recorder) store(ctx context.Context, s *session.State, budget int64) (c
 	if s.TranscriptPath == "" || rec.Cursor.Offset == 0 {
 		return true, nil
 	}
+	if err := r.checkTombstones(); err != nil {
+		return false, err
+	}
 	if s.LastInteraction != nil && r.Env.Now().Sub(*s.LastInteraction) > rested {
 		if rec.Stored, err = r.segmenter(s).Verify(ctx, rec.Stored); err != nil {
 			return false, err

@@ -176,6 +176,9 @@ type recollection struct {
 // meanwhile, all is done again upon that. Without a state there is no session:
 // session.ErrNotFound.
 func (r *Recorder) recollect(ctx context.Context, id string, how effort, then func(context.Context, *recollection) error) error {
+	if err := r.checkTombstones(); err != nil {
+		return err
+	}
 	for attempt := 1; ; attempt++ {
 		err := r.recollectOnce(ctx, id, how, then)
 		if !errors.Is(err, errStale) || attempt == attempts {

@@ -252,6 +252,9 @@ func (h *hook) child(ctx context.Context) error {
 
 // work is what a child is there for.
 func (h *hook) work(ctx context.Context) error {
+	if _, err := checkpoint.LoadTombstones(h.repo.CommonDir); err != nil {
+		return err // what is due stays due
+	}
 	switch h.name {
 	case childSnapshot:
 		return h.recorder(childLock).Snapshot(ctx)

@@ -39,6 +39,7 @@ const (
 	StaleDecision      = "stale-decision"
 	InterruptedForget  = "interrupted-forget"
 	DamagedJournal     = "damaged-journal"
+	DamagedTombstones  = "damaged-tombstones"
 	LostCheckpoint     = "lost-checkpoint"
 	ForeignCheckpoint  = "foreign-checkpoint"
 	LostBranch         = "lost-branch"

@@ -20,6 +20,14 @@ func (e *exam) journal(ctx context.Context) ([]Finding, error) {
 			Hint: "run the same `entire forget` again: it goes on where it stopped",
 		})
 	}
+	if _, err := checkpoint.LoadTombstones(e.repo.CommonDir); err != nil {
+		list = append(list, Finding{
+			Code: DamagedTombstones, Severity: Error, Subject: "forgotten.json",
+			What: "the list of what was forgotten can't be read",
+			Why:  "nothing is recorded, as what was forgotten could come back; checkpoints of commits stay pending",
+			Hint: "restore " + checkpoint.TombstonePath(e.repo.CommonDir) + " from a backup, or delete it and forget again what was forgotten",
+		})
+	}
 	for _, o := range e.open {
 		f := Finding{Severity: Warning, Subject: string(o.ID), Repair: e.ofDecision(ctx, o)}
 		switch {
