@@ -53,7 +53,8 @@ The entire/checkpoints/v1 branch gets a new history. --push puts it in the
 place of the one that a remote has; without it the remote keeps what it has.
 
 It does not reach other clones, forks and backups, what a host keeps of
-replaced branches, the agent's own transcripts, and your own commits and files.
+replaced branches, and your own commits and files. The agent's own transcripts
+are changed with --agent-transcript only.
 
 EXIT STATUS
   0    done, or nothing to do, or the preview was shown
@@ -87,7 +88,7 @@ EXIT STATUS
 	f.StringVar(&opts.checkpoint, "checkpoint", "", "forget a checkpoint; the beginning of its id is enough")
 	f.StringVar(&opts.file, "file", "", "forget a file (not possible yet)")
 	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots from before a date (2026-01-31)")
-	f.BoolVar(&opts.transcript, "agent-transcript", false, "also the agent's own transcript (not possible yet)")
+	f.BoolVar(&opts.transcript, "agent-transcript", false, "also in the agent's own transcripts, of sessions that aren't active or with --force")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	f.StringVar(&opts.push, "push", "", "replace the checkpoints of a remote, push_remote if none is named")
@@ -107,8 +108,8 @@ func runForget(ctx context.Context, a *app, opts forgetOptions) (err error) {
 	case opts.file != "":
 		return hinted(errors.New("--file is not possible yet: nothing was changed"),
 			"`entire fs checkpoint delete` removes snapshots, `entire forget --session` the shadow commits of a session")
-	case opts.transcript:
-		return hinted(errors.New("--agent-transcript is not possible yet: nothing was changed"), "delete or edit the transcript yourself; the preview names it")
+	case opts.transcript && opts.text+opts.textFile+opts.session == "":
+		return usagef("--agent-transcript goes with --text or --session")
 	}
 	repo, err := a.worktree()
 	if err != nil {
@@ -127,6 +128,7 @@ func runForget(ctx context.Context, a *app, opts forgetOptions) (err error) {
 	if what == (forget.What{}) { // --push alone
 		return a.pushForgotten(ctx, opts, rec, remote)
 	}
+	what.AgentTranscript, what.ActiveToo = opts.transcript, opts.force
 	return a.forget(ctx, opts, forgetJob{rec: rec, what: what, remote: remote})
 }
 

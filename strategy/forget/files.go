@@ -226,25 +226,6 @@ func (f *Forgetting) shown(path string) string {
 	return path
 }
 
-// transcripts names the agents' own transcripts that have the text: they stay.
-func (f *Forgetting) transcripts() []fileChange {
-	states, _ := f.rec.Sessions.All()
-	var list []fileChange
-	for _, s := range states {
-		if s.TranscriptPath == "" || f.text == nil && s.ID != f.what.Session {
-			continue
-		}
-		data, err := os.ReadFile(s.TranscriptPath)
-		if err != nil || f.text != nil && !f.text.Has(data) {
-			continue
-		}
-		list = append(list, fileChange{path: s.TranscriptPath, place: Place{
-			Kind: File, Name: s.TranscriptPath, What: "is the agent's own transcript: delete or edit it yourself", Stays: true,
-		}})
-	}
-	return list
-}
-
 // named are the objects that files of the records name.
 func (f *Forgetting) named() map[git.OID]bool {
 	set := map[git.OID]bool{}
@@ -281,6 +262,9 @@ func (f *Forgetting) clean(ctx context.Context, j *journal) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	if err := f.cleanTranscripts(); err != nil { // states lead to them, and may go
+		return err
+	}
 	return f.eachFile(func(path string, data []byte) error {
 		next := bytes.Clone(data)
 		eachOID(data, f.rec.Repo.Format.HexLen(), func(at int, oid git.OID) {

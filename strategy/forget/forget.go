@@ -19,12 +19,16 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 )
 
-// What is to be forgotten: exactly one of these.
+// What is to be forgotten: exactly one of the first.
 type What struct {
 	Text       string
 	Session    string
 	Checkpoint checkpoint.ID
 	Before     time.Time
+
+	// AgentTranscript says that the agent's own transcripts are changed too, ActiveToo
+	// also those of sessions that are active.
+	AgentTranscript, ActiveToo bool
 }
 
 // Kind is what a place is.
