@@ -18,6 +18,8 @@ import (
 //     changed it.
 //   - Of one that both have changed, the sessions of both are kept: see
 //     mergeDirectories.
+//   - Of one that both have changed and of which one side is too large to be read,
+//     the other side stays. The commit's message names it.
 //   - Other files that both have changed stay as they are on this side.
 //
 // Where one side contains the other there is no commit to make: the branch
@@ -124,12 +126,20 @@ func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs gi
 		}
 		t.base = treeEntry(common.Tree)
 	}
-	tree, err := merger{repo}.root(ctx, t)
+	var unread []ID
+	tree, err := merger{repo: repo, unread: &unread}.root(ctx, t)
 	if err != nil {
 		return "", err
 	}
+	message := mergeMessage
+	if slices.Sort(unread); len(unread) > 0 {
+		message += "\nNot merged, as one side is too large to be read:\n"
+		for _, id := range unread {
+			message += string(id) + "\n"
+		}
+	}
 	return repo.WriteCommit(git.Commit{
-		Tree: tree, Parents: []git.OID{ours.OID, theirs.OID}, Author: by, Committer: by, Message: mergeMessage,
+		Tree: tree, Parents: []git.OID{ours.OID, theirs.OID}, Author: by, Committer: by, Message: message,
 	})
 }
 

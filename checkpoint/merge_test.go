@@ -331,6 +331,31 @@ func TestMergeKeepsFilesItDoesNotKnow(t *testing.T) {
 }
 
 // TestMergeTakesNoLinks: a remote may hold anything.
+// A checkpoint that somebody has made too large to be read doesn't stop the merge. The
+// side that can be read stays, and the message names it.
+func TestAttackMergeOfALargeCheckpoint(t *testing.T) {
+	t.Parallel()
+	f := newMergeFixture(t)
+	base := f.commit("", f.put(idOne, "one", 1), f.put(idTwo, "two", 1))
+	large := f.file(idOne.Dir()+"/0/metadata.json", strings.Repeat(" ", 9<<20), git.ModeFile)
+	plain := f.commit(base, f.put(idOne, "one", 3), f.put(idThree, "three", 1))
+	hostile := f.commit(base, large, f.put(idTwo, "two", 2))
+	for name, sides := range map[string][2]git.OID{"theirs": {plain, hostile}, "ours": {hostile, plain}} {
+		merged := f.merge(sides[0], sides[1])
+		c, err := checkpoint.Read(t.Context(), f.git, merged.Tree, idOne)
+		must(t, err)
+		if len(c.Sessions) != 1 || c.Sessions[0].Meta.TranscriptLines != 3 {
+			t.Errorf("%s: %+v", name, c.Sessions)
+		}
+		if ids := f.ids(merged); len(ids) != 3 {
+			t.Errorf("%s: checkpoints %q", name, ids)
+		}
+		if want := "Merge remote session logs\n\nNot merged, as one side is too large to be read:\naa0000000001\n"; merged.Message != want {
+			t.Errorf("%s: message %q", name, merged.Message)
+		}
+	}
+}
+
 func TestMergeTakesNoLinks(t *testing.T) {
 	t.Parallel()
 	f := newMergeFixture(t)

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,7 +10,11 @@ import (
 )
 
 // merger merges trees of the metadata branch.
-type merger struct{ repo *git.Repo }
+type merger struct {
+	repo *git.Repo
+	// unread are the checkpoints of which one side is too large to be read.
+	unread *[]ID
+}
 
 // three is what stands at one name in both sides, and in what they come from;
 // the zero entry where nothing does.
@@ -122,8 +127,25 @@ func (m merger) shard(ctx context.Context, digits string, t three) (git.OID, err
 			return t.either(), nil
 		}
 		oid, err := m.checkpoint(ctx, ID(digits+name), t)
+		if errors.Is(err, git.ErrTooMuch) {
+			*m.unread = append(*m.unread, ID(digits+name))
+			return m.readable(ctx, t)
+		}
 		return git.TreeEntry{Mode: git.ModeTree, Name: name, OID: oid}, err
 	})
+}
+
+// readable returns the side that can be read of a checkpoint of which one is too large:
+// ours if neither can.
+func (m merger) readable(ctx context.Context, t three) (git.TreeEntry, error) {
+	_, err := directoryAt(ctx, m.repo, t.ours.OID)
+	if !errors.Is(err, git.ErrTooMuch) {
+		return t.ours, err
+	}
+	if _, err := directoryAt(ctx, m.repo, t.theirs.OID); !errors.Is(err, git.ErrTooMuch) {
+		return t.theirs, err
+	}
+	return t.ours, nil
 }
 
 // maxDepth bounds how deep below a checkpoint's directory two sides are merged.

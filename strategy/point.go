@@ -39,6 +39,9 @@ type Point struct {
 	Session    string
 	Prompt     string
 	TaskID     string // of a subagent's checkpoint
+	// Unreadable is why the checkpoint's transcripts can't be brought back, "" if they
+	// can.
+	Unreadable string
 
 	at time.Time // Date, to the fraction of a second where that is known
 }
@@ -212,6 +215,11 @@ func (r *Recorder) commitPoints(ctx context.Context) ([]Point, error) {
 		id := ids[len(ids)-1]
 		p := Point{ID: string(c.OID), Message: firstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id}
 		stored, err := checkpoint.Read(ctx, r.Repo, v1, id)
+		if errors.Is(err, git.ErrTooMuch) {
+			p.Unreadable = err.Error()
+			points = append(points, p)
+			continue
+		}
 		if err != nil {
 			continue // a trailer that leads nowhere
 		}

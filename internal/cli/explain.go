@@ -206,6 +206,9 @@ func (e *explaining) json(of explain.OfCommit) error {
 	return e.Streams.JSON(newExplainedJSON(of))
 }
 
+// tooLargeHint helps where a part of a checkpoint is too large to be read.
+const tooLargeHint = "a part of it is larger than any that is written here; it was not read"
+
 // fetchHint helps where a commit's checkpoint is stored elsewhere.
 const fetchHint = "it is not stored here: `git fetch` brings what the remote has of entire/checkpoints/v1"
 
@@ -235,7 +238,7 @@ func explainError(err error) error {
 		found := ambiguous.Found[:min(len(ambiguous.Found), most)]
 		return hinted(err, "give more of it: "+strings.Join(found, ", "))
 	case errors.Is(err, git.ErrTooMuch):
-		return hinted(err, "a part of it is larger than any that is written here; it was not read")
+		return hinted(err, tooLargeHint)
 	}
 	return err
 }

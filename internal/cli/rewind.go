@@ -180,7 +180,11 @@ func (w *rewinding) goTo(ctx context.Context, p strategy.Point) error {
 	case w.opts.preview:
 		return w.preview(ctx, p)
 	case w.opts.logsOnly || w.opts.reset || p.LogsOnly():
-		return w.logs(ctx, p)
+		err := w.logs(ctx, p)
+		if errors.Is(err, git.ErrTooMuch) {
+			return hinted(err, tooLargeHint)
+		}
+		return err
 	}
 	if !w.confirmed {
 		if err := w.confirm(ctx, p); err != nil {

@@ -31,6 +31,8 @@ type pointJSON struct {
 	Cause    string `json:"snapshot_cause,omitempty"`
 	Late     bool   `json:"snapshot_late,omitempty"`
 	Commit   string `json:"commit,omitempty"`
+	// Unreadable is why a commit's checkpoint can't be read.
+	Unreadable string `json:"unreadable,omitempty"`
 	// Interrupted is the point to which a rewind was interrupted after this one.
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
@@ -40,6 +42,7 @@ func newPointJSON(p strategy.Point) pointJSON {
 		ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
 		IsTask: p.TaskID != "", ToolUseID: p.TaskID, IsLogsOnly: p.LogsOnly(), Condensation: string(p.Checkpoint),
 		SessionID: p.Session, SessionPrompt: p.Prompt, Commit: string(p.Commit),
+		Unreadable: p.Unreadable,
 	}
 	if p.Snapshot != 0 {
 		j.Snapshot, j.Cause, j.Late = p.Snapshot.String(), string(p.Cause), p.Late
