@@ -173,3 +173,38 @@ func TestInterruptedOnATerminal(t *testing.T) {
 		t.Errorf("exit %d: %q", code, s.shown())
 	}
 }
+
+// TestForgetOnATerminal asks before anything is forgotten: no leaves it, yes
+// doesn't.
+func TestForgetOnATerminal(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	d := repoDesk(t)
+	bin := program(t)
+	log := d.path(".entire/logs/entire.log")
+	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, []byte("a line with walrus-4711\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range []struct{ key, said, left string }{
+		{"n", "Nothing was forgotten", "a line with walrus-4711\n"},
+		{"y", "Forgot it", "a line with REDACTEDRED\n"},
+	} {
+		cmd := exec.Command(bin, "forget", "--text", "walrus-4711")
+		cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
+		s := start(t, cmd)
+		s.wait("Forget it in all")
+		s.press(answer.key)
+		s.wait(answer.said)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v: %q", answer.key, err, s.shown())
+		}
+		if data, err := os.ReadFile(log); err != nil || string(data) != answer.left {
+			t.Errorf("after %s: %q, %v", answer.key, data, err)
+		}
+	}
+}
