@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/proc"
@@ -120,6 +121,9 @@ func UnregisterArgs() []string {
 	return []string{"mcp", "remove", ServerName, "--scope", string(LocalScope)}
 }
 
+// run starts the client in dir, which it must be run in: it keeps what it is told
+// by that folder. Neither it nor the interpreter of its script may be a file of the
+// folder.
 func (c Client) run(ctx context.Context, dir string, args ...string) error {
 	const enough = 64 << 10
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
@@ -127,9 +131,45 @@ func (c Client) run(ctx context.Context, dir string, args ...string) error {
 	if c.Program == "" {
 		return fmt.Errorf("claude: %w", proc.ErrNoProgram)
 	}
-	_, err := proc.Run{Path: c.Program, Dir: dir, Env: askEnviron(c.Environ), Limit: enough, Args: slices.Clone(args)}.Output(ctx)
+	if isBelow(dir, c.Program) {
+		return fmt.Errorf("%s lies in the project: not run", c.Program)
+	}
+	_, err := proc.Run{Path: c.Program, Dir: dir, Env: outsideOf(dir, askEnviron(c.Environ)), Limit: enough, Args: slices.Clone(args)}.Output(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("claude did not end in time: %w", err)
 	}
 	return err
+}
+
+// outsideOf is an environment whose PATH names no folder inside of dir, and none
+// relative to the working directory.
+func outsideOf(dir string, environ []string) []string {
+	env := make([]string, 0, len(environ))
+	for _, entry := range environ {
+		if list, found := strings.CutPrefix(entry, "PATH="); found {
+			folders := slices.DeleteFunc(filepath.SplitList(list), func(folder string) bool {
+				return !filepath.IsAbs(folder) || isBelow(dir, folder)
+			})
+			entry = "PATH=" + strings.Join(folders, string(filepath.ListSeparator))
+		}
+		env = append(env, entry)
+	}
+	return env
+}
+
+// isBelow reports whether a path is dir or lies in it, as it is written or with
+// its links followed.
+func isBelow(dir, path string) bool {
+	physical := func(name string) string {
+		if p, err := filepath.EvalSymlinks(name); err == nil {
+			return p
+		}
+		return filepath.Clean(name)
+	}
+	for _, pair := range [][2]string{{filepath.Clean(dir), filepath.Clean(path)}, {physical(dir), physical(path)}} {
+		if rel, err := filepath.Rel(pair[0], pair[1]); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
 }

@@ -81,7 +81,7 @@ func TestServersAreOurs(t *testing.T) {
 func TestRegister(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "claude")
+	program := filepath.Join(t.TempDir(), "claude")
 	script := "#!/bin/sh\necho \"$PWD: $*\" >> \"$LOG\"\nenv | grep -c '^GIT_' >> \"$LOG\"\nexit ${FAIL:-0}\n"
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
@@ -105,5 +105,55 @@ func TestRegister(t *testing.T) {
 	client.Program = ""
 	if err := client.Register(t.Context(), dir); !errors.Is(err, proc.ErrNoProgram) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAttackRegisterRunsNothingOfTheProject checks that registering the server,
+// which the client has to be run in the project for, starts no file of it: neither
+// as the client, nor as the interpreter of the client's script.
+func TestAttackRegisterRunsNothingOfTheProject(t *testing.T) {
+	t.Parallel()
+	project, own := t.TempDir(), t.TempDir()
+	owned := filepath.Join(project, "owned")
+	put := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hostile := "#!/bin/sh\ntouch '" + owned + "'\n"
+	log := filepath.Join(own, "log")
+	for _, folder := range []string{".", "node_modules/.bin"} {
+		put(filepath.Join(project, folder, "interpreter"), hostile)
+		put(filepath.Join(project, folder, "claude"), hostile)
+	}
+	put(filepath.Join(own, "interpreter"), "#!/bin/sh\necho run > '"+log+"'\n")
+	put(filepath.Join(own, "claude"), "#!/usr/bin/env interpreter\n")
+	link := filepath.Join(own, "link")
+	if err := os.Symlink(filepath.Join(project, "node_modules"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, first := range []string{"", ".", "node_modules/.bin", project, filepath.Join(project, "node_modules/.bin"), link + "/.bin"} {
+		environ := []string{"PATH=" + first + ":" + own + ":" + os.Getenv("PATH")}
+		if err := (claude.Client{Program: filepath.Join(own, "claude"), Environ: environ}).Register(t.Context(), project); err != nil {
+			t.Errorf("PATH begins with %q: %v", first, err)
+		}
+		if _, err := os.Lstat(owned); err == nil {
+			t.Fatalf("PATH begins with %q: a file of the project was run", first)
+		}
+		if err := os.Remove(log); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, program := range []string{filepath.Join(project, "claude"), link + "/.bin/claude"} {
+		if err := (claude.Client{Program: program, Environ: os.Environ()}).Register(t.Context(), project); err == nil {
+			t.Errorf("%s was run", program)
+		}
+		if _, err := os.Lstat(owned); err == nil {
+			t.Fatalf("%s: a file of the project was run", program)
+		}
 	}
 }

@@ -50,9 +50,13 @@ func onPath(getenv func(string) string, program string) bool {
 	return found
 }
 
-// findOnPath is the file that stands for a program on that PATH.
+// findOnPath is the file that stands for a program on that PATH. Folders that are
+// named relative to the working directory, as by an empty entry, hold none.
 func findOnPath(getenv func(string) string, program string) (string, bool) {
 	for _, dir := range filepath.SplitList(getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
 		path := filepath.Join(dir, program)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return path, true

@@ -2,9 +2,14 @@ package settings_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
 // A list of patterns that would cost every hook time is a problem, and the default
@@ -34,5 +39,43 @@ func TestAttackListsOfPatterns(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAttackVariablesOfTheClient checks that the env block of a worktree's
+// .claude/settings.json, which reaches hooks and the agent's commands as variables,
+// sets no more than a project may, wherever the file lies.
+func TestAttackVariablesOfTheClient(t *testing.T) {
+	t.Parallel()
+	for _, c := range hostile {
+		text := strings.Trim(c.value, `"`)
+		variable := settings.Variable(c.key)
+		env := map[string]string{}
+		from := sources(t, env)
+		initial := value(t, settings.Load(from), c.key)
+		env[variable] = text
+		if s := settings.Load(from); value(t, s, c.key).Source.Layer != settings.Env {
+			t.Errorf("%s=%s of the user: %v", variable, text, s.Problems)
+		}
+		project := t.TempDir()
+		env["CLAUDE_PROJECT_DIR"] = project
+		for _, root := range []string{from.Worktree, from.MainWorktree, project} {
+			for _, name := range []string{"settings.json", "settings.local.json"} {
+				if root == "" {
+					continue
+				}
+				path := filepath.Join(root, ".claude", name)
+				block, err := json.Marshal(map[string]any{"env": map[string]string{variable: text}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(t, path, string(block))
+				s := settings.Load(from)
+				if diff := cmp.Diff(initial, value(t, s, c.key)); diff != "" || len(s.Problems) != 1 {
+					t.Errorf("%s of %s: %s %v", variable, path, diff, s.Problems)
+				}
+				put(t, path, "{}")
+			}
+		}
 	}
 }

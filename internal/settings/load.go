@@ -95,9 +95,19 @@ func (l *loader) environment() {
 }
 
 func (l *loader) variable(f *field, name string) {
-	if v := l.from.Getenv(name); v != "" {
-		l.apply(f, raw{kindText, v}, Source{Env, name})
+	v := l.from.Getenv(name)
+	if v == "" {
+		return
 	}
+	if r := (raw{kindText, v}); !l.isForProject(f, r) {
+		if file := l.clientFile(name); file != "" {
+			p := bad(f, r, Source{Env, file})
+			p.Allowed += ", and in the env of a file of the worktree nothing that a project may not set"
+			l.Problems = append(l.Problems, p)
+			return
+		}
+	}
+	l.apply(f, raw{kindText, v}, Source{Env, name})
 }
 
 // enablement turns the key's value into the answer: what nobody has enabled
