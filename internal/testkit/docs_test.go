@@ -1,0 +1,156 @@
+package testkit_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+const moduleRoot = "../.."
+
+// goFiles calls use with the text of each Go file of the module.
+func goFiles(t *testing.T, use func(path string, data []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(moduleRoot, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != moduleRoot:
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".go":
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err == nil {
+			use(path, data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNamedTestsExist checks that each test and script that the pages on security
+// name exists, and that each attack is on one of them.
+func TestNamedTestsExist(t *testing.T) {
+	t.Parallel()
+	tests := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w*)\(`)
+	goFiles(t, func(path string, data []byte) {
+		if strings.HasSuffix(path, "_test.go") {
+			for _, m := range declared.FindAllSubmatch(data, -1) {
+				tests[string(m[1])] = true
+			}
+		}
+	})
+	scripts := map[string]bool{}
+	paths, err := filepath.Glob(moduleRoot + "/testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	areas := map[string]bool{}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		area, _, _ := strings.Cut(name, "-")
+		scripts[name], areas[area] = true, true
+	}
+	quoted := regexp.MustCompile("`([^`\n]+)`")
+	all := map[string]bool{}
+	for _, page := range []string{"threat-model.md", "security-tests.md"} {
+		data, err := os.ReadFile(filepath.Join(moduleRoot, "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, m := range quoted.FindAllSubmatch(data, -1) {
+			name := strings.TrimSuffix(string(m[1]), ".txtar")
+			area, rest, _ := strings.Cut(name, "-")
+			switch {
+			case regexp.MustCompile(`^(Test|Fuzz)[A-Z]\w*$`).MatchString(name):
+				all[name] = true
+				found++
+				if !tests[name] {
+					t.Errorf("%s: there is no test %s", page, name)
+				}
+			case rest == "*" && areas[area], scripts[name]:
+				all[name] = true
+				found++
+			case regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`).MatchString(name) && areas[area]:
+				t.Errorf("%s: there is no script %s", page, name)
+			}
+		}
+		if found < 20 {
+			t.Errorf("%s names %d tests", page, found)
+		}
+	}
+	for name := range tests {
+		if strings.HasPrefix(name, "TestAttack") && !all[name] {
+			t.Errorf("%s is on no page", name)
+		}
+	}
+	for name := range scripts {
+		if strings.HasPrefix(name, "attack-") && !all[name] {
+			t.Errorf("the script %s is on no page", name)
+		}
+	}
+}
+
+// variables are those of the program that set no key. The reason says why a
+// hostile value, as the env block of a project's agent settings can give, is
+// harmless, or what it does.
+var variables = map[string]string{
+	"ENTIRE_NO_DETACH":               "work is done in the hook, which is bounded, and not after it",
+	"ENTIRE_TEST_TTY":                "a commit is taken for a person's; the question of commit_linking is a yes, which anybody's silence is",
+	"ENTIRE_TEST_CLAUDE_PROJECT_DIR": "moves the folder that transcripts are read from; which file, the agent says",
+	"ENTIRE_SUMMARIZING":             "nothing is recorded, as by enabled false",
+	"ENTIRE_AUTO_COMMIT":             "a commit is taken for the turn's own",
+	"ENTIRE_STATUSLINE":              "the status line is empty",
+	"ENTIRE_HOOK_":                   "the guard of a git hook against itself: the hook does nothing",
+	"ENTIRE_FAULT":                   "only in a program built for crash tests",
+	"ENTIRE_FAULT_IN":                "as ENTIRE_FAULT",
+	"ENTIRE_FAULT_LOG":               "as ENTIRE_FAULT",
+	"ENTIRE_FAULT_MARK":              "as ENTIRE_FAULT",
+	"ENTIRE_":                        "the beginning of the variables of keys",
+}
+
+// TestAttackEveryVariableIsKnown checks that each variable which the program reads is
+// that of a key, whose scope holds (TestAttackVariablesOfTheClient), or in variables.
+// Whoever adds one decides what a repository may do with it.
+func TestAttackEveryVariableIsKnown(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	is := settings.Load(settings.Sources{Getenv: func(string) string { return "" }})
+	for _, v := range is.Values() {
+		known[settings.Variable(v.Key)] = true
+	}
+	shorter := map[string]bool{ // of keys in recall: the table of docs/formats/settings.md
+		"ENTIRE_AUTO_CHECKPOINT_ON_CLEAR": true, "ENTIRE_AUTO_RESUME": true, "ENTIRE_AUTO_RESUME_ON_START": true,
+		"ENTIRE_CHECKPOINT_THRESHOLD": true, "ENTIRE_CHECKPOINT_MAX_SIZE": true, "ENTIRE_CHECKPOINT_MODE": true, "ENTIRE_VERIFY_BEFORE_CLEAR": true,
+	}
+	name := regexp.MustCompile(`"(ENTIRE_[A-Z_]*)`)
+	seen := map[string]bool{}
+	goFiles(t, func(path string, data []byte) {
+		if strings.HasSuffix(path, "_test.go") || strings.Contains(filepath.ToSlash(path), "/internal/testkit/") {
+			return
+		}
+		for _, m := range name.FindAllSubmatch(data, -1) {
+			v := string(bytes.TrimSpace(m[1]))
+			seen[v] = true
+			if _, ok := variables[v]; !ok && !known[v] && !shorter[v] {
+				t.Errorf("%s reads %s: decide what a repository may do with it", path, v)
+			}
+		}
+	})
+	for v := range variables {
+		if !seen[v] {
+			t.Errorf("%s is read nowhere", v)
+		}
+	}
+}
