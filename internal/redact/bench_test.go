@@ -84,7 +84,7 @@ func BenchmarkFirst(b *testing.B) {
 }
 
 func BenchmarkLines(b *testing.B) {
-	data := transcript(b, 20<<20)
+	data := transcript(b, 50<<20)
 	r := redact.New()
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()

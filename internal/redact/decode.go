@@ -15,6 +15,8 @@ const (
 	minHex    = 32
 	// decodeContext is how much around an encoded part is searched with it.
 	decodeContext = 256
+	// nearDecoded is how far from a secret something that was decoded counts.
+	nearDecoded = 64
 )
 
 // encodedPart is a part of a text that is encoded, and what it decodes to.
@@ -31,7 +33,9 @@ func (r *Redactor) findDecoded(text []byte, depth int) []Finding {
 		return nil
 	}
 	parts, own := baseParts(text)
-	parts = percentParts(text, parts)
+	if percent := percentParts(text, nil); len(percent) > 0 {
+		parts = append(apart(parts, percent), percent...)
+	}
 	if len(parts) == 0 {
 		return own
 	}
@@ -40,12 +44,30 @@ func (r *Redactor) findDecoded(text []byte, depth int) []Finding {
 	})
 	d := decode(text, parts)
 	found := r.find(d.text, nil)
+	twice := len(found) // from here on findings are of what was decoded again
 	found = append(found, r.findDecoded(d.text, depth-1)...)
 	kept := own
-	for _, f := range found {
-		if s, ok := d.source(f.Start, f.End); ok {
+	for i, f := range found {
+		s, inside := d.source(f.Start, f.End)
+		if inside || i >= twice || d.decodedNear(f.Start, f.End) {
 			f.Start, f.End, f.Secret = s.begin, s.end, string(text[s.begin:s.end])
 			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// apart returns the parts that are not close to one of percent. The others are decoded
+// in the next pass: with its surroundings decoded, a token that reads as base64 by
+// chance may be a secret as it is.
+func apart(parts, percent []encodedPart) []encodedPart {
+	kept := parts[:0]
+	for _, p := range parts {
+		i, _ := slices.BinarySearchFunc(percent, p.begin, func(q encodedPart, at int) int { return cmp.Compare(q.begin, at) })
+		before := i > 0 && p.end <= percent[i-1].end+decodeContext
+		behind := i < len(percent) && p.begin >= percent[i].begin-decodeContext
+		if !before && !behind {
+			kept = append(kept, p)
 		}
 	}
 	return kept
@@ -117,6 +139,22 @@ func (d *decodedText) source(begin, end int) (s span, decoded bool) {
 		decoded = decoded || p.decoded
 	}
 	return s, decoded
+}
+
+// decodedNear reports whether something close to [begin, end) was decoded: what ends
+// a token or joins a name to its value may be encoded where the secret is not.
+func (d *decodedText) decodedNear(begin, end int) bool {
+	i, _ := slices.BinarySearchFunc(d.pieces, begin-nearDecoded, func(p piece, at int) int { return cmp.Compare(p.at, at) })
+	for i = max(0, i-1); i < len(d.pieces) && d.pieces[i].at <= end+nearDecoded; i++ {
+		next := len(d.text)
+		if i+1 < len(d.pieces) {
+			next = d.pieces[i+1].at
+		}
+		if d.pieces[i].decoded && next >= begin-nearDecoded {
+			return true
+		}
+	}
+	return false
 }
 
 // percentParts adds the percent-encoded bytes of text to parts.

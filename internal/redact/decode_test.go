@@ -25,7 +25,7 @@ var encodings = map[string]func(string) string{
 	"base64":      func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
 	"base64 url":  func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
 	"hex":         func(s string) string { return hex.EncodeToString([]byte(s)) },
-	"percent":     url.QueryEscape,
+	"percent":     func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") },
 	"all percent": percentAll,
 	"twice":       func(s string) string { return base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString([]byte(s)))) },
 }

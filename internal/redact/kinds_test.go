@@ -313,3 +313,40 @@ func TestAttackKinds(t *testing.T) {
 		t.Errorf("%d of %d masked, want 99.8 %%", masked, total)
 	}
 }
+
+// TestAttackKindsEncoded checks that no kind of secret is left where the text that
+// holds it is encoded, wherever that is in the line.
+func TestAttackKindsEncoded(t *testing.T) {
+	t.Parallel()
+	r := redact.New()
+	n, total, masked := max(1, tries(5)/5), 0, 0
+	for i, k := range kindsOfSecrets() {
+		m := maker{rand.New(rand.NewPCG(uint64(i), 8))}
+		for name, encode := range encodings {
+			for place, put := range placesOfSecrets {
+				for range n {
+					text, secret := k.make(m)
+					encoded := encode(text)
+					line, err := json.Marshal(put("data: " + encoded + "\n"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					total++
+					got := string(r.Line(line))
+					if !json.Valid([]byte(got)) {
+						t.Fatalf("%s, %s: not valid JSON: %s", k.name, name, got)
+					}
+					if !strings.Contains(got, encoded) && !strings.Contains(got, encode(secret)) {
+						masked++
+						continue
+					}
+					t.Logf("%s, %s, in %s: %q: %s", k.name, name, place, text, got)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d masked (%.2f %%)", masked, total, 100*float64(masked)/float64(total))
+	if masked*1000 < total*995 {
+		t.Errorf("%d of %d masked, want 99.5 %%", masked, total)
+	}
+}

@@ -25,7 +25,7 @@ func (w *writer) named(r *Redactor, i int, text []byte) []Finding {
 	}
 	if g.before > 0 {
 		option := w.segs[g.before-1]
-		if f := w.argument(r, text[option.begin:option.end], g.read(text, nil)); f != nil {
+		if f := w.argument(r, option.read(text, nil), g.read(text, nil)); f != nil {
 			return f
 		}
 	}
@@ -33,7 +33,7 @@ func (w *writer) named(r *Redactor, i int, text []byte) []Finding {
 		return nil
 	}
 	label := w.segs[g.name-1]
-	name := text[label.begin:label.end]
+	name := label.read(text, nil)
 	k := w.kindOf(r, name)
 	if k == (nameKind{}) {
 		return nil
@@ -47,13 +47,10 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 		return nil
 	}
 	if option[0] != '-' {
-		if !mayNameHeader(option) {
-			return nil
-		}
-		if k := w.kindOf(r, option); k.kind == kindHeader || k.kind == kindCookie {
-			return r.findNamed(option, value, k)
-		}
-		return nil
+		return w.pair(r, option, value)
+	}
+	if value[0] == '-' {
+		return nil // another option
 	}
 	switch string(option) {
 	case "-u", "--user", "--proxy-user":
@@ -73,6 +70,28 @@ func (w *writer) argument(r *Redactor, option, value []byte) []Finding {
 		return nil
 	}
 	return r.findNamed(bytes.TrimLeft(option, "-"), value, k)
+}
+
+// pair lists the secrets in a value behind the name of a header or a variable, as in
+// [["Cookie", "..."], ["X-Api-Key", "..."]]. Behind most names only a value that
+// looks random counts: lists of names are more common than lists of pairs.
+func (w *writer) pair(r *Redactor, name, value []byte) []Finding {
+	header := mayNameHeader(name)
+	random := bytes.ContainsAny(name, "_-") && isRandom(value, 12)
+	if !header && !random {
+		return nil
+	}
+	switch k := w.kindOf(r, name); k.kind {
+	case kindNone:
+		return nil
+	case kindHeader, kindCookie:
+		return r.findNamed(name, value, k)
+	default:
+		if random {
+			return r.findNamed(name, value, k)
+		}
+		return nil
+	}
 }
 
 // mayNameHeader reports whether name has the rare letter that each name of an

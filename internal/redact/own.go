@@ -30,6 +30,7 @@ var ownRules = [...]ownRule{ //nolint:gochecknoglobals // read-only table, laid 
 	ruleFCM:      {"fcm-server-key", fcmKey},
 	ruleWebhook:  {"webhook-url", webhookURL},
 	ruleMnemonic: {"mnemonic", mnemonic},
+	ruleValue:    {"named-value", namedValue},
 	// These are tried at runs of digits of base64, see baseParts.
 	ruleRandomEnv: {"random-variable", randomVariable},
 	ruleDiscord:   {"discord-bot-token", discordToken},
@@ -53,6 +54,7 @@ const (
 	ruleFCM
 	ruleWebhook
 	ruleMnemonic
+	ruleValue
 	ruleRandomEnv
 	ruleDiscord
 )
@@ -80,6 +82,9 @@ var ownLiterals = [...]ownLiteral{ //nolint:gochecknoglobals // read-only table,
 	{"_auth", ruleName},
 	{"psk", ruleName},
 	{"dsn", ruleName},
+
+	{`value"`, ruleValue},
+	{"value:", ruleValue},
 
 	{"://", ruleURL},
 	{"@tcp(", ruleDSN},

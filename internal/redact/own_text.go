@@ -66,10 +66,18 @@ func dsnPassword(text []byte, at, _ int) span {
 	return span{begin + colon + 1, at}
 }
 
-// afterColon returns the place of the value in `name: value`, `name=value` and
-// `"name": "value"`, -1 if there is none.
+// afterColon returns the place of the value in `name: value`, `name=value`,
+// `"name": "value"` and `"name", "value"`, -1 if there is none.
 func afterColon(text []byte, i int) int {
+	from := i
 	i = skip(text, i, "\\\"'")
+	if i > from && i < len(text) && text[i] == ',' {
+		i = skip(text, i+1, " \t\\")
+		if i < len(text) && isQuote(text[i]) {
+			return i + 1
+		}
+		return -1
+	}
 	i = skip(text, i, " \t")
 	if i >= len(text) || text[i] != ':' && text[i] != '=' {
 		return -1

@@ -36,7 +36,8 @@ func isSecretValue(value []byte, k kind, st style) bool {
 	case kindHeader:
 		return len(value) >= 8 && hasMixture(value)
 	case kindCookie:
-		return bytes.IndexByte(value, '=') > 0
+		name, _, ok := bytes.Cut(value, []byte("="))
+		return ok && len(name) > 0 && !hasSpace(name)
 	default:
 		return false
 	}

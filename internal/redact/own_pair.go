@@ -1,0 +1,47 @@
+package redact
+
+import "bytes"
+
+// maxPair is how far before a value its name may begin.
+const maxPair = 160
+
+// namedValue finds the value in {"name": "NAME", "value": "..."} and in the same as
+// YAML, where both are part of a text. [at, end) is the word value and what ends it.
+func namedValue(text []byte, at, end int) span {
+	if at == 0 || isNameByte(text[at-1]) {
+		return span{}
+	}
+	begin := end
+	if text[end-1] == '"' {
+		if begin = skip(text, end, " \t"); begin >= len(text) || text[begin] != ':' {
+			return span{}
+		}
+		begin++
+	}
+	begin = skip(text, begin, " \t")
+	k := classify(pairName(text[max(0, at-maxPair):at]))
+	if begin >= len(text) || k == kindNone || k == kindHeader || k == kindCookie {
+		return span{}
+	}
+	return valueAt(text, begin, k, styleBare)
+}
+
+// pairName returns the value of the last member that is called name or key, if the
+// object that text ends in has one.
+func pairName(text []byte) []byte {
+	at := -1
+	for _, member := range []string{"name:", "key:", `name"`, `key"`, "Name:", "Key:", `Name"`, `Key"`} {
+		if i := bytes.LastIndex(text, []byte(member)); i >= 0 && (i == 0 || !isNameByte(text[i-1])) {
+			at = max(at, i+len(member))
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	begin := skip(text, at, "\"': \t")
+	end := tokenEnd(text, begin, maxName+1, isNameByte)
+	if begin == at || bytes.ContainsAny(text[end:], "{}") || bytes.Contains(text[end:], []byte("- ")) {
+		return nil
+	}
+	return text[begin:end]
+}
