@@ -260,7 +260,7 @@ func (s *Store) turnBack(ctx context.Context, op Operation, last Turn, o Restore
 	}
 	whole := undo.changed.within(in)
 	j.next = func(done *Restored, at time.Time) History {
-		if done.Plan.Empty() && o.Follow == "" {
+		if done.Plan.Empty() && !o.Always {
 			return next(nil, whole)
 		}
 		return next([]Turn{{

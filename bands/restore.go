@@ -26,9 +26,10 @@ type RestoreOptions struct {
 	Message   string // of the rescue snapshot
 	Causality Causality
 	// Follow names what the caller does once the files are restored, empty if
-	// nothing. The history has it, so it is known when that was interrupted, and has
-	// the operation even if no file changes.
+	// nothing. The history has it, so it is known when that was interrupted.
 	Follow string
+	// Always adds the operation to the history even if no file changes.
+	Always bool
 	// Progress is told how far each stage is; nil: nobody is.
 	Progress func(stage string, done, total int)
 }
@@ -242,7 +243,7 @@ func (h *Held) carryOut(ctx context.Context, j job, a *applier, o RestoreOptions
 	if err != nil {
 		return err // the journal stays: Finish or Undo
 	}
-	if err := h.endJournal(journal, j.again != nil || o.Follow != "" || !done.Plan.Empty()); err != nil {
+	if err := h.endJournal(journal, j.again != nil || o.Always || !done.Plan.Empty()); err != nil {
 		return err
 	}
 	for _, list := range [][]string{done.Plan.Damaged, done.Plan.Blocked} {
@@ -300,7 +301,7 @@ func (h *Held) journalOf(j job, o RestoreOptions, done *Restored) Journal {
 	if info, ok := proc.Look(journal.PID); ok {
 		journal.Start = info.Start
 	}
-	if o.Follow != "" {
+	if o.Follow != "" && (o.Always || j.again != nil || !done.Plan.Empty()) { // else it adds no turn
 		journal.Next = journal.Next.followed(j.op, o.Follow, journal.PID, journal.Start)
 	}
 	return journal

@@ -165,9 +165,10 @@ func (r *Recorder) move(ctx context.Context, op bands.Operation, o RewindOptions
 	if err != nil || finished == op {
 		return done, err
 	}
+	follow := r.followOf(store, op, o.Paths)
 	done, err = r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
 		opts := r.moveOptions(o)
-		opts.Follow = r.followOf(store, op, o.Paths)
+		opts.Follow, opts.Always = follow, follow == followPutBack
 		return how(held, ctx, opts)
 	})
 	if (err == nil || errors.Is(err, bands.ErrIncomplete)) && len(o.Paths) == 0 {
@@ -188,13 +189,13 @@ func (r *Recorder) moveOptions(o RewindOptions) bands.RestoreOptions {
 }
 
 func (r *Recorder) restoreOptions(o RewindOptions) bands.RestoreOptions {
-	follow := ""
+	follow := alignment(followSessions, o.Paths)
 	if o.Conversation {
 		follow = followCut
 	}
 	return bands.RestoreOptions{
 		Options: r.TreeOptions(), Scope: bands.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
-		Causality: bands.Causality{Action: "rewind"}, Follow: follow,
+		Causality: bands.Causality{Action: "rewind"}, Follow: follow, Always: o.Conversation,
 	}
 }
 
@@ -210,6 +211,9 @@ func (r *Recorder) restore(ctx context.Context, store *bands.Store, o RewindOpti
 		return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}}, err
 	}
 	sessions, failed := r.realign(ctx, store, done, o.Paths)
+	if failed == nil && done.Origin != 0 {
+		failed = r.endSessions(store, done.Origin)
+	}
 	return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
 }
 

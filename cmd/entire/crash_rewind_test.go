@@ -131,9 +131,7 @@ func (c rewindCase) run(t *testing.T, bin string) {
 		}
 		points++
 		where := fmt.Sprintf("stopped at step %d", step)
-		if is := treeOf(p); !interrupted(p) && is != trees[c.after] && is != trees[c.before] {
-			t.Errorf("%s: the tree is a mixture, and nobody says so", where)
-		}
+		c.named(t, p, where, trees, pending)
 		copyAll(t, root, root+".half")
 		c.goOn(t, p, where, trees, pending)
 		copyAll(t, root+".half", root)
@@ -146,6 +144,21 @@ func (c rewindCase) run(t *testing.T, bin string) {
 	t.Logf("%d points", points)
 	if points < 10 {
 		t.Errorf("only %d points", points)
+	}
+}
+
+// named checks that every command names what was left half done: files that are
+// neither tree's, or sessions that don't agree with them.
+func (c rewindCase) named(t *testing.T, p *play, where string, trees, pending map[string]string) {
+	t.Helper()
+	if interrupted(p) {
+		return
+	}
+	switch is, left := treeOf(p), strings.Join(p.pending("main"), " "); {
+	case is == trees[c.before] && left == pending[c.before]:
+	case is == trees[c.after] && left == pending[c.after]:
+	default:
+		t.Errorf("%s: tree before %v, after %v, pending %q, and nobody says so", where, is == trees[c.before], is == trees[c.after], left)
 	}
 }
 
@@ -167,8 +180,8 @@ func (c rewindCase) goOn(t *testing.T, p *play, where string, trees, pending map
 		return
 	}
 	p.Entire(c.again...)
-	if treeOf(p) != trees[c.after] {
-		t.Errorf("%s, done again: the tree is not what it should become", where)
+	if treeOf(p) != trees[c.after] || interrupted(p) {
+		t.Errorf("%s, done again: the tree is not what it should become, or it is still named", where)
 	}
 	if got := strings.Join(p.pending("main"), " "); got != pending[c.after] {
 		t.Errorf("%s, done again: pending %q", where, got)
@@ -188,6 +201,12 @@ func (c rewindCase) goBack(t *testing.T, p *play, where string, trees, pending m
 		back = "--redo"
 	}
 	p.Entire("rewind", back)
+	if half && whole == trees[c.after] && c.again == nil { // only the sessions were left, which it completes
+		p.Entire("rewind", "--redo")
+	}
+	if interrupted(p) {
+		t.Errorf("%s, taken back: it is still named", where)
+	}
 	if treeOf(p) != trees[c.before] {
 		t.Errorf("%s, taken back: the tree is not what it was", where)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
@@ -50,13 +51,13 @@ func (a *app) noteInterruptedRewind(repo *git.Repo) {
 }
 
 // noteInterruptedTalk names a rewind that was interrupted between the files and the
-// conversation.
+// conversation, or the sessions.
 func (a *app) noteInterruptedTalk(repo *git.Repo) {
 	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
 	if err != nil {
 		return
 	}
-	if stopped, found := strategy.InterruptedTalk(store, checkpoint.WorktreeHash(repo.WorktreeID)); found {
+	if stopped, found := strategy.InterruptedTalk(store, session.Open(repo.CommonDir), repo.WorktreeID); found {
 		what, hint := stopped.Explain()
 		a.Streams.Notef("%s%s.", strings.ToUpper(what[:1]), what[1:])
 		a.Streams.Hint(hint)

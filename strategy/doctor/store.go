@@ -82,7 +82,7 @@ func (e *exam) restores(_ context.Context) ([]Finding, error) {
 		if noStore == nil {
 			if j, found := store.Interrupted(lineage); found {
 				list = append(list, interruptedFinding(w.Root, j.Target.String(), j.Other()))
-			} else if stopped, found := strategy.InterruptedTalk(store, lineage); found {
+			} else if stopped, found := strategy.InterruptedTalk(store, e.rec.Sessions, w.ID); found {
 				list = append(list, stoppedTalkFinding(w.Root, stopped))
 			}
 		}
@@ -108,10 +108,14 @@ func interruptedFinding(root, target string, other bool) Finding {
 }
 
 // stoppedTalkFinding is about a rewind that was stopped between the files and the
-// conversation.
+// conversation, or the sessions.
 func stoppedTalkFinding(root string, stopped strategy.StoppedTalk) Finding {
 	what, hint := stopped.Explain()
-	return Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, What: what, Why: "the conversation is about other files", Hint: hint}
+	why := "the conversation is about other files"
+	if stopped.Sessions {
+		why = "the next commit may be linked to files that the rewind took back"
+	}
+	return Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, What: what, Why: why, Hint: hint}
 }
 
 // catalog finds a catalog that doesn't agree with the store.
