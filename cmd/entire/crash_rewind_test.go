@@ -201,7 +201,7 @@ func (c rewindCase) goBack(t *testing.T, p *play, where string, trees, pending m
 		back = "--redo"
 	}
 	p.Entire("rewind", back)
-	if half && whole == trees[c.after] && c.again == nil { // only the sessions were left, which it completes
+	if half && c.again == nil && treeOf(p) == trees[c.after] { // only the sessions were left: it completed them
 		p.Entire("rewind", "--redo")
 	}
 	if interrupted(p) {
