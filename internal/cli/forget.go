@@ -254,7 +254,7 @@ func (a *app) textToForget(ctx context.Context, opts forgetOptions) (string, err
 		defer func() { _ = file.Close() }() // it was only read
 		from = file
 	case text == "-":
-		from = a.Streams.In
+		from = a.input(ctx)
 	default:
 		a.Streams.Hint("the text is in your shell's history now; --text - reads it from standard input")
 	}

@@ -66,7 +66,7 @@ type redactFinding struct {
 }
 
 func (a *app) redactCheck(ctx context.Context, name string, asJSON bool) error {
-	in, total := a.Streams.In, int64(0)
+	in, total := a.input(ctx), int64(0)
 	if name != "-" {
 		path := name
 		if !filepath.IsAbs(path) {
@@ -110,17 +110,43 @@ func (a *app) redactCheck(ctx context.Context, name string, asJSON bool) error {
 	return err
 }
 
+// maxCheckedText is the length up to which a line, or a text that isn't lines of JSON,
+// is checked.
+const maxCheckedText = 256 << 20
+
+// readLine reads a line with its end. There is none behind the last one, and the error
+// is io.EOF.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := in.ReadSlice('\n')
+		if line = append(line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+		if len(line) > maxCheckedText {
+			return nil, fmt.Errorf("a line of more than %s is not checked", shortSize(maxCheckedText))
+		}
+	}
+}
+
 // checkAll lists what would be replaced in a transcript or text.
 func checkAll(ctx context.Context, r *redact.Redactor, in io.Reader, tick func(done int64)) ([]redactFinding, error) {
 	buffered := bufio.NewReaderSize(in, 1<<16)
 	findings := []redactFinding{}
 	if first, err := buffered.Peek(1); err != nil || first[0] != '{' {
-		text, err := io.ReadAll(buffered)
+		text, err := io.ReadAll(io.LimitReader(buffered, maxCheckedText+1))
 		if err != nil {
 			return nil, err
 		}
+		if len(text) > maxCheckedText {
+			return nil, fmt.Errorf("a text of more than %s is not checked", shortSize(maxCheckedText))
+		}
 		line, begin, at := 1, 0, 0
-		for _, h := range r.CheckText(string(text)) {
+		hits, err := r.CheckTextContext(ctx, string(text))
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
 			between := text[at:h.Start]
 			if n := bytes.LastIndexByte(between, '\n'); n >= 0 {
 				line, begin = line+bytes.Count(between, []byte("\n")), at+n+1
@@ -132,11 +158,15 @@ func checkAll(ctx context.Context, r *redact.Redactor, in io.Reader, tick func(d
 	}
 	done := int64(0)
 	for number := 1; ; number++ {
-		line, err := buffered.ReadBytes('\n')
+		line, err := readLine(buffered)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		for _, h := range r.CheckLine(bytes.TrimRight(line, "\r\n")) {
+		hits, failed := r.CheckLineContext(ctx, bytes.TrimRight(line, "\r\n"))
+		if failed != nil {
+			return nil, failed
+		}
+		for _, h := range hits {
 			findings = append(findings, redactFinding{h.Rule, number, h.Start + 1, h.End - h.Start})
 		}
 		done += int64(len(line))

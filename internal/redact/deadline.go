@@ -21,6 +21,16 @@ func (r *Redactor) TextContext(ctx context.Context, s string) (string, error) {
 	return inTime(ctx, len(s), r, func(r *Redactor) string { return r.Text(s) })
 }
 
+// CheckTextContext is CheckText, and returns an error soon after ctx ends.
+func (r *Redactor) CheckTextContext(ctx context.Context, s string) ([]Hit, error) {
+	return inTime(ctx, len(s), r, func(r *Redactor) []Hit { return r.CheckText(s) })
+}
+
+// CheckLineContext is CheckLine, and returns an error soon after ctx ends.
+func (r *Redactor) CheckLineContext(ctx context.Context, line []byte) ([]Hit, error) {
+	return inTime(ctx, len(line), r, func(r *Redactor) []Hit { return r.CheckLine(line) })
+}
+
 // MaskContext is Mask, and returns an error soon after ctx ends. After an error the
 // caller must not write to data.
 func (f *Forgetter) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
