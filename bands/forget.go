@@ -158,15 +158,7 @@ func (f *forgetter) directory(ctx context.Context, from *contents, at forgottenA
 			out.paths = append(out.paths, e.Name)
 		}
 	}
-	for i := range entries {
-		e := &entries[i]
-		if e.Kind == tree.Dir || e.Kind == tree.Unknown || !units[unitOf(dir.Entries[i].Name)] {
-			continue
-		}
-		*e = tree.Entry{Name: e.Name, Kind: tree.Unknown, Reason: tree.Forgotten, Attr: tree.Attr{Mode: e.Attr.Mode, UID: e.Attr.UID, GID: e.Attr.GID, Mtime: e.Attr.Mtime}}
-		out.changed = true
-		out.paths = append(out.paths, e.Name)
-	}
+	out.paths = append(out.paths, takeOut(entries, dir.Entries, units)...)
 	slices.Sort(out.paths)
 	out.paths = slices.Compact(out.paths)
 	if out.changed = out.changed || len(out.paths) > 0; out.changed && f.keep != nil {
@@ -176,6 +168,21 @@ func (f *forgetter) directory(ctx context.Context, from *contents, at forgottenA
 		f.dirs[known] = out
 	}
 	return out, err
+}
+
+// takeOut makes the files of the units unknown, and returns their names. The units
+// have the names that the entries had before.
+func takeOut(entries, before []tree.Entry, units map[string]bool) (names []string) {
+	for i := range entries {
+		e := &entries[i]
+		if e.Kind == tree.Dir || e.Kind == tree.Unknown || !units[unitOf(before[i].Name)] {
+			continue
+		}
+		attr := tree.Attr{Mode: e.Attr.Mode, UID: e.Attr.UID, GID: e.Attr.GID, Mtime: e.Attr.Mtime}
+		*e = tree.Entry{Name: e.Name, Kind: tree.Unknown, Reason: tree.Forgotten, Attr: attr}
+		names = append(names, e.Name)
+	}
+	return names
 }
 
 // note keeps the error if it is damage.

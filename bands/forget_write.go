@@ -195,7 +195,7 @@ func (h *Held) erase(ctx context.Context) error {
 	for _, dir := range append([]string{h.BandsDir()}, dirs...) {
 		err := eachFile(dir, func(name string, st disk.Stat) error {
 			n, raw, ok := band.ParseName(name)
-			id := [2]uint64{uint64(st.Dev), uint64(st.Ino)}
+			id := [2]uint64{st.Dev, st.Ino}
 			if !ok || live.pinned[n] || done[id] || ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -238,11 +238,11 @@ func zero(path string, parts []stretch) (err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	changed := false
 	for _, p := range parts {
-		clear, err := isZero(file, p)
+		blank, err := isZero(file, p)
 		if err != nil {
 			return err
 		}
-		if clear {
+		if blank {
 			continue
 		}
 		changed = true
