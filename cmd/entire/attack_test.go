@@ -96,8 +96,20 @@ func TestAttackGitHookArguments(t *testing.T) {
 	t.Parallel()
 	hooks := []string{"prepare-commit-msg", "commit-msg", "post-commit", "post-rewrite", "pre-push", "post-checkout", "post-merge", "no-such-hook"}
 	lists := [][]string{
-		nil, {""}, {"-x"}, {"/etc/passwd"}, {"/dev/null"}, {"../../x", "message"}, {"no/such/file", "commit", "HEAD"}, {"."}, {"\xff\n"},
-		{strings.Repeat("a", 100_000)}, {"a", "b", "c", "d", "e"}, {"amend"}, {"rebase"}, {"origin", "ext::sh -c id"},
+		nil,
+		{""},
+		{"-x"},
+		{"/etc/passwd"},
+		{"/dev/null"},
+		{"../../x", "message"},
+		{"no/such/file", "commit", "HEAD"},
+		{"."},
+		{"\xff\n"},
+		{strings.Repeat("a", 100_000)},
+		{"a", "b", "c", "d", "e"},
+		{"amend"},
+		{"rebase"},
+		{"origin", "ext::sh -c id"},
 	}
 	var all []attempt
 	for _, hook := range hooks {
