@@ -158,7 +158,7 @@ func TestLockHeldTooLong(t *testing.T) {
 		t.Run(after.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlay(t, t.TempDir(), programDir(t), "plain")
-			p.Env = p.Env.With("ENTIRE_HOOKS_LOCK_TIMEOUT=50ms")
+			p.Write(".entire/settings.local.json", `{"hooks": {"lock_timeout": "50ms"}}`)
 			p.turn("main", "a.txt", "b.txt", "c.txt")
 			lock, err := disk.Lock(t.Context(), p.own("lock"))
 			if err != nil {
@@ -193,7 +193,7 @@ func TestLockHeldTooLong(t *testing.T) {
 func TestLockHeldForAWhile(t *testing.T) {
 	t.Parallel()
 	p := newPlay(t, t.TempDir(), programDir(t), "plain")
-	p.Env = p.Env.With("ENTIRE_HOOKS_LOCK_TIMEOUT=50ms")
+	p.Write(".entire/settings.local.json", `{"hooks": {"lock_timeout": "50ms"}}`)
 	p.Env = p.Env.With("ENTIRE_NO_DETACH=0")
 	p.turn("main", "a.txt")
 	lock, err := disk.Lock(t.Context(), p.own("lock"))

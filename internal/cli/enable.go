@@ -231,16 +231,16 @@ func (e *enabling) acceptNamed(names []string) error {
 	for _, name := range names {
 		key, value, valued := strings.Cut(name, "=")
 		i := slices.IndexFunc(e.is.Proposals, func(p settings.Proposal) bool { return p.Key == key })
-		if layer := e.is.Source(key).Layer; i < 0 && (layer == settings.Project || layer == settings.Local) {
+		if i < 0 && e.is.Source(key).Layer == settings.Project {
 			continue // it is in force
 		}
 		if i < 0 {
-			return hinted(fmt.Errorf("nothing was accepted: no file of the worktree proposes %s", ui.Line(key, keyWidth)),
+			return hinted(fmt.Errorf("nothing was accepted: the project doesn't propose %s", ui.Line(key, keyWidth)),
 				"`entire config` shows what it proposes")
 		}
 		p := e.is.Proposals[i]
 		if valued && value != p.Value {
-			return hinted(fmt.Errorf("nothing was accepted: %s proposes %s = %s, not %s", p.File, key, ui.Line(p.Value, valueWidth), ui.Line(value, valueWidth)),
+			return hinted(fmt.Errorf("nothing was accepted: the project proposes %s = %s, not %s", key, ui.Line(p.Value, valueWidth), ui.Line(value, valueWidth)),
 				"name the value that you want, or set it in "+settings.UserFile(e.settingsSources(e.repo)))
 		}
 		found = append(found, p)

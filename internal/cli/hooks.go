@@ -19,7 +19,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
-	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 )
@@ -187,22 +186,8 @@ func (h *hook) git(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.gitTimeout())
 	defer cancel()
-	if h.name == "pre-push" {
-		h.sayUnapprovedRemote()
-	}
 	err = githook.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, h.args, h.app.Streams.In)
 	return errors.Join(err, h.finish(ctx))
-}
-
-// sayUnapprovedRemote names a remote in the personal settings to which nothing is
-// sent because the user has not approved it.
-func (h *hook) sayUnapprovedRemote() {
-	for _, p := range h.settings.Pending() {
-		if p.Key == settings.KeyPushRemote && p.File == settings.LocalFile(h.settings.Root) {
-			h.app.Streams.Notef("entire: nothing is sent to %s, which %s names, until you accept it.", ui.Line(git.HideURL(p.Value), valueWidth), p.File)
-			h.app.Streams.Hint("run `entire enable --accept " + p.Key + "`")
-		}
-	}
 }
 
 // gitTimeout is how long a git hook may take: a push and a question take

@@ -206,7 +206,7 @@ func (l *loader) group(key string, in Layer) bool {
 
 // apply puts a value in force, or the default if the value is bad.
 func (l *loader) apply(f *field, r raw, from Source) {
-	if isProposed(from) && !l.isForProject(f, r) {
+	if !l.isForProject(f, r) && l.isProject(from) {
 		l.propose(f, r, from)
 		return
 	}

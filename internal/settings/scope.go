@@ -13,7 +13,7 @@ import (
 type scope struct {
 	// fromProject reports whether a value counts from there. nil: every value does.
 	fromProject func(l *loader, value any) bool
-	// acceptable reports whether a user may accept a value that the repository
+	// acceptable reports whether a user may accept a value that the project
 	// proposes. nil: every one.
 	acceptable func(value any) bool
 }
@@ -154,27 +154,24 @@ func (l *loader) isForProject(f *field, r raw) bool {
 	return f.set(&trial, r) && f.scope.fromProject(l, f.get(&trial))
 }
 
-// isProposed reports whether a value of a source that doesn't count from a
-// project's files is only a proposal: the source is a file of the worktree. A
-// commit, a patch, an archive and a build script can all write the personal file,
-// and only the first of them leaves a trace in git. So what is in it is the user's
-// own only once the user has approved it.
-func isProposed(from Source) bool { return from.Layer == Project || from.Layer == Local }
-
-// isBrought reports whether a file of the worktree comes from the repository: the
+// isProject reports whether a source is one that the repository brings: the
 // project's file, or a personal file that git tracks.
-func (l *loader) isBrought(from Source) bool {
-	if from.Layer != Local {
+func (l *loader) isProject(from Source) bool {
+	switch from.Layer {
+	case Project:
 		return true
+	case Local:
+		if l.tracked == nil {
+			tracked := l.from.Tracked != nil && l.from.Tracked(l.Root)
+			l.tracked = &tracked
+		}
+		return *l.tracked
+	default:
+		return false
 	}
-	if l.tracked == nil {
-		tracked := l.from.Tracked != nil && l.from.Tracked(l.Root)
-		l.tracked = &tracked
-	}
-	return *l.tracked
 }
 
-// propose lists a value of the worktree's files that isn't in force by itself, or
+// propose lists a value of the project's files that isn't in force by itself, or
 // puts it in force if the user has approved this very value.
 func (l *loader) propose(f *field, r raw, from Source) {
 	var trial Settings
@@ -184,28 +181,19 @@ func (l *loader) propose(f *field, r raw, from Source) {
 	}
 	value := f.get(&trial)
 	switch {
-	case value == f.get(&Settings{}): // it asks for nothing, and may switch off what a lower layer asks for
-		if !l.isBrought(from) {
-			f.set(&l.Settings, r)
-			l.sources[f.key] = from
-			delete(l.refused, f.key)
-		}
+	case value == f.get(&Settings{}): // it asks for nothing
 		return
-	case f.scope.acceptable != nil && !f.scope.acceptable(value) && l.isBrought(from):
+	case f.scope.acceptable != nil && !f.scope.acceptable(value):
 		p := bad(f, r, from)
 		p.Allowed += ", and from a project's file no path and no other transport than https and ssh"
 		l.Problems = append(l.Problems, p)
 		return
-	}
-	l.Proposals = slices.DeleteFunc(l.Proposals, func(p Proposal) bool { return p.Key == f.key })
-	if l.isApproved(f.key, fmt.Sprint(value)) {
+	case l.isApproved(f.key, fmt.Sprint(value)):
 		f.set(&l.Settings, r)
-		l.sources[f.key] = from
-		if l.isBrought(from) {
-			l.sources[f.key] = Source{Project, from.Name}
-		}
+		l.sources[f.key] = Source{Project, from.Name}
 		delete(l.refused, f.key)
 		return
 	}
+	l.Proposals = slices.DeleteFunc(l.Proposals, func(p Proposal) bool { return p.Key == f.key })
 	l.Proposals = append(l.Proposals, Proposal{Key: f.key, Value: fmt.Sprint(value), File: from.Name})
 }

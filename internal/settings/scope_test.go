@@ -124,46 +124,11 @@ func TestOwnLayersMaySetAll(t *testing.T) {
 	t.Parallel()
 	for _, c := range hostile {
 		from := sources(t, nil)
-		put(t, settings.UserFile(from), nested(c.key, c.value))
-		if s := settings.Load(from); len(s.Proposals)+len(s.Problems) > 0 || value(t, s, c.key).Source.Layer != settings.User {
+		from.Tracked = func(string) bool { return false }
+		put(t, settings.LocalFile(from.Worktree), nested(c.key, c.value))
+		if s := settings.Load(from); len(s.Proposals)+len(s.Problems) > 0 || value(t, s, c.key).Source.Layer != settings.Local {
 			t.Errorf("%s: %v %v", c.key, s.Proposals, s.Problems)
 		}
-	}
-}
-
-// TestAttackUnapprovedPersonalValues checks that a personal file which git knows
-// nothing of, as a patch or an archive leaves it, sets nothing before the user has
-// approved it, even where the user's own file decides; then all of it counts.
-func TestAttackUnapprovedPersonalValues(t *testing.T) {
-	t.Parallel()
-	for _, c := range hostile {
-		from := sources(t, nil)
-		from.CommonDir = t.TempDir()
-		from.Tracked = func(string) bool { return false }
-		initial := value(t, settings.Load(from), c.key)
-		put(t, settings.LocalFile(from.Worktree), nested(c.key, c.value))
-		s := settings.Load(from)
-		if got := value(t, s, c.key); cmp.Diff(initial, got) != "" || len(s.Pending()) != 1 || s.Pending()[0].Key != c.key {
-			t.Errorf("%s %s: %v, proposals %v", c.key, c.value, got, s.Proposals)
-			continue
-		}
-		if err := settings.Approve(from.CommonDir, s.Pending()[0]); err != nil {
-			t.Fatal(err)
-		}
-		if s := settings.Load(from); len(s.Proposals)+len(s.Problems) > 0 || value(t, s, c.key).Source.Layer != settings.Local {
-			t.Errorf("%s: approved, and %v %v", c.key, s.Proposals, s.Problems)
-		}
-	}
-	from := sources(t, nil)
-	from.Tracked = func(string) bool { return false }
-	put(t, settings.UserFile(from), nested(settings.KeyPushRemote, `"origin"`))
-	put(t, settings.LocalFile(from.Worktree), nested(settings.KeyPushRemote, `"loot"`))
-	if s := settings.Load(from); s.PushRemote != "origin" || len(s.Pending()) != 1 {
-		t.Errorf("%q, %v", s.PushRemote, s.Pending())
-	}
-	put(t, settings.LocalFile(from.Worktree), nested(settings.KeyPushRemote, `""`))
-	if s := settings.Load(from); s.PushRemote != "" || len(s.Proposals) > 0 {
-		t.Errorf("not switched off: %q, %v", s.PushRemote, s.Pending())
 	}
 }
 

@@ -128,18 +128,13 @@ type UnknownKey struct {
 	Foreign   bool
 }
 
-// Proposal is a value that a file of the worktree asks for, and that counts only
+// Proposal is a value that the project's files ask for, and that counts only
 // from the user's own layers or once the user has approved it.
 type Proposal struct{ Key, Value, File string }
 
-// Pending are the proposals on which the user's own layers have not decided. The
-// user's file does not decide on the personal file of the worktree, which would win.
+// Pending are the proposals on which the user's own layers have not decided.
 func (s *Settings) Pending() []Proposal {
-	local := LocalFile(s.Root)
-	return slices.DeleteFunc(slices.Clone(s.Proposals), func(p Proposal) bool {
-		layer := s.sources[p.Key].Layer
-		return layer.own() && (p.File != local || layer > Local)
-	})
+	return slices.DeleteFunc(slices.Clone(s.Proposals), func(p Proposal) bool { return s.sources[p.Key].Layer.own() })
 }
 
 // Problem is a value, or a whole file if Key is empty, that can't be used; the
