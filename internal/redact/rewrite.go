@@ -110,19 +110,7 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		if g.end-g.begin < shortestText {
 			continue
 		}
-		said := w.read(g, text)
-		slot := w.clean.slot(said)
-		if slot.holds(said) {
-			continue
-		}
-		listed, decoded := r.find(said, nil), r.findDecoded(said, maxDecode)
-		if len(listed) == 0 && len(decoded) == 0 && !r.isStopped() {
-			slot.set(said)
-		}
-		for _, f := range listed {
-			add(i, &f)
-		}
-		for _, f := range decoded {
+		for _, f := range w.findOnce(r, w.read(g, text)) {
 			add(i, &f)
 		}
 	}
@@ -140,6 +128,20 @@ func (w *writer) secretSpans(r *Redactor, text []byte) []span {
 		}
 	}
 	return merge(spans)
+}
+
+// findOnce lists the secrets in a text, encoded ones included, unless it remembers that
+// there are none.
+func (w *writer) findOnce(r *Redactor, said []byte) []Finding {
+	slot := w.clean.slot(said)
+	if slot.holds(said) {
+		return nil
+	}
+	found := append(r.find(said, nil), r.findDecoded(said, maxDecode)...)
+	if len(found) == 0 && !r.isStopped() {
+		slot.set(said)
+	}
+	return found
 }
 
 // label notes which rule found a secret of a segment, where that is asked for.

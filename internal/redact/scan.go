@@ -324,8 +324,7 @@ func (sc *scratch) breaksBetween(text []byte, begin, end int) int {
 // ruleSet is a set of indexes of rules.
 type ruleSet [(len(rules) + 63) / 64]uint64
 
-func (s *ruleSet) add(i int)      { s[i>>6] |= 1 << (i & 63) }
-func (s *ruleSet) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
+func (s *ruleSet) add(i int) { s[i>>6] |= 1 << (i & 63) }
 
 // all yields the indexes in the set, in order.
 func (s *ruleSet) all(yield func(int) bool) {
