@@ -9,31 +9,12 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/turn"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
-
-// Input is what an agent's hook tells, checked by the hook.
-type Input struct {
-	SessionID string
-	// Transcript is the path of the transcript, empty if none was named.
-	Transcript string
-	// Prompt is what a prompt hook was given.
-	Prompt string
-	// Summary is the agent's last message, told at a stop.
-	Summary string
-	// Background reports whether tasks go on running after the stop.
-	Background bool
-	// Task is what a subagent's hook tells.
-	Task TaskEvent
-	// Agent is the process of the agent.
-	Agent session.Process
-	// hurried says that what a child can do is left to one.
-	hurried bool
-	// Source is why a session starts, Reason why it ends, PromptID what names the
-	// prompt that an event belongs to; each empty if not told.
-	Source, Reason, PromptID string
-	// Compaction is the agent's own summary of what it compacted.
-	Compaction string
-}
 
 // Greeting is what a session that starts is told.
 type Greeting struct {
@@ -43,42 +24,42 @@ type Greeting struct {
 }
 
 // SessionStart makes the session's state, or takes it up again.
-func (r *Recorder) SessionStart(ctx context.Context, in Input) (Greeting, error) {
-	r.Repair(ctx)
-	r.sweep(ctx)
-	r.forgetIdle(ctx, in.SessionID)
-	r.endDead(ctx)
-	r.endLeft(ctx)
-	err := r.step(ctx, in, session.Start, func(s *session.State, n *notes) error {
-		if s.Recorder.Unlisted = r.largeWorktree(); s.Recorder.Unlisted {
-			n.unstored = true // a child makes the list
+func (r *Recorder) SessionStart(ctx context.Context, in workspace.Input) (Greeting, error) {
+	r.Commits().Repairer.Repair(ctx)
+	r.Lifecycle().Machine.SweepTempFiles(ctx)
+	r.Lifecycle().Machine.ForgetIdle(ctx, in.SessionID)
+	r.Lifecycle().Machine.EndDeadTurns(ctx)
+	r.Lifecycle().Machine.EndLeftTurns(ctx)
+	err := r.Lifecycle().Machine.Step(ctx, in, session.Start, func(s *session.State, n *tracking.Pending) error {
+		if s.Recorder.Unlisted = r.Turn().Observer.LargeWorktree(); s.Recorder.Unlisted {
+			n.Unstored = true // a child makes the list
 			return nil
 		}
 		entries, err := r.Repo.Status(ctx)
 		if err != nil {
 			return fmt.Errorf("list what is untracked: %w", err)
 		}
-		n.known = encodeKnown((&turnChanges{}).after(nil, entries))
+		n.Known = turn.EncodeKnown((&turn.TurnChanges{}).After(nil, entries))
 		return nil
 	})
 	var greeting Greeting
-	for _, s := range r.pendingHere(ctx) {
+	for _, s := range r.PendingSessions(ctx) {
 		busy := s.Phase == session.Active || s.CheckpointCount > 0 || len(s.FilesTouched) > 0
 		if s.ID != in.SessionID && s.Phase != session.Ended && busy {
 			greeting.Others++
 		}
 	}
-	r.topUp(ctx, in.SessionID)
+	r.Commits().Committed.StartCompletions(ctx, in.SessionID)
 	return greeting, err
 }
 
 // Prompt begins a turn. Somebody waits for it: it walks nothing, starts no git
 // process but one that reads HEAD for a session not seen before, and leaves
 // what it finds unfinished to a child.
-func (r *Recorder) Prompt(ctx context.Context, in Input) error {
-	in.hurried = true
-	start := r.markPrompt(ctx, in.SessionID)
-	err := r.step(ctx, in, session.TurnStart, func(s *session.State, n *notes) error {
+func (r *Recorder) Prompt(ctx context.Context, in workspace.Input) error {
+	in.Hurried = true
+	start := r.Tracking().Marks.MarkPrompt(ctx, in.SessionID)
+	err := r.Lifecycle().Machine.Step(ctx, in, session.TurnStart, func(s *session.State, n *tracking.Pending) error {
 		rec := &s.Recorder
 		rec.Agent, rec.Expect = in.Agent, ""
 		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
@@ -90,82 +71,78 @@ func (r *Recorder) Prompt(ctx context.Context, in Input) error {
 			}
 			s.TurnID, s.LastCheckpointID = string(id), ""
 			if s.FirstPrompt == "" {
-				s.FirstPrompt = r.firstPrompt(in.Prompt)
+				s.FirstPrompt = r.FirstPrompt(in.Prompt)
 			}
 		}
 		if rec.Turn.Start.IsZero() { // else an earlier turn has not been saved, and this one goes on with it
 			rec.Turn.Start, rec.Turn.Line = start, rec.Cursor.Lines
-			r.measure(ctx, s, n)
+			r.Provenance().Steps.MeasureBefore(ctx, s, n)
 		}
 		rec.Background = false
-		notified(s, in.Prompt)
+		lifecycle.Notified(s, in.Prompt)
 		if s.TranscriptPath == "" && transcript.IsHuman(in.Prompt) { // else it is read there
-			return r.addPrompts(ctx, s, n, []transcript.Prompt{{Text: in.Prompt, Line: rec.Cursor.Lines}})
+			return r.Tracking().Transcripts.AddPrompts(ctx, s, n, []transcript.Prompt{{Text: in.Prompt, Line: rec.Cursor.Lines}})
 		}
 		return nil
 	})
 	r.askPrompt(ctx, in)
-	if len(r.waiting(ctx)) > 0 {
-		r.detach(ctx, "")
+	if len(r.Commits().Repairer.Waiting(ctx)) > 0 {
+		r.Local().Children.RequestCompletion(ctx, "")
 	}
-	r.topUp(ctx, "")
+	r.Commits().Committed.StartCompletions(ctx, "")
 	return err
 }
 
 // askPrompt lets a child take the snapshot of the turn's beginning.
-func (r *Recorder) askPrompt(ctx context.Context, in Input) {
+func (r *Recorder) askPrompt(ctx context.Context, in workspace.Input) {
 	if !r.Options.Bands.Enabled {
 		return
 	}
 	s, err := r.Sessions.Load(in.SessionID)
 	if err == nil {
-		err = r.request(request{Cause: bands.Prompt, Causality: r.causality(s, in)}, s.ID)
+		err = r.Snapshots().Requests.Request(snapshots.Request{Cause: bands.Prompt, Causality: r.Snapshots().Snapshots.Causality(s, in)}, s.ID)
 	}
 	if err != nil {
 		r.Log.WarnContext(ctx, "no snapshot of the prompt", "session_id", in.SessionID, "error", err.Error())
 		return
 	}
-	r.askChild(ctx)
+	r.Snapshots().Server.StartServer(ctx)
 }
 
 // Stop ends a turn: what it changed becomes a shadow checkpoint, and the
 // checkpoints of its commits get the whole transcript.
-func (r *Recorder) Stop(ctx context.Context, in Input) error {
-	r.Repair(ctx)
-	r.endDead(ctx)
-	err := r.step(ctx, in, session.TurnEnd, func(s *session.State, _ *notes) error {
+func (r *Recorder) Stop(ctx context.Context, in workspace.Input) error {
+	r.Commits().Repairer.Repair(ctx)
+	r.Lifecycle().Machine.EndDeadTurns(ctx)
+	err := r.Lifecycle().Machine.Step(ctx, in, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
 		s.Recorder.Background = in.Background
 		return nil
 	})
 	if err != nil {
-		r.leaveStop(ctx, in, err)
+		r.Lifecycle().Machine.LeaveStop(ctx, in, err)
 	}
-	r.topUp(ctx, in.SessionID)
+	r.Commits().Committed.StartCompletions(ctx, in.SessionID)
 	return err
 }
 
 // SessionEnd ends a session, and the turn that it may have left open.
 //
 // It has a second: what others left is left to a child.
-func (r *Recorder) SessionEnd(ctx context.Context, in Input) error {
+func (r *Recorder) SessionEnd(ctx context.Context, in workspace.Input) error {
 	defer func() {
-		if len(r.waiting(ctx)) > 0 {
-			r.detach(ctx, "")
+		if len(r.Commits().Repairer.Waiting(ctx)) > 0 {
+			r.Local().Children.RequestCompletion(ctx, "")
 		}
 	}()
 	s, err := r.Sessions.Load(in.SessionID)
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		return nil
-	case err == nil && s.TurnID == "" && !hasRecord(s): // nothing was ever asked
-		return r.locked(ctx, func() error { return r.Sessions.Remove(s.ID) })
+	case err == nil && s.TurnID == "" && !workspace.HasRecord(s): // nothing was ever asked
+		return r.WithLock(ctx, func() error { return r.Sessions.Remove(s.ID) })
 	}
-	in.hurried = true
-	err = r.step(ctx, in, session.Stop, nil)
-	r.topUp(ctx, in.SessionID)
+	in.Hurried = true
+	err = r.Lifecycle().Machine.Step(ctx, in, session.Stop, nil)
+	r.Commits().Committed.StartCompletions(ctx, in.SessionID)
 	return err
-}
-
-func hasRecord(s *session.State) bool {
-	return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+s.CheckpointCount > 0 || s.LastCheckpointID != ""
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
 )
 
 func TestAttackCheckpointRemote(t *testing.T) {
@@ -43,8 +43,8 @@ func TestAttackCheckpointRemote(t *testing.T) {
 	} {
 		for _, isOwn := range []bool{true, false} {
 			s.rec.Options.PushRemote, s.rec.Options.OwnRemote = remote, isOwn
-			_, err := s.rec.CheckpointRemote(t.Context(), "main")
-			refused, is := errors.AsType[*strategy.RemoteRefusedError](err)
+			_, err := s.rec.Resume().Resumer.CheckpointRemote(t.Context(), "main")
+			refused, is := errors.AsType[*sharing.RemoteRefusedError](err)
 			if want := who == nobody || who == own && !isOwn; is != want || !is && err != nil {
 				t.Errorf("%s, own %v: %v", remote, isOwn, err)
 			}

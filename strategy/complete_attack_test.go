@@ -14,6 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // longResult is a tool's result of about so many bytes, all of it secrets.
@@ -75,9 +77,9 @@ func TestAttackLongResultOfATool(t *testing.T) {
 				r.Env.Terminal = func() bool { return false }
 				return r
 			}
-			d.must(hook().PrepareCommitMsg(ctx, strategy.Message{File: message}))
+			d.must(hook().Commits().Preparer.PrepareCommitMsg(ctx, commits.Message{File: message}))
 			d.repo.Git("commit", "-q", "--no-verify", "-F", message)
-			d.must(hook().PostCommit(ctx))
+			d.must(hook().Commits().Committed.PostCommit(ctx))
 			id := strings.TrimSpace(d.repo.Git("log", "-1", "--format=%(trailers:key="+checkpoint.TrailerKey+",valueonly)"))
 			state, err := d.recorder().Sessions.Load(s.ID)
 			d.must(err)
@@ -88,7 +90,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 
 			if lineTimeout == 0 {
 				short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-				err = d.recorder().Complete(short, s.ID)
+				err = d.recorder().Commits().Committed.Complete(short, s.ID)
 				end, _ := short.Deadline()
 				late := time.Since(end)
 				cancel()
@@ -107,7 +109,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 
 			next := d.recorder()
 			next.Options.LineTimeout = lineTimeout
-			d.must(next.Complete(ctx, s.ID))
+			d.must(next.Commits().Committed.Complete(ctx, s.ID))
 			state, err = d.recorder().Sessions.Load(s.ID)
 			d.must(err)
 			if len(state.Recorder.Incomplete) > 0 {
@@ -139,7 +141,7 @@ func TestAttackLongPrompt(t *testing.T) {
 	in.Prompt = longResult(8 << 20)
 	in.Summary = in.Prompt
 	s.Prompt(in.Prompt)
-	for _, hook := range []func(*strategy.Recorder, context.Context, strategy.Input) error{
+	for _, hook := range []func(*strategy.Recorder, context.Context, workspace.Input) error{
 		(*strategy.Recorder).Prompt, (*strategy.Recorder).Stop,
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

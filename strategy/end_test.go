@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // TestEndLeavesOthersWorkToAChild: a session that ends has a second, which is for
@@ -41,7 +41,7 @@ func TestEndLeavesOthersWorkToAChild(t *testing.T) {
 	if !slices.ContainsFunc(d.children, func(args []string) bool { return slices.Equal(args, []string{"hooks", "complete", ""}) }) {
 		t.Errorf("children: %q", d.children)
 	}
-	d.must(d.recorder().Complete(context.Background(), ""))
+	d.must(d.recorder().Commits().Committed.Complete(context.Background(), ""))
 	if _, err := os.Lstat(decision); err == nil {
 		t.Errorf("the child left the decision\nlog:\n%s", d.log.String())
 	}
@@ -51,14 +51,14 @@ func TestEndLeavesOthersWorkToAChild(t *testing.T) {
 // and a child ends the session and saves its context; unless the session went on.
 func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 	t.Parallel()
-	type ending func(d *desk, in strategy.Input)
-	killed := func(d *desk, in strategy.Input) { // the hook is killed in its middle
+	type ending func(d *desk, in workspace.Input)
+	killed := func(d *desk, in workspace.Input) { // the hook is killed in its middle
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = d.recorder().RecordEnd(over, in, func(func() error) error { return context.Canceled })
 		d.children = nil
 	}
-	late := func(d *desk, in strategy.Input) {
+	late := func(d *desk, in workspace.Input) {
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
 		if err := d.recorder().RecordEnd(over, in, unguarded); err == nil {
@@ -67,19 +67,19 @@ func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		end   ending
-		then  func(d *desk, in strategy.Input)
+		then  func(d *desk, in workspace.Input)
 		asked bool // a child was
 		want  []string
 		phase session.Phase
 	}{
 		"no time": {late, nil, true, []string{"exit/kept"}, session.Ended},
-		"in time": {func(d *desk, in strategy.Input) { d.must(d.recorder().RecordEnd(context.Background(), in, unguarded)) }, nil, false, []string{"exit/kept"}, session.Ended},
-		"resumed": {late, func(d *desk, in strategy.Input) { d.start(in, "resume") }, true, []string{}, session.Idle},
-		"prompted": {late, func(d *desk, in strategy.Input) {
+		"in time": {func(d *desk, in workspace.Input) { d.must(d.recorder().RecordEnd(context.Background(), in, unguarded)) }, nil, false, []string{"exit/kept"}, session.Ended},
+		"resumed": {late, func(d *desk, in workspace.Input) { d.start(in, "resume") }, true, []string{}, session.Idle},
+		"prompted": {late, func(d *desk, in workspace.Input) {
 			in.Prompt = "Go on."
 			d.must(d.recorder().Prompt(context.Background(), in))
 		}, true, []string{}, session.Active},
-		"killed": {killed, func(d *desk, _ strategy.Input) {
+		"killed": {killed, func(d *desk, _ workspace.Input) {
 			d.start(d.in(d.session("next"), 7), "startup")
 		}, true, []string{"exit/kept"}, session.Ended},
 	} {
@@ -100,7 +100,7 @@ func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 			if asked := slices.ContainsFunc(d.children, func(args []string) bool { return slices.Equal(args, []string{"hooks", "recall", s.ID}) }); asked != c.asked {
 				t.Errorf("children: %q", d.children)
 			}
-			d.must(d.recorder().FinishRecall(context.Background(), s.ID))
+			d.must(d.recorder().SavedContexts().Saver.FinishRecall(context.Background(), s.ID))
 			d.want(c.want...)
 			state, err := d.recorder().Sessions.Load(s.ID)
 			d.must(err)
@@ -117,12 +117,12 @@ func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 func unguarded(do func() error) error { return do() }
 
 // start lets a session start.
-func (d *desk) start(in strategy.Input, source string) {
+func (d *desk) start(in workspace.Input, source string) {
 	d.t.Helper()
 	in.Source = source
 	r := d.recorder()
 	_, err := r.SessionStart(context.Background(), in)
 	d.must(err)
-	_, err = r.RecallStart(context.Background(), in)
+	_, err = r.SavedContexts().Opener.RecallStart(context.Background(), in)
 	d.must(err)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 const branch = checkpoint.MetadataBranch
@@ -54,11 +55,11 @@ func (s *shared) open(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = opened.Close() })
-	s.rec = &strategy.Recorder{
+	s.rec = strategy.New(&workspace.Workspace{
 		Repo: opened, Sessions: session.Open(opened.CommonDir), Log: slog.New(slog.DiscardHandler),
-		Options: strategy.Options{LockTimeout: time.Minute},
-		Env:     strategy.Environment{Now: time.Now, Getenv: func(string) string { return "" }, Say: func(string) {}},
-	}
+		Options: workspace.Options{LockTimeout: time.Minute},
+		Env:     workspace.Environment{Now: time.Now, Getenv: func(string) string { return "" }, Say: func(string) {}},
+	})
 }
 
 func (s *shared) remote() string { return filepath.Join(filepath.Dir(s.Dir), "remote.git") }
@@ -92,7 +93,7 @@ func TestAFetchKeepsWhatWasNotPushed(t *testing.T) {
 	s.Git("update-ref", branch, old)
 	s.add("cccccccccccc")
 	for range 2 { // the second time there is nothing to do
-		if err := s.rec.FetchCheckpoints(t.Context(), "origin"); err != nil {
+		if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +116,7 @@ func TestAFetchGoesOnWhereNothingIsMissing(t *testing.T) {
 	s.Git("update-ref", "-d", branch)
 	s.Git("update-ref", "-d", "refs/remotes/origin/entire/checkpoints/v1")
 	s.Git("update-ref", "refs/entire/fetched/checkpoints/v1", "HEAD") // of a process that was killed
-	if err := s.rec.FetchCheckpoints(t.Context(), s.remote()); err != nil {
+	if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), s.remote()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Git("rev-parse", branch); got != want {
@@ -140,7 +141,7 @@ func TestAPartialCloneFetchesWhatItsMergeNeeds(t *testing.T) {
 	part.open(t)
 	fetch := func() {
 		t.Helper()
-		if err := part.rec.FetchCheckpoints(t.Context(), "origin"); err != nil {
+		if err := part.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +167,7 @@ func TestAFetchSaysThatThereIsNothing(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	s.Git("push", "-q", "origin", ":"+branch)
-	if err := s.rec.FetchCheckpoints(t.Context(), "origin"); !errors.Is(err, git.ErrNoRemoteRef) {
+	if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); !errors.Is(err, git.ErrNoRemoteRef) {
 		t.Errorf("%v", err)
 	}
 }
@@ -186,7 +187,7 @@ func TestAPushGivesUpInTime(t *testing.T) {
 	s.rec.Log = slog.New(slog.NewTextHandler(&log, nil))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	err := s.rec.PrePush(ctx)
+	err := s.rec.Sharing().Pusher.PrePush(ctx)
 	if err == nil || err.Error() != "checkpoints not sent to ssh://nowhere/x: no answer in time" {
 		t.Errorf("%v\n%s", err, log.String())
 	}

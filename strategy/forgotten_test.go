@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/testkit"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // forget resets the session.
@@ -37,9 +37,9 @@ func (d *desk) prompts(s *testkit.Session) string {
 // happens to the hooks, the state and its side files after it.
 func TestResetIsNotUndone(t *testing.T) {
 	t.Parallel()
-	for name, harm := range map[string]func(d *desk, in strategy.Input){
-		"nothing": func(*desk, strategy.Input) {},
-		"a hook doesn't get the lock": func(d *desk, in strategy.Input) {
+	for name, harm := range map[string]func(d *desk, in workspace.Input){
+		"nothing": func(*desk, workspace.Input) {},
+		"a hook doesn't get the lock": func(d *desk, in workspace.Input) {
 			r := d.recorder()
 			r.Options.LockTimeout = time.Millisecond
 			held, err := disk.Lock(context.Background(), filepath.Join(r.Repo.CommonDir, "entire", "lock"))
@@ -49,17 +49,17 @@ func TestResetIsNotUndone(t *testing.T) {
 			}
 			d.must(held.Unlock())
 		},
-		"the new state is removed": func(d *desk, in strategy.Input) {
+		"the new state is removed": func(d *desk, in workspace.Input) {
 			_, err := d.recorder().SessionStart(context.Background(), in)
 			d.must(err)
 			d.must(d.recorder().SessionEnd(context.Background(), in)) // nothing was asked: it leaves no state
 		},
-		"the new state is damaged": func(d *desk, in strategy.Input) {
+		"the new state is damaged": func(d *desk, in workspace.Input) {
 			r := d.recorder()
 			d.must(r.Prompt(context.Background(), in))
 			d.must(os.WriteFile(filepath.Join(r.Sessions.Dir(), in.SessionID+".json"), []byte("{"), 0o600))
 		},
-		"the new side files are lost": func(d *desk, in strategy.Input) {
+		"the new side files are lost": func(d *desk, in workspace.Input) {
 			r := d.recorder()
 			in.Prompt = "Please do something else."
 			d.must(r.Prompt(context.Background(), in))
@@ -81,7 +81,7 @@ func TestResetIsNotUndone(t *testing.T) {
 				t.Fatalf("prompts: %s", d.prompts(s))
 			}
 			d.forget(s)
-			harm(d, strategy.Input{SessionID: s.ID, Transcript: s.Transcript.Path, Prompt: "Again."})
+			harm(d, workspace.Input{SessionID: s.ID, Transcript: s.Transcript.Path, Prompt: "Again."})
 			d.turn(s, 0, "after.txt")
 			got := d.prompts(s)
 			if strings.Contains(got, "before.txt") || !strings.Contains(got, "after.txt") {

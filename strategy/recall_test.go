@@ -24,6 +24,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // desk is a repository in which sessions work, whose hooks are called here and
@@ -60,18 +62,18 @@ func (d *desk) recorder() *strategy.Recorder {
 	}
 	d.t.Cleanup(func() { _ = opened.Close() })
 	home := filepath.Dir(d.repo.Dir)
-	return &strategy.Recorder{
+	return strategy.New(&workspace.Workspace{
 		Repo: opened, Sessions: session.Open(opened.CommonDir), Redact: redact.New(),
 		Log:     slog.New(slog.NewTextHandler(&d.log, nil)),
-		Options: strategy.Options{LockTimeout: time.Minute, Recall: d.opts},
-		Env: strategy.Environment{
+		Options: workspace.Options{LockTimeout: time.Minute, Recall: d.opts},
+		Env: workspace.Environment{
 			Now: func() time.Time { return d.now }, Getenv: func(string) string { return "" }, Say: func(string) {},
 			Random: rand.Reader, Home: home, Version: "test",
 			Alive:    func(pid int, _ uint64) bool { return d.alive[pid] },
 			Detach:   func(args ...string) error { d.children = append(d.children, args); return nil },
 			Registry: &bands.Registry{Home: filepath.Join(home, ".agentfs"), UserHome: home, Now: time.Now},
 		},
-	}
+	})
 }
 
 // session is a session whose transcript is kept and whose hooks are called by
@@ -83,8 +85,8 @@ func (d *desk) session(name string) *testkit.Session {
 	return s
 }
 
-func (d *desk) in(s *testkit.Session, pid int) strategy.Input {
-	in := strategy.Input{SessionID: s.ID, Transcript: s.Transcript.Path, Summary: "Done."}
+func (d *desk) in(s *testkit.Session, pid int) workspace.Input {
+	in := workspace.Input{SessionID: s.ID, Transcript: s.Transcript.Path, Summary: "Done."}
 	if pid != 0 {
 		in.Agent = session.Process{PID: pid, Start: 1}
 		d.alive[pid] = true
@@ -106,7 +108,7 @@ func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
 	in.Prompt = ""
 	r := d.recorder()
 	d.must(r.Stop(context.Background(), in))
-	_, err := r.RecallStop(context.Background(), in)
+	_, err := r.SavedContexts().Watcher.RecallStop(context.Background(), in)
 	d.must(err)
 }
 
@@ -120,7 +122,7 @@ func (d *desk) must(err error) {
 // kept lists cause and status of what is there, the newest first.
 func (d *desk) kept() []string {
 	d.t.Helper()
-	list, err := d.recorder().Contexts().List(context.Background(), recall.Filter{})
+	list, err := d.recorder().SavedContexts().Saver.Contexts().List(context.Background(), recall.Filter{})
 	d.must(err)
 	got := []string{}
 	for _, e := range list {
@@ -136,8 +138,8 @@ func (d *desk) want(want ...string) {
 	}
 }
 
-func clearing(s *testkit.Session, prompt string) strategy.Clearing {
-	return strategy.Clearing{SessionID: s.ID, PromptID: prompt}
+func clearing(s *testkit.Session, prompt string) savedcontext.Clearing {
+	return savedcontext.Clearing{SessionID: s.ID, PromptID: prompt}
 }
 
 func TestAClearAsksAboutWhatChanged(t *testing.T) {
@@ -146,18 +148,18 @@ func TestAClearAsksAboutWhatChanged(t *testing.T) {
 	d := newDesk(t)
 	s := d.session("main")
 	d.turn(s, 7, "a.txt", "b.txt")
-	_, err := d.recorder().SaveContext(ctx, strategy.Saving{SessionID: s.ID, Summary: "by hand"})
+	_, err := d.recorder().SavedContexts().Saver.SaveContext(ctx, savedcontext.Saving{SessionID: s.ID, Summary: "by hand"})
 	d.must(err)
 	saved := d.now
 	d.now = d.now.Add(45 * time.Minute)
 	d.turn(s, 7, "b.txt", "c.txt")
-	unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+	unsaved, err := d.recorder().SavedContexts().Clearer.BeforeClear(ctx, clearing(s, "p1"))
 	d.must(err)
 	if !unsaved.Ask || unsaved.ID == "" || unsaved.Files != 2 || unsaved.Added != 4 || !unsaved.Last.Equal(saved.UTC().Truncate(time.Second)) {
 		t.Errorf("unsaved: %+v", unsaved)
 	}
 	d.want("clear/pending", "requested/kept")
-	again, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+	again, err := d.recorder().SavedContexts().Clearer.BeforeClear(ctx, clearing(s, "p1"))
 	d.must(err)
 	if diff := cmp.Diff(unsaved, again); diff != "" {
 		t.Errorf("asked twice (-first +second):\n%s", diff)
@@ -167,15 +169,15 @@ func TestAClearAsksAboutWhatChanged(t *testing.T) {
 func TestAnAnswerToAClear(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		answer  strategy.ClearAnswer
+		answer  savedcontext.ClearAnswer
 		want    []string
 		told    string
 		nothing bool
 	}{
-		"kept":        {answer: strategy.KeepIt, want: []string{"clear/kept"}, told: "Checkpoint saved: "},
-		"discarded":   {answer: strategy.DiscardIt, nothing: true},
-		"no answer":   {answer: strategy.NoAnswer, want: []string{"clear/pending"}, told: "Discard it: entire recall discard "},
-		"not at once": {answer: strategy.KeepIt, want: []string{"clear/kept"}, told: "Checkpoint saved: "},
+		"kept":        {answer: savedcontext.KeepIt, want: []string{"clear/kept"}, told: "Checkpoint saved: "},
+		"discarded":   {answer: savedcontext.DiscardIt, nothing: true},
+		"no answer":   {answer: savedcontext.NoAnswer, want: []string{"clear/pending"}, told: "Discard it: entire recall discard "},
+		"not at once": {answer: savedcontext.KeepIt, want: []string{"clear/kept"}, told: "Checkpoint saved: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -186,19 +188,19 @@ func TestAnAnswerToAClear(t *testing.T) {
 			end := d.in(s, 7)
 			end.Reason, end.PromptID = "clear", "p1"
 			if name == "not at once" {
-				d.must(d.recorder().RecallEnd(ctx, end))
+				d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
 			}
-			unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+			unsaved, err := d.recorder().SavedContexts().Clearer.BeforeClear(ctx, clearing(s, "p1"))
 			d.must(err)
 			if !unsaved.Ask {
 				t.Fatalf("nobody is asked: %+v", unsaved)
 			}
-			d.must(d.recorder().AnswerClear(ctx, clearing(s, "p1"), c.answer))
-			d.must(d.recorder().AnswerClear(ctx, clearing(s, "p1"), c.answer))
-			d.must(d.recorder().RecallEnd(ctx, end)) // the hook may come last
+			d.must(d.recorder().SavedContexts().Clearer.AnswerClear(ctx, clearing(s, "p1"), c.answer))
+			d.must(d.recorder().SavedContexts().Clearer.AnswerClear(ctx, clearing(s, "p1"), c.answer))
+			d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end)) // the hook may come last
 			d.want(c.want...)
-			next := strategy.Input{SessionID: "next", Source: "clear", Agent: end.Agent}
-			o, err := d.recorder().Opening(ctx, next)
+			next := workspace.Input{SessionID: "next", Source: "clear", Agent: end.Agent}
+			o, err := d.recorder().SavedContexts().Opener.Opening(ctx, next)
 			d.must(err)
 			if text := strings.Join(o.Messages, "\n"); !strings.Contains(text, c.told) || (len(o.Parts) == 0) != c.nothing {
 				t.Errorf("told %q, %d parts", text, len(o.Parts))
@@ -221,10 +223,10 @@ func TestTheHookAndTheServerSaveOnce(t *testing.T) {
 	for i, r := range recorders {
 		both.Go(func() {
 			if i%2 == 0 {
-				failed[i] = r.RecallEnd(ctx, end)
+				failed[i] = r.SavedContexts().Clearer.RecallEnd(ctx, end)
 				return
 			}
-			_, failed[i] = r.BeforeClear(ctx, clearing(s, "p1"))
+			_, failed[i] = r.SavedContexts().Clearer.BeforeClear(ctx, clearing(s, "p1"))
 		})
 	}
 	both.Wait()
@@ -238,16 +240,16 @@ func TestAClearAfterAClearIsAnotherOne(t *testing.T) {
 	d := newDesk(t)
 	s := d.session("main")
 	d.turn(s, 7, "a.txt")
-	_, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+	_, err := d.recorder().SavedContexts().Clearer.BeforeClear(ctx, clearing(s, "p1"))
 	d.must(err)
-	d.must(d.recorder().AnswerClear(ctx, clearing(s, "p1"), strategy.DiscardIt))
-	unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p2"))
+	d.must(d.recorder().SavedContexts().Clearer.AnswerClear(ctx, clearing(s, "p1"), savedcontext.DiscardIt))
+	unsaved, err := d.recorder().SavedContexts().Clearer.BeforeClear(ctx, clearing(s, "p2"))
 	d.must(err)
 	if !unsaved.Ask {
 		t.Error("what was discarded once is not asked about again")
 	}
-	d.must(d.recorder().AnswerClear(ctx, clearing(s, "p2"), strategy.KeepIt))
-	unsaved, err = d.recorder().BeforeClear(ctx, clearing(s, "p3"))
+	d.must(d.recorder().SavedContexts().Clearer.AnswerClear(ctx, clearing(s, "p2"), savedcontext.KeepIt))
+	unsaved, err = d.recorder().SavedContexts().Clearer.BeforeClear(ctx, clearing(s, "p3"))
 	d.must(err)
 	if unsaved.Ask || unsaved.ID != "" {
 		t.Errorf("asked about what is kept: %+v", unsaved)
@@ -261,10 +263,10 @@ func TestADiscardedCheckpointKeepsNothing(t *testing.T) {
 	d := newDesk(t)
 	s := d.session("main")
 	d.turn(s, 7, "a.txt")
-	c, err := d.recorder().SaveContext(ctx, strategy.Saving{})
+	c, err := d.recorder().SavedContexts().Saver.SaveContext(ctx, savedcontext.Saving{})
 	d.must(err)
-	d.must(d.recorder().Contexts().Discard(ctx, c.ID))
-	unsaved, err := d.recorder().BeforeClear(ctx, clearing(s, "p1"))
+	d.must(d.recorder().SavedContexts().Saver.Contexts().Discard(ctx, c.ID))
+	unsaved, err := d.recorder().SavedContexts().Clearer.BeforeClear(ctx, clearing(s, "p1"))
 	d.must(err)
 	if !unsaved.Ask || !unsaved.Last.IsZero() {
 		t.Errorf("unsaved: %+v", unsaved)
@@ -283,8 +285,8 @@ func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
 			d.turn(s, 7, "a.txt")
 			end := d.in(s, 7)
 			end.Reason, end.PromptID = "clear", "p1"
-			d.must(d.recorder().RecallEnd(ctx, end))
-			told, ask, err := d.recorder().AfterClear(ctx, strategy.Clearing{SessionID: "next", Agent: end.Agent})
+			d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
+			told, ask, err := d.recorder().SavedContexts().Opener.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
 			d.must(err)
 			if ask != want || ask && (len(told.Brief.Parts) == 0 || !strings.HasPrefix(told.Brief.Message, "Resumed from checkpoint: ")) {
 				t.Errorf("ask %v, %+v", ask, told.Brief)
@@ -308,10 +310,10 @@ func TestTheServerFindsTheSessionOfItsAgent(t *testing.T) {
 		d.now = d.now.Add(time.Second)
 		end := d.in(s, pid)
 		end.Reason, end.PromptID = "clear", "p1"
-		d.must(d.recorder().RecallEnd(ctx, end))
+		d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
 	}
 	above := []session.Process{{PID: 100, Start: 1}, {PID: mine, Start: 1}, {PID: others, Start: 1}}
-	told, ask, err := d.recorder().AfterClear(ctx, strategy.Clearing{SessionID: "next", Above: above})
+	told, ask, err := d.recorder().SavedContexts().Opener.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Above: above})
 	d.must(err)
 	if _, ok := told.Checkpoint.State.Files["main.txt"]; !ask || !ok {
 		t.Errorf("ask %v about %q", ask, told.Checkpoint.Summary)
@@ -330,8 +332,8 @@ func TestTheServersBriefIsInOnePart(t *testing.T) {
 	d.turn(s, 7, "a.txt")
 	end := d.in(s, 7)
 	end.Reason, end.PromptID = "clear", "p1"
-	d.must(d.recorder().RecallEnd(ctx, end))
-	told, _, err := d.recorder().AfterClear(ctx, strategy.Clearing{SessionID: "next", Agent: end.Agent})
+	d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
+	told, _, err := d.recorder().SavedContexts().Opener.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
 	d.must(err)
 	text := strings.Join(told.Brief.Parts, "")
 	if len(told.Brief.Parts) != 1 || !strings.Contains(text, "file0.txt") || !strings.Contains(text, "file2.txt") {
@@ -349,7 +351,7 @@ func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
 			d.turn(d.session("main"), 7, "a.txt")
 			d.alive[7] = false
 			d.now = d.now.Add(age)
-			o, err := d.recorder().RecallStart(ctx, strategy.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
+			o, err := d.recorder().SavedContexts().Opener.RecallStart(ctx, workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
 			d.must(err)
 			d.want("lost/kept")
 			text := strings.Join(o.Parts, "")
@@ -363,16 +365,16 @@ func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
 func TestSavingBySomebodyWithoutASession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	if _, err := d.recorder().SaveContext(context.Background(), strategy.Saving{}); !errors.Is(err, session.ErrNotFound) {
+	if _, err := d.recorder().SavedContexts().Saver.SaveContext(context.Background(), savedcontext.Saving{}); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.recorder().Recall(context.Background(), "", recall.Full); !errors.Is(err, recall.ErrNotFound) {
+	if _, err := d.recorder().SavedContexts().Saver.Recall(context.Background(), "", recall.Full); !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.recorder().Recall(context.Background(), "abcd", recall.Full); !errors.Is(err, recall.ErrNotFound) {
+	if _, err := d.recorder().SavedContexts().Saver.Recall(context.Background(), "abcd", recall.Full); !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.recorder().BeforeClear(context.Background(), strategy.Clearing{SessionID: "../x"}); !errors.Is(err, session.ErrInvalid) {
+	if _, err := d.recorder().SavedContexts().Clearer.BeforeClear(context.Background(), savedcontext.Clearing{SessionID: "../x"}); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -382,11 +384,11 @@ func TestARequestSaysWhatItIs(t *testing.T) {
 	ctx := context.Background()
 	d := newDesk(t)
 	d.turn(d.session("main"), 7, "a.txt")
-	c, err := d.recorder().SaveContext(ctx, strategy.Saving{
+	c, err := d.recorder().SavedContexts().Saver.SaveContext(ctx, savedcontext.Saving{
 		Summary: "by hand", Description: "at length", Tags: []string{"x"}, Mode: recall.SummaryMode,
 	})
 	d.must(err)
-	got, err := d.recorder().Contexts().Get(ctx, c.ID)
+	got, err := d.recorder().SavedContexts().Saver.Contexts().Get(ctx, c.ID)
 	d.must(err)
 	f := got.State.Files["a.txt"]
 	if got.Summary != "by hand" || got.Description != "at length" || len(got.Tags) != 1 || got.Status != recall.Kept ||
@@ -404,7 +406,7 @@ func TestAMemoryThatCantBeReadIsMadeAnew(t *testing.T) {
 	for _, damage := range []string{"", "{", "null\nnull\n", "[]\n{}", "{\"seen\":1}\n\n", "\x00\n"} {
 		r := d.recorder()
 		d.must(r.Sessions.Side(s.ID, session.RecallKind).Replace([]byte(damage)))
-		c, err := r.SaveContext(ctx, strategy.Saving{})
+		c, err := r.SavedContexts().Saver.SaveContext(ctx, savedcontext.Saving{})
 		d.must(err)
 		if _, ok := c.State.Files["a.txt"]; !ok {
 			t.Errorf("after %q the file is missing", damage)
@@ -425,7 +427,7 @@ func BenchmarkRecallStop(b *testing.B) {
 			strings.Repeat(line, 900) + `"}]}}` + "\n")
 	}
 	d.turn(s, 7, "a.txt")
-	d.must(d.recorder().FinishRecall(ctx, s.ID))
+	d.must(d.recorder().SavedContexts().Saver.FinishRecall(ctx, s.ID))
 	for b.Loop() {
 		b.StopTimer()
 		s.Prompt("Please write some files for me now.")
@@ -441,7 +443,7 @@ func BenchmarkRecallStop(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		if _, err := r.RecallStop(ctx, in); err != nil {
+		if _, err := r.SavedContexts().Watcher.RecallStop(ctx, in); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()

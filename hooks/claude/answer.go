@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Answer is what a hook tells Claude Code.
@@ -83,10 +84,10 @@ func guarded(do func() error) (err error) {
 }
 
 // started is the answer to a session's start: a greeting, and what was before.
-func started(ctx context.Context, r *strategy.Recorder, in strategy.Input, g strategy.Greeting) (Answer, error) {
+func started(ctx context.Context, r *strategy.Recorder, in workspace.Input, g strategy.Greeting) (Answer, error) {
 	a := Answer{Event: "SessionStart", Message: greeting(g)}
 	err := guarded(func() error {
-		o, err := r.RecallStart(ctx, in)
+		o, err := r.SavedContexts().Opener.RecallStart(ctx, in)
 		a.Say(o.Messages...)
 		if len(o.Parts) > 0 {
 			a.Context = o.Parts[0]
@@ -98,8 +99,8 @@ func started(ctx context.Context, r *strategy.Recorder, in strategy.Input, g str
 
 // briefed is the second part of what a session that starts is told, for the
 // agent takes only so much from one hook.
-func briefed(ctx context.Context, r *strategy.Recorder, in strategy.Input) (Answer, error) {
-	o, err := r.Opening(ctx, in)
+func briefed(ctx context.Context, r *strategy.Recorder, in workspace.Input) (Answer, error) {
+	o, err := r.SavedContexts().Opener.Opening(ctx, in)
 	if err != nil || len(o.Parts) < 2 {
 		return Answer{}, err
 	}
@@ -107,12 +108,12 @@ func briefed(ctx context.Context, r *strategy.Recorder, in strategy.Input) (Answ
 }
 
 // stopped is the answer to the end of a turn.
-func stopped(ctx context.Context, r *strategy.Recorder, in strategy.Input) (a Answer, err error) {
+func stopped(ctx context.Context, r *strategy.Recorder, in workspace.Input) (a Answer, err error) {
 	if err := r.Stop(ctx, in); err != nil {
 		return a, err
 	}
 	err = guarded(func() error {
-		notice, err := r.RecallStop(ctx, in)
+		notice, err := r.SavedContexts().Watcher.RecallStop(ctx, in)
 		if notice != "" {
 			a.Say("Entire: " + notice)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // Errors of an event.
@@ -78,7 +79,7 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 
 // Handle carries out the event that the hook verb stands for, and answers what
 // the agent is told. What it answers counts also if there is an error.
-func Handle(ctx context.Context, r *strategy.Recorder, verb string, in strategy.Input) (Answer, error) {
+func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace.Input) (Answer, error) {
 	switch verb {
 	case "session-start":
 		greeting, err := r.SessionStart(ctx, in)
@@ -95,17 +96,17 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in strategy.
 	case "session-end":
 		return Answer{}, r.RecordEnd(ctx, in, guarded)
 	case "pre-compact":
-		return Answer{}, r.RecallCompact(ctx, in)
+		return Answer{}, r.SavedContexts().Watcher.RecallCompact(ctx, in)
 	case "post-compact":
-		return Answer{}, r.RecallCompacted(ctx, in)
+		return Answer{}, r.SavedContexts().Watcher.RecallCompacted(ctx, in)
 	case "pre-task":
-		return Answer{raw: taskStarted(in)}, r.TaskStart(ctx, in)
+		return Answer{raw: taskStarted(in)}, r.Lifecycle().Tasks.TaskStart(ctx, in)
 	case "post-task":
-		return Answer{raw: taskEnded(in)}, r.TaskEnd(ctx, in)
+		return Answer{raw: taskEnded(in)}, r.Lifecycle().Tasks.TaskEnd(ctx, in)
 	case "subagent-stop":
-		return Answer{}, r.TaskEnd(ctx, in)
+		return Answer{}, r.Lifecycle().Tasks.TaskEnd(ctx, in)
 	case "post-todo":
-		return Answer{}, r.TaskProgress(ctx, in)
+		return Answer{}, r.Lifecycle().Tasks.TaskProgress(ctx, in)
 	default:
 		return Answer{}, ErrVerb // without the verb, which nobody has checked for secrets
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // toolPayload is what Claude Code tells the hooks of tools and of subagents.
@@ -24,7 +24,7 @@ type toolPayload struct {
 
 // Task is what the payload of the hook verb tells of a subagent. What isn't
 // shaped as expected counts as not told.
-func (p Payload) Task(verb string) strategy.TaskEvent {
+func (p Payload) Task(verb string) workspace.TaskEvent {
 	switch verb {
 	case "pre-task":
 		return p.call()
@@ -40,33 +40,33 @@ func (p Payload) Task(verb string) strategy.TaskEvent {
 		return t
 	case "subagent-stop":
 		if p.AgentType == "" { // the agent's own work on the conversation
-			return strategy.TaskEvent{}
+			return workspace.TaskEvent{}
 		}
-		return strategy.TaskEvent{Agent: p.AgentID}
+		return workspace.TaskEvent{Agent: p.AgentID}
 	case "post-todo":
-		return strategy.TaskEvent{Agent: p.AgentID, Unnamed: p.AgentID == "" && p.PromptID == "", Step: p.step()}
+		return workspace.TaskEvent{Agent: p.AgentID, Unnamed: p.AgentID == "" && p.PromptID == "", Step: p.step()}
 	default:
-		return strategy.TaskEvent{}
+		return workspace.TaskEvent{}
 	}
 }
 
 // call is the call that starts a subagent.
-func (p Payload) call() strategy.TaskEvent {
+func (p Payload) call() workspace.TaskEvent {
 	var input struct {
 		Type        string `json:"subagent_type"`
 		Description string `json:"description"`
 	}
 	_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
-	return strategy.TaskEvent{ToolUse: p.ToolUseID, Type: input.Type, Description: input.Description}
+	return workspace.TaskEvent{ToolUse: p.ToolUseID, Type: input.Type, Description: input.Description}
 }
 
 // step is what the subagent noted of its plan.
-func (p Payload) step() strategy.TaskStep {
+func (p Payload) step() workspace.TaskStep {
 	var input struct {
 		Todos []checkpoint.Todo `json:"todos"`
 	}
 	_ = json.Unmarshal(p.ToolInput, &input) // what can't be read is empty
-	s := strategy.TaskStep{Tool: p.ToolName, Todos: input.Todos}
+	s := workspace.TaskStep{Tool: p.ToolName, Todos: input.Todos}
 	var line bytes.Buffer
 	if json.Compact(&line, p.ToolInput) == nil && line.Len() > 0 {
 		s.Input = line.Bytes()
@@ -76,13 +76,13 @@ func (p Payload) step() strategy.TaskStep {
 
 // taskStarted and taskEnded are what other versions print, for whoever reads
 // the agent's log of its hooks.
-func taskStarted(in strategy.Input) []byte {
+func taskStarted(in workspace.Input) []byte {
 	return taskLines("PreToolUse", [][2]string{
 		{"Session ID", in.SessionID}, {"Tool Use ID", in.Task.ToolUse}, {"Transcript", in.Transcript},
 	})
 }
 
-func taskEnded(in strategy.Input) []byte {
+func taskEnded(in workspace.Input) []byte {
 	lines := [][2]string{
 		{"Session ID", in.SessionID},
 		{"Tool Use ID", in.Task.ToolUse},

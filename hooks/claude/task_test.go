@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/claude"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 func TestPayloadTellsTheTask(t *testing.T) {
@@ -17,36 +17,36 @@ func TestPayloadTellsTheTask(t *testing.T) {
 	todos := `{"todos":[{"content":"a","status":"completed","activeForm":"A"}]}`
 	for name, c := range map[string]struct {
 		verb, text string
-		want       strategy.TaskEvent
+		want       workspace.TaskEvent
 	}{
 		"start": {
 			"pre-task", `"tool_use_id":"t1","tool_input":{"description":"d","subagent_type":"dev","prompt":"p"}`,
-			strategy.TaskEvent{ToolUse: "t1", Type: "dev", Description: "d"},
+			workspace.TaskEvent{ToolUse: "t1", Type: "dev", Description: "d"},
 		},
 		"started in the background": {
 			"post-task", `"tool_use_id":"t1","tool_input":{"description":"d"},"tool_response":{"isAsync":true,"status":"async_launched","agentId":"a1"}`,
-			strategy.TaskEvent{ToolUse: "t1", Description: "d", Agent: "a1", Background: true},
+			workspace.TaskEvent{ToolUse: "t1", Description: "d", Agent: "a1", Background: true},
 		},
 		"end": {
 			"post-task", `"tool_use_id":"t1","tool_response":{"status":"completed","agentId":"a1"}`,
-			strategy.TaskEvent{ToolUse: "t1", Agent: "a1"},
+			workspace.TaskEvent{ToolUse: "t1", Agent: "a1"},
 		},
 		"a response of another type": {
-			"post-task", `"tool_use_id":"t1","tool_input":"x","tool_response":[{"type":"text"}]`, strategy.TaskEvent{ToolUse: "t1"},
+			"post-task", `"tool_use_id":"t1","tool_input":"x","tool_response":[{"type":"text"}]`, workspace.TaskEvent{ToolUse: "t1"},
 		},
 		"the subagent's end": {
-			"subagent-stop", `"tool_use_id":"x","agent_id":"a1","agent_type":"dev","agent_transcript_path":"/etc/passwd"`, strategy.TaskEvent{Agent: "a1"},
+			"subagent-stop", `"tool_use_id":"x","agent_id":"a1","agent_type":"dev","agent_transcript_path":"/etc/passwd"`, workspace.TaskEvent{Agent: "a1"},
 		},
-		"the end of a summary": {"subagent-stop", `"agent_id":"a1","agent_type":""`, strategy.TaskEvent{}},
+		"the end of a summary": {"subagent-stop", `"agent_id":"a1","agent_type":""`, workspace.TaskEvent{}},
 		"a subagent's plan": {
 			"post-todo", `"prompt_id":"p","agent_id":"a1","tool_use_id":"t9","tool_name":"TodoWrite","tool_input":` + todos,
-			strategy.TaskEvent{Agent: "a1", Step: strategy.TaskStep{
+			workspace.TaskEvent{Agent: "a1", Step: workspace.TaskStep{
 				Tool: "TodoWrite", Todos: []checkpoint.Todo{{Content: "a", Status: "completed"}}, Input: json.RawMessage(todos),
 			}},
 		},
-		"the main agent's plan": {"post-todo", `"prompt_id":"p","tool_name":"TodoWrite"`, strategy.TaskEvent{Step: strategy.TaskStep{Tool: "TodoWrite"}}},
-		"an older agent's plan": {"post-todo", `"tool_name":"TodoWrite"`, strategy.TaskEvent{Unnamed: true, Step: strategy.TaskStep{Tool: "TodoWrite"}}},
-		"another hook":          {"stop", `"tool_use_id":"t1","agent_id":"a1"`, strategy.TaskEvent{}},
+		"the main agent's plan": {"post-todo", `"prompt_id":"p","tool_name":"TodoWrite"`, workspace.TaskEvent{Step: workspace.TaskStep{Tool: "TodoWrite"}}},
+		"an older agent's plan": {"post-todo", `"tool_name":"TodoWrite"`, workspace.TaskEvent{Unnamed: true, Step: workspace.TaskStep{Tool: "TodoWrite"}}},
+		"another hook":          {"stop", `"tool_use_id":"t1","agent_id":"a1"`, workspace.TaskEvent{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

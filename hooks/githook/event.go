@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
 // Errors of an event.
@@ -39,19 +40,19 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []strin
 	}
 	switch verb {
 	case "prepare-commit-msg":
-		return r.PrepareCommitMsg(ctx, strategy.Message{File: arg(0), Source: arg(1), Commit: arg(2)})
+		return r.Commits().Preparer.PrepareCommitMsg(ctx, commits.Message{File: arg(0), Source: arg(1), Commit: arg(2)})
 	case "commit-msg":
-		return r.CommitMsg(ctx, arg(0))
+		return r.Commits().Preparer.CommitMsg(ctx, arg(0))
 	case "post-commit":
-		return r.PostCommit(ctx)
+		return r.Commits().Committed.PostCommit(ctx)
 	case "post-rewrite":
 		moved, err := rewritten(ctx, in)
 		if err != nil {
 			return err
 		}
-		return r.PostRewrite(ctx, moved)
+		return r.Commits().Committed.PostRewrite(ctx, moved)
 	case "pre-push":
-		return r.PrePush(ctx)
+		return r.Sharing().Pusher.PrePush(ctx)
 	default:
 		return ErrVerb // without the verb, which nobody has checked for secrets
 	}

@@ -40,15 +40,15 @@ func (e *enabling) installBands(ctx context.Context, p *project) error {
 // firstSnapshot takes a snapshot unless this worktree has one already.
 func (e *enabling) firstSnapshot(ctx context.Context) (taken bands.Taken, err error) {
 	r := e.recorder(e.repo, e.settings(e.repo), slog.New(slog.DiscardHandler))
-	store, err := r.MakeStore(ctx)
+	store, err := r.Snapshots().Snapshots.MakeStore(ctx)
 	if err != nil {
 		return taken, err
 	}
-	if _, found, err := store.Latest(r.Lineage()); err != nil || found {
+	if _, found, err := store.Latest(r.Snapshots().Snapshots.Lineage()); err != nil || found {
 		return taken, err
 	}
 	err = e.Streams.Count("Taking the first snapshot", func(tick func(done, total int64)) (err error) {
-		taken, err = r.TakeFirst(ctx, store, tick)
+		taken, err = r.Snapshots().Snapshots.TakeFirst(ctx, store, tick)
 		return err
 	})
 	if err != nil {

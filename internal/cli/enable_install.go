@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
 // install does the work. Every step may be done again; the marker, which
@@ -157,9 +157,9 @@ func (e *enabling) settingsFile() (path string, write bool) {
 // warn says what would keep recording from working all the same.
 func (e *enabling) warn(ctx context.Context) {
 	rec := e.recorder(e.repo, e.is, slog.New(slog.DiscardHandler))
-	if branch, err := rec.Blocked(ctx); err == nil && branch != "" {
+	if branch, err := rec.Commits().Preparer.Blocked(ctx); err == nil && branch != "" {
 		e.Streams.Notef("The branch %s is in the way of entire/checkpoints/v1: no commit will be linked.", branch)
-		e.Streams.Hint(strategy.BlockedHint(branch))
+		e.Streams.Hint(commits.BlockedHint(branch))
 	}
 	if !onPath(e.Getenv, "entire") {
 		e.Streams.Notef("The program isn't on your PATH: until it is, the hooks do nothing.")

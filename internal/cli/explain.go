@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/summaries"
 )
 
 type explainOptions struct {
@@ -165,7 +165,7 @@ func (e *explaining) summarized(ctx context.Context, d explain.Detail) (explain.
 	defer func() { _ = file.Close() }()
 	rec := e.recorder(e.reader.Repo, is, log.With("component", "explain"))
 	err = e.Streams.Progress("Asking claude", func() error {
-		return generate(ctx, rec, strategy.SummaryOf{ID: id, Again: e.opts.force})
+		return generate(ctx, rec, summaries.SummaryOf{ID: id, Again: e.opts.force})
 	})
 	if err != nil {
 		return d, err

@@ -375,7 +375,7 @@ func forgetRemote(opts forgetOptions, rec *strategy.Recorder) (string, error) {
 
 // pushForgotten replaces a remote's checkpoints.
 func (a *app) pushForgotten(ctx context.Context, opts forgetOptions, rec *strategy.Recorder, remote string) error {
-	err := a.Streams.Progress("Pushing", func() error { return rec.PushForgotten(ctx, remote) })
+	err := a.Streams.Progress("Pushing", func() error { return rec.Sharing().Pusher.PushForgotten(ctx, remote) })
 	if err != nil {
 		return hinted(err, "it is forgotten here; `entire forget --push "+git.HideURL(remote)+"` tries to push again")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // How long a command waits for another one that writes to the same store. A
@@ -153,11 +154,11 @@ func (s *selection) treeOptions() bands.Options {
 			Hidden: []string{".git", ".entire"}, Now: f.Now, Home: f.Home,
 		}
 	}
-	r := strategy.Recorder{
-		Repo: s.repo, Options: strategy.Options{Bands: from}, Env: strategy.Environment{Now: f.Now, Home: f.Home},
-	}
-	options := r.TreeOptions()
-	if s.entry.Dir != r.StoreDir() {
+	r := strategy.New(&workspace.Workspace{
+		Repo: s.repo, Options: workspace.Options{Bands: from}, Env: workspace.Environment{Now: f.Now, Home: f.Home},
+	})
+	options := r.Snapshots().Snapshots.TreeOptions()
+	if s.entry.Dir != r.Snapshots().Snapshots.StoreDir() {
 		options.Root, options.Lineage = s.entry.Root, bands.PlainLineage
 	}
 	return options

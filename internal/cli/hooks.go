@@ -21,6 +21,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 const (
@@ -154,7 +157,7 @@ func (h *hook) end(ctx context.Context, began time.Time, err error) {
 		attrs = append(attrs, slog.String("error", redact.New().Text(err.Error())))
 		if h.kind == "git" {
 			h.app.Streams.Notef("entire: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
-			if refused, ok := errors.AsType[*strategy.RemoteRefusedError](err); ok {
+			if refused, ok := errors.AsType[*sharing.RemoteRefusedError](err); ok {
 				h.app.Streams.Hint(refused.Hint())
 			}
 		}
@@ -242,7 +245,7 @@ func (h *hook) work(ctx context.Context) error {
 	}
 	switch h.name {
 	case childSnapshot:
-		return h.recorder(childLock).Snapshot(ctx)
+		return h.recorder(childLock).Snapshots().Server.Snapshot(ctx)
 	case childSummarize:
 		return h.summarize(ctx)
 	}
@@ -250,11 +253,11 @@ func (h *hook) work(ctx context.Context) error {
 		h.session = h.args[0]
 	}
 	if h.name == childRecall {
-		return h.recorder(childLock).FinishRecall(ctx, h.session)
+		return h.recorder(childLock).SavedContexts().Saver.FinishRecall(ctx, h.session)
 	}
 	rec := h.recorder(childLock)
 	rec.Options.LineTimeout = lineTimeout
-	return rec.Complete(ctx, h.session)
+	return rec.Commits().Committed.Complete(ctx, h.session)
 }
 
 // recorder is the service that does the work.
@@ -269,16 +272,16 @@ func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
 // recorder is the service that works on a repository's records. Nobody is
 // asked, and no child started.
 func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *strategy.Recorder {
-	return &strategy.Recorder{
+	return strategy.New(&workspace.Workspace{
 		Repo:     repo,
 		Sessions: session.Open(repo.CommonDir),
 		Redact:   redactor(repo, log),
-		Options: strategy.Options{
+		Options: workspace.Options{
 			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout,
 			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
 			Summarize: s.Summarize, Bands: bandOptions(s), Recall: s.Recall,
 		},
-		Env: strategy.Environment{
+		Env: workspace.Environment{
 			Getenv: a.Getenv, Now: a.Now, Random: a.Rand, Home: a.Home, Version: a.Version,
 			Terminal: func() bool { return false }, Confirm: func(context.Context, string) bool { return true },
 			Detach: func(...string) error { return nil },
@@ -287,23 +290,23 @@ func (a *app) recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 			Caller: proc.Caller, Alive: proc.Alive, Registry: a.registry(),
 		},
 		Log: log,
-	}
+	})
 }
 
 // redactor takes out secrets, and the texts that were forgotten in the repository.
-func redactor(repo *git.Repo, log *slog.Logger) strategy.Redactor { //nolint:ireturn // of one of two types
+func redactor(repo *git.Repo, log *slog.Logger) workspace.Redactor { //nolint:ireturn // of one of two types
 	t, err := checkpoint.LoadTombstones(repo.CommonDir)
 	if err != nil {
 		log.Error("what was forgotten is not known", "error", err.Error())
 	}
 	r := redact.New().WithFilesOf(repo.Root)
 	if texts := t.Forgetter(); texts != nil {
-		return strategy.Forgetful{Redactor: r, Texts: texts}
+		return tracking.ForgottenRedactor{Redactor: r, Texts: texts}
 	}
 	return r
 }
 
 // bandOptions are the settings of snapshots, as the recorder takes them.
-func bandOptions(s settings.Settings) strategy.BandOptions {
-	return strategy.BandOptions{Enabled: s.Bands.Enabled, Exclude: s.Bands.Exclude, Cap: s.Bands.Cap, Floor: s.Bands.FreeFloor}
+func bandOptions(s settings.Settings) workspace.BandOptions {
+	return workspace.BandOptions{Enabled: s.Bands.Enabled, Exclude: s.Bands.Exclude, Cap: s.Bands.Cap, Floor: s.Bands.FreeFloor}
 }

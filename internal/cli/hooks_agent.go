@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // agent runs a hook of the agent.
@@ -63,7 +63,7 @@ func (h *hook) agent(ctx context.Context) error {
 	case "user-prompt-submit":
 		h.mendGitHooks(ctx, false)
 	}
-	answer, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, strategy.Input{
+	answer, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, workspace.Input{
 		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
 		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: h.agentProcess(),
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,

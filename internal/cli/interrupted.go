@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/forget"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 // warnInterrupted says, before a command runs, that a rewind of this worktree
@@ -57,7 +57,7 @@ func (a *app) noteInterruptedTalk(repo *git.Repo) {
 	if err != nil {
 		return
 	}
-	if stopped, found := strategy.InterruptedTalk(store, session.Open(repo.CommonDir), repo.WorktreeID); found {
+	if stopped, found := rewind.InterruptedConversation(store, session.Open(repo.CommonDir), repo.WorktreeID); found {
 		what, hint := stopped.Explain()
 		a.Streams.Notef("%s%s.", strings.ToUpper(what[:1]), what[1:])
 		a.Streams.Hint(hint)
@@ -75,6 +75,6 @@ func interruptedRewind(repo *git.Repo) (target string, other bool) {
 			return "", true
 		}
 	}
-	code, other := strategy.InterruptedCode(repo.CommonDir, lineage)
+	code, other := rewind.InterruptedCode(repo.CommonDir, lineage)
 	return code.Short(), other
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 func newMCPCmd(a *app) *cobra.Command {
@@ -88,7 +89,7 @@ func (a *app) openProject(ctx context.Context, at mcpserver.Place) (*mcpserver.P
 	rec := h.recorder(h.settings.LockTimeout)
 	rec.Env.Terminal = func() bool { return false } // the terminal is the agent's
 	return &mcpserver.Project{
-		Root: repo.Root, Work: rec, Store: rec.Contexts(), Sessions: rec.Sessions, Settings: h.settings.Recall, Log: h.log,
+		Root: repo.Root, Work: newContextWork(rec.SavedContexts()), Store: rec.SavedContexts().Saver.Contexts(), Sessions: rec.Sessions, Settings: h.settings.Recall, Log: h.log,
 		CheckTranscript: func(id, path string) error { return a.checkTranscript(repo, id, path) },
 		Close: func() error {
 			err := h.finish(ctx)
@@ -126,4 +127,15 @@ func (a *app) mcpConfigure(dir string, changes []settings.Change) (settings.Sett
 		return settings.Load(from), nil
 	}
 	return settings.Configure(from, changes...)
+}
+
+// contextWork is what the MCP server does to saved contexts.
+type contextWork struct {
+	*savedcontext.Saver
+	*savedcontext.Clearer
+	*savedcontext.Opener
+}
+
+func newContextWork(s *savedcontext.Services) contextWork {
+	return contextWork{s.Saver, s.Clearer, s.Opener}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 // recallExitStatus ends the help of the commands below recall.
@@ -34,8 +34,8 @@ type contexts interface {
 
 // recaller saves context checkpoints and makes briefs of them.
 type recaller interface {
-	SaveContext(ctx context.Context, want strategy.Saving) (recall.Checkpoint, error)
-	Recall(ctx context.Context, id string, kind recall.Kind) (strategy.Recalled, error)
+	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
+	Recall(ctx context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error)
 }
 
 // recallOptions are the flags that all commands below recall have.
@@ -109,7 +109,7 @@ func (a *app) openRecall(opts recallOptions) (_ *recalling, done func() error, _
 	is := a.settings(repo)
 	log, file := openLog(repo.Root, is.LogLevel)
 	rec := a.recorder(repo, is, log.With("component", "recall"))
-	r := &recalling{app: a, opts: opts, root: repo.Root, is: is, store: rec.Contexts(), rec: rec}
+	r := &recalling{app: a, opts: opts, root: repo.Root, is: is, store: rec.SavedContexts().Saver.Contexts(), rec: rec.SavedContexts().Saver}
 	return r, func() error {
 		_ = file.Close() // the log's failure is nobody's
 		return repo.Close()

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 func newRecallResumeCmd(a *app, opts *recallOptions) *cobra.Command {
@@ -77,7 +77,7 @@ func (r *recalling) brief(ctx context.Context, id string, kind recall.Kind) erro
 	return nil
 }
 
-func newBriefJSON(got strategy.Recalled) briefJSON {
+func newBriefJSON(got savedcontext.Recalled) briefJSON {
 	j := briefJSON{Version: recallVersion, Checkpoint: got.Checkpoint.ID, Brief: got.Brief}
 	j.Parts = notNil(j.Parts)
 	return j
@@ -86,7 +86,7 @@ func newBriefJSON(got strategy.Recalled) briefJSON {
 // noBrief says that there is nothing to go on from.
 func (r *recalling) noBrief() error {
 	if r.opts.json {
-		return r.Streams.JSON(newBriefJSON(strategy.Recalled{}))
+		return r.Streams.JSON(newBriefJSON(savedcontext.Recalled{}))
 	}
 	r.Streams.Notef("Nothing would be injected: there is no context checkpoint here yet.")
 	r.Streams.Hint("`entire recall save` makes one; `entire recall list --all` shows those of other worktrees")

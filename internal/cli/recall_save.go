@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 type recallSaveOptions struct {
@@ -53,7 +53,7 @@ func (r *recalling) save(ctx context.Context, opts recallSaveOptions) error {
 	if !r.is.Enabled {
 		return hinted(errors.New("recording is off here, so there is no session to save"), "run `entire enable` first")
 	}
-	want := strategy.Saving{
+	want := savedcontext.Saving{
 		SessionID: opts.session, Cause: recall.Requested, Summary: opts.message, Description: opts.description,
 		Tags: opts.tags, Mode: recall.Mode(opts.mode),
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 // shelf holds context checkpoints in memory.
@@ -26,7 +26,7 @@ type shelf struct {
 	all     map[string]recall.Checkpoint
 	damaged string
 	brief   recall.Brief
-	wanted  strategy.Saving
+	wanted  savedcontext.Saving
 	asked   string
 	kind    recall.Kind
 }
@@ -95,20 +95,20 @@ func (s *shelf) Discard(_ context.Context, ids ...string) error {
 	return nil
 }
 
-func (s *shelf) SaveContext(_ context.Context, want strategy.Saving) (recall.Checkpoint, error) {
+func (s *shelf) SaveContext(_ context.Context, want savedcontext.Saving) (recall.Checkpoint, error) {
 	s.wanted = want
 	return s.all["3f9a1c-77b0e2"], nil
 }
 
-func (s *shelf) Recall(_ context.Context, id string, kind recall.Kind) (strategy.Recalled, error) {
+func (s *shelf) Recall(_ context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error) {
 	s.asked, s.kind = id, kind
 	if id == "" {
 		if len(s.all) == 0 {
-			return strategy.Recalled{}, fmt.Errorf("recall: %w", recall.ErrNotFound)
+			return savedcontext.Recalled{}, fmt.Errorf("recall: %w", recall.ErrNotFound)
 		}
 		id = "3f9a1c-77b0e2"
 	}
-	return strategy.Recalled{Checkpoint: s.all[id], Brief: s.brief}, nil
+	return savedcontext.Recalled{Checkpoint: s.all[id], Brief: s.brief}, nil
 }
 
 // shelved is a run of recall on three checkpoints.
@@ -329,7 +329,7 @@ func TestRecallSave(t *testing.T) {
 	if err := r.save(t.Context(), recallSaveOptions{message: "Now", tags: []string{"a"}, mode: "summary", description: "More"}); err != nil {
 		t.Fatal(err)
 	}
-	want := strategy.Saving{SessionID: "22222222-bbbb", Cause: recall.Requested, Summary: "Now", Description: "More", Tags: []string{"a"}, Mode: recall.SummaryMode}
+	want := savedcontext.Saving{SessionID: "22222222-bbbb", Cause: recall.Requested, Summary: "Now", Description: "More", Tags: []string{"a"}, Mode: recall.SummaryMode}
 	if d := cmp.Diff(want, s.wanted); d != "" {
 		t.Error(d)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/resume"
 )
 
 type resumeOptions struct {
@@ -73,7 +75,7 @@ func runResume(ctx context.Context, a *app, what string, opts resumeOptions) (er
 	log, file := openLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
 	w := &resuming{app: a, opts: opts, repo: repo, rec: a.recorder(repo, is, log.With("component", "resume"))}
-	branch, found, err := w.rec.FindBranch(ctx, what)
+	branch, found, err := w.rec.Resume().Resumer.FindBranch(ctx, what)
 	if err != nil {
 		return err
 	}
@@ -90,19 +92,19 @@ func runResume(ctx context.Context, a *app, what string, opts resumeOptions) (er
 
 // branch takes up the last session of a branch. Everything that may refuse or
 // ask comes before the first change.
-func (w *resuming) branch(ctx context.Context, b strategy.Branch) error {
+func (w *resuming) branch(ctx context.Context, b resume.Branch) error {
 	if checkpoint.IsShadow(b.Name) || "refs/heads/"+b.Name == checkpoint.MetadataBranch {
 		return fmt.Errorf("%s is a branch of ours: nothing is worked on there", b.Name)
 	}
 	if !b.Current {
-		if err := w.rec.CanSwitch(ctx); err != nil {
+		if err := w.rec.Resume().Resumer.CanSwitch(ctx); err != nil {
 			return err
 		}
 	}
 	if err := w.fetchBranch(ctx, b); err != nil {
 		return err
 	}
-	last, found, err := w.rec.LastCheckpoint(ctx, b)
+	last, found, err := w.rec.Resume().Resumer.LastCheckpoint(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -117,22 +119,22 @@ func (w *resuming) branch(ctx context.Context, b strategy.Branch) error {
 
 // carrier takes up the sessions of a commit or of a checkpoint.
 func (w *resuming) carrier(ctx context.Context, what string) error {
-	c, err := w.rec.FindCarrier(ctx, what)
-	_, unknown := errors.AsType[*strategy.PointError](err)
+	c, err := w.rec.Resume().Resumer.FindCarrier(ctx, what)
+	_, unknown := errors.AsType[*points.PointError](err)
 	switch {
 	case unknown:
 		return hinted(fmt.Errorf("branch '%s' not found: nor is it a commit or a checkpoint", what), "`git fetch` may bring it, if somebody else has pushed it")
-	case errors.Is(err, strategy.ErrNoCheckpoint):
+	case errors.Is(err, resume.ErrNoCheckpoint):
 		return hinted(fmt.Errorf("No Entire checkpoint found: %w", err), "of a branch, the commits before count too") //nolint:staticcheck // scripts rely on it
 	case err != nil:
 		return err
 	}
-	return w.restore(ctx, strategy.Branch{Current: true}, c)
+	return w.restore(ctx, resume.Branch{Current: true}, c)
 }
 
 // fetchBranch brings a branch that only a remote has up to date, if the user
 // wants it here.
-func (w *resuming) fetchBranch(ctx context.Context, b strategy.Branch) error {
+func (w *resuming) fetchBranch(ctx context.Context, b resume.Branch) error {
 	if b.Remote == "" {
 		return nil
 	}
@@ -140,7 +142,7 @@ func (w *resuming) fetchBranch(ctx context.Context, b strategy.Branch) error {
 	if err := w.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
 		return err
 	}
-	err := w.Streams.Progress("Fetching "+b.Name, func() error { return w.rec.FetchBranch(ctx, b) })
+	err := w.Streams.Progress("Fetching "+b.Name, func() error { return w.rec.Resume().Resumer.FetchBranch(ctx, b) })
 	if ctx.Err() != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (w *resuming) fetchBranch(ctx context.Context, b strategy.Branch) error {
 }
 
 // older asks whether a session is wanted that is not the end of the branch.
-func (w *resuming) older(ctx context.Context, b strategy.Branch, last strategy.Carrier) error {
+func (w *resuming) older(ctx context.Context, b resume.Branch, last resume.Carrier) error {
 	if last.Newer == 0 {
 		return nil
 	}
@@ -178,26 +180,26 @@ func (w *resuming) confirm(ctx context.Context, q ui.Question) error {
 }
 
 // nothing ends a resume of a branch without a checkpoint.
-func (w *resuming) nothing(ctx context.Context, b strategy.Branch) error {
+func (w *resuming) nothing(ctx context.Context, b resume.Branch) error {
 	if err := w.checkOut(ctx, b); err != nil {
 		return err
 	}
 	w.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
 	if w.opts.json {
-		return w.Streams.JSON(newResumedJSON(b, strategy.Carrier{}, ""))
+		return w.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))
 	}
 	return nil
 }
 
-func (w *resuming) checkOut(ctx context.Context, b strategy.Branch) error {
+func (w *resuming) checkOut(ctx context.Context, b resume.Branch) error {
 	if b.Current {
 		return nil
 	}
-	left, err := w.rec.DetachedHead(ctx)
+	left, err := w.rec.Resume().Resumer.DetachedHead(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.Streams.Progress("Checking out "+b.Name, func() error { return w.rec.Switch(ctx, b) }); err != nil {
+	if err := w.Streams.Progress("Checking out "+b.Name, func() error { return w.rec.Resume().Resumer.Switch(ctx, b) }); err != nil {
 		return err
 	}
 	w.Streams.Notef("Switched to branch '%s'.", b.Name)

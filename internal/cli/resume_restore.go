@@ -9,16 +9,18 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/resume"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
 )
 
 // restore brings the sessions of a checkpoint back, and checks its branch out.
-func (w *resuming) restore(ctx context.Context, b strategy.Branch, c strategy.Carrier) error {
+func (w *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrier) error {
 	stored, err := w.stored(ctx, b, c)
 	if err != nil {
 		return err
 	}
-	logs, skipped, err := w.rec.ResumeLogs(ctx, stored)
+	logs, skipped, err := w.rec.Conversation().Logs.ResumeLogs(ctx, stored)
 	if err != nil {
 		return w.unread(err)
 	}
@@ -39,7 +41,7 @@ func (w *resuming) restore(ctx context.Context, b strategy.Branch, c strategy.Ca
 	}
 	result := newResumedJSON(b, c, stored.ID)
 	for _, log := range logs {
-		talk, err := w.rec.PutLog(ctx, log)
+		talk, err := w.rec.Conversation().Logs.PutLog(ctx, log)
 		if err != nil {
 			return err
 		}
@@ -59,8 +61,8 @@ func (w *resuming) restore(ctx context.Context, b strategy.Branch, c strategy.Ca
 
 // stored reads the checkpoint that counts, which is fetched if it isn't here. If
 // nobody has it, an earlier one that the same commit carries will do.
-func (w *resuming) stored(ctx context.Context, b strategy.Branch, c strategy.Carrier) (checkpoint.Checkpoint, error) {
-	stored, err := w.rec.FindStored(ctx, c.IDs[:1])
+func (w *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier) (checkpoint.Checkpoint, error) {
+	stored, err := w.rec.Resume().Resumer.FindStored(ctx, c.IDs[:1])
 	if !errors.Is(err, checkpoint.ErrNotFound) {
 		return stored, w.unread(err)
 	}
@@ -68,7 +70,7 @@ func (w *resuming) stored(ctx context.Context, b strategy.Branch, c strategy.Car
 	if ctx.Err() != nil {
 		return stored, missing
 	}
-	stored, err = w.rec.FindStored(ctx, c.IDs)
+	stored, err = w.rec.Resume().Resumer.FindStored(ctx, c.IDs)
 	switch {
 	case errors.Is(err, checkpoint.ErrNotFound) && missing != nil:
 		return stored, fmt.Errorf("checkpoint %s is not stored here: %w", c.IDs[0], missing)
@@ -84,7 +86,7 @@ func (w *resuming) stored(ctx context.Context, b strategy.Branch, c strategy.Car
 const notPushed = "whoever made it may not have pushed it, or to a repository of its own: name that in `strategy_options.push_remote`"
 
 // fetchCheckpoints gets what the remote has.
-func (w *resuming) fetchCheckpoints(ctx context.Context, b strategy.Branch) error {
+func (w *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error {
 	name := b.Name
 	if name == "" {
 		var err error
@@ -92,8 +94,8 @@ func (w *resuming) fetchCheckpoints(ctx context.Context, b strategy.Branch) erro
 			return err
 		}
 	}
-	remote, err := w.rec.CheckpointRemote(ctx, name)
-	if refused, ok := errors.AsType[*strategy.RemoteRefusedError](err); ok {
+	remote, err := w.rec.Resume().Resumer.CheckpointRemote(ctx, name)
+	if refused, ok := errors.AsType[*sharing.RemoteRefusedError](err); ok {
 		return hinted(err, refused.Hint())
 	}
 	if err != nil {
@@ -102,7 +104,7 @@ func (w *resuming) fetchCheckpoints(ctx context.Context, b strategy.Branch) erro
 	if remote == "" {
 		return hinted(errors.New("there is no remote to ask"), "name one with `strategy_options.push_remote` in .entire/settings.local.json")
 	}
-	err = w.Streams.Progress("Fetching checkpoints", func() error { return w.rec.FetchCheckpoints(ctx, remote) })
+	err = w.Streams.Progress("Fetching checkpoints", func() error { return w.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) })
 	if err != nil {
 		return hinted(err, notPushed)
 	}
@@ -119,10 +121,10 @@ func (w *resuming) unread(err error) error {
 
 // newer keeps transcripts that go on where the stored ones end, unless the user
 // gives them up. They are all looked at before the first is written.
-func (w *resuming) newer(ctx context.Context, logs []strategy.Log) error {
+func (w *resuming) newer(ctx context.Context, logs []conversation.Log) error {
 	var ids []string
 	for _, log := range logs {
-		if log.Standing == strategy.StandingNewer {
+		if log.Standing == conversation.StandingNewer {
 			ids = append(ids, log.Session)
 		}
 	}
@@ -172,7 +174,7 @@ func (w *resuming) commands(sessions []resumedSession, first string) {
 }
 
 // noteTalk says what became of a transcript.
-func (a *app) noteTalk(t strategy.Talk) {
+func (a *app) noteTalk(t conversation.Conversation) {
 	if !t.Changed {
 		a.Streams.Notef("Transcript is as stored: %s", t.Path)
 		return
@@ -213,20 +215,20 @@ type resumedSession struct {
 }
 
 // whyFirst is why the first of several sessions comes first.
-func whyFirst(logs []strategy.Log) string {
+func whyFirst(logs []conversation.Log) string {
 	if logs[0].Lines > logs[1].Lines {
 		return "wrote most of the commit"
 	}
 	return "most recent"
 }
 
-func newResumedJSON(b strategy.Branch, c strategy.Carrier, id checkpoint.ID) *resumedJSON {
+func newResumedJSON(b resume.Branch, c resume.Carrier, id checkpoint.ID) *resumedJSON {
 	return &resumedJSON{
 		Version: 1, Branch: b.Name, Switched: !b.Current, Commit: string(c.Commit.OID), Checkpoint: string(id), Sessions: []resumedSession{},
 	}
 }
 
-func (r *resumedJSON) add(log strategy.Log, talk strategy.Talk) {
+func (r *resumedJSON) add(log conversation.Log, talk conversation.Conversation) {
 	r.Sessions = append(r.Sessions, resumedSession{
 		Session: log.Session, Prompt: log.Prompt, Path: talk.Path, Restored: talk.Changed, Copy: talk.Copy, Command: "claude -r " + log.Session,
 	})

@@ -11,6 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 type rewindOptions struct {
@@ -95,7 +97,7 @@ type rewinding struct {
 	// what a session at work changed.
 	keepBoth, atWork bool
 	confirmed        bool // nothing is left to be asked
-	plans            map[string]strategy.RewindPlan
+	plans            map[string]rewind.RewindPlan
 }
 
 func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
@@ -110,7 +112,7 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	w := &rewinding{app: a, opts: opts, repo: repo, plans: map[string]strategy.RewindPlan{}}
+	w := &rewinding{app: a, opts: opts, repo: repo, plans: map[string]rewind.RewindPlan{}}
 	is := a.settings(repo)
 	log, file := openLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
@@ -128,7 +130,7 @@ func runRewind(ctx context.Context, a *app, opts rewindOptions) (err error) {
 	case opts.to == "":
 		return w.choose(ctx)
 	}
-	p, err := w.rec.FindPoint(ctx, opts.to)
+	p, err := w.rec.Points().Points.FindPoint(ctx, opts.to)
 	if err != nil {
 		return w.noPoint(err)
 	}
@@ -150,21 +152,21 @@ func (w *rewinding) noPaths(err error) error {
 
 // undo takes back the last rewind, or the last undo, of a snapshot or of code only.
 func (w *rewinding) undo(ctx context.Context, op bands.Operation) error {
-	code, err := w.rec.CodeIsNext(op)
+	code, err := w.rec.Rewind().Code.CodeIsNext(op)
 	switch {
 	case err != nil:
 		return err
 	case code:
 		return w.codeStep(ctx, op)
 	case op == bands.OpRedo:
-		return w.step(ctx, string(op), w.rec.PreviewRedo, w.rec.RedoRewind)
+		return w.step(ctx, string(op), w.rec.Rewind().Rewinder.PreviewRedo, w.rec.Rewind().Rewinder.RedoRewind)
 	default:
-		return w.step(ctx, string(op), w.rec.PreviewUndo, w.rec.UndoRewind)
+		return w.step(ctx, string(op), w.rec.Rewind().Rewinder.PreviewUndo, w.rec.Rewind().Rewinder.UndoRewind)
 	}
 }
 
 func (w *rewinding) noPoint(err error) error {
-	_, unknown := errors.AsType[*strategy.PointError](err)
+	_, unknown := errors.AsType[*points.PointError](err)
 	if unknown || errors.Is(err, bands.ErrNoSnapshot) {
 		return hinted(err, "`entire rewind --list` shows the points there are")
 	}
@@ -172,7 +174,7 @@ func (w *rewinding) noPoint(err error) error {
 }
 
 // goTo goes back to a point in the scope that the flags name.
-func (w *rewinding) goTo(ctx context.Context, p strategy.Point) error {
+func (w *rewinding) goTo(ctx context.Context, p points.Point) error {
 	if err := w.possible(p); err != nil {
 		return err
 	}
@@ -198,7 +200,7 @@ func (w *rewinding) goTo(ctx context.Context, p strategy.Point) error {
 }
 
 // possible refuses what the point doesn't have.
-func (w *rewinding) possible(p strategy.Point) error {
+func (w *rewinding) possible(p points.Point) error {
 	o := w.opts
 	switch {
 	case (o.logsOnly || o.reset) && p.Checkpoint == "":
@@ -212,9 +214,9 @@ func (w *rewinding) possible(p strategy.Point) error {
 }
 
 // scope is what of the tree comes back.
-func (w *rewinding) scope(p strategy.Point) (strategy.RewindOptions, error) {
-	o := strategy.RewindOptions{
-		Scope: strategy.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force,
+func (w *rewinding) scope(p points.Point) (rewind.RewindOptions, error) {
+	o := rewind.RewindOptions{
+		Scope: rewind.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force,
 		Session: p.Session, Conversation: w.opts.conversation, KeepBoth: w.keepBoth, AtWork: w.atWork,
 	}
 	if states, err := w.turns(); err == nil {
@@ -222,15 +224,15 @@ func (w *rewinding) scope(p strategy.Point) (strategy.RewindOptions, error) {
 	}
 	switch {
 	case w.opts.code:
-		o.Scope = strategy.RewindCode
+		o.Scope = rewind.RewindCode
 	case len(w.opts.paths) > 0:
-		o.Scope = strategy.RewindPaths
+		o.Scope = rewind.RewindPaths
 		var err error
 		if o.Paths, err = treePaths(w.repo.Root, w.Dir, w.opts.paths); err != nil {
 			return o, err
 		}
 		if o.Paths == nil {
-			o.Scope = strategy.RewindAll
+			o.Scope = rewind.RewindAll
 		}
 	}
 	return o, nil

@@ -10,7 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 // The choices for what a rewind does with others' work.
@@ -22,7 +23,7 @@ const (
 
 // confirm asks before a rewind changes what a person or a session at work has a
 // part in. Without a terminal it prints a note and takes the safe choice.
-func (w *rewinding) confirm(ctx context.Context, p strategy.Point) error {
+func (w *rewinding) confirm(ctx context.Context, p points.Point) error {
 	if w.opts.force {
 		return nil
 	}
@@ -55,13 +56,13 @@ func (w *rewinding) take(answer string) error {
 
 // questionAbout is what has to be asked before going to a point. It has no
 // options if that is nothing.
-func (w *rewinding) questionAbout(ctx context.Context, p strategy.Point) (ui.Question, error) {
+func (w *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Question, error) {
 	q := ui.Question{Title: "Go on?", Flag: "--force"}
 	active, err := w.active()
 	if err != nil {
 		return q, err
 	}
-	var plan strategy.RewindPlan
+	var plan rewind.RewindPlan
 	if p.Snapshot != 0 && !p.LogsOnly() && !w.opts.logsOnly && !w.opts.reset {
 		if plan, err = w.planTo(ctx, p); err != nil {
 			return q, err
@@ -71,7 +72,7 @@ func (w *rewinding) questionAbout(ctx context.Context, p strategy.Point) (ui.Que
 }
 
 // questionOf asks about what a plan changes of others' work.
-func questionOf(plan strategy.RewindPlan, active []string) ui.Question {
+func questionOf(plan rewind.RewindPlan, active []string) ui.Question {
 	q := ui.Question{Title: "Go on?", Flag: "--force"}
 	var help []string
 	if len(active) > 0 {
@@ -169,7 +170,7 @@ func (w *rewinding) own(states []*session.State) []string {
 }
 
 // planTo is the plan of going to a point in the scope of the flags, made once.
-func (w *rewinding) planTo(ctx context.Context, p strategy.Point) (plan strategy.RewindPlan, err error) {
+func (w *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.RewindPlan, err error) {
 	o, err := w.scope(p)
 	if err != nil {
 		return plan, err
@@ -179,7 +180,7 @@ func (w *rewinding) planTo(ctx context.Context, p strategy.Point) (plan strategy
 		return known, nil
 	}
 	err = w.Streams.Progress("Comparing", func() (err error) {
-		plan, err = w.rec.PreviewRewind(ctx, p, o)
+		plan, err = w.rec.Rewind().Rewinder.PreviewRewind(ctx, p, o)
 		return err
 	})
 	if err == nil {

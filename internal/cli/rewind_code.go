@@ -10,24 +10,25 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 // previewCode is the preview of a point without a snapshot.
-func (w *rewinding) previewCode(ctx context.Context, p strategy.Point) error {
-	plan, err := w.rec.PreviewCode(ctx, p)
+func (w *rewinding) previewCode(ctx context.Context, p points.Point) error {
+	plan, err := w.rec.Rewind().CodeRewinder.PreviewCode(ctx, p)
 	if err != nil {
 		return err
 	}
 	if w.opts.json {
-		return w.Streams.JSON(newCodePlanJSON(p.ID, strategy.CodeRewound{Plan: plan}))
+		return w.Streams.JSON(newCodePlanJSON(p.ID, rewind.CodeRewound{Plan: plan}))
 	}
 	w.printCode(plan, "Nothing to change: the session's files are as they were there.")
 	return nil
 }
 
 // printCode prints a plan; nothing is the line for one without steps.
-func (w *rewinding) printCode(plan strategy.CodePlan, nothing string) {
+func (w *rewinding) printCode(plan rewind.CodePlan, nothing string) {
 	if len(plan.Steps) == 0 {
 		w.Streams.Printf("%s\n", nothing)
 	}
@@ -53,7 +54,7 @@ type codePlanJSON struct {
 	Rescue       string        `json:"rescue,omitempty"`
 }
 
-func newCodePlanJSON(id string, done strategy.CodeRewound) codePlanJSON {
+func newCodePlanJSON(id string, done rewind.CodeRewound) codePlanJSON {
 	j := codePlanJSON{
 		ID: id, Changes: []stepJSON{}, Skipped: notNil(slices.Clone(done.Plan.Skipped)),
 		ChangedSince: notNil(slices.Clone(done.Plan.ChangedSince)), Failed: failuresOf(done.Failed), Rescue: string(done.Rescue),
@@ -65,8 +66,8 @@ func newCodePlanJSON(id string, done strategy.CodeRewound) codePlanJSON {
 }
 
 // codeOnly goes to a point without a snapshot.
-func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
-	done, err := w.rec.RewindCodeOnly(ctx, p)
+func (w *rewinding) codeOnly(ctx context.Context, p points.Point) error {
+	done, err := w.rec.Rewind().CodeRewinder.RewindCodeOnly(ctx, p)
 	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
 		return w.stoppedCode(ctx, err)
 	}
@@ -92,14 +93,14 @@ func (w *rewinding) codeOnly(ctx context.Context, p strategy.Point) error {
 
 // codeStep undoes or redoes a code-only rewind.
 func (w *rewinding) codeStep(ctx context.Context, op bands.Operation) error {
-	o, err := w.scope(strategy.Point{})
+	o, err := w.scope(points.Point{})
 	if err != nil {
 		return err
 	}
-	do := w.rec.StepCode
+	do := w.rec.Rewind().CodeRewinder.StepCode
 	if w.opts.preview {
-		do = w.rec.PreviewCodeStep
-	} else if err := w.confirm(ctx, strategy.Point{}); err != nil {
+		do = w.rec.Rewind().CodeRewinder.PreviewCodeStep
+	} else if err := w.confirm(ctx, points.Point{}); err != nil {
 		return err
 	}
 	done, err := do(ctx, op, o)
@@ -127,7 +128,7 @@ func (w *rewinding) codeStep(ctx context.Context, op bands.Operation) error {
 	return w.incompleteCode(err, done)
 }
 
-func (w *rewinding) incompleteCode(err error, done strategy.CodeRewound) error {
+func (w *rewinding) incompleteCode(err error, done rewind.CodeRewound) error {
 	if !errors.Is(err, bands.ErrIncomplete) {
 		return err
 	}

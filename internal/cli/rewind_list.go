@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
 // pointJSON is a point as `rewind --list` prints it: the fields of the existing
@@ -37,7 +37,7 @@ type pointJSON struct {
 	Interrupted string `json:"interrupted_rewind,omitempty"`
 }
 
-func newPointJSON(p strategy.Point) pointJSON {
+func newPointJSON(p points.Point) pointJSON {
 	j := pointJSON{
 		ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
 		IsTask: p.TaskID != "", ToolUseID: p.TaskID, IsLogsOnly: p.LogsOnly(), Condensation: string(p.Checkpoint),
@@ -52,7 +52,7 @@ func newPointJSON(p strategy.Point) pointJSON {
 
 // list prints the points and nothing else: callers read both streams.
 func (w *rewinding) list(ctx context.Context) error {
-	points, err := w.rec.Points(ctx)
+	points, err := w.rec.Points().Points.Points(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (w *rewinding) list(ctx context.Context) error {
 // choose lets a person pick a point, shows what going there would change, and
 // goes there if that is wanted.
 func (w *rewinding) choose(ctx context.Context) error {
-	points, err := w.rec.Points(ctx)
+	points, err := w.rec.Points().Points.Points(ctx)
 	if err != nil {
 		return err
 	}
@@ -140,17 +140,17 @@ func (w *rewinding) quiet() (*rewinding, *bytes.Buffer) {
 	return &quiet, &out
 }
 
-func pointWith(points []strategy.Point, id string) (strategy.Point, bool) {
-	for _, p := range points {
+func pointWith(list []points.Point, id string) (points.Point, bool) {
+	for _, p := range list {
 		if p.ID == id && id != "" {
 			return p, true
 		}
 	}
-	return strategy.Point{}, false
+	return points.Point{}, false
 }
 
 // glance is the beginning of a preview.
-func (w *rewinding) glance(ctx context.Context, p strategy.Point) string {
+func (w *rewinding) glance(ctx context.Context, p points.Point) string {
 	const most = 12
 	if p.LogsOnly() {
 		return ""
@@ -185,7 +185,7 @@ func (w *rewinding) chooseScope(scope string) {
 const answerCancel = "cancel"
 
 // label is a line of the list of points.
-func (w *rewinding) label(p strategy.Point) string {
+func (w *rewinding) label(p points.Point) string {
 	const width = 60
 	name := short(p.ID)
 	if p.Snapshot != 0 {
@@ -202,7 +202,7 @@ func (w *rewinding) label(p strategy.Point) string {
 }
 
 // scopesOf are the answers to what of a point should come back.
-func scopesOf(p strategy.Point) []ui.Option {
+func scopesOf(p points.Point) []ui.Option {
 	cancel := ui.Option{Label: "Cancel", Value: answerCancel}
 	switch {
 	case p.LogsOnly():

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
 // logs restores the transcripts of a commit's checkpoint, and with --reset the
 // branch.
-func (w *rewinding) logs(ctx context.Context, p strategy.Point) error {
+func (w *rewinding) logs(ctx context.Context, p points.Point) error {
 	if p.Checkpoint == "" {
 		return fmt.Errorf("%s has no checkpoint", short(p.ID))
 	}
@@ -19,7 +20,7 @@ func (w *rewinding) logs(ctx context.Context, p strategy.Point) error {
 			return err
 		}
 	}
-	talks, err := w.rec.RestoreLogs(ctx, p.Checkpoint)
+	talks, err := w.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (w *rewinding) logs(ctx context.Context, p strategy.Point) error {
 	return nil
 }
 
-func (w *rewinding) commands(talks []strategy.Talk) {
+func (w *rewinding) commands(talks []conversation.Conversation) {
 	for _, t := range talks {
 		w.Streams.Printf("claude -r %s\n", t.Session)
 	}
@@ -44,7 +45,7 @@ func (w *rewinding) commands(talks []strategy.Talk) {
 // clean refuses a reset that would lose what is not committed, unless a
 // snapshot can hold it or the user insists.
 func (w *rewinding) clean(ctx context.Context) error {
-	err := w.rec.Rescue(ctx, "before reset")
+	err := w.rec.Rewind().Rewinder.Rescue(ctx, "before reset")
 	if err == nil || w.opts.force {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (w *rewinding) clean(ctx context.Context) error {
 	return nil
 }
 
-func (w *rewinding) resetTo(ctx context.Context, p strategy.Point, talks []strategy.Talk) error {
+func (w *rewinding) resetTo(ctx context.Context, p points.Point, talks []conversation.Conversation) error {
 	old, err := w.repo.Commit(ctx, "HEAD")
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 // rewindPlanJSON is what a preview of a rewind prints with --json.
@@ -29,7 +29,7 @@ type atWorkJSON struct {
 	Paths   []string `json:"paths"`
 }
 
-func newRewindPlanJSON(p strategy.RewindPlan, target bands.Snapshot) rewindPlanJSON {
+func newRewindPlanJSON(p rewind.RewindPlan, target bands.Snapshot) rewindPlanJSON {
 	j := rewindPlanJSON{planJSON: newPlanJSON(p.Plan, target), KeptBecause: []keptJSON{}, Both: notNil(p.Both), AtWork: []atWorkJSON{}}
 	for _, k := range p.KeptPaths {
 		j.KeptBecause = append(j.KeptBecause, keptJSON{k.Path, string(k.Why), k.Session})
@@ -50,7 +50,7 @@ type rewoundJSON struct {
 	Sessions []string      `json:"sessions"`
 }
 
-func newRewoundJSON(done strategy.Rewound) rewoundJSON {
+func newRewoundJSON(done rewind.Rewound) rewoundJSON {
 	return rewoundJSON{
 		rewindPlanJSON: newRewindPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
 		Failed: failuresOf(done.Failed), Sessions: notNil(done.Sessions),
@@ -58,7 +58,7 @@ func newRewoundJSON(done strategy.Rewound) rewoundJSON {
 }
 
 // noteLeft names what a rewind leaves alone, and why.
-func (w *rewinding) noteLeft(p strategy.RewindPlan) {
+func (w *rewinding) noteLeft(p rewind.RewindPlan) {
 	kept := map[string][]string{}
 	var order []string
 	for _, k := range p.KeptPaths {
@@ -89,25 +89,25 @@ func (w *rewinding) noteLeft(p strategy.RewindPlan) {
 }
 
 // keptBecause is why a path stays, and how to change that.
-func keptBecause(k strategy.KeptPath) string {
+func keptBecause(k rewind.KeptPath) string {
 	switch k.Why {
-	case strategy.KeptChanged:
+	case rewind.KeptChanged:
 		return "changed since, but not by an agent (--exact restores it)"
-	case strategy.KeptCreatedBoth:
+	case rewind.KeptCreatedBoth:
 		return "created later by a person, and changed by an agent (--exact removes it)"
-	case strategy.KeptNamed:
+	case rewind.KeptNamed:
 		return "created later; an agent's command names it, but it was not written then (--exact removes it)"
-	case strategy.KeptBoth:
+	case rewind.KeptBoth:
 		return "changed by an agent and by you"
-	case strategy.KeptAtWork:
+	case rewind.KeptAtWork:
 		return "changed by session " + short(k.Session) + ", which is at work (--force restores it)"
-	case strategy.KeptCreated:
+	case rewind.KeptCreated:
 	}
 	return "created later, not by an agent (--exact removes it)"
 }
 
 // noteBoth names what a rewind changes though a person changed it too.
-func (w *rewinding) noteBoth(p strategy.RewindPlan, rescue bands.Version) {
+func (w *rewinding) noteBoth(p rewind.RewindPlan, rescue bands.Version) {
 	paths := make([]string, 0, len(p.Both))
 	for _, path := range p.Both {
 		if !w.keepBoth {

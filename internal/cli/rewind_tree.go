@@ -10,19 +10,21 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 // tree restores a snapshot, and the conversation if that is wanted.
-func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
+func (w *rewinding) tree(ctx context.Context, p points.Point) error {
 	o, err := w.scope(p)
 	if err != nil {
 		return err
 	}
 	began := w.Now()
-	var done strategy.Rewound
+	var done rewind.Rewound
 	err = w.Streams.Progress("Restoring "+p.Snapshot.String(), func() (err error) {
-		done, err = w.rec.Rewind(ctx, p, o)
+		done, err = w.rec.Rewind().Rewinder.Rewind(ctx, p, o)
 		return err
 	})
 	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
@@ -38,11 +40,11 @@ func (w *rewinding) tree(ctx context.Context, p strategy.Point) error {
 }
 
 // talk cuts the conversation back, if that is wanted.
-func (w *rewinding) talk(ctx context.Context, p strategy.Point, rescue bands.Version) (strategy.Talk, error) {
+func (w *rewinding) talk(ctx context.Context, p points.Point, rescue bands.Version) (conversation.Conversation, error) {
 	if !w.opts.conversation {
-		return strategy.Talk{}, nil
+		return conversation.Conversation{}, nil
 	}
-	talk, err := w.rec.RewindConversation(ctx, p, rescue)
+	talk, err := w.rec.Conversation().Conversations.RewindConversation(ctx, p, rescue)
 	if err != nil {
 		return talk, fmt.Errorf("the files are restored, the conversation is not: %w", err)
 	}
@@ -50,7 +52,7 @@ func (w *rewinding) talk(ctx context.Context, p strategy.Point, rescue bands.Ver
 }
 
 // rewoundTo says where a rewind went.
-func rewoundTo(p strategy.Point, name string) string {
+func rewoundTo(p points.Point, name string) string {
 	if p.TaskID != "" {
 		return "Rewound to task checkpoint. " + name
 	}
@@ -59,20 +61,20 @@ func rewoundTo(p strategy.Point, name string) string {
 
 // step undoes or redoes.
 func (w *rewinding) step(ctx context.Context, what string,
-	look func(context.Context, strategy.RewindOptions) (bands.Plan, error), do func(context.Context, strategy.RewindOptions) (strategy.Rewound, error),
+	look func(context.Context, rewind.RewindOptions) (bands.Plan, error), do func(context.Context, rewind.RewindOptions) (rewind.Rewound, error),
 ) error {
-	o, err := w.scope(strategy.Point{})
+	o, err := w.scope(points.Point{})
 	if err != nil {
 		return err
 	}
 	if w.opts.preview {
 		return w.previewStep(ctx, what, look, o)
 	}
-	if err := w.confirm(ctx, strategy.Point{}); err != nil {
+	if err := w.confirm(ctx, points.Point{}); err != nil {
 		return err
 	}
 	began := w.Now()
-	var done strategy.Rewound
+	var done rewind.Rewound
 	err = w.Streams.Progress("Restoring", func() (err error) {
 		done, err = do(ctx, o)
 		return err
@@ -81,7 +83,7 @@ func (w *rewinding) step(ctx context.Context, what string,
 	case errors.Is(err, bands.ErrNoHistory):
 		return fmt.Errorf("nothing to %s", what)
 	case err != nil && !errors.Is(err, bands.ErrIncomplete):
-		return w.stopped(ctx, err, strategy.Point{}, done)
+		return w.stopped(ctx, err, points.Point{}, done)
 	}
 	line := "%s: what the rewind changed is as in %s again (%s)."
 	if len(done.Plan.ChangedSince) > 0 {
@@ -93,7 +95,7 @@ func (w *rewinding) step(ctx context.Context, what string,
 }
 
 // noteTalks names the conversations that an undo or redo put back, or left.
-func (w *rewinding) noteTalks(talks []strategy.Talk) {
+func (w *rewinding) noteTalks(talks []conversation.Conversation) {
 	for _, t := range talks {
 		if t.Changed {
 			w.Streams.Notef("Conversation put back: %s", t.Path)
@@ -105,7 +107,7 @@ func (w *rewinding) noteTalks(talks []strategy.Talk) {
 }
 
 // previewStep prints what an undo or redo would change.
-func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, strategy.RewindOptions) (bands.Plan, error), o strategy.RewindOptions) error {
+func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.RewindOptions) (bands.Plan, error), o rewind.RewindOptions) error {
 	var plan bands.Plan
 	err := w.Streams.Progress("Comparing", func() (err error) {
 		plan, err = look(ctx, o)
@@ -119,8 +121,8 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 	case w.opts.json:
 		return w.Streams.JSON(newPlanJSON(plan, plan.Target))
 	}
-	w.printPlan(plan.Target.Version.String(), strategy.RewindPlan{Plan: plan})
-	talks, err := w.rec.ReplacedConversations(plan.Target.Version)
+	w.printPlan(plan.Target.Version.String(), rewind.RewindPlan{Plan: plan})
+	talks, err := w.rec.Conversation().Conversations.ReplacedConversations(plan.Target.Version)
 	for _, t := range talks {
 		if t.Changed {
 			w.Streams.Printf("Conversation: %s is put back\n", t.Path)
@@ -130,7 +132,7 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 }
 
 // stopped explains a restore that did not end.
-func (w *rewinding) stopped(ctx context.Context, err error, p strategy.Point, done strategy.Rewound) error {
+func (w *rewinding) stopped(ctx context.Context, err error, p points.Point, done rewind.Rewound) error {
 	if errors.Is(err, disk.ErrLocked) {
 		return hinted(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is under way; try again")
 	}
@@ -148,7 +150,7 @@ func (w *rewinding) stopped(ctx context.Context, err error, p strategy.Point, do
 	return hinted(err, hint)
 }
 
-func (w *rewinding) incomplete(err error, done strategy.Rewound) error {
+func (w *rewinding) incomplete(err error, done rewind.Rewound) error {
 	if !errors.Is(err, bands.ErrIncomplete) {
 		return err
 	}
@@ -160,7 +162,7 @@ func (w *rewinding) incomplete(err error, done strategy.Rewound) error {
 }
 
 // report tells what a restore did and left alone.
-func (w *rewinding) report(done strategy.Rewound, line, back, session string) {
+func (w *rewinding) report(done rewind.Rewound, line, back, session string) {
 	if w.opts.json {
 		_ = w.Streams.JSON(newRewoundJSON(done))
 		return
@@ -185,7 +187,7 @@ func (w *rewinding) report(done strategy.Rewound, line, back, session string) {
 	}
 }
 
-func (w *rewinding) reportTalk(talk strategy.Talk) {
+func (w *rewinding) reportTalk(talk conversation.Conversation) {
 	switch {
 	case talk.Session == "":
 	case !talk.Changed:
@@ -240,7 +242,7 @@ func nothingChanges(p bands.Plan, same string) string {
 }
 
 // preview prints what would change, by kind.
-func (w *rewinding) preview(ctx context.Context, p strategy.Point) error {
+func (w *rewinding) preview(ctx context.Context, p points.Point) error {
 	if p.Snapshot == 0 {
 		return w.previewCode(ctx, p)
 	}
@@ -253,7 +255,7 @@ func (w *rewinding) preview(ctx context.Context, p strategy.Point) error {
 	}
 	w.printPlan(p.Snapshot.String(), plan)
 	if w.opts.conversation {
-		talk, err := w.rec.PreviewConversation(ctx, p)
+		talk, err := w.rec.Conversation().Conversations.PreviewConversation(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -264,7 +266,7 @@ func (w *rewinding) preview(ctx context.Context, p strategy.Point) error {
 	return nil
 }
 
-func (w *rewinding) printPlan(name string, plan strategy.RewindPlan) {
+func (w *rewinding) printPlan(name string, plan rewind.RewindPlan) {
 	if plan.Empty() {
 		w.Streams.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
 	}

@@ -42,7 +42,7 @@ func (a *app) addSnapshots(r *statusReport, repo *git.Repo, s settings.Settings)
 	versions, err := store.Versions()
 	if err == nil {
 		r.Snapshots.Count = len(versions)
-		err = r.Snapshots.addLatest(store, rec.Lineage())
+		err = r.Snapshots.addLatest(store, rec.Snapshots().Snapshots.Lineage())
 	}
 	if err != nil {
 		r.Notes = append(r.Notes, note{
@@ -55,7 +55,7 @@ func (a *app) addSnapshots(r *statusReport, repo *git.Repo, s settings.Settings)
 			Hint: "the next snapshot repairs what is still in the tree: `entire fs checkpoint create`, then `entire fs verify`",
 		})
 	}
-	r.Snapshots.Missed = notNil(rec.Missed())
+	r.Snapshots.Missed = notNil(rec.Snapshots().Requests.Missed())
 	if r.Snapshots.Enabled {
 		r.Notes = append(r.Notes, floorNotes(store.Dir(), s.Bands.FreeFloor)...)
 	}

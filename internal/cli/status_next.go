@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
 // nextCommitJSON is what the next commit in this worktree would be linked to.
@@ -29,12 +29,12 @@ func (a *app) nextCommit(ctx context.Context, repo *git.Repo, s settings.Setting
 	if !s.Enabled {
 		return func(*statusReport) {}
 	}
-	var next strategy.NextCommit
+	var next commits.NextCommit
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		next, err = a.recorder(repo, s, slog.New(slog.DiscardHandler)).NextCommit(ctx)
+		next, err = a.recorder(repo, s, slog.New(slog.DiscardHandler)).Commits().Preparer.NextCommit(ctx)
 	}()
 	return func(r *statusReport) {
 		<-done
@@ -43,7 +43,7 @@ func (a *app) nextCommit(ctx context.Context, repo *git.Repo, s settings.Setting
 }
 
 // addNext reports it, if there is anything to say.
-func (r *statusReport) addNext(next strategy.NextCommit, err error) {
+func (r *statusReport) addNext(next commits.NextCommit, err error) {
 	if err != nil {
 		r.Notes = append(r.Notes, note{Code: "next-commit", Message: "What the next commit would be linked to can't be told: " + err.Error()})
 		return

@@ -40,7 +40,7 @@ func (a *app) contextCheckpoints(ctx context.Context, repo *git.Repo, s settings
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err = lookForContexts(ctx, a.recorder(repo, s, slog.New(slog.DiscardHandler)).Contexts(), repo.Root)
+		found, err = lookForContexts(ctx, a.recorder(repo, s, slog.New(slog.DiscardHandler)).SavedContexts().Saver.Contexts(), repo.Root)
 	}()
 	return func(r *statusReport) {
 		<-done

@@ -97,7 +97,7 @@ func (a *app) noteLine(ctx context.Context, repo *git.Repo, line claude.Line) st
 	}
 	var facts []string
 	rec := a.recorder(repo, is, slog.New(slog.DiscardHandler))
-	switch n, checkpoint := rec.ChangedSince(ctx, line.SessionID); {
+	switch n, checkpoint := rec.SavedContexts().Saver.ChangedSince(ctx, line.SessionID); {
 	case n > 0 && checkpoint != "":
 		facts = append(facts, fmt.Sprintf("%s since checkpoint %.6s", ui.Plural(n, "file"), checkpoint))
 	case n > 0:

@@ -32,7 +32,7 @@ func (u *uninstalling) idle() error {
 	rec := u.recorder(u.repo, u.settings(u.repo), slog.New(slog.DiscardHandler))
 	var ids []string
 	for _, s := range u.states {
-		if rec.AtWork(s) && (len(u.others) == 0 || rec.Here(s)) {
+		if rec.IsActive(s) && (len(u.others) == 0 || rec.OwnsSession(s)) {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -73,10 +73,10 @@ func (u *uninstalling) removeRecords(ctx context.Context) error {
 	u.held = nil
 	u.shadows = slices.DeleteFunc(u.shadows, func(ref git.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })
 	sessions := 0
-	err := rec.Locked(ctx, func() error {
+	err := rec.WithLock(ctx, func() error {
 		var failed []error
 		for _, s := range u.states {
-			if rec.Here(s) {
+			if rec.OwnsSession(s) {
 				sessions++
 				failed = append(failed, rec.Sessions.Remove(s.ID))
 			}

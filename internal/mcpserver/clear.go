@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 // hookInput is what Claude Code's hooks hand to a tool: placeholders, which
@@ -68,7 +68,7 @@ func addHook(to *mcp.Server, t *mcp.Tool, run func(context.Context, call, hookIn
 }
 
 // hooked runs do in the repository that a hook's input is about.
-func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Project, strategy.Clearing) (result, error)) (result, error) {
+func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Project, savedcontext.Clearing) (result, error)) (result, error) {
 	at := Place{Dir: in.Dir, SessionID: in.SessionID}
 	if at.Dir == "" {
 		at.Dir = s.Dir
@@ -81,7 +81,7 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 		if bad != nil {
 			return nil, bad
 		}
-		of := strategy.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript, Above: s.Above()}
+		of := savedcontext.Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Transcript: in.Transcript, Above: s.Above()}
 		if err := c.project.CheckTranscript(in.SessionID, in.Transcript); err != nil {
 			c.project.Log.WarnContext(ctx, "transcript not read", "component", "mcp", "error", err.Error())
 			of.Transcript = ""
@@ -93,7 +93,7 @@ func (s *Server) hooked(ctx context.Context, c call, in hookInput, do func(*Proj
 // beforeClear is checkpoint_before_clear: called when the context is about to
 // be cleared, and again with the person's answer.
 func (s *Server) beforeClear(ctx context.Context, c call, in hookInput) (result, error) {
-	return s.hooked(ctx, c, in, func(p *Project, of strategy.Clearing) (result, error) {
+	return s.hooked(ctx, c, in, func(p *Project, of savedcontext.Clearing) (result, error) {
 		if answer, ok := answerOf(c.request); ok {
 			return said(""), p.Work.AnswerClear(ctx, of, answer)
 		}
@@ -106,7 +106,7 @@ func (s *Server) beforeClear(ctx context.Context, c call, in hookInput) (result,
 }
 
 // question is the text of the dialog before a clear.
-func question(u strategy.Unsaved, verified bool, now time.Time) string {
+func question(u savedcontext.Unsaved, verified bool, now time.Time) string {
 	text := "Auto-checkpoint enabled. Save current session?"
 	if verified {
 		text = "Work changed since last checkpoint. Save new checkpoint?"
@@ -122,9 +122,9 @@ func question(u strategy.Unsaved, verified bool, now time.Time) string {
 // clear, and again with the person's answer. It answers what the hook adds to
 // the context.
 func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, error) {
-	return s.hooked(ctx, c, in, func(p *Project, of strategy.Clearing) (result, error) {
+	return s.hooked(ctx, c, in, func(p *Project, of savedcontext.Clearing) (result, error) {
 		answer, answered := answerOf(c.request)
-		if answered && answer != strategy.KeepIt {
+		if answered && answer != savedcontext.KeepIt {
 			return said(""), nil
 		}
 		r, wanted, err := p.Work.AfterClear(ctx, of)
@@ -176,16 +176,16 @@ func canAsk(req *mcp.CallToolRequest) bool {
 }
 
 // answerOf is what the person said, if this is the call that tells.
-func answerOf(req *mcp.CallToolRequest) (strategy.ClearAnswer, bool) {
+func answerOf(req *mcp.CallToolRequest) (savedcontext.ClearAnswer, bool) {
 	given, ok := req.Params.InputResponses[questionID].(*mcp.ElicitResult)
 	switch {
 	case !ok || given == nil:
-		return strategy.NoAnswer, len(req.Params.InputResponses) > 0
+		return savedcontext.NoAnswer, len(req.Params.InputResponses) > 0
 	case given.Action == "accept":
-		return strategy.KeepIt, true
+		return savedcontext.KeepIt, true
 	case given.Action == "decline":
-		return strategy.DiscardIt, true
+		return savedcontext.DiscardIt, true
 	default:
-		return strategy.NoAnswer, true
+		return savedcontext.NoAnswer, true
 	}
 }

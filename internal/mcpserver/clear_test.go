@@ -9,25 +9,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 func says(answer string) func(string) string { return func(string) string { return answer } }
 
 func TestBeforeClear(t *testing.T) {
-	asks := strategy.Unsaved{ID: "3f9a1c-77b0e2", Ask: true, Files: 3, Added: 127, Last: now().Add(-45 * time.Minute)}
+	asks := savedcontext.Unsaved{ID: "3f9a1c-77b0e2", Ask: true, Files: 3, Added: 127, Last: now().Add(-45 * time.Minute)}
 	first := asks
 	first.Last = time.Time{}
 	const before = `before "s1" "p1" "/home/t.jsonl"`
 	tests := map[string]struct {
-		unsaved  strategy.Unsaved
+		unsaved  savedcontext.Unsaved
 		always   bool // verify_before_clear is off
 		answer   func(string) string
 		question string
 		want     []string
 	}{
-		"nothing changed":            {unsaved: strategy.Unsaved{}, answer: says("accept"), want: []string{before}},
-		"saved without asking":       {unsaved: strategy.Unsaved{ID: "3f9a1c-77b0e2"}, answer: says("accept"), want: []string{before}},
+		"nothing changed":            {unsaved: savedcontext.Unsaved{}, answer: says("accept"), want: []string{before}},
+		"saved without asking":       {unsaved: savedcontext.Unsaved{ID: "3f9a1c-77b0e2"}, answer: says("accept"), want: []string{before}},
 		"a client that can't":        {unsaved: asks, want: []string{before}},
 		"yes":                        {unsaved: asks, answer: says("accept"), question: "Work changed since last checkpoint. Save new checkpoint?\nFiles changed: 3, Lines added: 127\nLast checkpoint: 45 minutes ago", want: []string{before, `answer "s1" 1`}},
 		"no":                         {unsaved: asks, answer: says("decline"), question: "Work changed since last checkpoint. Save new checkpoint?\nFiles changed: 3, Lines added: 127\nLast checkpoint: 45 minutes ago", want: []string{before, `answer "s1" 2`}},
@@ -63,14 +63,14 @@ func TestBeforeClear(t *testing.T) {
 }
 
 func TestAfterClear(t *testing.T) {
-	next := strategy.Recalled{
+	next := savedcontext.Recalled{
 		Checkpoint: recall.Checkpoint{ID: "3f9a1c-77b0e2", Summary: "parser <done>", CreatedAt: now().Add(-time.Minute)},
 		Brief:      recall.Brief{Message: "Resumed from checkpoint: parser <done> (saved 1 minute ago)", Parts: []string{"the brief", "files"}},
 	}
 	const printed = `{"hookSpecificOutput":{"additionalContext":"the brief","hookEventName":"SessionStart"},` +
 		`"systemMessage":"Resumed from checkpoint: parser <done> (saved 1 minute ago)"}`
 	tests := map[string]struct {
-		next   strategy.Recalled
+		next   savedcontext.Recalled
 		wanted bool
 		answer func(string) string
 		asked  bool
@@ -81,7 +81,7 @@ func TestAfterClear(t *testing.T) {
 		"yes":                 {next: next, wanted: true, answer: says("accept"), asked: true, want: printed},
 		"no":                  {next: next, wanted: true, answer: says("decline"), asked: true},
 		"cancelled":           {next: next, wanted: true, answer: says("cancel"), asked: true},
-		"nothing to say":      {next: strategy.Recalled{Checkpoint: next.Checkpoint}, wanted: true, answer: says("accept"), asked: true},
+		"nothing to say":      {next: savedcontext.Recalled{Checkpoint: next.Checkpoint}, wanted: true, answer: says("accept"), asked: true},
 	}
 	for name, test := range tests {
 		for _, version := range versions() {

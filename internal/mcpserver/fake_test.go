@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 func now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
@@ -31,8 +31,8 @@ type fake struct {
 	entries     []recall.Entry
 	states      []*session.State
 	settings    settings.Recall
-	unsaved     strategy.Unsaved
-	next        strategy.Recalled // of a session that begins
+	unsaved     savedcontext.Unsaved
+	next        savedcontext.Recalled // of a session that begins
 	wanted      bool
 	err         error // of everything
 	panics      bool
@@ -69,24 +69,24 @@ func (f *fake) logged() string {
 
 func (f *fake) Pending() ([]*session.State, []error) { return f.states, nil }
 
-func (f *fake) SaveContext(_ context.Context, want strategy.Saving) (recall.Checkpoint, error) {
+func (f *fake) SaveContext(_ context.Context, want savedcontext.Saving) (recall.Checkpoint, error) {
 	err := f.note("save %q by %s for %q %q %q %q", want.SessionID, want.Cause, want.Summary, want.Description, want.Tags, want.Mode)
 	return f.checkpoints["3f9a1c-77b0e2"], err
 }
 
-func (f *fake) Recall(_ context.Context, id string, kind recall.Kind) (strategy.Recalled, error) {
+func (f *fake) Recall(_ context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error) {
 	return f.next, f.note("recall %q %d", id, kind)
 }
 
-func (f *fake) BeforeClear(_ context.Context, c strategy.Clearing) (strategy.Unsaved, error) {
+func (f *fake) BeforeClear(_ context.Context, c savedcontext.Clearing) (savedcontext.Unsaved, error) {
 	return f.unsaved, f.note("before %q %q %q", c.SessionID, c.PromptID, c.Transcript)
 }
 
-func (f *fake) AnswerClear(_ context.Context, c strategy.Clearing, answer strategy.ClearAnswer) error {
+func (f *fake) AnswerClear(_ context.Context, c savedcontext.Clearing, answer savedcontext.ClearAnswer) error {
 	return f.note("answer %q %d", c.SessionID, answer)
 }
 
-func (f *fake) AfterClear(_ context.Context, c strategy.Clearing) (strategy.Recalled, bool, error) {
+func (f *fake) AfterClear(_ context.Context, c savedcontext.Clearing) (savedcontext.Recalled, bool, error) {
 	return f.next, f.wanted, f.note("after %q %v", c.SessionID, c.Above)
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 // Bounds of what a save may be given.
@@ -55,7 +55,7 @@ func (s *Server) save(ctx context.Context, c call, in saveInput) (result, error)
 		return nil, err
 	}
 	return s.here(ctx, c, in.SessionID, func(c call, sessionID string) (result, error) {
-		saved, err := c.project.Work.SaveContext(ctx, strategy.Saving{
+		saved, err := c.project.Work.SaveContext(ctx, savedcontext.Saving{
 			SessionID: sessionID, Cause: recall.Requested,
 			Summary: in.Summary, Description: in.Description, Tags: in.Tags, Mode: in.Mode,
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 const (
@@ -66,11 +66,11 @@ type Project struct {
 
 // Work is what a strategy.Recorder does.
 type Work interface {
-	SaveContext(ctx context.Context, want strategy.Saving) (recall.Checkpoint, error)
-	Recall(ctx context.Context, id string, kind recall.Kind) (strategy.Recalled, error)
-	BeforeClear(ctx context.Context, c strategy.Clearing) (strategy.Unsaved, error)
-	AnswerClear(ctx context.Context, c strategy.Clearing, answer strategy.ClearAnswer) error
-	AfterClear(ctx context.Context, c strategy.Clearing) (strategy.Recalled, bool, error)
+	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
+	Recall(ctx context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error)
+	BeforeClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Unsaved, error)
+	AnswerClear(ctx context.Context, c savedcontext.Clearing, answer savedcontext.ClearAnswer) error
+	AfterClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Recalled, bool, error)
 }
 
 // Store is what a recall.Store does.

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
 // saved is a checkpoint with n files of that many bytes.
@@ -225,7 +225,7 @@ func TestListAndSearch(t *testing.T) {
 
 func TestResume(t *testing.T) {
 	f := with(saved(2, 100))
-	f.next = strategy.Recalled{Checkpoint: saved(0, 0), Brief: recall.Brief{Message: "m", Parts: []string{"first", "second"}}}
+	f.next = savedcontext.Recalled{Checkpoint: saved(0, 0), Brief: recall.Brief{Message: "m", Parts: []string{"first", "second"}}}
 	cs := client{}.connect(t, f.server())
 	summary := "auth middleware (2 files, +10 -1) (id 3f9a1c-77b0e2, saved 2 hours ago)\nJWT.\nCurrent task: validate JWT\nNext steps:\n1. refresh\n2. docs"
 	for args, want := range map[string]string{

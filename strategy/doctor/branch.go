@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
 // branch is the metadata branch, as one examination sees it.
@@ -82,7 +83,7 @@ func inBackground(do func() error) func() error {
 // no remote has them, it was deleted; its commits stay until git's gc takes them.
 func (e *exam) withoutBranch(ctx context.Context) branch {
 	b := branch{broken: e.isBroken(ctx, checkpoint.MetadataBranch)}
-	if !b.broken && len(e.rec.Linked()) > 0 && len(e.remotes(ctx)) == 0 {
+	if !b.broken && len(e.rec.Commits().Repairer.Linked()) > 0 && len(e.remotes(ctx)) == 0 {
 		b.deleted, b.err = e.dangling(ctx)
 	}
 	return b
@@ -130,14 +131,14 @@ func (e *exam) gone(_ context.Context) ([]Finding, error) {
 		Why:  "no checkpoint can be read; git's gc removes them for good one day",
 		Fix:  "bring it back as it was on " + was.Committer.When.Format("2006-01-02 15:04"),
 		Repair: &Repair{Refs: []string{checkpoint.MetadataBranch}, Do: func(ctx context.Context) error {
-			return e.rec.Locked(ctx, func() error { return e.setRef(ctx, checkpoint.MetadataBranch, was.OID) })
+			return e.rec.WithLock(ctx, func() error { return e.setRef(ctx, checkpoint.MetadataBranch, was.OID) })
 		}},
 	}}, nil
 }
 
 // blocked finds a branch that keeps git from having that of the checkpoints.
 func (e *exam) blocked(ctx context.Context) ([]Finding, error) {
-	name, err := e.rec.Blocked(ctx)
+	name, err := e.rec.Commits().Preparer.Blocked(ctx)
 	if err != nil || name == "" {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func (e *exam) blocked(ctx context.Context) ([]Finding, error) {
 		Code: BlockedBranch, Severity: Error, Subject: name,
 		What: "the branch is in the way of entire/checkpoints/v1",
 		Why:  "git has no branch below another: nothing is recorded, and no commit linked",
-		Hint: strategy.BlockedHint(name),
+		Hint: commits.BlockedHint(name),
 	}}, nil
 }
 

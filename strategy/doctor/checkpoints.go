@@ -113,7 +113,7 @@ func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.
 		return next, message + "\n", err
 	}
 	return &Repair{Checkpoints: []checkpoint.ID{id}, Do: func(ctx context.Context) error {
-		return e.rec.Locked(ctx, func() error { return commit(ctx, e.rec, change) })
+		return e.rec.WithLock(ctx, func() error { return commit(ctx, e.rec, change) })
 	}}
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
 // exam is one examination: what several checks need, looked at once.
@@ -20,9 +22,9 @@ type exam struct {
 
 	states []*session.State
 	bad    []badState
-	open   []strategy.Open
+	open   []commits.Open
 	// ids are those that were made here, committed the commits; nil until needed.
-	ids       map[checkpoint.ID][]strategy.Share
+	ids       map[checkpoint.ID][]journal.Share
 	committed map[git.OID]bool
 	// openErr is why it is not known whether their commits were made.
 	openErr error
@@ -44,7 +46,7 @@ type badState struct {
 func (d *Doctor) look(ctx context.Context) *exam {
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	e.loadStates()
-	e.open, e.openErr = e.rec.OpenCommits(ctx)
+	e.open, e.openErr = e.rec.Commits().Repairer.OpenCommits(ctx)
 	e.everywhere.wait = inBackground(func() (err error) {
 		e.everywhere.ids, err = e.namedAnywhere(ctx)
 		return err

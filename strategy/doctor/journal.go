@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
@@ -55,11 +55,11 @@ func (e *exam) journal(ctx context.Context) ([]Finding, error) {
 }
 
 // ofDecision is the repair of a journal entry: all that applying it may change.
-func (e *exam) ofDecision(ctx context.Context, o strategy.Open) *Repair {
+func (e *exam) ofDecision(ctx context.Context, o commits.Open) *Repair {
 	rep := &Repair{
 		Kind:  "journal",
 		Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(e.repo.CommonDir, "entire", "links.json")},
-		Do:    e.rec.FinishCommits,
+		Do:    e.rec.Commits().Repairer.FinishCommits,
 	}
 	if o.ID != "" {
 		rep.Checkpoints = []checkpoint.ID{o.ID}

@@ -78,7 +78,7 @@ func (e *exam) brokenRef(ctx context.Context, name string) Finding {
 	f.Repair = &Repair{
 		Files: []string{e.refPath(name)}, Refs: []string{name},
 		Do: func(ctx context.Context) error {
-			return e.rec.Locked(ctx, func() error { return e.setRef(ctx, name, good) })
+			return e.rec.WithLock(ctx, func() error { return e.setRef(ctx, name, good) })
 		},
 	}
 	return f
@@ -190,7 +190,7 @@ func (e *exam) locks(_ context.Context) ([]Finding, error) {
 			Why:  "while it is there the ref can't be moved",
 			Fix:  "remove it",
 			Repair: &Repair{Files: []string{file.path}, Do: func(ctx context.Context) error {
-				return e.rec.Locked(ctx, func() error { return remove(file.path) })
+				return e.rec.WithLock(ctx, func() error { return remove(file.path) })
 			}},
 		})
 	}
@@ -221,7 +221,7 @@ func remove(path string) error {
 
 // temporary finds files that killed processes have left.
 func (e *exam) temporary(_ context.Context) ([]Finding, error) {
-	left, err := e.rec.TempFiles()
+	left, err := e.rec.Lifecycle().Machine.TempFiles()
 	if len(left) == 0 {
 		return nil, err
 	}
@@ -234,6 +234,6 @@ func (e *exam) temporary(_ context.Context) ([]Finding, error) {
 		What:   count(len(left), "temporary file") + " of processes that were killed",
 		Why:    "they do no harm; the next session to start removes them",
 		Fix:    "remove them",
-		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { e.rec.Sweep(ctx); return nil }},
+		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { e.rec.Lifecycle().Machine.SweepTempFiles(ctx); return nil }},
 	}}, err
 }

@@ -28,7 +28,7 @@ func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error)
 			return done, err
 		}
 	}
-	return done, d.Recorder.Locked(ctx, func() error { return d.prune(ctx) })
+	return done, d.Recorder.WithLock(ctx, func() error { return d.prune(ctx) })
 }
 
 // kind is what a finding is repaired together with.
@@ -62,7 +62,7 @@ func (d *Doctor) fix(ctx context.Context, group []Finding) ([]Outcome, error) {
 		subjects[i], repairs[i] = f.Subject, f.Repair
 	}
 	var b *Backup
-	err := d.Recorder.Locked(ctx, func() (err error) {
+	err := d.Recorder.WithLock(ctx, func() (err error) {
 		b, err = d.back(ctx, group[0].kind(), subjects, repairs)
 		return err
 	})
@@ -78,6 +78,6 @@ func (d *Doctor) fix(ctx context.Context, group []Finding) ([]Outcome, error) {
 		done[i] = Outcome{Finding: f, Backup: b.Name, Err: made[f.Repair]}
 	}
 	// Also what was repaired before an interruption has to be undoable.
-	err = d.Recorder.Locked(context.WithoutCancel(ctx), func() error { return d.seal(context.WithoutCancel(ctx), b) })
+	err = d.Recorder.WithLock(context.WithoutCancel(ctx), func() error { return d.seal(context.WithoutCancel(ctx), b) })
 	return done, errors.Join(err, ctx.Err())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 const (
@@ -79,7 +80,7 @@ func (e *exam) lastSign(s *session.State) time.Time {
 // far as it is among the last of its worktree: those of others say nothing of it.
 func (e *exam) lastSnapshot(s *session.State) time.Time {
 	const most = 50
-	store, err := bands.Open(e.rec.StoreDir())
+	store, err := bands.Open(e.rec.Snapshots().Snapshots.StoreDir())
 	if err != nil {
 		return time.Time{}
 	}
@@ -118,17 +119,17 @@ func (e *exam) stuckSession(ctx context.Context, s *session.State, why string) F
 		Why:  "what it changed last is in no checkpoint yet",
 		Fix:  "end the turn, and save what it changed as its stop would have",
 	}
-	ids := strategy.Unfinished(s)
+	ids := workspace.IncompleteCheckpoints(s)
 	f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
 		return e.ifStuck(s.ID, func() error {
-			return e.in(s, func(there *strategy.Recorder) error { return there.EndTurn(ctx, s.ID) })
+			return e.in(s, func(there *strategy.Recorder) error { return there.Lifecycle().Machine.EndTurn(ctx, s.ID) })
 		})
 	})
 	if !isDir(e.rootOf(s)) {
 		f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
 		f.Fix = "note that the session has ended; its earlier checkpoints stay"
 		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
-			return e.ifStuck(s.ID, func() error { return e.rec.EndSession(ctx, s.ID) })
+			return e.ifStuck(s.ID, func() error { return e.rec.Lifecycle().Machine.EndSession(ctx, s.ID) })
 		})
 	}
 	return f
@@ -151,7 +152,7 @@ func (e *exam) ifStuck(id string, do func() error) error {
 func (e *exam) turns(ctx context.Context) ([]Finding, error) {
 	var list []Finding
 	for _, s := range e.states {
-		ids := strategy.Unfinished(s)
+		ids := workspace.IncompleteCheckpoints(s)
 		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || e.rec.Env.Now().Sub(e.touched(s)) < grace {
 			continue
 		}
@@ -162,10 +163,10 @@ func (e *exam) turns(ctx context.Context) ([]Finding, error) {
 			Fix:  "add what the transcript has to them",
 		}
 		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
-			return e.in(s, func(there *strategy.Recorder) error { return there.FinishTurn(ctx, s.ID) })
+			return e.in(s, func(there *strategy.Recorder) error { return there.Commits().Repairer.FinishTurn(ctx, s.ID) })
 		})
 		if !isDir(e.rootOf(s)) {
-			f.Repair.Do = func(ctx context.Context) error { return e.rec.FinishTurn(ctx, s.ID) }
+			f.Repair.Do = func(ctx context.Context) error { return e.rec.Commits().Repairer.FinishTurn(ctx, s.ID) }
 		}
 		list = append(list, f)
 	}
@@ -205,7 +206,7 @@ func (e *exam) damagedStates(ctx context.Context) ([]Finding, error) {
 				Why:  "it counts as idle",
 				Fix:  "write that it is idle",
 				Repair: e.of(ctx, s, nil, func(ctx context.Context) error {
-					return e.rec.Locked(ctx, func() error { return e.resave(s.ID) })
+					return e.rec.WithLock(ctx, func() error { return e.resave(s.ID) })
 				}),
 			})
 		}
@@ -215,7 +216,7 @@ func (e *exam) damagedStates(ctx context.Context) ([]Finding, error) {
 
 func (e *exam) aside(id string) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		return e.rec.Locked(ctx, func() error {
+		return e.rec.WithLock(ctx, func() error {
 			if _, err := e.rec.Sessions.Load(id); !errors.Is(err, session.ErrCorrupt) {
 				return nil // mended meanwhile
 			}

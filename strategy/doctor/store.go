@@ -9,12 +9,12 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/catalog"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
 // store finds what is wrong with the snapshots, short of reading all of them.
 func (e *exam) store(_ context.Context) ([]Finding, error) {
-	dir := e.rec.StoreDir()
+	dir := e.rec.Snapshots().Snapshots.StoreDir()
 	store, err := bands.Open(dir)
 	switch {
 	case errors.Is(err, bands.ErrNoStore) && !isDir(filepath.Join(dir, "checkpoints")):
@@ -57,7 +57,7 @@ func (e *exam) rebuild() *Repair {
 	if known == nil {
 		return nil
 	}
-	dir, path := e.rec.StoreDir(), known.CatalogPath()
+	dir, path := e.rec.Snapshots().Snapshots.StoreDir(), known.CatalogPath()
 	return &Repair{
 		Files: []string{
 			path, path + "-wal", path + "-shm", filepath.Join(known.Home, "stores.list"),
@@ -72,7 +72,7 @@ func (e *exam) rebuild() *Repair {
 
 // restores finds rewinds that did not end.
 func (e *exam) restores(_ context.Context) ([]Finding, error) {
-	store, noStore := bands.Open(e.rec.StoreDir()) // told by another check
+	store, noStore := bands.Open(e.rec.Snapshots().Snapshots.StoreDir()) // told by another check
 	var list []Finding
 	for _, w := range e.repo.Worktrees() {
 		if w.ID != e.repo.WorktreeID && !isDir(w.Root) {
@@ -82,11 +82,11 @@ func (e *exam) restores(_ context.Context) ([]Finding, error) {
 		if noStore == nil {
 			if j, found := store.Interrupted(lineage); found {
 				list = append(list, interruptedFinding(w.Root, j.Target.String(), j.Other()))
-			} else if stopped, found := strategy.InterruptedTalk(store, e.rec.Sessions, w.ID); found {
+			} else if stopped, found := rewind.InterruptedConversation(store, e.rec.Sessions, w.ID); found {
 				list = append(list, stoppedTalkFinding(w.Root, stopped))
 			}
 		}
-		if target, other := strategy.InterruptedCode(e.rec.Repo.CommonDir, lineage); target != "" || other {
+		if target, other := rewind.InterruptedCode(e.rec.Repo.CommonDir, lineage); target != "" || other {
 			list = append(list, interruptedFinding(w.Root, target.Short(), other))
 		}
 	}
@@ -109,7 +109,7 @@ func interruptedFinding(root, target string, other bool) Finding {
 
 // stoppedTalkFinding is about a rewind that was stopped between the files and the
 // conversation, or the sessions.
-func stoppedTalkFinding(root string, stopped strategy.StoppedTalk) Finding {
+func stoppedTalkFinding(root string, stopped rewind.StoppedConversation) Finding {
 	what, hint := stopped.Explain()
 	why := "the conversation is about other files"
 	if stopped.Sessions {
@@ -121,7 +121,7 @@ func stoppedTalkFinding(root string, stopped strategy.StoppedTalk) Finding {
 // catalog finds a catalog that doesn't agree with the store.
 func (e *exam) catalog(ctx context.Context) ([]Finding, error) {
 	known := e.rec.Env.Registry
-	store, err := bands.Open(e.rec.StoreDir())
+	store, err := bands.Open(e.rec.Snapshots().Snapshots.StoreDir())
 	if err != nil || known == nil {
 		return nil, nil //nolint:nilerr // told by another check
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // newest is how many commits of the local branches are looked at.
@@ -33,10 +35,10 @@ func (e *exam) trailers(ctx context.Context) ([]Finding, error) {
 	var list []Finding
 	var foreign []string
 	away := map[string][]string{} // by remote
-	linked := e.rec.Linked()
+	linked := e.rec.Commits().Repairer.Linked()
 	remotes := e.remotes(ctx)
 	for _, n := range found {
-		if e.v1.ids[n.id] || slices.ContainsFunc(e.open, func(o strategy.Open) bool { return o.ID == n.id }) {
+		if e.v1.ids[n.id] || slices.ContainsFunc(e.open, func(o commits.Open) bool { return o.ID == n.id }) {
 			continue
 		}
 		if remote, ok := e.onRemote(ctx, remotes, n.id); ok {
@@ -89,7 +91,7 @@ func (e *exam) namedByCommits(ctx context.Context) ([]named, error) {
 	for _, n := range list {
 		known[n.id] = true
 	}
-	for id, l := range e.rec.Linked() {
+	for id, l := range e.rec.Commits().Repairer.Linked() {
 		c, err := e.repo.Commit(ctx, string(l.Commit))
 		if err == nil && !known[id] && slices.Contains(checkpoint.IDs(c.Message), id) && e.reachable(ctx, c.OID) {
 			list = append(list, named{id, c.OID})
@@ -167,14 +169,14 @@ func (e *exam) unfetched(remote string, commits []string) Finding {
 		Fix:  "fetch the checkpoints of " + remote + ", and add them to the local branch",
 		Repair: &Repair{
 			Refs: []string{checkpoint.MetadataBranch},
-			Do:   func(ctx context.Context) error { return e.rec.FetchCheckpoints(ctx, remote) },
+			Do:   func(ctx context.Context) error { return e.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) },
 		},
 	}
 }
 
 // lost is the finding of a checkpoint that nobody has; false if nothing shows
 // that it was made here.
-func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]strategy.Linked) (Finding, bool) {
+func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]commits.Linked) (Finding, bool) {
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning, Subject: string(n.id),
 		What: "commit " + n.commit.Short() + " names a checkpoint that isn't there",
@@ -186,7 +188,7 @@ func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]strat
 		return f, true
 	}
 	l, known := linked[n.id]
-	lost := strategy.Lost{ID: n.id, Shares: e.makers(n.id, l.Files)}
+	lost := commits.Lost{ID: n.id, Shares: e.makers(n.id, l.Files)}
 	if len(lost.Shares) == 0 {
 		f.Why += "; nothing is left here to write it anew from"
 		f.Hint = "another clone, or a backup of the branch, may have it"
@@ -215,18 +217,18 @@ func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]strat
 				slices.Sort(kept)
 				lost.Shares[i].Files = slices.Compact(kept)
 			}
-			return e.rec.WriteLost(ctx, lost)
+			return e.rec.Commits().Repairer.WriteLost(ctx, lost)
 		},
 	}
 	return f, true
 }
 
 // made returns the ids that were given to commits in this repository, read once.
-func (e *exam) made() map[checkpoint.ID][]strategy.Share {
+func (e *exam) made() map[checkpoint.ID][]journal.Share {
 	if e.ids == nil {
 		var err error
-		if e.ids, err = e.rec.MadeHere(); err != nil {
-			e.ids = map[checkpoint.ID][]strategy.Share{}
+		if e.ids, err = e.rec.Authorship().Authors.MadeHere(); err != nil {
+			e.ids = map[checkpoint.ID][]journal.Share{}
 		}
 	}
 	return e.ids
@@ -234,15 +236,15 @@ func (e *exam) made() map[checkpoint.ID][]strategy.Share {
 
 // makers returns the sessions whose work a lost checkpoint held and whose states
 // are there, with their files as far as these are known.
-func (e *exam) makers(id checkpoint.ID, files []string) []strategy.Share {
-	var shares []strategy.Share
+func (e *exam) makers(id checkpoint.ID, files []string) []journal.Share {
+	var shares []journal.Share
 	for _, share := range e.made()[id] {
 		if slices.ContainsFunc(e.states, func(s *session.State) bool { return s.ID == share.Session }) {
 			shares = append(shares, share)
 		}
 	}
 	if s := e.maker(id); len(shares) == 0 && s != nil {
-		shares = []strategy.Share{{Session: s.ID, Files: files}}
+		shares = []journal.Share{{Session: s.ID, Files: files}}
 	}
 	return shares
 }
@@ -287,7 +289,7 @@ func committedHere(repo *git.Repo) map[git.OID]bool {
 // names it, or that made the snapshot which stands for it. Nil if nothing tells.
 func (e *exam) maker(id checkpoint.ID) *session.State {
 	for _, s := range e.states {
-		if s.LastCheckpointID == string(id) || s.Recorder.CountedIn == string(id) || slices.Contains(strategy.Unfinished(s), string(id)) {
+		if s.LastCheckpointID == string(id) || s.Recorder.CountedIn == string(id) || slices.Contains(workspace.IncompleteCheckpoints(s), string(id)) {
 			return s
 		}
 	}
@@ -304,7 +306,7 @@ func (e *exam) maker(id checkpoint.ID) *session.State {
 // for each.
 func (e *exam) pairs() map[string]string {
 	found := map[string]string{}
-	store, err := bands.Open(e.rec.StoreDir())
+	store, err := bands.Open(e.rec.Snapshots().Snapshots.StoreDir())
 	if err != nil {
 		return found
 	}

@@ -43,7 +43,7 @@ type UndoOptions struct {
 // now is backed up, so that an undo can be undone by its name. Where something
 // has changed since the repair it is a *ChangedError, and nothing is done.
 func (d *Doctor) Undo(ctx context.Context, o UndoOptions) (undone Backup, err error) {
-	err = d.Recorder.Locked(ctx, func() error {
+	err = d.Recorder.WithLock(ctx, func() error {
 		if undone, err = d.findBackup(o.Name); err != nil {
 			return err
 		}

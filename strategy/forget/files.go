@@ -52,7 +52,7 @@ func (f *Forgetting) eachFile(visit func(path string, data []byte) error) error 
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && path == filepath.Join(f.rec.StoreDir(), "bands"):
+			case e.IsDir() && path == filepath.Join(f.rec.Snapshots().Snapshots.StoreDir(), "bands"):
 				return fs.SkipDir
 			case !e.Type().IsRegular() || f.isOwn(path):
 				return nil
@@ -331,7 +331,7 @@ func (f *Forgetting) holdStore(ctx context.Context) (release func() error, err e
 }
 
 func (f *Forgetting) held(ctx context.Context) (*bands.Held, error) {
-	store, err := bands.Open(f.rec.StoreDir())
+	store, err := bands.Open(f.rec.Snapshots().Snapshots.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -346,7 +346,7 @@ func (f *Forgetting) oldSnapshots() ([]bands.Version, error) {
 	if f.what.Before.IsZero() {
 		return nil, nil
 	}
-	store, err := bands.Open(f.rec.StoreDir())
+	store, err := bands.Open(f.rec.Snapshots().Snapshots.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil
 	}

@@ -208,7 +208,7 @@ const rounds = 3
 // every place is searched again.
 func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 	var r Result
-	err := f.rec.Locked(ctx, func() error {
+	err := f.rec.WithLock(ctx, func() error {
 		if err := f.resume(ctx); err != nil {
 			return fmt.Errorf("finish an interrupted run: %w", err)
 		}

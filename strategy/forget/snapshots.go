@@ -32,7 +32,7 @@ func (f *Forgetting) snapshotPlaces(ctx context.Context) ([]Place, error) {
 	if !some {
 		return nil, nil
 	}
-	store, err := bands.Open(f.rec.StoreDir())
+	store, err := bands.Open(f.rec.Snapshots().Snapshots.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil
 	}
@@ -97,8 +97,8 @@ func (f *Forgetting) cleanCatalog(ctx context.Context) {
 		return
 	}
 	f.catalogDone = true
-	f.catalogErr = f.rec.Contexts().Forget(ctx)
-	store, err := bands.Open(f.rec.StoreDir())
+	f.catalogErr = f.rec.SavedContexts().Saver.Contexts().Forget(ctx)
+	store, err := bands.Open(f.rec.Snapshots().Snapshots.StoreDir())
 	if err != nil {
 		store = nil // it has no rows
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/moments"
 )
 
 // shadows lists the shadow branches that no session has anything on, that hang
@@ -106,7 +107,7 @@ func (v *view) wanted() (map[git.OID]bool, bool) {
 // store opens the repository's snapshots, whether or not new ones are taken;
 // no versions if there is none.
 func (v *view) store() (*bands.Store, []bands.Version, error) {
-	store, err := bands.Open(v.rec.StoreDir())
+	store, err := bands.Open(v.rec.Snapshots().Snapshots.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil, nil
 	}
@@ -150,7 +151,7 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 	known := err == nil
 	var items []Item
 	for _, ref := range v.refs {
-		name, held := strings.CutPrefix(ref.Name, strategy.HeldRefs)
+		name, held := strings.CutPrefix(ref.Name, moments.HeldRefs)
 		if !held {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/moments"
 )
 
 // Reset is what forgetting the uncommitted work of a worktree's sessions means.
@@ -58,7 +58,7 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 		return Reset{}, err
 	}
 	for _, s := range plan.Sessions {
-		if c.rec.AtWork(s) {
+		if c.rec.IsActive(s) {
 			plan.AtWork = append(plan.AtWork, s.ID)
 		}
 	}
@@ -75,7 +75,7 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 // choose finds the sessions that go, and answers their shadow branch.
 func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.State) (string, error) {
 	if plan.spec != "" {
-		s, err := named(slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool { return !c.rec.Here(s) && !isGone(s) }), plan.spec)
+		s, err := named(slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool { return !c.rec.OwnsSession(s) && !isGone(s) }), plan.spec)
 		if err != nil {
 			return "", err
 		}
@@ -87,7 +87,7 @@ func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.Stat
 		return "", fmt.Errorf("read HEAD: %w", err)
 	}
 	for _, s := range states {
-		if c.rec.Here(s) && s.BaseCommit == string(at.OID) {
+		if c.rec.OwnsSession(s) && s.BaseCommit == string(at.OID) {
 			plan.Sessions = append(plan.Sessions, s)
 		}
 	}
@@ -134,7 +134,7 @@ func neededBesides(states, going []*session.State, branch string) bool {
 // Reset forgets what PlanReset told of: ErrMeanwhile if that is no longer so.
 // What was on the branch is kept under Rescue.
 func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
-	err := c.rec.Locked(ctx, func() error {
+	err := c.rec.WithLock(ctx, func() error {
 		now, err := New(c.anew()).PlanReset(ctx, plan.spec)
 		if err != nil {
 			return err
@@ -183,7 +183,7 @@ func (c Cleaner) dropBranch(ctx context.Context, plan Reset) (string, error) {
 	if !plan.Removes {
 		return "", nil
 	}
-	rescue := strategy.HeldRefs + c.rec.Lineage() + "-" + strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
+	rescue := moments.HeldRefs + c.rec.Snapshots().Snapshots.Lineage() + "-" + strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
 	return rescue, c.rec.Repo.UpdateRefs(ctx, "entire: reset", []git.RefUpdate{
 		{Name: rescue, New: plan.tip},
 		{Name: fullName(plan.Branch), Old: plan.tip},

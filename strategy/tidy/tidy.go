@@ -23,6 +23,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/moments"
 )
 
 // Kind is what an orphaned item is.
@@ -127,7 +128,7 @@ type Removal struct {
 // the error joins what went wrong.
 func (c Cleaner) Remove(ctx context.Context, items []Item) (Removal, error) {
 	var done Removal
-	err := c.rec.Locked(ctx, func() error {
+	err := c.rec.WithLock(ctx, func() error {
 		fresh := New(c.anew())
 		now, err := fresh.findLocal(ctx)
 		if err != nil {
@@ -214,7 +215,7 @@ func (c Cleaner) look(ctx context.Context) (*view, error) {
 	v.states, failed = c.rec.Sessions.All()
 	v.unread = len(failed)
 	var err error
-	if v.refs, err = c.rec.Repo.Refs(ctx, "refs/heads/entire/", strategy.HeldRefs); err != nil {
+	if v.refs, err = c.rec.Repo.Refs(ctx, "refs/heads/entire/", moments.HeldRefs); err != nil {
 		return nil, err
 	}
 	v.heads, err = heads(ctx, c.rec.Repo)

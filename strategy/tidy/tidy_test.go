@@ -16,7 +16,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/moments"
 	"github.com/seed-3aff656d/entire/strategy/tidy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // yard is a repository to be tidied.
@@ -39,14 +41,14 @@ func newYard(t *testing.T) *yard {
 	}
 	t.Cleanup(func() { _ = repo.Close() })
 	y := &yard{T: t, Repo: made, now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
-	y.rec = &strategy.Recorder{
-		Repo: repo, Sessions: session.Open(repo.CommonDir), Options: strategy.Options{LockTimeout: time.Minute},
-		Env: strategy.Environment{
+	y.rec = strategy.New(&workspace.Workspace{
+		Repo: repo, Sessions: session.Open(repo.CommonDir), Options: workspace.Options{LockTimeout: time.Minute},
+		Env: workspace.Environment{
 			Getenv: made.Env.Get, Now: func() time.Time { return y.now }, Home: home,
 			Alive: func(pid int, _ uint64) bool { return pid == alive },
 		},
 		Log: slog.New(slog.DiscardHandler),
-	}
+	})
 	y.clean = tidy.New(y.rec)
 	return y
 }
@@ -219,12 +221,12 @@ func TestRescuesWithoutSnapshotStayAMonth(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	name := func(days int) string {
-		return fmt.Sprintf("%se3b0c4-%d", strategy.HeldRefs, y.ago(days).UnixNano())
+		return fmt.Sprintf("%se3b0c4-%d", moments.HeldRefs, y.ago(days).UnixNano())
 	}
 	y.Git("update-ref", name(31), "HEAD")
 	y.Git("update-ref", name(29), "HEAD")
-	y.Git("update-ref", strategy.HeldRefs+"e3b0c4-v7", "HEAD")
-	y.want(y.find(), "rescue-ref "+name(31), "rescue-ref "+strategy.HeldRefs+"e3b0c4-v7")
+	y.Git("update-ref", moments.HeldRefs+"e3b0c4-v7", "HEAD")
+	y.want(y.find(), "rescue-ref "+name(31), "rescue-ref "+moments.HeldRefs+"e3b0c4-v7")
 }
 
 func TestResetIsNotOfWhatWasPlannedBefore(t *testing.T) {

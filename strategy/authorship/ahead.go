@@ -1,0 +1,65 @@
+package authorship
+
+import (
+	"sync"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// manyPrompts is the size of a session's prompts, in bytes, from which they are
+// written ahead.
+const manyPrompts = 32 << 10
+
+// EarlyPrompts are the prompts of sessions that have many. They are read and
+// written while git is asked what was committed.
+type EarlyPrompts struct {
+	group sync.WaitGroup
+	found map[string]*aheadPrompts
+}
+
+// aheadPrompts are those of one session, up to the end of its side file as it
+// was then.
+type aheadPrompts struct {
+	End     int64
+	Texts   []string
+	Written checkpoint.WrittenPrompts
+	failed  error
+}
+
+// StartPrompts begins with the sessions that have a share.
+func (r *Authors) StartPrompts(shares []journal.Share) *EarlyPrompts {
+	p := &EarlyPrompts{found: map[string]*aheadPrompts{}}
+	for _, share := range shares {
+		s, err := r.Sessions.Load(share.Session)
+		if err != nil || s.Recorder.Prompts < manyPrompts {
+			continue
+		}
+		a := &aheadPrompts{End: s.Recorder.Prompts}
+		p.found[share.Session] = a
+		workspace.Guard(&p.group, &a.failed, func() (err error) {
+			if a.Texts, err = r.transcripts.Prompts(s, new(tracking.Pending)); err == nil {
+				a.Written, err = checkpoint.WritePrompts(r.Repo, a.Texts)
+			}
+			return err
+		})
+	}
+	return p
+}
+
+// Wait ends with what was begun.
+func (p *EarlyPrompts) Wait() { p.group.Wait() }
+
+// Take answers the session's prompts, if they are all that it has by now. What
+// went wrong shows again when they are written in their turn.
+func (p *EarlyPrompts) Take(s *session.State) (aheadPrompts, bool) {
+	a, ok := p.found[s.ID]
+	if !ok {
+		return aheadPrompts{}, false
+	}
+	p.Wait()
+	return *a, a.failed == nil && a.End == s.Recorder.Prompts
+}

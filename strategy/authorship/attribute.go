@@ -1,0 +1,266 @@
+package authorship
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/turn"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const (
+	// largestFile is the size of a file above which its lines are not followed.
+	largestFile = 4 << 20
+	// mostContent is how much is read of all files together.
+	mostContent = 48 << 20
+)
+
+// Attribute tells for each session of a commit who wrote its lines, and leaves
+// that in the sessions. Without it a checkpoint is complete all the same: what
+// goes wrong is logged.
+func (r *Attribution) Attribute(ctx context.Context, d journal.Decision, head git.Commit, m Committed, todo []Slot) {
+	m.Lines.Group.Wait()
+	if m.Lines.failed != nil {
+		r.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
+		return
+	}
+	a := &attributing{r: r, steps: provenance.PathSteps{}, replaced: r.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
+	a.sessions, a.decided, a.others, a.changes = todo, d.Shares, m.Lines.others, m.Changes
+	a.gather(ctx, head)
+	for _, f := range m.Lines.files {
+		if m.has(f) {
+			a.file(ctx, f, m.Lines.counted)
+		}
+	}
+	for i := range todo {
+		raw, err := a.result(d, todo[i].State.ID)
+		if err != nil {
+			r.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", err.Error())
+			return
+		}
+		todo[i].Attribution = raw
+	}
+}
+
+// has says whether the commit itself made the change: a merge has what its
+// parents bring along too.
+func (m Committed) has(f git.FileDiff) bool {
+	c, ok := m.Changes[f.Path]
+	if !ok && f.OldPath != "" {
+		_, ok = m.Changes[f.OldPath]
+	}
+	return ok && c.NewMode != git.ModeModule && c.OldMode != git.ModeModule
+}
+
+// attributing is the attribution of one commit.
+type attributing struct {
+	r        *Attribution
+	sessions []Slot
+	decided  []journal.Share
+	changes  journal.Changes
+	steps    provenance.PathSteps
+	replaced []replacedCommit
+	others   [][]git.FileDiff // of a merge: the diffs against its other parents
+	base     git.Commit
+	room     int
+	total    tally
+	own      map[string]tally
+}
+
+// gather reads the steps of all sessions here. A session that was at work in
+// the commit's files without a step of them has what its shadow branch holds.
+func (a *attributing) gather(ctx context.Context, head git.Commit) {
+	if len(head.Parents) > 0 {
+		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
+			a.base = c
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range a.sessions {
+		seen[c.State.ID] = true
+		a.steps.AddSession(c.State.ID, a.r.steps.ReadSteps(ctx, c.State, c.Notes))
+	}
+	for _, s := range a.r.PendingSessions(ctx) {
+		if !seen[s.ID] {
+			a.steps.AddSession(s.ID, a.r.steps.ReadSteps(ctx, s, new(tracking.Pending)))
+		}
+	}
+	for _, c := range a.sessions {
+		a.gatherRest(ctx, c)
+	}
+}
+
+// gatherRest adds what is known of a session's files that no step tells.
+func (a *attributing) gatherRest(ctx context.Context, c Slot) {
+	var without []string
+	for _, p := range c.Files {
+		if len(a.steps[p]) == 0 {
+			without = append(without, p)
+		}
+	}
+	if len(without) == 0 {
+		return
+	}
+	if workspace.IsBusy(c.State) {
+		before := a.r.steps.StepBefore(ctx, c.State, c.Notes, provenance.StepTurn{Touched: without, Base: a.base})
+		a.steps.AddSession(c.State.ID, []provenance.Step{before})
+	}
+	shadow, err := a.r.files.ShadowTree(ctx, c.State)
+	if err != nil {
+		return
+	}
+	for _, p := range without {
+		e, found, err := a.r.Lookup(ctx, shadow, c.Share.NameBefore(p))
+		if was, _, failed := a.r.Lookup(ctx, a.base.Tree, p); err == nil && failed == nil && found && e.OID != was.OID {
+			a.steps[p] = append(a.steps[p], provenance.AuthoredStep{At: c.State.StartedAt, By: c.State.ID, Blob: e.OID})
+		}
+	}
+}
+
+// author is who made of a path what the commit has, if no step tells: the agent
+// in whose running turn it was changed, else a person.
+func (a *attributing) author(path string) attribution.Author {
+	for _, c := range a.sessions {
+		if workspace.IsBusy(c.State) && a.changedInTurn(c, path) {
+			return attribution.Author(c.State.ID)
+		}
+	}
+	return attribution.Person
+}
+
+// changedInTurn says whether the session's running turn changed a path: a tool
+// named it, it changed while a tool ran, or the commit is the agent's own and
+// it was taken up for that.
+func (a *attributing) changedInTurn(c Slot, path string) bool {
+	t := &turn.TurnChanges{Repo: a.r.Repo, Turn: c.State.Recorder.Turn, Named: a.r.RelativePaths(c.State.Recorder.Turn.Edits)}
+	if t.Named[path] {
+		return true
+	}
+	for _, share := range a.decided {
+		if share.Session == c.State.ID && workspace.ContainsPath(share.Files, path) && !workspace.ContainsPath(c.Pending, path) {
+			return true
+		}
+	}
+	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(path)))
+	if err != nil {
+		return t.During(workspace.RemovalTime(t.Repo.Root, path))
+	}
+	return t.During(disk.Changed(info))
+}
+
+// file adds the lines of a file.
+func (a *attributing) file(ctx context.Context, f git.FileDiff, counted bool) {
+	steps := a.stepsOf(f)
+	by := a.sharer(f.Path, a.author(f.Path))
+	if n := len(steps); n > 0 && steps[n-1].Blob == provenance.UnknownBlob && by == attribution.Person {
+		by = attribution.Author(steps[n-1].By)
+	}
+	switch {
+	case f.Binary:
+		for _, s := range steps {
+			if s.Blob == f.New && by == attribution.Person {
+				by = attribution.Author(s.By)
+			}
+		}
+		a.binary(a.decidedSharer(f.Path, by))
+	case f.Added+f.Removed == 0:
+	case counted:
+		a.estimate(f, a.decidedSharer(f.Path, newest(steps, by)))
+	default:
+		file, ok := a.contents(ctx, f, steps)
+		if !ok {
+			a.estimate(f, a.decidedSharer(f.Path, newest(steps, by)))
+			return
+		}
+		file.By = by
+		a.lines(f.Path, a.ownOfMerge(ctx, f, file.Base, a.attributeShared(f.Path, file)))
+	}
+}
+
+// newest is who made the last step.
+func newest(steps []provenance.AuthoredStep, by attribution.Author) attribution.Author {
+	if n := len(steps); n > 0 && by == attribution.Person {
+		return attribution.Author(steps[n-1].By)
+	}
+	return by
+}
+
+// contents reads what a file was; false if that is too much.
+func (a *attributing) contents(ctx context.Context, f git.FileDiff, steps []provenance.AuthoredStep) (attribution.File, bool) {
+	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(f.Path)))
+	if err == nil && info.Size() > largestFile || a.room <= 0 {
+		return attribution.File{}, false
+	}
+	file := attribution.File{Hunks: f.Hunks}
+	var ok [2]bool
+	file.Base, ok[0] = a.read(ctx, f.Old)
+	file.Final, ok[1] = a.read(ctx, f.New)
+	if !ok[0] || !ok[1] {
+		return file, false
+	}
+	file.States = a.replacedStates(ctx, f)
+	for _, s := range steps {
+		content, ok := file.Final, s.Blob != provenance.UnknownBlob
+		if ok && s.Blob != f.New {
+			content, ok = a.read(ctx, s.Blob)
+		}
+		if ok {
+			file.States = append(file.States, attribution.State{By: attribution.Author(s.By), Content: content, Raw: s.Raw})
+		}
+	}
+	return file, true
+}
+
+// read reads a blob, or no content for none.
+func (a *attributing) read(ctx context.Context, blob git.OID) ([]byte, bool) {
+	if blob == provenance.GoneBlob {
+		return nil, true
+	}
+	object, err := a.r.Repo.Read(ctx, string(blob))
+	if err != nil || object.Type != "blob" {
+		return nil, false
+	}
+	a.room -= len(object.Data)
+	return object.Data, len(object.Data) <= largestFile
+}
+
+// result is the attribution as a session's slot holds it.
+func (a *attributing) result(d journal.Decision, id string) (json.RawMessage, error) {
+	own := a.own[id]
+	out := checkpoint.Attribution{
+		CalculatedAt: d.Created, AgentLines: a.total.agentLines, HumanAdded: a.total.humanAdded,
+		HumanModified: a.total.humanModified, HumanRemoved: a.total.humanRemoved,
+		SessionLines: own.agentLines, AgentRemoved: a.total.agentRemoved,
+		AgentReplaced: a.total.agentReplaced, HumanReplaced: a.total.humanReplaced,
+		AgentFiles: a.total.agentFiles, HumanFiles: a.total.humanFiles, Estimated: a.total.estimated,
+	}
+	out.TotalCommitted = out.AgentLines + out.HumanAdded + out.HumanModified
+	if out.TotalCommitted > 0 {
+		const percent = 100
+		out.AgentPercentage = float64(out.AgentLines) / float64(out.TotalCommitted) * percent
+	}
+	if a.total.tooMany {
+		return out.Raw()
+	}
+	out.Files = slices.Clone(own.files)
+	for i, f := range out.Files {
+		out.Files[i].Path = session.Path(a.r.Redact.Path(string(f.Path)))
+	}
+	raw, err := out.Raw()
+	if err == nil && len(raw) > mostRanges {
+		out.Files = nil
+		return out.Raw()
+	}
+	return raw, err
+}

@@ -1,0 +1,55 @@
+package authorship
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const (
+	// mostDiff is how much of a commit's diff is read while somebody waits.
+	mostDiff = 20 << 20
+	// mostFiles is in how many files lines are followed.
+	mostFiles = 500
+)
+
+// EarlyDiff is a commit's diff, which git makes while other things are done.
+type EarlyDiff struct {
+	Group sync.WaitGroup
+	files []git.FileDiff
+	// others are the diffs against a merge's other parents.
+	others [][]git.FileDiff
+	failed error
+	// counted says that only the numbers of lines are known.
+	counted bool
+}
+
+// StartDiff begins with the diff.
+func (r *Attribution) StartDiff(ctx context.Context, head git.Commit) *EarlyDiff {
+	l := &EarlyDiff{}
+	parent := git.OID("")
+	if len(head.Parents) > 0 {
+		parent = head.Parents[0]
+	}
+	workspace.Guard(&l.Group, &l.failed, func() (err error) {
+		l.files, err = r.Repo.Hunks(ctx, parent, head.OID, mostDiff)
+		l.counted = err == nil && len(l.files) > mostFiles
+		if errors.Is(err, git.ErrTooMuch) {
+			l.counted = true
+			l.files, err = r.Repo.LineCounts(ctx, parent, head.OID)
+		}
+		for _, other := range head.Parents[min(1, len(head.Parents)):] {
+			if err != nil || l.counted {
+				break
+			}
+			var files []git.FileDiff
+			files, err = r.Repo.Hunks(ctx, other, head.OID, mostDiff)
+			l.others = append(l.others, files)
+		}
+		return err
+	})
+	return l
+}

@@ -1,0 +1,165 @@
+package authorship
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+)
+
+// replacedCommit is a commit that another takes the place of, with what its
+// checkpoint tells of its lines.
+type replacedCommit struct {
+	commit git.Commit
+	parent git.Commit // the zero one of a root commit
+	slots  []replacedSlot
+}
+
+// replacedSlot is a session of a replaced commit.
+type replacedSlot struct {
+	session string
+	told    checkpoint.Attribution // the zero one if it tells nothing of use
+	files   []string               // redacted
+}
+
+// mostReplaced is how many commits, taken back and made again as one, are
+// looked at.
+const mostReplaced = 20
+
+// replacedCommits are the commits whose place the decision's takes, oldest
+// first: the one that has its id, and those between that and the parent; or
+// those whose ids it keeps, as a squashed merge does.
+func (r *Attribution) replacedCommits(ctx context.Context, d journal.Decision, head git.Commit) []replacedCommit {
+	links := r.links.Links()
+	if d.Amend {
+		i := slices.IndexFunc(links, func(l journal.Link) bool { return l.ID == d.ID })
+		if i < 0 {
+			return nil
+		}
+		return r.replacedRow(ctx, links[i].Commit, head)
+	}
+	var list []replacedCommit
+	for _, l := range links {
+		if l.ID == d.ID || !slices.Contains(d.Keep, l.ID) || len(list) == mostReplaced {
+			continue
+		}
+		if old, err := r.replacedCommit(ctx, l.Commit); err == nil {
+			list = append(list, old)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b replacedCommit) int { return a.commit.Committer.When.Compare(b.commit.Committer.When) })
+	return list
+}
+
+// replacedRow are the commits from next back to the parent of head, oldest
+// first; only next if it doesn't lead there.
+func (r *Attribution) replacedRow(ctx context.Context, next git.OID, head git.Commit) []replacedCommit {
+	var list []replacedCommit
+	reached := false
+	for len(list) < mostReplaced && !reached {
+		old, err := r.replacedCommit(ctx, next)
+		if err != nil {
+			r.Log.InfoContext(ctx, "replaced commit not read", "commit", next.Short(), "error", err.Error())
+			break
+		}
+		list = append(list, old)
+		next = old.parent.OID
+		reached = next == "" || slices.Contains(head.Parents, next)
+	}
+	if !reached {
+		list = list[:min(1, len(list))]
+	}
+	slices.Reverse(list)
+	return list
+}
+
+func (r *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old replacedCommit, err error) {
+	if old.commit, err = r.Repo.Commit(ctx, string(oid)); err != nil {
+		return old, err
+	}
+	if len(old.commit.Parents) > 0 {
+		if old.parent, err = r.Repo.Commit(ctx, string(old.commit.Parents[0])); err != nil {
+			return old, err
+		}
+	}
+	ids := checkpoint.IDs(old.commit.Message)
+	if len(ids) == 0 {
+		return old, nil
+	}
+	stored, err := r.ReadCheckpoint(ctx, ids[len(ids)-1])
+	if err != nil {
+		return old, err
+	}
+	counts, err := r.Repo.LineCounts(ctx, old.parent.OID, oid)
+	if err != nil {
+		return old, err
+	}
+	added := 0
+	for _, f := range counts {
+		added += f.Added
+	}
+	for _, slot := range stored.Sessions {
+		told, ok := checkpoint.ParseAttribution(slot.Meta.Attribution)
+		if ok && told.TotalCommitted != added { // it was made for another commit, of which this one was made
+			told = checkpoint.Attribution{}
+		}
+		old.slots = append(old.slots, replacedSlot{session: slot.Meta.SessionID, told: told, files: slot.Meta.FilesTouched})
+	}
+	return old, nil
+}
+
+// replacedStates are what the replaced commits had of a file, line by line.
+func (a *attributing) replacedStates(ctx context.Context, f git.FileDiff) []attribution.State {
+	var states []attribution.State
+	for _, old := range a.replaced {
+		now, _, errA := a.r.Lookup(ctx, old.commit.Tree, f.Path)
+		before, _, errB := a.r.Lookup(ctx, old.parent.Tree, f.Path)
+		if errA != nil || errB != nil || now.OID == before.OID || now.Mode == git.ModeTree || now.Mode == git.ModeModule {
+			continue
+		}
+		content, ok := a.read(ctx, now.OID)
+		if !ok {
+			continue
+		}
+		s := attribution.State{By: attribution.Person, Content: content}
+		a.tell(&s, old, f.Path, before.OID == f.Old)
+		states = append(states, s)
+	}
+	return states
+}
+
+// tell adds to the state what the slots of its commit know of its lines. A slot
+// that tells of no lines at all, as other versions of the tool write it, has
+// those of its files.
+func (a *attributing) tell(s *attribution.State, old replacedCommit, path string, sameBase bool) {
+	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}
+	most := bytes.Count(s.Content, []byte{'\n'}) + 1
+	name := a.r.Redact.Path(path)
+	for _, slot := range old.slots {
+		by := attribution.Author(slot.session)
+		if len(slot.told.Files) == 0 && slices.Contains(slot.files, name) && (slot.told.AgentLines > 0 || slot.told.CalculatedAt.IsZero()) {
+			s.By = by
+		}
+		for _, f := range slot.told.Files {
+			if string(f.Path) != name {
+				continue
+			}
+			for _, line := range rangeLines(f.AgentRanges, most) {
+				s.Known.Written[line] = by
+			}
+			for _, line := range rangeLines(f.ModifiedRanges, most) {
+				s.Known.Modified[line] = true
+			}
+			if !sameBase {
+				continue
+			}
+			for _, line := range rangeLines(f.RemovedRanges, largestFile) {
+				s.Known.Removed[line] = by
+			}
+		}
+	}
+}

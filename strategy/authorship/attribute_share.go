@@ -1,0 +1,109 @@
+package authorship
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// creates reports whether the commit creates the file.
+func (a *attributing) creates(path string) bool {
+	c, ok := a.changes[path]
+	return ok && c.OldMode == 0
+}
+
+// sharer returns the author of a change to a file, a person for one of a
+// session whose share the file is not: what a commit creates is attributed as it
+// was linked.
+func (a *attributing) sharer(path string, by attribution.Author) attribution.Author {
+	if by == attribution.Person || !a.creates(path) {
+		return by
+	}
+	for _, c := range a.sessions {
+		if attribution.Author(c.State.ID) == by && workspace.ContainsPath(c.Files, path) {
+			return by
+		}
+	}
+	return attribution.Person
+}
+
+// decidedSharer returns by, or if that is a person the session whose share a
+// file that the commit creates was found to be.
+func (a *attributing) decidedSharer(path string, by attribution.Author) attribution.Author {
+	if by != attribution.Person || !a.creates(path) {
+		return by
+	}
+	for _, share := range a.decided {
+		if workspace.ContainsPath(share.Files, path) {
+			return a.sharer(path, attribution.Author(share.Session))
+		}
+	}
+	return by
+}
+
+// stepsOf returns the steps of a file under its own name and that which it had
+// before, as git or the decision records.
+func (a *attributing) stepsOf(f git.FileDiff) []provenance.AuthoredStep {
+	before := f.OldPath
+	var base git.OID
+	for _, share := range a.decided {
+		if from, ok := share.RenamedFrom(f.Path); ok && before == "" {
+			before, base = from, a.changes[from].Old
+		}
+	}
+	steps := a.steps.Of(f.Path, before)
+	if base != "" { // git has the file for a new one, with all of its lines
+		steps = slices.Insert(steps, 0, provenance.AuthoredStep{Blob: base})
+	}
+	for i, s := range steps {
+		steps[i].By = string(a.sharer(f.Path, attribution.Author(s.By)))
+	}
+	return steps
+}
+
+// attributeShared attributes a file. One that a replaced commit had created and
+// of which a session has nothing worth a share any more is no longer that
+// session's; one that was found to be a session's share, though none of its
+// lines is left as it was, is what a pre-commit hook made of the session's.
+func (a *attributing) attributeShared(path string, file attribution.File) attribution.Lines {
+	if !a.creates(path) {
+		return file.Attribute()
+	}
+	a.dropReplaced(path, file)
+	lines := file.Attribute()
+	if slices.ContainsFunc(lines.Added, func(l attribution.Line) bool { return l.By != attribution.Person }) {
+		return lines
+	}
+	file.By = a.decidedSharer(path, file.By)
+	return file.Attribute()
+}
+
+// dropReplaced takes the file from the sessions that have it from the commit
+// which this one replaces, if by now it is not their share.
+func (a *attributing) dropReplaced(path string, file attribution.File) {
+	decided := func(id string) bool {
+		return slices.ContainsFunc(a.decided, func(s journal.Share) bool { return s.Session == id && workspace.ContainsPath(s.Files, path) })
+	}
+	shares := file.Shares()
+	for i, c := range a.sessions {
+		by := attribution.Author(c.State.ID)
+		share, known := shares[by]
+		if !known || share.Counts() || decided(c.State.ID) {
+			continue
+		}
+		a.sessions[i].Files = slices.DeleteFunc(slices.Clone(c.Files), func(p string) bool { return p == path })
+		for n, s := range file.States {
+			if s.By == by {
+				file.States[n].By = attribution.Person
+			}
+			if s.Known != nil {
+				maps.DeleteFunc(s.Known.Written, func(_ int, writer attribution.Author) bool { return writer == by })
+			}
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package authorship
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// WorktreeAuthors knows who changed the files of a worktree since a snapshot: sessions of
+// agents, by their ids, and persons. Between two snapshots a file is a turn's if
+// the later one was taken at its stop; whatever else changed is a session's if
+// its transcript or its steps say so, and a person's if not.
+type WorktreeAuthors struct {
+	R       *Authors
+	Store   *bands.Store
+	Changes map[string][]AuthoredChange
+	Records []*provenance.Activity // of sessions that were at work since
+	snapped map[string]bool        // turns with a snapshot of what they changed
+	last    provenance.Stretch     // from the newest snapshot until now
+	newest  bands.Snapshot
+	tree    tree.Loader // of the newest snapshot
+	close   []func() error
+	Sparse  map[string]bool       // tracked files of a sparse checkout: git brings and takes them
+	code    []moments.CodeChanged // rewinds without snapshots since
+}
+
+// AuthorsSince looks through the snapshots that came after target in its worktree.
+// The caller closes the result.
+func (r *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target bands.Snapshot) (_ *WorktreeAuthors, err error) {
+	a := &WorktreeAuthors{R: r, Store: store, Changes: map[string][]AuthoredChange{}, snapped: map[string]bool{}, newest: target}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	versions, err := store.Versions()
+	if err != nil {
+		return nil, err
+	}
+	if a.Records, err = r.steps.ActivitySince(ctx, target); err != nil {
+		return nil, err
+	}
+	a.code = r.codeSince(target.Created)
+	var later []bands.Snapshot
+	for _, v := range versions {
+		if v <= target.Version {
+			continue
+		}
+		if s, err := store.Snapshot(v); err == nil && s.Lineage == target.Lineage {
+			later = append(later, s)
+		}
+	}
+	for _, s := range append([]bands.Snapshot{target}, later...) {
+		a.snapped[s.Causality.Turn] = a.snapped[s.Causality.Turn] || s.Cause == bands.Auto || s.Late
+	}
+	for _, s := range later {
+		if err := a.compare(ctx, a.newest, s); err != nil {
+			return nil, err
+		}
+		a.newest = s
+	}
+	a.last = provenance.Stretch{From: a.newest.Created, Between: !a.turnOpen(), Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
+	_, a.last.Interrupted = store.Interrupted(target.Lineage)
+	records, reader := store.Loader(a.newest)
+	a.tree = records
+	a.close = append(a.close, reader.Close)
+	a.Sparse, err = r.sparseFiles(ctx)
+	return a, err
+}
+
+// Close closes the snapshots that were opened.
+func (a *WorktreeAuthors) Close() error {
+	failed := make([]error, 0, len(a.close))
+	for _, end := range a.close {
+		failed = append(failed, end())
+	}
+	a.close = nil
+	return errors.Join(failed...)
+}
+
+// turnOpen reports whether a turn is under way.
+func (a *WorktreeAuthors) turnOpen() bool {
+	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool { return act.Active })
+}
+
+// compare takes up what changed from one snapshot to the next.
+func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) error {
+	st := provenance.Stretch{
+		From: from.Created, To: to.Created, Until: to.Version, Others: map[string]bool{},
+		Late: to.Late, Between: to.Cause == bands.Prompt && !to.Late, Begun: to.Causality.Turn, Snapped: a.snapped,
+		Restored: a.restoredBy(ctx, from),
+	}
+	if to.Causality.Agent != "" && to.Cause != bands.Prompt && to.Cause != bands.Rescue && to.Parent == from.Version {
+		st.Turn = to.Causality.Session
+	}
+	moments, err := moments.List(a.Store, to.Version)
+	if err != nil {
+		a.R.Log.WarnContext(ctx, "session of the snapshot unknown", "version", to.Version.String(), "error", err.Error())
+	}
+	st.Untold = true
+	for _, m := range moments {
+		st.Untold = st.Untold && (m.Session != st.Turn || m.Later)
+		for _, p := range m.Others {
+			st.Others[p] = true
+		}
+	}
+	records, reader := a.Store.Loader(to)
+	err = a.Store.Changes(ctx, from, to, func(c tree.Change) error {
+		if !matters(c) {
+			return nil
+		}
+		at := time.Time{}
+		root, _ := to.Tree.Ref()
+		switch {
+		case c.Kind == tree.Attributes: // which have no time of their own
+		case c.New != nil:
+			at = c.New.Attr.Mtime
+		default:
+			at = dirTime(records, tree.Entry{Kind: tree.Dir, Content: root}, c.Path)
+		}
+		a.note(&st, c.Path, c.Old, c.New, at)
+		return nil
+	})
+	return errors.Join(err, reader.Close())
+}
+
+// matters leaves out what a rewind doesn't bring back: times alone, the attributes
+// of directories, and what one of the snapshots doesn't hold.
+func matters(c tree.Change) bool {
+	switch c.Kind {
+	case tree.UnknownChange:
+		return false
+	case tree.Attributes:
+		return !workspace.IsDir(c.New) && (c.Old.Attr.Mode != c.New.Attr.Mode || c.Old.Attr.UID != c.New.Attr.UID || c.Old.Attr.GID != c.New.Attr.GID)
+	default:
+		return c.Path != ""
+	}
+}
+
+// Touched lists the paths that agents changed since the target and git doesn't
+// ignore, with the sessions' pending files.
+func (a *WorktreeAuthors) Touched(ctx context.Context) ([]string, error) {
+	var paths []string
+	for p, list := range a.Changes {
+		if slices.ContainsFunc(list, func(c AuthoredChange) bool { return len(c.Agents) > 0 && !c.dir }) {
+			paths = append(paths, p)
+		}
+	}
+	for _, act := range a.Records {
+		paths = append(paths, slices.Collect(maps.Keys(act.Edits))...)
+	}
+	for _, s := range a.R.AllSessions(ctx) {
+		paths = append(paths, s.FilesTouched...)
+	}
+	ignored, err := a.R.Repo.Ignored(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ignored)
+	paths = slices.DeleteFunc(paths, func(p string) bool { return workspace.ContainsPath(ignored, p) })
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// sparseFiles are the tracked files of a sparse checkout, none of any other: one
+// that a snapshot lacks may only have been outside the cone.
+func (r *Authors) sparseFiles(ctx context.Context) (map[string]bool, error) {
+	if _, err := os.Lstat(filepath.Join(r.Repo.GitDir, "info", "sparse-checkout")); err != nil {
+		return map[string]bool{}, nil //nolint:nilerr // it isn't sparse
+	}
+	tracked, err := r.Repo.Tracked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]bool, len(tracked))
+	for _, p := range tracked {
+		files[p] = true
+	}
+	return files, nil
+}

@@ -1,0 +1,265 @@
+package authorship
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// AuthoredChange is what became of a path between two snapshots, and by whom.
+type AuthoredChange struct {
+	until bands.Version // the later snapshot, 0 for now
+	// back is the version to whose file a rewind went back before that, 0 if none
+	// did. unchanged reports whether nothing else happened.
+	back      bands.Version
+	unchanged bool
+	Agents    []string
+	person    bool
+	made      bool // the path wasn't there before
+	dir       bool
+}
+
+// Authorship is who changed a path since a snapshot.
+type Authorship struct {
+	Agents []string // sessions, sorted
+	person bool
+	// PersonMade reports whether a person made the path, and agents changed it at most.
+	PersonMade bool
+}
+
+// ByPerson reports whether nobody but a person changed the path.
+func (a *Authorship) ByPerson() bool { return a.person && len(a.Agents) == 0 }
+
+// ByBoth reports whether an agent and a person changed the path.
+func (a *Authorship) ByBoth() bool { return a.person && len(a.Agents) > 0 }
+
+// add takes up a change that came after those before.
+func (a *Authorship) add(c AuthoredChange, first bool) {
+	a.Agents = slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Agents, c.Agents))))
+	a.person = a.person || c.person
+	if first && c.made && len(c.Agents) == 0 {
+		a.PersonMade = true
+	}
+}
+
+// note takes up a path that changed in a stretch, at the time given if it is known.
+func (a *WorktreeAuthors) note(st *provenance.Stretch, name string, was, is *tree.Entry, at time.Time) {
+	c, changed := a.changeIn(st, name, was, is, at)
+	if changed {
+		a.Changes[name] = append(a.Changes[name], c)
+	}
+}
+
+// changeIn is what became of a path in a stretch, false if nothing did.
+func (a *WorktreeAuthors) changeIn(st *provenance.Stretch, name string, was, is *tree.Entry, at time.Time) (c AuthoredChange, changed bool) {
+	back := bands.Version(0)
+	if st.Restored != nil {
+		wanted := st.Restored.Find(name)
+		begun := st.Interrupted && was == nil && wanted != nil
+		if begun || sameFile(wanted, is) { // the rewind made it so
+			return AuthoredChange{until: st.Until, back: st.Restored.Version, unchanged: true}, true
+		}
+		if !sameFile(wanted, was) { // it made it something else, which was changed then
+			back = st.Restored.Version
+		}
+	}
+	if a.byCode(st, name, is) {
+		// What was done before it in the stretch is known by name alone.
+		before := *st
+		before.Turn = ""
+		c = a.judge(&before, name, is == nil, time.Time{})
+		c.person, c.unchanged = false, len(c.Agents) == 0
+	} else {
+		c = a.judge(st, name, is == nil, at)
+	}
+	c.made, c.dir, c.back = was == nil, workspace.IsDir(was) || workspace.IsDir(is), back
+	return c, true
+}
+
+// changesUntil are the changes that made a path what it was at a version: those
+// since the last rewind of it, and before them those of the version that it went
+// back to.
+func (a *WorktreeAuthors) changesUntil(name string, v bands.Version) []AuthoredChange {
+	all := a.Changes[name]
+	end := len(all)
+	for end > 0 && all[end-1].until > v {
+		end--
+	}
+	from := end - 1
+	for from >= 0 && all[from].back == 0 {
+		from--
+	}
+	var list []AuthoredChange
+	if from >= 0 {
+		list = a.changesUntil(name, all[from].back)
+	}
+	for _, c := range all[max(from, 0):end] {
+		if !c.unchanged {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// judge decides who made a change.
+func (a *WorktreeAuthors) judge(st *provenance.Stretch, name string, gone bool, at time.Time) AuthoredChange {
+	const before = 2 * time.Second // a snapshot's time is not that of each of its files
+	c := AuthoredChange{until: st.Until}
+	known := !at.IsZero() && !at.Before(st.From.Add(-before))
+	surely := known && at.After(st.From.Add(workspace.ClockSlack))
+	timed, explained, behind := true, false, false
+	for _, act := range a.Records {
+		named, covers := act.Names(name, st, at)
+		during, background := act.Wrote(st, at)
+		background = background && !during
+		switch {
+		case named, known && during, known && background && !st.Between, act.Stepped(name, st):
+			c.Agents = append(c.Agents, act.Session)
+		}
+		explained = explained || covers || during
+		behind = behind || background
+		if act.Session == st.Turn {
+			timed = act.Timed
+		}
+	}
+	if st.Turn != "" && !st.Others[name] && !slices.Contains(c.Agents, st.Turn) {
+		timed = timed && a.has(st.Turn)
+		if !st.Untold || gone || !surely || explained || behind || !timed {
+			c.Agents = append(c.Agents, st.Turn)
+		}
+	}
+	if len(c.Agents) == 0 && (!known || gone) {
+		c.Agents = a.mentioned(name, st)
+	}
+	switch {
+	case len(c.Agents) == 0:
+		c.person = true
+	case !surely || gone || explained || !timed:
+	case st.Turn != "":
+		c.person = !behind
+	default:
+		c.person = true
+	}
+	c.person = c.person || st.Late && st.Restored == nil && a.personStepped(name, st)
+	return c
+}
+
+// has reports whether the transcript of a session could be read.
+func (a *WorktreeAuthors) has(session string) bool {
+	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool { return act.Session == session && act.Timed })
+}
+
+// mentioned lists the sessions of which a command in the stretch names a path.
+func (a *WorktreeAuthors) mentioned(name string, st *provenance.Stretch) []string {
+	var found []string
+	for _, act := range a.Records {
+		if !st.Between && act.Mentions(name, st) {
+			found = append(found, act.Session)
+		}
+	}
+	return found
+}
+
+// Named reports whether any tool call since names a path.
+func (a *WorktreeAuthors) Named(name string) bool {
+	all := &provenance.Stretch{}
+	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
+		return len(act.Edits[name]) > 0 || act.Mentions(name, all)
+	})
+}
+
+func (a *WorktreeAuthors) personStepped(name string, st *provenance.Stretch) bool {
+	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
+		return slices.ContainsFunc(act.PersonSteps[name], func(m provenance.StepMark) bool { return m.Turn == st.Begun })
+	})
+}
+
+// Who is who changed a path since the target, given what is there now.
+func (a *WorktreeAuthors) Who(name string, now *tree.Entry) Authorship {
+	list := a.changesUntil(name, a.newest.Version)
+	if c, changed := a.sinceNewest(name, now); changed {
+		if c.back != 0 {
+			list = a.changesUntil(name, c.back)
+		}
+		if !c.unchanged {
+			list = append(list, c)
+		}
+	}
+	var w Authorship
+	for i, c := range list {
+		w.add(c, i == 0)
+	}
+	return w
+}
+
+// sinceNewest is the change of a path since the newest snapshot, false if there
+// was none.
+func (a *WorktreeAuthors) sinceNewest(name string, now *tree.Entry) (AuthoredChange, bool) {
+	root, ok := a.newest.Tree.Ref()
+	if !ok {
+		return AuthoredChange{}, false
+	}
+	var was *tree.Entry
+	switch e, err := tree.Lookup(a.tree, root, name); {
+	case err == nil:
+		was = &e
+	case !errors.Is(err, fs.ErrNotExist):
+		return AuthoredChange{}, false // it isn't known what it was
+	}
+	if sameFile(was, now) || sameStat(was, now) {
+		return AuthoredChange{}, false
+	}
+	return a.changeIn(&a.last, name, was, now, a.R.changeTime(name))
+}
+
+// sameStat reports whether two entries are of a file that nobody wrote between
+// them: the parts of a large one may be stored in two ways.
+func sameStat(a, b *tree.Entry) bool {
+	return a != nil && b != nil && a.Kind == b.Kind && a.Size == b.Size && a.Attr.Mode == b.Attr.Mode && a.Attr.Mtime.Equal(b.Attr.Mtime)
+}
+
+// changeTime is when a path of the worktree changed last; of one that is gone,
+// when the nearest directory that is there did.
+func (r *Authors) changeTime(name string) time.Time {
+	if info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(name))); err == nil {
+		return disk.Changed(info)
+	}
+	return workspace.RemovalTime(r.Repo.Root, name)
+}
+
+// dirTime is the time of the nearest directory above a path that a tree has.
+func dirTime(l tree.Loader, root tree.Entry, name string) time.Time {
+	for name != "." {
+		name = path.Dir(name)
+		in := strings.TrimPrefix(name, ".")
+		e, err := tree.Lookup(l, root.Content, in)
+		if err == nil && e.Kind == tree.Dir {
+			if dir, err := l.Directory(e.Content); err == nil {
+				return dir.Attr.Mtime
+			}
+		}
+	}
+	return time.Time{}
+}
+
+// sameFile reports whether two entries hold the same, whatever their times.
+func sameFile(a, b *tree.Entry) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	if a.Kind == tree.Dir || b.Kind == tree.Dir {
+		return a.Kind == b.Kind
+	}
+	return a.Kind == b.Kind && a.Attr.Mode == b.Attr.Mode && a.Size == b.Size && a.Target == b.Target && a.Content.Hash == b.Content.Hash
+}

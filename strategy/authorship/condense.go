@@ -1,0 +1,34 @@
+package authorship
+
+import (
+	"encoding/json"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+)
+
+// Slot is one session on its way into a checkpoint.
+type Slot struct {
+	State    *session.State
+	Stamp    string // of the state when it was read
+	Notes    *tracking.Pending
+	Files    []string // of the commit
+	Share    journal.Share
+	Rest     Remaining
+	Written  checkpoint.WrittenPrompts
+	Complete bool // all of the transcript is stored
+	// Pending are the files that were pending before the commit.
+	Pending     []string
+	Attribution json.RawMessage
+}
+
+// Committed is a commit and what it changed.
+type Committed struct {
+	Commit  git.OID
+	Changes journal.Changes
+	Ahead   *EarlyPrompts
+	Lines   *EarlyDiff
+}

@@ -1,0 +1,151 @@
+package authorship
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// mostCompared is how much content is read to compare the files that a commit
+// creates, all together.
+const mostCompared = 16 << 20
+
+// Created decides which of the files that a commit creates are a session's
+// share, by the lines that the session wrote (docs/formats/attribution.md).
+// Linking and the preview of it ask it, the decision keeps its answer, and what
+// is attributed and carried forward goes by the decision.
+type Created struct {
+	r       *Authors
+	Changes journal.Changes
+	states  []*session.State
+	// steps are those of all states, read when they are first needed.
+	steps   provenance.PathSteps
+	shadows map[string]git.OID
+	// room is how much more may be read. The second file that is too large to
+	// be read takes all of it: each costs a process.
+	room, tooLarge int
+}
+
+func (r *Authors) Created(changes journal.Changes, states []*session.State) *Created {
+	return &Created{r: r, Changes: changes, states: states, shadows: map[string]git.OID{}, room: mostCompared}
+}
+
+// IsShare reports whether a file that the commit creates is the session's share.
+// One that is what the session left is, and one of which it isn't known what
+// the session left. Of a binary file or an LFS pointer, only one that the
+// session left like this; one that is too large to compare belongs to whoever
+// changed it last.
+func (c *Created) IsShare(ctx context.Context, s *session.State, path string) (bool, error) {
+	committed := c.Changes[path]
+	left, found, err := c.left(ctx, s, path)
+	if err != nil || found && left == committed.New {
+		return err == nil, err
+	}
+	steps := c.History(ctx, s, path, left)
+	if len(steps) == 0 || !workspace.IsBlob(committed.NewMode) {
+		return len(steps) == 0, nil
+	}
+	for _, step := range steps {
+		if step.By == s.ID && step.Blob == committed.New {
+			return true, nil
+		}
+	}
+	last := steps[len(steps)-1]
+	if last.Blob == provenance.UnknownBlob {
+		return last.By == s.ID, nil
+	}
+	share, ok, err := c.Compare(ctx, s, Comparison{committed.New, provenance.GoneBlob, steps})
+	if err != nil || ok {
+		return ok && share.Counts(), err
+	}
+	return last.By == s.ID, nil
+}
+
+// left returns what the session's shadow branch has of a path.
+func (c *Created) left(ctx context.Context, s *session.State, path string) (git.OID, bool, error) {
+	tree, ok := c.shadows[s.ID]
+	if !ok {
+		var err error
+		if tree, err = c.r.files.ShadowTree(ctx, s); err != nil {
+			return "", false, err
+		}
+		c.shadows[s.ID] = tree
+	}
+	e, found, err := c.r.Lookup(ctx, tree, path)
+	return e.OID, found, err
+}
+
+// History returns what is known of a path before the commit: its steps, or
+// without any what the session's shadow branch has.
+func (c *Created) History(ctx context.Context, s *session.State, path string, left git.OID) []provenance.AuthoredStep {
+	if c.steps == nil {
+		c.steps = provenance.PathSteps{}
+		for _, state := range c.states {
+			c.steps.AddSession(state.ID, c.r.steps.ReadSteps(ctx, state, new(tracking.Pending)))
+		}
+	}
+	steps := c.steps.Of(path, "")
+	if len(steps) == 0 && left != "" {
+		steps = append(steps, provenance.AuthoredStep{At: s.StartedAt, By: s.ID, Blob: left})
+	}
+	return steps
+}
+
+// Comparison is a file whose lines are to be followed, by its blobs.
+type Comparison struct {
+	Final, Base git.OID
+	Steps       []provenance.AuthoredStep
+}
+
+// Compare returns the session's share of a file; false if that is too large to
+// compare, or not all here. A file that can't be compared by lines has none.
+func (c *Created) Compare(ctx context.Context, s *session.State, f Comparison) (attribution.Share, bool, error) {
+	file := attribution.File{}
+	var err error
+	if file.Final, err = c.read(ctx, f.Final); err == nil && workspace.IsOpaque(file.Final) {
+		return attribution.Share{}, true, nil
+	}
+	if err == nil {
+		file.Base, err = c.read(ctx, f.Base)
+	}
+	for _, step := range f.Steps {
+		if err != nil {
+			break
+		}
+		if step.Blob == provenance.UnknownBlob {
+			continue
+		}
+		state := attribution.State{By: attribution.Author(step.By), Raw: step.Raw}
+		state.Content, err = c.read(ctx, step.Blob)
+		file.States = append(file.States, state)
+	}
+	if err != nil {
+		return attribution.Share{}, false, provenance.IgnoreUncomparable(err)
+	}
+	return file.Shares()[attribution.Author(s.ID)], true, nil
+}
+
+// read reads a blob, or nothing for no file.
+func (c *Created) read(ctx context.Context, blob git.OID) ([]byte, error) {
+	if blob == provenance.GoneBlob {
+		return nil, nil
+	}
+	if c.room <= 0 {
+		return nil, git.ErrTooMuch
+	}
+	object, err := c.r.Repo.ReadWithin(ctx, string(blob), int64(min(c.room, largestFile)))
+	if errors.Is(err, git.ErrTooMuch) {
+		if c.tooLarge++; c.tooLarge > 1 {
+			c.room = 0
+		}
+	}
+	c.room -= len(object.Data)
+	return object.Data, err
+}

@@ -1,0 +1,118 @@
+package authorship
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+)
+
+// madeEntry is a line of the file "made": an id that was given to a commit here.
+// It outlives the decision and the links, so that a checkpoint which was lost can
+// be told from one that was made in another clone, and be written again.
+type madeEntry struct {
+	ID checkpoint.ID `json:"id"`
+	// Shares are the decision's, without files where there are many.
+	Shares []journal.Share `json:"shares,omitempty"`
+}
+
+const (
+	// madeLimit is the size from which the file is set aside as "made.old", in
+	// place of an older one.
+	madeLimit = 1 << 20
+	// madeFiles bounds the files that an entry names.
+	madeFiles = 100
+)
+
+func (r *Authors) madePath() string { return filepath.Join(r.RecordsDir(), "made") }
+
+// NoteMade adds the decision's id to the ids that were made here. It is one
+// write, not synced: a power cut may take the last lines.
+func (r *Authors) NoteMade(d journal.Decision) error {
+	entry := madeEntry{ID: d.ID, Shares: d.Shares}
+	files := 0
+	for _, share := range d.Shares {
+		files += len(share.Files)
+	}
+	if files > madeFiles {
+		entry.Shares = nil
+		for _, share := range d.Shares {
+			entry.Shares = append(entry.Shares, journal.Share{Session: share.Session})
+		}
+	}
+	line, err := json.Marshal(entry)
+	if err != nil {
+		return fmt.Errorf("note id: %w", err)
+	}
+	path := r.madePath()
+	if info, err := os.Lstat(path); err == nil && info.Size() > madeLimit {
+		if err := disk.Step("rename", path); err != nil {
+			return err
+		}
+		if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("note id: %w", err)
+		}
+	}
+	if err := disk.Step("append", path); err != nil {
+		return fmt.Errorf("note id: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("note id: %w", err)
+	}
+	_, err = file.Write(append(line, '\n'))
+	return errors.Join(err, file.Close())
+}
+
+// MadeHere returns the ids that were given to commits in this repository, with
+// what each session had in the commit as it was decided last. Lines that can't be
+// read are left out.
+func (r *Authors) MadeHere() (map[checkpoint.ID][]journal.Share, error) {
+	made := map[checkpoint.ID][]journal.Share{}
+	for _, path := range []string{r.madePath() + ".old", r.madePath()} {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for line := range bytes.Lines(data) {
+			var entry madeEntry
+			if json.Unmarshal(line, &entry) != nil {
+				continue
+			}
+			if id, err := checkpoint.ParseID(string(entry.ID)); err == nil {
+				made[id] = mergeShares(made[id], entry.Shares)
+			}
+		}
+	}
+	return made, nil
+}
+
+// mergeShares adds the later shares in a commit to the earlier ones, as for an
+// amended commit.
+func mergeShares(earlier, later []journal.Share) []journal.Share {
+	merged := earlier
+	for _, share := range later {
+		at := -1
+		for i := range merged {
+			if merged[i].Session == share.Session {
+				at = i
+			}
+		}
+		if at < 0 {
+			merged = append(merged, share)
+		} else {
+			merged[at].Files = append(merged[at].Files, share.Files...)
+		}
+	}
+	return merged
+}

@@ -1,0 +1,154 @@
+package authorship
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// AddRenamed adds to the share the files that the commit creates under a name
+// that the session doesn't know, and that are pending under another: with the
+// same content, or by their lines. What is no longer under the old name was
+// renamed, and judged as if it had kept its name; of a copy, or a part that was
+// split off, at least half of the lines must be the session's.
+func (c *Created) AddRenamed(ctx context.Context, s *session.State, share *journal.Share) error {
+	unknown := c.unknownFiles(share)
+	if len(unknown) == 0 || len(s.FilesTouched) == 0 {
+		return nil
+	}
+	sources, err := c.sources(ctx, s)
+	if err != nil || len(sources) == 0 {
+		return err
+	}
+	same := make(map[git.OID]string, len(sources))
+	for _, from := range slices.Backward(sources) { // the first one counts
+		same[from.Left] = from.Path
+	}
+	var found []journal.Rename
+	var rest []string
+	for _, p := range unknown {
+		if from, ok := same[c.Changes[p].New]; ok {
+			found = append(found, journal.Rename{From: session.Path(from), To: session.Path(p)})
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	similar, err := c.similar(ctx, s, rest, sources)
+	found = append(found, similar...)
+	for _, m := range found {
+		share.Files = append(share.Files, string(m.To))
+	}
+	share.Renamed = found
+	slices.Sort(share.Files)
+	slices.SortFunc(share.Renamed, func(a, b journal.Rename) int { return cmp.Compare(a.To, b.To) })
+	return err
+}
+
+// similar finds the files that have lines of a source.
+func (c *Created) similar(ctx context.Context, s *session.State, paths []string, sources []provenance.Source) ([]journal.Rename, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	read := func(blob git.OID) ([]byte, error) { return c.read(ctx, blob) }
+	lines, err := provenance.NewSourceLines(sources[:min(len(sources), provenance.MostRenames)], read)
+	if err != nil {
+		return nil, err
+	}
+	var found []journal.Rename
+	for _, p := range paths[:min(len(paths), provenance.MostRenames)] {
+		from, ok, err := c.renamedFrom(ctx, s, p, lines)
+		if err != nil {
+			return found, err
+		}
+		if ok {
+			found = append(found, journal.Rename{From: session.Path(from), To: session.Path(p)})
+		}
+	}
+	return found, nil
+}
+
+// unknownFiles are the files that the commit creates and no session has pending,
+// in order. The share's files are sorted.
+func (c *Created) unknownFiles(share *journal.Share) []string {
+	var unknown []string
+	for p, change := range c.Changes {
+		pending := func(s *session.State) bool { return workspace.ContainsPath(s.FilesTouched, p) }
+		if change.OldMode == 0 && workspace.IsBlob(change.NewMode) && !workspace.ContainsPath(share.Files, p) && !slices.ContainsFunc(c.states, pending) {
+			unknown = append(unknown, p)
+		}
+	}
+	slices.Sort(unknown)
+	return unknown
+}
+
+// sources are the session's pending files that the parent doesn't have, and
+// those that the commit removes; those that are gone first.
+func (c *Created) sources(ctx context.Context, s *session.State) ([]provenance.Source, error) {
+	head, _, err := c.r.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	empty := c.r.Repo.HashBlob(nil)
+	var sources []provenance.Source
+	for _, p := range s.FilesTouched {
+		from := provenance.Source{Path: p}
+		var found bool
+		if from.Left, found, err = c.left(ctx, s, p); err != nil {
+			return nil, err
+		}
+		if !found || from.Left == empty {
+			continue
+		}
+		change, committed := c.Changes[p]
+		switch {
+		case committed && change.NewMode == 0:
+			from.Base = change.Old
+		case committed && change.OldMode != 0:
+			continue
+		case !committed:
+			if _, tracked, err := c.r.Lookup(ctx, head.Tree, p); err != nil || tracked {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		_, err := os.Lstat(filepath.Join(c.r.Repo.Root, filepath.FromSlash(p)))
+		from.Gone = err != nil
+		sources = append(sources, from)
+	}
+	slices.SortStableFunc(sources, func(a, b provenance.Source) int {
+		switch {
+		case a.Gone == b.Gone:
+			return 0
+		case a.Gone:
+			return -1
+		}
+		return 1
+	})
+	return sources, nil
+}
+
+// renamedFrom finds the source that a file has the most lines of, and reports
+// whether the file is the session's share by it.
+func (c *Created) renamedFrom(ctx context.Context, s *session.State, p string, sources *provenance.SourceLines) (string, bool, error) {
+	content, err := c.read(ctx, c.Changes[p].New)
+	if err != nil || workspace.IsOpaque(content) {
+		return "", false, provenance.IgnoreUncomparable(err)
+	}
+	from, ok := sources.Closest(content, path.Base(p))
+	if !ok {
+		return "", false, nil
+	}
+	share, ok, err := c.Compare(ctx, s, Comparison{c.Changes[p].New, from.Base, c.History(ctx, s, from.Path, from.Left)})
+	return from.Path, ok && err == nil && share.Counts() && (from.Gone || share.IsCopy()), err
+}

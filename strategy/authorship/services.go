@@ -1,0 +1,59 @@
+package authorship
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Authors     *Authors
+	Attribution *Attribution
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	journalServices := journal.New(w)
+	provenanceServices := provenance.New(w)
+	snapshotsServices := snapshots.New(w)
+	trackingServices := tracking.New(w)
+	workspaceServices := workspace.New(w)
+	s := &Services{
+		Authors: &Authors{
+			Workspace:   w,
+			files:       workspaceServices.Files,
+			snapshots:   snapshotsServices.Snapshots,
+			steps:       provenanceServices.Steps,
+			transcripts: trackingServices.Transcripts,
+		},
+		Attribution: &Attribution{
+			Workspace: w,
+			files:     workspaceServices.Files,
+			links:     journalServices.Links,
+			steps:     provenanceServices.Steps,
+		},
+	}
+	return s
+}
+
+// Authors finds who changed the files of a worktree.
+type Authors struct {
+	*workspace.Workspace
+
+	files       *workspace.Files
+	snapshots   *snapshots.Snapshots
+	steps       *provenance.Steps
+	transcripts *tracking.Transcripts
+}
+
+// Attribution computes who wrote the lines of a commit.
+type Attribution struct {
+	*workspace.Workspace
+
+	files *workspace.Files
+	links *journal.Links
+	steps *provenance.Steps
+}

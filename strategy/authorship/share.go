@@ -1,0 +1,21 @@
+package authorship
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+)
+
+// ReadCheckpoint reads a checkpoint; the zero one if it doesn't exist.
+func (r *Attribution) ReadCheckpoint(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
+	tree, err := checkpoint.Tree(ctx, r.Repo)
+	var c checkpoint.Checkpoint
+	if err == nil {
+		c, err = checkpoint.Read(ctx, r.Repo, tree, id)
+	}
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return checkpoint.Checkpoint{}, nil
+	}
+	return c, err
+}

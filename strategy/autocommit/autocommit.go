@@ -1,0 +1,154 @@
+package autocommit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// turnCommitTimeout bounds the commit of a turn, with all that the user's
+// hooks do in it.
+const turnCommitTimeout = 60 * time.Second
+
+// tidyTimeout bounds what has to be done after it, however it ended.
+const tidyTimeout = 5 * time.Second
+
+// CommitTurn commits what the session's turns have changed, where the strategy
+// wants it: exactly those files, and none that the user has staged. It is called
+// once a stop is saved. notice is a line for the person, redacted, empty if all
+// went well: what git or the state of the repository has against the commit. All
+// is then as it was, and the next stop tries again.
+func (r *Committer) CommitTurn(ctx context.Context, id string) (notice string, err error) {
+	if r.Options.Strategy != workspace.AutoCommit && !r.intended() {
+		return "", nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, turnCommitTimeout)
+	defer cancel()
+	err = r.oneCommit(ctx, func() (err error) {
+		if err := r.withdraw(ctx); err != nil { // what a stop that was killed has left
+			return err
+		}
+		s, err := r.Sessions.Load(id)
+		switch {
+		case r.Options.Strategy != workspace.AutoCommit, errors.Is(err, session.ErrNotFound):
+			return nil
+		case err != nil:
+			return err
+		case s.Phase == session.Active || !r.OwnsSession(s):
+			return nil // the next stop does it
+		}
+		notice, err = r.commitDue(ctx, s)
+		return err
+	})
+	if notice != "" {
+		r.Log.WarnContext(ctx, "commit of a turn", "session_id", id, "notice", notice)
+	}
+	return notice, err
+}
+
+// oneCommit runs do while no other stop of this worktree commits.
+func (r *Committer) oneCommit(ctx context.Context, do func() error) error {
+	lock, err := disk.Lock(ctx, r.commitFile(".lock"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(), lock.Unlock())
+}
+
+// commitDue commits the files that are due.
+func (r *Committer) commitDue(ctx context.Context, s *session.State) (notice string, err error) {
+	plan, err := r.planCommit(ctx, s)
+	if err != nil || len(plan.paths) == 0 {
+		return "", err
+	}
+	doing, err := r.Repo.InProgress(ctx)
+	if err != nil {
+		return "", err
+	}
+	if name := doing.Name(); name != "" {
+		return "not committed: a " + name + " is in progress", nil
+	}
+	before, _, err := r.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err = r.intend(ctx, plan.fresh); err == nil {
+		err = r.Repo.CommitPaths(ctx, git.PathCommit{
+			Paths: plan.paths, Message: s.Recorder.Due.Subject,
+			Env: []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=" + s.ID, workspace.TurnVariable + "=" + s.TurnID},
+		})
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
+	defer cancel()
+	head, born, lost := r.Head(after)
+	if lost != nil {
+		return "", errors.Join(err, lost)
+	}
+	made := born && head.OID != before.OID && firstParent(head) == before.OID
+	if err != nil && !made { // one whose last hook was cut short is made
+		return "not committed: " + r.reason(err), r.withdraw(after)
+	}
+	r.Log.InfoContext(ctx, "turn committed", "session_id", s.ID, "commit", head.OID.Short(), "files", len(plan.paths))
+	if err := r.dropIntent(); err != nil {
+		return "", err
+	}
+	if err := r.alignIndex(after, head, plan.paths); err != nil {
+		return "", err
+	}
+	return r.ensureLinked(after, s.ID, head)
+}
+
+func firstParent(c git.Commit) git.OID {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
+}
+
+// ensureLinked does what our own hook should have done if it didn't run.
+func (r *Committer) ensureLinked(ctx context.Context, id string, head git.Commit) (notice string, err error) {
+	linked := func() (bool, error) {
+		s, err := r.Sessions.Load(id)
+		return err == nil && s.BaseCommit == string(head.OID), err
+	}
+	if ok, err := linked(); ok || err != nil {
+		return "", err
+	}
+	if err := r.committed.PostCommit(ctx); err != nil {
+		return "", err
+	}
+	if ok, err := linked(); ok || err != nil {
+		return "", err
+	}
+	return "committed as " + head.OID.Short() + ", but not linked: git doesn't run our hooks (`entire enable` installs them)", nil
+}
+
+// reason says in a line why git made no commit: with the first line of what it
+// or a hook of the user's said.
+func (r *Committer) reason(err error) string {
+	const longest = 200
+	reason := err.Error()
+	if exit, ok := errors.AsType[*git.ExitError](err); ok {
+		reason = cmp.Or(git.Plainly(workspace.FirstLine(exit.Stderr)), reason)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		reason = fmt.Sprintf("git took more than %v", turnCommitTimeout)
+	}
+	printable := func(c rune) rune {
+		if unicode.IsControl(c) {
+			return -1
+		}
+		return c
+	}
+	runes := []rune(strings.Map(printable, r.Redact.Text(reason)))
+	return string(runes[:min(longest, len(runes))])
+}

@@ -1,0 +1,97 @@
+package autocommit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// intent is the note of the new files that the index was told of for a turn's
+// commit. It is written before the index is, and goes when the commit is made
+// or the index is what it was.
+type intent struct {
+	Files session.Paths `json:"files"`
+}
+
+// commitFile is a file about the turns' commits of this worktree.
+func (r *Committer) commitFile(kind string) string {
+	return filepath.Join(r.RecordsDir(), "commit-"+checkpoint.WorktreeHash(r.Repo.WorktreeID)+kind)
+}
+
+// intended says whether there is a note.
+func (r *Committer) intended() bool {
+	_, err := os.Lstat(r.commitFile(".json"))
+	return err == nil
+}
+
+// intend lets the index know of new files.
+func (r *Committer) intend(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(intent{Files: paths})
+	if err == nil {
+		err = disk.WriteDurable(r.commitFile(".json"), append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("note new files: %w", err)
+	}
+	return r.Repo.IntendToAdd(ctx, paths)
+}
+
+// withdraw takes from the index the files of the note that it has without
+// content: their commit was not made.
+func (r *Committer) withdraw(ctx context.Context) error {
+	path := r.commitFile(".json")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read note of new files: %w", err)
+	}
+	var note intent
+	if json.Unmarshal(data, &note) == nil && len(note.Files) > 0 {
+		if err := r.unintend(ctx, note.Files); err != nil {
+			return fmt.Errorf("take new files from the index again: %w", err)
+		}
+	}
+	return r.dropIntent()
+}
+
+// dropIntent removes the note.
+func (r *Committer) dropIntent() error {
+	path := r.commitFile(".json")
+	if !r.intended() {
+		return nil
+	}
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove note of new files: %w", err)
+	}
+	return nil
+}
+
+func (r *Committer) unintend(ctx context.Context, paths []string) error {
+	entries, err := r.Repo.Status(ctx, paths...)
+	if err != nil {
+		return err
+	}
+	var empty []string
+	for _, e := range entries {
+		if e.Index == ' ' { // else somebody has staged it since
+			empty = append(empty, e.Path)
+		}
+	}
+	return r.Repo.Unstage(ctx, empty)
+}

@@ -1,0 +1,91 @@
+package autocommit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// commitPlan is what a turn's commit is made of.
+type commitPlan struct {
+	paths []string
+	fresh []string // of these, those that the index doesn't know of
+}
+
+// planCommit asks git what is to be committed of the files that are due. What
+// the user has staged, wholly or in part, is theirs to commit; what the agent
+// has staged itself, as it is in the working tree, is the turn's.
+func (r *Committer) planCommit(ctx context.Context, s *session.State) (commitPlan, error) {
+	due := s.Recorder.Due
+	files := slices.DeleteFunc(slices.Clone(due.Files), func(p string) bool { return !workspace.ContainsPath(s.FilesTouched, p) })
+	if len(files) == 0 {
+		return commitPlan{}, nil
+	}
+	entries, err := r.Repo.Status(ctx, files...)
+	if err != nil {
+		return commitPlan{}, fmt.Errorf("find what to commit: %w", err)
+	}
+	byAgent := !due.Index.IsZero() && due.Index.Equal(r.turns.IndexTime())
+	var plan commitPlan
+	var theirs []string
+	for _, e := range entries {
+		switch {
+		case !workspace.ContainsPath(files, e.Path): // below a path that became a folder
+		case e.Index == '?':
+			plan.fresh = append(plan.fresh, e.Path)
+			plan.paths = append(plan.paths, e.Path)
+		case e.Index == ' ', byAgent && e.Worktree == ' ':
+			plan.paths = append(plan.paths, e.Path)
+		default:
+			theirs = append(theirs, e.Path)
+		}
+	}
+	if len(theirs) > 0 {
+		r.Log.InfoContext(ctx, "left out of the turn's commit: staged", "session_id", s.ID, "files", len(theirs), "first", theirs[0])
+	}
+	slices.Sort(plan.paths)
+	return plan, nil
+}
+
+// alignIndex makes the index agree with the commit where nobody has staged
+// anything else: what a hook of the user's has changed while git made the
+// commit, git keeps out of the index.
+func (r *Committer) alignIndex(ctx context.Context, head git.Commit, paths []string) error {
+	stale, err := r.staleInIndex(ctx, head, paths)
+	if err == nil {
+		err = r.Repo.Unstage(ctx, stale)
+	}
+	if err != nil {
+		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)
+	}
+	return nil
+}
+
+// staleInIndex answers which paths the index has otherwise than the commit,
+// though nobody staged that: those committed, and those that it has as they were
+// before.
+func (r *Committer) staleInIndex(ctx context.Context, head git.Commit, paths []string) ([]string, error) {
+	staged, err := r.Repo.Staged(ctx, head.OID)
+	if err != nil || len(staged) == 0 {
+		return nil, err
+	}
+	list, err := r.Repo.Changes(ctx, firstParent(head), head.OID)
+	if err != nil {
+		return nil, err
+	}
+	committed := journal.ByPath(list)
+	var stale []string
+	for _, c := range staged {
+		was, ok := committed[c.Path]
+		asBefore := ok && was.Old == c.New && was.OldMode == c.NewMode
+		if asBefore || workspace.ContainsPath(paths, c.Path) {
+			stale = append(stale, c.Path)
+		}
+	}
+	return stale, nil
+}

@@ -1,0 +1,34 @@
+package autocommit
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/turn"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Committer *Committer
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	commitsServices := commits.New(w)
+	turnServices := turn.New(w)
+	s := &Services{
+		Committer: &Committer{
+			Workspace: w,
+			committed: commitsServices.Committed,
+			turns:     turnServices.Turns,
+		},
+	}
+	return s
+}
+
+// Committer commits what a turn changed, with the strategy auto-commit.
+type Committer struct {
+	*workspace.Workspace
+
+	committed *commits.Committed
+	turns     *turn.Turns
+}

@@ -1,0 +1,49 @@
+package commits
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+)
+
+// Blocked returns the branch, such as "entire", whose name keeps git from having
+// the branch of checkpoints beside it; "" if there is none. It starts a git
+// process only where that branch has no file of its own.
+func (r *Preparer) Blocked(ctx context.Context) (string, error) {
+	info, err := os.Lstat(filepath.Join(r.Repo.CommonDir, filepath.FromSlash(checkpoint.MetadataBranch)))
+	if err == nil && info.Mode().IsRegular() {
+		return "", nil
+	}
+	refs, err := r.Repo.Refs(ctx, "refs/heads/entire")
+	if err != nil {
+		return "", err
+	}
+	for _, ref := range refs {
+		above := strings.HasPrefix(checkpoint.MetadataBranch, ref.Name+"/") //nolint:gocritic // the branch may lie below the ref
+		if above || strings.HasPrefix(ref.Name, checkpoint.MetadataBranch+"/") {
+			return strings.TrimPrefix(ref.Name, "refs/heads/"), nil
+		}
+	}
+	return "", nil
+}
+
+// BlockedHint is what to do about a branch that Blocked returns.
+func BlockedHint(branch string) string {
+	return fmt.Sprintf("rename it: git branch -m %s <name>", branch)
+}
+
+// unblocked declines a link that the commit's checkpoint could not honour.
+func (r *Preparer) unblocked(ctx context.Context, d journal.Decision) (journal.Decision, error) {
+	branch, err := r.Blocked(ctx)
+	if err != nil || branch == "" {
+		return d, err
+	}
+	r.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
+		notLinked, branch, strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), BlockedHint(branch)))
+	return d.Declined(), nil
+}

@@ -1,0 +1,86 @@
+package commits
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+)
+
+// CommitMsg looks at the message that the editor left. If there is nothing in
+// it but our trailer, the trailer goes too, so that git aborts the commit as
+// it would have without us. If the trailer was lost with the whole text, not
+// taken out, it is put back.
+func (r *Preparer) CommitMsg(ctx context.Context, file string) error {
+	d, ok := r.current(ctx)
+	if !ok {
+		return nil
+	}
+	msg, err := r.readMessage(ctx, Message{File: file})
+	if err != nil {
+		return err
+	}
+	have := checkpoint.IDs(msg.prose)
+	if bare := r.withoutComments(msg); strings.TrimSpace(checkpoint.StripIDs(bare)) == "" {
+		if len(have) == 0 {
+			return nil
+		}
+		msg.prose = checkpoint.StripIDs(msg.prose)
+		return r.rewrite(&msg)
+	}
+	missing := slices.DeleteFunc(slices.Clone(d.Keep), func(id checkpoint.ID) bool { return slices.Contains(have, id) })
+	if len(missing) == 0 || declined(d, msg) {
+		return nil
+	}
+	if err := r.add(ctx, &msg, unique(append(have, missing...)), ""); err != nil {
+		return err
+	}
+	return r.rewrite(&msg)
+}
+
+// current is the decision about the commit that is being made.
+func (r *Preparer) current(ctx context.Context) (journal.Decision, bool) {
+	mine := r.journal.OfWorktree(ctx)
+	for _, d := range slices.Backward(mine) {
+		if r.isCaller(d) {
+			return d, true
+		}
+	}
+	if _, known := r.Env.Caller(); known || len(mine) == 0 {
+		return journal.Decision{}, false
+	}
+	return mine[len(mine)-1], true
+}
+
+func (r *Preparer) rewrite(msg *message) error {
+	if err := msg.write(); err != nil {
+		return fmt.Errorf("write commit message: %w", err)
+	}
+	return nil
+}
+
+// declined says whether a person took the trailer out: the hint is still
+// there, or all the rest of the message is as it was.
+func declined(d journal.Decision, msg message) bool {
+	if d.Hint {
+		return strings.Contains(msg.rest+msg.prose, hintMark)
+	}
+	return msg.digest() == d.Prose
+}
+
+// withoutComments is the prose less the comments that stand within it.
+func (r *Preparer) withoutComments(msg message) string {
+	if msg.mark == "" {
+		return msg.prose
+	}
+	var b strings.Builder
+	for line := range strings.SplitAfterSeq(msg.prose, "\n") {
+		if !strings.HasPrefix(line, msg.mark) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}

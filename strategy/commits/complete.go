@@ -1,0 +1,209 @@
+package commits
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/condense"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// lag is how long the transcript may be behind what a stop was told.
+const lag = 300 * time.Millisecond
+
+// Complete does what a hook left because somebody was waiting: decisions that
+// were not carried out, and for the session id, if one is named, the rest of
+// its transcript and of its checkpoints.
+func (r *Committed) Complete(ctx context.Context, id string) error {
+	return r.children.RunAsChild(ctx, id, func() error { return r.complete(ctx, id) })
+}
+
+func (r *Committed) complete(ctx context.Context, id string) error {
+	if err := r.awaitGit(ctx); err != nil {
+		return err
+	}
+	if _, err := r.repairer.finishAll(ctx, r.repairer.Waiting(ctx), journal.AllCommits); err != nil {
+		return err
+	}
+	r.machine.EndDeadTurns(ctx)
+	r.machine.EndLeftTurns(ctx)
+	if id == "" {
+		return nil
+	}
+	if err := r.turns.ListUntracked(ctx, id); err != nil {
+		return err
+	}
+	s, err := r.awaitLast(ctx, id)
+	if s == nil || err != nil {
+		return err
+	}
+	// The long part, redacting, is done without the lock: pieces come out the
+	// same whoever makes them.
+	_, failed := r.transcripts.StoreTranscript(ctx, s, tracking.NoLimit)
+	if err := r.Repo.SyncObjects(); err != nil { // the state counts on them
+		return errors.Join(failed, err)
+	}
+	if failed != nil {
+		return errors.Join(failed, r.keepStored(ctx, s))
+	}
+	return r.WithLock(ctx, func() error { return r.adopt(ctx, s) })
+}
+
+// keepStored takes into the session's state what was stored of its transcript before
+// the time was up, so that the next child goes on from there.
+func (r *Committed) keepStored(ctx context.Context, done *session.State) error {
+	const patience = time.Second
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return r.WithLock(soon, func() error {
+		s, err := r.Sessions.Load(done.ID)
+		if err != nil || !takeStored(s, done) {
+			return err
+		}
+		return r.Sessions.Save(s)
+	})
+}
+
+// takeStored takes over what was stored of a session's transcript, and reports
+// whether that is more than the session knew of.
+func takeStored(s, done *session.State) bool {
+	more := s.Recorder.Cursor.Inode == done.Recorder.Cursor.Inode && done.Recorder.Stored.Raw > s.Recorder.Stored.Raw
+	if more {
+		s.Recorder.Stored = done.Recorder.Stored
+	}
+	return more
+}
+
+// awaitGit waits for the end of the git processes that have made their commits:
+// a post-commit that gave up started this child, and its decision may be carried
+// out only when git has ended.
+func (r *Committed) awaitGit(ctx context.Context) error {
+	const patience, poll = 30 * time.Second, 20 * time.Millisecond
+	live := slices.DeleteFunc(r.journal.Decisions(ctx), func(d journal.Decision) bool { return !r.repairer.isLive(d) })
+	if len(live) == 0 {
+		return nil
+	}
+	made, err := r.commits.FindCommits(ctx, live, journal.RecentCommits)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for slices.ContainsFunc(live, func(d journal.Decision) bool { _, ok := made[d.Nonce]; return ok && r.repairer.isLive(d) }) {
+		select {
+		case <-within.Done():
+			return ctx.Err()
+		case <-time.After(poll):
+		}
+	}
+	return nil
+}
+
+// awaitLast brings the session up to date with its transcript, and waits a
+// moment if that lacks the message that the last stop was told. The answer is
+// nil if it doesn't come, in which case the next hook sees to it, or if there
+// is no such session.
+func (r *Committed) awaitLast(ctx context.Context, id string) (*session.State, error) {
+	const looks = 10
+	s, err := r.refresh(ctx, id)
+	for range looks {
+		if err != nil || s == nil || s.Recorder.Expect == "" {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lag / looks):
+		}
+		s, err = r.refresh(ctx, id)
+	}
+	return nil, err
+}
+
+// adopt takes into the session's state what was stored of its transcript, and
+// completes its checkpoints with it.
+func (r *Committed) adopt(ctx context.Context, done *session.State) error {
+	s, err := r.Sessions.Load(done.ID)
+	if err != nil {
+		return err
+	}
+	takeStored(s, done)
+	if ids := workspace.IncompleteCheckpoints(s); len(ids) > 0 {
+		last := concludes(s, ids)
+		if err := r.finalizer.RewriteSlots(ctx, s, new(tracking.Pending), ids, last); err != nil {
+			return err
+		}
+		condense.TakeRest(s, last)
+	}
+	if s.Recorder.Expect == "" {
+		s.Recorder.Incomplete = nil
+	}
+	return r.Sessions.Save(s)
+}
+
+// concludes is that of the checkpoints ids which what a turn said at its very
+// end belongs to; empty once somebody has asked for something else.
+func concludes(s *session.State, ids []string) string {
+	last := s.LastCheckpointID
+	if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
+		return ""
+	}
+	return last
+}
+
+// refresh brings a session's state up to date with its transcript; nil if
+// there is no such session. The transcript is read without the lock, and read
+// again if another hook has saved the session meanwhile.
+func (r *Committed) refresh(ctx context.Context, id string) (*session.State, error) {
+	for attempt := 1; ; attempt++ {
+		stamp := r.Sessions.Stamp(id)
+		s, err := r.Sessions.Load(id)
+		if errors.Is(err, session.ErrNotFound) {
+			return nil, nil //nolint:nilnil // as said above
+		}
+		if err != nil {
+			return nil, err
+		}
+		n, cursor, agents := new(tracking.Pending), s.Recorder.Cursor, encodeAgents(s)
+		if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
+			return nil, err
+		}
+		if s.Recorder.Cursor == cursor && bytes.Equal(encodeAgents(s), agents) {
+			return s, nil // nothing new
+		}
+		err = r.states.SaveUnchanged(ctx, s, n, stamp)
+		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
+			return s, err
+		}
+	}
+}
+
+// encodeAgents is how far the transcripts of the session's subagents are read, to
+// be compared.
+func encodeAgents(s *session.State) []byte {
+	data, err := json.Marshal(s.Recorder.Agents)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// StartCompletions lets the checkpoints of turns that may never stop have what their
+// transcripts hold by now. except is the session that the hook is about.
+// Whether a turn goes on can be told only of an agent whose process is known.
+func (r *Committed) StartCompletions(ctx context.Context, except string) {
+	for _, s := range r.OwnSessions(ctx, r.Sessions.Glance) {
+		agent := s.Recorder.Agent
+		stopped := s.Phase == session.Active && (agent.PID == 0 || !r.Env.Alive(agent.PID, agent.Start))
+		if (stopped && len(s.TurnCheckpointIDs) > 0 && s.ID != except) || (len(s.Recorder.Incomplete) > 0 && s.ID != except) {
+			r.children.RequestCompletionIfIdle(ctx, s.ID)
+		}
+	}
+}

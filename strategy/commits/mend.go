@@ -1,0 +1,167 @@
+package commits
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// ErrElsewhere means that a folder is no worktree of this repository.
+var ErrElsewhere = errors.New("not a worktree of this repository")
+
+// Open is a commit that was decided about and that no hook is about to see to.
+type Open struct {
+	journal.Decision
+
+	Path string // in the journal
+	// Commit was made as decided; empty if no commit carries the id.
+	Commit git.OID
+	// Stale means that the commit was never made and won't be.
+	Stale bool
+	// Err is why the entry can't be read. Then nothing else is known of it.
+	Err error
+}
+
+// OpenCommits returns what is open, and changes nothing.
+func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
+	entries, err := os.ReadDir(r.journal.Journal())
+	if err != nil {
+		return nil, nil //nolint:nilerr // there is none: nothing is open
+	}
+	var list []Open
+	var decisions []journal.Decision
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		o := Open{Path: filepath.Join(r.journal.Journal(), e.Name())}
+		o.Decision, o.Err = journal.ReadDecision(o.Path)
+		switch {
+		case errors.Is(o.Err, os.ErrNotExist), o.Err == nil && r.isLive(o.Decision):
+			continue
+		case o.Err == nil:
+			decisions = append(decisions, o.Decision)
+		}
+		list = append(list, o)
+	}
+	if len(decisions) == 0 {
+		return list, nil
+	}
+	found, err := r.commits.FindCommits(ctx, decisions, journal.AllCommits)
+	for i, o := range list {
+		at, made := found[o.Nonce]
+		list[i].Commit = at.OID
+		list[i].Stale = err == nil && o.Err == nil && !made && r.Env.Now().Sub(o.Created) > journal.StaleAfter && !r.commits.MayStillBeMade(o.Decision)
+	}
+	return list, err
+}
+
+// FinishCommits carries out what was decided about commits that were made,
+// forgets what is stale, and sets entries aside that can't be read.
+func (r *Repairer) FinishCommits(ctx context.Context) error {
+	_, err := r.finishAll(ctx, r.Waiting(ctx), journal.AllCommits)
+	return err
+}
+
+// FinishTurn completes the checkpoints of a session's turn that is over. What
+// the agent was to say last and the transcript doesn't have is not waited for.
+func (r *Repairer) FinishTurn(ctx context.Context, id string) error {
+	const nothing = session.Event("") // the phase stays
+	err := r.machine.Step(ctx, workspace.Input{SessionID: id}, nothing, func(s *session.State, n *tracking.Pending) error {
+		s.Recorder.Expect = ""
+		return r.finalizer.Finalize(ctx, s, n)
+	})
+	if err != nil {
+		return err
+	}
+	return r.committed.Complete(ctx, id)
+}
+
+// Linked is a commit that was given a checkpoint.
+type Linked struct {
+	Commit git.OID
+	// Files are those of the sessions that it holds; nil if there are many.
+	Files []string
+}
+
+// Linked answers the last commits of this repository that were given a
+// checkpoint here.
+func (r *Repairer) Linked() map[checkpoint.ID]Linked {
+	found := map[checkpoint.ID]Linked{}
+	for _, l := range r.links.Links() {
+		at := Linked{Commit: l.Commit}
+		for path := range l.Blobs {
+			at.Files = append(at.Files, path)
+		}
+		slices.Sort(at.Files)
+		found[l.ID] = at
+	}
+	return found
+}
+
+// Lost is a checkpoint that a commit names and nobody has.
+type Lost struct {
+	ID     checkpoint.ID
+	Commit git.Commit
+	// Shares are the sessions' files in the commit.
+	Shares []journal.Share
+}
+
+// WriteLost writes a lost checkpoint anew from the sessions' states and
+// transcripts. Where the conversations stood at the commit is not known, so the
+// checkpoint holds all of them. The states stay as they are.
+func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
+	return r.WithLock(ctx, func() error {
+		if c, err := r.attribution.ReadCheckpoint(ctx, l.ID); err != nil || len(c.Sessions) > 0 {
+			return err // or somebody has found it
+		}
+		var puts []checkpoint.Change
+		for _, share := range l.Shares {
+			put, err := r.putLost(ctx, l, share)
+			if err != nil {
+				return err
+			}
+			puts = append(puts, put)
+		}
+		by, err := r.Identity(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = checkpoint.Update(ctx, r.Repo, by, puts, nil)
+		return err
+	})
+}
+
+// putLost is the change that writes a session's slot of a lost checkpoint.
+func (r *Repairer) putLost(ctx context.Context, l Lost, share journal.Share) (checkpoint.Change, error) {
+	s, err := r.Sessions.Load(share.Session)
+	if err != nil {
+		return nil, err
+	}
+	n := new(tracking.Pending)
+	if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
+		return nil, err
+	}
+	// What was lost with the checkpoint may be more than that.
+	if s.Recorder.Stored, err = r.transcripts.Segmenter(s).Verify(ctx, s.Recorder.Stored); err != nil {
+		return nil, err
+	}
+	if _, err := r.transcripts.StoreTranscript(ctx, s, tracking.NoLimit); err != nil {
+		return nil, err
+	}
+	s.TranscriptStart, s.TranscriptIDAtStart, s.TurnID, s.CheckpointCount = 0, "", "", 1
+	// As if amended: tokens are only counted where they are known to be its.
+	d := journal.Decision{ID: l.ID, Created: l.Commit.Committer.When, Amend: true}
+	return r.condenser.WriteSlot(ctx, d, authorship.Slot{State: s, Notes: n, Files: share.Files})
+}

@@ -1,0 +1,167 @@
+package commits
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// hintMark begins the line that tells how to decline a link. As long as it is
+// in a message, a missing trailer was taken out by a person.
+const hintMark = "Remove the " + checkpoint.TrailerKey + " trailer"
+
+// cutLine is git's line above what isn't part of a message, behind the mark of
+// comments.
+const cutLine = " ------------------------ >8 ------------------------"
+
+// message is a commit message on its way through the editor: what the commit
+// will say, and the comments below it.
+type message struct {
+	path  string
+	prose string // up to the comments, trailers included
+	rest  string // comments, and what a verbose commit shows
+	mark  string // what comments begin with; empty if there are none
+}
+
+// readMessage reads a message file. One that was given on the command line is
+// all text; comments are looked for in the others, which an editor may show.
+func (r *Preparer) readMessage(ctx context.Context, m Message) (message, error) {
+	path := m.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.Repo.Root, path)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return message{}, fmt.Errorf("read commit message: %s is no regular file", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return message{}, fmt.Errorf("read commit message: %w", err)
+	}
+	if m.Source == "message" {
+		return message{path: path, prose: string(data)}, nil
+	}
+	return splitMessage(path, string(data), r.commentMark(ctx, string(data))), nil
+}
+
+// commentMark is what comment lines begin with.
+func (r *Preparer) commentMark(ctx context.Context, text string) string {
+	config, err := r.Repo.Config(ctx, `^core\.comment(char|string)$`)
+	if err != nil {
+		return "#"
+	}
+	mark := cmp.Or(config["core.commentstring"], config["core.commentchar"], "#")
+	if mark != "auto" {
+		return mark
+	}
+	// Git has chosen a character that no line of the message began with, and
+	// its own comments end the file.
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if last := lines[len(lines)-1]; last != "" && strings.ContainsRune("#;@!$%^&|:", rune(last[0])) {
+		return last[:1]
+	}
+	return "#"
+}
+
+// splitMessage cuts a message before the comments that end it. A cut line and
+// what a verbose commit shows below it count as comments.
+func splitMessage(path, text, mark string) message {
+	lines := strings.SplitAfter(text, "\n")
+	end := len(lines)
+	for i, l := range lines {
+		if strings.HasPrefix(l, mark+cutLine) {
+			end = i
+			break
+		}
+	}
+	cut, comments := end, end < len(lines)
+	for cut > 0 {
+		l := lines[cut-1]
+		isComment := strings.HasPrefix(l, mark)
+		if !isComment && strings.TrimSpace(l) != "" {
+			break
+		}
+		comments = comments || isComment
+		cut--
+	}
+	if !comments {
+		return message{path: path, prose: text}
+	}
+	for cut < end && !strings.HasPrefix(lines[cut], mark) {
+		cut++ // blank lines above the comments stay with the prose
+	}
+	return message{path: path, prose: strings.Join(lines[:cut], ""), rest: strings.Join(lines[cut:], ""), mark: mark}
+}
+
+// add puts the trailers into the message, each once, by git's own rules.
+func (r *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hint string) error {
+	trailers := make([]string, len(ids))
+	for i, id := range ids {
+		trailers[i] = checkpoint.TrailerKey + ": " + string(id)
+	}
+	body := checkpoint.StripIDs(m.prose)
+	switch {
+	case strings.TrimSpace(body) == "":
+		// Nothing is written yet: the first line is for the subject.
+		m.prose = "\n\n" + strings.Join(trailers, "\n") + "\n"
+	default:
+		out, err := r.Repo.AddTrailers(ctx, []byte(ensureNewline(body)), trailers)
+		if err != nil {
+			return fmt.Errorf("add trailer: %w", err)
+		}
+		m.prose = string(out)
+	}
+	if m.rest == "" {
+		return nil
+	}
+	m.prose = strings.TrimRight(m.prose, "\n") + "\n\n"
+	if hint == "" || strings.Contains(m.rest, hintMark) {
+		return nil
+	}
+	if first, below, _ := strings.Cut(m.rest, "\n"); m.isCut(first) {
+		m.rest = first + "\n" + m.comment(hint) + below // what is above the line stays in the commit
+	} else {
+		m.rest = m.comment(hint) + m.rest
+	}
+	return nil
+}
+
+// isCut says whether git throws away this line and all below it.
+func (m *message) isCut(line string) bool { return strings.HasPrefix(line, m.mark+cutLine) }
+
+func (m *message) comment(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		b.WriteString(strings.TrimRight(m.mark+" "+line, " ") + "\n")
+	}
+	b.WriteString(m.mark + "\n")
+	return b.String()
+}
+
+// endsWith says whether the only id that the message has to carry is its last
+// line already, as in a copy of a commit.
+func (m *message) endsWith(ids []checkpoint.ID) bool {
+	last := strings.TrimRight(m.prose, "\n")
+	last = last[strings.LastIndexByte(last, '\n')+1:]
+	return len(ids) == 1 && last == checkpoint.TrailerKey+": "+string(ids[0])
+}
+
+func (m *message) write() error {
+	return disk.WriteCache(m.path, []byte(m.prose+m.rest), 0o644)
+}
+
+// digest names the prose without trailers and comments.
+func (m *message) digest() string { return workspace.Digest(checkpoint.StripIDs(m.prose)) }
+
+func ensureNewline(s string) string {
+	if strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}

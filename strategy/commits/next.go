@@ -1,0 +1,62 @@
+package commits
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/condense"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// NextCommit is what the user's next commit here would be linked to, as things
+// are.
+type NextCommit struct {
+	// Staged is the number of files that are staged. With none the shares are
+	// those of a commit of all pending files.
+	Staged int
+	Shares []journal.Share
+}
+
+// NextCommit tells what a person's next commit would be linked to: the hook
+// decides by the same rules, when it is made. In the middle of a rebase, a pick
+// or a revert it tells nothing. It writes nothing.
+func (r *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
+	var next NextCommit
+	op, err := r.Repo.InProgress(ctx)
+	if err != nil || op.Rebase || op.Apply || op.CherryPick || op.Revert {
+		return next, err
+	}
+	here := slices.DeleteFunc(r.AllSessions(ctx), func(s *session.State) bool { return !s.Pending() })
+	if len(here) == 0 {
+		return next, nil
+	}
+	head, _, err := r.Head(ctx)
+	if err != nil {
+		return next, fmt.Errorf("read HEAD: %w", err)
+	}
+	list, err := r.Repo.Staged(ctx, head.OID)
+	if err != nil {
+		return next, fmt.Errorf("read staged changes: %w", err)
+	}
+	if next.Staged = len(list); next.Staged == 0 {
+		next.Shares = pendingShares(here)
+		return next, nil
+	}
+	person := condense.New(r.AsPerson()).Sharer
+	next.Shares, err = person.SharesOf(ctx, here, journal.ByPath(list))
+	return next, err
+}
+
+// pendingShares are the shares in a commit of all pending files.
+func pendingShares(states []*session.State) []journal.Share {
+	var shares []journal.Share
+	for _, s := range workspace.NewestFirst(states) {
+		if len(s.FilesTouched) > 0 {
+			shares = append(shares, journal.Share{Session: s.ID, Files: s.FilesTouched})
+		}
+	}
+	return shares
+}

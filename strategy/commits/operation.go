@@ -1,0 +1,224 @@
+package commits
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// operation is what git is doing when it makes a commit.
+type operation int
+
+const (
+	commitNew operation = iota
+	commitAmend
+	commitMerge // by hand, after conflicts
+	commitClean // by git merge itself, after which post-commit isn't run
+	commitSquash
+	commitRebase
+	commitAside // with git commit, where a rebase has stopped
+	commitPick
+	commitRevert
+)
+
+// Message is what git tells the prepare-commit-msg hook.
+type Message struct {
+	File   string // path of the message
+	Source string // "", message, template, merge, squash or commit
+	Commit string // for commit: which one
+}
+
+// operation finds out what is going on. Git's hooks aren't told of an amend
+// with -m, of a cherry-pick or of a revert: their traces in the git directory
+// and the command line of the git process are all there is.
+func (r *Operations) operation(ctx context.Context, m Message, text string) operation {
+	doing, err := r.Repo.InProgress(ctx)
+	if err != nil {
+		r.Log.WarnContext(ctx, "operation in progress unknown", "error", err.Error())
+	}
+	verb, args := r.Command(ctx)
+	switch {
+	case doing.Rebase && verb == "commit" && !amends(m, verb, args) && r.gitFile("rebase-merge", "current-fixups") == "":
+		return commitAside
+	case doing.Rebase:
+		return commitRebase
+	case doing.CherryPick, verb == "cherry-pick", r.reflogAction("cherry-pick"):
+		return commitPick
+	case doing.Revert, verb == "revert", r.reflogAction("revert"), isRevert(text):
+		return commitRevert
+	case verb == "merge" || verb == "pull":
+		return commitClean
+	case doing.Merge:
+		return commitMerge
+	case amends(m, verb, args):
+		return commitAmend
+	case doing.Squash, m.Source == "squash":
+		return commitSquash
+	default:
+		return commitNew
+	}
+}
+
+func (r *Operations) reflogAction(name string) bool {
+	return strings.HasPrefix(r.Env.Getenv("GIT_REFLOG_ACTION"), name)
+}
+
+// isRevert recognises the message that git revert writes.
+func isRevert(text string) bool {
+	return (strings.HasPrefix(text, "Revert \"") || strings.HasPrefix(text, "Reapply \"")) &&
+		regexp.MustCompile(`(?m)^This reverts commit [0-9a-f]{7,64}`).MatchString(text)
+}
+
+func amends(m Message, verb string, args []string) bool {
+	// git accepts the option cut short, down to what no other option begins with.
+	const full, least = "--amend", len("--am")
+	flag := func(a string) bool { return len(a) >= least && len(a) <= len(full) && a == full[:len(a)] }
+	switch {
+	case slices.ContainsFunc(args, flag):
+		return true
+	case m.Source == "commit" && m.Commit == "HEAD":
+		return verb == "" // otherwise it is -c HEAD or -C HEAD
+	default:
+		return false
+	}
+}
+
+// Command answers the git command that makes the commit and its arguments,
+// aliases replaced by what they stand for; nothing where it can't be seen.
+func (r *Operations) Command(ctx context.Context) (verb string, args []string) {
+	caller, ok := r.Env.Caller()
+	if !ok || len(caller.Args) == 0 {
+		return "", nil
+	}
+	args = caller.Args[1:]
+	if name := filepath.Base(caller.Args[0]); strings.HasPrefix(name, "git-") {
+		return strings.TrimPrefix(name, "git-"), args
+	}
+	args = skipGlobalOptions(args)
+	if len(args) == 0 {
+		return "", nil
+	}
+	verb, args = args[0], args[1:]
+	if slices.Contains([]string{"commit", "merge", "rebase", "cherry-pick", "revert", "pull", "am", "stash"}, verb) {
+		return verb, args
+	}
+	aliases, err := r.Repo.Config(ctx, `^alias\.`)
+	if err != nil {
+		return verb, args
+	}
+	words := strings.Fields(aliases["alias."+strings.ToLower(verb)])
+	if len(words) == 0 {
+		return verb, args
+	}
+	return words[0], slices.Concat(words[1:], args)
+}
+
+// skipGlobalOptions cuts off the options before git's subcommand.
+func skipGlobalOptions(args []string) []string {
+	valued := []string{"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix", "--attr-source"}
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		if slices.Contains(valued, args[0]) && len(args) > 1 {
+			args = args[1:]
+		}
+		args = args[1:]
+	}
+	return args
+}
+
+// prior answers the ids that a commit of this kind has to keep: those of the
+// commits that it replaces, copies or folds in, in order, each once.
+func (r *Operations) prior(ctx context.Context, op operation, head git.Commit, text string) []checkpoint.ID {
+	ids := checkpoint.IDs(text)
+	switch op {
+	case commitAmend:
+		ids = append(checkpoint.IDs(head.Message), ids...)
+	case commitSquash:
+		// Git lists the commits it folds together from the newest on.
+		folded := checkpoint.IDs(r.gitFile("SQUASH_MSG"))
+		slices.Reverse(folded)
+		ids = append(folded, ids...)
+	case commitPick:
+		if c, err := r.Repo.Commit(ctx, "CHERRY_PICK_HEAD"); err == nil && len(ids) == 0 {
+			ids = checkpoint.IDs(c.Message)
+		}
+	case commitRebase:
+		ids = append(ids, r.rebased(ctx)...)
+	case commitAside:
+		// Where a rebase stopped the person commits something of their own, or
+		// a part of what was picked.
+		for _, id := range r.rebased(ctx) {
+			if !slices.Contains(checkpoint.IDs(head.Message), id) {
+				ids = append(ids, id)
+			}
+		}
+	case commitRevert, commitMerge, commitClean, commitNew:
+	}
+	return unique(ids)
+}
+
+// gitFile answers the content of a file of the git directory.
+func (r *Operations) gitFile(name ...string) string {
+	data, err := os.ReadFile(filepath.Join(append([]string{r.Repo.GitDir}, name...)...))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// rebased answers the ids of what the rebase is folding together or picking
+// right now: git leaves the messages of fixups out, and an edited message may
+// have lost its own.
+func (r *Operations) rebased(ctx context.Context) []checkpoint.ID {
+	commits := make([]string, 0, 4)
+	fixups := strings.TrimSpace(r.gitFile("rebase-merge", "current-fixups"))
+	if fixups != "" {
+		// The first one, onto which they are folded, is HEAD by now.
+		commits = append(commits, "HEAD")
+	}
+	for line := range strings.Lines(fixups) {
+		if f := strings.Fields(line); len(f) > 1 { // the command, perhaps an option, the commit
+			commits = append(commits, f[len(f)-1])
+		}
+	}
+	if len(commits) == 0 {
+		if stopped := strings.TrimSpace(r.gitFile("rebase-merge", "stopped-sha")); stopped != "" {
+			commits = append(commits, stopped)
+		} else if verb, rev := lastDone(r.gitFile("rebase-merge", "done")); verb != "" {
+			commits = append(commits, rev)
+		}
+	}
+	var ids []checkpoint.ID
+	for _, rev := range commits {
+		if c, err := r.Repo.Commit(ctx, rev); err == nil {
+			ids = append(ids, checkpoint.IDs(c.Message)...)
+		}
+	}
+	return ids
+}
+
+// lastDone answers the command and the commit of the last line of a rebase's
+// list of what is done, if that picks a commit.
+func lastDone(list string) (verb, rev string) {
+	lines := strings.Split(strings.TrimSpace(list), "\n")
+	f := strings.Fields(lines[len(lines)-1])
+	if len(f) < 2 || !slices.Contains([]string{"pick", "p", "reword", "r", "edit", "e"}, f[0]) {
+		return "", ""
+	}
+	return f[0], f[1]
+}
+
+func unique(ids []checkpoint.ID) []checkpoint.ID {
+	var out []checkpoint.ID
+	for _, id := range ids {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package commits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+)
+
+// PostCommit carries out what was decided about the commit that HEAD is now.
+// If that fails the decision stays, and the next hook of any kind tries again.
+func (r *Committed) PostCommit(ctx context.Context) error {
+	doing, err := r.Repo.InProgress(ctx)
+	if err != nil {
+		return err
+	}
+	mine := r.journal.OfWorktree(ctx)
+	if doing.Rebase {
+		return r.dropKept(mine)
+	}
+	if len(mine) == 0 && !r.anyFiles(ctx) {
+		return nil
+	}
+	head, born, err := r.Head(ctx)
+	if err != nil || !born {
+		return err
+	}
+	r.machine.EndDeadTurns(ctx)
+	ids := checkpoint.IDs(head.Message)
+	promised := slices.ContainsFunc(mine, func(d journal.Decision) bool { return d.ID != "" && slices.Contains(ids, d.ID) })
+	err = r.afterCommit(ctx, head, mine)
+	if errors.Is(err, disk.ErrLocked) || ctx.Err() != nil {
+		r.children.RequestCompletion(ctx, "")
+	}
+	if err != nil && !promised {
+		return fmt.Errorf("what %s leaves pending is not noted: %w", head.OID.Short(), err)
+	}
+	if err != nil {
+		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", head.OID.Short(), err)
+	}
+	for _, d := range mine {
+		if d.ID != "" && slices.Contains(ids, d.ID) {
+			r.summarizer.SummarizeLater(ctx, d.ID)
+		}
+	}
+	r.requests.TakePairs(ctx)
+	r.StartCompletions(ctx, r.Env.Getenv("CLAUDE_CODE_SESSION_ID"))
+	return nil
+}
+
+// dropKept forgets what the commits of a rebase had to keep.
+func (r *Committed) dropKept(mine []journal.Decision) error {
+	for _, d := range mine {
+		if d.ID != "" || (r.repairer.isLive(d) && !r.preparer.isCaller(d)) {
+			continue
+		}
+		if err := r.journal.Forget(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Committed) anyFiles(ctx context.Context) bool {
+	for _, s := range r.PendingSessions(ctx) {
+		if len(s.FilesTouched)+len(s.TurnCheckpointIDs) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// afterCommit applies the decisions about head, and updates the other sessions
+// of the worktree. A decision whose git process is still running belongs to
+// another commit that is being made in this worktree, and is left alone.
+func (r *Committed) afterCommit(ctx context.Context, head git.Commit, mine []journal.Decision) error {
+	ids := checkpoint.IDs(head.Message)
+	linked := map[string]bool{}
+	var kept, elsewhere []journal.Decision
+	for _, d := range mine {
+		own := r.preparer.isCaller(d)
+		switch {
+		case !own && r.repairer.isLive(d):
+		case d.ID == "":
+			kept = append(kept, d)
+		case slices.Contains(ids, d.ID):
+			if err := r.condenser.Apply(ctx, d, journal.LinkedCommit{Commit: head, Holder: head.OID}); err != nil {
+				return err
+			}
+			for _, share := range d.Shares {
+				linked[share.Session] = true
+			}
+		case own:
+			// Another commit has been made on top of it already, or its
+			// message lost the trailer.
+			elsewhere = append(elsewhere, d)
+		}
+	}
+	if err := r.finishKept(ctx, kept, head.OID); err != nil {
+		return err
+	}
+	if _, err := r.repairer.finishAll(ctx, elsewhere, journal.RecentCommits); err != nil {
+		return err
+	}
+	return r.settle(ctx, head, func(id string) bool { return linked[id] })
+}
+
+// finishKept carries out decisions that ask for no checkpoint.
+func (r *Committed) finishKept(ctx context.Context, kept []journal.Decision, commit git.OID) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	return r.WithLock(ctx, func() error {
+		for _, d := range kept {
+			r.links.Relink(ctx, d, commit)
+			if err := r.journal.Forget(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// PostRewrite follows commits that git has rewritten, old id to new.
+func (r *Committed) PostRewrite(ctx context.Context, moved map[git.OID]git.OID) error {
+	if len(moved) == 0 || len(r.links.Links()) == 0 {
+		return nil
+	}
+	return r.WithLock(ctx, func() error { return r.links.MoveLinks(moved) })
+}

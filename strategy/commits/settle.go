@@ -1,0 +1,71 @@
+package commits
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// settle removes the files that a commit contains from the pending ones of the
+// sessions without a share in it.
+func (r *Committed) settle(ctx context.Context, head git.Commit, except func(id string) bool) error {
+	var waiting []*session.State
+	for _, s := range r.PendingSessions(ctx) {
+		if len(s.FilesTouched) > 0 && !except(s.ID) {
+			waiting = append(waiting, s)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	changes, err := r.condenser.ChangesOf(ctx, head)
+	if err != nil {
+		return err
+	}
+	for _, s := range waiting {
+		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
+			continue
+		}
+		if err := r.settleSession(ctx, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleSession removes the files that a commit contains from a session's
+// pending ones. As with a step, the work is done without the lock, and again if
+// another hook has saved the session meanwhile.
+func (r *Committed) settleSession(ctx context.Context, id string, m authorship.Committed) error {
+	for attempt := 1; ; attempt++ {
+		stamp := r.Sessions.Stamp(id)
+		s, err := r.Sessions.Load(id)
+		if errors.Is(err, session.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rest, err := r.condenser.FindRemaining(ctx, s, m, journal.Share{Session: s.ID})
+		if err != nil {
+			return err
+		}
+		s.Keep(rest.Paths)
+		n := new(tracking.Pending)
+		if err := r.steps.SettleSteps(ctx, s, n, rest.Paths); err != nil {
+			return err
+		}
+		err = r.states.SaveUnchanged(ctx, s, n, stamp)
+		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
+			return err
+		}
+		r.Retried++
+	}
+}

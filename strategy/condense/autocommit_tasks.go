@@ -1,0 +1,69 @@
+package condense
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// maxTaskBlob is the size of a file beyond which a task goes without it.
+const maxTaskBlob = 95 << 20
+
+// tasks answers the session's task checkpoints since its last commit, where the
+// strategy keeps them with the checkpoint of the commit. They are redacted once
+// more: another version of the tool doesn't do it on shadow branches.
+func (r *Condenser) tasks(ctx context.Context, s *session.State) ([]git.Edit, error) {
+	if r.Options.Strategy != workspace.AutoCommit {
+		return nil, nil
+	}
+	tree, err := r.files.ShadowTree(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	files, err := checkpoint.Tasks(ctx, r.Repo, tree, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	kept := files[:0]
+	for _, f := range files {
+		object, err := r.Repo.Read(ctx, string(f.OID))
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", f.Path, err)
+		}
+		if len(object.Data) > maxTaskBlob {
+			r.Log.WarnContext(ctx, "task file left out", "session_id", s.ID, "bytes", len(object.Data))
+			continue
+		}
+		clean, err := r.redactFile(ctx, object.Data)
+		if err != nil {
+			return nil, fmt.Errorf("redact %s: %w", f.Path, err)
+		}
+		if !bytes.Equal(clean, object.Data) {
+			if f.OID, err = r.Repo.WriteBlob(clean); err != nil {
+				return nil, fmt.Errorf("write %s: %w", f.Path, err)
+			}
+		}
+		kept = append(kept, f)
+	}
+	return kept, nil
+}
+
+// redactFile redacts a file of JSON, or of lines of it.
+func (r *Condenser) redactFile(ctx context.Context, data []byte) (_ []byte, err error) {
+	lines := bytes.Split(data, []byte("\n"))
+	if json.Valid(data) {
+		lines = [][]byte{data}
+	}
+	for i, line := range lines {
+		if lines[i], err = r.Redact.LineContext(ctx, line); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.Join(lines, []byte("\n")), nil
+}

@@ -1,0 +1,147 @@
+package condense
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// FindRemaining returns which pending files still have something to commit: those
+// that the commit doesn't contain, and those it contains otherwise than the
+// session wrote them, if the worktree too has something else, or a stash has the
+// rest. (A file that was edited before all of it was committed has nothing
+// left.) A pending file that was renamed goes by its new name.
+func (r *Condenser) FindRemaining(ctx context.Context, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) {
+	shadow, err := r.files.ShadowTree(ctx, s)
+	if err == nil && shadow == r.Repo.EmptyTree() {
+		// Stopped before the state was saved, a hook has carried it forward.
+		shadow, err = r.files.BranchTree(ctx, checkpoint.ShadowBranch(m.Commit, r.Repo.WorktreeID))
+	}
+	if err != nil {
+		return authorship.Remaining{}, err
+	}
+	rest := authorship.Remaining{Entries: map[string]git.Edit{}, Renamed: map[string]git.OID{}}
+	wrote := map[string]git.TreeEntry{}
+	for _, p := range s.FilesTouched {
+		c, committed := m.Changes[p]
+		if !committed {
+			rest.Paths = append(rest.Paths, p)
+			continue
+		}
+		entry, found, err := r.Lookup(ctx, shadow, share.NameBefore(p))
+		if err == nil && !found { // it is carried forward already, see above
+			entry, found, err = r.Lookup(ctx, shadow, p)
+		}
+		if err != nil {
+			return authorship.Remaining{}, fmt.Errorf("look up %s: %w", p, err)
+		}
+		if found && entry.OID != c.New {
+			wrote[p] = entry
+		}
+	}
+	differ := slices.Sorted(maps.Keys(wrote))
+	dirty, err := r.dirty(ctx, differ)
+	if err != nil {
+		return authorship.Remaining{}, err
+	}
+	clean := slices.DeleteFunc(differ, func(p string) bool { return slices.Contains(dirty, p) })
+	stashed, err := r.sharer.stashed(ctx, s, m, clean, wrote)
+	if err != nil {
+		return authorship.Remaining{}, err
+	}
+	rest.Paths = append(rest.Paths, dirty...)
+	if rest.Entries, err = r.files.StoreContents(ctx, rest.Paths); err != nil {
+		return authorship.Remaining{}, err
+	}
+	rest.Paths = slices.DeleteFunc(rest.Paths, func(p string) bool { // a hook's change that the index lacks
+		c, committed := m.Changes[p]
+		return committed && c.New != "" && c.New == rest.Entries[p].OID
+	})
+	for _, p := range stashed {
+		rest.Paths = append(rest.Paths, p)
+		rest.Entries[p] = git.Edit{Path: p, Mode: wrote[p].Mode, OID: wrote[p].OID}
+	}
+	slices.Sort(rest.Paths)
+	for _, p := range rest.Paths {
+		if _, ok := share.RenamedFrom(p); ok {
+			rest.Renamed[p] = wrote[p].OID
+		}
+	}
+	return rest, nil
+}
+
+// moved gives pending files the names that the share has them under, unless they
+// are still there under the old ones.
+func (r *Condenser) moved(s *session.State, share journal.Share) {
+	for _, m := range share.Renamed {
+		if !r.files.HasFile(string(m.From)) {
+			s.Rename(string(m.From), string(m.To))
+		}
+	}
+}
+
+// dirty returns which of the paths have something that HEAD has otherwise.
+func (r *Condenser) dirty(ctx context.Context, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	entries, err := r.Repo.Status(ctx, paths...)
+	if err != nil {
+		return nil, fmt.Errorf("find what is left of a commit: %w", err)
+	}
+	var dirty []string
+	for _, e := range entries {
+		if e.Worktree != 'D' && e.Index != 'D' {
+			dirty = append(dirty, e.Path)
+		}
+	}
+	return dirty, nil
+}
+
+// carry moves what is left onto a new shadow branch that hangs on the commit,
+// and drops the old branch if no session needs it but those that are leaving.
+func (r *Condenser) carry(ctx context.Context, refs *workspace.RefPlan, c authorship.Slot, head git.Commit, leaving []string) error {
+	old, next := "", checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+	if base := c.State.BaseCommit; base != "" {
+		old = checkpoint.ShadowBranch(git.OID(base), c.State.WorktreeID)
+	}
+	if len(c.Rest.Paths) > 0 {
+		at, err := r.carryTip(ctx, refs, next, head)
+		if err != nil {
+			return err
+		}
+		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, workspace.EditsOf(c.Rest.Entries, c.Rest.Paths), checkpoint.Carry{
+			Session: c.State.ID, Strategy: r.StrategyName(), When: r.Env.Now(),
+		})
+		if err != nil {
+			return fmt.Errorf("carry forward: %w", err)
+		}
+		if err := refs.Set(ctx, next, oid); err != nil {
+			return err
+		}
+	}
+	if old == "" || old == next || r.shadows.IsNeeded(old, leaving) {
+		return nil
+	}
+	return refs.Set(ctx, old, "")
+}
+
+// carryTip answers what a carry-forward builds on: the commit, or what hangs on
+// it already.
+func (r *Condenser) carryTip(ctx context.Context, refs *workspace.RefPlan, next string, head git.Commit) (checkpoint.Tip, error) {
+	at := checkpoint.Tip{Tree: head.Tree}
+	tip, err := refs.Get(ctx, next)
+	if err != nil || tip == "" {
+		return at, err
+	}
+	commit, err := r.Repo.Commit(ctx, string(tip))
+	return checkpoint.Tip{Commit: tip, Tree: commit.Tree}, err
+}

@@ -1,0 +1,261 @@
+package condense
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// attemptsToApply is how often a checkpoint is prepared without the lock before
+// it is prepared under it.
+const attemptsToApply = 3
+
+// Apply does what a decision asks for, now that its commit is made: the
+// checkpoint of every session with a share, what each of them carries forward,
+// their states, and last the end of the decision. Done again after a crash it
+// comes to the same.
+//
+// Everything is prepared without the lock, which is held only while refs, states
+// and the journal change. If another hook has saved one of the sessions in
+// between, all is prepared again.
+func (r *Condenser) Apply(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
+	if d.ID == "" {
+		return r.journal.Forget(d)
+	}
+	if err := r.CheckTombstones(); err != nil {
+		return err
+	}
+	var p pendingCheckpoint
+	err := workspace.ErrStale
+	for attempt := 1; attempt <= attemptsToApply && errors.Is(err, workspace.ErrStale); attempt++ {
+		if p, err = r.prepareCheckpoint(ctx, d, commit); err == nil {
+			err = r.WithLock(ctx, func() error { return r.writeCheckpoint(ctx, p) })
+		}
+		if errors.Is(err, workspace.ErrStale) {
+			r.Retried++
+		}
+	}
+	if errors.Is(err, workspace.ErrStale) {
+		err = r.WithLock(ctx, func() (err error) {
+			if p, err = r.prepareCheckpoint(ctx, d, commit); err == nil {
+				err = r.writeCheckpoint(ctx, p)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range p.todo {
+		if !c.Complete {
+			r.children.RequestCompletion(ctx, c.State.ID)
+		}
+	}
+	return nil
+}
+
+// pendingCheckpoint is a checkpoint that is ready to be written.
+type pendingCheckpoint struct {
+	decision journal.Decision
+	commit   journal.LinkedCommit
+	changes  journal.Changes
+	shares   []journal.Share
+	todo     []authorship.Slot
+	puts     []checkpoint.Change
+}
+
+// prepareCheckpoint reads and stores everything that the checkpoint needs. It
+// changes no ref and no state.
+func (r *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) (pendingCheckpoint, error) {
+	p := pendingCheckpoint{decision: d, commit: commit}
+	if !r.journal.IsRecorded(d) {
+		return p, nil // another hook has carried it out
+	}
+	ahead := r.authors.StartPrompts(d.Shares)
+	defer ahead.Wait()
+	lines := r.attribution.StartDiff(ctx, commit.Commit)
+	defer lines.Group.Wait()
+	var err error
+	if p.changes, err = r.ChangesOf(ctx, commit.Commit); err != nil {
+		return p, err
+	}
+	var dropped map[string][]string
+	if p.shares, dropped, err = r.sharer.settleShares(ctx, d, p.changes); err != nil {
+		return p, err
+	}
+	m := authorship.Committed{Commit: commit.OID, Changes: p.changes, Ahead: ahead, Lines: lines}
+	if p.todo, err = r.condenseAll(ctx, d, p.shares, dropped, m); err != nil {
+		return p, err
+	}
+	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
+		r.attribution.Attribute(ctx, d, commit.Commit, m, p.todo)
+	}
+	mainLast(p.todo, d.Shares)
+	for _, c := range p.todo {
+		put, err := r.WriteSlot(ctx, d, c)
+		if err != nil {
+			return p, err
+		}
+		p.puts = append(p.puts, put)
+	}
+	return p, r.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
+}
+
+// writeCheckpoint moves the refs, saves the states and ends the decision. It is
+// errStale if a session was saved since the checkpoint was prepared. The caller
+// holds the lock.
+func (r *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) error {
+	d, head := p.decision, p.commit.Commit
+	if !r.journal.IsRecorded(d) {
+		return nil // another hook has carried it out
+	}
+	for _, c := range p.todo {
+		if r.Sessions.Stamp(c.State.ID) != c.Stamp {
+			return workspace.ErrStale
+		}
+	}
+	leaving := make([]string, len(p.shares))
+	for i, share := range p.shares {
+		leaving[i] = share.Session
+	}
+	refs := workspace.NewRefPlan(r.Repo)
+	for _, c := range p.todo {
+		if err := r.carry(ctx, refs, c, head, leaving); err != nil {
+			return err
+		}
+	}
+	if len(p.puts) > 0 {
+		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: r.Env.Now()}
+		if _, err := checkpoint.Update(ctx, r.Repo, by, p.puts, refs.Updates()); err != nil {
+			return fmt.Errorf("write checkpoint %s: %w", d.ID, err)
+		}
+	}
+	if err := r.finalizer.commitStates(ctx, d, head, p.todo); err != nil {
+		return err
+	}
+	if err := r.links.Remember(journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs(p.shares, p.changes)}); err != nil {
+		r.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
+	}
+	r.links.Relink(ctx, d, p.commit.Holder)
+	r.requests.RequestPair(ctx, d.ID, p.commit)
+	return r.journal.Forget(d)
+}
+
+// condenseAll prepares the sessions with a share, but those that have the
+// decision in their state already.
+func (r *Condenser) condenseAll(ctx context.Context, d journal.Decision, shares []journal.Share, dropped map[string][]string, m authorship.Committed) ([]authorship.Slot, error) {
+	var todo []authorship.Slot
+	for _, share := range shares {
+		c, err := r.condense(ctx, d, share, m)
+		if errors.Is(err, errApplied) {
+			continue
+		}
+		if err == nil {
+			err = r.sharer.giveBack(ctx, &c, dropped[share.Session])
+		}
+		if err != nil {
+			return nil, err
+		}
+		todo = append(todo, c)
+	}
+	return todo, nil
+}
+
+// mainLast puts the session last that wrote most of the commit, of equals the one
+// that was active last when the commit was decided about: other versions show the
+// session of the last slot. The decision's shares begin with that one; sessions that
+// aren't among them are those of a commit that this one replaces.
+func mainLast(todo []authorship.Slot, shares []journal.Share) {
+	lines, age := make(map[string]int, len(todo)), make(map[string]int, len(todo))
+	for _, c := range todo {
+		lines[c.State.ID] = checkpoint.SessionMeta{Attribution: c.Attribution}.Lines()
+		age[c.State.ID] = len(shares)
+	}
+	for i, s := range shares {
+		age[s.Session] = i
+	}
+	slices.SortStableFunc(todo, func(a, b authorship.Slot) int {
+		return cmp.Or(cmp.Compare(lines[a.State.ID], lines[b.State.ID]), cmp.Compare(age[b.State.ID], age[a.State.ID]))
+	})
+}
+
+// ChangesOf returns what a commit changed: against its first parent, and for a
+// merge only what differs from every parent.
+func (r *Condenser) ChangesOf(ctx context.Context, c git.Commit) (journal.Changes, error) {
+	if len(c.Parents) == 0 {
+		list, err := r.Repo.Changes(ctx, "", c.OID)
+		return journal.ByPath(list), err
+	}
+	var changes journal.Changes
+	for i, p := range c.Parents {
+		list, err := r.Repo.Changes(ctx, p, c.OID)
+		if err != nil {
+			return nil, fmt.Errorf("read changes of %s: %w", c.OID.Short(), err)
+		}
+		differs := journal.ByPath(list)
+		if i == 0 {
+			changes = differs
+			continue
+		}
+		maps.DeleteFunc(changes, func(p string, _ git.Change) bool { _, ok := differs[p]; return !ok })
+	}
+	return changes, nil
+}
+
+// errApplied means that the decision is in the session's state already.
+var errApplied = errors.New("already applied")
+
+// condense brings a session up to date with its transcript and finds out what
+// the commit left of its files.
+func (r *Condenser) condense(ctx context.Context, d journal.Decision, share journal.Share, m authorship.Committed) (authorship.Slot, error) {
+	stamp := r.Sessions.Stamp(share.Session)
+	s, err := r.Sessions.Load(share.Session)
+	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
+		// All that is known of it is its name: its slot says so.
+		r.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
+		s, err = &session.State{ID: share.Session, WorktreePath: r.Repo.Root, Phase: session.Ended, AgentType: workspace.AgentType}, nil
+	}
+	if err != nil {
+		return authorship.Slot{}, err
+	}
+	if s.Recorder.Applied == d.Nonce {
+		return authorship.Slot{}, errApplied
+	}
+	if err := r.finalizer.recount(ctx, s); err != nil {
+		return authorship.Slot{}, err
+	}
+	notes := new(tracking.Pending)
+	if err := r.transcripts.CatchUp(ctx, s, notes); err != nil {
+		return authorship.Slot{}, err
+	}
+	complete, err := r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	if err != nil {
+		return authorship.Slot{}, err
+	}
+	r.moved(s, share)
+	rest, err := r.FindRemaining(ctx, s, m, share)
+	if err != nil {
+		return authorship.Slot{}, err
+	}
+	if err := r.turns.DropCommitted(s, notes, m.Changes); err != nil {
+		return authorship.Slot{}, err
+	}
+	// The transcript may be behind what the stop was told just now.
+	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
+	c := authorship.Slot{State: s, Stamp: stamp, Notes: notes, Files: share.Files, Share: share, Rest: rest, Complete: complete, Pending: slices.Clone(s.FilesTouched)}
+	if a, ok := m.Ahead.Take(s); ok {
+		notes.Texts, notes.TextsEnd, c.Written = a.Texts, a.End, a.Written
+	}
+	return c, nil
+}

@@ -1,0 +1,130 @@
+package condense
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Finalize completes the checkpoints of a turn's commits, now that the turn is
+// over: they get the whole transcript, and the last one the tokens that nobody
+// has counted. What of it can't be done within the budget is left to a child.
+func (r *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.Pending) error {
+	ids := workspace.IncompleteCheckpoints(s)
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := r.recount(ctx, s); err != nil {
+		return err
+	}
+	if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
+		return err
+	}
+	complete, err := r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	if err != nil {
+		return err
+	}
+	last := ""
+	if n := len(s.TurnCheckpointIDs); n > 0 {
+		last = s.TurnCheckpointIDs[n-1]
+	}
+	n.Refs = append(n.Refs, func() error {
+		if err := r.RewriteSlots(ctx, s, n, ids, last); err != nil {
+			return err
+		}
+		counted(s, ids, last, complete)
+		return nil
+	})
+	return nil
+}
+
+// recount makes the state agree with the checkpoint that was counted last: a
+// stop may have completed that and been stopped itself before the state was
+// saved.
+func (r *Finalizer) recount(ctx context.Context, s *session.State) error {
+	rec := &s.Recorder
+	if rec.CountedIn == "" || !slices.Contains(workspace.IncompleteCheckpoints(s), rec.CountedIn) {
+		return nil
+	}
+	c, err := r.attribution.ReadCheckpoint(ctx, checkpoint.ID(rec.CountedIn))
+	if err != nil {
+		return err
+	}
+	for _, slot := range c.Sessions {
+		if used := slot.Meta.TokenUsage; slot.Meta.SessionID == s.ID && used != nil {
+			rec.Counted = rec.CountedBefore.Plus(*used)
+		}
+	}
+	return nil
+}
+
+// counted notes in the state that the checkpoints of its turn are complete.
+func counted(s *session.State, ids []string, last string, complete bool) {
+	TakeRest(s, last)
+	s.TurnCheckpointIDs, s.Recorder.Incomplete = nil, nil
+	if !complete || s.Recorder.Expect != "" {
+		s.Recorder.Incomplete = ids
+	}
+}
+
+// TakeRest notes that the checkpoint last, if it is the session's last one, has
+// taken all that there is: the next one begins behind it.
+func TakeRest(s *session.State, last string) {
+	if last == "" || last != s.LastCheckpointID {
+		return
+	}
+	s.Recorder.Counted = s.Total()
+	if len(s.FilesTouched) == 0 {
+		s.TranscriptStart = s.Recorder.Cursor.Lines
+	}
+}
+
+// RewriteSlots writes the session's slots in the checkpoints ids anew, with
+// the transcript as it is stored now. The checkpoint last, if it is the
+// session's last one, reaches to the end of it and counts all tokens that
+// earlier ones haven't.
+func (r *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *tracking.Pending, ids []string, last string) error {
+	slot, err := r.condenser.slot(ctx, s, n)
+	if err != nil {
+		return err
+	}
+	total := s.Total()
+	share := total.Minus(s.Recorder.CountedBefore)
+	mine := "" // the one that counts the rest
+	if last == s.LastCheckpointID {
+		mine = last
+	}
+	changes := make([]checkpoint.Change, len(ids))
+	for i, id := range ids {
+		changes[i] = func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+			old, ok := oldSlot(ctx, r.Repo, tree, checkpoint.ID(id), s.ID)
+			if !ok {
+				return tree, "", nil
+			}
+			if len(slot.Transcript.Segments) > 0 {
+				old.Transcript, old.Prompts = slot.Transcript, slot.Prompts
+				old.Meta.TranscriptLines = slot.Meta.TranscriptLines
+			}
+			old.Meta.SessionTokenUsage = &total
+			if id == mine {
+				old.Meta.TokenUsage, old.Meta.TranscriptEnd = &share, s.Recorder.Cursor.Lines
+			}
+			next, err := checkpoint.Put(ctx, r.Repo, tree, checkpoint.ID(id), old, checkpoint.SummaryInfo{})
+			return next, checkpoint.FinalizeMessage(checkpoint.ID(id)), err
+		}
+	}
+	by, err := r.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := checkpoint.Update(ctx, r.Repo, by, changes, nil); err != nil {
+		return fmt.Errorf("complete checkpoints: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package condense
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// agentSession is the session whose agent makes this commit, if one does: the
+// agent's mark is in the environment, and the session it names is at work, or
+// left tasks running. An editor or a shell that the agent once started has the
+// mark too, which is why the session must be known and busy, or have its turn
+// committed.
+func (r *Sharer) agentSession(here []*session.State) (*session.State, bool) {
+	if r.Env.Getenv("CLAUDECODE") != "1" {
+		return nil, false
+	}
+	if id := r.Env.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+		for _, s := range here {
+			if s.ID == id {
+				return s, r.inTurn(s)
+			}
+		}
+		s, err := r.Sessions.Load(id)
+		return s, err == nil && r.inTurn(s)
+	}
+	var active []*session.State
+	for _, s := range here {
+		if s.Phase == session.Active {
+			active = append(active, s)
+		}
+	}
+	if len(active) != 1 {
+		return nil, false
+	}
+	return active[0], true
+}
+
+// inTurn reports whether a commit by the session's agent belongs to its turn: one
+// is under way, even if its prompt could not be noted in the state, or is being
+// committed.
+func (r *Sharer) inTurn(s *session.State) bool {
+	if workspace.IsBusy(s) || r.IsTurnCommitOf(s) {
+		return true
+	}
+	r.marks.BeginLate(s)
+	_, prompted := r.marks.PromptTime(s.ID)
+	return prompted
+}
+
+// SharesOf decides which sessions a commit belongs to and what each has in it.
+func (r *Sharer) SharesOf(ctx context.Context, here []*session.State, changes journal.Changes) ([]journal.Share, error) {
+	var shares []journal.Share
+	files := r.authors.Created(changes, here)
+	agent, byAgent := r.agentSession(here)
+	if byAgent {
+		own, err := r.agentFiles(ctx, agent, files)
+		if err != nil {
+			return nil, err
+		}
+		shares = append(shares, own)
+	}
+	alone := !byAgent && r.Env.Getenv("CLAUDECODE") != "1" && !r.Env.Terminal()
+	for _, s := range workspace.NewestFirst(here) {
+		if byAgent && s.ID == agent.ID {
+			continue
+		}
+		var share journal.Share
+		var err error
+		if alone && s.Phase == session.Active {
+			share, err = r.namedFiles(ctx, s, files)
+		} else {
+			share, err = r.overlap(ctx, s, files)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(share.Files) > 0 {
+			shares = append(shares, share)
+		}
+	}
+	return shares, nil
+}
+
+// overlap returns the session's pending files that a commit contains, and of a
+// session at work those that its edit tools have named so far. A file that the
+// parent has counts whatever became of it, and so does one that a tool of the
+// running turn named; another counts if it is the session's share, or a
+// pre-commit hook has just formatted it.
+func (r *Sharer) overlap(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
+	share := journal.Share{Session: s.ID}
+	pending := s.FilesTouched
+	var named map[string]bool
+	if s.Phase == session.Active {
+		edits, err := r.editsSoFar(ctx, s)
+		if err != nil {
+			return share, err
+		}
+		named = r.RelativePaths(edits)
+		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, slices.Collect(maps.Keys(named))))))
+	}
+	for _, p := range pending {
+		c, ok := files.Changes[p]
+		if !ok {
+			continue
+		}
+		counts := c.OldMode != 0 || named[p]
+		if !counts {
+			var err error
+			if counts, err = files.IsShare(ctx, s, p); err != nil {
+				return share, err
+			}
+		}
+		if counts || r.changedByHook(p) {
+			share.Files = append(share.Files, p)
+		}
+	}
+	return share, files.AddRenamed(ctx, s, &share)
+}
+
+// changedByHook reports whether the file changed since git began to make this
+// commit: then a pre-commit hook did it, not a person who wrote something else.
+func (r *Sharer) changedByHook(path string) bool {
+	// Neither clock is exact to some hundredths of a second.
+	const margin = 30 * time.Millisecond
+	caller, ok := r.Env.Caller()
+	if !ok {
+		return false
+	}
+	age, ok := caller.Age()
+	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(path)))
+	return ok && err == nil && disk.Changed(info).After(r.Env.Now().Add(-age).Add(margin))
+}
+
+// namedFiles returns the files of a commit that an edit tool of the session's
+// running turn named, and those pending from earlier turns that count.
+func (r *Sharer) namedFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
+	share := journal.Share{Session: s.ID}
+	edits, err := r.editsSoFar(ctx, s)
+	if err != nil {
+		return share, err
+	}
+	named := r.RelativePaths(edits)
+	for p, c := range files.Changes {
+		counts := named[p] || c.OldMode != 0 && workspace.ContainsPath(s.FilesTouched, p)
+		if !counts && workspace.ContainsPath(s.FilesTouched, p) {
+			if counts, err = files.IsShare(ctx, s, p); err != nil {
+				return share, err
+			}
+		}
+		if counts {
+			share.Files = append(share.Files, p)
+		}
+	}
+	slices.Sort(share.Files)
+	return share, files.AddRenamed(ctx, s, &share)
+}
+
+// editsSoFar answers the paths that edit tools named in the running turn, those
+// of the transcript's new lines included. It changes nothing.
+func (r *Sharer) editsSoFar(ctx context.Context, s *session.State) ([]string, error) {
+	edits := slices.Clone(s.Recorder.Turn.Edits)
+	if s.TranscriptPath == "" {
+		return edits, nil
+	}
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular) {
+		return edits, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	for _, e := range scan.Edits {
+		edits = append(edits, e.Path)
+	}
+	return append(edits, r.agents.AgentEdits(ctx, s)...), nil
+}
+
+// agentFiles returns the files of its own commit that an agent has changed:
+// those that its edit tools named or that are pending and count, and those that
+// changed since the turn began or are gone.
+func (r *Sharer) agentFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
+	share, err := r.namedFiles(ctx, s, files)
+	if err != nil {
+		return share, err
+	}
+	named := share.Files
+	for p, c := range files.Changes {
+		if !workspace.ContainsPath(named, p) && r.sinceTurn(s, p, c) {
+			share.Files = append(share.Files, p)
+		}
+	}
+	slices.Sort(share.Files)
+	return share, nil
+}
+
+func (r *Sharer) sinceTurn(s *session.State, path string, c git.Change) bool {
+	if c.New == "" || c.NewMode == 0 {
+		return true
+	}
+	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(path)))
+	start := s.Recorder.Turn.Start
+	return err == nil && !start.IsZero() && !disk.Changed(info).Before(start)
+}

@@ -1,0 +1,83 @@
+package condense
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// commitStates saves what the commit means for the sessions: those with a
+// share in it begin anew behind it, and of the others the files that it
+// contains are no longer pending.
+func (r *Finalizer) commitStates(ctx context.Context, d journal.Decision, head git.Commit, todo []authorship.Slot) error {
+	for _, c := range todo {
+		s, rec := c.State, &c.State.Recorder
+		step := session.Transition(s.Phase, session.GitCommit)
+		s.Phase = step.Next
+		if s.Phase == session.Active {
+			s.TurnCheckpointIDs = addID(s.TurnCheckpointIDs, d.ID)
+		}
+		if !c.Complete {
+			rec.Incomplete = addID(rec.Incomplete, d.ID)
+		}
+		s.Keep(c.Rest.Paths)
+		if err := errors.Join(r.steps.SettleSteps(ctx, s, c.Notes, c.Rest.Paths), r.steps.RenameSteps(ctx, s, c.Notes, c.Rest.Renamed)); err != nil {
+			return err
+		}
+		counted := counts(s, d)
+		s.CheckpointCount, s.TranscriptStart, s.LastCheckpointID = 0, rec.Cursor.Lines, string(d.ID)
+		rec.Linked = workspace.AppendRecent(rec.Linked, string(d.ID))
+		if len(c.Rest.Paths) > 0 {
+			s.CheckpointCount = 1 // of the carry-forward
+			for _, p := range c.Rest.Paths {
+				if since, ok := rec.Since[p]; ok {
+					s.TranscriptStart = min(s.TranscriptStart, since)
+				}
+			}
+		}
+		s.TranscriptIDAtStart = rec.LastUUID
+		if counted {
+			rec.CountedBefore, rec.Counted, rec.CountedIn = countedBefore(s, d), s.Total(), string(d.ID)
+		}
+		rec.Applied = d.Nonce
+		rec.DropTasks()
+		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
+		r.Touch(s)
+		if err := c.Notes.Save(r.Sessions, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Finalizer) Touch(s *session.State) {
+	now := r.Env.Now()
+	s.LastInteraction = &now
+}
+
+func addID(ids []string, id checkpoint.ID) []string {
+	if slices.Contains(ids, string(id)) {
+		return ids
+	}
+	return append(ids, string(id))
+}
+
+// blobs answers what the commit made of the sessions' files.
+func blobs(shares []journal.Share, changes journal.Changes) map[string]git.OID {
+	m := map[string]git.OID{}
+	for _, share := range shares {
+		for _, p := range share.Files {
+			if oid := changes[p].New; oid != "" {
+				m[p] = oid
+			}
+		}
+	}
+	return m
+}

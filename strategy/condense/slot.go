@@ -1,0 +1,161 @@
+package condense
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+)
+
+// WriteSlot is the change that writes a session's slot.
+func (r *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authorship.Slot) (checkpoint.Change, error) {
+	s := c.State
+	slot, err := r.slot(ctx, s, c.Notes)
+	if err != nil {
+		return nil, err
+	}
+	branch, err := r.Repo.BranchName(ctx)
+	if err != nil {
+		branch = ""
+	}
+	total := s.Total()
+	branch = r.Redact.Path(branch)
+	slot.Written = c.Written
+	slot.Meta.CheckpointID, slot.Meta.CreatedAt, slot.Meta.Branch = d.ID, d.Created, branch
+	slot.Meta.CheckpointsCount, slot.Meta.TurnID = s.CheckpointCount, s.TurnID
+	for _, p := range c.Files {
+		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, r.Redact.Path(p))
+	}
+	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
+	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
+	slot.Meta.SessionTokenUsage, slot.Meta.Attribution = &total, c.Attribution
+	if counts(s, d) {
+		share := total.Minus(countedBefore(s, d))
+		slot.Meta.TokenUsage = &share
+	}
+	shadow := ""
+	if s.BaseCommit != "" {
+		shadow = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
+	}
+	tasks, err := r.tasks(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: r.Env.Version, Strategy: r.StrategyName()}
+	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+		slot := slot
+		if old, ok := oldSlot(ctx, r.Repo, tree, d.ID, s.ID); ok && d.Amend {
+			slot = replaced(old, slot)
+		}
+		forgotten, err := checkpoint.IsForgotten(ctx, r.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
+		if err != nil || forgotten {
+			return tree, "", err
+		}
+		next, err := checkpoint.Put(ctx, r.Repo, tree, d.ID, slot, info)
+		if err == nil {
+			next, err = checkpoint.PutTasks(ctx, r.Repo, next, d.ID, tasks)
+		}
+		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
+	}, nil
+}
+
+// slot is what a checkpoint keeps of a session, less what only the commit
+// knows.
+func (r *Condenser) slot(ctx context.Context, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
+	prompts, err := r.transcripts.Prompts(s, n)
+	if errors.Is(err, session.ErrCorrupt) {
+		prompts, err = r.transcripts.RereadPrompts(ctx, s, n)
+	}
+	if err != nil {
+		return checkpoint.Slot{}, err
+	}
+	var stored checkpoint.Transcript
+	if s.Recorder.Stored.Raw > 0 {
+		stored, err = r.transcripts.StoredSegments(ctx, s)
+	} else {
+		stored, err = r.fromShadow(ctx, s)
+	}
+	if err != nil {
+		return checkpoint.Slot{}, err
+	}
+	return checkpoint.Slot{
+		Transcript: stored,
+		Prompts:    prompts,
+		Meta: checkpoint.SessionMeta{
+			CLIVersion: r.Env.Version, SessionID: s.ID, Strategy: r.StrategyName(), Agent: s.AgentType,
+			TranscriptPath: checkpoint.RelTranscript(r.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
+		},
+	}, nil
+}
+
+// fromShadow answers the transcript that the shadow branch holds, for a
+// session whose live one is gone.
+func (r *Condenser) fromShadow(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
+	tree, err := r.files.ShadowTree(ctx, s)
+	if err != nil {
+		return checkpoint.Transcript{}, err
+	}
+	dir, found, err := r.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
+	if err != nil || !found {
+		return checkpoint.Transcript{}, err
+	}
+	t, _, err := r.transcripts.Segmenter(s).Restore(ctx, dir.OID)
+	return t, err
+}
+
+// oldSlot reads the slot that a session has in a checkpoint already.
+func oldSlot(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID, sessionID string) (checkpoint.Slot, bool) {
+	c, err := checkpoint.Read(ctx, repo, tree, id)
+	if err != nil {
+		return checkpoint.Slot{}, false
+	}
+	for _, stored := range c.Sessions {
+		if stored.Meta.SessionID != sessionID {
+			continue
+		}
+		slot := checkpoint.Slot{Meta: stored.Meta}
+		slot.Transcript, _, err = stored.Transcript(ctx, repo)
+		if err != nil {
+			return checkpoint.Slot{}, false
+		}
+		slot.Prompts, err = stored.Prompts(ctx, repo)
+		return slot, err == nil
+	}
+	return checkpoint.Slot{}, false
+}
+
+// replaced is the slot of a commit that took the place of an older one with
+// the same id: where it began stays.
+func replaced(old, now checkpoint.Slot) checkpoint.Slot {
+	now.Meta.CreatedAt = old.Meta.CreatedAt
+	now.Meta.TranscriptStart, now.Meta.TranscriptIDAtStart = old.Meta.TranscriptStart, old.Meta.TranscriptIDAtStart
+	now.Meta.CheckpointsCount = max(old.Meta.CheckpointsCount, now.Meta.CheckpointsCount)
+	if now.Meta.TokenUsage == nil {
+		now.Meta.TokenUsage, now.Meta.SessionTokenUsage = old.Meta.TokenUsage, old.Meta.SessionTokenUsage
+	}
+	if len(now.Transcript.Segments) == 0 {
+		now.Transcript, now.Prompts, now.Written = old.Transcript, old.Prompts, old.Written
+		now.Meta.TranscriptEnd, now.Meta.TranscriptLines = old.Meta.TranscriptEnd, old.Meta.TranscriptLines
+	}
+	return now
+}
+
+// counts says whether tokens are counted for the decision's checkpoint. An
+// older one that is changed keeps its count: what came since is counted for
+// others.
+func counts(s *session.State, d journal.Decision) bool {
+	return !d.Amend || s.LastCheckpointID == string(d.ID)
+}
+
+// countedBefore is what the checkpoints before the decision's have counted.
+func countedBefore(s *session.State, d journal.Decision) session.Tokens {
+	if d.Amend {
+		return s.Recorder.CountedBefore
+	}
+	return s.Recorder.Counted
+}

@@ -1,0 +1,288 @@
+package conversation
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+)
+
+// Conversation is a transcript that was put back.
+type Conversation struct {
+	Session string
+	// Path is the transcript, Copy where the former one is kept, empty if there
+	// was none or nothing had to change.
+	Path, Copy string
+	Changed    bool
+}
+
+// talkEnd answers whose conversation a point is in, where the transcript is and
+// how much of it there was.
+func (r *Conversations) talkEnd(p points.Point) (bands.Causality, error) {
+	if p.Snapshot == 0 {
+		return bands.Causality{Session: p.Session}, nil
+	}
+	_, target, err := r.points.Target(p)
+	if err == nil && (target.Causality.Session == "" || target.Causality.TranscriptPath == "") {
+		err = fmt.Errorf("%s belongs to no conversation", target.Version)
+	}
+	return target.Causality, err
+}
+
+// noteReplaced keeps, before a transcript is replaced, how that can be undone.
+type noteReplaced func(moments.ReplacedTranscript) error
+
+// beside notes it in the folder of a rescue snapshot, if there is one.
+func (r *Conversations) beside(rescue bands.Version) noteReplaced {
+	return func(t moments.ReplacedTranscript) error {
+		store, err := r.snapshots.Store()
+		if rescue == 0 || errors.Is(err, snapshots.ErrNoBands) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p, err := moments.ReadSessionsBefore(store, rescue)
+		if err != nil {
+			return err
+		}
+		p.Transcripts = append(p.Transcripts, t)
+		return moments.WriteSessionsBefore(store, rescue, p)
+	}
+}
+
+// PreviewConversation returns what RewindConversation would do.
+func (r *Conversations) PreviewConversation(ctx context.Context, p points.Point) (Conversation, error) {
+	talk, _, err := r.conversationAt(ctx, p)
+	return talk, err
+}
+
+// RewindConversation cuts the transcript of a point's session to what it was at
+// that point. The transcript of now is kept as a copy, which the undo of the
+// rewind with that rescue puts back.
+func (r *Conversations) RewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (Conversation, error) {
+	talk, end, err := r.conversationAt(ctx, p)
+	if err == nil && talk.Changed {
+		talk.Copy, err = r.replaceTranscript(ctx, talk.Session, talk.Path, r.beside(rescue), func(w io.Writer) error {
+			return copyHead(w, talk.Path, end)
+		})
+	}
+	store, none := r.snapshots.Store()
+	if err != nil || none != nil || rescue == 0 {
+		return talk, err
+	}
+	return talk, EndFollow(store, rescue)
+}
+
+// conversationAt returns the transcript of a point's session, and how many bytes
+// it had at that point.
+func (r *Conversations) conversationAt(ctx context.Context, p points.Point) (Conversation, int64, error) {
+	cause, err := r.talkEnd(p)
+	if err != nil {
+		return Conversation{}, 0, err
+	}
+	s, err := r.Sessions.Load(cause.Session)
+	if err != nil {
+		return Conversation{}, 0, err
+	}
+	talk := Conversation{Session: s.ID, Path: s.TranscriptPath}
+	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
+		return talk, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
+	}
+	most, err := r.points.TaskAnswered(ctx, p, s)
+	if err != nil {
+		return talk, 0, err
+	}
+	if p.Snapshot == 0 && most == 0 {
+		return talk, 0, fmt.Errorf("%s has no record of where the conversation was", p.Shadow.Short())
+	}
+	end, size, err := headEnd(s.TranscriptPath, max(cause.TranscriptBytes, most))
+	if err != nil {
+		return talk, 0, fmt.Errorf("read transcript: %w", err)
+	}
+	talk.Changed = end != size
+	return talk, end, nil
+}
+
+// headEnd returns the last line end at or before most bytes of a transcript, and
+// the size of all of it.
+func headEnd(path string, most int64) (end, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	size = info.Size()
+	if size < most {
+		return 0, 0, fmt.Errorf("it is shorter than it was: %d bytes, not %d", size, most)
+	}
+	if size == most {
+		return size, size, nil
+	}
+	buf := make([]byte, 64<<10)
+	for end = most; end > 0; {
+		part := buf[:min(end, int64(len(buf)))]
+		if _, err := f.ReadAt(part, end-int64(len(part))); err != nil {
+			return 0, 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return end - int64(len(part)) + int64(i) + 1, size, nil
+		}
+		end -= int64(len(part))
+	}
+	return 0, size, nil
+}
+
+// copyHead writes the first bytes of a file.
+func copyHead(w io.Writer, path string, size int64) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = io.CopyN(w, f, size)
+	return err
+}
+
+// UndoConversations puts back the transcripts that were replaced after a rescue,
+// where they still are what took their place. What they are now can be put back
+// by undoing the rewind with the rescue now.
+func (r *Conversations) UndoConversations(ctx context.Context, rescue, now bands.Version) ([]Conversation, error) {
+	list, err := r.ReplacedConversations(rescue)
+	var failed []error
+	for i, talk := range list {
+		if !talk.Changed {
+			continue
+		}
+		from := talk.Copy
+		list[i].Copy, err = r.replaceTranscript(ctx, talk.Session, talk.Path, r.beside(now), func(w io.Writer) error {
+			info, err := os.Stat(from)
+			if err != nil {
+				return err
+			}
+			return copyHead(w, from, info.Size())
+		})
+		failed = append(failed, err)
+	}
+	return list, errors.Join(append(failed, err)...)
+}
+
+// ReplacedConversations returns the transcripts that were replaced after a rescue,
+// with the copies of what they were, but for those that are as they were then.
+// Changed reports of each whether it can be put back: nothing was added to it since.
+func (r *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversation, error) {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return nil, err
+	}
+	return ReplacedConversations(store, rescue)
+}
+
+func ReplacedConversations(store *bands.Store, rescue bands.Version) ([]Conversation, error) {
+	p, err := moments.ReadSessionsBefore(store, rescue)
+	talks := make([]Conversation, 0, len(p.Transcripts))
+	for _, t := range p.Transcripts {
+		hash, size, err := hashFile(t.Path)
+		copied, lost := os.Lstat(t.Copy)
+		if err == nil && lost == nil && size == copied.Size() {
+			if former, _, err := hashFile(t.Copy); err == nil && former == hash {
+				continue
+			}
+		}
+		talks = append(talks, Conversation{
+			Session: t.Session, Path: t.Path, Copy: t.Copy, Changed: err == nil && lost == nil && size == t.Size && hash == t.Hash,
+		})
+	}
+	return talks, err
+}
+
+// hashFile returns the SHA-256 of a file and its size.
+func hashFile(path string) (hash string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	sum := sha256.New()
+	size, err = io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil)), size, err
+}
+
+// replaceTranscript puts what fill writes in the place of a session's
+// transcript. What is there is copied aside first, and note told of it.
+func (r *Conversations) replaceTranscript(ctx context.Context, id, path string, note noteReplaced, fill func(io.Writer) error) (aside string, err error) {
+	dir := filepath.Dir(path)
+	if _, err := os.Lstat(path); err == nil {
+		if aside, err = r.copyTranscript(id, path); err != nil {
+			return "", fmt.Errorf("keep the transcript: %w", err)
+		}
+	} else if err := disk.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	if err := disk.SweepTemp(dir, r.Env.Now().Add(-time.Hour)); err != nil {
+		r.Log.WarnContext(ctx, "temporary files not swept", "error", err.Error())
+	}
+	if note != nil && aside != "" {
+		sum := sha256.New()
+		count := &counter{}
+		if err := fill(io.MultiWriter(sum, count)); err != nil {
+			return aside, fmt.Errorf("write the transcript: %w", err)
+		}
+		t := moments.ReplacedTranscript{Session: id, Path: path, Copy: aside, Size: count.n, Hash: hex.EncodeToString(sum.Sum(nil))}
+		if err := note(t); err != nil {
+			return aside, fmt.Errorf("note where the transcript is kept: %w", err)
+		}
+	}
+	if err := disk.WriteStream(path, 0o600, fill); err != nil {
+		return aside, fmt.Errorf("write the transcript: %w", err)
+	}
+	r.Log.InfoContext(ctx, "transcript put back", "session_id", id, "path", path, "copy", aside)
+	return aside, nil
+}
+
+// counter counts what is written to it.
+type counter struct{ n int64 }
+
+// Write counts.
+func (c *counter) Write(b []byte) (int, error) {
+	c.n += int64(len(b))
+	return len(b), nil
+}
+
+// copyTranscript copies a transcript to where replaced ones are kept. The copy is
+// on the disk when it returns.
+func (r *Conversations) copyTranscript(id, path string) (aside string, err error) {
+	dir := r.TranscriptCopies()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	if err := disk.SyncDir(filepath.Dir(dir)); err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	aside = filepath.Join(dir, id+"-"+r.Env.Now().UTC().Format("20060102T150405.000")+".jsonl")
+	return aside, disk.WriteStream(aside, 0o600, func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
+}

@@ -1,0 +1,200 @@
+package conversation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Log is the stored transcript of a session, and the place in which the agent
+// looks for it here.
+type Log struct {
+	Session, Prompt string
+	Path            string
+	Standing        Standing
+	// Stored and Local are the times of the last lines, zero if they have none.
+	Stored, Local time.Time
+	// Lines is how many of the commit's lines the session wrote.
+	Lines int
+
+	text checkpoint.Transcript
+	move transcript.Relocation
+}
+
+// Skipped is a session of a checkpoint that can't be brought back, and why.
+type Skipped struct{ Session, Why string }
+
+// ResumeLogs looks at what the sessions of a checkpoint left, the one that wrote
+// most of the commit first, of equals the one that went on longest, and where it
+// belongs in this worktree. It writes nothing.
+func (r *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
+	return r.storedLogs(ctx, c, r.agentPath)
+}
+
+// RestoreLogs writes the stored transcripts of a checkpoint's sessions to where
+// the agent looks for them, over what is there, which is kept as a copy. One
+// that is the same stays.
+func (r *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, error) {
+	v1, err := checkpoint.Tree(ctx, r.Repo)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := checkpoint.Read(ctx, r.Repo, v1, id)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s: %w", id, err)
+	}
+	logs, _, err := r.storedLogs(ctx, stored, r.livePath)
+	if err != nil {
+		return nil, err
+	}
+	var talks []Conversation
+	for _, log := range logs {
+		talk, err := r.PutLog(ctx, log)
+		if err != nil {
+			return talks, err
+		}
+		talks = append(talks, talk)
+	}
+	return talks, nil
+}
+
+// PutLog writes a stored transcript to its place, over what is there, which is
+// kept as a copy. One that is the same stays.
+func (r *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
+	talk := Conversation{Session: log.Session, Path: log.Path, Changed: log.Standing != StandingSame}
+	if !talk.Changed {
+		return talk, nil
+	}
+	var err error
+	talk.Copy, err = r.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return r.copyLog(ctx, log, w) })
+	return talk, err
+}
+
+// storedLogs finds a place for each session of a checkpoint.
+func (r *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place func(id string) (string, error)) ([]Log, []Skipped, error) {
+	var logs []Log
+	var skipped []Skipped
+	for _, s := range c.Sessions {
+		log, why, err := r.storedLog(ctx, s, place)
+		if err != nil {
+			return nil, nil, fmt.Errorf("session %s: %w", s.Meta.SessionID, err)
+		}
+		if why != "" {
+			skipped = append(skipped, Skipped{s.Meta.SessionID, why})
+			continue
+		}
+		if !slices.ContainsFunc(logs, func(l Log) bool { return l.Session == log.Session }) {
+			logs = append(logs, log)
+		}
+	}
+	slices.SortStableFunc(logs, func(a, b Log) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), b.Stored.Compare(a.Stored)) })
+	return logs, skipped, nil
+}
+
+// storedLog is what a session left, or why that is of no use here.
+func (r *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id string) (string, error)) (log Log, why string, err error) {
+	id := s.Meta.SessionID
+	switch {
+	case !resumable(id):
+		return log, "its id can't be given to an agent", nil
+	case s.Meta.Agent != "" && s.Meta.Agent != workspace.AgentType:
+		return log, "it was recorded by " + s.Meta.Agent, nil
+	}
+	text, found, err := s.Transcript(ctx, r.Repo)
+	if err != nil {
+		return log, "", err
+	}
+	if !found {
+		return log, "it has no transcript", nil
+	}
+	log = Log{Session: id, Lines: s.Meta.Lines(), text: text}
+	if log.Path, err = place(id); err != nil {
+		return log, "", err
+	}
+	prompts, err := s.Prompts(ctx, r.Repo)
+	if err != nil {
+		return log, "", err
+	}
+	if len(prompts) > 0 {
+		log.Prompt = prompts[0]
+	}
+	if log.move, err = r.relocation(ctx, s.Meta, text); err != nil {
+		return log, "", err
+	}
+	if log.Stored, err = r.lastTime(ctx, text); err != nil {
+		return log, "", err
+	}
+	return log, "", r.compare(ctx, &log)
+}
+
+// resumable says whether a session's id can stand on a command line as it is.
+// Whoever can write to the metadata branch chooses it.
+func resumable(id string) bool {
+	return id != "" && id[0] != '-' && id[0] != '.' && !strings.ContainsFunc(id, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.", c)
+	})
+}
+
+// livePath is where a session's transcript belongs: where the state of a
+// session of this worktree knows it, else in the agent's folder.
+func (r *Logs) livePath(id string) (string, error) {
+	if s, err := r.Sessions.Load(id); err == nil && s.TranscriptPath != "" && r.OwnsSession(s) {
+		return s.TranscriptPath, nil
+	}
+	return r.agentPath(id)
+}
+
+// agentPath is where the agent looks for a session when it is started in this
+// worktree, whatever the metadata says.
+func (r *Logs) agentPath(id string) (string, error) {
+	dir := transcript.SessionDir(r.Env.Getenv, r.Env.Home, r.Repo.Root)
+	if dir == "" {
+		return "", errors.New("there is no home directory, so the agent's folder isn't known")
+	}
+	path := filepath.Join(dir, id+".jsonl")
+	return path, transcript.CheckPath(path, dir)
+}
+
+// originLimit is how much of a transcript is read to find out where it was
+// written. Nearly always the first edit tells.
+const originLimit = 32 << 20
+
+// relocation is the way from the project in which a transcript was written to
+// this worktree.
+func (r *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text checkpoint.Transcript) (transcript.Relocation, error) {
+	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
+	settled := false
+	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
+		blob, err := r.Repo.ReadWithin(ctx, string(text.Segments[i]), checkpoint.MaxSegment)
+		if err != nil {
+			return transcript.Relocation{}, err
+		}
+		read += len(blob.Data)
+		for line := range bytes.Lines(blob.Data) {
+			if settled = origin.Line(line); settled {
+				break
+			}
+		}
+	}
+	return transcript.NewRelocation(origin.Root(), r.Repo.Root), nil
+}
+
+// copyLog writes the transcript as it is to stand here.
+func (r *Logs) copyLog(ctx context.Context, log Log, w io.Writer) error {
+	moved := transcript.NewRelocator(w, log.move)
+	if _, err := log.text.Copy(ctx, r.Repo, moved); err != nil {
+		return err
+	}
+	return moved.Close()
+}

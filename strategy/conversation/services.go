@@ -1,0 +1,46 @@
+package conversation
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Logs          *Logs
+	Conversations *Conversations
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	pointsServices := points.New(w)
+	snapshotsServices := snapshots.New(w)
+	s := &Services{
+		Logs: &Logs{
+			Workspace: w,
+		},
+		Conversations: &Conversations{
+			Workspace: w,
+			points:    pointsServices.Points,
+			snapshots: snapshotsServices.Snapshots,
+		},
+	}
+	s.Logs.conversations = s.Conversations
+	return s
+}
+
+// Logs copies stored transcripts back to where the agent reads them.
+type Logs struct {
+	*workspace.Workspace
+
+	conversations *Conversations
+}
+
+// Conversations cuts conversations back, and puts them back.
+type Conversations struct {
+	*workspace.Workspace
+
+	points    *points.Points
+	snapshots *snapshots.Snapshots
+}

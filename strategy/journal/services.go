@@ -1,0 +1,43 @@
+package journal
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Journal *Journal
+	Links   *Links
+	Commits *Commits
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	s := &Services{
+		Journal: &Journal{
+			Workspace: w,
+		},
+		Links: &Links{
+			Workspace: w,
+		},
+		Commits: &Commits{
+			Workspace: w,
+		},
+	}
+	return s
+}
+
+// Journal holds the decisions about commits that are being made.
+type Journal struct {
+	*workspace.Workspace
+}
+
+// Links holds the last commits of the repository that were given a checkpoint.
+type Links struct {
+	*workspace.Workspace
+}
+
+// Commits finds the commits that decisions were made for.
+type Commits struct {
+	*workspace.Workspace
+}

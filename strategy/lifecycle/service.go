@@ -1,0 +1,19 @@
+package lifecycle
+
+import (
+	"errors"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// TempFiles are temporary files whose writers were stopped.
+func (r *Machine) TempFiles() ([]string, error) {
+	dirs := r.tempDirs()
+	var all []string
+	failed := make([]error, 0, len(dirs))
+	for _, dir := range dirs {
+		paths, err := disk.TempFiles(dir, r.Env.Now().Add(-sweepAge))
+		all, failed = append(all, paths...), append(failed, err)
+	}
+	return all, errors.Join(failed...)
+}

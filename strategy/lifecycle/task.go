@@ -1,0 +1,173 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// errNothing ends a step that has nothing to save.
+var errNothing = errors.New("nothing to do")
+
+// TaskStart notes that a subagent begins. The agent waits for it: it starts no
+// process and looks at no file but the session's state.
+func (r *Tasks) TaskStart(ctx context.Context, in workspace.Input) error {
+	if err := in.Task.Check(); err != nil {
+		return err
+	}
+	if in.Task.ToolUse == "" {
+		return fmt.Errorf("%w: there is none", workspace.ErrTask)
+	}
+	return r.taskStep(ctx, in, func(s *session.State, _ *tracking.Pending) error {
+		if s.Recorder.FindTask(tracking.ByToolUse(in.Task.ToolUse)) != nil {
+			return errNothing
+		}
+		s.Recorder.AddTask(r.newTask(s, in.Task))
+		return nil
+	})
+}
+
+// TaskProgress makes a checkpoint within a subagent's task, if something
+// changed since the last one. What the main agent does is none of its business.
+func (r *Tasks) TaskProgress(ctx context.Context, in workspace.Input) error {
+	if in.Task.Agent == "" && !in.Task.Unnamed {
+		return nil
+	}
+	if err := in.Task.Check(); err != nil {
+		return err
+	}
+	return r.taskStep(ctx, in, func(s *session.State, n *tracking.Pending) error {
+		task := r.taskOf(s, in)
+		if task == nil || !task.Runs() {
+			return errNothing
+		}
+		return r.taskTurns.SaveTask(ctx, s, n, in, task.ToolUse)
+	})
+}
+
+// TaskEnd makes the last checkpoint of a subagent's task, once however many
+// hooks tell of the end. Of a subagent that goes on in the background it notes
+// just that.
+func (r *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
+	if in.Task.ToolUse == "" && in.Task.Agent == "" {
+		return nil
+	}
+	if err := in.Task.Check(); err != nil {
+		return err
+	}
+	return r.taskStep(ctx, in, func(s *session.State, n *tracking.Pending) error {
+		task := r.taskOf(s, in)
+		switch {
+		case task == nil || task.Phase == session.TaskDone:
+			return errNothing
+		case in.Task.Background && task.Phase == session.TaskRunning:
+			task.Phase = session.TaskBackground
+			return nil
+		case in.Task.Background:
+			return errNothing
+		}
+		task.Phase = session.TaskStopped
+		return r.taskTurns.SaveTask(ctx, s, n, in, task.ToolUse)
+	})
+}
+
+// taskStep is a step of a task; the state isn't saved where nothing is to do.
+func (r *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*session.State, *tracking.Pending) error) error {
+	err := r.machine.Step(ctx, in, session.TaskStep, do)
+	if errors.Is(err, errNothing) {
+		return nil
+	}
+	return err
+}
+
+// newTask is the task that an event tells of.
+func (r *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
+	return session.Task{
+		ToolUse: t.ToolUse, Agent: t.Agent, Turn: s.TurnID, Started: r.Env.Now(),
+		Type: r.FirstPrompt(t.Type), Description: r.FirstPrompt(t.Description),
+	}
+}
+
+// taskOf answers the task that an event is about, nil if there is none that
+// can be told. One that nothing has announced is noted now.
+func (r *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
+	rec, t := &s.Recorder, in.Task
+	if t.ToolUse == "" && t.Agent != "" {
+		if known := rec.FindTask(func(o *session.Task) bool { return o.Agent == t.Agent }); known != nil {
+			return known
+		}
+		if meta, ok := transcript.ReadAgentMeta(s.TranscriptPath, t.Agent); ok {
+			t.ToolUse, t.Type, t.Description = meta.ToolUse, meta.Type, meta.Description
+		}
+	}
+	if t.ToolUse == "" {
+		return onlyRunning(s, t.Agent)
+	}
+	task := rec.FindTask(tracking.ByToolUse(t.ToolUse))
+	if task == nil {
+		task = rec.AddTask(r.newTask(s, t))
+	}
+	if task.Agent == "" {
+		task.Agent = t.Agent
+	}
+	return task
+}
+
+// onlyRunning answers the one task of this turn that runs and whose subagent
+// isn't known; it is that of agent then.
+func onlyRunning(s *session.State, agent string) *session.Task {
+	var only *session.Task
+	for i := range s.Recorder.Tasks {
+		t := &s.Recorder.Tasks[i]
+		if !t.Runs() || t.Agent != "" || t.Turn != s.TurnID {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = t
+	}
+	if only != nil {
+		only.Agent = agent
+	}
+	return only
+}
+
+// Notified notes which task a prompt says has ended. One of a person ends what
+// an interrupted turn has left.
+func Notified(s *session.State, prompt string) {
+	if transcript.IsHuman(prompt) {
+		for i := range s.Recorder.Tasks {
+			if t := &s.Recorder.Tasks[i]; t.Phase == session.TaskRunning {
+				t.Phase = session.TaskDone
+			}
+		}
+		return
+	}
+	if !strings.HasPrefix(strings.TrimSpace(prompt), "<task-notification>") {
+		return
+	}
+	toolUse, agent := tagged(prompt, "tool-use-id"), tagged(prompt, "task-id")
+	task := s.Recorder.FindTask(func(t *session.Task) bool {
+		return t.Runs() && (t.ToolUse == toolUse || (agent != "" && t.Agent == agent))
+	})
+	if task != nil {
+		task.Phase = session.TaskStopped
+	}
+}
+
+// tagged is the text of the first element of that name.
+func tagged(text, name string) string {
+	_, rest, _ := strings.Cut(text, "<"+name+">")
+	value, _, found := strings.Cut(rest, "</"+name+">")
+	if !found {
+		return ""
+	}
+	return strings.TrimSpace(value)
+}

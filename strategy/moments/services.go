@@ -1,0 +1,25 @@
+package moments
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Reader *Reader
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	s := &Services{
+		Reader: &Reader{
+			Workspace: w,
+		},
+	}
+	return s
+}
+
+// Reader reads what sessions are now.
+type Reader struct {
+	*workspace.Workspace
+}

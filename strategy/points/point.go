@@ -1,0 +1,323 @@
+package points
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Point is a moment that one can go back to: a snapshot of the tree, a shadow
+// checkpoint, a commit with a checkpoint, or what two of them say of one
+// moment.
+type Point struct {
+	// ID names the point: the id of a shadow commit or a commit, else a
+	// snapshot's version.
+	ID      string
+	Message string
+	Date    time.Time
+	// Snapshot is the whole tree, 0 if there is none.
+	Snapshot bands.Version
+	Cause    bands.Cause
+	// Late reports whether the snapshot may hold something of what came after.
+	Late bool
+	// Shadow is a shadow commit; MetadataDir what upstream calls its directory.
+	Shadow      git.OID
+	MetadataDir string
+	// Commit is the user's commit, Checkpoint its checkpoint.
+	Commit     git.OID
+	Checkpoint checkpoint.ID
+	Session    string
+	Prompt     string
+	TaskID     string // of a subagent's checkpoint
+	// Unreadable is why the checkpoint's transcripts can't be brought back, "" if they
+	// can.
+	Unreadable string
+
+	at time.Time // Date, to the fraction of a second where that is known
+}
+
+// LogsOnly says whether nothing but transcripts can be brought back.
+func (p Point) LogsOnly() bool { return p.Snapshot == 0 && p.Shadow == "" }
+
+// MaxPoints is how many points a list has.
+const MaxPoints = 20
+
+const (
+	PointCommits = 50 // commits looked through for checkpoints
+	pointVersion = 60 // newest snapshots looked at for a list
+)
+
+// Points lists the newest points of this worktree, newest first. It writes
+// nothing.
+func (r *Points) Points(ctx context.Context) ([]Point, error) {
+	shadows, err := r.shadowPoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	commits, err := r.commitPoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	snaps, err := r.snapshotPoints(ctx, pointVersion)
+	if err != nil {
+		return nil, err
+	}
+	points := merge(snaps, slices.Concat(shadows, commits))
+	if len(points) > MaxPoints {
+		points = points[:MaxPoints]
+	}
+	return points, nil
+}
+
+// merge joins the points of snapshots with those of commits that they belong
+// to, and puts the newest first.
+func merge(snaps []snapPoint, others []Point) []Point {
+	var points []Point
+	for _, s := range snaps {
+		i := slices.IndexFunc(others, func(o Point) bool {
+			return (s.Shadow != "" && o.Shadow == s.Shadow) || slices.Contains(s.pairs, o.Checkpoint)
+		})
+		for j := range others { // shadow checkpoints before it, of the same tree
+			if o := &others[j]; o.Shadow != "" && o.Snapshot == 0 && slices.Contains(s.earlier, o.Shadow) {
+				*o = o.joined(s)
+			}
+		}
+		if i < 0 || others[i].Snapshot != 0 {
+			points = append(points, s.Point)
+			continue
+		}
+		others[i] = others[i].joined(s)
+	}
+	inOrder(others)
+	points = append(points, others...)
+	for i := range points {
+		if points[i].at.IsZero() {
+			points[i].at = points[i].Date
+		}
+	}
+	slices.SortStableFunc(points, func(a, b Point) int {
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.Snapshot, a.Snapshot))
+	})
+	return points
+}
+
+// joined returns the shadow checkpoint or commit with the snapshot of its moment.
+func (p Point) joined(s snapPoint) Point {
+	p.Snapshot, p.Cause, p.Late, p.at = s.Snapshot, s.Cause, s.Late, s.Date
+	if s.Prompt != "" && s.Session == p.Session && p.TaskID != "" {
+		p.Prompt = s.Prompt
+	}
+	return p
+}
+
+// inOrder sees to it that no shadow checkpoint comes before the one that it
+// builds on: several may be of one second, and of an older snapshot. The newest
+// comes first in points.
+func inOrder(points []Point) {
+	var last time.Time
+	for i := range slices.Backward(points) {
+		p := &points[i]
+		if p.Shadow == "" {
+			continue
+		}
+		if p.Date.After(p.at) {
+			p.at = p.Date
+		}
+		if !last.IsZero() && !p.at.After(last) {
+			p.at = last.Add(1)
+		}
+		last = p.at
+	}
+}
+
+// shadowPoints are the shadow checkpoints on HEAD.
+func (r *Points) shadowPoints(ctx context.Context) ([]Point, error) {
+	head, born, err := r.Head(ctx)
+	if err != nil || !born {
+		return nil, err
+	}
+	commits, err := r.Repo.Log(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID), MaxPoints)
+	if err != nil { // there is no such branch
+		return nil, nil //nolint:nilerr // git says no more than that it can't
+	}
+	points := make([]Point, 0, len(commits))
+	prompts := map[string]string{} // of the turn that ends next, by session
+	for _, c := range commits {
+		p := Point{
+			ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Shadow: c.OID,
+			Session: Trailer(c.Message, checkpoint.SessionKey), MetadataDir: Trailer(c.Message, checkpoint.MetadataKey),
+		}
+		if dir := Trailer(c.Message, checkpoint.TaskKey); dir != "" {
+			p.TaskID, _ = checkpoint.TaskOf(dir)
+			p.MetadataDir = dir
+		}
+		p.Prompt = r.turnPrompt(ctx, c, p, prompts)
+		prompts[p.Session] = p.Prompt
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// turnPrompt is the prompt of the turn that a shadow checkpoint is of. Of a task,
+// which has no record of it, it is that of the stop that followed, or of the turn
+// under way.
+func (r *Points) turnPrompt(ctx context.Context, c git.Commit, p Point, following map[string]string) string {
+	if p.TaskID == "" {
+		texts, err := checkpoint.ShadowPrompts(ctx, r.Repo, c.Tree, p.Session)
+		if err != nil {
+			r.Log.WarnContext(ctx, "prompts of a shadow checkpoint not read", "commit", c.OID.Short(), "error", err.Error())
+		}
+		if n := len(texts); n > 0 && texts[n-1] != "" {
+			return checkpoint.FirstPrompt(texts[n-1])
+		}
+	} else if prompt := following[p.Session]; prompt != "" {
+		return prompt
+	}
+	s, err := r.Sessions.Load(p.Session)
+	if err != nil {
+		return ""
+	}
+	if n := len(s.Recorder.Turn.Prompts); n > 0 && p.TaskID != "" {
+		return checkpoint.FirstPrompt(s.Recorder.Turn.Prompts[n-1])
+	}
+	return s.FirstPrompt
+}
+
+// commitPoints are the newest commits that carry a checkpoint which is stored.
+func (r *Points) commitPoints(ctx context.Context) ([]Point, error) {
+	v1, err := checkpoint.Tree(ctx, r.Repo)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	commits, err := r.Repo.Log(ctx, "HEAD", PointCommits)
+	if err != nil {
+		return nil, nil //nolint:nilerr // an unborn branch
+	}
+	var points []Point
+	for _, c := range commits {
+		ids := checkpoint.IDs(c.Message)
+		if len(ids) == 0 || len(points) == MaxPoints {
+			continue
+		}
+		id := ids[len(ids)-1]
+		p := Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id}
+		stored, err := checkpoint.Read(ctx, r.Repo, v1, id)
+		if errors.Is(err, git.ErrTooMuch) {
+			p.Unreadable = err.Error()
+			points = append(points, p)
+			continue
+		}
+		if err != nil {
+			continue // a trailer that leads nowhere
+		}
+		if main, ok := stored.Main(); ok {
+			p.Session = main.Meta.SessionID
+			if prompts, err := main.Prompts(ctx, r.Repo); err == nil && len(prompts) > 0 {
+				p.Prompt = checkpoint.FirstPrompt(prompts[len(prompts)-1])
+			}
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// snapPoint is the point of a snapshot, and the checkpoints it is paired with.
+type snapPoint struct {
+	Point
+
+	pairs   []checkpoint.ID
+	earlier []git.OID // shadow commits of the same tree
+}
+
+// snapshotPoints are the points of the newest snapshots of this worktree.
+func (r *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, error) {
+	store, err := r.snapshots.Store()
+	if errors.Is(err, snapshots.ErrNoBands) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	versions, err := store.Versions()
+	if err != nil {
+		return nil, err
+	}
+	var points []snapPoint
+	for _, v := range slices.Backward(versions) {
+		if len(points) == most {
+			break
+		}
+		s, err := store.Snapshot(v)
+		if err != nil {
+			r.Log.WarnContext(ctx, "snapshot skipped", "version", v.String(), "error", err.Error())
+			continue
+		}
+		if s.Lineage == r.snapshots.Lineage() {
+			points = append(points, r.pointOf(store, s))
+		}
+	}
+	return points, nil
+}
+
+// pointOf is the point of a snapshot.
+func (r *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
+	p := snapPoint{Point: Point{
+		ID: s.Version.String(), Message: s.Message, Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
+		Session: s.Causality.Session, Prompt: s.Causality.Prompt,
+	}}
+	switch s.Cause {
+	case bands.Prompt:
+		p.Message = "before: " + s.Causality.Prompt
+	case bands.Commit:
+		p.Commit = git.OID(s.Causality.Commit)
+		p.Message = "commit " + p.Commit.Short()
+	case bands.Auto:
+		if s.Causality.Prompt != "" && s.Message == workspace.AutoMessage {
+			p.Message = "after: " + s.Causality.Prompt
+		}
+	case bands.Named, bands.Rescue:
+	}
+	for _, pair := range s.Pairs { // of several, the newest comes last
+		p.pairs = append(p.pairs, checkpoint.ID(pair.Checkpoint))
+		p.Checkpoint, p.Commit = checkpoint.ID(pair.Checkpoint), git.OID(pair.Commit)
+	}
+	if moments, err := moments.List(store, s.Version); err == nil {
+		for _, m := range moments {
+			if m.Session == s.Causality.Session {
+				p.Shadow, p.earlier = m.Shadow, m.Earlier
+			}
+		}
+	}
+	return p
+}
+
+// Trailer is the value of the last line of the message that begins with key.
+func Trailer(message, key string) string {
+	value := ""
+	for line := range strings.SplitSeq(message, "\n") {
+		if v, ok := strings.CutPrefix(line, key+":"); ok {
+			value = strings.TrimSpace(v)
+		}
+	}
+	return value
+}
+
+// PointError means that a text names no point.
+type PointError struct{ Spec, Why string }
+
+// Error says what was asked for, and why it is no point.
+func (e *PointError) Error() string { return fmt.Sprintf("%q: %s", e.Spec, e.Why) }

@@ -1,0 +1,30 @@
+package points
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Points *Points
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	snapshotsServices := snapshots.New(w)
+	s := &Services{
+		Points: &Points{
+			Workspace: w,
+			snapshots: snapshotsServices.Snapshots,
+		},
+	}
+	return s
+}
+
+// Points lists the points that a rewind can go to, and resolves names of them.
+type Points struct {
+	*workspace.Workspace
+
+	snapshots *snapshots.Snapshots
+}

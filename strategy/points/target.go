@@ -1,0 +1,199 @@
+package points
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// LeastPrefix is how much of an id names a point.
+const LeastPrefix = 7
+
+// FindPoint answers the point that a text names: a version (v12), the id of a
+// point or its beginning, a checkpoint's id, a time ("10 minutes ago",
+// "2026-01-27 10:32"), or a commit as git understands it (HEAD~2). A
+// *PointError says why there is none.
+func (r *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
+	if spec == "" {
+		return Point{}, &PointError{spec, "names nothing"}
+	}
+	if v, err := bands.ParseVersion(spec); err == nil && spec[0] == 'v' {
+		return r.pointAt(spec, v)
+	}
+	points, err := r.Points(ctx)
+	if err != nil {
+		return Point{}, err
+	}
+	if p, found := byID(points, strings.ToLower(spec)); found {
+		return p, nil
+	}
+	if id, err := checkpoint.ParseID(spec); err == nil {
+		return r.pointOfCheckpoint(ctx, spec, id)
+	}
+	if at, ok := parseTime(spec, r.Env.Now()); ok {
+		return r.pointBefore(spec, at)
+	}
+	return r.pointOfCommit(ctx, spec, points)
+}
+
+// byID finds the one point that an id, or the beginning of one, names.
+func byID(points []Point, id string) (Point, bool) {
+	var found []Point
+	for _, p := range points {
+		if p.ID == id || (len(id) >= LeastPrefix && strings.HasPrefix(p.ID, id)) || string(p.Checkpoint) == id {
+			found = append(found, p)
+		}
+	}
+	if len(found) == 0 || (len(found) > 1 && found[0].ID != found[1].ID) {
+		return Point{}, false
+	}
+	return found[0], true
+}
+
+// pointAt is the point of a version.
+func (r *Points) pointAt(spec string, v bands.Version) (Point, error) {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return Point{}, &PointError{spec, err.Error()}
+	}
+	s, err := store.Snapshot(v)
+	if err != nil {
+		return Point{}, err
+	}
+	if s.Lineage != r.snapshots.Lineage() {
+		return Point{}, &PointError{spec, "is a snapshot of the worktree " + s.Root}
+	}
+	return r.pointOf(store, s).Point, nil
+}
+
+// pointOfCheckpoint is the point of a checkpoint's snapshot.
+func (r *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpoint.ID) (Point, error) {
+	if v, found := r.pairedWith(id); found {
+		p, err := r.pointAt(spec, v)
+		p.Checkpoint = id // it may stand for others too
+		return p, err
+	}
+	v1, err := checkpoint.Tree(ctx, r.Repo)
+	if err != nil {
+		return Point{}, &PointError{spec, "no such checkpoint"}
+	}
+	stored, err := checkpoint.Read(ctx, r.Repo, v1, id)
+	if err != nil {
+		return Point{}, &PointError{spec, "no such checkpoint"}
+	}
+	p := Point{ID: string(id), Message: "checkpoint " + string(id), Checkpoint: id}
+	if main, ok := stored.Main(); ok {
+		p.Session, p.Date = main.Meta.SessionID, main.Meta.CreatedAt
+	}
+	return p, nil
+}
+
+// pairedWith is the snapshot that stands for a checkpoint.
+func (r *Points) pairedWith(id checkpoint.ID) (bands.Version, bool) {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return 0, false
+	}
+	v, err := store.Paired(string(id), r.snapshots.Lineage())
+	return v, err == nil && v != 0
+}
+
+// pointBefore is the last snapshot at or before a time.
+func (r *Points) pointBefore(spec string, at time.Time) (Point, error) {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return Point{}, &PointError{spec, err.Error()}
+	}
+	versions, err := store.Versions()
+	if err != nil {
+		return Point{}, err
+	}
+	for _, v := range slices.Backward(versions) {
+		s, err := store.Snapshot(v)
+		if err == nil && s.Lineage == r.snapshots.Lineage() && !s.Created.After(at) {
+			return r.pointOf(store, s).Point, nil
+		}
+	}
+	return Point{}, &PointError{spec, "there is no snapshot that old"}
+}
+
+// pointOfCommit is the point of a commit: its checkpoint's.
+func (r *Points) pointOfCommit(ctx context.Context, spec string, points []Point) (Point, error) {
+	if strings.HasPrefix(spec, "-") {
+		return Point{}, &PointError{spec, "no such point"}
+	}
+	c, err := r.Repo.Commit(ctx, spec+"^{commit}")
+	if err != nil {
+		return Point{}, &PointError{spec, "no such point"}
+	}
+	if i := slices.IndexFunc(points, func(p Point) bool {
+		return p.Shadow == c.OID || p.Commit == c.OID && slices.Contains(checkpoint.IDs(c.Message), p.Checkpoint)
+	}); i >= 0 {
+		p := points[i]
+		p.Commit = c.OID
+		return p, nil
+	}
+	for _, id := range slices.Backward(checkpoint.IDs(c.Message)) {
+		p, err := r.pointOfCheckpoint(ctx, spec, id)
+		if err == nil {
+			p.Commit = c.OID
+			return p, nil
+		}
+	}
+	if Trailer(c.Message, checkpoint.SessionKey) != "" {
+		return Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Shadow: c.OID, Session: Trailer(c.Message, checkpoint.SessionKey)}, nil
+	}
+	return Point{}, &PointError{spec, "the commit " + c.OID.Short() + " has no checkpoint and no snapshot"}
+}
+
+// parseTime reads a time: "10 minutes ago", "yesterday", a date, a time of
+// today, or both.
+func parseTime(text string, now time.Time) (time.Time, bool) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if text == "yesterday" {
+		return now.AddDate(0, 0, -1), true
+	}
+	if m := regexp.MustCompile(`^(\d{1,6}|an?)[ .]*([a-z]+?)s?[ .]+ago$`).FindStringSubmatch(text); m != nil {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			n = 1
+		}
+		return before(now, n, m[2])
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02 15:04", "2006-01-02t15:04:05", "2006-01-02t15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, strings.ToUpper(text), now.Location()); err == nil {
+			return at, true
+		}
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, true
+		}
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			today := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location())
+			if today.After(now) {
+				today = today.AddDate(0, 0, -1)
+			}
+			return today, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func before(now time.Time, n int, unit string) (time.Time, bool) {
+	const day = 24 * time.Hour
+	units := map[string]time.Duration{
+		"second": time.Second, "sec": time.Second, "s": time.Second,
+		"minute": time.Minute, "min": time.Minute, "m": time.Minute,
+		"hour": time.Hour, "h": time.Hour, "day": day, "d": day, "week": 7 * day, "w": 7 * day,
+	}
+	d, ok := units[unit]
+	return now.Add(-time.Duration(n) * d), ok
+}

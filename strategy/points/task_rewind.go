@@ -1,0 +1,61 @@
+package points
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// errFound ends a search.
+var errFound = errors.New("found")
+
+// TaskAnswered is the offset behind the line of the transcript with the result
+// of the task whose last checkpoint p is: the agent can't go on without it. 0
+// if p is another point, or the line isn't there.
+func (r *Points) TaskAnswered(ctx context.Context, p Point, s *session.State) (int64, error) {
+	if p.TaskID == "" || p.Shadow == "" {
+		return 0, nil
+	}
+	c, err := r.Repo.Commit(ctx, string(p.Shadow))
+	if err != nil {
+		return 0, err
+	}
+	end, ended, err := checkpoint.ReadTaskEnd(ctx, r.Repo, c.Tree, s.ID, p.TaskID)
+	if err != nil || !ended {
+		return 0, err
+	}
+	scan, err := transcript.Read(ctx, s.TranscriptPath, transcript.Cursor{})
+	if err != nil {
+		return 0, fmt.Errorf("read transcript: %w", err)
+	}
+	if end.UUID == "" {
+		end.UUID = scan.Answers[p.TaskID]
+	}
+	if end.UUID == "" {
+		return 0, nil
+	}
+	return lineOf(ctx, s.TranscriptPath, scan.Cursor.Offset, end.UUID)
+}
+
+// lineOf is the offset behind the line with a uuid, 0 if there is none.
+func lineOf(ctx context.Context, path string, to int64, uuid string) (int64, error) {
+	var found int64
+	err := transcript.Lines(ctx, path, 0, to, func(line []byte, end int64) error {
+		var is struct{ UUID string }
+		if bytes.Contains(line, []byte(uuid)) && json.Unmarshal(line, &is) == nil && is.UUID == uuid {
+			found = end
+			return errFound
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errFound) {
+		return 0, fmt.Errorf("read transcript: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,260 @@
+package provenance
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Activity is what a session wrote since a moment, as its transcripts and steps
+// say.
+type Activity struct {
+	Session string
+	Active  bool // its turn is under way
+	Timed   bool // its transcript has times
+	// subagents reports whether there are transcripts of what its subagents did.
+	subagents bool
+	// Edits are the uses of edit tools, by path; calls those of tools that write
+	// without naming anything, in order and apart from each other; background the
+	// beginnings of those that went on in the background.
+	Edits      map[string][]Span
+	calls      []Span
+	background []time.Time
+	commands   []shellCommand
+	// steps are the stops after which the session had changed a path, personSteps
+	// the prompts at which a person had.
+	steps, PersonSteps map[string][]StepMark
+}
+
+// Span is the time of a tool call; end is zero while it runs.
+type Span struct{ Start, End time.Time }
+
+// shellCommand is a command of a shell and when it ran.
+type shellCommand struct {
+	Span
+
+	words []string
+}
+
+// StepMark is the turn of a step.
+type StepMark struct {
+	at   time.Time
+	Turn string
+}
+
+// settle is how long after an edit tool's result its own work, such as formatting
+// by a hook, may change the file.
+const settle = 2 * time.Second
+
+// Covers reports whether a time is within the span or shortly after.
+func (s Span) Covers(at time.Time, after time.Duration) bool {
+	return s.Start.IsZero() || !at.Before(s.Start.Add(-workspace.ClockSlack)) && (s.End.IsZero() || !at.After(s.End.Add(after)))
+}
+
+// Within reports whether the span and the stretch overlap.
+func (s Span) Within(st *Stretch) bool {
+	if s.Start.IsZero() {
+		return true
+	}
+	return (st.To.IsZero() || !s.Start.After(st.To)) && (s.End.IsZero() || s.End.After(st.From))
+}
+
+// Names reports whether an edit tool named the path in the stretch, and whether
+// that explains a change at a time.
+func (act *Activity) Names(name string, st *Stretch, at time.Time) (named, covers bool) {
+	for _, edit := range act.Edits[name] {
+		if edit.Within(st) {
+			named = true
+			covers = covers || edit.Covers(at, settle)
+		}
+	}
+	return named, covers
+}
+
+// Wrote reports whether a tool ran in the stretch, at that time, that can write
+// anything, or one in the background.
+func (act *Activity) Wrote(st *Stretch, at time.Time) (during, background bool) {
+	i, found := slices.BinarySearchFunc(act.calls, at, func(s Span, at time.Time) int { return s.Start.Add(-workspace.ClockSlack).Compare(at) })
+	if !found {
+		i--
+	}
+	during = i >= 0 && act.calls[i].Within(st) && act.calls[i].Covers(at, workspace.ClockSlack)
+	background = slices.ContainsFunc(act.background, func(start time.Time) bool {
+		return Span{Start: start}.Within(st) && !at.Before(start.Add(-workspace.ClockSlack))
+	})
+	return during, background
+}
+
+// Mentions reports whether a command in the stretch has a word that names the
+// path, a directory above it, or a pattern that it matches.
+func (act *Activity) Mentions(name string, st *Stretch) bool {
+	return slices.ContainsFunc(act.commands, func(c shellCommand) bool {
+		return c.Within(st) && slices.ContainsFunc(c.words, func(word string) bool { return wordNames(word, name) })
+	})
+}
+
+// wordNames reports whether a word of a command may name the path. The command's
+// working directory isn't known, so the end of the path is enough.
+func wordNames(word, name string) bool {
+	for at := name; at != "."; at = path.Dir(at) {
+		if at == word || strings.HasSuffix(at, "/"+word) {
+			return true
+		}
+		if strings.ContainsAny(word, "*?[") {
+			whole, _ := path.Match(word, at)
+			base, _ := path.Match(word, path.Base(at))
+			if whole || base {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Stepped reports whether a step records that the session changed the path in the
+// stretch.
+func (act *Activity) Stepped(name string, st *Stretch) bool {
+	return slices.ContainsFunc(act.steps[name], st.hasStep)
+}
+
+// hasStep reports whether a step is about the stretch: that of the turn whose
+// beginning the later snapshot missed, or one of which no snapshot was taken.
+func (st *Stretch) hasStep(m StepMark) bool {
+	return st.Late && m.Turn == st.Begun || !st.Snapped[m.Turn] && st.holds(m.at)
+}
+
+// ActivitySince reads what the sessions of this worktree did since a snapshot.
+func (r *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*Activity, error) {
+	var all []*Activity
+	for _, s := range r.AllSessions(ctx) {
+		active := s.Phase == session.Active
+		if !active && s.LastInteraction != nil && s.LastInteraction.Before(target.Created.Add(-settle)) {
+			continue
+		}
+		act := &Activity{Session: s.ID, Active: active, Edits: map[string][]Span{}, steps: map[string][]StepMark{}, PersonSteps: map[string][]StepMark{}}
+		if err := r.readActivity(ctx, act, s, target); err != nil {
+			return nil, err
+		}
+		for _, st := range r.ReadSteps(ctx, s, new(tracking.Pending)) {
+			into := act.steps
+			if st.By == byPerson {
+				into = act.PersonSteps
+			}
+			for _, p := range st.Paths {
+				into[p] = append(into[p], StepMark{st.At, st.Turn})
+			}
+		}
+		all = append(all, act)
+	}
+	return all, nil
+}
+
+// readActivity reads the transcripts of a session and of its subagents. Those
+// that can't be read are left out: the snapshots know the most.
+func (r *Steps) readActivity(ctx context.Context, act *Activity, s *session.State, target bands.Snapshot) error {
+	offset := int64(0)
+	if target.Causality.Session == s.ID && target.Causality.TranscriptPath == s.TranscriptPath {
+		offset = target.Causality.TranscriptBytes
+	}
+	files := []string{s.TranscriptPath}
+	agents, err := transcript.AgentFiles(s.TranscriptPath)
+	if err != nil {
+		r.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
+	}
+	for _, t := range s.Recorder.Tasks { // where older agents have them
+		if f, found := transcript.FindAgent(s.TranscriptPath, t.Agent); found && !slices.ContainsFunc(agents, func(o transcript.AgentFile) bool { return o.Path == f.Path }) {
+			agents = append(agents, f)
+		}
+	}
+	for _, f := range agents {
+		if !f.Changed.Before(target.Created.Add(-settle)) {
+			files = append(files, f.Path)
+		}
+	}
+	act.subagents = len(agents) > 0
+	for i, file := range files {
+		if i > 0 {
+			offset = 0
+		}
+		scan, err := transcript.ReadFrom(ctx, file, offset)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			r.Log.InfoContext(ctx, "transcript not read", "session_id", s.ID, "error", err.Error())
+			continue
+		}
+		act.Timed = act.Timed || !scan.LastTime.IsZero()
+		act.take(r, scan, target.Created.Add(-settle))
+	}
+	act.calls = joined(act.calls)
+	return nil
+}
+
+// take adds what a scan found and what didn't end before a time.
+func (act *Activity) take(r *Steps, scan transcript.Scan, since time.Time) {
+	over := func(s Span) bool { return !s.End.IsZero() && s.End.Before(since) }
+	for _, e := range scan.Edits {
+		s := Span{e.Start, e.End}
+		if over(s) {
+			continue
+		}
+		for p := range r.RelativePaths([]string{e.Path}) {
+			act.Edits[p] = append(act.Edits[p], s)
+		}
+	}
+	for _, c := range scan.Calls {
+		s := Span{c.Start, c.End}
+		switch {
+		case over(s) || c.Start.IsZero():
+			continue
+		case c.Background:
+			act.background = append(act.background, c.Start)
+		case transcript.IsTask(c.Tool) && act.subagents: // each has a transcript of its own
+		default:
+			act.calls = append(act.calls, s)
+		}
+		if c.Command != "" {
+			act.commands = append(act.commands, shellCommand{s, wordsOf(r, c.Command)})
+		}
+	}
+}
+
+// joined orders spans and makes one of those that overlap.
+func joined(spans []Span) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return a.Start.Compare(b.Start) })
+	var apart []Span
+	for _, s := range spans {
+		n := len(apart)
+		if n == 0 || !apart[n-1].End.IsZero() && s.Start.After(apart[n-1].End) {
+			apart = append(apart, s)
+			continue
+		}
+		if last := &apart[n-1]; !last.End.IsZero() && (s.End.IsZero() || s.End.After(last.End)) {
+			last.End = s.End
+		}
+	}
+	return apart
+}
+
+// wordsOf takes a command apart into what may be paths below the worktree.
+func wordsOf(r *Steps, command string) []string {
+	words := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t\n\r'\"`;|&<>()=,:$", c) })
+	found := words[:0]
+	for _, word := range words {
+		word = strings.TrimPrefix(word, r.Repo.Root+"/")
+		if word = path.Clean(word); word != "." && word != ".." && word != "/" && !strings.HasPrefix(word, "-") {
+			found = append(found, strings.TrimPrefix(word, "./"))
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}

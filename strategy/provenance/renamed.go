@@ -1,0 +1,97 @@
+package provenance
+
+import (
+	"bytes"
+	"errors"
+	"path"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// MostRenames is how many of the files that a commit creates, and how many
+// pending ones, are compared to find what was renamed.
+const MostRenames = 64
+
+// Source is a pending file that may be in a commit under another name.
+type Source struct {
+	Path string
+	// Base is what the parent has of it, goneBlob for a new file.
+	Base git.OID
+	Left git.OID
+	// Gone: it is no longer in the worktree, so that it was moved, not copied.
+	Gone bool
+}
+
+// SourceLines are the lines of sources, with the sources that have them.
+type SourceLines struct {
+	sources []Source
+	index   map[string][]lineCount
+}
+
+// lineCount is how often a source has a line.
+type lineCount struct{ source, count int }
+
+// NewSourceLines reads the sources. One that can't be read has no lines.
+func NewSourceLines(sources []Source, read func(git.OID) ([]byte, error)) (*SourceLines, error) {
+	l := &SourceLines{sources: sources, index: map[string][]lineCount{}}
+	for i, from := range sources {
+		content, err := read(from.Left)
+		if err := IgnoreUncomparable(err); err != nil {
+			return nil, err
+		}
+		if workspace.IsOpaque(content) {
+			continue
+		}
+		for text, count := range countLines(content) {
+			l.index[text] = append(l.index[text], lineCount{i, count})
+		}
+	}
+	return l, nil
+}
+
+// Closest returns the source that a file has the most lines of, of equals one
+// with its name, else the first; false if it has none of any.
+func (l *SourceLines) Closest(content []byte, name string) (Source, bool) {
+	found := make([]int, len(l.sources))
+	for text, count := range countLines(content) {
+		for _, has := range l.index[text] {
+			found[has.source] += min(count, has.count)
+		}
+	}
+	best := -1
+	for i, n := range found {
+		switch {
+		case n == 0:
+		case best < 0, n > found[best],
+			n == found[best] && path.Base(l.sources[i].Path) == name && path.Base(l.sources[best].Path) != name:
+			best = i
+		}
+	}
+	if best < 0 {
+		return Source{}, false
+	}
+	return l.sources[best], true
+}
+
+// IgnoreUncomparable takes a blob that is too large, or not here, for one
+// without lines.
+func IgnoreUncomparable(err error) error {
+	if errors.Is(err, git.ErrMissing) || errors.Is(err, git.ErrTooMuch) {
+		return nil
+	}
+	return err
+}
+
+// countLines counts the significant lines of a file, white space around them
+// aside.
+func countLines(content []byte) map[string]int {
+	lines := map[string]int{}
+	for line := range bytes.Lines(content) {
+		if text := bytes.TrimSpace(line); attribution.Significant(text) {
+			lines[string(text)]++
+		}
+	}
+	return lines
+}

@@ -1,0 +1,33 @@
+package provenance
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Steps *Steps
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	snapshotsServices := snapshots.New(w)
+	workspaceServices := workspace.New(w)
+	s := &Services{
+		Steps: &Steps{
+			Workspace: w,
+			files:     workspaceServices.Files,
+			snapshots: snapshotsServices.Snapshots,
+		},
+	}
+	return s
+}
+
+// Steps records what files were at a stop or before a turn, and who changed them.
+type Steps struct {
+	*workspace.Workspace
+
+	files     *workspace.Files
+	snapshots *snapshots.Snapshots
+}

@@ -1,0 +1,216 @@
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// ErrUncommitted means that a branch is not checked out because tracked files
+// have changes that no commit has.
+var ErrUncommitted = errors.New("you have uncommitted changes")
+
+// ErrNoCheckpoint means that a commit has no checkpoint.
+var ErrNoCheckpoint = errors.New("has no checkpoint")
+
+// ErrAmbiguous means that several checkpoints begin with a text.
+var ErrAmbiguous = errors.New("is the beginning of several checkpoints' ids")
+
+// resumeDepth is how far back from a branch's tip a checkpoint is looked for.
+const resumeDepth = 100
+
+// Branch is a branch that a session is taken up on.
+type Branch struct {
+	Name string
+	// Current says that it is checked out here.
+	Current bool
+	// Remote is the remote that has it, empty where there is a local one.
+	Remote string
+}
+
+// ref is the branch's full name.
+func (b Branch) ref() string {
+	if b.Remote != "" {
+		return "refs/remotes/" + b.Remote + "/" + b.Name
+	}
+	return "refs/heads/" + b.Name
+}
+
+// Carrier is what carries checkpoints: a commit, or an id that was named.
+type Carrier struct {
+	// IDs are the checkpoints, the one that counts first.
+	IDs    []checkpoint.ID
+	Commit git.Commit // without an OID if only an id was named
+	// Newer is how many commits without a checkpoint, merges not counted, lie
+	// between it and the branch's tip.
+	Newer int
+}
+
+// FindBranch finds a branch by its name: a local one, or one that a remote was
+// last seen to have, origin before the others.
+func (r *Resumer) FindBranch(ctx context.Context, name string) (Branch, bool, error) {
+	name = strings.TrimPrefix(name, "refs/heads/")
+	if !git.ValidBranch(name) {
+		return Branch{}, false, nil
+	}
+	current, err := r.Repo.BranchName(ctx)
+	if err != nil {
+		return Branch{}, false, err
+	}
+	b := Branch{Name: name, Current: name == current}
+	if found, err := r.hasRef(ctx, b.ref()); found || err != nil {
+		return b, found, err
+	}
+	remotes, err := r.remotes(ctx)
+	if err != nil {
+		return Branch{}, false, err
+	}
+	b.Current = false
+	for _, b.Remote = range remotes {
+		if found, err := r.hasRef(ctx, b.ref()); found || err != nil {
+			return b, found, err
+		}
+	}
+	return Branch{}, false, nil
+}
+
+func (r *Resumer) hasRef(ctx context.Context, ref string) (bool, error) {
+	_, err := r.Repo.Commit(ctx, ref)
+	if errors.Is(err, git.ErrMissing) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// remotes are the names of the remotes, origin first.
+func (r *Resumer) remotes(ctx context.Context) ([]string, error) {
+	names, err := r.Repo.Remotes(ctx)
+	if i := slices.Index(names, "origin"); i > 0 {
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, "origin")
+	}
+	return names, err
+}
+
+// FetchBranch asks the branch's remote for what it has by now.
+func (r *Resumer) FetchBranch(ctx context.Context, b Branch) error {
+	return r.Repo.Fetch(ctx, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
+}
+
+// CanSwitch refuses, with ErrUncommitted, to leave changes of tracked files
+// behind. What is untracked is git's own business.
+func (r *Resumer) CanSwitch(ctx context.Context) error {
+	entries, err := r.Repo.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Index != '?' {
+			return fmt.Errorf("%w. Please commit or stash them first", ErrUncommitted)
+		}
+	}
+	return nil
+}
+
+// DetachedHead is the commit that is checked out where no branch is, and that
+// nothing may name once another is; empty else.
+func (r *Resumer) DetachedHead(ctx context.Context) (git.OID, error) {
+	branch, err := r.Repo.BranchName(ctx)
+	if branch != "" || err != nil {
+		return "", err
+	}
+	c, _, err := r.Head(ctx)
+	return c.OID, err
+}
+
+// Switch checks the branch out, and makes it if only a remote has it.
+func (r *Resumer) Switch(ctx context.Context, b Branch) error {
+	var err error
+	switch {
+	case b.Current:
+		return nil
+	case b.Remote != "":
+		err = r.Repo.SwitchTracking(ctx, b.Name, b.ref())
+	default:
+		err = r.Repo.Switch(ctx, b.Name)
+	}
+	if exit, ok := errors.AsType[*git.ExitError](err); ok {
+		return fmt.Errorf("check out %s: %s", b.Name, git.Plainly(strings.TrimSpace(exit.Stderr)))
+	}
+	return err
+}
+
+// LastCheckpoint finds the newest commit with a checkpoint among those of the
+// branch: its tip, and where that has none what lies below it along the first
+// parents, up to the default branch. False if there is none.
+func (r *Resumer) LastCheckpoint(ctx context.Context, b Branch) (Carrier, bool, error) {
+	tip, err := r.Repo.Commit(ctx, b.ref())
+	if err != nil {
+		return Carrier{}, false, err
+	}
+	commits := []git.Commit{tip}
+	if len(checkpoint.IDs(tip.Message)) == 0 {
+		trunk, err := r.trunk(ctx, b.Name)
+		if err != nil {
+			return Carrier{}, false, err
+		}
+		if commits, err = r.Repo.FirstParents(ctx, tip.OID, trunk, resumeDepth); err != nil {
+			return Carrier{}, false, err
+		}
+	}
+	newer := 0
+	for _, c := range commits {
+		if ids := checkpoint.IDs(c.Message); len(ids) > 0 {
+			slices.Reverse(ids)
+			return Carrier{IDs: ids, Commit: c, Newer: newer}, true, nil
+		}
+		if len(c.Parents) < 2 {
+			newer++
+		}
+	}
+	return Carrier{}, false, nil
+}
+
+// trunk is where the default branch ends, here and at its remote; nothing on
+// the default branch itself, or where none is known.
+func (r *Resumer) trunk(ctx context.Context, branch string) ([]git.OID, error) {
+	remotes, err := r.remotes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, remote := []string{"main", "master"}, "origin"
+	if len(remotes) > 0 {
+		remote = remotes[0]
+		head, err := r.Repo.RemoteHead(ctx, remote)
+		if err != nil {
+			return nil, err
+		}
+		if head != "" {
+			names = []string{head}
+		}
+	}
+	for _, name := range names {
+		if name == branch {
+			return nil, nil
+		}
+		var ends []git.OID
+		for _, b := range []Branch{{Name: name}, {Name: name, Remote: remote}} {
+			c, err := r.Repo.Commit(ctx, b.ref())
+			if errors.Is(err, git.ErrMissing) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			ends = append(ends, c.OID)
+		}
+		if len(ends) > 0 {
+			return ends, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,150 @@
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/points"
+)
+
+// FindCarrier finds the checkpoint that a text names: by its id or at least 7
+// digits of it, or by its commit as git understands it. An id need not be
+// stored here. The error is a *PointError if the text names nothing, and wraps
+// ErrNoCheckpoint or ErrAmbiguous.
+func (r *Resumer) FindCarrier(ctx context.Context, spec string) (Carrier, error) {
+	ids, err := r.byPrefix(ctx, strings.ToLower(spec))
+	switch {
+	case err != nil:
+		return Carrier{}, err
+	case len(ids) > 1:
+		return Carrier{}, fmt.Errorf("%s %w", spec, ErrAmbiguous)
+	case len(ids) == 1:
+		return Carrier{IDs: ids}, nil
+	}
+	c, err := r.Repo.Commit(ctx, spec)
+	if err == nil {
+		ids := checkpoint.IDs(c.Message)
+		if len(ids) == 0 {
+			return Carrier{}, fmt.Errorf("commit %s %w", c.OID.Short(), ErrNoCheckpoint)
+		}
+		slices.Reverse(ids)
+		return Carrier{IDs: ids, Commit: c}, nil
+	}
+	if id, invalid := checkpoint.ParseID(strings.ToLower(spec)); invalid == nil {
+		return Carrier{IDs: []checkpoint.ID{id}}, nil
+	}
+	return Carrier{}, &points.PointError{Spec: spec, Why: "is no branch, commit or checkpoint"}
+}
+
+// byPrefix answers the stored checkpoints whose ids begin with a text.
+func (r *Resumer) byPrefix(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
+	if len(prefix) < points.LeastPrefix {
+		return nil, nil
+	}
+	if _, err := checkpoint.ParseID(prefix + "000000000000"[min(len(prefix), 12):]); err != nil {
+		return nil, nil //nolint:nilerr // it is no beginning of an id
+	}
+	v1, err := checkpoint.Tree(ctx, r.Repo)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	shard, found, err := r.Repo.Lookup(ctx, v1, prefix[:2])
+	if err != nil || !found || shard.Mode != git.ModeTree {
+		return nil, err
+	}
+	entries, err := r.Repo.Tree(ctx, shard.OID)
+	if err != nil {
+		return nil, err
+	}
+	var ids []checkpoint.ID
+	for _, e := range entries {
+		id, err := checkpoint.ParseID(prefix[:2] + e.Name)
+		if err == nil && e.Mode == git.ModeTree && strings.HasPrefix(string(id), prefix) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// FindStored reads the first of the checkpoints that is stored on the local
+// branch, or else on what was fetched of a remote's. checkpoint.ErrNotFound if
+// none is.
+func (r *Resumer) FindStored(ctx context.Context, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
+	v1, err := checkpoint.Tree(ctx, r.Repo)
+	if err == nil {
+		c, err := r.readFirst(ctx, v1, ids)
+		if !errors.Is(err, checkpoint.ErrNotFound) {
+			return c, err
+		}
+	} else if !errors.Is(err, checkpoint.ErrNotFound) {
+		return checkpoint.Checkpoint{}, err
+	}
+	remotes, err := r.remotes(ctx)
+	if err != nil {
+		return checkpoint.Checkpoint{}, err
+	}
+	for _, remote := range remotes {
+		tip, err := r.Repo.Commit(ctx, Branch{Name: shortRef(checkpoint.MetadataBranch), Remote: remote}.ref())
+		if errors.Is(err, git.ErrMissing) {
+			continue
+		}
+		if err != nil {
+			return checkpoint.Checkpoint{}, err
+		}
+		c, err := r.readFirst(ctx, tip.Tree, ids)
+		if !errors.Is(err, checkpoint.ErrNotFound) {
+			return c, err
+		}
+	}
+	return checkpoint.Checkpoint{}, fmt.Errorf("checkpoint %s: %w", ids[0], checkpoint.ErrNotFound)
+}
+
+// readFirst reads the first of the checkpoints that the tree has.
+func (r *Resumer) readFirst(ctx context.Context, v1 git.OID, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
+	for _, id := range ids {
+		c, err := checkpoint.Read(ctx, r.Repo, v1, id)
+		if !errors.Is(err, checkpoint.ErrNotFound) {
+			return c, err
+		}
+	}
+	return checkpoint.Checkpoint{}, checkpoint.ErrNotFound
+}
+
+// CheckpointRemote is where checkpoints that are not here are asked for: the
+// remote that the user named for them, else the branch's own, else origin, else
+// the only one there is; empty if there is none.
+func (r *Resumer) CheckpointRemote(ctx context.Context, branch string) (string, error) {
+	if named := r.Options.PushRemote; named != "" {
+		place, err := r.Repo.PushPlace(ctx, named)
+		if err == nil {
+			err = r.pusher.CheckRemote(place)
+		}
+		return named, err
+	}
+	remotes, err := r.remotes(ctx)
+	if err != nil || len(remotes) == 0 {
+		return "", err
+	}
+	own, err := r.Repo.Config(ctx, `^branch\..*\.remote$`)
+	if err != nil {
+		return "", err
+	}
+	if name := own["branch."+branch+".remote"]; slices.Contains(remotes, name) {
+		return name, nil
+	}
+	if remotes[0] == "origin" || len(remotes) == 1 {
+		return remotes[0], nil
+	}
+	return "", nil
+}
+
+// shortRef is a branch's name without refs/heads/.
+func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

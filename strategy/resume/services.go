@@ -1,0 +1,30 @@
+package resume
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Resumer *Resumer
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	sharingServices := sharing.New(w)
+	s := &Services{
+		Resumer: &Resumer{
+			Workspace: w,
+			pusher:    sharingServices.Pusher,
+		},
+	}
+	return s
+}
+
+// Resumer finds the session of a branch and switches to it.
+type Resumer struct {
+	*workspace.Workspace
+
+	pusher *sharing.Pusher
+}

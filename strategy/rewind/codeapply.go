@@ -1,0 +1,293 @@
+package rewind
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// errCodeChanged means that a file is no longer what the rescue holds.
+var errCodeChanged = errors.New("it changed meanwhile")
+
+// stagePath is where git writes the contents of a code-only rewind.
+func (r *Code) stagePath() string { return filepath.Join(r.Repo.GitDir, "entire-checkout") }
+
+// stageCode lets git write the contents of steps beside the tree. It comes before the
+// journal: what git no longer has keeps a rewind from starting.
+func (r *Code) stageCode(ctx context.Context, steps []CodeStep) error {
+	var write []git.Edit
+	for _, s := range steps {
+		if s.after.Mode != 0 {
+			write = append(write, git.Edit{Path: s.Path, Mode: s.after.Mode, OID: s.after.OID})
+		}
+	}
+	if len(write) == 0 {
+		return nil
+	}
+	if err := r.Repo.CheckoutInto(ctx, filepath.Join(r.stagePath(), "files"), write); err != nil {
+		return fmt.Errorf("nothing changed: %w", err)
+	}
+	return nil
+}
+
+// applyCode carries out steps that are staged: each file takes its place if that
+// still holds what the rescue has. Paths that can't be restored don't keep it from
+// the others. What it changed is on the disk when it returns.
+func (r *Code) applyCode(ctx context.Context, steps []CodeStep) (failed []bands.Failure, err error) {
+	// A file may make way for a folder, so what goes comes first.
+	ordered := slices.Clone(steps)
+	slices.SortStableFunc(ordered, func(a, b CodeStep) int { return int(min(a.after.Mode, 1)) - int(min(b.after.Mode, 1)) })
+	var dirs []string
+	for _, s := range ordered {
+		if err := ctx.Err(); err != nil {
+			return failed, err
+		}
+		if s.after.Mode == 0 {
+			err = r.removePlanned(s)
+		} else {
+			err = r.placePlanned(s, filepath.Join(r.stagePath(), "files", filepath.FromSlash(s.Path)))
+		}
+		if err != nil {
+			failed = append(failed, bands.Failure{Path: s.Path, Err: err})
+		}
+		for dir := path.Dir(s.Path); ; dir = path.Dir(dir) {
+			if full := filepath.Join(r.Repo.Root, filepath.FromSlash(dir)); !slices.Contains(dirs, full) {
+				dirs = append(dirs, full)
+			}
+			if dir == "." {
+				break
+			}
+		}
+	}
+	for _, dir := range dirs {
+		if err := disk.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !workspace.IsNotDir(err) {
+			return failed, err
+		}
+	}
+	return failed, nil
+}
+
+// parentOf opens the directory of a path of the worktree and follows no link. With
+// create it makes what is missing of it. The caller closes it.
+func (r *Code) parentOf(name string, create bool) (*disk.DirFD, error) {
+	dir, err := disk.OpenRoot(r.Repo.Root)
+	if err != nil || path.Dir(name) == "." {
+		return dir, err
+	}
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		next, err := dir.Open(part)
+		if create && errors.Is(err, fs.ErrNotExist) {
+			if err = dir.Mkdir(part, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
+				next, err = dir.Open(part)
+			}
+		}
+		_ = dir.Close()
+		if err != nil {
+			return nil, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+// codeTemp is the name that a file has beside its path while it is written, or
+// until what it replaced has been looked at. Attributes of git that go by the
+// extension hold for it, too.
+func codeTemp(name string) string {
+	const longest = 32
+	sum := sha256.Sum256([]byte(name))
+	ext := path.Ext(name)
+	if len(ext) > longest {
+		ext = ""
+	}
+	return ".entire-tmp-" + hex.EncodeToString(sum[:6]) + ext
+}
+
+// sameApartFromName reports whether nothing but the name of a file has changed, which
+// changes its ctime.
+func sameApartFromName(a, b disk.Stat) bool {
+	return a.Ino == b.Ino && a.Mode == b.Mode && a.Size == b.Size && a.Mtime == b.Mtime
+}
+
+// placePlanned puts the staged file into the place of what the rescue holds. What
+// somebody saves in between is put back.
+func (r *Code) placePlanned(s CodeStep, staged string) error {
+	dir, err := r.parentOf(s.Path, true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	name, temp := path.Base(s.Path), codeTemp(s.Path)
+	if now := statIn(dir, name); now != s.was {
+		return errCodeChanged
+	}
+	if err := copyInto(dir, temp, staged); err != nil {
+		return err
+	}
+	beforeCodeReplace(s.Path)
+	if s.before.Mode == 0 {
+		err = dir.Link(temp, dir, name) // fails if there is something now
+		switch {
+		case err == nil, errors.Is(err, fs.ErrExist):
+		case statIn(dir, name) == (disk.Stat{}): // no hard links here
+			return dir.Rename(temp, name)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			err = errCodeChanged
+		}
+		return errors.Join(err, dir.Unlink(temp))
+	}
+	err = dir.Exchange(temp, name)
+	if errors.Is(err, errors.ErrUnsupported) {
+		if statIn(dir, name) == s.was {
+			return dir.Rename(temp, name)
+		}
+		err = errCodeChanged
+	}
+	if err == nil && !sameApartFromName(statIn(dir, temp), s.was) {
+		err = errors.Join(errCodeChanged, dir.Exchange(temp, name))
+	}
+	return errors.Join(err, dir.Unlink(temp))
+}
+
+// beforeCodeReplace is called between the check of a file and its replacement; for
+// tests.
+var beforeCodeReplace = func(string) {} //nolint:gochecknoglobals // tests set it
+
+// statIn is what is at a name, zero if nothing is.
+func statIn(dir *disk.DirFD, name string) (st disk.Stat) {
+	if dir.Stat(name, &st) != nil {
+		return disk.Stat{}
+	}
+	st.Blocks = 0
+	return st
+}
+
+// copyInto makes the entry name a copy of a staged file or link. A file's content is
+// on the disk then.
+func copyInto(dir *disk.DirFD, name, staged string) (err error) {
+	info, err := os.Lstat(staged)
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(staged)
+		if err != nil {
+			return err
+		}
+		return dir.Symlink(target, name)
+	}
+	from, err := os.Open(staged)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	to, err := dir.Create(name, uint32(info.Mode().Perm()))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
+		return errors.Join(err, dir.Unlink(name))
+	}
+	return nil
+}
+
+// removePlanned removes a file that is still what the rescue holds. It gets another
+// name first, so that what somebody saves in between is seen, and put back.
+func (r *Code) removePlanned(s CodeStep) error {
+	dir, err := r.parentOf(s.Path, false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	name, temp := path.Base(s.Path), codeTemp(s.Path)
+	if statIn(dir, name) != s.was {
+		return errCodeChanged
+	}
+	beforeCodeReplace(s.Path)
+	if err := dir.Rename(name, temp); err != nil {
+		return err
+	}
+	if sameApartFromName(statIn(dir, temp), s.was) {
+		return dir.Unlink(temp)
+	}
+	return errors.Join(errCodeChanged, putBack(dir, temp, name))
+}
+
+// putBack gives a file its name again, unless there is another file of that name.
+func putBack(dir *disk.DirFD, temp, name string) error {
+	switch err := dir.Link(temp, dir, name); {
+	case err == nil, errors.Is(err, fs.ErrExist):
+		return dir.Unlink(temp)
+	default:
+		return dir.Rename(temp, name)
+	}
+}
+
+// recoverCode removes the temporary files that an interrupted rewind left. Where one
+// is what somebody saved just before it was replaced, it gets its place again.
+func (r *Code) recoverCode(ctx context.Context, h *moments.CodeHistory) error {
+	if h.Begun == nil {
+		return nil
+	}
+	paths := pathsOfChanges(h.Begun.Turn.Changes)
+	for _, name := range slices.Clone(paths) {
+		paths = append(paths, path.Join(path.Dir(name), codeTemp(name)))
+	}
+	present, err := r.codeRewinder.presentCode(ctx, paths)
+	if err != nil {
+		return err
+	}
+	turn := h.Begun.Turn
+	if h.Begun.Back {
+		turn = turn.Reversed()
+	}
+	for _, c := range turn.Changes {
+		name := string(c.Path)
+		now, temp := present[name], present[path.Join(path.Dir(name), codeTemp(name))]
+		if temp.stat == (disk.Stat{}) {
+			continue
+		}
+		if err := r.recoverTemp(c, now, temp); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (r *Code) recoverTemp(c moments.CodeChange, now, temp codePresent) error {
+	dir, err := r.parentOf(string(c.Path), false)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	name, tempName := path.Base(string(c.Path)), codeTemp(string(c.Path))
+	known := temp.file.OID == c.Before.OID || temp.file.OID == c.After.OID
+	gone := now.file == moments.CodeFile{}
+	switch {
+	case known:
+	case gone && (c.After == moments.CodeFile{}) && c.Before.Mode != 0 && temp.file.Mode != 0:
+		return putBack(dir, tempName, name)
+	case !gone && c.Before.Mode != 0 && now.file == c.After:
+		if err := dir.Exchange(tempName, name); err != nil {
+			return err
+		}
+	}
+	return dir.Unlink(tempName)
+}

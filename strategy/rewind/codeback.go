@@ -1,0 +1,425 @@
+package rewind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// CodePlan is what going back to a shadow checkpoint without a snapshot
+// changes: only files that sessions have touched are in such a checkpoint.
+type CodePlan struct {
+	Steps []CodeStep
+	// Skipped can't be restored: the path leads through a symlink, or is a
+	// directory now.
+	Skipped []string
+	// ChangedSince are paths of an undo or redo that were changed since.
+	ChangedSince []string
+}
+
+// CodeStep is a path, and what becomes of it.
+type CodeStep struct {
+	Path string
+	Kind bands.StepKind // StepCreate, StepRewrite or StepDelete
+
+	was           disk.Stat // what is there, which the rescue holds
+	before, after moments.CodeFile
+}
+
+func newCodeStep(name string, now codePresent, after moments.CodeFile) CodeStep {
+	s := CodeStep{Path: name, Kind: bands.StepRewrite, was: now.stat, before: now.file, after: after}
+	switch {
+	case now.file == moments.CodeFile{}:
+		s.Kind = bands.StepCreate
+	case after == moments.CodeFile{}:
+		s.Kind = bands.StepDelete
+	}
+	return s
+}
+
+// CodeRewound is what a code-only rewind, undo or redo did. Target is the commit
+// that it went to. Rescue is one that holds what was there before, and is itself a
+// point.
+type CodeRewound struct {
+	Plan   CodePlan
+	Target git.OID
+	Rescue git.OID
+	// Failed are the paths that could not be restored, if the error is
+	// bands.ErrIncomplete.
+	Failed []bands.Failure
+	// TakenBack is set if it took back what was interrupted, which can't be redone.
+	TakenBack bool
+}
+
+// PreviewCode returns what RewindCodeOnly would change, and writes nothing.
+func (r *CodeRewinder) PreviewCode(ctx context.Context, p points.Point) (CodePlan, error) {
+	plan, _, err := r.planCode(ctx, p)
+	return plan, err
+}
+
+// planCode compares the touched files with a point. It returns their paths, too.
+func (r *CodeRewinder) planCode(ctx context.Context, p points.Point) (plan CodePlan, paths []string, err error) {
+	c, err := r.Repo.Commit(ctx, string(p.Shadow))
+	if err != nil {
+		return plan, nil, fmt.Errorf("read shadow checkpoint: %w", err)
+	}
+	if paths, err = r.codePaths(ctx, c); err != nil {
+		return plan, nil, err
+	}
+	present, err := r.presentCode(ctx, paths)
+	if err != nil {
+		return plan, nil, err
+	}
+	for _, name := range paths {
+		wanted, _, err := r.Lookup(ctx, c.Tree, name)
+		if err != nil {
+			return plan, nil, err
+		}
+		after, now := moments.CodeFile{Mode: wanted.Mode, OID: wanted.OID}, present[name]
+		switch {
+		case now.blocked || after.Mode == git.ModeModule:
+			plan.Skipped = append(plan.Skipped, name)
+		case now.file != after:
+			plan.Steps = append(plan.Steps, newCodeStep(name, now, after))
+		}
+	}
+	return plan, paths, nil
+}
+
+// codePaths are the files that the checkpoint, its branch or a session knows as
+// touched.
+func (r *CodeRewinder) codePaths(ctx context.Context, c git.Commit) ([]string, error) {
+	head, born, err := r.Head(ctx)
+	if err != nil || !born {
+		return nil, err
+	}
+	var paths []string
+	trees := []git.OID{c.OID}
+	if tip, err := r.Repo.Commit(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)); err == nil {
+		trees = append(trees, tip.OID)
+	}
+	for _, t := range trees {
+		changes, err := r.Repo.Changes(ctx, head.OID, t)
+		if err != nil {
+			return nil, err
+		}
+		for _, ch := range changes {
+			paths = append(paths, ch.Path)
+		}
+	}
+	for _, s := range r.AllSessions(ctx) {
+		paths = append(paths, s.FilesTouched...)
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool { return p == ".entire" || strings.HasPrefix(p, ".entire/") })
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// regular are those of the paths that are regular files.
+func (r *CodeRewinder) regular(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(p)))
+		return err != nil || !info.Mode().IsRegular()
+	})
+}
+
+// codePresent is what is at a path now. Blocked is one that can't be restored.
+type codePresent struct {
+	file    moments.CodeFile
+	stat    disk.Stat
+	blocked bool
+}
+
+// presentCode reads what is at the paths.
+func (r *CodeRewinder) presentCode(ctx context.Context, paths []string) (map[string]codePresent, error) {
+	present := make(map[string]codePresent, len(paths))
+	for _, name := range paths {
+		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(name)))
+		now := codePresent{stat: r.statBelow(name), blocked: r.throughLink(name)}
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || workspace.IsNotDir(err) || now.blocked:
+		case err != nil:
+			return nil, err
+		case info.Mode().IsRegular():
+			now.file.Mode = workspace.GitMode(info)
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(filepath.Join(r.Repo.Root, filepath.FromSlash(name)))
+			if err != nil {
+				return nil, err
+			}
+			now.file = moments.CodeFile{Mode: git.ModeLink, OID: r.Repo.HashBlob([]byte(target))}
+		default:
+			now.blocked = true
+		}
+		present[name] = now
+	}
+	oids, err := r.Repo.HashFiles(ctx, git.HashOnly, r.regular(paths))
+	if err != nil {
+		return nil, err
+	}
+	for name, now := range present {
+		if now.file.Mode == 0 || now.file.OID != "" {
+			continue
+		}
+		now.file.OID = oids[name]
+		now.blocked = now.file.OID == ""
+		present[name] = now
+	}
+	return present, nil
+}
+
+// throughLink reports whether a directory of the path is a symlink.
+func (r *CodeRewinder) throughLink(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(dir)))
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// RewindCodeOnly goes back to a shadow checkpoint that has no snapshot. What it
+// overwrites or removes is in a commit of its own first. A code-only rewind that was
+// interrupted becomes a part of it, so both are taken back together; an undo or redo
+// that was interrupted, and went to this commit, is completed.
+func (r *CodeRewinder) RewindCodeOnly(ctx context.Context, p points.Point) (done CodeRewound, err error) {
+	err = r.code.withCode(ctx, func(h *moments.CodeHistory) error {
+		if h.Begun != nil && h.Begun.Op != bands.OpRestore && h.Begun.Turn.To == p.Shadow {
+			done, err = r.finishCode(ctx, h)
+			return err
+		}
+		done, err = r.rewindCode(ctx, h, p)
+		return err
+	})
+	return done, err
+}
+
+func (r *CodeRewinder) rewindCode(ctx context.Context, h *moments.CodeHistory, p points.Point) (CodeRewound, error) {
+	done := CodeRewound{Target: p.Shadow}
+	if err := r.code.recoverCode(ctx, h); err != nil {
+		return done, err
+	}
+	plan, paths, err := r.planCode(ctx, p)
+	if done.Plan = plan; err != nil || len(plan.Steps) == 0 && h.Begun == nil {
+		return done, err
+	}
+	if done.Rescue, err = r.rescueCode(ctx, p, plan, paths); err != nil {
+		return done, fmt.Errorf("nothing changed: %w", err)
+	}
+	if err := r.code.stageCode(ctx, plan.Steps); err != nil {
+		return done, err
+	}
+	turn := moments.CodeTurn{From: done.Rescue, To: p.Shadow, At: r.Env.Now()}
+	for _, s := range plan.Steps {
+		turn.Changes = append(turn.Changes, moments.CodeChange{Path: session.Path(s.Path), Before: s.before, After: s.after})
+	}
+	again := h.Begun != nil
+	if again {
+		if err := r.mergeBegun(ctx, &turn, h.Begun.Turn); err != nil {
+			return done, err
+		}
+	} else {
+		turn.Before = r.momentsNow(ctx)
+	}
+	h.Begun = &moments.CodeOperation{Op: bands.OpRestore, Turn: turn}
+	if err := r.code.saveCodeHistory(h); err != nil {
+		return done, err
+	}
+	if done.Failed, err = r.code.applyCode(ctx, plan.Steps); err != nil {
+		return done, err
+	}
+	err = r.WithLock(ctx, func() error {
+		if again { // it may have come to some of the sessions
+			if err := r.moveSessions(ctx, nil, turn.Before); err != nil {
+				return err
+			}
+		}
+		c, err := r.Repo.Commit(ctx, string(p.Shadow))
+		if err != nil {
+			return err
+		}
+		return r.alignCode(ctx, h, c, p)
+	})
+	if err != nil {
+		return done, fmt.Errorf("the files are restored, the sessions don't agree with them: %w", err)
+	}
+	turn.After = r.momentsNow(ctx)
+	h.End(turn.Changes, r.Env.Now())
+	h.Redo, h.Rewound = nil, r.Env.Now()
+	if turn.Changes = withoutFailed(turn.Changes, done.Failed, nil); len(turn.Changes) > 0 {
+		h.Undo = append(h.Undo, turn)
+	}
+	return done, errors.Join(incompleteCode(done), r.code.saveCodeHistory(h))
+}
+
+// mergeBegun makes a turn start where an interrupted one did: what that changed and
+// nobody changed since was before what it was before that.
+func (r *CodeRewinder) mergeBegun(ctx context.Context, turn *moments.CodeTurn, begun moments.CodeTurn) error {
+	turn.From, turn.Before = begun.From, begun.Before
+	at := map[session.Path]int{}
+	for i, c := range turn.Changes {
+		at[c.Path] = i
+	}
+	present, err := r.presentCode(ctx, pathsOfChanges(begun.Changes))
+	if err != nil {
+		return err
+	}
+	for _, c := range begun.Changes {
+		i, planned := at[c.Path]
+		switch now := present[string(c.Path)]; {
+		case now.blocked || now.file != c.After:
+		case planned:
+			turn.Changes[i].Before = c.Before
+		default:
+			turn.Changes = append(turn.Changes, c)
+		}
+	}
+	turn.Changes = slices.DeleteFunc(turn.Changes, func(c moments.CodeChange) bool { return c.Before == c.After })
+	return nil
+}
+
+// incompleteCode is bands.ErrIncomplete if some paths could not be restored.
+func incompleteCode(done CodeRewound) error {
+	if len(done.Failed) == 0 {
+		return nil
+	}
+	return bands.ErrIncomplete
+}
+
+// withoutFailed are the changes that were carried out.
+func withoutFailed(changes []moments.CodeChange, failed []bands.Failure, left []string) []moments.CodeChange {
+	return slices.DeleteFunc(slices.Clone(changes), func(c moments.CodeChange) bool {
+		return slices.Contains(left, string(c.Path)) || slices.ContainsFunc(failed, func(f bands.Failure) bool { return f.Path == string(c.Path) })
+	})
+}
+
+func pathsOfChanges(changes []moments.CodeChange) []string {
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = string(c.Path)
+	}
+	return paths
+}
+
+// statBelow is what is at a path of the worktree, zero if nothing is or a link
+// leads there.
+func (r *CodeRewinder) statBelow(name string) (st disk.Stat) {
+	dir, err := r.code.parentOf(name, false)
+	if err != nil {
+		return disk.Stat{}
+	}
+	defer func() { _ = dir.Close() }()
+	if dir.Stat(path.Base(name), &st) != nil {
+		return disk.Stat{}
+	}
+	st.Blocks = 0 // they may be allocated later
+	return st
+}
+
+// rescueCode makes a commit of the files as they are, under a ref that keeps it.
+// It holds all touched files and not only those of the plan: as a point it would
+// make the others what HEAD has of them.
+func (r *CodeRewinder) rescueCode(ctx context.Context, p points.Point, plan CodePlan, paths []string) (git.OID, error) {
+	head, _, err := r.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	entries, err := r.files.StoreContents(ctx, paths)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range plan.Steps {
+		if e, kept := entries[s.Path]; !kept || (moments.CodeFile{Mode: e.Mode, OID: e.OID}) != s.before {
+			return "", fmt.Errorf("%s can't be kept, or changed meanwhile", r.Redact.Path(s.Path))
+		}
+	}
+	by, err := r.Identity(ctx)
+	if err != nil {
+		return "", err
+	}
+	tree, err := r.Repo.EditTree(ctx, head.Tree, workspace.EditsOf(entries, paths))
+	if err != nil {
+		return "", err
+	}
+	oid, err := r.Repo.WriteCommit(git.Commit{
+		Tree: tree, Parents: []git.OID{head.OID}, Author: by, Committer: by,
+		Message: "before rewind to " + p.Shadow.Short() + "\n\n" + checkpoint.SessionKey + ": " + p.Session + "\n",
+	})
+	if err != nil {
+		return "", err
+	}
+	name := moments.HeldRefs + r.snapshots.Lineage() + "-" + strconv.FormatInt(r.Env.Now().UnixNano(), 10)
+	return oid, r.Repo.UpdateRefs(ctx, "entire: rewind", []git.RefUpdate{{Name: name, New: oid}})
+}
+
+// alignCode lets the sessions agree with a shadow checkpoint: the branch ends
+// there, and what no longer differs from HEAD isn't pending. At a rescue they are
+// what they were when it was made.
+func (r *CodeRewinder) alignCode(ctx context.Context, h *moments.CodeHistory, c git.Commit, p points.Point) error {
+	head, _, err := r.Head(ctx)
+	if err != nil {
+		return err
+	}
+	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+	log, err := r.Repo.Log(ctx, branch, points.PointCommits)
+	if err != nil {
+		log = nil // there is no such branch
+	}
+	at := slices.IndexFunc(log, func(o git.Commit) bool { return o.OID == c.OID })
+	if at < 0 { // a rescue, not a checkpoint of the branch
+		if moments := h.MomentsAt(c.OID); moments != nil {
+			return r.moveSessions(ctx, nil, moments)
+		}
+		states := r.AllSessions(ctx)
+		var pending []string
+		for _, s := range states {
+			pending = append(pending, s.FilesTouched...)
+		}
+		if len(pending) > 0 {
+			_, err = r.aligner.dropClean(ctx, states, pending)
+		}
+		return err
+	}
+	refs := workspace.NewRefPlan(r.Repo)
+	if err := errors.Join(refs.Set(ctx, branch, p.Shadow), refs.Set(ctx, moments.HeldRefs+r.snapshots.Lineage()+"-"+log[0].OID.Short(), log[0].OID)); err != nil {
+		return err
+	}
+	if err := r.Repo.UpdateRefs(ctx, "entire: rewind", refs.Updates()); err != nil {
+		return err
+	}
+	counts := map[string]int{}
+	for _, o := range log[:at] {
+		counts[points.Trailer(o.Message, checkpoint.SessionKey)]++
+	}
+	for _, s := range r.AllSessions(ctx) {
+		entries, err := r.Repo.Changes(ctx, head.OID, c.OID)
+		if err != nil {
+			return err
+		}
+		s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(f string) bool {
+			return !slices.ContainsFunc(entries, func(ch git.Change) bool { return ch.Path == f })
+		}))
+		s.CheckpointCount = max(0, s.CheckpointCount-counts[s.ID])
+		if err := r.Sessions.Save(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

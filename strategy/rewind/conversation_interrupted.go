@@ -1,0 +1,213 @@
+package rewind
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/points"
+)
+
+// What follows the files of a rewind, in bands.Turn.
+const (
+	// followCut cuts the transcript of the target's session back.
+	followCut = "cut-conversation"
+	// followPutBack puts back the transcripts that were replaced after the target.
+	followPutBack = "put-back-conversations"
+	// followSessions makes the sessions agree with the files of a rewind or an undo,
+	// followRedone with those of a redo, where no conversation is concerned.
+	followSessions = "align-sessions"
+	followRedone   = "align-sessions-redo"
+	// ofPaths ends either where only the turn's paths count for the sessions.
+	ofPaths = "-of-paths"
+)
+
+// alignment is what follows files where no conversation is concerned.
+func alignment(follow string, paths []string) string {
+	if len(paths) > 0 {
+		return follow + ofPaths
+	}
+	return follow
+}
+
+// StoppedConversation is a rewind of whose conversation nothing was changed before it was
+// stopped, an undo that has not put back every transcript, or either where the
+// sessions don't agree with the files. The files are restored.
+type StoppedConversation struct {
+	Target bands.Version
+	// Sessions reports whether only the sessions are left to be aligned.
+	Sessions bool
+	// Op is bands.OpRestore if the conversation was to be cut back, else what was to
+	// put transcripts back.
+	Op bands.Operation
+
+	rescue bands.Version
+	paths  []string // restored, if not everything
+}
+
+// Explain returns what happened, and which command ends it.
+func (s StoppedConversation) Explain() (what, hint string) {
+	if s.Sessions {
+		const left = "the files are restored, the sessions don't agree with them yet"
+		if s.Op == bands.OpRestore {
+			return fmt.Sprintf("the rewind to %s was interrupted: %s", s.Target, left),
+				"`entire rewind --undo` takes it back, `entire rewind --to " + s.Target.String() + "` completes it"
+		}
+		return fmt.Sprintf("the %s of a rewind was interrupted: %s", s.Op, left), "`entire rewind --" + string(s.Op) + "` completes it"
+	}
+	if s.Op == bands.OpRestore {
+		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, the conversation is not cut back", s.Target),
+			"`entire rewind --undo` takes it back, `entire rewind --to " + s.Target.String() + " --conversation` completes it"
+	}
+	return fmt.Sprintf("the %s of a rewind was interrupted: the files are restored, the conversation is not put back", s.Op),
+		"`entire rewind --" + string(s.Op) + "` completes it"
+}
+
+// InterruptedConversation returns the last rewind of a worktree if it was stopped between its
+// files and its conversation or sessions; false while its process is at work, and
+// once the conversation, or one of the worktree, went on.
+func InterruptedConversation(store *bands.Store, sessions *session.Store, worktreeID string) (stopped StoppedConversation, found bool) {
+	lineage := checkpoint.WorktreeHash(worktreeID)
+	past, err := store.History(lineage)
+	if _, files := store.Interrupted(lineage); err != nil || files {
+		return stopped, false
+	}
+	turn, op, found := past.Last()
+	if !found || turn.Follow == "" || turn.PID != os.Getpid() && proc.Alive(turn.PID, turn.Start) {
+		return stopped, false
+	}
+	if kept, err := moments.ReadSessionsBefore(store, turn.Rescue); err != nil || kept.Followed {
+		return stopped, false
+	}
+	stopped = StoppedConversation{Target: turn.Target, Op: op, rescue: turn.Rescue}
+	switch follow, some := strings.CutSuffix(turn.Follow, ofPaths); follow {
+	case followSessions, followRedone:
+		stopped.Sessions = true
+		if some {
+			stopped.paths = turn.Paths
+		}
+		if follow == followRedone {
+			stopped.Op = bands.OpRedo
+		}
+		return stopped, !wentOn(sessions, worktreeID, turn.At)
+	}
+	if turn.Follow == followCut {
+		target, err := store.Snapshot(turn.Target)
+		if err != nil {
+			return stopped, false
+		}
+		info, err := os.Stat(target.Causality.TranscriptPath)
+		return stopped, err == nil && !info.ModTime().After(turn.At)
+	}
+	if op == bands.OpRestore {
+		stopped.Op = bands.OpRedo
+	}
+	talks, err := conversation.ReplacedConversations(store, turn.Target)
+	return stopped, err == nil && slices.ContainsFunc(talks, func(t conversation.Conversation) bool { return t.Changed })
+}
+
+// wentOn reports whether the transcript of a session of the worktree was written
+// after a time. What its turns change then is found at their stops.
+func wentOn(sessions *session.Store, worktreeID string, at time.Time) bool {
+	states, _ := sessions.All()
+	return slices.ContainsFunc(states, func(s *session.State) bool {
+		info, err := os.Stat(s.TranscriptPath)
+		return s.WorktreeID == worktreeID && err == nil && info.ModTime().After(at)
+	})
+}
+
+// interruptedTalk is InterruptedTalk of this worktree.
+func (r *Talks) interruptedTalk(store *bands.Store) (StoppedConversation, bool) {
+	return InterruptedConversation(store, r.Sessions, r.Repo.WorktreeID)
+}
+
+// finishTalk ends what was stopped after its files: the sessions agree with them, and
+// the transcripts of an undo or redo are put back. The operation is that undo or redo,
+// empty if there was none. Whether a conversation is cut back depends on what follows.
+func (r *Talks) finishTalk(ctx context.Context, store *bands.Store) (op bands.Operation, done Rewound, err error) {
+	stopped, found := r.interruptedTalk(store)
+	if !found || stopped.Op == bands.OpRestore && !stopped.Sessions {
+		return "", done, nil
+	}
+	if done, err = r.finishSessions(ctx, store, stopped); err != nil {
+		return "", done, err
+	}
+	if stopped.Op == bands.OpRestore {
+		return "", done, conversation.EndFollow(store, stopped.rescue)
+	}
+	if done.Talks, err = r.conversations.UndoConversations(ctx, stopped.Target, stopped.rescue); err != nil {
+		return "", done, err
+	}
+	return stopped.Op, done, conversation.EndFollow(store, stopped.rescue)
+}
+
+// finishCut reports whether a rewind to a point only has to end one that was stopped
+// after its files, which are still those of the point.
+func (r *Talks) finishCut(ctx context.Context, store *bands.Store, p points.Point, o RewindOptions) (done Rewound, finished bool, err error) {
+	stopped, found := r.interruptedTalk(store)
+	if !found || !o.Conversation || stopped.Op != bands.OpRestore || stopped.Target != p.Snapshot {
+		return done, false, nil
+	}
+	plan, err := r.rewinder.PreviewRewind(ctx, p, o)
+	if err != nil || !plan.Empty() {
+		return done, false, err
+	}
+	done, err = r.finishSessions(ctx, store, stopped)
+	done.Plan = plan
+	return done, true, err
+}
+
+// finishSessions lets the sessions agree with the files of a stopped rewind.
+func (r *Talks) finishSessions(ctx context.Context, store *bands.Store, stopped StoppedConversation) (done Rewound, err error) {
+	if done.Target, err = store.Snapshot(stopped.Target); err != nil {
+		return done, err
+	}
+	if done.Rescue, err = store.Snapshot(stopped.rescue); err != nil {
+		return done, err
+	}
+	done.Origin = stopped.rescue
+	done.Sessions, err = r.aligner.realign(ctx, store, done.Restored, stopped.paths)
+	return done, err
+}
+
+// followOf is what an undo or redo has to do once the files are restored.
+func (r *Talks) followOf(store *bands.Store, op bands.Operation, paths []string) string {
+	past, err := store.History(r.snapshots.Lineage())
+	if _, interrupted := store.Interrupted(r.snapshots.Lineage()); err != nil || interrupted {
+		return "" // what takes it back adds no turn, what completes it has one
+	}
+	turns, sessions := past.Undo, followSessions
+	if op == bands.OpRedo {
+		turns, sessions = past.Redo, followRedone
+	}
+	if len(turns) == 0 {
+		return ""
+	}
+	if kept, err := moments.ReadSessionsBefore(store, turns[len(turns)-1].Rescue); err != nil || len(kept.Transcripts) == 0 || len(paths) > 0 {
+		return alignment(sessions, paths)
+	}
+	return followPutBack
+}
+
+// endSessions notes beside a rescue that the sessions agree with the files, where
+// nothing else is to follow them.
+func (r *Talks) endSessions(store *bands.Store, rescue bands.Version) error {
+	past, err := store.History(r.snapshots.Lineage())
+	if err != nil {
+		return err
+	}
+	turn, _, found := past.Last()
+	if !found || turn.Rescue != rescue || !strings.HasPrefix(turn.Follow, followSessions) {
+		return nil
+	}
+	return conversation.EndFollow(store, rescue)
+}

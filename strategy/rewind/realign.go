@@ -1,0 +1,293 @@
+package rewind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// realign makes the sessions of this worktree what they were when the tree was
+// what it is now again: their pending files, their count and the shadow branch.
+// What they were until now is kept beside the rescue snapshot. It answers the
+// sessions that it changed.
+//
+// Where only paths were restored, these alone are looked at: those that are
+// what HEAD has are no longer pending.
+func (r *Aligner) realign(ctx context.Context, store *bands.Store, done bands.Restored, paths []string) ([]string, error) {
+	if done.Target.Version == 0 {
+		return nil, nil
+	}
+	var changed []string
+	err := r.WithLock(ctx, func() error {
+		states := r.AllSessions(ctx)
+		if !moments.KeptBefore(store, done.Origin) { // else this goes on with what was interrupted
+			if err := r.keepPast(ctx, store, done.Origin, states); err != nil {
+				return err
+			}
+		}
+		if len(paths) > 0 {
+			var err error
+			changed, err = r.dropClean(ctx, states, paths)
+			return err
+		}
+		if done.Target.Cause == bands.Rescue && !moments.KeptBefore(store, done.Target.Version) {
+			return nil // the restore that took it never came to the sessions
+		}
+		wanted, err := r.momentsAt(ctx, store, done.Target, states)
+		if err != nil {
+			return err
+		}
+		changed, err = r.becomeAll(ctx, states, wanted)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the files are restored, the sessions don't agree with them: %w", err)
+	}
+	return changed, nil
+}
+
+// keepPast writes what the sessions are, and holds on to their shadow commits,
+// which the branch may leave.
+func (r *Aligner) keepPast(ctx context.Context, store *bands.Store, rescue bands.Version, states []*session.State) error {
+	if rescue == 0 {
+		return nil
+	}
+	var p moments.SessionsBefore
+	hold := workspace.NewRefPlan(r.Repo)
+	for _, s := range states {
+		m := r.reader.Current(ctx, s)
+		p.Moments = append(p.Moments, m)
+		if m.Shadow != "" {
+			if err := hold.Set(ctx, moments.HeldRef(r.snapshots.Lineage(), rescue), m.Shadow); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.Repo.UpdateRefs(ctx, "entire: rewind", hold.Updates()); err != nil {
+		return err
+	}
+	return moments.WriteSessionsBefore(store, rescue, p)
+}
+
+// momentsAt is what each session was at a snapshot: what that tells itself,
+// else what the newest one before it tells. A session that no snapshot tells of
+// had not done anything yet.
+func (r *Aligner) momentsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]moments.Moment, error) {
+	found := map[string]moments.Moment{}
+	kept, err := moments.ReadSessionsBefore(store, target.Version)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range kept.Moments {
+		found[m.Session] = m
+	}
+	versions, err := store.Versions()
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range slices.Backward(versions) {
+		if v > target.Version {
+			continue
+		}
+		if len(found) >= len(states) {
+			break
+		}
+		moments, err := moments.List(store, v)
+		if err != nil {
+			r.Log.WarnContext(ctx, "snapshot doesn't tell its sessions", "version", v.String(), "error", err.Error())
+		}
+		for _, m := range moments {
+			if _, newer := found[m.Session]; !newer {
+				found[m.Session] = m
+			}
+		}
+	}
+	return found, nil
+}
+
+// becomeAll makes the sessions what they were, and moves the shadow branch of
+// HEAD to the newest shadow commit among them. It answers the sessions that
+// changed.
+func (r *Aligner) becomeAll(ctx context.Context, states []*session.State, wanted map[string]moments.Moment) ([]string, error) {
+	head, born, err := r.Head(ctx)
+	if err != nil || !born {
+		return nil, err
+	}
+	var changed []string
+	var save, rewrite []*session.State
+	tip := git.OID("")
+	for _, s := range states {
+		m := wanted[s.ID]
+		same := m.Base == head.OID
+		if same && r.newerShadow(ctx, tip, m.Shadow) {
+			tip = m.Shadow
+		}
+		before := workOf(s)
+		if err := r.become(ctx, s, m, same); err != nil {
+			return nil, err
+		}
+		moved := !same && len(s.FilesTouched) > 0
+		if moved {
+			rewrite = append(rewrite, s)
+		}
+		if !before.equal(s) {
+			changed = append(changed, s.ID)
+		}
+		if moved || !before.equal(s) {
+			save = append(save, s)
+		}
+	}
+	if err := r.moveTip(ctx, head, tip, rewrite); err != nil {
+		return nil, err
+	}
+	for _, s := range save {
+		if err := r.Sessions.Save(s); err != nil {
+			return nil, err
+		}
+	}
+	return changed, nil
+}
+
+// pendingWork is what of a session a rewind changes.
+type pendingWork struct {
+	files []string
+	count int
+}
+
+func workOf(s *session.State) pendingWork {
+	return pendingWork{slices.Clone(s.FilesTouched), s.CheckpointCount}
+}
+
+func (p pendingWork) equal(s *session.State) bool {
+	return p.count == s.CheckpointCount && slices.Equal(p.files, s.FilesTouched)
+}
+
+// become gives a session the pending files of a moment: as they were if HEAD is
+// what it was then, else those of them that differ from HEAD now.
+func (r *Aligner) become(ctx context.Context, s *session.State, m moments.Moment, same bool) error {
+	files := []string(m.Files)
+	if !same && len(files) > 0 {
+		entries, err := r.Repo.Status(ctx, files...)
+		if err != nil {
+			return err
+		}
+		listed := map[string]bool{}
+		for _, e := range entries {
+			listed[e.Path] = true
+		}
+		files = slices.DeleteFunc(slices.Clone(files), func(p string) bool { return !listed[p] })
+	}
+	var added []string
+	for _, p := range files {
+		if !workspace.ContainsPath(s.FilesTouched, p) {
+			added = append(added, p)
+		}
+	}
+	s.Keep(files)
+	s.Touched(added)
+	s.CheckpointCount = 0
+	if same {
+		s.CheckpointCount = m.Count
+	}
+	return nil
+}
+
+// newerShadow says whether the shadow commit b is there, and newer than a.
+func (r *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
+	if b == "" {
+		return false
+	}
+	later, err := r.Repo.Commit(ctx, string(b))
+	if err != nil {
+		return false
+	}
+	if a == "" {
+		return true
+	}
+	earlier, err := r.Repo.Commit(ctx, string(a))
+	return err != nil || later.Committer.When.After(earlier.Committer.When)
+}
+
+// moveTip moves the shadow branch of HEAD to tip, or removes it, and writes on
+// it the files of sessions whose own branch has gone.
+func (r *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rewrite []*session.State) error {
+	refs := workspace.NewRefPlan(r.Repo)
+	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+	if err := refs.Set(ctx, branch, tip); err != nil {
+		return err
+	}
+	at := checkpoint.Tip{Commit: tip, Tree: head.Tree}
+	if tip != "" {
+		c, err := r.Repo.Commit(ctx, string(tip))
+		if err != nil {
+			return err
+		}
+		at.Tree = c.Tree
+	}
+	for _, s := range rewrite {
+		entries, err := r.files.StoreContents(ctx, s.FilesTouched)
+		if err != nil {
+			return err
+		}
+		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, workspace.EditsOf(entries, s.FilesTouched), checkpoint.Carry{
+			Session: s.ID, Strategy: r.StrategyName(), When: r.Env.Now(),
+		})
+		if err != nil {
+			return err
+		}
+		c, err := r.Repo.Commit(ctx, string(oid))
+		if err != nil {
+			return err
+		}
+		at = checkpoint.Tip{Commit: oid, Tree: c.Tree}
+		s.BaseCommit, s.CheckpointCount = string(head.OID), 1
+		if err := refs.Set(ctx, branch, oid); err != nil {
+			return err
+		}
+	}
+	err := r.Repo.UpdateRefs(ctx, "entire: rewind", refs.Updates())
+	if errors.Is(err, git.ErrRefMoved) {
+		return fmt.Errorf("the shadow branch was moved meanwhile: %w", err)
+	}
+	return err
+}
+
+// dropClean takes from the pending files those at or below the paths that don't
+// differ from HEAD.
+func (r *Aligner) dropClean(ctx context.Context, states []*session.State, paths []string) ([]string, error) {
+	entries, err := r.Repo.Status(ctx, paths...)
+	if err != nil {
+		return nil, err
+	}
+	differs := map[string]bool{}
+	for _, e := range entries {
+		differs[e.Path] = true
+	}
+	var changed []string
+	for _, s := range states {
+		keep := slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return belowAny(p, paths) && !differs[p] })
+		if len(keep) == len(s.FilesTouched) {
+			continue
+		}
+		s.Keep(keep)
+		if err := r.Sessions.Save(s); err != nil {
+			return nil, err
+		}
+		changed = append(changed, s.ID)
+	}
+	return changed, nil
+}
+
+// belowAny says whether p is one of the paths, or below one.
+func belowAny(p string, paths []string) bool {
+	return slices.ContainsFunc(paths, func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
+}

@@ -1,0 +1,236 @@
+package rewind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+)
+
+// RewindScope is what of a point comes back.
+type RewindScope string
+
+// The scopes.
+const (
+	// RewindAll is the whole tree, ignored files included.
+	RewindAll RewindScope = "all"
+	// RewindCode is what turns have changed since, and git doesn't ignore.
+	RewindCode RewindScope = "code"
+	// RewindPaths is what the user names.
+	RewindPaths RewindScope = "paths"
+)
+
+// RewindOptions say how to go back.
+type RewindOptions struct {
+	Scope RewindScope
+	Paths []string // of RewindPaths, relative to the root
+	// Session is the point's. What other sessions changed whose turns are under way
+	// stays, unless AtWork says otherwise; Own are sessions of which that doesn't
+	// hold, because they asked for the rewind.
+	Session string
+	Own     []string
+	AtWork  bool
+	// Conversation says that the conversation is rewound too.
+	Conversation bool
+	// KeepBoth leaves what an agent and a person have both changed since.
+	KeepBoth bool
+	// Nested restores nested repositories too. Exact makes the tree what it was,
+	// with what persons changed and created since, and the times of files. Force
+	// restores databases that are in use, and what sessions at work changed.
+	Nested, Exact, Force bool
+	Progress             func(stage string, done, total int)
+}
+
+// Rewound is what going back did.
+type Rewound struct {
+	bands.Restored
+
+	// Plan is that of Restored, with whose work it is about.
+	Plan RewindPlan
+	// Sessions are those whose state agrees with the point now.
+	Sessions []string
+	// Talks are the conversations that an undo or redo is about.
+	Talks []conversation.Conversation
+}
+
+// ErrNothingToUndo means that no rewind is left to take back, or forward.
+var ErrNothingToUndo = errors.New("no rewind to go back from")
+
+// PreviewRewind returns what going back to a point with a snapshot would change,
+// and writes nothing.
+func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o RewindOptions) (plan RewindPlan, err error) {
+	store, target, err := r.points.Target(p)
+	if err != nil {
+		return plan, err
+	}
+	choice, err := r.chooser(ctx, store, target, o)
+	if err != nil {
+		return plan, err
+	}
+	defer func() { err = errors.Join(err, choice.Close()) }()
+	scope, err := choice.scope(ctx)
+	if err != nil {
+		return plan, err
+	}
+	present, err := store.Scan(ctx, r.snapshots.TreeOptions())
+	if err != nil {
+		return plan, fmt.Errorf("look at the working tree: %w", err)
+	}
+	defer func() { err = errors.Join(err, present.Close()) }()
+	planned, err := store.Plan(ctx, present, target, scope)
+	return choice.plan(planned), err
+}
+
+// Rewind makes the tree what a point with a snapshot has of it, in the scope
+// of the options, and then the sessions what they were.
+func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o RewindOptions) (done Rewound, err error) {
+	store, target, err := r.points.Target(p)
+	if err != nil {
+		return Rewound{}, err
+	}
+	if _, _, err := r.talks.finishTalk(ctx, store); err != nil {
+		return Rewound{}, err
+	}
+	if done, finished, err := r.talks.finishCut(ctx, store, p, o); err != nil || finished {
+		return done, err
+	}
+	var choice *rewindChoice
+	defer func() {
+		if choice != nil {
+			err = errors.Join(err, choice.Close())
+		}
+	}()
+	done, err = r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
+		if choice, err = r.chooser(ctx, store, target, o); err != nil {
+			return bands.Restored{}, err
+		}
+		scope, err := choice.scope(ctx)
+		if err != nil {
+			return bands.Restored{}, err
+		}
+		opts := r.restoreOptions(o)
+		opts.Scope, opts.Message = scope, "before rewind to "+target.Version.String()
+		return held.Restore(ctx, target.Version, opts)
+	})
+	if choice != nil {
+		done.Plan = choice.plan(done.Restored.Plan)
+	}
+	if err == nil && done.Rescue.Version != 0 {
+		err = r.code.forgetCode(ctx, o.Scope == RewindAll)
+	}
+	return done, err
+}
+
+// PreviewUndo returns what UndoRewind would change, and writes nothing.
+func (r *Rewinder) PreviewUndo(ctx context.Context, o RewindOptions) (bands.Plan, error) {
+	return r.previewMove(ctx, o, (*bands.Store).PlanUndo)
+}
+
+// PreviewRedo returns what RedoRewind would change, and writes nothing.
+func (r *Rewinder) PreviewRedo(ctx context.Context, o RewindOptions) (bands.Plan, error) {
+	return r.previewMove(ctx, o, (*bands.Store).PlanRedo)
+}
+
+func (r *Rewinder) previewMove(ctx context.Context, o RewindOptions, how func(*bands.Store, context.Context, *bands.Present, bands.RestoreOptions) (bands.Plan, error)) (plan bands.Plan, err error) {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return plan, err
+	}
+	present, err := store.Scan(ctx, r.snapshots.TreeOptions())
+	if err != nil {
+		return plan, fmt.Errorf("read the working tree: %w", err)
+	}
+	defer func() { err = errors.Join(err, present.Close()) }()
+	return how(store, ctx, present, r.moveOptions(o))
+}
+
+// UndoRewind takes the last rewind back: what it changed and nobody changed
+// since, in the paths of the options if there are any. RedoRewind undoes it.
+func (r *Rewinder) UndoRewind(ctx context.Context, o RewindOptions) (Rewound, error) {
+	return r.move(ctx, bands.OpUndo, o, (*bands.Held).Undo)
+}
+
+// RedoRewind takes the last undo back.
+func (r *Rewinder) RedoRewind(ctx context.Context, o RewindOptions) (Rewound, error) {
+	return r.move(ctx, bands.OpRedo, o, (*bands.Held).Redo)
+}
+
+func (r *Rewinder) move(ctx context.Context, op bands.Operation, o RewindOptions, how func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)) (Rewound, error) {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return Rewound{}, err
+	}
+	finished, done, err := r.talks.finishTalk(ctx, store)
+	if err != nil || finished == op {
+		return done, err
+	}
+	follow := r.talks.followOf(store, op, o.Paths)
+	done, err = r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
+		opts := r.moveOptions(o)
+		opts.Follow, opts.Always = follow, follow == followPutBack
+		return how(held, ctx, opts)
+	})
+	if (err == nil || errors.Is(err, bands.ErrIncomplete)) && len(o.Paths) == 0 {
+		talks, failed := r.conversations.UndoConversations(ctx, done.Target.Version, done.Origin)
+		if failed == nil && len(talks) > 0 {
+			failed = conversation.EndFollow(store, done.Origin)
+		}
+		done.Talks, err = talks, errors.Join(err, failed)
+	}
+	return done, err
+}
+
+// moveOptions are those of an undo or redo.
+func (r *Rewinder) moveOptions(o RewindOptions) bands.RestoreOptions {
+	opts := r.restoreOptions(o)
+	opts.Paths = o.Paths
+	return opts
+}
+
+func (r *Rewinder) restoreOptions(o RewindOptions) bands.RestoreOptions {
+	follow := alignment(followSessions, o.Paths)
+	if o.Conversation {
+		follow = followCut
+	}
+	return bands.RestoreOptions{
+		Options: r.snapshots.TreeOptions(), Scope: bands.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
+		Causality: bands.Causality{Action: "rewind"}, Follow: follow, Always: o.Conversation,
+	}
+}
+
+// restore carries out a restore under the store's lock, and lets the sessions
+// follow the tree.
+func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o RewindOptions, do func(*bands.Held) (bands.Restored, error)) (Rewound, error) {
+	held, err := snapshots.Hold(ctx, store, snapshots.RewindWait)
+	if err != nil {
+		return Rewound{}, err
+	}
+	done, err := do(held)
+	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, bands.ErrIncomplete) {
+		return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}}, err
+	}
+	sessions, failed := r.aligner.realign(ctx, store, done, o.Paths)
+	if failed == nil && done.Origin != 0 {
+		failed = r.talks.endSessions(store, done.Origin)
+	}
+	return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
+}
+
+// Rescue takes a snapshot of the tree as it is, before something changes it
+// that is not a rewind.
+func (r *Rewinder) Rescue(ctx context.Context, message string) error {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return err
+	}
+	held, err := snapshots.Hold(ctx, store, snapshots.HoldWait)
+	if err != nil {
+		return err
+	}
+	_, err = r.snapshots.Take(ctx, held, bands.TakeOptions{Cause: bands.Rescue, Message: message, Force: true, SkipUnchanged: true})
+	return errors.Join(err, held.Release())
+}

@@ -1,0 +1,119 @@
+package rewind
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Rewinder     *Rewinder
+	Talks        *Talks
+	Aligner      *Aligner
+	Code         *Code
+	CodeRewinder *CodeRewinder
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	authorshipServices := authorship.New(w)
+	conversationServices := conversation.New(w)
+	momentsServices := moments.New(w)
+	pointsServices := points.New(w)
+	snapshotsServices := snapshots.New(w)
+	workspaceServices := workspace.New(w)
+	s := &Services{
+		Rewinder: &Rewinder{
+			Workspace:     w,
+			authors:       authorshipServices.Authors,
+			conversations: conversationServices.Conversations,
+			points:        pointsServices.Points,
+			snapshots:     snapshotsServices.Snapshots,
+		},
+		Talks: &Talks{
+			Workspace:     w,
+			conversations: conversationServices.Conversations,
+			snapshots:     snapshotsServices.Snapshots,
+		},
+		Aligner: &Aligner{
+			Workspace: w,
+			files:     workspaceServices.Files,
+			reader:    momentsServices.Reader,
+			snapshots: snapshotsServices.Snapshots,
+		},
+		Code: &Code{
+			Workspace: w,
+			snapshots: snapshotsServices.Snapshots,
+		},
+		CodeRewinder: &CodeRewinder{
+			Workspace: w,
+			files:     workspaceServices.Files,
+			reader:    momentsServices.Reader,
+			snapshots: snapshotsServices.Snapshots,
+		},
+	}
+	s.Rewinder.aligner = s.Aligner
+	s.Rewinder.code = s.Code
+	s.Rewinder.talks = s.Talks
+	s.Talks.aligner = s.Aligner
+	s.Talks.rewinder = s.Rewinder
+	s.Code.codeRewinder = s.CodeRewinder
+	s.CodeRewinder.aligner = s.Aligner
+	s.CodeRewinder.code = s.Code
+	return s
+}
+
+// Rewinder restores files and sessions of a snapshot.
+type Rewinder struct {
+	*workspace.Workspace
+
+	aligner       *Aligner
+	authors       *authorship.Authors
+	code          *Code
+	conversations *conversation.Conversations
+	points        *points.Points
+	snapshots     *snapshots.Snapshots
+	talks         *Talks
+}
+
+// Talks ends rewinds that were stopped before their conversation.
+type Talks struct {
+	*workspace.Workspace
+
+	aligner       *Aligner
+	conversations *conversation.Conversations
+	rewinder      *Rewinder
+	snapshots     *snapshots.Snapshots
+}
+
+// Aligner makes sessions what they were at a snapshot.
+type Aligner struct {
+	*workspace.Workspace
+
+	files     *workspace.Files
+	reader    *moments.Reader
+	snapshots *snapshots.Snapshots
+}
+
+// Code writes the files of a rewind that has no snapshot.
+type Code struct {
+	*workspace.Workspace
+
+	codeRewinder *CodeRewinder
+	snapshots    *snapshots.Snapshots
+}
+
+// CodeRewinder restores files from turn checkpoints.
+type CodeRewinder struct {
+	*workspace.Workspace
+
+	aligner   *Aligner
+	code      *Code
+	files     *workspace.Files
+	reader    *moments.Reader
+	snapshots *snapshots.Snapshots
+}

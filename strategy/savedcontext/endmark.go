@@ -1,0 +1,80 @@
+package savedcontext
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+func (r *Ender) NoteEnd(ctx context.Context, in workspace.Input) {
+	if r.Sessions.Stamp(in.SessionID) == "" {
+		return
+	}
+	self, _ := proc.Look(os.Getpid())
+	note := tracking.EndNote{SessionID: in.SessionID, Reason: in.Reason, PromptID: in.PromptID, Agent: in.Agent, PID: os.Getpid(), Start: self.Start}
+	if err := r.marks.WriteMark(r.marks.EndMark(in.SessionID), note); err != nil {
+		r.Log.WarnContext(ctx, "end of the session not noted", "session_id", in.SessionID, "error", err.Error())
+	}
+}
+
+// finishEnd ends a session as its note has it. A session that has gone on since has
+// no note any more.
+func (r *Ender) finishEnd(ctx context.Context, id string) error {
+	note, found := r.marks.EndNoted(id)
+	if !found {
+		return nil
+	}
+	err := r.finishNoted(ctx, note)
+	if errors.Is(err, lifecycle.ErrTurnOver) || errors.Is(err, session.ErrNotFound) {
+		err = nil
+	}
+	if workspace.IsTimeout(err) {
+		return err
+	}
+	return errors.Join(err, tracking.RemoveMark(r.marks.EndMark(id)))
+}
+
+func (r *Ender) finishNoted(ctx context.Context, note tracking.EndNote) error {
+	in := note.Input()
+	noted := func() error {
+		if _, found := r.marks.EndNoted(in.SessionID); !found {
+			return lifecycle.ErrTurnOver
+		}
+		return nil
+	}
+	s, err := r.Sessions.Load(in.SessionID)
+	if err != nil {
+		return err
+	}
+	r.Recovered++
+	if s.Phase != session.Ended {
+		if err := r.machine.Step(ctx, in, session.Stop, func(*session.State, *tracking.Pending) error { return noted() }); err != nil {
+			return err
+		}
+	}
+	return r.saver.recollect(ctx, in.SessionID, allEffort(), func(ctx context.Context, w *recollection) error {
+		if err := noted(); err != nil {
+			return err
+		}
+		return w.end(ctx, clearingOf(in), endCause(in), nil)
+	})
+}
+
+// endCause is why a session that ends is saved.
+func endCause(in workspace.Input) recall.Cause {
+	if in.Reason == "clear" {
+		return recall.Clear
+	}
+	return recall.Exit
+}
+
+func clearingOf(in workspace.Input) Clearing {
+	return Clearing{SessionID: in.SessionID, PromptID: in.PromptID, Agent: in.Agent}
+}

@@ -1,0 +1,125 @@
+package savedcontext
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/catalog"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Saving is a wish for a context checkpoint.
+type Saving struct {
+	// SessionID is whose work is saved; empty: the session at work here last.
+	SessionID string
+	Cause     recall.Cause
+	// What the one who asks says of it; empty: as the transcript tells.
+	Summary, Description string
+	Tags                 []string
+	// Mode is empty for what the settings say.
+	Mode recall.Mode
+}
+
+// SaveContext saves a context checkpoint, and answers it without contents. It
+// wraps session.ErrNotFound where no session is known.
+func (r *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint, error) {
+	var c recall.Checkpoint
+	id := cmp.Or(want.SessionID, r.lastAtWork(ctx))
+	if id == "" {
+		return c, fmt.Errorf("no session was at work in this worktree: %w", session.ErrNotFound)
+	}
+	want.Cause = cmp.Or(want.Cause, recall.Requested)
+	err := r.recollect(ctx, id, allEffort(), func(ctx context.Context, w *recollection) (err error) {
+		c, err = w.save(ctx, want, recall.Kept, "")
+		return err
+	})
+	return c, err
+}
+
+// lastAtWork is the session that was at work in this worktree last: one whose
+// turn runs first, one that was never asked anything last; empty if there is
+// none.
+func (r *Saver) lastAtWork(ctx context.Context) string {
+	at := func(s *session.State) time.Time {
+		if s.LastInteraction != nil {
+			return *s.LastInteraction
+		}
+		return s.StartedAt
+	}
+	rank := func(s *session.State) int {
+		switch {
+		case s.Phase == session.Active:
+			return 2
+		case s.TurnID != "" || s.FirstPrompt != "":
+			return 1
+		default:
+			return 0
+		}
+	}
+	here := r.OwnSessions(ctx, r.Sessions.All)
+	if len(here) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(here, func(a, b *session.State) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), at(a).Compare(at(b)))
+	}).ID
+}
+
+// Contexts is where the context checkpoints are.
+func (r *Saver) Contexts() recall.Store {
+	return recall.Store{
+		Repo: r.Repo, By: r.Identity, Now: r.Env.Now, Random: r.Env.Random,
+		Catalog: func(ctx context.Context) (*catalog.Catalog, error) {
+			if r.Env.Registry == nil || r.Env.Registry.Home == "" {
+				return nil, catalog.ErrNotFound
+			}
+			return catalog.Open(ctx, r.Env.Registry.CatalogPath())
+		},
+	}
+}
+
+// Recalled is a checkpoint with the brief that it makes now.
+type Recalled struct {
+	Checkpoint recall.Checkpoint
+	Brief      recall.Brief
+}
+
+// Recall makes the brief of the checkpoint id, which may be the beginning of its
+// id. If id is empty, it is the brief that a session which starts here now would
+// get, of the kind that it would get, without parts where the settings want
+// nothing told. It wraps recall.ErrNotFound.
+func (r *Saver) Recall(ctx context.Context, id string, kind recall.Kind) (Recalled, error) {
+	if id != "" {
+		whole, err := r.Contexts().Find(ctx, id)
+		if err != nil {
+			return Recalled{}, err
+		}
+		return r.brief(ctx, whole, kind)
+	}
+	id, usual, err := r.opener.newest(ctx, workspace.Input{})
+	if err != nil {
+		return Recalled{}, err
+	}
+	if id == "" {
+		return Recalled{}, fmt.Errorf("no context checkpoint of this worktree: %w", recall.ErrNotFound)
+	}
+	if kind == recall.Full {
+		kind = usual
+	}
+	switch r.Options.Recall.OnStart {
+	case settings.Prompt:
+		kind = recall.Notice
+	case settings.Never:
+		told, err := r.brief(ctx, id, recall.Notice)
+		told.Brief = recall.Brief{Message: told.Brief.Message}
+		return told, err
+	case settings.Always:
+	}
+	return r.brief(ctx, id, kind)
+}

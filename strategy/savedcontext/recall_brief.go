@@ -1,0 +1,226 @@
+package savedcontext
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+const (
+	// maxShown bounds the bytes of a file whose present content a brief may
+	// show, maxRead those that are read of all of them.
+	maxShown = 48 << 10
+	maxRead  = 256 << 10
+	// maxHashed bounds the bytes that are read to compare files.
+	maxHashed = 8 << 20
+	// small is a file that a brief has whole or not at all.
+	small = 1500
+)
+
+// brief makes the brief of a checkpoint as things are now, for the two hooks
+// that a session's start has.
+func (r *Saver) brief(ctx context.Context, id string, kind recall.Kind) (Recalled, error) {
+	const hooks = 2
+	return r.briefIn(ctx, id, kind, hooks)
+}
+
+// briefIn makes it in at most so many parts.
+func (r *Saver) briefIn(ctx context.Context, id string, kind recall.Kind, parts int) (Recalled, error) {
+	store := r.Contexts()
+	c, err := store.Get(ctx, id)
+	if err != nil {
+		return Recalled{}, err
+	}
+	m := recall.Material{Kind: kind, Now: r.Env.Now(), Parts: parts}
+	if kind == recall.Notice {
+		m.Checkpoint = c
+		return Recalled{Checkpoint: c, Brief: recall.Write(m)}, nil
+	}
+	if err := r.whereNow(ctx, &m); err != nil {
+		return Recalled{}, err
+	}
+	known, base := r.knownOf(ctx, c)
+	if m.Present, err = r.present(ctx, c, known); err != nil {
+		return Recalled{}, err
+	}
+	if kind == recall.Full {
+		if err := store.Contents(ctx, &c); err != nil {
+			return Recalled{}, err
+		}
+		if err := r.addPresent(&m, c); err != nil {
+			return Recalled{}, err
+		}
+		if m.Base, err = r.baseOf(ctx, c, base); err != nil {
+			return Recalled{}, err
+		}
+	}
+	m.Others = r.othersSince(ctx, c)
+	m.Checkpoint = c
+	return Recalled{Checkpoint: c, Brief: recall.Write(m)}, nil
+}
+
+// whereNow says what is checked out.
+func (r *Saver) whereNow(ctx context.Context, m *recall.Material) error {
+	head, _, err := r.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("read HEAD: %w", err)
+	}
+	m.Commit = string(head.OID)
+	m.Branch, err = r.branchShown(ctx)
+	return err
+}
+
+// branchShown is the name of the branch that is checked out, as it may be kept.
+func (r *Saver) branchShown(ctx context.Context) (string, error) {
+	name, err := r.Repo.BranchName(ctx)
+	return r.Redact.Path(name), err
+}
+
+// knownOf is what the memory of the checkpoint's session knows of its files, and
+// the commit that it began with; HEAD of then where it isn't known.
+func (r *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]recall.Captured, string) {
+	if len(c.Sessions) > 0 {
+		m, _, err := r.remembered(ctx, c.Sessions[0])
+		if err == nil && m.Worktree == r.Repo.Root && m.Base != "" {
+			return m.Files, m.Base
+		}
+	}
+	return nil, c.State.Context.GitCommit
+}
+
+// present compares the checkpoint's files with what they are now. What there is
+// no time to read is left out, and so are those whose names are not kept.
+func (r *Saver) present(ctx context.Context, c recall.Checkpoint, known map[string]recall.Captured) (map[string]recall.Present, error) {
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
+	compare := r.capturer("", maxHashed)
+	compare.Limits.Contents = false
+	taken, err := compare.Files(ctx, paths, known)
+	if err != nil {
+		return nil, fmt.Errorf("look at the checkpoint's files: %w", err)
+	}
+	now := make(map[string]recall.Present, len(paths))
+	for _, p := range paths {
+		f, ok := taken.Files[p]
+		switch {
+		case ok && f.Omitted == recall.Gone:
+			now[p] = recall.Present{}
+		case ok && f.Hash != "":
+			now[p] = recall.Present{Exists: true, Hash: f.Hash}
+		case !ok && !taken.Unfinished:
+			now[p] = recall.Present{}
+		}
+	}
+	return now, nil
+}
+
+// isAltered says that the name of a file is not as it is on disk: what can't be
+// kept of it was replaced.
+func isAltered(path string) bool {
+	return strings.Contains(path, redact.Mark) || strings.ContainsRune(path, utf8.RuneError)
+}
+
+// addPresent reads what became of files that the checkpoint has with content.
+func (r *Saver) addPresent(m *recall.Material, c recall.Checkpoint) (err error) {
+	root, err := os.OpenRoot(r.Repo.Root)
+	if err != nil {
+		return fmt.Errorf("open worktree: %w", err)
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	left := maxRead
+	for _, p := range slices.Sorted(maps.Keys(m.Present)) {
+		now, f := m.Present[p], c.State.Files[p]
+		if !now.Exists || now.Hash == f.Hash || f.Omitted != "" {
+			continue
+		}
+		text, ok := readText(root, p, min(left, maxShown))
+		if !ok {
+			continue
+		}
+		left -= len(text)
+		now.Content = r.Redact.Text(text)
+		m.Present[p] = now
+	}
+	return nil
+}
+
+// readText answers a file that is text of at most so many bytes.
+func readText(root *os.Root, path string, most int) (string, bool) {
+	info, err := root.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > int64(most) {
+		return "", false
+	}
+	f, err := root.Open(path)
+	if err != nil {
+		return "", false
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if errors.Join(err, f.Close()) != nil || len(data) > most || !utf8.Valid(data) {
+		return "", false
+	}
+	return string(data), true
+}
+
+// baseOf reads what the larger of the changed files were at the session's start.
+func (r *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (map[string]string, error) {
+	if base == "" {
+		return nil, nil //nolint:nilnil // the branch had no commit
+	}
+	texts := map[string]string{}
+	left := maxRead
+	for _, p := range slices.Sorted(maps.Keys(c.State.Files)) {
+		f := c.State.Files[p]
+		if f.Change != recall.Modified || len(f.Content) < small || len(f.Content) > left {
+			continue
+		}
+		object, err := r.Repo.Read(ctx, base+":"+p)
+		if errors.Is(err, git.ErrMissing) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s at %s: %w", p, base, err)
+		}
+		if object.Type != "blob" || len(object.Data) > left || !utf8.Valid(object.Data) {
+			continue
+		}
+		left -= len(object.Data)
+		texts[p] = r.Redact.Text(string(object.Data))
+	}
+	return texts, nil
+}
+
+// othersSince finds other sessions that changed files of the checkpoint after
+// it.
+func (r *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []recall.Other {
+	var others []recall.Other
+	for _, t := range r.opener.traces(ctx) {
+		if slices.Contains(c.Sessions, t.id) || t.Worktree != r.Repo.Root || t.Seen.Before(c.CreatedAt) {
+			continue
+		}
+		m, _, err := r.remembered(ctx, t.id)
+		if err != nil {
+			continue
+		}
+		other := recall.Other{Session: t.id, At: t.Seen}
+		for p, f := range m.Files {
+			was, ours := c.State.Files[p] // the time of the checkpoint has whole seconds
+			if ours && was.Hash != f.Hash && !f.LastModified.Before(c.CreatedAt) {
+				other.Files = append(other.Files, p)
+			}
+		}
+		if len(other.Files) > 0 {
+			slices.Sort(other.Files)
+			others = append(others, other)
+		}
+	}
+	return others
+}

@@ -1,0 +1,298 @@
+package savedcontext
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Opening is what a session is told when it starts. It is decided once, for
+// several hooks and the server ask, in any order, and some of them twice.
+type Opening struct {
+	Source string    `json:"source"`
+	At     time.Time `json:"at"`
+	// Checkpoint is the one that it is about, empty for none.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	// Messages are for the person, Parts for the agent.
+	Messages []string `json:"messages,omitempty"`
+	Parts    []string `json:"parts,omitempty"`
+	// Ask says that the person may be asked if the session goes on from the
+	// checkpoint.
+	Ask bool `json:"ask,omitempty"`
+}
+
+// again is the time within which the same event of a session is one: it may be
+// compacted, and resumed, many times.
+const again = 20 * time.Second
+
+// fresh is how old a checkpoint may be for a new session to go on from it.
+const fresh = 24 * time.Hour
+
+// RecallStart notes where a session starts, answers what it is told of what was
+// before it, and lets a child clean up.
+func (r *Opener) RecallStart(ctx context.Context, in workspace.Input) (Opening, error) {
+	err := r.begin(ctx, in)
+	o, failed := r.Opening(ctx, in)
+	if in.Source != "compact" {
+		r.children.DetachRecall(ctx, "")
+	}
+	return o, errors.Join(err, failed)
+}
+
+// Opening answers what a session that starts is told of what was before it.
+func (r *Opener) Opening(ctx context.Context, in workspace.Input) (o Opening, err error) {
+	lock, err := r.lockOpening(ctx)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if known, ok := r.opened(in); ok {
+		return known, nil
+	}
+	o = Opening{Source: in.Source, At: r.Env.Now().UTC()}
+	if err := (&opener{r: r, in: in, o: &o}).decide(ctx); err != nil {
+		return o, err
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		return o, err
+	}
+	return o, r.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
+}
+
+// lockOpening lets one hook at a time decide.
+func (r *Opener) lockOpening(ctx context.Context) (*disk.FileLock, error) {
+	if err := r.WithLock(ctx, func() error { return nil }); err != nil { // makes the folder
+		return nil, err
+	}
+	wait, cancel := context.WithTimeout(ctx, r.Options.LockTimeout)
+	defer cancel()
+	return disk.Lock(wait, filepath.Join(r.RecordsDir(), "opening"))
+}
+
+// opened answers what was decided before.
+func (r *Opener) opened(in workspace.Input) (Opening, bool) {
+	var o Opening
+	data, err := r.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
+	if err != nil || json.Unmarshal(data, &o) != nil || o.Source != in.Source {
+		return Opening{}, false
+	}
+	once := in.Source == "startup" || in.Source == "clear"
+	return o, once || r.Env.Now().Sub(o.At) < again
+}
+
+// begin notes where the session starts, before it changes anything.
+func (r *Opener) begin(ctx context.Context, in workspace.Input) error {
+	err := r.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *recollection) error {
+		w.seen(in.Agent)
+		if in.Source == "compact" {
+			return nil
+		}
+		w.m.End = nil
+		return tracking.RemoveMark(r.marks.EndMark(in.SessionID)) // it goes on
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// opener decides what a session is told.
+type opener struct {
+	r  *Opener
+	in workspace.Input
+	o  *Opening
+}
+
+func (d *opener) decide(ctx context.Context) error {
+	switch d.in.Source {
+	case "clear":
+		return d.cleared(ctx)
+	case "compact":
+		return d.same(ctx, recall.Short)
+	case "resume", "fork":
+		return d.same(ctx, recall.Drift)
+	default:
+		return d.startup(ctx)
+	}
+}
+
+// cleared tells a session that begins with a cleared context of the one before.
+func (d *opener) cleared(ctx context.Context) error {
+	before, ok := d.r.predecessor(d.r.traces(ctx), d.in.SessionID, d.in.Agent)
+	if !ok {
+		return d.startup(ctx)
+	}
+	if before.End == nil { // nobody said that it ended
+		err := d.r.clearer.end(ctx, Clearing{SessionID: before.id}, recall.Clear, endEffort(), nil)
+		if err != nil && !errors.Is(err, session.ErrNotFound) {
+			return err
+		}
+	}
+	m, _, err := d.r.saver.remembered(ctx, before.id)
+	if err != nil {
+		return err
+	}
+	if m.End == nil {
+		return nil
+	}
+	if err := d.r.follow(ctx, before.id, d.in.SessionID); err != nil {
+		return err
+	}
+	d.say(before.id, *m.End)
+	switch {
+	case m.End.ID != "":
+		return d.offer(ctx, m.End.ID)
+	case m.Kept != nil:
+		return d.tell(ctx, m.Kept.ID, recall.Notice)
+	default:
+		return nil
+	}
+}
+
+// say tells the person what was saved at the clear.
+func (d *opener) say(id string, end ending) {
+	if !end.Fresh || end.ID == "" {
+		return
+	}
+	d.o.Messages = append(d.o.Messages, savedLine(end.Summary, end.ID))
+	if end.Status == recall.Pending {
+		d.o.Messages = append(d.o.Messages,
+			"Discard it: entire recall discard "+end.ID, "The cleared session: claude --resume "+id)
+	}
+}
+
+// offer goes on from a checkpoint as the user's settings say.
+func (d *opener) offer(ctx context.Context, id string) error {
+	if d.r.Options.Recall.OnStart != settings.Prompt {
+		return d.tell(ctx, id, recall.Full)
+	}
+	d.o.Ask = d.in.Source == "clear"
+	return d.tell(ctx, id, recall.Notice)
+}
+
+// tell adds the brief of a checkpoint, unless nothing is to be told. One that is
+// gone is passed over.
+func (d *opener) tell(ctx context.Context, id string, kind recall.Kind) error {
+	if d.r.Options.Recall.OnStart == settings.Never {
+		return nil
+	}
+	told, err := d.r.saver.brief(ctx, id, kind)
+	if errors.Is(err, recall.ErrNotFound) {
+		d.o.Ask = false
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("brief of context checkpoint %s: %w", id, err)
+	}
+	d.o.Checkpoint = id
+	d.o.Parts = told.Brief.Parts
+	if len(told.Brief.Parts) > 0 && told.Brief.Message != "" && kind != recall.Notice {
+		d.o.Messages = append(d.o.Messages, told.Brief.Message)
+	}
+	return nil
+}
+
+// startup tells a new session of the newest checkpoint here: all of it if it is
+// fresh, else that there is one.
+func (d *opener) startup(ctx context.Context) error {
+	if d.in.Source == "startup" || d.in.Source == "" {
+		d.r.machine.EndDeadTurns(ctx)
+		d.r.saveLost(ctx, d.r.traces(ctx), d.in)
+	}
+	id, kind, err := d.r.newest(ctx, d.in)
+	if err != nil || id == "" {
+		return err
+	}
+	if kind == recall.Full {
+		return d.offer(ctx, id)
+	}
+	return d.tell(ctx, id, kind)
+}
+
+// same tells a session of its own newest checkpoint.
+func (d *opener) same(ctx context.Context, kind recall.Kind) error {
+	list, err := d.r.saver.Contexts().List(ctx, recall.Filter{Session: d.in.SessionID, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return d.tell(ctx, list[0].ID, kind)
+}
+
+// newest answers the checkpoint that a new session here is told of, and how much
+// of it. What a session that still runs saved by itself is its own. That of a
+// lost session is as old as its work, not as the start at which it was saved.
+func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kind recall.Kind, err error) {
+	const enough = 20
+	list, err := r.saver.Contexts().List(ctx, recall.Filter{Worktree: r.Repo.Root, Limit: enough})
+	if err != nil {
+		return "", 0, fmt.Errorf("list context checkpoints: %w", err)
+	}
+	branch, err := r.saver.branchShown(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	list = slices.DeleteFunc(list, func(e recall.Entry) bool {
+		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
+			return false
+		}
+		t, ok := r.trace(e.Session)
+		return ok && r.goesOn(t, in.Agent)
+	})
+	for i, e := range list {
+		if t, ok := r.trace(e.Session); ok && e.Cause == recall.Lost {
+			list[i].CreatedAt = r.heard(e.Session, t).Truncate(time.Second) // as of all others
+		}
+	}
+	slices.SortStableFunc(list, func(a, b recall.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	for _, e := range list {
+		if e.Branch == branch && r.Env.Now().Sub(e.CreatedAt) < fresh {
+			return e.ID, recall.Full, nil
+		}
+		if id == "" {
+			id, kind = e.ID, recall.Notice
+		}
+	}
+	return id, kind, nil
+}
+
+// AfterClear says whether the person is to be asked if a session that begins
+// after a clear goes on from a checkpoint, and from which.
+func (r *Opener) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
+	o, err := r.Opening(ctx, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: r.agentOf(ctx, c)})
+	if err != nil || !o.Ask || o.Checkpoint == "" {
+		return Recalled{}, false, err
+	}
+	told, err := r.saver.briefIn(ctx, o.Checkpoint, recall.Full, 1) // the hook that has more is over when the person answers
+	if errors.Is(err, recall.ErrNotFound) {
+		return Recalled{}, false, nil
+	}
+	return told, err == nil, err
+}
+
+// agentOf is the process of the agent that clears: the nearest one above who
+// asks in which a session was at work. Two sessions of a worktree that are
+// cleared at the same time are told apart by it.
+func (r *Opener) agentOf(ctx context.Context, c Clearing) session.Process {
+	if c.Agent.PID != 0 || len(c.Above) == 0 {
+		return c.Agent
+	}
+	traces := r.traces(ctx)
+	for _, p := range c.Above {
+		if slices.ContainsFunc(traces, func(t traced) bool { return t.Agent == p }) {
+			return p
+		}
+	}
+	return session.Process{}
+}

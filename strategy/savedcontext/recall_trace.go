@@ -1,0 +1,194 @@
+package savedcontext
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const (
+	// traceAge is how long a session counts as one that may have been lost.
+	traceAge = 7 * 24 * time.Hour
+	// maxTraces is how many of the last sessions are looked at, maxTrace the
+	// bytes of what is read of each.
+	maxTraces = 30
+	maxTrace  = 16 << 10
+	// following is how soon after a clear the next session starts, where nobody
+	// says which process it runs in.
+	following = 5 * time.Minute
+	// silence is how long a session whose process isn't known may say nothing
+	// and still go on.
+	silence = 30 * time.Minute
+)
+
+// traced is a session that left a memory.
+type traced struct {
+	id string
+	trace
+}
+
+// traces answers the sessions that were seen last, the newest first. It costs a
+// look at the folder, and the beginning of a few files.
+func (r *Opener) traces(ctx context.Context) []traced {
+	type found struct {
+		id string
+		at time.Time
+	}
+	var list []found
+	oldest := r.Env.Now().Add(-traceAge)
+	for _, name := range r.traceNames(ctx) {
+		info, err := os.Lstat(filepath.Join(r.Sessions.SideDir(), name))
+		if err == nil && info.ModTime().After(oldest) {
+			list = append(list, found{strings.TrimSuffix(name, "."+session.RecallKind), info.ModTime()})
+		}
+	}
+	slices.SortFunc(list, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
+	var traces []traced
+	for _, f := range list[:min(len(list), maxTraces)] {
+		if t, ok := r.trace(f.id); ok {
+			traces = append(traces, traced{f.id, t})
+		}
+	}
+	slices.SortStableFunc(traces, func(a, b traced) int { return b.Seen.Compare(a.Seen) })
+	return traces
+}
+
+func (r *Opener) traceNames(ctx context.Context) []string {
+	dir, err := os.Open(r.Sessions.SideDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var names []string
+	if err == nil {
+		names, err = dir.Readdirnames(-1)
+		err = errors.Join(err, dir.Close())
+	}
+	if err != nil {
+		r.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, "."+session.RecallKind) })
+}
+
+// trace reads the first line of a session's memory.
+func (r *Opener) trace(id string) (trace, bool) {
+	var t trace
+	f, err := os.Open(filepath.Join(r.Sessions.SideDir(), id+"."+session.RecallKind))
+	if err != nil {
+		return t, false
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxTrace))
+	if errors.Join(err, f.Close()) != nil {
+		return t, false
+	}
+	line, _, whole := bytes.Cut(data, []byte{'\n'})
+	return t, whole && json.Unmarshal(line, &t) == nil
+}
+
+// predecessor is the session whose context was cleared for one that starts: that
+// of the same process. Where the process isn't known it is the one of this
+// worktree that was cleared last and that no other session came after; else the
+// only one that goes on, for some programs say nothing of an end.
+func (r *Opener) predecessor(traces []traced, id string, agent session.Process) (traced, bool) {
+	for _, t := range traces {
+		if t.id != id && agent.PID != 0 && t.Agent == agent {
+			return t, true
+		}
+	}
+	traces = slices.DeleteFunc(slices.Clone(traces), func(t traced) bool {
+		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
+		return t.id == id || known || t.Worktree != r.Repo.Root
+	})
+	var open []traced
+	for _, t := range traces {
+		if t.End != nil && t.End.clearedFor(id) && r.Env.Now().Sub(t.End.At) < following {
+			return t, true
+		}
+		if t.Agent.PID == 0 && r.goesOn(t.trace, agent) {
+			open = append(open, t)
+		}
+	}
+	if len(open) == 1 {
+		return open[0], true
+	}
+	return traced{}, false
+}
+
+// clearedFor says whether a session ended by a clear that the session id may
+// have come from.
+func (e ending) clearedFor(id string) bool {
+	return (e.Cause == recall.Clear || e.Cause == recall.Plan) && (e.Next == "" || e.Next == id)
+}
+
+// follow notes that the session next came after the clear of the session id, so
+// that no other one is taken for it.
+func (r *Opener) follow(ctx context.Context, id, next string) error {
+	return r.WithLock(ctx, func() error {
+		m, before, err := r.saver.remembered(ctx, id)
+		if err != nil || m.End == nil || m.End.Next == next {
+			return err
+		}
+		m.End.Next = next
+		_, err = r.saver.putMemory(id, m, before)
+		return err
+	})
+}
+
+// goesOn says whether a session still runs, seen from one that starts in the
+// process agent.
+func (r *Opener) goesOn(t trace, agent session.Process) bool {
+	switch {
+	case t.End != nil:
+		return false
+	case t.Agent.PID != 0:
+		return t.Agent != agent && r.Env.Alive(t.Agent.PID, t.Agent.Start)
+	default:
+		return r.Env.Now().Sub(t.Seen) < silence
+	}
+}
+
+// saveLost saves the context of sessions that ended here without a word: their
+// process was killed, or the program around them says nothing. There may be
+// several, as when the machine went down.
+func (r *Opener) saveLost(ctx context.Context, traces []traced, in workspace.Input) {
+	const most = 3
+	traces = slices.DeleteFunc(slices.Clone(traces), func(t traced) bool {
+		return t.id == in.SessionID || t.End != nil || t.Worktree != r.Repo.Root || r.goesOn(t.trace, in.Agent)
+	})
+	for _, t := range slices.Backward(traces[:min(len(traces), most)]) { // the last one's is the newest
+		c, cause := Clearing{SessionID: t.id}, recall.Lost
+		if note, found := r.marks.EndNoted(t.id); found {
+			in := note.Input()
+			c, cause = clearingOf(in), endCause(in)
+		}
+		err := r.clearer.end(ctx, c, cause, endEffort(), nil)
+		if err != nil && !errors.Is(err, session.ErrNotFound) {
+			r.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
+		}
+	}
+}
+
+// heard is when a session was last at work.
+func (r *Opener) heard(id string, t trace) time.Time {
+	s, err := r.Sessions.Load(id)
+	if err != nil || s.TranscriptPath == "" {
+		return t.Seen
+	}
+	info, err := os.Stat(s.TranscriptPath)
+	if err != nil || !info.ModTime().After(t.Seen) {
+		return t.Seen
+	}
+	return info.ModTime()
+}

@@ -1,0 +1,202 @@
+package savedcontext
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// maxSpoken bounds what is remembered of the agent's last words.
+const maxSpoken = 8 << 10
+
+// RecallStop takes in what a turn said and changed, so that a clear finds little
+// left to do, and saves a checkpoint when the context is nearly full. The notice
+// is for the person; empty for none.
+func (r *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice string, err error) {
+	if !r.Options.Recall.Auto {
+		return "", nil
+	}
+	later := false
+	err = r.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *recollection) error {
+		w.seen(in.Agent)
+		w.m.End = nil
+		if in.Summary != "" {
+			w.m.Said = r.Redact.Text(cut(in.Summary, maxSpoken))
+		}
+		var err error
+		notice, err = w.threshold(ctx)
+		later = w.needsChild()
+		return err
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return "", nil
+	}
+	if later {
+		r.children.DetachRecall(ctx, in.SessionID)
+	}
+	return notice, err
+}
+
+// cut answers the beginning of a text, whole characters of it.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// threshold saves once when the context is fuller than the settings allow, and
+// says so. It does so again after the context was emptier.
+func (w *recollection) threshold(ctx context.Context) (notice string, err error) {
+	o := w.r.Options.Recall
+	full := w.fullness()
+	over := full.percent >= o.Threshold || o.ThresholdTokens > 0 && full.tokens >= o.ThresholdTokens
+	if !over || w.m.Full {
+		w.m.Full = over
+		return "", nil
+	}
+	w.m.Full = true
+	text := fmt.Sprintf("Context is %d%% full.", full.percent)
+	if full.percent < o.Threshold {
+		text = fmt.Sprintf("Context has %d tokens.", full.tokens)
+	}
+	if v := w.judge(ctx, recall.Threshold); v.save {
+		c, err := w.saveOnce(ctx, Saving{Cause: recall.Threshold}, v.status)
+		if err != nil {
+			w.m.Full = false
+			return "", err
+		}
+		return text + " " + savedLine(c.Summary, c.ID), nil
+	}
+	if w.m.Kept != nil {
+		return text + " " + savedLine(w.m.Kept.Summary, w.m.Kept.ID), nil
+	}
+	return "", nil
+}
+
+// savedLine tells a person of a checkpoint.
+func savedLine(summary, id string) string {
+	return fmt.Sprintf("Checkpoint saved: %q (id %s)", summary, id)
+}
+
+// fullness is how full a context is.
+type fullness struct {
+	tokens  int64
+	percent int
+}
+
+// bridge is what the agent told its status line of the context.
+type bridge struct {
+	Session string    `json:"session_id"`
+	Tokens  int64     `json:"tokens"`
+	Window  int64     `json:"window"`
+	Percent float64   `json:"percent"`
+	At      time.Time `json:"at"`
+}
+
+// fullness is how full the context is: as the status line was told if that is
+// newer than what the last stop saw, else by the last answer in the transcript.
+func (w *recollection) fullness() fullness {
+	told := w.bridge()
+	if w.m.Digest.Tokens > 0 && told.At.Before(w.m.SeenBefore) || told.Percent <= 0 {
+		window := told.Window
+		if window <= 0 {
+			window = windowOf(w.m.Digest.Model, w.r.Env.Getenv)
+		}
+		return fullness{tokens: w.m.Digest.Tokens, percent: int(w.m.Digest.Tokens * 100 / window)}
+	}
+	if !told.At.After(w.m.Compacted) {
+		return fullness{}
+	}
+	return fullness{tokens: told.Tokens, percent: int(told.Percent)}
+}
+
+// bridge reads what the status line was told, nothing where it is not ours.
+func (w *recollection) bridge() bridge {
+	var told bridge
+	data, err := w.r.Sessions.Side(w.s.ID, session.ContextKind).ReadAll()
+	if err != nil || json.Unmarshal(data, &told) != nil || told.Session != w.s.ID || told.Tokens < 0 {
+		return bridge{}
+	}
+	return told
+}
+
+// windowOf is the size of a model's context, where nobody says it: the larger
+// one only of models that are known to have it.
+func windowOf(model string, getenv func(string) string) int64 {
+	const usual, large = 200_000, 1_000_000
+	if off := getenv("CLAUDE_CODE_DISABLE_1M_CONTEXT"); off != "" && off != "0" && off != "false" {
+		return usual
+	}
+	if strings.HasSuffix(model, "[1m]") {
+		return large
+	}
+	for _, name := range []string{"claude-opus-5-5", "claude-sonnet-5-5"} {
+		if strings.HasPrefix(model, name) {
+			return large
+		}
+	}
+	return usual
+}
+
+// RecallCompact saves the context before the agent compacts it.
+func (r *Watcher) RecallCompact(ctx context.Context, in workspace.Input) error {
+	later := false
+	err := r.saver.recollect(ctx, in.SessionID, endEffort(), func(ctx context.Context, w *recollection) error {
+		w.seen(in.Agent)
+		v := w.judge(ctx, recall.Compact)
+		if !v.save {
+			return nil
+		}
+		_, err := w.saveOnce(ctx, Saving{Cause: recall.Compact}, v.status)
+		later = w.needsChild()
+		return err
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	if later {
+		r.children.DetachRecall(ctx, in.SessionID)
+	}
+	return err
+}
+
+// RecallCompacted takes in the agent's summary of what it compacted, also into
+// the checkpoint that was saved for it.
+func (r *Watcher) RecallCompacted(ctx context.Context, in workspace.Input) error {
+	err := r.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *recollection) error {
+		w.seen(in.Agent)
+		w.m.Compacted = w.m.Seen
+		w.m.Full = false
+		if in.Compaction == "" {
+			return nil
+		}
+		w.m.Digest.SetCompaction(in.Compaction, r.Redact)
+		text, last := w.m.Digest.Compaction, w.m.Last
+		if last == nil || last.Cause != recall.Compact {
+			return nil
+		}
+		c, err := r.saver.Contexts().Get(ctx, last.ID)
+		if errors.Is(err, recall.ErrNotFound) {
+			w.forget(last.ID)
+			return nil
+		}
+		if err != nil || c.Compaction == text {
+			return err
+		}
+		c.Compaction = text
+		_, err = r.saver.Contexts().Put(ctx, c)
+		return err
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,99 @@
+package savedcontext
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Saver   *Saver
+	Clearer *Clearer
+	Opener  *Opener
+	Watcher *Watcher
+	Ender   *Ender
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	lifecycleServices := lifecycle.New(w)
+	trackingServices := tracking.New(w)
+	workspaceServices := workspace.New(w)
+	s := &Services{
+		Saver: &Saver{
+			Workspace: w,
+		},
+		Clearer: &Clearer{
+			Workspace: w,
+			children:  workspaceServices.Children,
+		},
+		Opener: &Opener{
+			Workspace: w,
+			children:  workspaceServices.Children,
+			machine:   lifecycleServices.Machine,
+			marks:     trackingServices.Marks,
+		},
+		Watcher: &Watcher{
+			Workspace: w,
+			children:  workspaceServices.Children,
+		},
+		Ender: &Ender{
+			Workspace: w,
+			machine:   lifecycleServices.Machine,
+			marks:     trackingServices.Marks,
+		},
+	}
+	s.Saver.ender = s.Ender
+	s.Saver.opener = s.Opener
+	s.Clearer.saver = s.Saver
+	s.Opener.clearer = s.Clearer
+	s.Opener.saver = s.Saver
+	s.Watcher.saver = s.Saver
+	s.Ender.saver = s.Saver
+	return s
+}
+
+// Saver saves contexts of sessions.
+type Saver struct {
+	*workspace.Workspace
+
+	ender  *Ender
+	opener *Opener
+}
+
+// Clearer saves or discards the context of a session that is cleared.
+type Clearer struct {
+	*workspace.Workspace
+
+	children *workspace.Children
+	saver    *Saver
+}
+
+// Opener begins a session with the saved context of another.
+type Opener struct {
+	*workspace.Workspace
+
+	children *workspace.Children
+	clearer  *Clearer
+	machine  *lifecycle.Machine
+	marks    *tracking.Marks
+	saver    *Saver
+}
+
+// Watcher watches how full the context of a session is.
+type Watcher struct {
+	*workspace.Workspace
+
+	children *workspace.Children
+	saver    *Saver
+}
+
+// Ender records the end of a session.
+type Ender struct {
+	*workspace.Workspace
+
+	machine *lifecycle.Machine
+	marks   *tracking.Marks
+	saver   *Saver
+}

@@ -1,0 +1,80 @@
+package strategy
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/autocommit"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/lifecycle"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/resume"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/summaries"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/turn"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Recorder is the recorder of a worktree.
+type Recorder struct {
+	*workspace.Workspace
+}
+
+// New returns the recorder of a worktree.
+func New(w *workspace.Workspace) *Recorder { return &Recorder{w} }
+
+// Authorship returns the services of package authorship.
+func (r *Recorder) Authorship() *authorship.Services { return authorship.New(r.Workspace) }
+
+// AutoCommit returns the services of package autocommit.
+func (r *Recorder) AutoCommit() *autocommit.Services { return autocommit.New(r.Workspace) }
+
+// Commits returns the services of package commits.
+func (r *Recorder) Commits() *commits.Services { return commits.New(r.Workspace) }
+
+// Conversation returns the services of package conversation.
+func (r *Recorder) Conversation() *conversation.Services { return conversation.New(r.Workspace) }
+
+// Journal returns the services of package journal.
+func (r *Recorder) Journal() *journal.Services { return journal.New(r.Workspace) }
+
+// Lifecycle returns the services of package lifecycle.
+func (r *Recorder) Lifecycle() *lifecycle.Services { return lifecycle.New(r.Workspace) }
+
+// Points returns the services of package points.
+func (r *Recorder) Points() *points.Services { return points.New(r.Workspace) }
+
+// Provenance returns the services of package provenance.
+func (r *Recorder) Provenance() *provenance.Services { return provenance.New(r.Workspace) }
+
+// Resume returns the services of package resume.
+func (r *Recorder) Resume() *resume.Services { return resume.New(r.Workspace) }
+
+// Rewind returns the services of package rewind.
+func (r *Recorder) Rewind() *rewind.Services { return rewind.New(r.Workspace) }
+
+// SavedContexts returns the services of package savedcontext.
+func (r *Recorder) SavedContexts() *savedcontext.Services { return savedcontext.New(r.Workspace) }
+
+// Sharing returns the services of package sharing.
+func (r *Recorder) Sharing() *sharing.Services { return sharing.New(r.Workspace) }
+
+// Snapshots returns the services of package snapshots.
+func (r *Recorder) Snapshots() *snapshots.Services { return snapshots.New(r.Workspace) }
+
+// Summaries returns the services of package summaries.
+func (r *Recorder) Summaries() *summaries.Services { return summaries.New(r.Workspace) }
+
+// Tracking returns the services of package tracking.
+func (r *Recorder) Tracking() *tracking.Services { return tracking.New(r.Workspace) }
+
+// Turn returns the services of package turn.
+func (r *Recorder) Turn() *turn.Services { return turn.New(r.Workspace) }
+
+// Local returns the services of package workspace.
+func (r *Recorder) Local() *workspace.Services { return workspace.New(r.Workspace) }

@@ -1,0 +1,107 @@
+package sharing
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+// RemoteRefusedError is a push_remote to which checkpoints are not sent, and
+// from which none are fetched.
+type RemoteRefusedError struct{ Remote, Reason string }
+
+func (e *RemoteRefusedError) Error() string {
+	return "refused push_remote " + git.HideURL(e.Remote) + ": " + e.Reason
+}
+
+// Hint is what the user can do about it.
+func (e *RemoteRefusedError) Hint() string {
+	return "name a remote of `git remote`, or a URL like https://host/path or git@host:path, in strategy_options.push_remote"
+}
+
+// CheckRemote refuses push_remote if it is neither the name of a configured
+// remote nor a URL with an allowed transport. A path counts only if it is the
+// user's own setting. Nothing inside the worktree counts, as a repository there
+// has hooks that whoever made the worktree's files has written.
+func (r *Pusher) CheckRemote(p git.PushPlace) error {
+	refuse := func(reason string) error { return &RemoteRefusedError{Remote: r.Options.PushRemote, Reason: reason} }
+	if !p.Configured && !settings.IsRemoteURL(p.URL) {
+		switch _, local := localPath(p.URL); {
+		case !local:
+			return refuse("its transport is not https or ssh")
+		case !r.Options.OwnRemote:
+			return refuse("it is no configured remote, and a path counts only from your own settings")
+		case !filepath.IsAbs(p.URL) && !strings.HasPrefix(p.URL, ".") && !strings.HasPrefix(p.URL, "file:"):
+			if _, err := os.Stat(r.fromRoot(p.URL)); errors.Is(err, fs.ErrNotExist) {
+				return refuse("there is no remote of that name")
+			}
+		}
+	}
+	for one := range strings.Lines(p.URL) {
+		path, local := localPath(strings.TrimSuffix(one, "\n"))
+		if local && (r.liesInWorktree(r.fromRoot(path)) || r.liesInWorktree(r.fromRoot(path+".git"))) {
+			return refuse("it lies inside the worktree, where the repository's files are")
+		}
+	}
+	return nil
+}
+
+// localPath returns the path that git takes a URL for, if it does.
+func localPath(text string) (path string, local bool) {
+	if rest, ok := cutPrefixFold(text, "file://"); ok {
+		if i := strings.IndexByte(rest, '/'); i >= 0 {
+			rest = rest[i:]
+		}
+		if decoded, err := url.PathUnescape(rest); err == nil {
+			rest = decoded
+		}
+		return rest, true
+	}
+	colon, slash := strings.IndexByte(text, ':'), strings.IndexByte(text, '/')
+	return text, colon < 0 || (slash >= 0 && slash < colon)
+}
+
+func cutPrefixFold(text, prefix string) (string, bool) {
+	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
+		return text, false
+	}
+	return text[len(prefix):], true
+}
+
+// fromRoot is a path as git takes it, which starts at the worktree's root. It
+// isn't cleaned: ".." after a link leads elsewhere than its text says.
+func (r *Pusher) fromRoot(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return r.Repo.Root + string(filepath.Separator) + path
+}
+
+// liesInWorktree reports whether a path, links followed, lies in a worktree of the
+// repository.
+func (r *Pusher) liesInWorktree(path string) bool {
+	var roots []os.FileInfo
+	for _, root := range []string{r.Repo.Root, r.Repo.MainRoot()} {
+		if info, err := os.Stat(root); err == nil && root != "" {
+			roots = append(roots, info)
+		}
+	}
+	for dir := disk.Physical(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		for _, root := range roots {
+			if err == nil && os.SameFile(info, root) {
+				return true
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}

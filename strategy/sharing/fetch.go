@@ -1,0 +1,100 @@
+package sharing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// fetched is where a remote's checkpoints are kept while they are merged.
+const fetched = "refs/entire/fetched/checkpoints/v1"
+
+// FetchCheckpoints gets the checkpoints of a remote, by its name or URL, and
+// adds them to the local branch as checkpoint.Merge does: nothing that is here
+// is lost, and nothing moves if the remote has nothing new. The error is
+// git.ErrNoRemoteRef if the remote has no checkpoints. It uses the network,
+// for as long as ctx allows.
+func (r *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
+	if err := r.exchange(ctx, func() error { return r.takeIn(ctx, remote) }); err != nil {
+		return fmt.Errorf("fetch checkpoints from %s: %w", git.HideURL(remote), err)
+	}
+	return nil
+}
+
+// exchange runs do while no other process of this repository exchanges
+// checkpoints with a remote. Neither hooks nor commits wait for it.
+func (r *Pusher) exchange(ctx context.Context, do func() error) error {
+	if err := disk.MkdirAll(r.RecordsDir(), 0o700); err != nil {
+		return fmt.Errorf("make %s: %w", r.RecordsDir(), err)
+	}
+	lock, err := disk.Lock(ctx, filepath.Join(r.RecordsDir(), "remote.lock"))
+	if err != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	err = do()
+	// What a process left that was killed holds objects which nobody needs.
+	return errors.Join(err, r.dropFetched(context.WithoutCancel(ctx)), lock.Unlock())
+}
+
+// takeIn fetches a remote's checkpoints and merges them into the local branch.
+func (r *Pusher) takeIn(ctx context.Context, remote string) error {
+	if err := r.Repo.Fetch(ctx, remote, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
+		return err
+	}
+	err := r.mergeFetched(ctx)
+	if !errors.Is(err, git.ErrMissing) {
+		return err
+	}
+	// A partial clone has left out what the merge needs.
+	for _, ref := range []string{fetched, checkpoint.MetadataBranch} {
+		if err := r.Repo.FetchMissing(ctx, remote, ref); err != nil {
+			return err
+		}
+	}
+	return r.mergeFetched(ctx)
+}
+
+// mergeFetched merges what was fetched.
+func (r *Pusher) mergeFetched(ctx context.Context) error {
+	by, err := r.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return r.WithLock(ctx, func() error {
+		theirs, err := r.Repo.Commit(ctx, fetched)
+		if err != nil {
+			return err
+		}
+		clean, err := r.marks.WithoutForgottenTexts(ctx, theirs.OID)
+		if err != nil {
+			return err
+		}
+		if _, err := checkpoint.Merge(ctx, r.Repo, by, clean, []git.RefUpdate{{Name: fetched, Old: theirs.OID}}); err != nil {
+			return err
+		}
+		return r.learnForgotten(ctx)
+	})
+}
+
+// dropFetched removes the ref of a fetch that was not merged.
+func (r *Pusher) dropFetched(ctx context.Context) error {
+	tip, err := r.tipOf(ctx, fetched)
+	if tip == "" || err != nil {
+		return err
+	}
+	return r.Repo.UpdateRefs(ctx, "entire: fetch given up", []git.RefUpdate{{Name: fetched, Old: tip}})
+}
+
+// tipOf answers the commit of a ref, empty if there is no such ref.
+func (r *Pusher) tipOf(ctx context.Context, ref string) (git.OID, error) {
+	c, err := r.Repo.Commit(ctx, ref)
+	if errors.Is(err, git.ErrMissing) {
+		return "", nil
+	}
+	return c.OID, err
+}

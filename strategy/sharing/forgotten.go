@@ -1,0 +1,84 @@
+package sharing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// ErrRemoteHasForgotten means that a remote still has what was forgotten here.
+var ErrRemoteHasForgotten = errors.New("it still has what was forgotten here: run entire forget --push")
+
+// learnForgotten adds what the metadata branch lists as forgotten to this
+// repository's own list.
+func (r *Pusher) learnForgotten(ctx context.Context) error {
+	tree, err := checkpoint.Tree(ctx, r.Repo)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	listed, err := checkpoint.ForgottenIn(ctx, r.Repo, tree)
+	if err != nil || listed.Empty() {
+		return err
+	}
+	t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+	if err != nil || t.Has(listed) {
+		return err
+	}
+	t.Forgotten = t.With(listed)
+	return t.Save(r.Repo.CommonDir)
+}
+
+// remoteHasForgotten reports whether the remote's metadata branch is at a commit
+// that was rewritten here because of what it has.
+func (r *Pusher) remoteHasForgotten(ctx context.Context, remote string) (bool, error) {
+	t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+	if err != nil || len(t.Replaced) == 0 {
+		return false, err
+	}
+	at, err := r.Repo.RemoteRef(ctx, remote, checkpoint.MetadataBranch)
+	return slices.Contains(t.Replaced, at), err
+}
+
+// PushForgotten makes the remote's metadata branch this repository's, in the place
+// of one that has what was forgotten. What others have added to the remote's is
+// merged first. It fails if the remote's branch moves meanwhile.
+func (r *Pusher) PushForgotten(ctx context.Context, remote string) error {
+	place, err := r.Repo.PushPlace(ctx, remote)
+	if err == nil {
+		err = r.CheckRemote(place)
+	}
+	if err != nil {
+		return err
+	}
+	err = r.exchange(ctx, func() error {
+		t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+		if err != nil {
+			return err
+		}
+		at, err := r.Repo.RemoteRef(ctx, remote, checkpoint.MetadataBranch)
+		if err != nil {
+			return err
+		}
+		if at != "" && !slices.Contains(t.Replaced, at) {
+			if err := r.takeIn(ctx, remote); err != nil {
+				return err
+			}
+		}
+		tip, err := r.tipOf(ctx, checkpoint.MetadataBranch)
+		if err != nil || tip == "" || tip == at {
+			return err
+		}
+		return r.Repo.PushOver(ctx, remote, git.RefUpdate{Name: checkpoint.MetadataBranch, New: tip, Old: at})
+	})
+	if err != nil {
+		return fmt.Errorf("send to %s: %w", git.HideURL(remote), err)
+	}
+	return nil
+}

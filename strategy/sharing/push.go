@@ -1,0 +1,172 @@
+package sharing
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+const (
+	// pushAttempts is how often a push is tried while others push too.
+	pushAttempts = 4
+	// patience is how long a push may take before the user is told of it.
+	patience = time.Second
+	// sentRefs is where it is noted what a remote is known to have, by a hash of
+	// its URL.
+	sentRefs = "refs/entire/pushed/"
+)
+
+// PrePush sends the checkpoints to the remote that the user's settings name,
+// and nowhere else, whichever remote git is pushing to. It does nothing where
+// none is named, where that one has them already, for a push that is only
+// tried (--dry-run), and where git's command line, which says so, can't be
+// read. A remote that has others' checkpoints too gets, and gives, the union.
+//
+// An error means that they were not sent; it is one line, fit for the user. ctx
+// bounds the time that all of it may take.
+func (r *Pusher) PrePush(ctx context.Context) error {
+	named := r.Options.PushRemote
+	if named == "" {
+		return nil
+	}
+	call, known := r.pushCall(ctx)
+	if !known {
+		r.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")
+	}
+	if !known || call.DryRun {
+		return nil
+	}
+	p := &push{r: r, remote: named, shown: git.HideURL(named), say: r.Env.Say}
+	if call.Quiet {
+		p.say = func(string) {}
+	}
+	switch err := p.run(ctx); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("checkpoints not sent to %s: no answer in time", p.shown)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("checkpoints not sent to %s: interrupted", p.shown)
+	default:
+		return fmt.Errorf("checkpoints not sent to %s: %w", p.shown, err)
+	}
+}
+
+// push is one run of PrePush.
+type push struct {
+	r      *Pusher
+	remote string // name or URL
+	shown  string // the same for people
+	say    func(line string)
+	record string // the ref that notes what the remote has
+}
+
+// run sends what the remote isn't known to have. It asks the network only then.
+func (p *push) run(ctx context.Context) error {
+	place, err := p.r.Repo.PushPlace(ctx, p.remote)
+	if err != nil {
+		return err
+	}
+	if err := p.r.CheckRemote(place); err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(place.URL))
+	p.record = sentRefs + hex.EncodeToString(sum[:8])
+	if tip, err := p.missing(ctx); tip == "" || err != nil {
+		return err
+	}
+	stop := p.announce(ctx)
+	defer stop()
+	return p.r.exchange(ctx, func() error { return p.send(ctx) })
+}
+
+// missing answers the commit that the remote should have, empty if it has it
+// or if there is none.
+func (p *push) missing(ctx context.Context) (git.OID, error) {
+	tip, err := p.r.tipOf(ctx, checkpoint.MetadataBranch)
+	if err != nil || tip == "" {
+		return "", err
+	}
+	sent, err := p.r.tipOf(ctx, p.record)
+	if sent == tip {
+		return "", err
+	}
+	return tip, err
+}
+
+// send pushes, and where the remote has more than is here, takes that in and
+// pushes again.
+func (p *push) send(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		tip, err := p.missing(ctx) // somebody else may have sent it while this waited
+		if tip == "" || err != nil {
+			return err
+		}
+		done, err := p.r.Repo.Push(ctx, p.remote, string(tip)+":"+checkpoint.MetadataBranch)
+		if err == nil {
+			p.sent(ctx, tip, done)
+			return nil
+		}
+		if attempt == pushAttempts || !errors.Is(err, git.ErrDiverged) {
+			return err
+		}
+		if has, err := p.r.remoteHasForgotten(ctx, p.remote); err != nil || has {
+			return errors.Join(err, ErrRemoteHasForgotten) // fetching would bring it back here
+		}
+		if err := p.r.takeIn(ctx, p.remote); err != nil {
+			return err
+		}
+	}
+}
+
+// sent notes what the remote has now, and says how much of it is new there.
+func (p *push) sent(ctx context.Context, tip git.OID, done git.Pushed) {
+	was, err := p.r.tipOf(ctx, p.record)
+	if err == nil {
+		err = p.r.Repo.UpdateRefs(ctx, "entire: pushed", []git.RefUpdate{{Name: p.record, New: tip, Old: was}})
+	}
+	if err != nil {
+		p.r.Log.WarnContext(ctx, "not noted what the remote has", "error", err.Error())
+	}
+	if !done.Changed {
+		return
+	}
+	subjects, err := p.r.Repo.Subjects(ctx, done.From, string(tip))
+	if err != nil {
+		p.r.Log.WarnContext(ctx, "sent checkpoints not counted", "error", err.Error())
+		return
+	}
+	ids := map[checkpoint.ID]bool{}
+	for _, subject := range subjects {
+		if id, ok := checkpoint.SubjectID(subject); ok {
+			ids[id] = true
+		}
+	}
+	switch n := len(ids); n {
+	case 0:
+	case 1:
+		p.say("entire: sent 1 checkpoint to " + p.shown)
+	default:
+		p.say(fmt.Sprintf("entire: sent %d checkpoints to %s", n, p.shown))
+	}
+}
+
+// announce tells who waits what for, if it takes a while. The function
+// answered ends that.
+func (p *push) announce(ctx context.Context) (stop func()) {
+	timer := time.AfterFunc(patience, func() {
+		defer func() {
+			if e := recover(); e != nil {
+				p.r.Log.ErrorContext(ctx, "panic", "value", e)
+			}
+		}()
+		p.say("entire: sending checkpoints to " + p.shown)
+	})
+	return func() { timer.Stop() }
+}

@@ -1,0 +1,34 @@
+package sharing
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Pusher *Pusher
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	commitsServices := commits.New(w)
+	trackingServices := tracking.New(w)
+	s := &Services{
+		Pusher: &Pusher{
+			Workspace:  w,
+			marks:      trackingServices.Marks,
+			operations: commitsServices.Operations,
+		},
+	}
+	return s
+}
+
+// Pusher pushes and fetches checkpoints.
+type Pusher struct {
+	*workspace.Workspace
+
+	marks      *tracking.Marks
+	operations *commits.Operations
+}

@@ -1,0 +1,206 @@
+package snapshots
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Request asks for a snapshot of this worktree, to be taken by whoever comes
+// to it: a file in <store>/requests-<lineage>. When it was asked for is the
+// file's own time, as the file system's clock is not the process's.
+//
+// Each request is a file of its own, <subject>.<nonce>.json, so that whoever
+// removes one removes no other. Of several with one subject the newest counts.
+type Request struct {
+	Cause     bands.Cause     `json:"cause"`
+	Pair      string          `json:"checkpoint_id,omitempty"`
+	Commit    string          `json:"commit,omitempty"`
+	Causality bands.Causality `json:"causality,omitzero"`
+	// Message names the snapshot of a subagent's event; empty for any other.
+	Message string `json:"message,omitempty"`
+	// Late reports whether it was asked for some time after the commit.
+	Late bool `json:"late,omitempty"`
+	// Missed says that no snapshot of the moment could be had.
+	Missed bool `json:"missed,omitempty"`
+
+	path  string
+	asked time.Time
+}
+
+// subject is what the request is about: its cause, and a session or a
+// checkpoint. Requests of earlier versions have no nonce in their names.
+func (q Request) subject() string {
+	subject := strings.TrimSuffix(filepath.Base(q.path), requestExt)
+	if rest, nonce, ok := cutLast(subject, "."); ok && len(nonce) == workspace.NonceLen && isHex(nonce) {
+		return rest
+	}
+	return subject
+}
+
+const requestExt = ".json"
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
+func (r *Requests) RequestDir() string {
+	return filepath.Join(r.snapshots.StoreDir(), "requests-"+r.snapshots.Lineage())
+}
+
+// Request asks for a snapshot; id tells it from others. One that asks for a
+// pair is durable, as a checkpoint waits for it.
+func (r *Requests) Request(q Request, id string) error {
+	if err := disk.MkdirAll(r.RequestDir(), 0o700); err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	nonce, err := r.NewNonce()
+	if err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	data, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	write := disk.WriteCache
+	if q.Pair != "" {
+		write = disk.WriteDurable
+	}
+	if err := write(filepath.Join(r.RequestDir(), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	return nil
+}
+
+// Requests are those that nobody has served, oldest first, without those that a
+// newer one stands for.
+func (r *Requests) Requests(ctx context.Context) []Request {
+	entries, err := os.ReadDir(r.RequestDir())
+	if err != nil {
+		return nil
+	}
+	newest := map[string]Request{}
+	var old []Request
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), requestExt) {
+			continue
+		}
+		path := filepath.Join(r.RequestDir(), e.Name())
+		q, err := readRequest(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // served meanwhile
+			continue
+		case errors.Is(err, errBadRequest): // a file is never written twice: it stays what it is
+			r.Log.WarnContext(ctx, "request for a snapshot dropped", "path", path, "error", err.Error())
+			_ = disk.Remove(path)
+			continue
+		case err != nil:
+			r.Log.WarnContext(ctx, "request for a snapshot not read", "path", path, "error", err.Error())
+			continue
+		}
+		other, found := newest[q.subject()]
+		if found && other.standsFor(q) {
+			q, other = other, q
+		}
+		newest[q.subject()] = q
+		if found {
+			old = append(old, other)
+		}
+	}
+	if err := Served(old); err != nil {
+		r.Log.WarnContext(ctx, "request for a snapshot not removed", "error", err.Error())
+	}
+	list := slices.DeleteFunc(slices.Collect(maps.Values(newest)), func(q Request) bool { return q.Missed })
+	slices.SortFunc(list, func(a, b Request) int { return cmp.Or(a.asked.Compare(b.asked), cmp.Compare(a.path, b.path)) })
+	return list
+}
+
+// standsFor reports whether a request with the same subject is no longer needed.
+// To mark a request as missed gives its file a new time.
+func (q Request) standsFor(other Request) bool {
+	if q.Missed != other.Missed {
+		return other.Missed
+	}
+	return q.asked.After(other.asked)
+}
+
+// errBadRequest means that a file holds no request.
+var errBadRequest = errors.New("not a request")
+
+func readRequest(path string) (Request, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Request{}, err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Request{}, err
+	}
+	q := Request{}
+	if err := json.Unmarshal(data, &q); err != nil {
+		return Request{}, errors.Join(errBadRequest, err)
+	}
+	q.path, q.asked = path, disk.Changed(info)
+	return q, nil
+}
+
+// Served removes requests that are done with. A newer one about the same thing
+// is another file, and stays.
+func Served(list []Request) error {
+	failed := make([]error, 0, len(list))
+	for _, q := range list {
+		failed = append(failed, disk.Remove(q.path))
+	}
+	return errors.Join(failed...)
+}
+
+// NoteMissed marks a request that can't be served any more. It stays, as the place
+// that tells why a checkpoint has no snapshot.
+func NoteMissed(q Request) error {
+	q.Missed = true
+	data, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	return disk.WriteCache(q.path, append(data, '\n'), 0o600)
+}
+
+// leading is the request whose cause the snapshot for all of them gets: a
+// commit's before a prompt's before a stop's.
+func leading(list []Request) Request {
+	rank := func(q Request) int {
+		return slices.Index([]bands.Cause{bands.Commit, bands.Prompt, bands.Auto}, q.Cause)
+	}
+	return slices.MinFunc(list, func(a, b Request) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// message is what the snapshot is called.
+func (q Request) message() string {
+	switch q.Cause {
+	case bands.Prompt:
+		return "prompt"
+	case bands.Commit:
+		return "commit " + git.OID(q.Commit).Short()
+	case bands.Auto, bands.Named, bands.Rescue:
+	}
+	return cmp.Or(q.Message, workspace.AutoMessage)
+}

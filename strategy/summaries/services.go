@@ -1,0 +1,25 @@
+package summaries
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Summarizer *Summarizer
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	s := &Services{
+		Summarizer: &Summarizer{
+			Workspace: w,
+		},
+	}
+	return s
+}
+
+// Summarizer asks a model for summaries of checkpoints.
+type Summarizer struct {
+	*workspace.Workspace
+}

@@ -1,0 +1,111 @@
+package summaries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Errors of Summarize.
+var (
+	// ErrSummarized means that every session of the checkpoint has a summary.
+	ErrSummarized = errors.New("it has a summary")
+	// ErrNothingSaid means that the checkpoint's part of its conversations is
+	// empty.
+	ErrNothingSaid = errors.New("nothing was said in it")
+	// ErrNoSummary means that the model's answer is no summary.
+	ErrNoSummary = errors.New("the answer is no summary")
+)
+
+// SummaryOf says what is to be summarized.
+type SummaryOf struct {
+	ID checkpoint.ID
+	// Again says that summaries are made anew which are there already.
+	Again bool
+}
+
+// Summarize lets a model write a summary of each session's part in a
+// checkpoint, through Env.Ask, and stores it there, redacted like all of the
+// record. It costs the user's tokens: call it only when asked to. What was
+// written before an error stays.
+//
+// The model reads what is stored, thus redacted, and nothing else. That the
+// conversation may try to talk to it is expected: whatever it answers, a summary
+// of bounded size is all that is taken from it.
+func (r *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
+	tree, err := checkpoint.Tree(ctx, r.Repo)
+	if err != nil {
+		return err
+	}
+	c, err := checkpoint.Read(ctx, r.Repo, tree, of.ID)
+	if err != nil {
+		return err
+	}
+	reason := ErrSummarized
+	done := 0
+	for _, s := range c.Sessions {
+		if len(s.Meta.Summary) > 0 && !of.Again {
+			continue
+		}
+		text, err := r.conversation(ctx, s)
+		if err != nil {
+			return fmt.Errorf("summarize checkpoint %s: %w", of.ID, err)
+		}
+		if text == "" || s.Meta.SessionID == "" {
+			reason = ErrNothingSaid
+			continue
+		}
+		if err := r.summarize(ctx, checkpoint.SessionIn{ID: of.ID, Session: s.Meta.SessionID}, text); err != nil {
+			return fmt.Errorf("summarize checkpoint %s: %w", of.ID, err)
+		}
+		done++
+	}
+	if done == 0 {
+		return fmt.Errorf("summarize checkpoint %s: %w", of.ID, reason)
+	}
+	return nil
+}
+
+// summarize asks for the summary of one conversation and stores it.
+func (r *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, text string) error {
+	prompt, err := summaryPrompt(r.Env.Random, text)
+	if err != nil {
+		return err
+	}
+	answer, err := r.Env.Ask(ctx, prompt)
+	if err != nil {
+		return err
+	}
+	summary, err := readSummary(answer)
+	if err != nil {
+		return err
+	}
+	r.redactSummary(&summary)
+	by, err := r.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return r.WithLock(ctx, func() error {
+		_, err := checkpoint.Update(ctx, r.Repo, by, []checkpoint.Change{
+			func(ctx context.Context, tree git.OID) (git.OID, string, error) {
+				next, err := checkpoint.SetSummary(ctx, r.Repo, tree, at, summary)
+				return next, checkpoint.SummaryMessage(at), err
+			},
+		}, nil)
+		return err
+	})
+}
+
+// SummarizeLater lets a child write the summary of a checkpoint that was just
+// made, if the user's settings say so.
+func (r *Summarizer) SummarizeLater(ctx context.Context, id checkpoint.ID) {
+	if !r.Options.Summarize {
+		return
+	}
+	if err := r.Env.Detach("hooks", "summarize", string(id)); err != nil {
+		r.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+	}
+}

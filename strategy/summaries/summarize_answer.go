@@ -1,0 +1,95 @@
+package summaries
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+)
+
+const (
+	// maxSaid bounds a text of a summary in bytes, maxListed a list in it.
+	maxSaid   = 2000
+	maxListed = 20
+)
+
+// readSummary takes a summary from a model's answer: the one JSON object in it,
+// whose intent and outcome must be there. Texts and lists are cut to their
+// bounds, and control characters go.
+func readSummary(answer string) (checkpoint.SessionSummary, error) {
+	var s checkpoint.SessionSummary
+	begin, end := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
+	if begin < 0 || end < begin {
+		return s, ErrNoSummary
+	}
+	if err := json.Unmarshal([]byte(answer[begin:end+1]), &s); err != nil {
+		return s, fmt.Errorf("%w: %w", ErrNoSummary, err)
+	}
+	eachText(&s, plain)
+	if s.Intent == "" || s.Outcome == "" {
+		return s, fmt.Errorf("%w: intent or outcome is missing", ErrNoSummary)
+	}
+	for _, list := range []*[]string{&s.Learnings.Repo, &s.Learnings.Workflow, &s.Friction, &s.OpenItems} {
+		*list = filled(*list, func(t string) bool { return t != "" })
+	}
+	s.Learnings.Code = filled(s.Learnings.Code, func(f checkpoint.Finding) bool { return f.Finding != "" })
+	for i := range s.Learnings.Code {
+		f := &s.Learnings.Code[i]
+		f.Path = plain(f.Path)
+		if f.Line = max(f.Line, 0); f.EndLine < f.Line {
+			f.EndLine = 0
+		}
+	}
+	return s, nil
+}
+
+// redactSummary takes secrets out: a model may put together what was apart.
+func (r *Summarizer) redactSummary(s *checkpoint.SessionSummary) {
+	eachText(s, r.Redact.Text)
+	for i := range s.Learnings.Code {
+		s.Learnings.Code[i].Path = r.Redact.Path(s.Learnings.Code[i].Path)
+	}
+}
+
+// eachText puts what change answers in the place of each text, paths apart.
+func eachText(s *checkpoint.SessionSummary, change func(string) string) {
+	s.Intent, s.Outcome = change(s.Intent), change(s.Outcome)
+	for _, list := range [][]string{s.Learnings.Repo, s.Learnings.Workflow, s.Friction, s.OpenItems} {
+		for i := range list {
+			list[i] = change(list[i])
+		}
+	}
+	for i := range s.Learnings.Code {
+		s.Learnings.Code[i].Finding = change(s.Learnings.Code[i].Finding)
+	}
+}
+
+// filled is the beginning of a list without what isn't good, never nil.
+func filled[T any](list []T, good func(T) bool) []T {
+	kept := make([]T, 0, min(len(list), maxListed))
+	for _, t := range list {
+		if good(t) && len(kept) < maxListed {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// plain is a text without control characters, cut to its bound.
+func plain(text string) string {
+	text = strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n' || c == '\t':
+			return ' '
+		case unicode.IsControl(c), unicode.Is(unicode.Cf, c):
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(text, ""))
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "") + "..."
+	}
+	return strings.TrimSpace(text)
+}

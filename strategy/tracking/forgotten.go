@@ -1,0 +1,62 @@
+package tracking
+
+import (
+	"context"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// WithoutForgottenTexts is a commit of somebody's metadata branch, rewritten
+// without the texts that were forgotten here.
+func (r *Marks) WithoutForgottenTexts(ctx context.Context, theirs git.OID) (git.OID, error) {
+	t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+	if err != nil {
+		return "", err
+	}
+	f := t.Forgetter()
+	if f == nil {
+		return theirs, nil
+	}
+	return (&checkpoint.Rewriting{Repo: r.Repo, Mask: f.Mask}).Metadata(ctx, theirs)
+}
+
+// ForgottenRedactor is a redactor that masks the texts that were forgotten, too.
+type ForgottenRedactor struct {
+	workspace.Redactor
+
+	Texts *redact.Forgetter
+}
+
+// Line masks and redacts a line of a transcript.
+func (f ForgottenRedactor) Line(line []byte) []byte { return f.Redactor.Line(f.Texts.Mask(line)) }
+
+// LineContext is Line, and returns an error soon after ctx ends.
+func (f ForgottenRedactor) LineContext(ctx context.Context, line []byte) ([]byte, error) {
+	masked, err := f.Texts.MaskContext(ctx, line)
+	if err != nil {
+		return nil, err
+	}
+	return f.Redactor.LineContext(ctx, masked)
+}
+
+// Text masks and redacts a text.
+func (f ForgottenRedactor) Text(s string) string {
+	return f.Redactor.Text(string(f.Texts.Mask([]byte(s))))
+}
+
+// TextContext is Text, and returns an error soon after ctx ends.
+func (f ForgottenRedactor) TextContext(ctx context.Context, s string) (string, error) {
+	masked, err := f.Texts.MaskContext(ctx, []byte(s))
+	if err != nil {
+		return "", err
+	}
+	return f.Redactor.TextContext(ctx, string(masked))
+}
+
+// Path masks and redacts a path.
+func (f ForgottenRedactor) Path(path string) string {
+	return f.Redactor.Path(string(f.Texts.Mask([]byte(path))))
+}

@@ -1,0 +1,102 @@
+package tracking
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// promptRecord is a line of the side file of prompts.
+type promptRecord struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// AddPrompts redacts prompts and adds them to the side file.
+func (r *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pending, prompts []transcript.Prompt) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, p := range prompts {
+		text, err := r.RedactText(ctx, p.Text)
+		if err != nil {
+			return fmt.Errorf("store prompts: %w", err)
+		}
+		if s.FirstPrompt == "" {
+			s.FirstPrompt = checkpoint.FirstPrompt(text)
+		}
+		if p.Line >= s.Recorder.Turn.Line {
+			s.Recorder.Turn.Prompts = append(s.Recorder.Turn.Prompts, text)
+		}
+		if err := enc.Encode(promptRecord{Line: p.Line, Text: text}); err != nil {
+			return fmt.Errorf("store prompts: %w", err)
+		}
+	}
+	s.Recorder.Prompts = n.prompts.Add(s.Recorder.Prompts, b.Bytes())
+	return nil
+}
+
+// Prompts answers all redacted prompts of the session.
+func (r *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
+	if n.Texts != nil && n.TextsEnd == s.Recorder.Prompts {
+		return n.Texts, nil
+	}
+	data, err := n.prompts.Read(r.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
+	if err != nil {
+		return nil, fmt.Errorf("read prompts: %w", err)
+	}
+	var texts []string
+	for line := range bytes.Lines(data) {
+		if text, ok := plainText(line); ok {
+			texts = append(texts, text)
+			continue
+		}
+		var p promptRecord
+		if err := json.Unmarshal(line, &p); err != nil {
+			return nil, fmt.Errorf("read prompts: %w: %w", session.ErrCorrupt, err)
+		}
+		texts = append(texts, p.Text)
+	}
+	n.Texts, n.TextsEnd = texts, s.Recorder.Prompts
+	return texts, nil
+}
+
+// plainText answers the text of a record that has no escapes in it, as most
+// have, without decoding it: a commit needs all of them.
+func plainText(line []byte) (string, bool) {
+	const key, end = `,"text":"`, "\"}\n"
+	number, text, ok := bytes.Cut(line, []byte(key))
+	text, whole := bytes.CutSuffix(text, []byte(end))
+	plain := ok && whole && bytes.HasPrefix(number, []byte(`{"line":`)) && bytes.IndexByte(text, '\\') < 0
+	return string(text), plain
+}
+
+// RereadPrompts takes the prompts from the transcript anew, for a side file that
+// lost some. Without a transcript there are none.
+func (r *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *Pending) ([]string, error) {
+	r.Log.WarnContext(ctx, "prompts read anew", "session_id", s.ID)
+	from, err := r.Sessions.Forgotten(s.ID)
+	if err != nil {
+		return nil, err
+	}
+	scan, err := transcript.Read(ctx, s.TranscriptPath, from)
+	if err != nil && !errors.Is(err, transcript.ErrNotFound) {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	s.Recorder.Prompts, n.prompts = 0, Tail{}
+	s.Renew(session.PromptsKind)
+	turn := s.Recorder.Turn.Prompts
+	err = r.AddPrompts(ctx, s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
+	s.Recorder.Turn.Prompts = turn
+	if err != nil {
+		return nil, err
+	}
+	return r.Prompts(s, n)
+}

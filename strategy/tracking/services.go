@@ -1,0 +1,67 @@
+package tracking
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Transcripts *Transcripts
+	Agents      *Agents
+	States      *States
+	Marks       *Marks
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	journalServices := journal.New(w)
+	workspaceServices := workspace.New(w)
+	s := &Services{
+		Transcripts: &Transcripts{
+			Workspace: w,
+		},
+		Agents: &Agents{
+			Workspace: w,
+		},
+		States: &States{
+			Workspace: w,
+			commits:   journalServices.Commits,
+		},
+		Marks: &Marks{
+			Workspace: w,
+			children:  workspaceServices.Children,
+		},
+	}
+	s.Transcripts.agents = s.Agents
+	s.Agents.transcripts = s.Transcripts
+	return s
+}
+
+// Transcripts brings sessions up to date with their transcripts.
+type Transcripts struct {
+	*workspace.Workspace
+
+	agents *Agents
+}
+
+// Agents reads the transcripts of subagents.
+type Agents struct {
+	*workspace.Workspace
+
+	transcripts *Transcripts
+}
+
+// States loads and saves the states of sessions.
+type States struct {
+	*workspace.Workspace
+
+	commits *journal.Commits
+}
+
+// Marks records in files of the worktree where a turn is.
+type Marks struct {
+	*workspace.Workspace
+
+	children *workspace.Children
+}

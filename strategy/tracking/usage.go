@@ -1,0 +1,97 @@
+package tracking
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// usageSize is the size of a record in the side file of token counts: a hash
+// of the message's id and its four counts.
+const usageSize = 8 + 4*4
+
+// addUsage counts messages for the session itself.
+func (r *Transcripts) addUsage(s *session.State, n *Pending, messages []transcript.Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	used, err := r.count(s, n, messages)
+	if err != nil {
+		return err
+	}
+	total := s.Total().Plus(used)
+	s.TokenUsage = &total
+	return nil
+}
+
+// count answers what messages add to the count. Each counts once, by the record
+// with the most output: the side file remembers what was counted for it.
+func (r *Transcripts) count(s *session.State, n *Pending, messages []transcript.Message) (used session.Tokens, err error) {
+	if len(messages) == 0 {
+		return used, nil
+	}
+	counted, err := r.countedOf(s, n, messages)
+	if err != nil {
+		return used, fmt.Errorf("read token counts: %w", err)
+	}
+	var added []byte
+	for _, m := range messages {
+		key := messageKey(m)
+		now := session.Tokens{Input: m.Usage.Input, CacheCreation: m.Usage.CacheCreation, CacheRead: m.Usage.CacheRead, Output: m.Usage.Output, Calls: 1}
+		before, known := counted[key]
+		if known && before.Output >= now.Output {
+			continue
+		}
+		used = used.Plus(now.Minus(before))
+		counted[key] = now
+		added = appendUsage(added, key, now)
+	}
+	s.Recorder.Usage = n.usage.Add(s.Recorder.Usage, added)
+	return used, nil
+}
+
+// messageKey is a hash of the message's id.
+func messageKey(m transcript.Message) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(m.ID)) // never fails
+	return h.Sum64()
+}
+
+// countedOf answers what was counted for these messages, of which there are few
+// among the hundreds of thousands that a long session has.
+func (r *Transcripts) countedOf(s *session.State, n *Pending, messages []transcript.Message) (map[uint64]session.Tokens, error) {
+	counted := make(map[uint64]session.Tokens, len(messages))
+	var maybe [1 << 16]bool // by the low bits of the key
+	wanted := make(map[uint64]bool, len(messages))
+	for _, m := range messages {
+		key := messageKey(m)
+		wanted[key], maybe[uint16(key)] = true, true
+	}
+	side := r.Sessions.SideOf(s, session.UsageKind)
+	err := n.usage.scan(side, s.Recorder.Usage, usageSize, func(records []byte) {
+		for ; len(records) >= usageSize; records = records[usageSize:] {
+			key := binary.LittleEndian.Uint64(records)
+			if maybe[uint16(key)] && wanted[key] {
+				counted[key] = decodeUsage(records[8:])
+			}
+		}
+	})
+	return counted, err
+}
+
+func decodeUsage(b []byte) session.Tokens {
+	at := func(i int) int64 { return int64(binary.LittleEndian.Uint32(b[4*i:])) }
+	return session.Tokens{Input: at(0), CacheCreation: at(1), CacheRead: at(2), Output: at(3), Calls: 1}
+}
+
+func appendUsage(b []byte, key uint64, t session.Tokens) []byte {
+	b = binary.LittleEndian.AppendUint64(b, key)
+	for _, n := range []int64{t.Input, t.CacheCreation, t.CacheRead, t.Output} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(min(max(n, 0), math.MaxUint32)))
+	}
+	return b
+}

@@ -1,0 +1,49 @@
+package turn
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// owe notes what the turn leaves to commit where each turn gets a commit: what
+// it changed, and what earlier ones did if that couldn't be committed. Under
+// another strategy that is forgotten; the files stay pending.
+func (r *Turns) owe(s *session.State, touched []string, t *TurnChanges) {
+	due := &s.Recorder.Due
+	if r.Options.Strategy != workspace.AutoCommit {
+		*due = session.Due{}
+		return
+	}
+	files := slices.Compact(slices.Sorted(slices.Values(slices.Concat(due.Files, touched))))
+	due.Files = slices.DeleteFunc(files, func(p string) bool { return !workspace.ContainsPath(s.FilesTouched, p) })
+	if n := len(s.Recorder.Turn.Prompts); n > 0 || due.Subject == "" {
+		due.Subject = checkpoint.Subject(lastOf(s.Recorder.Turn.Prompts))
+	}
+	due.Index = time.Time{}
+	if at := r.IndexTime(); t.During(at) {
+		due.Index = at
+	}
+}
+
+func lastOf(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[len(texts)-1]
+}
+
+// IndexTime is when git's index was last written.
+func (r *Turns) IndexTime() time.Time {
+	info, err := os.Lstat(filepath.Join(r.Repo.GitDir, "index"))
+	if err != nil {
+		return time.Time{}
+	}
+	return disk.Changed(info)
+}

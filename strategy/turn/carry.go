@@ -1,0 +1,20 @@
+package turn
+
+import (
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// IsNeeded reports whether a session has something on the branch, other than those
+// that leave it. The caller holds the lock, and the list of sessions is read anew:
+// one may have begun since this hook did.
+func (r *Shadows) IsNeeded(branch string, leaving []string) bool {
+	states, _ := session.Open(r.Repo.CommonDir).Pending()
+	return slices.ContainsFunc(states, func(s *session.State) bool {
+		return !slices.Contains(leaving, s.ID) && s.BaseCommit != "" && len(s.FilesTouched)+s.CheckpointCount > 0 &&
+			checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID) == branch
+	})
+}

@@ -1,0 +1,150 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// SaveTurn makes the shadow checkpoint of a turn and forgets the turn.
+func (r *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) error {
+	n.Prompted, _ = r.marks.PromptTime(s.ID)
+	r.marks.BeginLate(s)
+	seen, err := r.observer.look(ctx, s, n, in)
+	if err != nil {
+		return err
+	}
+	if in.Summary != "" {
+		if s.Recorder.Turn.Summary, err = r.RedactText(ctx, in.Summary); err != nil {
+			return err
+		}
+		if said := workspace.Digest(in.Summary); s.Recorder.Said != said {
+			s.Recorder.Expect = said
+		}
+	}
+	changes, err := r.turnChanges(s, seen)
+	if err != nil {
+		return err
+	}
+	touched, err := r.takeChanges(ctx, s, seen, changes)
+	if err != nil {
+		return err
+	}
+	r.shadows.share(ctx, s, touched, changes)
+	stopTasks(s, in.Background)
+	if len(touched) > 0 {
+		if err := r.keep(ctx, s, n, touched, seen); err != nil {
+			return err
+		}
+	}
+	tasksDone(s)
+	r.saw(s, n, seen, changes)
+	r.shadows.annotate(ctx, s, n, seen, changes)
+	r.owe(s, touched, changes)
+	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
+	n.TurnSaved = true
+	return nil
+}
+
+// keep stores what the turn said and what it wrote, and prepares its shadow
+// checkpoint. On an unborn branch there is nothing for that to hang on.
+func (r *Turns) keep(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen sight) error {
+	var wait sync.WaitGroup
+	var entries map[string]git.Edit
+	var failed error
+	workspace.Guard(&wait, &failed, func() (err error) { entries, err = r.files.StoreContents(ctx, touched); return err })
+	complete, err := true, error(nil)
+	if seen.born {
+		complete, err = r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	}
+	wait.Wait()
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	if err := r.steps.AddTurn(ctx, s, n, provenance.StepTurn{Touched: touched, Entries: entries, Base: seen.head}); err != nil || !seen.born {
+		return err
+	}
+	n.Unstored = n.Unstored || !complete
+	turn := shadowTurn{touched: touched, edits: workspace.EditsOf(entries, touched), by: seen.by}
+	if err := r.taskTurns.endTasks(ctx, s, n, turn, seen.head); err != nil {
+		return err
+	}
+	return r.shadows.shadow(ctx, s, n, turn, seen.head)
+}
+
+// turnChanges is what is needed to tell the turn's changes from others'.
+func (r *Turns) turnChanges(s *session.State, seen sight) (*TurnChanges, error) {
+	known, err := r.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	return &TurnChanges{
+		Repo: r.Repo, Turn: s.Recorder.Turn, Named: r.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
+	}, nil
+}
+
+// takeChanges adds to the pending files what the turn changed, takes from them
+// what it took back, and answers the former.
+func (r *Turns) takeChanges(ctx context.Context, s *session.State, seen sight, t *TurnChanges) ([]string, error) {
+	touched, err := t.touched(ctx, seen.entries)
+	if err != nil {
+		return nil, fmt.Errorf("find what the turn changed: %w", err)
+	}
+	if !seen.complete() {
+		s.Touched(touched)
+		return touched, nil
+	}
+	back := t.reset(s.FilesTouched, seen.entries)
+	s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(p string) bool { return workspace.ContainsPath(back, p) }))
+	s.Touched(touched)
+	return touched, nil
+}
+
+// afterTurn is what remains of a turn that is saved: if tasks go on in the
+// background, what they change is still the turn's.
+func afterTurn(t session.Turn, background bool) session.Turn {
+	if !background {
+		return session.Turn{}
+	}
+	open := slices.DeleteFunc(t.Calls, func(c transcript.Call) bool { return !c.Open })
+	return session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed}
+}
+
+// saw keeps, for the next turn, what git's status listed now, and the snapshot
+// that goes with it.
+func (r *Turns) saw(s *session.State, n *tracking.Pending, seen sight, t *TurnChanges) {
+	switch {
+	case seen.whole:
+		n.Known = EncodeKnown(t.After(nil, seen.entries))
+	case seen.asked != nil:
+		n.Known = EncodeKnown(t.After(seen.asked, seen.entries))
+	default:
+		return
+	}
+	s.UntrackedAtStart, s.Recorder.Unlisted = untracked(n.Known), false
+	if seen.snap != nil {
+		s.Recorder.Seen = session.Seen{Version: int(seen.snap.taken.Snapshot.Version), Lineage: r.snapshots.Lineage()}
+	}
+}
+
+// untracked lists untracked files for other versions of the tool.
+func untracked(known []byte) []string {
+	const most = 1000
+	var paths []string
+	for k := range strings.SplitSeq(string(known), "\x00") {
+		if strings.HasPrefix(k, "?") && len(paths) < most {
+			paths = append(paths, k[1:])
+		}
+	}
+	return paths
+}

@@ -1,0 +1,189 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// maxAsked is the number of paths above which git's full status is quicker
+// than one of just these.
+const maxAsked = 60
+
+// bandScan is what a snapshot at the stop tells.
+type bandScan struct {
+	store *bands.Store
+	taken bands.Taken
+	// paths changed since the session's last look, false if they are too many
+	// or that look is not known.
+	paths []string
+	few   bool
+}
+
+// scan takes the stop's snapshot, and finds what changed since the session's
+// last look, if both can be done while somebody waits. Else a child takes it, and
+// the result is nil. changed is called with what was found before the snapshot is
+// on the disk, and also if it doesn't come to be.
+func (r *Observer) scan(ctx context.Context, s *session.State, in workspace.Input, changed func(*bandScan)) *bandScan {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return nil
+	}
+	cause := r.snapshots.Causality(s, in)
+	if _, found, err := store.Latest(r.snapshots.Lineage()); err == nil && found {
+		b := &bandScan{store: store}
+		look := func(of bands.Snapshot) {
+			failed := workspace.Recover(func() error {
+				b.paths, b.few = r.changedSince(ctx, store, of, r.sawHere(s))
+				changed(b)
+				return nil
+			})
+			if failed != nil { // then all is looked at
+				r.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
+			}
+		}
+		b.taken, err = r.takeStop(ctx, store, bands.TakeOptions{
+			Causality: cause, Message: autoName(s, in.Task), Beside: look,
+		})
+		if err == nil {
+			if b.taken.Unchanged {
+				look(b.taken.Snapshot)
+			}
+			return b
+		}
+		r.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
+	}
+	r.requests.RequestLater(ctx, s.ID, snapshots.Request{Cause: bands.Auto, Causality: cause})
+	return nil
+}
+
+// takeStop takes the snapshot of a stop, and settles what children have left.
+func (r *Observer) takeStop(ctx context.Context, store *bands.Store, o bands.TakeOptions) (taken bands.Taken, err error) {
+	held, err := snapshots.Hold(ctx, store, snapshots.HookWait)
+	if err != nil {
+		return taken, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	asked := r.requests.Requests(ctx) // before the walk: what is asked for later wants a later snapshot
+	o.Cause, o.SkipUnchanged = bands.Auto, true
+	o.MostFiles, o.MostBytes = snapshots.TakeNowFiles, snapshots.TakeNowBytes
+	taken, err = r.snapshots.Take(ctx, held, o)
+	if err == nil {
+		err = r.requests.NameMissed(ctx, held, taken, asked)
+	}
+	return taken, err
+}
+
+// autoName is what the snapshot of a task's checkpoint is called, or of a
+// stop's.
+func autoName(s *session.State, t workspace.TaskEvent) string {
+	task := s.Recorder.FindTask(func(task *session.Task) bool {
+		return t.ToolUse != "" && task.ToolUse == t.ToolUse || t.Agent != "" && task.Agent == t.Agent
+	})
+	switch {
+	case task != nil && task.Description != "":
+		return "task: " + task.Description
+	case t.ToolUse != "":
+		return "task " + t.ToolUse
+	case t.Agent != "":
+		return "task of " + t.Agent
+	default:
+		return workspace.AutoMessage
+	}
+}
+
+// sawHere is the snapshot of this worktree that goes with what the session
+// knows of git's status, 0 if there is none.
+func (r *Observer) sawHere(s *session.State) bands.Version {
+	if s.Recorder.Seen.Lineage != r.snapshots.Lineage() {
+		return 0
+	}
+	return bands.Version(s.Recorder.Seen.Version)
+}
+
+// changedSince lists the paths, as git's status may be asked for them, that
+// differ from the snapshot that the session saw last.
+func (r *Observer) changedSince(ctx context.Context, store *bands.Store, of bands.Snapshot, seen bands.Version) ([]string, bool) {
+	if seen == 0 {
+		return nil, false
+	}
+	paths := map[string]bool{}
+	modules := map[string]string{}
+	err := snapshots.ChangesSince(ctx, store, of, seen, func(c tree.Change) error {
+		if workspace.IsDir(c.Old) || workspace.IsDir(c.New) {
+			return nil // what is in it comes by itself
+		}
+		if path.Base(c.Path) == ".gitignore" {
+			return snapshots.ErrTooMany // it changes what git lists elsewhere
+		}
+		paths[r.statusPath(c.Path, modules)] = true
+		if len(paths) > maxAsked {
+			return snapshots.ErrTooMany
+		}
+		return nil
+	})
+	return slices.Sorted(maps.Keys(paths)), err == nil
+}
+
+// statusPath is the path under which git's status lists a file: one in a
+// repository of its own stands under that repository's name. known keeps what
+// was found out about directories.
+func (r *Observer) statusPath(p string, known map[string]string) string {
+	dir := path.Dir(p)
+	if dir == "." {
+		return p
+	}
+	root, ok := known[dir]
+	if !ok {
+		root = r.statusPath(dir, known)
+		if root == dir {
+			root = ""
+			if _, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(dir), ".git")); err == nil {
+				root = dir
+			}
+		}
+		known[dir] = root
+	}
+	if root != "" {
+		return root
+	}
+	return p
+}
+
+// foreign lists what changed since the snapshot's parent and is not the turn's:
+// what somebody else made is not taken away when the turn is taken back.
+func (r *Observer) foreign(ctx context.Context, b *bandScan, t *TurnChanges) []string {
+	if b.taken.Unchanged || b.taken.Snapshot.Parent == 0 {
+		return nil
+	}
+	var others []string
+	seen := 0
+	err := snapshots.ChangesSince(ctx, b.store, b.taken.Snapshot, b.taken.Snapshot.Parent, func(c tree.Change) error {
+		if seen++; seen > snapshots.MaxTimes {
+			return snapshots.ErrTooMany
+		}
+		if c.New == nil || workspace.IsDir(c.New) || t.Named[c.Path] {
+			return nil
+		}
+		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(c.Path)))
+		if err == nil && !t.During(disk.Changed(info)) {
+			others = append(others, c.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		r.Log.InfoContext(ctx, "who changed what is not told apart", "error", err.Error())
+	}
+	return others
+}

@@ -1,0 +1,107 @@
+package turn
+
+import (
+	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Services are the services of this package, for one worktree.
+type Services struct {
+	Turns     *Turns
+	Observer  *Observer
+	Shadows   *Shadows
+	TaskTurns *TaskTurns
+}
+
+// New returns the services of a worktree.
+func New(w *workspace.Workspace) *Services {
+	momentsServices := moments.New(w)
+	provenanceServices := provenance.New(w)
+	snapshotsServices := snapshots.New(w)
+	trackingServices := tracking.New(w)
+	workspaceServices := workspace.New(w)
+	s := &Services{
+		Turns: &Turns{
+			Workspace:   w,
+			files:       workspaceServices.Files,
+			marks:       trackingServices.Marks,
+			snapshots:   snapshotsServices.Snapshots,
+			steps:       provenanceServices.Steps,
+			transcripts: trackingServices.Transcripts,
+		},
+		Observer: &Observer{
+			Workspace:   w,
+			requests:    snapshotsServices.Requests,
+			snapshots:   snapshotsServices.Snapshots,
+			transcripts: trackingServices.Transcripts,
+		},
+		Shadows: &Shadows{
+			Workspace:   w,
+			files:       workspaceServices.Files,
+			reader:      momentsServices.Reader,
+			transcripts: trackingServices.Transcripts,
+		},
+		TaskTurns: &TaskTurns{
+			Workspace:   w,
+			files:       workspaceServices.Files,
+			transcripts: trackingServices.Transcripts,
+		},
+	}
+	s.Turns.observer = s.Observer
+	s.Turns.shadows = s.Shadows
+	s.Turns.taskTurns = s.TaskTurns
+	s.Shadows.observer = s.Observer
+	s.Shadows.taskTurns = s.TaskTurns
+	s.TaskTurns.observer = s.Observer
+	s.TaskTurns.shadows = s.Shadows
+	s.TaskTurns.turns = s.Turns
+	return s
+}
+
+// Turns saves what a turn changed.
+type Turns struct {
+	*workspace.Workspace
+
+	files       *workspace.Files
+	marks       *tracking.Marks
+	observer    *Observer
+	shadows     *Shadows
+	snapshots   *snapshots.Snapshots
+	steps       *provenance.Steps
+	taskTurns   *TaskTurns
+	transcripts *tracking.Transcripts
+}
+
+// Observer finds what changed in the worktree since the session looked last.
+type Observer struct {
+	*workspace.Workspace
+
+	requests    *snapshots.Requests
+	snapshots   *snapshots.Snapshots
+	transcripts *tracking.Transcripts
+}
+
+// Shadows writes turn checkpoints to shadow branches.
+type Shadows struct {
+	*workspace.Workspace
+
+	files       *workspace.Files
+	observer    *Observer
+	reader      *moments.Reader
+	taskTurns   *TaskTurns
+	transcripts *tracking.Transcripts
+}
+
+// TaskTurns saves what a subagent changed.
+type TaskTurns struct {
+	*workspace.Workspace
+
+	files       *workspace.Files
+	observer    *Observer
+	shadows     *Shadows
+	transcripts *tracking.Transcripts
+	turns       *Turns
+}

@@ -1,0 +1,168 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// sight is what there is to see when a turn ends.
+type sight struct {
+	head    git.Commit
+	born    bool
+	by      git.Signature
+	entries []git.StatusEntry
+	// whole says that entries are all that git lists, asked that they are all
+	// for these paths, which are all that matter. Else they are only what edit
+	// tools named.
+	whole bool
+	asked []string
+	snap  *bandScan // nil where no snapshot was taken
+}
+
+// complete says whether nothing that changed is missing.
+func (s sight) complete() bool { return s.whole || s.asked != nil }
+
+// look reads the transcript, reads HEAD and the user's name, and finds what
+// changed: by a snapshot and git's status of what that saw change, or by git's
+// status of everything.
+func (r *Observer) look(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (sight, error) {
+	var seen sight
+	var headErr, byErr, statusErr error
+	var wait sync.WaitGroup
+	all := func() (err error) { seen.entries, seen.whole, err = r.statusOfAll(ctx); return err }
+	snapped := r.sawHere(s)
+	if snapped == 0 {
+		workspace.Guard(&wait, &statusErr, all)
+	}
+	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.Head(ctx); return err })
+	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = r.Identity(ctx); return err })
+	caught := r.transcripts.CatchUp(ctx, s, n)
+	var changedErr error
+	seen.snap = r.scan(ctx, s, in, func(b *bandScan) {
+		if snapped != 0 {
+			changedErr = r.statusOfChanged(ctx, s, b, &seen)
+		}
+	})
+	if snapped != 0 {
+		if seen.snap == nil {
+			seen.asked, changedErr = nil, nil
+		}
+		statusErr = changedErr
+		if statusErr == nil && seen.asked == nil {
+			statusErr = all()
+		}
+	}
+	wait.Wait()
+	if statusErr != nil && ctx.Err() == nil {
+		r.Log.WarnContext(ctx, "status failed, only named files are seen", "session_id", s.ID, "error", statusErr.Error())
+		seen.whole = false
+		seen.entries, statusErr = r.namedStatus(ctx, s)
+	}
+	return seen, errors.Join(caught, headErr, byErr, statusErr)
+}
+
+// lookAtNamed finds what changed among the paths that edit tools named, and lets
+// a child take the snapshot. Its cost doesn't grow with the worktree.
+func (r *Observer) lookAtNamed(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (sight, error) {
+	var seen sight
+	var headErr, byErr error
+	var wait sync.WaitGroup
+	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.Head(ctx); return err })
+	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = r.Identity(ctx); return err })
+	err := r.transcripts.CatchUp(ctx, s, n)
+	if err == nil {
+		seen.entries, err = r.namedStatus(ctx, s)
+	}
+	n.Snapshot = &snapshots.Request{Cause: bands.Auto, Causality: r.snapshots.Causality(s, in), Message: autoName(s, in.Task)}
+	wait.Wait()
+	return seen, errors.Join(err, headErr, byErr)
+}
+
+// LargeWorktree reports whether walking the worktree takes longer than a
+// subagent should wait at each step of its task: by the time of the last walk,
+// or where no snapshots are taken by the size of git's index.
+func (r *Observer) LargeWorktree() bool {
+	const slowWalk, largeIndex = 10 * time.Millisecond, 1 << 20
+	if took, known := r.snapshots.WalkTime(); known {
+		return took > slowWalk
+	}
+	info, err := os.Stat(filepath.Join(r.Repo.GitDir, "index"))
+	return err == nil && info.Size() > largeIndex
+}
+
+// statusOfAll is git's status of the whole worktree.
+func (r *Observer) statusOfAll(ctx context.Context) ([]git.StatusEntry, bool, error) {
+	within, cancel := r.statusDeadline(ctx)
+	defer cancel()
+	entries, err := r.Repo.Status(within)
+	return entries, err == nil, err
+}
+
+// statusOfChanged asks git for the state of the paths that the snapshot saw
+// changed, of those that are pending and of those that edit tools named; of
+// none if they are too many.
+func (r *Observer) statusOfChanged(ctx context.Context, s *session.State, b *bandScan, seen *sight) error {
+	if !b.few {
+		return nil
+	}
+	asked := slices.Concat([]string{}, b.paths, s.FilesTouched, slices.Collect(maps.Keys(r.RelativePaths(s.Recorder.Turn.Edits))))
+	slices.Sort(asked)
+	if asked = slices.Compact(asked); len(asked) > maxAsked {
+		return nil
+	}
+	seen.asked = asked
+	if len(asked) == 0 {
+		return nil
+	}
+	var err error
+	seen.entries, err = r.Repo.Status(ctx, asked...)
+	if err != nil {
+		seen.asked = nil
+	}
+	return err
+}
+
+// statusDeadline leaves, in a repository that is too large for git's status,
+// the time to look at the files that edit tools named.
+func (r *Observer) statusDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	const share = 0.6
+	return context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(r.Env.Now()))))
+}
+
+// namedStatus is git's status of the paths that edit tools named in this turn:
+// of the maxAsked that changed last, if they are more.
+func (r *Observer) namedStatus(ctx context.Context, s *session.State) ([]git.StatusEntry, error) {
+	paths := slices.Sorted(maps.Keys(r.RelativePaths(s.Recorder.Turn.Edits)))
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	if len(paths) > maxAsked {
+		changed := make(map[string]time.Time, len(paths))
+		for _, p := range paths {
+			if info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(p))); err == nil {
+				changed[p] = disk.Changed(info)
+			}
+		}
+		slices.SortStableFunc(paths, func(a, b string) int { return changed[b].Compare(changed[a]) })
+		paths = paths[:maxAsked]
+	}
+	return r.Repo.Status(ctx, paths...)
+}

@@ -1,0 +1,233 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// agentTime is how long a subagent's transcript may take to be stored.
+const agentTime = 2 * time.Second
+
+// SaveTask makes a checkpoint of a task with all that the turn has changed so
+// far; in a large worktree, where finding all of it takes too long, with what
+// edit tools named. The turn goes on: what the session knows of git's status
+// stays, so that the stop sees the same changes as without it.
+func (r *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input, toolUse string) error {
+	look := r.observer.look
+	if r.observer.LargeWorktree() {
+		look = r.observer.lookAtNamed
+	}
+	seen, err := look(ctx, s, n, in)
+	if err != nil {
+		return err
+	}
+	changes, err := r.turns.turnChanges(s, seen)
+	if err != nil {
+		return err
+	}
+	touched, err := r.turns.takeChanges(ctx, s, seen, changes)
+	if err != nil {
+		return err
+	}
+	r.shadows.share(ctx, s, touched, changes)
+	task := s.Recorder.FindTask(tracking.ByToolUse(toolUse))
+	unseen := !seen.complete() && task.Phase == session.TaskStopped // what a shell command changed, the snapshot has
+	if seen.born && (len(touched) > 0 || task.Steps > 0 || unseen) {
+		if err := r.keepTask(ctx, s, n, task, taskLook{in: in, seen: seen, touched: touched}); err != nil {
+			return err
+		}
+	}
+	if task.Phase == session.TaskStopped {
+		task.Phase = session.TaskDone
+	}
+	r.shadows.annotate(ctx, s, n, seen, changes)
+	return nil
+}
+
+// taskLook is what there is to see at a task's checkpoint.
+type taskLook struct {
+	in      workspace.Input
+	seen    sight
+	touched []string
+}
+
+// keepTask stores what the task's files are now and prepares its checkpoint: a
+// step, or the end if the task has stopped.
+func (r *TaskTurns) keepTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, l taskLook) error {
+	var wait sync.WaitGroup
+	var entries map[string]git.Edit
+	var failed error
+	workspace.Guard(&wait, &failed, func() (err error) { entries, err = r.files.StoreContents(ctx, l.touched); return err })
+	complete, err := r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	wait.Wait()
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	n.Unstored = n.Unstored || !complete
+	turn := shadowTurn{touched: l.touched, edits: workspace.EditsOf(entries, l.touched), by: l.seen.by}
+	if task.Phase == session.TaskStopped {
+		return r.endTask(ctx, s, n, task, turn, l.seen.head)
+	}
+	return r.stepTask(ctx, s, n, task, turn, l)
+}
+
+// endTask prepares the last checkpoint of a task, on the branch that hangs on
+// head.
+func (r *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, turn shadowTurn, head git.Commit) error {
+	main, err := r.transcripts.StoredSegments(ctx, s)
+	if err != nil {
+		return err
+	}
+	t := checkpoint.Task{
+		Session: s.ID, ToolUse: task.ToolUse, Strategy: r.StrategyName(),
+		Subject: checkpoint.EndSubject(task.Type, task.Description, task.ToolUse),
+	}
+	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+	t.Files, err = checkpoint.EndOfTask(r.Repo, end, r.agentTranscript(ctx, s, task.Agent), main)
+	if err != nil {
+		return err
+	}
+	turn.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
+		return checkpoint.WriteTask(ctx, r.Repo, at, edits, t, turn.by)
+	}
+	n.Refs = append(n.Refs, func() error { return r.shadows.moveShadow(ctx, s, turn, head) })
+	return nil
+}
+
+// stepTask prepares a checkpoint within a task. None is made if no file differs
+// from the last one.
+func (r *TaskTurns) stepTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, turn shadowTurn, l taskLook) (err error) {
+	step := l.in.Task.Step
+	for i := range step.Todos {
+		if step.Todos[i].Content, err = r.RedactText(ctx, step.Todos[i].Content); err != nil {
+			return err
+		}
+	}
+	if step.Input != nil {
+		if step.Input, err = r.Redact.LineContext(ctx, step.Input); err != nil {
+			return err
+		}
+	}
+	turn.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
+		tree, err := r.Repo.EditTree(ctx, at.Tree, edits)
+		if err != nil || tree == at.Tree {
+			return "", false, err
+		}
+		number := task.Steps + 1
+		t := checkpoint.Task{
+			Session: s.ID, ToolUse: task.ToolUse, Strategy: r.StrategyName(),
+			Subject: checkpoint.StepSubject(step.Todos, number, task.ToolUse),
+		}
+		t.Files, err = checkpoint.StepOfTask(r.Repo, s.ID, number, checkpoint.TaskStep{
+			Tool: step.Tool, ToolUse: task.ToolUse, Time: r.Env.Now(), Data: step.Input,
+		})
+		if err != nil {
+			return "", false, err
+		}
+		oid, made, err := checkpoint.WriteTask(ctx, r.Repo, at, edits, t, turn.by)
+		if err == nil && made {
+			task.Steps = number
+		}
+		return oid, made, err
+	}
+	n.Refs = append(n.Refs, func() error { return r.shadows.moveShadow(ctx, s, turn, l.seen.head) })
+	return nil
+}
+
+// agentTranscript stores what a subagent wrote. A checkpoint without it is
+// better than none.
+func (r *TaskTurns) agentTranscript(ctx context.Context, s *session.State, agent string) []git.OID {
+	file, found := transcript.FindAgent(s.TranscriptPath, agent)
+	if !found {
+		return nil
+	}
+	soon, cancel := context.WithTimeout(ctx, agentTime)
+	defer cancel()
+	chunks, err := checkpoint.StoreAgent(soon, r.Repo, r.Redact, file.Path, file.Size)
+	if err != nil {
+		r.Log.WarnContext(ctx, "transcript of a subagent not stored", "session_id", s.ID, "error", err.Error())
+	}
+	return chunks
+}
+
+// endTasks prepares the last checkpoints of the tasks that have stopped
+// without a hook that told so. The stop's own follows them.
+func (r *TaskTurns) endTasks(ctx context.Context, s *session.State, n *tracking.Pending, turn shadowTurn, head git.Commit) error {
+	for i := range s.Recorder.Tasks {
+		task := &s.Recorder.Tasks[i]
+		if task.Phase != session.TaskStopped {
+			continue
+		}
+		if err := r.endTask(ctx, s, n, task, turn, head); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tasksDone notes that the tasks which have stopped need nothing more.
+func tasksDone(s *session.State) {
+	for i := range s.Recorder.Tasks {
+		if t := &s.Recorder.Tasks[i]; t.Phase == session.TaskStopped {
+			t.Phase = session.TaskDone
+		}
+	}
+}
+
+// taskDirs answers the directories of the session's tasks as its shadow branch
+// has them, with the lines that answer their calls as far as they are known by
+// now.
+func (r *TaskTurns) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEntry, error) {
+	if len(s.Recorder.Tasks) == 0 {
+		return nil, nil
+	}
+	tree, err := r.files.ShadowTree(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	dir, found, err := r.Lookup(ctx, tree, checkpoint.TasksDir(s.ID))
+	if err != nil || !found {
+		return nil, err
+	}
+	entries, err := r.Repo.Tree(ctx, dir.OID)
+	if err != nil {
+		return nil, fmt.Errorf("read tasks: %w", err)
+	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e git.TreeEntry) bool {
+		return e.Mode != git.ModeTree || s.Recorder.FindTask(tracking.ByToolUse(e.Name)) == nil
+	})
+	for i, e := range entries {
+		task := s.Recorder.FindTask(tracking.ByToolUse(e.Name))
+		if task.Phase != session.TaskDone || task.Answer == "" || task.Turn != s.TurnID {
+			continue
+		}
+		if entries[i].OID, err = r.answered(ctx, s, *task, e.OID); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// answered is the directory of a task with the line that answers its call.
+func (r *TaskTurns) answered(ctx context.Context, s *session.State, task session.Task, dir git.OID) (git.OID, error) {
+	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
+	entry, err := end.Entry(r.Repo)
+	if err != nil {
+		return "", err
+	}
+	if _, found, err := r.Repo.Lookup(ctx, dir, entry.Name); err != nil || !found {
+		return dir, err
+	}
+	return r.Repo.EditTree(ctx, dir, []git.Edit{{Path: entry.Name, Mode: entry.Mode, OID: entry.OID}})
+}

@@ -1,0 +1,238 @@
+package turn
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// TurnChanges tells the paths that the running turn changed from those that
+// anybody else did. A path that an edit tool named is the turn's. Any other is
+// if it changed, by the file system's time, since the turn began and while a
+// tool ran that can write anything; where the transcript has no usable times,
+// the first of these decides.
+type TurnChanges struct {
+	Repo  *git.Repo
+	Turn  session.Turn
+	Named map[string]bool // by edit tools, in this worktree
+	known map[string]bool // what git's status listed before the turn, see statusKey
+	head  git.OID         // HEAD's tree
+}
+
+// statusKey names a path as it stands in git's status: untracked or deleted.
+// Other states need no memory, as their files have times.
+func statusKey(e git.StatusEntry) string {
+	switch {
+	case e.Index == '?':
+		return "?" + e.Path
+	case e.Worktree == 'D' || e.Index == 'D':
+		return "D" + e.Path
+	default:
+		return ""
+	}
+}
+
+// touched answers which entries of git's status are the turn's.
+func (t *TurnChanges) touched(ctx context.Context, entries []git.StatusEntry) ([]string, error) {
+	var paths []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Path, "/") || e.Path == ".entire" || strings.HasPrefix(e.Path, ".entire/") {
+			continue // a repository of its own, or ours
+		}
+		is := t.Named[e.Path]
+		if !is && !t.Turn.Start.IsZero() {
+			var err error
+			if is, err = t.changed(ctx, e); err != nil {
+				return nil, err
+			}
+		}
+		if is {
+			paths = append(paths, e.Path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+func (t *TurnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, error) {
+	full := filepath.Join(t.Repo.Root, filepath.FromSlash(e.Path))
+	info, err := os.Lstat(full)
+	switch {
+	case err != nil:
+		return !t.known[statusKey(e)] && t.During(workspace.RemovalTime(t.Repo.Root, e.Path)), nil
+	case info.IsDir() && (e.Worktree == 'D' || e.Index == 'D'): // a file became a folder
+		return !t.known[statusKey(e)] && t.During(disk.Changed(info)), nil
+	case info.IsDir():
+		return t.During(moduleTime(full)), nil
+	case t.During(disk.Changed(info)):
+		return true, nil
+	case e.Index == '?' && !t.known[statusKey(e)]:
+		return t.renamedDir(ctx, e.Path)
+	default:
+		return false, nil
+	}
+}
+
+// reset answers which pending files the turn took back: they are no longer in
+// git's status, and changed or disappeared during the turn.
+func (t *TurnChanges) reset(pending []string, entries []git.StatusEntry) []string {
+	listed := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		listed[e.Path] = true
+	}
+	return slices.DeleteFunc(slices.Clone(pending), func(p string) bool {
+		if listed[p] {
+			return true
+		}
+		info, err := os.Lstat(filepath.Join(t.Repo.Root, filepath.FromSlash(p)))
+		if err != nil {
+			return !t.During(workspace.RemovalTime(t.Repo.Root, p))
+		}
+		return !t.Named[p] && !t.During(disk.Changed(info))
+	})
+}
+
+// During says whether a change at this time can be the turn's.
+func (t *TurnChanges) During(at time.Time) bool {
+	if t.Turn.Start.IsZero() || at.Before(t.Turn.Start) {
+		return false
+	}
+	if !t.Turn.Timed {
+		return true
+	}
+	for _, c := range t.Turn.Calls {
+		if c.Start.IsZero() {
+			return true
+		}
+		if !at.Before(c.Start.Add(-workspace.ClockSlack)) && (c.Open || !at.After(c.End.Add(workspace.ClockSlack))) {
+			return true
+		}
+	}
+	return false
+}
+
+// renamedDir says whether an untracked file came with a directory that was
+// renamed during the turn: then the directory has a new time and the file
+// doesn't.
+func (t *TurnChanges) renamedDir(ctx context.Context, p string) (bool, error) {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		info, err := os.Lstat(filepath.Join(t.Repo.Root, filepath.FromSlash(dir)))
+		if err != nil || !t.During(disk.Changed(info)) {
+			continue
+		}
+		if t.knownBelow(dir) {
+			return false, nil
+		}
+		if t.head == "" {
+			return true, nil
+		}
+		_, tracked, err := t.Repo.Lookup(ctx, t.head, dir)
+		return err == nil && !tracked, err
+	}
+	return false, nil
+}
+
+func (t *TurnChanges) knownBelow(dir string) bool {
+	for k := range t.known {
+		if strings.HasPrefix(k[1:], dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// moduleTime is when another commit was last checked out in a submodule.
+func moduleTime(dir string) time.Time {
+	var latest time.Time
+	gitDir := filepath.Join(dir, ".git")
+	if data, err := os.ReadFile(gitDir); err == nil {
+		target := strings.TrimSpace(strings.TrimPrefix(string(data), "gitdir:"))
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		gitDir = target
+	}
+	for _, name := range []string{"HEAD", "logs/HEAD"} {
+		var info fs.FileInfo
+		info, err := os.Lstat(filepath.Join(gitDir, name)) //nolint:gosec // only the times of two fixed names are read
+		if err == nil && disk.Changed(info).After(latest) {
+			latest = disk.Changed(info)
+		}
+	}
+	return latest
+}
+
+// After is what is known once git's status listed these entries: of all paths,
+// or if asked isn't nil of just these.
+func (t *TurnChanges) After(asked []string, entries []git.StatusEntry) map[string]bool {
+	known := map[string]bool{}
+	if asked != nil {
+		maps.Copy(known, t.known)
+	}
+	for _, p := range asked {
+		delete(known, "?"+p)
+		delete(known, "D"+p)
+	}
+	for _, e := range entries {
+		if k := statusKey(e); k != "" {
+			known[k] = true
+		}
+	}
+	return known
+}
+
+// EncodeKnown is the side file of what git's status listed.
+func EncodeKnown(known map[string]bool) []byte {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(known)) {
+		b.WriteString(k)
+		b.WriteByte(0)
+	}
+	return []byte(b.String())
+}
+
+func decodeKnown(data []byte) map[string]bool {
+	known := map[string]bool{}
+	for k := range strings.SplitSeq(string(data), "\x00") {
+		if k != "" {
+			known[k] = true
+		}
+	}
+	return known
+}
+
+// DropCommitted takes the committed paths from what the session knows to be
+// untracked or deleted, so that a later turn that does it again is seen.
+func (r *Turns) DropCommitted(s *session.State, n *tracking.Pending, changes journal.Changes) error {
+	data, err := r.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	var b strings.Builder
+	for k := range strings.SplitSeq(strings.TrimSuffix(string(data), "\x00"), "\x00") {
+		if k == "" {
+			continue
+		}
+		if _, committed := changes[k[1:]]; !committed {
+			b.WriteString(k)
+			b.WriteByte(0)
+		}
+	}
+	if b.Len() < len(data) {
+		n.Known = []byte(b.String())
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// ListUntracked makes the list of what git's status shows before a session's
+// first turn, where session-start had no time for it. If that turn has begun,
+// only what is older than the turn is known to be from before it; if it may have
+// written something already, nothing is.
+func (r *Turns) ListUntracked(ctx context.Context, id string) error {
+	s, err := r.Sessions.Load(id)
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	if err != nil || !s.Recorder.Unlisted || !r.OwnsSession(s) {
+		return err
+	}
+	entries, err := r.Repo.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("list what is untracked: %w", err)
+	}
+	return r.WithLock(ctx, func() error {
+		s, err := r.Sessions.Load(id)
+		if err != nil || !s.Recorder.Unlisted {
+			return err
+		}
+		if s.TranscriptPath != "" && !s.Recorder.Turn.Start.IsZero() {
+			scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+			if err != nil && !errors.Is(err, transcript.ErrNotFound) || len(scan.Calls)+len(scan.Edits)+len(s.Recorder.Turn.Calls)+len(s.Recorder.Turn.Edits) > 0 {
+				return nil // the first stop lists everything
+			}
+		}
+		entries = slices.DeleteFunc(entries, func(e git.StatusEntry) bool { return !r.beforeTurn(s, e) })
+		n := &tracking.Pending{Known: EncodeKnown((&TurnChanges{}).After(nil, entries))}
+		s.Recorder.Unlisted = false
+		return n.Save(r.Sessions, s)
+	})
+}
+
+// beforeTurn reports whether an entry of git's status was there before the
+// session's running turn began.
+func (r *Turns) beforeTurn(s *session.State, e git.StatusEntry) bool {
+	t := TurnChanges{Repo: r.Repo, Turn: s.Recorder.Turn}
+	if t.Turn.Start.IsZero() {
+		return true
+	}
+	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(e.Path)))
+	if err != nil {
+		return workspace.RemovalTime(r.Repo.Root, e.Path).Before(t.Turn.Start)
+	}
+	return disk.Changed(info).Before(t.Turn.Start)
+}

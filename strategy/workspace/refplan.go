@@ -1,0 +1,60 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// RefPlan collects ref changes that are made at once, each against the value
+// that it was read with.
+type RefPlan struct {
+	repo   *git.Repo
+	before map[string]git.OID
+	after  map[string]git.OID
+}
+
+func NewRefPlan(repo *git.Repo) *RefPlan {
+	return &RefPlan{repo: repo, before: map[string]git.OID{}, after: map[string]git.OID{}}
+}
+
+// Get answers the ref as it will be, empty if it won't be there.
+func (p *RefPlan) Get(ctx context.Context, name string) (git.OID, error) {
+	if oid, ok := p.after[name]; ok {
+		return oid, nil
+	}
+	c, err := p.repo.Commit(ctx, name)
+	if err != nil && !errors.Is(err, git.ErrMissing) {
+		return "", err
+	}
+	p.before[name], p.after[name] = c.OID, c.OID
+	return c.OID, nil
+}
+
+// Set changes a ref; the empty id removes it.
+func (p *RefPlan) Set(ctx context.Context, name string, oid git.OID) error {
+	if _, err := p.Get(ctx, name); err != nil {
+		return err
+	}
+	p.after[name] = oid
+	return nil
+}
+
+// Updates answers the changes, by name.
+func (p *RefPlan) Updates() []git.RefUpdate {
+	var list []git.RefUpdate
+	for name, oid := range p.after {
+		if oid != p.before[name] {
+			list = append(list, git.RefUpdate{Name: name, New: oid, Old: p.before[name]})
+		}
+	}
+	slices.SortFunc(list, func(a, b git.RefUpdate) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return list
+}

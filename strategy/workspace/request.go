@@ -1,0 +1,3 @@
+package workspace
+
+const NonceLen = 12
