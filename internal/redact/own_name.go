@@ -129,6 +129,9 @@ func namedSecret(text []byte, at, end int) span {
 	for gap < len(text) && (text[gap] == ' ' || text[gap] == '\t') {
 		gap++
 	}
+	if gap < len(text) && text[gap] == ',' && op > stop {
+		return listedArgument(text, nameBegin(text, at), stop, gap+1)
+	}
 	if gap >= len(text) || gap > op+16 || gap == op && text[gap] != '=' && text[gap] != ':' && !isSpace(text[gap]) {
 		return span{}
 	}
@@ -170,6 +173,21 @@ func namedSecret(text []byte, at, end int) span {
 		return span{}
 	}
 	return valueAt(text, val, k, st)
+}
+
+// listedArgument finds the value of a flag in a list of quoted arguments: "--name",
+// "value". [begin, stop) is the flag, and i is behind the comma.
+func listedArgument(text []byte, begin, stop, i int) span {
+	k := classify(text[begin:stop])
+	if !bytes.HasPrefix(text[begin:stop], []byte("--")) || k != kindPassword && k != kindSecret {
+		return span{}
+	}
+	i = skip(text, i, " \t")
+	quote := skip(text, i, "\\")
+	if quote >= len(text) || quote > i+1 || !isQuote(text[quote]) || quote+1 < len(text) && text[quote+1] == '-' {
+		return span{} // not a string, or another flag
+	}
+	return valueAt(text, i, k, styleQuoted)
 }
 
 // nameBegin returns where the name begins that has text[at] in it.
