@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -32,6 +33,11 @@ type Activity struct {
 	// steps are the stops after which the session had changed a path, personSteps
 	// the prompts at which a person had.
 	steps, PersonSteps map[string][]StepMark
+}
+
+// NewActivity returns the activity of a session of which nothing is known yet.
+func NewActivity(session string) *Activity {
+	return &Activity{Session: session, Edits: map[string][]Span{}, steps: map[string][]StepMark{}, PersonSteps: map[string][]StepMark{}}
 }
 
 // Span is the time of a tool call; end is zero while it runs.
@@ -139,7 +145,8 @@ func (r *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*Ac
 		if !active && s.LastInteraction != nil && s.LastInteraction.Before(target.Created.Add(-settle)) {
 			continue
 		}
-		act := &Activity{Session: s.ID, Active: active, Edits: map[string][]Span{}, steps: map[string][]StepMark{}, PersonSteps: map[string][]StepMark{}}
+		act := NewActivity(s.ID)
+		act.Active = active
 		if err := r.readActivity(ctx, act, s, target); err != nil {
 			return nil, err
 		}
@@ -193,21 +200,20 @@ func (r *Steps) readActivity(ctx context.Context, act *Activity, s *session.Stat
 			continue
 		}
 		act.Timed = act.Timed || !scan.LastTime.IsZero()
-		act.take(r, scan, target.Created.Add(-settle))
+		act.AddScan(r.Repo, scan, target.Created.Add(-settle))
 	}
-	act.calls = joined(act.calls)
 	return nil
 }
 
-// take adds what a scan found and what didn't end before a time.
-func (act *Activity) take(r *Steps, scan transcript.Scan, since time.Time) {
+// AddScan adds the edits and calls of a scan that didn't end before since.
+func (act *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Time) {
 	over := func(s Span) bool { return !s.End.IsZero() && s.End.Before(since) }
 	for _, e := range scan.Edits {
 		s := Span{e.Start, e.End}
 		if over(s) {
 			continue
 		}
-		for p := range r.RelativePaths([]string{e.Path}) {
+		if p, ok := workspace.RelativePath(repo, e.Path); ok {
 			act.Edits[p] = append(act.Edits[p], s)
 		}
 	}
@@ -223,9 +229,10 @@ func (act *Activity) take(r *Steps, scan transcript.Scan, since time.Time) {
 			act.calls = append(act.calls, s)
 		}
 		if c.Command != "" {
-			act.commands = append(act.commands, shellCommand{s, wordsOf(r, c.Command)})
+			act.commands = append(act.commands, shellCommand{s, wordsOf(repo, c.Command)})
 		}
 	}
+	act.calls = joined(act.calls)
 }
 
 // joined orders spans and makes one of those that overlap.
@@ -246,11 +253,11 @@ func joined(spans []Span) []Span {
 }
 
 // wordsOf takes a command apart into what may be paths below the worktree.
-func wordsOf(r *Steps, command string) []string {
+func wordsOf(repo *git.Repo, command string) []string {
 	words := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t\n\r'\"`;|&<>()=,:$", c) })
 	found := words[:0]
 	for _, word := range words {
-		word = strings.TrimPrefix(word, r.Repo.Root+"/")
+		word = strings.TrimPrefix(word, repo.Root+"/")
 		if word = path.Clean(word); word != "." && word != ".." && word != "/" && !strings.HasPrefix(word, "-") {
 			found = append(found, strings.TrimPrefix(word, "./"))
 		}

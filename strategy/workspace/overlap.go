@@ -33,11 +33,18 @@ func ContainsPath(sorted []string, path string) bool {
 func (r *Workspace) RelativePaths(paths []string) map[string]bool {
 	in := make(map[string]bool, len(paths))
 	for _, p := range paths {
-		if rel, ok := r.Repo.Rel(p); ok && !strings.HasPrefix(rel, ".entire/") {
+		if rel, ok := RelativePath(r.Repo, p); ok {
 			in[rel] = true
 		}
 	}
 	return in
+}
+
+// RelativePath turns an absolute path into one of the worktree, false if it is
+// none or belongs to this program.
+func RelativePath(repo *git.Repo, path string) (string, bool) {
+	rel, ok := repo.Rel(path)
+	return rel, ok && !strings.HasPrefix(rel, ".entire/")
 }
 
 // ShadowTree is the tree of the session's shadow branch, empty if there is

@@ -1,0 +1,26 @@
+package condense
+
+import (
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+)
+
+func TestContentThatIsCommittedAgain(t *testing.T) {
+	t.Parallel()
+	link := journal.Link{ID: "0123456789ab", Blobs: map[string]git.OID{"a": "1", "b": "2"}}
+	for name, tc := range map[string]struct {
+		changes map[string]git.Change
+		want    bool
+	}{
+		"the same blob":    {map[string]git.Change{"b": {New: "2"}}, true},
+		"another blob":     {map[string]git.Change{"b": {New: "3"}}, false},
+		"at another place": {map[string]git.Change{"c": {New: "1"}}, false},
+		"nothing":          {nil, false},
+	} {
+		if got := sharesBlob(link, tc.changes); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

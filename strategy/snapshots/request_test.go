@@ -1,0 +1,133 @@
+package snapshots
+
+import (
+	"bytes"
+	"crypto/rand"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// requestDesk is a worktree without git that requests are made in.
+type requestDesk struct {
+	*Requests
+
+	t   *testing.T
+	log bytes.Buffer
+}
+
+func newRequestDesk(t *testing.T) *requestDesk {
+	t.Helper()
+	d := &requestDesk{t: t}
+	d.Requests = New(&workspace.Workspace{
+		Repo: &git.Repo{CommonDir: t.TempDir()},
+		Env:  workspace.Environment{Random: rand.Reader},
+		Log:  slog.New(slog.NewTextHandler(&d.log, nil)),
+	}).Requests
+	return d
+}
+
+func (d *requestDesk) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// ask requests a snapshot in a turn.
+func (d *requestDesk) ask(cause bands.Cause, turn, id string) {
+	d.t.Helper()
+	q := Request{Cause: cause, Causality: bands.Causality{Turn: turn}}
+	if cause == bands.Commit {
+		q.Pair = id
+	}
+	d.must(d.Request(q, id))
+}
+
+// wantTurns compares the turns of the requests that wait.
+func (d *requestDesk) wantTurns(want ...string) {
+	d.t.Helper()
+	turns := []string{}
+	for _, q := range d.Requests.Requests(d.t.Context()) {
+		turns = append(turns, q.Causality.Turn)
+	}
+	if diff := cmp.Diff(append([]string{}, want...), turns); diff != "" {
+		d.t.Errorf("requests (-want +got):\n%s\nlog:\n%s", diff, d.log.String())
+	}
+}
+
+// TestRequestThatCameMeanwhileStays: a child that has served the request of one
+// prompt doesn't remove that of the next.
+func TestRequestThatCameMeanwhileStays(t *testing.T) {
+	t.Parallel()
+	d := newRequestDesk(t)
+	d.ask(bands.Prompt, "one", "session")
+	d.ask(bands.Prompt, "one", "other")
+	list := d.Requests.Requests(t.Context())
+	d.ask(bands.Prompt, "two", "session")
+	d.must(Served(list))
+	d.wantTurns("two")
+	d.must(Served(list)) // a request that is gone is no error
+	d.wantTurns("two")
+}
+
+// TestNewestRequestCounts: of several about one thing the newest is served, and
+// the others go.
+func TestNewestRequestCounts(t *testing.T) {
+	t.Parallel()
+	d := newRequestDesk(t)
+	for _, turn := range []string{"one", "two", "three"} {
+		d.ask(bands.Prompt, turn, "session")
+	}
+	d.wantTurns("three")
+	if left, err := os.ReadDir(d.RequestDir()); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestMissedRequestDoesNotReplaceANewOne: an amended commit has the id of the
+// one before, whose snapshot is given up just then.
+func TestMissedRequestDoesNotReplaceANewOne(t *testing.T) {
+	t.Parallel()
+	d := newRequestDesk(t)
+	d.ask(bands.Commit, "one", "0123456789ab")
+	old := d.Requests.Requests(t.Context())[0]
+	d.ask(bands.Commit, "two", "0123456789ab")
+	d.must(NoteMissed(old))
+	d.wantTurns("two")
+	if missed := d.Missed(); len(missed) > 0 {
+		t.Errorf("missed: %v", missed)
+	}
+}
+
+// TestRequestsOfAnEarlierVersion have no nonce in their names, and a file that
+// isn't one is dropped.
+func TestRequestsOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	d := newRequestDesk(t)
+	d.must(os.MkdirAll(d.RequestDir(), 0o700))
+	path := filepath.Join(d.RequestDir(), "prompt-session.json")
+	d.must(os.WriteFile(path, []byte(`{"cause":"prompt","causality":{"turn_id":"old"}}`), 0o600))
+	if list := d.Requests.Requests(t.Context()); len(list) != 1 {
+		t.Errorf("requests: %v", list)
+	}
+	d.ask(bands.Prompt, "new", "session")
+	d.wantTurns("new")
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("the old one is still there")
+	}
+	bad := filepath.Join(d.RequestDir(), "prompt-bad.json")
+	d.must(os.WriteFile(bad, make([]byte, 20), 0o600))
+	d.wantTurns("new")
+	if _, err := os.Lstat(bad); err == nil || !strings.Contains(d.log.String(), "prompt-bad.json") {
+		t.Errorf("damaged request: %v, log:\n%s", err, d.log.String())
+	}
+}
