@@ -178,7 +178,7 @@ func (r *Committed) refresh(ctx context.Context, id string) (*session.State, err
 		if s.Recorder.Cursor == cursor && bytes.Equal(encodeAgents(s), agents) {
 			return s, nil // nothing new
 		}
-		err = r.states.SaveUnchanged(ctx, s, n, stamp)
+		err = r.states.SaveUnchanged(ctx, s, n, stamp, nil)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return s, err
 		}

@@ -62,7 +62,7 @@ func (r *Committed) settleSession(ctx context.Context, id string, m authorship.C
 		if err := r.steps.SettleSteps(ctx, s, n, rest.Paths); err != nil {
 			return err
 		}
-		err = r.states.SaveUnchanged(ctx, s, n, stamp)
+		err = r.states.SaveUnchanged(ctx, s, n, stamp, nil)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return err
 		}

@@ -34,13 +34,22 @@ func (r *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.
 	if n := len(s.TurnCheckpointIDs); n > 0 {
 		last = s.TurnCheckpointIDs[n-1]
 	}
-	n.Refs = append(n.Refs, func() error {
-		if err := r.RewriteSlots(ctx, s, n, ids, last); err != nil {
-			return err
-		}
-		counted(s, ids, last, complete)
-		return nil
-	})
+	n.Completion = &tracking.Completion{Checkpoints: ids, Last: last, Stored: complete}
+	return nil
+}
+
+// Complete carries out the pending completion and records it in the state. The
+// caller holds the lock.
+func (r *Finalizer) Complete(ctx context.Context, s *session.State, n *tracking.Pending) error {
+	c := n.Completion
+	if err := r.RewriteSlots(ctx, s, n, c.Checkpoints, c.Last); err != nil {
+		return err
+	}
+	TakeRest(s, c.Last)
+	s.TurnCheckpointIDs, s.Recorder.Incomplete = nil, nil
+	if !c.Stored || s.Recorder.Expect != "" {
+		s.Recorder.Incomplete = c.Checkpoints
+	}
 	return nil
 }
 
@@ -62,15 +71,6 @@ func (r *Finalizer) recount(ctx context.Context, s *session.State) error {
 		}
 	}
 	return nil
-}
-
-// counted notes in the state that the checkpoints of its turn are complete.
-func counted(s *session.State, ids []string, last string, complete bool) {
-	TakeRest(s, last)
-	s.TurnCheckpointIDs, s.Recorder.Incomplete = nil, nil
-	if !complete || s.Recorder.Expect != "" {
-		s.Recorder.Incomplete = ids
-	}
 }
 
 // TakeRest notes that the checkpoint last, if it is the session's last one, has

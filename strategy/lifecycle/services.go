@@ -31,6 +31,7 @@ func New(w *workspace.Workspace) *Services {
 			journal:   journalServices.Journal,
 			marks:     trackingServices.Marks,
 			requests:  snapshotsServices.Requests,
+			shadows:   turnServices.Shadows,
 			snapshots: snapshotsServices.Snapshots,
 			states:    trackingServices.States,
 			turns:     turnServices.Turns,
@@ -53,6 +54,7 @@ type Machine struct {
 	journal   *journal.Journal
 	marks     *tracking.Marks
 	requests  *snapshots.Requests
+	shadows   *turn.Shadows
 	snapshots *snapshots.Snapshots
 	states    *tracking.States
 	turns     *turn.Turns

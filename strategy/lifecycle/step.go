@@ -46,12 +46,12 @@ func (r *Machine) try(ctx context.Context, in workspace.Input, event session.Eve
 	// The state counts on the objects. Where refs move they are synced with those
 	// that are written for the refs, under the lock, as each wait for the disk
 	// costs more than the files in it.
-	if len(n.Refs) == 0 {
+	if !n.MovesRefs() {
 		if err := r.Repo.SyncObjects(); err != nil {
 			return err
 		}
 	}
-	err = r.states.SaveUnchanged(ctx, s, n, stamp)
+	err = r.states.SaveUnchanged(ctx, s, n, stamp, func() error { return r.moveRefs(ctx, s, n) })
 	if err == nil && n.Snapshot != nil {
 		r.requests.RequestLater(ctx, s.ID, *n.Snapshot)
 	}
@@ -62,6 +62,23 @@ func (r *Machine) try(ctx context.Context, in workspace.Input, event session.Eve
 		r.children.RequestCompletion(ctx, s.ID)
 	}
 	return err
+}
+
+// moveRefs makes the shadow commits that are pending, annotates the snapshot and
+// completes the checkpoints. The caller holds the lock.
+func (r *Machine) moveRefs(ctx context.Context, s *session.State, n *tracking.Pending) error {
+	for _, c := range n.ShadowCommits {
+		if err := r.shadows.Commit(ctx, s, c); err != nil {
+			return err
+		}
+	}
+	if n.Annotation != nil {
+		r.shadows.Annotate(ctx, s, *n.Annotation)
+	}
+	if n.Completion != nil {
+		return r.finalizer.Complete(ctx, s, n)
+	}
+	return nil
 }
 
 // act carries out one action of the machine.

@@ -11,16 +11,16 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// SaveUnchanged carries out what the notes have for refs and side files, and saves
-// the session's state, under the lock. If another hook has saved the session
-// since it had the stamp, nothing is done and the error is errStale.
-func (r *States) SaveUnchanged(ctx context.Context, s *session.State, n *Pending, stamp string) error {
+// SaveUnchanged calls moveRefs, which may be nil, writes the side files and saves the
+// session's state, under the lock. If another hook has saved the session since it
+// had the stamp, nothing is done and the error is [workspace.ErrStale].
+func (r *States) SaveUnchanged(ctx context.Context, s *session.State, n *Pending, stamp string, moveRefs func() error) error {
 	return r.WithLock(ctx, func() error {
 		if r.Sessions.Stamp(s.ID) != stamp {
 			return workspace.ErrStale
 		}
-		for _, move := range n.Refs {
-			if err := move(); err != nil {
+		if moveRefs != nil {
+			if err := moveRefs(); err != nil {
 				return err
 			}
 		}

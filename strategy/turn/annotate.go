@@ -10,46 +10,49 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
-// annotate lets the snapshot of a stop tell what the session is then, as soon
-// as that is settled.
+// annotate prepares the annotation of a stop's snapshot.
 func (r *Shadows) annotate(ctx context.Context, s *session.State, n *tracking.Pending, seen sight, t *TurnChanges) {
 	if seen.snap == nil {
 		return
 	}
-	if seen.snap.taken.Unchanged {
-		r.annotateAgain(ctx, s, n, seen.snap)
-		return
+	taken := seen.snap.taken
+	n.Annotation = &tracking.Annotation{Store: seen.snap.store, Version: taken.Snapshot.Version, Unchanged: taken.Unchanged}
+	if !taken.Unchanged {
+		n.Annotation.Others = r.observer.foreign(ctx, seen.snap, t)
 	}
-	others := r.observer.foreign(ctx, seen.snap, t)
-	n.Refs = append(n.Refs, func() error {
-		m := r.reader.Current(ctx, s)
-		m.Others = others
-		if err := moments.Write(seen.snap.store, seen.snap.taken.Snapshot.Version, m); err != nil {
-			r.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
-		}
-		return nil
-	})
 }
 
-// annotateAgain lets a snapshot tell what the session has become since, with the
-// tree as it was: another shadow checkpoint of it, on the same commit.
-func (r *Shadows) annotateAgain(ctx context.Context, s *session.State, n *tracking.Pending, b *bandScan) {
-	n.Refs = append(n.Refs, func() error {
-		all, err := moments.List(b.store, b.taken.Snapshot.Version)
-		at := slices.IndexFunc(all, func(m moments.Moment) bool { return m.Session == s.ID })
-		if err != nil || at < 0 {
-			return nil //nolint:nilerr // a snapshot that tells nothing of the session has nothing to correct
+// Annotate records with a snapshot what the session is now. One that can't be
+// annotated is logged: the snapshot stays without its session.
+func (r *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Annotation) {
+	var old moments.Moment
+	if a.Unchanged {
+		var found bool
+		if old, found = annotated(a, s.ID); !found || old.Shadow == "" {
+			return // there is nothing to bring up to date
 		}
-		old, m := all[at], r.reader.Current(ctx, s)
-		if old.Shadow == "" || m.Shadow == old.Shadow || m.Base != old.Base {
-			return nil
+	}
+	m := r.reader.Current(ctx, s)
+	m.Others = a.Others
+	if a.Unchanged {
+		if m.Shadow == old.Shadow || m.Base != old.Base {
+			return
 		}
 		m.Others, m.Earlier = old.Others, slices.Concat(old.Earlier, []git.OID{old.Shadow})
-		if err := moments.Write(b.store, b.taken.Snapshot.Version, m); err != nil {
-			r.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
-		}
-		return nil
-	})
+	}
+	if err := moments.Write(a.Store, a.Version, m); err != nil {
+		r.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
+	}
+}
+
+// annotated returns what the snapshot has recorded of a session.
+func annotated(a tracking.Annotation, id string) (moments.Moment, bool) {
+	all, err := moments.List(a.Store, a.Version)
+	i := slices.IndexFunc(all, func(m moments.Moment) bool { return m.Session == id })
+	if err != nil || i < 0 {
+		return moments.Moment{}, false
+	}
+	return all[i], true
 }
 
 // share marks those of the touched files that another session, at work at the

@@ -75,11 +75,11 @@ func (r *Turns) keep(ctx context.Context, s *session.State, n *tracking.Pending,
 		return err
 	}
 	n.Unstored = n.Unstored || !complete
-	turn := shadowTurn{touched: touched, edits: workspace.EditsOf(entries, touched), by: seen.by}
-	if err := r.taskTurns.endTasks(ctx, s, n, turn, seen.head); err != nil {
+	c := tracking.ShadowCommit{Head: seen.head, Touched: touched, Edits: workspace.EditsOf(entries, touched), By: seen.by}
+	if err := r.taskTurns.endTasks(ctx, s, n, c); err != nil {
 		return err
 	}
-	return r.shadows.shadow(ctx, s, n, turn, seen.head)
+	return r.shadows.shadow(ctx, s, n, c)
 }
 
 // turnChanges is what is needed to tell the turn's changes from others'.

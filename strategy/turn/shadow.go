@@ -14,7 +14,7 @@ import (
 // shadow prepares the shadow checkpoint of a turn, on the branch that hangs on
 // HEAD. If HEAD has moved since the last one, the session's pending files come
 // along and the old branch goes, unless another session needs it.
-func (r *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pending, t shadowTurn, head git.Commit) error {
+func (r *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
 	stored, err := r.transcripts.StoredSegments(ctx, s)
 	if err != nil {
 		return err
@@ -24,46 +24,31 @@ func (r *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pend
 	if n := len(turn.Prompts); n > 0 {
 		subject = turn.Prompts[n-1]
 	}
-	sh := checkpoint.Shadow{
+	c.Turn = &checkpoint.Shadow{
 		Session: s.ID, Strategy: r.StrategyName(), Subject: checkpoint.Subject(subject),
 		Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
 	}
-	t.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
-		var err error
-		if sh.Tasks, err = r.taskTurns.taskDirs(ctx, s); err != nil {
-			return "", false, err
-		}
-		return checkpoint.WriteShadow(ctx, r.Repo, at, edits, sh, t.by)
-	}
-	n.Refs = append(n.Refs, func() error { return r.moveShadow(ctx, s, t, head) })
+	n.ShadowCommits = append(n.ShadowCommits, c)
 	return nil
 }
 
-// shadowTurn is a turn, or a task in it, on its way to the shadow branch.
-type shadowTurn struct {
-	touched []string
-	edits   []git.Edit
-	by      git.Signature
-	// write makes the commit, false if there is nothing to commit.
-	write func(context.Context, checkpoint.Tip, []git.Edit) (git.OID, bool, error)
-}
-
-// moveShadow commits the turn and moves the branch. The caller holds the lock.
-func (r *Shadows) moveShadow(ctx context.Context, s *session.State, t shadowTurn, head git.Commit) error {
-	edits := t.edits
+// Commit makes a pending commit, moves the branch, and records both in the state.
+// The caller holds the lock.
+func (r *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) error {
+	edits := c.Edits
 	refs := workspace.NewRefPlan(r.Repo)
-	at, moved, err := r.files.NextTip(ctx, refs, s, head)
+	at, moved, err := r.files.NextTip(ctx, refs, s, c.Head)
 	if err != nil {
 		return err
 	}
 	if moved != "" {
-		carried, err := r.pendingEdits(ctx, s, t.touched)
+		carried, err := r.pendingEdits(ctx, s, c.Touched)
 		if err != nil {
 			return err
 		}
 		edits = append(carried, edits...)
 	}
-	oid, made, err := t.write(ctx, at, edits)
+	oid, made, err := r.writeCommit(ctx, s, c, at, edits)
 	if err != nil {
 		return err
 	}
@@ -71,7 +56,7 @@ func (r *Shadows) moveShadow(ctx context.Context, s *session.State, t shadowTurn
 		r.Log.InfoContext(ctx, "Skipped checkpoint (no changes since last checkpoint)", "session_id", s.ID)
 		return nil
 	}
-	if err := refs.Set(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID), oid); err != nil {
+	if err := refs.Set(ctx, checkpoint.ShadowBranch(c.Head.OID, r.Repo.WorktreeID), oid); err != nil {
 		return err
 	}
 	if moved != "" && !r.IsNeeded(moved, []string{s.ID}) {
@@ -82,9 +67,25 @@ func (r *Shadows) moveShadow(ctx context.Context, s *session.State, t shadowTurn
 	if err := r.Repo.UpdateRefs(ctx, "entire: shadow checkpoint", refs.Updates()); err != nil {
 		return fmt.Errorf("move shadow branch: %w", err)
 	}
-	s.BaseCommit = string(head.OID)
+	s.BaseCommit = string(c.Head.OID)
 	s.CheckpointCount++
 	return nil
+}
+
+// writeCommit writes the commit on a tip, false if there is nothing to commit.
+func (r *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
+	switch {
+	case c.TaskEnd != nil:
+		return checkpoint.WriteTask(ctx, r.Repo, at, edits, *c.TaskEnd, c.By)
+	case c.TaskStep != nil:
+		return r.taskTurns.writeStep(ctx, s, c, at, edits)
+	}
+	turn := *c.Turn
+	var err error
+	if turn.Tasks, err = r.taskTurns.taskDirs(ctx, s); err != nil {
+		return "", false, err
+	}
+	return checkpoint.WriteShadow(ctx, r.Repo, at, edits, turn, c.By)
 }
 
 // pendingEdits answers the session's pending files as its shadow branch has

@@ -75,16 +75,15 @@ func (r *TaskTurns) keepTask(ctx context.Context, s *session.State, n *tracking.
 		return err
 	}
 	n.Unstored = n.Unstored || !complete
-	turn := shadowTurn{touched: l.touched, edits: workspace.EditsOf(entries, l.touched), by: l.seen.by}
+	c := tracking.ShadowCommit{Head: l.seen.head, Touched: l.touched, Edits: workspace.EditsOf(entries, l.touched), By: l.seen.by}
 	if task.Phase == session.TaskStopped {
-		return r.endTask(ctx, s, n, task, turn, l.seen.head)
+		return r.endTask(ctx, s, n, task, c)
 	}
-	return r.stepTask(ctx, s, n, task, turn, l)
+	return r.stepTask(ctx, n, task, c, l.in.Task.Step)
 }
 
-// endTask prepares the last checkpoint of a task, on the branch that hangs on
-// head.
-func (r *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, turn shadowTurn, head git.Commit) error {
+// endTask prepares the last checkpoint of a task.
+func (r *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit) error {
 	main, err := r.transcripts.StoredSegments(ctx, s)
 	if err != nil {
 		return err
@@ -98,17 +97,14 @@ func (r *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.P
 	if err != nil {
 		return err
 	}
-	turn.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
-		return checkpoint.WriteTask(ctx, r.Repo, at, edits, t, turn.by)
-	}
-	n.Refs = append(n.Refs, func() error { return r.shadows.moveShadow(ctx, s, turn, head) })
+	c.TaskEnd = &t
+	n.ShadowCommits = append(n.ShadowCommits, c)
 	return nil
 }
 
 // stepTask prepares a checkpoint within a task. None is made if no file differs
 // from the last one.
-func (r *TaskTurns) stepTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, turn shadowTurn, l taskLook) (err error) {
-	step := l.in.Task.Step
+func (r *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit, step workspace.TaskStep) (err error) {
 	for i := range step.Todos {
 		if step.Todos[i].Content, err = r.RedactText(ctx, step.Todos[i].Content); err != nil {
 			return err
@@ -119,30 +115,36 @@ func (r *TaskTurns) stepTask(ctx context.Context, s *session.State, n *tracking.
 			return err
 		}
 	}
-	turn.write = func(ctx context.Context, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
-		tree, err := r.Repo.EditTree(ctx, at.Tree, edits)
-		if err != nil || tree == at.Tree {
-			return "", false, err
-		}
-		number := task.Steps + 1
-		t := checkpoint.Task{
-			Session: s.ID, ToolUse: task.ToolUse, Strategy: r.StrategyName(),
-			Subject: checkpoint.StepSubject(step.Todos, number, task.ToolUse),
-		}
-		t.Files, err = checkpoint.StepOfTask(r.Repo, s.ID, number, checkpoint.TaskStep{
-			Tool: step.Tool, ToolUse: task.ToolUse, Time: r.Env.Now(), Data: step.Input,
-		})
-		if err != nil {
-			return "", false, err
-		}
-		oid, made, err := checkpoint.WriteTask(ctx, r.Repo, at, edits, t, turn.by)
-		if err == nil && made {
-			task.Steps = number
-		}
-		return oid, made, err
-	}
-	n.Refs = append(n.Refs, func() error { return r.shadows.moveShadow(ctx, s, turn, l.seen.head) })
+	c.TaskStep = &tracking.TaskStep{TaskStep: step, ToolUse: task.ToolUse}
+	n.ShadowCommits = append(n.ShadowCommits, c)
 	return nil
+}
+
+// writeStep writes the commit of a step within a task and counts the step in the
+// state.
+func (r *TaskTurns) writeStep(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
+	step := c.TaskStep
+	task := s.Recorder.FindTask(tracking.ByToolUse(step.ToolUse))
+	tree, err := r.Repo.EditTree(ctx, at.Tree, edits)
+	if err != nil || tree == at.Tree {
+		return "", false, err
+	}
+	number := task.Steps + 1
+	t := checkpoint.Task{
+		Session: s.ID, ToolUse: step.ToolUse, Strategy: r.StrategyName(),
+		Subject: checkpoint.StepSubject(step.Todos, number, step.ToolUse),
+	}
+	t.Files, err = checkpoint.StepOfTask(r.Repo, s.ID, number, checkpoint.TaskStep{
+		Tool: step.Tool, ToolUse: step.ToolUse, Time: r.Env.Now(), Data: step.Input,
+	})
+	if err != nil {
+		return "", false, err
+	}
+	oid, made, err := checkpoint.WriteTask(ctx, r.Repo, at, edits, t, c.By)
+	if err == nil && made {
+		task.Steps = number
+	}
+	return oid, made, err
 }
 
 // agentTranscript stores what a subagent wrote. A checkpoint without it is
@@ -163,13 +165,13 @@ func (r *TaskTurns) agentTranscript(ctx context.Context, s *session.State, agent
 
 // endTasks prepares the last checkpoints of the tasks that have stopped
 // without a hook that told so. The stop's own follows them.
-func (r *TaskTurns) endTasks(ctx context.Context, s *session.State, n *tracking.Pending, turn shadowTurn, head git.Commit) error {
+func (r *TaskTurns) endTasks(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
 	for i := range s.Recorder.Tasks {
 		task := &s.Recorder.Tasks[i]
 		if task.Phase != session.TaskStopped {
 			continue
 		}
-		if err := r.endTask(ctx, s, n, task, turn, head); err != nil {
+		if err := r.endTask(ctx, s, n, task, c); err != nil {
 			return err
 		}
 	}

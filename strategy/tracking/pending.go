@@ -5,13 +5,25 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Pending are what a hook has for a session's side files and for refs, kept until
-// its state is saved: nobody but the holder of the lock writes them.
+// Pending is what a hook has prepared for a session without the repository's
+// lock. Under the lock it is written in this order: the shadow commits, the
+// annotation of the snapshot, the completed checkpoints, the side files, and the
+// state, which refers to all of them. The requests to children follow without the
+// lock.
 type Pending struct {
+	// ShadowCommits are made one on top of the other.
+	ShadowCommits []ShadowCommit
+	Annotation    *Annotation
+	Completion    *Completion
+
 	prompts, usage Tail
 	Steps          Tail
 	Texts          []string // all prompts, once read, up to textsEnd
@@ -23,12 +35,64 @@ type Pending struct {
 	// Snapshot is what a child is asked for once the state is saved, nil for
 	// nothing.
 	Snapshot *snapshots.Request
-	// TurnSaved says that a turn ends, prompted is the time of its prompt's file.
+	// TurnSaved reports whether a turn ends, Prompted is the time of its prompt's file.
 	TurnSaved bool
 	Prompted  time.Time
-	// Refs are what remains to be done of a hook's actions once it has the lock
-	// and before the state is saved: they move refs.
-	Refs []func() error
+}
+
+// MovesRefs reports whether something of it needs the lock before the side files
+// and the state are written.
+func (n *Pending) MovesRefs() bool {
+	return len(n.ShadowCommits) > 0 || n.Annotation != nil || n.Completion != nil
+}
+
+// ShadowCommit is a commit on the session's shadow branch of HEAD: a turn
+// checkpoint, or a checkpoint of a task. Exactly one of Turn, TaskEnd and TaskStep
+// is set.
+type ShadowCommit struct {
+	// Head is the commit whose shadow branch it is.
+	Head git.Commit
+	// Touched are the files of the turn, in order, and Edits those of them that
+	// were stored.
+	Touched []string
+	Edits   []git.Edit
+	By      git.Signature
+
+	// Turn is complete but for its tasks, which are read from the branch.
+	Turn     *checkpoint.Shadow
+	TaskEnd  *checkpoint.Task
+	TaskStep *TaskStep
+}
+
+// TaskStep is a step of a subagent's task. Its number is known when it is made:
+// there is none if no file differs from the branch.
+type TaskStep struct {
+	workspace.TaskStep
+
+	ToolUse string
+}
+
+// Annotation records with the snapshot of a stop what the session is once its
+// shadow commits are made.
+type Annotation struct {
+	Store   *bands.Store
+	Version bands.Version
+	// Others are the changes of the snapshot that are not the session's.
+	Others []string
+	// Unchanged reports whether the snapshot is an older one of the same tree,
+	// with an annotation that gets the session's new shadow commit.
+	Unchanged bool
+}
+
+// Completion rewrites the session's part of the checkpoints of its turn, with the
+// transcript up to the turn's end.
+type Completion struct {
+	Checkpoints []string
+	// Last is the turn's last checkpoint, empty if it made none.
+	Last string
+	// Stored reports whether the whole transcript is stored; if not, a child
+	// completes the checkpoints again.
+	Stored bool
 }
 
 // Tail is what is to be added to a side file.
