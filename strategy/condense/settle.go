@@ -10,7 +10,6 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // commitStates saves what the commit means for the sessions: those with a
@@ -33,7 +32,7 @@ func (r *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 		}
 		counted := counts(s, d)
 		s.CheckpointCount, s.TranscriptStart, s.LastCheckpointID = 0, rec.Cursor.Lines, string(d.ID)
-		rec.Linked = workspace.AppendRecent(rec.Linked, string(d.ID))
+		rec.Linked = appendRecent(rec.Linked, string(d.ID))
 		if len(c.Rest.Paths) > 0 {
 			s.CheckpointCount = 1 // of the carry-forward
 			for _, p := range c.Rest.Paths {
@@ -80,4 +79,11 @@ func blobs(shares []journal.Share, changes journal.Changes) map[string]git.OID {
 		}
 	}
 	return m
+}
+
+// appendRecent adds to a list of the last 20 of something.
+func appendRecent(list []string, last string) []string {
+	const most = 20
+	list = append(slices.DeleteFunc(slices.Clone(list), func(o string) bool { return o == last }), last)
+	return list[max(0, len(list)-most):]
 }

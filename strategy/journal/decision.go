@@ -2,19 +2,10 @@ package journal
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -71,6 +62,13 @@ func (d Decision) begun() time.Time {
 	return d.Begun
 }
 
+// Declined is the decision without the checkpoint that it would have made.
+func (d Decision) Declined() Decision {
+	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool { return id == d.ID })
+	d.ID, d.Shares = "", nil
+	return d
+}
+
 // Share is what a session and a commit have in common.
 type Share struct {
 	Session string        `json:"session"`
@@ -105,106 +103,13 @@ func (s Share) NameBefore(path string) string {
 	return path
 }
 
-// StaleAfter is the age at which a decision whose commit was never made is dropped.
-const StaleAfter = 24 * time.Hour
+// Changes is what a commit changes, by path.
+type Changes map[string]git.Change
 
-func (r *Journal) Journal() string { return filepath.Join(r.RecordsDir(), "journal") }
-
-// decisionPath returns the file of a new decision. The nonce in its name keeps
-// two decisions about the same id apart, so that no lock is needed to write one:
-// no other hook writes or replaces that file.
-func (r *Journal) decisionPath(d Decision) string {
-	name := checkpoint.WorktreeHash(d.Worktree) + "." + cmp.Or(string(d.ID), "keep") + "." + d.Nonce + ".json"
-	return filepath.Join(r.Journal(), name)
-}
-
-// Record writes the decision.
-func (r *Journal) Record(d *Decision) error {
-	if err := disk.MkdirAll(r.Journal(), 0o700); err != nil {
-		return fmt.Errorf("record decision: %w", err)
+func ByPath(changes []git.Change) Changes {
+	m := make(Changes, len(changes))
+	for _, c := range changes {
+		m[c.Path] = c
 	}
-	data, err := json.MarshalIndent(d, "", "  ")
-	if err != nil {
-		return fmt.Errorf("record decision: %w", err)
-	}
-	d.path = r.decisionPath(*d)
-	if err := disk.WriteDurable(d.path, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("record decision: %w", err)
-	}
-	return nil
-}
-
-// IsRecorded reports whether the journal still holds this very decision. Without
-// the lock the answer may be out of date at once.
-func (r *Journal) IsRecorded(d Decision) bool {
-	now, err := ReadDecision(d.path)
-	return err == nil && now.Nonce == d.Nonce
-}
-
-// Forget removes the decision: what it asked for is done, or is not wanted.
-// Another decision that has taken its file's name, as older versions of the
-// program write them, stays.
-func (r *Journal) Forget(d Decision) error {
-	if !r.IsRecorded(d) {
-		return nil
-	}
-	if err := disk.Step("remove", d.path); err != nil {
-		return err
-	}
-	if err := os.Remove(d.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forget decision: %w", err)
-	}
-	return nil
-}
-
-// Decisions returns what the journal holds, oldest first. An entry that can't
-// be read is moved aside and logged.
-func (r *Journal) Decisions(ctx context.Context) []Decision {
-	entries, err := os.ReadDir(r.Journal())
-	if err != nil {
-		return nil
-	}
-	var found []Decision
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
-			continue
-		}
-		path := filepath.Join(r.Journal(), e.Name())
-		d, err := ReadDecision(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			r.Log.ErrorContext(ctx, "journal entry set aside", "error", err.Error())
-			if disk.Step("rename", path) == nil {
-				_ = os.Rename(path, path+".corrupt")
-			}
-		default:
-			found = append(found, d)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b Decision) int { return a.Created.Compare(b.Created) })
-	return found
-}
-
-func ReadDecision(path string) (Decision, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Decision{}, err
-	}
-	var d Decision
-	if err := json.Unmarshal(data, &d); err != nil {
-		return Decision{}, fmt.Errorf("decode %s: %w", path, err)
-	}
-	for _, id := range append(slices.Clone(d.Keep), d.ID) {
-		if _, err := checkpoint.ParseID(string(id)); err != nil && id != "" {
-			return Decision{}, fmt.Errorf("decode %s: %w", path, err)
-		}
-	}
-	d.path = path
-	return d, nil
-}
-
-// OfWorktree returns this worktree's decisions.
-func (r *Journal) OfWorktree(ctx context.Context) []Decision {
-	return slices.DeleteFunc(r.Decisions(ctx), func(d Decision) bool { return d.Worktree != r.Repo.WorktreeID })
+	return m
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -26,10 +27,10 @@ const (
 	maxBlobs = 100 // files remembered of each
 )
 
-func (r *Links) linksPath() string { return filepath.Join(r.RecordsDir(), "links.json") }
+func (ls *Links) linksPath() string { return filepath.Join(ls.RecordsDir(), "links.json") }
 
-func (r *Links) Links() []Link {
-	data, err := os.ReadFile(r.linksPath())
+func (ls *Links) Links() []Link {
+	data, err := os.ReadFile(ls.linksPath())
 	if err != nil {
 		return nil
 	}
@@ -40,29 +41,18 @@ func (r *Links) Links() []Link {
 	return links
 }
 
-func (r *Links) saveLinks(links []Link) error {
-	if len(links) > maxLinks {
-		links = links[len(links)-maxLinks:]
-	}
-	data, err := json.Marshal(links)
-	if err != nil {
-		return err
-	}
-	return disk.WriteCache(r.linksPath(), data, 0o600)
-}
-
 // Remember adds the link of a commit, in place of an older one with its id.
-func (r *Links) Remember(l Link) error {
+func (ls *Links) Remember(l Link) error {
 	if len(l.Blobs) > maxBlobs {
 		l.Blobs = nil
 	}
-	links := slices.DeleteFunc(r.Links(), func(o Link) bool { return o.ID == l.ID })
-	return r.saveLinks(append(links, l))
+	links := slices.DeleteFunc(ls.Links(), func(o Link) bool { return o.ID == l.ID })
+	return ls.saveLinks(append(links, l))
 }
 
 // MoveLinks follows commits that were rewritten.
-func (r *Links) MoveLinks(moved map[git.OID]git.OID) error {
-	links, changed := r.Links(), false
+func (ls *Links) MoveLinks(moved map[git.OID]git.OID) error {
+	links, changed := ls.Links(), false
 	for i, l := range links {
 		if to, ok := moved[l.Commit]; ok {
 			links[i].Commit, changed = to, true
@@ -71,5 +61,34 @@ func (r *Links) MoveLinks(moved map[git.OID]git.OID) error {
 	if !changed {
 		return nil
 	}
-	return r.saveLinks(links)
+	return ls.saveLinks(links)
+}
+
+// Relink notes that the ids which a commit took over from the one it replaced
+// now belong to it.
+func (ls *Links) Relink(ctx context.Context, d Decision, commit git.OID) {
+	links := ls.Links()
+	changed := false
+	for i, l := range links {
+		if l.Commit != commit && slices.Contains(d.Replaced, l.ID) {
+			links[i].Commit, changed = commit, true
+		}
+	}
+	if !changed {
+		return
+	}
+	if err := ls.saveLinks(links); err != nil {
+		ls.Log.WarnContext(ctx, "links not saved", "error", err.Error())
+	}
+}
+
+func (ls *Links) saveLinks(links []Link) error {
+	if len(links) > maxLinks {
+		links = links[len(links)-maxLinks:]
+	}
+	data, err := json.Marshal(links)
+	if err != nil {
+		return err
+	}
+	return disk.WriteCache(ls.linksPath(), data, 0o600)
 }

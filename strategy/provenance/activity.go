@@ -40,9 +40,6 @@ func NewActivity(session string) *Activity {
 	return &Activity{Session: session, Edits: map[string][]Span{}, steps: map[string][]StepMark{}, PersonSteps: map[string][]StepMark{}}
 }
 
-// Span is the time of a tool call; end is zero while it runs.
-type Span struct{ Start, End time.Time }
-
 // shellCommand is a command of a shell and when it ran.
 type shellCommand struct {
 	Span
@@ -59,19 +56,6 @@ type StepMark struct {
 // settle is how long after an edit tool's result its own work, such as formatting
 // by a hook, may change the file.
 const settle = 2 * time.Second
-
-// Covers reports whether a time is within the span or shortly after.
-func (s Span) Covers(at time.Time, after time.Duration) bool {
-	return s.Start.IsZero() || !at.Before(s.Start.Add(-workspace.ClockSlack)) && (s.End.IsZero() || !at.After(s.End.Add(after)))
-}
-
-// Within reports whether the span and the stretch overlap.
-func (s Span) Within(st *Stretch) bool {
-	if s.Start.IsZero() {
-		return true
-	}
-	return (st.To.IsZero() || !s.Start.After(st.To)) && (s.End.IsZero() || s.End.After(st.From))
-}
 
 // Names reports whether an edit tool named the path in the stretch, and whether
 // that explains a change at a time.
@@ -131,26 +115,20 @@ func (act *Activity) Stepped(name string, st *Stretch) bool {
 	return slices.ContainsFunc(act.steps[name], st.hasStep)
 }
 
-// hasStep reports whether a step is about the stretch: that of the turn whose
-// beginning the later snapshot missed, or one of which no snapshot was taken.
-func (st *Stretch) hasStep(m StepMark) bool {
-	return st.Late && m.Turn == st.Begun || !st.Snapped[m.Turn] && st.holds(m.at)
-}
-
 // ActivitySince reads what the sessions of this worktree did since a snapshot.
-func (r *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*Activity, error) {
+func (sp *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*Activity, error) {
 	var all []*Activity
-	for _, s := range r.AllSessions(ctx) {
+	for _, s := range sp.AllSessions(ctx) {
 		active := s.Phase == session.Active
 		if !active && s.LastInteraction != nil && s.LastInteraction.Before(target.Created.Add(-settle)) {
 			continue
 		}
 		act := NewActivity(s.ID)
 		act.Active = active
-		if err := r.readActivity(ctx, act, s, target); err != nil {
+		if err := sp.readActivity(ctx, act, s, target); err != nil {
 			return nil, err
 		}
-		for _, st := range r.ReadSteps(ctx, s, new(tracking.Pending)) {
+		for _, st := range sp.ReadSteps(ctx, s, new(tracking.Pending)) {
 			into := act.steps
 			if st.By == byPerson {
 				into = act.PersonSteps
@@ -166,7 +144,7 @@ func (r *Steps) ActivitySince(ctx context.Context, target bands.Snapshot) ([]*Ac
 
 // readActivity reads the transcripts of a session and of its subagents. Those
 // that can't be read are left out: the snapshots know the most.
-func (r *Steps) readActivity(ctx context.Context, act *Activity, s *session.State, target bands.Snapshot) error {
+func (sp *Steps) readActivity(ctx context.Context, act *Activity, s *session.State, target bands.Snapshot) error {
 	offset := int64(0)
 	if target.Causality.Session == s.ID && target.Causality.TranscriptPath == s.TranscriptPath {
 		offset = target.Causality.TranscriptBytes
@@ -174,7 +152,7 @@ func (r *Steps) readActivity(ctx context.Context, act *Activity, s *session.Stat
 	files := []string{s.TranscriptPath}
 	agents, err := transcript.AgentFiles(s.TranscriptPath)
 	if err != nil {
-		r.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
+		sp.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
 	}
 	for _, t := range s.Recorder.Tasks { // where older agents have them
 		if f, found := transcript.FindAgent(s.TranscriptPath, t.Agent); found && !slices.ContainsFunc(agents, func(o transcript.AgentFile) bool { return o.Path == f.Path }) {
@@ -196,11 +174,11 @@ func (r *Steps) readActivity(ctx context.Context, act *Activity, s *session.Stat
 			return ctx.Err()
 		}
 		if err != nil {
-			r.Log.InfoContext(ctx, "transcript not read", "session_id", s.ID, "error", err.Error())
+			sp.Log.InfoContext(ctx, "transcript not read", "session_id", s.ID, "error", err.Error())
 			continue
 		}
 		act.Timed = act.Timed || !scan.LastTime.IsZero()
-		act.AddScan(r.Repo, scan, target.Created.Add(-settle))
+		act.AddScan(sp.Repo, scan, target.Created.Add(-settle))
 	}
 	return nil
 }
@@ -233,23 +211,6 @@ func (act *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Ti
 		}
 	}
 	act.calls = joined(act.calls)
-}
-
-// joined orders spans and makes one of those that overlap.
-func joined(spans []Span) []Span {
-	slices.SortFunc(spans, func(a, b Span) int { return a.Start.Compare(b.Start) })
-	var apart []Span
-	for _, s := range spans {
-		n := len(apart)
-		if n == 0 || !apart[n-1].End.IsZero() && s.Start.After(apart[n-1].End) {
-			apart = append(apart, s)
-			continue
-		}
-		if last := &apart[n-1]; !last.End.IsZero() && (s.End.IsZero() || s.End.After(last.End)) {
-			last.End = s.End
-		}
-	}
-	return apart
 }
 
 // wordsOf takes a command apart into what may be paths below the worktree.

@@ -15,25 +15,25 @@ import (
 )
 
 // RequestPair asks for the snapshot that belongs to a commit's checkpoint.
-func (r *Requests) RequestPair(ctx context.Context, id checkpoint.ID, commit journal.LinkedCommit) {
-	if _, err := r.snapshots.Store(); err != nil {
+func (rq *Requests) RequestPair(ctx context.Context, id checkpoint.ID, commit journal.LinkedCommit) {
+	if _, err := rq.snapshots.Store(); err != nil {
 		return
 	}
 	q := Request{Cause: bands.Commit, Pair: string(id), Commit: string(commit.OID), Late: commit.Late, Causality: bands.Causality{Commit: string(commit.OID)}}
-	if s := r.running(ctx); s != nil {
-		q.Causality = r.snapshots.Causality(s, workspace.Input{})
+	if s := rq.running(ctx); s != nil {
+		q.Causality = rq.snapshots.Causality(s, workspace.Input{})
 		q.Causality.Commit = string(commit.OID)
 	}
-	if err := r.Request(q, string(id)); err != nil {
-		r.Log.WarnContext(ctx, "checkpoint has no snapshot", "checkpoint_id", string(id), "error", err.Error())
+	if err := rq.Request(q, string(id)); err != nil {
+		rq.Log.WarnContext(ctx, "checkpoint has no snapshot", "checkpoint_id", string(id), "error", err.Error())
 	}
 }
 
 // running answers a session of this worktree whose turn is under way, if there
 // is just one.
-func (r *Requests) running(ctx context.Context) *session.State {
+func (rq *Requests) running(ctx context.Context) *session.State {
 	var found *session.State
-	for _, s := range r.PendingSessions(ctx) {
+	for _, s := range rq.PendingSessions(ctx) {
 		if s.Phase != session.Active {
 			continue
 		}
@@ -47,54 +47,54 @@ func (r *Requests) running(ctx context.Context) *session.State {
 
 // TakePairs takes the snapshots that commits have reserved: here if that is a
 // matter of milliseconds, else in a child.
-func (r *Requests) TakePairs(ctx context.Context) {
-	store, err := r.snapshots.Store()
-	if err != nil || len(r.Requests(ctx)) == 0 {
+func (rq *Requests) TakePairs(ctx context.Context) {
+	store, err := rq.snapshots.Store()
+	if err != nil || len(rq.Requests(ctx)) == 0 {
 		return
 	}
-	if took, known := r.snapshots.WalkTime(); known && took < quickWalk && r.pairNow(ctx, store) == nil {
+	if took, known := rq.snapshots.WalkTime(); known && took < quickWalk && rq.pairNow(ctx, store) == nil {
 		return
 	}
-	r.server.StartServer(ctx)
+	rq.server.StartServer(ctx)
 }
 
 // pairNow serves the requests in the hook, if nobody else does.
-func (r *Requests) pairNow(ctx context.Context, store *bands.Store) error {
-	runs, err := r.alone(ctx)
+func (rq *Requests) pairNow(ctx context.Context, store *bands.Store) error {
+	runs, err := rq.alone(ctx)
 	if err != nil {
 		return err
 	}
-	list := r.Requests(ctx)
+	list := rq.Requests(ctx)
 	if len(list) > 0 {
-		err = r.server.serve(ctx, store, list)
+		err = rq.server.serve(ctx, store, list)
 	}
 	return errors.Join(err, runs.Unlock())
 }
 
 // alone takes the lock of the child that serves, if it is free.
-func (r *Requests) alone(ctx context.Context) (*disk.FileLock, error) {
+func (rq *Requests) alone(ctx context.Context) (*disk.FileLock, error) {
 	soon, cancel := context.WithTimeout(ctx, HookWait)
 	defer cancel()
-	return disk.Lock(soon, filepath.Join(r.snapshots.StoreDir(), "child-"+r.snapshots.Lineage()))
+	return disk.Lock(soon, filepath.Join(rq.snapshots.StoreDir(), "child-"+rq.snapshots.Lineage()))
 }
 
 // pair writes that a snapshot stands for a checkpoint.
-func (r *Requests) pair(held *bands.Held, s bands.Snapshot, q Request, late bool) error {
-	return held.AddPair(s.Version, bands.Pair{Checkpoint: q.Pair, Commit: q.Commit, Created: r.Env.Now().UTC(), Late: late})
+func (rq *Requests) pair(held *bands.Held, s bands.Snapshot, q Request, late bool) error {
+	return held.AddPair(s.Version, bands.Pair{Checkpoint: q.Pair, Commit: q.Commit, Created: rq.Env.Now().UTC(), Late: late})
 }
 
 // NameMissed settles the requests of before the snapshot that no child has served.
 // A reservation is marked as missed if the snapshot can't stand for its commit.
-func (r *Requests) NameMissed(ctx context.Context, held *bands.Held, taken bands.Taken, list []Request) error {
+func (rq *Requests) NameMissed(ctx context.Context, held *bands.Held, taken bands.Taken, list []Request) error {
 	if len(list) == 0 {
 		return nil
 	}
-	runs, err := r.alone(ctx)
+	runs, err := rq.alone(ctx)
 	if err != nil {
 		return nil // a child is at it
 	}
 	defer func() { _ = runs.Unlock() }()
-	since := r.server.lastChange(ctx, held.Store, taken)
+	since := rq.server.lastChange(ctx, held.Store, taken)
 	var done []Request
 	for _, q := range list {
 		if _, err := os.Lstat(q.path); err != nil {
@@ -105,33 +105,16 @@ func (r *Requests) NameMissed(ctx context.Context, held *bands.Held, taken bands
 		case q.Pair == "":
 			done = append(done, q)
 		case exact:
-			if err := r.pair(held, taken.Snapshot, q, false); err != nil {
+			if err := rq.pair(held, taken.Snapshot, q, false); err != nil {
 				return err
 			}
 			done = append(done, q)
 		default:
-			r.Log.WarnContext(ctx, "checkpoint has no snapshot: no child took it", "checkpoint_id", q.Pair)
+			rq.Log.WarnContext(ctx, "checkpoint has no snapshot: no child took it", "checkpoint_id", q.Pair)
 			if err := NoteMissed(q); err != nil {
 				return err
 			}
 		}
 	}
 	return Served(done)
-}
-
-// Missed are the checkpoints of this worktree's commits for which no snapshot
-// was taken in time.
-func (r *Requests) Missed() []string {
-	entries, err := os.ReadDir(r.RequestDir())
-	if err != nil {
-		return nil
-	}
-	var ids []string
-	for _, e := range entries {
-		q, err := readRequest(filepath.Join(r.RequestDir(), e.Name()))
-		if err == nil && q.Missed {
-			ids = append(ids, q.Pair)
-		}
-	}
-	return ids
 }

@@ -2,12 +2,8 @@ package snapshots
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +38,8 @@ type Request struct {
 	asked time.Time
 }
 
+const requestExt = ".json"
+
 // subject is what the request is about: its cause, and a session or a
 // checkpoint. Requests of earlier versions have no nonce in their names.
 func (q Request) subject() string {
@@ -52,8 +50,6 @@ func (q Request) subject() string {
 	return subject
 }
 
-const requestExt = ".json"
-
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true
@@ -63,77 +59,6 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-func (r *Requests) RequestDir() string {
-	return filepath.Join(r.snapshots.StoreDir(), "requests-"+r.snapshots.Lineage())
-}
-
-// Request asks for a snapshot; id tells it from others. One that asks for a
-// pair is durable, as a checkpoint waits for it.
-func (r *Requests) Request(q Request, id string) error {
-	if err := disk.MkdirAll(r.RequestDir(), 0o700); err != nil {
-		return fmt.Errorf("ask for a snapshot: %w", err)
-	}
-	nonce, err := r.NewNonce()
-	if err != nil {
-		return fmt.Errorf("ask for a snapshot: %w", err)
-	}
-	data, err := json.Marshal(q)
-	if err != nil {
-		return fmt.Errorf("ask for a snapshot: %w", err)
-	}
-	write := disk.WriteCache
-	if q.Pair != "" {
-		write = disk.WriteDurable
-	}
-	if err := write(filepath.Join(r.RequestDir(), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("ask for a snapshot: %w", err)
-	}
-	return nil
-}
-
-// Requests are those that nobody has served, oldest first, without those that a
-// newer one stands for.
-func (r *Requests) Requests(ctx context.Context) []Request {
-	entries, err := os.ReadDir(r.RequestDir())
-	if err != nil {
-		return nil
-	}
-	newest := map[string]Request{}
-	var old []Request
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), requestExt) {
-			continue
-		}
-		path := filepath.Join(r.RequestDir(), e.Name())
-		q, err := readRequest(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // served meanwhile
-			continue
-		case errors.Is(err, errBadRequest): // a file is never written twice: it stays what it is
-			r.Log.WarnContext(ctx, "request for a snapshot dropped", "path", path, "error", err.Error())
-			_ = disk.Remove(path)
-			continue
-		case err != nil:
-			r.Log.WarnContext(ctx, "request for a snapshot not read", "path", path, "error", err.Error())
-			continue
-		}
-		other, found := newest[q.subject()]
-		if found && other.standsFor(q) {
-			q, other = other, q
-		}
-		newest[q.subject()] = q
-		if found {
-			old = append(old, other)
-		}
-	}
-	if err := Served(old); err != nil {
-		r.Log.WarnContext(ctx, "request for a snapshot not removed", "error", err.Error())
-	}
-	list := slices.DeleteFunc(slices.Collect(maps.Values(newest)), func(q Request) bool { return q.Missed })
-	slices.SortFunc(list, func(a, b Request) int { return cmp.Or(a.asked.Compare(b.asked), cmp.Compare(a.path, b.path)) })
-	return list
-}
-
 // standsFor reports whether a request with the same subject is no longer needed.
 // To mark a request as missed gives its file a new time.
 func (q Request) standsFor(other Request) bool {
@@ -141,6 +66,18 @@ func (q Request) standsFor(other Request) bool {
 		return other.Missed
 	}
 	return q.asked.After(other.asked)
+}
+
+// message is what the snapshot is called.
+func (q Request) message() string {
+	switch q.Cause {
+	case bands.Prompt:
+		return "prompt"
+	case bands.Commit:
+		return "commit " + git.OID(q.Commit).Short()
+	case bands.Auto, bands.Named, bands.Rescue:
+	}
+	return cmp.Or(q.Message, workspace.AutoMessage)
 }
 
 // errBadRequest means that a file holds no request.
@@ -191,16 +128,4 @@ func leading(list []Request) Request {
 		return slices.Index([]bands.Cause{bands.Commit, bands.Prompt, bands.Auto}, q.Cause)
 	}
 	return slices.MinFunc(list, func(a, b Request) int { return cmp.Compare(rank(a), rank(b)) })
-}
-
-// message is what the snapshot is called.
-func (q Request) message() string {
-	switch q.Cause {
-	case bands.Prompt:
-		return "prompt"
-	case bands.Commit:
-		return "commit " + git.OID(q.Commit).Short()
-	case bands.Auto, bands.Named, bands.Rescue:
-	}
-	return cmp.Or(q.Message, workspace.AutoMessage)
 }

@@ -11,8 +11,8 @@ import (
 
 // WithoutForgottenTexts is a commit of somebody's metadata branch, rewritten
 // without the texts that were forgotten here.
-func (r *Marks) WithoutForgottenTexts(ctx context.Context, theirs git.OID) (git.OID, error) {
-	t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+func (m *Marks) WithoutForgottenTexts(ctx context.Context, theirs git.OID) (git.OID, error) {
+	t, err := checkpoint.LoadTombstones(m.Repo.CommonDir)
 	if err != nil {
 		return "", err
 	}
@@ -20,7 +20,7 @@ func (r *Marks) WithoutForgottenTexts(ctx context.Context, theirs git.OID) (git.
 	if f == nil {
 		return theirs, nil
 	}
-	return (&checkpoint.Rewriting{Repo: r.Repo, Mask: f.Mask}).Metadata(ctx, theirs)
+	return (&checkpoint.Rewriting{Repo: m.Repo, Mask: f.Mask}).Metadata(ctx, theirs)
 }
 
 // ForgottenRedactor is a redactor that masks the texts that were forgotten, too.

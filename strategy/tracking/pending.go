@@ -2,7 +2,6 @@ package tracking
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -44,6 +43,34 @@ type Pending struct {
 // and the state are written.
 func (n *Pending) MovesRefs() bool {
 	return len(n.ShadowCommits) > 0 || n.Annotation != nil || n.Completion != nil
+}
+
+// Save brings the side files of the session up to date and saves its state, which
+// counts on them.
+func (n *Pending) Save(store *session.Store, s *session.State) error {
+	var written []session.Side
+	for _, t := range []struct {
+		kind string
+		Tail
+	}{{session.PromptsKind, n.prompts}, {session.UsageKind, n.usage}, {session.StepsKind, n.Steps}} {
+		if len(t.Data) == 0 {
+			continue
+		}
+		side := store.SideOf(s, t.kind)
+		if _, err := side.Append(t.at, t.Data); err != nil {
+			return fmt.Errorf("store %s: %w", t.kind, err)
+		}
+		written = append(written, side)
+	}
+	if n.Known != nil {
+		s.Renew(session.UntrackedKind)
+		side := store.SideOf(s, session.UntrackedKind)
+		if err := side.Replace(n.Known); err != nil {
+			return fmt.Errorf("store list of untracked files: %w", err)
+		}
+		written = append(written, side)
+	}
+	return store.Save(s, written...)
 }
 
 // ShadowCommit is a commit on the session's shadow branch of HEAD: a turn
@@ -93,67 +120,4 @@ type Completion struct {
 	// Stored reports whether the whole transcript is stored; if not, a child
 	// completes the checkpoints again.
 	Stored bool
-}
-
-// Tail is what is to be added to a side file.
-type Tail struct {
-	at   int64 // where it goes
-	Data []byte
-}
-
-// Add puts data behind the first valid bytes of the file, and answers how many
-// are valid then.
-func (t *Tail) Add(valid int64, data []byte) int64 {
-	if valid != t.at+int64(len(t.Data)) {
-		t.at, t.Data = valid, nil
-	}
-	t.Data = append(t.Data, data...)
-	return valid + int64(len(data))
-}
-
-// Read answers the first valid bytes, what is still to be added included.
-func (t *Tail) Read(side session.Side, valid int64) ([]byte, error) {
-	if len(t.Data) == 0 || valid != t.at+int64(len(t.Data)) {
-		return side.Read(valid)
-	}
-	data, err := side.Read(t.at)
-	return append(slices.Clip(data), t.Data...), err
-}
-
-// scan is read in pieces of whole records.
-func (t *Tail) scan(side session.Side, valid int64, size int, yield func(records []byte)) error {
-	if len(t.Data) == 0 || valid != t.at+int64(len(t.Data)) {
-		return side.Scan(valid, size, yield)
-	}
-	err := side.Scan(t.at, size, yield)
-	yield(t.Data)
-	return err
-}
-
-// Save brings the side files of the session up to date and saves its state, which
-// counts on them.
-func (n *Pending) Save(store *session.Store, s *session.State) error {
-	var written []session.Side
-	for _, t := range []struct {
-		kind string
-		Tail
-	}{{session.PromptsKind, n.prompts}, {session.UsageKind, n.usage}, {session.StepsKind, n.Steps}} {
-		if len(t.Data) == 0 {
-			continue
-		}
-		side := store.SideOf(s, t.kind)
-		if _, err := side.Append(t.at, t.Data); err != nil {
-			return fmt.Errorf("store %s: %w", t.kind, err)
-		}
-		written = append(written, side)
-	}
-	if n.Known != nil {
-		s.Renew(session.UntrackedKind)
-		side := store.SideOf(s, session.UntrackedKind)
-		if err := side.Replace(n.Known); err != nil {
-			return fmt.Errorf("store list of untracked files: %w", err)
-		}
-		written = append(written, side)
-	}
-	return store.Save(s, written...)
 }

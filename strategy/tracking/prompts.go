@@ -20,12 +20,12 @@ type promptRecord struct {
 }
 
 // AddPrompts redacts prompts and adds them to the side file.
-func (r *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pending, prompts []transcript.Prompt) error {
+func (ts *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pending, prompts []transcript.Prompt) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	for _, p := range prompts {
-		text, err := r.RedactText(ctx, p.Text)
+		text, err := ts.RedactText(ctx, p.Text)
 		if err != nil {
 			return fmt.Errorf("store prompts: %w", err)
 		}
@@ -44,11 +44,11 @@ func (r *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pendi
 }
 
 // Prompts answers all redacted prompts of the session.
-func (r *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
+func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
 	if n.Texts != nil && n.TextsEnd == s.Recorder.Prompts {
 		return n.Texts, nil
 	}
-	data, err := n.prompts.Read(r.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
+	data, err := n.prompts.Read(ts.Sessions.SideOf(s, session.PromptsKind), s.Recorder.Prompts)
 	if err != nil {
 		return nil, fmt.Errorf("read prompts: %w", err)
 	}
@@ -80,9 +80,9 @@ func plainText(line []byte) (string, bool) {
 
 // RereadPrompts takes the prompts from the transcript anew, for a side file that
 // lost some. Without a transcript there are none.
-func (r *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *Pending) ([]string, error) {
-	r.Log.WarnContext(ctx, "prompts read anew", "session_id", s.ID)
-	from, err := r.Sessions.Forgotten(s.ID)
+func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *Pending) ([]string, error) {
+	ts.Log.WarnContext(ctx, "prompts read anew", "session_id", s.ID)
+	from, err := ts.Sessions.Forgotten(s.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +93,10 @@ func (r *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *Pe
 	s.Recorder.Prompts, n.prompts = 0, Tail{}
 	s.Renew(session.PromptsKind)
 	turn := s.Recorder.Turn.Prompts
-	err = r.AddPrompts(ctx, s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
+	err = ts.AddPrompts(ctx, s, n, slices.DeleteFunc(scan.Prompts, func(p transcript.Prompt) bool { return p.Line >= s.Recorder.Cursor.Lines }))
 	s.Recorder.Turn.Prompts = turn
 	if err != nil {
 		return nil, err
 	}
-	return r.Prompts(s, n)
+	return ts.Prompts(s, n)
 }

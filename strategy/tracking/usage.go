@@ -15,11 +15,11 @@ import (
 const usageSize = 8 + 4*4
 
 // addUsage counts messages for the session itself.
-func (r *Transcripts) addUsage(s *session.State, n *Pending, messages []transcript.Message) error {
+func (ts *Transcripts) addUsage(s *session.State, n *Pending, messages []transcript.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	used, err := r.count(s, n, messages)
+	used, err := ts.count(s, n, messages)
 	if err != nil {
 		return err
 	}
@@ -30,11 +30,11 @@ func (r *Transcripts) addUsage(s *session.State, n *Pending, messages []transcri
 
 // count answers what messages add to the count. Each counts once, by the record
 // with the most output: the side file remembers what was counted for it.
-func (r *Transcripts) count(s *session.State, n *Pending, messages []transcript.Message) (used session.Tokens, err error) {
+func (ts *Transcripts) count(s *session.State, n *Pending, messages []transcript.Message) (used session.Tokens, err error) {
 	if len(messages) == 0 {
 		return used, nil
 	}
-	counted, err := r.countedOf(s, n, messages)
+	counted, err := ts.countedOf(s, n, messages)
 	if err != nil {
 		return used, fmt.Errorf("read token counts: %w", err)
 	}
@@ -63,7 +63,7 @@ func messageKey(m transcript.Message) uint64 {
 
 // countedOf answers what was counted for these messages, of which there are few
 // among the hundreds of thousands that a long session has.
-func (r *Transcripts) countedOf(s *session.State, n *Pending, messages []transcript.Message) (map[uint64]session.Tokens, error) {
+func (ts *Transcripts) countedOf(s *session.State, n *Pending, messages []transcript.Message) (map[uint64]session.Tokens, error) {
 	counted := make(map[uint64]session.Tokens, len(messages))
 	var maybe [1 << 16]bool // by the low bits of the key
 	wanted := make(map[uint64]bool, len(messages))
@@ -71,7 +71,7 @@ func (r *Transcripts) countedOf(s *session.State, n *Pending, messages []transcr
 		key := messageKey(m)
 		wanted[key], maybe[uint16(key)] = true, true
 	}
-	side := r.Sessions.SideOf(s, session.UsageKind)
+	side := ts.Sessions.SideOf(s, session.UsageKind)
 	err := n.usage.scan(side, s.Recorder.Usage, usageSize, func(records []byte) {
 		for ; len(records) >= usageSize; records = records[usageSize:] {
 			key := binary.LittleEndian.Uint64(records)

@@ -11,40 +11,49 @@ import (
 // Of the children that complete a session's checkpoints, one runs at a time and
 // one waits for it, which finds everything that was noted until then. More would
 // do nothing. These are the names of their locks.
-func runsSlot(id string) string  { return "run " + id }
-func waitsSlot(id string) string { return "wait " + id }
+func runsSlot(id string) string { return "run " + id }
 
-func (r *Children) childSlots() (*disk.SlotLocks, error) {
-	return disk.OpenSlots(filepath.Join(r.RecordsDir(), "children.lock"))
-}
+func waitsSlot(id string) string { return "wait " + id }
 
 // RequestCompletion asks for the rest of a session's work to be done by a detached child,
 // unless one is waiting to do so.
-func (r *Children) RequestCompletion(ctx context.Context, id string) {
-	if !r.childTaken(waitsSlot(id)) {
-		r.startChild(ctx, id)
+func (c *Children) RequestCompletion(ctx context.Context, id string) {
+	if !c.childTaken(waitsSlot(id)) {
+		c.startChild(ctx, id)
 	}
 }
 
 // RequestCompletionIfIdle is detach for a hook that has added nothing to that work: a child
 // that runs is enough.
-func (r *Children) RequestCompletionIfIdle(ctx context.Context, id string) {
-	if !r.childTaken(runsSlot(id)) && !r.childTaken(waitsSlot(id)) {
-		r.startChild(ctx, id)
+func (c *Children) RequestCompletionIfIdle(ctx context.Context, id string) {
+	if !c.childTaken(runsSlot(id)) && !c.childTaken(waitsSlot(id)) {
+		c.startChild(ctx, id)
 	}
 }
 
-func (r *Children) startChild(ctx context.Context, args ...string) {
-	if err := r.Env.Detach(append([]string{"hooks", "complete"}, args...)...); err != nil {
-		r.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+// DetachRecall lets a child do what a hook had no time for; of no session, if
+// the id is empty.
+func (c *Children) DetachRecall(ctx context.Context, id string) {
+	args := []string{"hooks", "recall"}
+	if id != "" {
+		args = append(args, id)
+	}
+	if err := c.Env.Detach(args...); err != nil {
+		c.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
 	}
 }
 
-func (r *Children) childTaken(slot string) bool {
-	if r.slots != nil { // opening the file again would free its locks
-		return r.slots.Taken(slot)
+func (c *Children) startChild(ctx context.Context, args ...string) {
+	if err := c.Env.Detach(append([]string{"hooks", "complete"}, args...)...); err != nil {
+		c.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
 	}
-	slots, err := r.childSlots()
+}
+
+func (c *Children) childTaken(slot string) bool {
+	if c.slots != nil { // opening the file again would free its locks
+		return c.slots.Taken(slot)
+	}
+	slots, err := c.childSlots()
 	if err != nil {
 		return false
 	}
@@ -54,14 +63,14 @@ func (r *Children) childTaken(slot string) bool {
 
 // RunAsChild runs do when no other child of the session runs. If another one waits
 // already, do is left to that one.
-func (r *Children) RunAsChild(ctx context.Context, id string, do func() error) error {
-	slots, err := r.childSlots()
+func (c *Children) RunAsChild(ctx context.Context, id string, do func() error) error {
+	slots, err := c.childSlots()
 	if err != nil {
 		return do() // at worst twice
 	}
-	r.slots = slots
+	c.slots = slots
 	defer func() {
-		r.slots = nil
+		c.slots = nil
 		_ = slots.Close()
 	}()
 	if ok, err := slots.TryLock(waitsSlot(id)); err == nil && !ok {
@@ -71,4 +80,8 @@ func (r *Children) RunAsChild(ctx context.Context, id string, do func() error) e
 		return err
 	}
 	return errors.Join(slots.Unlock(waitsSlot(id)), do())
+}
+
+func (c *Children) childSlots() (*disk.SlotLocks, error) {
+	return disk.OpenSlots(filepath.Join(c.RecordsDir(), "children.lock"))
 }

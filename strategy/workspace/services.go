@@ -1,7 +1,5 @@
 package workspace
 
-import ()
-
 // Services are the services of this package, for one worktree.
 type Services struct {
 	Files    *Files

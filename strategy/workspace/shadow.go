@@ -2,23 +2,52 @@ package workspace
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
 
+// ShadowTree is the tree of the session's shadow branch, empty if there is
+// none.
+func (fi *Files) ShadowTree(ctx context.Context, s *session.State) (git.OID, error) {
+	if s.BaseCommit == "" {
+		return fi.Repo.EmptyTree(), nil
+	}
+	return fi.BranchTree(ctx, checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID))
+}
+
+func (fi *Files) BranchTree(ctx context.Context, name string) (git.OID, error) {
+	c, err := fi.Repo.Commit(ctx, name)
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		return fi.Repo.EmptyTree(), nil
+	case err != nil:
+		return "", fmt.Errorf("read shadow branch %s: %w", name, err)
+	}
+	return c.Tree, nil
+}
+
+func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.TreeEntry, bool, error) {
+	if tree == w.Repo.EmptyTree() {
+		return git.TreeEntry{}, false, nil
+	}
+	return w.Repo.Lookup(ctx, tree, path)
+}
+
 // NextTip answers what the session's next shadow commit builds on, and the branch
 // that it leaves, if HEAD has moved.
-func (r *Files) NextTip(ctx context.Context, refs *RefPlan, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
-	next := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+func (fi *Files) NextTip(ctx context.Context, refs *RefPlan, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
+	next := checkpoint.ShadowBranch(head.OID, fi.Repo.WorktreeID)
 	tip, err := refs.Get(ctx, next)
 	if err != nil {
 		return at, "", err
 	}
 	at = checkpoint.Tip{Commit: tip, Tree: head.Tree}
 	if tip != "" {
-		c, err := r.Repo.Commit(ctx, string(tip))
+		c, err := fi.Repo.Commit(ctx, string(tip))
 		if err != nil {
 			return at, "", err
 		}

@@ -1,0 +1,199 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// LinkedCommit is a commit that was made as a decision says.
+type LinkedCommit struct {
+	git.Commit
+
+	// Holder is the commit that carries the id now: Commit itself, or what
+	// took its place when history was rewritten.
+	Holder git.OID
+	// Late means that the decision is carried out by another hook than that of
+	// the commit, some time after it.
+	Late bool
+}
+
+// SearchScope is how much of the repository is searched for a commit.
+type SearchScope int
+
+const (
+	// RecentCommits are those made since the decision, by their dates: quick in
+	// a long history, but a commit with an invented date is missed.
+	RecentCommits SearchScope = iota
+	// AllCommits are all that anything in the repository leads to.
+	AllCommits
+)
+
+// clockSkew is how far the date of a commit may lie before the decision about it.
+const clockSkew = time.Hour
+
+// FindCommits returns the commits of the decisions, by nonce. A commit counts
+// wherever it is: on any branch or HEAD of any worktree, in a reflog, or noted
+// by an operation in progress.
+func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope SearchScope) (map[string]LinkedCommit, error) {
+	var ids []string
+	var since time.Time
+	for _, d := range list {
+		if d.ID == "" {
+			continue
+		}
+		if len(ids) == 0 || d.Created.Before(since) {
+			since = d.Created
+		}
+		ids = append(ids, string(d.ID))
+	}
+	if since = since.Add(-clockSkew); scope == AllCommits {
+		since = time.Time{}
+	}
+	commits, err := cs.Repo.CommitsCarrying(ctx, since, ids...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]LinkedCommit{}
+	for _, d := range list {
+		if d.ID == "" {
+			continue
+		}
+		if at, ok := cs.chooseCommit(ctx, d, commits); ok {
+			found[d.Nonce] = at
+		}
+	}
+	return found, nil
+}
+
+// chooseCommit picks from commits, newest first, the one that was made for the
+// decision: it has the parent that HEAD was then. Without it, when only rewritten
+// copies are left, the oldest of these.
+func (cs *Commits) chooseCommit(ctx context.Context, d Decision, commits []git.Commit) (LinkedCommit, bool) {
+	var carriers []git.Commit
+	for _, c := range commits {
+		if slices.Contains(checkpoint.IDs(c.Message), d.ID) && !replacedBy(d, c) {
+			carriers = append(carriers, c)
+		}
+	}
+	if len(carriers) == 0 {
+		return LinkedCommit{}, false
+	}
+	chosen := carriers[len(carriers)-1]
+	for _, c := range carriers {
+		if cs.madeAs(ctx, d, c) {
+			chosen = c
+			if d.Amend { // older ones are what was amended before
+				break
+			}
+		}
+	}
+	return LinkedCommit{Commit: chosen, Holder: cs.holder(ctx, d, chosen, carriers), Late: true}, true
+}
+
+// replacedBy reports whether the commit already carried the id when the decision
+// to take its place was made.
+func replacedBy(d Decision, c git.Commit) bool {
+	if !d.Amend {
+		return false
+	}
+	return c.OID == d.Parent || slices.Contains(d.Former, c.OID) || c.Committer.When.Before(d.begun())
+}
+
+// madeAs reports whether the commit's parents are those that the decision was
+// made on: HEAD, or for an amended commit the parents of HEAD.
+func (cs *Commits) madeAs(ctx context.Context, d Decision, c git.Commit) bool {
+	switch {
+	case d.Parent == "":
+		return len(c.Parents) == 0
+	case len(c.Parents) > 0 && c.Parents[0] == d.Parent:
+		return true
+	}
+	replaced, err := cs.Repo.Commit(ctx, string(d.Parent))
+	return err == nil && slices.Equal(c.Parents, replaced.Parents)
+}
+
+// holder returns the commit among the carriers of an id that stands for it now:
+// one in the history of the worktree's HEAD, else the newest.
+func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carriers []git.Commit) git.OID {
+	if len(carriers) == 1 {
+		return made.OID
+	}
+	head, err := cs.Repo.Commit(ctx, headName(d.Worktree, cs.Repo.WorktreeID))
+	if err != nil {
+		return made.OID
+	}
+	oids := make([]git.OID, len(carriers))
+	for i, c := range carriers {
+		oids[i] = c.OID
+	}
+	outside, err := cs.Repo.Outside(ctx, head.OID, oids)
+	if err != nil {
+		return made.OID
+	}
+	if slices.Contains(oids, made.OID) && !slices.Contains(outside, made.OID) {
+		return made.OID
+	}
+	for _, oid := range oids {
+		if !slices.Contains(outside, oid) {
+			return oid
+		}
+	}
+	return oids[0]
+}
+
+// headName names HEAD of a worktree, as seen from the worktree here.
+func headName(worktree, here string) string {
+	switch worktree {
+	case here:
+		return "HEAD"
+	case "":
+		return "main-worktree/HEAD"
+	}
+	return "worktrees/" + worktree + "/HEAD"
+}
+
+// GitDirOf returns the git directory of a worktree.
+func (cs *Commits) GitDirOf(worktree string) string {
+	if worktree == "" {
+		return cs.Repo.CommonDir
+	}
+	return filepath.Join(cs.Repo.CommonDir, "worktrees", filepath.Base(worktree))
+}
+
+// Rebasing reports whether a rebase is in progress in the worktree.
+func (cs *Commits) Rebasing(worktree string) bool {
+	for _, name := range []string{"rebase-merge", filepath.Join("rebase-apply", "rebasing")} {
+		if _, err := os.Lstat(filepath.Join(cs.GitDirOf(worktree), name)); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayStillBeMade reports whether a commit that can't be found may yet be made as
+// decided, though no git process is known to be at work on it: the process may
+// run where this one can't see it, or its message may be used again.
+func (cs *Commits) MayStillBeMade(d Decision) bool {
+	dir := cs.GitDirOf(d.Worktree)
+	mentions := func(pattern string) bool {
+		paths, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is well-formed
+		return slices.ContainsFunc(paths, func(path string) bool {
+			data, err := os.ReadFile(path)
+			return err == nil && bytes.Contains(data, []byte(d.ID))
+		})
+	}
+	if mentions("MERGE_MSG") || mentions("SQUASH_MSG") || mentions("rebase-merge/message*") {
+		return true
+	}
+	old := cs.Env.Now().Sub(d.Created) > StaleAfter
+	return !old && (d.Git == 0 || mentions("COMMIT_EDITMSG"))
+}

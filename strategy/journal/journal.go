@@ -1,0 +1,128 @@
+// Package journal holds the decisions about commits that are being made, the links
+// of the last commits to their checkpoints, and the search for the commit that a
+// decision was made for. Hooks of git write and read it before and after a commit;
+// every hook may read it to repair what another one left.
+//
+// It imports package workspace of strategy only.
+package journal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// StaleAfter is the age at which a decision whose commit was never made is dropped.
+const StaleAfter = 24 * time.Hour
+
+func (j *Journal) Journal() string { return filepath.Join(j.RecordsDir(), "journal") }
+
+// decisionPath returns the file of a new decision. The nonce in its name keeps
+// two decisions about the same id apart, so that no lock is needed to write one:
+// no other hook writes or replaces that file.
+func (j *Journal) decisionPath(d Decision) string {
+	name := checkpoint.WorktreeHash(d.Worktree) + "." + cmp.Or(string(d.ID), "keep") + "." + d.Nonce + ".json"
+	return filepath.Join(j.Journal(), name)
+}
+
+// Record writes the decision.
+func (j *Journal) Record(d *Decision) error {
+	if err := disk.MkdirAll(j.Journal(), 0o700); err != nil {
+		return fmt.Errorf("record decision: %w", err)
+	}
+	data, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("record decision: %w", err)
+	}
+	d.path = j.decisionPath(*d)
+	if err := disk.WriteDurable(d.path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("record decision: %w", err)
+	}
+	return nil
+}
+
+// IsRecorded reports whether the journal still holds this very decision. Without
+// the lock the answer may be out of date at once.
+func (j *Journal) IsRecorded(d Decision) bool {
+	now, err := ReadDecision(d.path)
+	return err == nil && now.Nonce == d.Nonce
+}
+
+// Forget removes the decision: what it asked for is done, or is not wanted.
+// Another decision that has taken its file's name, as older versions of the
+// program write them, stays.
+func (j *Journal) Forget(d Decision) error {
+	if !j.IsRecorded(d) {
+		return nil
+	}
+	if err := disk.Step("remove", d.path); err != nil {
+		return err
+	}
+	if err := os.Remove(d.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget decision: %w", err)
+	}
+	return nil
+}
+
+// Decisions returns what the journal holds, oldest first. An entry that can't
+// be read is moved aside and logged.
+func (j *Journal) Decisions(ctx context.Context) []Decision {
+	entries, err := os.ReadDir(j.Journal())
+	if err != nil {
+		return nil
+	}
+	var found []Decision
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		path := filepath.Join(j.Journal(), e.Name())
+		d, err := ReadDecision(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			j.Log.ErrorContext(ctx, "journal entry set aside", "error", err.Error())
+			if disk.Step("rename", path) == nil {
+				_ = os.Rename(path, path+".corrupt")
+			}
+		default:
+			found = append(found, d)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Decision) int { return a.Created.Compare(b.Created) })
+	return found
+}
+
+// OfWorktree returns this worktree's decisions.
+func (j *Journal) OfWorktree(ctx context.Context) []Decision {
+	return slices.DeleteFunc(j.Decisions(ctx), func(d Decision) bool { return d.Worktree != j.Repo.WorktreeID })
+}
+
+func ReadDecision(path string) (Decision, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Decision{}, err
+	}
+	var d Decision
+	if err := json.Unmarshal(data, &d); err != nil {
+		return Decision{}, fmt.Errorf("decode %s: %w", path, err)
+	}
+	for _, id := range append(slices.Clone(d.Keep), d.ID) {
+		if _, err := checkpoint.ParseID(string(id)); err != nil && id != "" {
+			return Decision{}, fmt.Errorf("decode %s: %w", path, err)
+		}
+	}
+	d.path = path
+	return d, nil
+}

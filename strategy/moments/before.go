@@ -1,0 +1,79 @@
+package moments
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// SessionsBefore is what the sessions of a worktree were when a tree was left: kept
+// beside the rescue snapshot of that tree, so that going back to it makes them
+// that again.
+type SessionsBefore struct {
+	Moments []Moment `json:"sessions"`
+	// Transcripts are those that were replaced after the rescue.
+	Transcripts []ReplacedTranscript `json:"transcripts,omitempty"`
+	// Followed reports whether what was to follow the files has been done.
+	Followed bool `json:"followed,omitempty"`
+}
+
+// ReplacedTranscript is a transcript that a rewind replaced, in the file
+// sessions.json of its rescue, by which --undo puts it back.
+type ReplacedTranscript struct {
+	Session string `json:"session_id"`
+	Path    string `json:"path"`
+	// Copy is where the former one is kept.
+	Copy string `json:"copy"`
+	// Size and Hash, a SHA-256, are of what took its place.
+	Size int64  `json:"size"`
+	Hash string `json:"sha256"`
+}
+
+func sessionsBeforePath(store *bands.Store, v bands.Version) string {
+	return filepath.Join(store.SnapshotDir(v), "sessions.json")
+}
+
+// ReadSessionsBefore returns what was kept beside a rescue snapshot, nothing beside
+// another.
+func ReadSessionsBefore(store *bands.Store, v bands.Version) (p SessionsBefore, err error) {
+	data, err := os.ReadFile(sessionsBeforePath(store, v))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", sessionsBeforePath(store, v), err)
+	}
+	return p, nil
+}
+
+func WriteSessionsBefore(store *bands.Store, v bands.Version, p SessionsBefore) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return disk.WriteDurable(sessionsBeforePath(store, v), append(data, '\n'), 0o600)
+}
+
+// KeptBefore says whether the sessions of a rescue are known: they are written
+// before any session is changed.
+func KeptBefore(store *bands.Store, v bands.Version) bool {
+	_, err := os.Lstat(sessionsBeforePath(store, v))
+	return err == nil
+}
+
+// HeldRefs is where refs keep the shadow commits that rewinds left.
+const HeldRefs = "refs/entire/rewind/"
+
+// HeldRef keeps the shadow commits that a rewind left from git's gc.
+func HeldRef(lineage string, rescue bands.Version) string {
+	return HeldRefs + lineage + "-" + rescue.String()
+}

@@ -1,0 +1,100 @@
+// Package moments holds what a rewind restores of sessions: what each session was
+// when a snapshot was taken, what the sessions were before a rewind, and the history
+// of rewinds without a snapshot. It reads and writes these files; package rewind
+// restores from them.
+//
+// It imports package workspace of strategy only.
+package moments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Moment is what a session was at a stop, in the file session-<id>.json of the
+// snapshot taken there. Going back to the snapshot makes the session that again.
+type Moment struct {
+	Session string `json:"session_id"`
+	Turn    string `json:"turn_id,omitempty"`
+	// Base is HEAD, Shadow the tip of the shadow branch, empty if there was none.
+	Base   git.OID `json:"base_commit"`
+	Shadow git.OID `json:"shadow,omitempty"`
+	Count  int     `json:"checkpoint_count"`
+	// Files are the pending files.
+	Files session.Paths `json:"files_touched,omitempty"`
+	// Others are files that changed since the snapshot before, but not by the
+	// turn.
+	Others session.Paths `json:"others,omitempty"`
+	// Later reports whether the snapshot was taken after the stop, so that Others isn't
+	// known.
+	Later bool `json:"later,omitempty"`
+	// Earlier are shadow commits before that, of the same tree.
+	Earlier []git.OID `json:"earlier,omitempty"`
+}
+
+func momentPath(store *bands.Store, v bands.Version, id string) string {
+	return filepath.Join(store.SnapshotDir(v), "session-"+id+".json")
+}
+
+// Current is what the session is now.
+func (r *Reader) Current(ctx context.Context, s *session.State) Moment {
+	m := Moment{Session: s.ID, Turn: s.TurnID, Base: git.OID(s.BaseCommit), Count: s.CheckpointCount, Files: slices.Clone(s.FilesTouched)}
+	if s.BaseCommit == "" {
+		return m
+	}
+	branch := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
+	if tip, err := workspace.NewRefPlan(r.Repo).Get(ctx, branch); err == nil {
+		m.Shadow = tip
+	}
+	return m
+}
+
+func Write(store *bands.Store, v bands.Version, m Moment) error {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return disk.WriteCache(momentPath(store, v, m.Session), append(data, '\n'), 0o600)
+}
+
+// List are what the sessions were when the snapshot was taken, as far as
+// that is known.
+func List(store *bands.Store, v bands.Version) ([]Moment, error) {
+	entries, err := os.ReadDir(store.SnapshotDir(v))
+	if err != nil {
+		return nil, err
+	}
+	var list []Moment
+	var failed []error
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "session-") || !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		p := filepath.Join(store.SnapshotDir(v), e.Name())
+		data, err := os.ReadFile(p)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		var m Moment
+		if err := json.Unmarshal(data, &m); err != nil || session.CheckID(m.Session) != nil {
+			failed = append(failed, fmt.Errorf("%s can't be read", p))
+			continue
+		}
+		list = append(list, m)
+	}
+	return list, errors.Join(failed...)
+}

@@ -1,0 +1,245 @@
+package provenance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const (
+	// mostBefore is how many files are looked at to see what they were when a
+	// turn began.
+	mostBefore = 50
+	// largestBefore is the size of the largest of them.
+	largestBefore = 1 << 20
+	// oldestBefore is how many snapshots are passed over to find that of the
+	// turn's beginning.
+	oldestBefore = 20
+)
+
+// MeasureBefore notes, when a turn begins, what persons have made of the session's
+// pending files since its last stop. No git process is started.
+func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *tracking.Pending) {
+	if s.Recorder.Steps == 0 || len(s.FilesTouched) == 0 || !sp.OwnsSession(s) {
+		return
+	}
+	found, err := sp.changedSinceStop(ctx, s, n)
+	if err == nil && len(found.Paths) > 0 && !sp.AnyOtherActive(ctx, s.ID) { // else another agent may have done it
+		err = sp.addSteps(ctx, s, n, found)
+	}
+	if err != nil {
+		sp.Log.WarnContext(ctx, "what changed before the turn is not noted", "session_id", s.ID, "error", err.Error())
+	}
+}
+
+// changedSinceStop finds which pending files are something else than the
+// session's last stop left.
+func (sp *Steps) changedSinceStop(ctx context.Context, s *session.State, n *tracking.Pending) (Step, error) {
+	known := sp.ReadSteps(ctx, s, n)
+	found := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
+	for _, p := range s.FilesTouched[:min(len(s.FilesTouched), mostBefore)] {
+		last, at, ok := lastStep(known, p)
+		if !ok || last == UnknownBlob {
+			continue
+		}
+		data, kind := sp.changedFile(p, at.Add(-workspace.ClockSlack))
+		switch {
+		case kind == fileGone && last != GoneBlob:
+			found.add(p, GoneBlob)
+		case kind == fileRead && sp.Repo.HashBlob(data) != last:
+			blob, err := sp.Repo.WriteBlob(data)
+			if err != nil {
+				return found, err
+			}
+			found.add(p, blob)
+		case kind == fileGone, kind == fileRead, kind == fileSkipped:
+		}
+	}
+	return found, nil
+}
+
+// fileKind says what reading a file of the worktree came to.
+type fileKind int
+
+const (
+	fileSkipped fileKind = iota // it didn't change, or can't be read
+	fileGone
+	fileRead
+)
+
+// changedFile reads a small file of the worktree if it changed since a time.
+func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
+	full := filepath.Join(sp.Repo.Root, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), workspace.IsNotDir(err):
+		return nil, fileGone
+	case err != nil, disk.Changed(info).Before(since), info.Size() > largestBefore:
+		return nil, fileSkipped
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(full)
+		if err != nil {
+			return nil, fileSkipped
+		}
+		return []byte(target), fileRead
+	case !info.Mode().IsRegular():
+		return nil, fileSkipped
+	}
+	data, err := os.ReadFile(full)
+	if err != nil || len(data) > largestBefore {
+		return nil, fileSkipped
+	}
+	return data, fileRead
+}
+
+// StepBefore is what persons had made of a turn's files before it began, as the
+// snapshot of its beginning tells. Files of which the session has steps were
+// looked at then.
+func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) Step {
+	store, err := sp.snapshots.Store()
+	if err != nil || s.Recorder.Turn.Start.IsZero() || sp.AnyOtherActive(ctx, s.ID) {
+		return Step{}
+	}
+	paths, before := sp.withoutSteps(ctx, s, n, turn.Touched)
+	if len(paths) == 0 {
+		return Step{}
+	}
+	snap, ok := sp.beginning(store, s)
+	if !ok || snap.Created.Before(turn.Base.Committer.When) {
+		return Step{}
+	}
+	found := Step{At: s.Recorder.Turn.Start.UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
+	paths = paths[:min(len(paths), mostBefore)]
+	for _, p := range paths {
+		blob, ok, err := sp.changedIn(ctx, store, snap, place{turn.Base.Tree, p, before[p]})
+		switch {
+		case err != nil:
+			sp.Log.InfoContext(ctx, "not known what a file was before the turn", "path", sp.Redact.Path(p), "error", err.Error())
+		case ok:
+			found.add(p, blob)
+		}
+	}
+	return found
+}
+
+// place is a path below a tree, with what other sessions made of it since.
+type place struct {
+	tree   git.OID
+	path   string
+	others []AuthoredStep
+}
+
+// changedIn answers what a small file is in a snapshot, if that is something
+// else than the last session left, or the tree has.
+func (sp *Steps) changedIn(ctx context.Context, store *bands.Store, snap bands.Snapshot, at place) (git.OID, bool, error) {
+	was, _, err := sp.Lookup(ctx, at.tree, at.path)
+	if err != nil || was.Mode == git.ModeModule || was.Mode == git.ModeTree {
+		return "", false, err
+	}
+	last := was.OID
+	if n := len(at.others); n > 0 {
+		last = at.others[n-1].Blob
+	}
+	blob, ok, err := sp.blobIn(store, snap, at.path)
+	return blob, ok && blob != last, err
+}
+
+// withoutSteps are those of the paths that the session has no steps of, with
+// the steps of others. One that another session has left since the turn began
+// isn't among them: what the beginning shows may be that one's.
+func (sp *Steps) withoutSteps(ctx context.Context, s *session.State, n *tracking.Pending, paths []string) ([]string, PathSteps) {
+	own, others := PathSteps{}, PathSteps{}
+	own.AddSession(s.ID, sp.ReadSteps(ctx, s, n))
+	for _, o := range sp.PendingSessions(ctx) {
+		if o.ID != s.ID {
+			others.AddSession(o.ID, sp.ReadSteps(ctx, o, new(tracking.Pending)))
+		}
+	}
+	var without []string
+	for _, p := range paths {
+		others[p] = others.Of(p, "")
+		if len(own[p]) == 0 && settledBefore(others[p], s.Recorder.Turn.Start) {
+			without = append(without, p)
+		}
+	}
+	return without, others
+}
+
+// settledBefore says whether the last of the steps is known, and older.
+func settledBefore(steps []AuthoredStep, at time.Time) bool {
+	n := len(steps)
+	return n == 0 || steps[n-1].At.Before(at) && steps[n-1].Blob != UnknownBlob
+}
+
+// beginning is the snapshot that shows the tree as the session's turn found it:
+// that of its first prompt, or where nothing had changed then, or that one came
+// too late, the last one before. A turn that was interrupted has several prompts.
+func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot, bool) {
+	var first bands.Snapshot
+	snap, found, err := store.Latest(sp.snapshots.Lineage())
+	for range oldestBefore {
+		if err != nil || !found {
+			break
+		}
+		if snap.Created.Before(s.Recorder.Turn.Start) {
+			if first.Version == 0 || first.Late {
+				first = snap
+			}
+			return first, true
+		}
+		if snap.Cause == bands.Prompt && snap.Causality.Session == s.ID {
+			first = snap
+		}
+		found = snap.Parent != 0
+		snap, err = store.Snapshot(snap.Parent)
+	}
+	return first, first.Version != 0 && !first.Late
+}
+
+// blobIn stores a small file of a snapshot; false if it isn't held, or too
+// large.
+func (sp *Steps) blobIn(store *bands.Store, snap bands.Snapshot, path string) (git.OID, bool, error) {
+	content := &bounded{room: largestBefore}
+	err := store.ReadFile(snap, path, content)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return GoneBlob, true, nil
+	case errors.Is(err, bands.ErrNotHeld), errors.Is(err, bands.ErrIsDirectory), errors.Is(err, errFull):
+		return "", false, nil
+	case err != nil:
+		return "", false, err
+	}
+	blob, err := sp.Repo.WriteBlob(content.buf.Bytes())
+	return blob, true, err
+}
+
+// bounded is a buffer of limited size. The buffer is not embedded: io.Copy
+// would find its ReadFrom, which knows no limit.
+type bounded struct {
+	buf  bytes.Buffer
+	room int
+}
+
+var errFull = errors.New("too large")
+
+var _ io.Writer = (*bounded)(nil)
+
+// Write fails when there is no room left.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.buf.Len()+len(p) > b.room {
+		return 0, errFull
+	}
+	return b.buf.Write(p)
+}

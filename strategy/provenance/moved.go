@@ -1,0 +1,101 @@
+package provenance
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/attribution"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// splitMoved finds among the files that a turn found when it began those that are
+// pending under another name, which somebody moved. What the session had made of
+// them becomes a step of its own before what persons made of them, and they are
+// pending under their new names only. tree is that of HEAD.
+func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.Pending, before Step, tree git.OID) (moved, rest Step) {
+	moved, rest = before, before
+	moved.By, moved.Raw, moved.Paths, moved.Blobs = byAgent, false, nil, nil
+	rest.Paths, rest.Blobs = nil, nil
+	if len(before.Paths) == 0 {
+		return moved, before
+	}
+	read := func(blob git.OID) ([]byte, error) { return sp.smallBlob(ctx, blob) }
+	lines, err := NewSourceLines(sp.movedAway(ctx, s, n, tree), read)
+	if err != nil {
+		sp.Log.WarnContext(ctx, "moved files not looked for", "session_id", s.ID, "error", err.Error())
+		return moved, before
+	}
+	for i, p := range before.Paths {
+		from, ok := sp.movedFrom(ctx, before.Blobs[i], lines)
+		if ok {
+			moved.add(p, from.Left)
+			s.Rename(from.Path, p)
+		}
+		if !ok || from.Left != before.Blobs[i] {
+			rest.add(p, before.Blobs[i])
+		}
+	}
+	return moved, rest
+}
+
+// movedAway are the files of which the session has steps that are neither in the
+// worktree nor in HEAD, as the session left them. The stop may have taken one for
+// a file that the turn removed: it is no longer pending then.
+func (sp *Steps) movedAway(ctx context.Context, s *session.State, n *tracking.Pending, tree git.OID) []Source {
+	steps := sp.ReadSteps(ctx, s, n)
+	empty := sp.Repo.HashBlob(nil)
+	wrote := map[string]git.OID{}
+	for _, step := range steps {
+		for i, p := range step.Paths {
+			if step.By == byAgent {
+				wrote[p] = step.Blobs[i]
+			}
+		}
+	}
+	var sources []Source
+	for _, p := range slices.Sorted(maps.Keys(wrote)) {
+		left := wrote[p]
+		if left == GoneBlob || left == UnknownBlob || left == empty || sp.files.HasFile(p) {
+			continue
+		}
+		if _, tracked, err := sp.Lookup(ctx, tree, p); err == nil && !tracked {
+			sources = append(sources, Source{Path: p, Left: left, Gone: true})
+		}
+	}
+	return sources[:min(len(sources), MostRenames)]
+}
+
+// movedFrom returns the source that has the content, or else the one that at
+// least half of its lines are in.
+func (sp *Steps) movedFrom(ctx context.Context, blob git.OID, lines *SourceLines) (Source, bool) {
+	if i := slices.IndexFunc(lines.sources, func(from Source) bool { return from.Left == blob }); i >= 0 {
+		return lines.sources[i], true
+	}
+	content, err := sp.smallBlob(ctx, blob)
+	if err != nil || workspace.IsOpaque(content) {
+		return Source{}, false
+	}
+	from, ok := lines.Closest(content, "")
+	if !ok {
+		return Source{}, false
+	}
+	before, err := sp.smallBlob(ctx, from.Left)
+	if err != nil {
+		return Source{}, false
+	}
+	moved := attribution.File{Final: content, States: []attribution.State{{By: "session", Content: before}}}
+	return from, moved.Shares()["session"].IsCopy()
+}
+
+// smallBlob reads a blob, or nothing for no file.
+func (sp *Steps) smallBlob(ctx context.Context, blob git.OID) ([]byte, error) {
+	if blob == GoneBlob {
+		return nil, nil
+	}
+	object, err := sp.Repo.ReadWithin(ctx, string(blob), largestBefore)
+	return object.Data, err
+}

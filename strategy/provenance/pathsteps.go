@@ -1,0 +1,68 @@
+package provenance
+
+import (
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// PathSteps are the steps of all sessions, by path and in the order of time.
+type PathSteps map[string][]AuthoredStep
+
+// AuthoredStep is what one step made of a path.
+type AuthoredStep struct {
+	At   time.Time
+	By   string // a session, empty for a person
+	Blob git.OID
+	Raw  bool
+}
+
+// AddSession adds the steps of a session.
+func (m PathSteps) AddSession(id string, steps []Step) {
+	for _, s := range steps {
+		by := ""
+		if s.By == byAgent {
+			by = id
+		}
+		for i, p := range s.Paths {
+			m[p] = append(m[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw})
+		}
+	}
+}
+
+// Of answers a path's steps, oldest first. A file that was renamed has those of
+// its old name before them, but its end.
+func (m PathSteps) Of(path, oldPath string) []AuthoredStep {
+	steps := slices.Clone(m[path])
+	if oldPath != "" {
+		for _, s := range m[oldPath] {
+			if s.Blob != GoneBlob {
+				steps = append(steps, s)
+			}
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b AuthoredStep) int { return a.At.Compare(b.At) })
+	if len(steps) > mostSteps {
+		steps = lastOfEach(steps)
+	}
+	return steps[max(0, len(steps)-mostSteps):]
+}
+
+// mostSteps is how many steps of a file are compared, of more of them the
+// newest.
+const mostSteps = 40
+
+// lastOfEach keeps the last of several steps that one author made in a row: the
+// others matter only to whoever goes back to them.
+func lastOfEach(steps []AuthoredStep) []AuthoredStep {
+	var last []AuthoredStep
+	for _, s := range steps {
+		if n := len(last); n > 0 && last[n-1].By == s.By {
+			last[n-1] = s
+			continue
+		}
+		last = append(last, s)
+	}
+	return last
+}

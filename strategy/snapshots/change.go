@@ -1,0 +1,54 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// MaxTimes bounds the paths whose times are looked at.
+const MaxTimes = 10_000
+
+var ErrTooMany = errors.New("too many changes")
+
+// ChangesSince lists what differs between an older snapshot and s.
+func ChangesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, older bands.Version, visit func(tree.Change) error) error {
+	before, err := store.Snapshot(older)
+	if err != nil {
+		return err
+	}
+	return store.Changes(ctx, before, s, visit)
+}
+
+// lastChange is the time of the newest change among those that the snapshot
+// took up, by the file system's clock; the distant future where there are too
+// many to tell.
+func (sv *Server) lastChange(ctx context.Context, store *bands.Store, taken bands.Taken) time.Time {
+	future := sv.Env.Now().Add(time.Hour)
+	if taken.Unchanged || taken.Snapshot.Parent == 0 {
+		return future
+	}
+	var latest time.Time
+	seen := 0
+	err := ChangesSince(ctx, store, taken.Snapshot, taken.Snapshot.Parent, func(c tree.Change) error {
+		if seen++; seen > MaxTimes {
+			return ErrTooMany
+		}
+		for _, p := range []string{c.Path, filepath.Dir(c.Path)} {
+			if info, err := os.Lstat(filepath.Join(sv.Repo.Root, p)); err == nil && disk.Changed(info).After(latest) {
+				latest = disk.Changed(info)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return future
+	}
+	return latest
+}

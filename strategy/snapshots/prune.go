@@ -1,0 +1,77 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+)
+
+// tidy removes what killed processes left, and what there is no room for.
+func (sv *Server) tidy(ctx context.Context, store *bands.Store) error {
+	held, err := Hold(ctx, store, sv.Options.LockTimeout)
+	if err != nil {
+		return err
+	}
+	return errors.Join(held.Sweep(), sv.prune(ctx, held, (*bands.Held).MaybePrune), held.Release())
+}
+
+// prune lets snapshots go that the store has no room for, and the shadow commits
+// that only they held.
+func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(*bands.Held, context.Context, bands.Policy) (bands.Pruned, error)) error {
+	policy, on := sv.policy(ctx, held)
+	if !on {
+		return nil
+	}
+	pruned, err := how(held, ctx, policy)
+	if err != nil || len(pruned.Versions) == 0 {
+		return err
+	}
+	sv.Log.InfoContext(ctx, "snapshots thinned", "removed", len(pruned.Versions), "freed", pruned.Freed)
+	if known := sv.Env.Registry; known != nil {
+		if err := known.Forget(ctx, held.Store, pruned.Versions...); err != nil {
+			sv.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
+		}
+	}
+	return sv.release(ctx, held)
+}
+
+// policy is what stays in the store, false if the user lets nothing go.
+func (sv *Server) policy(ctx context.Context, held *bands.Held) (bands.Policy, bool) {
+	policy := bands.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
+	if sv.Env.Registry == nil {
+		return policy, true
+	}
+	config, err := sv.Env.Registry.Config()
+	if err != nil {
+		sv.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
+	}
+	policy.Keep = config.Keep
+	return policy, !config.NoPrune
+}
+
+// release drops the refs of rescue snapshots that have gone.
+func (sv *Server) release(ctx context.Context, held *bands.Held) error {
+	refs, err := sv.Repo.Refs(ctx, moments.HeldRefs)
+	if err != nil {
+		return err
+	}
+	var gone []git.RefUpdate
+	for _, ref := range refs {
+		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, moments.HeldRefs), "-")
+		v, err := bands.ParseVersion(name)
+		if err != nil || name[0] != 'v' {
+			continue
+		}
+		if _, err := held.Snapshot(v); errors.Is(err, bands.ErrNoSnapshot) {
+			gone = append(gone, git.RefUpdate{Name: ref.Name, Old: ref.OID})
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return sv.Repo.UpdateRefs(ctx, "entire: rewind", gone)
+}

@@ -1,0 +1,117 @@
+package snapshots
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+func (rq *Requests) RequestDir() string {
+	return filepath.Join(rq.snapshots.StoreDir(), "requests-"+rq.snapshots.Lineage())
+}
+
+// Request asks for a snapshot; id tells it from others. One that asks for a
+// pair is durable, as a checkpoint waits for it.
+func (rq *Requests) Request(q Request, id string) error {
+	if err := disk.MkdirAll(rq.RequestDir(), 0o700); err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	nonce, err := rq.NewNonce()
+	if err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	data, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	write := disk.WriteCache
+	if q.Pair != "" {
+		write = disk.WriteDurable
+	}
+	if err := write(filepath.Join(rq.RequestDir(), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("ask for a snapshot: %w", err)
+	}
+	return nil
+}
+
+// RequestLater lets a child take a snapshot that a hook has no time for.
+func (rq *Requests) RequestLater(ctx context.Context, id string, q Request) {
+	if _, err := rq.snapshots.Store(); err != nil {
+		return
+	}
+	if err := rq.Request(q, id); err != nil {
+		rq.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
+		return
+	}
+	rq.server.StartServer(ctx)
+}
+
+// Requests are those that nobody has served, oldest first, without those that a
+// newer one stands for.
+func (rq *Requests) Requests(ctx context.Context) []Request {
+	entries, err := os.ReadDir(rq.RequestDir())
+	if err != nil {
+		return nil
+	}
+	newest := map[string]Request{}
+	var old []Request
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), requestExt) {
+			continue
+		}
+		path := filepath.Join(rq.RequestDir(), e.Name())
+		q, err := readRequest(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // served meanwhile
+			continue
+		case errors.Is(err, errBadRequest): // a file is never written twice: it stays what it is
+			rq.Log.WarnContext(ctx, "request for a snapshot dropped", "path", path, "error", err.Error())
+			_ = disk.Remove(path)
+			continue
+		case err != nil:
+			rq.Log.WarnContext(ctx, "request for a snapshot not read", "path", path, "error", err.Error())
+			continue
+		}
+		other, found := newest[q.subject()]
+		if found && other.standsFor(q) {
+			q, other = other, q
+		}
+		newest[q.subject()] = q
+		if found {
+			old = append(old, other)
+		}
+	}
+	if err := Served(old); err != nil {
+		rq.Log.WarnContext(ctx, "request for a snapshot not removed", "error", err.Error())
+	}
+	list := slices.DeleteFunc(slices.Collect(maps.Values(newest)), func(q Request) bool { return q.Missed })
+	slices.SortFunc(list, func(a, b Request) int { return cmp.Or(a.asked.Compare(b.asked), cmp.Compare(a.path, b.path)) })
+	return list
+}
+
+// Missed are the checkpoints of this worktree's commits for which no snapshot
+// was taken in time.
+func (rq *Requests) Missed() []string {
+	entries, err := os.ReadDir(rq.RequestDir())
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, e := range entries {
+		q, err := readRequest(filepath.Join(rq.RequestDir(), e.Name()))
+		if err == nil && q.Missed {
+			ids = append(ids, q.Pair)
+		}
+	}
+	return ids
+}

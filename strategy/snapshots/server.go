@@ -1,0 +1,160 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/moments"
+)
+
+// StartServer lets a child serve the requests for snapshots.
+func (sv *Server) StartServer(ctx context.Context) {
+	if err := sv.Env.Detach("hooks", "snapshot"); err != nil {
+		sv.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+	}
+}
+
+// Snapshot serves the requests for snapshots of this worktree. One process
+// does so at a time and one waits for it; any other leaves its request to that
+// one.
+func (sv *Server) Snapshot(ctx context.Context) error {
+	if !sv.Options.Bands.Enabled {
+		return nil
+	}
+	store, err := sv.snapshots.MakeStore(ctx)
+	if err != nil {
+		return fmt.Errorf("open the store of snapshots: %w", err)
+	}
+	turn, err := sv.myTurn(ctx)
+	if err != nil || turn == nil {
+		return err
+	}
+	defer func() { _ = turn.Unlock() }()
+	for list := sv.requests.Requests(ctx); len(list) > 0; list = sv.requests.Requests(ctx) {
+		err := sv.serve(ctx, store, list)
+		if errors.Is(err, bands.ErrNoRoom) {
+			err = sv.serveFull(ctx, store, list)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return sv.tidy(ctx, store)
+}
+
+// myTurn answers the lock of the child that serves, nil if another one waits
+// for it already.
+func (sv *Server) myTurn(ctx context.Context) (*disk.FileLock, error) {
+	soon, cancel := context.WithTimeout(ctx, HookWait)
+	defer cancel()
+	waits, err := disk.Lock(soon, filepath.Join(sv.snapshots.StoreDir(), "next-"+sv.snapshots.Lineage()))
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, nil //nolint:nilnil // the one that waits serves all
+	}
+	if err != nil {
+		return nil, err
+	}
+	runs, err := disk.Lock(ctx, filepath.Join(sv.snapshots.StoreDir(), "child-"+sv.snapshots.Lineage()))
+	return runs, errors.Join(err, waits.Unlock())
+}
+
+// serve takes one snapshot for all the requests.
+func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request) (err error) {
+	held, err := Hold(ctx, store, sv.Options.LockTimeout)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	lead := leading(list)
+	taken, err := sv.snapshots.Take(ctx, held, bands.TakeOptions{
+		Cause: lead.Cause, Message: lead.message(), Causality: lead.Causality, SkipUnchanged: true,
+	})
+	if err != nil {
+		return err
+	}
+	since := sv.lastChange(ctx, store, taken)
+	for _, q := range list {
+		if err := sv.settleRequest(ctx, held, taken, q, since); err != nil {
+			return err
+		}
+	}
+	return Served(list)
+}
+
+// serveFull makes room in the store and serves the requests, or gives them up.
+func (sv *Server) serveFull(ctx context.Context, store *bands.Store, list []Request) error {
+	held, err := Hold(ctx, store, sv.Options.LockTimeout)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(sv.prune(ctx, held, (*bands.Held).MakeRoom), held.Release()); err != nil {
+		return err
+	}
+	err = sv.serve(ctx, store, list)
+	if !errors.Is(err, bands.ErrNoRoom) {
+		return err
+	}
+	sv.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
+	return sv.missAll(list)
+}
+
+// missAll gives up what was asked for.
+func (sv *Server) missAll(list []Request) error {
+	var rest []Request
+	failed := make([]error, 0, len(list))
+	for _, q := range list {
+		if q.Pair == "" {
+			rest = append(rest, q)
+			continue
+		}
+		failed = append(failed, NoteMissed(q))
+	}
+	return errors.Join(append(failed, Served(rest))...)
+}
+
+// settleRequest pairs the snapshot with what it was asked for, and marks it
+// where it came too late to be exact.
+func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken bands.Taken, q Request, since time.Time) error {
+	switch {
+	case q.Pair != "":
+		late := q.Late || !taken.Unchanged && !since.Before(q.asked)
+		return sv.requests.pair(held, taken.Snapshot, q, late)
+	case q.Cause == bands.Prompt && !taken.Unchanged && sv.turnWrote(ctx, q):
+		return held.MarkLate(taken.Snapshot.Version)
+	case q.Cause == bands.Auto && !taken.Unchanged:
+		return sv.annotateLater(ctx, held, taken.Snapshot.Version, q)
+	default:
+		return nil
+	}
+}
+
+// annotateLater records the session's state with the snapshot of a stop or a
+// subagent's event that a child takes, if the turn is still the same and, at a
+// stop, has not gone on.
+func (sv *Server) annotateLater(ctx context.Context, held *bands.Held, v bands.Version, q Request) error {
+	s, err := sv.Sessions.Load(q.Causality.Session)
+	if err != nil || s.TurnID != q.Causality.Turn || (s.Phase == session.Active && q.Message == "") {
+		return nil //nolint:nilerr // a later event of the session records more
+	}
+	m := sv.reader.Current(ctx, s)
+	m.Later = true
+	return moments.Write(held.Store, v, m)
+}
+
+// turnWrote says whether the turn that a prompt began has called a tool that
+// writes: then the snapshot may hold some of what it did.
+func (sv *Server) turnWrote(ctx context.Context, q Request) bool {
+	s, err := sv.Sessions.Load(q.Causality.Session)
+	if err != nil || s.TurnID != q.Causality.Turn {
+		return !errors.Is(err, session.ErrNotFound)
+	}
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	return err == nil && len(scan.Calls)+len(scan.Edits) > 0
+}

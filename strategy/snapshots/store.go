@@ -1,0 +1,73 @@
+// Package snapshots takes snapshots of the worktree. A stop takes its own; for
+// commits, prompts and whatever a hook has no time for it writes a request, which a
+// child or the next stop serves. A checkpoint and the snapshot of its commit are a
+// pair.
+//
+// It imports the packages workspace, moments and journal of strategy.
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+)
+
+// ErrNoBands means that there is no store to take a snapshot into.
+var ErrNoBands = errors.New("no snapshots here")
+
+// StoreDir is the folder of the repository's snapshots.
+func (sn *Snapshots) StoreDir() string { return bands.RepositoryDir(sn.Repo.CommonDir) }
+
+// Lineage names this worktree in the store.
+func (sn *Snapshots) Lineage() string { return checkpoint.WorktreeHash(sn.Repo.WorktreeID) }
+
+// Store opens the repository's store: errNoBands where the settings or the
+// user want none.
+func (sn *Snapshots) Store() (*bands.Store, error) {
+	if !sn.Options.Bands.Enabled {
+		return nil, ErrNoBands
+	}
+	store, err := bands.Open(sn.StoreDir())
+	if errors.Is(err, bands.ErrNoStore) {
+		return nil, ErrNoBands
+	}
+	return store, err
+}
+
+// MakeStore opens the repository's store, which it makes and names if it isn't
+// there.
+func (sn *Snapshots) MakeStore(ctx context.Context) (*bands.Store, error) {
+	store, err := bands.Open(sn.StoreDir())
+	if !errors.Is(err, bands.ErrNoStore) {
+		return store, err
+	}
+	root := sn.Repo.MainRoot()
+	if root == "" {
+		root = sn.Repo.Root
+	}
+	if sn.Env.Registry == nil {
+		return bands.Create(sn.StoreDir())
+	}
+	if _, err := sn.Env.Registry.RepositoryStore(ctx, sn.Repo.CommonDir, root); err != nil {
+		return nil, err
+	}
+	return bands.Open(sn.StoreDir())
+}
+
+// How long a command waits for the store: a rewind doesn't wait for another one,
+// which it would undo at once.
+const (
+	HoldWait   = 10 * time.Second
+	RewindWait = 500 * time.Millisecond
+)
+
+// Hold takes the store's lock, or says within the time given that somebody else
+// has it.
+func Hold(ctx context.Context, store *bands.Store, wait time.Duration) (*bands.Held, error) {
+	soon, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return store.Hold(soon)
+}

@@ -1,0 +1,112 @@
+package snapshots
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const (
+	// takeNow bounds what a stop reads while somebody waits; a child takes what
+	// is more.
+	TakeNowFiles = 2000
+	TakeNowBytes = 32 << 20
+	// quickWalk is the time of the last walk below which a commit's snapshot is
+	// taken in its hook.
+	quickWalk = 3 * time.Millisecond
+	// HookWait is how long a hook waits for a lock that a child may hold.
+	HookWait = 2 * time.Millisecond
+)
+
+// Take takes a snapshot under the store's lock. The time of the walk is kept for
+// the next commit.
+func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o bands.TakeOptions) (bands.Taken, error) {
+	o.Options = sn.TreeOptions()
+	taken, err := held.Take(ctx, o)
+	if err != nil {
+		return taken, fmt.Errorf("take snapshot: %w", err)
+	}
+	if err := sn.noteWalk(taken.Walk); err != nil {
+		sn.Log.DebugContext(ctx, "time of the walk not kept", "error", err.Error())
+	}
+	if !taken.Unchanged {
+		sn.Log.InfoContext(ctx, "snapshot", "version", taken.Snapshot.Version.String(), "cause", string(o.Cause), "changes", taken.Changes)
+	}
+	return taken, nil
+}
+
+// TakeFirst takes the first snapshot of this worktree, which somebody watches.
+func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick func(done, total int64)) (bands.Taken, error) {
+	held, err := Hold(ctx, store, HoldWait)
+	if err != nil {
+		return bands.Taken{}, err
+	}
+	taken, err := sn.Take(ctx, held, bands.TakeOptions{
+		Cause: bands.Auto, Message: "enabled", SkipUnchanged: true, Progress: tick,
+	})
+	return taken, errors.Join(err, held.Release())
+}
+
+// TreeOptions say how this worktree is captured.
+func (sn *Snapshots) TreeOptions() bands.Options {
+	b := sn.Options.Bands
+	return bands.Options{
+		Root: sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: b.Exclude,
+		Hidden: []string{".git", ".entire"}, Worktrees: sn.otherWorktrees(),
+		Ignored: sn.Repo.Ignored, Now: sn.Env.Now, Home: sn.Env.Home,
+	}
+}
+
+// otherWorktrees are the roots of the repository's worktrees but this one.
+func (sn *Snapshots) otherWorktrees() []string {
+	var roots []string
+	for _, w := range sn.Repo.Worktrees() {
+		if w.ID != sn.Repo.WorktreeID {
+			roots = append(roots, w.Root)
+		}
+	}
+	return roots
+}
+
+// Causality tells who is behind a snapshot of the session's turn.
+func (sn *Snapshots) Causality(s *session.State, in workspace.Input) bands.Causality {
+	c := bands.Causality{
+		Agent: workspace.AgentName, Session: s.ID, Turn: s.TurnID, TranscriptPath: s.TranscriptPath, Prompt: s.FirstPrompt,
+	}
+	if n := len(s.Recorder.Turn.Prompts); n > 0 {
+		c.Prompt = checkpoint.FirstPrompt(s.Recorder.Turn.Prompts[n-1])
+	} else if in.Prompt != "" {
+		c.Prompt = sn.FirstPrompt(in.Prompt)
+	}
+	if info, err := os.Stat(s.TranscriptPath); err == nil {
+		c.TranscriptBytes = info.Size()
+	}
+	return c
+}
+
+func (sn *Snapshots) walkPath() string { return filepath.Join(sn.StoreDir(), "walk-"+sn.Lineage()) }
+
+func (sn *Snapshots) noteWalk(took time.Duration) error {
+	return disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, took.Microseconds(), 10), 0o600)
+}
+
+// WalkTime is what the last walk of this worktree took, false if that isn't
+// known.
+func (sn *Snapshots) WalkTime() (time.Duration, bool) {
+	data, err := os.ReadFile(sn.walkPath())
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(data), 10, 64)
+	return time.Duration(n) * time.Microsecond, err == nil
+}

@@ -1,0 +1,140 @@
+package tracking
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const (
+	// maxAgents is how many places in subagents' transcripts a state keeps.
+	maxAgents = 100
+	// agentsNow is how many bytes of them are read while somebody waits; the
+	// next hook reads on.
+	agentsNow = 32 << 20
+)
+
+// readAgents reads what is new in the transcripts of the session's subagents:
+// the tokens that they used, and the files that their edit tools named. The
+// folder is the agent's own, so whatever is odd there is passed over.
+func (ag *Agents) readAgents(ctx context.Context, s *session.State, n *Pending) error {
+	files, err := ag.unreadAgents(s)
+	if err != nil {
+		ag.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
+		return nil
+	}
+	left := int64(agentsNow)
+	for _, f := range files {
+		from := s.Recorder.Agents.Read[f.Name]
+		if left -= max(0, f.Size-from.Offset); left < 0 {
+			break
+		}
+		if err := ag.readAgent(ctx, s, n, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreadAgents lists the transcripts in which something is new, those that
+// changed longest ago first.
+func (ag *Agents) unreadAgents(s *session.State) ([]transcript.AgentFile, error) {
+	files, err := transcript.AgentFiles(s.TranscriptPath)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range s.Recorder.Tasks { // where older agents have them
+		f, found := transcript.FindAgent(s.TranscriptPath, t.Agent)
+		if found && !slices.ContainsFunc(files, func(o transcript.AgentFile) bool { return o.Name == f.Name }) {
+			files = append(files, f)
+		}
+	}
+	agents := &s.Recorder.Agents
+	files = slices.DeleteFunc(files, func(f transcript.AgentFile) bool {
+		cursor, known := agents.Read[f.Name]
+		return (known && f.Behind(cursor)) || (!known && f.Changed.Before(agents.Since))
+	})
+	slices.SortFunc(files, func(a, b transcript.AgentFile) int { return a.Changed.Compare(b.Changed) })
+	return files, nil
+}
+
+func (ag *Agents) readAgent(ctx context.Context, s *session.State, n *Pending, f transcript.AgentFile) error {
+	scan, err := transcript.Read(ctx, f.Path, s.Recorder.Agents.Read[f.Name])
+	if err != nil {
+		if ctx.Err() == nil {
+			ag.Log.InfoContext(ctx, "transcript of a subagent not read", "session_id", s.ID, "error", err.Error())
+			return nil
+		}
+		return errors.Join(err, ctx.Err())
+	}
+	used, err := ag.transcripts.count(s, n, scan.Messages)
+	if err != nil {
+		return err
+	}
+	if used != (session.Tokens{}) {
+		total := s.Total().Plus(session.Tokens{Subagents: &used})
+		s.TokenUsage = &total
+	}
+	if scan.LastTime.IsZero() || !scan.LastTime.Before(turnBegan(s).Add(-workspace.ClockSlack)) { // else it is an earlier turn's
+		addTurn(&s.Recorder.Turn, transcript.Scan{Edits: scan.Edits})
+	}
+	keepPlace(&s.Recorder.Agents, f, scan.Cursor)
+	return nil
+}
+
+// turnBegan is when the running turn began; where none runs, when the last one
+// ended.
+func turnBegan(s *session.State) time.Time {
+	if start := s.Recorder.Turn.Start; !start.IsZero() || s.LastInteraction == nil {
+		return start
+	}
+	return *s.LastInteraction
+}
+
+// AgentEdits answers the paths that subagents' edit tools named since their
+// transcripts were read last. It changes nothing.
+func (ag *Agents) AgentEdits(ctx context.Context, s *session.State) []string {
+	files, err := ag.unreadAgents(s)
+	if err != nil {
+		return nil
+	}
+	var edits []string
+	left := int64(agentsNow)
+	for _, f := range files {
+		from := s.Recorder.Agents.Read[f.Name]
+		if left -= max(0, f.Size-from.Offset); left < 0 {
+			break
+		}
+		scan, err := transcript.Read(ctx, f.Path, from)
+		if err != nil {
+			continue
+		}
+		for _, e := range scan.Edits {
+			edits = append(edits, e.Path)
+		}
+	}
+	return edits
+}
+
+// keepPlace notes how far a file is read. Where there are too many places all
+// are forgotten: what is read once more counts no message twice.
+func keepPlace(agents *session.Agents, f transcript.AgentFile, at transcript.Cursor) {
+	if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
+		agents.Read = nil
+	}
+	if f.Changed.After(agents.Since) {
+		agents.Since = f.Changed
+	}
+	read := maps.Clone(agents.Read)
+	if read == nil {
+		read = map[string]transcript.Cursor{}
+	}
+	read[f.Name] = at
+	agents.Read = read
+}

@@ -1,0 +1,59 @@
+package tracking
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const endPrefix = "end-"
+
+// EndNote is the end of a session of which something may not be recorded yet: a file
+// in .entire/tmp, written before anything else and removed at last.
+type EndNote struct {
+	SessionID string          `json:"session_id"`
+	Reason    string          `json:"reason,omitempty"`
+	PromptID  string          `json:"prompt_id,omitempty"`
+	Agent     session.Process `json:"agent,omitzero"`
+	// PID and Start are the process that records the end.
+	PID   int    `json:"pid"`
+	Start uint64 `json:"process_start,omitempty"`
+}
+
+func (n EndNote) Input() workspace.Input {
+	return workspace.Input{SessionID: n.SessionID, Reason: n.Reason, PromptID: n.PromptID, Agent: n.Agent}
+}
+
+func (m *Marks) EndMark(id string) string {
+	return filepath.Join(m.Marks(), endPrefix+id+MarkSuffix)
+}
+
+// EndNoted returns the note of a session's end, false if there is none.
+func (m *Marks) EndNoted(id string) (note EndNote, found bool) {
+	data, err := os.ReadFile(m.EndMark(id))
+	if err != nil {
+		return note, false
+	}
+	if json.Unmarshal(data, &note) != nil || note.SessionID != id {
+		note = EndNote{SessionID: id} // nothing but the reason is lost
+	}
+	return note, true
+}
+
+// RequestEnds lets children finish the ends of this worktree's sessions whose hooks are
+// gone.
+func (m *Marks) RequestEnds(ctx context.Context, marks []os.DirEntry) {
+	for _, e := range marks {
+		id, is := MarkedSession(e.Name(), endPrefix)
+		if !is {
+			continue
+		}
+		if note, found := m.EndNoted(id); found && !m.Env.Alive(note.PID, note.Start) {
+			m.children.DetachRecall(ctx, id)
+		}
+	}
+}

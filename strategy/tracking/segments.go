@@ -1,0 +1,59 @@
+package tracking
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// StoreTranscript puts what was read of the transcript into git, as far as the budget of
+// bytes to redact goes, and says whether that was all.
+func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, budget int64) (complete bool, err error) {
+	rec := &s.Recorder
+	if s.TranscriptPath == "" || rec.Cursor.Offset == 0 {
+		return true, nil
+	}
+	if err := ts.CheckTombstones(); err != nil {
+		return false, err
+	}
+	if s.LastInteraction != nil && ts.Env.Now().Sub(*s.LastInteraction) > rested {
+		if rec.Stored, err = ts.Segmenter(s).Verify(ctx, rec.Stored); err != nil {
+			return false, err
+		}
+	}
+	if rec.Stored.Lines > 0 && rec.Stored.Raw >= rec.Cursor.Offset {
+		return true, nil
+	}
+	next, err := ts.Segmenter(s).Extend(ctx, rec.Stored, s.TranscriptPath, rec.Cursor.Offset, budget)
+	rec.Stored = next
+	if err != nil {
+		return false, err
+	}
+	return rec.Stored.Raw >= rec.Cursor.Offset, nil
+}
+
+// StoredSegments answers what is stored of the session's transcript. If some of that
+// has been lost it is stored anew, as far as that goes while somebody waits.
+func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
+	t, err := ts.Segmenter(s).Transcript(s.Recorder.Stored)
+	if !errors.Is(err, checkpoint.ErrLost) {
+		return t, err
+	}
+	s.Recorder.Stored = s.Recorder.Stored.Anew()
+	if _, err := ts.StoreTranscript(ctx, s, RedactNow); err != nil {
+		return t, err
+	}
+	return ts.Segmenter(s).Transcript(s.Recorder.Stored)
+}
+
+func (ts *Transcripts) Segmenter(s *session.State) checkpoint.Segmenter {
+	return checkpoint.Segmenter{
+		Repo: ts.Repo, Redact: ts.Redact, LineTimeout: ts.Options.LineTimeout,
+		Side: func(st session.Segments) session.Side { return ts.Sessions.SegmentsOf(s.ID, st) },
+		Omit: func(bytes int) {
+			ts.Log.Warn("line of a transcript left out: redacting it took too long", "session_id", s.ID, "bytes", bytes)
+		},
+	}
+}

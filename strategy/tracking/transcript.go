@@ -1,0 +1,166 @@
+// Package tracking brings the state of a session up to date: with the session's
+// transcript and those of its subagents, and with the marks that hooks leave in the
+// worktree. It holds what a hook has prepared until the state is saved.
+//
+// Hooks call it first, to load the state, and last, to save it. It imports the
+// packages workspace, journal and snapshots of strategy.
+package tracking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const (
+	// RedactNow is how many bytes of new transcript are redacted while somebody
+	// waits.
+	RedactNow = 256 << 10
+	// NoLimit is for processes that nobody waits for.
+	NoLimit = 0
+	// rested is the time after which git's gc may have removed what was stored
+	// and nothing refers to.
+	rested = 7 * 24 * time.Hour
+	// maxCalls bounds the tool calls kept of one turn.
+	maxCalls = 2000
+)
+
+// CatchUp reads what is new in the session's transcript and adds it to the
+// state: prompts, tokens, and what the running turn did. A transcript that
+// isn't there yet, or no more, is not an error. What belongs into side files is
+// left in n.
+func (ts *Transcripts) CatchUp(ctx context.Context, s *session.State, n *Pending) error {
+	if s.TranscriptPath == "" {
+		return nil
+	}
+	err := errors.Join(
+		ts.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts-int64(len(n.prompts.Data))),
+		ts.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage-int64(len(n.usage.Data))),
+	)
+	if err == nil {
+		err = ts.readAll(ctx, s, n)
+	}
+	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
+		// A side file is gone: all of it can be had from the transcript again.
+		ts.Log.WarnContext(ctx, "transcript read anew", "session_id", s.ID, "error", err.Error())
+		if s.Recorder.Cursor, err = ts.Sessions.Forgotten(s.ID); err != nil {
+			return err
+		}
+		forgetTranscript(s, n)
+		s.TranscriptStart = s.Recorder.Cursor.Lines
+		err = ts.readAll(ctx, s, n)
+	}
+	return err
+}
+
+// readAll reads the session's transcript and those of its subagents.
+func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending) error {
+	if err := ts.readNew(ctx, s, n); err != nil {
+		return err
+	}
+	return ts.agents.readAgents(ctx, s, n)
+}
+
+func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending) error {
+	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)
+	if errors.Is(err, transcript.ErrNotFound) || errors.Is(err, transcript.ErrNotRegular) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read transcript: %w", err)
+	}
+	rec := &s.Recorder
+	if rec.Cursor.Offset == 0 {
+		s.TokenUsage = nil // what another version counted is counted again
+	}
+	if scan.Restarted {
+		ts.Log.InfoContext(ctx, "transcript was replaced, read anew", "session_id", s.ID)
+		forgetTranscript(s, n)
+		from, err := ts.Sessions.Forgotten(s.ID)
+		if err != nil {
+			return err
+		}
+		if from.Offset > 0 {
+			if rest, err := transcript.Read(ctx, s.TranscriptPath, from); err == nil && !rest.Restarted {
+				scan, s.TranscriptStart = rest, from.Lines
+			}
+		}
+	}
+	if err := ts.addUsage(s, n, scan.Messages); err != nil {
+		return err
+	}
+	if err := ts.AddPrompts(ctx, s, n, scan.Prompts); err != nil {
+		return err
+	}
+	addTurn(&rec.Turn, scan)
+	for id, uuid := range scan.Answers {
+		if t := rec.FindTask(ByToolUse(id)); t != nil && t.Answer == "" {
+			t.Answer = uuid
+		}
+	}
+	if scan.LastAssistant != "" {
+		rec.Said = workspace.Digest(scan.LastAssistant)
+		if rec.Said == rec.Expect {
+			rec.Expect = ""
+		}
+		if rec.Turn.Summary, err = ts.RedactText(ctx, scan.LastAssistant); err != nil {
+			return err
+		}
+	}
+	rec.Cursor = scan.Cursor
+	if scan.LastUUID != "" {
+		rec.LastUUID = scan.LastUUID
+	}
+	return nil
+}
+
+// forgetTranscript takes back what the state has from the transcript. The side
+// files begin anew beside those of the saved state.
+func forgetTranscript(s *session.State, n *Pending) {
+	n.prompts, n.usage, n.Texts = Tail{}, Tail{}, nil
+	s.Renew(session.PromptsKind)
+	s.Renew(session.UsageKind)
+	s.Recorder.Prompts, s.Recorder.Usage, s.Recorder.Stored, s.TokenUsage = 0, 0, s.Recorder.Stored.Anew(), nil
+	s.TranscriptStart, s.Recorder.Turn.Line, s.Recorder.Agents = 0, 0, session.Agents{}
+	clear(s.Recorder.Since)
+}
+
+// addTurn adds a scan to what is known of the running turn.
+func addTurn(t *session.Turn, scan transcript.Scan) {
+	known := make(map[string]bool, len(t.Edits))
+	for _, path := range t.Edits {
+		known[path] = true
+	}
+	for _, e := range scan.Edits {
+		if !known[e.Path] {
+			known[e.Path] = true
+			t.Edits = append(t.Edits, e.Path)
+		}
+	}
+	for i, c := range t.Calls {
+		if end, ok := scan.Closed[c.ID]; ok && c.Open {
+			t.Calls[i].Open, t.Calls[i].End = false, end
+		}
+	}
+	t.Calls = append(t.Calls, scan.Calls...)
+	if len(t.Calls) > maxCalls { // one long call then stands for the oldest ones
+		drop := t.Calls[:len(t.Calls)-maxCalls]
+		t.Calls = t.Calls[len(drop):]
+		t.Calls[0].Start = drop[0].Start
+		t.Calls[0].Open = t.Calls[0].Open || slices.ContainsFunc(drop, func(c transcript.Call) bool { return c.Open })
+	}
+	if !t.Start.IsZero() && scan.LastTime.After(t.Start.Add(-workspace.ClockSlack)) {
+		t.Timed = true
+	}
+}
+
+func ByToolUse(id string) func(*session.Task) bool {
+	return func(t *session.Task) bool { return t.ToolUse == id }
+}

@@ -1,0 +1,196 @@
+package workspace
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// maxContent is the size above which a file's content is not stored on a
+// shadow branch. The file still counts as touched, by its name.
+const maxContent = 64 << 20
+
+// maxContents is how many files are stored at once: git takes a second for
+// three thousand. Of what goes beyond it the names have to do.
+const maxContents = 2000
+
+// maxBytes bounds what they may hold together: git stores some 50 MB in a second.
+// The smaller files come first.
+const maxBytes = 128 << 20
+
+// StoreContents answers the tree entries for paths as they are in the worktree,
+// with their blobs written, through git's own filters. A path that is gone has
+// an entry that removes it; one that can't be stored has none.
+func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]git.Edit, error) {
+	edits := make(map[string]git.Edit, len(paths))
+	var regular []SizedFile
+	for _, p := range paths {
+		e, size, kind, err := fi.entry(ctx, p)
+		switch {
+		case err != nil:
+			return nil, err
+		case kind == whole:
+			edits[p] = e
+		case kind == unhashed:
+			edits[p] = e
+			regular = append(regular, SizedFile{p, size})
+		}
+	}
+	stored := WithinLimits(regular, maxContents, maxBytes)
+	if len(stored) < len(regular) {
+		fi.Log.InfoContext(ctx, "too much to store all files", "files", len(regular), "stored", len(stored))
+		keep := make(map[string]bool, len(stored))
+		for _, p := range stored {
+			keep[p] = true
+		}
+		for _, f := range regular {
+			if !keep[f.path] {
+				delete(edits, f.path)
+			}
+		}
+	}
+	return edits, fi.hash(ctx, stored, edits)
+}
+
+// SizedFile is a regular file.
+type SizedFile struct {
+	path string
+	size int64
+}
+
+// WithinLimits returns the files that are stored if there may be at most so many
+// of them, with so many bytes: all if that suffices, else the first of the
+// smallest.
+func WithinLimits(files []SizedFile, most int, bytes int64) []string {
+	var sum int64
+	for _, f := range files {
+		sum += f.size
+	}
+	if sum > bytes {
+		files = slices.SortedStableFunc(slices.Values(files), func(a, b SizedFile) int { return cmp.Compare(a.size, b.size) })
+	}
+	var paths []string
+	for _, f := range files {
+		if bytes -= f.size; bytes < 0 || len(paths) == most {
+			break
+		}
+		paths = append(paths, f.path)
+	}
+	return paths
+}
+
+// hash stores regular files and completes their entries. One that can't be
+// read has none.
+func (fi *Files) hash(ctx context.Context, paths []string, edits map[string]git.Edit) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	oids, err := fi.Repo.HashFiles(ctx, git.HashAndStore, paths)
+	if err != nil {
+		return fmt.Errorf("store contents: %w", err)
+	}
+	for _, p := range paths {
+		e := edits[p]
+		e.OID = oids[p]
+		if edits[p] = e; e.OID == "" {
+			delete(edits, p)
+		}
+	}
+	return nil
+}
+
+// entryKind says what an entry of the worktree still needs.
+type entryKind int
+
+const (
+	absent   entryKind = iota // it can't be stored
+	whole                     // nothing
+	unhashed                  // its content
+)
+
+// entry returns the tree entry for one path, and the size of a regular file.
+func (fi *Files) entry(ctx context.Context, p string) (git.Edit, int64, entryKind, error) {
+	full := filepath.Join(fi.Repo.Root, filepath.FromSlash(p))
+	info, err := os.Lstat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || IsNotDir(err):
+		return git.Edit{Path: p}, 0, whole, nil
+	case err != nil:
+		fi.Log.WarnContext(ctx, "file not stored", "path", fi.Redact.Path(p), "error", err.Error())
+		return git.Edit{}, 0, absent, nil
+	case info.Mode().IsRegular() && info.Size() <= maxContent:
+		return git.Edit{Path: p, Mode: GitMode(info)}, info.Size(), unhashed, nil
+	case info.Mode()&fs.ModeSymlink != 0:
+		oid, err := fi.writeLink(full)
+		return git.Edit{Path: p, Mode: git.ModeLink, OID: oid}, 0, whole, err
+	case info.IsDir():
+		if head, ok := fi.submodule(ctx, full); ok {
+			return git.Edit{Path: p, Mode: git.ModeModule, OID: head}, 0, whole, nil
+		}
+		return git.Edit{Path: p}, 0, whole, nil // a folder where a file was
+	default:
+		return git.Edit{}, 0, absent, nil
+	}
+}
+
+func IsNotDir(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path.Err.Error() == "not a directory"
+}
+
+func GitMode(info fs.FileInfo) git.Mode {
+	if info.Mode()&0o100 != 0 {
+		return git.ModeExec
+	}
+	return git.ModeFile
+}
+
+func (fi *Files) writeLink(path string) (git.OID, error) {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return "", fmt.Errorf("read link: %w", err)
+	}
+	return fi.Repo.WriteBlob([]byte(target))
+}
+
+// submodule answers the commit that is checked out in a directory that is a
+// repository of its own.
+func (fi *Files) submodule(ctx context.Context, dir string) (git.OID, bool) {
+	sub, err := git.Discover(git.Locate{Dir: dir, Getenv: fi.Env.Getenv, Here: true})
+	if err != nil || sub.Root != dir {
+		return "", false
+	}
+	defer sub.Close() //nolint:errcheck // read only
+	c, err := sub.Commit(ctx, "HEAD")
+	return c.OID, err == nil
+}
+
+// EditsOf lists the entries in the order of paths.
+func EditsOf(entries map[string]git.Edit, paths []string) []git.Edit {
+	var edits []git.Edit
+	for _, p := range paths {
+		if e, ok := entries[p]; ok {
+			edits = append(edits, e)
+		}
+	}
+	return edits
+}
+
+// IsBlob reports whether a mode is that of a file or a symbolic link.
+func IsBlob(mode git.Mode) bool { return mode != git.ModeModule && mode != git.ModeTree && mode != 0 }
+
+// IsOpaque reports whether the lines of a file say nothing of its content: git
+// takes it for binary, or it is what Git LFS stores in the place of another.
+func IsOpaque(content []byte) bool {
+	const looked = 8000 // as git does
+	return bytes.IndexByte(content[:min(len(content), looked)], 0) >= 0 ||
+		bytes.HasPrefix(content, []byte("version https://git-lfs.github.com/spec/"))
+}

@@ -1,0 +1,42 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// MaxAttempts is how often a step is made again after another hook of the same
+// session was faster.
+const MaxAttempts = 5
+
+// ErrStale means that a state was saved by another hook since it was loaded.
+var ErrStale = errors.New("session state changed meanwhile")
+
+// WithLock runs do while this process holds the repository's lock.
+func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
+	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
+		return fmt.Errorf("make %s: %w", w.RecordsDir(), err)
+	}
+	wait, cancel := context.WithTimeout(ctx, w.Options.LockTimeout)
+	defer cancel()
+	asked := w.Env.Now()
+	lock, err := disk.Lock(wait, filepath.Join(w.RecordsDir(), "lock"))
+	taken := w.Env.Now()
+	w.LockWait += taken.Sub(asked)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(do(), lock.Unlock())
+	w.LockHeld = max(w.LockHeld, w.Env.Now().Sub(taken))
+	return err
+}
+
+// IsTimeout reports whether what failed may succeed with more time.
+func IsTimeout(err error) bool {
+	return errors.Is(err, disk.ErrLocked) || errors.Is(err, ErrStale) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}

@@ -1,0 +1,58 @@
+package workspace
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+// The strategies by their names in metadata and settings: the user commits, or
+// each turn is committed when it ends.
+const (
+	Name       = checkpoint.ManualCommit
+	AutoCommit = checkpoint.AutoCommit
+)
+
+// AgentType is how Claude Code stands in states, metadata and trailers.
+const AgentType = "Claude Code"
+
+// AgentName is how the agent is named in causality and on command lines.
+const AgentName = "claude-code"
+
+// AutoMessage is the message of snapshots that nobody asked for.
+const AutoMessage = "auto"
+
+// Options are the settings that the recorder obeys.
+type Options struct {
+	// Strategy is Name or AutoCommit; empty stands for Name.
+	Strategy string
+	// Ask says that a person is asked before a commit is linked.
+	Ask bool
+	// LockTimeout is how long a hook waits for the repository's lock.
+	LockTimeout time.Duration
+	// LineTimeout is how long one line of a transcript is redacted. A line that takes
+	// longer is left out. Zero is no limit but that of the hook.
+	LineTimeout time.Duration
+	// PushRemote names the remote that checkpoints may be pushed to, if any.
+	PushRemote string
+	// OwnRemote says that PushRemote comes from the user's own settings, and not
+	// from a proposal of the project: only then it may be a path.
+	OwnRemote bool
+	// Summarize says that a summary is written of each checkpoint.
+	Summarize bool
+	Bands     BandOptions
+	Recall    settings.Recall
+}
+
+// BandOptions are the settings of snapshots.
+type BandOptions struct {
+	Enabled bool
+	Exclude []string
+	// Cap and Floor are bytes, 0 for the default of the file system.
+	Cap, Floor int64
+}
+
+// StrategyName is the name that goes into metadata.
+func (w *Workspace) StrategyName() string { return cmp.Or(w.Options.Strategy, Name) }

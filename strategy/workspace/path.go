@@ -1,0 +1,63 @@
+package workspace
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// RelativePaths turns absolute paths into those of this worktree and leaves out
+// the others.
+func (w *Workspace) RelativePaths(paths []string) map[string]bool {
+	in := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		if rel, ok := RelativePath(w.Repo, p); ok {
+			in[rel] = true
+		}
+	}
+	return in
+}
+
+// RelativePath turns an absolute path into one of the worktree, false if it is
+// none or belongs to this program.
+func RelativePath(repo *git.Repo, path string) (string, bool) {
+	rel, ok := repo.Rel(path)
+	return rel, ok && !strings.HasPrefix(rel, ".entire/")
+}
+
+// ContainsPath says whether sorted has the path: a turn may change ten thousand files.
+func ContainsPath(sorted []string, path string) bool {
+	_, found := slices.BinarySearch(sorted, path)
+	return found
+}
+
+// HasFile says whether the worktree has the path.
+func (fi *Files) HasFile(path string) bool {
+	_, err := os.Lstat(filepath.Join(fi.Repo.Root, filepath.FromSlash(path)))
+	return git.ValidPath(path) && err == nil
+}
+
+// ClockSlack is how far the times of a transcript and of the file system may be
+// apart.
+const ClockSlack = 50 * time.Millisecond
+
+// RemovalTime is when the path's place last changed: that of the nearest
+// directory that is still there.
+func RemovalTime(root, p string) time.Time {
+	for p != "." {
+		p = path.Dir(p)
+		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(p))); err == nil {
+			return disk.Changed(info)
+		}
+	}
+	return time.Time{}
+}
+
+func IsDir(e *tree.Entry) bool { return e != nil && e.Kind == tree.Dir }

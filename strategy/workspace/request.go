@@ -1,3 +1,0 @@
-package workspace
-
-const NonceLen = 12

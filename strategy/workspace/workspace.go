@@ -1,0 +1,109 @@
+// Package workspace is what the services of package strategy and its subpackages
+// share: one worktree with its repository, sessions, settings and environment, and
+// the lock of the repository's records.
+//
+// It imports the formats and the packages that do input and output (session,
+// checkpoint, bands, internal/git, internal/disk), and no other package of strategy.
+package workspace
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// Workspace is one worktree, with its sessions and settings, as the services of a
+// hook or command use it. It is not safe for concurrent use.
+type Workspace struct {
+	Repo     *git.Repo
+	Sessions *session.Store
+	Redact   Redactor
+	Options  Options
+	Env      Environment
+	Log      *slog.Logger
+
+	// Recovered counts what was finished for others: decisions carried out
+	// late, turns of dead agents.
+	Recovered int
+	// Retried counts how often work was done again because another hook was
+	// faster.
+	Retried int
+	// LockWait is how long the recorder has waited for the repository's lock,
+	// LockHeld the longest time that it has held it.
+	LockWait, LockHeld time.Duration
+
+	user  *git.Signature  // once asked for
+	slots *disk.SlotLocks // of a child, while it works
+}
+
+// Identity is who makes commits of ours: the user, now.
+func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
+	if w.user == nil {
+		by, err := w.Repo.Identity(ctx)
+		if err != nil {
+			return by, err
+		}
+		w.user = &by
+	}
+	by := *w.user
+	by.When = w.Env.Now()
+	return by, nil
+}
+
+// RecordsDir is the folder of the repository's own records.
+func (w *Workspace) RecordsDir() string { return filepath.Join(w.Repo.CommonDir, "entire") }
+
+// TranscriptCopies is where transcripts are kept that something has replaced.
+func (w *Workspace) TranscriptCopies() string { return filepath.Join(w.RecordsDir(), "transcripts") }
+
+// Head answers the commit at HEAD; false on an unborn branch.
+func (w *Workspace) Head(ctx context.Context) (git.Commit, bool, error) {
+	c, err := w.Repo.Commit(ctx, "HEAD")
+	if errors.Is(err, git.ErrMissing) {
+		return git.Commit{}, false, nil
+	}
+	return c, err == nil, err
+}
+
+const NonceLen = 12
+
+func (w *Workspace) NewNonce() (string, error) {
+	b := make([]byte, 6)
+	if _, err := io.ReadFull(w.Env.Random, b); err != nil {
+		return "", fmt.Errorf("random number: %w", err)
+	}
+	return hex.EncodeToString(b), nil
+}
+
+// At returns the workspace of another worktree of the repository, whose repo the
+// caller closes.
+func (w *Workspace) At(repo *git.Repo) *Workspace {
+	there := *w
+	there.Repo = repo
+	return &there
+}
+
+// AsPerson returns the workspace as the hook of a commit has it that a person makes
+// at a terminal.
+func (w *Workspace) AsPerson() *Workspace {
+	person := *w
+	person.Env.Getenv = func(name string) string {
+		if name == "CLAUDECODE" {
+			return ""
+		}
+		return w.Env.Getenv(name)
+	}
+	person.Env.Terminal = func() bool { return true }
+	person.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
+	return &person
+}
