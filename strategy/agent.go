@@ -100,7 +100,7 @@ func (r *Recorder) askPrompt(ctx context.Context, in workspace.Input) {
 	}
 	s, err := r.Sessions.Load(in.SessionID)
 	if err == nil {
-		err = r.Snapshots().Requests.Request(snapshots.Request{Cause: bands.Prompt, Causality: r.Snapshots().Snapshots.Causality(s, in)}, s.ID)
+		err = r.Snapshots().Requests.Add(snapshots.Request{Cause: bands.Prompt, Causality: r.Snapshots().Snapshots.Causality(s, in)}, s.ID)
 	}
 	if err != nil {
 		r.Log.WarnContext(ctx, "no snapshot of the prompt", "session_id", in.SessionID, "error", err.Error())

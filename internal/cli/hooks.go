@@ -245,7 +245,7 @@ func (h *hook) work(ctx context.Context) error {
 	}
 	switch h.name {
 	case childSnapshot:
-		return h.recorder(childLock).Snapshots().Server.Snapshot(ctx)
+		return h.recorder(childLock).Snapshots().Server.Serve(ctx)
 	case childSummarize:
 		return h.summarize(ctx)
 	}

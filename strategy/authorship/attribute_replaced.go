@@ -34,7 +34,7 @@ const mostReplaced = 20
 // first: the one that has its id, and those between that and the parent; or
 // those whose ids it keeps, as a squashed merge does.
 func (r *Attribution) replacedCommits(ctx context.Context, d journal.Decision, head git.Commit) []replacedCommit {
-	links := r.links.Links()
+	links := r.links.All()
 	if d.Amend {
 		i := slices.IndexFunc(links, func(l journal.Link) bool { return l.ID == d.ID })
 		if i < 0 {

@@ -35,7 +35,7 @@ type Open struct {
 
 // OpenCommits returns what is open, and changes nothing.
 func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
-	entries, err := os.ReadDir(r.journal.Journal())
+	entries, err := os.ReadDir(r.journal.Dir())
 	if err != nil {
 		return nil, nil //nolint:nilerr // there is none: nothing is open
 	}
@@ -45,7 +45,7 @@ func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		o := Open{Path: filepath.Join(r.journal.Journal(), e.Name())}
+		o := Open{Path: filepath.Join(r.journal.Dir(), e.Name())}
 		o.Decision, o.Err = journal.ReadDecision(o.Path)
 		switch {
 		case errors.Is(o.Err, os.ErrNotExist), o.Err == nil && r.isLive(o.Decision):
@@ -99,7 +99,7 @@ type Linked struct {
 // checkpoint here.
 func (r *Repairer) Linked() map[checkpoint.ID]Linked {
 	found := map[checkpoint.ID]Linked{}
-	for _, l := range r.links.Links() {
+	for _, l := range r.links.All() {
 		at := Linked{Commit: l.Commit}
 		for path := range l.Blobs {
 			at.Files = append(at.Files, path)

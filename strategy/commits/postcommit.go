@@ -59,7 +59,7 @@ func (r *Committed) dropKept(mine []journal.Decision) error {
 		if d.ID != "" || (r.repairer.isLive(d) && !r.preparer.isCaller(d)) {
 			continue
 		}
-		if err := r.journal.Forget(d); err != nil {
+		if err := r.journal.Remove(d); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (r *Committed) finishKept(ctx context.Context, kept []journal.Decision, com
 	return r.WithLock(ctx, func() error {
 		for _, d := range kept {
 			r.links.Relink(ctx, d, commit)
-			if err := r.journal.Forget(d); err != nil {
+			if err := r.journal.Remove(d); err != nil {
 				return err
 			}
 		}
@@ -128,8 +128,8 @@ func (r *Committed) finishKept(ctx context.Context, kept []journal.Decision, com
 
 // PostRewrite follows commits that git has rewritten, old id to new.
 func (r *Committed) PostRewrite(ctx context.Context, moved map[git.OID]git.OID) error {
-	if len(moved) == 0 || len(r.links.Links()) == 0 {
+	if len(moved) == 0 || len(r.links.All()) == 0 {
 		return nil
 	}
-	return r.WithLock(ctx, func() error { return r.links.MoveLinks(moved) })
+	return r.WithLock(ctx, func() error { return r.links.Move(moved) })
 }

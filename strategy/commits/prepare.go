@@ -65,13 +65,13 @@ func (r *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 		}
 	}
 	if err := r.add(ctx, &msg, d.Keep, hint); err != nil {
-		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.journal.Forget(d)))
+		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.journal.Remove(d)))
 	}
 	if err := msg.write(); err != nil {
-		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.journal.Forget(d)))
+		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.journal.Remove(d)))
 	}
 	for _, old := range d.Abandoned {
-		if err := r.journal.Forget(old); err != nil {
+		if err := r.journal.Remove(old); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (r *Preparer) decide(ctx context.Context, m Message, msg *message) (journal
 // no ids either: nothing was linked in this repository that it could take over,
 // and the message has none. Then no git process has to be started.
 func (r *Preparer) nothingLinked(msg *message) bool {
-	return r.Env.Getenv("CLAUDECODE") != "1" && len(r.links.Links()) == 0 && len(checkpoint.IDs(msg.prose)) == 0
+	return r.Env.Getenv("CLAUDECODE") != "1" && len(r.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0
 }
 
 // abandoned returns the decisions of this worktree about commits that were never
@@ -203,7 +203,7 @@ func (r *Preparer) link(ctx context.Context, d journal.Decision, q question) (jo
 
 // owns says whether the checkpoint was made for this very commit.
 func (r *Preparer) owns(commit git.OID, id checkpoint.ID) bool {
-	return slices.ContainsFunc(r.links.Links(), func(l journal.Link) bool { return l.ID == id && l.Commit == commit })
+	return slices.ContainsFunc(r.links.All(), func(l journal.Link) bool { return l.ID == id && l.Commit == commit })
 }
 
 // stagedChanges answers what the commit will change: against the parent it

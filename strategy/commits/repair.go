@@ -70,11 +70,11 @@ func (r *Repairer) finishAll(ctx context.Context, list []journal.Decision, scope
 			r.Recovered++
 			failed = append(failed, r.applyElsewhere(ctx, d, at))
 		case d.ID == "": // the ids that it keeps have checkpoints of their own
-			failed = append(failed, r.journal.Forget(d))
+			failed = append(failed, r.journal.Remove(d))
 		case r.commits.MayStillBeMade(d):
 		case scope == journal.AllCommits:
 			r.Log.InfoContext(ctx, "decision dropped, its commit was never made", "checkpoint_id", string(d.ID))
-			failed = append(failed, r.journal.Forget(d))
+			failed = append(failed, r.journal.Remove(d))
 		default:
 			unresolved = true
 		}

@@ -108,7 +108,7 @@ func (r *Condenser) dirty(ctx context.Context, paths []string) ([]string, error)
 
 // carry moves what is left onto a new shadow branch that hangs on the commit,
 // and drops the old branch if no session needs it but those that are leaving.
-func (r *Condenser) carry(ctx context.Context, refs *workspace.RefPlan, c authorship.Slot, head git.Commit, leaving []string) error {
+func (r *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c authorship.Slot, head git.Commit, leaving []string) error {
 	old, next := "", checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
 	if base := c.State.BaseCommit; base != "" {
 		old = checkpoint.ShadowBranch(git.OID(base), c.State.WorktreeID)
@@ -136,7 +136,7 @@ func (r *Condenser) carry(ctx context.Context, refs *workspace.RefPlan, c author
 
 // carryTip answers what a carry-forward builds on: the commit, or what hangs on
 // it already.
-func (r *Condenser) carryTip(ctx context.Context, refs *workspace.RefPlan, next string, head git.Commit) (checkpoint.Tip, error) {
+func (r *Condenser) carryTip(ctx context.Context, refs *workspace.RefTransaction, next string, head git.Commit) (checkpoint.Tip, error) {
 	at := checkpoint.Tip{Tree: head.Tree}
 	tip, err := refs.Get(ctx, next)
 	if err != nil || tip == "" {

@@ -31,7 +31,7 @@ const attemptsToApply = 3
 // between, all is prepared again.
 func (r *Condenser) Apply(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
 	if d.ID == "" {
-		return r.journal.Forget(d)
+		return r.journal.Remove(d)
 	}
 	if err := r.CheckTombstones(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (r *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) er
 	for i, share := range p.shares {
 		leaving[i] = share.Session
 	}
-	refs := workspace.NewRefPlan(r.Repo)
+	refs := workspace.NewRefTransaction(r.Repo)
 	for _, c := range p.todo {
 		if err := r.carry(ctx, refs, c, head, leaving); err != nil {
 			return err
@@ -148,8 +148,8 @@ func (r *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) er
 		r.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
 	}
 	r.links.Relink(ctx, d, p.commit.Holder)
-	r.requests.RequestPair(ctx, d.ID, p.commit)
-	return r.journal.Forget(d)
+	r.requests.AddPair(ctx, d.ID, p.commit)
+	return r.journal.Remove(d)
 }
 
 // condenseAll prepares the sessions with a share, but those that have the

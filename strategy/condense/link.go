@@ -16,7 +16,7 @@ import (
 // and whose content is being committed again: a file as it was, or one that they
 // created with enough of its lines to be a share.
 func (r *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[string]git.Change) []journal.Link {
-	same := slices.DeleteFunc(r.links.Links(), func(l journal.Link) bool {
+	same := slices.DeleteFunc(r.links.All(), func(l journal.Link) bool {
 		return l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) && len(createdAgain(l, staged)) == 0
 	})
 	if len(same) == 0 {

@@ -161,14 +161,6 @@ func headName(worktree, here string) string {
 	return "worktrees/" + worktree + "/HEAD"
 }
 
-// GitDirOf returns the git directory of a worktree.
-func (cs *Commits) GitDirOf(worktree string) string {
-	if worktree == "" {
-		return cs.Repo.CommonDir
-	}
-	return filepath.Join(cs.Repo.CommonDir, "worktrees", filepath.Base(worktree))
-}
-
 // Rebasing reports whether a rebase is in progress in the worktree.
 func (cs *Commits) Rebasing(worktree string) bool {
 	for _, name := range []string{"rebase-merge", filepath.Join("rebase-apply", "rebasing")} {

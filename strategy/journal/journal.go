@@ -26,19 +26,20 @@ import (
 // StaleAfter is the age at which a decision whose commit was never made is dropped.
 const StaleAfter = 24 * time.Hour
 
-func (j *Journal) Journal() string { return filepath.Join(j.RecordsDir(), "journal") }
+// Dir is the folder of the decisions.
+func (j *Journal) Dir() string { return filepath.Join(j.RecordsDir(), "journal") }
 
 // decisionPath returns the file of a new decision. The nonce in its name keeps
 // two decisions about the same id apart, so that no lock is needed to write one:
 // no other hook writes or replaces that file.
 func (j *Journal) decisionPath(d Decision) string {
 	name := checkpoint.WorktreeHash(d.Worktree) + "." + cmp.Or(string(d.ID), "keep") + "." + d.Nonce + ".json"
-	return filepath.Join(j.Journal(), name)
+	return filepath.Join(j.Dir(), name)
 }
 
 // Record writes the decision.
 func (j *Journal) Record(d *Decision) error {
-	if err := disk.MkdirAll(j.Journal(), 0o700); err != nil {
+	if err := disk.MkdirAll(j.Dir(), 0o700); err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
 	data, err := json.MarshalIndent(d, "", "  ")
@@ -59,10 +60,10 @@ func (j *Journal) IsRecorded(d Decision) bool {
 	return err == nil && now.Nonce == d.Nonce
 }
 
-// Forget removes the decision: what it asked for is done, or is not wanted.
+// Remove removes the decision: what it asked for is done, or is not wanted.
 // Another decision that has taken its file's name, as older versions of the
 // program write them, stays.
-func (j *Journal) Forget(d Decision) error {
+func (j *Journal) Remove(d Decision) error {
 	if !j.IsRecorded(d) {
 		return nil
 	}
@@ -78,7 +79,7 @@ func (j *Journal) Forget(d Decision) error {
 // Decisions returns what the journal holds, oldest first. An entry that can't
 // be read is moved aside and logged.
 func (j *Journal) Decisions(ctx context.Context) []Decision {
-	entries, err := os.ReadDir(j.Journal())
+	entries, err := os.ReadDir(j.Dir())
 	if err != nil {
 		return nil
 	}
@@ -87,7 +88,7 @@ func (j *Journal) Decisions(ctx context.Context) []Decision {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		path := filepath.Join(j.Journal(), e.Name())
+		path := filepath.Join(j.Dir(), e.Name())
 		d, err := ReadDecision(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -29,7 +29,8 @@ const (
 
 func (ls *Links) linksPath() string { return filepath.Join(ls.RecordsDir(), "links.json") }
 
-func (ls *Links) Links() []Link {
+// All returns the links, oldest first; none if they can't be read.
+func (ls *Links) All() []Link {
 	data, err := os.ReadFile(ls.linksPath())
 	if err != nil {
 		return nil
@@ -46,13 +47,13 @@ func (ls *Links) Remember(l Link) error {
 	if len(l.Blobs) > maxBlobs {
 		l.Blobs = nil
 	}
-	links := slices.DeleteFunc(ls.Links(), func(o Link) bool { return o.ID == l.ID })
+	links := slices.DeleteFunc(ls.All(), func(o Link) bool { return o.ID == l.ID })
 	return ls.saveLinks(append(links, l))
 }
 
-// MoveLinks follows commits that were rewritten.
-func (ls *Links) MoveLinks(moved map[git.OID]git.OID) error {
-	links, changed := ls.Links(), false
+// Move follows commits that were rewritten.
+func (ls *Links) Move(moved map[git.OID]git.OID) error {
+	links, changed := ls.All(), false
 	for i, l := range links {
 		if to, ok := moved[l.Commit]; ok {
 			links[i].Commit, changed = to, true
@@ -67,7 +68,7 @@ func (ls *Links) MoveLinks(moved map[git.OID]git.OID) error {
 // Relink notes that the ids which a commit took over from the one it replaced
 // now belong to it.
 func (ls *Links) Relink(ctx context.Context, d Decision, commit git.OID) {
-	links := ls.Links()
+	links := ls.All()
 	changed := false
 	for i, l := range links {
 		if l.Commit != commit && slices.Contains(d.Replaced, l.ID) {

@@ -27,7 +27,7 @@ func (r *Machine) SweepTempFiles(ctx context.Context) {
 func (r *Machine) tempDirs() []string {
 	own := filepath.Join(r.Repo.Root, ".entire")
 	return append(r.storeDirs(),
-		r.RecordsDir(), r.journal.Journal(), filepath.Join(r.Repo.CommonDir, "hooks"), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"))
+		r.RecordsDir(), r.journal.Dir(), filepath.Join(r.Repo.CommonDir, "hooks"), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
 // storeDirs are the folders of the store that hooks write small files to: of the
@@ -38,7 +38,7 @@ func (r *Machine) storeDirs() []string {
 	if err != nil {
 		return nil
 	}
-	dirs := []string{r.snapshots.StoreDir(), r.requests.RequestDir()}
+	dirs := []string{r.snapshots.StoreDir(), r.requests.Dir()}
 	versions, err := store.Versions()
 	if err != nil {
 		return dirs

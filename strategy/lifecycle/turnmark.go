@@ -35,7 +35,7 @@ func (r *Machine) LeaveStop(ctx context.Context, in workspace.Input, cause error
 // EndLeftTurns ends the turns of this worktree whose stops could not, and lets children
 // end sessions.
 func (r *Machine) EndLeftTurns(ctx context.Context) {
-	entries, err := os.ReadDir(r.marks.Marks())
+	entries, err := os.ReadDir(r.marks.Dir())
 	if err != nil {
 		return
 	}
@@ -56,7 +56,7 @@ var ErrTurnOver = errors.New("the turn is over")
 
 func (r *Machine) endLeftTurn(ctx context.Context, id string) error {
 	if _, err := r.Sessions.Load(id); errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrInvalid) {
-		return tracking.RemoveMark(filepath.Join(r.marks.Marks(), tracking.StopPrefix+id+tracking.MarkSuffix))
+		return tracking.RemoveMark(filepath.Join(r.marks.Dir(), tracking.StopPrefix+id+tracking.MarkSuffix))
 	}
 	r.Recovered++
 	err := r.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {

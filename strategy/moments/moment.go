@@ -56,7 +56,7 @@ func (r *Reader) Current(ctx context.Context, s *session.State) Moment {
 		return m
 	}
 	branch := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
-	if tip, err := workspace.NewRefPlan(r.Repo).Get(ctx, branch); err == nil {
+	if tip, err := workspace.NewRefTransaction(r.Repo).Get(ctx, branch); err == nil {
 		m.Shadow = tip
 	}
 	return m

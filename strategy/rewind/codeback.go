@@ -397,7 +397,7 @@ func (r *CodeRewinder) alignCode(ctx context.Context, h *moments.CodeHistory, c 
 		}
 		return err
 	}
-	refs := workspace.NewRefPlan(r.Repo)
+	refs := workspace.NewRefTransaction(r.Repo)
 	if err := errors.Join(refs.Set(ctx, branch, p.Shadow), refs.Set(ctx, moments.HeldRefs+r.snapshots.Lineage()+"-"+log[0].OID.Short(), log[0].OID)); err != nil {
 		return err
 	}

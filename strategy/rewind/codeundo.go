@@ -298,7 +298,7 @@ func (r *CodeRewinder) addPending(ctx context.Context, states []*session.State, 
 	if len(changed) == 0 {
 		return nil
 	}
-	shadow, err := workspace.NewRefPlan(r.Repo).Get(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID))
+	shadow, err := workspace.NewRefTransaction(r.Repo).Get(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID))
 	if err != nil {
 		return err
 	}

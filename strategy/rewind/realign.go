@@ -62,7 +62,7 @@ func (r *Aligner) keepPast(ctx context.Context, store *bands.Store, rescue bands
 		return nil
 	}
 	var p moments.SessionsBefore
-	hold := workspace.NewRefPlan(r.Repo)
+	hold := workspace.NewRefTransaction(r.Repo)
 	for _, s := range states {
 		m := r.reader.Current(ctx, s)
 		p.Moments = append(p.Moments, m)
@@ -220,7 +220,7 @@ func (r *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
 // moveTip moves the shadow branch of HEAD to tip, or removes it, and writes on
 // it the files of sessions whose own branch has gone.
 func (r *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rewrite []*session.State) error {
-	refs := workspace.NewRefPlan(r.Repo)
+	refs := workspace.NewRefTransaction(r.Repo)
 	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
 	if err := refs.Set(ctx, branch, tip); err != nil {
 		return err

@@ -70,7 +70,7 @@ func (r *Pusher) mergeFetched(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		clean, err := r.marks.WithoutForgottenTexts(ctx, theirs.OID)
+		clean, err := r.withoutForgottenTexts(ctx, theirs.OID)
 		if err != nil {
 			return err
 		}

@@ -82,3 +82,17 @@ func (r *Pusher) PushForgotten(ctx context.Context, remote string) error {
 	}
 	return nil
 }
+
+// withoutForgottenTexts returns a commit of another clone's metadata branch,
+// rewritten without the texts that were forgotten here.
+func (r *Pusher) withoutForgottenTexts(ctx context.Context, theirs git.OID) (git.OID, error) {
+	t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+	if err != nil {
+		return "", err
+	}
+	f := t.Forgetter()
+	if f == nil {
+		return theirs, nil
+	}
+	return (&checkpoint.Rewriting{Repo: r.Repo, Mask: f.Mask}).Metadata(ctx, theirs)
+}

@@ -2,7 +2,6 @@ package sharing
 
 import (
 	"github.com/seed-3aff656d/entire/strategy/commits"
-	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -14,11 +13,9 @@ type Services struct {
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
 	commitsServices := commits.New(w)
-	trackingServices := tracking.New(w)
 	s := &Services{
 		Pusher: &Pusher{
 			Workspace:  w,
-			marks:      trackingServices.Marks,
 			operations: commitsServices.Operations,
 		},
 	}
@@ -29,6 +26,5 @@ func New(w *workspace.Workspace) *Services {
 type Pusher struct {
 	*workspace.Workspace
 
-	marks      *tracking.Marks
 	operations *commits.Operations
 }

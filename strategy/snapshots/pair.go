@@ -14,8 +14,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// RequestPair asks for the snapshot that belongs to a commit's checkpoint.
-func (rq *Requests) RequestPair(ctx context.Context, id checkpoint.ID, commit journal.LinkedCommit) {
+// AddPair asks for the snapshot that belongs to a commit's checkpoint.
+func (rq *Requests) AddPair(ctx context.Context, id checkpoint.ID, commit journal.LinkedCommit) {
 	if _, err := rq.snapshots.Store(); err != nil {
 		return
 	}
@@ -24,7 +24,7 @@ func (rq *Requests) RequestPair(ctx context.Context, id checkpoint.ID, commit jo
 		q.Causality = rq.snapshots.Causality(s, workspace.Input{})
 		q.Causality.Commit = string(commit.OID)
 	}
-	if err := rq.Request(q, string(id)); err != nil {
+	if err := rq.Add(q, string(id)); err != nil {
 		rq.Log.WarnContext(ctx, "checkpoint has no snapshot", "checkpoint_id", string(id), "error", err.Error())
 	}
 }
@@ -49,10 +49,10 @@ func (rq *Requests) running(ctx context.Context) *session.State {
 // matter of milliseconds, else in a child.
 func (rq *Requests) TakePairs(ctx context.Context) {
 	store, err := rq.snapshots.Store()
-	if err != nil || len(rq.Requests(ctx)) == 0 {
+	if err != nil || len(rq.Unserved(ctx)) == 0 {
 		return
 	}
-	if took, known := rq.snapshots.WalkTime(); known && took < quickWalk && rq.pairNow(ctx, store) == nil {
+	if took, known := rq.snapshots.LastWalk(); known && took < quickWalk && rq.pairNow(ctx, store) == nil {
 		return
 	}
 	rq.server.StartServer(ctx)
@@ -64,7 +64,7 @@ func (rq *Requests) pairNow(ctx context.Context, store *bands.Store) error {
 	if err != nil {
 		return err
 	}
-	list := rq.Requests(ctx)
+	list := rq.Unserved(ctx)
 	if len(list) > 0 {
 		err = rq.server.serve(ctx, store, list)
 	}
@@ -83,9 +83,9 @@ func (rq *Requests) pair(held *bands.Held, s bands.Snapshot, q Request, late boo
 	return held.AddPair(s.Version, bands.Pair{Checkpoint: q.Pair, Commit: q.Commit, Created: rq.Env.Now().UTC(), Late: late})
 }
 
-// NameMissed settles the requests of before the snapshot that no child has served.
+// SettleUnserved settles the requests of before the snapshot that no child has served.
 // A reservation is marked as missed if the snapshot can't stand for its commit.
-func (rq *Requests) NameMissed(ctx context.Context, held *bands.Held, taken bands.Taken, list []Request) error {
+func (rq *Requests) SettleUnserved(ctx context.Context, held *bands.Held, taken bands.Taken, list []Request) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -111,10 +111,10 @@ func (rq *Requests) NameMissed(ctx context.Context, held *bands.Held, taken band
 			done = append(done, q)
 		default:
 			rq.Log.WarnContext(ctx, "checkpoint has no snapshot: no child took it", "checkpoint_id", q.Pair)
-			if err := NoteMissed(q); err != nil {
+			if err := markMissed(q); err != nil {
 				return err
 			}
 		}
 	}
-	return Served(done)
+	return removeRequests(done)
 }

@@ -100,9 +100,9 @@ func readRequest(path string) (Request, error) {
 	return q, nil
 }
 
-// Served removes requests that are done with. A newer one about the same thing
+// removeRequests removes requests that are done with. A newer one about the same thing
 // is another file, and stays.
-func Served(list []Request) error {
+func removeRequests(list []Request) error {
 	failed := make([]error, 0, len(list))
 	for _, q := range list {
 		failed = append(failed, disk.Remove(q.path))
@@ -110,9 +110,9 @@ func Served(list []Request) error {
 	return errors.Join(failed...)
 }
 
-// NoteMissed marks a request that can't be served any more. It stays, as the place
+// markMissed marks a request that can't be served any more. It stays, as the place
 // that tells why a checkpoint has no snapshot.
-func NoteMissed(q Request) error {
+func markMissed(q Request) error {
 	q.Missed = true
 	data, err := json.Marshal(q)
 	if err != nil {

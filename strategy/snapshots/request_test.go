@@ -49,14 +49,14 @@ func (d *requestDesk) ask(cause bands.Cause, turn, id string) {
 	if cause == bands.Commit {
 		q.Pair = id
 	}
-	d.must(d.Request(q, id))
+	d.must(d.Add(q, id))
 }
 
 // wantTurns compares the turns of the requests that wait.
 func (d *requestDesk) wantTurns(want ...string) {
 	d.t.Helper()
 	turns := []string{}
-	for _, q := range d.Requests.Requests(d.t.Context()) {
+	for _, q := range d.Requests.Unserved(d.t.Context()) {
 		turns = append(turns, q.Causality.Turn)
 	}
 	if diff := cmp.Diff(append([]string{}, want...), turns); diff != "" {
@@ -71,11 +71,11 @@ func TestRequestThatCameMeanwhileStays(t *testing.T) {
 	d := newRequestDesk(t)
 	d.ask(bands.Prompt, "one", "session")
 	d.ask(bands.Prompt, "one", "other")
-	list := d.Requests.Requests(t.Context())
+	list := d.Requests.Unserved(t.Context())
 	d.ask(bands.Prompt, "two", "session")
-	d.must(Served(list))
+	d.must(removeRequests(list))
 	d.wantTurns("two")
-	d.must(Served(list)) // a request that is gone is no error
+	d.must(removeRequests(list)) // a request that is gone is no error
 	d.wantTurns("two")
 }
 
@@ -88,7 +88,7 @@ func TestNewestRequestCounts(t *testing.T) {
 		d.ask(bands.Prompt, turn, "session")
 	}
 	d.wantTurns("three")
-	if left, err := os.ReadDir(d.RequestDir()); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(d.Dir()); err != nil || len(left) != 1 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
@@ -99,9 +99,9 @@ func TestMissedRequestDoesNotReplaceANewOne(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
 	d.ask(bands.Commit, "one", "0123456789ab")
-	old := d.Requests.Requests(t.Context())[0]
+	old := d.Requests.Unserved(t.Context())[0]
 	d.ask(bands.Commit, "two", "0123456789ab")
-	d.must(NoteMissed(old))
+	d.must(markMissed(old))
 	d.wantTurns("two")
 	if missed := d.Missed(); len(missed) > 0 {
 		t.Errorf("missed: %v", missed)
@@ -113,10 +113,10 @@ func TestMissedRequestDoesNotReplaceANewOne(t *testing.T) {
 func TestRequestsOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
-	d.must(os.MkdirAll(d.RequestDir(), 0o700))
-	path := filepath.Join(d.RequestDir(), "prompt-session.json")
+	d.must(os.MkdirAll(d.Dir(), 0o700))
+	path := filepath.Join(d.Dir(), "prompt-session.json")
 	d.must(os.WriteFile(path, []byte(`{"cause":"prompt","causality":{"turn_id":"old"}}`), 0o600))
-	if list := d.Requests.Requests(t.Context()); len(list) != 1 {
+	if list := d.Requests.Unserved(t.Context()); len(list) != 1 {
 		t.Errorf("requests: %v", list)
 	}
 	d.ask(bands.Prompt, "new", "session")
@@ -124,7 +124,7 @@ func TestRequestsOfAnEarlierVersion(t *testing.T) {
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("the old one is still there")
 	}
-	bad := filepath.Join(d.RequestDir(), "prompt-bad.json")
+	bad := filepath.Join(d.Dir(), "prompt-bad.json")
 	d.must(os.WriteFile(bad, make([]byte, 20), 0o600))
 	d.wantTurns("new")
 	if _, err := os.Lstat(bad); err == nil || !strings.Contains(d.log.String(), "prompt-bad.json") {

@@ -16,14 +16,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-func (rq *Requests) RequestDir() string {
+func (rq *Requests) Dir() string {
 	return filepath.Join(rq.snapshots.StoreDir(), "requests-"+rq.snapshots.Lineage())
 }
 
-// Request asks for a snapshot; id tells it from others. One that asks for a
+// Add asks for a snapshot; id tells it from others. One that asks for a
 // pair is durable, as a checkpoint waits for it.
-func (rq *Requests) Request(q Request, id string) error {
-	if err := disk.MkdirAll(rq.RequestDir(), 0o700); err != nil {
+func (rq *Requests) Add(q Request, id string) error {
+	if err := disk.MkdirAll(rq.Dir(), 0o700); err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
 	nonce, err := rq.NewNonce()
@@ -38,7 +38,7 @@ func (rq *Requests) Request(q Request, id string) error {
 	if q.Pair != "" {
 		write = disk.WriteDurable
 	}
-	if err := write(filepath.Join(rq.RequestDir(), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
+	if err := write(filepath.Join(rq.Dir(), string(q.Cause)+"-"+id+"."+nonce+requestExt), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
 	}
 	return nil
@@ -49,17 +49,17 @@ func (rq *Requests) RequestLater(ctx context.Context, id string, q Request) {
 	if _, err := rq.snapshots.Store(); err != nil {
 		return
 	}
-	if err := rq.Request(q, id); err != nil {
+	if err := rq.Add(q, id); err != nil {
 		rq.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
 		return
 	}
 	rq.server.StartServer(ctx)
 }
 
-// Requests are those that nobody has served, oldest first, without those that a
+// Unserved are the requests that nobody has served, oldest first, without those that a
 // newer one stands for.
-func (rq *Requests) Requests(ctx context.Context) []Request {
-	entries, err := os.ReadDir(rq.RequestDir())
+func (rq *Requests) Unserved(ctx context.Context) []Request {
+	entries, err := os.ReadDir(rq.Dir())
 	if err != nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (rq *Requests) Requests(ctx context.Context) []Request {
 		if !strings.HasSuffix(e.Name(), requestExt) {
 			continue
 		}
-		path := filepath.Join(rq.RequestDir(), e.Name())
+		path := filepath.Join(rq.Dir(), e.Name())
 		q, err := readRequest(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // served meanwhile
@@ -91,7 +91,7 @@ func (rq *Requests) Requests(ctx context.Context) []Request {
 			old = append(old, other)
 		}
 	}
-	if err := Served(old); err != nil {
+	if err := removeRequests(old); err != nil {
 		rq.Log.WarnContext(ctx, "request for a snapshot not removed", "error", err.Error())
 	}
 	list := slices.DeleteFunc(slices.Collect(maps.Values(newest)), func(q Request) bool { return q.Missed })
@@ -102,13 +102,13 @@ func (rq *Requests) Requests(ctx context.Context) []Request {
 // Missed are the checkpoints of this worktree's commits for which no snapshot
 // was taken in time.
 func (rq *Requests) Missed() []string {
-	entries, err := os.ReadDir(rq.RequestDir())
+	entries, err := os.ReadDir(rq.Dir())
 	if err != nil {
 		return nil
 	}
 	var ids []string
 	for _, e := range entries {
-		q, err := readRequest(filepath.Join(rq.RequestDir(), e.Name()))
+		q, err := readRequest(filepath.Join(rq.Dir(), e.Name()))
 		if err == nil && q.Missed {
 			ids = append(ids, q.Pair)
 		}

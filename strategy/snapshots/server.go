@@ -21,10 +21,10 @@ func (sv *Server) StartServer(ctx context.Context) {
 	}
 }
 
-// Snapshot serves the requests for snapshots of this worktree. One process
+// Serve serves the requests for snapshots of this worktree. One process
 // does so at a time and one waits for it; any other leaves its request to that
 // one.
-func (sv *Server) Snapshot(ctx context.Context) error {
+func (sv *Server) Serve(ctx context.Context) error {
 	if !sv.Options.Bands.Enabled {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (sv *Server) Snapshot(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = turn.Unlock() }()
-	for list := sv.requests.Requests(ctx); len(list) > 0; list = sv.requests.Requests(ctx) {
+	for list := sv.requests.Unserved(ctx); len(list) > 0; list = sv.requests.Unserved(ctx) {
 		err := sv.serve(ctx, store, list)
 		if errors.Is(err, bands.ErrNoRoom) {
 			err = sv.serveFull(ctx, store, list)
@@ -85,7 +85,7 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 			return err
 		}
 	}
-	return Served(list)
+	return removeRequests(list)
 }
 
 // serveFull makes room in the store and serves the requests, or gives them up.
@@ -114,9 +114,9 @@ func (sv *Server) missAll(list []Request) error {
 			rest = append(rest, q)
 			continue
 		}
-		failed = append(failed, NoteMissed(q))
+		failed = append(failed, markMissed(q))
 	}
-	return errors.Join(append(failed, Served(rest))...)
+	return errors.Join(append(failed, removeRequests(rest))...)
 }
 
 // settleRequest pairs the snapshot with what it was asked for, and marks it

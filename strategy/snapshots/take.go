@@ -36,7 +36,7 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o bands.TakeOpt
 	if err != nil {
 		return taken, fmt.Errorf("take snapshot: %w", err)
 	}
-	if err := sn.noteWalk(taken.Walk); err != nil {
+	if err := sn.recordWalk(taken.Walk); err != nil {
 		sn.Log.DebugContext(ctx, "time of the walk not kept", "error", err.Error())
 	}
 	if !taken.Unchanged {
@@ -96,13 +96,13 @@ func (sn *Snapshots) Causality(s *session.State, in workspace.Input) bands.Causa
 
 func (sn *Snapshots) walkPath() string { return filepath.Join(sn.StoreDir(), "walk-"+sn.Lineage()) }
 
-func (sn *Snapshots) noteWalk(took time.Duration) error {
+func (sn *Snapshots) recordWalk(took time.Duration) error {
 	return disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, took.Microseconds(), 10), 0o600)
 }
 
-// WalkTime is what the last walk of this worktree took, false if that isn't
+// LastWalk is what the last walk of this worktree took, false if that isn't
 // known.
-func (sn *Snapshots) WalkTime() (time.Duration, bool) {
+func (sn *Snapshots) LastWalk() (time.Duration, bool) {
 	data, err := os.ReadFile(sn.walkPath())
 	if err != nil {
 		return 0, false

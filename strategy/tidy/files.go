@@ -18,7 +18,7 @@ func (c Cleaner) files(v *view) ([]Item, error) {
 		{c.rec.TranscriptCopies(), copyAge, Transcript, "older than 30 days", func(name string) bool { return strings.HasSuffix(name, ".jsonl") }},
 		{c.rec.Sessions.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 		{c.rec.Sessions.SideDir(), copyAge, Leftover, "of a session forgotten more than 30 days ago", v.isForgotten},
-		{c.rec.Journal().Journal.Journal(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
+		{c.rec.Journal().Journal.Dir(), copyAge, Leftover, "damaged, set aside more than 30 days ago", isAside},
 	}
 	if v.unread == 0 {
 		dirs = append(dirs, remains{c.rec.Sessions.SideDir(), writeAge, Leftover, "its session's state is gone", v.stateless})

@@ -29,7 +29,7 @@ func (n EndNote) Input() workspace.Input {
 }
 
 func (m *Marks) EndMark(id string) string {
-	return filepath.Join(m.Marks(), endPrefix+id+MarkSuffix)
+	return filepath.Join(m.Dir(), endPrefix+id+MarkSuffix)
 }
 
 // EndNoted returns the note of a session's end, false if there is none.

@@ -3,25 +3,9 @@ package tracking
 import (
 	"context"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
-
-// WithoutForgottenTexts is a commit of somebody's metadata branch, rewritten
-// without the texts that were forgotten here.
-func (m *Marks) WithoutForgottenTexts(ctx context.Context, theirs git.OID) (git.OID, error) {
-	t, err := checkpoint.LoadTombstones(m.Repo.CommonDir)
-	if err != nil {
-		return "", err
-	}
-	f := t.Forgetter()
-	if f == nil {
-		return theirs, nil
-	}
-	return (&checkpoint.Rewriting{Repo: m.Repo, Mask: f.Mask}).Metadata(ctx, theirs)
-}
 
 // ForgottenRedactor is a redactor that masks the texts that were forgotten, too.
 type ForgottenRedactor struct {

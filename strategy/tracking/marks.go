@@ -21,16 +21,17 @@ import (
 // without the repository's lock, so that a hook that does not get the lock in
 // time loses nothing.
 
-func (m *Marks) Marks() string { return filepath.Join(m.Repo.Root, ".entire", "tmp") }
+// Dir is the folder of the marks.
+func (m *Marks) Dir() string { return filepath.Join(m.Repo.Root, ".entire", "tmp") }
 
 func (m *Marks) promptMark(id string) string {
-	return filepath.Join(m.Marks(), "pre-prompt-"+id+".json")
+	return filepath.Join(m.Dir(), "pre-prompt-"+id+".json")
 }
 
 const StopPrefix, MarkSuffix = "stop-", ".json"
 
 func (m *Marks) StopMark(id string) string {
-	return filepath.Join(m.Marks(), StopPrefix+id+MarkSuffix)
+	return filepath.Join(m.Dir(), StopPrefix+id+MarkSuffix)
 }
 
 // MarkPrompt writes the file whose time is when the turn begins: the file

@@ -1,7 +1,6 @@
 package tracking
 
 import (
-	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -15,7 +14,6 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	journalServices := journal.New(w)
 	workspaceServices := workspace.New(w)
 	s := &Services{
 		Transcripts: &Transcripts{
@@ -26,7 +24,6 @@ func New(w *workspace.Workspace) *Services {
 		},
 		States: &States{
 			Workspace: w,
-			commits:   journalServices.Commits,
 		},
 		Marks: &Marks{
 			Workspace: w,
@@ -55,8 +52,6 @@ type Agents struct {
 // States loads and saves the states of sessions.
 type States struct {
 	*workspace.Workspace
-
-	commits *journal.Commits
 }
 
 // Marks records in files of the worktree where a turn is.

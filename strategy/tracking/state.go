@@ -48,7 +48,7 @@ func (st *States) worktreeGone(s *session.State) bool {
 	if s.WorktreeID == "" {
 		return false
 	}
-	for _, path := range []string{st.commits.GitDirOf(s.WorktreeID), s.WorktreePath} {
+	for _, path := range []string{st.GitDirOf(s.WorktreeID), s.WorktreePath} {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}

@@ -75,12 +75,12 @@ func (r *Observer) takeStop(ctx context.Context, store *bands.Store, o bands.Tak
 		return taken, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	asked := r.requests.Requests(ctx) // before the walk: what is asked for later wants a later snapshot
+	asked := r.requests.Unserved(ctx) // before the walk: what is asked for later wants a later snapshot
 	o.Cause, o.SkipUnchanged = bands.Auto, true
 	o.MostFiles, o.MostBytes = snapshots.TakeNowFiles, snapshots.TakeNowBytes
 	taken, err = r.snapshots.Take(ctx, held, o)
 	if err == nil {
-		err = r.requests.NameMissed(ctx, held, taken, asked)
+		err = r.requests.SettleUnserved(ctx, held, taken, asked)
 	}
 	return taken, err
 }

@@ -36,7 +36,7 @@ func (r *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pend
 // The caller holds the lock.
 func (r *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) error {
 	edits := c.Edits
-	refs := workspace.NewRefPlan(r.Repo)
+	refs := workspace.NewRefTransaction(r.Repo)
 	at, moved, err := r.files.NextTip(ctx, refs, s, c.Head)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func (r *Observer) lookAtNamed(ctx context.Context, s *session.State, n *trackin
 // or where no snapshots are taken by the size of git's index.
 func (r *Observer) LargeWorktree() bool {
 	const slowWalk, largeIndex = 10 * time.Millisecond, 1 << 20
-	if took, known := r.snapshots.WalkTime(); known {
+	if took, known := r.snapshots.LastWalk(); known {
 		return took > slowWalk
 	}
 	info, err := os.Stat(filepath.Join(r.Repo.GitDir, "index"))

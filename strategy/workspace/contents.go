@@ -31,7 +31,7 @@ const maxBytes = 128 << 20
 // an entry that removes it; one that can't be stored has none.
 func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]git.Edit, error) {
 	edits := make(map[string]git.Edit, len(paths))
-	var regular []SizedFile
+	var regular []sizedFile
 	for _, p := range paths {
 		e, size, kind, err := fi.entry(ctx, p)
 		switch {
@@ -41,10 +41,10 @@ func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]
 			edits[p] = e
 		case kind == unhashed:
 			edits[p] = e
-			regular = append(regular, SizedFile{p, size})
+			regular = append(regular, sizedFile{p, size})
 		}
 	}
-	stored := WithinLimits(regular, maxContents, maxBytes)
+	stored := withinLimits(regular, maxContents, maxBytes)
 	if len(stored) < len(regular) {
 		fi.Log.InfoContext(ctx, "too much to store all files", "files", len(regular), "stored", len(stored))
 		keep := make(map[string]bool, len(stored))
@@ -60,22 +60,22 @@ func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]
 	return edits, fi.hash(ctx, stored, edits)
 }
 
-// SizedFile is a regular file.
-type SizedFile struct {
+// sizedFile is a regular file.
+type sizedFile struct {
 	path string
 	size int64
 }
 
-// WithinLimits returns the files that are stored if there may be at most so many
+// withinLimits returns the files that are stored if there may be at most so many
 // of them, with so many bytes: all if that suffices, else the first of the
 // smallest.
-func WithinLimits(files []SizedFile, most int, bytes int64) []string {
+func withinLimits(files []sizedFile, most int, bytes int64) []string {
 	var sum int64
 	for _, f := range files {
 		sum += f.size
 	}
 	if sum > bytes {
-		files = slices.SortedStableFunc(slices.Values(files), func(a, b SizedFile) int { return cmp.Compare(a.size, b.size) })
+		files = slices.SortedStableFunc(slices.Values(files), func(a, b sizedFile) int { return cmp.Compare(a.size, b.size) })
 	}
 	var paths []string
 	for _, f := range files {

@@ -27,11 +27,11 @@ func TestAffordableFiles(t *testing.T) {
 	}
 }
 
-// affordable is WithinLimits of files named a, b, c.
+// affordable is withinLimits of files named a, b, c.
 func affordable(most int, bytes int64, sizes []int64) []string {
-	files := make([]SizedFile, len(sizes))
+	files := make([]sizedFile, len(sizes))
 	for i, size := range sizes {
-		files[i] = SizedFile{path: string(rune('a' + i)), size: size}
+		files[i] = sizedFile{path: string(rune('a' + i)), size: size}
 	}
-	return WithinLimits(files, most, bytes)
+	return withinLimits(files, most, bytes)
 }

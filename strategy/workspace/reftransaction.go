@@ -8,20 +8,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// RefPlan collects ref changes that are made at once, each against the value
+// RefTransaction collects ref changes that are made at once, each against the value
 // that it was read with.
-type RefPlan struct {
+type RefTransaction struct {
 	repo   *git.Repo
 	before map[string]git.OID
 	after  map[string]git.OID
 }
 
-func NewRefPlan(repo *git.Repo) *RefPlan {
-	return &RefPlan{repo: repo, before: map[string]git.OID{}, after: map[string]git.OID{}}
+func NewRefTransaction(repo *git.Repo) *RefTransaction {
+	return &RefTransaction{repo: repo, before: map[string]git.OID{}, after: map[string]git.OID{}}
 }
 
 // Get answers the ref as it will be, empty if it won't be there.
-func (p *RefPlan) Get(ctx context.Context, name string) (git.OID, error) {
+func (p *RefTransaction) Get(ctx context.Context, name string) (git.OID, error) {
 	if oid, ok := p.after[name]; ok {
 		return oid, nil
 	}
@@ -34,7 +34,7 @@ func (p *RefPlan) Get(ctx context.Context, name string) (git.OID, error) {
 }
 
 // Set changes a ref; the empty id removes it.
-func (p *RefPlan) Set(ctx context.Context, name string, oid git.OID) error {
+func (p *RefTransaction) Set(ctx context.Context, name string, oid git.OID) error {
 	if _, err := p.Get(ctx, name); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (p *RefPlan) Set(ctx context.Context, name string, oid git.OID) error {
 }
 
 // Updates answers the changes, by name.
-func (p *RefPlan) Updates() []git.RefUpdate {
+func (p *RefTransaction) Updates() []git.RefUpdate {
 	var list []git.RefUpdate
 	for name, oid := range p.after {
 		if oid != p.before[name] {

@@ -39,7 +39,7 @@ func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.
 
 // NextTip answers what the session's next shadow commit builds on, and the branch
 // that it leaves, if HEAD has moved.
-func (fi *Files) NextTip(ctx context.Context, refs *RefPlan, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
+func (fi *Files) NextTip(ctx context.Context, refs *RefTransaction, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
 	next := checkpoint.ShadowBranch(head.OID, fi.Repo.WorktreeID)
 	tip, err := refs.Get(ctx, next)
 	if err != nil {

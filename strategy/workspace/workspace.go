@@ -63,6 +63,14 @@ func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 // RecordsDir is the folder of the repository's own records.
 func (w *Workspace) RecordsDir() string { return filepath.Join(w.Repo.CommonDir, "entire") }
 
+// GitDirOf returns the git directory of a worktree of the repository, by its id.
+func (w *Workspace) GitDirOf(worktree string) string {
+	if worktree == "" {
+		return w.Repo.CommonDir
+	}
+	return filepath.Join(w.Repo.CommonDir, "worktrees", filepath.Base(worktree))
+}
+
 // TranscriptCopies is where transcripts are kept that something has replaced.
 func (w *Workspace) TranscriptCopies() string { return filepath.Join(w.RecordsDir(), "transcripts") }
 
