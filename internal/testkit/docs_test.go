@@ -154,3 +154,56 @@ func TestAttackEveryVariableIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedFilesExist checks that each file of the module that a page names exists,
+// and that a function named after its file is declared there. Changelog and ADRs are
+// left out, as they are about the past.
+func TestNamedFilesExist(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile("`((?:bands|checkpoint|cmd|docs|hooks|internal|session|strategy|testdata)/[\\w./*-]+\\.(?:go|md|txtar|sh|py))`(?:\\s+`(\\w+)`)?")
+	found := 0
+	check := func(page string) {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllSubmatch(data, -1) {
+			found++
+			path, name := string(m[1]), string(m[2])
+			files, err := filepath.Glob(filepath.Join(moduleRoot, path))
+			if err != nil || len(files) == 0 {
+				t.Errorf("%s: there is no file %s", page, path)
+				continue
+			}
+			if name == "" || filepath.Ext(path) != ".go" {
+				continue
+			}
+			source, err := os.ReadFile(files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			declared := regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const )` + name + `\b`)
+			if !declared.Match(source) {
+				t.Errorf("%s: %s doesn't declare %s", page, path, name)
+			}
+		}
+	}
+	err := filepath.WalkDir(filepath.Join(moduleRoot, "docs"), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "adr":
+			return filepath.SkipDir
+		case filepath.Ext(path) == ".md" && d.Name() != "changelog.md":
+			check(path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(filepath.Join(moduleRoot, "README.md"))
+	if found < 50 {
+		t.Errorf("the pages name %d files", found)
+	}
+}
