@@ -18,7 +18,7 @@ GOFUMPT ?= $(TOOLS)/gofumpt
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test matrix storm attack cover check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: help build install demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -26,6 +26,7 @@ help:
 	@echo 'demo        the main job on a recorded session, in a scratch repository'
 	@echo 'test        format, vet, all tests, the short ones again with the race detector'
 	@echo 'cover       at least $(COVER) % of the packages that must have it'
+	@echo 'cover-all   the same of session, checkpoint, strategy, bands, git, with the scripts'
 	@echo 'matrix      20 runs of each way to rewrite history: docs/rewriting.md'
 	@echo 'storm       kills and concurrency with real git: STORM=200 runs'
 	@echo 'attack      hostile repositories, input and secrets: ATTACK=500 tries'
@@ -98,6 +99,38 @@ cover:
 			printf "%-60s %5.1f %%%s\n", name, share, low ? "  too little" : ""; \
 		} \
 		END { if (n < want) print "not measured: " want - n; exit bad > 0 || n < want }'
+
+# What the tests beside a group of packages and the scripts run of it together; less
+# than COVER % of a group is a failure. Some minutes.
+COVERGROUPS := session checkpoint strategy bands internal/git
+COVERALL    := $(COVERGROUPS:%=./%/...)
+COVERDIR    := $(CURDIR)/bin/cover
+comma       := ,
+empty       :=
+COVERPKG    := $(subst $(empty) $(empty),$(comma),$(COVERALL))
+cover-all:
+	@rm -rf "$(COVERDIR)" && mkdir -p "$(COVERDIR)/data"
+	go test -c -cover -coverpkg=$(COVERPKG) -o "$(COVERDIR)/entire.test" ./cmd/entire
+	cd cmd/entire && GOCOVERDIR="$(COVERDIR)/data" "$(COVERDIR)/entire.test" -test.run '^TestScript$$' -test.timeout 30m -test.gocoverdir "$(COVERDIR)/data"
+	go test -short -timeout 20m -coverpkg=$(COVERPKG) $(COVERALL) -args -test.gocoverdir="$(COVERDIR)/data"
+	@go tool covdata textfmt -i="$(COVERDIR)/data" -o "$(COVERDIR)/profile"
+	@module=$$(go list -m) && awk -v least=$(COVER) -v groups='$(COVERGROUPS)' -v module="$$module/" ' \
+		NR > 1 { size[$$1] = $$2; if ($$3 > 0) run[$$1] = 1 } \
+		END { \
+			for (block in size) { \
+				name = substr(block, length(module) + 1); sub(/\/[^\/]*$$/, "", name); \
+				all[name] += size[block]; some[name] += run[block] * size[block]; \
+			} \
+			for (name in all) printf "  %-28s %5.1f %%\n", name, 100 * some[name] / all[name] | "sort"; \
+			close("sort"); \
+			for (i = 1; i <= split(groups, group, " "); i++) { \
+				got = of = 0; \
+				for (name in all) if (index(name "/", group[i] "/") == 1) { of += all[name]; got += some[name] } \
+				low = of == 0 || 100 * got < least * of; bad += low; \
+				printf "%-30s %5.1f %%%s\n", group[i], of ? 100 * got / of : 0, low ? "  too little" : ""; \
+			} \
+			exit bad > 0 \
+		}' "$(COVERDIR)/profile"
 
 # A module of its own: gitleaks brings 163 others.
 difftest:
