@@ -2,10 +2,14 @@ package testkit_test
 
 import (
 	"bytes"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -205,5 +209,65 @@ func TestNamedFilesExist(t *testing.T) {
 	check(filepath.Join(moduleRoot, "README.md"))
 	if found < 50 {
 		t.Errorf("the pages name %d files", found)
+	}
+}
+
+// TestPackagesOfStrategyImportInOrder checks that the table of architecture.md lists
+// the packages below strategy, and that each imports only those above it.
+func TestPackagesOfStrategyImportInOrder(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(moduleRoot, "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, m := range regexp.MustCompile("(?m)^\\| [a-z]* ?\\| `([a-z]+)` \\| ").FindAllSubmatch(page, -1) {
+		order = append(order, string(m[1]))
+	}
+	entries, err := os.ReadDir(filepath.Join(moduleRoot, "strategy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != "testdata" && !slices.Contains(order, e.Name()) {
+			t.Errorf("the table doesn't list %s", e.Name())
+		}
+	}
+	imported := regexp.MustCompile(`entire/strategy(?:/([a-z]+))?$`)
+	for i, name := range order {
+		dir := filepath.Join(moduleRoot, "strategy", name)
+		if name == "strategy" {
+			dir = filepath.Dir(dir)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("there is no package %s", name)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			source, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, spec := range source.Imports {
+				path, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := imported.FindStringSubmatch(path)
+				if m == nil {
+					continue
+				}
+				other := m[1]
+				if other == "" {
+					other = "strategy"
+				}
+				if at := slices.Index(order, other); at < 0 || at >= i {
+					t.Errorf("%s imports %s, which is not above %s in the table", file, other, name)
+				}
+			}
+		}
 	}
 }
