@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// LinkedCommit is a commit that was made as a decision says.
+// LinkedCommit is the commit that a decision was made for.
 type LinkedCommit struct {
 	git.Commit
 
@@ -121,7 +121,7 @@ func (cs *Commits) madeAs(ctx context.Context, d Decision, c git.Commit) bool {
 	return err == nil && slices.Equal(c.Parents, replaced.Parents)
 }
 
-// holder returns the commit among the carriers of an id that stands for it now:
+// holder returns the commit among the carriers of an id that it belongs to now:
 // one in the history of the worktree's HEAD, else the newest.
 func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carriers []git.Commit) git.OID {
 	if len(carriers) == 1 {
@@ -172,8 +172,8 @@ func (cs *Commits) Rebasing(worktree string) bool {
 }
 
 // MayStillBeMade reports whether a commit that can't be found may yet be made as
-// decided, though no git process is known to be at work on it: the process may
-// run where this one can't see it, or its message may be used again.
+// decided, though no git process is known to make it: the process may run where
+// this one can't find it, or its message may be used again.
 func (cs *Commits) MayStillBeMade(d Decision) bool {
 	dir := cs.GitDirOf(d.Worktree)
 	mentions := func(pattern string) bool {

@@ -14,7 +14,7 @@ import (
 // made. It is the journal: written before the trailer, obeyed by post-commit,
 // and removed when all that it asks for is done. docs/formats/journal.md.
 type Decision struct {
-	// Nonce tells this decision from an earlier one about the same id.
+	// Nonce distinguishes this decision from earlier ones about the same id.
 	Nonce string `json:"nonce"`
 	// Worktree is the id of the worktree, empty for the main one.
 	Worktree string `json:"worktree,omitempty"`
@@ -24,7 +24,7 @@ type Decision struct {
 	Keep []checkpoint.ID `json:"keep"`
 	// ID is the checkpoint to write, empty if there is nothing to write.
 	ID checkpoint.ID `json:"id,omitempty"`
-	// Amend says that ID exists and the commit replaces the one it belongs to.
+	// Amend reports whether ID exists and the commit replaces the one it belongs to.
 	Amend bool `json:"amend,omitempty"`
 	// Replaced are the ids whose commit this one takes the place of.
 	Replaced []checkpoint.ID `json:"replaced,omitempty"`
@@ -33,7 +33,7 @@ type Decision struct {
 	Former []git.OID `json:"former,omitempty"`
 	// Shares is what each session has in the commit.
 	Shares []Share `json:"shares,omitempty"`
-	// Hint says that the message shows how to decline.
+	// Hint reports whether the message shows how to decline.
 	Hint bool `json:"hint,omitempty"`
 	// Prose is a digest of the message without trailers and comments.
 	Prose string `json:"prose,omitempty"`
@@ -62,7 +62,7 @@ func (d Decision) begun() time.Time {
 	return d.Begun
 }
 
-// Declined is the decision without the checkpoint that it would have made.
+// Declined returns the decision without the checkpoint that it would have made.
 func (d Decision) Declined() Decision {
 	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool { return id == d.ID })
 	d.ID, d.Shares = "", nil
@@ -78,8 +78,7 @@ type Share struct {
 	Renamed []Rename `json:"renamed,omitempty"`
 }
 
-// Rename is a file that somebody moved, copied or split off since a session
-// left it.
+// Rename is a file that was moved, copied or split off since a session left it.
 type Rename struct {
 	From session.Path `json:"from"`
 	To   session.Path `json:"to"`
@@ -106,6 +105,7 @@ func (s Share) NameBefore(path string) string {
 // Changes is what a commit changes, by path.
 type Changes map[string]git.Change
 
+// ByPath returns the changes by path.
 func ByPath(changes []git.Change) Changes {
 	m := make(Changes, len(changes))
 	for _, c := range changes {

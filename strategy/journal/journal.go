@@ -53,8 +53,8 @@ func (j *Journal) Record(d *Decision) error {
 	return nil
 }
 
-// IsRecorded reports whether the journal still holds this very decision. Without
-// the lock the answer may be out of date at once.
+// IsRecorded reports whether the journal still holds this very decision. Without the
+// lock the result may be out of date at once.
 func (j *Journal) IsRecorded(d Decision) bool {
 	now, err := ReadDecision(d.path)
 	return err == nil && now.Nonce == d.Nonce
@@ -110,6 +110,7 @@ func (j *Journal) OfWorktree(ctx context.Context) []Decision {
 	return slices.DeleteFunc(j.Decisions(ctx), func(d Decision) bool { return d.Worktree != j.Repo.WorktreeID })
 }
 
+// ReadDecision reads a decision from a file of the journal.
 func ReadDecision(path string) (Decision, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // Link remembers that a commit carries a checkpoint, so that a commit that was
-// taken back and is made again keeps its id. The last of them stand in one
-// small file, which can be lost: then such a commit gets a new id or none.
+// taken back and is made again keeps its id. The last of them are in one
+// small file. If that is lost, such a commit gets a new id or none.
 type Link struct {
 	ID       checkpoint.ID      `json:"id"`
 	Commit   git.OID            `json:"commit"`
@@ -51,7 +51,7 @@ func (ls *Links) Remember(l Link) error {
 	return ls.saveLinks(append(links, l))
 }
 
-// Move follows commits that were rewritten.
+// Move updates the links of commits that were rewritten, by their old ids.
 func (ls *Links) Move(moved map[git.OID]git.OID) error {
 	links, changed := ls.All(), false
 	for i, l := range links {
@@ -65,8 +65,8 @@ func (ls *Links) Move(moved map[git.OID]git.OID) error {
 	return ls.saveLinks(links)
 }
 
-// Relink notes that the ids which a commit took over from the one it replaced
-// now belong to it.
+// Relink updates the links of the ids that a commit took over from the commit it
+// replaced.
 func (ls *Links) Relink(ctx context.Context, d Decision, commit git.OID) {
 	links := ls.All()
 	changed := false

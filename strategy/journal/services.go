@@ -27,12 +27,12 @@ func New(w *workspace.Workspace) *Services {
 	return s
 }
 
-// Journal holds the decisions about commits that are being made.
+// Journal reads and writes the decisions about commits that are being made.
 type Journal struct {
 	*workspace.Workspace
 }
 
-// Links holds the last commits of the repository that were given a checkpoint.
+// Links remembers which of the last commits have a checkpoint.
 type Links struct {
 	*workspace.Workspace
 }

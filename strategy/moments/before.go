@@ -12,14 +12,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// SessionsBefore is what the sessions of a worktree were when a tree was left: kept
-// beside the rescue snapshot of that tree, so that going back to it makes them
-// that again.
+// SessionsBefore is what the sessions of a worktree were before a rewind, kept beside
+// the rescue snapshot of its tree: a rewind to that snapshot restores them too.
 type SessionsBefore struct {
 	Moments []Moment `json:"sessions"`
 	// Transcripts are those that were replaced after the rescue.
 	Transcripts []ReplacedTranscript `json:"transcripts,omitempty"`
-	// Followed reports whether what was to follow the files has been done.
+	// Followed reports whether the rewind has restored the sessions after the files.
 	Followed bool `json:"followed,omitempty"`
 }
 
@@ -39,8 +38,8 @@ func sessionsBeforePath(store *bands.Store, v bands.Version) string {
 	return filepath.Join(store.SnapshotDir(v), "sessions.json")
 }
 
-// ReadSessionsBefore returns what was kept beside a rescue snapshot, nothing beside
-// another.
+// ReadSessionsBefore returns what was kept beside a rescue snapshot, and the zero
+// value for any other snapshot.
 func ReadSessionsBefore(store *bands.Store, v bands.Version) (p SessionsBefore, err error) {
 	data, err := os.ReadFile(sessionsBeforePath(store, v))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,6 +54,7 @@ func ReadSessionsBefore(store *bands.Store, v bands.Version) (p SessionsBefore, 
 	return p, nil
 }
 
+// WriteSessionsBefore keeps what the sessions are beside a rescue snapshot.
 func WriteSessionsBefore(store *bands.Store, v bands.Version, p SessionsBefore) error {
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -63,17 +63,18 @@ func WriteSessionsBefore(store *bands.Store, v bands.Version, p SessionsBefore) 
 	return disk.WriteDurable(sessionsBeforePath(store, v), append(data, '\n'), 0o600)
 }
 
-// KeptBefore says whether the sessions of a rescue are known: they are written
-// before any session is changed.
+// KeptBefore reports whether the sessions were kept beside a rescue snapshot. They
+// are, before the rewind changes any.
 func KeptBefore(store *bands.Store, v bands.Version) bool {
 	_, err := os.Lstat(sessionsBeforePath(store, v))
 	return err == nil
 }
 
-// HeldRefs is where refs keep the shadow commits that rewinds left.
+// HeldRefs is the prefix of the refs that hold shadow commits which rewinds left.
 const HeldRefs = "refs/entire/rewind/"
 
-// HeldRef keeps the shadow commits that a rewind left from git's gc.
+// HeldRef is the ref that holds the shadow commits which a rewind left, so that git's
+// gc keeps them.
 func HeldRef(lineage string, rescue bands.Version) string {
 	return HeldRefs + lineage + "-" + rescue.String()
 }

@@ -15,33 +15,36 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// CodeFormat is the format of codeHistory.
+// CodeFormat is the format of [CodeHistory].
 const CodeFormat = 1
 
-// CodeTurns is how many rewinds without a snapshot can be taken back.
+// CodeTurns is how many code-only rewinds can be undone.
 const CodeTurns = 20
 
 // ErrCodeFormat means that another version of the program wrote the history.
 var ErrCodeFormat = errors.New("written by another version of this program")
 
-// CodeHistory is the file that holds what the code-only rewinds of a worktree can
-// be taken back by, oldest first, and the one that has begun.
+// CodeHistory is the file by which code-only rewinds of a worktree are undone and
+// redone, oldest first, with the one in progress.
 type CodeHistory struct {
 	Format int            `json:"format"`
 	Undo   []CodeTurn     `json:"undo,omitempty"`
 	Redo   []CodeTurn     `json:"redo,omitempty"`
 	Begun  *CodeOperation `json:"begun,omitempty"`
 	// Rewound is the time of the last rewind: an undo of a restore of snapshots
-	// before it can't be taken back any more.
+	// before it can't be undone any more.
 	Rewound time.Time `json:"rewound_at,omitzero"`
 	// Done are the last rewinds, undos and redos that were carried out.
 	Done []CodeChanged `json:"done,omitempty"`
 }
 
+// CodeHistoryPath is the file of a worktree's history.
 func CodeHistoryPath(commonDir, lineage string) string {
 	return filepath.Join(commonDir, "entire", "code-rewinds-"+lineage+".json")
 }
 
+// ReadCodeHistory returns a worktree's history, empty if there is none. It returns
+// [ErrCodeFormat] for one that it can't decode.
 func ReadCodeHistory(commonDir, lineage string) (h CodeHistory, err error) {
 	name := CodeHistoryPath(commonDir, lineage)
 	data, err := os.ReadFile(name)
@@ -57,13 +60,14 @@ func ReadCodeHistory(commonDir, lineage string) (h CodeHistory, err error) {
 	return h, nil
 }
 
-// End notes that the move of Begun has ended, and what it changed.
+// End records that the operation in Begun has ended, and what it changed.
 func (h *CodeHistory) End(changes []CodeChange, now time.Time) {
 	h.Done = append(h.Done, ChangedBy(changes, h.Begun.Started, now))
 	h.Begun = nil
 }
 
-// MomentsAt returns what the sessions were at a rescue, nil if that isn't known.
+// MomentsAt returns what the sessions were at a rescue commit, nil if that isn't
+// recorded.
 func (h *CodeHistory) MomentsAt(rescue git.OID) []Moment {
 	for _, t := range slices.Concat(h.Undo, h.Redo) {
 		if t.From == rescue {
@@ -81,7 +85,7 @@ type CodeChanged struct {
 	Gone  []session.Path `json:"removed,omitempty"`
 }
 
-// ChangedBy is what a move changes.
+// ChangedBy returns what an operation with these changes wrote and removed.
 func ChangedBy(changes []CodeChange, start, end time.Time) CodeChanged {
 	done := CodeChanged{Start: start, End: end}
 	for _, c := range changes {
@@ -106,7 +110,7 @@ type CodeTurn struct {
 	After  []Moment `json:"after,omitempty"`
 }
 
-// Reversed is the turn that takes t back.
+// Reversed returns the turn that undoes t.
 func (t CodeTurn) Reversed() CodeTurn {
 	back := CodeTurn{From: t.To, To: t.From, At: t.At, Before: t.After, After: t.Before, Changes: make([]CodeChange, len(t.Changes))}
 	for i, c := range t.Changes {
@@ -116,7 +120,7 @@ func (t CodeTurn) Reversed() CodeTurn {
 }
 
 // CodeOperation is a code-only rewind, undo or redo that has begun. Its turn has the
-// direction of the move; Back is set while it is taken back after an interruption.
+// direction of the operation; Back is set while it is undone after an interruption.
 type CodeOperation struct {
 	Op   bands.Operation `json:"op"`
 	Turn CodeTurn        `json:"turn"`
@@ -128,7 +132,7 @@ type CodeOperation struct {
 	Start uint64 `json:"process_start,omitempty"`
 }
 
-// Changes are what the move changes in its direction.
+// Changes returns the changes of the operation in its direction.
 func (m *CodeOperation) Changes() []CodeChange {
 	if m.Back {
 		return m.Turn.Reversed().Changes
@@ -136,7 +140,7 @@ func (m *CodeOperation) Changes() []CodeChange {
 	return m.Turn.Changes
 }
 
-// CodeChange is what one path was and becomes.
+// CodeChange is what a path is before and after an operation.
 type CodeChange struct {
 	Path   session.Path `json:"path"`
 	Before CodeFile     `json:"before"`

@@ -25,7 +25,7 @@ import (
 )
 
 // Moment is what a session was at a stop, in the file session-<id>.json of the
-// snapshot taken there. Going back to the snapshot makes the session that again.
+// snapshot taken there. A rewind to the snapshot restores the session from it.
 type Moment struct {
 	Session string `json:"session_id"`
 	Turn    string `json:"turn_id,omitempty"`
@@ -49,7 +49,7 @@ func momentPath(store *bands.Store, v bands.Version, id string) string {
 	return filepath.Join(store.SnapshotDir(v), "session-"+id+".json")
 }
 
-// Current is what the session is now.
+// Current returns what the session is now.
 func (r *Reader) Current(ctx context.Context, s *session.State) Moment {
 	m := Moment{Session: s.ID, Turn: s.TurnID, Base: git.OID(s.BaseCommit), Count: s.CheckpointCount, Files: slices.Clone(s.FilesTouched)}
 	if s.BaseCommit == "" {
@@ -62,6 +62,7 @@ func (r *Reader) Current(ctx context.Context, s *session.State) Moment {
 	return m
 }
 
+// Write records what a session is with a snapshot.
 func Write(store *bands.Store, v bands.Version, m Moment) error {
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -70,8 +71,8 @@ func Write(store *bands.Store, v bands.Version, m Moment) error {
 	return disk.WriteCache(momentPath(store, v, m.Session), append(data, '\n'), 0o600)
 }
 
-// List are what the sessions were when the snapshot was taken, as far as
-// that is known.
+// List returns what is recorded of sessions with a snapshot. Records that can't be
+// read are in the error.
 func List(store *bands.Store, v bands.Version) ([]Moment, error) {
 	entries, err := os.ReadDir(store.SnapshotDir(v))
 	if err != nil {

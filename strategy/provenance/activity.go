@@ -35,7 +35,7 @@ type Activity struct {
 	steps, PersonSteps map[string][]StepMark
 }
 
-// NewActivity returns the activity of a session of which nothing is known yet.
+// NewActivity returns the activity of a session without any edits or calls.
 func NewActivity(session string) *Activity {
 	return &Activity{Session: session, Edits: map[string][]Span{}, steps: map[string][]StepMark{}, PersonSteps: map[string][]StepMark{}}
 }

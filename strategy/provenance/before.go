@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// mostBefore is how many files are looked at to see what they were when a
-	// turn began.
+	// mostBefore is how many files are read to find what they were when a turn
+	// began.
 	mostBefore = 50
 	// largestBefore is the size of the largest of them.
 	largestBefore = 1 << 20
-	// oldestBefore is how many snapshots are passed over to find that of the
-	// turn's beginning.
+	// oldestBefore is how many snapshots are searched for that of the turn's
+	// beginning.
 	oldestBefore = 20
 )
 
-// MeasureBefore notes, when a turn begins, what persons have made of the session's
-// pending files since its last stop. No git process is started.
+// MeasureBefore records, when a turn begins, what persons have made of the session's
+// pending files since its last stop. It starts no git process.
 func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *tracking.Pending) {
 	if s.Recorder.Steps == 0 || len(s.FilesTouched) == 0 || !sp.OwnsSession(s) {
 		return
@@ -44,8 +44,8 @@ func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *trackin
 	}
 }
 
-// changedSinceStop finds which pending files are something else than the
-// session's last stop left.
+// changedSinceStop finds which pending files differ from what the session's last stop
+// left.
 func (sp *Steps) changedSinceStop(ctx context.Context, s *session.State, n *tracking.Pending) (Step, error) {
 	known := sp.ReadSteps(ctx, s, n)
 	found := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, By: byPerson, Raw: true}
@@ -70,7 +70,7 @@ func (sp *Steps) changedSinceStop(ctx context.Context, s *session.State, n *trac
 	return found, nil
 }
 
-// fileKind says what reading a file of the worktree came to.
+// fileKind is the result of reading a file of the worktree.
 type fileKind int
 
 const (
@@ -104,9 +104,9 @@ func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
 	return data, fileRead
 }
 
-// StepBefore is what persons had made of a turn's files before it began, as the
-// snapshot of its beginning tells. Files of which the session has steps were
-// looked at then.
+// StepBefore returns what persons had made of a turn's files before it began, by the
+// snapshot of its beginning. Files of which the session has steps are left out: they
+// were read then.
 func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) Step {
 	store, err := sp.snapshots.Store()
 	if err != nil || s.Recorder.Turn.Start.IsZero() || sp.AnyOtherActive(ctx, s.ID) {
@@ -141,8 +141,8 @@ type place struct {
 	others []AuthoredStep
 }
 
-// changedIn answers what a small file is in a snapshot, if that is something
-// else than the last session left, or the tree has.
+// changedIn returns what a small file is in a snapshot, if it differs from what the
+// last session left, or from the tree if none did.
 func (sp *Steps) changedIn(ctx context.Context, store *bands.Store, snap bands.Snapshot, at place) (git.OID, bool, error) {
 	was, _, err := sp.Lookup(ctx, at.tree, at.path)
 	if err != nil || was.Mode == git.ModeModule || was.Mode == git.ModeTree {
@@ -156,9 +156,9 @@ func (sp *Steps) changedIn(ctx context.Context, store *bands.Store, snap bands.S
 	return blob, ok && blob != last, err
 }
 
-// withoutSteps are those of the paths that the session has no steps of, with
-// the steps of others. One that another session has left since the turn began
-// isn't among them: what the beginning shows may be that one's.
+// withoutSteps returns those of the paths that the session has no steps of, with the
+// steps of others. It leaves out a path that another session has changed since the
+// turn began: the snapshot of the beginning may show that change.
 func (sp *Steps) withoutSteps(ctx context.Context, s *session.State, n *tracking.Pending, paths []string) ([]string, PathSteps) {
 	own, others := PathSteps{}, PathSteps{}
 	own.AddSession(s.ID, sp.ReadSteps(ctx, s, n))
@@ -177,15 +177,16 @@ func (sp *Steps) withoutSteps(ctx context.Context, s *session.State, n *tracking
 	return without, others
 }
 
-// settledBefore says whether the last of the steps is known, and older.
+// settledBefore reports whether the content of the last step is known and the step is
+// older than the time, or there is no step.
 func settledBefore(steps []AuthoredStep, at time.Time) bool {
 	n := len(steps)
 	return n == 0 || steps[n-1].At.Before(at) && steps[n-1].Blob != UnknownBlob
 }
 
-// beginning is the snapshot that shows the tree as the session's turn found it:
-// that of its first prompt, or where nothing had changed then, or that one came
-// too late, the last one before. A turn that was interrupted has several prompts.
+// beginning returns the snapshot of the tree as the session's turn found it: that of
+// its first prompt, or if nothing had changed then or it was taken too late, the last
+// one before. A turn that was interrupted has several prompts.
 func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot, bool) {
 	var first bands.Snapshot
 	snap, found, err := store.Latest(sp.snapshots.Lineage())
@@ -208,8 +209,8 @@ func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot
 	return first, first.Version != 0 && !first.Late
 }
 
-// blobIn stores a small file of a snapshot; false if it isn't held, or too
-// large.
+// blobIn stores a small file of a snapshot as a blob; false if its content isn't in
+// the store or is too large.
 func (sp *Steps) blobIn(store *bands.Store, snap bands.Snapshot, path string) (git.OID, bool, error) {
 	content := &bounded{room: largestBefore}
 	err := store.ReadFile(snap, path, content)
@@ -226,7 +227,7 @@ func (sp *Steps) blobIn(store *bands.Store, snap bands.Snapshot, path string) (g
 }
 
 // bounded is a buffer of limited size. The buffer is not embedded: io.Copy
-// would find its ReadFrom, which knows no limit.
+// would find its ReadFrom, which has no limit.
 type bounded struct {
 	buf  bytes.Buffer
 	room int

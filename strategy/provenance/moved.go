@@ -12,10 +12,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// splitMoved finds among the files that a turn found when it began those that are
-// pending under another name, which somebody moved. What the session had made of
-// them becomes a step of its own before what persons made of them, and they are
-// pending under their new names only. tree is that of HEAD.
+// splitMoved finds, among the files that differed when a turn began, those that
+// persons moved away from a pending path. What the session had made of them becomes a
+// step of its own before what persons made of them, and they are pending under their
+// new names only. tree is that of HEAD.
 func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.Pending, before Step, tree git.OID) (moved, rest Step) {
 	moved, rest = before, before
 	moved.By, moved.Raw, moved.Paths, moved.Blobs = byAgent, false, nil, nil

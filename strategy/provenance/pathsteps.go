@@ -31,8 +31,8 @@ func (m PathSteps) AddSession(id string, steps []Step) {
 	}
 }
 
-// Of answers a path's steps, oldest first. A file that was renamed has those of
-// its old name before them, but its end.
+// Of returns a path's steps, oldest first. A file that was renamed has those of its
+// old name before them, without its removal.
 func (m PathSteps) Of(path, oldPath string) []AuthoredStep {
 	steps := slices.Clone(m[path])
 	if oldPath != "" {
@@ -53,8 +53,8 @@ func (m PathSteps) Of(path, oldPath string) []AuthoredStep {
 // newest.
 const mostSteps = 40
 
-// lastOfEach keeps the last of several steps that one author made in a row: the
-// others matter only to whoever goes back to them.
+// lastOfEach keeps the last of consecutive steps of one author: the others matter only
+// if an author restores older content.
 func lastOfEach(steps []AuthoredStep) []AuthoredStep {
 	var last []AuthoredStep
 	for _, s := range steps {

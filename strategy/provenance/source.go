@@ -17,7 +17,7 @@ const MostRenames = 64
 // Source is a pending file that may be in a commit under another name.
 type Source struct {
 	Path string
-	// Base is what the parent has of it, goneBlob for a new file.
+	// Base is what the parent has of it, GoneBlob for a new file.
 	Base git.OID
 	Left git.OID
 	// Gone: it is no longer in the worktree, so that it was moved, not copied.

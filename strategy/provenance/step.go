@@ -20,16 +20,16 @@ import (
 )
 
 // Step is what files were when a turn had ended, or before it began: a line of
-// the side file "steps". A commit tells by them who wrote its lines.
+// the side file "steps". A commit attributes its lines by them.
 type Step struct {
 	At   time.Time `json:"at"`
 	Turn string    `json:"turn,omitempty"`
 	// By is who made the files what they are.
 	By stepAuthor `json:"by"`
-	// Raw says that the blobs hold what stood in the worktree, unfiltered.
+	// Raw reports whether the blobs hold the files of the worktree unfiltered.
 	Raw   bool          `json:"raw,omitempty"`
 	Paths session.Paths `json:"paths"`
-	// Blobs are the contents, goneBlob or unknownBlob.
+	// Blobs are the contents, [GoneBlob] or [UnknownBlob].
 	Blobs []git.OID `json:"blobs,omitempty"`
 }
 
@@ -60,8 +60,8 @@ func (s *Step) add(path string, blob git.OID) {
 	s.Paths, s.Blobs = append(s.Paths, path), append(s.Blobs, blob)
 }
 
-// ReadSteps answers the session's steps that are not settled, oldest first.
-// What can't be read is left out: an attribution is then less exact.
+// ReadSteps returns the session's steps that are not settled, oldest first. What can't
+// be read is left out: an attribution is then less exact.
 func (sp *Steps) ReadSteps(ctx context.Context, s *session.State, n *tracking.Pending) []Step {
 	data, err := n.Steps.Read(sp.Sessions.SideOf(s, session.StepsKind), s.Recorder.Steps)
 	if err != nil {
@@ -141,8 +141,8 @@ func (sp *Steps) SettleSteps(ctx context.Context, s *session.State, n *tracking.
 	return sp.addSteps(ctx, s, n, Step{At: sp.Env.Now().UTC(), By: byCommit, Paths: pending})
 }
 
-// RenameSteps notes under their new names what the session wrote of files that
-// were renamed.
+// RenameSteps records under their new names what the session wrote of files that were
+// renamed.
 func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.Pending, renamed map[string]git.OID) error {
 	wrote := Step{At: sp.Env.Now().UTC(), By: byAgent}
 	for _, p := range slices.Sorted(maps.Keys(renamed)) {
@@ -151,8 +151,8 @@ func (sp *Steps) RenameSteps(ctx context.Context, s *session.State, n *tracking.
 	return sp.addSteps(ctx, s, n, wrote)
 }
 
-// AddTurn notes what the turn made of the files that it touched, and before
-// that what persons had made of them since their last step.
+// AddTurn records what the turn made of the files that it touched, and before that
+// what persons had made of them since their last step.
 func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pending, turn StepTurn) error {
 	made := Step{At: sp.Env.Now().UTC(), Turn: s.TurnID, By: byAgent}
 	for _, p := range turn.Touched {
@@ -173,7 +173,7 @@ func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pend
 type StepTurn struct {
 	Touched []string
 	Entries map[string]git.Edit
-	// Base is the commit that they stand on.
+	// Base is the commit that they are based on.
 	Base git.Commit
 }
 

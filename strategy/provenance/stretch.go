@@ -17,7 +17,7 @@ type Stretch struct {
 	// changed and isn't of its turn.
 	Turn   string
 	Others map[string]bool
-	// Untold reports whether others isn't known, so that the times of files decide.
+	// Untold reports whether Others isn't known, so that the times of files decide.
 	Untold bool
 	// Between reports whether no turn was under way: what still runs in the background
 	// proves nothing. late reports whether the snapshot was taken after the turn began
@@ -61,7 +61,7 @@ func (s Span) Within(st *Stretch) bool {
 	return (st.To.IsZero() || !s.Start.After(st.To)) && (s.End.IsZero() || s.End.After(st.From))
 }
 
-// joined orders spans and makes one of those that overlap.
+// joined orders spans and merges those that overlap.
 func joined(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return a.Start.Compare(b.Start) })
 	var apart []Span

@@ -12,12 +12,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// MaxTimes bounds the paths whose times are looked at.
+// MaxTimes bounds the changed paths whose times are read.
 const MaxTimes = 10_000
 
+// ErrTooMany stops the listing of changes beyond [MaxTimes].
 var ErrTooMany = errors.New("too many changes")
 
-// ChangesSince lists what differs between an older snapshot and s.
+// ChangesSince calls visit for what differs between an older snapshot and s.
 func ChangesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, older bands.Version, visit func(tree.Change) error) error {
 	before, err := store.Snapshot(older)
 	if err != nil {
@@ -26,9 +27,8 @@ func ChangesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, old
 	return store.Changes(ctx, before, s, visit)
 }
 
-// lastChange is the time of the newest change among those that the snapshot
-// took up, by the file system's clock; the distant future where there are too
-// many to tell.
+// lastChange returns the time of the newest change that a snapshot recorded, by the
+// file system's clock; a time in the future if there are too many changes or none.
 func (sv *Server) lastChange(ctx context.Context, store *bands.Store, taken bands.Taken) time.Time {
 	future := sv.Env.Now().Add(time.Hour)
 	if taken.Unchanged || taken.Snapshot.Parent == 0 {

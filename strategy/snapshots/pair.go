@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// AddPair asks for the snapshot that belongs to a commit's checkpoint.
+// AddPair requests the snapshot that belongs to a commit's checkpoint.
 func (rq *Requests) AddPair(ctx context.Context, id checkpoint.ID, commit journal.LinkedCommit) {
 	if _, err := rq.snapshots.Store(); err != nil {
 		return
@@ -29,8 +29,8 @@ func (rq *Requests) AddPair(ctx context.Context, id checkpoint.ID, commit journa
 	}
 }
 
-// running answers a session of this worktree whose turn is under way, if there
-// is just one.
+// running returns the session of this worktree whose turn runs, nil unless there is
+// exactly one.
 func (rq *Requests) running(ctx context.Context) *session.State {
 	var found *session.State
 	for _, s := range rq.PendingSessions(ctx) {
@@ -45,8 +45,8 @@ func (rq *Requests) running(ctx context.Context) *session.State {
 	return found
 }
 
-// TakePairs takes the snapshots that commits have reserved: here if that is a
-// matter of milliseconds, else in a child.
+// TakePairs takes the snapshots that commits have requested: in this process if the
+// last walk was short, else in a child.
 func (rq *Requests) TakePairs(ctx context.Context) {
 	store, err := rq.snapshots.Store()
 	if err != nil || len(rq.Unserved(ctx)) == 0 {
@@ -58,7 +58,7 @@ func (rq *Requests) TakePairs(ctx context.Context) {
 	rq.server.StartServer(ctx)
 }
 
-// pairNow serves the requests in the hook, if nobody else does.
+// pairNow serves the requests in the hook, unless another process serves them.
 func (rq *Requests) pairNow(ctx context.Context, store *bands.Store) error {
 	runs, err := rq.alone(ctx)
 	if err != nil {
@@ -71,34 +71,35 @@ func (rq *Requests) pairNow(ctx context.Context, store *bands.Store) error {
 	return errors.Join(err, runs.Unlock())
 }
 
-// alone takes the lock of the child that serves, if it is free.
+// alone takes the lock of the process that serves requests, if it is free.
 func (rq *Requests) alone(ctx context.Context) (*disk.FileLock, error) {
 	soon, cancel := context.WithTimeout(ctx, HookWait)
 	defer cancel()
 	return disk.Lock(soon, filepath.Join(rq.snapshots.StoreDir(), "child-"+rq.snapshots.Lineage()))
 }
 
-// pair writes that a snapshot stands for a checkpoint.
+// pair records that a snapshot belongs to a checkpoint.
 func (rq *Requests) pair(held *bands.Held, s bands.Snapshot, q Request, late bool) error {
 	return held.AddPair(s.Version, bands.Pair{Checkpoint: q.Pair, Commit: q.Commit, Created: rq.Env.Now().UTC(), Late: late})
 }
 
-// SettleUnserved settles the requests of before the snapshot that no child has served.
-// A reservation is marked as missed if the snapshot can't stand for its commit.
+// SettleUnserved settles requests that are older than the snapshot and that no child
+// has served. One of a commit is marked as missed if the snapshot may differ from the
+// commit.
 func (rq *Requests) SettleUnserved(ctx context.Context, held *bands.Held, taken bands.Taken, list []Request) error {
 	if len(list) == 0 {
 		return nil
 	}
 	runs, err := rq.alone(ctx)
 	if err != nil {
-		return nil // a child is at it
+		return nil // a child serves them
 	}
 	defer func() { _ = runs.Unlock() }()
 	since := rq.server.lastChange(ctx, held.Store, taken)
 	var done []Request
 	for _, q := range list {
 		if _, err := os.Lstat(q.path); err != nil {
-			continue // a child has served it meanwhile
+			continue // a child has served it
 		}
 		exact := !q.Late && (taken.Unchanged && taken.Snapshot.Created.Before(q.asked) || !taken.Unchanged && since.Before(q.asked))
 		switch {

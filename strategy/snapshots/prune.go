@@ -10,7 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/moments"
 )
 
-// tidy removes what killed processes left, and what there is no room for.
+// tidy removes what killed processes left in the store, and snapshots that it has no
+// room for.
 func (sv *Server) tidy(ctx context.Context, store *bands.Store) error {
 	held, err := Hold(ctx, store, sv.Options.LockTimeout)
 	if err != nil {
@@ -19,8 +20,8 @@ func (sv *Server) tidy(ctx context.Context, store *bands.Store) error {
 	return errors.Join(held.Sweep(), sv.prune(ctx, held, (*bands.Held).MaybePrune), held.Release())
 }
 
-// prune lets snapshots go that the store has no room for, and the shadow commits
-// that only they held.
+// prune removes the snapshots that the store has no room for, and the refs that held
+// shadow commits for them.
 func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(*bands.Held, context.Context, bands.Policy) (bands.Pruned, error)) error {
 	policy, on := sv.policy(ctx, held)
 	if !on {
@@ -39,7 +40,7 @@ func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(*bands.H
 	return sv.release(ctx, held)
 }
 
-// policy is what stays in the store, false if the user lets nothing go.
+// policy returns what is kept in the store, false if the user has disabled pruning.
 func (sv *Server) policy(ctx context.Context, held *bands.Held) (bands.Policy, bool) {
 	policy := bands.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
 	if sv.Env.Registry == nil {
@@ -53,7 +54,8 @@ func (sv *Server) policy(ctx context.Context, held *bands.Held) (bands.Policy, b
 	return policy, !config.NoPrune
 }
 
-// release drops the refs of rescue snapshots that have gone.
+// release removes the refs that hold shadow commits for rescue snapshots that no
+// longer exist.
 func (sv *Server) release(ctx context.Context, held *bands.Held) error {
 	refs, err := sv.Repo.Refs(ctx, moments.HeldRefs)
 	if err != nil {

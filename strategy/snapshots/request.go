@@ -16,11 +16,11 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Request asks for a snapshot of this worktree, to be taken by whoever comes
-// to it: a file in <store>/requests-<lineage>. When it was asked for is the
-// file's own time, as the file system's clock is not the process's.
+// Request asks for a snapshot of this worktree, which any process may take: a file in
+// <store>/requests-<lineage>. The time of the request is the file's own, as the file
+// system's clock is not the process's.
 //
-// Each request is a file of its own, <subject>.<nonce>.json, so that whoever
+// Each request is a file of its own, <subject>.<nonce>.json, so that a process that
 // removes one removes no other. Of several with one subject the newest counts.
 type Request struct {
 	Cause     bands.Cause     `json:"cause"`
@@ -31,7 +31,7 @@ type Request struct {
 	Message string `json:"message,omitempty"`
 	// Late reports whether it was asked for some time after the commit.
 	Late bool `json:"late,omitempty"`
-	// Missed says that no snapshot of the moment could be had.
+	// Missed reports whether no snapshot was taken in time.
 	Missed bool `json:"missed,omitempty"`
 
 	path  string
@@ -59,16 +59,16 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-// standsFor reports whether a request with the same subject is no longer needed.
-// To mark a request as missed gives its file a new time.
-func (q Request) standsFor(other Request) bool {
+// replaces reports whether q is used instead of another request with the same subject.
+// Marking a request as missed gives its file a new time.
+func (q Request) replaces(other Request) bool {
 	if q.Missed != other.Missed {
 		return other.Missed
 	}
 	return q.asked.After(other.asked)
 }
 
-// message is what the snapshot is called.
+// message returns the message of the snapshot.
 func (q Request) message() string {
 	switch q.Cause {
 	case bands.Prompt:
@@ -100,7 +100,7 @@ func readRequest(path string) (Request, error) {
 	return q, nil
 }
 
-// removeRequests removes requests that are done with. A newer one about the same thing
+// removeRequests removes requests that are served. A newer one with the same subject
 // is another file, and stays.
 func removeRequests(list []Request) error {
 	failed := make([]error, 0, len(list))
@@ -110,8 +110,8 @@ func removeRequests(list []Request) error {
 	return errors.Join(failed...)
 }
 
-// markMissed marks a request that can't be served any more. It stays, as the place
-// that tells why a checkpoint has no snapshot.
+// markMissed marks a request that can't be served any more. It is kept as the record
+// of why a checkpoint has no snapshot.
 func markMissed(q Request) error {
 	q.Missed = true
 	data, err := json.Marshal(q)
@@ -121,7 +121,7 @@ func markMissed(q Request) error {
 	return disk.WriteCache(q.path, append(data, '\n'), 0o600)
 }
 
-// leading is the request whose cause the snapshot for all of them gets: a
+// leading returns the request whose cause the one snapshot for all of them gets: a
 // commit's before a prompt's before a stop's.
 func leading(list []Request) Request {
 	rank := func(q Request) int {

@@ -16,12 +16,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
+// Dir is the folder of this worktree's requests.
 func (rq *Requests) Dir() string {
 	return filepath.Join(rq.snapshots.StoreDir(), "requests-"+rq.snapshots.Lineage())
 }
 
-// Add asks for a snapshot; id tells it from others. One that asks for a
-// pair is durable, as a checkpoint waits for it.
+// Add writes a request; id distinguishes it from others with the same cause. One for a
+// pair is durable, as a checkpoint depends on it.
 func (rq *Requests) Add(q Request, id string) error {
 	if err := disk.MkdirAll(rq.Dir(), 0o700); err != nil {
 		return fmt.Errorf("ask for a snapshot: %w", err)
@@ -44,7 +45,8 @@ func (rq *Requests) Add(q Request, id string) error {
 	return nil
 }
 
-// RequestLater lets a child take a snapshot that a hook has no time for.
+// RequestLater writes a request and starts a child that serves it, for a snapshot that
+// a hook has no time for.
 func (rq *Requests) RequestLater(ctx context.Context, id string, q Request) {
 	if _, err := rq.snapshots.Store(); err != nil {
 		return
@@ -56,8 +58,8 @@ func (rq *Requests) RequestLater(ctx context.Context, id string, q Request) {
 	rq.server.StartServer(ctx)
 }
 
-// Unserved are the requests that nobody has served, oldest first, without those that a
-// newer one stands for.
+// Unserved returns the requests that are still to be served, oldest first. It removes
+// those that a newer one replaces.
 func (rq *Requests) Unserved(ctx context.Context) []Request {
 	entries, err := os.ReadDir(rq.Dir())
 	if err != nil {
@@ -72,7 +74,7 @@ func (rq *Requests) Unserved(ctx context.Context) []Request {
 		path := filepath.Join(rq.Dir(), e.Name())
 		q, err := readRequest(path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // served meanwhile
+		case errors.Is(err, fs.ErrNotExist): // served since
 			continue
 		case errors.Is(err, errBadRequest): // a file is never written twice: it stays what it is
 			rq.Log.WarnContext(ctx, "request for a snapshot dropped", "path", path, "error", err.Error())
@@ -83,7 +85,7 @@ func (rq *Requests) Unserved(ctx context.Context) []Request {
 			continue
 		}
 		other, found := newest[q.subject()]
-		if found && other.standsFor(q) {
+		if found && other.replaces(q) {
 			q, other = other, q
 		}
 		newest[q.subject()] = q
@@ -99,8 +101,8 @@ func (rq *Requests) Unserved(ctx context.Context) []Request {
 	return list
 }
 
-// Missed are the checkpoints of this worktree's commits for which no snapshot
-// was taken in time.
+// Missed returns the checkpoints of this worktree's commits for which no snapshot was
+// taken in time.
 func (rq *Requests) Missed() []string {
 	entries, err := os.ReadDir(rq.Dir())
 	if err != nil {

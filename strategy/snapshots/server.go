@@ -14,16 +14,16 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/moments"
 )
 
-// StartServer lets a child serve the requests for snapshots.
+// StartServer starts a child that serves the requests for snapshots.
 func (sv *Server) StartServer(ctx context.Context) {
 	if err := sv.Env.Detach("hooks", "snapshot"); err != nil {
 		sv.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
 	}
 }
 
-// Serve serves the requests for snapshots of this worktree. One process
-// does so at a time and one waits for it; any other leaves its request to that
-// one.
+// Serve serves the requests for snapshots of this worktree. One process does so at a
+// time and one waits for it; a third returns at once, as the one that waits will serve
+// its request.
 func (sv *Server) Serve(ctx context.Context) error {
 	if !sv.Options.Bands.Enabled {
 		return nil
@@ -49,8 +49,8 @@ func (sv *Server) Serve(ctx context.Context) error {
 	return sv.tidy(ctx, store)
 }
 
-// myTurn answers the lock of the child that serves, nil if another one waits
-// for it already.
+// myTurn waits for the lock of the process that serves requests. It returns nil if
+// another process is already waiting for it.
 func (sv *Server) myTurn(ctx context.Context) (*disk.FileLock, error) {
 	soon, cancel := context.WithTimeout(ctx, HookWait)
 	defer cancel()
@@ -88,7 +88,8 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 	return removeRequests(list)
 }
 
-// serveFull makes room in the store and serves the requests, or gives them up.
+// serveFull makes room in the full store and serves the requests; if there is still no
+// room, it gives them up.
 func (sv *Server) serveFull(ctx context.Context, store *bands.Store, list []Request) error {
 	held, err := Hold(ctx, store, sv.Options.LockTimeout)
 	if err != nil {
@@ -105,7 +106,7 @@ func (sv *Server) serveFull(ctx context.Context, store *bands.Store, list []Requ
 	return sv.missAll(list)
 }
 
-// missAll gives up what was asked for.
+// missAll marks the requests of commits as missed and removes the others.
 func (sv *Server) missAll(list []Request) error {
 	var rest []Request
 	failed := make([]error, 0, len(list))
@@ -119,8 +120,8 @@ func (sv *Server) missAll(list []Request) error {
 	return errors.Join(append(failed, removeRequests(rest))...)
 }
 
-// settleRequest pairs the snapshot with what it was asked for, and marks it
-// where it came too late to be exact.
+// settleRequest pairs the snapshot with the checkpoint it was requested for, and marks
+// it if it was taken too late to be exact.
 func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken bands.Taken, q Request, since time.Time) error {
 	switch {
 	case q.Pair != "":
@@ -135,9 +136,9 @@ func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken ban
 	}
 }
 
-// annotateLater records the session's state with the snapshot of a stop or a
-// subagent's event that a child takes, if the turn is still the same and, at a
-// stop, has not gone on.
+// annotateLater records the session's state with the snapshot of a stop or of a
+// subagent's event that a child takes, if the turn is still the same and, after a
+// stop, no new one has begun.
 func (sv *Server) annotateLater(ctx context.Context, held *bands.Held, v bands.Version, q Request) error {
 	s, err := sv.Sessions.Load(q.Causality.Session)
 	if err != nil || s.TurnID != q.Causality.Turn || (s.Phase == session.Active && q.Message == "") {
@@ -148,8 +149,8 @@ func (sv *Server) annotateLater(ctx context.Context, held *bands.Held, v bands.V
 	return moments.Write(held.Store, v, m)
 }
 
-// turnWrote says whether the turn that a prompt began has called a tool that
-// writes: then the snapshot may hold some of what it did.
+// turnWrote reports whether the turn that a prompt began has called a tool that
+// writes: the snapshot may then include some of its changes.
 func (sv *Server) turnWrote(ctx context.Context, q Request) bool {
 	s, err := sv.Sessions.Load(q.Causality.Session)
 	if err != nil || s.TurnID != q.Causality.Turn {

@@ -34,12 +34,13 @@ func New(w *workspace.Workspace) *Services {
 	return s
 }
 
-// Snapshots takes snapshots of the worktree into its store.
+// Snapshots opens the repository's store and takes snapshots of the worktree into it.
 type Snapshots struct {
 	*workspace.Workspace
 }
 
-// Requests asks for snapshots, and pairs them with checkpoints.
+// Requests reads and writes requests for snapshots, and pairs snapshots with
+// checkpoints.
 type Requests struct {
 	*workspace.Workspace
 
@@ -47,7 +48,7 @@ type Requests struct {
 	snapshots *Snapshots
 }
 
-// Server takes the snapshots that were asked for.
+// Server serves requests for snapshots and prunes the store.
 type Server struct {
 	*workspace.Workspace
 

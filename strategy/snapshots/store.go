@@ -24,8 +24,8 @@ func (sn *Snapshots) StoreDir() string { return bands.RepositoryDir(sn.Repo.Comm
 // Lineage names this worktree in the store.
 func (sn *Snapshots) Lineage() string { return checkpoint.WorktreeHash(sn.Repo.WorktreeID) }
 
-// Store opens the repository's store: errNoBands where the settings or the
-// user want none.
+// Store opens the repository's store. It returns [ErrNoBands] if snapshots are
+// disabled or there is no store.
 func (sn *Snapshots) Store() (*bands.Store, error) {
 	if !sn.Options.Bands.Enabled {
 		return nil, ErrNoBands
@@ -37,8 +37,8 @@ func (sn *Snapshots) Store() (*bands.Store, error) {
 	return store, err
 }
 
-// MakeStore opens the repository's store, which it makes and names if it isn't
-// there.
+// MakeStore opens the repository's store, and creates and registers it if there is
+// none.
 func (sn *Snapshots) MakeStore(ctx context.Context) (*bands.Store, error) {
 	store, err := bands.Open(sn.StoreDir())
 	if !errors.Is(err, bands.ErrNoStore) {
@@ -64,8 +64,8 @@ const (
 	RewindWait = 500 * time.Millisecond
 )
 
-// Hold takes the store's lock, or says within the time given that somebody else
-// has it.
+// Hold takes the store's lock. It returns an error if another process holds it for
+// longer than wait.
 func Hold(ctx context.Context, store *bands.Store, wait time.Duration) (*bands.Held, error) {
 	soon, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

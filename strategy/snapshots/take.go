@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// takeNow bounds what a stop reads while somebody waits; a child takes what
-	// is more.
+	// TakeNowFiles and TakeNowBytes bound what a stop reads itself. A child takes
+	// the snapshot if more has changed.
 	TakeNowFiles = 2000
 	TakeNowBytes = 32 << 20
 	// quickWalk is the time of the last walk below which a commit's snapshot is
@@ -28,8 +28,8 @@ const (
 	HookWait = 2 * time.Millisecond
 )
 
-// Take takes a snapshot under the store's lock. The time of the walk is kept for
-// the next commit.
+// Take takes a snapshot under the store's lock and records how long the walk took, by
+// which the next commit decides who takes its snapshot.
 func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o bands.TakeOptions) (bands.Taken, error) {
 	o.Options = sn.TreeOptions()
 	taken, err := held.Take(ctx, o)
@@ -45,7 +45,8 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o bands.TakeOpt
 	return taken, nil
 }
 
-// TakeFirst takes the first snapshot of this worktree, which somebody watches.
+// TakeFirst takes the first snapshot of this worktree and reports its progress to
+// tick.
 func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick func(done, total int64)) (bands.Taken, error) {
 	held, err := Hold(ctx, store, HoldWait)
 	if err != nil {
@@ -57,7 +58,7 @@ func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick fun
 	return taken, errors.Join(err, held.Release())
 }
 
-// TreeOptions say how this worktree is captured.
+// TreeOptions returns how this worktree is captured.
 func (sn *Snapshots) TreeOptions() bands.Options {
 	b := sn.Options.Bands
 	return bands.Options{
@@ -67,7 +68,7 @@ func (sn *Snapshots) TreeOptions() bands.Options {
 	}
 }
 
-// otherWorktrees are the roots of the repository's worktrees but this one.
+// otherWorktrees returns the roots of the repository's other worktrees.
 func (sn *Snapshots) otherWorktrees() []string {
 	var roots []string
 	for _, w := range sn.Repo.Worktrees() {
@@ -78,7 +79,7 @@ func (sn *Snapshots) otherWorktrees() []string {
 	return roots
 }
 
-// Causality tells who is behind a snapshot of the session's turn.
+// Causality returns what caused a snapshot of the session's turn.
 func (sn *Snapshots) Causality(s *session.State, in workspace.Input) bands.Causality {
 	c := bands.Causality{
 		Agent: workspace.AgentName, Session: s.ID, Turn: s.TurnID, TranscriptPath: s.TranscriptPath, Prompt: s.FirstPrompt,
@@ -100,8 +101,8 @@ func (sn *Snapshots) recordWalk(took time.Duration) error {
 	return disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, took.Microseconds(), 10), 0o600)
 }
 
-// LastWalk is what the last walk of this worktree took, false if that isn't
-// known.
+// LastWalk returns how long the last walk of this worktree took, false if that isn't
+// recorded.
 func (sn *Snapshots) LastWalk() (time.Duration, bool) {
 	data, err := os.ReadFile(sn.walkPath())
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 const (
 	// maxAgents is how many places in subagents' transcripts a state keeps.
 	maxAgents = 100
-	// agentsNow is how many bytes of them are read while somebody waits; the
-	// next hook reads on.
+	// agentsNow is how many bytes of them a hook reads; the next one continues.
 	agentsNow = 32 << 20
 )
 
@@ -88,7 +87,7 @@ func (ag *Agents) readAgent(ctx context.Context, s *session.State, n *Pending, f
 	return nil
 }
 
-// turnBegan is when the running turn began; where none runs, when the last one
+// turnBegan returns when the running turn began, or if none runs when the last one
 // ended.
 func turnBegan(s *session.State) time.Time {
 	if start := s.Recorder.Turn.Start; !start.IsZero() || s.LastInteraction == nil {
@@ -97,8 +96,8 @@ func turnBegan(s *session.State) time.Time {
 	return *s.LastInteraction
 }
 
-// AgentEdits answers the paths that subagents' edit tools named since their
-// transcripts were read last. It changes nothing.
+// AgentEdits returns the paths that subagents' edit tools named since their
+// transcripts were last read. It changes nothing.
 func (ag *Agents) AgentEdits(ctx context.Context, s *session.State) []string {
 	files, err := ag.unreadAgents(s)
 	if err != nil {
@@ -122,8 +121,8 @@ func (ag *Agents) AgentEdits(ctx context.Context, s *session.State) []string {
 	return edits
 }
 
-// keepPlace notes how far a file is read. Where there are too many places all
-// are forgotten: what is read once more counts no message twice.
+// keepPlace records how far a file was read. If there are too many places all are
+// dropped: what is read again is not counted again.
 func keepPlace(agents *session.Agents, f transcript.AgentFile, at transcript.Cursor) {
 	if _, known := agents.Read[f.Name]; !known && len(agents.Read) >= maxAgents {
 		agents.Read = nil

@@ -13,7 +13,7 @@ import (
 const endPrefix = "end-"
 
 // EndNote is the end of a session of which something may not be recorded yet: a file
-// in .entire/tmp, written before anything else and removed at last.
+// in .entire/tmp, written first and removed last.
 type EndNote struct {
 	SessionID string          `json:"session_id"`
 	Reason    string          `json:"reason,omitempty"`
@@ -24,10 +24,12 @@ type EndNote struct {
 	Start uint64 `json:"process_start,omitempty"`
 }
 
+// Input returns the payload of the hook that wrote the note.
 func (n EndNote) Input() workspace.Input {
 	return workspace.Input{SessionID: n.SessionID, Reason: n.Reason, PromptID: n.PromptID, Agent: n.Agent}
 }
 
+// EndMark is the file of the note of a session's end.
 func (m *Marks) EndMark(id string) string {
 	return filepath.Join(m.Dir(), endPrefix+id+MarkSuffix)
 }
@@ -44,8 +46,8 @@ func (m *Marks) EndNoted(id string) (note EndNote, found bool) {
 	return note, true
 }
 
-// RequestEnds lets children finish the ends of this worktree's sessions whose hooks are
-// gone.
+// RequestEnds starts children that finish the ends of this worktree's sessions whose
+// hooks no longer run.
 func (m *Marks) RequestEnds(ctx context.Context, marks []os.DirEntry) {
 	for _, e := range marks {
 		id, is := MarkedSession(e.Name(), endPrefix)

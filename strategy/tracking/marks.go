@@ -15,11 +15,10 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Small files in .entire/tmp, marks, say what the state may not say yet: that a
-// prompt has begun a turn, that a stop could not end it, and that a session's end is
-// being recorded. They are written
-// without the repository's lock, so that a hook that does not get the lock in
-// time loses nothing.
+// Marks are small files in .entire/tmp that record what may not be in the state yet:
+// that a prompt has begun a turn, that a stop could not end it, and that a session's
+// end is being recorded. They are written without the repository's lock, so that a
+// hook that doesn't get the lock in time loses nothing.
 
 // Dir is the folder of the marks.
 func (m *Marks) Dir() string { return filepath.Join(m.Repo.Root, ".entire", "tmp") }
@@ -28,15 +27,18 @@ func (m *Marks) promptMark(id string) string {
 	return filepath.Join(m.Dir(), "pre-prompt-"+id+".json")
 }
 
+// The name of a mark is a prefix, the session's id and the suffix.
 const StopPrefix, MarkSuffix = "stop-", ".json"
 
+// StopMark is the file that records that a stop could not end its turn.
 func (m *Marks) StopMark(id string) string {
 	return filepath.Join(m.Dir(), StopPrefix+id+MarkSuffix)
 }
 
-// MarkPrompt writes the file whose time is when the turn begins: the file
-// system's clock is not the process's. A stop that is still to be made up for is
-// void then: the turn goes on with this prompt.
+// MarkPrompt writes the file whose time is the beginning of the turn, as the file
+// system's clock is not the process's, and returns that time. It removes the marks of
+// a stop or an end that are still to be carried out: the turn continues with this
+// prompt.
 func (m *Marks) MarkPrompt(ctx context.Context, id string) time.Time {
 	now := m.Env.Now()
 	path := m.promptMark(id)
@@ -53,7 +55,7 @@ func (m *Marks) MarkPrompt(ctx context.Context, id string) time.Time {
 	return now.Add(-10 * time.Millisecond)
 }
 
-// PromptTime is when the prompt's file was written; false without one.
+// PromptTime returns when the prompt's file was written; false if there is none.
 func (m *Marks) PromptTime(id string) (time.Time, bool) {
 	info, err := os.Lstat(m.promptMark(id))
 	if err != nil {
@@ -62,8 +64,8 @@ func (m *Marks) PromptTime(id string) (time.Time, bool) {
 	return disk.Changed(info), true
 }
 
-// BeginLate takes the beginning of a turn that its prompt's hook could not note in
-// the state from the prompt's file.
+// BeginLate sets the beginning of a turn from the prompt's file if the hook of the
+// prompt could not save it in the state.
 func (m *Marks) BeginLate(s *session.State) {
 	if !s.Recorder.Turn.Start.IsZero() {
 		return
@@ -73,8 +75,8 @@ func (m *Marks) BeginLate(s *session.State) {
 	}
 }
 
-// UnmarkTurn removes the files of a turn that is saved, but not that of a prompt
-// which has come since.
+// UnmarkTurn removes the marks of a turn that is saved, but not that of a newer
+// prompt.
 func (m *Marks) UnmarkTurn(id string, prompt time.Time) error {
 	err := RemoveMark(m.StopMark(id))
 	if at, ok := m.PromptTime(id); ok && at.Equal(prompt) {
@@ -83,7 +85,7 @@ func (m *Marks) UnmarkTurn(id string, prompt time.Time) error {
 	return err
 }
 
-// WriteMark writes a file of marks.
+// WriteMark writes a mark.
 func (m *Marks) WriteMark(path string, note any) error {
 	data, err := json.Marshal(note)
 	if err != nil {
@@ -95,14 +97,15 @@ func (m *Marks) WriteMark(path string, note any) error {
 	return disk.WriteCache(path, append(data, '\n'), 0o600)
 }
 
-// MarkedSession returns the session of a mark by its file's name; false if the mark isn't
-// one of the prefix.
+// MarkedSession returns the session of a mark by its file's name; false if the name
+// doesn't have the prefix.
 func MarkedSession(name, prefix string) (id string, is bool) {
 	name, isMark := strings.CutSuffix(name, MarkSuffix)
 	id, is = strings.CutPrefix(name, prefix)
 	return id, isMark && is
 }
 
+// RemoveMark removes a mark, if there is one.
 func RemoveMark(path string) error {
 	if _, err := os.Lstat(path); err != nil {
 		return nil //nolint:nilerr // there is none
@@ -110,6 +113,6 @@ func RemoveMark(path string) error {
 	if err := disk.Step("remove", path); err != nil {
 		return err
 	}
-	_ = os.Remove(path) // one that stays is void when the next prompt comes
+	_ = os.Remove(path) // the next prompt tries again
 	return nil
 }

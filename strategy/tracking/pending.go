@@ -25,16 +25,16 @@ type Pending struct {
 
 	prompts, usage Tail
 	Steps          Tail
-	Texts          []string // all prompts, once read, up to textsEnd
+	Texts          []string // all prompts, once read, up to TextsEnd
 	TextsEnd       int64
 	Known          []byte // the new list of untracked files, nil if it stays
-	// Unstored reports that a child has to go on: with the rest of the
-	// transcript, or with the list of untracked files.
+	// Unstored reports whether a child has to store the rest of the transcript or
+	// list untracked files.
 	Unstored bool
-	// Snapshot is what a child is asked for once the state is saved, nil for
-	// nothing.
+	// Snapshot is requested from a child once the state is saved, nil for none.
 	Snapshot *snapshots.Request
-	// TurnSaved reports whether a turn ends, Prompted is the time of its prompt's file.
+	// TurnSaved reports whether a turn ends, Prompted is the time of its prompt's
+	// file.
 	TurnSaved bool
 	Prompted  time.Time
 }
@@ -45,8 +45,8 @@ func (n *Pending) MovesRefs() bool {
 	return len(n.ShadowCommits) > 0 || n.Annotation != nil || n.Completion != nil
 }
 
-// Save brings the side files of the session up to date and saves its state, which
-// counts on them.
+// Save writes the side files of the session and then its state, which refers to
+// them. The caller holds the lock.
 func (n *Pending) Save(store *session.Store, s *session.State) error {
 	var written []session.Side
 	for _, t := range []struct {

@@ -43,7 +43,7 @@ func (ts *Transcripts) AddPrompts(ctx context.Context, s *session.State, n *Pend
 	return nil
 }
 
-// Prompts answers all redacted prompts of the session.
+// Prompts returns all redacted prompts of the session.
 func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
 	if n.Texts != nil && n.TextsEnd == s.Recorder.Prompts {
 		return n.Texts, nil
@@ -68,8 +68,8 @@ func (ts *Transcripts) Prompts(s *session.State, n *Pending) ([]string, error) {
 	return texts, nil
 }
 
-// plainText answers the text of a record that has no escapes in it, as most
-// have, without decoding it: a commit needs all of them.
+// plainText returns the text of a record without escapes, as most are, without
+// decoding it: a commit needs all of them.
 func plainText(line []byte) (string, bool) {
 	const key, end = `,"text":"`, "\"}\n"
 	number, text, ok := bytes.Cut(line, []byte(key))
@@ -78,8 +78,8 @@ func plainText(line []byte) (string, bool) {
 	return string(text), plain
 }
 
-// RereadPrompts takes the prompts from the transcript anew, for a side file that
-// lost some. Without a transcript there are none.
+// RereadPrompts takes the prompts from the transcript again if the side file has lost
+// some. Without a transcript it returns none.
 func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *Pending) ([]string, error) {
 	ts.Log.WarnContext(ctx, "prompts read anew", "session_id", s.ID)
 	from, err := ts.Sessions.Forgotten(s.ID)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// StoreTranscript puts what was read of the transcript into git, as far as the budget of
-// bytes to redact goes, and says whether that was all.
+// StoreTranscript stores in git what was read of the transcript, redacting at most
+// budget bytes, and reports whether all of it is stored.
 func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, budget int64) (complete bool, err error) {
 	rec := &s.Recorder
 	if s.TranscriptPath == "" || rec.Cursor.Offset == 0 {
@@ -34,8 +34,8 @@ func (ts *Transcripts) StoreTranscript(ctx context.Context, s *session.State, bu
 	return rec.Stored.Raw >= rec.Cursor.Offset, nil
 }
 
-// StoredSegments answers what is stored of the session's transcript. If some of that
-// has been lost it is stored anew, as far as that goes while somebody waits.
+// StoredSegments returns what is stored of the session's transcript. If some of it is
+// lost it is stored again, as far as a hook has time.
 func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
 	t, err := ts.Segmenter(s).Transcript(s.Recorder.Stored)
 	if !errors.Is(err, checkpoint.ErrLost) {
@@ -48,6 +48,7 @@ func (ts *Transcripts) StoredSegments(ctx context.Context, s *session.State) (ch
 	return ts.Segmenter(s).Transcript(s.Recorder.Stored)
 }
 
+// Segmenter returns what stores the session's transcript in segments.
 func (ts *Transcripts) Segmenter(s *session.State) checkpoint.Segmenter {
 	return checkpoint.Segmenter{
 		Repo: ts.Repo, Redact: ts.Redact, LineTimeout: ts.Options.LineTimeout,

@@ -54,7 +54,7 @@ type States struct {
 	*workspace.Workspace
 }
 
-// Marks records in files of the worktree where a turn is.
+// Marks records the progress of turns in files of the worktree.
 type Marks struct {
 	*workspace.Workspace
 

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Load returns the session's state, a new one if there is none. One that can't
-// be read is set aside: the transcript tells most of it again.
+// Load returns the session's state, a new one if there is none. One that can't be read
+// is set aside: most of it is in the transcript.
 func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State, error) {
 	if forgotten, err := st.IsForgotten(in.SessionID); err != nil || forgotten {
 		return nil, errors.Join(err, fmt.Errorf("session %s: %w", in.SessionID, workspace.ErrForgotten))
@@ -35,7 +35,7 @@ func (st *States) Load(ctx context.Context, in workspace.Input) (*session.State,
 		s.TranscriptPath = in.Transcript
 	}
 	if !st.OwnsSession(s) && st.worktreeGone(s) {
-		s.Keep(nil) // gone with the worktree
+		s.Keep(nil) // they were removed with the worktree
 	}
 	if !st.OwnsSession(s) && len(s.FilesTouched) == 0 {
 		s.WorktreePath, s.WorktreeID = st.Repo.Root, st.Repo.WorktreeID
@@ -56,8 +56,8 @@ func (st *States) worktreeGone(s *session.State) bool {
 	return true
 }
 
-// setAside renames a damaged state, and loads the one that has come into its
-// place meanwhile, if one has.
+// setAside renames a damaged state, and loads the one that another hook may have saved
+// since.
 func (st *States) setAside(ctx context.Context, id string, damage error) (s *session.State, err error) {
 	failed := st.WithLock(ctx, func() error {
 		aside, failed := st.Sessions.SetAside(id)

@@ -12,8 +12,8 @@ type Tail struct {
 	Data []byte
 }
 
-// Add puts data behind the first valid bytes of the file, and answers how many
-// are valid then.
+// Add puts data behind the first valid bytes of the file, and returns how many are
+// valid then.
 func (t *Tail) Add(valid int64, data []byte) int64 {
 	if valid != t.at+int64(len(t.Data)) {
 		t.at, t.Data = valid, nil
@@ -22,7 +22,8 @@ func (t *Tail) Add(valid int64, data []byte) int64 {
 	return valid + int64(len(data))
 }
 
-// Read answers the first valid bytes, what is still to be added included.
+// Read returns the first valid bytes of the file, including those that are still to be
+// added.
 func (t *Tail) Read(side session.Side, valid int64) ([]byte, error) {
 	if len(t.Data) == 0 || valid != t.at+int64(len(t.Data)) {
 		return side.Read(valid)
@@ -31,7 +32,7 @@ func (t *Tail) Read(side session.Side, valid int64) ([]byte, error) {
 	return append(slices.Clip(data), t.Data...), err
 }
 
-// scan is read in pieces of whole records.
+// scan calls yield with the first valid bytes of the file, in pieces of whole records.
 func (t *Tail) scan(side session.Side, valid int64, size int, yield func(records []byte)) error {
 	if len(t.Data) == 0 || valid != t.at+int64(len(t.Data)) {
 		return side.Scan(valid, size, yield)

@@ -20,10 +20,9 @@ import (
 )
 
 const (
-	// RedactNow is how many bytes of new transcript are redacted while somebody
-	// waits.
+	// RedactNow is how many bytes of new transcript a hook redacts.
 	RedactNow = 256 << 10
-	// NoLimit is for processes that nobody waits for.
+	// NoLimit is for detached children.
 	NoLimit = 0
 	// rested is the time after which git's gc may have removed what was stored
 	// and nothing refers to.
@@ -32,10 +31,9 @@ const (
 	maxCalls = 2000
 )
 
-// CatchUp reads what is new in the session's transcript and adds it to the
-// state: prompts, tokens, and what the running turn did. A transcript that
-// isn't there yet, or no more, is not an error. What belongs into side files is
-// left in n.
+// CatchUp reads what is new in the session's transcript and adds it to the state:
+// prompts, tokens, and what the running turn did. A missing transcript is not an
+// error. What belongs into side files is left in n.
 func (ts *Transcripts) CatchUp(ctx context.Context, s *session.State, n *Pending) error {
 	if s.TranscriptPath == "" {
 		return nil
@@ -48,7 +46,7 @@ func (ts *Transcripts) CatchUp(ctx context.Context, s *session.State, n *Pending
 		err = ts.readAll(ctx, s, n)
 	}
 	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
-		// A side file is gone: all of it can be had from the transcript again.
+		// A side file is missing: all of it is in the transcript.
 		ts.Log.WarnContext(ctx, "transcript read anew", "session_id", s.ID, "error", err.Error())
 		if s.Recorder.Cursor, err = ts.Sessions.Forgotten(s.ID); err != nil {
 			return err
@@ -121,8 +119,8 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 	return nil
 }
 
-// forgetTranscript takes back what the state has from the transcript. The side
-// files begin anew beside those of the saved state.
+// forgetTranscript removes from the state what came from the transcript. New side
+// files begin beside those of the saved state.
 func forgetTranscript(s *session.State, n *Pending) {
 	n.prompts, n.usage, n.Texts = Tail{}, Tail{}, nil
 	s.Renew(session.PromptsKind)
@@ -132,7 +130,7 @@ func forgetTranscript(s *session.State, n *Pending) {
 	clear(s.Recorder.Since)
 }
 
-// addTurn adds a scan to what is known of the running turn.
+// addTurn adds a scan to the record of the running turn.
 func addTurn(t *session.Turn, scan transcript.Scan) {
 	known := make(map[string]bool, len(t.Edits))
 	for _, path := range t.Edits {
@@ -150,7 +148,7 @@ func addTurn(t *session.Turn, scan transcript.Scan) {
 		}
 	}
 	t.Calls = append(t.Calls, scan.Calls...)
-	if len(t.Calls) > maxCalls { // one long call then stands for the oldest ones
+	if len(t.Calls) > maxCalls { // one long call then replaces the oldest ones
 		drop := t.Calls[:len(t.Calls)-maxCalls]
 		t.Calls = t.Calls[len(drop):]
 		t.Calls[0].Start = drop[0].Start
@@ -161,6 +159,7 @@ func addTurn(t *session.Turn, scan transcript.Scan) {
 	}
 }
 
+// ByToolUse returns a predicate for the task that a tool call started.
 func ByToolUse(id string) func(*session.Task) bool {
 	return func(t *session.Task) bool { return t.ToolUse == id }
 }

@@ -14,7 +14,7 @@ import (
 // of the message's id and its four counts.
 const usageSize = 8 + 4*4
 
-// addUsage counts messages for the session itself.
+// addUsage adds messages to the session's own tokens.
 func (ts *Transcripts) addUsage(s *session.State, n *Pending, messages []transcript.Message) error {
 	if len(messages) == 0 {
 		return nil
@@ -28,8 +28,8 @@ func (ts *Transcripts) addUsage(s *session.State, n *Pending, messages []transcr
 	return nil
 }
 
-// count answers what messages add to the count. Each counts once, by the record
-// with the most output: the side file remembers what was counted for it.
+// count returns what messages add to the tokens. Each message counts once, by the
+// record with the most output: the side file holds what was counted for it.
 func (ts *Transcripts) count(s *session.State, n *Pending, messages []transcript.Message) (used session.Tokens, err error) {
 	if len(messages) == 0 {
 		return used, nil
@@ -61,8 +61,8 @@ func messageKey(m transcript.Message) uint64 {
 	return h.Sum64()
 }
 
-// countedOf answers what was counted for these messages, of which there are few
-// among the hundreds of thousands that a long session has.
+// countedOf returns what was counted for these messages, of which there are few among
+// the hundreds of thousands of a long session.
 func (ts *Transcripts) countedOf(s *session.State, n *Pending, messages []transcript.Message) (map[uint64]session.Tokens, error) {
 	counted := make(map[uint64]session.Tokens, len(messages))
 	var maybe [1 << 16]bool // by the low bits of the key

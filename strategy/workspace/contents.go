@@ -19,16 +19,16 @@ import (
 const maxContent = 64 << 20
 
 // maxContents is how many files are stored at once: git takes a second for
-// three thousand. Of what goes beyond it the names have to do.
+// three thousand. Of further files only the names are recorded.
 const maxContents = 2000
 
-// maxBytes bounds what they may hold together: git stores some 50 MB in a second.
+// maxBytes is how many bytes they may have in total: git stores some 50 MB a second.
 // The smaller files come first.
 const maxBytes = 128 << 20
 
-// StoreContents answers the tree entries for paths as they are in the worktree,
-// with their blobs written, through git's own filters. A path that is gone has
-// an entry that removes it; one that can't be stored has none.
+// StoreContents writes the blobs of files of the worktree, through git's own filters,
+// and returns the tree entries by path. A path that doesn't exist has an entry that
+// removes it; a file that can't be stored has none.
 func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]git.Edit, error) {
 	edits := make(map[string]git.Edit, len(paths))
 	var regular []sizedFile
@@ -107,7 +107,7 @@ func (fi *Files) hash(ctx context.Context, paths []string, edits map[string]git.
 	return nil
 }
 
-// entryKind says what an entry of the worktree still needs.
+// entryKind is what the entry of a path still lacks.
 type entryKind int
 
 const (
@@ -141,11 +141,13 @@ func (fi *Files) entry(ctx context.Context, p string) (git.Edit, int64, entryKin
 	}
 }
 
+// IsNotDir reports whether a path could not be read because a parent of it is a file.
 func IsNotDir(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path) && path.Err.Error() == "not a directory"
 }
 
+// GitMode returns the mode of a regular file in git's trees.
 func GitMode(info fs.FileInfo) git.Mode {
 	if info.Mode()&0o100 != 0 {
 		return git.ModeExec
@@ -161,8 +163,8 @@ func (fi *Files) writeLink(path string) (git.OID, error) {
 	return fi.Repo.WriteBlob([]byte(target))
 }
 
-// submodule answers the commit that is checked out in a directory that is a
-// repository of its own.
+// submodule returns the commit that is checked out in a directory with a repository of
+// its own; false for any other directory.
 func (fi *Files) submodule(ctx context.Context, dir string) (git.OID, bool) {
 	sub, err := git.Discover(git.Locate{Dir: dir, Getenv: fi.Env.Getenv, Here: true})
 	if err != nil || sub.Root != dir {
@@ -187,8 +189,8 @@ func EditsOf(entries map[string]git.Edit, paths []string) []git.Edit {
 // IsBlob reports whether a mode is that of a file or a symbolic link.
 func IsBlob(mode git.Mode) bool { return mode != git.ModeModule && mode != git.ModeTree && mode != 0 }
 
-// IsOpaque reports whether the lines of a file say nothing of its content: git
-// takes it for binary, or it is what Git LFS stores in the place of another.
+// IsOpaque reports whether a file has no lines to compare: git treats it as binary, or
+// it is a pointer of Git LFS.
 func IsOpaque(content []byte) bool {
 	const looked = 8000 // as git does
 	return bytes.IndexByte(content[:min(len(content), looked)], 0) >= 0 ||

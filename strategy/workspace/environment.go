@@ -9,26 +9,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
-// Environment is what the recorder knows of the world outside the repository.
+// Environment is what the program outside the repository provides to the recorder.
 type Environment struct {
 	Getenv  func(string) string
 	Now     func() time.Time
 	Random  io.Reader
 	Home    string
 	Version string
-	// Terminal says whether a person sits at a terminal of this process.
+	// Terminal reports whether this process has a terminal that a person can type at.
 	Terminal func() bool
-	// Say shows a line to the person who waits.
+	// Say shows a line to the user.
 	Say func(line string)
-	// Confirm asks a person, with yes as the answer of silence.
+	// Confirm asks the user a question; the default is yes.
 	Confirm func(ctx context.Context, question string) bool
-	// Detach starts this program again, with these arguments, to go on alone.
+	// Detach starts this program with these arguments as a process of its own.
 	Detach func(args ...string) error
 	// Caller is the git process that runs this hook.
 	Caller func() (proc.Info, bool)
-	// Alive says whether a process still runs.
+	// Alive reports whether the process with this start time still runs.
 	Alive func(pid int, start uint64) bool
-	// Ask puts a prompt to a model, at the user's cost, and answers what it says.
+	// Ask sends a prompt to a model, at the user's cost, and returns its reply.
 	Ask func(ctx context.Context, prompt string) (string, error)
 	// Registry is the catalog of snapshots, nil where none is kept.
 	Registry *bands.Registry

@@ -9,32 +9,31 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Input is what an agent's hook tells, checked by the hook.
+// Input is the checked payload of an agent's hook.
 type Input struct {
 	SessionID string
 	// Transcript is the path of the transcript, empty if none was named.
 	Transcript string
 	// Prompt is what a prompt hook was given.
 	Prompt string
-	// Summary is the agent's last message, told at a stop.
+	// Summary is the agent's last message, in the payload of a stop.
 	Summary string
 	// Background reports whether tasks go on running after the stop.
 	Background bool
-	// Task is what a subagent's hook tells.
+	// Task is the payload of a subagent's hook.
 	Task TaskEvent
 	// Agent is the process of the agent.
 	Agent session.Process
-	// Hurried says that what a child can do is left to one.
+	// Hurried reports whether work that a child can do must be left to one.
 	Hurried bool
 	// Source is why a session starts, Reason why it ends, PromptID what names the
-	// prompt that an event belongs to; each empty if not told.
+	// prompt that an event belongs to; each empty if absent.
 	Source, Reason, PromptID string
 	// Compaction is the agent's own summary of what it compacted.
 	Compaction string
 }
 
-// TaskEvent is what a hook tells of a subagent and its task. All of it may be
-// missing.
+// TaskEvent is the payload of a subagent's hook. Any field may be empty.
 type TaskEvent struct {
 	// ToolUse is the tool call that starts or started the subagent.
 	ToolUse string
@@ -43,8 +42,8 @@ type TaskEvent struct {
 	Type, Description string
 	// Background reports whether the call has ended and the subagent goes on.
 	Background bool
-	// Unnamed says that the agent is of a version that doesn't tell whose hook
-	// it is.
+	// Unnamed reports whether the agent's version doesn't name the subagent in the
+	// payloads of its hooks.
 	Unnamed bool
 	// Step is what the subagent noted of its plan.
 	Step TaskStep
@@ -60,7 +59,7 @@ type TaskStep struct {
 // ErrTask means that a hook named a task by what can't be an id.
 var ErrTask = errors.New("unusable id of a task")
 
-// Check refuses ids that can't stand in paths.
+// Check returns [ErrTask] for ids that can't be used in paths.
 func (t TaskEvent) Check() error {
 	for _, id := range []string{t.ToolUse, t.Agent} {
 		if id != "" && !transcript.IsToolID(id) {

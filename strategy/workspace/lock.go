@@ -9,14 +9,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// MaxAttempts is how often a step is made again after another hook of the same
-// session was faster.
+// MaxAttempts is how often a step is tried if other hooks of the session save it in
+// between.
 const MaxAttempts = 5
 
-// ErrStale means that a state was saved by another hook since it was loaded.
+// ErrStale means that another hook has saved a state since it was loaded.
 var ErrStale = errors.New("session state changed meanwhile")
 
-// WithLock runs do while this process holds the repository's lock.
+// WithLock runs do while this process holds the repository's lock, and returns
+// [disk.ErrLocked] if it can't be had within Options.LockTimeout.
 func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", w.RecordsDir(), err)
@@ -35,7 +36,7 @@ func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	return err
 }
 
-// IsTimeout reports whether what failed may succeed with more time.
+// IsTimeout reports whether an operation may succeed if it is given more time.
 func IsTimeout(err error) bool {
 	return errors.Is(err, disk.ErrLocked) || errors.Is(err, ErrStale) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)

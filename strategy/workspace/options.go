@@ -15,20 +15,20 @@ const (
 	AutoCommit = checkpoint.AutoCommit
 )
 
-// AgentType is how Claude Code stands in states, metadata and trailers.
+// AgentType is the name of Claude Code in states, metadata and trailers.
 const AgentType = "Claude Code"
 
 // AgentName is how the agent is named in causality and on command lines.
 const AgentName = "claude-code"
 
-// AutoMessage is the message of snapshots that nobody asked for.
+// AutoMessage is the message of snapshots that the user did not ask for.
 const AutoMessage = "auto"
 
 // Options are the settings that the recorder obeys.
 type Options struct {
-	// Strategy is Name or AutoCommit; empty stands for Name.
+	// Strategy is Name or AutoCommit; empty means Name.
 	Strategy string
-	// Ask says that a person is asked before a commit is linked.
+	// Ask reports whether the user is asked before a commit is linked.
 	Ask bool
 	// LockTimeout is how long a hook waits for the repository's lock.
 	LockTimeout time.Duration
@@ -37,10 +37,10 @@ type Options struct {
 	LineTimeout time.Duration
 	// PushRemote names the remote that checkpoints may be pushed to, if any.
 	PushRemote string
-	// OwnRemote says that PushRemote comes from the user's own settings, and not
+	// OwnRemote reports whether PushRemote comes from the user's own settings, and not
 	// from a proposal of the project: only then it may be a path.
 	OwnRemote bool
-	// Summarize says that a summary is written of each checkpoint.
+	// Summarize reports whether a summary of each checkpoint is written.
 	Summarize bool
 	Bands     BandOptions
 	Recall    settings.Recall
@@ -54,5 +54,5 @@ type BandOptions struct {
 	Cap, Floor int64
 }
 
-// StrategyName is the name that goes into metadata.
+// StrategyName returns the strategy's name for metadata.
 func (w *Workspace) StrategyName() string { return cmp.Or(w.Options.Strategy, Name) }

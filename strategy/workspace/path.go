@@ -32,13 +32,14 @@ func RelativePath(repo *git.Repo, path string) (string, bool) {
 	return rel, ok && !strings.HasPrefix(rel, ".entire/")
 }
 
-// ContainsPath says whether sorted has the path: a turn may change ten thousand files.
+// ContainsPath reports whether a sorted list has the path. A turn may change ten
+// thousand files.
 func ContainsPath(sorted []string, path string) bool {
 	_, found := slices.BinarySearch(sorted, path)
 	return found
 }
 
-// HasFile says whether the worktree has the path.
+// HasFile reports whether the worktree has the path.
 func (fi *Files) HasFile(path string) bool {
 	_, err := os.Lstat(filepath.Join(fi.Repo.Root, filepath.FromSlash(path)))
 	return git.ValidPath(path) && err == nil
@@ -60,4 +61,5 @@ func RemovalTime(root, p string) time.Time {
 	return time.Time{}
 }
 
+// IsDir reports whether an entry of a snapshot, which may be nil, is a directory.
 func IsDir(e *tree.Entry) bool { return e != nil && e.Kind == tree.Dir }

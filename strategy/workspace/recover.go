@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Guard runs do beside its caller; a panic becomes an error, as one in a
-// hook's goroutine would end the hook.
+// Guard runs do in a goroutine of wait and stores its error in failed. A panic becomes
+// an error: in a goroutine it would end the hook.
 func Guard(wait *sync.WaitGroup, failed *error, do func() error) {
 	wait.Go(func() { *failed = Recover(do) })
 }
 
-// Recover runs do; a panic becomes an error.
+// Recover runs do and returns a panic as an error.
 func Recover(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

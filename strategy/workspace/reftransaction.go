@@ -8,19 +8,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// RefTransaction collects ref changes that are made at once, each against the value
-// that it was read with.
+// RefTransaction collects changes of refs that are made together. Each ref must
+// still have the value that the transaction has read.
 type RefTransaction struct {
 	repo   *git.Repo
 	before map[string]git.OID
 	after  map[string]git.OID
 }
 
+// NewRefTransaction returns a transaction without changes.
 func NewRefTransaction(repo *git.Repo) *RefTransaction {
 	return &RefTransaction{repo: repo, before: map[string]git.OID{}, after: map[string]git.OID{}}
 }
 
-// Get answers the ref as it will be, empty if it won't be there.
+// Get returns the value of a ref with the changes so far, empty if it doesn't exist.
 func (p *RefTransaction) Get(ctx context.Context, name string) (git.OID, error) {
 	if oid, ok := p.after[name]; ok {
 		return oid, nil
@@ -42,7 +43,7 @@ func (p *RefTransaction) Set(ctx context.Context, name string, oid git.OID) erro
 	return nil
 }
 
-// Updates answers the changes, by name.
+// Updates returns the changes, ordered by name.
 func (p *RefTransaction) Updates() []git.RefUpdate {
 	var list []git.RefUpdate
 	for name, oid := range p.after {

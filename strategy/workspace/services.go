@@ -24,7 +24,7 @@ type Files struct {
 	*Workspace
 }
 
-// Children starts detached children of this program, and limits them.
+// Children starts detached children of this program and keeps their number small.
 type Children struct {
 	*Workspace
 }

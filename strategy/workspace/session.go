@@ -12,8 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// OwnsSession says whether the session belongs to this worktree. Of the main worktree
-// are also those from before the repository was moved.
+// OwnsSession reports whether the session belongs to this worktree. The main worktree
+// also owns those from before the repository was moved.
 func (w *Workspace) OwnsSession(s *session.State) bool {
 	if s.WorktreePath == w.Repo.Root {
 		return true
@@ -25,19 +25,19 @@ func (w *Workspace) OwnsSession(s *session.State) bool {
 	return err == nil && resolved == w.Repo.Root
 }
 
-// PendingSessions answers the sessions of this worktree for which a commit may
-// matter. States that can't be read are logged and left alone.
+// PendingSessions returns this worktree's sessions that may contribute to a commit.
+// States that can't be read are logged and left alone.
 func (w *Workspace) PendingSessions(ctx context.Context) []*session.State {
 	return w.OwnSessions(ctx, w.Sessions.Pending)
 }
 
-// AllSessions are all sessions whose state can be read and that are at home in
-// this worktree.
+// AllSessions returns this worktree's sessions whose state can be read.
 func (w *Workspace) AllSessions(ctx context.Context) []*session.State {
 	return w.OwnSessions(ctx, w.Sessions.All)
 }
 
-// OwnSessions answers the sessions of this worktree among those that list answers.
+// OwnSessions returns this worktree's sessions among those of list, whose errors it
+// logs.
 func (w *Workspace) OwnSessions(ctx context.Context, list func() ([]*session.State, []error)) []*session.State {
 	states, failed := list()
 	for _, err := range failed {
@@ -52,28 +52,30 @@ func (w *Workspace) OwnSessions(ctx context.Context, list func() ([]*session.Sta
 	return here
 }
 
+// AnyOtherActive reports whether a turn of another session of this worktree runs.
 func (w *Workspace) AnyOtherActive(ctx context.Context, id string) bool {
 	return slices.ContainsFunc(w.PendingSessions(ctx), func(o *session.State) bool { return o.ID != id && o.Phase == session.Active })
 }
 
-// IsActive says whether the session's turn runs: it is active, and its agent, as
-// far as that is known, is alive.
+// IsActive reports whether the session's turn runs: the session is active, and so is
+// its agent's process, if that is known.
 func (w *Workspace) IsActive(s *session.State) bool {
 	agent := s.Recorder.Agent
 	return s.Phase == session.Active && (agent.PID == 0 || w.Env.Alive(agent.PID, agent.Start))
 }
 
+// IsBusy reports whether the session's turn runs or tasks of it go on in the
+// background.
 func IsBusy(s *session.State) bool { return s.Phase == session.Active || s.Recorder.Background }
 
-// NewestFirst returns the sessions in the order in which they were active, the
-// last one first.
+// NewestFirst returns the sessions ordered by their last events, newest first.
 func NewestFirst(states []*session.State) []*session.State {
 	sorted := slices.Clone(states)
 	slices.SortStableFunc(sorted, func(a, b *session.State) int { return lastActive(b).Compare(lastActive(a)) })
 	return sorted
 }
 
-// lastActive is when the session was last heard of.
+// lastActive returns the time of the session's last event.
 func lastActive(s *session.State) time.Time {
 	if s.LastInteraction != nil {
 		return *s.LastInteraction
@@ -81,12 +83,13 @@ func lastActive(s *session.State) time.Time {
 	return s.StartedAt
 }
 
+// HasRecord reports whether the session has pending files or checkpoints.
 func HasRecord(s *session.State) bool {
 	return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+s.CheckpointCount > 0 || s.LastCheckpointID != ""
 }
 
-// IncompleteCheckpoints are the checkpoints that don't have the whole transcript yet, in
-// the order in which they were made.
+// IncompleteCheckpoints returns the checkpoints that don't have the whole transcript
+// yet, oldest first.
 func IncompleteCheckpoints(s *session.State) []string {
 	ids := slices.Clone(s.Recorder.Incomplete)
 	for _, id := range s.TurnCheckpointIDs {
@@ -97,18 +100,19 @@ func IncompleteCheckpoints(s *session.State) []string {
 	return ids
 }
 
-// TurnVariable tells the hooks of a turn's commit which turn that is.
+// TurnVariable is the environment variable with the turn whose commit is being made,
+// for the hooks of that commit.
 const TurnVariable = "ENTIRE_AUTO_COMMIT"
 
-// IsTurnCommitOf says whether the commit that is being made is the one that the
-// strategy makes of the session's last turn.
+// IsTurnCommitOf reports whether the commit that is being made is the one that the
+// strategy auto-commit makes of the session's last turn.
 func (w *Workspace) IsTurnCommitOf(s *session.State) bool {
 	turn := w.Env.Getenv(TurnVariable)
 	return turn != "" && turn == s.TurnID && s.Phase != session.Active
 }
 
-// ErrForgotten means that a session was forgotten: nothing of it is recorded any
-// more, also if it goes on.
+// ErrForgotten means that the user had a session forgotten: nothing of it is recorded,
+// even if it continues.
 var ErrForgotten = errors.New("the session was forgotten")
 
 // IsForgotten reports whether the session was forgotten in this repository, by
@@ -118,8 +122,8 @@ func (w *Workspace) IsForgotten(session string) (bool, error) {
 	return t.HasSession(session), err
 }
 
-// CheckTombstones returns an error if it isn't known what was forgotten here: what
-// would be recorded then could bring it back. What is due stays due.
+// CheckTombstones returns an error if the list of what was forgotten can't be read.
+// What was recorded then could bring it back; the work stays due.
 func (w *Workspace) CheckTombstones() error {
 	_, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
 	return err

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// ShadowTree is the tree of the session's shadow branch, empty if there is
-// none.
+// ShadowTree returns the tree of the session's shadow branch, the empty tree if there
+// is none.
 func (fi *Files) ShadowTree(ctx context.Context, s *session.State) (git.OID, error) {
 	if s.BaseCommit == "" {
 		return fi.Repo.EmptyTree(), nil
@@ -19,6 +19,7 @@ func (fi *Files) ShadowTree(ctx context.Context, s *session.State) (git.OID, err
 	return fi.BranchTree(ctx, checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID))
 }
 
+// BranchTree returns the tree of a shadow branch, the empty tree if there is none.
 func (fi *Files) BranchTree(ctx context.Context, name string) (git.OID, error) {
 	c, err := fi.Repo.Commit(ctx, name)
 	switch {
@@ -30,6 +31,8 @@ func (fi *Files) BranchTree(ctx context.Context, name string) (git.OID, error) {
 	return c.Tree, nil
 }
 
+// Lookup returns the entry of a path in a tree, which may be the empty tree that is
+// not stored.
 func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.TreeEntry, bool, error) {
 	if tree == w.Repo.EmptyTree() {
 		return git.TreeEntry{}, false, nil
@@ -37,8 +40,8 @@ func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.
 	return w.Repo.Lookup(ctx, tree, path)
 }
 
-// NextTip answers what the session's next shadow commit builds on, and the branch
-// that it leaves, if HEAD has moved.
+// NextTip returns what the session's next shadow commit builds on, and the branch that
+// it leaves if HEAD has moved, else an empty name.
 func (fi *Files) NextTip(ctx context.Context, refs *RefTransaction, s *session.State, head git.Commit) (at checkpoint.Tip, moved string, err error) {
 	next := checkpoint.ShadowBranch(head.OID, fi.Repo.WorktreeID)
 	tip, err := refs.Get(ctx, next)

@@ -20,20 +20,20 @@ type Redactor interface {
 }
 
 const (
-	// maxKeptText bounds what is kept of a prompt, or of what an agent says at the end of a
-	// turn, beside the transcript.
+	// maxKeptText bounds what is kept, beside the transcript, of a prompt or of the last
+	// message of a turn.
 	maxKeptText = 64 << 10
 	// CutMargin is redacted beyond that and not kept, so that a secret at the cut is
 	// found. It is longer than a private key.
 	CutMargin = 16 << 10
 )
 
-// FirstPrompt is the beginning of a text that was said, redacted, in one line.
+// FirstPrompt returns the beginning of a prompt, redacted, in one line.
 func (w *Workspace) FirstPrompt(text string) string {
 	return checkpoint.FirstPrompt(w.Redact.Text(text[:min(len(text), CutMargin)]))
 }
 
-// RedactText returns what is kept of a text that was said, redacted. It returns an error
+// RedactText returns what is kept of a prompt or message, redacted. It returns an error
 // soon after ctx ends.
 func (w *Workspace) RedactText(ctx context.Context, text string) (string, error) {
 	if len(text) <= maxKeptText {
@@ -49,12 +49,13 @@ func (w *Workspace) RedactText(ctx context.Context, text string) (string, error)
 	return strings.ToValidUTF8(clean[:end], "") + "...", nil
 }
 
-// Digest names a text, whatever white space is around it.
+// Digest returns a short hash of a text without the white space around it.
 func Digest(text string) string {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
 	return hex.EncodeToString(sum[:8])
 }
 
+// FirstLine returns the first line of a text without the white space around the text.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return line

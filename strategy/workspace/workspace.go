@@ -32,21 +32,21 @@ type Workspace struct {
 	Env      Environment
 	Log      *slog.Logger
 
-	// Recovered counts what was finished for others: decisions carried out
-	// late, turns of dead agents.
+	// Recovered counts what was finished in the place of other hooks: decisions
+	// carried out late, turns of dead agents.
 	Recovered int
-	// Retried counts how often work was done again because another hook was
-	// faster.
+	// Retried counts how often work was repeated because another hook had saved
+	// the session.
 	Retried int
 	// LockWait is how long the recorder has waited for the repository's lock,
 	// LockHeld the longest time that it has held it.
 	LockWait, LockHeld time.Duration
 
 	user  *git.Signature  // once asked for
-	slots *disk.SlotLocks // of a child, while it works
+	slots *disk.SlotLocks // of a child, while it runs
 }
 
-// Identity is who makes commits of ours: the user, now.
+// Identity returns the user, now, as the author of the program's own commits.
 func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 	if w.user == nil {
 		by, err := w.Repo.Identity(ctx)
@@ -60,7 +60,7 @@ func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 	return by, nil
 }
 
-// RecordsDir is the folder of the repository's own records.
+// RecordsDir is the folder of the program's records in the repository.
 func (w *Workspace) RecordsDir() string { return filepath.Join(w.Repo.CommonDir, "entire") }
 
 // GitDirOf returns the git directory of a worktree of the repository, by its id.
@@ -71,10 +71,10 @@ func (w *Workspace) GitDirOf(worktree string) string {
 	return filepath.Join(w.Repo.CommonDir, "worktrees", filepath.Base(worktree))
 }
 
-// TranscriptCopies is where transcripts are kept that something has replaced.
+// TranscriptCopies is the folder of transcripts that were replaced.
 func (w *Workspace) TranscriptCopies() string { return filepath.Join(w.RecordsDir(), "transcripts") }
 
-// Head answers the commit at HEAD; false on an unborn branch.
+// Head returns the commit at HEAD; false on an unborn branch.
 func (w *Workspace) Head(ctx context.Context) (git.Commit, bool, error) {
 	c, err := w.Repo.Commit(ctx, "HEAD")
 	if errors.Is(err, git.ErrMissing) {
@@ -83,8 +83,10 @@ func (w *Workspace) Head(ctx context.Context) (git.Commit, bool, error) {
 	return c, err == nil, err
 }
 
+// NonceLen is the length of a nonce.
 const NonceLen = 12
 
+// NewNonce returns a random number in hexadecimal.
 func (w *Workspace) NewNonce() (string, error) {
 	b := make([]byte, 6)
 	if _, err := io.ReadFull(w.Env.Random, b); err != nil {
@@ -101,7 +103,7 @@ func (w *Workspace) At(repo *git.Repo) *Workspace {
 	return &there
 }
 
-// AsPerson returns the workspace as the hook of a commit has it that a person makes
+// AsPerson returns the workspace of a commit's hook as if a person had made the commit
 // at a terminal.
 func (w *Workspace) AsPerson() *Workspace {
 	person := *w
