@@ -286,3 +286,13 @@ func (r *Conversations) copyTranscript(id, path string) (aside string, err error
 		return err
 	})
 }
+
+// EndFollow notes beside a rescue that all of its rewind has been done.
+func EndFollow(store *bands.Store, rescue bands.Version) error {
+	p, err := moments.ReadSessionsBefore(store, rescue)
+	if err != nil || p.Followed {
+		return err
+	}
+	p.Followed = true
+	return moments.WriteSessionsBefore(store, rescue, p)
+}

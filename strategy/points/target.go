@@ -197,3 +197,13 @@ func before(now time.Time, n int, unit string) (time.Time, bool) {
 	d, ok := units[unit]
 	return now.Add(-time.Duration(n) * d), ok
 }
+
+// Target opens the snapshot of a point.
+func (r *Points) Target(p Point) (*bands.Store, bands.Snapshot, error) {
+	store, err := r.snapshots.Store()
+	if err != nil {
+		return nil, bands.Snapshot{}, err
+	}
+	s, err := store.Snapshot(p.Snapshot)
+	return store, s, err
+}
