@@ -49,7 +49,7 @@ func (s *Store) Scan(ctx context.Context, o Options) (*Present, error) {
 }
 
 func (s *Store) scan(ctx context.Context, set takeSettings, b *base) (*Present, error) {
-	seen := &observer{cloning: s.Linking() == disk.Reflink, dirs: map[band.Hash]*tree.Directory{}, pages: map[band.Hash][]tree.Entry{}, lists: map[band.Hash][]byte{}}
+	seen := &observer{cloning: s.Linking() == disk.Reflink, records: map[band.Hash][]byte{}}
 	w := b.walk(set, seen)
 	began := set.Now()
 	top, err := w.run(ctx, set.Workers)
@@ -60,7 +60,7 @@ func (s *Store) scan(ctx context.Context, set takeSettings, b *base) (*Present, 
 	p := &Present{
 		Tree: rec.ref, Totals: rec.totals, Entries: w.entries.Load(), Walk: set.Now().Sub(began),
 		Moving: notes.moving, Unreadable: notes.unreadable, LeftOut: notes.leftOut,
-		overlay: overlay{observer: seen, records: b.records}, base: b,
+		overlay: overlay{observer: seen, base: b.records}, base: b,
 	}
 	if b.cache != nil {
 		p.Base = b.snap.Version

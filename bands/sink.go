@@ -163,22 +163,19 @@ var errFull = fmt.Errorf("%w: the store is at its cap", ErrNoRoom)
 const nowhere = math.MaxUint32
 
 // observer is the sink that stores nothing: it knows what would be stored by
-// its hash. Directories it keeps.
+// its hash. It keeps directories and pages encoded, as a tree of which every file
+// changed has hundreds of thousands of entries.
 type observer struct {
 	cloning bool
 
-	mu    sync.Mutex // guards what follows
-	dirs  map[band.Hash]*tree.Directory
-	pages map[band.Hash][]tree.Entry
-	lists map[band.Hash][]byte
+	mu      sync.Mutex           // guards records
+	records map[band.Hash][]byte // directories, pages, lists of parts
 }
 
 func (o *observer) add(kind band.Kind, content []byte) (band.Ref, error) {
 	ref := band.Ref{Hash: sha256.Sum256(content), Band: nowhere}
 	if kind == band.List {
-		o.mu.Lock()
-		o.lists[ref.Hash] = content
-		o.mu.Unlock()
+		o.set(ref.Hash, content)
 	}
 	return ref, nil
 }
@@ -191,29 +188,40 @@ func (o *observer) raw(f *os.File, size int64) ([]band.Part, error) {
 	return piecesOf(f, size, nowhere)
 }
 
-func (o *observer) directory(kind band.Kind, d *tree.Directory, data []byte) (band.Ref, error) {
+func (o *observer) directory(_ band.Kind, _ *tree.Directory, data []byte) (band.Ref, error) {
 	ref := band.Ref{Hash: sha256.Sum256(data), Band: nowhere}
+	o.set(ref.Hash, slices.Clone(data))
+	return ref, nil
+}
+
+func (o *observer) set(hash band.Hash, record []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if kind == band.Page {
-		o.pages[ref.Hash] = slices.Clone(d.Entries)
-	} else {
-		o.dirs[ref.Hash] = d
+	o.records[hash] = record
+}
+
+// record returns a record that the observer has.
+func (o *observer) record(ref band.Ref) (data []byte, found bool) {
+	if ref.Band != nowhere {
+		return nil, false
 	}
-	return ref, nil
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	data, found = o.records[ref.Hash]
+	return data, found
 }
 
 // overlay loads what an observer has, and from the store what it hasn't.
 type overlay struct {
 	*observer
 
-	records *tree.Records // nil: there is no base
+	base *tree.Records // nil if there is none
 }
 
 // Directory implements tree.Loader.
 func (o overlay) Directory(ref band.Ref) (*tree.Directory, error) {
-	if ref.Band != nowhere && o.records != nil {
-		return o.records.Directory(ref)
+	if ref.Band != nowhere && o.base != nil {
+		return o.base.Directory(ref)
 	}
 	header, err := o.Header(ref)
 	if err != nil {
@@ -224,42 +232,32 @@ func (o overlay) Directory(ref band.Ref) (*tree.Directory, error) {
 
 // Page loads the entries of a page.
 func (o overlay) Page(p *tree.Page) ([]tree.Entry, error) {
-	if p.Ref.Band == nowhere {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if entries := o.pages[p.Ref.Hash]; entries != nil {
-			return entries, nil
-		}
+	if data, found := o.record(p.Ref); found {
+		return tree.DecodePage(data)
 	}
-	if o.records == nil {
+	if o.base == nil {
 		return nil, fmt.Errorf("load page %s: %w", p.Ref.Hash, ErrDamaged)
 	}
-	return o.records.Page(p)
+	return o.base.Page(p)
 }
 
 // Header loads a directory's record.
 func (o overlay) Header(ref band.Ref) (*tree.Directory, error) {
-	if ref.Band == nowhere {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if d := o.dirs[ref.Hash]; d != nil {
-			return d, nil
-		}
+	if data, found := o.record(ref); found {
+		return tree.Decode(data)
 	}
-	if o.records == nil {
+	if o.base == nil {
 		return nil, fmt.Errorf("load directory %s: %w", ref.Hash, ErrDamaged)
 	}
-	return o.records.Header(ref)
+	return o.base.Header(ref)
 }
 
 func (o overlay) parts(ref band.Ref) ([]band.Part, error) {
-	if ref.Band == nowhere {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		return band.DecodeParts(o.lists[ref.Hash])
+	if data, found := o.record(ref); found {
+		return band.DecodeParts(data)
 	}
-	if o.records == nil {
+	if o.base == nil {
 		return nil, fmt.Errorf("load list of parts %s: %w", ref.Hash, ErrDamaged)
 	}
-	return o.records.Parts(ref)
+	return o.base.Parts(ref)
 }

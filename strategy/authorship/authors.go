@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -23,7 +24,8 @@ import (
 type WorktreeAuthors struct {
 	R       *Authors
 	Store   *bands.Store
-	Changes map[string][]AuthoredChange
+	changes changeLog
+	byAgent []string               // paths that agents changed, sorted, once asked for
 	Records []*provenance.Activity // of sessions that were at work since
 	snapped map[string]bool        // turns with a snapshot of what they changed
 	last    provenance.Stretch     // from the newest snapshot until now
@@ -37,7 +39,7 @@ type WorktreeAuthors struct {
 // AuthorsSince looks through the snapshots that came after target in its worktree.
 // The caller closes the result.
 func (r *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target bands.Snapshot) (_ *WorktreeAuthors, err error) {
-	a := &WorktreeAuthors{R: r, Store: store, Changes: map[string][]AuthoredChange{}, snapped: map[string]bool{}, newest: target}
+	a := &WorktreeAuthors{R: r, Store: store, snapped: map[string]bool{}, newest: target}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -151,10 +153,8 @@ func matters(c tree.Change) bool {
 // ignore, with the sessions' pending files.
 func (a *WorktreeAuthors) Touched(ctx context.Context) ([]string, error) {
 	var paths []string
-	for p, list := range a.Changes {
-		if slices.ContainsFunc(list, func(c AuthoredChange) bool { return len(c.Agents) > 0 && !c.dir }) {
-			paths = append(paths, p)
-		}
+	for p := range a.changes.with(func(c AuthoredChange) bool { return len(c.Agents) > 0 && !c.dir }) {
+		paths = append(paths, p)
 	}
 	for _, act := range a.Records {
 		paths = append(paths, slices.Collect(maps.Keys(act.Edits))...)
@@ -170,6 +170,20 @@ func (a *WorktreeAuthors) Touched(ctx context.Context) ([]string, error) {
 	paths = slices.DeleteFunc(paths, func(p string) bool { return workspace.ContainsPath(ignored, p) })
 	slices.Sort(paths)
 	return slices.Compact(paths), nil
+}
+
+// HasAgentsBelow reports whether an agent changed something in a directory, or an edit
+// tool of one named something there.
+func (a *WorktreeAuthors) HasAgentsBelow(dir string) bool {
+	if a.byAgent == nil {
+		a.byAgent = slices.Collect(a.changes.with(func(c AuthoredChange) bool { return len(c.Agents) > 0 }))
+		for _, act := range a.Records {
+			a.byAgent = slices.AppendSeq(a.byAgent, maps.Keys(act.Edits))
+		}
+		slices.Sort(a.byAgent)
+	}
+	i, _ := slices.BinarySearch(a.byAgent, dir+"/")
+	return i < len(a.byAgent) && strings.HasPrefix(a.byAgent[i], dir+"/")
 }
 
 // sparseFiles are the tracked files of a sparse checkout, none of any other: one

@@ -57,7 +57,7 @@ func (a *Authorship) add(c AuthoredChange, first bool) {
 func (a *WorktreeAuthors) note(st *provenance.Stretch, name string, was, is *tree.Entry, at time.Time) {
 	c, changed := a.changeIn(st, name, was, is, at)
 	if changed {
-		a.Changes[name] = append(a.Changes[name], c)
+		a.changes.add(name, c)
 	}
 }
 
@@ -91,7 +91,7 @@ func (a *WorktreeAuthors) changeIn(st *provenance.Stretch, name string, was, is 
 // since the last rewind of it, and before them those of the version that it went
 // back to.
 func (a *WorktreeAuthors) changesUntil(name string, v bands.Version) []AuthoredChange {
-	all := a.Changes[name]
+	all := a.changes.of(name)
 	end := len(all)
 	for end > 0 && all[end-1].until > v {
 		end--

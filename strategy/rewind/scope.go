@@ -9,7 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -127,7 +126,7 @@ func (c *rewindChoice) of(name string, now *tree.Entry) authorship.Authorship {
 
 // keep reports whether a path that differs stays as it is.
 func (c *rewindChoice) keep(name string, now, want *tree.Entry) bool {
-	if workspace.IsDir(now) || now == nil && workspace.IsDir(want) && c.byAgentBelow(name) {
+	if workspace.IsDir(now) || now == nil && workspace.IsDir(want) && c.HasAgentsBelow(name) {
 		return false // what is in it is asked about by itself
 	}
 	w := c.of(name, now)
@@ -148,23 +147,6 @@ func (c *rewindChoice) keep(name string, now, want *tree.Entry) bool {
 		return false
 	}
 	return true
-}
-
-// byAgentBelow reports whether an agent changed something in a directory.
-func (c *rewindChoice) byAgentBelow(dir string) bool {
-	for name, list := range c.Changes {
-		if strings.HasPrefix(name, dir+"/") && slices.ContainsFunc(list, func(ch authorship.AuthoredChange) bool { return len(ch.Agents) > 0 }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(c.Records, func(act *provenance.Activity) bool {
-		for name := range act.Edits {
-			if strings.HasPrefix(name, dir+"/") {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // remove reports whether a path that the target lacks goes.
