@@ -40,7 +40,7 @@ func (sp *Steps) MeasureBefore(ctx context.Context, s *session.State, n *trackin
 		err = sp.addSteps(ctx, s, n, found)
 	}
 	if err != nil {
-		sp.Log.WarnContext(ctx, "what changed before the turn is not noted", "session_id", s.ID, "error", err.Error())
+		sp.Log.WarnContext(ctx, "changes before the turn not recorded", "session_id", s.ID, "error", err.Error())
 	}
 }
 
@@ -126,7 +126,7 @@ func (sp *Steps) StepBefore(ctx context.Context, s *session.State, n *tracking.P
 		blob, ok, err := sp.changedIn(ctx, store, snap, place{turn.Base.Tree, p, before[p]})
 		switch {
 		case err != nil:
-			sp.Log.InfoContext(ctx, "not known what a file was before the turn", "path", sp.Redact.Path(p), "error", err.Error())
+			sp.Log.InfoContext(ctx, "content of a file before the turn unknown", "path", sp.Redact.Path(p), "error", err.Error())
 		case ok:
 			found.add(p, blob)
 		}

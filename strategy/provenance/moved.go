@@ -26,7 +26,7 @@ func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.P
 	read := func(blob git.OID) ([]byte, error) { return sp.smallBlob(ctx, blob) }
 	lines, err := NewSourceLines(sp.movedAway(ctx, s, n, tree), read)
 	if err != nil {
-		sp.Log.WarnContext(ctx, "moved files not looked for", "session_id", s.ID, "error", err.Error())
+		sp.Log.WarnContext(ctx, "moved files not searched for", "session_id", s.ID, "error", err.Error())
 		return moved, before
 	}
 	for i, p := range before.Paths {

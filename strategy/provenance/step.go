@@ -51,7 +51,7 @@ const (
 	UnknownBlob git.OID = "?"
 )
 
-// maxSteps is the length of the side file from which it is written anew without
+// maxSteps is the length of the side file from which it is rewritten without
 // what is settled.
 const maxSteps = 256 << 10
 
@@ -65,7 +65,7 @@ func (s *Step) add(path string, blob git.OID) {
 func (sp *Steps) ReadSteps(ctx context.Context, s *session.State, n *tracking.Pending) []Step {
 	data, err := n.Steps.Read(sp.Sessions.SideOf(s, session.StepsKind), s.Recorder.Steps)
 	if err != nil {
-		sp.Log.WarnContext(ctx, "what files were is lost", "session_id", s.ID, "error", err.Error())
+		sp.Log.WarnContext(ctx, "steps not read", "session_id", s.ID, "error", err.Error())
 		return nil
 	}
 	var steps []Step
@@ -128,7 +128,7 @@ func (sp *Steps) addSteps(ctx context.Context, s *session.State, n *tracking.Pen
 	return nil
 }
 
-// SettleSteps notes a commit after which only some files are still pending.
+// SettleSteps records a commit after which only some files are still pending.
 func (sp *Steps) SettleSteps(ctx context.Context, s *session.State, n *tracking.Pending, pending []string) error {
 	if s.Recorder.Steps == 0 {
 		return nil

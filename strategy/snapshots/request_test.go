@@ -56,7 +56,7 @@ func (d *requestDesk) ask(cause bands.Cause, turn, id string) {
 func (d *requestDesk) wantTurns(want ...string) {
 	d.t.Helper()
 	turns := []string{}
-	for _, q := range d.Requests.Unserved(d.t.Context()) {
+	for _, q := range d.Unserved(d.t.Context()) {
 		turns = append(turns, q.Causality.Turn)
 	}
 	if diff := cmp.Diff(append([]string{}, want...), turns); diff != "" {
@@ -71,7 +71,7 @@ func TestRequestThatCameMeanwhileStays(t *testing.T) {
 	d := newRequestDesk(t)
 	d.ask(bands.Prompt, "one", "session")
 	d.ask(bands.Prompt, "one", "other")
-	list := d.Requests.Unserved(t.Context())
+	list := d.Unserved(t.Context())
 	d.ask(bands.Prompt, "two", "session")
 	d.must(removeRequests(list))
 	d.wantTurns("two")
@@ -99,7 +99,7 @@ func TestMissedRequestDoesNotReplaceANewOne(t *testing.T) {
 	t.Parallel()
 	d := newRequestDesk(t)
 	d.ask(bands.Commit, "one", "0123456789ab")
-	old := d.Requests.Unserved(t.Context())[0]
+	old := d.Unserved(t.Context())[0]
 	d.ask(bands.Commit, "two", "0123456789ab")
 	d.must(markMissed(old))
 	d.wantTurns("two")
@@ -116,7 +116,7 @@ func TestRequestsOfAnEarlierVersion(t *testing.T) {
 	d.must(os.MkdirAll(d.Dir(), 0o700))
 	path := filepath.Join(d.Dir(), "prompt-session.json")
 	d.must(os.WriteFile(path, []byte(`{"cause":"prompt","causality":{"turn_id":"old"}}`), 0o600))
-	if list := d.Requests.Unserved(t.Context()); len(list) != 1 {
+	if list := d.Unserved(t.Context()); len(list) != 1 {
 		t.Errorf("requests: %v", list)
 	}
 	d.ask(bands.Prompt, "new", "session")

@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	// TakeNowFiles and TakeNowBytes bound what a stop reads itself. A child takes
-	// the snapshot if more has changed.
+	// TakeNowFiles is how many changed files a stop reads itself. A child takes the
+	// snapshot if more have changed.
 	TakeNowFiles = 2000
+	// TakeNowBytes is the same for the bytes in them.
 	TakeNowBytes = 32 << 20
 	// quickWalk is the time of the last walk below which a commit's snapshot is
 	// taken in its hook.
@@ -37,7 +38,7 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o bands.TakeOpt
 		return taken, fmt.Errorf("take snapshot: %w", err)
 	}
 	if err := sn.recordWalk(taken.Walk); err != nil {
-		sn.Log.DebugContext(ctx, "time of the walk not kept", "error", err.Error())
+		sn.Log.DebugContext(ctx, "duration of the walk not recorded", "error", err.Error())
 	}
 	if !taken.Unchanged {
 		sn.Log.InfoContext(ctx, "snapshot", "version", taken.Snapshot.Version.String(), "cause", string(o.Cause), "changes", taken.Changes)

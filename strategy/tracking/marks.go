@@ -27,8 +27,11 @@ func (m *Marks) promptMark(id string) string {
 	return filepath.Join(m.Dir(), "pre-prompt-"+id+".json")
 }
 
-// The name of a mark is a prefix, the session's id and the suffix.
-const StopPrefix, MarkSuffix = "stop-", ".json"
+// The name of a mark is a prefix, such as StopPrefix, the session's id and MarkSuffix.
+const (
+	StopPrefix = "stop-"
+	MarkSuffix = ".json"
+)
 
 // StopMark is the file that records that a stop could not end its turn.
 func (m *Marks) StopMark(id string) string {

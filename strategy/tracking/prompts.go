@@ -81,7 +81,7 @@ func plainText(line []byte) (string, bool) {
 // RereadPrompts takes the prompts from the transcript again if the side file has lost
 // some. Without a transcript it returns none.
 func (ts *Transcripts) RereadPrompts(ctx context.Context, s *session.State, n *Pending) ([]string, error) {
-	ts.Log.WarnContext(ctx, "prompts read anew", "session_id", s.ID)
+	ts.Log.WarnContext(ctx, "prompts read again", "session_id", s.ID)
 	from, err := ts.Sessions.Forgotten(s.ID)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (ts *Transcripts) CatchUp(ctx context.Context, s *session.State, n *Pending
 	}
 	if errors.Is(err, session.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 		// A side file is missing: all of it is in the transcript.
-		ts.Log.WarnContext(ctx, "transcript read anew", "session_id", s.ID, "error", err.Error())
+		ts.Log.WarnContext(ctx, "transcript read again", "session_id", s.ID, "error", err.Error())
 		if s.Recorder.Cursor, err = ts.Sessions.Forgotten(s.ID); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending
 		s.TokenUsage = nil // what another version counted is counted again
 	}
 	if scan.Restarted {
-		ts.Log.InfoContext(ctx, "transcript was replaced, read anew", "session_id", s.ID)
+		ts.Log.InfoContext(ctx, "transcript was replaced, read again", "session_id", s.ID)
 		forgetTranscript(s, n)
 		from, err := ts.Sessions.Forgotten(s.ID)
 		if err != nil {

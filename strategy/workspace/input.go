@@ -45,7 +45,7 @@ type TaskEvent struct {
 	// Unnamed reports whether the agent's version doesn't name the subagent in the
 	// payloads of its hooks.
 	Unnamed bool
-	// Step is what the subagent noted of its plan.
+	// Step is what the subagent recorded of its plan.
 	Step TaskStep
 }
 
