@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/cli"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -30,7 +31,7 @@ func run() int {
 	if err != nil {
 		home = ""
 	}
-	return cli.MainFS(ctx, os.Args[1:], cli.Env{
+	return cli.MainFS(ctx, os.Args[1:], app.Env{
 		Dir: dir, Home: home,
 		Environ: os.Environ(), Getenv: os.Getenv,
 		Streams: ui.Detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv),

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seed-3aff656d/entire/internal/cli"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
@@ -30,7 +31,7 @@ func agentfs() {
 	if err != nil {
 		dir = ""
 	}
-	os.Exit(cli.MainFS(context.Background(), os.Args[1:], cli.Env{
+	os.Exit(cli.MainFS(context.Background(), os.Args[1:], app.Env{
 		Dir: dir, Home: os.Getenv("HOME"),
 		Environ: os.Environ(), Getenv: os.Getenv,
 		Streams: ui.Detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv),

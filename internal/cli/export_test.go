@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+)
 
 // CommandPaths is every command of both programs that runs, by what is typed.
 func CommandPaths() []string {
@@ -14,8 +18,8 @@ func CommandPaths() []string {
 			walk(sub)
 		}
 	}
-	env := Env{Getenv: func(string) string { return "" }}
-	walk(newRootCmd(newApp(env), commands()))
-	walk(newAgentFSCmd(newApp(env)))
+	env := app.Env{Getenv: func(string) string { return "" }}
+	walk(newRootCmd(app.New(env), commands()))
+	walk(newAgentFSCmd(app.New(env)))
 	return paths
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/cli"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -20,7 +21,7 @@ func (d *desk) agentfs(keys string, args ...string) result {
 	d.Helper()
 	var out, errs bytes.Buffer
 	d.input = strings.NewReader(keys)
-	code := cli.MainFS(d.Context(), args, cli.Env{
+	code := cli.MainFS(d.Context(), args, app.Env{
 		Dir: d.root, Home: d.home, Environ: d.env, Getenv: d.getenv,
 		Streams: ui.Streams{In: d.input, Out: &out, Err: &errs, Terminal: d.terminal},
 		Now:     func() time.Time { return d.now },

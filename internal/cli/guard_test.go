@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -30,16 +31,16 @@ func TestDisabled(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		a := &app{Env: Env{
+		a := &app.App{Env: app.Env{
 			Dir: root, Getenv: func(string) string { return "" }, Environ: []string{},
 			Streams: ui.Streams{Out: &out, Err: &out},
 		}}
-		cmd := newRootCmd(a, []func(*app) *cobra.Command{func(*app) *cobra.Command {
+		cmd := newRootCmd(a, []func(*app.App) *cobra.Command{func(*app.App) *cobra.Command {
 			return &cobra.Command{Use: "history", Run: func(*cobra.Command, []string) { a.Streams.Printf("ran\n") }}
 		}})
 		cmd.SetArgs([]string{"history"})
 		ran, err := cmd.ExecuteContextC(t.Context())
-		if code := a.report(t.Context(), ran, err); code != 0 || out.String() != c.want {
+		if code := report(t.Context(), a, ran, err); code != 0 || out.String() != c.want {
 			t.Errorf("exit %d, %q", code, out.String())
 		}
 	}

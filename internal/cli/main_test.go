@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/cli"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -120,7 +121,7 @@ type result struct {
 func (d *desk) entire(args ...string) result {
 	d.Helper()
 	var out, errs bytes.Buffer
-	code := cli.Main(context.Background(), args, cli.Env{
+	code := cli.Main(context.Background(), args, app.Env{
 		Dir: d.root, Home: d.home, Environ: d.env, Getenv: d.getenv,
 		Streams: ui.Streams{In: d.input, Out: &out, Err: &errs, Terminal: d.terminal},
 		Now:     func() time.Time { return d.now },

@@ -1,3 +1,8 @@
+// Package cli is the command line of entire and agentfs: it puts the commands of the
+// packages below it together, runs one, and maps its error to an exit code.
+//
+// Only main touches the process: arguments, environment, streams, clock and exit code
+// come in and go out through app.Env and Main. Nothing imports this package but main.
 package cli
 
 import (
@@ -7,74 +12,80 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/cleanup"
+	"github.com/seed-3aff656d/entire/internal/cli/config"
+	"github.com/seed-3aff656d/entire/internal/cli/health"
+	"github.com/seed-3aff656d/entire/internal/cli/history"
+	"github.com/seed-3aff656d/entire/internal/cli/hookrun"
+	"github.com/seed-3aff656d/entire/internal/cli/rewindcmd"
+	"github.com/seed-3aff656d/entire/internal/cli/setup"
+	"github.com/seed-3aff656d/entire/internal/cli/stores"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// worksDisabled annotates a command that runs in a repository where recording
-// is disabled, and so do the commands below it.
-const worksDisabled = "works-disabled"
-
 // commands is every command, in the order of the help.
-func commands() []func(*app) *cobra.Command {
-	return []func(*app) *cobra.Command{
-		newEnableCmd,
-		newDisableCmd,
-		newStatusCmd,
-		newConfigCmd,
-		newDoctorCmd,
+func commands() []func(*app.App) *cobra.Command {
+	return []func(*app.App) *cobra.Command{
+		setup.NewEnable,
+		setup.NewDisable,
+		health.NewStatus,
+		config.NewCommand,
+		health.NewDoctor,
 		newVersionCmd,
-		newRewindCmd,
-		newExplainCmd,
-		newResumeCmd,
-		newRecallCmd,
-		newCleanCmd,
-		newResetCmd,
-		newForgetCmd,
-		newRedactCmd,
-		newFSCmd,
-		newMCPCmd,
-		newHooksCmd,
-		newStatuslineCmd,
+		rewindcmd.NewCommand,
+		history.NewExplain,
+		history.NewResume,
+		history.NewRecall,
+		cleanup.NewClean,
+		cleanup.NewReset,
+		cleanup.NewForget,
+		cleanup.NewRedact,
+		stores.NewFS,
+		hookrun.NewMCP,
+		hookrun.NewHooks,
+		hookrun.NewStatusline,
 	}
 }
 
 // quiet are the commands that the agent and git run by themselves.
-func quiet() map[string]func(*app) *cobra.Command {
-	return map[string]func(*app) *cobra.Command{"hooks": newHooksCmd, statuslineCommand: newStatuslineCmd}
+func quiet() map[string]func(*app.App) *cobra.Command {
+	return map[string]func(*app.App) *cobra.Command{"hooks": hookrun.NewHooks, hookrun.StatuslineCommand: hookrun.NewStatusline}
 }
 
 // Main runs one command line and answers the exit code: 0, 1 for a failure, 2
 // for wrong usage, 130 if the user interrupted it. Hooks always get 0, so that
 // they never block an agent or a commit, not even by a panic; so does the status
 // line.
-func Main(ctx context.Context, args []string, env Env) (code int) {
-	a := newApp(env)
+func Main(ctx context.Context, args []string, env app.Env) (code int) {
+	a := app.New(env)
 	build := commands()
 	if len(args) > 0 && quiet()[args[0]] != nil {
-		build = []func(*app) *cobra.Command{quiet()[args[0]]} // the others cost time, and a hook has no use for them
+		build = []func(*app.App) *cobra.Command{quiet()[args[0]]} // the others cost time, and a hook has no use for them
 		defer func() {
 			_ = recover() // nothing may come out of a hook; it logs its own panics
-			code = exitOK
+			code = app.ExitOK
 		}()
 	}
-	return a.execute(ctx, newRootCmd(a, build), args)
+	return execute(ctx, a, newRootCmd(a, build), args)
 }
 
 // MainFS runs one command line of agentfs and answers the exit code: those of
 // Main, and 3 for an unknown store, 4 for an unknown version, 5 for a store
 // that is inactive or can't be made active.
-func MainFS(ctx context.Context, args []string, env Env) int {
-	a := newApp(env)
-	return a.execute(ctx, newAgentFSCmd(a), args)
+func MainFS(ctx context.Context, args []string, env app.Env) int {
+	a := app.New(env)
+	return execute(ctx, a, newAgentFSCmd(a), args)
 }
 
-func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) int {
+func execute(ctx context.Context, a *app.App, root *cobra.Command, args []string) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	return a.report(ctx, cmd, err)
+	return report(ctx, a, cmd, err)
 }
 
-func newRootCmd(a *app, build []func(*app) *cobra.Command) *cobra.Command {
+func newRootCmd(a *app.App, build []func(*app.App) *cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "entire",
 		Short: "Records coding sessions with every commit",
@@ -86,17 +97,17 @@ Start with:
   entire status`,
 		Args:        cobra.NoArgs,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		Annotations: map[string]string{worksDisabled: "yes"},
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cmd.ValidateFlagGroups(); err != nil { // cobra does it only when the command runs
 				return err
 			}
-			a.running = true
-			a.warnInterrupted(cmd)
-			return a.guard(cmd)
+			a.Parsed = true
+			warnInterrupted(a, cmd)
+			return guard(a, cmd)
 		},
 	}
-	a.dress(root)
+	dress(a, root)
 	for _, b := range build {
 		root.AddCommand(b(a))
 	}
@@ -104,7 +115,7 @@ Start with:
 }
 
 // dress gives a root command what both programs have in common.
-func (a *app) dress(root *cobra.Command) {
+func dress(a *app.App, root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCmd(a))
@@ -115,36 +126,36 @@ func (a *app) dress(root *cobra.Command) {
 
 // guard keeps commands that work on recorded sessions from running where
 // recording is disabled.
-func (a *app) guard(cmd *cobra.Command) error {
+func guard(a *app.App, cmd *cobra.Command) error {
 	for c := cmd; c.HasParent(); c = c.Parent() {
-		if c.Annotations[worksDisabled] != "" || c.Name() == "completion" || c.Hidden {
+		if c.Annotations[app.WorksDisabled] != "" || c.Name() == "completion" || c.Hidden {
 			return nil
 		}
 	}
 	if !cmd.HasParent() {
 		return nil
 	}
-	repo, err := a.repository()
+	repo, err := a.Repository()
 	if err != nil {
 		return nil //nolint:nilerr // the command itself says what it needs
 	}
-	s := a.settings(repo)
+	s := a.Settings(repo)
 	if !s.Configured || s.Enabled {
 		return nil
 	}
 	a.Streams.Printf("Entire is disabled. Run `entire enable` to re-enable.\n")
-	return errDone
+	return app.ErrDone
 }
 
-func newHelpCmd(_ *app) *cobra.Command {
+func newHelpCmd(_ *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:         "help [command]",
 		Short:       "Show help for a command",
-		Annotations: map[string]string{worksDisabled: "yes"},
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || about == nil || len(rest) > 0 {
-				return usagef("unknown help topic %q", strings.Join(args, " "))
+				return app.Usagef("unknown help topic %q", strings.Join(args, " "))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -153,39 +164,48 @@ func newHelpCmd(_ *app) *cobra.Command {
 }
 
 // report says what went wrong and answers the exit code.
-func (a *app) report(ctx context.Context, cmd *cobra.Command, err error) int {
+func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int {
 	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
-	_, isUsage := errors.AsType[*usageError](err)
+	_, isUsage := errors.AsType[*app.UsageError](err)
 	switch {
-	case err == nil, errors.Is(err, errDone):
-		return exitOK
-	case errors.Is(err, errFailed):
-		return exitFailure
+	case err == nil, errors.Is(err, app.ErrDone):
+		return app.ExitOK
+	case errors.Is(err, app.ErrFailed):
+		return app.ExitFailure
 	case ctx.Err() != nil, errors.Is(err, ui.ErrAborted):
 		a.Streams.Notef("Cancelled.")
-		return exitInterrupted
+		return app.ExitInterrupted
 	case isNoTerminal:
-		a.fail(cmd, "Error: Invalid usage: "+noTerminal.Error(), err)
-		return exitUsage
-	case isUsage || !a.running:
+		fail(a, cmd, "Error: Invalid usage: "+noTerminal.Error(), err)
+		return app.ExitUsage
+	case isUsage || !a.Parsed:
 		a.Streams.Notef("%s", cmd.UsageString())
-		a.fail(cmd, "Error: Invalid usage: "+err.Error(), err)
-		return exitUsage
+		fail(a, cmd, "Error: Invalid usage: "+err.Error(), err)
+		return app.ExitUsage
 	default:
-		a.fail(cmd, err.Error(), err)
-		return max(ownCode(err), exitFailure)
+		fail(a, cmd, err.Error(), err)
+		return max(app.CodeOf(err), app.ExitFailure)
 	}
 }
 
 // fail prints an error, for a command with --json as JSON on one line of Out.
-func (a *app) fail(cmd *cobra.Command, text string, err error) {
-	hint := hintOf(err)
+func fail(a *app.App, cmd *cobra.Command, text string, err error) {
+	hint := app.HintOf(err)
 	if f := cmd.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
-		_ = a.Streams.JSONLine(jsonError{Error: err.Error(), Hint: hint, Code: ownCode(err)})
+		_ = a.Streams.JSONLine(app.ErrorJSON{Error: err.Error(), Hint: hint, Code: app.CodeOf(err)})
 		return
 	}
 	a.Streams.Notef("%s", text)
 	if hint != "" {
 		a.Streams.Hint(hint)
 	}
+}
+
+// newAgentFSCmd is agentfs.
+func newAgentFSCmd(a *app.App) *cobra.Command {
+	root := stores.NewTree(&access.Command{App: a, Program: "agentfs"}, "agentfs")
+	root.PersistentPreRun = func(*cobra.Command, []string) { a.Parsed = true }
+	dress(a, root)
+	root.AddCommand(newVersionCmd(a))
+	return root
 }

@@ -5,10 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-func newVersionCmd(a *app) *cobra.Command {
+func newVersionCmd(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
@@ -17,7 +18,7 @@ func newVersionCmd(a *app) *cobra.Command {
 EXIT STATUS
   0  always`,
 		Args:        cobra.NoArgs,
-		Annotations: map[string]string{worksDisabled: "yes"},
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
 			runVersion(a.Streams, a.Version)
 			return nil

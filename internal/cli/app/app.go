@@ -1,0 +1,172 @@
+// Package app is what all commands share: the process as main found it, the settings,
+// the repository, the recorder, errors with exit codes and hints, the log and the pager.
+//
+// Of internal/cli it imports only format. It has no command of its own.
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// Env is the process as main found it.
+type Env struct {
+	Dir, Home string // working directory; home, empty if there is none
+	Environ   []string
+	Getenv    func(string) string // reads Environ
+	Streams   ui.Streams
+	Now       func() time.Time
+	Rand      io.Reader
+	Version   string
+}
+
+// prompter asks a person.
+type prompter interface {
+	Interactive() bool
+	Ask(ctx context.Context, questions ...ui.Question) ([]string, error)
+}
+
+// App is what all commands share. Nothing in it is opened before it is needed.
+type App struct {
+	Env
+
+	Prompter prompter
+	// OnBadDefaults is set in hooks: what is told of a config.toml of stores that
+	// can't be read, instead of failing.
+	OnBadDefaults func(error)
+	// Parsed says that arguments and flags were understood: errors after it
+	// are failures, errors before it wrong usage.
+	Parsed bool
+}
+
+// New takes the process over. Its working directory, which may be the shell's
+// $PWD, is without symbolic links from here on, as git and the kernel see it.
+func New(env Env) *App {
+	if !filepath.IsAbs(env.Home) {
+		env.Home = "" // below the working directory there is nothing of the user's own
+	}
+	if env.Dir != "" {
+		env.Dir = disk.Physical(env.Dir)
+	}
+	return &App{Env: env, Prompter: ui.NewPrompter(env.Streams)}
+}
+
+// Registry knows the stores of snapshots. Without a home directory it has no
+// catalog.
+func (a *App) Registry() *bands.Registry {
+	home := a.Getenv("AGENTFS_HOME")
+	switch {
+	case filepath.IsAbs(home):
+	case a.Home == "":
+		home = ""
+	default:
+		home = filepath.Join(a.Home, ".agentfs")
+	}
+	return &bands.Registry{Home: home, UserHome: a.Home, Now: a.Now, Defaults: a.OnBadDefaults}
+}
+
+// Repository finds the repository of the working directory.
+func (a *App) Repository() (*git.Repo, error) {
+	if a.Dir == "" {
+		return nil, errors.New("the working directory is gone")
+	}
+	return git.Discover(git.Locate{Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ})
+}
+
+// Settings reads the settings in force in repo; nil stands for no repository.
+func (a *App) Settings(repo *git.Repo) settings.Settings {
+	return settings.Load(a.SettingsSources(repo))
+}
+
+// SettingsSources is where the settings in force in repo come from.
+func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
+	from := settings.Sources{Home: a.Home, Getenv: a.Getenv}
+	if repo != nil {
+		from.Worktree, from.MainWorktree, from.CommonDir = repo.Root, repo.MainRoot(), repo.CommonDir
+		from.Tracked = func(root string) bool { return BringsLocalFile(repo, root) }
+		from.StoreDefaults = func() (limit, floor int64) {
+			space, err := disk.SpaceAt(repo.CommonDir)
+			if err != nil {
+				return 0, 0
+			}
+			return bands.DefaultCap(space.Total), bands.DefaultFloor(space.Total)
+		}
+	}
+	return from
+}
+
+// trackedTimeout is how long git may take to say what it knows of a file.
+const trackedTimeout = 2 * time.Second
+
+// BringsLocalFile reports whether the personal settings of a worktree come from
+// the repository: git tracks them, they are a link to a file of the worktree, or git
+// has had a file with their content, which a reset leaves behind.
+// Where that can't be known they do.
+//
+//nolint:contextcheck,nolintlint // settings are loaded before there is a deadline: it has one of its own
+func BringsLocalFile(repo *git.Repo, root string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), trackedTimeout)
+	defer cancel()
+	path := settings.LocalFile(root)
+	physical, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	if physical != path {
+		if rel, err := filepath.Rel(root, physical); err != nil || filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	name, err := filepath.Rel(root, path)
+	if err != nil {
+		return true
+	}
+	brought, err := repo.Brings(ctx, root, filepath.ToSlash(name))
+	if brought || err != nil {
+		return true
+	}
+	data, err := settings.ReadFile(path)
+	if err != nil || settings.IsBrought(repo.CommonDir, data) {
+		return true
+	}
+	brought, err = repo.HasContent(ctx, data)
+	return brought || err != nil
+}
+
+// Worktree is the repository of the working directory, which has a working
+// tree.
+func (a *App) Worktree() (*git.Repo, error) {
+	repo, err := a.Repository()
+	if errors.Is(err, git.ErrNotRepository) {
+		return nil, WithHint(errors.New("not a git repository"), "run `git init` first")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if repo.Bare {
+		return nil, WithHint(errors.New("this is a bare repository: there are no files to work on, so there is nothing to record"),
+			"run the command in a worktree of it")
+	}
+	return repo, nil
+}
+
+// WorksDisabled annotates a command that runs in a repository where recording
+// is disabled, and so do the commands below it.
+const WorksDisabled = "works-disabled"
+
+// Note is something the user should know, and what to do about it. Code names
+// it for scripts.
+type Note struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
+)
+
+// NoteInterruptedRewind names a rewind of the worktree that was interrupted, until
+// it is completed or taken back.
+func (a *App) NoteInterruptedRewind(repo *git.Repo) {
+	switch target, other := InterruptedRewind(repo); {
+	case other:
+		a.Streams.Notef("A rewind was interrupted, and another version of entire wrote its journal: only that one can end it.")
+	case target != "":
+		a.Streams.Notef("The rewind to %s was interrupted: some files are from %s, some are not.", target, target)
+		a.Streams.Hint("`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it")
+	default:
+		a.noteInterruptedConversation(repo)
+	}
+}
+
+// noteInterruptedConversation names a rewind that was interrupted between the files and the
+// conversation, or the sessions.
+func (a *App) noteInterruptedConversation(repo *git.Repo) {
+	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
+	if err != nil {
+		return
+	}
+	if stopped, found := rewind.InterruptedConversation(store, session.Open(repo.CommonDir), repo.WorktreeID); found {
+		what, hint := stopped.Explain()
+		a.Streams.Notef("%s%s.", strings.ToUpper(what[:1]), what[1:])
+		a.Streams.Hint(hint)
+	}
+}
+
+// InterruptedRewind returns what --to takes for the point of an interrupted rewind,
+// empty if there was none; other reports whether another version of the program began it.
+func InterruptedRewind(repo *git.Repo) (target string, other bool) {
+	lineage := checkpoint.WorktreeHash(repo.WorktreeID)
+	if store, err := bands.Open(bands.RepositoryDir(repo.CommonDir)); err == nil {
+		if j, found := store.Interrupted(lineage); found && !j.Other() {
+			return j.Target.String(), false
+		} else if found {
+			return "", true
+		}
+	}
+	code, other := rewind.InterruptedCode(repo.CommonDir, lineage)
+	return code.Short(), other
+}
+
+// NoteConversation says what became of a transcript.
+func (a *App) NoteConversation(t conversation.Conversation) {
+	if !t.Changed {
+		a.Streams.Notef("Transcript is as stored: %s", t.Path)
+		return
+	}
+	a.Streams.Notef("Writing transcript to: %s", t.Path)
+	if t.Copy != "" {
+		a.Streams.Notef("The former one is kept: %s", t.Copy)
+	}
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+// logLimit is the size at which the log is set aside. One old file is kept.
+const logLimit = 5 << 20
+
+// LogPath is the log of the worktree root.
+func LogPath(root string) string { return filepath.Join(root, ".entire", "logs", "entire.log") }
+
+// OpenLog is the log of the worktree root: a JSON object per line, of level and
+// above. Nothing is opened or made before the first record, and the close
+// answered is safe to call in any case. A log that can't be written loses its
+// records and nothing else. Without a root all records are dropped.
+//
+// A hook logs one line with the keys component, hook, hook_type (agent, git),
+// duration_ms, git_processes, success and, only where there is one, session_id;
+// a line with success=false is a failure that `entire status` counts.
+func OpenLog(root string, level slog.Level) (*slog.Logger, io.Closer) {
+	f := &logFile{root: root}
+	if root == "" {
+		return slog.New(slog.DiscardHandler), f
+	}
+	return slog.New(slog.NewJSONHandler(f, &slog.HandlerOptions{Level: level})), f
+}
+
+// logFile opens the log when the first line is written. slog serialises the
+// calls of Write.
+type logFile struct {
+	root string
+	file *os.File
+	dead bool
+}
+
+// Write appends a line in one system call, so that lines of processes that
+// write at once don't mix.
+func (l *logFile) Write(line []byte) (int, error) {
+	if l.file == nil && !l.dead {
+		file, err := openLogFile(l.root)
+		l.file, l.dead = file, err != nil
+	}
+	if l.dead {
+		return len(line), nil
+	}
+	return l.file.Write(line)
+}
+
+// Close closes the log if it was opened.
+func (l *logFile) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	file := l.file
+	l.file, l.dead = nil, true
+	return file.Close()
+}
+
+// openLogFile makes the folders of the log, but not the worktree's, which may
+// be gone.
+func openLogFile(root string) (*os.File, error) {
+	path := LogPath(root)
+	if err := disk.Step("append", path); err != nil {
+		return nil, err
+	}
+	if _, err := settings.Folder(root, "logs", 0o755); err != nil {
+		return nil, err
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return nil, ErrNotRegular
+		}
+		if info.Size() >= logLimit {
+			rotate(path)
+		}
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+}
+
+var ErrNotRegular = errors.New("not a regular file")
+
+// rotate sets the log aside. Of two processes that try at once the second gets
+// hold of the new, small file: it gives those lines back.
+func rotate(path string) {
+	mine := path + "." + strconv.Itoa(os.Getpid())
+	if os.Rename(path, mine) != nil {
+		return
+	}
+	info, err := os.Lstat(mine)
+	if err == nil && info.Size() >= logLimit {
+		_ = os.Rename(mine, path+".1")
+		return
+	}
+	data, err := os.ReadFile(mine)
+	if err != nil {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	_, err = f.Write(data)
+	if errors.Join(err, f.Close()) == nil {
+		_ = os.Remove(mine)
+	}
+}
+
+// LogTail is the whole lines in the last max bytes of the log.
+func LogTail(path string, limit int64) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	from := max(info.Size()-limit, 0)
+	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	if err != nil {
+		return nil
+	}
+	text := string(data)
+	if from > 0 {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}

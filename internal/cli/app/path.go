@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// TreePaths returns the slash paths below root of the paths that a user typed in
+// dir, in their order; nil if one of them is the root, which is everything.
+func TreePaths(root, dir string, typed []string) ([]string, error) {
+	if len(typed) == 0 {
+		return nil, nil
+	}
+	resolver := disk.NewResolver(root, dir)
+	paths := make([]string, len(typed))
+	for i, path := range typed {
+		if path == "" {
+			return nil, Usagef("an empty path")
+		}
+		rel, ok := resolver.Rel(path)
+		if !ok {
+			return nil, Usagef("%s is outside of %s", format.Path(path), root)
+		}
+		paths[i] = rel
+	}
+	if slices.Contains(paths, ".") {
+		return nil, nil
+	}
+	return paths, nil
+}
+
+// Unmatched is the error of paths in a tree that none of the places has. A
+// command that is given one of them changes nothing.
+func Unmatched(paths []string, places ...string) error {
+	shown := make([]string, len(paths))
+	for i, path := range paths {
+		shown[i] = format.Path(path)
+	}
+	return fmt.Errorf("no file matches %s in %s", strings.Join(shown, ", "), strings.Join(slices.Compact(places), " or "))
+}
+
+// OnPath says whether a program is on the PATH of the environment given.
+func OnPath(getenv func(string) string, program string) bool {
+	_, found := FindOnPath(getenv, program)
+	return found
+}
+
+// FindOnPath is the file that stands for a program on that PATH. Folders that are
+// named relative to the working directory, as by an empty entry, hold none.
+func FindOnPath(getenv func(string) string, program string) (string, bool) {
+	for _, dir := range filepath.SplitList(getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		path := filepath.Join(dir, program)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/summaries"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+const ChildLock = 30 * time.Second
+
+// Recorder is the service that works on a repository's records. Nobody is
+// asked, and no child started.
+func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *strategy.Recorder {
+	return strategy.New(&workspace.Workspace{
+		Repo:     repo,
+		Sessions: session.Open(repo.CommonDir),
+		Redact:   redactor(repo, log),
+		Options: workspace.Options{
+			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout,
+			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
+			Summarize: s.Summarize, Bands: BandOptions(s), Recall: s.Recall,
+		},
+		Env: workspace.Environment{
+			Getenv: a.Getenv, Now: a.Now, Random: a.Rand, Home: a.Home, Version: a.Version,
+			Terminal: func() bool { return false }, Confirm: func(context.Context, string) bool { return true },
+			Detach: func(...string) error { return nil },
+			Say:    func(line string) { a.Streams.Notef("%s", line) },
+			Ask:    func(ctx context.Context, prompt string) (string, error) { return claude.Ask(ctx, a.Environ, prompt) },
+			Caller: proc.Caller, Alive: proc.Alive, Registry: a.Registry(),
+		},
+		Log: log,
+	})
+}
+
+// redactor takes out secrets, and the texts that were forgotten in the repository.
+func redactor(repo *git.Repo, log *slog.Logger) workspace.Redactor { //nolint:ireturn // of one of two types
+	t, err := checkpoint.LoadTombstones(repo.CommonDir)
+	if err != nil {
+		log.Error("what was forgotten is not known", "error", err.Error())
+	}
+	r := redact.New().WithFilesOf(repo.Root)
+	if texts := t.Forgetter(); texts != nil {
+		return tracking.ForgottenRedactor{Redactor: r, Texts: texts}
+	}
+	return r
+}
+
+// BandOptions are the settings of snapshots, as the recorder takes them.
+func BandOptions(s settings.Settings) workspace.BandOptions {
+	return workspace.BandOptions{Enabled: s.Bands.Enabled, Exclude: s.Bands.Exclude, Cap: s.Bands.Cap, Floor: s.Bands.FreeFloor}
+}
+
+// Summarize writes a checkpoint's summaries because the user asked for them, and
+// says what can be done about it where that fails.
+func Summarize(ctx context.Context, rec *strategy.Recorder, of summaries.SummaryOf) error {
+	err := rec.Summaries().Summarizer.Summarize(ctx, of)
+	switch {
+	case errors.Is(err, summaries.ErrSummarized):
+		return WithHint(err, "use --force to write it anew")
+	case errors.Is(err, proc.ErrNoProgram):
+		return WithHint(err, "summaries are written by Claude Code's own program: install it, or put it on the PATH")
+	case errors.Is(err, claude.ErrAnswer), errors.Is(err, summaries.ErrNoSummary):
+		return WithHint(err, "try again, or see whether `claude --print hello` works")
+	}
+	return err
+}

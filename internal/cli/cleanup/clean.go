@@ -1,0 +1,193 @@
+// Package cleanup has the commands that remove recorded data, clean, reset and forget,
+// and redact, which checks what redaction would take out.
+//
+// Of internal/cli it imports app and format.
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/tidy"
+)
+
+type cleanOptions struct{ force, json bool }
+
+func NewClean(a *app.App) *cobra.Command {
+	var opts cleanOptions
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove records that nobody needs any more",
+		Long: `Shows what is orphaned in the repository's records, in all worktrees: shadow
+branches that no session has anything on, states of sessions that are long over,
+refs of rewinds whose snapshot is gone, auto-commit checkpoints that no commit
+refers to, old copies of transcripts, and remains of what was stopped. With
+--force it deletes that. A session that works, or has something to commit, loses
+nothing, and neither does a point to rewind to.
+
+Checkpoints of your own commits are never removed.
+
+EXIT STATUS
+  0    done, or nothing to do
+  1    failure, or some items could not be deleted; they are named
+  2    wrong usage
+  130  interrupted`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runClean(cmd.Context(), a, opts) },
+	}
+	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "delete what is found")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	cleaner := tidy.New(a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+	items, err := cleaner.Find(ctx)
+	if err != nil {
+		return err
+	}
+	if !opts.force || len(items) == 0 {
+		return showOrphans(a, opts, repo, items)
+	}
+	var done tidy.Removal
+	err = a.Streams.Progress("Cleaning", func() (err error) {
+		done, err = cleaner.Remove(ctx, items)
+		return err
+	})
+	if err != nil && len(done.Failed) == 0 {
+		return err
+	}
+	return showRemoval(a, opts, repo, done, err)
+}
+
+// cleanJSON is the answer of `clean --json`; docs/formats/clean.md describes
+// it.
+type cleanJSON struct {
+	Version int          `json:"version"`
+	Deleted bool         `json:"deleted"`
+	Items   []orphanJSON `json:"items"`
+	Kept    []orphanJSON `json:"kept"`
+	Failed  []orphanJSON `json:"failed"`
+	Error   string       `json:"error,omitempty"`
+}
+
+type orphanJSON struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+func newOrphansJSON(repo *git.Repo, items []tidy.Item) []orphanJSON {
+	list := make([]orphanJSON, 0, len(items))
+	for _, i := range items {
+		list = append(list, orphanJSON{Kind: string(i.Kind), Name: orphanName(repo, i), Why: i.Why})
+	}
+	return list
+}
+
+// orphanName is a file's path from the git directory, if it is there, and the
+// name of anything else.
+func orphanName(repo *git.Repo, i tidy.Item) string {
+	for _, dir := range []string{repo.CommonDir, repo.Root} {
+		if rest, inside := strings.CutPrefix(i.Name, dir+"/"); inside {
+			return rest
+		}
+	}
+	return i.Name
+}
+
+// showOrphans prints what was found.
+func showOrphans(a *app.App, opts cleanOptions, repo *git.Repo, items []tidy.Item) error {
+	w := a.Streams
+	if opts.json {
+		none := []orphanJSON{}
+		return w.JSON(cleanJSON{Version: 1, Items: newOrphansJSON(repo, items), Kept: none, Failed: none})
+	}
+	if len(items) == 0 {
+		w.Printf("No orphaned items to clean up.\n")
+		return nil
+	}
+	w.Printf("Found %s:\n", orphans(len(items)))
+	printOrphans(w, repo, items)
+	w.Printf("\nRun with --force to delete these items.\n")
+	return nil
+}
+
+// showRemoval prints what was deleted, what wasn't, and what went wrong.
+func showRemoval(a *app.App, opts cleanOptions, repo *git.Repo, done tidy.Removal, failure error) error {
+	w := a.Streams
+	if opts.json {
+		j := cleanJSON{
+			Version: 1, Deleted: true, Items: newOrphansJSON(repo, done.Removed),
+			Kept: newOrphansJSON(repo, done.Kept), Failed: newOrphansJSON(repo, done.Failed),
+		}
+		if failure != nil {
+			j.Error = failure.Error()
+			return errors.Join(w.JSON(j), app.ErrFailed)
+		}
+		return w.JSON(j)
+	}
+	if len(done.Removed) > 0 {
+		w.Printf("Deleted %s:\n", orphans(len(done.Removed)))
+		printOrphans(w, repo, done.Removed)
+	} else {
+		w.Printf("Nothing was deleted.\n")
+	}
+	for _, i := range done.Kept {
+		w.Notef("Kept, as it is needed now: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))
+	}
+	for _, i := range done.Failed {
+		w.Notef("Not deleted: %s", ui.Line(orphanName(repo, i), format.MaxNameWidth))
+	}
+	return failure
+}
+
+// orphans counts items in the words that scripts look for, also for one.
+func orphans(n int) string { return fmt.Sprintf("%d orphaned items", n) }
+
+// printOrphans prints items grouped by their kind, and why they may go.
+func printOrphans(w ui.Streams, repo *git.Repo, items []tidy.Item) {
+	for _, group := range orphanGroups() {
+		var table ui.Table
+		n := 0
+		for _, i := range items {
+			if i.Kind == group.kind {
+				table.Row("  "+ui.Line(orphanName(repo, i), format.MaxNameWidth), w.Paint(ui.Dim, i.Why))
+				n++
+			}
+		}
+		if n > 0 {
+			w.Printf("\n%s (%d)\n%s", w.Paint(ui.Bold, group.title), n, table.String())
+		}
+	}
+}
+
+type orphanGroup struct {
+	kind  tidy.Kind
+	title string
+}
+
+func orphanGroups() []orphanGroup {
+	return []orphanGroup{
+		{tidy.Shadow, "Shadow branches"},
+		{tidy.Rescue, "Refs of rewinds"},
+		{tidy.State, "Session states"},
+		{tidy.Checkpoint, "Checkpoints"},
+		{tidy.Transcript, "Copies of transcripts"},
+		{tidy.Leftover, "Leftover files"},
+	}
+}

@@ -1,0 +1,387 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/forget"
+)
+
+type forgetOptions struct {
+	text, textFile, session, checkpoint, file, before string
+
+	force, json, transcript bool
+	// push names a remote, pushes says that it was given.
+	push   string
+	pushes bool
+}
+
+// pushConfigured is the value of --push without a name.
+const pushConfigured = "-"
+
+func NewForget(a *app.App) *cobra.Command {
+	var opts forgetOptions
+	cmd := &cobra.Command{
+		Use:   "forget",
+		Short: "Remove what was recorded",
+		Long: `Removes a session, a checkpoint, a text, or all that is older than a date from
+what was recorded in this repository: from checkpoints and their whole history,
+shadow branches, saved contexts, session states, kept transcripts and logs. It
+shows every place first, and asks. What was forgotten is not recorded again,
+and merging a copy that still has it doesn't bring it back.
+
+A session or checkpoint stays named, as forgotten. A text is replaced by
+REDACTED, as it is and escaped for JSON, percent- or base64-encoded; to keep it
+out of the shell's history let it be read from standard input (--text -) or
+from a file.
+
+The entire/checkpoints/v1 branch gets a new history. --push puts it in the
+place of the one that a remote has; without it the remote keeps what it has.
+
+It does not reach other clones, forks and backups, what a host keeps of
+replaced branches, and your own commits and files. The agent's own transcripts
+are changed with --agent-transcript only.
+
+EXIT STATUS
+  0    done, or nothing to do, or the preview was shown
+  1    failure, or something is left in a place that belongs to the records
+  2    wrong usage
+  130  interrupted`,
+		Example: `  entire forget --session 3f2a9c1e
+  entire forget --text - <secret.txt
+  entire forget --before 2026-01-01 --force --push origin`,
+		Args: cobra.MaximumNArgs(1), // the remote of --push
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0 && opts.push == pushConfigured:
+				opts.push = args[0]
+			case len(args) > 0:
+				return app.Usagef("unexpected argument %q", args[0])
+			}
+			opts.pushes = cmd.Flags().Changed("push")
+			for _, name := range forgetFlags() {
+				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // a variable that is empty
+					return app.Usagef("--%s needs a value", name)
+				}
+			}
+			return runForget(cmd.Context(), a, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.text, "text", "", "forget a text; - reads it from standard input")
+	f.StringVar(&opts.textFile, "text-file", "", "forget the text in a file")
+	f.StringVar(&opts.session, "session", "", "forget a session; the beginning of its id is enough")
+	f.StringVar(&opts.checkpoint, "checkpoint", "", "forget a checkpoint; the beginning of its id is enough")
+	f.StringVar(&opts.file, "file", "", "forget a file (not possible yet)")
+	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots from before a date (2026-01-31)")
+	f.BoolVar(&opts.transcript, "agent-transcript", false, "also in the agent's own transcripts, of sessions that aren't active or with --force")
+	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	f.StringVar(&opts.push, "push", "", "replace the checkpoints of a remote, push_remote if none is named")
+	f.Lookup("push").NoOptDefVal = pushConfigured
+	cmd.MarkFlagsOneRequired(append(forgetFlags(), "push")...)
+	cmd.MarkFlagsMutuallyExclusive(forgetFlags()...)
+	return cmd
+}
+
+// forgetFlags are the flags that say what is forgotten.
+func forgetFlags() []string {
+	return []string{"text", "text-file", "session", "checkpoint", "file", "before"}
+}
+
+func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) {
+	switch {
+	case opts.file != "":
+		return app.WithHint(errors.New("--file is not possible yet: nothing was changed"),
+			"`entire fs checkpoint delete` removes snapshots, `entire forget --session` the shadow commits of a session")
+	case opts.transcript && opts.text+opts.textFile+opts.session == "":
+		return app.Usagef("--agent-transcript goes with --text or --session")
+	}
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	rec := a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler))
+	remote, err := forgetRemote(opts, rec)
+	if err != nil {
+		return err
+	}
+	what, err := whatToForget(ctx, a, opts, rec)
+	if err != nil {
+		return err
+	}
+	if what == (forget.What{}) { // --push alone
+		return pushForgotten(ctx, a, opts, rec, remote)
+	}
+	what.AgentTranscript, what.ActiveToo = opts.transcript, opts.force
+	return runForgetJob(ctx, a, opts, forgetJob{rec: rec, what: what, remote: remote})
+}
+
+// forgetJob is what one run of the command does.
+type forgetJob struct {
+	rec    *strategy.Recorder
+	what   forget.What
+	remote string // empty: nothing is pushed
+}
+
+func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) error {
+	f, err := forget.New(ctx, job.rec, job.what)
+	if err != nil {
+		return err
+	}
+	var places []forget.Place
+	err = a.Streams.Progress("Searching", func() (err error) {
+		places, err = f.Find(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	interrupted := forget.Interrupted(job.rec.Repo.CommonDir)
+	todo := slices.ContainsFunc(places, func(p forget.Place) bool { return !p.Stays })
+	if !opts.json {
+		showPlaces(a, places)
+	}
+	if sure, err := sureToForget(ctx, a, opts, todo || interrupted); err != nil || !sure {
+		return errors.Join(err, printForgotten(a, opts, places, nil, false))
+	}
+	var done forget.Result
+	err = a.Streams.Progress("Forgetting", func() (err error) {
+		done, err = f.Do(ctx)
+		return err
+	})
+	if err != nil {
+		return app.WithHint(err, "run the same command again: it goes on where this one stopped")
+	}
+	if job.remote != "" {
+		if err := pushForgotten(ctx, a, opts, job.rec, job.remote); err != nil {
+			return err
+		}
+	}
+	if opts.json {
+		return printForgotten(a, opts, done.Done, done.Left, true)
+	}
+	a.Streams.Printf("%s Forgot it in %s\n", a.Streams.Paint(ui.Green, "✓"), ui.Plural(len(done.Done), "place"))
+	if len(done.Left) > 0 {
+		a.Streams.Printf("\nLeft, as it isn't for this command to change:\n")
+		printPlaces(a, done.Left)
+	}
+	if job.remote == "" && hasBranch(done.Done) {
+		a.Streams.Hint("a remote that has the checkpoints keeps the old ones until `entire forget --push REMOTE`")
+	}
+	return nil
+}
+
+func hasBranch(places []forget.Place) bool {
+	return slices.ContainsFunc(places, func(p forget.Place) bool { return p.Kind == forget.Branch })
+}
+
+// sureToForget asks, unless the user has said so already. Where nobody can be
+// asked the preview is all.
+func sureToForget(ctx context.Context, a *app.App, opts forgetOptions, todo bool) (bool, error) {
+	switch {
+	case !todo:
+		if !opts.json {
+			a.Streams.Printf("Nothing to forget.\n")
+		}
+		return false, nil
+	case opts.force:
+		return true, nil
+	case opts.json || !a.Prompter.Interactive():
+		if !opts.json {
+			a.Streams.Printf("\nRun with --force to forget it.\n")
+		}
+		return false, nil
+	}
+	answers, err := a.Prompter.Ask(ctx, ui.Question{
+		Title: "Forget it in all of these places?", Help: "This can't be undone. The checkpoints get a new history.", Flag: "--force",
+	})
+	if err != nil || answers[0] == ui.Yes {
+		return err == nil, err
+	}
+	a.Streams.Printf("Nothing was forgotten.\n")
+	return false, nil
+}
+
+// whatToForget reads the flags.
+func whatToForget(ctx context.Context, a *app.App, opts forgetOptions, rec *strategy.Recorder) (what forget.What, err error) {
+	switch {
+	case opts.text != "" || opts.textFile != "":
+		what.Text, err = textToForget(ctx, a, opts)
+		return what, err
+	case opts.session != "":
+		what.Session, err = sessionToForget(ctx, rec, opts.session)
+	case opts.checkpoint != "":
+		what.Checkpoint, err = checkpointToForget(ctx, rec.Repo, opts.checkpoint)
+	case opts.before != "":
+		for _, layout := range []string{time.DateOnly, time.RFC3339} {
+			if what.Before, err = time.ParseInLocation(layout, opts.before, time.Local); err == nil {
+				return what, nil
+			}
+		}
+		return what, app.Usagef("--before: %q is no date such as 2026-01-31", opts.before)
+	}
+	return what, err
+}
+
+// maxForgottenText bounds the text that is forgotten.
+const maxForgottenText = 64 << 10
+
+func textToForget(ctx context.Context, a *app.App, opts forgetOptions) (string, error) {
+	text := opts.text
+	var from io.Reader
+	switch {
+	case opts.textFile != "":
+		file, err := os.Open(opts.textFile)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		from = file
+	case text == "-":
+		from = a.Input(ctx)
+	default:
+		a.Streams.Hint("the text is in your shell's history now; --text - reads it from standard input")
+	}
+	if from != nil {
+		data, err := io.ReadAll(io.LimitReader(from, maxForgottenText+1))
+		if err != nil {
+			return "", err
+		}
+		text = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	}
+	if len(text) > maxForgottenText {
+		return "", app.Usagef("the text is longer than %d bytes", maxForgottenText)
+	}
+	if err := forget.CheckText(text); err != nil {
+		return "", app.Usagef("%s", err)
+	}
+	return text, ctx.Err()
+}
+
+// sessionToForget finds the session whose id begins with a text, among the states
+// and the checkpoints. One that has neither has to be named in full.
+func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (string, error) {
+	if err := session.CheckID(spec); err != nil {
+		return "", app.Usagef("--session: %s", err)
+	}
+	ids := map[string]bool{}
+	states, _ := rec.Sessions.All()
+	for _, s := range states {
+		ids[s.ID] = true
+	}
+	trees, err := checkpoint.Trees(ctx, rec.Repo)
+	if err != nil {
+		return "", err
+	}
+	for _, tree := range trees {
+		found, err := checkpoint.Inspect(ctx, rec.Repo, tree, nil)
+		if err != nil {
+			return "", err
+		}
+		for _, c := range found {
+			for _, id := range c.Sessions {
+				ids[id] = true
+			}
+		}
+		listed, err := checkpoint.ForgottenIn(ctx, rec.Repo, tree)
+		if err != nil {
+			return "", err
+		}
+		for _, id := range listed.Sessions {
+			ids[id] = true
+		}
+	}
+	t, err := checkpoint.LoadTombstones(rec.Repo.CommonDir)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range t.Sessions {
+		ids[id] = true
+	}
+	var matches []string
+	for id := range ids {
+		if id == spec {
+			return id, nil
+		}
+		if strings.HasPrefix(id, spec) {
+			matches = append(matches, id)
+		}
+	}
+	switch len(matches) {
+	case 1:
+		return matches[0], nil
+	case 0:
+		return "", app.WithHint(fmt.Errorf("no session's id begins with %q", spec), "`entire explain` lists the sessions of checkpoints")
+	default:
+		return "", fmt.Errorf("%q names %d sessions", spec, len(matches))
+	}
+}
+
+// checkpointToForget finds the checkpoint whose id begins with a text.
+func checkpointToForget(ctx context.Context, repo *git.Repo, spec string) (checkpoint.ID, error) {
+	trees, err := checkpoint.Trees(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	var ids []checkpoint.ID
+	for _, tree := range trees {
+		found, err := checkpoint.Find(ctx, repo, tree, spec)
+		if err != nil {
+			return "", err
+		}
+		ids = append(ids, found...)
+	}
+	slices.Sort(ids)
+	switch ids = slices.Compact(ids); len(ids) {
+	case 1:
+		return ids[0], nil
+	case 0:
+		return "", app.WithHint(fmt.Errorf("no checkpoint's id begins with %q", spec), "`entire explain` lists them")
+	default:
+		return "", fmt.Errorf("%q names %d checkpoints", spec, len(ids))
+	}
+}
+
+// forgetRemote is the remote whose checkpoints are replaced, if any are.
+func forgetRemote(opts forgetOptions, rec *strategy.Recorder) (string, error) {
+	switch {
+	case !opts.pushes:
+		return "", nil
+	case opts.push != pushConfigured && opts.push != "":
+		rec.Options.PushRemote, rec.Options.OwnRemote = opts.push, true // the user's own word
+		return opts.push, nil
+	case rec.Options.PushRemote != "":
+		return rec.Options.PushRemote, nil
+	default:
+		return "", app.Usagef("--push needs the name of a remote, as push_remote isn't set: --push origin")
+	}
+}
+
+// pushForgotten replaces a remote's checkpoints.
+func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, rec *strategy.Recorder, remote string) error {
+	err := a.Streams.Progress("Pushing", func() error { return rec.Sharing().Pusher.PushForgotten(ctx, remote) })
+	if err != nil {
+		return app.WithHint(err, "it is forgotten here; `entire forget --push "+git.HideURL(remote)+"` tries to push again")
+	}
+	if !opts.json {
+		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), git.HideURL(remote))
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package cleanup
+
+import (
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/forget"
+)
+
+// forgetJSON is what `forget --json` prints; docs/formats/forget.md describes it.
+type forgetJSON struct {
+	Version   int         `json:"version"`
+	Forgotten bool        `json:"forgotten"`
+	Places    []placeJSON `json:"places"`
+	Left      []placeJSON `json:"left"`
+}
+
+type placeJSON struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	What  string `json:"what"`
+	Stays bool   `json:"stays,omitempty"`
+}
+
+func newPlacesJSON(places []forget.Place) []placeJSON {
+	list := make([]placeJSON, 0, len(places))
+	for _, p := range places {
+		list = append(list, placeJSON{Kind: string(p.Kind), Name: p.Name, What: p.What, Stays: p.Stays})
+	}
+	return list
+}
+
+// printForgotten prints the places as JSON, if that was asked for.
+func printForgotten(a *app.App, opts forgetOptions, places, left []forget.Place, done bool) error {
+	if !opts.json {
+		return nil
+	}
+	return a.Streams.JSON(forgetJSON{Version: 1, Forgotten: done, Places: newPlacesJSON(places), Left: newPlacesJSON(left)})
+}
+
+// showPlaces prints where it was found.
+func showPlaces(a *app.App, places []forget.Place) {
+	if len(places) == 0 {
+		return
+	}
+	a.Streams.Printf("Found in %s:\n", ui.Plural(len(places), "place"))
+	printPlaces(a, places)
+}
+
+// shownPlaces is how many places of a kind are shown.
+const shownPlaces = 20
+
+func printPlaces(a *app.App, places []forget.Place) {
+	w := a.Streams
+	for _, kind := range placeKinds() {
+		var table ui.Table
+		n := 0
+		for _, p := range places {
+			if p.Kind != kind.kind {
+				continue
+			}
+			if n++; n <= shownPlaces {
+				what := p.What
+				if p.Stays {
+					what = "stays: " + what
+				}
+				table.Row("  "+ui.Line(p.Name, format.MaxNameWidth), w.Paint(ui.Dim, what))
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		w.Printf("\n%s (%d)\n%s", w.Paint(ui.Bold, kind.title), n, table.String())
+		if n > shownPlaces {
+			w.Printf("  and %d more\n", n-shownPlaces)
+		}
+	}
+}
+
+type placeKind struct {
+	kind  forget.Kind
+	title string
+}
+
+func placeKinds() []placeKind {
+	return []placeKind{
+		{forget.Branch, "Checkpoints"},
+		{forget.Shadow, "Shadow branches"},
+		{forget.Saved, "Saved contexts"},
+		{forget.Other, "Other refs"},
+		{forget.Object, "Objects that nothing refers to"},
+		{forget.Packed, "Objects in packs that nothing refers to"},
+		{forget.Own, "Your own history"},
+		{forget.File, "Files"},
+		{forget.Snapshot, "Snapshots"},
+		{forget.Unknown, "Not searched"},
+	}
+}

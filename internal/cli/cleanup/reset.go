@@ -1,0 +1,169 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tidy"
+)
+
+type resetOptions struct {
+	force, json bool
+	session     string
+}
+
+func NewReset(a *app.App) *cobra.Command {
+	var opts resetOptions
+	cmd := &cobra.Command{
+		Use:   "reset",
+		Short: "Forget what sessions did since the last commit",
+		Long: `Forgets the sessions of this worktree that stand on HEAD, and removes their
+shadow branch: what they have changed since the last commit will not be linked
+to the next one. Files, commits and their checkpoints stay as they are, and so
+does everything of other worktrees. With --session only that session is
+forgotten, wherever it stands.
+
+The checkpoints that were on the shadow branch are kept under a ref for a
+month; the command names it, and how to go back to them.
+
+It refuses while an agent is at work, unless --force is given.
+
+EXIT STATUS
+  0    done, nothing to do, or the question was answered with no
+  1    failure, or an agent is at work
+  2    wrong usage; no --force where nobody can be asked
+  130  interrupted`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("session") && opts.session == "" { // a variable that is empty must not mean all
+				return app.Usagef("--session needs an id")
+			}
+			return runReset(cmd.Context(), a, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&opts.force, "force", "f", false, "don't ask, also while an agent is at work")
+	f.StringVar(&opts.session, "session", "", "forget only this session; the beginning of its id is enough")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func runReset(ctx context.Context, a *app.App, opts resetOptions) (err error) {
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	cleaner := tidy.New(a.Recorder(repo, a.Settings(repo), slog.New(slog.DiscardHandler)))
+	plan, err := cleaner.PlanReset(ctx, opts.session)
+	switch {
+	case errors.Is(err, tidy.ErrUnknownSession):
+		return app.WithHint(err, "`entire status` shows the sessions")
+	case err != nil:
+		return err
+	case plan.Empty():
+		return showReset(a, opts, plan)
+	case len(plan.AtWork) > 0 && !opts.force:
+		return app.WithHint(fmt.Errorf("an agent is at work here: %s", format.Sessions(plan.AtWork)), "end it first, or use --force")
+	}
+	if sure, err := sureToReset(ctx, a, opts, plan); err != nil || !sure {
+		return err
+	}
+	plan, err = cleaner.Reset(ctx, plan)
+	if errors.Is(err, tidy.ErrMeanwhile) {
+		return app.WithHint(fmt.Errorf("nothing was reset: %w", err), "run it again")
+	}
+	if err != nil {
+		return err
+	}
+	return showReset(a, opts, plan)
+}
+
+// sureToReset asks, unless the user has said so already.
+func sureToReset(ctx context.Context, a *app.App, opts resetOptions, plan tidy.Reset) (bool, error) {
+	if opts.force {
+		return true, nil
+	}
+	q := ui.Question{
+		Title: "Forget what isn't committed of " + ui.Plural(len(plan.Sessions), "session") + "?",
+		Help:  resetHelp(plan),
+		Flag:  "--force",
+	}
+	if opts.json { // for a program, which answers nothing
+		return false, &ui.NoTerminalError{Title: q.Title, Flag: q.Flag}
+	}
+	answers, err := a.Prompter.Ask(ctx, q)
+	if err != nil {
+		return false, err
+	}
+	if answers[0] != ui.Yes {
+		a.Streams.Printf("Nothing was reset.\n")
+		return false, nil
+	}
+	return true, nil
+}
+
+func resetHelp(plan tidy.Reset) string {
+	files := 0
+	for _, s := range plan.Sessions {
+		files += len(s.FilesTouched)
+	}
+	text := ui.Plural(files, "pending file") + " will not be linked to a commit; the files stay as they are."
+	if plan.Removes {
+		text = "The branch " + plan.Branch + " goes. " + text
+	}
+	return text
+}
+
+// resetJSON is the answer of `reset --json`; docs/formats/clean.md describes
+// it.
+type resetJSON struct {
+	Version  int      `json:"version"`
+	Branch   string   `json:"branch"`
+	Removed  bool     `json:"removed"`
+	Kept     string   `json:"kept,omitempty"`
+	Sessions []string `json:"sessions"`
+}
+
+// showReset prints what was reset.
+func showReset(a *app.App, opts resetOptions, plan tidy.Reset) error {
+	w := a.Streams
+	if opts.json {
+		return w.JSON(resetJSON{Version: 1, Branch: plan.Branch, Removed: plan.Removes, Kept: plan.Rescue, Sessions: idsOf(plan.Sessions)})
+	}
+	if plan.Empty() {
+		w.Printf("Nothing to reset for %s\n", plan.Branch)
+		return nil
+	}
+	for _, s := range plan.Sessions {
+		w.Printf("%s Forgot session %s%s\n", w.Paint(ui.Green, "✓"), format.Session(s.ID), pendingText(s))
+	}
+	if plan.Removes {
+		w.Printf("%s Removed %s\n", w.Paint(ui.Green, "✓"), plan.Branch)
+		w.Printf("\nIts checkpoints are kept for a month: entire rewind --to %s\n", plan.Rescue)
+	}
+	return nil
+}
+
+func pendingText(s *session.State) string {
+	if len(s.FilesTouched) == 0 {
+		return ""
+	}
+	return " (" + ui.Plural(len(s.FilesTouched), "pending file") + ")"
+}
+
+func idsOf(states []*session.State) []string {
+	ids := make([]string, len(states))
+	for i, s := range states {
+		ids[i] = s.ID
+	}
+	return ids
+}

@@ -1,0 +1,177 @@
+// Package config shows the settings in force and where each comes from.
+//
+// Of internal/cli it imports app and format.
+package config
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+type configOptions struct{ json bool }
+
+func NewCommand(a *app.App) *cobra.Command {
+	var opts configOptions
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the settings in force and where each comes from",
+		Long: `Shows every setting, its value here, and the layer that it comes from. Later
+layers win: default, user (~/.config/entire/settings.json), project
+(.entire/settings.json), local (.entire/settings.local.json), environment
+(ENTIRE_...). A local file that git tracks counts as the project's. Problems, and
+values that a project proposes and you have not accepted, go to standard error.
+
+EXIT STATUS
+  0  the settings were shown, problems in them or not
+  2  wrong usage`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(*cobra.Command, []string) error {
+			repo, err := a.Repository()
+			if err != nil {
+				repo = nil
+			}
+			return runConfig(a.Streams, opts, a.Settings(repo))
+		},
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {
+	if opts.json {
+		return w.JSON(ConfigJSON(&s))
+	}
+	var t ui.Table
+	for _, v := range s.Values() {
+		from := v.Source.Layer.String()
+		if v.Source.Name != "" {
+			from += " (" + v.Source.Name + ")"
+		}
+		t.Row(v.Key, Shown(v.Value), from)
+	}
+	w.Printf("%s", t.String())
+	for _, note := range SettingsNotes(&s) {
+		w.Notef("%s", note.Message)
+		if note.Hint != "" {
+			w.Hint(note.Hint)
+		}
+	}
+	return nil
+}
+
+// Shown is a value in a table, where an empty string would be a gap.
+func Shown(v any) string {
+	if v == "" {
+		return "-"
+	}
+	return ui.Line(fmt.Sprint(v), 80)
+}
+
+// configReport is the answer of `config --json`; docs/formats/status.md
+// describes it.
+type configReport struct {
+	Version  int           `json:"version"`
+	Values   []ConfigValue `json:"values"`
+	Settings SettingsJSON  `json:"settings"`
+}
+
+type ConfigValue struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Layer  string `json:"layer"`
+	Source string `json:"source,omitempty"`
+	Used   bool   `json:"used"`
+}
+
+func ConfigJSON(s *settings.Settings) configReport {
+	r := configReport{Version: 1, Settings: NewSettingsJSON(s)}
+	for _, v := range s.Values() {
+		r.Values = append(r.Values, ConfigValue{
+			Key: v.Key, Value: v.Value, Layer: v.Source.Layer.String(), Source: v.Source.Name, Used: true,
+		})
+	}
+	return r
+}
+
+// SettingsJSON is what is known of the settings files.
+type SettingsJSON struct {
+	Files     []fileJSON     `json:"files"`
+	Problems  []problemJSON  `json:"problems"`
+	Unknown   []keyJSON      `json:"unknown_keys"`
+	Proposals []proposalJSON `json:"proposals"`
+}
+
+type fileJSON struct {
+	Layer   string `json:"layer"`
+	Path    string `json:"path"`
+	Enabled bool   `json:"enabled"`
+}
+
+type problemJSON struct {
+	Where   string `json:"where"`
+	Key     string `json:"key,omitempty"`
+	Got     string `json:"got,omitempty"`
+	Allowed string `json:"allowed"`
+}
+
+type keyJSON struct {
+	Key  string `json:"key"`
+	File string `json:"file"`
+}
+
+type proposalJSON struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	File  string `json:"file"`
+}
+
+func NewSettingsJSON(s *settings.Settings) SettingsJSON {
+	r := SettingsJSON{Files: []fileJSON{}, Problems: []problemJSON{}, Unknown: []keyJSON{}, Proposals: []proposalJSON{}}
+	for _, f := range s.Files {
+		r.Files = append(r.Files, fileJSON{Layer: f.Layer.String(), Path: f.Path, Enabled: f.Enabled})
+	}
+	for _, p := range s.Problems {
+		r.Problems = append(r.Problems, problemJSON(p))
+	}
+	for _, u := range s.Unknown {
+		r.Unknown = append(r.Unknown, keyJSON{Key: u.Key, File: u.File})
+	}
+	for _, p := range s.Proposals {
+		r.Proposals = append(r.Proposals, proposalJSON(p))
+	}
+	return r
+}
+
+// SettingsNotes are the problems, unknown keys and proposals as sentences.
+func SettingsNotes(s *settings.Settings) []app.Note {
+	var notes []app.Note
+	for _, p := range s.Problems {
+		text := p.String()
+		if p.Key != "" {
+			text += "; the default is used"
+		}
+		notes = append(notes, app.Note{Code: "bad-setting", Message: text})
+	}
+	for _, u := range s.Unknown {
+		if u.Foreign {
+			continue
+		}
+		notes = append(notes, app.Note{Code: "unknown-key", Message: u.File + ": unknown key " + strconv.Quote(u.Key)})
+	}
+	for _, p := range s.Pending() {
+		notes = append(notes, app.Note{
+			Code:    "proposal",
+			Message: fmt.Sprintf("%s proposes %s = %s; it isn't in force until you accept it", p.File, p.Key, ui.Line(p.Value, format.ValueWidth)),
+			Hint:    "run `entire enable` on a terminal to decide, or `entire enable --accept " + p.Key + "`",
+		})
+	}
+	return notes
+}

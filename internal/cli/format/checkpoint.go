@@ -1,0 +1,90 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// CheckpointJSON is a snapshot in JSON. The first three keys are those that
+// scripts of other tools of the kind read.
+type CheckpointJSON struct {
+	Version   string    `json:"version"`
+	Message   string    `json:"message"`
+	CreatedAt time.Time `json:"created_at"`
+
+	Cause   string     `json:"cause"`
+	Parent  string     `json:"parent,omitempty"`
+	Root    string     `json:"root"`
+	Late    bool       `json:"late,omitempty"`
+	Files   int64      `json:"files"`
+	Dirs    int64      `json:"dirs"`
+	Unknown int64      `json:"unknown"`
+	Bytes   int64      `json:"bytes"`
+	Added   int64      `json:"added_bytes"`
+	Agent   string     `json:"agent,omitempty"`
+	Session string     `json:"session_id,omitempty"`
+	Action  string     `json:"action,omitempty"`
+	Prompt  string     `json:"prompt,omitempty"`
+	Commit  string     `json:"commit,omitempty"`
+	Branch  string     `json:"branch,omitempty"`
+	Pairs   []pairJSON `json:"pairs"`
+}
+
+type pairJSON struct {
+	Checkpoint string `json:"checkpoint_id"`
+	Commit     string `json:"commit"`
+	Late       bool   `json:"late,omitempty"`
+}
+
+func NewCheckpointJSON(s bands.Snapshot) CheckpointJSON {
+	pairs := make([]pairJSON, 0, len(s.Pairs))
+	for _, p := range s.Pairs {
+		pairs = append(pairs, pairJSON{Checkpoint: p.Checkpoint, Commit: p.Commit, Late: p.Late})
+	}
+	c := CheckpointJSON{
+		Version: s.Version.String(), Message: s.Message, CreatedAt: UTC(s.Created),
+		Cause: string(s.Cause), Root: s.Root, Late: s.Late,
+		Files: s.Totals.Files, Dirs: s.Totals.Dirs, Unknown: s.Totals.Unknown, Bytes: s.Totals.Bytes, Added: s.Added,
+		Agent: s.Causality.Agent, Session: s.Causality.Session, Action: s.Causality.Action, Prompt: s.Causality.Prompt,
+		Commit: s.Causality.Commit, Branch: s.Causality.Branch, Pairs: pairs,
+	}
+	if s.Parent != 0 {
+		c.Parent = s.Parent.String()
+	}
+	return c
+}
+
+// PairText names the commits that a snapshot stands for, and their checkpoints.
+func PairText(s bands.Snapshot) string {
+	texts := make([]string, 0, len(s.Pairs))
+	for _, p := range s.Pairs {
+		text := fmt.Sprintf("%.7s (%s)", p.Commit, p.Checkpoint)
+		if p.Late {
+			text += " late"
+		}
+		texts = append(texts, text)
+	}
+	return ui.Line(strings.Join(texts, ", "), MessageWidth)
+}
+
+// DamageText describes, for status, the records that are known to be damaged.
+func DamageText(n int) string {
+	return ui.Plural(n, "record") + " of the store can't be read; `verify` names the files that are lost by that."
+}
+
+// LinkingText says how checkpoints share content.
+func LinkingText(how string) string {
+	switch disk.Linking(how) {
+	case disk.Reflink:
+		return "reflinks"
+	case disk.Hardlink:
+		return "hard links"
+	default:
+		return "copies (the file system has neither reflinks nor hard links)"
+	}
+}

@@ -1,0 +1,82 @@
+package format
+
+import (
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// restoredJSON is what `restore --json` prints.
+type restoredJSON struct {
+	PlanJSON
+
+	Rescue       string        `json:"rescue"`
+	Verified     int           `json:"verified"`
+	Failed       []FailureJSON `json:"failed"`
+	Unset        []FailureJSON `json:"unset"`
+	Milliseconds int64         `json:"duration_ms"`
+}
+
+type FailureJSON struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
+}
+
+func NewRestoredJSON(done bands.Restored, spent time.Duration) restoredJSON {
+	return restoredJSON{
+		PlanJSON: NewPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(),
+		Verified: done.Verified, Failed: NewFailuresJSON(done.Failed), Unset: NewFailuresJSON(done.Unset), Milliseconds: spent.Milliseconds(),
+	}
+}
+
+func NewFailuresJSON(list []bands.Failure) []FailureJSON {
+	failed := make([]FailureJSON, 0, len(list))
+	for _, failure := range list {
+		failed = append(failed, FailureJSON{Path: failure.Path, Error: failure.Err.Error()})
+	}
+	return failed
+}
+
+// PlanJSON is what `restore --dry-run --json` prints.
+type PlanJSON struct {
+	Version   string     `json:"version"`
+	Message   string     `json:"message"`
+	CreatedAt time.Time  `json:"created_at"`
+	Changes   []StepJSON `json:"changes"`
+	Kept      []string   `json:"kept"`
+	Unknown   []string   `json:"unknown"`
+	Nested    []string   `json:"nested"`
+	Unnamed   []string   `json:"unnamed"`
+	Busy      []string   `json:"busy"`
+	Blocked   []string   `json:"blocked"`
+	Damaged   []string   `json:"damaged"`
+	// ChangedSince and Untouched are of an undo or redo.
+	ChangedSince []string `json:"changed_since,omitempty"`
+	Untouched    []string `json:"untouched,omitempty"`
+}
+
+type StepJSON struct {
+	Path string `json:"path"`
+	// Bytes is the path where it isn't text, which Path then only resembles.
+	Bytes []byte `json:"path_bytes,omitempty"`
+	Kind  string `json:"kind"`
+}
+
+func NewPlanJSON(p bands.Plan, target bands.Snapshot) PlanJSON {
+	steps := []StepJSON{}
+	for step := range p.Steps() {
+		steps = append(steps, StepJSON{Path: step.Path, Bytes: PathBytes(step.Path), Kind: step.Kind.String()})
+	}
+	return PlanJSON{
+		Version: target.Version.String(), Message: target.Message, CreatedAt: UTC(target.Created), Changes: steps,
+		Kept: NotNil(p.Kept), Unknown: NotNil(p.Unknown), Nested: NotNil(p.Nested), Unnamed: NotNil(p.Unnamed),
+		Busy: NotNil(p.Busy), Blocked: NotNil(p.Blocked), Damaged: NotNil(p.Damaged),
+		ChangedSince: p.ChangedSince, Untouched: p.Untouched,
+	}
+}
+
+func StepWord(kind bands.StepKind) string {
+	word := kind.String()
+	return strings.ToUpper(word[:1]) + word[1:] + ":"
+}

@@ -1,0 +1,156 @@
+// Package format prints and encodes what several commands show: paths, sizes, ids,
+// plans and checkpoints, as text and as JSON.
+//
+// It imports no other package of internal/cli, opens nothing and writes to no stream.
+package format
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// MessageWidth is how much of a message a line of a table shows.
+const MessageWidth = 60
+
+// Path is a path on a terminal: in quotes if it has what a terminal could
+// take for a command, or what isn't text.
+func Path(path string) string {
+	bad := func(r rune) bool { return !unicode.IsPrint(r) }
+	if utf8.ValidString(path) && strings.IndexFunc(path, bad) < 0 {
+		return path
+	}
+	return strconv.Quote(path)
+}
+
+// Quoted is a message in the quotes of `Created v4 "before"`, with a
+// space before them; nothing for an empty one.
+func Quoted(message string) string {
+	if message == "" {
+		return ""
+	}
+	return ` "` + ui.Line(message, MessageWidth*2) + `"`
+}
+
+// Took is a duration in the brackets of `(19ms)`.
+func Took(d time.Duration) string {
+	if d < 10*time.Second {
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	}
+	return fmt.Sprintf("%.1fs", d.Seconds())
+}
+
+// Size is a number of bytes in at most four characters and a unit: 50G,
+// 1.5G, 812K. Units count in 1024.
+func Size(n int64) string {
+	if n < 1024 {
+		return strconv.FormatInt(n, 10) + "B"
+	}
+	value, unit := float64(n), 0
+	const units = "KMGTPE"
+	for value /= 1024; value >= 1023.5 && unit < len(units)-1; value /= 1024 {
+		unit++
+	}
+	if text := strconv.FormatFloat(value, 'f', 1, 64); value < 10 && !strings.HasSuffix(text, ".0") {
+		return text + units[unit:unit+1]
+	}
+	return strconv.FormatFloat(value, 'f', 0, 64) + units[unit:unit+1]
+}
+
+// UTC is a time in JSON: RFC 3339, seconds.
+func UTC(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
+
+func ID(id string) string {
+	const digits = 7
+	if len(id) > digits && id[0] != 'v' {
+		return id[:digits]
+	}
+	return id
+}
+
+// Sessions names sessions by the beginning of their ids.
+func Sessions(ids []string) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = Session(id)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Session is enough of a session's id to tell it from others.
+func Session(id string) string {
+	const digits = 7
+	runes := []rune(ui.Line(id, MaxNameWidth))
+	return string(runes[:min(len(runes), digits)])
+}
+
+// How much is shown of what a list or a detail has: of a prompt, a commit's
+// subject, a name.
+const (
+	ListedWidth  = 60
+	SubjectWidth = 72
+	NameWidth    = 120
+)
+
+// Subject is the first line of a commit's message.
+func Subject(message string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	return line
+}
+
+// Thousands is a number with commas: 12,345.
+func Thousands(n int64) string {
+	const thousand = 1000
+	if n < thousand {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%s,%03d", Thousands(n/thousand), n%thousand)
+}
+
+// WrittenBy is the agents' part of a commit in a few words.
+func WrittenBy(a checkpoint.Attribution) string {
+	return fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, ui.Plural(a.TotalCommitted, "line"))
+}
+
+// LineWidth bounds a text that may come from elsewhere.
+const LineWidth = 400
+
+// Capitalize is text with its first letter in upper case.
+func Capitalize(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(r)) + text[size:]
+}
+
+// PathBytes is a path that JSON can't hold as text; nil for any other.
+func PathBytes(path string) []byte {
+	if utf8.ValidString(path) {
+		return nil
+	}
+	return []byte(path)
+}
+
+// NotNil is an empty list in JSON, never null.
+func NotNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// PromptWidth is the length of a prompt in the list of sessions.
+const PromptWidth = 70
+
+// MaxNameWidth is the length of a name in the list of orphaned items.
+const MaxNameWidth = 200
+
+// Widths to which a key and a value of the project's settings are cut in messages.
+const KeyWidth, ValueWidth = 80, 200
+
+// TooLargeHint helps where a part of a checkpoint is too large to be read.
+const TooLargeHint = "a part of it is larger than any that is written here; it was not read"

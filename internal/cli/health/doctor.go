@@ -1,0 +1,199 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
+)
+
+type doctorOptions struct{ fix, yes, force, undo, json bool }
+
+func NewDoctor(a *app.App) *cobra.Command {
+	var opts doctorOptions
+	cmd := &cobra.Command{
+		Use:   "doctor [backup]",
+		Short: "Find what is wrong with the records, and repair it",
+		Long: `Looks for what keeps sessions from being recorded and for what is wrong with the
+records of this repository, in all its worktrees: turns that no stop will end,
+commits without their checkpoint, damaged files, hooks that don't run. It says
+what each means. Nothing is written.
+
+With --fix it repairs what it can, and asks before each kind of repair unless
+--yes is given. What a repair may change is copied first; --undo puts the copy of
+the last repair back, or of the one that is named. Copies are kept for 30 days.
+No repair discards work that no commit has taken up.
+
+With --json it prints one object; docs/formats/doctor.md describes it, and lists
+all that can be found.
+
+EXIT STATUS
+  0    all is well, or is now
+  1    something is wrong, or failure
+  2    wrong usage, or a question that nobody can answer
+  130  interrupted`,
+		Example: `  entire doctor
+  entire doctor --fix --yes
+  entire doctor --undo
+  entire doctor --undo 20260127T143000-stuck-session`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runDoctor(cmd.Context(), a, opts, args) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.fix, "fix", false, "repair what can be repaired")
+	f.BoolVarP(&opts.yes, "yes", "y", false, "don't ask before repairs")
+	f.BoolVarP(&opts.force, "force", "f", false, "--fix --yes; with --undo also put back what has changed since")
+	f.BoolVar(&opts.undo, "undo", false, "take a repair back")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("fix", "undo")
+	return cmd
+}
+
+// consulting is one run of doctor.
+type consulting struct {
+	*app.App
+
+	opts   doctorOptions
+	doctor doctor.Doctor
+}
+
+func runDoctor(ctx context.Context, a *app.App, opts doctorOptions, args []string) (err error) {
+	if len(args) > 0 && !opts.undo {
+		return app.Usagef("a backup is named with --undo only")
+	}
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	c := newConsulting(a, repo, opts)
+	switch {
+	case opts.undo:
+		return c.undo(ctx, args)
+	case opts.fix || opts.force:
+		return c.fix(ctx)
+	default:
+		return c.examine(ctx)
+	}
+}
+
+func newConsulting(a *app.App, repo *git.Repo, opts doctorOptions) *consulting {
+	is := a.Settings(repo)
+	log := slog.New(slog.DiscardHandler)
+	if opts.fix || opts.force {
+		log, _ = app.OpenLog(repo.Root, is.LogLevel)
+	}
+	rec := a.Recorder(repo, is, log.With("component", "doctor"))
+	rec.Options.LockTimeout = app.ChildLock
+	return &consulting{App: a, opts: opts, doctor: doctor.Doctor{Recorder: rec, More: moreChecks(a, repo, is)}}
+}
+
+func (c *consulting) examine(ctx context.Context) error {
+	list, err := c.look(ctx)
+	if err != nil {
+		return err
+	}
+	return c.report(list, nil)
+}
+
+func (c *consulting) look(ctx context.Context) (list []doctor.Finding, err error) {
+	err = c.Streams.Progress("Examining", func() error {
+		list, err = c.doctor.Examine(ctx)
+		return err
+	})
+	return list, err
+}
+
+// rounds is how often what repairs have laid open is repaired too.
+const rounds = 3
+
+// fix repairs what the user wants repaired, and looks again.
+func (c *consulting) fix(ctx context.Context) error {
+	list, err := c.look(ctx)
+	if err != nil {
+		return err
+	}
+	var all []doctor.Outcome
+	for range rounds {
+		wanted, err := c.wanted(ctx, untried(list, all))
+		if err != nil {
+			return err
+		}
+		if len(wanted) == 0 {
+			break
+		}
+		err = c.Streams.Progress("Repairing", func() error {
+			done, err := c.doctor.Fix(ctx, wanted)
+			all = append(all, done...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if list, err = c.look(ctx); err != nil {
+			return err
+		}
+		if !c.opts.yes && !c.opts.force {
+			break // one form of questions is enough
+		}
+	}
+	return c.report(list, all)
+}
+
+// untried are the findings that can be repaired and that nobody has tried to.
+func untried(list []doctor.Finding, done []doctor.Outcome) [][]doctor.Finding {
+	return doctor.Groups(slices.DeleteFunc(slices.Clone(list), func(f doctor.Finding) bool {
+		return slices.ContainsFunc(done, func(o doctor.Outcome) bool { return o.Code == f.Code && o.Subject == f.Subject })
+	}))
+}
+
+// wanted asks for each kind of repair.
+func (c *consulting) wanted(ctx context.Context, groups [][]doctor.Finding) ([]doctor.Finding, error) {
+	var wanted []doctor.Finding
+	questions := make([]ui.Question, len(groups))
+	for i, group := range groups {
+		questions[i] = ui.Question{Title: repairQuestion(group), Help: format.Capitalize(group[0].Fix) + ".", Flag: "--yes"}
+	}
+	answers := make([]string, len(groups))
+	if !c.opts.yes && !c.opts.force && len(groups) > 0 {
+		var err error
+		if answers, err = c.Prompter.Ask(ctx, questions...); err != nil {
+			return nil, err
+		}
+	}
+	for i, group := range groups {
+		if c.opts.yes || c.opts.force || answers[i] == ui.Yes {
+			wanted = append(wanted, group...)
+		}
+	}
+	return wanted, nil
+}
+
+func (c *consulting) undo(ctx context.Context, args []string) error {
+	o := doctor.UndoOptions{Force: c.opts.force}
+	if len(args) > 0 {
+		o.Name = args[0]
+	}
+	b, err := c.doctor.Undo(ctx, o)
+	_, changed := errors.AsType[*doctor.ChangedError](err)
+	switch {
+	case changed:
+		return app.WithHint(err, "--force puts it back all the same; what is there now is copied first")
+	case errors.Is(err, doctor.ErrNoBackup):
+		return app.WithHint(err, "`entire doctor --json` lists the backups")
+	case err != nil:
+		return err
+	case c.opts.json:
+		return c.Streams.JSON(undoneJSON{Version: 1, Undone: newBackupJSON(&b)})
+	}
+	c.Streams.Printf("Undid the repair %s.\n", b.Name)
+	return nil
+}

@@ -1,0 +1,211 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/config"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
+)
+
+// The codes of what only the command line can find; the others are those of
+// the notes that `status` prints.
+const (
+	codeNotSetUp      = "not-set-up"
+	codeNotExecutable = "git-hooks-not-executable"
+	codeAgentHooksOff = "agent-hooks-off"
+	codeOtherProgram  = "other-program"
+)
+
+// hookBackup ends the name of a hook that ours runs.
+const hookBackup = ".pre-entire"
+
+// moreChecks are those of hooks and settings.
+func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check {
+	if !is.Configured {
+		return []doctor.Check{func(context.Context) ([]doctor.Finding, error) {
+			return []doctor.Finding{{
+				Code: codeNotSetUp, Severity: doctor.Note, What: "sessions are not recorded here", Why: "nothing is linked to commits until that is set up",
+				Hint: "run `entire enable`",
+			}}, nil
+		}}
+	}
+	return []doctor.Check{
+		func(ctx context.Context) ([]doctor.Finding, error) { return checkGitHooks(ctx, a, repo) },
+		func(context.Context) ([]doctor.Finding, error) { return checkAgentHooks(a, repo) },
+		func(context.Context) ([]doctor.Finding, error) { return checkQuestioning(a, repo) },
+		func(context.Context) ([]doctor.Finding, error) { return checkProgram(a), nil },
+		func(context.Context) ([]doctor.Finding, error) { return checkSettings(&is), nil },
+		func(context.Context) ([]doctor.Finding, error) { return checkFailures(a, repo), nil },
+	}
+}
+
+// checkGitHooks finds out whether git runs our hooks, and why not.
+func checkGitHooks(ctx context.Context, a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
+	s, err := githook.Installer{Repo: repo}.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []doctor.Finding
+	repair := &doctor.Repair{Kind: "git-hooks", Files: gitHookFiles(repo, s), Do: func(ctx context.Context) error {
+		_, err := install.InstallGitHooks(ctx, repo, false)
+		return err
+	}}
+	for _, n := range install.GitHookNotes(s) {
+		f := doctor.Finding{
+			Code: n.Code, Severity: doctor.Warning, Subject: s.Dir, What: sentence(n.Message),
+			Why: "commits are not linked to sessions",
+		}
+		if n.Hint != "" {
+			f.Fix, f.Repair = "put our hooks in place; those of others go on running", repair
+		} else {
+			f.Severity, f.Why = doctor.Note, ""
+		}
+		list = append(list, f)
+	}
+	for _, name := range s.Installed {
+		if path := filepath.Join(s.Dir, name); syscall.Access(path, executable) != nil {
+			list = append(list, doctor.Finding{
+				Code: codeNotExecutable, Severity: doctor.Warning, Subject: path,
+				What: "the system refuses to execute the hook",
+				Why:  "its file system is mounted noexec, or its folder can't be entered: commits are not linked to sessions",
+				Hint: "mount it without noexec, or move hooks elsewhere with core.hooksPath and run `entire enable`",
+			})
+			break // so it is with all of them
+		}
+	}
+	return list, nil
+}
+
+// executable asks access(2) whether a file can be executed.
+const executable = 1
+
+// gitHookFiles is all that installing git's hooks may change.
+func gitHookFiles(repo *git.Repo, s githook.Status) []string {
+	files := []string{filepath.Join(repo.CommonDir, "config"), filepath.Join(repo.GitDir, "config.worktree")}
+	names := slices.Concat(s.Installed, s.Missing, s.Overwritten, s.Outdated)
+	for _, dir := range []string{s.Dir, filepath.Join(repo.CommonDir, "hooks"), filepath.Join(repo.CommonDir, "entire", "hooks")} {
+		for _, name := range names {
+			files = append(files, filepath.Join(dir, name), filepath.Join(dir, name+hookBackup))
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // it isn't there
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() {
+				files = append(files, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return files
+}
+
+// checkAgentHooks finds out whether the agent runs our hooks, and why not.
+func checkAgentHooks(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
+	agent, err := install.CheckAgent(repo)
+	var list []doctor.Finding
+	for _, n := range notes(agent, repo) {
+		list = append(list, doctor.Finding{
+			Code: n.Code, Severity: doctor.Warning, Subject: repo.Root, What: sentence(n.Message),
+			Why: "sessions of this worktree are not recorded, or not all of them",
+			Fix: "add them to " + agent.File,
+			Repair: &doctor.Repair{Files: []string{agent.File}, Do: func(context.Context) error {
+				_, _, err := install.ClaudeSettings(repo, agent.File).Install()
+				return err
+			}},
+		})
+	}
+	user := filepath.Join(cmp.Or(a.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(a.Home, ".claude")), "settings.json")
+	for _, b := range claude.Blocked(append(install.ClaudeFiles(repo.Root), user), claude.ManagedFiles()) {
+		list = append(list, doctor.Finding{
+			Code: codeAgentHooksOff, Severity: doctor.Warning, Subject: b.File,
+			What: b.Key + " is set: " + install.ClaudeLabel + " runs no hooks of this project",
+			Why:  "its sessions are not recorded",
+			Hint: "take " + b.Key + " out of " + b.File,
+		})
+	}
+	if agent.Former {
+		list = append(list, doctor.Finding{
+			Code: "former-hooks", Severity: doctor.Note, Subject: agent.File,
+			What: "hooks of the former Entire CLI are here too",
+			Why:  "its `rewind` must not be run on sessions recorded by this program, it would delete files",
+		})
+	}
+	return list, err
+}
+
+// checkProgram finds out what hooks start when they start `entire`.
+func checkProgram(a *app.App) []doctor.Finding {
+	path, found := app.FindOnPath(a.Getenv, "entire")
+	if !found {
+		return []doctor.Finding{{
+			Code: "not-on-path", Severity: doctor.Warning, What: "`entire` isn't on your PATH", Why: "the hooks do nothing",
+			Hint: "add its folder to PATH, also to that of programs with windows that commit",
+		}}
+	}
+	self, err := os.Executable()
+	if err != nil || sameFile(self, path) {
+		return nil
+	}
+	return []doctor.Finding{{
+		Code: codeOtherProgram, Severity: doctor.Note, Subject: path,
+		What: "hooks run another program than this one, " + self, Why: "it may be of another version",
+		Hint: "`" + path + " version` says which",
+	}}
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// checkSettings finds settings that can't be used.
+func checkSettings(is *settings.Settings) []doctor.Finding {
+	notes := config.SettingsNotes(is)
+	list := make([]doctor.Finding, 0, len(notes))
+	for _, n := range notes {
+		f := doctor.Finding{Code: n.Code, Severity: doctor.Note, What: sentence(n.Message), Hint: n.Hint}
+		if n.Code == "bad-setting" {
+			f.Severity, f.Hint = doctor.Warning, "`entire config` shows the values in force"
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// checkFailures tells of hooks that failed.
+func checkFailures(a *app.App, repo *git.Repo) []doctor.Finding {
+	failed := failures(a, repo.Root)
+	if failed == nil {
+		return nil
+	}
+	return []doctor.Finding{{
+		Code: "hook-failures", Severity: doctor.Note, Subject: failed.Log,
+		What: ui.Plural(failed.Count, "hook failure") + " since " + ui.Since(a.Now(), failed.Since),
+		Why:  "what such a hook left undone is done by the next one, or found above",
+	}}
+}
+
+// sentence is a note's message without its full stop.
+func sentence(text string) string {
+	if n := len(text); n > 0 && text[n-1] == '.' {
+		return text[:n-1]
+	}
+	return text
+}

@@ -1,0 +1,116 @@
+package health
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
+)
+
+// The codes of what is wrong with the question before a clear.
+const (
+	codeServerMissing    = "mcp-server-missing"
+	codeServerOther      = "mcp-server-other"
+	codeQuestionsMissing = "mcp-hooks-missing"
+)
+
+// checkQuestioning finds hooks that ask a server which isn't registered, and a
+// server that no hook asks.
+func checkQuestioning(a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
+	if _, err := install.CheckQuestions(repo); err != nil {
+		return nil, nil //nolint:nilerr // checkAgentHooks can't read them either, and says so
+	}
+	at, err := install.CheckAsking(a, repo)
+	switch {
+	case err != nil:
+		return nil, err
+	case at.Installed > 0 && !at.Found:
+		return []doctor.Finding{serverMissing(a, repo, at)}, nil
+	case at.Installed > 0 && !at.Server.Ours():
+		return []doctor.Finding{{
+			Code: codeServerOther, Severity: doctor.Warning, Subject: at.File,
+			What: fmt.Sprintf("another MCP server is called %q: %s", claude.ServerName, ui.Line(at.Server.Command, format.LineWidth)),
+			Why:  "nobody is asked before /clear",
+			Hint: "rename it or take it out, and run `entire enable --mcp`",
+		}}, nil
+	case at.Found && at.Server.Ours() && !at.All:
+		return []doctor.Finding{questionsMissing(repo, at)}, nil
+	}
+	return nil, nil
+}
+
+// serverMissing is mended by registering the server where the hooks are: for the
+// person, or for the project. Without the agent's program the person's hooks go.
+func serverMissing(a *app.App, repo *git.Repo, at install.Asking) doctor.Finding {
+	f := doctor.Finding{
+		Code: codeServerMissing, Severity: doctor.Warning, Subject: at.File,
+		What: fmt.Sprintf("hooks ask the MCP server %q, which isn't registered", claude.ServerName),
+		Why:  install.ClaudeLabel + " shows an error at each /clear, and asks nothing",
+	}
+	switch {
+	case at.File == install.ClaudeFiles(repo.Root)[0]:
+		list := claude.ServersFile(repo.Root)
+		f.Fix = "add it to " + list
+		f.Repair = &doctor.Repair{Files: []string{list}, Do: func(context.Context) error {
+			_, err := install.ProjectServers(repo, repo.Root).Install()
+			return err
+		}}
+	case app.OnPath(a.Getenv, install.ClaudeProgram):
+		f.Fix = "register it with " + install.ClaudeLabel
+		f.Repair = &doctor.Repair{Do: func(ctx context.Context) error { return install.RegisterServer(ctx, a, repo) }}
+	default:
+		f.Fix = "take these hooks out of " + at.File
+		f.Repair = &doctor.Repair{Files: []string{at.File}, Do: func(context.Context) error {
+			_, err := install.ClaudeSettings(repo, at.File).RemoveAsking()
+			return err
+		}}
+	}
+	return f
+}
+
+// questionsMissing is mended by adding the hooks where the server is registered.
+func questionsMissing(repo *git.Repo, at install.Asking) doctor.Finding {
+	file := install.ClaudeFiles(repo.Root)[1]
+	if at.Scope == claude.ProjectScope {
+		file = install.ClaudeFiles(repo.Root)[0]
+	}
+	f := doctor.Finding{
+		Code: codeQuestionsMissing, Severity: doctor.Note, Subject: file,
+		What: "the MCP server is registered, and no hook asks it at a /clear",
+		Why:  "what the context holds is kept then, and announced afterwards",
+		Fix:  "add the hooks to " + file,
+		Repair: &doctor.Repair{Files: []string{file}, Do: func(context.Context) error {
+			_, err := install.ClaudeSettings(repo, file).InstallAsking()
+			return err
+		}},
+	}
+	if at.Installed > 0 {
+		f.What = "the MCP server is registered, and one of the hooks that ask it is missing"
+	}
+	return f
+}
+
+// serverNotes says in a status what keeps the question from being asked. The
+// person's list of servers may be long: it is read only where hooks ask.
+func serverNotes(a *app.App, repo *git.Repo, r *agentHooksJSON) []app.Note {
+	at, err := install.CheckQuestions(repo)
+	if err != nil || at.Installed == 0 {
+		return nil
+	}
+	r.Questions = at.File
+	var found bool
+	if _, r.Server, found, err = install.FindServer(a, repo); err != nil || found {
+		return nil
+	}
+	return []app.Note{{
+		Code:    codeServerMissing,
+		Message: "Hooks ask an MCP server before /clear that isn't registered with " + install.ClaudeLabel + ".",
+		Hint:    "run `entire enable --mcp`, or `entire enable --no-mcp`",
+	}}
+}

@@ -1,0 +1,184 @@
+package health
+
+import (
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/doctor"
+)
+
+// doctorJSON is what `doctor --json` prints; docs/formats/doctor.md describes it.
+type doctorJSON struct {
+	Version  int           `json:"version"`
+	OK       bool          `json:"ok"`
+	Findings []findingJSON `json:"findings"`
+	Repairs  []repairJSON  `json:"repairs"`
+	Backups  []backupJSON  `json:"backups"`
+}
+
+type findingJSON struct {
+	doctor.Finding
+
+	Fixable bool `json:"fixable"`
+}
+
+type repairJSON struct {
+	Code    string `json:"code"`
+	Subject string `json:"subject,omitempty"`
+	Fix     string `json:"fix"`
+	Backup  string `json:"backup"`
+	Error   string `json:"error,omitempty"`
+}
+
+type backupJSON struct {
+	Name     string     `json:"name"`
+	Code     string     `json:"code"`
+	Subjects []string   `json:"subjects"`
+	Created  time.Time  `json:"created_at"`
+	Undone   *time.Time `json:"undone_at,omitempty"`
+}
+
+type undoneJSON struct {
+	Version int        `json:"version"`
+	Undone  backupJSON `json:"undone"`
+}
+
+func newBackupJSON(b *doctor.Backup) backupJSON {
+	return backupJSON{Name: b.Name, Code: b.Code, Subjects: format.NotNil(b.Subjects), Created: b.Created, Undone: b.Undone}
+}
+
+// report prints what is wrong, after what was repaired, and fails if there is
+// anything.
+func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error {
+	problems, fixable := 0, 0
+	for _, f := range list {
+		if f.Problem() {
+			problems++
+			if f.Repair != nil {
+				fixable++
+			}
+		}
+	}
+	for _, o := range done {
+		if o.Err != nil && problems == 0 {
+			problems++ // it says itself what is wrong
+		}
+	}
+	if c.opts.json {
+		if err := c.Streams.JSON(c.newDoctorJSON(list, done, problems == 0)); err != nil {
+			return err
+		}
+	} else {
+		c.printOutcomes(done)
+		c.printFindings(list)
+		c.printSum(list, problems, fixable)
+	}
+	if problems > 0 {
+		return app.ErrFailed
+	}
+	return nil
+}
+
+func (c *consulting) newDoctorJSON(list []doctor.Finding, done []doctor.Outcome, ok bool) doctorJSON {
+	j := doctorJSON{Version: 1, OK: ok, Findings: []findingJSON{}, Repairs: []repairJSON{}, Backups: []backupJSON{}}
+	for _, f := range list {
+		j.Findings = append(j.Findings, findingJSON{f, f.Repair != nil})
+	}
+	for _, o := range done {
+		r := repairJSON{Code: o.Code, Subject: o.Subject, Fix: o.Fix, Backup: o.Backup}
+		if o.Err != nil {
+			r.Error = o.Err.Error()
+		}
+		j.Repairs = append(j.Repairs, r)
+	}
+	for _, b := range c.doctor.Backups() {
+		j.Backups = append(j.Backups, newBackupJSON(&b))
+	}
+	return j
+}
+
+func (c *consulting) printOutcomes(done []doctor.Outcome) {
+	w := c.Streams
+	last := ""
+	for _, o := range done {
+		if o.Err != nil {
+			w.Printf("%s %s: not repaired: %s\n", w.Paint(ui.Red, "✕"), findingTitle(o.Finding), ui.Line(o.Err.Error(), format.LineWidth))
+			continue
+		}
+		w.Printf("%s %s: %s\n", w.Paint(ui.Green, "✓"), findingTitle(o.Finding), o.Fix)
+		if o.Backup != last {
+			w.Printf("  undo: entire doctor --undo %s\n", o.Backup)
+		}
+		last = o.Backup
+	}
+	if len(done) > 0 {
+		w.Printf("\n")
+	}
+}
+
+func (c *consulting) printFindings(list []doctor.Finding) {
+	w := c.Streams
+	for _, f := range list {
+		mark := w.Paint(ui.Dim, "-")
+		switch f.Severity {
+		case doctor.Error:
+			mark = w.Paint(ui.Red, "✕")
+		case doctor.Warning:
+			mark = w.Paint(ui.Yellow, "!")
+		case doctor.Note:
+		}
+		text := f.What
+		if f.Why != "" {
+			text += "; " + f.Why
+		}
+		w.Printf("%s %s: %s\n", mark, findingTitle(f), ui.Line(text, format.LineWidth))
+		if f.Fix != "" {
+			w.Printf("  fix: %s\n", ui.Line(f.Fix, format.LineWidth))
+		}
+		if f.Hint != "" {
+			w.Printf("  hint: %s\n", ui.Line(f.Hint, format.LineWidth))
+		}
+	}
+	if len(list) > 0 {
+		w.Printf("\n")
+	}
+}
+
+// findingTitle is what a finding is about, in a line.
+func findingTitle(f doctor.Finding) string {
+	if f.Subject == "" {
+		return f.Code
+	}
+	return f.Code + " " + ui.Line(f.Subject, format.LineWidth)
+}
+
+func (c *consulting) printSum(list []doctor.Finding, problems, fixable int) {
+	w := c.Streams
+	stuck := false
+	for _, f := range list {
+		stuck = stuck || f.Code == doctor.StuckSession
+	}
+	if !stuck {
+		w.Printf("No stuck sessions found.\n")
+	}
+	switch {
+	case problems == 0:
+		w.Printf("No problems found.\n")
+	case fixable == 0:
+		w.Printf("%s found.\n", ui.Plural(problems, "problem"))
+	default:
+		w.Printf("%s found; `entire doctor --fix` repairs %d.\n", ui.Plural(problems, "problem"), fixable)
+	}
+}
+
+// repairQuestion asks for the repair of findings of one kind.
+func repairQuestion(group []doctor.Finding) string {
+	kind := strings.ReplaceAll(group[0].Code, "-", " ")
+	if len(group) == 1 {
+		return "Repair " + kind + " " + ui.Line(group[0].Subject, format.PromptWidth) + "?"
+	}
+	return "Repair " + ui.Plural(len(group), "case") + " of " + kind + "?"
+}

@@ -1,0 +1,283 @@
+// Package health shows how recording is going and finds what is wrong with it: status
+// and doctor.
+//
+// Of internal/cli it imports config, install, app and format.
+package health
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/config"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+type statusOptions struct{ detailed, json bool }
+
+func NewStatus(a *app.App) *cobra.Command {
+	var opts statusOptions
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show what is recorded here, and what keeps it from being recorded",
+		Long: `Shows whether sessions are recorded in this repository, the sessions that are
+open in all worktrees, what the next commit here would be linked to, and
+everything that stands in the way: missing hooks, bad settings, failures of
+hooks since you last looked. With --json it prints the same for programs, and
+doesn't count as a look; the schema is docs/formats/status.md.
+
+EXIT STATUS
+  0  the status was shown, whatever it is
+  1  failure
+  2  wrong usage`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := status(cmd.Context(), a)
+			if err != nil {
+				return err
+			}
+			return runStatus(a, opts, s)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.detailed, "detailed", false, "show each settings file and pending file too")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+// The states of a repository.
+const (
+	stateEnabled  = "enabled"
+	stateDisabled = "disabled"
+	stateNotSetUp = "not-set-up"
+	stateNoRepo   = "no-repository"
+	stateBare     = "bare"
+)
+
+// statusReport is the answer of `status --json`; docs/formats/status.md
+// describes it.
+type statusReport struct {
+	Version    int                  `json:"version"`
+	State      string               `json:"state"`
+	Strategy   string               `json:"strategy,omitempty"`
+	Repository *repositoryJSON      `json:"repository,omitempty"`
+	Settings   *config.SettingsJSON `json:"settings,omitempty"`
+	GitHooks   *gitHooksJSON        `json:"git_hooks,omitempty"`
+	AgentHooks *agentHooksJSON      `json:"agent_hooks,omitempty"`
+	Failures   *failuresJSON        `json:"hook_failures,omitempty"`
+	Unfinished int                  `json:"unfinished"`
+	Snapshots  *snapshotsJSON       `json:"snapshots,omitempty"`
+	Contexts   *contextJSON         `json:"context_checkpoints,omitempty"`
+	Next       *nextCommitJSON      `json:"next_commit,omitempty"`
+	Sessions   []sessionJSON        `json:"sessions"`
+	Notes      []app.Note           `json:"notes"`
+	// Copies are the transcripts that a rewind or a resume replaced.
+	Copies *transcriptCopiesJSON `json:"transcript_copies,omitempty"`
+	// Interrupted is the point of a rewind that was interrupted.
+	Interrupted string `json:"interrupted_rewind,omitempty"`
+}
+
+type repositoryJSON struct {
+	Root       string `json:"root"`
+	CommonDir  string `json:"common_dir"`
+	WorktreeID string `json:"worktree_id"`
+}
+
+type gitHooksJSON struct {
+	Installed bool     `json:"installed"`
+	Dir       string   `json:"dir"`
+	Missing   []string `json:"missing"`
+	Chained   []string `json:"chained"`
+}
+
+func newGitHooksJSON(s githook.Status) *gitHooksJSON {
+	missing := slices.Concat(s.Missing, s.Overwritten, s.Outdated)
+	return &gitHooksJSON{Installed: s.OK(), Dir: s.Dir, Missing: format.NotNil(missing), Chained: format.NotNil(s.Chained)}
+}
+
+type agentHooksJSON struct {
+	Agent     string   `json:"agent"`
+	Installed int      `json:"installed"`
+	Missing   []string `json:"missing"`
+	File      string   `json:"file,omitempty"`
+	// Questions is the file with the hooks that ask before a clear, Server for
+	// whom the MCP server is registered that they ask.
+	Questions  string       `json:"questions_file,omitempty"`
+	Server     claude.Scope `json:"mcp_server,omitempty"`
+	StatusLine string       `json:"status_line_file,omitempty"`
+}
+
+// status gathers the report. Only a repository that can't be read is an error.
+func status(ctx context.Context, a *app.App) (*statusReport, error) {
+	r := &statusReport{Version: 1, Sessions: []sessionJSON{}, Notes: []app.Note{}}
+	repo, err := a.Repository()
+	switch {
+	case errors.Is(err, git.ErrNotRepository):
+		r.State = stateNoRepo
+		return r, nil
+	case err != nil:
+		return nil, err
+	case repo.Bare:
+		r.State = stateBare
+		return r, nil
+	}
+	defer func() { _ = repo.Close() }()
+	s := a.Settings(repo)
+	addNext, addContexts := nextCommit(ctx, a, repo, s), contextCheckpoints(ctx, a, repo, s)
+	r.Repository = &repositoryJSON{Root: repo.Root, CommonDir: repo.CommonDir, WorktreeID: repo.WorktreeID}
+	r.State, r.Strategy = stateOf(&s), s.Strategy
+	r.Interrupted, _ = app.InterruptedRewind(repo)
+	r.Copies = transcriptCopies(repo)
+	files := config.NewSettingsJSON(&s)
+	r.Settings = &files
+	r.Notes = append(r.Notes, config.SettingsNotes(&s)...)
+	if s.Configured {
+		addHooks(ctx, a, r, repo, s.Enabled)
+	}
+	addRecords(ctx, a, r, repo)
+	if s.Configured {
+		addSnapshots(a, r, repo, s)
+	}
+	addContexts(r)
+	addNext(r)
+	return r, nil
+}
+
+func stateOf(s *settings.Settings) string {
+	switch {
+	case s.Enabled:
+		return stateEnabled
+	case s.Configured:
+		return stateDisabled
+	default:
+		return stateNotSetUp
+	}
+}
+
+// addHooks reports the hooks of git and of the agent. What is missing is worth
+// a note only where recording is wanted.
+func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, enabled bool) {
+	hooks, err := githook.Installer{Repo: repo}.Check(ctx)
+	if err != nil {
+		r.Notes = append(r.Notes, app.Note{Code: "git-hooks", Message: "The git hooks can't be checked: " + err.Error()})
+	}
+	r.GitHooks = newGitHooksJSON(hooks)
+	agent, err := install.CheckAgent(repo)
+	if err != nil {
+		r.Notes = append(r.Notes, app.Note{Code: "agent-hooks", Message: err.Error()})
+	}
+	r.AgentHooks = &agentHooksJSON{
+		Agent: install.ClaudeName, Installed: agent.Installed, Missing: format.NotNil(agent.Missing), File: agent.File,
+		StatusLine: install.StatusLineFile(repo),
+	}
+	server := serverNotes(a, repo, r.AgentHooks)
+	if !enabled {
+		return
+	}
+	if hooks.Dir != "" {
+		r.Notes = append(r.Notes, install.GitHookNotes(hooks)...)
+	}
+	r.Notes = append(r.Notes, notes(agent, repo)...)
+	r.Notes = append(r.Notes, server...)
+	if agent.Former {
+		r.Notes = append(r.Notes, app.Note{
+			Code:    "former-hooks",
+			Message: "Hooks of the former Entire CLI are here: its `rewind` must not be run on sessions recorded by this program, it would delete files.",
+		})
+	}
+	if !app.OnPath(a.Getenv, "entire") {
+		r.Notes = append(r.Notes, app.Note{
+			Code: "not-on-path", Message: "`entire` isn't on your PATH: the hooks do nothing.", Hint: "add its folder to PATH",
+		})
+	}
+}
+
+// notes says which hooks the worktree lacks.
+func notes(h install.AgentHooks, repo *git.Repo) []app.Note {
+	if h.Complete() {
+		return nil
+	}
+	text := "The hooks for " + install.ClaudeLabel + " are not installed in this worktree."
+	if h.Installed > 0 {
+		text = "Hooks for " + install.ClaudeLabel + " are missing in this worktree: " + strings.Join(h.Missing, ", ") + "."
+	}
+	return []app.Note{{
+		Code: "agent-hooks-missing", Message: text,
+		Hint: "run `entire enable --agent " + install.ClaudeName + "` in " + repo.Root,
+	}}
+}
+
+// runStatus prints the report.
+func runStatus(a *app.App, opts statusOptions, r *statusReport) error {
+	w := a.Streams
+	if opts.json {
+		return w.JSON(r)
+	}
+	switch r.State {
+	case stateNoRepo:
+		w.Printf("%s not a git repository\n", w.Paint(ui.Red, "✕"))
+	case stateBare:
+		w.Printf("%s bare repository: nothing to do here\n", w.Paint(ui.Dim, "○"))
+	case stateNotSetUp:
+		w.Printf("%s not set up (run `entire enable`)\n", w.Paint(ui.Dim, "○"))
+	case stateDisabled:
+		w.Printf("%s (%s)\n", w.Paint(ui.Yellow, "Disabled"), r.Strategy)
+	default:
+		w.Printf("%s (%s)\n", w.Paint(ui.Green, "Enabled"), r.Strategy)
+	}
+	if opts.detailed {
+		printFiles(w, r)
+	}
+	printSessions(w, opts, r.Sessions, a.Now())
+	printNext(w, r.Next)
+	printSnapshots(a, w, r.Snapshots)
+	printContexts(a, w, r.Contexts)
+	if c := r.Copies; c != nil {
+		w.Printf("\nReplaced transcripts: %d, unredacted, %s, in %s\n", c.Count, format.Size(c.Bytes), c.Dir)
+	}
+	for _, n := range r.Notes {
+		w.Printf("\n%s %s\n", w.Paint(ui.Yellow, "!"), n.Message)
+		if n.Hint != "" {
+			w.Printf("  hint: %s\n", n.Hint)
+		}
+	}
+	markSeen(r)
+	return nil
+}
+
+func printFiles(w ui.Streams, r *statusReport) {
+	if r.Settings == nil {
+		return
+	}
+	w.Printf("\n")
+	for _, f := range r.Settings.Files {
+		state := "enabled"
+		if !f.Enabled {
+			state = "disabled"
+		}
+		w.Printf("%s, %s (%s)\n", strings.ToUpper(f.Layer[:1])+f.Layer[1:], state, f.Path)
+	}
+	if r.GitHooks != nil && r.GitHooks.Installed {
+		w.Printf("Git hooks in %s\n", r.GitHooks.Dir)
+	}
+	if r.AgentHooks != nil && r.AgentHooks.Installed > 0 {
+		w.Printf("%s for %s in %s\n", ui.Plural(r.AgentHooks.Installed, "hook"), install.ClaudeLabel, filepath.ToSlash(r.AgentHooks.File))
+	}
+	if r.AgentHooks != nil && r.AgentHooks.Questions != "" {
+		w.Printf("Questions at /clear in %s\n", filepath.ToSlash(r.AgentHooks.Questions))
+	}
+	if r.AgentHooks != nil && r.AgentHooks.StatusLine != "" {
+		w.Printf("Status line in %s\n", filepath.ToSlash(r.AgentHooks.StatusLine))
+	}
+}

@@ -1,0 +1,119 @@
+package health
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// snapshotsJSON is what `status` tells of the snapshots of this worktree.
+type snapshotsJSON struct {
+	Enabled bool                   `json:"enabled"`
+	Count   int                    `json:"count"` // of all worktrees
+	Latest  *format.CheckpointJSON `json:"latest"`
+	Linking string                 `json:"linking,omitempty"`
+	LeftOut []string               `json:"left_out"`
+	// Missed are checkpoints of commits for which no snapshot was taken in time.
+	Missed []string `json:"missed"`
+
+	last bands.Snapshot
+}
+
+// addSnapshots reports the repository's store, and what keeps it from taking
+// snapshots.
+func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settings) {
+	r.Snapshots = &snapshotsJSON{Enabled: s.Enabled && s.Bands.Enabled, LeftOut: []string{}, Missed: []string{}}
+	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
+	if errors.Is(err, bands.ErrNoStore) {
+		return
+	}
+	if err != nil {
+		r.Notes = append(r.Notes, app.Note{Code: "snapshots-damaged", Message: "The store of snapshots can't be read: " + err.Error()})
+		return
+	}
+	rec := a.Recorder(repo, s, slog.New(slog.DiscardHandler))
+	r.Snapshots.Linking = string(store.Linking())
+	versions, err := store.Versions()
+	if err == nil {
+		r.Snapshots.Count = len(versions)
+		err = r.Snapshots.addLatest(store, rec.Snapshots().Snapshots.Lineage())
+	}
+	if err != nil {
+		r.Notes = append(r.Notes, app.Note{
+			Code: "snapshots-damaged", Message: "Some snapshots can't be read: " + err.Error(), Hint: "run `entire fs verify`",
+		})
+	}
+	if bad, err := store.Damaged(); err == nil && len(bad) > 0 {
+		r.Notes = append(r.Notes, app.Note{
+			Code: "snapshots-damaged", Message: format.DamageText(len(bad)),
+			Hint: "the next snapshot repairs what is still in the tree: `entire fs checkpoint create`, then `entire fs verify`",
+		})
+	}
+	r.Snapshots.Missed = format.NotNil(rec.Snapshots().Requests.Missed())
+	if r.Snapshots.Enabled {
+		r.Notes = append(r.Notes, floorNotes(store.Dir(), s.Bands.FreeFloor)...)
+	}
+}
+
+func (j *snapshotsJSON) addLatest(store *bands.Store, lineage string) error {
+	last, found, err := store.Latest(lineage)
+	if err != nil || !found {
+		return err
+	}
+	latest := format.NewCheckpointJSON(last)
+	j.Latest, j.LeftOut, j.last = &latest, format.NotNil(last.LeftOut), last
+	return nil
+}
+
+// floorNotes says that too little is free for automatic snapshots.
+func floorNotes(dir string, floor int64) []app.Note {
+	space, err := disk.SpaceAt(dir)
+	if err != nil {
+		return nil
+	}
+	if floor == 0 {
+		floor = bands.DefaultFloor(space.Total)
+	}
+	if space.Free >= floor {
+		return nil
+	}
+	return []app.Note{{
+		Code:    "floor",
+		Message: fmt.Sprintf("No automatic snapshots are taken: %s are free, and %s shall stay so.", format.Size(space.Free), format.Size(floor)),
+		Hint:    "make room on the disk, or set bands.free_floor",
+	}}
+}
+
+// printSnapshots prints a line about the last snapshot, and lines about what is
+// missing.
+func printSnapshots(a *app.App, w ui.Streams, j *snapshotsJSON) {
+	switch {
+	case j == nil, !j.Enabled && j.Count == 0:
+		return
+	case !j.Enabled:
+		w.Printf("\nSnapshots: off (%s kept)\n", ui.Plural(j.Count, "snapshot"))
+		return
+	case j.Latest == nil:
+		w.Printf("\nSnapshots: none of this worktree yet\n")
+		return
+	}
+	w.Printf("\nSnapshots: %d, latest %s%s (%s), %s\n", j.Count, j.Latest.Version, format.Quoted(j.Latest.Message),
+		ui.Ago(a.Now(), j.last.Created), format.LinkingText(j.Linking))
+	if text := format.PairText(j.last); text != "" {
+		w.Printf("  of commit %s\n", text)
+	}
+	for _, path := range j.LeftOut {
+		w.Printf("  left out, no room: %s\n", format.Path(path))
+	}
+	for _, id := range j.Missed {
+		w.Printf("  checkpoint %s has no snapshot\n", id)
+	}
+}

@@ -1,0 +1,89 @@
+package health
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+const (
+	// tailSize is how much of the log is searched for failures, and recent how
+	// far back they count.
+	tailSize = 1 << 20
+	recent   = 7 * 24 * time.Hour
+	// seenName is the file beside the log that holds the time of the last
+	// failure that somebody was shown.
+	seenName = "seen"
+)
+
+// failuresJSON are the failures of hooks that nobody was shown yet.
+type failuresJSON struct {
+	Count int       `json:"count"`
+	Since time.Time `json:"since"`
+	Log   string    `json:"log"`
+
+	last time.Time
+}
+
+// failures counts the failures of hooks in the last days of the log, those
+// after the last look.
+func failures(a *app.App, root string) *failuresJSON {
+	path := app.LogPath(root)
+	seen := lastSeen(root)
+	f := &failuresJSON{Log: path}
+	for _, line := range app.LogTail(path, tailSize) {
+		var record struct {
+			Time    time.Time `json:"time"`
+			Hook    string    `json:"hook"`
+			Success *bool     `json:"success"`
+		}
+		if json.Unmarshal([]byte(line), &record) != nil || record.Hook == "" || record.Success == nil || *record.Success {
+			continue
+		}
+		if a.Now().Sub(record.Time) > recent || !record.Time.After(seen) {
+			continue
+		}
+		if f.Count++; f.Count == 1 {
+			f.Since = record.Time
+		}
+		if record.Time.After(f.last) {
+			f.last = record.Time
+		}
+	}
+	if f.Count == 0 {
+		return nil
+	}
+	return f
+}
+
+// lastSeen is the time of the last failure that was shown; zero if none was.
+func lastSeen(root string) time.Time {
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(app.LogPath(root)), seenName))
+	if err != nil {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(data)))
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// markSeen notes that the failures were shown. Where that can't be written they
+// are shown again.
+func markSeen(r *statusReport) {
+	if r.Failures == nil {
+		return
+	}
+	dir, err := settings.Folder(r.Repository.Root, "logs", 0o755)
+	if err != nil {
+		return
+	}
+	_ = disk.WriteCache(filepath.Join(dir, seenName), []byte(r.Failures.last.Format(time.RFC3339Nano)+"\n"), 0o600)
+}

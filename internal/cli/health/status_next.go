@@ -1,0 +1,87 @@
+package health
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+)
+
+// nextCommitJSON is what the next commit in this worktree would be linked to.
+type nextCommitJSON struct {
+	Staged int         `json:"staged"`
+	Linked bool        `json:"linked"`
+	Shares []shareJSON `json:"shares"`
+}
+
+// shareJSON is a session's part of a commit.
+type shareJSON struct {
+	Session string `json:"session"`
+	Files   int    `json:"files"`
+}
+
+// nextCommit finds out what the next commit would be linked to while others
+// look elsewhere: git takes its time to compare an index.
+func nextCommit(ctx context.Context, a *app.App, repo *git.Repo, s settings.Settings) (wait func(*statusReport)) {
+	if !s.Enabled {
+		return func(*statusReport) {}
+	}
+	var next commits.NextCommit
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		next, err = a.Recorder(repo, s, slog.New(slog.DiscardHandler)).Commits().Preparer.NextCommit(ctx)
+	}()
+	return func(r *statusReport) {
+		<-done
+		r.addNext(next, err)
+	}
+}
+
+// addNext reports it, if there is anything to say.
+func (r *statusReport) addNext(next commits.NextCommit, err error) {
+	if err != nil {
+		r.Notes = append(r.Notes, app.Note{Code: "next-commit", Message: "What the next commit would be linked to can't be told: " + err.Error()})
+		return
+	}
+	if next.Staged == 0 && len(next.Shares) == 0 {
+		return
+	}
+	r.Next = &nextCommitJSON{Staged: next.Staged, Linked: len(next.Shares) > 0, Shares: []shareJSON{}}
+	for _, share := range next.Shares {
+		r.Next.Shares = append(r.Next.Shares, shareJSON{share.Session, len(share.Files)})
+	}
+}
+
+// printNext prints one line about the next commit.
+func printNext(w ui.Streams, next *nextCommitJSON) {
+	if next == nil {
+		return
+	}
+	w.Printf("\nNext commit: ")
+	files, ids := 0, make([]string, 0, len(next.Shares))
+	for _, share := range next.Shares {
+		files, ids = files+share.Files, append(ids, share.Session)
+	}
+	of := "session "
+	if len(ids) > 1 {
+		of = "sessions "
+	}
+	of += format.Sessions(ids)
+	switch {
+	case !next.Linked:
+		w.Printf("%s staged, none of a session: it would not be linked\n", ui.Plural(next.Staged, "file"))
+	case next.Staged == 0:
+		w.Printf("nothing staged; with the pending files it would be linked to %s\n", of)
+	case len(ids) > 1: // which may share files
+		w.Printf("%s staged, it would be linked to %s\n", ui.Plural(next.Staged, "file"), of)
+	default:
+		w.Printf("%d of %s staged would be linked to %s\n", files, ui.Plural(next.Staged, "file"), of)
+	}
+}

@@ -1,0 +1,94 @@
+package health
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// mostPending is how many pending context checkpoints are named.
+const mostPending = 20
+
+// contextJSON is what `status` tells of the context checkpoints of this worktree.
+type contextJSON struct {
+	Latest *contextEntryJSON `json:"latest"`
+	// Pending are ids, the newest first, 20 at most.
+	Pending []string `json:"pending"`
+}
+
+type contextEntryJSON struct {
+	ID        string    `json:"id"`
+	Summary   string    `json:"summary"`
+	CreatedAt time.Time `json:"created_at"`
+	Cause     string    `json:"cause"`
+	Status    string    `json:"status"`
+}
+
+// contextCheckpoints looks for the context checkpoints while others look
+// elsewhere.
+func contextCheckpoints(ctx context.Context, a *app.App, repo *git.Repo, s settings.Settings) (wait func(*statusReport)) {
+	if !s.Configured {
+		return func(*statusReport) {}
+	}
+	var found contextJSON
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		found, err = lookForContexts(ctx, a.Recorder(repo, s, slog.New(slog.DiscardHandler)).SavedContexts().Saver.Contexts(), repo.Root)
+	}()
+	return func(r *statusReport) {
+		<-done
+		r.addContexts(found, err)
+	}
+}
+
+// contextLister lists context checkpoints.
+type contextLister interface {
+	List(ctx context.Context, f recall.Filter) ([]recall.Entry, error)
+}
+
+func lookForContexts(ctx context.Context, store contextLister, root string) (contextJSON, error) {
+	j := contextJSON{Pending: []string{}}
+	last, err := store.List(ctx, recall.Filter{Worktree: root, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return j, err
+	}
+	e := last[0]
+	j.Latest = &contextEntryJSON{ID: e.ID, Summary: e.Summary, CreatedAt: format.UTC(e.CreatedAt), Cause: string(e.Cause), Status: string(e.Status)}
+	pending, err := store.List(ctx, recall.Filter{Worktree: root, Status: recall.Pending, Limit: mostPending})
+	for _, e := range pending {
+		j.Pending = append(j.Pending, e.ID)
+	}
+	return j, err
+}
+
+// addContexts reports them.
+func (r *statusReport) addContexts(found contextJSON, err error) {
+	if err != nil {
+		r.Notes = append(r.Notes, app.Note{
+			Code: "contexts", Message: "The context checkpoints can't be read: " + err.Error(), Hint: "run `entire doctor`",
+		})
+		return
+	}
+	r.Contexts = &found
+}
+
+// printContexts prints a line about the last one, and how to be rid of those
+// that nobody has asked for.
+func printContexts(a *app.App, w ui.Streams, j *contextJSON) {
+	if j == nil || j.Latest == nil {
+		return
+	}
+	w.Printf("\nContext: checkpoint %s%s (%s)\n", j.Latest.ID, format.Quoted(j.Latest.Summary), ui.Ago(a.Now(), j.Latest.CreatedAt))
+	for _, id := range j.Pending {
+		w.Printf("  pending; unwanted? entire recall discard %s\n", id)
+	}
+}

@@ -1,0 +1,213 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// sessionJSON is a session that hasn't ended.
+type sessionJSON struct {
+	ID             string        `json:"id"`
+	Agent          string        `json:"agent"`
+	Phase          string        `json:"phase"`
+	Worktree       string        `json:"worktree"`
+	Branch         string        `json:"branch,omitempty"`
+	StartedAt      time.Time     `json:"started_at"`
+	ActiveAt       *time.Time    `json:"active_at,omitempty"`
+	FirstPrompt    string        `json:"first_prompt,omitempty"`
+	PendingFiles   int           `json:"pending_files"`
+	Files          session.Paths `json:"files"`
+	SharedFiles    int           `json:"shared_files,omitempty"`
+	LastCheckpoint string        `json:"last_checkpoint,omitempty"`
+	Checkpoint     *storedJSON   `json:"checkpoint,omitempty"`
+}
+
+// addRecords reports the open sessions, failures of hooks, and work that was
+// begun and not finished.
+func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo) {
+	states, failed := session.Open(repo.CommonDir).All()
+	for _, err := range failed {
+		r.Notes = append(r.Notes, app.Note{Code: "session-state", Message: "A session's state can't be read: " + err.Error()})
+	}
+	branches := map[string]string{}
+	var incomplete []string
+	for _, s := range states {
+		incomplete = append(incomplete, s.Recorder.Incomplete...)
+		if s.EndedAt != nil {
+			continue
+		}
+		if _, known := branches[s.WorktreePath]; !known {
+			branches[s.WorktreePath] = branchOf(ctx, a, repo, s.WorktreePath)
+		}
+		r.Sessions = append(r.Sessions, newSessionJSON(s, branches[s.WorktreePath]))
+	}
+	slices.SortStableFunc(r.Sessions, func(x, y sessionJSON) int {
+		if here := x.Worktree == repo.Root; here != (y.Worktree == repo.Root) {
+			if here {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(x.Worktree, y.Worktree), y.StartedAt.Compare(x.StartedAt))
+	})
+	addCheckpoints(ctx, repo, r.Sessions)
+	if f := failures(a, repo.Root); f != nil {
+		r.Failures = f
+		r.Notes = append(r.Notes, app.Note{
+			Code:    "hook-failures",
+			Message: ui.Plural(f.Count, "hook failure") + " since " + ui.Since(a.Now(), f.Since) + ".",
+			Hint:    "see " + f.Log,
+		})
+	}
+	if len(incomplete) > 0 {
+		r.Notes = append(r.Notes, app.Note{
+			Code: "incomplete-transcripts",
+			Message: ui.Plural(len(incomplete), "checkpoint") + " without the end of the transcript, which is stored in the background: " +
+				ui.Line(strings.Join(incomplete, ", "), format.LineWidth) + ".",
+		})
+	}
+	if r.Unfinished = unfinished(repo.CommonDir); r.Unfinished > 0 {
+		r.Notes = append(r.Notes, app.Note{
+			Code:    "unfinished",
+			Message: ui.Plural(r.Unfinished, "operation") + " of a hook did not finish; the next hook completes it.",
+		})
+	}
+}
+
+func newSessionJSON(s *session.State, branch string) sessionJSON {
+	return sessionJSON{
+		ID: s.ID, Agent: cmp.Or(s.AgentType, "Agent"), Phase: string(s.Phase),
+		Worktree: s.WorktreePath, Branch: branch,
+		StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
+		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: session.Paths(format.NotNil(s.FilesTouched)), SharedFiles: len(s.Recorder.Shared),
+		LastCheckpoint: cmp.Or(s.LastCheckpointID, s.Recorder.CountedIn),
+	}
+}
+
+// branchOf is the branch of a worktree, empty if it has none or is gone.
+func branchOf(ctx context.Context, a *app.App, repo *git.Repo, root string) string {
+	if root != repo.Root {
+		if !filepath.IsAbs(root) {
+			return ""
+		}
+		other, err := git.Discover(git.Locate{Dir: root, Getenv: a.Getenv, Environ: a.Environ})
+		if err != nil {
+			return ""
+		}
+		defer func() { _ = other.Close() }()
+		repo = other
+	}
+	branch, err := repo.BranchName(ctx)
+	if err != nil {
+		return ""
+	}
+	return branch
+}
+
+// unfinished counts the entries of the journal.
+func unfinished(commonDir string) int {
+	entries, err := os.ReadDir(filepath.Join(commonDir, "entire", "journal"))
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, e := range entries {
+		if e.Type().IsRegular() && !strings.Contains(e.Name(), ".entire-tmp-") {
+			n++
+		}
+	}
+	return n
+}
+
+// printSessions prints the open sessions, grouped by worktree.
+func printSessions(w ui.Streams, opts statusOptions, sessions []sessionJSON, now time.Time) {
+	if len(sessions) == 0 {
+		return
+	}
+	w.Printf("\n%s\n", w.Paint(ui.Bold, "Active Sessions:"))
+	for i, s := range sessions {
+		if i == 0 || s.Worktree != sessions[i-1].Worktree {
+			w.Printf("  %s%s\n", cmp.Or(ui.Line(s.Worktree, 200), "(unknown worktree)"), branchSuffix(s.Branch))
+		}
+		printSession(w, s, now)
+		if opts.detailed {
+			printPending(w, s.Files)
+		}
+	}
+}
+
+// printPending prints the names of a session's pending files.
+func printPending(w ui.Streams, files []string) {
+	for _, path := range files {
+		w.Printf("        %s\n", format.Path(path))
+	}
+}
+
+func branchSuffix(branch string) string {
+	if branch == "" {
+		return ""
+	}
+	return " (" + ui.Line(branch, 100) + ")"
+}
+
+func printSession(w ui.Streams, s sessionJSON, now time.Time) {
+	line := "started " + ui.Ago(now, s.StartedAt)
+	if s.ActiveAt != nil {
+		line += ", active " + ui.Ago(now, *s.ActiveAt)
+	}
+	w.Printf("    [%s] %s  %s\n", ui.Line(s.Agent, 40), format.Session(s.ID), line)
+	if s.FirstPrompt != "" {
+		w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, format.PromptWidth))
+	}
+	facts := []string{cmp.Or(s.Phase, string(session.Idle))}
+	if s.PendingFiles > 0 {
+		text := ui.Plural(s.PendingFiles, "file") + " pending"
+		if s.SharedFiles > 0 {
+			text += fmt.Sprintf(" (%d maybe another session's)", s.SharedFiles)
+		}
+		facts = append(facts, text)
+	}
+	if s.LastCheckpoint != "" {
+		facts = append(facts, checkpointText(s, now))
+	}
+	w.Printf("      %s\n", w.Paint(ui.Dim, strings.Join(facts, ", ")))
+}
+
+// transcriptCopiesJSON are the transcripts that a rewind or a resume replaced.
+// They are kept as they were, secrets included.
+type transcriptCopiesJSON struct {
+	Dir   string `json:"dir"`
+	Count int    `json:"count"`
+	Bytes int64  `json:"bytes"`
+}
+
+// transcriptCopies counts them; nil if there are none.
+func transcriptCopies(repo *git.Repo) *transcriptCopiesJSON {
+	j := &transcriptCopiesJSON{Dir: filepath.Join(repo.CommonDir, "entire", "transcripts")}
+	entries, err := os.ReadDir(j.Dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			j.Count++
+			j.Bytes += info.Size()
+		}
+	}
+	if j.Count == 0 {
+		return nil
+	}
+	return j
+}

@@ -1,0 +1,257 @@
+// Package history has the commands that show or continue what was recorded: explain,
+// resume and recall.
+//
+// Of internal/cli it imports config, app and format.
+package history
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/summaries"
+)
+
+type explainOptions struct {
+	checkpoint, commit, session string
+	short, full, raw            bool
+	json, noPager, searchAll    bool
+	generate, force             bool
+}
+
+func NewExplain(a *app.App) *cobra.Command {
+	var opts explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Show what was asked, said and done for a commit",
+		Long: `Lists the checkpoints of the branch that is checked out: on the default branch
+of its last 500 commits, on another one of its own commits. Turns that no commit
+has taken up yet are marked [temporary].
+
+With --checkpoint or --commit it shows one checkpoint: who made it when, the
+tokens, the commits that carry its id, what it was about, the files, and the
+conversation, as far as it belongs to this checkpoint. A commit that was made of
+several shows all of theirs.
+
+With --generate your own claude program reads the checkpoint's part of the
+conversation, redacted, and writes a summary of it, which is stored with the
+checkpoint. Nothing else here leaves your machine.
+
+EXIT STATUS
+  0  shown; also if the commit has no checkpoint
+  1  no such checkpoint or commit, or another failure
+  2  wrong usage`,
+		Example: `  entire explain
+  entire explain --checkpoint a1b2c3
+  entire explain --commit HEAD~2 --short
+  entire explain --commit HEAD --raw-transcript > session.jsonl`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range []string{"checkpoint", "commit", "session"} {
+				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // a script's empty variable
+					return app.Usagef("--%s is empty", name)
+				}
+			}
+			return runExplain(cmd.Context(), a, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&opts.checkpoint, "checkpoint", "c", "", "show the checkpoint whose id begins so; also a temporary one's commit")
+	f.StringVar(&opts.commit, "commit", "", "show the checkpoints of this commit")
+	f.StringVar(&opts.session, "session", "", "list only checkpoints with this session; its id may be cut")
+	f.BoolVarP(&opts.short, "short", "s", false, "leave out files and conversation")
+	f.BoolVar(&opts.full, "full", false, "show the whole conversation, not only the checkpoint's part")
+	f.BoolVar(&opts.raw, "raw-transcript", false, "print the stored transcript of the checkpoint's main session, byte for byte")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")
+	f.BoolVar(&opts.force, "force", false, "with --generate: also if there is a summary already")
+	f.BoolVar(&opts.searchAll, "search-all", false, "look for the checkpoint's commits behind all refs, not only in local branches")
+	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
+	return cmd
+}
+
+// check refuses flags that don't go together.
+func (o explainOptions) check() error {
+	given := 0
+	for _, value := range []string{o.checkpoint, o.commit, o.session} {
+		if value != "" {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return app.Usagef("cannot specify multiple of --checkpoint, --commit and --session")
+	case o.raw && o.checkpoint == "" && o.commit == "":
+		return app.Usagef("--raw-transcript needs --checkpoint or --commit")
+	case o.generate && o.checkpoint == "":
+		return app.Usagef("--generate needs --checkpoint")
+	case o.force && !o.generate:
+		return app.Usagef("--force goes with --generate")
+	case o.raw && o.json:
+		return app.Usagef("--raw-transcript is no JSON: leave --json out")
+	}
+	return nil
+}
+
+// explaining is one run of explain.
+type explaining struct {
+	*app.App
+
+	opts   explainOptions
+	reader explain.Reader
+}
+
+func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error) {
+	if err := opts.check(); err != nil {
+		return err
+	}
+	repo, err := a.Repository()
+	if errors.Is(err, git.ErrNotRepository) {
+		return app.WithHint(errors.New("not a git repository"), "run it in the repository whose commits you want explained")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo}}
+	switch {
+	case opts.checkpoint != "":
+		return e.checkpoint(ctx)
+	case opts.commit != "":
+		return e.commit(ctx)
+	}
+	return e.list(ctx)
+}
+
+func (e *explaining) options() explain.Options {
+	var o explain.Options
+	if e.opts.full {
+		o.Scope = explain.Whole
+	}
+	if e.opts.searchAll {
+		o.Search = explain.All
+	}
+	return o
+}
+
+func (e *explaining) checkpoint(ctx context.Context) error {
+	d, err := e.reader.Checkpoint(ctx, e.opts.checkpoint, e.options())
+	if err == nil && e.opts.generate {
+		d, err = e.summarized(ctx, d)
+	}
+	if err != nil {
+		return explainError(err)
+	}
+	if e.opts.raw {
+		return e.copy(ctx, d)
+	}
+	if e.opts.json {
+		return e.json(explain.OfCommit{Checkpoints: []explain.Detail{d}})
+	}
+	return e.show(e.detailText(d))
+}
+
+// summarized has a summary of the checkpoint written, and answers it with that.
+func (e *explaining) summarized(ctx context.Context, d explain.Detail) (explain.Detail, error) {
+	id, err := checkpoint.ParseID(d.ID)
+	if d.Temporary || err != nil {
+		return d, errors.New("a temporary checkpoint has no summary: only those of commits are summarized")
+	}
+	is := e.Settings(e.reader.Repo)
+	log, file := app.OpenLog(e.reader.Repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	rec := e.Recorder(e.reader.Repo, is, log.With("component", "explain"))
+	err = e.Streams.Progress("Asking claude", func() error {
+		return app.Summarize(ctx, rec, summaries.SummaryOf{ID: id, Again: e.opts.force})
+	})
+	if err != nil {
+		return d, err
+	}
+	return e.reader.Checkpoint(ctx, d.ID, e.options())
+}
+
+func (e *explaining) commit(ctx context.Context) error {
+	of, err := e.reader.Commit(ctx, e.opts.commit, e.options())
+	if err != nil {
+		return explainError(err)
+	}
+	if e.opts.raw && len(of.Checkpoints) > 0 {
+		return e.copy(ctx, of.Checkpoints[len(of.Checkpoints)-1])
+	}
+	if e.opts.json && !e.opts.raw {
+		return e.json(of)
+	}
+	if len(of.Checkpoints)+len(of.Missing) == 0 {
+		e.Streams.Printf("No associated Entire checkpoint\n\nCommit %s carries no Entire-Checkpoint trailer: it was made without a session,\nor before recording was enabled.\n", of.Commit.OID.Short())
+		return nil
+	}
+	if len(of.Checkpoints) == 0 {
+		return app.WithHint(&explain.NotFoundError{Kind: "checkpoint", Name: string(of.Missing[0])}, fetchHint)
+	}
+	return e.show(e.commitText(of))
+}
+
+// json prints the checkpoints for a program.
+func (e *explaining) json(of explain.OfCommit) error {
+	if e.opts.short {
+		for _, d := range of.Checkpoints {
+			for i := range d.Sessions {
+				d.Sessions[i].Items = nil
+			}
+		}
+	}
+	return e.Streams.JSON(newExplainedJSON(of))
+}
+
+// fetchHint helps where a commit's checkpoint is stored elsewhere.
+const fetchHint = "it is not stored here: `git fetch` brings what the remote has of entire/checkpoints/v1"
+
+// copy prints a stored transcript as it is, on a terminal escaped.
+func (e *explaining) copy(ctx context.Context, d explain.Detail) error {
+	found := false
+	err := e.Streams.Show(func(w io.Writer) (err error) {
+		found, err = e.reader.Copy(ctx, d, w)
+		return err
+	})
+	if err == nil && !found {
+		return errors.New("checkpoint " + d.ID + " has no transcript")
+	}
+	return err
+}
+
+func explainError(err error) error {
+	unknown, isUnknown := errors.AsType[*explain.NotFoundError](err)
+	ambiguous, isAmbiguous := errors.AsType[*explain.AmbiguousError](err)
+	switch {
+	case isUnknown && unknown.Kind == "checkpoint":
+		return app.WithHint(err, "`entire explain` lists the checkpoints of this branch; a commit is named with --commit")
+	case isUnknown:
+		return app.WithHint(err, "a commit is named as git does it: HEAD~2, a branch, the beginning of its id")
+	case isAmbiguous:
+		const most = 5
+		found := ambiguous.Found[:min(len(ambiguous.Found), most)]
+		return app.WithHint(err, "give more of it: "+strings.Join(found, ", "))
+	case errors.Is(err, git.ErrTooMuch):
+		return app.WithHint(err, format.TooLargeHint)
+	}
+	return err
+}
+
+// show prints a text, through the pager unless that isn't wanted.
+func (e *explaining) show(text string) error {
+	if e.opts.noPager {
+		e.Streams.Printf("%s", text)
+	} else {
+		e.Page(text)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package history
+
+import (
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/explain"
+)
+
+// explainVersion is the version of what explain --json prints;
+// docs/formats/explain.md describes it.
+const explainVersion = 1
+
+type explainListJSON struct {
+	Version     int                `json:"version"`
+	Branch      string             `json:"branch"`
+	Session     string             `json:"session,omitempty"`
+	Checkpoints []explainPointJSON `json:"checkpoints"`
+	Missing     []checkpoint.ID    `json:"missing"`
+}
+
+type explainPointJSON struct {
+	ID        string              `json:"id"`
+	Temporary bool                `json:"temporary"`
+	Task      bool                `json:"task"`
+	Sessions  []string            `json:"sessions"`
+	Agent     string              `json:"agent,omitempty"`
+	Prompt    string              `json:"prompt,omitempty"`
+	CreatedAt time.Time           `json:"created_at,omitzero"`
+	Files     []string            `json:"files_touched"`
+	Commits   []explainCommitJSON `json:"commits"`
+}
+
+type explainCommitJSON struct {
+	OID     git.OID   `json:"oid"`
+	Subject string    `json:"subject"`
+	Author  string    `json:"author"`
+	Email   string    `json:"email"`
+	Date    time.Time `json:"date"`
+}
+
+type explainedJSON struct {
+	Version     int                 `json:"version"`
+	Commit      *explainCommitJSON  `json:"commit,omitempty"`
+	Checkpoints []explainDetailJSON `json:"checkpoints"`
+	Missing     []checkpoint.ID     `json:"missing"`
+}
+
+type explainDetailJSON struct {
+	ID        string               `json:"id"`
+	Temporary bool                 `json:"temporary"`
+	Task      bool                 `json:"task"`
+	Forgotten bool                 `json:"forgotten,omitempty"`
+	Strategy  string               `json:"strategy,omitempty"`
+	Branch    string               `json:"branch,omitempty"`
+	CreatedAt time.Time            `json:"created_at,omitzero"`
+	Author    string               `json:"author,omitempty"`
+	Email     string               `json:"email,omitempty"`
+	Files     []string             `json:"files_touched"`
+	Tokens    *checkpoint.Tokens   `json:"token_usage,omitempty"`
+	Commits   []explainCommitJSON  `json:"commits"`
+	Sessions  []explainSessionJSON `json:"sessions"`
+}
+
+type explainSessionJSON struct {
+	ID          string                     `json:"id"`
+	Agent       string                     `json:"agent,omitempty"`
+	CreatedAt   time.Time                  `json:"created_at,omitzero"`
+	Files       []string                   `json:"files_touched"`
+	Tokens      *checkpoint.Tokens         `json:"token_usage,omitempty"`
+	Intent      string                     `json:"intent,omitempty"`
+	Outcome     string                     `json:"outcome,omitempty"`
+	Summary     *checkpoint.SessionSummary `json:"summary,omitempty"`
+	Attribution *checkpoint.Attribution    `json:"initial_attribution,omitempty"`
+	// Transcript is left out with --short.
+	Transcript []explainItemJSON `json:"transcript,omitempty"`
+}
+
+type explainItemJSON struct {
+	Role   transcript.Speaker `json:"role"`
+	Tool   string             `json:"tool,omitempty"`
+	Text   string             `json:"text"`
+	Failed bool               `json:"failed,omitempty"`
+	Line   int                `json:"line"`
+	Time   *time.Time         `json:"time,omitempty"`
+}
+
+func newExplainListJSON(l explain.List, session string) explainListJSON {
+	j := explainListJSON{Version: explainVersion, Branch: l.Branch, Session: session, Checkpoints: []explainPointJSON{}, Missing: format.NotNil(l.Missing)}
+	for _, p := range l.Points {
+		j.Checkpoints = append(j.Checkpoints, explainPointJSON{
+			ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Prompt: p.Prompt,
+			CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Commits: newExplainCommits(p.Commits),
+		})
+	}
+	return j
+}
+
+// newExplainedJSON is a commit's checkpoints, or one that was asked for itself.
+func newExplainedJSON(of explain.OfCommit) explainedJSON {
+	j := explainedJSON{Version: explainVersion, Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing)}
+	if of.Commit.OID != "" {
+		j.Commit = &newExplainCommits([]git.Commit{of.Commit})[0]
+	}
+	for _, d := range of.Checkpoints {
+		detail := explainDetailJSON{
+			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Forgotten: d.Forgotten, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: format.UTC(d.Created),
+			Author: d.Author.Name, Email: d.Author.Email, Files: format.NotNil(d.Files), Tokens: d.Tokens,
+			Commits: newExplainCommits(d.Commits), Sessions: []explainSessionJSON{},
+		}
+		for _, t := range d.Sessions {
+			detail.Sessions = append(detail.Sessions, newExplainSession(t))
+		}
+		j.Checkpoints = append(j.Checkpoints, detail)
+	}
+	return j
+}
+
+func newExplainSession(t explain.Talk) explainSessionJSON {
+	s := explainSessionJSON{
+		ID: t.Session, Agent: t.Agent, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
+		Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
+	}
+	for _, item := range t.Items {
+		i := explainItemJSON{Role: item.By, Tool: item.Tool, Text: item.Text, Failed: item.Failed, Line: item.Line}
+		if !item.Time.IsZero() {
+			i.Time = &item.Time
+		}
+		s.Transcript = append(s.Transcript, i)
+	}
+	return s
+}
+
+func newExplainCommits(commits []git.Commit) []explainCommitJSON {
+	list := make([]explainCommitJSON, 0, len(commits))
+	for _, c := range commits {
+		list = append(list, explainCommitJSON{
+			OID: c.OID, Subject: format.Subject(c.Message), Author: c.Author.Name, Email: c.Author.Email, Date: format.UTC(c.Committer.When),
+		})
+	}
+	return list
+}

@@ -1,0 +1,84 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/explain"
+)
+
+func (e *explaining) list(ctx context.Context) error {
+	l, err := e.reader.List(ctx, e.opts.session)
+	if err != nil {
+		return err
+	}
+	if e.opts.json {
+		return e.Streams.JSON(newExplainListJSON(l, e.opts.session))
+	}
+	return e.show(e.listText(l))
+}
+
+func (e *explaining) listText(l explain.List) string {
+	var b strings.Builder
+	branch := ui.Line(l.Branch, format.NameWidth)
+	if l.Branch == "" {
+		branch = "HEAD (detached)"
+	}
+	fmt.Fprintf(&b, "Branch: %s\nCheckpoints: %d\n", branch, len(l.Points))
+	if e.opts.session != "" {
+		fmt.Fprintf(&b, "Filtered by session: %s\n", ui.Line(e.opts.session, format.NameWidth))
+	}
+	for _, p := range l.Points {
+		e.writePoint(&b, p)
+	}
+	if len(l.Points) == 0 {
+		b.WriteString("\nNo checkpoints found on this branch.\n")
+	}
+	if n := len(l.Missing); n > 0 {
+		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing))
+	}
+	return b.String()
+}
+
+// namesOf names some of the checkpoints.
+func namesOf(ids []checkpoint.ID) string {
+	const most = 5
+	var b strings.Builder
+	for i, id := range ids {
+		if i == most {
+			b.WriteString(", ...")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(id))
+	}
+	return b.String()
+}
+
+func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
+	id := p.ID
+	if p.Temporary {
+		id = format.ID(p.ID)
+	}
+	b.WriteString("\n" + e.Streams.Paint(ui.Yellow, "["+id+"]"))
+	if p.Task {
+		b.WriteString(" [Task]")
+	}
+	if p.Temporary {
+		b.WriteString(" [temporary]")
+	}
+	if prompt := ui.Line(p.Prompt, format.ListedWidth); prompt != "" {
+		b.WriteString(` "` + prompt + `"`)
+	}
+	b.WriteByte('\n')
+	for _, c := range p.Commits {
+		when := c.Committer.When.In(e.Now().Location()).Format("01-02 15:04")
+		fmt.Fprintf(b, "  %s (%s) %s\n", when, c.OID.Short(), ui.Line(format.Subject(c.Message), format.SubjectWidth))
+	}
+}

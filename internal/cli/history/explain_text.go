@@ -1,0 +1,256 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/explain"
+)
+
+const (
+	// gistWidth is how much of an intent or outcome is shown.
+	gistWidth = 300
+	// mostSaid is how much of one prompt or answer is shown, in bytes, unless
+	// the whole conversation is wanted.
+	mostSaid = 16 << 10
+)
+
+// commitText shows all checkpoints of a commit.
+func (e *explaining) commitText(of explain.OfCommit) string {
+	var b strings.Builder
+	if len(of.Checkpoints)+len(of.Missing) > 1 {
+		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(format.Subject(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
+	}
+	for i, d := range of.Checkpoints {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(e.detailText(d))
+	}
+	for _, id := range of.Missing {
+		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", id, fetchHint)
+	}
+	return b.String()
+}
+
+// detailText shows a checkpoint.
+func (e *explaining) detailText(d explain.Detail) string {
+	var b strings.Builder
+	e.writeFacts(&b, d)
+	for _, t := range d.Sessions {
+		e.writeGist(&b, d, t)
+	}
+	if e.opts.short {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "\nFiles: (%d)\n", len(d.Files))
+	for _, f := range d.Files {
+		b.WriteString("  " + format.Path(f) + "\n")
+	}
+	for _, t := range d.Sessions {
+		e.writeTalk(&b, d, t)
+	}
+	return b.String()
+}
+
+// writeFacts shows who, when, how much.
+func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
+	fact := func(name, value string) {
+		if value != "" {
+			b.WriteString(e.Streams.Paint(ui.Bold, name+":") + " " + value + "\n")
+		}
+	}
+	id := d.ID
+	if d.Temporary {
+		id = format.ID(id) + " [temporary]"
+	}
+	if d.Task {
+		id += " [Task]"
+	}
+	if d.Forgotten {
+		id += " [forgotten]"
+	}
+	fact("Checkpoint", id)
+	for _, t := range d.Sessions {
+		fact("Session", sessionText(t))
+	}
+	if !d.Created.IsZero() {
+		fact("Created", d.Created.In(e.Now().Location()).Format(time.DateTime)+" ("+ui.Ago(e.Now(), d.Created)+")")
+	}
+	fact("Author", authorText(d.Author))
+	fact("Tokens", tokensText(d.Tokens))
+	fact("Attribution", attributionText(d))
+	if d.Temporary {
+		return
+	}
+	fact("Commits", "("+strconv.Itoa(len(d.Commits))+")")
+	for _, c := range d.Commits {
+		fmt.Fprintf(b, "  %s %s %s\n", c.OID.Short(), c.Committer.When.In(e.Now().Location()).Format(time.DateOnly), ui.Line(format.Subject(c.Message), format.SubjectWidth))
+	}
+}
+
+func sessionText(t explain.Talk) string {
+	if t.Session == "" {
+		return "unknown"
+	}
+	if t.Agent == "" {
+		return ui.Line(t.Session, format.NameWidth)
+	}
+	return ui.Line(t.Session, format.NameWidth) + " (" + ui.Line(t.Agent, format.NameWidth) + ")"
+}
+
+func authorText(s git.Signature) string {
+	name, email := ui.Line(s.Name, format.NameWidth), ui.Line(s.Email, format.NameWidth)
+	if email == "" {
+		return name
+	}
+	return strings.TrimSpace(name + " <" + email + ">")
+}
+
+// tokensText is the sum and what it consists of.
+func tokensText(t *checkpoint.Tokens) string {
+	if t == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s (%s input, %s cached, %s output)", format.Thousands(allTokens(t)), format.Thousands(t.Input), format.Thousands(t.CacheCreation+t.CacheRead), format.Thousands(t.Output))
+	if sub := allTokens(t.Subagents); sub > 0 {
+		text = fmt.Sprintf("%s; %s more by subagents)", strings.TrimSuffix(text, ")"), format.Thousands(sub))
+	}
+	return text
+}
+
+// allTokens counts all kinds, subagents' too.
+func allTokens(t *checkpoint.Tokens) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Input + t.CacheCreation + t.CacheRead + t.Output + allTokens(t.Subagents)
+}
+
+// attributionText says who wrote the lines of the checkpoint's commit. Each
+// session knows that of all; what is its own is told where there are several.
+func attributionText(d explain.Detail) string {
+	i := slices.IndexFunc(d.Sessions, func(t explain.Talk) bool { return t.Attribution != nil })
+	if i < 0 {
+		return ""
+	}
+	a := d.Sessions[i].Attribution
+	text := format.WrittenBy(*a)
+	if by := changesText(a.HumanAdded, a.HumanModified, a.HumanRemoved); by != "" {
+		text += "; by hand " + by
+	}
+	if a.Estimated {
+		text += ", estimated"
+	}
+	if len(d.Sessions) == 1 {
+		return text
+	}
+	parts := []string{text}
+	for _, t := range d.Sessions {
+		if t.Attribution != nil && t.Attribution.SessionLines > 0 {
+			parts = append(parts, format.Session(t.Session)+" wrote "+ui.Plural(t.Attribution.SessionLines, "line"))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// changesText counts what was done to lines, empty if nothing was.
+func changesText(added, modified, removed int) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{added, "added"}, {modified, "modified"}, {removed, "removed"}} {
+		if part.n > 0 {
+			parts = append(parts, strconv.Itoa(part.n)+" "+part.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writeGist shows what a session's part was about.
+func (e *explaining) writeGist(b *strings.Builder, d explain.Detail, t explain.Talk) {
+	b.WriteByte('\n')
+	if len(d.Sessions) > 1 {
+		b.WriteString("Session " + format.Session(t.Session) + "\n")
+	}
+	gist := func(name, text string) {
+		if text = ui.Line(text, gistWidth); text != "" {
+			b.WriteString(e.Streams.Paint(ui.Bold, name+":") + " " + text + "\n")
+		}
+	}
+	gist("Intent", t.Intent)
+	gist("Outcome", t.Outcome)
+	if t.Summary == nil {
+		return
+	}
+	list := func(name string, lines []string) {
+		if len(lines) > 0 {
+			b.WriteString(name + ":\n")
+		}
+		for _, line := range lines {
+			b.WriteString("  - " + ui.Line(line, gistWidth) + "\n")
+		}
+	}
+	list("Learnings", learnings(t.Summary.Learnings))
+	list("Friction", t.Summary.Friction)
+	list("Open items", t.Summary.OpenItems)
+}
+
+func learnings(l checkpoint.Learnings) []string {
+	lines := slices.Clone(l.Repo)
+	for _, f := range l.Code {
+		place := f.Path
+		if f.Line > 0 {
+			place += ":" + strconv.Itoa(f.Line)
+		}
+		if f.EndLine > f.Line {
+			place += "-" + strconv.Itoa(f.EndLine)
+		}
+		lines = append(lines, place+": "+f.Finding)
+	}
+	return append(lines, l.Workflow...)
+}
+
+// writeTalk shows a session's part of the conversation.
+func (e *explaining) writeTalk(b *strings.Builder, d explain.Detail, t explain.Talk) {
+	scope := "checkpoint scope"
+	if e.opts.full {
+		scope = "whole session"
+	}
+	b.WriteString("\n" + e.Streams.Paint(ui.Bold, "Transcript ("+scope+"):"))
+	if len(d.Sessions) > 1 {
+		b.WriteString(" session " + format.Session(t.Session))
+	}
+	b.WriteByte('\n')
+	if len(t.Items) == 0 {
+		b.WriteString("  (nothing was said in it)\n")
+	}
+	for i, item := range t.Items {
+		if i > 0 && (item.By != transcript.Tool || t.Items[i-1].By != transcript.Tool) {
+			b.WriteByte('\n')
+		}
+		e.writeItem(b, item)
+	}
+}
+
+func (e *explaining) writeItem(b *strings.Builder, item transcript.Item) {
+	text := item.Text
+	if cut := mostSaid; len(text) > cut && !e.opts.full {
+		text = strings.ToValidUTF8(text[:cut], "") + fmt.Sprintf("\n… (%d bytes more; --full shows them)", len(text)-cut)
+	}
+	mark := map[transcript.Speaker]ui.Style{transcript.User: ui.Green, transcript.Assistant: ui.Bold, transcript.Tool: ui.Dim}
+	b.WriteString(e.Streams.Paint(mark[item.By], ui.Text(strings.TrimSpace(explain.Mark(item)))) + " " + ui.Text(text))
+	if item.Failed {
+		b.WriteString(e.Streams.Paint(ui.Red, " (failed)"))
+	}
+	b.WriteByte('\n')
+}

@@ -1,0 +1,195 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+)
+
+// recallExitStatus ends the help of the commands below recall.
+const recallExitStatus = `
+
+EXIT STATUS
+  0    done; also if there is nothing to show
+  1    no such context checkpoint, or another failure
+  2    wrong usage`
+
+// contexts is what the commands need of the store of context checkpoints.
+type contexts interface {
+	Find(ctx context.Context, prefix string) (string, error)
+	Get(ctx context.Context, id string) (recall.Checkpoint, error)
+	Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error
+	List(ctx context.Context, f recall.Filter) ([]recall.Entry, error)
+	Discard(ctx context.Context, ids ...string) error
+}
+
+// recaller saves context checkpoints and makes briefs of them.
+type recaller interface {
+	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
+	Recall(ctx context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error)
+}
+
+// recallOptions are the flags that all commands below recall have.
+type recallOptions struct{ json, noPager bool }
+
+// recalling is one run of a command below recall.
+type recalling struct {
+	*app.App
+
+	opts  recallOptions
+	root  string // of the worktree
+	is    settings.Settings
+	store contexts
+	rec   recaller
+}
+
+func NewRecall(a *app.App) *cobra.Command {
+	var opts recallOptions
+	cmd := &cobra.Command{
+		Use:   "recall",
+		Short: "Show and keep what a session knew before it was cleared",
+		Long: `Prints what a session that starts here now would be told of the work before it:
+the brief of the newest context checkpoint, as it is injected. A line on standard
+error says which checkpoint it is, in how many parts, and its tokens.
+
+Context checkpoints are saved before /clear, before a compaction, at the end of a
+session, when the context is nearly full, and by ` + "`entire recall save`" + `. Each holds
+the task, next steps, decisions, blockers, recent commands, and the files that the
+session changed. They stay on this machine, below refs/entire/context/.
+` + "`entire recall configure`" + ` says what happens by itself.` + recallExitStatus,
+		Example: `  entire recall
+  entire recall list
+  entire recall show 3f9a1c --file internal/cli/recall.go
+  entire recall save -m "login works, refresh is missing"
+  entire recall configure auto_checkpoint_on_clear=true`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE:        recallRun(a, &opts, func(ctx context.Context, r *recalling, _ []string) error { return r.brief(ctx, "", recall.Full) }),
+	}
+	f := cmd.PersistentFlags()
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	for _, build := range []func(*app.App, *recallOptions) *cobra.Command{
+		newRecallListCmd, newRecallShowCmd, newRecallSearchCmd, newRecallResumeCmd, newRecallSaveCmd, newRecallDiscardCmd, newRecallConfigureCmd,
+	} {
+		cmd.AddCommand(build(a, &opts))
+	}
+	return cmd
+}
+
+// recallRun opens the repository for one run of a command. An argument that is
+// empty, as of a script's empty variable, is no id and no word.
+func recallRun(a *app.App, opts *recallOptions, do func(context.Context, *recalling, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if slices.Contains(args, "") {
+			return app.Usagef("an argument is empty")
+		}
+		r, done, err := openRecall(a, *opts)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(cmd.Context(), r, args), done())
+	}
+}
+
+func openRecall(a *app.App, opts recallOptions) (_ *recalling, done func() error, _ error) {
+	repo, err := a.Worktree()
+	if err != nil {
+		return nil, nil, err
+	}
+	is := a.Settings(repo)
+	log, file := app.OpenLog(repo.Root, is.LogLevel)
+	rec := a.Recorder(repo, is, log.With("component", "recall"))
+	r := &recalling{App: a, opts: opts, root: repo.Root, is: is, store: rec.SavedContexts().Saver.Contexts(), rec: rec.SavedContexts().Saver}
+	return r, func() error {
+		_ = file.Close() // the log's failure is nobody's
+		return repo.Close()
+	}, nil
+}
+
+// find is the checkpoint whose id begins with prefix; the newest of this worktree
+// if prefix is empty.
+func (r *recalling) find(ctx context.Context, prefix string) (string, error) {
+	if prefix != "" {
+		id, err := r.store.Find(ctx, prefix)
+		return id, recallError(err, prefix)
+	}
+	list, err := r.store.List(ctx, recall.Filter{Worktree: r.root, Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", app.WithHint(errors.New("no context checkpoint of this worktree yet"), "`entire recall list --all` shows those of other worktrees, `entire recall save` makes one")
+	}
+	return list[0].ID, nil
+}
+
+// get is the checkpoint that prefix names, without contents.
+func (r *recalling) get(ctx context.Context, prefix string) (recall.Checkpoint, error) {
+	id, err := r.find(ctx, prefix)
+	if err != nil {
+		return recall.Checkpoint{}, err
+	}
+	c, err := r.store.Get(ctx, id)
+	return c, recallError(err, id)
+}
+
+// shortestID is how many digits the beginning of an id has at least.
+const shortestID = 4
+
+// recallError adds what can be done about an error of the store.
+func recallError(err error, name string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, recall.ErrNotFound) && len(strings.ReplaceAll(name, "-", "")) < shortestID:
+		return app.WithHint(fmt.Errorf("no context checkpoint %s", ui.Line(name, format.NameWidth)), "an id may be cut to four characters, not to fewer; `entire recall list --all` shows them")
+	case errors.Is(err, recall.ErrNotFound):
+		return app.WithHint(fmt.Errorf("no context checkpoint %s", ui.Line(name, format.NameWidth)), "`entire recall list --all` shows them; a commit's checkpoint is shown by `entire explain`")
+	case errors.Is(err, recall.ErrAmbiguous):
+		return app.WithHint(err, "give more of the id; `entire recall list --all` shows them")
+	case errors.Is(err, recall.ErrDamaged):
+		return app.WithHint(err, "`entire doctor` says more; `entire recall discard "+name+"` removes it")
+	}
+	return err
+}
+
+// show prints a text, on a terminal made safe and through a pager.
+func (r *recalling) show(text string) {
+	if r.Streams.Terminal.Out && !r.opts.noPager {
+		r.Page(text)
+		return
+	}
+	r.Streams.Printf("%s", text)
+}
+
+// causeText says why a checkpoint was saved, in a list.
+func causeText(c recall.Cause) string {
+	texts := map[recall.Cause]string{
+		recall.Clear: "clear", recall.Plan: "plan", recall.Compact: "compact", recall.Exit: "exit",
+		recall.Threshold: "threshold", recall.Lost: "lost session", recall.Requested: "asked for",
+	}
+	if text, known := texts[c]; known {
+		return text
+	}
+	return ui.Line(string(c), format.ListedWidth)
+}
+
+// whyText is the cause, and whether the checkpoint is pending.
+func whyText(c recall.Cause, s recall.Status) string {
+	if s == recall.Pending {
+		return strings.TrimSpace(causeText(c) + " (pending)")
+	}
+	return causeText(c)
+}

@@ -1,0 +1,193 @@
+package history
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/config"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// recallPrefix begins the keys of all settings of context checkpoints.
+const recallPrefix = "recall."
+
+type recallConfigureOptions struct {
+	preset string
+	unset  []string
+}
+
+func newRecallConfigureCmd(a *app.App, opts *recallOptions) *cobra.Command {
+	var conf recallConfigureOptions
+	cmd := &cobra.Command{
+		Use:   "configure [key=value]...",
+		Short: "Show or set what happens at /clear, at a start, and when the context is full",
+		Long: `Without arguments it shows the settings of context checkpoints in force here, and
+where each comes from. With key=value it writes them to your own settings,
+~/.config/entire/settings.json, and says so if something above those decides here
+in their place. A bad value changes nothing.
+
+  auto_checkpoint_on_clear=true|false|prompt   save before /clear; prompt asks
+  auto_resume_on_start=true|false|prompt       tell a new session of the work before it
+  checkpoint_threshold_percent=70..95          save when the context is that full
+  verify_before_clear=true|false               silent at /clear if nothing changed
+
+The other keys are in the list that it shows. --preset sets these four: auto (all by
+itself), prompt (ask before a clear), manual (nothing by itself).
+
+EXIT STATUS
+  0  done
+  1  failure
+  2  wrong usage, an unknown key or a bad value`,
+		Example: `  entire recall configure
+  entire recall configure --preset auto
+  entire recall configure auto_checkpoint_on_clear=prompt checkpoint_threshold_percent=80
+  entire recall configure --unset mode`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			repo, err := a.Repository()
+			if err != nil {
+				repo = nil // the user's own settings are there without one
+			} else {
+				defer func() { _ = repo.Close() }()
+			}
+			changes, err := conf.changes(args)
+			if err != nil {
+				return err
+			}
+			return configureRecall(a, *opts, a.SettingsSources(repo), changes)
+		},
+	}
+	cmd.Flags().StringVar(&conf.preset, "preset", "", "set all four at once: "+strings.Join(settings.Presets(), ", "))
+	cmd.Flags().StringArrayVar(&conf.unset, "unset", nil, "remove this key from your own settings; may be given several times")
+	return cmd
+}
+
+// changes are what the flags and arguments ask for; what is named wins over the
+// preset.
+func (o recallConfigureOptions) changes(args []string) ([]settings.Change, error) {
+	var changes []settings.Change
+	if o.preset != "" {
+		preset, known := settings.Preset(o.preset)
+		if !known {
+			return nil, app.Usagef("unknown preset %q (known: %s)", o.preset, strings.Join(settings.Presets(), ", "))
+		}
+		changes = preset
+	}
+	for _, arg := range args {
+		name, text, found := strings.Cut(arg, "=")
+		if !found {
+			return nil, app.Usagef("%q is not key=value", arg)
+		}
+		change, err := settings.ParseChange(recallKey(name), text)
+		if err != nil {
+			return nil, badChange(err)
+		}
+		changes = append(changes, change)
+	}
+	for _, name := range o.unset {
+		changes = append(changes, settings.Change{Key: recallKey(name)})
+	}
+	return changes, nil
+}
+
+// recallKey is a key as it stands in a settings file, given with or without its
+// prefix.
+func recallKey(name string) string {
+	return recallPrefix + strings.TrimPrefix(strings.TrimSpace(name), recallPrefix)
+}
+
+// badChange makes a key or value that can't be used a matter of usage.
+func badChange(err error) error {
+	bad, isBad := errors.AsType[*settings.BadValueError](err)
+	switch {
+	case isBad:
+		return app.Usagef("%s", strings.TrimPrefix(bad.Error(), ": "))
+	case errors.Is(err, settings.ErrUnknownKey):
+		return app.Usagef("%v; `entire recall configure` lists them", err)
+	}
+	return err
+}
+
+// recallConfigJSON is the answer of `recall configure --json`.
+type recallConfigJSON struct {
+	Version int                  `json:"version"`
+	File    string               `json:"file"` // the user's own settings
+	Changed []string             `json:"changed"`
+	Values  []config.ConfigValue `json:"values"`
+	// Overridden are changed keys that something above the user's own settings
+	// decides here.
+	Overridden []overrideJSON `json:"overridden"`
+}
+
+type overrideJSON struct {
+	Key    string `json:"key"`
+	Layer  string `json:"layer"`
+	Source string `json:"source"`
+}
+
+// configureRecall carries out the changes, if there are any, and shows what is in
+// force.
+func configureRecall(a *app.App, opts recallOptions, from settings.Sources, changes []settings.Change) error {
+	s := settings.Load(from)
+	if len(changes) > 0 {
+		var err error
+		if s, err = settings.Configure(from, changes...); err != nil {
+			return badChange(err)
+		}
+	}
+	j := recallConfigJSON{Version: recallVersion, File: settings.UserFile(from), Changed: []string{}, Values: []config.ConfigValue{}, Overridden: []overrideJSON{}}
+	for _, c := range changes {
+		if !slices.Contains(j.Changed, c.Key) {
+			j.Changed = append(j.Changed, c.Key)
+		}
+	}
+	for _, v := range config.ConfigJSON(&s).Values {
+		if strings.HasPrefix(v.Key, recallPrefix) {
+			j.Values = append(j.Values, v)
+		}
+	}
+	for _, o := range s.Overrides(j.Changed...) {
+		j.Overridden = append(j.Overridden, overrideJSON{Key: o.Key, Layer: o.Source.Layer.String(), Source: o.Source.Name})
+	}
+	if opts.json {
+		return a.Streams.JSON(j)
+	}
+	showRecallConfig(a, j)
+	noteBadRecall(a, &s)
+	return nil
+}
+
+// showRecallConfig prints the changed settings, all if none was changed.
+func showRecallConfig(a *app.App, j recallConfigJSON) {
+	var table ui.Table
+	for _, v := range j.Values {
+		if len(j.Changed) > 0 && !slices.Contains(j.Changed, v.Key) {
+			continue
+		}
+		from := v.Layer
+		if v.Source != "" {
+			from += " (" + v.Source + ")"
+		}
+		table.Row(strings.TrimPrefix(v.Key, recallPrefix), config.Shown(v.Value), from)
+	}
+	a.Streams.Printf("%s", table.String())
+	if len(j.Changed) > 0 {
+		a.Streams.Notef("Written to %s.", j.File)
+	}
+	for _, o := range j.Overridden {
+		a.Streams.Notef("%s is decided by the %s layer here: %s", strings.TrimPrefix(o.Key, recallPrefix), o.Layer, o.Source)
+	}
+}
+
+// noteBadRecall names values that can't be used.
+func noteBadRecall(a *app.App, s *settings.Settings) {
+	for _, p := range s.Problems {
+		if strings.HasPrefix(p.Key, recallPrefix) {
+			a.Streams.Notef("%s; the default is used", p.String())
+		}
+	}
+}

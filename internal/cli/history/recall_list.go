@@ -1,0 +1,138 @@
+package history
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// recallVersion is the version of the JSON of lists and answers;
+// docs/formats/recall.md describes them.
+const recallVersion = 1
+
+// listedBranch is how much of a branch's name a list shows.
+const listedBranch = 30
+
+type recallListOptions struct {
+	all   bool
+	limit int
+	query string
+}
+
+func newRecallListCmd(a *app.App, opts *recallOptions) *cobra.Command {
+	var list recallListOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List context checkpoints, the newest first",
+		Long: `Lists the context checkpoints of this worktree, the newest first. A pending one was
+saved before anybody could say whether it is wanted: it is kept, unless it is
+discarded.` + recallExitStatus,
+		Args: cobra.NoArgs,
+		RunE: recallRun(a, opts, func(ctx context.Context, r *recalling, _ []string) error { return r.list(ctx, list) }),
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&list.all, "all", "a", false, "list those of all worktrees")
+	f.IntVarP(&list.limit, "limit", "n", 0, "list at most this many")
+	return cmd
+}
+
+func newRecallSearchCmd(a *app.App, opts *recallOptions) *cobra.Command {
+	list := recallListOptions{all: true}
+	cmd := &cobra.Command{
+		Use:   "search <word>...",
+		Short: "Find context checkpoints by what they hold",
+		Long: `Lists the context checkpoints, of all worktrees, that have all of the words in
+their summary, task, next steps, decisions, tags or names of files, in any case.` + recallExitStatus,
+		Example: `  entire recall search login
+  entire recall search token refresh --json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: recallRun(a, opts, func(ctx context.Context, r *recalling, args []string) error {
+			list.query = strings.Join(args, " ")
+			return r.list(ctx, list)
+		}),
+	}
+	cmd.Flags().IntVarP(&list.limit, "limit", "n", 0, "list at most this many")
+	return cmd
+}
+
+// recallListJSON is the answer of `recall list --json` and `recall search --json`.
+type recallListJSON struct {
+	Version     int            `json:"version"`
+	Worktree    string         `json:"worktree"`
+	Query       string         `json:"query,omitempty"`
+	Checkpoints []recall.Entry `json:"checkpoints"`
+}
+
+func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
+	if opts.limit < 0 {
+		return app.Usagef("--limit is negative")
+	}
+	filter := recall.Filter{Worktree: r.root, Query: opts.query, Limit: opts.limit}
+	if opts.all {
+		filter.Worktree = ""
+	}
+	list, err := r.store.List(ctx, filter)
+	if err != nil {
+		return recallError(err, "")
+	}
+	if r.opts.json {
+		return r.Streams.JSON(recallListJSON{Version: recallVersion, Worktree: r.root, Query: opts.query, Checkpoints: format.NotNil(list)})
+	}
+	if len(list) == 0 {
+		r.none(opts)
+		return nil
+	}
+	r.show(r.listText(list))
+	return nil
+}
+
+// none says that a list is empty, and why that may be.
+func (r *recalling) none(opts recallListOptions) {
+	switch {
+	case opts.query != "":
+		r.Streams.Notef("No context checkpoint has all of: %s", ui.Line(opts.query, format.NameWidth))
+	case opts.all:
+		r.Streams.Notef("No context checkpoints yet. Save one with `entire recall save`.")
+	default:
+		r.Streams.Notef("No context checkpoints of this worktree yet. Save one with `entire recall save`; --all lists those of other worktrees.")
+	}
+}
+
+// listText is a table. Worktrees are a column where there are several.
+func (r *recalling) listText(list []recall.Entry) string {
+	elsewhere := slices.ContainsFunc(list, func(e recall.Entry) bool { return e.Worktree != r.root })
+	var table ui.Table
+	row := func(id, saved, why, branch, worktree, files, summary string) {
+		cells := []string{id, saved, why, branch}
+		if elsewhere {
+			cells = append(cells, worktree)
+		}
+		table.Row(append(cells, files, summary)...)
+	}
+	row("ID", "SAVED", "WHY", "BRANCH", "WORKTREE", "FILES", "SUMMARY")
+	pending := ""
+	for _, e := range list {
+		branch := ui.Line(e.Branch, listedBranch)
+		if branch == "" {
+			branch = "-"
+		}
+		if e.Status == recall.Pending && pending == "" {
+			pending = e.ID
+		}
+		row(e.ID, ui.Ago(r.Now(), e.CreatedAt), whyText(e.Cause, e.Status), branch, format.Path(filepath.Base(e.Worktree)), strconv.Itoa(e.Files), ui.Line(e.Summary, format.SubjectWidth))
+	}
+	text := table.String()
+	if pending != "" {
+		text += "\nPending ones are kept unless you discard them: entire recall discard " + pending + "\n"
+	}
+	return text
+}

@@ -1,0 +1,123 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+)
+
+func newRecallResumeCmd(a *app.App, opts *recallOptions) *cobra.Command {
+	kind := ""
+	cmd := &cobra.Command{
+		Use:   "resume [id]",
+		Short: "Print the brief of a context checkpoint, to go on from it",
+		Long: `Prints the brief of a context checkpoint, for a person to read or an agent to load:
+the newest of this worktree, or the one whose id begins so. Each file in it is marked
+as it is now: current, changed since, or deleted.
+
+To have the conversation itself back, see ` + "`entire resume`" + ` and ` + "`claude --resume`" + `.` + recallExitStatus,
+		Example: `  entire recall resume 3f9a1c
+  entire recall resume --kind short`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			which, known := briefKinds()[kind]
+			if !known {
+				return app.Usagef("unknown kind %q (known: full, short)", kind)
+			}
+			return recallRun(a, opts, func(ctx context.Context, r *recalling, args []string) error {
+				id, err := r.find(ctx, firstOf(args))
+				if err != nil {
+					return err
+				}
+				return r.brief(ctx, id, which)
+			})(cmd, args)
+		},
+	}
+	cmd.Flags().StringVar(&kind, "kind", "full", "how much of it: full or short")
+	return cmd
+}
+
+func briefKinds() map[string]recall.Kind {
+	return map[string]recall.Kind{"full": recall.Full, "short": recall.Short}
+}
+
+// briefJSON is the answer of `recall --json` and `recall resume --json`.
+type briefJSON struct {
+	Version    int    `json:"version"`
+	Checkpoint string `json:"checkpoint"` // empty if there is none
+	recall.Brief
+}
+
+// brief prints the brief of a checkpoint; without an id what a session that
+// starts here now would get.
+func (r *recalling) brief(ctx context.Context, id string, kind recall.Kind) error {
+	got, err := r.rec.Recall(ctx, id, kind)
+	if errors.Is(err, recall.ErrNotFound) && id == "" {
+		return r.noBrief()
+	}
+	if err != nil {
+		return recallError(err, id)
+	}
+	if r.opts.json {
+		return r.Streams.JSON(newBriefJSON(got))
+	}
+	if len(got.Brief.Parts) == 0 {
+		r.nothingToSay(id, got.Checkpoint.ID)
+		return nil
+	}
+	r.Streams.Notef("%s", r.dimNote("checkpoint "+got.Checkpoint.ID+", "+ui.Plural(len(got.Brief.Parts), "part")+", "+format.Thousands(int64(got.Brief.Tokens))+" tokens"))
+	r.show(r.briefText(got.Brief))
+	return nil
+}
+
+func newBriefJSON(got savedcontext.Recalled) briefJSON {
+	j := briefJSON{Version: recallVersion, Checkpoint: got.Checkpoint.ID, Brief: got.Brief}
+	j.Parts = format.NotNil(j.Parts)
+	return j
+}
+
+// noBrief says that there is nothing to go on from.
+func (r *recalling) noBrief() error {
+	if r.opts.json {
+		return r.Streams.JSON(newBriefJSON(savedcontext.Recalled{}))
+	}
+	r.Streams.Notef("Nothing would be injected: there is no context checkpoint here yet.")
+	r.Streams.Hint("`entire recall save` makes one; `entire recall list --all` shows those of other worktrees")
+	return nil
+}
+
+// nothingToSay says why the brief of a checkpoint is empty.
+func (r *recalling) nothingToSay(asked, id string) {
+	if asked == "" && r.is.Recall.OnStart == settings.Never {
+		r.Streams.Notef("Nothing would be injected: auto_resume_on_start is false.")
+		r.Streams.Hint("`entire recall resume " + id + "` prints the brief of the newest context checkpoint")
+		return
+	}
+	r.Streams.Notef("Checkpoint %s: nothing to say.", id)
+}
+
+// briefText is the parts as they are injected, a blank line between them.
+func (r *recalling) briefText(b recall.Brief) string {
+	text := strings.Join(b.Parts, "\n\n")
+	if r.Streams.Terminal.Out {
+		text = ui.Text(text)
+	}
+	return strings.TrimRight(text, "\n") + "\n"
+}
+
+// dimNote sets a line for standard error off.
+func (r *recalling) dimNote(text string) string {
+	if !r.Streams.Terminal.Err {
+		return text
+	}
+	return r.Streams.Paint(ui.Dim, text)
+}

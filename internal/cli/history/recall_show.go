@@ -1,0 +1,129 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+type recallShowOptions struct{ file string }
+
+func newRecallShowCmd(a *app.App, opts *recallOptions) *cobra.Command {
+	var show recallShowOptions
+	cmd := &cobra.Command{
+		Use:   "show [id]",
+		Short: "Show all that a context checkpoint holds",
+		Long: `Shows a context checkpoint: the newest of this worktree, or the one whose id begins
+so. The files' contents are left out of the text: --file prints one of them as it is
+stored, secrets taken out, and --json has all of them.` + recallExitStatus,
+		Example: `  entire recall show
+  entire recall show 3f9a1c --file internal/cli/recall.go
+  entire recall show --json | jq -r .state.analysis.current_task`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("file") && show.file == "" { // a script's empty variable
+				return app.Usagef("--file is empty")
+			}
+			if show.file != "" && opts.json {
+				return app.Usagef("--file prints the file itself: leave --json out")
+			}
+			return recallRun(a, opts, func(ctx context.Context, r *recalling, args []string) error {
+				return r.showOne(ctx, firstOf(args), show)
+			})(cmd, args)
+		},
+	}
+	cmd.Flags().StringVar(&show.file, "file", "", "print the stored content of this file, and nothing else")
+	return cmd
+}
+
+// firstOf is the first argument, empty if there is none.
+func firstOf(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowOptions) error {
+	c, err := r.get(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	switch {
+	case opts.file != "":
+		return r.showFile(ctx, c, opts.file)
+	case r.opts.json:
+		if err := r.store.Contents(ctx, &c); err != nil {
+			return recallError(err, c.ID)
+		}
+		return r.Streams.JSON(filledCheckpoint(c))
+	}
+	r.show(r.checkpointText(c))
+	return nil
+}
+
+// filledCheckpoint is a checkpoint whose lists are empty in JSON, never null.
+func filledCheckpoint(c recall.Checkpoint) recall.Checkpoint {
+	if c.State.Files == nil {
+		c.State.Files = map[string]recall.File{}
+	}
+	a, in := &c.State.Analysis, &c.State.Context
+	for _, list := range []*[]string{
+		&c.Sessions, &a.NextSteps, &a.Decisions, &a.Blockers, &a.RelevantDocs, &in.RelevantPackages, &in.RecentCommands,
+	} {
+		*list = format.NotNil(*list)
+	}
+	return c
+}
+
+// showFile prints the content of a file, byte for byte.
+func (r *recalling) showFile(ctx context.Context, c recall.Checkpoint, name string) error {
+	path, found := r.fileOf(c, name)
+	if !found {
+		return app.WithHint(fmt.Errorf("%s is not in checkpoint %s", format.Path(name), c.ID), "`entire recall show "+c.ID+"` names its files")
+	}
+	if why := c.State.Files[path].Omitted; why != "" {
+		return omittedError(c.State.Files[path], why)
+	}
+	if err := r.store.Contents(ctx, &c, path); err != nil {
+		return recallError(err, c.ID)
+	}
+	if why := c.State.Files[path].Omitted; why != "" {
+		return omittedError(c.State.Files[path], why)
+	}
+	return r.Streams.Show(func(w io.Writer) error {
+		_, err := io.WriteString(w, c.State.Files[path].Content)
+		return err
+	})
+}
+
+func omittedError(f recall.File, why recall.Omitted) error {
+	err := fmt.Errorf("no content of %s is kept: %s", format.Path(f.Path), why)
+	if f.Hash == "" {
+		return err
+	}
+	return app.WithHint(err, fmt.Sprintf("it had %s and SHA-256 %s", format.Size(f.Size), f.Hash))
+}
+
+// fileOf is a file of the checkpoint, named from the root of the worktree, from the
+// working directory, or by its whole path.
+func (r *recalling) fileOf(c recall.Checkpoint, name string) (string, bool) {
+	names := []string{filepath.ToSlash(filepath.Clean(name)), name}
+	if rel, ok := disk.NewResolver(r.root, r.Dir).Rel(name); ok {
+		names = append([]string{rel}, names...)
+	}
+	for _, name := range names {
+		if _, found := c.State.Files[name]; found {
+			return name, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,156 @@
+package history
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// itemWidth is how much of one step, decision or command is shown.
+const itemWidth = 300
+
+// checkpointText shows a context checkpoint without the contents of its files.
+func (r *recalling) checkpointText(c recall.Checkpoint) string {
+	var b strings.Builder
+	r.writeContextFacts(&b, c)
+	if text := strings.TrimSpace(ui.Text(c.Description)); text != "" {
+		b.WriteString("\n" + text + "\n")
+	}
+	a := c.State.Analysis
+	if a.CurrentTask != "" {
+		r.writeItems(&b, "Current task", []string{a.CurrentTask})
+	}
+	r.writeItems(&b, "Next steps", a.NextSteps)
+	r.writeItems(&b, "Decisions", a.Decisions)
+	r.writeItems(&b, "Blockers", a.Blockers)
+	r.writeItems(&b, "Documents", a.RelevantDocs)
+	r.writeFiles(&b, c.State.Files)
+	r.writeItems(&b, "Files read", c.State.Context.FilesRead)
+	r.writeCommands(&b, c.State.Context)
+	if text := strings.TrimSpace(ui.Text(c.Compaction)); text != "" {
+		b.WriteString("\n" + r.Streams.Paint(ui.Bold, "Summary of the last compaction:") + "\n" + text + "\n")
+	}
+	r.writeItems(&b, "Warnings", c.Warnings)
+	fmt.Fprintf(&b, "\nA file's content: entire recall show %s --file <path>\nThe brief of it:  entire recall resume %s\n", c.ID, c.ID)
+	return b.String()
+}
+
+// writeContextFacts shows which, when, why, whose and where.
+func (r *recalling) writeContextFacts(b *strings.Builder, c recall.Checkpoint) {
+	fact := func(name, value string) {
+		if value != "" {
+			b.WriteString(r.Streams.Paint(ui.Bold, name+":") + " " + value + "\n")
+		}
+	}
+	id := c.ID
+	if c.Status == recall.Pending {
+		id += " " + r.Streams.Paint(ui.Yellow, "(pending)")
+	}
+	fact("Checkpoint", id)
+	fact("Summary", ui.Line(c.Summary, itemWidth))
+	fact("Saved", c.CreatedAt.In(r.Now().Location()).Format(time.DateTime)+" ("+ui.Ago(r.Now(), c.CreatedAt)+"), "+savedText(c.Cause))
+	for _, id := range c.Sessions {
+		id = ui.Line(id, format.NameWidth)
+		fact("Session", id+" (claude --resume "+id+")")
+	}
+	fact("Commits' checkpoints", ui.Line(strings.Join(c.Checkpoints, ", "), itemWidth))
+	fact("Branch", placeText(c.State.Context))
+	fact("Directory", format.Path(c.State.Context.WorkingDirectory))
+	fact("Packages", ui.Line(strings.Join(c.State.Context.RelevantPackages, ", "), itemWidth))
+	fact("Mode", fmt.Sprintf("%s, %s of contents", ui.Line(string(c.Mode), format.NameWidth), format.Size(c.State.TotalSize)))
+	fact("Tags", ui.Line(strings.Join(c.Tags, ", "), itemWidth))
+	fact("Conversation", conversationText(c))
+}
+
+// savedText says why a checkpoint was saved, in a sentence.
+func savedText(c recall.Cause) string {
+	texts := map[recall.Cause]string{
+		recall.Clear: "before the context was cleared", recall.Plan: "before the context was cleared for an accepted plan",
+		recall.Compact: "before a compaction", recall.Exit: "at the end of the session", recall.Threshold: "as the context was nearly full",
+		recall.Lost: "after the session was lost", recall.Requested: "as it was asked for",
+	}
+	if text, known := texts[c]; known {
+		return text
+	}
+	return causeText(c)
+}
+
+// placeText is the branch and the commit that were checked out.
+func placeText(in recall.Context) string {
+	branch := ui.Line(in.GitBranch, format.NameWidth)
+	if branch == "" {
+		branch = "none"
+	}
+	if in.GitCommit == "" {
+		return branch + ", before the first commit"
+	}
+	return branch + " at " + ui.Line(format.ID(in.GitCommit), format.NameWidth)
+}
+
+func conversationText(c recall.Checkpoint) string {
+	var parts []string
+	if c.Prompts > 0 {
+		parts = append(parts, ui.Plural(c.Prompts, "prompt"))
+	}
+	if c.Tokens > 0 {
+		parts = append(parts, format.Thousands(c.Tokens)+" tokens of context")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// writeItems shows a list under its name, nothing if it is empty.
+func (r *recalling) writeItems(b *strings.Builder, name string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	b.WriteString("\n" + r.Streams.Paint(ui.Bold, name+":") + "\n")
+	for _, item := range items {
+		b.WriteString("  - " + ui.Line(item, itemWidth) + "\n")
+	}
+}
+
+// writeFiles shows how each file was changed, and why a content is not kept.
+func (r *recalling) writeFiles(b *strings.Builder, files map[string]recall.File) {
+	fmt.Fprintf(b, "\n%s (%d)\n", r.Streams.Paint(ui.Bold, "Files changed:"), len(files))
+	var table ui.Table
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		f := files[path]
+		note, size := "", format.Size(f.Size)
+		if f.Change == recall.Deleted {
+			size = ""
+		}
+		if f.Omitted != "" && f.Change != recall.Deleted {
+			note = "no content: " + ui.Line(string(f.Omitted), format.NameWidth)
+		}
+		table.Row("  "+ui.Line(string(f.Change), format.NameWidth), format.Path(path), linesText(f), size, note)
+	}
+	b.WriteString(table.String())
+}
+
+func linesText(f recall.File) string {
+	if f.Added+f.Removed == 0 {
+		return ""
+	}
+	return "+" + strconv.Itoa(f.Added) + " -" + strconv.Itoa(f.Removed)
+}
+
+// writeCommands shows how the last commands ended.
+func (r *recalling) writeCommands(b *strings.Builder, in recall.Context) {
+	if len(in.Commands) == 0 {
+		r.writeItems(b, "Recent commands", in.RecentCommands)
+		return
+	}
+	b.WriteString("\n" + r.Streams.Paint(ui.Bold, "Recent commands:") + "\n")
+	var table ui.Table
+	for _, c := range in.Commands {
+		table.Row("  "+ui.Line(string(c.Result), format.NameWidth), ui.Line(c.Text, itemWidth))
+	}
+	b.WriteString(table.String())
+}

@@ -1,0 +1,211 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/resume"
+)
+
+type resumeOptions struct {
+	force, json bool
+}
+
+func NewResume(a *app.App) *cobra.Command {
+	var opts resumeOptions
+	cmd := &cobra.Command{
+		Use:   "resume <branch | commit | checkpoint>",
+		Short: "Take up the session that a branch or commit came out of",
+		Long: `Brings the transcripts of a checkpoint back to where the agent looks for them
+here, and prints the command that goes on with each session.
+
+  a branch      is checked out; its last commit with a checkpoint counts
+  a commit      HEAD~3, 1a2b3c4: its checkpoint; nothing is checked out
+  a checkpoint  a1b2c3d4e5f6, or at least 7 digits of it; likewise
+
+Checkpoints that are not here are fetched, beside those that are. Where a
+transcript names files of the project in which it was written, it names those of
+this one afterwards. A transcript that goes on where the stored one ends stays,
+unless --force is given; what is replaced is kept as a copy.
+
+EXIT STATUS
+  0    done, or the branch has no checkpoint
+  1    failure, or a transcript is newer here: nothing is written then
+  2    wrong usage, or a question that nobody can answer
+  130  interrupted`,
+		Example: `  entire resume feature/login
+  entire resume HEAD~3
+  entire resume a1b2c3d4e5f6`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runResume(cmd.Context(), a, args[0], opts) },
+	}
+	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "don't ask, and replace transcripts that are newer here; they are kept as copies")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+// resuming is one run of resume.
+type resuming struct {
+	*app.App
+
+	opts resumeOptions
+	repo *git.Repo
+	rec  *strategy.Recorder
+}
+
+func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions) (err error) {
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	if err := repo.ReadLazily(); err != nil {
+		return err
+	}
+	is := a.Settings(repo)
+	log, file := app.OpenLog(repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	w := &resuming{App: a, opts: opts, repo: repo, rec: a.Recorder(repo, is, log.With("component", "resume"))}
+	branch, found, err := w.rec.Resume().Resumer.FindBranch(ctx, what)
+	if err != nil {
+		return err
+	}
+	if found {
+		err = w.branch(ctx, branch)
+	} else {
+		err = w.carrier(ctx, what)
+	}
+	if err == nil && !a.Settings(repo).Configured {
+		a.Streams.Hint("run `entire enable` so that what you go on with is recorded")
+	}
+	return err
+}
+
+// branch takes up the last session of a branch. Everything that may refuse or
+// ask comes before the first change.
+func (w *resuming) branch(ctx context.Context, b resume.Branch) error {
+	if checkpoint.IsShadow(b.Name) || "refs/heads/"+b.Name == checkpoint.MetadataBranch {
+		return fmt.Errorf("%s is a branch of ours: nothing is worked on there", b.Name)
+	}
+	if !b.Current {
+		if err := w.rec.Resume().Resumer.CanSwitch(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.fetchBranch(ctx, b); err != nil {
+		return err
+	}
+	last, found, err := w.rec.Resume().Resumer.LastCheckpoint(ctx, b)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return w.nothing(ctx, b)
+	}
+	if err := w.older(ctx, b, last); err != nil {
+		return err
+	}
+	return w.restore(ctx, b, last)
+}
+
+// carrier takes up the sessions of a commit or of a checkpoint.
+func (w *resuming) carrier(ctx context.Context, what string) error {
+	c, err := w.rec.Resume().Resumer.FindCarrier(ctx, what)
+	_, unknown := errors.AsType[*points.PointError](err)
+	switch {
+	case unknown:
+		return app.WithHint(fmt.Errorf("branch '%s' not found: nor is it a commit or a checkpoint", what), "`git fetch` may bring it, if somebody else has pushed it")
+	case errors.Is(err, resume.ErrNoCheckpoint):
+		return app.WithHint(fmt.Errorf("No Entire checkpoint found: %w", err), "of a branch, the commits before count too") //nolint:staticcheck // scripts rely on it
+	case err != nil:
+		return err
+	}
+	return w.restore(ctx, resume.Branch{Current: true}, c)
+}
+
+// fetchBranch brings a branch that only a remote has up to date, if the user
+// wants it here.
+func (w *resuming) fetchBranch(ctx context.Context, b resume.Branch) error {
+	if b.Remote == "" {
+		return nil
+	}
+	title := fmt.Sprintf("The branch '%s' is not here, but on %s. Fetch it and check it out?", b.Name, b.Remote)
+	if err := w.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
+		return err
+	}
+	err := w.Streams.Progress("Fetching "+b.Name, func() error { return w.rec.Resume().Resumer.FetchBranch(ctx, b) })
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		w.Streams.Notef("Not fetched, so this is the branch as it was seen last: %v", err)
+	}
+	return nil
+}
+
+// older asks whether a session is wanted that is not the end of the branch.
+func (w *resuming) older(ctx context.Context, b resume.Branch, last resume.Carrier) error {
+	if last.Newer == 0 {
+		return nil
+	}
+	title := fmt.Sprintf("%s above the last checkpoint of '%s' came without a session. Resume from %s all the same?",
+		ui.Plural(last.Newer, "commit"), b.Name, last.Commit.OID.Short())
+	subject, _, _ := strings.Cut(last.Commit.Message, "\n")
+	return w.confirm(ctx, ui.Question{Title: title, Help: ui.Line(subject, 60), Flag: "--force"})
+}
+
+// confirm ends with an error unless the answer is yes.
+func (w *resuming) confirm(ctx context.Context, q ui.Question) error {
+	if w.opts.force {
+		return nil
+	}
+	answers, err := w.Prompter.Ask(ctx, q)
+	if err != nil {
+		return err
+	}
+	if answers[0] != ui.Yes {
+		w.Streams.Notef("Resume cancelled, nothing is changed.")
+		return app.ErrDone
+	}
+	return nil
+}
+
+// nothing ends a resume of a branch without a checkpoint.
+func (w *resuming) nothing(ctx context.Context, b resume.Branch) error {
+	if err := w.checkOut(ctx, b); err != nil {
+		return err
+	}
+	w.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
+	if w.opts.json {
+		return w.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))
+	}
+	return nil
+}
+
+func (w *resuming) checkOut(ctx context.Context, b resume.Branch) error {
+	if b.Current {
+		return nil
+	}
+	left, err := w.rec.Resume().Resumer.DetachedHead(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.Streams.Progress("Checking out "+b.Name, func() error { return w.rec.Resume().Resumer.Switch(ctx, b) }); err != nil {
+		return err
+	}
+	w.Streams.Notef("Switched to branch '%s'.", b.Name)
+	if left != "" {
+		w.Streams.Notef("HEAD was detached at %s.", left.Short())
+	}
+	return nil
+}

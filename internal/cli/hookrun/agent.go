@@ -1,0 +1,235 @@
+package hookrun
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// agent runs a hook of the agent.
+func (h *hook) agent(ctx context.Context) error {
+	wait, cancel := context.WithTimeout(ctx, h.app.Settings(nil).HookTimeout)
+	payload, bad := claude.Decode(wait, h.app.Streams.In)
+	cancel()
+	repo, err := h.sessionRepo(payload)
+	if err != nil {
+		return nil // not in a repository: nothing to record
+	}
+	on, done := h.open(repo)
+	defer func() { done() }()
+	if !on || bad != nil {
+		return bad
+	}
+	timeout := h.settings.HookTimeout
+	if h.name == "session-end" {
+		timeout = min(timeout, endTimeout)
+	}
+	whole := ctx
+	ctx, cancel = context.WithTimeout(ctx, timeout)
+	defer cancel()
+	h.session = payload.SessionID
+	if t, err := checkpoint.LoadTombstones(h.repo.CommonDir); err != nil || t.HasSession(h.session) {
+		h.log.InfoContext(ctx, "nothing is recorded of a session that was forgotten", "session_id", h.session)
+		return err
+	}
+	if err := checkTranscript(h.app, h.repo, payload.SessionID, payload.Transcript); err != nil {
+		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
+		payload.Transcript = "" // what git and the snapshots say is recorded
+	}
+	if h.twice() {
+		return nil
+	}
+	if h.name == "session-start" || h.name == "user-prompt-submit" {
+		h.mark(ctx)
+	}
+	switch h.name {
+	case "session-start":
+		h.mend(ctx)
+		h.sweepAgentFiles(ctx)
+	case "user-prompt-submit":
+		h.mendGitHooks(ctx, false)
+	}
+	answer, err := claude.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, workspace.Input{
+		SessionID: payload.SessionID, Transcript: payload.Transcript, Prompt: payload.Prompt,
+		Summary: payload.Summary, Background: len(payload.Background) > 0, Agent: h.agentProcess(),
+		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
+		Task: payload.Task(h.name),
+	})
+	if err == nil || errors.Is(err, claude.ErrContext) {
+		err = errors.Join(err, h.commitTurn(whole, &answer))
+	}
+	return errors.Join(err, h.reply(answer), h.finish(ctx))
+}
+
+// reply prints what the agent is told: one answer, as it reads no more.
+func (h *hook) reply(answer claude.Answer) error {
+	data, err := answer.Encode()
+	if len(data) > 0 {
+		h.app.Streams.Printf("%s", data)
+	}
+	return err
+}
+
+// sessionRepo finds the repository of an agent's event: the one that holds the
+// session's state, looked for from the project folder and then from the
+// working directory, and in it the worktree of the working directory, else the
+// session's last one.
+func (h *hook) sessionRepo(p claude.Payload) (*git.Repo, error) {
+	dir := p.Dir
+	if !filepath.IsAbs(dir) {
+		dir = h.app.Dir
+	}
+	locate := func(dir string) (*git.Repo, error) {
+		return git.Discover(git.Locate{Dir: dir, Getenv: h.app.Getenv, Environ: h.app.Environ})
+	}
+	here, err := locate(dir)
+	if err != nil && dir != h.app.Dir {
+		here, err = locate(h.app.Dir)
+	}
+	project := h.app.Getenv("CLAUDE_PROJECT_DIR")
+	if !filepath.IsAbs(project) {
+		return here, err
+	}
+	there, failed := locate(project)
+	if failed != nil || (err == nil && there.CommonDir == here.CommonDir) {
+		return here, err
+	}
+	s, lost := session.Open(there.CommonDir).Load(p.SessionID)
+	if lost == nil {
+		if last, err := locate(s.WorktreePath); err == nil && last.CommonDir == there.CommonDir {
+			return last, nil
+		}
+		return there, nil
+	}
+	if err == nil {
+		if _, lost := session.Open(here.CommonDir).Load(p.SessionID); lost == nil {
+			return here, nil
+		}
+	}
+	return there, nil
+}
+
+// mark notes that the repository is enabled on this machine.
+func (h *hook) mark(ctx context.Context) {
+	path := settings.MarkerFile(h.repo.CommonDir)
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = disk.WriteCache(path, nil, 0o600)
+	}
+	if err != nil {
+		h.log.WarnContext(ctx, "not marked as enabled", "error", err.Error())
+	}
+}
+
+// mend puts right what other tools have done to the hooks since.
+func (h *hook) mend(ctx context.Context) {
+	h.mendGitHooks(ctx, true)
+	for _, path := range install.ClaudeFiles(h.repo.Root) {
+		s := install.ClaudeSettings(h.repo, path)
+		if n, _, err := s.Check(); err != nil || n == 0 {
+			continue
+		}
+		if _, _, err := s.Install(); err != nil {
+			h.log.WarnContext(ctx, "agent hooks not upgraded", "path", path, "error", err.Error())
+		}
+	}
+}
+
+// mendGitHooks starts no git process where nothing has touched the hooks, unless
+// it is to look at them in any case.
+func (h *hook) mendGitHooks(ctx context.Context, always bool) {
+	installer, configs := githook.Installer{Repo: h.repo}, globalGitConfigs(h.app)
+	if !always && !installer.Touched(configs...) {
+		return
+	}
+	before := h.repo.Processes()
+	report, err := installer.Mend(ctx, configs...)
+	if err != nil {
+		h.log.WarnContext(ctx, "git hooks not installed", "error", err.Error())
+	}
+	if report.Changed {
+		h.mended = h.repo.Processes() - before
+		h.log.InfoContext(ctx, "git hooks mended", "dir", report.Dir)
+	}
+	for _, note := range report.Notes {
+		h.log.InfoContext(ctx, "git hooks", "note", note)
+	}
+}
+
+// globalGitConfigs are the files of git's global configuration, there or not.
+func globalGitConfigs(a *app.App) []string {
+	if path := a.Getenv("GIT_CONFIG_GLOBAL"); path != "" {
+		return []string{path}
+	}
+	xdg := a.Getenv("XDG_CONFIG_HOME")
+	switch {
+	case a.Home == "" && xdg == "":
+		return nil
+	case a.Home == "":
+		return []string{filepath.Join(xdg, "git", "config")}
+	case xdg == "":
+		xdg = filepath.Join(a.Home, ".config")
+	}
+	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
+}
+
+// sweepAgentFiles removes what a stopped installation left in the agent's folder
+// of the worktree.
+func (h *hook) sweepAgentFiles(ctx context.Context) {
+	const gone = time.Hour // the age at which a temporary file's writer surely is
+	before := h.app.Now().Add(-gone)
+	paths := install.ClaudeFiles(h.repo.Root)
+	failed := make([]error, 0, len(paths))
+	for _, path := range paths {
+		failed = append(failed, install.ClaudeSettings(h.repo, path).Sweep(before))
+	}
+	if err := errors.Join(failed...); err != nil {
+		h.log.WarnContext(ctx, "temporary files left", "error", err.Error())
+	}
+}
+
+// twice says whether this is the plugin's hook where the settings have the same:
+// only the latter acts.
+func (h *hook) twice() bool {
+	if h.app.Getenv("CLAUDE_PLUGIN_ROOT") == "" {
+		return false
+	}
+	for _, path := range install.ClaudeFiles(h.repo.Root) {
+		if n, _, err := install.ClaudeSettings(h.repo, path).Check(); err == nil && n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// agentProcess is the process of the agent, if it says which one that is.
+func (h *hook) agentProcess() session.Process {
+	pid, err := strconv.Atoi(h.app.Getenv("CLAUDE_PID"))
+	if err != nil || pid <= 1 {
+		return session.Process{}
+	}
+	info, ok := proc.Look(pid)
+	if !ok {
+		return session.Process{}
+	}
+	return session.Process{PID: pid, Start: info.Start}
+}

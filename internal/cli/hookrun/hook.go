@@ -1,0 +1,278 @@
+// Package hookrun runs what agents and git start by themselves: hooks, their detached
+// children, the status line and the MCP server. Except for the MCP server nothing here
+// may fail visibly.
+//
+// Of internal/cli it imports app and install.
+package hookrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/sharing"
+)
+
+// endTimeout is what a session that ends waits for its hooks.
+const endTimeout = time.Second
+
+// pushTimeout bounds a push of checkpoints.
+const pushTimeout = 30 * time.Second
+
+// childTimeout bounds a detached child, childLock its wait for the lock.
+const childTimeout = 5 * time.Minute
+
+// lineTimeout is what of it one line of a transcript may take.
+const lineTimeout = 4 * time.Minute
+
+// slowLock is the time from which the log records how long a hook waited for the
+// repository's lock, and how long it held it.
+const slowLock = 100 * time.Millisecond
+
+// What a detached child does: the rest of a session's work, snapshots, the
+// summary of a checkpoint, or the rest of a session's context.
+const childComplete = "complete"
+
+const childSnapshot = "snapshot"
+
+const childSummarize = "summarize"
+
+const childRecall = "recall"
+
+// NewHooks is what installed hooks call. It takes any arguments, as a hook
+// must end well whatever it is called with.
+func NewHooks(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:                "hooks",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		Args:               cobra.ArbitraryArgs,
+		Annotations:        map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			runHook(cmd.Context(), a, args)
+			return nil
+		},
+	}
+}
+
+// hook is one run of a hook.
+type hook struct {
+	app  *app.App
+	kind string // agent, git or child
+	name string
+	args []string
+
+	repo     *git.Repo
+	settings settings.Settings
+	log      *slog.Logger
+	logFile  io.Closer // to be closed last of all
+	session  string
+	commit   int        // git processes that the commit of a turn took
+	mended   int        // git processes that it took to put git's hooks back in place
+	later    [][]string // children to run here, where none may be detached
+	rec      *strategy.Recorder
+}
+
+// runHook runs one hook. Whatever goes wrong ends in the log, and where
+// somebody waits for a commit in a line for them.
+func runHook(ctx context.Context, a *app.App, args []string) {
+	if a.Getenv(claude.Summarizing) != "" {
+		return // the program that writes a summary is no session
+	}
+	h := &hook{app: a, log: slog.New(slog.DiscardHandler)}
+	began := a.Now()
+	var err error
+	switch {
+	case len(args) >= 2 && args[0] == "git":
+		h.kind, h.name, h.args = "git", args[1], args[2:]
+	case len(args) >= 2 && args[0] == install.ClaudeName:
+		h.kind, h.name, h.args = "agent", args[1], args[2:]
+	case len(args) >= 1 && slices.Contains([]string{childComplete, childSnapshot, childSummarize, childRecall}, args[0]):
+		h.kind, h.name, h.args = "child", args[0], args[1:]
+	default:
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		h.end(ctx, began, err)
+		if h.logFile != nil {
+			_ = h.logFile.Close()
+		}
+	}()
+	switch h.kind {
+	case "git":
+		err = h.git(ctx)
+	case "agent":
+		err = h.agent(ctx)
+	case "child":
+		err = h.child(ctx)
+	}
+}
+
+// end logs the one line that every hook leaves, unless it did nothing because
+// recording is off here.
+func (h *hook) end(ctx context.Context, began time.Time, err error) {
+	if h.repo == nil {
+		return
+	}
+	name := h.name
+	if errors.Is(err, claude.ErrVerb) || errors.Is(err, githook.ErrVerb) {
+		name = "unknown"
+	}
+	level, attrs := slog.LevelInfo, []slog.Attr{
+		slog.String("component", "hooks"), slog.String("hook", name), slog.String("hook_type", h.kind),
+		slog.Float64("duration_ms", float64(h.app.Now().Sub(began).Microseconds())/1000), //nolint:mnd // microseconds in a millisecond
+		slog.Int("git_processes", h.repo.Processes()-h.commit-h.mended), slog.Bool("success", err == nil),
+	}
+	if h.session != "" {
+		attrs = append(attrs, slog.String("session_id", h.session))
+	}
+	if h.commit > 0 {
+		attrs = append(attrs, slog.Int("commit_git_processes", h.commit))
+	}
+	if h.mended > 0 {
+		attrs = append(attrs, slog.Int("mend_git_processes", h.mended))
+	}
+	if h.rec != nil && h.rec.Recovered > 0 {
+		attrs = append(attrs, slog.Int("recovered", h.rec.Recovered))
+	}
+	if h.rec != nil && h.rec.Retried > 0 {
+		attrs = append(attrs, slog.Int("retried", h.rec.Retried))
+	}
+	if h.rec != nil && max(h.rec.LockWait, h.rec.LockHeld) >= slowLock {
+		attrs = append(attrs, slog.Int64("lock_wait_ms", h.rec.LockWait.Milliseconds()), slog.Int64("lock_held_ms", h.rec.LockHeld.Milliseconds()))
+	}
+	if err != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", redact.New().Text(err.Error())))
+		if h.kind == "git" {
+			h.app.Streams.Notef("entire: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			if refused, ok := errors.AsType[*sharing.RemoteRefusedError](err); ok {
+				h.app.Streams.Hint(refused.Hint())
+			}
+		}
+	}
+	h.log.LogAttrs(ctx, level, "hook", attrs...)
+}
+
+// open takes a repository if recording is on there.
+func (h *hook) open(repo *git.Repo) (on bool, done func()) {
+	h.settings = h.app.Settings(repo)
+	if repo.Bare || repo.Root == "" || !h.settings.Enabled {
+		return false, func() { _ = repo.Close() }
+	}
+	h.repo = repo
+	h.log, h.logFile = app.OpenLog(repo.Root, h.settings.LogLevel)
+	return true, func() { _ = repo.Close() }
+}
+
+// git runs a git hook.
+func (h *hook) git(ctx context.Context) error {
+	repo, err := git.Discover(git.Locate{Dir: h.app.Dir, Getenv: h.app.Getenv, Environ: h.app.Environ, Hook: true})
+	if err != nil {
+		return nil // not in a repository: nothing to record
+	}
+	on, done := h.open(repo)
+	defer func() { done() }()
+	if !on {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.gitTimeout())
+	defer cancel()
+	err = githook.Handle(ctx, h.recorder(h.settings.LockTimeout), h.name, h.args, h.app.Streams.In)
+	return errors.Join(err, h.finish(ctx))
+}
+
+// gitTimeout is how long a git hook may take: a push and a question take
+// longer than what nobody knows of.
+func (h *hook) gitTimeout() time.Duration {
+	switch {
+	case h.name == "pre-push":
+		return pushTimeout
+	case h.settings.CommitLinking == settings.LinkPrompt:
+		return h.settings.HookTimeout + answerTimeout
+	default:
+		return h.settings.HookTimeout
+	}
+}
+
+// finish runs the children that may not be detached.
+func (h *hook) finish(ctx context.Context) error {
+	failed := make([]error, 0, len(h.later))
+	for _, args := range h.later {
+		child := &hook{app: h.app, kind: "child", name: args[0], args: args[1:], settings: h.settings, log: h.log}
+		repo, err := git.Discover(git.Locate{Dir: h.repo.Root, Getenv: h.app.Getenv, Environ: h.childEnviron()})
+		if err != nil {
+			return err
+		}
+		child.repo = repo
+		err = child.work(context.WithoutCancel(ctx))
+		failed = append(failed, err, repo.Close())
+	}
+	return errors.Join(failed...)
+}
+
+// child does what a hook left for later.
+func (h *hook) child(ctx context.Context) error {
+	repo, err := h.app.Repository()
+	if err != nil {
+		return nil // the worktree is gone
+	}
+	on, done := h.open(repo)
+	defer func() { done() }()
+	if !on {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, childTimeout)
+	defer cancel()
+	return h.work(ctx)
+}
+
+// work is what a child is there for.
+func (h *hook) work(ctx context.Context) error {
+	if _, err := checkpoint.LoadTombstones(h.repo.CommonDir); err != nil {
+		return err // what is due stays due
+	}
+	switch h.name {
+	case childSnapshot:
+		return h.recorder(app.ChildLock).Snapshots().Server.Serve(ctx)
+	case childSummarize:
+		return h.summarize(ctx)
+	}
+	if len(h.args) > 0 {
+		h.session = h.args[0]
+	}
+	if h.name == childRecall {
+		return h.recorder(app.ChildLock).SavedContexts().Saver.FinishRecall(ctx, h.session)
+	}
+	rec := h.recorder(app.ChildLock)
+	rec.Options.LineTimeout = lineTimeout
+	return rec.Commits().Committed.Complete(ctx, h.session)
+}
+
+// recorder is the service that does the work.
+func (h *hook) recorder(lock time.Duration) *strategy.Recorder {
+	h.app.OnBadDefaults = func(err error) { h.log.Warn("settings of the stores", "error", err.Error()) }
+	h.rec = h.app.Recorder(h.repo, h.settings, h.log.With("component", h.name))
+	h.rec.Options.LockTimeout = lock
+	h.rec.Env.Terminal, h.rec.Env.Confirm, h.rec.Env.Detach = h.terminal, h.confirm, h.detach
+	return h.rec
+}

@@ -1,0 +1,147 @@
+package hookrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/mcpserver"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+)
+
+func NewMCP(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Offer context checkpoints to an agent",
+		Long: `Serves the Model Context Protocol on standard input and output, until the other
+end is closed: tools that save, list, search and resume context checkpoints, and
+the questions before and after /clear.
+
+Agents start it themselves, in the folder they work in. "entire enable --mcp"
+registers it with Claude Code.
+
+EXIT STATUS
+  0  the client has ended
+  1  standard output can't be written`,
+		Example:     `  claude mcp add entire --scope local -- entire mcp`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.Streams.Terminal.In {
+				a.Streams.Notef("Waiting for a client of the Model Context Protocol on standard input; end it with Ctrl-D.")
+			}
+			return mcpServer(a).Run(cmd.Context(), a.Streams.In, a.Streams.Out)
+		},
+	}
+}
+
+// mcpServer is the server for the client that started this process.
+func mcpServer(a *app.App) *mcpserver.Server {
+	dir := a.Getenv("CLAUDE_PROJECT_DIR")
+	if !filepath.IsAbs(dir) {
+		dir = a.Dir
+	}
+	tokens, err := strconv.Atoi(a.Getenv("MAX_MCP_OUTPUT_TOKENS"))
+	if err != nil {
+		tokens = 0
+	}
+	return &mcpserver.Server{
+		Open: func(ctx context.Context, at mcpserver.Place) (*mcpserver.Project, error) {
+			return openProject(ctx, a, at)
+		},
+		Configure: func(dir string, changes []settings.Change) (settings.Settings, error) {
+			return mcpConfigure(a, dir, changes)
+		},
+		Dir: dir, Session: a.Getenv("CLAUDE_CODE_SESSION_ID"), Parent: os.Getppid, Above: ancestors,
+		Tokens: tokens, Version: a.Version, Now: a.Now,
+	}
+}
+
+// ancestors are the processes that this one runs in.
+func ancestors() []session.Process {
+	above := proc.Ancestors()
+	list := make([]session.Process, 0, len(above))
+	for _, info := range above {
+		list = append(list, session.Process{PID: info.PID, Start: info.Start})
+	}
+	return list
+}
+
+// openProject opens the repository of a call, with the settings and the log as
+// they are now.
+func openProject(ctx context.Context, a *app.App, at mcpserver.Place) (*mcpserver.Project, error) {
+	h := &hook{app: a, kind: "mcp", name: "mcp"}
+	repo, err := h.sessionRepo(claude.Payload{SessionID: at.SessionID, Dir: at.Dir})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at.Dir, err)
+	}
+	on, done := h.open(repo)
+	if !on {
+		done()
+		return nil, errors.New("recording is off here: `entire enable` turns it on")
+	}
+	rec := h.recorder(h.settings.LockTimeout)
+	rec.Env.Terminal = func() bool { return false } // the terminal is the agent's
+	return &mcpserver.Project{
+		Root: repo.Root, Work: newContextWork(rec.SavedContexts()), Store: rec.SavedContexts().Saver.Contexts(), Sessions: rec.Sessions, Settings: h.settings.Recall, Log: h.log,
+		CheckTranscript: func(id, path string) error { return checkTranscript(a, repo, id, path) },
+		Close: func() error {
+			err := h.finish(ctx)
+			done()
+			return errors.Join(err, h.logFile.Close())
+		},
+	}, nil
+}
+
+// checkTranscript refuses a transcript that isn't the agent's: its content
+// would end in the repository. One that the state names already was checked
+// when it was named first, in the environment of then.
+func checkTranscript(a *app.App, repo *git.Repo, sessionID, path string) error {
+	if path == "" {
+		return nil
+	}
+	if s, err := session.Open(repo.CommonDir).Load(sessionID); err == nil && s.TranscriptPath == path {
+		return nil
+	}
+	return transcript.CheckPlace(path, a.Getenv, a.Home, repo.Root)
+}
+
+// mcpConfigure changes the user's settings, if there is something to change,
+// and answers those in force in dir, which need not be in a repository.
+func mcpConfigure(a *app.App, dir string, changes []settings.Change) (settings.Settings, error) {
+	repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
+	if err != nil {
+		repo = nil
+	}
+	from := a.SettingsSources(repo)
+	if repo != nil {
+		defer func() { _ = repo.Close() }()
+	}
+	if len(changes) == 0 {
+		return settings.Load(from), nil
+	}
+	return settings.Configure(from, changes...)
+}
+
+// contextWork is what the MCP server does to saved contexts.
+type contextWork struct {
+	*savedcontext.Saver
+	*savedcontext.Clearer
+	*savedcontext.Opener
+}
+
+func newContextWork(s *savedcontext.Services) contextWork {
+	return contextWork{s.Saver, s.Clearer, s.Opener}
+}

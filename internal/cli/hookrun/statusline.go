@@ -1,0 +1,183 @@
+package hookrun
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+const (
+	// StatuslineCommand is the command's name, statuslineGuard the variable that
+	// is set for the user's own status line, so that it can't be ours again.
+	StatuslineCommand = "statusline"
+	statuslineGuard   = "ENTIRE_STATUSLINE"
+	// statuslineRead bounds the wait for what the agent says, statuslineTimeout
+	// the user's own command, statuslineLimit what that prints.
+	statuslineRead    = 2 * time.Second
+	statuslineTimeout = 5 * time.Second
+	statuslineLimit   = 64 << 10
+)
+
+// NewStatusline is what the agent runs for its status line.
+func NewStatusline(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:    StatuslineCommand,
+		Short:  "Print the agent's status line",
+		Hidden: true,
+		Long: `Is what Claude Code runs for its status line after entire enable --statusline.
+It notes how full the context is, and then runs the status line that was set
+before, or prints a short one of its own.
+
+EXIT STATUS
+  0  always`,
+		Args:        cobra.ArbitraryArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			statusline(cmd.Context(), a)
+			return nil
+		},
+	}
+}
+
+// statusline does its work and is silent about whatever goes wrong: the line
+// is not the place for it.
+func statusline(ctx context.Context, a *app.App) {
+	if a.Getenv(statuslineGuard) != "" {
+		return
+	}
+	wait, cancel := context.WithTimeout(ctx, statuslineRead)
+	line, raw, err := claude.ReadLine(wait, a.Streams.In)
+	cancel()
+	if err != nil && raw == nil {
+		return
+	}
+	repos := lineRepos(a, line)
+	defer func() {
+		for _, repo := range repos {
+			_ = repo.Close()
+		}
+	}()
+	own := noteLine(ctx, a, recording(repos, line.SessionID), line)
+	var here *git.Repo
+	if len(repos) > 0 {
+		here = repos[0]
+	}
+	if command := formerLine(a, here); command != "" {
+		out, _ := runLine(ctx, a, command, raw) // what it printed counts, as in the agent's own eyes
+		_, _ = a.Streams.Out.Write(out)
+		return
+	}
+	if own != "" {
+		a.Streams.Printf("%s\n", own)
+	}
+}
+
+// noteLine notes how full the context is, where the session is recorded, and
+// answers a line of our own.
+func noteLine(ctx context.Context, a *app.App, repo *git.Repo, line claude.Line) string {
+	if repo == nil {
+		return ""
+	}
+	is := a.Settings(repo)
+	if !is.Enabled {
+		return ""
+	}
+	var facts []string
+	rec := a.Recorder(repo, is, slog.New(slog.DiscardHandler))
+	switch n, checkpoint := rec.SavedContexts().Saver.ChangedSince(ctx, line.SessionID); {
+	case n > 0 && checkpoint != "":
+		facts = append(facts, fmt.Sprintf("%s since checkpoint %.6s", ui.Plural(n, "file"), checkpoint))
+	case n > 0:
+		facts = append(facts, ui.Plural(n, "file")+" in no checkpoint")
+	}
+	if fill, known := line.Fill(a.Now()); known {
+		_, _ = session.Open(repo.CommonDir).SetFill(fill)
+		facts = append(facts, fmt.Sprintf("context %d%%", fill.Percent))
+	}
+	if len(facts) == 0 {
+		return ""
+	}
+	return "entire: " + strings.Join(facts, " · ")
+}
+
+// lineRepos are the repositories that the line may be about: that of the
+// session's project, and that of the working directory.
+func lineRepos(a *app.App, line claude.Line) []*git.Repo {
+	var found []*git.Repo
+	for _, dir := range []string{line.Workspace.Project, line.Dir, a.Dir} {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
+		if err == nil && !repo.Bare && repo.Root != "" {
+			found = append(found, repo)
+		}
+	}
+	return found
+}
+
+// recording is the one of repos that holds the session's state, else the first.
+func recording(repos []*git.Repo, id string) *git.Repo {
+	for _, repo := range repos {
+		if session.CheckID(id) == nil && session.Open(repo.CommonDir).Stamp(id) != "" {
+			return repo
+		}
+	}
+	if len(repos) == 0 {
+		return nil
+	}
+	return repos[0]
+}
+
+// formerLine is the user's own status line: the one that ours took the place
+// of, else that of the settings that count less. repo may be nil.
+func formerLine(a *app.App, repo *git.Repo) string {
+	var all []claude.Settings
+	if repo != nil {
+		files := install.ClaudeFiles(repo.Root)
+		all = append(all, install.ClaudeSettings(repo, files[1]), install.ClaudeSettings(repo, files[0]))
+	}
+	all = append(all, claude.Settings{Path: filepath.Join(install.ClaudeClient(a).Dir(), "settings.json")})
+	for _, s := range all {
+		command, former, ours, err := s.StatusLine()
+		switch {
+		case err != nil:
+		case ours && former != "":
+			return former
+		case !ours && command != "":
+			return command
+		}
+	}
+	return ""
+}
+
+// runLine runs the user's own status line as the agent would, and answers what
+// it prints.
+func runLine(ctx context.Context, a *app.App, command string, raw []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, statuslineTimeout)
+	defer cancel()
+	dir := a.Dir
+	if _, err := os.Stat(dir); err != nil {
+		dir = ""
+	}
+	return proc.Run{
+		Path: "/bin/sh", Args: []string{"-c", command}, Dir: dir,
+		Env:   append(append([]string{}, a.Environ...), statuslineGuard+"=1"),
+		Stdin: bytes.NewReader(raw), Limit: statuslineLimit,
+	}.Output(ctx)
+}

@@ -1,0 +1,87 @@
+package hookrun
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+// answerTimeout is how long a question at a commit waits for its answer.
+const answerTimeout = 10 * time.Second
+
+// terminal says whether a person sits at a terminal of this process.
+func (h *hook) terminal() bool {
+	switch h.app.Getenv("ENTIRE_TEST_TTY") {
+	case "1":
+		return true
+	case "0":
+		return false
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	return tty.Close() == nil
+}
+
+// confirm asks at the terminal. Silence, for ten seconds or for good, is a yes.
+func (h *hook) confirm(ctx context.Context, question string) bool {
+	if h.app.Getenv("ENTIRE_TEST_TTY") != "" {
+		return true
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = tty.Close() }()
+	fmt.Fprintf(tty, "%s [Y/n] ", question)
+	answer := make(chan string, 1)
+	go func() { // ends with the process if nobody answers
+		line, _ := bufio.NewReader(tty).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	wait := time.NewTimer(answerTimeout)
+	defer wait.Stop()
+	select {
+	case a := <-answer:
+		return a != "n" && a != "no"
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	fmt.Fprintln(tty)
+	return true
+}
+
+// detach starts this program again to finish what nobody should wait for.
+func (h *hook) detach(args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find own program: %w", err)
+	}
+	child := proc.Detached{Path: self, Args: args, Dir: h.repo.Root, Env: h.childEnviron()}
+	if h.app.Getenv("ENTIRE_NO_DETACH") != "1" {
+		return child.Start()
+	}
+	if !slices.ContainsFunc(h.later, func(o []string) bool { return slices.Equal(o, args[1:]) }) {
+		h.later = append(h.later, args[1:])
+	}
+	return nil
+}
+
+// childEnviron is the environment without what git set for its hook: the child
+// finds the repository by its folder.
+func (h *hook) childEnviron() []string {
+	var env []string
+	for _, e := range h.app.Environ {
+		if !strings.HasPrefix(e, "GIT_") || strings.HasPrefix(e, "GIT_CONFIG") || strings.HasPrefix(e, "GIT_TRACE") {
+			env = append(env, e)
+		}
+	}
+	return env
+}

@@ -1,0 +1,92 @@
+// Package install puts hooks, settings files, ignored paths and the MCP server in place
+// in a worktree, checks them, and gives users their bytes back.
+//
+// Of internal/cli it imports app and format. What to install is decided by its callers.
+package install
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// The agents by their names on the command line and as people call them.
+const (
+	ClaudeName  = "claude-code"
+	ClaudeLabel = "Claude Code"
+	GeminiName  = "gemini"
+)
+
+// AgentHooks is where the agent's hooks stand in a worktree.
+type AgentHooks struct {
+	File      string // with the most of them; the project's if there are none
+	Installed int
+	Missing   []string // events without a hook
+	// Former says that hooks are there which only the existing tool installs.
+	Former bool
+}
+
+// Complete says whether every hook is there.
+func (h AgentHooks) Complete() bool { return len(h.Missing) == 0 }
+
+// ClaudeFiles are the two settings files of the agent, the project's first.
+func ClaudeFiles(root string) []string {
+	return []string{filepath.Join(root, ".claude", "settings.json"), filepath.Join(root, ".claude", "settings.local.json")}
+}
+
+func ClaudeSettings(repo *git.Repo, path string) claude.Settings {
+	return claude.Settings{Path: path, Backup: backupDir(repo.CommonDir)}
+}
+
+// CheckAgent finds the agent's hooks in either file. An event counts as
+// missing only if neither has its hook.
+func CheckAgent(repo *git.Repo) (AgentHooks, error) {
+	files := ClaudeFiles(repo.Root)
+	found := AgentHooks{File: files[0]}
+	var failed []error
+	for i, path := range files {
+		n, missing, err := ClaudeSettings(repo, path).Check()
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		if n > found.Installed {
+			found.File, found.Installed = path, n
+		}
+		if i == 0 {
+			found.Missing = missing
+		} else {
+			found.Missing = slices.DeleteFunc(found.Missing, func(e string) bool { return !slices.Contains(missing, e) })
+		}
+		found.Former = found.Former || holdsFormer(path)
+	}
+	return found, errors.Join(failed...)
+}
+
+// holdsFormer looks for a hook as the existing tool installs it.
+func holdsFormer(path string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && bytes.Contains(data, []byte("hooks claude-code post-todo\""))
+}
+
+// ClaudeClient is the user's own program and its settings.
+func ClaudeClient(a *app.App) claude.Client {
+	program, _ := app.FindOnPath(a.Getenv, "claude")
+	return claude.Client{Program: program, Environ: a.Environ, Getenv: a.Getenv, Home: a.Home}
+}
+
+// StatusLineFile is the settings file with our status line, empty if none has it.
+func StatusLineFile(repo *git.Repo) string {
+	for _, path := range ClaudeFiles(repo.Root) {
+		if _, _, ours, err := ClaudeSettings(repo, path).StatusLine(); err == nil && ours {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,202 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// ClaudeProgram is the agent's own program.
+const ClaudeProgram = "claude"
+
+// Asking is where the questions at a clear stand in a worktree: the hooks that
+// hand them to our MCP server, and that server.
+type Asking struct {
+	// File holds most of the hooks, Installed of them; All says that none is
+	// missing.
+	File      string
+	Installed int
+	All       bool
+	// Server is the one that is called as ours is, in Scope; Found says that
+	// there is one.
+	Server claude.Server
+	Scope  claude.Scope
+	Found  bool
+}
+
+// CheckAsking looks at both.
+func CheckAsking(a *app.App, repo *git.Repo) (Asking, error) {
+	at, err := CheckQuestions(repo)
+	if err != nil {
+		return at, err
+	}
+	at.Server, at.Scope, at.Found, err = FindServer(a, repo)
+	return at, err
+}
+
+// CheckQuestions looks at the hooks alone.
+func CheckQuestions(repo *git.Repo) (Asking, error) {
+	var at Asking
+	files := ClaudeFiles(repo.Root)
+	failed := make([]error, 0, len(files))
+	for _, path := range files {
+		n, all, err := ClaudeSettings(repo, path).Asking()
+		if n > at.Installed {
+			at.File, at.Installed = path, n
+		}
+		at.All = at.All || all
+		failed = append(failed, err)
+	}
+	return at, errors.Join(failed...)
+}
+
+func ProjectServers(repo *git.Repo, root string) claude.ProjectServers {
+	return claude.ProjectServers{Path: claude.ServersFile(root), Backup: backupDir(repo.CommonDir)}
+}
+
+// FindServer finds the server that the agent starts in the repository's
+// worktree: the person's own comes before the project's.
+func FindServer(a *app.App, repo *git.Repo) (claude.Server, claude.Scope, bool, error) {
+	s, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...)
+	if err != nil || found && scope == claude.LocalScope {
+		return s, scope, found, err
+	}
+	shared, ok, err := ProjectServers(repo, repo.Root).Server()
+	if err != nil || ok {
+		return shared, claude.ProjectScope, ok, err
+	}
+	return s, scope, found, nil
+}
+
+// claudeProjects are the folders that may stand for the repository where the
+// agent keeps what a person said of a project: of a linked worktree that is the
+// main one, or the repository itself.
+func claudeProjects(repo *git.Repo) []string {
+	if repo.WorktreeID == "" {
+		return []string{repo.Root}
+	}
+	return []string{repo.MainRoot(), repo.CommonDir, repo.Root}
+}
+
+// ShownCommand is a command line of the agent's program, for a person to type.
+func ShownCommand(args []string) string {
+	return "`" + ClaudeProgram + " " + strings.Join(args, " ") + "`"
+}
+
+// RegisterServer tells the agent of the server, unless it knows.
+func RegisterServer(ctx context.Context, a *app.App, repo *git.Repo) error {
+	if _, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...); err == nil && found {
+		return nil // or everywhere, which does
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", scope, err)
+	}
+	err := ClaudeClient(a).Register(ctx, repo.Root)
+	if _, _, found, looked := ClaudeClient(a).Server(claudeProjects(repo)...); err != nil && (looked != nil || !found) {
+		return app.WithHint(fmt.Errorf("register the MCP server: %w", err), "run "+ShownCommand(claude.RegisterArgs())+" in "+repo.Root+", and the command again")
+	}
+	return nil
+}
+
+// Removal is which worktrees need the server no more, of which.
+type Removal struct{ From, Roots []string }
+
+// RemoveServer takes the server out of the list of these worktrees' projects, and
+// out of the person's own if no other worktree asks.
+func RemoveServer(ctx context.Context, a *app.App, repo *git.Repo, which Removal) error {
+	for _, root := range which.From {
+		if err := dropShared(a, repo, root); err != nil {
+			return err
+		}
+	}
+	for _, root := range which.Roots {
+		if slices.Contains(which.From, root) {
+			continue
+		}
+		for _, path := range ClaudeFiles(root) {
+			if n, _, err := ClaudeSettings(repo, path).Asking(); err != nil || n > 0 {
+				return nil //nolint:nilerr // what can't be read may ask
+			}
+		}
+	}
+	s, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...)
+	if err == nil && (!found || scope != claude.LocalScope || !s.Ours()) {
+		return nil
+	}
+	if err == nil {
+		err = ClaudeClient(a).Unregister(ctx, repo.Root)
+	}
+	if err != nil {
+		a.Streams.Notef("The MCP server is still registered with %s: %v", ClaudeLabel, err)
+		a.Streams.Hint("run " + ShownCommand(claude.UnregisterArgs()) + " in " + repo.Root)
+		return nil
+	}
+	a.Streams.Printf("%s Removed the MCP server\n", a.Streams.Paint(ui.Green, "✓"))
+	return nil
+}
+
+// dropShared takes the server out of the list of a worktree's project.
+func dropShared(a *app.App, repo *git.Repo, root string) error {
+	changed, err := ProjectServers(repo, root).Uninstall()
+	if changed {
+		a.Streams.Printf("%s Removed the MCP server (%s)\n", a.Streams.Paint(ui.Green, "✓"), claude.ServersFile(root))
+	}
+	if _, unreadable := errors.AsType[*claude.SettingsError](err); unreadable {
+		a.Streams.Notef("%v", err) // it need not be ours
+		return nil
+	}
+	return err
+}
+
+// TakeOut removes all of ours from the agent's settings; again, which is to be
+// called when the hooks are back, puts the questions and the status line back
+// that were there.
+func TakeOut(s claude.Settings) (again func(failed *error), err error) {
+	n, _, err := s.Asking()
+	if err != nil {
+		return nil, err
+	}
+	_, _, line, err := s.StatusLine()
+	if err != nil {
+		return nil, err
+	}
+	again = func(failed *error) {
+		var asked, lined error
+		if n > 0 {
+			_, asked = s.InstallAsking()
+		}
+		if line {
+			_, lined = s.InstallStatusLine()
+		}
+		*failed = errors.Join(*failed, asked, lined)
+	}
+	_, err = s.Uninstall()
+	return again, err
+}
+
+// Worktrees are the roots of all worktrees that are there.
+func Worktrees(ctx context.Context, repo *git.Repo) ([]string, error) {
+	out, err := repo.Run(ctx, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	roots := []string{repo.Root}
+	for line := range strings.Lines(string(out)) {
+		path, found := strings.CutPrefix(strings.TrimRight(line, "\n"), "worktree ")
+		if !found {
+			continue
+		}
+		path, err := filepath.EvalSymlinks(filepath.FromSlash(path))
+		if err == nil && !slices.Contains(roots, path) && path != repo.CommonDir {
+			roots = append(roots, path)
+		}
+	}
+	return roots, nil
+}

@@ -1,0 +1,192 @@
+package rewindcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
+)
+
+// The choices for what a rewind does with others' work.
+const (
+	answerGo       = "go"
+	answerKeepBoth = "keep-both"
+	answerAtWork   = "at-work"
+)
+
+// confirm asks before a rewind changes what a person or a session at work has a
+// part in. Without a terminal it prints a note and takes the safe choice.
+func (w *rewinding) confirm(ctx context.Context, p points.Point) error {
+	if w.opts.force {
+		return nil
+	}
+	if !w.Prompter.Interactive() {
+		return w.noteActive()
+	}
+	q, err := w.questionAbout(ctx, p)
+	if err != nil || len(q.Options) == 0 {
+		return err
+	}
+	answers, err := w.Prompter.Ask(ctx, q)
+	if err != nil {
+		return err
+	}
+	return w.take(answers[0])
+}
+
+// take applies the choice made for questionAbout.
+func (w *rewinding) take(answer string) error {
+	switch answer {
+	case answerCancel:
+		return ui.ErrAborted
+	case answerKeepBoth:
+		w.keepBoth = true
+	case answerAtWork:
+		w.atWork = true
+	}
+	return nil
+}
+
+// questionAbout is what has to be asked before going to a point. It has no
+// options if that is nothing.
+func (w *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Question, error) {
+	q := ui.Question{Title: "Go on?", Flag: "--force"}
+	active, err := w.active()
+	if err != nil {
+		return q, err
+	}
+	var plan rewind.RewindPlan
+	if p.Snapshot != 0 && !p.LogsOnly() && !w.opts.logsOnly && !w.opts.reset {
+		if plan, err = w.planTo(ctx, p); err != nil {
+			return q, err
+		}
+	}
+	return questionOf(plan, active), nil
+}
+
+// questionOf asks about what a plan changes of others' work.
+func questionOf(plan rewind.RewindPlan, active []string) ui.Question {
+	q := ui.Question{Title: "Go on?", Flag: "--force"}
+	var help []string
+	if len(active) > 0 {
+		help = append(help, "An agent's turn is under way here; it doesn't know that files change.")
+	}
+	for _, s := range plan.AtWork {
+		help = append(help, fmt.Sprintf("Session %s is at work and changed %s.", format.ID(s.Session), someOf(s.Paths)))
+	}
+	if len(plan.Both) > 0 {
+		help = append(help, "You changed these too, after an agent or before it: "+someOf(plan.Both)+". What they are now is saved first.")
+	}
+	if len(help) == 0 {
+		return q
+	}
+	q.Help = strings.Join(help, "\n")
+	label := "Rewind"
+	if len(plan.AtWork) > 0 {
+		label = "Rewind, and leave the files of the session at work"
+	}
+	q.Options = []ui.Option{{Label: label, Value: answerGo}}
+	if len(plan.Both) > 0 {
+		q.Options = append(q.Options, ui.Option{Label: "Rewind, and keep the files that I changed too", Value: answerKeepBoth})
+	}
+	if len(plan.AtWork) > 0 {
+		q.Options = append(q.Options, ui.Option{Label: "Rewind, the files of the session at work too", Value: answerAtWork})
+	}
+	cancel := ui.Option{Label: "Cancel", Value: answerCancel}
+	if len(active) > 0 {
+		q.Options = append([]ui.Option{cancel}, q.Options...) // the default
+	} else {
+		q.Options = append(q.Options, cancel)
+	}
+	return q
+}
+
+// someOf names the first of some paths, and counts the others.
+func someOf(paths []string) string {
+	const shown = 3
+	names := make([]string, 0, shown+1)
+	for i, p := range paths {
+		if i == shown {
+			return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", len(paths)-shown)
+		}
+		names = append(names, format.Path(p))
+	}
+	return strings.Join(names, ", ")
+}
+
+// noteActive warns, where nobody can be asked, that a turn is under way.
+func (w *rewinding) noteActive() error {
+	active, err := w.active()
+	for _, id := range active {
+		w.Streams.Notef("A turn of session %s is under way here; the agent doesn't know that files change.", format.ID(id))
+	}
+	return err
+}
+
+// active lists the sessions of this worktree in the middle of a turn, but for the
+// one that runs this command.
+func (w *rewinding) active() ([]string, error) {
+	states, failed := w.turns()
+	own := w.own(states)
+	var ids []string
+	for _, s := range states {
+		if !slices.Contains(own, s.ID) {
+			ids = append(ids, s.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids, failed
+}
+
+// turns are the sessions of this worktree in the middle of a turn.
+func (w *rewinding) turns() ([]*session.State, error) {
+	states, failed := session.Open(w.repo.CommonDir).Pending()
+	states = slices.DeleteFunc(states, func(s *session.State) bool {
+		return s.Phase != session.Active || !access.SameDir(s.WorktreePath, w.repo.Root)
+	})
+	return states, errors.Join(failed...)
+}
+
+// own lists those of the sessions whose agent runs this command.
+func (w *rewinding) own(states []*session.State) []string {
+	above := proc.Ancestors()
+	var ids []string
+	for _, s := range states {
+		agent := s.Recorder.Agent
+		if slices.ContainsFunc(above, func(i proc.Info) bool {
+			return agent.PID != 0 && i.PID == agent.PID && (agent.Start == 0 || i.Start == agent.Start)
+		}) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// planTo is the plan of going to a point in the scope of the flags, made once.
+func (w *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.RewindPlan, err error) {
+	o, err := w.scope(p)
+	if err != nil {
+		return plan, err
+	}
+	key := fmt.Sprint(p.ID, o.Scope, o.Exact, o.Nested, o.Paths)
+	if known, ok := w.plans[key]; ok {
+		return known, nil
+	}
+	err = w.Streams.Progress("Comparing", func() (err error) {
+		plan, err = w.rec.Rewind().Rewinder.PreviewRewind(ctx, p, o)
+		return err
+	})
+	if err == nil {
+		w.plans[key] = plan
+	}
+	return plan, err
+}

@@ -1,0 +1,223 @@
+package rewindcmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/points"
+)
+
+// pointJSON is a point as `rewind --list` prints it: the fields of the existing
+// tool, and behind them ours. docs/formats/rewind.md describes it.
+type pointJSON struct {
+	ID            string    `json:"id"`
+	Message       string    `json:"message"`
+	MetadataDir   string    `json:"metadata_dir"`
+	Date          time.Time `json:"date"`
+	IsTask        bool      `json:"is_task_checkpoint"`
+	ToolUseID     string    `json:"tool_use_id,omitempty"`
+	IsLogsOnly    bool      `json:"is_logs_only"`
+	Condensation  string    `json:"condensation_id,omitempty"`
+	SessionID     string    `json:"session_id,omitempty"`
+	SessionPrompt string    `json:"session_prompt,omitempty"`
+
+	Snapshot string `json:"snapshot,omitempty"`
+	Cause    string `json:"snapshot_cause,omitempty"`
+	Late     bool   `json:"snapshot_late,omitempty"`
+	Commit   string `json:"commit,omitempty"`
+	// Unreadable is why a commit's checkpoint can't be read.
+	Unreadable string `json:"unreadable,omitempty"`
+	// Interrupted is the point to which a rewind was interrupted after this one.
+	Interrupted string `json:"interrupted_rewind,omitempty"`
+}
+
+func newPointJSON(p points.Point) pointJSON {
+	j := pointJSON{
+		ID: p.ID, Message: p.Message, MetadataDir: p.MetadataDir, Date: p.Date.Truncate(time.Second),
+		IsTask: p.TaskID != "", ToolUseID: p.TaskID, IsLogsOnly: p.LogsOnly(), Condensation: string(p.Checkpoint),
+		SessionID: p.Session, SessionPrompt: p.Prompt, Commit: string(p.Commit),
+		Unreadable: p.Unreadable,
+	}
+	if p.Snapshot != 0 {
+		j.Snapshot, j.Cause, j.Late = p.Snapshot.String(), string(p.Cause), p.Late
+	}
+	return j
+}
+
+// picker lists the points of a rewind and lets a person choose one.
+type picker struct{ *rewinding }
+
+// list prints the points and nothing else: callers read both streams.
+func (w *picker) list(ctx context.Context) error {
+	points, err := w.rec.Points().Points.Points(ctx)
+	if err != nil {
+		return err
+	}
+	list := make([]pointJSON, 0, len(points))
+	for _, p := range points {
+		list = append(list, newPointJSON(p))
+	}
+	if len(list) > 0 { // the newest is the rescue of what was interrupted
+		list[0].Interrupted, _ = app.InterruptedRewind(w.repo)
+	}
+	return w.Streams.Show(func(out io.Writer) error {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(list)
+	})
+}
+
+// choose lets a person pick a point, shows what going there would change, and
+// goes there if that is wanted.
+func (w *picker) choose(ctx context.Context) error {
+	points, err := w.rec.Points().Points.Points(ctx)
+	if err != nil {
+		return err
+	}
+	if len(points) == 0 {
+		w.Streams.Printf("No points to go back to yet: a turn or `entire fs checkpoint create` makes one.\n")
+		return nil
+	}
+	options := make([]ui.Option, 0, len(points)+1)
+	for i, p := range points {
+		options = append(options, ui.Option{Label: w.label(p), Value: points[i].ID})
+	}
+	options = append(options, ui.Option{Label: "Cancel", Value: ""})
+	seen := map[string]string{}
+	answers, err := w.Prompter.Ask(ctx, ui.Question{Title: "Go back to", Flag: "--to", Options: options}, ui.Question{
+		Title: "What should come back?", Flag: "--to",
+		Then: func(earlier []string) (string, []ui.Option) {
+			p, chosen := pointWith(points, earlier[0])
+			if !chosen {
+				return "", nil
+			}
+			if _, known := seen[p.ID]; !known {
+				seen[p.ID] = w.glance(ctx, p)
+			}
+			return seen[p.ID], scopesOf(p)
+		},
+	}, ui.Question{
+		Title: "Go on?", Flag: "--force",
+		Then: func(earlier []string) (string, []ui.Option) {
+			p, chosen := pointWith(points, earlier[0])
+			if !chosen || earlier[1] == "" || earlier[1] == answerCancel || w.opts.force {
+				return "", nil
+			}
+			quiet, _ := w.quiet()
+			quiet.chooseScope(earlier[1])
+			q, err := quiet.questionAbout(ctx, p)
+			if err != nil { // the rewind fails with the same error
+				return "", nil
+			}
+			return q.Help, q.Options
+		},
+	})
+	if err != nil {
+		return err
+	}
+	p, chosen := pointWith(points, answers[0])
+	if !chosen || answers[1] == "" || answers[1] == answerCancel {
+		return ui.ErrAborted
+	}
+	if err := w.take(answers[2]); err != nil {
+		return err
+	}
+	w.chooseScope(answers[1])
+	w.confirmed = true
+	return w.goTo(ctx, p)
+}
+
+// quiet is the same run with nothing on the terminal, and what it would print.
+func (w *picker) quiet() (*rewinding, *bytes.Buffer) {
+	var out bytes.Buffer
+	quiet := *w.rewinding
+	silent := *w.App
+	silent.Streams.Out, silent.Streams.Err, silent.Streams.Terminal = &out, &out, ui.Terminal{}
+	quiet.App = &silent
+	return &quiet, &out
+}
+
+func pointWith(list []points.Point, id string) (points.Point, bool) {
+	for _, p := range list {
+		if p.ID == id && id != "" {
+			return p, true
+		}
+	}
+	return points.Point{}, false
+}
+
+// glance is the beginning of a preview.
+func (w *picker) glance(ctx context.Context, p points.Point) string {
+	const most = 12
+	if p.LogsOnly() {
+		return ""
+	}
+	quiet, out := w.quiet()
+	if err := quiet.preview(ctx, p); err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+	if len(lines) > most {
+		last := lines[len(lines)-1]
+		lines = append(lines[:most-1], fmt.Sprintf("... and %d more lines", len(lines)-most), last)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// chooseScope sets the flags to the scope that a person chose.
+func (w *rewinding) chooseScope(scope string) {
+	switch scope {
+	case "code":
+		w.opts.code = true
+	case "talk":
+		w.opts.conversation = true
+	case "logs":
+		w.opts.logsOnly = true
+	case "reset":
+		w.opts.reset = true
+	}
+}
+
+// answerCancel is the answer of a person who wants nothing.
+const answerCancel = "cancel"
+
+// label is a line of the list of points.
+func (w *picker) label(p points.Point) string {
+	const width = 60
+	name := format.ID(p.ID)
+	if p.Snapshot != 0 {
+		name = p.Snapshot.String()
+	}
+	kind := ""
+	switch {
+	case p.LogsOnly():
+		kind = "  [logs only]"
+	case p.Checkpoint != "":
+		kind = "  [commit " + p.Commit.Short() + "]"
+	}
+	return strings.TrimRight(name+strings.Repeat(" ", max(1, 9-len(name)))+ui.Ago(w.Now(), p.Date)+"  "+ui.Line(p.Message, width)+kind, " ")
+}
+
+// scopesOf are the answers to what of a point should come back.
+func scopesOf(p points.Point) []ui.Option {
+	cancel := ui.Option{Label: "Cancel", Value: answerCancel}
+	switch {
+	case p.LogsOnly():
+		return []ui.Option{{Label: "Restore the transcripts", Value: "logs"}, {Label: "Reset the branch to this commit (git reset --hard)", Value: "reset"}, cancel}
+	case p.Snapshot == 0:
+		return []ui.Option{{Label: "Restore the files of the session", Value: "all"}, cancel}
+	}
+	all := []ui.Option{{Label: "Restore the whole tree", Value: "all"}, {Label: "Restore only what agents changed", Value: "code"}}
+	if p.Session != "" {
+		all = append(all, ui.Option{Label: "Restore the whole tree and the conversation", Value: "talk"})
+	}
+	return append(all, cancel)
+}

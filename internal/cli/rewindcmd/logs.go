@@ -1,0 +1,82 @@
+package rewindcmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/points"
+)
+
+// logsRestore restores the stored transcripts of a checkpoint, and no files.
+type logsRestore struct{ *rewinding }
+
+// logs restores the transcripts of a commit's checkpoint, and with --reset the
+// branch.
+func (w *logsRestore) logs(ctx context.Context, p points.Point) error {
+	if p.Checkpoint == "" {
+		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
+	}
+	if w.opts.reset {
+		if err := w.clean(ctx); err != nil {
+			return err
+		}
+	}
+	talks, err := w.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
+	if err != nil {
+		return err
+	}
+	for _, t := range talks {
+		w.NoteConversation(t)
+	}
+	if w.opts.reset {
+		return w.resetTo(ctx, p, talks)
+	}
+	w.Streams.Printf("Rewound to %s.\n", format.ID(p.ID))
+	w.commands(talks)
+	w.Streams.Printf("Note: Working directory unchanged. Use interactive mode for full checkout.\n")
+	return nil
+}
+
+func (w *logsRestore) commands(talks []conversation.Conversation) {
+	for _, t := range talks {
+		w.Streams.Printf("claude -r %s\n", t.Session)
+	}
+}
+
+// clean refuses a reset that would lose what is not committed, unless a
+// snapshot can hold it or the user insists.
+func (w *logsRestore) clean(ctx context.Context) error {
+	err := w.rec.Rewind().Rewinder.Rescue(ctx, "before reset")
+	if err == nil || w.opts.force {
+		return nil
+	}
+	entries, statusErr := w.repo.Status(ctx)
+	if statusErr != nil {
+		return statusErr
+	}
+	for _, e := range entries {
+		if e.Index != '?' {
+			return app.WithHint(fmt.Errorf("you have uncommitted changes, which a reset loses, and no snapshot can keep them: %w", err),
+				"commit or stash them first, or use --force")
+		}
+	}
+	return nil
+}
+
+func (w *logsRestore) resetTo(ctx context.Context, p points.Point, talks []conversation.Conversation) error {
+	old, err := w.repo.Commit(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	if _, err := w.repo.Run(ctx, "-c", git.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
+		return err
+	}
+	w.Streams.Printf("Reset branch to %s.\n", p.Commit.Short())
+	w.Streams.Printf("To undo this reset: git reset --hard %s\n", old.OID.Short())
+	w.commands(talks)
+	return nil
+}

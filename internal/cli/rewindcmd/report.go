@@ -1,0 +1,145 @@
+package rewindcmd
+
+import (
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
+)
+
+// rewindPlanJSON is what a preview of a rewind prints with --json.
+type rewindPlanJSON struct {
+	format.PlanJSON
+
+	KeptBecause []keptJSON   `json:"kept_because"`
+	Both        []string     `json:"both"`
+	AtWork      []atWorkJSON `json:"at_work"`
+}
+
+// keptJSON is a path of "kept", and why it stays.
+type keptJSON struct {
+	Path    string `json:"path"`
+	Reason  string `json:"reason"`
+	Session string `json:"session_id,omitempty"`
+}
+
+// atWorkJSON are the paths that a session at work changed.
+type atWorkJSON struct {
+	Session string   `json:"session_id"`
+	Paths   []string `json:"paths"`
+}
+
+func newRewindPlanJSON(p rewind.RewindPlan, target bands.Snapshot) rewindPlanJSON {
+	j := rewindPlanJSON{PlanJSON: format.NewPlanJSON(p.Plan, target), KeptBecause: []keptJSON{}, Both: format.NotNil(p.Both), AtWork: []atWorkJSON{}}
+	for _, k := range p.KeptPaths {
+		j.KeptBecause = append(j.KeptBecause, keptJSON{k.Path, string(k.Why), k.Session})
+	}
+	for _, s := range p.AtWork {
+		j.AtWork = append(j.AtWork, atWorkJSON{s.Session, s.Paths})
+	}
+	return j
+}
+
+// rewoundJSON is what a rewind prints with --json.
+type rewoundJSON struct {
+	rewindPlanJSON
+
+	Rescue   string               `json:"rescue"`
+	Verified int                  `json:"verified"`
+	Failed   []format.FailureJSON `json:"failed"`
+	Sessions []string             `json:"sessions"`
+}
+
+func newRewoundJSON(done rewind.Rewound) rewoundJSON {
+	return rewoundJSON{
+		rewindPlanJSON: newRewindPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
+		Failed: format.NewFailuresJSON(done.Failed), Sessions: format.NotNil(done.Sessions),
+	}
+}
+
+// reporter prints what a rewind does, did and left alone.
+type reporter struct{ *rewinding }
+
+// noteLeft names what a rewind leaves alone, and why.
+func (w *reporter) noteLeft(p rewind.RewindPlan) {
+	kept := map[string][]string{}
+	var order []string
+	for _, k := range p.KeptPaths {
+		why := keptBecause(k)
+		if kept[why] == nil {
+			order = append(order, why)
+		}
+		kept[why] = append(kept[why], k.Path)
+	}
+	for _, why := range order {
+		w.noteKept(why, kept[why])
+	}
+	for _, left := range []struct {
+		why   string
+		paths []string
+	}{
+		{"changed since the rewind", p.ChangedSince},
+		{"not changed by the rewind", p.Untouched},
+		{"a process has it open (--force restores it)", p.Busy},
+		{"a repository of its own (--nested restores it)", p.Nested},
+		{"restored only if named with --paths", p.Unnamed},
+		{"the snapshot doesn't hold it", p.Unknown},
+		{"something that stays is in its way", p.Blocked},
+		{"the store has lost it", p.Damaged},
+	} {
+		w.noteKept(left.why, left.paths)
+	}
+}
+
+// keptBecause is why a path stays, and how to change that.
+func keptBecause(k rewind.KeptPath) string {
+	switch k.Why {
+	case rewind.KeptChanged:
+		return "changed since, but not by an agent (--exact restores it)"
+	case rewind.KeptCreatedBoth:
+		return "created later by a person, and changed by an agent (--exact removes it)"
+	case rewind.KeptNamed:
+		return "created later; an agent's command names it, but it was not written then (--exact removes it)"
+	case rewind.KeptBoth:
+		return "changed by an agent and by you"
+	case rewind.KeptAtWork:
+		return "changed by session " + format.ID(k.Session) + ", which is at work (--force restores it)"
+	case rewind.KeptCreated:
+	}
+	return "created later, not by an agent (--exact removes it)"
+}
+
+// noteBoth names what a rewind changes though a person changed it too.
+func (w *reporter) noteBoth(p rewind.RewindPlan, rescue bands.Version) {
+	paths := make([]string, 0, len(p.Both))
+	for _, path := range p.Both {
+		if !w.keepBoth {
+			paths = append(paths, path)
+		}
+	}
+	verb, where := "restores", "is saved first"
+	if rescue != 0 {
+		verb = "restored"
+		where = "is in " + rescue.String()
+	}
+	w.noteSome(paths, func(path string) string {
+		return fmt.Sprintf("%s %s: changed by an agent and by you; what it was %s", verb, path, where)
+	})
+}
+
+// noteKept names the first of the paths that stay, and counts the others.
+func (w *reporter) noteKept(why string, paths []string) {
+	w.noteSome(paths, func(path string) string { return "kept " + path + ": " + why })
+}
+
+func (w *reporter) noteSome(paths []string, line func(path string) string) {
+	const shown = 10
+	for i, p := range paths {
+		if i == shown {
+			w.Streams.Notef("  and %d more", len(paths)-shown)
+			return
+		}
+		w.Streams.Notef("%s", line(format.Path(p)))
+	}
+}

@@ -1,0 +1,248 @@
+// Package rewindcmd has the command rewind: the choice of a point and of what comes
+// back, the questions before it, and the report of it.
+//
+// Of internal/cli it imports app and format. Package strategy/rewind does the work.
+package rewindcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
+)
+
+type rewindOptions struct {
+	list, json           bool
+	to                   string
+	all, code            bool
+	paths                []string
+	conversation         bool
+	logsOnly, reset      bool
+	preview, undo, redo  bool
+	nested, exact, force bool
+}
+
+func NewCommand(a *app.App) *cobra.Command {
+	var opts rewindOptions
+	cmd := &cobra.Command{
+		Use:   "rewind",
+		Short: "Go back to an earlier moment, and forward again",
+		Long: `Takes the working tree back to an earlier moment: the beginning or the end of a
+turn, a commit, or any snapshot. Where that moment has a snapshot, all of the
+tree comes back, ignored files included. What is there now is saved first, so
+--undo takes the rewind back, and --redo takes that back. They change only what
+the rewind changed and nobody changed since; other files are kept and named.
+
+Without --to it shows the moments there are and asks. --to takes
+  v12                 a snapshot, as --list and "entire fs" name it
+  1a2b3c4             a point of --list, or the beginning of its id
+  a1b2c3d4e5f6        a checkpoint, as a commit's trailer names it
+  HEAD~2              a commit
+  "10 minutes ago"    the last snapshot before a time; also 14:30, 2026-01-27
+
+HEAD, the index and .git stay as they are. What only you have changed or created
+since stays and is named; what an agent and you have both changed is restored and
+named. --exact makes everything what it was. Files that another session is at
+work on stay, unless --force is given. Of a repository inside this one nothing
+changes without --nested, of .claude nothing without --paths.
+
+A file that gets its former content gets the present time, so that build tools
+see the change; with --exact its former time.
+
+EXIT STATUS
+  0    done, or nothing to do
+  1    failure, or some paths could not be restored; they are named
+  2    wrong usage, or a question that nobody can answer
+  130  interrupted`,
+		Example: `  entire rewind --to v12 --preview
+  entire rewind --to "10 minutes ago"
+  entire rewind --to HEAD~1 --paths src/auth.ts
+  entire rewind --undo`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runRewind(cmd.Context(), a, opts) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.list, "list", false, "print the points as JSON")
+	f.StringVar(&opts.to, "to", "", "go back to this point")
+	f.BoolVar(&opts.all, "all", false, "restore the whole tree (the default where there is a snapshot)")
+	f.BoolVar(&opts.code, "code", false, "restore only what agents' turns changed and git doesn't ignore")
+	f.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
+	f.BoolVar(&opts.conversation, "conversation", false, "cut the agent's transcript back too; the present one is kept as a copy")
+	f.BoolVar(&opts.logsOnly, "logs-only", false, "restore only the stored transcripts of a commit's checkpoint")
+	f.BoolVar(&opts.reset, "reset", false, "restore the transcripts and reset the branch to the commit (git reset --hard)")
+	f.BoolVar(&opts.preview, "preview", false, "show what would change, and change nothing")
+	f.BoolVar(&opts.undo, "undo", false, "take the last rewind back")
+	f.BoolVar(&opts.redo, "redo", false, "take the last --undo back")
+	f.BoolVar(&opts.nested, "nested", false, "restore repositories inside this one too")
+	f.BoolVar(&opts.exact, "exact", false, "make everything what it was, also what no agent changed or created")
+	f.BoolVarP(&opts.force, "force", "f", false, "don't ask; restore also what other sessions are at work on, and databases that a process has open")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("all", "code", "paths", "logs-only", "reset")
+	cmd.MarkFlagsMutuallyExclusive("list", "to", "undo", "redo")
+	return cmd
+}
+
+// rewinding is one run of rewind.
+type rewinding struct {
+	*app.App
+
+	opts rewindOptions
+	repo *git.Repo
+	rec  *strategy.Recorder
+	// keepBoth and atWork are choices of the user: keep what a person changed too, and rewind
+	// what a session at work changed.
+	keepBoth, atWork bool
+	confirmed        bool // nothing is left to be asked
+	plans            map[string]rewind.RewindPlan
+}
+
+// reporter returns what prints the outcome of the run.
+func (w *rewinding) reporter() *reporter { return &reporter{w} }
+
+func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) {
+	if opts.to == "" && !opts.list && !opts.undo && !opts.redo && (opts.preview || opts.reset || opts.logsOnly) {
+		return app.Usagef("which point? Name it with --to")
+	}
+	if (opts.undo || opts.redo) && (opts.code || opts.logsOnly || opts.reset || opts.exact || opts.conversation) {
+		return app.Usagef("--undo and --redo take back what the rewind changed; only --paths limits that")
+	}
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	w := &rewinding{App: a, opts: opts, repo: repo, plans: map[string]rewind.RewindPlan{}}
+	is := a.Settings(repo)
+	log, file := app.OpenLog(repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	w.rec = a.Recorder(repo, is, log.With("component", "rewind"))
+	if opts.preview || !opts.list && opts.to == "" && !opts.undo && !opts.redo {
+		a.NoteInterruptedRewind(repo)
+	}
+	switch {
+	case opts.list:
+		return (&picker{w}).list(ctx)
+	case opts.undo:
+		return w.noPaths(w.undo(ctx, bands.OpUndo))
+	case opts.redo:
+		return w.noPaths(w.undo(ctx, bands.OpRedo))
+	case opts.to == "":
+		return (&picker{w}).choose(ctx)
+	}
+	p, err := w.rec.Points().Points.FindPoint(ctx, opts.to)
+	if err != nil {
+		return w.noPoint(err)
+	}
+	return w.noPaths(w.goTo(ctx, p))
+}
+
+// noPaths explains an error about paths that were named and are nowhere.
+func (w *rewinding) noPaths(err error) error {
+	missing, ok := errors.AsType[*bands.PathsError](err)
+	if !ok {
+		return err
+	}
+	err = app.Unmatched(missing.Paths, missing.Target.String(), "now")
+	if strings.Contains(strings.Join(w.opts.paths, ""), ",") {
+		err = app.WithHint(err, "give --paths once for each path")
+	}
+	return err
+}
+
+// undo takes back the last rewind, or the last undo, of a snapshot or of code only.
+func (w *rewinding) undo(ctx context.Context, op bands.Operation) error {
+	code, err := w.rec.Rewind().Code.CodeIsNext(op)
+	switch {
+	case err != nil:
+		return err
+	case code:
+		return (&codeRewind{w}).codeStep(ctx, op)
+	case op == bands.OpRedo:
+		return w.step(ctx, string(op), w.rec.Rewind().Rewinder.PreviewRedo, w.rec.Rewind().Rewinder.RedoRewind)
+	default:
+		return w.step(ctx, string(op), w.rec.Rewind().Rewinder.PreviewUndo, w.rec.Rewind().Rewinder.UndoRewind)
+	}
+}
+
+func (w *rewinding) noPoint(err error) error {
+	_, unknown := errors.AsType[*points.PointError](err)
+	if unknown || errors.Is(err, bands.ErrNoSnapshot) {
+		return app.WithHint(err, "`entire rewind --list` shows the points there are")
+	}
+	return err
+}
+
+// goTo goes back to a point in the scope that the flags name.
+func (w *rewinding) goTo(ctx context.Context, p points.Point) error {
+	if err := w.possible(p); err != nil {
+		return err
+	}
+	switch {
+	case w.opts.preview:
+		return w.preview(ctx, p)
+	case w.opts.logsOnly || w.opts.reset || p.LogsOnly():
+		err := (&logsRestore{w}).logs(ctx, p)
+		if errors.Is(err, git.ErrTooMuch) {
+			return app.WithHint(err, format.TooLargeHint)
+		}
+		return err
+	}
+	if !w.confirmed {
+		if err := w.confirm(ctx, p); err != nil {
+			return err
+		}
+	}
+	if p.Snapshot == 0 {
+		return (&codeRewind{w}).codeOnly(ctx, p)
+	}
+	return w.tree(ctx, p)
+}
+
+// possible refuses what the point doesn't have.
+func (w *rewinding) possible(p points.Point) error {
+	o := w.opts
+	switch {
+	case (o.logsOnly || o.reset) && p.Checkpoint == "":
+		return app.WithHint(fmt.Errorf("%s has no committed checkpoint", format.ID(p.ID)), "--logs-only and --reset are for commits with a checkpoint")
+	case o.reset && p.Commit == "":
+		return fmt.Errorf("no commit is known for checkpoint %s", p.Checkpoint)
+	case (o.all || len(o.paths) > 0 || (o.conversation && p.TaskID == "")) && p.Snapshot == 0:
+		return app.WithHint(fmt.Errorf("%s has no snapshot of the whole tree", format.ID(p.ID)), "`entire rewind --list` shows the points with one as \"snapshot\"")
+	}
+	return nil
+}
+
+// scope is what of the tree comes back.
+func (w *rewinding) scope(p points.Point) (rewind.RewindOptions, error) {
+	o := rewind.RewindOptions{
+		Scope: rewind.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force,
+		Session: p.Session, Conversation: w.opts.conversation, KeepBoth: w.keepBoth, AtWork: w.atWork,
+	}
+	if states, err := w.turns(); err == nil {
+		o.Own = w.own(states)
+	}
+	switch {
+	case w.opts.code:
+		o.Scope = rewind.RewindCode
+	case len(w.opts.paths) > 0:
+		o.Scope = rewind.RewindPaths
+		var err error
+		if o.Paths, err = app.TreePaths(w.repo.Root, w.Dir, w.opts.paths); err != nil {
+			return o, err
+		}
+		if o.Paths == nil {
+			o.Scope = rewind.RewindAll
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,285 @@
+package rewindcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/conversation"
+	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewind"
+)
+
+// tree restores a snapshot, and the conversation if that is wanted.
+func (w *rewinding) tree(ctx context.Context, p points.Point) error {
+	o, err := w.scope(p)
+	if err != nil {
+		return err
+	}
+	began := w.Now()
+	var done rewind.Rewound
+	err = w.Streams.Progress("Restoring "+p.Snapshot.String(), func() (err error) {
+		done, err = w.rec.Rewind().Rewinder.Rewind(ctx, p, o)
+		return err
+	})
+	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
+		return w.stopped(ctx, err, p, done)
+	}
+	talk, failed := w.talk(ctx, p, done.Origin)
+	if failed != nil {
+		return errors.Join(failed, err)
+	}
+	w.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(w.Now().Sub(began))), "undo", p.Session)
+	w.reporter().reportTalk(talk)
+	return w.incomplete(err, done)
+}
+
+// talk cuts the conversation back, if that is wanted.
+func (w *rewinding) talk(ctx context.Context, p points.Point, rescue bands.Version) (conversation.Conversation, error) {
+	if !w.opts.conversation {
+		return conversation.Conversation{}, nil
+	}
+	talk, err := w.rec.Conversation().Conversations.RewindConversation(ctx, p, rescue)
+	if err != nil {
+		return talk, fmt.Errorf("the files are restored, the conversation is not: %w", err)
+	}
+	return talk, nil
+}
+
+// rewoundTo says where a rewind went.
+func rewoundTo(p points.Point, name string) string {
+	if p.TaskID != "" {
+		return "Rewound to task checkpoint. " + name
+	}
+	return "Rewound to " + name
+}
+
+// step undoes or redoes.
+func (w *rewinding) step(ctx context.Context, what string,
+	look func(context.Context, rewind.RewindOptions) (bands.Plan, error), do func(context.Context, rewind.RewindOptions) (rewind.Rewound, error),
+) error {
+	o, err := w.scope(points.Point{})
+	if err != nil {
+		return err
+	}
+	if w.opts.preview {
+		return w.previewStep(ctx, what, look, o)
+	}
+	if err := w.confirm(ctx, points.Point{}); err != nil {
+		return err
+	}
+	began := w.Now()
+	var done rewind.Rewound
+	err = w.Streams.Progress("Restoring", func() (err error) {
+		done, err = do(ctx, o)
+		return err
+	})
+	switch {
+	case errors.Is(err, bands.ErrNoHistory):
+		return fmt.Errorf("nothing to %s", what)
+	case err != nil && !errors.Is(err, bands.ErrIncomplete):
+		return w.stopped(ctx, err, points.Point{}, done)
+	}
+	line := "%s: what the rewind changed is as in %s again (%s)."
+	if len(done.Plan.ChangedSince) > 0 {
+		line = "%s: what the rewind changed, and nobody since, is as in %s again (%s)."
+	}
+	w.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], done.Target.Version, format.Took(w.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	w.reporter().noteTalks(done.Talks)
+	return w.incomplete(err, done)
+}
+
+// noteTalks names the conversations that an undo or redo put back, or left.
+func (w *reporter) noteTalks(talks []conversation.Conversation) {
+	for _, t := range talks {
+		if t.Changed {
+			w.Streams.Notef("Conversation put back: %s", t.Path)
+			w.Streams.Notef("The one of until now is kept: %s", t.Copy)
+			continue
+		}
+		w.Streams.Notef("kept %s: the conversation went on since; what it was before is in %s", t.Path, t.Copy)
+	}
+}
+
+// previewStep prints what an undo or redo would change.
+func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.RewindOptions) (bands.Plan, error), o rewind.RewindOptions) error {
+	var plan bands.Plan
+	err := w.Streams.Progress("Comparing", func() (err error) {
+		plan, err = look(ctx, o)
+		return err
+	})
+	switch {
+	case errors.Is(err, bands.ErrNoHistory):
+		return fmt.Errorf("nothing to %s", what)
+	case err != nil:
+		return err
+	case w.opts.json:
+		return w.Streams.JSON(format.NewPlanJSON(plan, plan.Target))
+	}
+	w.reporter().printPlan(plan.Target.Version.String(), rewind.RewindPlan{Plan: plan})
+	talks, err := w.rec.Conversation().Conversations.ReplacedConversations(plan.Target.Version)
+	for _, t := range talks {
+		if t.Changed {
+			w.Streams.Printf("Conversation: %s is put back\n", t.Path)
+		}
+	}
+	return err
+}
+
+// stopped explains a restore that did not end.
+func (w *rewinding) stopped(ctx context.Context, err error, p points.Point, done rewind.Rewound) error {
+	if errors.Is(err, disk.ErrLocked) {
+		return app.WithHint(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is under way; try again")
+	}
+	if done.Rescue.Version == 0 {
+		return err
+	}
+	hint := "`entire rewind --undo` goes back to what was there before"
+	if p.Snapshot != 0 {
+		hint += ", `entire rewind --to " + p.Snapshot.String() + "` goes on"
+	}
+	if ctx.Err() != nil { // of which nothing but "Cancelled." is printed
+		w.NoteInterruptedRewind(w.repo)
+		return err
+	}
+	return app.WithHint(err, hint)
+}
+
+func (w *rewinding) incomplete(err error, done rewind.Rewound) error {
+	if !errors.Is(err, bands.ErrIncomplete) {
+		return err
+	}
+	for _, failure := range done.Failed {
+		w.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
+	}
+	return app.WithHint(fmt.Errorf("%s could not be restored, everything else is", ui.Plural(len(done.Failed), "path")),
+		"`entire rewind --undo` goes back to what was there before")
+}
+
+// report tells what a restore did and left alone.
+func (w *reporter) report(done rewind.Rewound, line, back, session string) {
+	if w.opts.json {
+		_ = w.Streams.JSON(newRewoundJSON(done))
+		return
+	}
+	w.noteBoth(done.Plan, done.Rescue.Version)
+	w.noteLeft(done.Plan)
+	unset := make([]string, 0, len(done.Unset))
+	for _, failure := range done.Unset {
+		unset = append(unset, failure.Path)
+	}
+	w.noteSome(slices.Compact(unset), func(path string) string {
+		return "restored " + path + " without its owner or an attribute, which you may not set"
+	})
+	if done.Rescue.Version == 0 || done.Plan.Empty() {
+		w.Streams.Printf("%s\n", nothingChanges(done.Plan.Plan, "Nothing to change: the tree is as it was there."))
+		return
+	}
+	w.Streams.Printf("%s %s\n", line, summary(done.Plan.Plan))
+	w.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
+	if session != "" {
+		w.Streams.Printf("claude -r %s\n", session)
+	}
+}
+
+func (w *reporter) reportTalk(talk conversation.Conversation) {
+	switch {
+	case talk.Session == "":
+	case !talk.Changed:
+		w.Streams.Notef("The conversation is as it was there.")
+	default:
+		w.Streams.Notef("Conversation cut back: %s", talk.Path)
+		w.Streams.Notef("The former one is kept: %s", talk.Copy)
+	}
+}
+
+// summary counts the changes of a plan by kind.
+func summary(p bands.Plan) string {
+	var parts []string
+	for _, kind := range stepKinds() {
+		if n := p.Count(kind); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, pastWord(kind)))
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing changed."
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+func stepKinds() []bands.StepKind {
+	return []bands.StepKind{bands.StepCreate, bands.StepRewrite, bands.StepReplace, bands.StepAttributes, bands.StepDelete}
+}
+
+func pastWord(kind bands.StepKind) string {
+	switch kind {
+	case bands.StepCreate:
+		return "created"
+	case bands.StepRewrite:
+		return "rewritten"
+	case bands.StepReplace:
+		return "replaced"
+	case bands.StepAttributes:
+		return "with other attributes"
+	case bands.StepDelete:
+		return "deleted"
+	}
+	return kind.String()
+}
+
+// nothingChanges is the line for a plan without steps; same is that of a tree
+// that is as the target has it.
+func nothingChanges(p bands.Plan, same string) string {
+	if len(p.ChangedSince)+len(p.Untouched) > 0 {
+		return "Nothing to change: what differs was not changed by the rewind, or was changed since."
+	}
+	return same
+}
+
+// preview prints what would change, by kind.
+func (w *rewinding) preview(ctx context.Context, p points.Point) error {
+	if p.Snapshot == 0 {
+		return (&codeRewind{w}).previewCode(ctx, p)
+	}
+	plan, err := w.planTo(ctx, p)
+	if err != nil {
+		return err
+	}
+	if w.opts.json {
+		return w.Streams.JSON(newRewindPlanJSON(plan, plan.Target))
+	}
+	w.reporter().printPlan(p.Snapshot.String(), plan)
+	if w.opts.conversation {
+		talk, err := w.rec.Conversation().Conversations.PreviewConversation(ctx, p)
+		if err != nil {
+			return err
+		}
+		if talk.Changed {
+			w.Streams.Printf("Conversation: %s is cut back\n", talk.Path)
+		}
+	}
+	return nil
+}
+
+func (w *reporter) printPlan(name string, plan rewind.RewindPlan) {
+	if plan.Empty() {
+		w.Streams.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
+	}
+	for _, kind := range stepKinds() {
+		for step := range plan.Steps(kind) {
+			w.Streams.Printf("%-11s %s\n", format.StepWord(kind), format.Path(step.Path))
+		}
+	}
+	if !plan.Empty() {
+		w.Streams.Printf("In all: %s\n", summary(plan.Plan))
+	}
+	w.noteBoth(plan, 0)
+	w.noteLeft(plan)
+}

@@ -1,0 +1,90 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+type disableOptions struct{ project, uninstall, force bool }
+
+func NewDisable(a *app.App) *cobra.Command {
+	var opts disableOptions
+	cmd := &cobra.Command{
+		Use:   "disable",
+		Short: "Stop recording in this repository",
+		Long: `Stops recording: hooks stay and do nothing. What was recorded stays, and
+entire enable goes on with it. It is noted in .entire/settings.local.json, with
+--project in .entire/settings.json.
+
+With --uninstall everything that was set up is removed from this worktree: the
+agent's hooks, .entire/, the state of sessions, and the branches with what no
+commit has taken up yet. If no other worktree of the repository records, what
+they share goes too: git's hooks and the snapshots. Files that were there before
+enabling get their former bytes. The branch entire/checkpoints/v1 stays.
+While an agent is at work here it refuses, unless --force is given.
+
+EXIT STATUS
+  0    done, nothing to do, or the question was answered with no
+  1    failure, or an agent is at work
+  2    wrong usage; --uninstall without --force where nobody can be asked
+  130  interrupted`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			repo, err := a.Worktree()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = repo.Close() }()
+			if opts.uninstall {
+				return runUninstall(cmd.Context(), a, opts, repo)
+			}
+			return runDisable(cmd.Context(), a, opts, repo)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.project, "project", false, "note it in the project's settings, for everybody")
+	f.BoolVar(&opts.uninstall, "uninstall", false, "remove what was set up, from this worktree or, if it is the last, the repository")
+	f.BoolVar(&opts.force, "force", false, "uninstall without asking, also while an agent is at work")
+	return cmd
+}
+
+func runDisable(_ context.Context, a *app.App, opts disableOptions, repo *git.Repo) error {
+	is := a.Settings(repo)
+	if !is.Configured {
+		a.Streams.Printf("Entire is not set up here, so it is disabled.\n")
+		return nil
+	}
+	p, err := install.OpenProject(repo)
+	if err != nil {
+		return err
+	}
+	off := settings.Change{Key: settings.KeyEnabled, Value: false}
+	files := []string{settings.LocalFile(repo.Root)}
+	if opts.project {
+		files = append([]string{settings.ProjectFile(repo.Root)}, files...)
+	}
+	for i, file := range files {
+		if i > 0 && !a.Settings(repo).Enabled {
+			break
+		}
+		if err := p.Set(file, off); err != nil {
+			return err
+		}
+	}
+	if err := p.Ignore(false); err != nil {
+		return err
+	}
+	if s := a.Settings(repo); s.Enabled {
+		return fmt.Errorf("still enabled by %s %s", s.Source(settings.KeyEnabled).Layer, s.Source(settings.KeyEnabled).Name)
+	}
+	a.Streams.Printf("Entire is now disabled.\n")
+	return nil
+}

@@ -1,0 +1,250 @@
+// Package setup has the commands that turn recording on and off: enable, disable and
+// uninstall. They ask and report; package install changes the files.
+//
+// Of internal/cli it imports install, app and format.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+const knownStrategies = settings.ManualCommit + ", " + settings.AutoCommit
+
+type enableOptions struct {
+	agent, strategy       string
+	force, local, project bool
+	noBands               bool
+	mcp, noMCP            bool
+	line, noLine          bool
+}
+
+func NewEnable(a *app.App) *cobra.Command {
+	var opts enableOptions
+	var accept []string
+	cmd := &cobra.Command{
+		Use:   "enable",
+		Short: "Record sessions in this repository",
+		Long: `Sets up the repository: settings in .entire/, hooks for the agent and for git,
+and a store for snapshots of the working tree, of which it takes the first.
+Hooks that are there already go on working: ours call them.
+
+On a terminal it asks what isn't given by flags; without one --agent is needed.
+Settings go to .entire/settings.json, which is meant to be committed. With
+--local, and where the project has settings already, they go to
+.entire/settings.local.json, which git ignores; with --local the agent's hooks
+go to its personal file too, so that nobody else sees anything.
+
+With --mcp Claude Code gets an MCP server, entire mcp, and asks before /clear
+whether a checkpoint of the context is kept. It is registered for you alone, by
+claude mcp add; with --project for everybody, in .mcp.json. --no-mcp takes both
+away. With --statusline Claude Code tells entire statusline how full the context
+is, so that a checkpoint is saved in time; a status line of yours goes on
+running. --no-statusline puts yours back.
+
+What the project's settings propose, and only you can decide, it asks on a
+terminal; --accept KEY=VALUE says yes to it anywhere. A yes is kept in the git
+directory and covers that value only.
+
+EXIT STATUS
+  0    done, or nothing to do
+  1    failure; running it again goes on where it stopped
+  2    wrong usage, or a question that nobody can answer
+  130  interrupted`,
+		Example:     "  entire enable --agent claude-code\n  entire enable --agent claude-code --local\n  entire enable --agent claude-code --mcp --statusline",
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runEnable(cmd.Context(), a, opts, accept)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.agent, "agent", "", "agent to record: "+install.ClaudeName)
+	f.StringVar(&opts.strategy, "strategy", "", "strategy: "+knownStrategies)
+	f.BoolVarP(&opts.force, "force", "f", false, "install hooks anew")
+	f.BoolVar(&opts.local, "local", false, "write only files that nobody else sees")
+	f.BoolVar(&opts.project, "project", false, "write the project's settings, though it has some")
+	f.BoolVar(&opts.noBands, "no-bands", false, "take no snapshots of the working tree")
+	f.BoolVar(&opts.mcp, "mcp", false, "register the MCP server, and ask before /clear")
+	f.BoolVar(&opts.noMCP, "no-mcp", false, "take the MCP server and the question away")
+	f.BoolVar(&opts.line, "statusline", false, "note in Claude Code's status line how full the context is")
+	f.StringArrayVar(&accept, "accept", nil, "accept what the project's settings propose for a key: `KEY` or KEY=VALUE")
+	f.BoolVar(&opts.noLine, "no-statusline", false, "take our status line away")
+	f.Bool("skip-push-sessions", false, "accepted, without effect: nothing is pushed unless you name a remote")
+	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
+	f.Bool("local-dev", false, "accepted, without effect")
+	f.Bool("ignore-untracked", false, "accepted, without effect")
+	f.Lookup("local-dev").Hidden = true
+	f.Lookup("ignore-untracked").Hidden = true
+	return cmd
+}
+
+// check refuses what can't be done before anything is asked or written.
+func (o enableOptions) check() error {
+	switch {
+	case o.local && o.project:
+		return app.Usagef("--local and --project exclude each other")
+	case o.mcp && o.noMCP:
+		return app.Usagef("--mcp and --no-mcp exclude each other")
+	case o.line && o.noLine:
+		return app.Usagef("--statusline and --no-statusline exclude each other")
+	case o.agent == install.GeminiName:
+		return errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
+	case o.agent != "" && o.agent != install.ClaudeName:
+		return app.Usagef("unknown agent %q (known: %s)", o.agent, install.ClaudeName)
+	case o.strategy != "" && o.strategy != settings.ManualCommit && o.strategy != settings.AutoCommit:
+		return app.Usagef("unknown strategy %q (known: %s)", o.strategy, knownStrategies)
+	}
+	return nil
+}
+
+// enabling is one run of enable.
+type enabling struct {
+	*app.App
+
+	opts  enableOptions
+	repo  *git.Repo
+	is    settings.Settings // as they were
+	agent install.AgentHooks
+	// shared says that the MCP server is to be everybody's.
+	shared bool
+	// accepted are the project's proposals that the user wants.
+	accepted []settings.Proposal
+}
+
+func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []string) error {
+	if err := opts.check(); err != nil {
+		return err
+	}
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = repo.Close() }()
+	e := &enabling{App: a, opts: opts, repo: repo, is: a.Settings(repo), shared: opts.project}
+	if e.agent, err = install.CheckAgent(repo); err != nil {
+		return err
+	}
+	if err := e.checkServer(); err != nil {
+		return err
+	}
+	if err := e.acceptNamed(accept); err != nil {
+		return err
+	}
+	if opts == (enableOptions{}) && e.nothingToDo(ctx) {
+		if err := e.choose(ctx); err != nil {
+			return err
+		}
+		a.Streams.Printf("Already enabled. Everything looks good.\n")
+		return nil
+	}
+	if err := e.choose(ctx); err != nil {
+		return err
+	}
+	return e.install(ctx)
+}
+
+// nothingToDo says whether all is set up.
+func (e *enabling) nothingToDo(ctx context.Context) bool {
+	hooks, err := githook.Installer{Repo: e.repo}.Check(ctx)
+	return err == nil && hooks.OK() && e.is.Enabled && e.is.Marker && e.agent.Complete()
+}
+
+// questions are what the flags leave open. An agent or a strategy that is
+// named asks for silence, and without a terminal all is as by default; where the
+// agent's hooks are there already only what the project proposes is left. The
+// agent isn't asked for: there is one.
+func (e *enabling) questions() []choice {
+	if e.opts.agent != "" || e.opts.strategy != "" || !e.Prompter.Interactive() {
+		return nil
+	}
+	var all []choice
+	if e.agent.Installed == 0 {
+		if !e.opts.local && !e.opts.project && !e.has(settings.Project) && !e.has(settings.Local) {
+			all = append(all, placeChoice())
+		}
+		all = append(all, e.extraChoices()...)
+	}
+	for _, p := range e.is.Pending() {
+		if !slices.ContainsFunc(e.accepted, func(a settings.Proposal) bool { return a.Key == p.Key }) {
+			all = append(all, proposalChoice(p))
+		}
+	}
+	return all
+}
+
+// choose asks the questions and acts on the answers.
+func (e *enabling) choose(ctx context.Context) error {
+	all := e.questions()
+	questions := make([]ui.Question, len(all))
+	for i, c := range all {
+		questions[i] = c.Question
+	}
+	answers, err := e.Prompter.Ask(ctx, questions...)
+	if err != nil {
+		return err
+	}
+	for i, answer := range answers {
+		if err := all[i].act(e, answer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accept notes that the user wants a value that the project proposes.
+func (e *enabling) accept(p settings.Proposal) error {
+	e.accepted = append(e.accepted, p)
+	return settings.Approve(e.repo.CommonDir, p)
+}
+
+// acceptNamed accepts the proposals that --accept names, by key or as key=value.
+// It changes nothing if one of them isn't proposed.
+func (e *enabling) acceptNamed(names []string) error {
+	var found []settings.Proposal
+	for _, name := range names {
+		key, value, valued := strings.Cut(name, "=")
+		i := slices.IndexFunc(e.is.Proposals, func(p settings.Proposal) bool { return p.Key == key })
+		if i < 0 && e.is.Source(key).Layer == settings.Project {
+			continue // it is in force
+		}
+		if i < 0 {
+			return app.WithHint(fmt.Errorf("nothing was accepted: the project doesn't propose %s", ui.Line(key, format.KeyWidth)),
+				"`entire config` shows what it proposes")
+		}
+		p := e.is.Proposals[i]
+		if valued && value != p.Value {
+			return app.WithHint(fmt.Errorf("nothing was accepted: the project proposes %s = %s, not %s", key, ui.Line(p.Value, format.ValueWidth), ui.Line(value, format.ValueWidth)),
+				"name the value that you want, or set it in "+settings.UserFile(e.SettingsSources(e.repo)))
+		}
+		found = append(found, p)
+	}
+	for _, p := range found {
+		if err := e.accept(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *enabling) has(layer settings.Layer) bool {
+	for _, f := range e.is.Files {
+		if f.Layer == layer && e.is.Root == e.repo.Root {
+			return true
+		}
+	}
+	return false
+}

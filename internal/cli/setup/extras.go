@@ -1,0 +1,128 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/hooks/claude"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// checkServer refuses what can't be done before anything is asked or written.
+func (e *enabling) checkServer() error {
+	if !e.opts.mcp {
+		return nil
+	}
+	at, err := install.CheckAsking(e.App, e.repo)
+	switch {
+	case err != nil:
+		return err
+	case at.Found && !at.Server.Ours():
+		return app.WithHint(fmt.Errorf("another MCP server is called %q: %s", claude.ServerName, ui.Line(at.Server.Command, format.LineWidth)),
+			"rename it or take it out, with "+install.ShownCommand([]string{"mcp", "remove", claude.ServerName}))
+	case e.shared, at.Found && at.Scope != claude.ProjectScope, app.OnPath(e.Getenv, install.ClaudeProgram):
+		return nil
+	}
+	return app.WithHint(errors.New("the program `claude`, which registers MCP servers, isn't on your PATH"),
+		"add its folder to PATH, or use --project: the server goes to .mcp.json then, for everybody")
+}
+
+// installExtras does what the flags and answers say of the MCP server and the
+// status line.
+func (e *enabling) installExtras(ctx context.Context, p *install.Project) error {
+	switch {
+	case e.opts.mcp:
+		if err := e.installServer(ctx, p); err != nil {
+			return err
+		}
+	case e.opts.noMCP:
+		if err := e.removeServer(ctx); err != nil {
+			return err
+		}
+	}
+	line := install.ClaudeSettings(e.repo, install.ClaudeFiles(e.repo.Root)[1])
+	switch {
+	case e.opts.line:
+		if err := p.Exclude(install.PersonalSettings); err != nil {
+			return err
+		}
+		if _, err := line.InstallStatusLine(); err != nil {
+			return err
+		}
+		e.Streams.Printf("%s Status line installed (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(line.Path))
+	case e.opts.noLine:
+		for _, path := range install.ClaudeFiles(e.repo.Root) {
+			changed, err := install.ClaudeSettings(e.repo, path).RemoveStatusLine()
+			if err != nil {
+				return err
+			}
+			if changed {
+				e.Streams.Printf("%s Status line removed (%s)\n", e.Streams.Paint(ui.Green, "✓"), e.relative(path))
+			}
+		}
+	}
+	return nil
+}
+
+// installServer registers the server and then lets the agent ask: hooks without
+// a server would be an error at every clear.
+func (e *enabling) installServer(ctx context.Context, p *install.Project) error {
+	files := install.ClaudeFiles(e.repo.Root)
+	here, there := files[1], files[0]
+	if e.shared {
+		here, there = there, here
+		if _, err := install.ProjectServers(e.repo, e.repo.Root).Install(); err != nil {
+			return err
+		}
+	} else {
+		if err := install.RegisterServer(ctx, e.App, e.repo); err != nil {
+			return err
+		}
+		if err := p.Exclude(install.PersonalSettings); err != nil {
+			return err
+		}
+	}
+	if _, err := install.ClaudeSettings(e.repo, here).InstallAsking(); err != nil {
+		return err
+	}
+	if _, err := install.ClaudeSettings(e.repo, there).RemoveAsking(); err != nil {
+		return err
+	}
+	where := "with " + install.ClaudeLabel
+	if e.shared {
+		where = "in " + e.relative(claude.ServersFile(e.repo.Root))
+	}
+	e.Streams.Printf("%s MCP server registered %s; %s asks before /clear (%s)\n",
+		e.Streams.Paint(ui.Green, "✓"), where, install.ClaudeLabel, e.relative(here))
+	if e.shared {
+		e.Streams.Notef("%s asks each person once whether the project's servers may run.", install.ClaudeLabel)
+	}
+	return nil
+}
+
+// removeServer takes the questions and the server away from this worktree.
+func (e *enabling) removeServer(ctx context.Context) error {
+	for _, path := range install.ClaudeFiles(e.repo.Root) {
+		changed, err := install.ClaudeSettings(e.repo, path).RemoveAsking()
+		if err != nil {
+			return err
+		}
+		if changed {
+			e.Streams.Printf("%s %s asks no more before /clear (%s)\n", e.Streams.Paint(ui.Green, "✓"), install.ClaudeLabel, e.relative(path))
+		}
+	}
+	roots, err := install.Worktrees(ctx, e.repo)
+	if err != nil {
+		return err
+	}
+	return install.RemoveServer(ctx, e.App, e.repo, install.Removal{From: []string{e.repo.Root}, Roots: roots})
+}
+
+// removeServer takes the server away from worktrees that lose their hooks.
+func (u *uninstalling) removeServer(ctx context.Context, roots ...string) error {
+	return install.RemoveServer(ctx, u.App, u.repo, install.Removal{From: roots, Roots: u.roots})
+}

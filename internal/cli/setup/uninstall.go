@@ -1,0 +1,279 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/hooks/githook"
+	"github.com/seed-3aff656d/entire/internal/catalog"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// ownRefs is where refs lie that are no branches and nobody's but ours.
+const ownRefs = "refs/entire/"
+
+// uninstalling is one run of disable --uninstall. While other worktrees record,
+// what they share with this one stays.
+type uninstalling struct {
+	*app.App
+
+	repo     *git.Repo
+	roots    []string // of all worktrees
+	others   []string // roots of other worktrees that record
+	prints   []*install.Footprint
+	shadows  []git.Ref
+	held     []git.Ref // that rewinds, repairs and pushes left
+	states   []*session.State
+	sessions int
+	// snapshots are in the store, which goes too.
+	snapshots int
+}
+
+func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *git.Repo) error {
+	u := &uninstalling{App: a, repo: repo}
+	if err := u.look(ctx); err != nil {
+		return err
+	}
+	if !opts.force {
+		if err := u.idle(); err != nil {
+			return err
+		}
+		answers, err := a.Prompter.Ask(ctx, ui.Question{
+			Title: u.title(),
+			Help:  u.summary(),
+			Flag:  "--force",
+		})
+		switch {
+		case err != nil:
+			return err
+		case answers[0] != ui.Yes:
+			a.Streams.Printf("Nothing was removed.\n")
+			return nil
+		}
+	}
+	return a.Streams.Progress("Uninstalling", func() error {
+		if len(u.others) > 0 {
+			return u.removeHere(ctx)
+		}
+		return u.remove(ctx)
+	})
+}
+
+// look finds what is there to remove.
+func (u *uninstalling) look(ctx context.Context) (err error) {
+	if u.roots, err = install.Worktrees(ctx, u.repo); err != nil {
+		return err
+	}
+	if u.prints, err = install.Footprints(u.repo.CommonDir); err != nil {
+		return err
+	}
+	for _, f := range u.prints {
+		if !slices.Contains(u.roots, f.Worktree) {
+			u.roots = append(u.roots, f.Worktree)
+		}
+	}
+	states, failed := session.Open(u.repo.CommonDir).All()
+	u.states, u.sessions = states, len(states)+len(failed)
+	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
+	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", ownRefs)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		switch {
+		case checkpoint.IsShadow(ref.Name):
+			u.shadows = append(u.shadows, ref)
+		case strings.HasPrefix(ref.Name, ownRefs):
+			u.held = append(u.held, ref)
+		}
+	}
+	if store, err := bands.Open(bands.RepositoryDir(u.repo.CommonDir)); err == nil {
+		versions, err := store.Versions()
+		if err != nil {
+			return err
+		}
+		u.snapshots = len(versions)
+	}
+	return nil
+}
+
+func (u *uninstalling) title() string {
+	if len(u.others) > 0 {
+		return "Remove Entire from this worktree?"
+	}
+	return "Remove Entire from this repository?"
+}
+
+func (u *uninstalling) summary() string {
+	if len(u.others) > 0 {
+		return "The agent's hooks, .entire and the state of sessions of this worktree go; what " + strings.Join(u.others, ", ") + " needs stays."
+	}
+	snapshots := ""
+	if u.snapshots > 0 {
+		snapshots = ", " + ui.Plural(u.snapshots, "snapshot") + " of the working tree"
+	}
+	return fmt.Sprintf("Hooks, settings, the state of %s, %s%s go; checkpoints of commits stay.",
+		ui.Plural(u.sessions, "session"), count(len(u.shadows), "shadow branch", "shadow branches"), snapshots)
+}
+
+// removeStore removes the snapshots and what the catalog has of them.
+func (u *uninstalling) removeStore(ctx context.Context) error {
+	known := u.Registry()
+	entry, err := known.Own(bands.RepositoryDir(u.repo.CommonDir))
+	if err != nil {
+		return nil //nolint:nilerr // there is none; what is left goes with the folder
+	}
+	if err := known.DeleteStore(ctx, entry); err != nil {
+		return err
+	}
+	u.doneWith(u.snapshots, "Removed "+ui.Plural(u.snapshots, "snapshot"))
+	return nil
+}
+
+// forgetContexts removes what the catalog has of context checkpoints, whose refs
+// are gone. Rows that stay because it can't be written go when another repository
+// comes into it.
+func (u *uninstalling) forgetContexts(ctx context.Context) {
+	path := u.Registry().CatalogPath()
+	if _, err := os.Lstat(path); err != nil {
+		return
+	}
+	open := func(ctx context.Context) (*catalog.Catalog, error) { return catalog.Open(ctx, path) }
+	_ = recall.Store{Repo: u.repo, Catalog: open}.Forget(ctx)
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
+}
+
+// remove takes away what runs first and what the rest needs last, so that a
+// second run finishes what a first one couldn't.
+func (u *uninstalling) remove(ctx context.Context) error {
+	if err := u.removeAgentHooks(u.roots...); err != nil {
+		return err
+	}
+	u.done("Removed agent hooks")
+	if err := u.removeServer(ctx, u.roots...); err != nil {
+		return err
+	}
+	report, err := githook.Installer{Repo: u.repo}.Uninstall(ctx)
+	if err != nil {
+		return err
+	}
+	u.done("Removed git hooks")
+	for _, text := range report.Notes {
+		u.Streams.Notef("%s", text)
+	}
+	if err := install.RemoveAll(session.Open(u.repo.CommonDir).Dir()); err != nil {
+		return err
+	}
+	u.doneWith(u.sessions, "Removed the state of "+ui.Plural(u.sessions, "session"))
+	if err := u.removeShadows(ctx); err != nil {
+		return err
+	}
+	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
+	u.forgetContexts(ctx)
+	if err := u.removeStore(ctx); err != nil {
+		return err
+	}
+	if err := u.removeFolders(); err != nil {
+		return err
+	}
+	u.done("Removed .entire")
+	if err := install.RemoveAll(filepath.Join(u.repo.CommonDir, "entire")); err != nil {
+		return err
+	}
+	u.Streams.Printf("\nEntire is uninstalled, and so disabled. The branch entire/checkpoints/v1 stays.\n")
+	return nil
+}
+
+func (u *uninstalling) done(what string) {
+	u.Streams.Printf("%s %s\n", u.Streams.Paint(ui.Green, "✓"), what)
+}
+
+// doneWith is done, silent where there was none.
+func (u *uninstalling) doneWith(n int, what string) {
+	if n > 0 {
+		u.done(what)
+	}
+}
+
+func (u *uninstalling) removeAgentHooks(roots ...string) error {
+	var failed []error
+	for _, root := range roots {
+		for _, path := range install.ClaudeFiles(root) {
+			if _, err := install.ClaudeSettings(u.repo, path).Uninstall(); err != nil {
+				failed = append(failed, err)
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (u *uninstalling) removeShadows(ctx context.Context) error {
+	all := slices.Concat(u.shadows, u.held)
+	if len(all) == 0 {
+		return nil
+	}
+	updates := make([]git.RefUpdate, 0, len(all))
+	for _, ref := range all {
+		updates = append(updates, git.RefUpdate{Name: ref.Name, Old: ref.OID})
+	}
+	return u.repo.UpdateRefs(ctx, "entire: uninstall", updates)
+}
+
+// removeFolders gives every worktree the .entire it had. In one where nothing
+// was ever enabled only what hooks wrote goes; in the present one, all.
+func (u *uninstalling) removeFolders() error {
+	var failed []error
+	known := make([]string, 0, len(u.prints))
+	for _, f := range u.prints {
+		known = append(known, f.Worktree)
+		failed = append(failed, f.TakeBack())
+	}
+	for _, root := range u.roots {
+		switch {
+		case slices.Contains(known, root):
+		case root == u.repo.Root:
+			failed = append(failed, install.RemoveAll(install.EntireDir(root)))
+		default:
+			failed = append(failed, removeRuntime(root))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// removeRuntime removes what hooks write into a worktree by themselves.
+func removeRuntime(root string) error {
+	dir := install.EntireDir(root)
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, name := range []string{"logs", "tmp", "metadata"} {
+		if err := install.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	if err := disk.Step("remove", dir); err != nil {
+		return err
+	}
+	_ = os.Remove(dir) // only if nothing else is in it
+	return nil
+}

@@ -1,0 +1,105 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+)
+
+// records says whether sessions of the worktree at root are recorded: it has
+// the agent's hooks, or a session that hasn't ended.
+func (u *uninstalling) records(root string) bool {
+	for _, path := range install.ClaudeFiles(root) {
+		if n, _, err := install.ClaudeSettings(u.repo, path).Check(); err == nil && n > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(u.states, func(s *session.State) bool {
+		return s.WorktreePath == root && (s.Phase == session.Active || len(s.FilesTouched) > 0)
+	})
+}
+
+// idle refuses while an agent is at work in what goes.
+func (u *uninstalling) idle() error {
+	rec := u.Recorder(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
+	var ids []string
+	for _, s := range u.states {
+		if rec.IsActive(s) && (len(u.others) == 0 || rec.OwnsSession(s)) {
+			ids = append(ids, s.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return app.WithHint(fmt.Errorf("an agent is at work: %s", format.Sessions(ids)), "end it first, or use --force")
+}
+
+// removeHere takes away what is this worktree's alone.
+func (u *uninstalling) removeHere(ctx context.Context) error {
+	if err := u.removeAgentHooks(u.repo.Root); err != nil {
+		return err
+	}
+	u.done("Removed agent hooks")
+	if err := u.removeServer(ctx, u.repo.Root); err != nil {
+		return err
+	}
+	if err := u.removeRecords(ctx); err != nil {
+		return err
+	}
+	if err := u.removeFolder(); err != nil {
+		return err
+	}
+	u.done("Removed .entire")
+	u.Streams.Printf("\nEntire is uninstalled from this worktree, where nothing is recorded any more.\n" +
+		"Git hooks and snapshots stay, as other worktrees record:\n")
+	for _, root := range u.others {
+		u.Streams.Printf("  %s\n", root)
+	}
+	return nil
+}
+
+// removeRecords removes the states and shadow branches of this worktree.
+func (u *uninstalling) removeRecords(ctx context.Context) error {
+	rec := u.Recorder(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
+	hash := checkpoint.WorktreeHash(u.repo.WorktreeID)
+	u.held = nil
+	u.shadows = slices.DeleteFunc(u.shadows, func(ref git.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })
+	sessions := 0
+	err := rec.WithLock(ctx, func() error {
+		var failed []error
+		for _, s := range u.states {
+			if rec.OwnsSession(s) {
+				sessions++
+				failed = append(failed, rec.Sessions.Remove(s.ID))
+			}
+		}
+		return errors.Join(append(failed, u.removeShadows(ctx))...)
+	})
+	if err != nil {
+		return err
+	}
+	u.doneWith(sessions, "Removed the state of "+ui.Plural(sessions, "session"))
+	u.doneWith(len(u.shadows), "Removed "+count(len(u.shadows), "shadow branch", "shadow branches"))
+	return nil
+}
+
+// removeFolder gives this worktree the .entire it had.
+func (u *uninstalling) removeFolder() error {
+	for _, f := range u.prints {
+		if f.Worktree == u.repo.Root {
+			return f.TakeBackHere()
+		}
+	}
+	return install.RemoveAll(install.EntireDir(u.repo.Root))
+}

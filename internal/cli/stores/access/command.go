@@ -1,0 +1,104 @@
+package access
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// Command is what the commands of stores share: `agentfs ...`, and the same as
+// `entire fs ...`.
+type Command struct {
+	*app.App
+
+	Program     string // as the user calls it
+	Store       string
+	JSON, Force bool
+	OwnFirst    bool // a repository's own store comes before a .agentfs
+	Quiet       bool // in a hook: only errors are worth a word
+}
+
+// ExitStatus ends the help of every command of stores.
+const ExitStatus = `
+
+EXIT STATUS
+  0    done
+  1    failure
+  2    wrong usage, a question that nobody can answer, $HOME or / as a store
+  3    no such store, or none selected
+  4    no such version
+  5    the store is closed, or its folder isn't there
+  130  interrupted`
+
+// Run is a command's function with its errors explained.
+func (f *Command) Run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return f.Explain(do(cmd.Context(), args))
+	}
+}
+
+// ShellWord quotes text for a shell, if it needs quotes.
+func ShellWord(text string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// Table is a table with wider gaps than ui's: three spaces behind the first
+// column, four behind the others.
+type Table struct{ table ui.Table }
+
+func (t *Table) Row(cells ...string) {
+	for i := range cells[:len(cells)-1] {
+		cells[i] += "  "
+	}
+	cells[0] = strings.TrimSuffix(cells[0], " ")
+	t.table.Row(cells...)
+}
+
+func (t *Table) String() string { return t.table.String() }
+
+// PrintJSON prints v as JSON on one line, with < and > as they are.
+func (f *Command) PrintJSON(v any) error {
+	return f.Streams.JSONLine(v)
+}
+
+// Say prints a stage or an outcome; a program that reads JSON gets neither.
+func (f *Command) Say(format string, args ...any) {
+	if !f.JSON {
+		f.Streams.Printf(format+"\n", args...)
+	}
+}
+
+// ShortPath is a path as people write it, with ~ for their home.
+func (f *Command) ShortPath(path string) string {
+	if f.Home == "" || f.Home == string(filepath.Separator) {
+		return format.Path(path)
+	}
+	homes := []string{f.Home}
+	if home, err := filepath.EvalSymlinks(f.Home); err == nil {
+		homes = append(homes, home)
+	}
+	for _, home := range homes {
+		if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == filepath.Separator) {
+			return format.Path("~" + rest)
+		}
+	}
+	return format.Path(path)
+}
+
+// YesNoWord is a truth in a table.
+func YesNoWord(is bool) string {
+	if is {
+		return "Yes"
+	}
+	return "No"
+}

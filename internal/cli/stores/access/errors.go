@@ -1,0 +1,77 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Explain gives an error of a store the exit code and the hint that belong to
+// it.
+func (f *Command) Explain(err error) error {
+	if err == nil || app.CodeOf(err) != 0 || errors.Is(err, context.Canceled) {
+		return err
+	}
+	code, hint := f.explanation(err)
+	if errors.Is(err, bands.ErrNoContext) {
+		//nolint:staticcheck // the text is fixed
+		err = fmt.Errorf("No store selected. Use --store or run '%s use <name>'", f.Program)
+	}
+	if _, has := errors.AsType[*app.HintError](err); hint != "" && !has {
+		err = app.WithHint(err, hint)
+	}
+	if code != 0 {
+		err = app.WithCode(code, err)
+	}
+	return err
+}
+
+// explanation is an exit code, 0 for that of any failure, and a hint.
+func (f *Command) explanation(err error) (code int, hint string) {
+	run := func(format string) string { return fmt.Sprintf(format, f.Program) }
+	if _, bad := errors.AsType[*bands.ConfigError](err); bad {
+		return 0, "mend it; until then hooks go by the defaults"
+	}
+	if refused, ok := errors.AsType[*bands.ContextError](err); ok {
+		return app.ExitNoStore, "name the store with --store, or remove " + ShellWord(refused.File)
+	}
+	switch {
+	case errors.Is(err, bands.ErrNoContext):
+		return app.ExitNoStore, ""
+	case errors.Is(err, bands.ErrNoHome):
+		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
+	case errors.Is(err, bands.ErrNoStore):
+		return app.ExitNoStore, run("`%s list` shows the stores there are")
+	case errors.Is(err, bands.ErrNoSnapshot):
+		return app.ExitNoVersion, run("`%s checkpoint list` shows the versions there are")
+	case errors.Is(err, bands.ErrRefusedRoot):
+		return app.ExitUsage, "choose a folder below it"
+	case errors.Is(err, bands.ErrBadName):
+		return app.ExitUsage, ""
+	case errors.Is(err, bands.ErrNameTaken):
+		return 0, run("choose another name, or delete that store with `%s delete`")
+	case errors.Is(err, bands.ErrRootTaken):
+		return 0, run("`%s list --json` shows which")
+	case errors.Is(err, disk.ErrLocked):
+		return 0, "another command works on the store; try again when it has ended"
+	case errors.Is(err, bands.ErrDamaged), errors.Is(err, band.ErrDamaged):
+		return 0, run("`%s verify` names what is damaged; everything else can be restored")
+	case errors.Is(err, bands.ErrNoRoom), errors.Is(err, syscall.ENOSPC):
+		return 0, run("make room on the disk, or with `%s prune`")
+	case errors.Is(err, syscall.EROFS):
+		return 0, "the file system is read-only"
+	}
+	return 0, ""
+}
+
+// NoCheckpoints is the error where a command needs one.
+func (f *Command) NoCheckpoints() error {
+	return app.WithCode(app.ExitNoVersion, app.WithHint(errors.New("no checkpoints yet"),
+		fmt.Sprintf("create one with `%s checkpoint create`", f.Program)))
+}

@@ -1,0 +1,255 @@
+// Package access selects the store of snapshots that a command works on, opens it, and
+// explains its errors.
+//
+// Of internal/cli it imports app and format.
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// How long a command waits for another one that writes to the same store. A
+// restore doesn't wait for a restore: it would undo it at once.
+const (
+	LockWait    = 10 * time.Second
+	RestoreWait = 500 * time.Millisecond
+)
+
+// Selection is the store that a command works on, and the tree that belongs to
+// it: of a repository's own store the worktree that the user is in.
+type Selection struct {
+	*bands.Store
+
+	Command  *Command
+	Registry *bands.Registry
+	Entry    bands.Entry
+	Options  bands.Options
+	repo     *git.Repo // of the tree; nil if it is in none
+}
+
+// Selected is the store of --store, of the nearest .agentfs, or the
+// repository's own. For "entire fs" in an enabled repository its own comes before
+// a .agentfs.
+func (f *Command) Selected(ctx context.Context) (*Selection, error) {
+	known := f.Registry()
+	repo, unusable := f.Repository()
+	if unusable != nil {
+		repo = nil // whatever is wrong with it: other stores don't need it
+	}
+	entry, err := f.find(ctx, known, repo)
+	if refused, ok := errors.AsType[*git.RefusedError](unusable); ok && errors.Is(err, bands.ErrNoContext) {
+		return nil, app.WithCode(app.ExitNoStore, refused)
+	}
+	if err != nil {
+		return nil, errors.Join(err, closeRepo(repo))
+	}
+	store, err := bands.Open(entry.Dir)
+	if err != nil {
+		return nil, errors.Join(err, closeRepo(repo))
+	}
+	s := &Selection{Store: store, Command: f, Registry: known, Entry: entry}
+	if repo == nil || repo.Bare || entry.Dir != bands.RepositoryDir(repo.CommonDir) {
+		err := closeRepo(repo)
+		if err != nil {
+			return nil, err
+		}
+		own := repo != nil && entry.Dir == bands.RepositoryDir(repo.CommonDir)
+		at := f.repositoryAt(entry.Root)
+		if own && (at == nil || at.CommonDir != repo.CommonDir) {
+			return nil, errors.Join(notOf(entry), closeRepo(at))
+		}
+		repo = at
+	}
+	s.repo = repo
+	s.Options = s.treeOptions()
+	f.noteInterrupted(s)
+	return s, nil
+}
+
+func closeRepo(repo *git.Repo) error {
+	if repo == nil {
+		return nil
+	}
+	return repo.Close()
+}
+
+func (s *Selection) Close() { _ = closeRepo(s.repo) } // it only reads
+
+func (f *Command) find(ctx context.Context, known *bands.Registry, repo *git.Repo) (bands.Entry, error) {
+	if f.Store != "" {
+		return known.Find(ctx, f.Named(f.Store))
+	}
+	own := ""
+	if repo != nil {
+		own = bands.RepositoryDir(repo.CommonDir)
+	}
+	if f.Dir == "" {
+		return bands.Entry{}, errors.New("the working directory is gone")
+	}
+	if f.OwnFirst && repo != nil && f.Settings(repo).Enabled {
+		if entry, err := known.Own(own); !errors.Is(err, bands.ErrNoContext) {
+			return entry, err
+		}
+	}
+	return known.FindFor(ctx, f.Dir, own)
+}
+
+// notOf is the error of a store in a git directory that says it is for a folder
+// which isn't the repository's.
+func notOf(entry bands.Entry) error {
+	return app.WithCode(app.ExitNoStore, app.WithHint(fmt.Errorf("the store in %s is for %s, which is no working tree of that repository", entry.Dir, entry.Root),
+		"run the command in the working tree, or name the store with --store "+ShellWord(entry.Dir)))
+}
+
+// Named is a store's name, or its path made absolute.
+func (f *Command) Named(name string) string {
+	if strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, "~") && !filepath.IsAbs(name) {
+		return f.Absolute(name)
+	}
+	return name
+}
+
+// repositoryAt is the repository whose working tree root is; nil if there is
+// none.
+func (f *Command) repositoryAt(root string) *git.Repo {
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: f.Getenv, Environ: f.Environ})
+	if err != nil {
+		return nil
+	}
+	if repo.Bare || !SameDir(repo.Root, root) {
+		_ = repo.Close()
+		return nil
+	}
+	return repo
+}
+
+func SameDir(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
+// treeOptions say how the tree is captured.
+func (s *Selection) treeOptions() bands.Options {
+	f := s.Command
+	is := f.Settings(s.repo)
+	from := app.BandOptions(is)
+	if s.Entry.Size > 0 {
+		from.Cap = s.Entry.Size
+	}
+	if s.repo == nil {
+		return bands.Options{
+			Root: s.Entry.Root, Lineage: bands.PlainLineage, Cap: from.Cap, Floor: from.Floor, Exclude: from.Exclude,
+			Hidden: []string{".git", ".entire"}, Now: f.Now, Home: f.Home,
+		}
+	}
+	r := strategy.New(&workspace.Workspace{
+		Repo: s.repo, Options: workspace.Options{Bands: from}, Env: workspace.Environment{Now: f.Now, Home: f.Home},
+	})
+	options := r.Snapshots().Snapshots.TreeOptions()
+	if s.Entry.Dir != r.Snapshots().Snapshots.StoreDir() {
+		options.Root, options.Lineage = s.Entry.Root, bands.PlainLineage
+	}
+	return options
+}
+
+// Mounted is the selected store, if it is open and its tree is there.
+func (f *Command) Mounted(ctx context.Context) (*Selection, error) {
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.active(), s.CheckThere()); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// active is an error unless the store takes snapshots.
+func (s *Selection) active() error {
+	if s.Entry.Active() {
+		return nil
+	}
+	return app.WithCode(app.ExitInactive, app.WithHint(errors.New("store not mounted"),
+		fmt.Sprintf("open it with `%s open %s`", s.Command.Program, s.Entry.Name)))
+}
+
+// CheckThere is an error unless the tree is where the store says.
+func (s *Selection) CheckThere() error {
+	info, err := os.Stat(s.Options.Root)
+	if err == nil && info.IsDir() && s.Options.Root == s.Entry.Root && s.Entry.Replaced() {
+		return app.WithCode(app.ExitInactive, app.WithHint(
+			fmt.Errorf("the folder at %s is not the one that store '%s' was made for", s.Options.Root, s.Entry.Name),
+			fmt.Sprintf("`%s manage %s --name %s` makes it the store's folder", s.Command.Program, s.Options.Root, s.Entry.Name)))
+	}
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	hint := fmt.Sprintf("if it was moved, run `%s manage <dir>` on it", s.Command.Program)
+	if last, ok, err := s.Latest(s.Options.Lineage); err == nil && ok {
+		hint += fmt.Sprintf("; `%s export %s <dir> --store %s` writes the last checkpoint into a new folder",
+			s.Command.Program, last.Version, s.Entry.Name)
+	}
+	return app.WithCode(app.ExitInactive, app.WithHint(fmt.Errorf("the folder of store '%s' isn't there: %s", s.Entry.Name, s.Options.Root), hint))
+}
+
+// InTree is an error if the command was called outside of the tree, and the
+// store was not named: a folder's .agentfs may be a copy of another's.
+func (s *Selection) InTree() error {
+	f := s.Command
+	if f.Store != "" || within(disk.Physical(s.Options.Root), disk.Physical(f.Dir)) {
+		return nil
+	}
+	return app.WithHint(fmt.Errorf("store '%s' is for %s, not for this folder", s.Entry.Name, f.ShortPath(s.Options.Root)),
+		fmt.Sprintf("run it there, or name the store with --store %s; `%s manage .` makes a store for this folder", s.Entry.Name, f.Program))
+}
+
+// noteInterrupted tells of a restore that a crash has stopped.
+func (f *Command) noteInterrupted(s *Selection) {
+	j, ok := s.Interrupted(s.Options.Lineage)
+	if !ok || f.Quiet {
+		return
+	}
+	if j.Other() {
+		f.Streams.Notef("A restore was interrupted, and another version of this program wrote its journal: only that one can end it.")
+		return
+	}
+	f.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
+	f.Streams.Hint(s.Advice(j.Target, j.Rescue, bands.Scope{Paths: j.Paths, Nested: j.Nested}))
+}
+
+// Advice says how a restore that has stopped half way is completed or undone.
+func (s *Selection) Advice(target, rescue bands.Version, scope bands.Scope) string {
+	var more strings.Builder
+	if scope.Nested {
+		more.WriteString(" --nested")
+	}
+	for i, path := range scope.Paths {
+		if i == 0 {
+			more.WriteString(" --")
+		}
+		at := filepath.Join(s.Options.Root, filepath.FromSlash(path))
+		if near, err := filepath.Rel(s.Command.Dir, at); err == nil && within(s.Options.Root, s.Command.Dir) {
+			at = near
+		}
+		more.WriteString(" " + ShellWord(at))
+	}
+	return fmt.Sprintf("`%[1]s restore %[2]s%[4]s` completes it, `%[1]s restore %[3]s%[4]s` goes back", s.Command.Program, target, rescue, more.String())
+}

@@ -1,0 +1,185 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// HoldLock takes the store's lock.
+func (s *Selection) HoldLock(ctx context.Context, wait time.Duration) (*bands.Held, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	held, err := s.Hold(ctx)
+	if err == nil {
+		s.bind(held)
+	}
+	return held, err
+}
+
+// bind notes which directory the tree is, for a store of an older version. A
+// repository's own store needs none: it is in the tree.
+func (s *Selection) bind(held *bands.Held) {
+	if s.Entry.RootID != "" || s.Entry.Root != s.Options.Root || s.repo != nil && s.Entry.Dir == bands.RepositoryDir(s.repo.CommonDir) {
+		return
+	}
+	info, err := s.Info()
+	if err != nil || info.RootID != "" || info.Root != s.Entry.Root {
+		return
+	}
+	if info.RootID = disk.Identity(info.Root); info.RootID != "" {
+		_ = held.SetInfo(info) // the next command tries again
+	}
+}
+
+// Take takes a snapshot and notes it in the catalog.
+func (s *Selection) Take(ctx context.Context, o bands.TakeOptions) (taken bands.Taken, err error) {
+	held, err := s.HoldLock(ctx, LockWait)
+	if err != nil {
+		return taken, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	o.Options = s.Options
+	read := func(tick func(done, total int64)) (err error) {
+		o.Progress = tick
+		taken, err = held.Take(ctx, o)
+		return err
+	}
+	if s.Command.Quiet {
+		err = read(nil)
+	} else {
+		err = s.Command.Streams.Count("Reading the tree", read)
+	}
+	if errors.Is(err, bands.ErrNoRoom) {
+		if err = s.thin(ctx, o.Cause, held.MakeRoom); err == nil {
+			taken, err = held.Take(ctx, o)
+		}
+	}
+	if err != nil || taken.Unchanged {
+		return taken, err
+	}
+	s.Record(ctx, taken.Snapshot)
+	return taken, s.thin(ctx, o.Cause, held.MaybePrune)
+}
+
+// thin removes automatic snapshots that are one too many.
+func (s *Selection) thin(ctx context.Context, cause bands.Cause, prune func(context.Context, bands.Policy) (bands.Pruned, error)) error {
+	config, err := s.Registry.Config()
+	if cause != bands.Auto || err != nil || config.NoPrune {
+		return nil //nolint:nilerr // status tells of a bad config.toml; a snapshot doesn't fail by it
+	}
+	pruned, err := prune(ctx, s.Policy(config.Keep))
+	s.Forget(ctx, pruned.Versions)
+	return err
+}
+
+// Record notes a snapshot in the catalog, which can be rebuilt if that fails.
+func (s *Selection) Record(ctx context.Context, v bands.Snapshot) {
+	s.Command.noteCatalog(s.Registry.Record(ctx, s.Store, v))
+}
+
+func (s *Selection) Forget(ctx context.Context, versions []bands.Version) {
+	if len(versions) > 0 {
+		s.Command.noteCatalog(s.Registry.Forget(ctx, s.Store, versions...))
+	}
+}
+
+func (f *Command) noteCatalog(err error) {
+	if err == nil || f.Quiet {
+		return
+	}
+	f.Streams.Notef("The catalog isn't up to date: %v", err)
+	f.Streams.Hint("`" + f.Program + " doctor` rebuilds it")
+}
+
+// ScanTree reads the tree as it is now.
+func (s *Selection) ScanTree(ctx context.Context) (present *bands.Present, err error) {
+	err = s.Command.Streams.Progress("Reading the tree", func() (err error) {
+		present, err = s.Scan(ctx, s.Options)
+		return err
+	})
+	return present, err
+}
+
+// Has is an error unless the store has the version.
+func (s *Selection) Has(v bands.Version) error {
+	_, err := s.Snapshot(v)
+	if errors.Is(err, bands.ErrNoSnapshot) {
+		return err
+	}
+	return nil // a damaged one can be deleted and verified
+}
+
+// Own is a snapshot of this tree. One of another worktree would overwrite this
+// one with another branch's files.
+func (s *Selection) Own(v bands.Version) (bands.Snapshot, error) {
+	snapshot, err := s.Snapshot(v)
+	if err != nil || snapshot.Lineage == s.Options.Lineage {
+		return snapshot, err
+	}
+	return snapshot, app.WithHint(fmt.Errorf("%s is of another worktree: %s", v, snapshot.Root),
+		fmt.Sprintf("run `%s restore %s` there, or write it elsewhere with `%s export %s <dir>`", s.Command.Program, v, s.Command.Program, v))
+}
+
+// Delete deletes a snapshot.
+func (s *Selection) Delete(ctx context.Context, v bands.Version) (err error) {
+	held, err := s.HoldLock(ctx, LockWait)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if err := held.Delete(v); err != nil {
+		return err
+	}
+	s.Forget(ctx, []bands.Version{v})
+	return nil
+}
+
+// Policy is what the store keeps; keep is how many automatic snapshots, 0 for
+// the retention by age.
+func (s *Selection) Policy(keep int) bands.Policy {
+	return bands.Policy{Now: s.Command.Now(), Keep: keep, Cap: s.Cap()}
+}
+
+// Cap is how many bytes the store may have.
+func (s *Selection) Cap() int64 { return bands.CapAt(s.Entry.Dir, s.Options.Cap) }
+
+// Redact is the beginning of a prompt, without secrets.
+func (f *Command) Redact(prompt string) string {
+	if prompt == "" {
+		return ""
+	}
+	return checkpoint.FirstPrompt(redact.New().Text(prompt))
+}
+
+// Next is the version that the next snapshot will get: the store's file
+// "version" begins with the highest that was ever given out.
+func (s *Selection) Next() (bands.Version, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return 0, err
+	}
+	last := bands.Version(0)
+	if n := len(versions); n > 0 {
+		last = versions[n-1]
+	}
+	data, err := os.ReadFile(filepath.Join(s.Dir(), "version"))
+	if err != nil {
+		return last + 1, nil //nolint:nilerr // a lost file is made anew from the snapshots
+	}
+	text, _, _ := strings.Cut(string(data), " ")
+	if given, err := bands.ParseVersion(text); err == nil {
+		last = max(last, given)
+	}
+	return last + 1, nil
+}

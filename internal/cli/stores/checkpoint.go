@@ -1,0 +1,201 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// autoMessage is the message of a snapshot that was given none.
+const autoMessage = "auto"
+
+// fsCheckpointOptions are the flags of `checkpoint` and `checkpoint create`.
+type fsCheckpointOptions struct {
+	auto                           bool
+	agent, action, session, prompt string
+}
+
+func newFSCheckpointCmd(f *access.Command) *cobra.Command {
+	var opts fsCheckpointOptions
+	cmd := &cobra.Command{
+		Use:   "checkpoint",
+		Short: "Create, list, show and delete checkpoints",
+		Long: `Creates a checkpoint of the tree, as "checkpoint create" does, or works on those
+there are.
+
+With --auto it is meant for hooks: it prints nothing, and does nothing where
+there is no store, where the store is closed, and where nothing has changed
+since the last checkpoint. With --action too, "checkpoint_on" and "min_interval"
+of config.toml decide whether one is taken.` + access.ExitStatus,
+		Example: "  " + f.Program + ` checkpoint create "before risky refactor"` + "\n  " + f.Program + " checkpoint --auto",
+		Args:    cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error {
+			if opts.auto {
+				return runFSAuto(ctx, f, opts)
+			}
+			return runFSCreate(ctx, f, opts, autoMessage)
+		}),
+	}
+	cmd.Flags().BoolVar(&opts.auto, "auto", false, "for hooks: silent, and only if something has changed")
+	causalityFlags(cmd, &opts)
+	cmd.AddCommand(newFSCreateCmd(f), newFSCheckpointListCmd(f), newFSInfoCmd(f), newFSCheckpointDeleteCmd(f))
+	return cmd
+}
+
+func causalityFlags(cmd *cobra.Command, opts *fsCheckpointOptions) {
+	flags := cmd.Flags()
+	flags.StringVar(&opts.agent, "agent", "", "the agent that is at work")
+	flags.StringVar(&opts.action, "action", "", "what it does, such as Edit")
+	flags.StringVar(&opts.session, "session", "", "its session id")
+	flags.StringVar(&opts.prompt, "prompt", "", "what it was asked")
+}
+
+func newFSCreateCmd(f *access.Command) *cobra.Command {
+	var opts fsCheckpointOptions
+	cmd := &cobra.Command{
+		Use:     "create [message]",
+		Short:   "Create a checkpoint",
+		Long:    `Creates a checkpoint of the whole tree, whether something has changed or not.` + access.ExitStatus,
+		Example: "  " + f.Program + ` checkpoint create "before risky refactor"`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			message := autoMessage
+			if len(args) == 1 {
+				message = args[0]
+			}
+			return runFSCreate(ctx, f, opts, message)
+		}),
+	}
+	causalityFlags(cmd, &opts)
+	return cmd
+}
+
+// createdJSON is what `checkpoint create --json` prints.
+type createdJSON struct {
+	format.CheckpointJSON
+
+	Milliseconds int64    `json:"duration_ms"`
+	LeftOut      []string `json:"left_out"`
+	Moving       []string `json:"moving"`
+	Unreadable   []string `json:"unreadable"`
+}
+
+func runFSCreate(ctx context.Context, f *access.Command, opts fsCheckpointOptions, message string) error {
+	s, err := f.Mounted(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.InTree(); err != nil {
+		return err
+	}
+	f.Say("Creating checkpoint...")
+	began := f.Now()
+	taken, err := s.Take(ctx, bands.TakeOptions{
+		Options: s.Options, Message: message, Cause: bands.Named, Force: true,
+		Causality: causality(f, opts),
+	})
+	if err != nil {
+		return err
+	}
+	spent := f.Now().Sub(began)
+	snapshot := taken.Snapshot
+	if f.JSON {
+		return f.PrintJSON(createdJSON{
+			CheckpointJSON: format.NewCheckpointJSON(snapshot), Milliseconds: spent.Milliseconds(),
+			LeftOut: format.NotNil(snapshot.LeftOut), Moving: format.NotNil(taken.Moving),
+			Unreadable: format.NotNil(taken.Unreadable),
+		})
+	}
+	f.Streams.Printf("Created %s%s (%s)\n", snapshot.Version, format.Quoted(snapshot.Message), format.Took(spent))
+	if n := len(taken.Unheld()); n > 0 {
+		f.Streams.Notef("%s could not be held:", ui.Plural(n, "path"))
+	}
+	notePaths(f, "left out, as the store's size allows no more", snapshot.LeftOut)
+	notePaths(f, "not held, as it kept changing", taken.Moving)
+	notePaths(f, "not held, as it can't be read", taken.Unreadable)
+	return nil
+}
+
+// causality is what the flags say, and the environment that an agent gives its
+// hooks.
+func causality(f *access.Command, opts fsCheckpointOptions) bands.Causality {
+	if opts.auto && opts.session == "" && f.Getenv("CLAUDECODE") == "1" {
+		opts.session = f.Getenv("CLAUDE_CODE_SESSION_ID")
+		if opts.agent == "" {
+			opts.agent = install.ClaudeName
+		}
+	}
+	return bands.Causality{
+		Agent: opts.agent, Action: opts.action, Session: opts.session, Prompt: f.Redact(opts.prompt),
+	}
+}
+
+// notePaths tells of paths that aren't as one might think.
+func notePaths(f *access.Command, what string, paths []string) {
+	const most = 10
+	for i, path := range paths {
+		if i == most {
+			f.Streams.Notef("... and %d more", len(paths)-most)
+			return
+		}
+		f.Streams.Notef("%s: %s", what, format.Path(path))
+	}
+}
+
+// runFSAuto takes a snapshot for a hook. Only a store that can't be written is
+// an error.
+func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions) error {
+	f.Quiet = true
+	var once sync.Once
+	f.OnBadDefaults = func(err error) { once.Do(func() { f.Streams.Notef("%v", err) }) }
+	s, err := f.Selected(ctx)
+	if err != nil {
+		if f.Store == "" && app.CodeOf(f.Explain(err)) == app.ExitNoStore {
+			return nil
+		}
+		return err
+	}
+	defer s.Close()
+	if !s.Entry.Active() || s.CheckThere() != nil || s.InTree() != nil {
+		return nil
+	}
+	if opts.action != "" {
+		if wanted, err := wanted(s, opts.action); err != nil || !wanted {
+			return err
+		}
+	}
+	_, err = s.Take(ctx, bands.TakeOptions{
+		Options: s.Options, Message: autoMessage, Cause: bands.Auto, SkipUnchanged: true,
+		Causality: causality(f, opts),
+	})
+	if errors.Is(err, bands.ErrNoRoom) {
+		return nil // status tells of it
+	}
+	return err
+}
+
+// wanted says whether config.toml wants a snapshot for an action now. A bad
+// value in it counts as absent; status tells of it.
+func wanted(s *access.Selection, action string) (bool, error) {
+	config, _ := s.Registry.Config()
+	if !slices.Contains(config.CheckpointOn, action) {
+		return false, nil
+	}
+	last, ok, err := s.Latest(s.Options.Lineage)
+	if err != nil || !ok {
+		return err == nil, err
+	}
+	age := s.Command.Now().Sub(last.Created)
+	return age < 0 || age >= config.MinInterval, nil
+}

@@ -1,0 +1,119 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+type fsCheckpointListOptions struct {
+	limit int
+	all   bool
+}
+
+func newFSCheckpointListCmd(f *access.Command) *cobra.Command {
+	var opts fsCheckpointListOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List checkpoints, the newest first",
+		Long: `Lists the checkpoints of this tree, the newest first. The worktrees of a
+repository share a store: --all lists those of all of them.
+
+With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Args: cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSCheckpointList(ctx, f, opts) }),
+	}
+	cmd.Flags().IntVar(&opts.limit, "limit", 0, "list at most this many")
+	cmd.Flags().BoolVar(&opts.all, "all", false, "list those of all worktrees")
+	return cmd
+}
+
+func runFSCheckpointList(ctx context.Context, f *access.Command, opts fsCheckpointListOptions) error {
+	if opts.limit < 0 {
+		return app.Usagef("--limit is at least 1")
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	list, err := newest(s, opts)
+	if err != nil && len(list) == 0 {
+		return err
+	}
+	_, _ = s.Registry.Checkpoints(ctx, s.Store, 0) // which brings the rows of the catalog up to date
+	if err != nil {
+		f.Streams.Notef("%v", err)
+		f.Streams.Hint("`" + f.Program + " verify` names what is damaged")
+	}
+	if f.JSON {
+		all := make([]format.CheckpointJSON, 0, len(list))
+		for _, snapshot := range list {
+			all = append(all, format.NewCheckpointJSON(snapshot))
+		}
+		return f.PrintJSON(all)
+	}
+	if len(list) == 0 {
+		f.Streams.Notef("No checkpoints yet. Create one with `%s checkpoint create`.", f.Program)
+		return nil
+	}
+	f.Streams.Printf("%s", checkpointTable(list, opts.all, f.Now()))
+	return nil
+}
+
+// newest are the snapshots wanted, the newest first. Those that can't be read
+// are in the error.
+func newest(s *access.Selection, opts fsCheckpointListOptions) ([]bands.Snapshot, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return nil, err
+	}
+	var list []bands.Snapshot
+	var bad []error
+	for _, v := range slices.Backward(versions) {
+		if opts.limit > 0 && len(list) == opts.limit {
+			break
+		}
+		snapshot, err := s.Snapshot(v)
+		switch {
+		case errors.Is(err, bands.ErrNoSnapshot): // deleted meanwhile
+		case err != nil:
+			bad = append(bad, err)
+		case opts.all || snapshot.Lineage == s.Options.Lineage:
+			list = append(list, snapshot)
+		}
+	}
+	return list, errors.Join(bad...)
+}
+
+// checkpointTable shows commits only where a checkpoint stands for one, and
+// worktrees only if asked.
+func checkpointTable(list []bands.Snapshot, worktrees bool, now time.Time) string {
+	paired := slices.ContainsFunc(list, func(s bands.Snapshot) bool { return len(s.Pairs) > 0 })
+	var table access.Table
+	row := func(version, message, created, commit, worktree string) {
+		cells := []string{version, message, created}
+		if paired {
+			cells = append(cells, commit)
+		}
+		if worktrees {
+			cells = append(cells, worktree)
+		}
+		table.Row(cells...)
+	}
+	row("VERSION", "MESSAGE", "CREATED", "COMMIT", "WORKTREE")
+	for _, s := range list {
+		row(s.Version.String(), ui.Line(s.Message, format.MessageWidth), ui.Ago(now, s.Created), format.PairText(s), format.Path(filepath.Base(s.Root)))
+	}
+	return table.String()
+}

@@ -1,0 +1,173 @@
+package stores
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// autoCommand is what an agent's hook runs, with what is to go before the
+// redirection.
+const autoCommand = "agentfs checkpoint --auto%s 2>/dev/null || true"
+
+// claudeHook is an entry of the agent's settings.
+type claudeHook struct {
+	event   string
+	Matcher string          `json:"matcher,omitempty"`
+	Hooks   []claudeCommand `json:"hooks"`
+}
+
+type claudeCommand struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Async   bool   `json:"async,omitempty"`
+	Timeout int    `json:"timeout"`
+}
+
+// claudeHooks are those that take a checkpoint at the end of a turn and before
+// each use of the tools.
+func claudeHooks(tools []string) []claudeHook {
+	const timeout = 30
+	entry := func(event, matcher, flags string) claudeHook {
+		command := claudeCommand{Type: "command", Command: fmt.Sprintf(autoCommand, flags), Timeout: timeout}
+		command.Async = event == "Stop" // the others have to be done before the tool is
+		return claudeHook{event: event, Matcher: matcher, Hooks: []claudeCommand{command}}
+	}
+	hooks := make([]claudeHook, 0, len(tools)+1)
+	hooks = append(hooks, entry("Stop", "", ""))
+	for _, tool := range tools {
+		hooks = append(hooks, entry("PreToolUse", tool, " --agent claude-code --action "+access.ShellWord(tool)))
+	}
+	return hooks
+}
+
+// installClaudeHooks puts the hooks into the user's settings of the agent. What
+// is there stays as it is, comments too.
+func installClaudeHooks(f *access.Command, tools []string) (path string, changed bool, err error) {
+	dir := f.Getenv("CLAUDE_CONFIG_DIR")
+	if dir == "" {
+		if f.Home == "" {
+			return "", false, errors.New("install hooks: there is no home directory")
+		}
+		dir = filepath.Join(f.Home, ".claude")
+	}
+	path = filepath.Join(dir, "settings.json")
+	if named, err := filepath.EvalSymlinks(path); err == nil {
+		path = named // what a link names is written, not the link
+	}
+	perm := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		perm = info.Mode().Perm()
+	}
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return path, false, fmt.Errorf("install hooks: %w", err)
+	}
+	edited, added, err := addClaudeHooks(text, claudeHooks(tools))
+	if err != nil {
+		return path, false, app.WithHint(fmt.Errorf("install hooks in %s: %w", path, err), "mend the file; nothing in it was changed")
+	}
+	if len(added) == 0 {
+		return path, false, nil
+	}
+	if err := noteClaudeHooks(f, path, len(text) == 0, added); err != nil {
+		return path, false, fmt.Errorf("install hooks: %w", err)
+	}
+	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return path, false, fmt.Errorf("install hooks: %w", err)
+	}
+	return path, true, disk.WriteDurable(path, edited, perm)
+}
+
+// addClaudeHooks adds the hooks that a settings file lacks, and returns which.
+func addClaudeHooks(text []byte, want []claudeHook) (edited []byte, added []claudeHook, err error) {
+	isNew := len(bytes.TrimSpace(text)) == 0
+	if isNew {
+		text = []byte("{}")
+	}
+	document, err := hujson.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, hook := range want {
+		was, err := addClaudeHook(&document, hook)
+		if err != nil {
+			return nil, nil, err
+		}
+		if was {
+			added = append(added, hook)
+		}
+	}
+	if !isNew {
+		return document.Pack(), added, nil
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, document.Pack(), "", "  "); err != nil {
+		return nil, nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), added, nil
+}
+
+// installedHook is as much as matters of an entry that is there.
+type installedHook struct {
+	Matcher string `json:"matcher"`
+	Hooks   []struct {
+		Command string `json:"command"`
+	} `json:"hooks"`
+}
+
+// claudeSettingsFile is as much as matters of the agent's settings.
+type claudeSettingsFile struct {
+	Hooks map[string][]installedHook `json:"hooks"`
+}
+
+func readClaudeSettings(document *hujson.Value) (is claudeSettingsFile, err error) {
+	plain := document.Clone()
+	plain.Standardize()
+	err = json.Unmarshal(plain.Pack(), &is)
+	return is, err
+}
+
+func addClaudeHook(document *hujson.Value, hook claudeHook) (added bool, err error) {
+	is, err := readClaudeSettings(document)
+	if err != nil {
+		return false, err
+	}
+	list, listed := is.Hooks[hook.event]
+	for _, old := range list {
+		for _, command := range old.Hooks {
+			if old.Matcher == hook.Matcher && command.Command == hook.Hooks[0].Command {
+				return false, nil
+			}
+		}
+	}
+	var patch []map[string]any
+	add := func(path string, value any) {
+		patch = append(patch, map[string]any{"op": "add", "path": path, "value": value})
+	}
+	if is.Hooks == nil {
+		add("/hooks", struct{}{})
+	}
+	if !listed {
+		add("/hooks/"+hook.event, []any{})
+	}
+	add("/hooks/"+hook.event+"/-", hook)
+	var operations bytes.Buffer
+	e := json.NewEncoder(&operations)
+	e.SetEscapeHTML(false) // a command has > in it
+	if err := e.Encode(patch); err != nil {
+		return false, err
+	}
+	return true, document.Patch(operations.Bytes())
+}

@@ -1,0 +1,300 @@
+package stores
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+)
+
+func newFSDiffCmd(f *access.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff [v1] [v2] [-- path...]",
+		Short: "Show what has changed since a checkpoint, or between two",
+		Long: `Lists the files that have changed since a checkpoint, by default the last one,
+or from one checkpoint to another, with the lines added and removed. With paths
+behind -- it prints their changes line by line.
+
+With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Example: "  " + f.Program + " diff v3\n  " + f.Program + " diff v2 v4\n  " + f.Program + " diff v3 -- src/auth.ts",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if n := len(versionsOf(cmd, args)); n > 2 {
+				return fmt.Errorf("at most two versions, not %d; paths stand behind --", n)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			versions := versionsOf(cmd, args)
+			return f.Explain(runFSDiff(cmd.Context(), f, versions, args[len(versions):]))
+		},
+	}
+}
+
+// versionsOf are the arguments before "--".
+func versionsOf(cmd *cobra.Command, args []string) []string {
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		return args[:at]
+	}
+	return args
+}
+
+func runFSDiff(ctx context.Context, f *access.Command, versions, paths []string) (err error) {
+	wanted := make([]bands.Version, len(versions))
+	for i, text := range versions {
+		if wanted[i], err = parseVersion(text); err != nil {
+			return err
+		}
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	opts := bands.DiffOptions{}
+	if opts.Paths, err = s.TreePaths(paths...); err != nil {
+		return err
+	}
+	c := &comparison{Selection: s, wanted: wanted, opts: opts, unified: len(paths) > 0 && !f.JSON}
+	for range diffAttempts {
+		if err := c.run(ctx); err != nil {
+			return err
+		}
+		if len(c.unread) == 0 {
+			break
+		}
+	}
+	return c.report()
+}
+
+// diffAttempts is how often the tree is read if files change meanwhile.
+const diffAttempts = 3
+
+// comparison is one diff command.
+type comparison struct {
+	*access.Selection
+
+	wanted  []bands.Version
+	opts    bands.DiffOptions
+	unified bool // print changes line by line
+	again   bool // the tree was read before
+	files   []bands.FileDiff
+	// unheld are paths that a side doesn't hold, unread those that changed before
+	// they could be compared.
+	unheld, unread []string
+}
+
+// run compares once.
+func (c *comparison) run(ctx context.Context) (err error) {
+	trees, err := trees(ctx, c.Selection, c.wanted)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, trees.close()) }()
+	missing := bands.Unmatched(c.opts.Paths, trees.old, trees.now)
+	if len(missing) > 0 && !c.again {
+		return app.Unmatched(missing, trees.oldName, trees.nowName)
+	}
+	unheld, err := bands.Uncompared(ctx, c.opts, trees.old, trees.now)
+	if err != nil {
+		return err
+	}
+	c.unheld = append(c.unheld, unheld...)
+	if c.unified {
+		// What is printed stays; only what is unread is compared again.
+		err = c.Command.Streams.Show(func(w io.Writer) (err error) {
+			c.unread, err = bands.UnifiedDiff(ctx, w, trees.old, trees.now, c.opts)
+			return err
+		})
+		c.opts.Paths, c.again = c.unread, true
+		return err
+	}
+	err = c.Command.Streams.Progress("Comparing", func() (err error) {
+		c.files, err = bands.DiffStat(ctx, trees.old, trees.now, c.opts)
+		return err
+	})
+	c.unheld, c.unread, c.again = unheld, nil, true
+	c.files = slices.DeleteFunc(c.files, func(d bands.FileDiff) bool {
+		if d.Unread {
+			c.unread = append(c.unread, d.Path)
+		}
+		return d.Unread
+	})
+	return err
+}
+
+// report prints what was found, and what could not be compared.
+func (c *comparison) report() error {
+	f := c.Command
+	slices.Sort(c.unheld)
+	c.unheld = slices.Compact(c.unheld)
+	if f.JSON {
+		list := newDiffJSON(c.files)
+		for _, path := range slices.Concat(c.unheld, c.unread) {
+			list = append(list, diffJSON{Path: path, Bytes: format.PathBytes(path), Kind: "unknown"})
+		}
+		return f.PrintJSON(list)
+	}
+	if !c.unified {
+		printDiff(f, c.files)
+	}
+	for _, path := range c.unheld {
+		f.Streams.Notef("can't be compared, as it isn't held: %s", format.Path(path))
+	}
+	for _, path := range c.unread {
+		f.Streams.Notef("can't be compared, as it kept changing: %s", format.Path(path))
+	}
+	return nil
+}
+
+// twoTrees are what a diff compares.
+type twoTrees struct {
+	old, now         bands.Side
+	oldName, nowName string         // as a message names them
+	present          *bands.Present // nil if now is a checkpoint
+}
+
+func (t *twoTrees) close() error {
+	err := errors.Join(t.old.Close(), t.now.Close())
+	if t.present != nil {
+		err = errors.Join(err, t.present.Close())
+	}
+	return err
+}
+
+// trees are one or two versions, or the last one, and the tree as it is now.
+func trees(ctx context.Context, s *access.Selection, versions []bands.Version) (*twoTrees, error) {
+	if len(versions) == 0 {
+		last, ok, err := s.Latest(s.Options.Lineage)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, s.Command.NoCheckpoints()
+		}
+		versions = append(versions, last.Version)
+	}
+	old, err := side(s, versions[0])
+	if err != nil {
+		return nil, err
+	}
+	t := &twoTrees{old: old, oldName: versions[0].String(), nowName: "the tree"}
+	if len(versions) == 2 {
+		t.nowName = versions[1].String()
+		t.now, err = side(s, versions[1])
+	} else {
+		err = present(ctx, s, t)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	return t, nil
+}
+
+// present makes the tree as it is now one of the two.
+func present(ctx context.Context, s *access.Selection, t *twoTrees) (err error) {
+	if err := s.CheckThere(); err != nil {
+		return err
+	}
+	if t.present, err = s.ScanTree(ctx); err != nil {
+		return err
+	}
+	t.now, err = s.PresentSide(t.present, s.Options.Root)
+	return err
+}
+
+func side(s *access.Selection, v bands.Version) (bands.Side, error) {
+	snapshot, err := s.Snapshot(v)
+	if err != nil {
+		return bands.Side{}, err
+	}
+	return s.SnapshotSide(snapshot)
+}
+
+// diffJSON is an element of what `diff --json` prints.
+type diffJSON struct {
+	Path     string `json:"path"`
+	Bytes    []byte `json:"path_bytes,omitempty"`
+	OldPath  string `json:"old_path,omitempty"`
+	OldBytes []byte `json:"old_path_bytes,omitempty"`
+	Kind     string `json:"kind"`
+	// Added and Removed are absent where lines aren't counted.
+	Added   *int `json:"added,omitempty"`
+	Removed *int `json:"removed,omitempty"`
+	Binary  bool `json:"binary,omitempty"`
+}
+
+func newDiffJSON(files []bands.FileDiff) []diffJSON {
+	list := make([]diffJSON, 0, len(files))
+	for i := range files {
+		d := &files[i]
+		one := diffJSON{
+			Path: d.Path, Bytes: format.PathBytes(d.Path), OldPath: d.OldPath, OldBytes: format.PathBytes(d.OldPath),
+			Kind: string(d.Kind), Binary: d.Binary,
+		}
+		if d.Counted {
+			one.Added, one.Removed = &d.Added, &d.Removed
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// diffWord is the name of a kind of difference, and where it stands in the list.
+func diffWord(kind bands.DiffKind) (word string, rank int) {
+	switch kind {
+	case bands.DiffModified, bands.DiffType, bands.DiffAttributes:
+		return "Modified:", 0
+	case bands.DiffRenamed:
+		return "Renamed:", 1
+	case bands.DiffAdded:
+		return "Added:", 2
+	default:
+		return "Deleted:", 3
+	}
+}
+
+// printDiff lists what was modified, renamed, added and deleted, in this order.
+func printDiff(f *access.Command, files []bands.FileDiff) {
+	slices.SortStableFunc(files, func(a, b bands.FileDiff) int {
+		_, first := diffWord(a.Kind)
+		_, second := diffWord(b.Kind)
+		return cmp.Compare(first, second)
+	})
+	for _, d := range files {
+		word, _ := diffWord(d.Kind)
+		path := format.Path(d.Path)
+		if d.Kind == bands.DiffRenamed {
+			path = format.Path(d.OldPath) + " -> " + path
+		}
+		f.Streams.Printf("%-9s %s%s\n", word, path, diffCounts(d))
+	}
+	if len(files) == 0 {
+		f.Streams.Notef("No changes.")
+	}
+}
+
+// diffCounts says how much of a file has changed, where it was and is there.
+func diffCounts(d bands.FileDiff) string {
+	switch {
+	case d.Kind == bands.DiffAdded || d.Kind == bands.DiffDeleted:
+		return ""
+	case d.Kind == bands.DiffAttributes:
+		return " (mode)"
+	case d.Kind == bands.DiffType:
+		return " (type)"
+	case d.Binary:
+		return " (binary)"
+	case !d.Counted, d.Kind == bands.DiffRenamed && d.Added+d.Removed == 0:
+		return ""
+	}
+	return fmt.Sprintf(" (+%d -%d)", d.Added, d.Removed)
+}

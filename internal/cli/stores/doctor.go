@@ -1,0 +1,75 @@
+package stores
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+func newFSDoctorCmd(f *access.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Rebuild the catalog from the stores, and say what is wrong",
+		Long: `Rebuilds the catalog, in which stores and checkpoints are listed, from the stores
+themselves. Nothing is lost with the catalog: versions stay what they are. What
+is wrong and can't be mended is named.
+
+With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(access.ExitStatus, "failure\n", "something is wrong that stays so, or failure\n", 1),
+		Args: cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSDoctor(ctx, f) }),
+	}
+}
+
+func runFSDoctor(ctx context.Context, f *access.Command) error {
+	known := f.Registry()
+	var also []string
+	if repo, err := f.Repository(); err == nil {
+		if !repo.Bare { // what says which folder the store is for is the working tree
+			also = append(also, bands.RepositoryDir(repo.CommonDir))
+		}
+		_ = repo.Close()
+	}
+	var report bands.Report
+	err := f.Streams.Progress("Rebuilding the catalog", func() (err error) {
+		report, err = known.Doctor(ctx, also...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := known.Config(); err != nil {
+		report.Problems = append(report.Problems, strings.Split(err.Error(), "\n")...)
+	}
+	if f.JSON {
+		report.Problems, report.Mended = format.NotNil(report.Problems), format.NotNil(report.Mended)
+		if err := f.PrintJSON(report); err != nil {
+			return err
+		}
+	} else {
+		printReport(f, report)
+	}
+	if len(report.Problems) > 0 {
+		return app.ErrFailed
+	}
+	return nil
+}
+
+func printReport(f *access.Command, r bands.Report) {
+	if r.SetAside != "" {
+		f.Streams.Printf("The catalog was damaged; it is now %s\n", f.ShortPath(r.SetAside))
+	}
+	for _, line := range r.Mended {
+		f.Streams.Printf("Mended: %s\n", line)
+	}
+	for _, line := range r.Problems {
+		f.Streams.Printf("Problem: %s\n", line)
+	}
+	f.Streams.Printf("Catalog: %s, %s\n", ui.Plural(r.Stores, "store"), ui.Plural(r.Checkpoints, "checkpoint"))
+}

@@ -1,0 +1,58 @@
+// Package stores has the commands of the snapshot stores, of `entire fs` and agentfs.
+//
+// Of internal/cli it imports access, install, app and format.
+package stores
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+)
+
+// NewFS is `entire fs`.
+func NewFS(a *app.App) *cobra.Command {
+	cmd := NewTree(&access.Command{App: a, Program: "entire fs", OwnFirst: true}, "fs")
+	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
+	return cmd
+}
+
+// NewTree returns a command with the name given and all commands of stores below it.
+func NewTree(f *access.Command, name string) *cobra.Command {
+	order := `A command works on the store of --store, else on the one that a file .agentfs
+in this folder or above names, else on this repository's own.`
+	if f.OwnFirst {
+		order = `A command works on the store of --store, else on this repository's own, else on
+the one that a file .agentfs in this folder or above names.`
+	}
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: "Keep snapshots of whole trees, and bring them back",
+		Long: `Keeps snapshots of a whole project, tracked, untracked and ignored files alike,
+and brings any of them back. The project stays where it is.
+
+` + order + ` A .agentfs
+counts if it is the user's own and names a store that was made on this machine;
+one with a path only inside of that store's folder.
+
+Start with:
+  ` + f.Program + ` init myapp
+  ` + f.Program + ` checkpoint create "before risky refactor"
+  ` + f.Program + ` restore v1` + access.ExitStatus,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&f.Store, "store", "", "work on this store: a name, or a path with a /")
+	flags.BoolVar(&f.JSON, "json", false, "print JSON")
+	flags.BoolVarP(&f.Force, "force", "f", false, "don't ask")
+	for _, build := range []func(*access.Command) *cobra.Command{
+		newFSInitCmd, newFSOpenCmd, newFSCloseCmd, newFSDeleteCmd, newFSListCmd, newFSUseCmd, newFSStatusCmd,
+		newFSManageCmd, newFSUnmanageCmd,
+		newFSCheckpointCmd, newFSRestoreCmd, newFSDiffCmd, newFSShowCmd, newFSExportCmd,
+		newFSVerifyCmd, newFSUsageCmd, newFSPruneCmd, newFSDoctorCmd,
+	} {
+		cmd.AddCommand(build(f))
+	}
+	return cmd
+}

@@ -1,0 +1,141 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/settings"
+)
+
+type fsInitOptions struct{ size, mount string }
+
+func newFSInitCmd(f *access.Command) *cobra.Command {
+	var opts fsInitOptions
+	cmd := &cobra.Command{
+		Use:   "init <name>",
+		Short: "Make a new store and its folder",
+		Long: `Makes a store and the folder that belongs to it, and names the store in a file
+.agentfs there. The folder is that of --mount; without it, one of that name in
+default_mount_base of config.toml or in the current folder. A folder that
+exists keeps its files; "manage" takes its name for the store's.
+
+--size is how much room the checkpoints may take: automatic ones make way for
+newer ones.` + access.ExitStatus,
+		Example: "  " + f.Program + " init myapp\n  " + f.Program + " init myapp --size 50G --mount ~/projects/myapp",
+		Args:    cobra.ExactArgs(1),
+		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSInit(ctx, f, opts, args[0]) }),
+	}
+	cmd.Flags().StringVar(&opts.size, "size", "", "room for the checkpoints, such as 50G")
+	cmd.Flags().StringVar(&opts.mount, "mount", "", "the store's folder")
+	return cmd
+}
+
+func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name string) error {
+	size, err := parseSize(opts.size)
+	if err != nil {
+		return err
+	}
+	if err := bands.CheckName(name); err != nil {
+		return err
+	}
+	known := f.Registry()
+	config, err := known.Config()
+	if err != nil {
+		return err
+	}
+	root := f.Absolute(opts.mount)
+	switch {
+	case opts.mount != "":
+	case config.DefaultMountBase != "":
+		root = filepath.Join(config.DefaultMountBase, name)
+	default:
+		root = filepath.Join(f.Dir, name)
+	}
+	f.Say("Creating store...")
+	return makeStore(f, config, func() (bands.Entry, error) { return known.Init(ctx, name, root, size) })
+}
+
+// makeStore makes a store, and before it the hooks that config.toml asks for.
+// If one of them fails nothing stays.
+func makeStore(f *access.Command, config bands.Config, create func() (bands.Entry, error)) error {
+	hooks := ""
+	before, err := claudeRecords(f)
+	if err != nil {
+		return err
+	}
+	if config.ClaudeCode {
+		path, changed, err := installClaudeHooks(f, config.CheckpointOn)
+		if err != nil {
+			return err
+		}
+		if changed {
+			hooks = path
+		}
+	}
+	entry, err := create()
+	if err != nil && hooks != "" && len(before) == 0 { // else they are another store's, too
+		return errors.Join(err, removeRecordedHooks(f))
+	}
+	if err != nil {
+		return err
+	}
+	f.Say("Created store '%s'", entry.Name)
+	f.Say("Mounted at %s", f.ShortPath(entry.Root))
+	if hooks != "" {
+		f.Streams.Notef("Installed hooks in %s", f.ShortPath(hooks))
+	}
+	if f.JSON {
+		return f.PrintJSON(newStoreJSON(f, entry))
+	}
+	return nil
+}
+
+// storeJSON is a store in JSON.
+type storeJSON struct {
+	Name        string     `json:"name"`
+	Size        string     `json:"size"`
+	SizeBytes   int64      `json:"size_bytes"`
+	Mounted     bool       `json:"mounted"`
+	Checkpoints int        `json:"checkpoints"`
+	MountPath   string     `json:"mount_path"`
+	BundlePath  string     `json:"bundle_path"`
+	CreatedAt   time.Time  `json:"created_at"`
+	MountedAt   *time.Time `json:"mounted_at"`
+}
+
+func newStoreJSON(f *access.Command, e bands.Entry) storeJSON {
+	size := bands.CapAt(e.Dir, e.Size)
+	s := storeJSON{
+		Name: e.Name, Size: format.Size(size), SizeBytes: size, Mounted: e.Active(), Checkpoints: e.Checkpoints,
+		MountPath: e.Root, BundlePath: e.Dir, CreatedAt: format.UTC(e.Created),
+	}
+	if e.Mounted != nil {
+		at := format.UTC(*e.Mounted)
+		s.MountedAt = &at
+	}
+	return s
+}
+
+// parseSize reads a size as a flag; none is 0.
+func parseSize(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	const least = 1 << 20
+	n, err := settings.ParseSize(text)
+	if err == nil && n < least {
+		err = errors.New("too small: a store needs 1M at least")
+	}
+	if err != nil {
+		return 0, app.Usagef("--size %s: %v", text, err)
+	}
+	return n, nil
+}

@@ -1,0 +1,48 @@
+package stores
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+)
+
+func newFSListCmd(f *access.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List all stores",
+		Long: `Lists all stores: how much room their checkpoints may take, whether they are
+open, and how many checkpoints they have.
+
+With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Args: cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSList(ctx, f) }),
+	}
+}
+
+func runFSList(ctx context.Context, f *access.Command) error {
+	entries, err := f.Registry().List(ctx)
+	if err != nil {
+		return err
+	}
+	list := make([]storeJSON, 0, len(entries))
+	for _, e := range entries {
+		list = append(list, newStoreJSON(f, e))
+	}
+	if f.JSON {
+		return f.PrintJSON(list)
+	}
+	if len(list) == 0 {
+		f.Streams.Notef("No stores yet. Make one with `%s init <name>`.", f.Program)
+		return nil
+	}
+	var table access.Table
+	table.Row("NAME", "SIZE", "MOUNTED", "CHECKPOINTS")
+	for _, s := range list {
+		table.Row(s.Name, s.Size, access.YesNoWord(s.Mounted), strconv.Itoa(s.Checkpoints))
+	}
+	f.Streams.Printf("%s", table.String())
+	return nil
+}

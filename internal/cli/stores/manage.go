@@ -1,0 +1,98 @@
+package stores
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+)
+
+type fsManageOptions struct{ name, size string }
+
+func newFSManageCmd(f *access.Command) *cobra.Command {
+	var opts fsManageOptions
+	cmd := &cobra.Command{
+		Use:   "manage <dir>",
+		Short: "Make a store of an existing folder, in place",
+		Long: `Makes a store for a folder that is there. Nothing in it is moved or changed; a
+file .agentfs names the store. Its name is that of the folder, unless --name is
+given. For a folder that was moved, together with its .agentfs, it tells the
+store the new place; for one that took the place of a store's folder, that it is
+the store's from now on.` + access.ExitStatus,
+		Example: "  " + f.Program + " manage ~/projects/myapp",
+		Args:    cobra.ExactArgs(1),
+		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSManage(ctx, f, opts, args[0]) }),
+	}
+	cmd.Flags().StringVar(&opts.name, "name", "", "the store's name")
+	cmd.Flags().StringVar(&opts.size, "size", "", "room for the checkpoints, such as 50G")
+	return cmd
+}
+
+func runFSManage(ctx context.Context, f *access.Command, opts fsManageOptions, dir string) error {
+	known := f.Registry()
+	config, err := known.Config()
+	if err != nil {
+		return err
+	}
+	size, err := parseSize(opts.size)
+	if err != nil {
+		return err
+	}
+	return makeStore(f, config, func() (bands.Entry, error) {
+		return known.Manage(ctx, f.Absolute(dir), opts.name, size)
+	})
+}
+
+func newFSUnmanageCmd(f *access.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "unmanage [dir]",
+		Short: "Undo manage: delete the folder's store, leave the folder",
+		Long: `Deletes the store of a folder, by default the current one, and its checkpoints.
+The folder stays, with all its files but .agentfs. It asks first, unless --force
+is given.` + access.ExitStatus,
+		Example: "  " + f.Program + " unmanage ~/projects/myapp",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSUnmanage(ctx, f, args) }),
+	}
+}
+
+func runFSUnmanage(ctx context.Context, f *access.Command, args []string) error {
+	dir := f.Dir
+	if len(args) > 0 {
+		dir = f.Absolute(args[0])
+	}
+	known := f.Registry()
+	entry, err := storeOf(ctx, known, dir)
+	if err != nil {
+		return err
+	}
+	if entry.Name == "" {
+		return app.WithCode(app.ExitNoStore, fmt.Errorf("%s is no store's folder", f.ShortPath(dir)))
+	}
+	question := deletion(f, entry)
+	if yes, err := sure(ctx, f, question); err != nil || !yes {
+		return err
+	}
+	if entry, err = known.Unmanage(ctx, dir); err != nil {
+		return err
+	}
+	return deleted(ctx, f, entry)
+}
+
+// storeOf is the store whose folder dir is, the zero Entry if it is none's.
+func storeOf(ctx context.Context, known *bands.Registry, dir string) (bands.Entry, error) {
+	entries, err := known.List(ctx)
+	if err != nil {
+		return bands.Entry{}, err
+	}
+	for _, e := range entries {
+		if access.SameDir(e.Root, dir) {
+			return e, nil
+		}
+	}
+	return bands.Entry{}, nil
+}

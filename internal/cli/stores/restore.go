@@ -1,0 +1,268 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// preRestore is the message of the checkpoint that a restore takes first.
+const preRestore = "pre-restore"
+
+type fsRestoreOptions struct {
+	paths                []string
+	nested, busy, dryRun bool
+}
+
+func newFSRestoreCmd(f *access.Command) *cobra.Command {
+	var opts fsRestoreOptions
+	cmd := &cobra.Command{
+		Use:   "restore <version> [-- path...]",
+		Short: "Make the tree what it was at a checkpoint",
+		Long: `Makes the tree what it was at a checkpoint. What is there now is saved as a
+checkpoint first, so "restore" of that one takes it back. Only what differs is
+rewritten, and what is written is checked against its hash. While it runs, the store takes no other checkpoint: that is what "Unmounting" and
+"Mounting" say. Files stay where they are, open ones too.
+
+The tree's own .git is never touched. Nested repositories are left as they are
+unless --nested is given or they are named; .claude is restored only if named.
+A database that a process has open is left as it is unless --force-busy is
+given. Paths are relative to the current folder.
+
+It asks first, unless --force is given. --dry-run shows what would change.` + access.ExitStatus,
+		Example: "  " + f.Program + " restore v3\n  " + f.Program + " restore v3 --paths src/auth.ts\n  " + f.Program + " restore v3 -- src docs",
+		Args:    restoreArgs,
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			opts.paths = append(opts.paths, args[1:]...)
+			return runFSRestore(ctx, f, opts, args[0])
+		}),
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
+	flags.BoolVar(&opts.nested, "nested", false, "restore nested repositories too")
+	flags.BoolVar(&opts.busy, "force-busy", false, "restore databases that a process has open too")
+	flags.BoolVar(&opts.dryRun, "dry-run", false, "only show what would change")
+	return cmd
+}
+
+// restoreArgs wants a version, and paths only behind "--" or --paths.
+func restoreArgs(cmd *cobra.Command, args []string) error {
+	before := len(args)
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		before = at
+	}
+	switch {
+	case before < 1:
+		return errors.New("which version? Name one, such as v3")
+	case before > 1 && !cmd.Flags().Changed("paths"):
+		return fmt.Errorf("%q is too much; paths stand behind --", args[1])
+	}
+	return nil
+}
+
+func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions, version string) error {
+	v, err := parseVersion(version)
+	if err != nil {
+		return err
+	}
+	s, err := f.Mounted(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.InTree(); err != nil {
+		return err
+	}
+	target, err := s.Own(v)
+	if err != nil {
+		return err
+	}
+	scope := bands.Scope{Nested: opts.nested, Force: opts.busy}
+	if scope.Paths, err = s.TreePaths(opts.paths...); err != nil {
+		return err
+	}
+	err = s.CheckPaths(target, bands.Scope{Root: s.Options.Root, Paths: scope.Paths})
+	if missing, ok := errors.AsType[*bands.PathsError](err); ok {
+		return app.Unmatched(missing.Paths, v.String(), f.ShortPath(s.Options.Root))
+	}
+	if err != nil {
+		return err
+	}
+	if opts.dryRun {
+		return dryRun(ctx, f, s, target, scope)
+	}
+	next, err := s.Next()
+	if err != nil {
+		return err
+	}
+	question := fmt.Sprintf("Restore %s to %s? Current state will be saved as %s.", f.ShortPath(s.Options.Root), v, next)
+	if yes, err := sure(ctx, f, question); err != nil || !yes {
+		return err
+	}
+	return restore(ctx, f, s, target, scope)
+}
+
+func restore(ctx context.Context, f *access.Command, s *access.Selection, target bands.Snapshot, scope bands.Scope) error {
+	began := f.Now()
+	held, err := s.HoldLock(ctx, access.RestoreWait)
+	if err != nil {
+		return err
+	}
+	next, err := s.Next() // what was asked may be of before the lock
+	if err != nil {
+		return errors.Join(err, held.Release())
+	}
+	f.Say("Creating checkpoint %s %q...", next, preRestore)
+	stages := &restoreStages{Command: f, target: target.Version}
+	done, err := held.Restore(ctx, target.Version, bands.RestoreOptions{
+		Options: s.Options, Scope: scope, Message: preRestore, Progress: stages.progress,
+	})
+	err = errors.Join(err, held.Release())
+	if done.Rescue.Version != 0 {
+		s.Record(ctx, done.Rescue)
+	}
+	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
+		return stopped(ctx, s, err, done, scope)
+	}
+	stages.reach(stageMount)
+	noteRestored(f, done)
+	if f.JSON {
+		if err := f.PrintJSON(format.NewRestoredJSON(done, f.Now().Sub(began))); err != nil {
+			return err
+		}
+	} else if len(done.Failed) == 0 {
+		f.Streams.Printf("Restored%s to %s%s (%s)\n", elsewhere(f, s), target.Version, format.Quoted(target.Message), format.Took(f.Now().Sub(began)))
+	}
+	if len(done.Failed) > 0 {
+		return incomplete(f, done)
+	}
+	return nil
+}
+
+// elsewhere names the tree, after a space, unless it is the working directory.
+func elsewhere(f *access.Command, s *access.Selection) string {
+	if access.SameDir(f.Dir, s.Options.Root) {
+		return ""
+	}
+	return " " + f.ShortPath(s.Options.Root)
+}
+
+// stopped is the error of a restore that did not end.
+func stopped(ctx context.Context, s *access.Selection, err error, done bands.Restored, scope bands.Scope) error {
+	if done.Rescue.Version == 0 {
+		return err
+	}
+	hint := s.Advice(done.Target.Version, done.Rescue.Version, scope)
+	if ctx.Err() != nil && !s.Command.JSON {
+		s.Command.Streams.Hint(hint)
+	}
+	return app.WithHint(err, hint)
+}
+
+// incomplete is the error of a restore that left paths as they were; they have
+// been named.
+func incomplete(f *access.Command, done bands.Restored) error {
+	err := fmt.Errorf("%s could not be restored; everything else is as in %s",
+		ui.Plural(len(done.Failed), "path"), done.Target.Version)
+	if f.JSON {
+		f.Streams.Notef("%v", err)
+		return app.ErrFailed
+	}
+	return app.WithHint(err, fmt.Sprintf("`%s restore %s` goes back to what was there before", f.Program, done.Rescue.Version))
+}
+
+// restoreStages prints each stage of a restore once, when it begins.
+type restoreStages struct {
+	*access.Command
+
+	target  bands.Version
+	reached int
+}
+
+// stageApply is what bands calls the stage in which files are written.
+const stageApply = "restore"
+
+// The stages of a restore after its checkpoint.
+const (
+	stageUnmount = iota + 1
+	stageRestore
+	stageMount
+)
+
+func (r *restoreStages) progress(stage string, _, _ int) {
+	if stage == stageApply {
+		r.reach(stageRestore)
+	}
+}
+
+func (r *restoreStages) reach(stage int) {
+	for ; r.reached < stage; r.reached++ {
+		switch r.reached + 1 {
+		case stageUnmount:
+			r.Say("Unmounting...")
+		case stageRestore:
+			r.Say("Restoring from %s...", r.target)
+		case stageMount:
+			r.Say("Mounting...")
+		}
+	}
+}
+
+// noteRestored tells what a restore left alone.
+func noteRestored(f *access.Command, done bands.Restored) {
+	if f.JSON {
+		return
+	}
+	noteLeft(f, done.Plan)
+	unset := make([]string, 0, len(done.Unset))
+	for _, failure := range done.Unset {
+		unset = append(unset, failure.Path)
+	}
+	notePaths(f, "restored without its owner or an attribute, which you may not set", slices.Compact(unset))
+	for _, failure := range done.Failed {
+		f.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
+	}
+}
+
+// noteLeft tells what a plan leaves alone.
+func noteLeft(f *access.Command, p bands.Plan) {
+	notePaths(f, "left as it is, a process has it open (--force-busy)", p.Busy)
+	notePaths(f, "left as it is, a repository of its own (--nested)", p.Nested)
+	notePaths(f, "left as it is unless named", p.Unnamed)
+	notePaths(f, "left as it is, the checkpoint doesn't hold it", p.Unknown)
+}
+
+// dryRun shows what a restore would change.
+func dryRun(ctx context.Context, f *access.Command, s *access.Selection, target bands.Snapshot, scope bands.Scope) error {
+	present, err := s.ScanTree(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = present.Close() }() // it was only read
+	plan, err := s.Plan(ctx, present, target, scope)
+	if err != nil {
+		return err
+	}
+	if f.JSON {
+		return f.PrintJSON(format.NewPlanJSON(plan, target))
+	}
+	for step := range plan.Steps() {
+		f.Streams.Printf("%-10s %s\n", format.StepWord(step.Kind), format.Path(step.Path))
+	}
+	if plan.Empty() {
+		f.Streams.Printf("Nothing would change.\n")
+	}
+	noteLeft(f, plan)
+	notePaths(f, "can't be restored, something that stays is in its way", plan.Blocked)
+	notePaths(f, "can't be restored, the store has lost it", plan.Damaged)
+	return nil
+}

@@ -1,0 +1,141 @@
+package stores
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+func newFSStatusCmd(f *access.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show the selected store",
+		Long: `Shows the selected store: its folder, whether it is open, how many checkpoints it
+has and the last one; how unchanged content is shared between checkpoints
+(reflinks, hard links or copies); and what keeps it from taking checkpoints.
+
+With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Args: cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSStatus(ctx, f) }),
+	}
+}
+
+// fsStatusJSON is what `status --json` prints.
+type fsStatusJSON struct {
+	Store       string                 `json:"store"`
+	Mount       string                 `json:"mount"`
+	Mounted     bool                   `json:"mounted"`
+	Checkpoints int                    `json:"checkpoints"`
+	Latest      *format.CheckpointJSON `json:"latest"`
+	Linking     string                 `json:"linking"`
+	Bundle      string                 `json:"bundle_path"`
+	Size        int64                  `json:"size_bytes"`
+	LeftOut     []string               `json:"left_out"`
+	Notes       []app.Note             `json:"notes"`
+}
+
+func runFSStatus(ctx context.Context, f *access.Command) error {
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	versions, err := s.Versions()
+	if err != nil {
+		return err
+	}
+	report := &fsStatusJSON{
+		Store: s.Entry.Name, Mount: s.Options.Root, Mounted: s.Entry.Active() && s.CheckThere() == nil, Checkpoints: len(versions),
+		Linking: string(s.Linking()), Bundle: s.Dir(), Size: s.Cap(), LeftOut: []string{}, Notes: []app.Note{},
+	}
+	last, ok, err := s.Latest(s.Options.Lineage)
+	if err != nil {
+		report.Notes = append(report.Notes, app.Note{
+			Code: "damaged", Message: "The last checkpoint can't be read: " + err.Error(), Hint: "run `" + f.Program + " verify`",
+		})
+	}
+	if ok {
+		latest := format.NewCheckpointJSON(last)
+		report.Latest, report.LeftOut = &latest, format.NotNil(last.LeftOut)
+	}
+	if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
+		report.Notes = append(report.Notes, app.Note{
+			Code: "damaged", Message: format.DamageText(len(bad)), Hint: repairHint(f),
+		})
+	}
+	report.Notes = append(report.Notes, notes(s)...)
+	if f.JSON {
+		return f.PrintJSON(report)
+	}
+	printStatus(f, report, last)
+	return nil
+}
+
+// notes are what keeps the store from taking checkpoints.
+func notes(s *access.Selection) []app.Note {
+	var notes []app.Note
+	if err := s.CheckThere(); err != nil {
+		notes = append(notes, app.Note{Code: "no-folder", Message: err.Error(), Hint: app.HintOf(err)})
+	}
+	if space, err := disk.SpaceAt(s.Dir()); err == nil {
+		floor := s.Options.Floor
+		if floor == 0 {
+			floor = bands.DefaultFloor(space.Total)
+		}
+		if space.Free < floor {
+			notes = append(notes, app.Note{
+				Code:    "floor",
+				Message: fmt.Sprintf("No automatic checkpoints are taken: %s are free, and %s shall stay so.", format.Size(space.Free), format.Size(floor)),
+				Hint:    "make room on the disk, or set bands.free_floor",
+			})
+		}
+	}
+	if _, err := s.Registry.Config(); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			notes = append(notes, app.Note{Code: "bad-config", Message: line})
+		}
+	}
+	return notes
+}
+
+func printStatus(f *access.Command, r *fsStatusJSON, last bands.Snapshot) {
+	line := func(name, value string) { f.Streams.Printf("%-12s %s\n", name+":", value) }
+	line("Store", r.Store)
+	line("Mount", f.ShortPath(r.Mount))
+	line("Mounted", access.YesNoWord(r.Mounted))
+	line("Checkpoints", strconv.Itoa(r.Checkpoints))
+	latest := "none"
+	switch {
+	case r.Latest == nil && r.Checkpoints > 0:
+		latest = "none of this worktree"
+	case r.Latest != nil:
+		latest = fmt.Sprintf("%s%s (%s)", r.Latest.Version, format.Quoted(r.Latest.Message), ui.Ago(f.Now(), last.Created))
+	}
+	line("Latest", latest)
+	if text := format.PairText(last); text != "" {
+		line("Commit", text)
+	}
+	line("Bands", format.LinkingText(r.Linking))
+	for _, path := range r.LeftOut {
+		line("Left out", format.Path(path)+" (no room)")
+	}
+	if r.Latest != nil && r.Latest.Unknown > 0 {
+		line("Not held", ui.Plural(int(r.Latest.Unknown), "path"))
+	}
+	for _, n := range r.Notes {
+		f.Streams.Printf("\n%s %s\n", f.Streams.Paint(ui.Yellow, "!"), n.Message)
+		if n.Hint != "" {
+			f.Streams.Printf("  hint: %s\n", n.Hint)
+		}
+	}
+}

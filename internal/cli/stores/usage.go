@@ -1,0 +1,80 @@
+package stores
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+func newFSUsageCmd(f *access.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "du",
+		Short: "Show how much room checkpoints take",
+		Long: `Shows how many bytes only this checkpoint holds, which is what deleting it gives
+back, and how large its files are, the newest checkpoint first; then what the
+whole store takes.
+
+With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
+		Args: cobra.NoArgs,
+		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSUsage(ctx, f) }),
+	}
+}
+
+// usageJSON is what `du --json` prints.
+type usageJSON struct {
+	Store       string              `json:"store"`
+	Checkpoints []snapshotUsageJSON `json:"checkpoints"`
+	Live        int64               `json:"live_bytes"`
+	Size        int64               `json:"size_bytes"`
+	Cap         int64               `json:"cap_bytes"`
+}
+
+type snapshotUsageJSON struct {
+	Version string `json:"version"`
+	Message string `json:"message"`
+	Own     int64  `json:"own_bytes"`
+	Total   int64  `json:"total_bytes"`
+}
+
+func runFSUsage(ctx context.Context, f *access.Command) error {
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var usage bands.Usage
+	err = f.Streams.Progress("Measuring", func() (err error) {
+		usage, err = s.Usage(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	report := usageJSON{
+		Store: s.Entry.Name, Checkpoints: []snapshotUsageJSON{}, Live: usage.Live, Size: usage.Size, Cap: s.Cap(),
+	}
+	for _, u := range slices.Backward(usage.Snapshots) {
+		row := snapshotUsageJSON{Version: u.Version.String(), Own: u.Own, Total: u.Total}
+		if snapshot, err := s.Snapshot(u.Version); err == nil {
+			row.Message = snapshot.Message
+		}
+		report.Checkpoints = append(report.Checkpoints, row)
+	}
+	if f.JSON {
+		return f.PrintJSON(report)
+	}
+	var table access.Table
+	table.Row("VERSION", "MESSAGE", "OWN", "FILES")
+	for _, row := range report.Checkpoints {
+		table.Row(row.Version, ui.Line(row.Message, format.MessageWidth), format.Size(row.Own), format.Size(row.Total))
+	}
+	f.Streams.Printf("%s", table.String())
+	f.Streams.Printf("Store '%s' takes %s of %s\n", report.Store, format.Size(report.Size), format.Size(report.Cap))
+	return nil
+}

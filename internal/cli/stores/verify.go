@@ -1,0 +1,197 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+func newFSVerifyCmd(f *access.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify [version]",
+		Short: "Check everything that a checkpoint, or the whole store, holds",
+		Long: `Reads everything that a checkpoint holds, or all of the store's, and compares it
+with its hashes. What is damaged is named, with the files and the versions that
+have lost it; everything else can still be restored. The next checkpoint repairs
+what is still in the tree.
+
+With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(access.ExitStatus, "failure\n", "something is damaged, or failure\n", 1),
+		Args: cobra.MaximumNArgs(1),
+		RunE: f.Run(func(ctx context.Context, args []string) error { return runFSVerify(ctx, f, args) }),
+	}
+}
+
+// verifiedJSON is what `verify --json` prints.
+type verifiedJSON struct {
+	OK       bool             `json:"ok"`
+	Records  int64            `json:"records"`
+	Bytes    int64            `json:"bytes"`
+	Versions []badVersionJSON `json:"versions"`
+	Damage   []badRecordJSON  `json:"damage"`
+	Deleted  []string         `json:"deleted,omitempty"`
+	Hint     string           `json:"hint,omitempty"`
+}
+
+type badVersionJSON struct {
+	Version string `json:"version"`
+	Error   string `json:"error"`
+}
+
+type badRecordJSON struct {
+	Band   uint32         `json:"band"`
+	Offset uint32         `json:"offset"`
+	Error  string         `json:"error"`
+	Lost   []lostPathJSON `json:"lost"`
+}
+
+type lostPathJSON struct {
+	Path     string   `json:"path"`
+	Bytes    []byte   `json:"path_bytes,omitempty"`
+	Versions []string `json:"versions"`
+}
+
+func runFSVerify(ctx context.Context, f *access.Command, args []string) (err error) {
+	var v bands.Version
+	if len(args) > 0 {
+		if v, err = parseVersion(args[0]); err != nil {
+			return err
+		}
+	}
+	s, err := f.Selected(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if v != 0 {
+		if err := s.Has(v); err != nil {
+			return err
+		}
+	}
+	var found bands.Damage
+	err = f.Streams.Count("Verifying", func(tick func(done, total int64)) (err error) {
+		found, err = s.Verify(ctx, v, tick)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	noted := noteDamage(ctx, s, v, found)
+	report := newVerifiedJSON(found)
+	if noted && len(found.Bad) > 0 {
+		report.Hint = repairHint(f)
+	}
+	if f.JSON {
+		if err := f.PrintJSON(report); err != nil {
+			return err
+		}
+	} else {
+		for _, gone := range found.Deleted {
+			f.Streams.Notef("%s was deleted meanwhile", gone)
+		}
+		printDamage(f, found)
+		if report.Hint != "" {
+			f.Streams.Notef("hint: %s", report.Hint)
+		}
+	}
+	if !found.OK() {
+		return app.ErrFailed
+	}
+	f.Say("Verified %s: %s, %s, nothing is damaged", verifiedName(s, v), records(found.Records), format.Size(found.Bytes))
+	return nil
+}
+
+// noteDamage lets the next snapshots repair what was found, and reports whether
+// they will: a store that can't be written, or is in use, is only reported on.
+func noteDamage(ctx context.Context, s *access.Selection, v bands.Version, found bands.Damage) bool {
+	had, err := s.Damaged()
+	clean := found.OK() && v == 0
+	if err == nil && len(found.Bad) == 0 && (!clean || len(had) == 0) {
+		return true
+	}
+	held, err := s.HoldLock(ctx, access.LockWait)
+	if err != nil {
+		return false
+	}
+	if clean {
+		err = held.ClearDamage()
+	} else {
+		err = held.NoteDamage(found.Damaged())
+	}
+	return errors.Join(err, held.Release()) == nil
+}
+
+// repairHint is what heals damaged records.
+func repairHint(f *access.Command) string {
+	return "the next checkpoint reads the whole tree, and repairs what is still in it: `" + f.Program +
+		" checkpoint create`, then `" + f.Program + " verify`"
+}
+
+func verifiedName(s *access.Selection, v bands.Version) string {
+	if v != 0 {
+		return v.String()
+	}
+	return "store '" + s.Entry.Name + "'"
+}
+
+func records(n int64) string { return ui.Plural(int(n), "record") }
+
+func versionTexts(list []bands.Version) []string {
+	texts := make([]string, 0, len(list))
+	for _, v := range list {
+		texts = append(texts, v.String())
+	}
+	return texts
+}
+
+func newVerifiedJSON(found bands.Damage) verifiedJSON {
+	v := verifiedJSON{
+		OK: found.OK(), Records: found.Records, Bytes: found.Bytes, Versions: []badVersionJSON{}, Damage: []badRecordJSON{},
+		Deleted: versionTexts(found.Deleted),
+	}
+	for _, bad := range found.Versions {
+		v.Versions = append(v.Versions, badVersionJSON{Version: bad.Version.String(), Error: bad.Err.Error()})
+	}
+	for _, bad := range found.Bad {
+		lost := make([]lostPathJSON, 0, len(bad.Lost))
+		for _, p := range bad.Lost {
+			lost = append(lost, lostPathJSON{Path: p.Path, Bytes: format.PathBytes(p.Path), Versions: versionTexts(p.Versions)})
+		}
+		v.Damage = append(v.Damage, badRecordJSON{Band: bad.Band, Offset: bad.Offset, Error: bad.Err.Error(), Lost: lost})
+	}
+	return v
+}
+
+func printDamage(f *access.Command, found bands.Damage) {
+	for _, bad := range found.Versions {
+		f.Streams.Printf("%s can't be read: %v\n", bad.Version, bad.Err)
+	}
+	for _, bad := range found.Bad {
+		f.Streams.Printf("Damaged: %v\n", bad.Err)
+		for _, lost := range bad.Lost {
+			f.Streams.Printf("  lost: %s\n", lostText(lost))
+		}
+	}
+	if !found.OK() {
+		f.Streams.Notef("%s read. Everything else can be restored.", records(found.Records))
+	}
+}
+
+// lostText names a path and the versions it is lost in.
+func lostText(lost bands.LostPath) string {
+	const most = 5
+	versions := versionTexts(lost.Versions)
+	more := ""
+	if n := len(versions) - most; n > 0 {
+		versions, more = versions[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return format.Path(lost.Path) + " in " + strings.Join(versions, ", ") + more
+}
