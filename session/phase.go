@@ -1,9 +1,9 @@
 package session
 
-// Phase is where a session stands.
+// Phase is the phase of a session.
 type Phase string
 
-// The phases, as they stand in the state file. The empty phase of a session
+// The phases, as written in the state file. The empty phase of a session
 // not seen before is Idle.
 const (
 	Idle   Phase = "idle"
@@ -26,21 +26,21 @@ func parsePhase(s string) Phase {
 // Event is what happens to a session.
 type Event string
 
-// The events. TaskStep is what a subagent begins, does or ends; GitCommit is a
-// commit linked to the session; Rewrite one made by git itself while it
-// rewrites history.
+// The events. TaskStep is what a subagent begins, does or ends; Complete is the
+// repair of a turn that ended before its checkpoints were complete; GitCommit is
+// a commit linked to the session.
 const (
 	Start     Event = "SessionStart"
 	TurnStart Event = "TurnStart"
 	TurnEnd   Event = "TurnEnd"
 	TaskStep  Event = "TaskStep"
+	Complete  Event = "TurnComplete"
 	GitCommit Event = "GitCommit"
-	Rewrite   Event = "GitRewrite"
 	Stop      Event = "SessionStop"
 )
 
-// Action is what an event asks the caller to do. Actions are carried out in
-// the order given, and the new phase is saved after them.
+// Action is one part of an event's work. Fire executes the actions in the order
+// of the table, and the new phase is saved after them.
 type Action string
 
 // The actions.
@@ -49,13 +49,13 @@ const (
 	BeginTurn         Action = "BeginTurn"         // new turn id, transcript position
 	SaveTurn          Action = "SaveTurn"          // shadow checkpoint of what the turn changed
 	Finalize          Action = "Finalize"          // complete the checkpoints of the turn
-	Condense          Action = "Condense"          // copy the session's record to the commit's checkpoint
-	CondenseIfTouched Action = "CondenseIfTouched" // the same, if the session has files pending
-	ClearEnded        Action = "ClearEnded"        // the session goes on
+	Condense          Action = "Condense"          // write the session into the commit's checkpoint
+	CondenseIfTouched Action = "CondenseIfTouched" // the same; without pending files the session has no share
+	ClearEnded        Action = "ClearEnded"        // remove the time of the end: the session goes on
 	MarkEnded         Action = "MarkEnded"         // note the time of the end
 )
 
-// Step is what the machine answers: the next phase and what to do.
+// Step is the next phase, and the actions to execute before it is saved.
 type Step struct {
 	Next    Phase
 	Actions []Action
@@ -75,29 +75,29 @@ func Rules() []Rule {
 		{Idle, TurnStart, Step{Active, []Action{BeginTurn, Touch}}},
 		{Idle, TurnEnd, Step{Idle, []Action{SaveTurn, Finalize}}},
 		{Idle, TaskStep, Step{Idle, nil}},
+		{Idle, Complete, Step{Idle, []Action{Finalize}}},
 		{Idle, GitCommit, Step{Idle, []Action{Condense, Touch}}},
-		{Idle, Rewrite, Step{Idle, nil}},
 		{Idle, Stop, Step{Ended, []Action{Finalize, MarkEnded, Touch}}},
 
 		{Active, Start, Step{Active, []Action{Finalize}}},
 		{Active, TurnStart, Step{Active, []Action{Finalize, BeginTurn, Touch}}},
 		{Active, TurnEnd, Step{Idle, []Action{SaveTurn, Finalize, Touch}}},
 		{Active, TaskStep, Step{Active, nil}},
+		{Active, Complete, Step{Active, []Action{Finalize}}},
 		{Active, GitCommit, Step{Active, []Action{Condense, Touch}}},
-		{Active, Rewrite, Step{Active, nil}},
 		{Active, Stop, Step{Ended, []Action{SaveTurn, Finalize, MarkEnded, Touch}}},
 
 		{Ended, Start, Step{Idle, []Action{ClearEnded}}},
 		{Ended, TurnStart, Step{Active, []Action{ClearEnded, BeginTurn, Touch}}},
 		{Ended, TurnEnd, Step{Ended, []Action{SaveTurn, Finalize}}},
 		{Ended, TaskStep, Step{Ended, nil}},
+		{Ended, Complete, Step{Ended, []Action{Finalize}}},
 		{Ended, GitCommit, Step{Ended, []Action{CondenseIfTouched, Touch}}},
-		{Ended, Rewrite, Step{Ended, nil}},
 		{Ended, Stop, Step{Ended, nil}},
 	}
 }
 
-// Transition answers what event does to a session in phase from. It is pure;
+// Transition returns what event does to a session in phase from. It is pure;
 // an unknown phase counts as Idle and an unknown event changes nothing.
 func Transition(from Phase, event Event) Step {
 	from = parsePhase(string(from))

@@ -17,7 +17,7 @@ func phases() []session.Phase {
 
 func events() []session.Event {
 	return []session.Event{
-		session.Start, session.TurnStart, session.TurnEnd, session.TaskStep, session.GitCommit, session.Rewrite, session.Stop,
+		session.Start, session.TurnStart, session.TurnEnd, session.TaskStep, session.Complete, session.GitCommit, session.Stop,
 	}
 }
 
@@ -42,7 +42,7 @@ func TestMachine(t *testing.T) {
 			session.TurnStart: {session.Active, []session.Action{session.BeginTurn, session.Touch}},
 			session.TurnEnd:   {session.Idle, []session.Action{session.SaveTurn, session.Finalize}},
 			session.GitCommit: {session.Idle, []session.Action{session.Condense, session.Touch}},
-			session.Rewrite:   {session.Idle, nil},
+			session.Complete:  {session.Idle, []session.Action{session.Finalize}},
 			session.TaskStep:  {session.Idle, nil},
 			session.Stop:      {session.Ended, []session.Action{session.Finalize, session.MarkEnded, session.Touch}},
 		},
@@ -51,7 +51,7 @@ func TestMachine(t *testing.T) {
 			session.TurnStart: {session.Active, []session.Action{session.Finalize, session.BeginTurn, session.Touch}},
 			session.TurnEnd:   {session.Idle, []session.Action{session.SaveTurn, session.Finalize, session.Touch}},
 			session.GitCommit: {session.Active, []session.Action{session.Condense, session.Touch}},
-			session.Rewrite:   {session.Active, nil},
+			session.Complete:  {session.Active, []session.Action{session.Finalize}},
 			session.TaskStep:  {session.Active, nil},
 			session.Stop: {
 				session.Ended,
@@ -63,7 +63,7 @@ func TestMachine(t *testing.T) {
 			session.TurnStart: {session.Active, []session.Action{session.ClearEnded, session.BeginTurn, session.Touch}},
 			session.TurnEnd:   {session.Ended, []session.Action{session.SaveTurn, session.Finalize}},
 			session.GitCommit: {session.Ended, []session.Action{session.CondenseIfTouched, session.Touch}},
-			session.Rewrite:   {session.Ended, nil},
+			session.Complete:  {session.Ended, []session.Action{session.Finalize}},
 			session.TaskStep:  {session.Ended, nil},
 			session.Stop:      {session.Ended, nil},
 		},
@@ -168,10 +168,8 @@ func checkStep(t *rapid.T, from session.Phase, event session.Event, step session
 		t.Fatalf("taken up by %s with %v", event, step.Actions)
 	case step.Next == session.Active && from != session.Active && event != session.TurnStart:
 		t.Fatalf("%s made active by %s", from, event)
-	case (event == session.GitCommit || event == session.Rewrite) && step.Next != from:
+	case event == session.GitCommit && step.Next != from:
 		t.Fatalf("%s made a session in %s %s", event, from, step.Next)
-	case event == session.Rewrite && len(step.Actions) > 0:
-		t.Fatalf("a rewrite asks for %v", step.Actions)
 	case from == session.Active && step.Next != session.Active && !has(session.SaveTurn):
 		t.Fatalf("%s loses the turn of %s", event, from)
 	}

@@ -59,7 +59,7 @@ func (r *Recorder) SessionStart(ctx context.Context, in workspace.Input) (Greeti
 func (r *Recorder) Prompt(ctx context.Context, in workspace.Input) error {
 	in.Hurried = true
 	start := r.Tracking().Marks.MarkPrompt(ctx, in.SessionID)
-	err := r.Lifecycle().Machine.Step(ctx, in, session.TurnStart, func(s *session.State, n *tracking.Pending) error {
+	err := r.Lifecycle().Machine.BeginTurn(ctx, in, func(s *session.State, n *tracking.Pending) error {
 		rec := &s.Recorder
 		rec.Agent, rec.Expect = in.Agent, ""
 		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {

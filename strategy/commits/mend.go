@@ -77,10 +77,9 @@ func (r *Repairer) FinishCommits(ctx context.Context) error {
 // FinishTurn completes the checkpoints of a session's turn that is over. What
 // the agent was to say last and the transcript doesn't have is not waited for.
 func (r *Repairer) FinishTurn(ctx context.Context, id string) error {
-	const nothing = session.Event("") // the phase stays
-	err := r.machine.Step(ctx, workspace.Input{SessionID: id}, nothing, func(s *session.State, n *tracking.Pending) error {
+	err := r.machine.Step(ctx, workspace.Input{SessionID: id}, session.Complete, func(s *session.State, _ *tracking.Pending) error {
 		s.Recorder.Expect = ""
-		return r.finalizer.Finalize(ctx, s, n)
+		return nil
 	})
 	if err != nil {
 		return err

@@ -68,7 +68,6 @@ func New(w *workspace.Workspace) *Services {
 			children:    workspaceServices.Children,
 			commits:     journalServices.Commits,
 			condenser:   condenseServices.Condenser,
-			finalizer:   condenseServices.Finalizer,
 			journal:     journalServices.Journal,
 			links:       journalServices.Links,
 			machine:     lifecycleServices.Machine,
@@ -132,7 +131,6 @@ type Repairer struct {
 	commits     *journal.Commits
 	committed   *Committed
 	condenser   *condense.Condenser
-	finalizer   *condense.Finalizer
 	journal     *journal.Journal
 	links       *journal.Links
 	machine     *lifecycle.Machine

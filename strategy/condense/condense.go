@@ -103,11 +103,15 @@ func (r *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, c
 	}
 	mainLast(p.todo, d.Shares)
 	for _, c := range p.todo {
-		put, err := r.WriteSlot(ctx, d, c)
+		condense := func(*session.State) error {
+			put, err := r.WriteSlot(ctx, d, c)
+			p.puts = append(p.puts, put)
+			return err
+		}
+		c.State.Phase, err = session.Fire(c.State, session.GitCommit, session.Work{Now: r.Env.Now, Condense: condense})
 		if err != nil {
 			return p, err
 		}
-		p.puts = append(p.puts, put)
 	}
 	return p, r.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
 }

@@ -75,7 +75,7 @@ func (r *Sharer) SharesOf(ctx context.Context, here []*session.State, changes jo
 	}
 	alone := !byAgent && r.Env.Getenv("CLAUDECODE") != "1" && !r.Env.Terminal()
 	for _, s := range workspace.NewestFirst(here) {
-		if byAgent && s.ID == agent.ID {
+		if byAgent && s.ID == agent.ID || !session.MayCondense(s) {
 			continue
 		}
 		var share journal.Share

@@ -18,8 +18,6 @@ import (
 func (r *Finalizer) commitStates(ctx context.Context, d journal.Decision, head git.Commit, todo []authorship.Slot) error {
 	for _, c := range todo {
 		s, rec := c.State, &c.State.Recorder
-		step := session.Transition(s.Phase, session.GitCommit)
-		s.Phase = step.Next
 		if s.Phase == session.Active {
 			s.TurnCheckpointIDs = addID(s.TurnCheckpointIDs, d.ID)
 		}
@@ -48,17 +46,11 @@ func (r *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 		rec.Applied = d.Nonce
 		rec.DropTasks()
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
-		r.Touch(s)
 		if err := c.Notes.Save(r.Sessions, s); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (r *Finalizer) Touch(s *session.State) {
-	now := r.Env.Now()
-	s.LastInteraction = &now
 }
 
 func addID(ids []string, id checkpoint.ID) []string {

@@ -9,20 +9,20 @@ import (
 
 // EndTurn ends the turn of a session of this worktree whose agent is gone: what
 // the turn changed is saved as at its stop.
-func (r *Machine) EndTurn(ctx context.Context, id string) error {
-	return r.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, nil)
+func (m *Machine) EndTurn(ctx context.Context, id string) error {
+	return m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, nil)
 }
 
 // EndSession notes that a session has ended whose worktree is gone. What it has
 // pending stays so.
-func (r *Machine) EndSession(ctx context.Context, id string) error {
-	return r.WithLock(ctx, func() error {
-		s, err := r.Sessions.Load(id)
+func (m *Machine) EndSession(ctx context.Context, id string) error {
+	return m.WithLock(ctx, func() error {
+		s, err := m.Sessions.Load(id)
 		if err != nil {
 			return err
 		}
-		now := r.Env.Now()
+		now := m.Env.Now()
 		s.Phase, s.EndedAt = session.Ended, &now
-		return r.Sessions.Save(s)
+		return m.Sessions.Save(s)
 	})
 }

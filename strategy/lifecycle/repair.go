@@ -14,31 +14,31 @@ import (
 const sweepAge = time.Hour
 
 // SweepTempFiles removes what writers left that were stopped.
-func (r *Machine) SweepTempFiles(ctx context.Context) {
-	before := r.Env.Now().Add(-sweepAge)
-	for _, dir := range r.tempDirs() {
+func (m *Machine) SweepTempFiles(ctx context.Context) {
+	before := m.Env.Now().Add(-sweepAge)
+	for _, dir := range m.tempDirs() {
 		if err := disk.SweepTemp(dir, before); err != nil {
-			r.Log.WarnContext(ctx, "temporary files left", "error", err.Error())
+			m.Log.WarnContext(ctx, "temporary files left", "error", err.Error())
 		}
 	}
 }
 
 // tempDirs are the folders that hooks write small files to.
-func (r *Machine) tempDirs() []string {
-	own := filepath.Join(r.Repo.Root, ".entire")
-	return append(r.storeDirs(),
-		r.RecordsDir(), r.journal.Dir(), filepath.Join(r.Repo.CommonDir, "hooks"), r.Sessions.Dir(), r.Sessions.SideDir(), r.Repo.GitDir, own, filepath.Join(own, "tmp"))
+func (m *Machine) tempDirs() []string {
+	own := filepath.Join(m.Repo.Root, ".entire")
+	return append(m.storeDirs(),
+		m.RecordsDir(), m.journal.Dir(), filepath.Join(m.Repo.CommonDir, "hooks"), m.Sessions.Dir(), m.Sessions.SideDir(), m.Repo.GitDir, own, filepath.Join(own, "tmp"))
 }
 
 // storeDirs are the folders of the store that hooks write small files to: of the
 // snapshots only the newest, as others get none any more.
-func (r *Machine) storeDirs() []string {
+func (m *Machine) storeDirs() []string {
 	const newest = 20
-	store, err := r.snapshots.Store()
+	store, err := m.snapshots.Store()
 	if err != nil {
 		return nil
 	}
-	dirs := []string{r.snapshots.StoreDir(), r.requests.Dir()}
+	dirs := []string{m.snapshots.StoreDir(), m.requests.Dir()}
 	versions, err := store.Versions()
 	if err != nil {
 		return dirs
@@ -51,16 +51,16 @@ func (r *Machine) storeDirs() []string {
 
 // EndDeadTurns ends the turns of agents of this worktree that are no longer alive:
 // no stop will come for them.
-func (r *Machine) EndDeadTurns(ctx context.Context) {
-	for _, s := range r.PendingSessions(ctx) {
+func (m *Machine) EndDeadTurns(ctx context.Context) {
+	for _, s := range m.PendingSessions(ctx) {
 		agent := s.Recorder.Agent
-		if s.Phase != session.Active || agent.PID == 0 || r.Env.Alive(agent.PID, agent.Start) {
+		if s.Phase != session.Active || agent.PID == 0 || m.Env.Alive(agent.PID, agent.Start) {
 			continue
 		}
-		r.Recovered++
+		m.Recovered++
 		in := workspace.Input{SessionID: s.ID}
-		if err := r.Step(ctx, in, session.TurnEnd, nil); err != nil {
-			r.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())
+		if err := m.Step(ctx, in, session.TurnEnd, nil); err != nil {
+			m.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())
 		}
 	}
 }

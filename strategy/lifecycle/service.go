@@ -7,12 +7,12 @@ import (
 )
 
 // TempFiles are temporary files whose writers were stopped.
-func (r *Machine) TempFiles() ([]string, error) {
-	dirs := r.tempDirs()
+func (m *Machine) TempFiles() ([]string, error) {
+	dirs := m.tempDirs()
 	var all []string
 	failed := make([]error, 0, len(dirs))
 	for _, dir := range dirs {
-		paths, err := disk.TempFiles(dir, r.Env.Now().Add(-sweepAge))
+		paths, err := disk.TempFiles(dir, m.Env.Now().Add(-sweepAge))
 		all, failed = append(all, paths...), append(failed, err)
 	}
 	return all, errors.Join(failed...)

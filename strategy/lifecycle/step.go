@@ -10,97 +10,114 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Step carries out an event on a session: the machine's actions, then the
-// hook's own part, and the state last. The work is done without the lock, which
-// is held only while the state is saved; if another hook has saved it
-// meanwhile, all is done again upon that.
-func (r *Machine) Step(ctx context.Context, in workspace.Input, event session.Event, then func(*session.State, *tracking.Pending) error) error {
+// Step fires an event on a session: the machine's actions, then the hook's own
+// part, if there is one, and the state last. The work is done without the lock,
+// which is held only while the state is saved; if another hook has saved it
+// meanwhile, all is done again from that state.
+func (m *Machine) Step(ctx context.Context, in workspace.Input, event session.Event, then func(*session.State, *tracking.Pending) error) error {
+	return m.retry(func() error { return m.stepOnce(ctx, in, event, parts{then: then}) })
+}
+
+// BeginTurn fires the event of a prompt. begin is the action BeginTurn.
+func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input, begin func(*session.State, *tracking.Pending) error) error {
+	return m.retry(func() error { return m.stepOnce(ctx, in, session.TurnStart, parts{begin: begin}) })
+}
+
+// retry does the work of a step again while other hooks save its session first.
+func (m *Machine) retry(once func() error) error {
 	for attempt := 1; ; attempt++ {
-		err := r.try(ctx, in, event, then)
+		err := once()
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return err
 		}
-		r.Retried++
+		m.Retried++
 	}
 }
 
-func (r *Machine) try(ctx context.Context, in workspace.Input, event session.Event, then func(*session.State, *tracking.Pending) error) error {
-	stamp := r.Sessions.Stamp(in.SessionID)
-	s, err := r.states.Load(ctx, in)
+// parts is what a hook adds to a step.
+type parts struct {
+	begin func(*session.State, *tracking.Pending) error // the action BeginTurn
+	then  func(*session.State, *tracking.Pending) error // after the actions
+}
+
+func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event session.Event, p parts) error {
+	stamp := m.Sessions.Stamp(in.SessionID)
+	s, err := m.states.Load(ctx, in)
 	if err != nil {
 		return err
 	}
 	n := new(tracking.Pending)
-	next := session.Transition(s.Phase, event)
-	for _, action := range next.Actions {
-		if err := r.act(ctx, s, n, in, action); err != nil {
-			return fmt.Errorf("%s: %w", action, err)
-		}
+	next, err := session.Fire(s, event, m.work(ctx, n, in, p))
+	if err != nil {
+		return err
 	}
-	if then != nil {
-		if err := then(s, n); err != nil {
+	if p.then != nil {
+		if err := p.then(s, n); err != nil {
 			return err
 		}
 	}
-	s.Phase = next.Next
+	s.Phase = next
 	// The state counts on the objects. Where refs move they are synced with those
 	// that are written for the refs, under the lock, as each wait for the disk
 	// costs more than the files in it.
 	if !n.MovesRefs() {
-		if err := r.Repo.SyncObjects(); err != nil {
+		if err := m.Repo.SyncObjects(); err != nil {
 			return err
 		}
 	}
-	err = r.states.SaveUnchanged(ctx, s, n, stamp, func() error { return r.moveRefs(ctx, s, n) })
+	err = m.states.SaveUnchanged(ctx, s, n, stamp, func() error { return m.moveRefs(ctx, s, n) })
 	if err == nil && n.Snapshot != nil {
-		r.requests.RequestLater(ctx, s.ID, *n.Snapshot)
+		m.requests.RequestLater(ctx, s.ID, *n.Snapshot)
 	}
 	if err == nil && n.TurnSaved {
-		err = r.marks.UnmarkTurn(s.ID, n.Prompted)
+		err = m.marks.UnmarkTurn(s.ID, n.Prompted)
 	}
 	if err == nil && (n.Unstored || len(s.Recorder.Incomplete) > 0) {
-		r.children.RequestCompletion(ctx, s.ID)
+		m.children.RequestCompletion(ctx, s.ID)
 	}
 	return err
 }
 
 // moveRefs makes the shadow commits that are pending, annotates the snapshot and
 // completes the checkpoints. The caller holds the lock.
-func (r *Machine) moveRefs(ctx context.Context, s *session.State, n *tracking.Pending) error {
+func (m *Machine) moveRefs(ctx context.Context, s *session.State, n *tracking.Pending) error {
 	for _, c := range n.ShadowCommits {
-		if err := r.shadows.Commit(ctx, s, c); err != nil {
+		if err := m.shadows.Commit(ctx, s, c); err != nil {
 			return err
 		}
 	}
 	if n.Annotation != nil {
-		r.shadows.Annotate(ctx, s, *n.Annotation)
+		m.shadows.Annotate(ctx, s, *n.Annotation)
 	}
 	if n.Completion != nil {
-		return r.finalizer.Complete(ctx, s, n)
+		return m.finalizer.Complete(ctx, s, n)
 	}
 	return nil
 }
 
-// act carries out one action of the machine.
-func (r *Machine) act(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input, action session.Action) error {
-	switch action {
-	case session.Touch:
-		r.finalizer.Touch(s)
-	case session.ClearEnded:
-		s.EndedAt = nil
-	case session.MarkEnded:
-		now := r.Env.Now()
-		s.EndedAt = &now
-	case session.SaveTurn:
-		return r.turns.SaveTurn(ctx, s, n, in)
-	case session.Finalize:
-		if in.Hurried { // somebody waits: a child does it
-			s.Recorder.Incomplete = workspace.IncompleteCheckpoints(s)
+// work is how the actions of a step are executed.
+func (m *Machine) work(ctx context.Context, n *tracking.Pending, in workspace.Input, p parts) session.Work {
+	w := session.Work{
+		Now: m.Env.Now,
+		SaveTurn: func(s *session.State) error {
+			if err := m.turns.SaveTurn(ctx, s, n, in); err != nil {
+				return fmt.Errorf("%s: %w", session.SaveTurn, err)
+			}
 			return nil
-		}
-		return r.finalizer.Finalize(ctx, s, n)
-	case session.BeginTurn, session.Condense, session.CondenseIfTouched:
-		// What is left of them is the caller's own part.
+		},
+		Finalize: func(s *session.State) error {
+			if in.Hurried { // the agent waits: a child does it
+				s.Recorder.Incomplete = workspace.IncompleteCheckpoints(s)
+				return nil
+			}
+			if err := m.finalizer.Finalize(ctx, s, n); err != nil {
+				return fmt.Errorf("%s: %w", session.Finalize, err)
+			}
+			return nil
+		},
 	}
-	return nil
+	if p.begin != nil {
+		w.BeginTurn = func(s *session.State) error { return p.begin(s, n) }
+	}
+	return w
 }

@@ -24,30 +24,30 @@ const forgetAge = 24 * time.Hour
 // ForgetIdle removes the states of sessions that never came to a commit, have
 // nothing pending and no shadow branch, and have been quiet for a day. It looks
 // once a day: the states of hundreds of sessions take time to read.
-func (r *Machine) ForgetIdle(ctx context.Context, except string) {
-	mark := filepath.Join(r.RecordsDir(), "swept")
+func (m *Machine) ForgetIdle(ctx context.Context, except string) {
+	mark := filepath.Join(m.RecordsDir(), "swept")
 	info, err := os.Lstat(mark)
-	if err == nil && r.Env.Now().Sub(info.ModTime()) < forgetAge || err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err == nil && m.Env.Now().Sub(info.ModTime()) < forgetAge || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	err = r.WithLock(ctx, func() error {
-		states, _ := r.Sessions.All()
-		idle := slices.DeleteFunc(states, func(s *session.State) bool { return s.ID == except || !r.leftNothing(s) })
+	err = m.WithLock(ctx, func() error {
+		states, _ := m.Sessions.All()
+		idle := slices.DeleteFunc(states, func(s *session.State) bool { return s.ID == except || !m.leftNothing(s) })
 		if len(idle) > 0 {
-			if err := r.forgetAll(ctx, idle); err != nil {
+			if err := m.forgetAll(ctx, idle); err != nil {
 				return err
 			}
 		}
 		return disk.WriteCache(mark, nil, 0o600)
 	})
 	if err != nil {
-		r.Log.WarnContext(ctx, "idle sessions not forgotten", "error", err.Error())
+		m.Log.WarnContext(ctx, "idle sessions not forgotten", "error", err.Error())
 	}
 }
 
 // forgetAll removes the states of those sessions that have no shadow branch.
-func (r *Machine) forgetAll(ctx context.Context, idle []*session.State) error {
-	refs, err := r.Repo.Refs(ctx, "refs/heads/entire/")
+func (m *Machine) forgetAll(ctx context.Context, idle []*session.State) error {
+	refs, err := m.Repo.Refs(ctx, "refs/heads/entire/")
 	if err != nil {
 		return fmt.Errorf("list shadow branches: %w", err)
 	}
@@ -56,23 +56,23 @@ func (r *Machine) forgetAll(ctx context.Context, idle []*session.State) error {
 		if slices.ContainsFunc(refs, func(ref git.Ref) bool { return ref.Name == branch }) {
 			continue
 		}
-		if err := r.Sessions.Remove(s.ID); err != nil {
+		if err := m.Sessions.Remove(s.ID); err != nil {
 			return err
 		}
-		r.Log.InfoContext(ctx, "session forgotten: it left nothing", "session_id", s.ID)
+		m.Log.InfoContext(ctx, "session forgotten: it left nothing", "session_id", s.ID)
 	}
 	return nil
 }
 
 // leftNothing says whether a session is over, as far as can be told, and has
 // neither work that no commit has nor a checkpoint that counts on its state.
-func (r *Machine) leftNothing(s *session.State) bool {
+func (m *Machine) leftNothing(s *session.State) bool {
 	heard := s.StartedAt
 	if s.LastInteraction != nil {
 		heard = *s.LastInteraction
 	}
 	agent := s.Recorder.Agent
-	alive := agent.PID != 0 && r.Env.Alive(agent.PID, agent.Start)
+	alive := agent.PID != 0 && m.Env.Alive(agent.PID, agent.Start)
 	return s.Phase != session.Active && !alive && !workspace.HasRecord(s) && len(s.Recorder.Incomplete) == 0 &&
-		s.Recorder.CountedIn == "" && r.Env.Now().Sub(heard) > forgetAge
+		s.Recorder.CountedIn == "" && m.Env.Now().Sub(heard) > forgetAge
 }

@@ -17,52 +17,52 @@ var errNothing = errors.New("nothing to do")
 
 // TaskStart notes that a subagent begins. The agent waits for it: it starts no
 // process and looks at no file but the session's state.
-func (r *Tasks) TaskStart(ctx context.Context, in workspace.Input) error {
+func (ts *Tasks) TaskStart(ctx context.Context, in workspace.Input) error {
 	if err := in.Task.Check(); err != nil {
 		return err
 	}
 	if in.Task.ToolUse == "" {
 		return fmt.Errorf("%w: there is none", workspace.ErrTask)
 	}
-	return r.taskStep(ctx, in, func(s *session.State, _ *tracking.Pending) error {
+	return ts.taskStep(ctx, in, func(s *session.State, _ *tracking.Pending) error {
 		if s.Recorder.FindTask(tracking.ByToolUse(in.Task.ToolUse)) != nil {
 			return errNothing
 		}
-		s.Recorder.AddTask(r.newTask(s, in.Task))
+		s.Recorder.AddTask(ts.newTask(s, in.Task))
 		return nil
 	})
 }
 
 // TaskProgress makes a checkpoint within a subagent's task, if something
 // changed since the last one. What the main agent does is none of its business.
-func (r *Tasks) TaskProgress(ctx context.Context, in workspace.Input) error {
+func (ts *Tasks) TaskProgress(ctx context.Context, in workspace.Input) error {
 	if in.Task.Agent == "" && !in.Task.Unnamed {
 		return nil
 	}
 	if err := in.Task.Check(); err != nil {
 		return err
 	}
-	return r.taskStep(ctx, in, func(s *session.State, n *tracking.Pending) error {
-		task := r.taskOf(s, in)
+	return ts.taskStep(ctx, in, func(s *session.State, n *tracking.Pending) error {
+		task := ts.taskOf(s, in)
 		if task == nil || !task.Runs() {
 			return errNothing
 		}
-		return r.taskTurns.SaveTask(ctx, s, n, in, task.ToolUse)
+		return ts.taskTurns.SaveTask(ctx, s, n, in, task.ToolUse)
 	})
 }
 
 // TaskEnd makes the last checkpoint of a subagent's task, once however many
 // hooks tell of the end. Of a subagent that goes on in the background it notes
 // just that.
-func (r *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
+func (ts *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
 	if in.Task.ToolUse == "" && in.Task.Agent == "" {
 		return nil
 	}
 	if err := in.Task.Check(); err != nil {
 		return err
 	}
-	return r.taskStep(ctx, in, func(s *session.State, n *tracking.Pending) error {
-		task := r.taskOf(s, in)
+	return ts.taskStep(ctx, in, func(s *session.State, n *tracking.Pending) error {
+		task := ts.taskOf(s, in)
 		switch {
 		case task == nil || task.Phase == session.TaskDone:
 			return errNothing
@@ -73,13 +73,13 @@ func (r *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
 			return errNothing
 		}
 		task.Phase = session.TaskStopped
-		return r.taskTurns.SaveTask(ctx, s, n, in, task.ToolUse)
+		return ts.taskTurns.SaveTask(ctx, s, n, in, task.ToolUse)
 	})
 }
 
 // taskStep is a step of a task; the state isn't saved where nothing is to do.
-func (r *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*session.State, *tracking.Pending) error) error {
-	err := r.machine.Step(ctx, in, session.TaskStep, do)
+func (ts *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*session.State, *tracking.Pending) error) error {
+	err := ts.machine.Step(ctx, in, session.TaskStep, do)
 	if errors.Is(err, errNothing) {
 		return nil
 	}
@@ -87,16 +87,16 @@ func (r *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*sessi
 }
 
 // newTask is the task that an event tells of.
-func (r *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
+func (ts *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
 	return session.Task{
-		ToolUse: t.ToolUse, Agent: t.Agent, Turn: s.TurnID, Started: r.Env.Now(),
-		Type: r.FirstPrompt(t.Type), Description: r.FirstPrompt(t.Description),
+		ToolUse: t.ToolUse, Agent: t.Agent, Turn: s.TurnID, Started: ts.Env.Now(),
+		Type: ts.FirstPrompt(t.Type), Description: ts.FirstPrompt(t.Description),
 	}
 }
 
 // taskOf answers the task that an event is about, nil if there is none that
 // can be told. One that nothing has announced is noted now.
-func (r *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
+func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 	rec, t := &s.Recorder, in.Task
 	if t.ToolUse == "" && t.Agent != "" {
 		if known := rec.FindTask(func(o *session.Task) bool { return o.Agent == t.Agent }); known != nil {
@@ -111,7 +111,7 @@ func (r *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 	}
 	task := rec.FindTask(tracking.ByToolUse(t.ToolUse))
 	if task == nil {
-		task = rec.AddTask(r.newTask(s, t))
+		task = rec.AddTask(ts.newTask(s, t))
 	}
 	if task.Agent == "" {
 		task.Agent = t.Agent

@@ -21,32 +21,32 @@ type stopNote struct {
 
 // LeaveStop notes that a turn is still to be ended, and lets a detached child do
 // it, which waits longer for the lock. A commit that comes before does it, too.
-func (r *Machine) LeaveStop(ctx context.Context, in workspace.Input, cause error) {
+func (m *Machine) LeaveStop(ctx context.Context, in workspace.Input, cause error) {
 	if !errors.Is(cause, disk.ErrLocked) && !errors.Is(cause, workspace.ErrStale) && ctx.Err() == nil {
 		return // it would fail again
 	}
-	if err := r.marks.WriteMark(r.marks.StopMark(in.SessionID), stopNote{SessionID: in.SessionID, Background: in.Background}); err != nil {
-		r.Log.WarnContext(ctx, "stop not noted", "session_id", in.SessionID, "error", err.Error())
+	if err := m.marks.WriteMark(m.marks.StopMark(in.SessionID), stopNote{SessionID: in.SessionID, Background: in.Background}); err != nil {
+		m.Log.WarnContext(ctx, "stop not noted", "session_id", in.SessionID, "error", err.Error())
 		return
 	}
-	r.children.RequestCompletion(ctx, in.SessionID)
+	m.children.RequestCompletion(ctx, in.SessionID)
 }
 
 // EndLeftTurns ends the turns of this worktree whose stops could not, and lets children
 // end sessions.
-func (r *Machine) EndLeftTurns(ctx context.Context) {
-	entries, err := os.ReadDir(r.marks.Dir())
+func (m *Machine) EndLeftTurns(ctx context.Context) {
+	entries, err := os.ReadDir(m.marks.Dir())
 	if err != nil {
 		return
 	}
-	r.marks.RequestEnds(ctx, entries)
+	m.marks.RequestEnds(ctx, entries)
 	for _, e := range entries {
 		id, is := tracking.MarkedSession(e.Name(), tracking.StopPrefix)
 		if !is {
 			continue
 		}
-		if err := r.endLeftTurn(ctx, id); err != nil {
-			r.Log.ErrorContext(ctx, "turn not saved", "session_id", id, "error", err.Error())
+		if err := m.endLeftTurn(ctx, id); err != nil {
+			m.Log.ErrorContext(ctx, "turn not saved", "session_id", id, "error", err.Error())
 		}
 	}
 }
@@ -54,13 +54,13 @@ func (r *Machine) EndLeftTurns(ctx context.Context) {
 // ErrTurnOver means that there is no turn to be ended any more.
 var ErrTurnOver = errors.New("the turn is over")
 
-func (r *Machine) endLeftTurn(ctx context.Context, id string) error {
-	if _, err := r.Sessions.Load(id); errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrInvalid) {
-		return tracking.RemoveMark(filepath.Join(r.marks.Dir(), tracking.StopPrefix+id+tracking.MarkSuffix))
+func (m *Machine) endLeftTurn(ctx context.Context, id string) error {
+	if _, err := m.Sessions.Load(id); errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrInvalid) {
+		return tracking.RemoveMark(filepath.Join(m.marks.Dir(), tracking.StopPrefix+id+tracking.MarkSuffix))
 	}
-	r.Recovered++
-	err := r.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
-		data, err := os.ReadFile(r.marks.StopMark(id))
+	m.Recovered++
+	err := m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
+		data, err := os.ReadFile(m.marks.StopMark(id))
 		if err != nil {
 			return ErrTurnOver // a prompt has come, or another hook has ended it
 		}

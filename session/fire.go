@@ -1,0 +1,72 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// ErrNoWork means that an event was fired without the work of one of its actions.
+var ErrNoWork = errors.New("no work for the action")
+
+// Work is how the actions of the table are executed that are more than a note in
+// the state. Only those that the fired event can have must be set.
+type Work struct {
+	Now       func() time.Time
+	BeginTurn func(*State) error
+	SaveTurn  func(*State) error
+	Finalize  func(*State) error
+	Condense  func(*State) error
+}
+
+// Fire executes the actions that event has on s, in the order of the table, up to
+// the first that fails. It returns the next phase, which the caller sets once its
+// own part of the event is done. The error is that of the work.
+func Fire(s *State, event Event, w Work) (Phase, error) {
+	step := Transition(s.Phase, event)
+	for _, action := range step.Actions {
+		if err := w.execute(s, action); err != nil {
+			return s.Phase, err
+		}
+	}
+	return step.Next, nil
+}
+
+// execute executes one action. No other code executes any.
+func (w Work) execute(s *State, action Action) error {
+	var do func(*State) error
+	switch action {
+	case Touch:
+		now := w.Now()
+		s.LastInteraction = &now
+		return nil
+	case MarkEnded:
+		now := w.Now()
+		s.EndedAt = &now
+		return nil
+	case ClearEnded:
+		s.EndedAt = nil
+		return nil
+	case BeginTurn:
+		do = w.BeginTurn
+	case SaveTurn:
+		do = w.SaveTurn
+	case Finalize:
+		do = w.Finalize
+	case Condense, CondenseIfTouched:
+		// The condition was checked by MayCondense when the share was decided:
+		// since then the commit's message names the checkpoint.
+		do = w.Condense
+	}
+	if do == nil {
+		return fmt.Errorf("%s: %w", action, ErrNoWork)
+	}
+	return do(s)
+}
+
+// MayCondense reports whether a commit can have a share of the session: an ended
+// session has one only if it has files pending.
+func MayCondense(s *State) bool {
+	return !slices.Contains(Transition(s.Phase, GitCommit).Actions, CondenseIfTouched) || len(s.FilesTouched) > 0
+}
