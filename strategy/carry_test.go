@@ -34,7 +34,7 @@ func TestBranchOfASessionThatBeganMeanwhileStays(t *testing.T) {
 			d.must(os.MkdirAll(journal, 0o700))
 			d.must(os.WriteFile(filepath.Join(journal, "e3b0c4.0123456789ab.json"), []byte(`{"nonce":"0123456789ab","keep":["0123456789ab"],"id":"0123456789ab",`+
 				`"shares":[{"session":"`+s.ID+`","files":["a.txt"]}],"git":4000000,"created":"2026-01-01T00:00:00Z"}`), 0o600))
-			d.must(hook.Commits().Committed.Complete(context.Background(), ""))
+			d.must(hook.Background().Complete(context.Background(), ""))
 			if log := d.repo.Git("log", "--format=%B", "entire/checkpoints/v1"); !strings.Contains(log, "0123456789ab") {
 				t.Errorf("no checkpoint of the commit:\n%s\nlog:\n%s", log, d.log.String())
 			}

@@ -57,7 +57,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 			s := d.session("main")
 			in := d.in(s, 0)
 			in.Prompt = "Please write a.txt for me."
-			d.must(d.recorder().Prompt(ctx, in))
+			d.must(d.recorder().AgentEvents().Prompt(ctx, in))
 			s.Prompt(in.Prompt)
 			for range 80 {
 				s.Say(strings.Repeat("Some text. ", 1000)) // more than hooks store
@@ -67,7 +67,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 			s.Write("a.txt", "one\n")
 			s.Stop()
 			in.Prompt, in.Summary = "", ""
-			d.must(d.recorder().Stop(ctx, in))
+			d.must(d.recorder().AgentEvents().Stop(ctx, in))
 			d.repo.Write("../message", "a\n")
 			message := filepath.Join(filepath.Dir(d.repo.Dir), "message")
 			d.repo.Git("add", "a.txt")
@@ -77,9 +77,9 @@ func TestAttackLongResultOfATool(t *testing.T) {
 				r.Env.Terminal = func() bool { return false }
 				return r
 			}
-			d.must(hook().Commits().Preparer.PrepareCommitMsg(ctx, commits.Message{File: message}))
+			d.must(hook().GitHooks().PrepareCommitMsg(ctx, commits.Message{File: message}))
 			d.repo.Git("commit", "-q", "--no-verify", "-F", message)
-			d.must(hook().Commits().Committed.PostCommit(ctx))
+			d.must(hook().GitHooks().PostCommit(ctx))
 			id := strings.TrimSpace(d.repo.Git("log", "-1", "--format=%(trailers:key="+checkpoint.TrailerKey+",valueonly)"))
 			state, err := d.recorder().Sessions.Load(s.ID)
 			d.must(err)
@@ -90,7 +90,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 
 			if lineTimeout == 0 {
 				short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-				err = d.recorder().Commits().Committed.Complete(short, s.ID)
+				err = d.recorder().Background().Complete(short, s.ID)
 				end, _ := short.Deadline()
 				late := time.Since(end)
 				cancel()
@@ -109,7 +109,7 @@ func TestAttackLongResultOfATool(t *testing.T) {
 
 			next := d.recorder()
 			next.Options.LineTimeout = lineTimeout
-			d.must(next.Commits().Committed.Complete(ctx, s.ID))
+			d.must(next.Background().Complete(ctx, s.ID))
 			state, err = d.recorder().Sessions.Load(s.ID)
 			d.must(err)
 			if len(state.Recorder.Incomplete) > 0 {
@@ -141,11 +141,11 @@ func TestAttackLongPrompt(t *testing.T) {
 	in.Prompt = longResult(8 << 20)
 	in.Summary = in.Prompt
 	s.Prompt(in.Prompt)
-	for _, hook := range []func(*strategy.Recorder, context.Context, workspace.Input) error{
-		(*strategy.Recorder).Prompt, (*strategy.Recorder).Stop,
+	for _, hook := range []func(*strategy.AgentEvents, context.Context, workspace.Input) error{
+		(*strategy.AgentEvents).Prompt, (*strategy.AgentEvents).Stop,
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		d.must(hook(d.recorder(), ctx, in))
+		d.must(hook(d.recorder().AgentEvents(), ctx, in))
 		cancel()
 	}
 	state, err := d.recorder().Sessions.Load(in.SessionID)

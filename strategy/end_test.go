@@ -29,7 +29,7 @@ func TestEndLeavesOthersWorkToAChild(t *testing.T) {
 		`"shares":[{"session":"`+s.ID+`","files":["a.txt"]}],"git":4000000,"created":"2026-01-01T00:00:00Z"}`), 0o600))
 	d.children = nil
 	in := d.in(s, 0)
-	d.must(d.recorder().SessionEnd(context.Background(), in))
+	d.must(d.recorder().AgentEvents().SessionEnd(context.Background(), in))
 	state, err := d.recorder().Sessions.Load(s.ID)
 	d.must(err)
 	if state.Phase != session.Ended {
@@ -41,7 +41,7 @@ func TestEndLeavesOthersWorkToAChild(t *testing.T) {
 	if !slices.ContainsFunc(d.children, func(args []string) bool { return slices.Equal(args, []string{"hooks", "complete", ""}) }) {
 		t.Errorf("children: %q", d.children)
 	}
-	d.must(d.recorder().Commits().Committed.Complete(context.Background(), ""))
+	d.must(d.recorder().Background().Complete(context.Background(), ""))
 	if _, err := os.Lstat(decision); err == nil {
 		t.Errorf("the child left the decision\nlog:\n%s", d.log.String())
 	}
@@ -55,13 +55,13 @@ func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 	killed := func(d *desk, in workspace.Input) { // the hook is killed in its middle
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = d.recorder().RecordEnd(over, in, func(func() error) error { return context.Canceled })
+		_ = d.recorder().AgentEvents().RecordEnd(over, in, func(func() error) error { return context.Canceled })
 		d.children = nil
 	}
 	late := func(d *desk, in workspace.Input) {
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := d.recorder().RecordEnd(over, in, unguarded); err == nil {
+		if err := d.recorder().AgentEvents().RecordEnd(over, in, unguarded); err == nil {
 			d.t.Error("the end was recorded without time")
 		}
 	}
@@ -73,11 +73,13 @@ func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 		phase session.Phase
 	}{
 		"no time": {late, nil, true, []string{"exit/kept"}, session.Ended},
-		"in time": {func(d *desk, in workspace.Input) { d.must(d.recorder().RecordEnd(context.Background(), in, unguarded)) }, nil, false, []string{"exit/kept"}, session.Ended},
+		"in time": {func(d *desk, in workspace.Input) {
+			d.must(d.recorder().AgentEvents().RecordEnd(context.Background(), in, unguarded))
+		}, nil, false, []string{"exit/kept"}, session.Ended},
 		"resumed": {late, func(d *desk, in workspace.Input) { d.start(in, "resume") }, true, []string{}, session.Idle},
 		"prompted": {late, func(d *desk, in workspace.Input) {
 			in.Prompt = "Go on."
-			d.must(d.recorder().Prompt(context.Background(), in))
+			d.must(d.recorder().AgentEvents().Prompt(context.Background(), in))
 		}, true, []string{}, session.Active},
 		"killed": {killed, func(d *desk, _ workspace.Input) {
 			d.start(d.in(d.session("next"), 7), "startup")
@@ -121,7 +123,7 @@ func (d *desk) start(in workspace.Input, source string) {
 	d.t.Helper()
 	in.Source = source
 	r := d.recorder()
-	_, err := r.SessionStart(context.Background(), in)
+	_, err := r.AgentEvents().SessionStart(context.Background(), in)
 	d.must(err)
 	_, err = r.SavedContexts().Opener.RecallStart(context.Background(), in)
 	d.must(err)

@@ -44,26 +44,26 @@ func TestResetIsNotUndone(t *testing.T) {
 			r.Options.LockTimeout = time.Millisecond
 			held, err := disk.Lock(context.Background(), filepath.Join(r.Repo.CommonDir, "entire", "lock"))
 			d.must(err)
-			if err := r.Prompt(context.Background(), in); err == nil {
+			if err := r.AgentEvents().Prompt(context.Background(), in); err == nil {
 				d.t.Error("the prompt got the lock")
 			}
 			d.must(held.Unlock())
 		},
 		"the new state is removed": func(d *desk, in workspace.Input) {
-			_, err := d.recorder().SessionStart(context.Background(), in)
+			_, err := d.recorder().AgentEvents().SessionStart(context.Background(), in)
 			d.must(err)
-			d.must(d.recorder().SessionEnd(context.Background(), in)) // nothing was asked: it leaves no state
+			d.must(d.recorder().AgentEvents().SessionEnd(context.Background(), in)) // nothing was asked: it leaves no state
 		},
 		"the new state is damaged": func(d *desk, in workspace.Input) {
 			r := d.recorder()
-			d.must(r.Prompt(context.Background(), in))
+			d.must(r.AgentEvents().Prompt(context.Background(), in))
 			d.must(os.WriteFile(filepath.Join(r.Sessions.Dir(), in.SessionID+".json"), []byte("{"), 0o600))
 		},
 		"the new side files are lost": func(d *desk, in workspace.Input) {
 			r := d.recorder()
 			in.Prompt = "Please do something else."
-			d.must(r.Prompt(context.Background(), in))
-			d.must(r.Stop(context.Background(), in))
+			d.must(r.AgentEvents().Prompt(context.Background(), in))
+			d.must(r.AgentEvents().Stop(context.Background(), in))
 			state, err := r.Sessions.Load(in.SessionID)
 			d.must(err)
 			state.Recorder.Prompts, state.Recorder.Usage = 1<<20, 1<<20

@@ -99,7 +99,7 @@ func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
 	d.t.Helper()
 	in := d.in(s, pid)
 	in.Prompt = "Please write " + strings.Join(paths, " and ") + " for me."
-	d.must(d.recorder().Prompt(context.Background(), in))
+	d.must(d.recorder().AgentEvents().Prompt(context.Background(), in))
 	s.Prompt(in.Prompt)
 	for _, p := range paths {
 		s.Write(p, "one\ntwo\nthree "+d.now.String()+"\n")
@@ -107,7 +107,7 @@ func (d *desk) turn(s *testkit.Session, pid int, paths ...string) {
 	s.Stop()
 	in.Prompt = ""
 	r := d.recorder()
-	d.must(r.Stop(context.Background(), in))
+	d.must(r.AgentEvents().Stop(context.Background(), in))
 	_, err := r.SavedContexts().Watcher.RecallStop(context.Background(), in)
 	d.must(err)
 }

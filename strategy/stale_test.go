@@ -20,7 +20,7 @@ func TestStopIsRepeatedOnAStateSavedInBetween(t *testing.T) {
 	in := d.in(s, 0)
 	in.Prompt = "Write a.txt."
 	ctx := context.Background()
-	d.must(d.recorder().Prompt(ctx, in))
+	d.must(d.recorder().AgentEvents().Prompt(ctx, in))
 	s.Prompt(in.Prompt)
 	s.Write("a.txt", "one\n")
 	s.Stop()

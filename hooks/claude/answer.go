@@ -109,7 +109,7 @@ func briefed(ctx context.Context, r *strategy.Recorder, in workspace.Input) (Ans
 
 // stopped is the answer to the end of a turn.
 func stopped(ctx context.Context, r *strategy.Recorder, in workspace.Input) (a Answer, err error) {
-	if err := r.Stop(ctx, in); err != nil {
+	if err := r.AgentEvents().Stop(ctx, in); err != nil {
 		return a, err
 	}
 	err = guarded(func() error {

@@ -82,7 +82,7 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace.Input) (Answer, error) {
 	switch verb {
 	case "session-start":
-		greeting, err := r.SessionStart(ctx, in)
+		greeting, err := r.AgentEvents().SessionStart(ctx, in)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -90,11 +90,11 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 	case "session-brief":
 		return briefed(ctx, r, in)
 	case "user-prompt-submit":
-		return Answer{}, r.Prompt(ctx, in)
+		return Answer{}, r.AgentEvents().Prompt(ctx, in)
 	case "stop", "stop-failure":
 		return stopped(ctx, r, in)
 	case "session-end":
-		return Answer{}, r.RecordEnd(ctx, in, guarded)
+		return Answer{}, r.AgentEvents().RecordEnd(ctx, in, guarded)
 	case "pre-compact":
 		return Answer{}, r.SavedContexts().Watcher.RecallCompact(ctx, in)
 	case "post-compact":

@@ -40,19 +40,19 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, args []strin
 	}
 	switch verb {
 	case "prepare-commit-msg":
-		return r.Commits().Preparer.PrepareCommitMsg(ctx, commits.Message{File: arg(0), Source: arg(1), Commit: arg(2)})
+		return r.GitHooks().PrepareCommitMsg(ctx, commits.Message{File: arg(0), Source: arg(1), Commit: arg(2)})
 	case "commit-msg":
-		return r.Commits().Preparer.CommitMsg(ctx, arg(0))
+		return r.GitHooks().CommitMsg(ctx, arg(0))
 	case "post-commit":
-		return r.Commits().Committed.PostCommit(ctx)
+		return r.GitHooks().PostCommit(ctx)
 	case "post-rewrite":
 		moved, err := rewritten(ctx, in)
 		if err != nil {
 			return err
 		}
-		return r.Commits().Committed.PostRewrite(ctx, moved)
+		return r.GitHooks().PostRewrite(ctx, moved)
 	case "pre-push":
-		return r.Sharing().Pusher.PrePush(ctx)
+		return r.GitHooks().PrePush(ctx)
 	default:
 		return ErrVerb // without the verb, which nobody has checked for secrets
 	}

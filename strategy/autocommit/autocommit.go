@@ -26,8 +26,9 @@ const tidyTimeout = 5 * time.Second
 // wants it: exactly those files, and none that the user has staged. It is called
 // once a stop is saved. notice is a line for the person, redacted, empty if all
 // went well: what git or the state of the repository has against the commit. All
-// is then as it was, and the next stop tries again.
-func (r *Committer) CommitTurn(ctx context.Context, id string) (notice string, err error) {
+// is then as it was, and the next stop tries again. postCommit does the work of the
+// hook of that name, which CommitTurn calls where git didn't run it.
+func (r *Committer) CommitTurn(ctx context.Context, id string, postCommit func(context.Context) error) (notice string, err error) {
 	if r.Options.Strategy != workspace.AutoCommit && !r.intended() {
 		return "", nil
 	}
@@ -46,7 +47,7 @@ func (r *Committer) CommitTurn(ctx context.Context, id string) (notice string, e
 		case s.Phase == session.Active || !r.OwnsSession(s):
 			return nil // the next stop does it
 		}
-		notice, err = r.commitDue(ctx, s)
+		notice, err = r.commitDue(ctx, s, postCommit)
 		return err
 	})
 	if notice != "" {
@@ -65,7 +66,7 @@ func (r *Committer) oneCommit(ctx context.Context, do func() error) error {
 }
 
 // commitDue commits the files that are due.
-func (r *Committer) commitDue(ctx context.Context, s *session.State) (notice string, err error) {
+func (r *Committer) commitDue(ctx context.Context, s *session.State, postCommit func(context.Context) error) (notice string, err error) {
 	plan, err := r.planCommit(ctx, s)
 	if err != nil || len(plan.paths) == 0 {
 		return "", err
@@ -104,7 +105,20 @@ func (r *Committer) commitDue(ctx context.Context, s *session.State) (notice str
 	if err := r.alignIndex(after, head, plan.paths); err != nil {
 		return "", err
 	}
-	return r.ensureLinked(after, s.ID, head)
+	linked := func() (bool, error) {
+		s, err := r.Sessions.Load(s.ID)
+		return err == nil && s.BaseCommit == string(head.OID), err
+	}
+	if ok, err := linked(); ok || err != nil {
+		return "", err
+	}
+	if err := postCommit(after); err != nil {
+		return "", err
+	}
+	if ok, err := linked(); ok || err != nil {
+		return "", err
+	}
+	return "committed as " + head.OID.Short() + ", but not linked: git doesn't run our hooks (`entire enable` installs them)", nil
 }
 
 func firstParent(c git.Commit) git.OID {
@@ -112,24 +126,6 @@ func firstParent(c git.Commit) git.OID {
 		return ""
 	}
 	return c.Parents[0]
-}
-
-// ensureLinked does what our own hook should have done if it didn't run.
-func (r *Committer) ensureLinked(ctx context.Context, id string, head git.Commit) (notice string, err error) {
-	linked := func() (bool, error) {
-		s, err := r.Sessions.Load(id)
-		return err == nil && s.BaseCommit == string(head.OID), err
-	}
-	if ok, err := linked(); ok || err != nil {
-		return "", err
-	}
-	if err := r.committed.PostCommit(ctx); err != nil {
-		return "", err
-	}
-	if ok, err := linked(); ok || err != nil {
-		return "", err
-	}
-	return "committed as " + head.OID.Short() + ", but not linked: git doesn't run our hooks (`entire enable` installs them)", nil
 }
 
 // reason says in a line why git made no commit: with the first line of what it

@@ -1,7 +1,6 @@
 package autocommit
 
 import (
-	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -13,12 +12,10 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	commitsServices := commits.New(w)
 	turnServices := turn.New(w)
 	s := &Services{
 		Committer: &Committer{
 			Workspace: w,
-			committed: commitsServices.Committed,
 			turns:     turnServices.Turns,
 		},
 	}
@@ -29,6 +26,5 @@ func New(w *workspace.Workspace) *Services {
 type Committer struct {
 	*workspace.Workspace
 
-	committed *commits.Committed
-	turns     *turn.Turns
+	turns *turn.Turns
 }

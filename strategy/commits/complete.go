@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/condense"
-	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -18,28 +17,9 @@ import (
 // lag is how long the transcript may be behind what a stop was told.
 const lag = 300 * time.Millisecond
 
-// Complete does what a hook left because somebody was waiting: decisions that
-// were not carried out, and for the session id, if one is named, the rest of
-// its transcript and of its checkpoints.
-func (r *Committed) Complete(ctx context.Context, id string) error {
-	return r.children.RunAsChild(ctx, id, func() error { return r.complete(ctx, id) })
-}
-
-func (r *Committed) complete(ctx context.Context, id string) error {
-	if err := r.awaitGit(ctx); err != nil {
-		return err
-	}
-	if _, err := r.repairer.finishAll(ctx, r.repairer.Waiting(ctx), journal.AllCommits); err != nil {
-		return err
-	}
-	r.machine.EndDeadTurns(ctx)
-	r.machine.EndLeftTurns(ctx)
-	if id == "" {
-		return nil
-	}
-	if err := r.turns.ListUntracked(ctx, id); err != nil {
-		return err
-	}
+// CompleteSession stores the rest of a session's transcript, and completes its
+// checkpoints with it.
+func (r *Committed) CompleteSession(ctx context.Context, id string) error {
 	s, err := r.awaitLast(ctx, id)
 	if s == nil || err != nil {
 		return err
@@ -79,31 +59,6 @@ func takeStored(s, done *session.State) bool {
 		s.Recorder.Stored = done.Recorder.Stored
 	}
 	return more
-}
-
-// awaitGit waits for the end of the git processes that have made their commits:
-// a post-commit that gave up started this child, and its decision may be carried
-// out only when git has ended.
-func (r *Committed) awaitGit(ctx context.Context) error {
-	const patience, poll = 30 * time.Second, 20 * time.Millisecond
-	live := slices.DeleteFunc(r.journal.Decisions(ctx), func(d journal.Decision) bool { return !r.repairer.isLive(d) })
-	if len(live) == 0 {
-		return nil
-	}
-	made, err := r.commits.FindCommits(ctx, live, journal.RecentCommits)
-	if err != nil {
-		return err
-	}
-	within, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for slices.ContainsFunc(live, func(d journal.Decision) bool { _, ok := made[d.Nonce]; return ok && r.repairer.isLive(d) }) {
-		select {
-		case <-within.Done():
-			return ctx.Err()
-		case <-time.After(poll):
-		}
-	}
-	return nil
 }
 
 // awaitLast brings the session up to date with its transcript, and waits a

@@ -10,11 +10,9 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // ErrElsewhere means that a folder is no worktree of this repository.
@@ -72,19 +70,6 @@ func (r *Repairer) OpenCommits(ctx context.Context) ([]Open, error) {
 func (r *Repairer) FinishCommits(ctx context.Context) error {
 	_, err := r.finishAll(ctx, r.Waiting(ctx), journal.AllCommits)
 	return err
-}
-
-// FinishTurn completes the checkpoints of a session's turn that is over. What
-// the agent was to say last and the transcript doesn't have is not waited for.
-func (r *Repairer) FinishTurn(ctx context.Context, id string) error {
-	err := r.machine.Step(ctx, workspace.Input{SessionID: id}, session.Complete, func(s *session.State, _ *tracking.Pending) error {
-		s.Recorder.Expect = ""
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return r.committed.Complete(ctx, id)
 }
 
 // Linked is a commit that was given a checkpoint.

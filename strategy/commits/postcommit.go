@@ -12,45 +12,58 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// PostCommit carries out what was decided about the commit that HEAD is now.
-// If that fails the decision stays, and the next hook of any kind tries again.
-func (r *Committed) PostCommit(ctx context.Context) error {
+// Made is the commit that HEAD is now, with the decisions of its worktree.
+type Made struct {
+	head      git.Commit
+	decisions []journal.Decision
+}
+
+// Checkpoints returns the checkpoints that the commit's message names and that were
+// decided about here.
+func (m Made) Checkpoints() []checkpoint.ID {
+	named := checkpoint.IDs(m.head.Message)
+	var ids []checkpoint.ID
+	for _, d := range m.decisions {
+		if d.ID != "" && slices.Contains(named, d.ID) {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
+}
+
+// FindMade returns the commit that HEAD is now. It reports false if there is
+// nothing to do for it.
+func (r *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 	doing, err := r.Repo.InProgress(ctx)
 	if err != nil {
-		return err
+		return Made{}, false, err
 	}
 	mine := r.journal.OfWorktree(ctx)
 	if doing.Rebase {
-		return r.dropKept(mine)
+		return Made{}, false, r.dropKept(mine)
 	}
 	if len(mine) == 0 && !r.anyFiles(ctx) {
-		return nil
+		return Made{}, false, nil
 	}
 	head, born, err := r.Head(ctx)
-	if err != nil || !born {
-		return err
-	}
-	r.machine.EndDeadTurns(ctx)
-	ids := checkpoint.IDs(head.Message)
-	promised := slices.ContainsFunc(mine, func(d journal.Decision) bool { return d.ID != "" && slices.Contains(ids, d.ID) })
-	err = r.afterCommit(ctx, head, mine)
+	return Made{head: head, decisions: mine}, err == nil && born, err
+}
+
+// Finish carries out what was decided about the commit. If that fails the decision
+// stays, and the next hook of any kind tries again.
+func (r *Committed) Finish(ctx context.Context, m Made) error {
+	err := r.afterCommit(ctx, m.head, m.decisions)
 	if errors.Is(err, disk.ErrLocked) || ctx.Err() != nil {
 		r.children.RequestCompletion(ctx, "")
 	}
-	if err != nil && !promised {
-		return fmt.Errorf("what %s leaves pending is not noted: %w", head.OID.Short(), err)
+	switch {
+	case err == nil:
+		return nil
+	case len(m.Checkpoints()) == 0:
+		return fmt.Errorf("what %s leaves pending is not noted: %w", m.head.OID.Short(), err)
+	default:
+		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", m.head.OID.Short(), err)
 	}
-	if err != nil {
-		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", head.OID.Short(), err)
-	}
-	for _, d := range mine {
-		if d.ID != "" && slices.Contains(ids, d.ID) {
-			r.summarizer.SummarizeLater(ctx, d.ID)
-		}
-	}
-	r.requests.TakePairs(ctx)
-	r.StartCompletions(ctx, r.Env.Getenv("CLAUDE_CODE_SESSION_ID"))
-	return nil
 }
 
 // dropKept forgets what the commits of a rebase had to keep.

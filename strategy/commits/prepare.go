@@ -24,9 +24,6 @@ const notLinked = "this commit is not linked to its conversation"
 // message. What it can't write down it doesn't promise: then the message is
 // left as it is and the error says so.
 func (r *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
-	r.repairer.repairHere(ctx)
-	r.machine.EndDeadTurns(ctx)
-	r.machine.EndLeftTurns(ctx)
 	msg, err := r.readMessage(ctx, m)
 	if err != nil {
 		return err

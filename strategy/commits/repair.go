@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/condense"
@@ -19,9 +20,9 @@ import (
 // is left to a detached child.
 func (r *Repairer) Repair(ctx context.Context) { r.repair(ctx, r.Waiting(ctx)) }
 
-// repairHere is Repair for the decisions of this worktree only, which affect the
+// RepairHere is Repair for the decisions of this worktree only, which affect the
 // next commit in it.
-func (r *Repairer) repairHere(ctx context.Context) {
+func (r *Repairer) RepairHere(ctx context.Context) {
 	r.repair(ctx, slices.DeleteFunc(r.Waiting(ctx), func(d journal.Decision) bool { return d.Worktree != r.Repo.WorktreeID }))
 }
 
@@ -45,6 +46,31 @@ func (r *Repairer) Waiting(ctx context.Context) []journal.Decision {
 // runs: its own hooks carry the decision out, and no other hook may touch it.
 func (r *Repairer) isLive(d journal.Decision) bool {
 	return d.Git != 0 && r.Env.Alive(d.Git, d.GitStart)
+}
+
+// AwaitGit waits for the end of the git processes that have made their commits:
+// a post-commit that gave up started this child, and its decision may be carried
+// out only when git has ended.
+func (r *Repairer) AwaitGit(ctx context.Context) error {
+	const patience, poll = 30 * time.Second, 20 * time.Millisecond
+	live := slices.DeleteFunc(r.journal.Decisions(ctx), func(d journal.Decision) bool { return !r.isLive(d) })
+	if len(live) == 0 {
+		return nil
+	}
+	made, err := r.commits.FindCommits(ctx, live, journal.RecentCommits)
+	if err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for slices.ContainsFunc(live, func(d journal.Decision) bool { _, ok := made[d.Nonce]; return ok && r.isLive(d) }) {
+		select {
+		case <-within.Done():
+			return ctx.Err()
+		case <-time.After(poll):
+		}
+	}
+	return nil
 }
 
 // finishAll carries out the decisions whose commits can be found. Of the others,

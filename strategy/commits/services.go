@@ -1,15 +1,15 @@
+// Package commits links commits to sessions: it decides about a commit before git
+// makes it, and carries the decision out once the commit is made, or later if the
+// hooks of the commit were interrupted. It is above condense, authorship and
+// journal, and fires no event of a session.
 package commits
 
 import (
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
-	"github.com/seed-3aff656d/entire/strategy/lifecycle"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
-	"github.com/seed-3aff656d/entire/strategy/snapshots"
-	"github.com/seed-3aff656d/entire/strategy/summaries"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
-	"github.com/seed-3aff656d/entire/strategy/turn"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -26,12 +26,8 @@ func New(w *workspace.Workspace) *Services {
 	authorshipServices := authorship.New(w)
 	condenseServices := condense.New(w)
 	journalServices := journal.New(w)
-	lifecycleServices := lifecycle.New(w)
 	provenanceServices := provenance.New(w)
-	snapshotsServices := snapshots.New(w)
-	summariesServices := summaries.New(w)
 	trackingServices := tracking.New(w)
-	turnServices := turn.New(w)
 	workspaceServices := workspace.New(w)
 	s := &Services{
 		Preparer: &Preparer{
@@ -40,7 +36,6 @@ func New(w *workspace.Workspace) *Services {
 			commits:   journalServices.Commits,
 			journal:   journalServices.Journal,
 			links:     journalServices.Links,
-			machine:   lifecycleServices.Machine,
 			sharer:    condenseServices.Sharer,
 		},
 		Operations: &Operations{
@@ -49,18 +44,13 @@ func New(w *workspace.Workspace) *Services {
 		Committed: &Committed{
 			Workspace:   w,
 			children:    workspaceServices.Children,
-			commits:     journalServices.Commits,
 			condenser:   condenseServices.Condenser,
 			finalizer:   condenseServices.Finalizer,
 			journal:     journalServices.Journal,
 			links:       journalServices.Links,
-			machine:     lifecycleServices.Machine,
-			requests:    snapshotsServices.Requests,
 			states:      trackingServices.States,
 			steps:       provenanceServices.Steps,
-			summarizer:  summariesServices.Summarizer,
 			transcripts: trackingServices.Transcripts,
-			turns:       turnServices.Turns,
 		},
 		Repairer: &Repairer{
 			Workspace:   w,
@@ -70,7 +60,6 @@ func New(w *workspace.Workspace) *Services {
 			condenser:   condenseServices.Condenser,
 			journal:     journalServices.Journal,
 			links:       journalServices.Links,
-			machine:     lifecycleServices.Machine,
 			transcripts: trackingServices.Transcripts,
 		},
 	}
@@ -78,7 +67,6 @@ func New(w *workspace.Workspace) *Services {
 	s.Preparer.repairer = s.Repairer
 	s.Committed.preparer = s.Preparer
 	s.Committed.repairer = s.Repairer
-	s.Repairer.committed = s.Committed
 	return s
 }
 
@@ -90,7 +78,6 @@ type Preparer struct {
 	commits    *journal.Commits
 	journal    *journal.Journal
 	links      *journal.Links
-	machine    *lifecycle.Machine
 	operations *Operations
 	repairer   *Repairer
 	sharer     *condense.Sharer
@@ -101,38 +88,31 @@ type Operations struct {
 	*workspace.Workspace
 }
 
-// Committed carries out decisions once their commits are made.
+// Committed carries out decisions in the hooks of their own commits.
 type Committed struct {
 	*workspace.Workspace
 
 	children    *workspace.Children
-	commits     *journal.Commits
 	condenser   *condense.Condenser
 	finalizer   *condense.Finalizer
 	journal     *journal.Journal
 	links       *journal.Links
-	machine     *lifecycle.Machine
 	preparer    *Preparer
 	repairer    *Repairer
-	requests    *snapshots.Requests
 	states      *tracking.States
 	steps       *provenance.Steps
-	summarizer  *summaries.Summarizer
 	transcripts *tracking.Transcripts
-	turns       *turn.Turns
 }
 
-// Repairer carries out decisions whose own hooks were stopped.
+// Repairer carries out decisions whose own hooks were interrupted.
 type Repairer struct {
 	*workspace.Workspace
 
 	attribution *authorship.Attribution
 	children    *workspace.Children
 	commits     *journal.Commits
-	committed   *Committed
 	condenser   *condense.Condenser
 	journal     *journal.Journal
 	links       *journal.Links
-	machine     *lifecycle.Machine
 	transcripts *tracking.Transcripts
 }

@@ -163,10 +163,10 @@ func (e *exam) turns(ctx context.Context) ([]Finding, error) {
 			Fix:  "add what the transcript has to them",
 		}
 		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
-			return e.in(s, func(there *strategy.Recorder) error { return there.Commits().Repairer.FinishTurn(ctx, s.ID) })
+			return e.in(s, func(there *strategy.Recorder) error { return there.Background().CompleteTurn(ctx, s.ID) })
 		})
 		if !isDir(e.rootOf(s)) {
-			f.Repair.Do = func(ctx context.Context) error { return e.rec.Commits().Repairer.FinishTurn(ctx, s.ID) }
+			f.Repair.Do = func(ctx context.Context) error { return e.rec.Background().CompleteTurn(ctx, s.ID) }
 		}
 		list = append(list, f)
 	}

@@ -1,8 +1,12 @@
+// Package lifecycle fires the events of a session: it begins and ends turns,
+// sessions and subagents' tasks, and recovers turns that no stop ended. It is above
+// turn and condense, which do the work of the machine's actions.
 package lifecycle
 
 import (
 	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/turn"
@@ -25,16 +29,19 @@ func New(w *workspace.Workspace) *Services {
 	workspaceServices := workspace.New(w)
 	s := &Services{
 		Machine: &Machine{
-			Workspace: w,
-			children:  workspaceServices.Children,
-			finalizer: condenseServices.Finalizer,
-			journal:   journalServices.Journal,
-			marks:     trackingServices.Marks,
-			requests:  snapshotsServices.Requests,
-			shadows:   turnServices.Shadows,
-			snapshots: snapshotsServices.Snapshots,
-			states:    trackingServices.States,
-			turns:     turnServices.Turns,
+			Workspace:   w,
+			children:    workspaceServices.Children,
+			finalizer:   condenseServices.Finalizer,
+			journal:     journalServices.Journal,
+			marks:       trackingServices.Marks,
+			observer:    turnServices.Observer,
+			requests:    snapshotsServices.Requests,
+			shadows:     turnServices.Shadows,
+			snapshots:   snapshotsServices.Snapshots,
+			states:      trackingServices.States,
+			steps:       provenance.New(w).Steps,
+			transcripts: trackingServices.Transcripts,
+			turns:       turnServices.Turns,
 		},
 		Tasks: &Tasks{
 			Workspace: w,
@@ -45,19 +52,22 @@ func New(w *workspace.Workspace) *Services {
 	return s
 }
 
-// Machine carries out the events of a session's state machine.
+// Machine fires the events of a session's state machine.
 type Machine struct {
 	*workspace.Workspace
 
-	children  *workspace.Children
-	finalizer *condense.Finalizer
-	journal   *journal.Journal
-	marks     *tracking.Marks
-	requests  *snapshots.Requests
-	shadows   *turn.Shadows
-	snapshots *snapshots.Snapshots
-	states    *tracking.States
-	turns     *turn.Turns
+	children    *workspace.Children
+	finalizer   *condense.Finalizer
+	journal     *journal.Journal
+	marks       *tracking.Marks
+	observer    *turn.Observer
+	requests    *snapshots.Requests
+	shadows     *turn.Shadows
+	snapshots   *snapshots.Snapshots
+	states      *tracking.States
+	steps       *provenance.Steps
+	transcripts *tracking.Transcripts
+	turns       *turn.Turns
 }
 
 // Tasks records what subagents do, from the events of their hooks.

@@ -18,11 +18,6 @@ func (m *Machine) Step(ctx context.Context, in workspace.Input, event session.Ev
 	return m.retry(func() error { return m.stepOnce(ctx, in, event, parts{then: then}) })
 }
 
-// BeginTurn fires the event of a prompt. begin is the action BeginTurn.
-func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input, begin func(*session.State, *tracking.Pending) error) error {
-	return m.retry(func() error { return m.stepOnce(ctx, in, session.TurnStart, parts{begin: begin}) })
-}
-
 // retry does the work of a step again while other hooks save its session first.
 func (m *Machine) retry(once func() error) error {
 	for attempt := 1; ; attempt++ {

@@ -139,9 +139,9 @@ func onlyRunning(s *session.State, agent string) *session.Task {
 	return only
 }
 
-// Notified notes which task a prompt says has ended. One of a person ends what
-// an interrupted turn has left.
-func Notified(s *session.State, prompt string) {
+// endNotifiedTasks ends the task that a notification names. A person's prompt ends
+// the tasks of an interrupted turn.
+func endNotifiedTasks(s *session.State, prompt string) {
 	if transcript.IsHuman(prompt) {
 		for i := range s.Recorder.Tasks {
 			if t := &s.Recorder.Tasks[i]; t.Phase == session.TaskRunning {

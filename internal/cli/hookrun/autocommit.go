@@ -14,7 +14,7 @@ func (h *hook) commitTurn(ctx context.Context, answer *claude.Answer) error {
 		return nil
 	}
 	own := h.repo.Processes()
-	notice, err := h.rec.AutoCommit().Committer.CommitTurn(ctx, h.session)
+	notice, err := h.rec.AgentEvents().CommitTurn(ctx, h.session)
 	h.commit = h.repo.Processes() - own
 	if notice != "" {
 		answer.Say("Entire: " + notice)

@@ -253,7 +253,7 @@ func (h *hook) work(ctx context.Context) error {
 	}
 	switch h.name {
 	case childSnapshot:
-		return h.recorder(app.ChildLock).Snapshots().Server.Serve(ctx)
+		return h.recorder(app.ChildLock).Background().ServeSnapshots(ctx)
 	case childSummarize:
 		return h.summarize(ctx)
 	}
@@ -261,11 +261,11 @@ func (h *hook) work(ctx context.Context) error {
 		h.session = h.args[0]
 	}
 	if h.name == childRecall {
-		return h.recorder(app.ChildLock).SavedContexts().Saver.FinishRecall(ctx, h.session)
+		return h.recorder(app.ChildLock).Background().FinishRecall(ctx, h.session)
 	}
 	rec := h.recorder(app.ChildLock)
 	rec.Options.LineTimeout = lineTimeout
-	return rec.Commits().Committed.Complete(ctx, h.session)
+	return rec.Background().Complete(ctx, h.session)
 }
 
 // recorder is the service that does the work.

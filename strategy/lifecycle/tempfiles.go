@@ -2,12 +2,11 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // sweepAge is the age of a temporary file whose writer is surely gone.
@@ -49,18 +48,14 @@ func (m *Machine) storeDirs() []string {
 	return dirs
 }
 
-// EndDeadTurns ends the turns of agents of this worktree that are no longer alive:
-// no stop will come for them.
-func (m *Machine) EndDeadTurns(ctx context.Context) {
-	for _, s := range m.PendingSessions(ctx) {
-		agent := s.Recorder.Agent
-		if s.Phase != session.Active || agent.PID == 0 || m.Env.Alive(agent.PID, agent.Start) {
-			continue
-		}
-		m.Recovered++
-		in := workspace.Input{SessionID: s.ID}
-		if err := m.Step(ctx, in, session.TurnEnd, nil); err != nil {
-			m.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())
-		}
+// TempFiles are temporary files whose writers were stopped.
+func (m *Machine) TempFiles() ([]string, error) {
+	dirs := m.tempDirs()
+	var all []string
+	failed := make([]error, 0, len(dirs))
+	for _, dir := range dirs {
+		paths, err := disk.TempFiles(dir, m.Env.Now().Add(-sweepAge))
+		all, failed = append(all, paths...), append(failed, err)
 	}
+	return all, errors.Join(failed...)
 }

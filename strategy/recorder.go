@@ -1,6 +1,10 @@
 package strategy
 
 import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/autocommit"
 	"github.com/seed-3aff656d/entire/strategy/commits"
@@ -20,13 +24,26 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Recorder is the recorder of a worktree.
+// Recorder records the sessions and commits of a worktree. AgentEvents, GitHooks and
+// Background have the order of what happens; the packages below do it.
 type Recorder struct {
 	*workspace.Workspace
 }
 
 // New returns the recorder of a worktree.
 func New(w *workspace.Workspace) *Recorder { return &Recorder{w} }
+
+// At returns the recorder of the worktree at root, whose Repo the caller closes.
+func (r *Recorder) At(root string) (*Recorder, error) {
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: r.Env.Getenv})
+	if err != nil {
+		return nil, err
+	}
+	if repo.CommonDir != r.Repo.CommonDir || repo.Root == "" {
+		return nil, errors.Join(fmt.Errorf("%s: %w", root, commits.ErrElsewhere), repo.Close())
+	}
+	return New(r.Workspace.At(repo)), nil
+}
 
 // Authorship returns the services of package authorship.
 func (r *Recorder) Authorship() *authorship.Services { return authorship.New(r.Workspace) }

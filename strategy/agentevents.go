@@ -1,0 +1,126 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/snapshots"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// AgentEvents records the events of an agent's session. Each method is one hook.
+type AgentEvents struct{ rec *Recorder }
+
+// AgentEvents returns the events of agents.
+func (r *Recorder) AgentEvents() *AgentEvents { return &AgentEvents{r} }
+
+// Greeting is what a session that starts is told.
+type Greeting struct {
+	// Others is the number of other sessions in this worktree that have work in
+	// progress.
+	Others int
+}
+
+// SessionStart creates the session's state, or continues it.
+func (a *AgentEvents) SessionStart(ctx context.Context, in workspace.Input) (Greeting, error) {
+	commits, machine := a.rec.Commits(), a.rec.Lifecycle().Machine
+	commits.Repairer.Repair(ctx)
+	machine.SweepTempFiles(ctx)
+	machine.ForgetIdle(ctx, in.SessionID)
+	machine.EndDeadTurns(ctx)
+	machine.EndLeftTurns(ctx)
+	err := machine.StartSession(ctx, in)
+	greeting := Greeting{Others: machine.CountOthers(ctx, in.SessionID)}
+	commits.Committed.StartCompletions(ctx, in.SessionID)
+	return greeting, err
+}
+
+// Prompt begins a turn. The user waits for it: it walks nothing, starts no git
+// process but one that reads HEAD for a session not seen before, and leaves
+// unfinished work that it finds to a child.
+func (a *AgentEvents) Prompt(ctx context.Context, in workspace.Input) error {
+	commits := a.rec.Commits()
+	in.Hurried = true
+	err := a.rec.Lifecycle().Machine.BeginTurn(ctx, in)
+	a.requestPromptSnapshot(ctx, in)
+	a.requestRepair(ctx)
+	commits.Committed.StartCompletions(ctx, "")
+	return err
+}
+
+// requestPromptSnapshot asks a child for the snapshot of the turn's beginning.
+func (a *AgentEvents) requestPromptSnapshot(ctx context.Context, in workspace.Input) {
+	if !a.rec.Options.Bands.Enabled {
+		return
+	}
+	services := a.rec.Snapshots()
+	s, err := a.rec.Sessions.Load(in.SessionID)
+	if err == nil {
+		err = services.Requests.Add(snapshots.Request{Cause: bands.Prompt, Causality: services.Snapshots.Causality(s, in)}, s.ID)
+	}
+	if err != nil {
+		a.rec.Log.WarnContext(ctx, "no snapshot of the prompt", "session_id", in.SessionID, "error", err.Error())
+		return
+	}
+	services.Server.StartServer(ctx)
+}
+
+// requestRepair asks a child to finish the commits whose hooks were interrupted.
+func (a *AgentEvents) requestRepair(ctx context.Context) {
+	if len(a.rec.Commits().Repairer.Waiting(ctx)) > 0 {
+		a.rec.Local().Children.RequestCompletion(ctx, "")
+	}
+}
+
+// Stop ends a turn: what it changed becomes a shadow checkpoint, and the
+// checkpoints of its commits get the whole transcript.
+func (a *AgentEvents) Stop(ctx context.Context, in workspace.Input) error {
+	commits, machine := a.rec.Commits(), a.rec.Lifecycle().Machine
+	commits.Repairer.Repair(ctx)
+	machine.EndDeadTurns(ctx)
+	err := machine.StopTurn(ctx, in)
+	commits.Committed.StartCompletions(ctx, in.SessionID)
+	return err
+}
+
+// CommitTurn commits what the turns of the session id changed, with the strategy
+// auto-commit, once their stop is saved. It returns a line for the user, redacted,
+// if there is no commit, or none that is linked.
+func (a *AgentEvents) CommitTurn(ctx context.Context, id string) (notice string, err error) {
+	return a.rec.AutoCommit().Committer.CommitTurn(ctx, id, a.rec.GitHooks().PostCommit)
+}
+
+// SessionEnd ends a session, and the turn that it may have left open. The agent
+// waits for it for a second: unfinished work of other hooks is left to a child.
+func (a *AgentEvents) SessionEnd(ctx context.Context, in workspace.Input) error {
+	defer a.requestRepair(ctx)
+	s, err := a.rec.Sessions.Load(in.SessionID)
+	switch {
+	case errors.Is(err, session.ErrNotFound):
+		return nil
+	case err == nil && s.TurnID == "" && !workspace.HasRecord(s): // nothing was ever asked
+		return a.rec.WithLock(ctx, func() error { return a.rec.Sessions.Remove(s.ID) })
+	}
+	in.Hurried = true
+	err = a.rec.Lifecycle().Machine.Step(ctx, in, session.Stop, nil)
+	a.rec.Commits().Committed.StartCompletions(ctx, in.SessionID)
+	return err
+}
+
+// RecordEnd ends a session and saves its context, the latter in guard. The agent
+// waits for it for a second: what can't be recorded by then is left to a detached
+// child, by a note that later hooks find if that child dies, too.
+func (a *AgentEvents) RecordEnd(ctx context.Context, in workspace.Input, guard func(func() error) error) error {
+	contexts := a.rec.SavedContexts()
+	contexts.Ender.NoteEnd(ctx, in)
+	err := a.SessionEnd(ctx, in)
+	err = errors.Join(err, guard(func() error { return contexts.Clearer.RecallEnd(ctx, in) }))
+	if workspace.IsTimeout(err) || err != nil && ctx.Err() != nil {
+		a.rec.Local().Children.DetachRecall(context.WithoutCancel(ctx), in.SessionID)
+		return err
+	}
+	return errors.Join(err, tracking.RemoveMark(a.rec.Tracking().Marks.EndMark(in.SessionID)))
+}

@@ -1,0 +1,56 @@
+package strategy
+
+import (
+	"context"
+)
+
+// Background is the work that hooks leave to detached children.
+type Background struct{ rec *Recorder }
+
+// Background returns the work of children.
+func (r *Recorder) Background() *Background { return &Background{r} }
+
+// Complete finishes what hooks left unfinished: decisions about commits, turns
+// without a stop, and for the session id, if it isn't empty, the rest of its
+// transcript and of its checkpoints. One child of a session runs at a time.
+func (b *Background) Complete(ctx context.Context, id string) error {
+	return b.rec.Local().Children.RunAsChild(ctx, id, func() error { return b.complete(ctx, id) })
+}
+
+func (b *Background) complete(ctx context.Context, id string) error {
+	commits, machine := b.rec.Commits(), b.rec.Lifecycle().Machine
+	if err := commits.Repairer.AwaitGit(ctx); err != nil {
+		return err
+	}
+	if err := commits.Repairer.FinishCommits(ctx); err != nil {
+		return err
+	}
+	machine.EndDeadTurns(ctx)
+	machine.EndLeftTurns(ctx)
+	if id == "" {
+		return nil
+	}
+	if err := b.rec.Turn().Turns.ListUntracked(ctx, id); err != nil {
+		return err
+	}
+	return commits.Committed.CompleteSession(ctx, id)
+}
+
+// CompleteTurn completes the checkpoints of a session's turn that is over. It
+// doesn't wait for a last message that the transcript lacks.
+func (b *Background) CompleteTurn(ctx context.Context, id string) error {
+	if err := b.rec.Lifecycle().Machine.CompleteTurn(ctx, id); err != nil {
+		return err
+	}
+	return b.Complete(ctx, id)
+}
+
+// ServeSnapshots takes the snapshots that hooks requested.
+func (b *Background) ServeSnapshots(ctx context.Context) error {
+	return b.rec.Snapshots().Server.Serve(ctx)
+}
+
+// FinishRecall saves the contexts that the hooks of the session id left unsaved.
+func (b *Background) FinishRecall(ctx context.Context, id string) error {
+	return b.rec.SavedContexts().Saver.FinishRecall(ctx, id)
+}

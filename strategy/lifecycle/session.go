@@ -1,0 +1,55 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/turn"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// StartSession creates the session's state, or continues it, and lists the files
+// that are untracked before its first turn.
+func (m *Machine) StartSession(ctx context.Context, in workspace.Input) error {
+	return m.Step(ctx, in, session.Start, func(s *session.State, n *tracking.Pending) error {
+		if s.Recorder.Unlisted = m.observer.LargeWorktree(); s.Recorder.Unlisted {
+			n.Unstored = true // a child makes the list
+			return nil
+		}
+		entries, err := m.Repo.Status(ctx)
+		if err != nil {
+			return fmt.Errorf("list what is untracked: %w", err)
+		}
+		n.Known = turn.EncodeKnown((&turn.TurnChanges{}).After(nil, entries))
+		return nil
+	})
+}
+
+// CountOthers returns the number of sessions in this worktree, other than id, that
+// have work in progress.
+func (m *Machine) CountOthers(ctx context.Context, id string) int {
+	others := 0
+	for _, s := range m.PendingSessions(ctx) {
+		busy := s.Phase == session.Active || s.CheckpointCount > 0 || len(s.FilesTouched) > 0
+		if s.ID != id && s.Phase != session.Ended && busy {
+			others++
+		}
+	}
+	return others
+}
+
+// EndSession records the end of a session whose worktree is gone. Its pending
+// work stays pending.
+func (m *Machine) EndSession(ctx context.Context, id string) error {
+	return m.WithLock(ctx, func() error {
+		s, err := m.Sessions.Load(id)
+		if err != nil {
+			return err
+		}
+		now := m.Env.Now()
+		s.Phase, s.EndedAt = session.Ended, &now
+		return m.Sessions.Save(s)
+	})
+}

@@ -1,0 +1,156 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// BeginTurn begins a turn with a prompt. A prompt that no person wrote continues
+// the turn before it, and so does one that finds an earlier turn unsaved.
+func (m *Machine) BeginTurn(ctx context.Context, in workspace.Input) error {
+	start := m.marks.MarkPrompt(ctx, in.SessionID)
+	begin := func(s *session.State, n *tracking.Pending) error {
+		rec := &s.Recorder
+		rec.Agent, rec.Expect = in.Agent, ""
+		if !transcript.IsHuman(in.Prompt) && s.TurnID != "" {
+			m.Log.DebugContext(ctx, "not a person's prompt", "session_id", s.ID)
+		} else {
+			id, err := checkpoint.NewID(m.Env.Random)
+			if err != nil {
+				return err
+			}
+			s.TurnID, s.LastCheckpointID = string(id), ""
+			if s.FirstPrompt == "" {
+				s.FirstPrompt = m.FirstPrompt(in.Prompt)
+			}
+		}
+		if rec.Turn.Start.IsZero() { // else an earlier turn has not been saved
+			rec.Turn.Start, rec.Turn.Line = start, rec.Cursor.Lines
+			m.steps.MeasureBefore(ctx, s, n)
+		}
+		rec.Background = false
+		endNotifiedTasks(s, in.Prompt)
+		if s.TranscriptPath == "" && transcript.IsHuman(in.Prompt) { // else it is read there
+			return m.transcripts.AddPrompts(ctx, s, n, []transcript.Prompt{{Text: in.Prompt, Line: rec.Cursor.Lines}})
+		}
+		return nil
+	}
+	return m.retry(func() error { return m.stepOnce(ctx, in, session.TurnStart, parts{begin: begin}) })
+}
+
+// StopTurn ends a turn. A stop that can't, as the lock isn't free, leaves a note:
+// a child does it.
+func (m *Machine) StopTurn(ctx context.Context, in workspace.Input) error {
+	err := m.Step(ctx, in, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
+		s.Recorder.Background = in.Background
+		return nil
+	})
+	if err != nil {
+		m.leaveStop(ctx, in, err)
+	}
+	return err
+}
+
+// EndTurn ends the turn of a session of this worktree whose agent is gone: what
+// the turn changed is saved as at its stop.
+func (m *Machine) EndTurn(ctx context.Context, id string) error {
+	return m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, nil)
+}
+
+// CompleteTurn completes the checkpoints of a turn that is over. The session no
+// longer expects a last message that its transcript lacks.
+func (m *Machine) CompleteTurn(ctx context.Context, id string) error {
+	return m.Step(ctx, workspace.Input{SessionID: id}, session.Complete, func(s *session.State, _ *tracking.Pending) error {
+		s.Recorder.Expect = ""
+		return nil
+	})
+}
+
+// EndDeadTurns ends the turns of agents of this worktree that are no longer alive:
+// no stop will come for them.
+func (m *Machine) EndDeadTurns(ctx context.Context) {
+	for _, s := range m.PendingSessions(ctx) {
+		agent := s.Recorder.Agent
+		if s.Phase != session.Active || agent.PID == 0 || m.Env.Alive(agent.PID, agent.Start) {
+			continue
+		}
+		m.Recovered++
+		in := workspace.Input{SessionID: s.ID}
+		if err := m.Step(ctx, in, session.TurnEnd, nil); err != nil {
+			m.Log.ErrorContext(ctx, "turn of a dead agent not saved", "session_id", s.ID, "error", err.Error())
+		}
+	}
+}
+
+// stopNote is what a stop notes that could not end its turn.
+type stopNote struct {
+	SessionID  string `json:"session_id"`
+	Background bool   `json:"background,omitempty"`
+}
+
+// leaveStop notes that a turn is still to be ended, and lets a detached child do
+// it, which waits longer for the lock. A commit that comes before does it, too.
+func (m *Machine) leaveStop(ctx context.Context, in workspace.Input, cause error) {
+	if !errors.Is(cause, disk.ErrLocked) && !errors.Is(cause, workspace.ErrStale) && ctx.Err() == nil {
+		return // it would fail again
+	}
+	if err := m.marks.WriteMark(m.marks.StopMark(in.SessionID), stopNote{SessionID: in.SessionID, Background: in.Background}); err != nil {
+		m.Log.WarnContext(ctx, "stop not noted", "session_id", in.SessionID, "error", err.Error())
+		return
+	}
+	m.children.RequestCompletion(ctx, in.SessionID)
+}
+
+// EndLeftTurns ends the turns of this worktree whose stops could not, and lets children
+// end sessions.
+func (m *Machine) EndLeftTurns(ctx context.Context) {
+	entries, err := os.ReadDir(m.marks.Dir())
+	if err != nil {
+		return
+	}
+	m.marks.RequestEnds(ctx, entries)
+	for _, e := range entries {
+		id, is := tracking.MarkedSession(e.Name(), tracking.StopPrefix)
+		if !is {
+			continue
+		}
+		if err := m.endLeftTurn(ctx, id); err != nil {
+			m.Log.ErrorContext(ctx, "turn not saved", "session_id", id, "error", err.Error())
+		}
+	}
+}
+
+// ErrTurnOver means that there is no turn to be ended any more.
+var ErrTurnOver = errors.New("the turn is over")
+
+func (m *Machine) endLeftTurn(ctx context.Context, id string) error {
+	if _, err := m.Sessions.Load(id); errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrInvalid) {
+		return tracking.RemoveMark(filepath.Join(m.marks.Dir(), tracking.StopPrefix+id+tracking.MarkSuffix))
+	}
+	m.Recovered++
+	err := m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
+		data, err := os.ReadFile(m.marks.StopMark(id))
+		if err != nil {
+			return ErrTurnOver // a prompt has come, or another hook has ended it
+		}
+		var note stopNote
+		if err := json.Unmarshal(data, &note); err == nil {
+			s.Recorder.Background = note.Background
+		}
+		return nil
+	})
+	if errors.Is(err, ErrTurnOver) {
+		return nil
+	}
+	return err
+}
