@@ -28,9 +28,9 @@ type Conversation struct {
 	Changed    bool
 }
 
-// talkEnd answers whose conversation a point is in, where the transcript is and
+// transcriptEnd returns whose conversation a point is in, where the transcript is and
 // how much of it there was.
-func (r *Conversations) talkEnd(p points.Point) (bands.Causality, error) {
+func (r *Conversations) transcriptEnd(p points.Point) (bands.Causality, error) {
 	if p.Snapshot == 0 {
 		return bands.Causality{Session: p.Session}, nil
 	}
@@ -65,31 +65,31 @@ func (r *Conversations) beside(rescue bands.Version) noteReplaced {
 
 // PreviewConversation returns what RewindConversation would do.
 func (r *Conversations) PreviewConversation(ctx context.Context, p points.Point) (Conversation, error) {
-	talk, _, err := r.conversationAt(ctx, p)
-	return talk, err
+	conv, _, err := r.conversationAt(ctx, p)
+	return conv, err
 }
 
 // RewindConversation cuts the transcript of a point's session to what it was at
 // that point. The transcript of now is kept as a copy, which the undo of the
 // rewind with that rescue puts back.
 func (r *Conversations) RewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (Conversation, error) {
-	talk, end, err := r.conversationAt(ctx, p)
-	if err == nil && talk.Changed {
-		talk.Copy, err = r.replaceTranscript(ctx, talk.Session, talk.Path, r.beside(rescue), func(w io.Writer) error {
-			return copyHead(w, talk.Path, end)
+	conv, end, err := r.conversationAt(ctx, p)
+	if err == nil && conv.Changed {
+		conv.Copy, err = r.replaceTranscript(ctx, conv.Session, conv.Path, r.beside(rescue), func(w io.Writer) error {
+			return copyHead(w, conv.Path, end)
 		})
 	}
 	store, none := r.snapshots.Store()
 	if err != nil || none != nil || rescue == 0 {
-		return talk, err
+		return conv, err
 	}
-	return talk, EndFollow(store, rescue)
+	return conv, EndFollow(store, rescue)
 }
 
 // conversationAt returns the transcript of a point's session, and how many bytes
 // it had at that point.
 func (r *Conversations) conversationAt(ctx context.Context, p points.Point) (Conversation, int64, error) {
-	cause, err := r.talkEnd(p)
+	cause, err := r.transcriptEnd(p)
 	if err != nil {
 		return Conversation{}, 0, err
 	}
@@ -97,23 +97,23 @@ func (r *Conversations) conversationAt(ctx context.Context, p points.Point) (Con
 	if err != nil {
 		return Conversation{}, 0, err
 	}
-	talk := Conversation{Session: s.ID, Path: s.TranscriptPath}
+	conv := Conversation{Session: s.ID, Path: s.TranscriptPath}
 	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
-		return talk, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
+		return conv, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
 	}
 	most, err := r.points.TaskAnswered(ctx, p, s)
 	if err != nil {
-		return talk, 0, err
+		return conv, 0, err
 	}
 	if p.Snapshot == 0 && most == 0 {
-		return talk, 0, fmt.Errorf("%s has no record of where the conversation was", p.Shadow.Short())
+		return conv, 0, fmt.Errorf("%s has no record of where the conversation was", p.Shadow.Short())
 	}
 	end, size, err := headEnd(s.TranscriptPath, max(cause.TranscriptBytes, most))
 	if err != nil {
-		return talk, 0, fmt.Errorf("read transcript: %w", err)
+		return conv, 0, fmt.Errorf("read transcript: %w", err)
 	}
-	talk.Changed = end != size
-	return talk, end, nil
+	conv.Changed = end != size
+	return conv, end, nil
 }
 
 // headEnd returns the last line end at or before most bytes of a transcript, and
@@ -166,12 +166,12 @@ func copyHead(w io.Writer, path string, size int64) (err error) {
 func (r *Conversations) UndoConversations(ctx context.Context, rescue, now bands.Version) ([]Conversation, error) {
 	list, err := r.ReplacedConversations(rescue)
 	var failed []error
-	for i, talk := range list {
-		if !talk.Changed {
+	for i, conv := range list {
+		if !conv.Changed {
 			continue
 		}
-		from := talk.Copy
-		list[i].Copy, err = r.replaceTranscript(ctx, talk.Session, talk.Path, r.beside(now), func(w io.Writer) error {
+		from := conv.Copy
+		list[i].Copy, err = r.replaceTranscript(ctx, conv.Session, conv.Path, r.beside(now), func(w io.Writer) error {
 			info, err := os.Stat(from)
 			if err != nil {
 				return err
@@ -196,7 +196,7 @@ func (r *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversat
 
 func ReplacedConversations(store *bands.Store, rescue bands.Version) ([]Conversation, error) {
 	p, err := moments.ReadSessionsBefore(store, rescue)
-	talks := make([]Conversation, 0, len(p.Transcripts))
+	convs := make([]Conversation, 0, len(p.Transcripts))
 	for _, t := range p.Transcripts {
 		hash, size, err := hashFile(t.Path)
 		copied, lost := os.Lstat(t.Copy)
@@ -205,11 +205,11 @@ func ReplacedConversations(store *bands.Store, rescue bands.Version) ([]Conversa
 				continue
 			}
 		}
-		talks = append(talks, Conversation{
+		convs = append(convs, Conversation{
 			Session: t.Session, Path: t.Path, Copy: t.Copy, Changed: err == nil && lost == nil && size == t.Size && hash == t.Hash,
 		})
 	}
-	return talks, err
+	return convs, err
 }
 
 // hashFile returns the SHA-256 of a file and its size.

@@ -58,27 +58,27 @@ func (r *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversatio
 	if err != nil {
 		return nil, err
 	}
-	var talks []Conversation
+	var convs []Conversation
 	for _, log := range logs {
-		talk, err := r.PutLog(ctx, log)
+		conv, err := r.PutLog(ctx, log)
 		if err != nil {
-			return talks, err
+			return convs, err
 		}
-		talks = append(talks, talk)
+		convs = append(convs, conv)
 	}
-	return talks, nil
+	return convs, nil
 }
 
 // PutLog writes a stored transcript to its place, over what is there, which is
 // kept as a copy. One that is the same stays.
 func (r *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
-	talk := Conversation{Session: log.Session, Path: log.Path, Changed: log.Standing != StandingSame}
-	if !talk.Changed {
-		return talk, nil
+	conv := Conversation{Session: log.Session, Path: log.Path, Changed: log.Standing != StandingSame}
+	if !conv.Changed {
+		return conv, nil
 	}
 	var err error
-	talk.Copy, err = r.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return r.copyLog(ctx, log, w) })
-	return talk, err
+	conv.Copy, err = r.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return r.copyLog(ctx, log, w) })
+	return conv, err
 }
 
 // storedLogs finds a place for each session of a checkpoint.

@@ -1,3 +1,6 @@
+// Package conversation restores transcripts: to a rewind point's length, to what they were before a
+// rewind, or from a checkpoint. A replaced transcript is kept as a copy. It imports points,
+// snapshots and the packages below.
 package conversation
 
 import (

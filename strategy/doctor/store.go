@@ -83,7 +83,7 @@ func (e *exam) restores(_ context.Context) ([]Finding, error) {
 			if j, found := store.Interrupted(lineage); found {
 				list = append(list, interruptedFinding(w.Root, j.Target.String(), j.Other()))
 			} else if stopped, found := rewind.InterruptedConversation(store, e.rec.Sessions, w.ID); found {
-				list = append(list, stoppedTalkFinding(w.Root, stopped))
+				list = append(list, stoppedConversationFinding(w.Root, stopped))
 			}
 		}
 		if target, other := rewind.InterruptedCode(e.rec.Repo.CommonDir, lineage); target != "" || other {
@@ -107,9 +107,9 @@ func interruptedFinding(root, target string, other bool) Finding {
 	return f
 }
 
-// stoppedTalkFinding is about a rewind that was stopped between the files and the
+// stoppedConversationFinding is about a rewind that was stopped between the files and the
 // conversation, or the sessions.
-func stoppedTalkFinding(root string, stopped rewind.StoppedConversation) Finding {
+func stoppedConversationFinding(root string, stopped rewind.StoppedConversation) Finding {
 	what, hint := stopped.Explain()
 	why := "the conversation is about other files"
 	if stopped.Sessions {

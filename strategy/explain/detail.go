@@ -29,7 +29,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	var wait sync.WaitGroup // git looks for the commits while the conversations are read
 	var searched error
 	wait.Go(func() { d.Commits, searched = r.commitsOf(ctx, id, d.Created, o.Search) })
-	d.Sessions, err = r.talks(ctx, c, o)
+	d.Sessions, err = r.sessions(ctx, c, o)
 	wait.Wait()
 	if err := errors.Join(err, searched); err != nil {
 		return Detail{}, err
@@ -38,16 +38,16 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	return d, err
 }
 
-func (r Reader) talks(ctx context.Context, c checkpoint.Checkpoint, o Options) ([]Talk, error) {
-	talks := make([]Talk, 0, len(c.Sessions))
+func (r Reader) sessions(ctx context.Context, c checkpoint.Checkpoint, o Options) ([]Session, error) {
+	sessions := make([]Session, 0, len(c.Sessions))
 	for _, s := range c.Sessions {
-		t, err := r.Talk(ctx, s, o)
+		t, err := r.Session(ctx, s, o)
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
 		}
-		talks = append(talks, t)
+		sessions = append(sessions, t)
 	}
-	return talks, nil
+	return sessions, nil
 }
 
 // plus adds up what sessions used, subagents included; nil is unknown.

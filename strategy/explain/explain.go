@@ -61,11 +61,11 @@ type Detail struct {
 	Tokens *checkpoint.Tokens
 	// Commits carry its id, the newest first.
 	Commits  []git.Commit
-	Sessions []Talk
+	Sessions []Session
 }
 
-// Talk is a session's part in a checkpoint.
-type Talk struct {
+// Session is a session's part in a checkpoint.
+type Session struct {
 	Session, Agent string
 	Created        time.Time
 	Files          []string

@@ -113,30 +113,30 @@ func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail
 	if d.Files, err = r.changed(ctx, since.files, c); err != nil {
 		return Detail{}, err
 	}
-	talk := Talk{Session: id, Created: d.Created, Files: d.Files}
+	part := Session{Session: id, Created: d.Created, Files: d.Files}
 	if s, err := session.Open(r.Repo.CommonDir).Load(id); err == nil {
-		talk.Agent = s.AgentType
+		part.Agent = s.AgentType
 	}
-	if err := r.hearTemporary(ctx, &talk, c, since.talk, o); err != nil {
+	if err := r.readTemporary(ctx, &part, c, since.conversation, o); err != nil {
 		return Detail{}, err
 	}
-	if talk.Intent == "" {
-		talk.Intent = r.shadowPrompt(ctx, c, dir)
+	if part.Intent == "" {
+		part.Intent = r.shadowPrompt(ctx, c, dir)
 	}
-	d.Sessions = []Talk{talk}
+	d.Sessions = []Session{part}
 	return d, nil
 }
 
-// hearTemporary reads what was said for a shadow commit: in a turn, or by the
+// readTemporary reads what was said for a shadow commit: in a turn, or by the
 // subagent whose task it ends.
-func (r Reader) hearTemporary(ctx context.Context, t *Talk, c, since git.Commit, o Options) error {
+func (r Reader) readTemporary(ctx context.Context, t *Session, c, since git.Commit, o Options) error {
 	if task := trailer(c, checkpoint.TaskKey); task != "" {
 		var err error
 		if t.stored, err = checkpoint.AgentTranscript(ctx, r.Repo, c.Tree, task); err != nil {
 			return err
 		}
 		t.subagent = true
-		return r.hear(ctx, t, t.stored, checkpoint.Span{})
+		return r.readTranscript(ctx, t, t.stored, checkpoint.Span{})
 	}
 	dir, err := r.directory(ctx, c.Tree, metadataDir+t.Session)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r Reader) hearTemporary(ctx context.Context, t *Talk, c, since git.Commit,
 	if err != nil {
 		return err
 	}
-	return r.hearShadow(ctx, t, dir, earlier, o)
+	return r.readShadow(ctx, t, dir, earlier, o)
 }
 
 // findShadow finds the one turn on a shadow branch whose commit's id begins
@@ -185,18 +185,18 @@ func (r Reader) findShadow(ctx context.Context, prefix string) (git.Commit, erro
 }
 
 // since is what a shadow commit builds on.
-type since struct{ files, talk git.Commit }
+type since struct{ files, conversation git.Commit }
 
 // since finds what a shadow commit builds on. A task's is its parent. A turn
 // has in it the tasks of its session since the turn before: its files are
-// compared with what was there before those that lead to it, its talk with
+// compared with what was there before those that lead to it, its conversation with
 // what was said before all of them.
 func (r Reader) since(ctx context.Context, c git.Commit) (since, error) {
 	chain, err := r.Repo.Commits(ctx, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
 	if err != nil || len(chain) == 0 {
 		return since{}, err
 	}
-	files, talk := 1, 1 // places in the chain
+	files, conv := 1, 1 // places in the chain
 	id, _ := sessionOf(c)
 	for i := 1; i < len(chain) && trailer(c, checkpoint.TaskKey) == ""; i++ {
 		of, _ := sessionOf(chain[i])
@@ -210,13 +210,13 @@ func (r Reader) since(ctx context.Context, c git.Commit) (since, error) {
 		case files == i:
 			files++
 		}
-		talk = i + 1
+		conv = i + 1
 	}
 	var s since
 	if s.files, err = r.before(ctx, chain[files-1]); err != nil {
 		return since{}, err
 	}
-	s.talk, err = r.before(ctx, chain[talk-1])
+	s.conversation, err = r.before(ctx, chain[conv-1])
 	return s, err
 }
 

@@ -14,10 +14,10 @@ import (
 // linesAgent is the agent whose transcripts are known to be lines.
 const linesAgent = "Claude Code"
 
-// Talk reads a session's part in a committed checkpoint.
-func (r Reader) Talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk, error) {
+// Session reads a session's part in a committed checkpoint.
+func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Session, error) {
 	m := s.Meta
-	t := Talk{
+	t := Session{
 		Session: m.SessionID, Agent: m.Agent, Created: m.CreatedAt, Files: m.FilesTouched, Tokens: m.TokenUsage,
 		Summary: checkpoint.ParseSummary(m.Summary), Lines: m.Part(),
 	}
@@ -29,10 +29,10 @@ func (r Reader) Talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk,
 	}
 	var err error
 	if t.stored, err = checkpoint.Segments(ctx, r.Repo, s.Dir); err != nil {
-		return Talk{}, err
+		return Session{}, err
 	}
-	if err := r.hear(ctx, &t, t.stored, t.Lines); err != nil {
-		return Talk{}, err
+	if err := r.readTranscript(ctx, &t, t.stored, t.Lines); err != nil {
+		return Session{}, err
 	}
 	if t.Summary == nil && t.Intent == "" { // it began before this part
 		t.Intent = r.lastPrompt(ctx, s)
@@ -40,25 +40,25 @@ func (r Reader) Talk(ctx context.Context, s checkpoint.Stored, o Options) (Talk,
 	return t, nil
 }
 
-// hearShadow is what a turn on a shadow branch, whose metadata is in dir, added
+// readShadow is what a turn on a shadow branch, whose metadata is in dir, added
 // to the transcript in earlier, the same directory before that turn. For the
 // first turn on a branch there is none: what belongs to earlier checkpoints
 // stands in the state.
-func (r Reader) hearShadow(ctx context.Context, t *Talk, dir, earlier git.OID, o Options) error {
+func (r Reader) readShadow(ctx context.Context, t *Session, dir, earlier git.OID, o Options) error {
 	stored, err := checkpoint.Segments(ctx, r.Repo, dir)
 	if err != nil {
 		return err
 	}
 	t.stored = stored
 	if o.Scope == Whole {
-		return r.hear(ctx, t, stored, checkpoint.Span{})
+		return r.readTranscript(ctx, t, stored, checkpoint.Span{})
 	}
 	if earlier == "" {
 		var span checkpoint.Span
 		if s, err := session.Open(r.Repo.CommonDir).Load(t.Session); err == nil {
 			span.From = s.TranscriptStart
 		}
-		return r.hear(ctx, t, stored, span)
+		return r.readTranscript(ctx, t, stored, span)
 	}
 	before, err := checkpoint.Segments(ctx, r.Repo, earlier)
 	if err != nil {
@@ -68,11 +68,11 @@ func (r Reader) hearShadow(ctx context.Context, t *Talk, dir, earlier git.OID, o
 	if err != nil {
 		return err
 	}
-	return r.hear(ctx, t, rest, span)
+	return r.readTranscript(ctx, t, rest, span)
 }
 
-// hear reads a span of a transcript into t, and what that was about.
-func (r Reader) hear(ctx context.Context, t *Talk, stored checkpoint.Transcript, span checkpoint.Span) error {
+// readTranscript reads a span of a transcript into t, and what that was about.
+func (r Reader) readTranscript(ctx context.Context, t *Session, stored checkpoint.Transcript, span checkpoint.Span) error {
 	c := transcript.Conversation{Root: r.Repo.Root, Subagent: t.subagent}
 	listen := r.lines
 	if document, err := r.isDocument(ctx, t.Agent, stored); err != nil {
@@ -156,7 +156,7 @@ func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
 
 // Text is the part in the form in which it is shown and summarized: "[User]",
 // "[Assistant]" or "[Tool] name:" before each item.
-func (t Talk) Text() string {
+func (t Session) Text() string {
 	var b strings.Builder
 	for i, item := range t.Items {
 		if i > 0 && (item.By != transcript.Tool || t.Items[i-1].By != transcript.Tool) {

@@ -1,3 +1,5 @@
+// Package points lists the points that a worktree can be rewound to and resolves a user's name for
+// one. It imports snapshots and workspace, and changes nothing.
 package points
 
 import (

@@ -25,11 +25,11 @@ import (
 var errCodeChanged = errors.New("it changed meanwhile")
 
 // stagePath is where git writes the contents of a code-only rewind.
-func (r *Code) stagePath() string { return filepath.Join(r.Repo.GitDir, "entire-checkout") }
+func (r *CodeWriter) stagePath() string { return filepath.Join(r.Repo.GitDir, "entire-checkout") }
 
 // stageCode lets git write the contents of steps beside the tree. It comes before the
 // journal: what git no longer has keeps a rewind from starting.
-func (r *Code) stageCode(ctx context.Context, steps []CodeStep) error {
+func (r *CodeWriter) stageCode(ctx context.Context, steps []CodeStep) error {
 	var write []git.Edit
 	for _, s := range steps {
 		if s.after.Mode != 0 {
@@ -48,7 +48,7 @@ func (r *Code) stageCode(ctx context.Context, steps []CodeStep) error {
 // applyCode carries out steps that are staged: each file takes its place if that
 // still holds what the rescue has. Paths that can't be restored don't keep it from
 // the others. What it changed is on the disk when it returns.
-func (r *Code) applyCode(ctx context.Context, steps []CodeStep) (failed []bands.Failure, err error) {
+func (r *CodeWriter) applyCode(ctx context.Context, steps []CodeStep) (failed []bands.Failure, err error) {
 	// A file may make way for a folder, so what goes comes first.
 	ordered := slices.Clone(steps)
 	slices.SortStableFunc(ordered, func(a, b CodeStep) int { return int(min(a.after.Mode, 1)) - int(min(b.after.Mode, 1)) })
@@ -84,7 +84,7 @@ func (r *Code) applyCode(ctx context.Context, steps []CodeStep) (failed []bands.
 
 // parentOf opens the directory of a path of the worktree and follows no link. With
 // create it makes what is missing of it. The caller closes it.
-func (r *Code) parentOf(name string, create bool) (*disk.DirFD, error) {
+func (r *CodeWriter) parentOf(name string, create bool) (*disk.DirFD, error) {
 	dir, err := disk.OpenRoot(r.Repo.Root)
 	if err != nil || path.Dir(name) == "." {
 		return dir, err
@@ -126,7 +126,7 @@ func sameApartFromName(a, b disk.Stat) bool {
 
 // placePlanned puts the staged file into the place of what the rescue holds. What
 // somebody saves in between is put back.
-func (r *Code) placePlanned(s CodeStep, staged string) error {
+func (r *CodeWriter) placePlanned(s CodeStep, staged string) error {
 	dir, err := r.parentOf(s.Path, true)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func copyInto(dir *disk.DirFD, name, staged string) (err error) {
 
 // removePlanned removes a file that is still what the rescue holds. It gets another
 // name first, so that what somebody saves in between is seen, and put back.
-func (r *Code) removePlanned(s CodeStep) error {
+func (r *CodeWriter) removePlanned(s CodeStep) error {
 	dir, err := r.parentOf(s.Path, false)
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func putBack(dir *disk.DirFD, temp, name string) error {
 
 // recoverCode removes the temporary files that an interrupted rewind left. Where one
 // is what somebody saved just before it was replaced, it gets its place again.
-func (r *Code) recoverCode(ctx context.Context, h *moments.CodeHistory) error {
+func (r *CodeWriter) recoverCode(ctx context.Context, h *moments.CodeHistory) error {
 	if h.Begun == nil {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (r *Code) recoverCode(ctx context.Context, h *moments.CodeHistory) error {
 	return nil
 }
 
-func (r *Code) recoverTemp(c moments.CodeChange, now, temp codePresent) error {
+func (r *CodeWriter) recoverTemp(c moments.CodeChange, now, temp codePresent) error {
 	dir, err := r.parentOf(string(c.Path), false)
 	if err != nil {
 		return err

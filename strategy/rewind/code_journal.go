@@ -17,7 +17,7 @@ import (
 )
 
 // saveCodeHistory writes the history. It is on the disk when it returns.
-func (r *Code) saveCodeHistory(h *moments.CodeHistory) error {
+func (r *CodeWriter) saveCodeHistory(h *moments.CodeHistory) error {
 	h.Format = moments.CodeFormat
 	if h.Begun != nil {
 		self, _ := proc.Look(os.Getpid())
@@ -54,7 +54,7 @@ func InterruptedCode(commonDir, lineage string) (target git.OID, other bool) {
 
 // withCode runs do with the history of code-only rewinds. No other rewind and no
 // snapshot of this worktree is taken meanwhile.
-func (r *Code) withCode(ctx context.Context, do func(h *moments.CodeHistory) error) (err error) {
+func (r *CodeWriter) withCode(ctx context.Context, do func(h *moments.CodeHistory) error) (err error) {
 	if err := disk.MkdirAll(r.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", r.RecordsDir(), err)
 	}
@@ -76,7 +76,7 @@ func (r *Code) withCode(ctx context.Context, do func(h *moments.CodeHistory) err
 	return r.withHistory(do)
 }
 
-func (r *Code) withHistory(do func(h *moments.CodeHistory) error) error {
+func (r *CodeWriter) withHistory(do func(h *moments.CodeHistory) error) error {
 	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (r *Code) withHistory(do func(h *moments.CodeHistory) error) error {
 // forgetCode ends what a rewind to a snapshot makes void: undos of code-only
 // rewinds can't be taken back any more, and if it restored the whole tree, nothing
 // of an interrupted one is left.
-func (r *Code) forgetCode(ctx context.Context, whole bool) error {
+func (r *CodeWriter) forgetCode(ctx context.Context, whole bool) error {
 	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil || len(h.Redo) == 0 && (h.Begun == nil || !whole) {
 		return nil //nolint:nilerr // a history that can't be read is named by others
@@ -107,7 +107,7 @@ func (r *Code) forgetCode(ctx context.Context, whole bool) error {
 
 // CodeIsNext reports whether the undo, or redo, that comes next is one of a
 // code-only rewind and not of a restore of a snapshot.
-func (r *Code) CodeIsNext(op bands.Operation) (bool, error) {
+func (r *CodeWriter) CodeIsNext(op bands.Operation) (bool, error) {
 	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return false, err

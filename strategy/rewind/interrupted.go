@@ -111,8 +111,8 @@ func InterruptedConversation(store *bands.Store, sessions *session.Store, worktr
 	if op == bands.OpRestore {
 		stopped.Op = bands.OpRedo
 	}
-	talks, err := conversation.ReplacedConversations(store, turn.Target)
-	return stopped, err == nil && slices.ContainsFunc(talks, func(t conversation.Conversation) bool { return t.Changed })
+	convs, err := conversation.ReplacedConversations(store, turn.Target)
+	return stopped, err == nil && slices.ContainsFunc(convs, func(t conversation.Conversation) bool { return t.Changed })
 }
 
 // wentOn reports whether the transcript of a session of the worktree was written
@@ -125,16 +125,16 @@ func wentOn(sessions *session.Store, worktreeID string, at time.Time) bool {
 	})
 }
 
-// interruptedTalk is InterruptedTalk of this worktree.
-func (r *Talks) interruptedTalk(store *bands.Store) (StoppedConversation, bool) {
+// interrupted returns InterruptedConversation of this worktree.
+func (r *Finisher) interrupted(store *bands.Store) (StoppedConversation, bool) {
 	return InterruptedConversation(store, r.Sessions, r.Repo.WorktreeID)
 }
 
-// finishTalk ends what was stopped after its files: the sessions agree with them, and
+// finish ends what was stopped after its files: the sessions agree with them, and
 // the transcripts of an undo or redo are put back. The operation is that undo or redo,
 // empty if there was none. Whether a conversation is cut back depends on what follows.
-func (r *Talks) finishTalk(ctx context.Context, store *bands.Store) (op bands.Operation, done Rewound, err error) {
-	stopped, found := r.interruptedTalk(store)
+func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op bands.Operation, done Rewound, err error) {
+	stopped, found := r.interrupted(store)
 	if !found || stopped.Op == bands.OpRestore && !stopped.Sessions {
 		return "", done, nil
 	}
@@ -144,7 +144,7 @@ func (r *Talks) finishTalk(ctx context.Context, store *bands.Store) (op bands.Op
 	if stopped.Op == bands.OpRestore {
 		return "", done, conversation.EndFollow(store, stopped.rescue)
 	}
-	if done.Talks, err = r.conversations.UndoConversations(ctx, stopped.Target, stopped.rescue); err != nil {
+	if done.Conversations, err = r.conversations.UndoConversations(ctx, stopped.Target, stopped.rescue); err != nil {
 		return "", done, err
 	}
 	return stopped.Op, done, conversation.EndFollow(store, stopped.rescue)
@@ -152,8 +152,8 @@ func (r *Talks) finishTalk(ctx context.Context, store *bands.Store) (op bands.Op
 
 // finishCut reports whether a rewind to a point only has to end one that was stopped
 // after its files, which are still those of the point.
-func (r *Talks) finishCut(ctx context.Context, store *bands.Store, p points.Point, o RewindOptions) (done Rewound, finished bool, err error) {
-	stopped, found := r.interruptedTalk(store)
+func (r *Finisher) finishCut(ctx context.Context, store *bands.Store, p points.Point, o RewindOptions) (done Rewound, finished bool, err error) {
+	stopped, found := r.interrupted(store)
 	if !found || !o.Conversation || stopped.Op != bands.OpRestore || stopped.Target != p.Snapshot {
 		return done, false, nil
 	}
@@ -167,7 +167,7 @@ func (r *Talks) finishCut(ctx context.Context, store *bands.Store, p points.Poin
 }
 
 // finishSessions lets the sessions agree with the files of a stopped rewind.
-func (r *Talks) finishSessions(ctx context.Context, store *bands.Store, stopped StoppedConversation) (done Rewound, err error) {
+func (r *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopped StoppedConversation) (done Rewound, err error) {
 	if done.Target, err = store.Snapshot(stopped.Target); err != nil {
 		return done, err
 	}
@@ -180,7 +180,7 @@ func (r *Talks) finishSessions(ctx context.Context, store *bands.Store, stopped 
 }
 
 // followOf is what an undo or redo has to do once the files are restored.
-func (r *Talks) followOf(store *bands.Store, op bands.Operation, paths []string) string {
+func (r *Finisher) followOf(store *bands.Store, op bands.Operation, paths []string) string {
 	past, err := store.History(r.snapshots.Lineage())
 	if _, interrupted := store.Interrupted(r.snapshots.Lineage()); err != nil || interrupted {
 		return "" // what takes it back adds no turn, what completes it has one
@@ -200,7 +200,7 @@ func (r *Talks) followOf(store *bands.Store, op bands.Operation, paths []string)
 
 // endSessions notes beside a rescue that the sessions agree with the files, where
 // nothing else is to follow them.
-func (r *Talks) endSessions(store *bands.Store, rescue bands.Version) error {
+func (r *Finisher) endSessions(store *bands.Store, rescue bands.Version) error {
 	past, err := store.History(r.snapshots.Lineage())
 	if err != nil {
 		return err

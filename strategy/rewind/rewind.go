@@ -53,8 +53,8 @@ type Rewound struct {
 	Plan RewindPlan
 	// Sessions are those whose state agrees with the point now.
 	Sessions []string
-	// Talks are the conversations that an undo or redo is about.
-	Talks []conversation.Conversation
+	// Conversations are the conversations that an undo or redo is about.
+	Conversations []conversation.Conversation
 }
 
 // ErrNothingToUndo means that no rewind is left to take back, or forward.
@@ -92,10 +92,10 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o RewindOptions) 
 	if err != nil {
 		return Rewound{}, err
 	}
-	if _, _, err := r.talks.finishTalk(ctx, store); err != nil {
+	if _, _, err := r.finisher.finish(ctx, store); err != nil {
 		return Rewound{}, err
 	}
-	if done, finished, err := r.talks.finishCut(ctx, store, p, o); err != nil || finished {
+	if done, finished, err := r.finisher.finishCut(ctx, store, p, o); err != nil || finished {
 		return done, err
 	}
 	var choice *rewindChoice
@@ -164,22 +164,22 @@ func (r *Rewinder) move(ctx context.Context, op bands.Operation, o RewindOptions
 	if err != nil {
 		return Rewound{}, err
 	}
-	finished, done, err := r.talks.finishTalk(ctx, store)
+	finished, done, err := r.finisher.finish(ctx, store)
 	if err != nil || finished == op {
 		return done, err
 	}
-	follow := r.talks.followOf(store, op, o.Paths)
+	follow := r.finisher.followOf(store, op, o.Paths)
 	done, err = r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
 		opts := r.moveOptions(o)
 		opts.Follow, opts.Always = follow, follow == followPutBack
 		return how(held, ctx, opts)
 	})
 	if (err == nil || errors.Is(err, bands.ErrIncomplete)) && len(o.Paths) == 0 {
-		talks, failed := r.conversations.UndoConversations(ctx, done.Target.Version, done.Origin)
-		if failed == nil && len(talks) > 0 {
+		convs, failed := r.conversations.UndoConversations(ctx, done.Target.Version, done.Origin)
+		if failed == nil && len(convs) > 0 {
 			failed = conversation.EndFollow(store, done.Origin)
 		}
-		done.Talks, err = talks, errors.Join(err, failed)
+		done.Conversations, err = convs, errors.Join(err, failed)
 	}
 	return done, err
 }
@@ -215,7 +215,7 @@ func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o RewindOpti
 	}
 	sessions, failed := r.aligner.realign(ctx, store, done, o.Paths)
 	if failed == nil && done.Origin != 0 {
-		failed = r.talks.endSessions(store, done.Origin)
+		failed = r.finisher.endSessions(store, done.Origin)
 	}
 	return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
 }

@@ -1,3 +1,5 @@
+// Package rewind restores files, conversations and sessions to a point, and undoes or redoes that.
+// It imports conversation, points and the packages below; doctor and the commands import it.
 package rewind
 
 import (
@@ -12,9 +14,9 @@ import (
 // Services are the services of this package, for one worktree.
 type Services struct {
 	Rewinder     *Rewinder
-	Talks        *Talks
+	Finisher     *Finisher
 	Aligner      *Aligner
-	Code         *Code
+	Code         *CodeWriter
 	CodeRewinder *CodeRewinder
 }
 
@@ -34,7 +36,7 @@ func New(w *workspace.Workspace) *Services {
 			points:        pointsServices.Points,
 			snapshots:     snapshotsServices.Snapshots,
 		},
-		Talks: &Talks{
+		Finisher: &Finisher{
 			Workspace:     w,
 			conversations: conversationServices.Conversations,
 			snapshots:     snapshotsServices.Snapshots,
@@ -45,7 +47,7 @@ func New(w *workspace.Workspace) *Services {
 			reader:    momentsServices.Reader,
 			snapshots: snapshotsServices.Snapshots,
 		},
-		Code: &Code{
+		Code: &CodeWriter{
 			Workspace: w,
 			snapshots: snapshotsServices.Snapshots,
 		},
@@ -58,9 +60,9 @@ func New(w *workspace.Workspace) *Services {
 	}
 	s.Rewinder.aligner = s.Aligner
 	s.Rewinder.code = s.Code
-	s.Rewinder.talks = s.Talks
-	s.Talks.aligner = s.Aligner
-	s.Talks.rewinder = s.Rewinder
+	s.Rewinder.finisher = s.Finisher
+	s.Finisher.aligner = s.Aligner
+	s.Finisher.rewinder = s.Rewinder
 	s.Code.codeRewinder = s.CodeRewinder
 	s.CodeRewinder.aligner = s.Aligner
 	s.CodeRewinder.code = s.Code
@@ -73,15 +75,16 @@ type Rewinder struct {
 
 	aligner       *Aligner
 	authors       *authorship.Authors
-	code          *Code
+	code          *CodeWriter
 	conversations *conversation.Conversations
 	points        *points.Points
 	snapshots     *snapshots.Snapshots
-	talks         *Talks
+	finisher      *Finisher
 }
 
-// Talks ends rewinds that were stopped before their conversation.
-type Talks struct {
+// Finisher completes rewinds that were interrupted between the files and the
+// conversation or the sessions.
+type Finisher struct {
 	*workspace.Workspace
 
 	aligner       *Aligner
@@ -99,8 +102,8 @@ type Aligner struct {
 	snapshots *snapshots.Snapshots
 }
 
-// Code writes the files of a rewind that has no snapshot.
-type Code struct {
+// CodeWriter writes the files of a rewind that has no snapshot.
+type CodeWriter struct {
 	*workspace.Workspace
 
 	codeRewinder *CodeRewinder
@@ -112,7 +115,7 @@ type CodeRewinder struct {
 	*workspace.Workspace
 
 	aligner   *Aligner
-	code      *Code
+	code      *CodeWriter
 	files     *workspace.Files
 	reader    *moments.Reader
 	snapshots *snapshots.Snapshots

@@ -10,25 +10,24 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// needsChild says whether there is work that nobody should wait for.
-func (w *recollection) needsChild() bool {
-	return w.at.rest || w.m.Unfinished != "" || w.improvable() != ""
+// needsChild reports whether work is left for a background process.
+func (cc *contextComparer) needsChild() bool {
+	return cc.obs.rest || cc.m.Unfinished != "" || cc.improvable() != ""
 }
 
-// improvable is the checkpoint that a model may be asked about, empty if there
-// is none.
-func (w *recollection) improvable() string {
-	last := w.m.Last
-	if !w.r.Options.Recall.ModelPass || last == nil || last.ID == w.m.Improved || last.Cause == recall.Requested {
+// improvable returns the id of the checkpoint that a model may improve, empty for
+// none.
+func (cc *contextComparer) improvable() string {
+	last := cc.m.Last
+	if !cc.saver.Options.Recall.ModelPass || last == nil || last.ID == cc.m.Improved || last.Cause == recall.Requested {
 		return ""
 	}
 	return last.ID
 }
 
-// FinishRecall is what a child does: the end of a session that its hook had no time
-// for, the rest of its context, and of the
-// checkpoint that was saved without it; and what is too much or too old of
-// automatic checkpoints goes.
+// FinishRecall does the work of the background process: it ends a session whose
+// hook ran out of time, reads the rest of its context, completes the checkpoint that
+// was saved without it, and prunes automatic checkpoints.
 func (r *Saver) FinishRecall(ctx context.Context, id string) error {
 	var failed []error
 	if id != "" {
@@ -52,7 +51,7 @@ func (r *Saver) pruneContexts(ctx context.Context) error {
 
 func (r *Saver) finishSession(ctx context.Context, id string) error {
 	ask := ""
-	err := r.recollect(ctx, id, allEffort(), func(ctx context.Context, w *recollection) error {
+	err := r.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) error {
 		ask = w.improvable()
 		last := w.m.Last
 		if w.m.Unfinished == "" || last == nil || last.ID != w.m.Unfinished {
@@ -60,7 +59,7 @@ func (r *Saver) finishSession(ctx context.Context, id string) error {
 		}
 		w.m.Unfinished = ""
 		if last.Prompts != w.m.Digest.Prompts && last.Prompts != 0 && w.m.End == nil {
-			return nil // the session went on: it is no longer that moment
+			return nil // the session went on: its context is no longer that of the checkpoint
 		}
 		_, err := w.save(ctx, Saving{Cause: last.Cause}, last.Status, last.ID)
 		if errors.Is(err, recall.ErrNotFound) {
@@ -77,8 +76,8 @@ func (r *Saver) finishSession(ctx context.Context, id string) error {
 	return err
 }
 
-// improve lets a model read what is known of the session, and puts what it
-// makes of it into the checkpoint. Nothing is locked while it thinks.
+// improve asks a model for an analysis of the session and stores it in the
+// checkpoint. No lock is held while the model runs.
 func (r *Saver) improve(ctx context.Context, session, id string) error {
 	m, _, err := r.remembered(ctx, session)
 	if err != nil {
@@ -88,7 +87,7 @@ func (r *Saver) improve(ctx context.Context, session, id string) error {
 	if err != nil {
 		r.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", id, "error", err.Error())
 	}
-	return r.recollect(ctx, session, stopEffort(), func(ctx context.Context, w *recollection) error {
+	return r.recollect(ctx, session, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.m.Improved = id
 		if err != nil {
 			return nil //nolint:nilerr // logged; it is not asked again

@@ -202,7 +202,7 @@ func (r *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (m
 // it.
 func (r *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []recall.Other {
 	var others []recall.Other
-	for _, t := range r.opener.traces(ctx) {
+	for _, t := range r.opener.candidates(ctx) {
 		if slices.Contains(c.Sessions, t.id) || t.Worktree != r.Repo.Root || t.Seen.Before(c.CreatedAt) {
 			continue
 		}

@@ -24,12 +24,12 @@ type Clearing struct {
 	Above []session.Process
 }
 
-// Unsaved is what a clear would lose, if nobody kept it.
+// Unsaved is what a clear would lose.
 type Unsaved struct {
-	// ID is the checkpoint that was saved, for the case that nobody answers;
-	// empty if nothing is to be saved.
+	// ID is the checkpoint that was saved in case the user doesn't answer; empty if
+	// nothing is to be saved.
 	ID string
-	// Ask says that the person is to be asked.
+	// Ask reports whether the user is to be asked.
 	Ask bool
 	// Files and Added count what changed since the last kept checkpoint, which
 	// is as old as Last says; zero if there was none.
@@ -42,17 +42,17 @@ type Unsaved struct {
 // are one.
 const doubled = time.Minute
 
-// BeforeClear saves what a clear would lose, and says whether to ask. It and
-// the hook at the session's end may run in any order, at once, and twice.
+// BeforeClear saves what a clear would lose and reports whether to ask. It and the
+// hook at the session's end may run in any order, concurrently, and twice.
 func (r *Clearer) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error) {
 	var lost Unsaved
-	err := r.end(ctx, c, recall.Clear, endEffort(), func(w *recollection, kept *mark) {
+	err := r.end(ctx, c, recall.Clear, endEffort(), func(w *contextWriter, kept *fingerprint) {
 		end := w.m.End
 		if end == nil || end.ID == "" || !end.Fresh {
 			return
 		}
 		lost = Unsaved{ID: end.ID, Ask: end.Ask && end.Answer == NoAnswer, Summary: end.Summary}
-		lost.Files, lost.Added = w.mark().since(kept)
+		lost.Files, lost.Added = w.fingerprint().since(kept)
 		if kept != nil {
 			lost.Last, lost.Added = kept.At, w.addedSince(ctx, kept)
 		}
@@ -63,24 +63,24 @@ func (r *Clearer) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error) 
 	return lost, err
 }
 
-// addedSince counts the lines that came since a kept checkpoint, by what it has of
-// the files; where it has no content, by what came since the session's start.
-func (w *recollection) addedSince(ctx context.Context, kept *mark) int {
-	old, err := w.r.Contexts().Get(ctx, kept.ID)
+// addedSince counts the lines added since a kept checkpoint, compared with its
+// file contents; where it has none, with the session's start.
+func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) int {
+	old, err := cc.saver.Contexts().Get(ctx, kept.ID)
 	if err == nil {
-		err = w.r.Contexts().Contents(ctx, &old)
+		err = cc.saver.Contexts().Contents(ctx, &old)
 	}
 	if err != nil {
-		w.r.Log.DebugContext(ctx, "lines counted from the session's start", "error", err.Error())
+		cc.saver.Log.DebugContext(ctx, "lines counted from the session's start", "error", err.Error())
 	}
 	added := 0
-	for path, now := range w.mark().Files {
+	for path, now := range cc.fingerprint().Files {
 		before, known := kept.Files[path]
 		if known && before.hash() == now.hash() {
 			continue
 		}
-		was, is := old.State.Files[path], w.m.Files[path]
-		object, err := w.r.Repo.Read(ctx, is.Blob)
+		was, is := old.State.Files[path], cc.m.Files[path]
+		object, err := cc.saver.Repo.Read(ctx, is.Blob)
 		if err != nil || is.Blob == "" || was.Omitted != "" || was.Path == "" {
 			added += max(now.added()-before.added(), 0)
 			continue
@@ -91,15 +91,15 @@ func (w *recollection) addedSince(ctx context.Context, kept *mark) int {
 	return added
 }
 
-// end notes how a session ended, and saves what its cause asks for. Who comes
-// second, or in the middle, finds it done. then is told what was kept before.
-func (r *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *recollection, kept *mark)) error {
-	return r.saver.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *recollection) error {
+// end records how a session ended and saves what its cause asks for. A second call
+// for the same end only completes it. then gets what was kept before the end.
+func (r *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *contextWriter, kept *fingerprint)) error {
+	return r.saver.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *contextWriter) error {
 		return w.end(ctx, c, cause, then)
 	})
 }
 
-func (w *recollection) end(ctx context.Context, c Clearing, cause recall.Cause, then func(w *recollection, kept *mark)) (err error) {
+func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause, then func(w *contextWriter, kept *fingerprint)) (err error) {
 	if cause != recall.Lost { // of that one nothing was heard
 		w.seen(c.Agent)
 	}
@@ -116,51 +116,51 @@ func (w *recollection) end(ctx context.Context, c Clearing, cause recall.Cause, 
 	return err
 }
 
-// seen notes that a hook of the session ran.
-func (w *recollection) seen(agent session.Process) {
-	w.m.SeenBefore, w.m.Seen = w.m.Seen, w.r.Env.Now().UTC()
+// seen records that a hook of the session ran.
+func (cr *contextReader) seen(agent session.Process) {
+	cr.m.SeenBefore, cr.m.Seen = cr.m.Seen, cr.saver.Env.Now().UTC()
 	switch {
 	case agent.PID != 0:
-		w.m.Agent = agent
-	case w.m.Agent.PID == 0:
-		w.m.Agent = w.s.Recorder.Agent
+		cr.m.Agent = agent
+	case cr.m.Agent.PID == 0:
+		cr.m.Agent = cr.s.Recorder.Agent
 	}
 }
 
-// causeOf tells a plan that was accepted with a cleared context from a clear that
-// was typed: that has a prompt of its own.
-func (w *recollection) causeOf(c Clearing, cause recall.Cause) recall.Cause {
-	d := w.m.Digest
+// causeOf distinguishes a plan that was accepted with a cleared context from a clear
+// that was typed, which has a prompt of its own.
+func (cc *contextComparer) causeOf(c Clearing, cause recall.Cause) recall.Cause {
+	d := cc.m.Digest
 	if cause == recall.Clear && (c.PromptID != "" && c.PromptID == d.PromptID || c.PromptID == "" && d.PlanOffered) {
 		return recall.Plan
 	}
 	return cause
 }
 
-// endedSo says whether this very end is noted already.
-func (w *recollection) endedSo(c Clearing, cause recall.Cause) bool {
-	end := w.m.End
-	if end == nil || w.causeOf(c, cause) != end.Cause {
+// endedSo reports whether this end is already recorded.
+func (cc *contextComparer) endedSo(c Clearing, cause recall.Cause) bool {
+	end := cc.m.End
+	if end == nil || cc.causeOf(c, cause) != end.Cause {
 		return false
 	}
 	if c.PromptID != "" && end.Prompt != "" {
 		return c.PromptID == end.Prompt
 	}
-	return w.r.Env.Now().Sub(end.At) < doubled
+	return cc.saver.Env.Now().Sub(end.At) < doubled
 }
 
-// keptBefore is the mark of what was kept before this end.
-func (w *recollection) keptBefore() *mark {
-	if w.m.End != nil && w.m.End.Fresh && w.m.Kept != nil && w.m.Kept.ID == w.m.End.ID {
-		return w.m.Before
+// keptBefore returns the fingerprint of what was kept before this end, nil for none.
+func (cc *contextComparer) keptBefore() *fingerprint {
+	if cc.m.End != nil && cc.m.End.Fresh && cc.m.Kept != nil && cc.m.Kept.ID == cc.m.End.ID {
+		return cc.m.Before
 	}
-	return w.m.Kept
+	return cc.m.Kept
 }
 
-// endNow saves as the cause asks for and notes the end.
-func (w *recollection) endNow(ctx context.Context, c Clearing, cause recall.Cause) error {
+// endNow saves what the cause asks for and records the end.
+func (w *contextWriter) endNow(ctx context.Context, c Clearing, cause recall.Cause) error {
 	v := w.judge(ctx, cause)
-	end := &ending{Cause: cause, At: w.r.Env.Now().UTC(), Prompt: c.PromptID}
+	end := &sessionEnd{Cause: cause, At: w.saver.Env.Now().UTC(), Prompt: c.PromptID}
 	before := w.m.Kept
 	switch {
 	case v.save:
@@ -176,29 +176,29 @@ func (w *recollection) endNow(ctx context.Context, c Clearing, cause recall.Caus
 	return nil
 }
 
-// saveOnce saves a checkpoint, unless that is what a hook did which was stopped
-// before it could say so.
-func (w *recollection) saveOnce(ctx context.Context, want Saving, status recall.Status) (mark, error) {
+// saveOnce saves a checkpoint, unless a hook that was killed before it recorded it
+// did so.
+func (w *contextWriter) saveOnce(ctx context.Context, want Saving, status recall.Status) (fingerprint, error) {
 	if last := w.m.Last; w.recovered && last != nil && last.Cause == want.Cause && last.Status == status {
-		if w.mark().differs(last) {
+		if w.fingerprint().differs(last) {
 			if _, err := w.save(ctx, want, status, last.ID); err != nil {
-				return mark{}, err
+				return fingerprint{}, err
 			}
 		}
 		return *w.m.Last, nil
 	}
 	_, err := w.save(ctx, want, status, "")
 	if err != nil {
-		return mark{}, err
+		return fingerprint{}, err
 	}
 	return *w.m.Last, nil
 }
 
-// complete lets the checkpoint of an end have what came since: the hook and the
-// server see a turn that was left open each at its time.
-func (w *recollection) complete(ctx context.Context) error {
+// complete adds to the checkpoint of an end what came since: the hook and the
+// server read a turn that was left open at different times.
+func (w *contextWriter) complete(ctx context.Context) error {
 	end, last := w.m.End, w.m.Last
-	if !end.Fresh || end.ID == "" || last == nil || last.ID != end.ID || !w.mark().differs(last) {
+	if !end.Fresh || end.ID == "" || last == nil || last.ID != end.ID || !w.fingerprint().differs(last) {
 		return nil
 	}
 	_, err := w.save(ctx, Saving{Cause: end.Cause}, end.Status, end.ID)
@@ -208,7 +208,7 @@ func (w *recollection) complete(ctx context.Context) error {
 	return err
 }
 
-// ClearAnswer is what a person said before a clear.
+// ClearAnswer is the user's reply before a clear.
 type ClearAnswer int
 
 // The answers.
@@ -218,9 +218,9 @@ const (
 	DiscardIt
 )
 
-// AnswerClear carries out the answer.
+// AnswerClear applies the user's reply.
 func (r *Clearer) AnswerClear(ctx context.Context, c Clearing, answer ClearAnswer) error {
-	err := r.saver.recollect(ctx, c.SessionID, stopEffort(), func(ctx context.Context, w *recollection) error {
+	err := r.saver.recollect(ctx, c.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		end := w.m.End
 		if end == nil || !end.Fresh || end.ID == "" || answer == NoAnswer {
 			return nil
@@ -245,9 +245,9 @@ func (r *Clearer) AnswerClear(ctx context.Context, c Clearing, answer ClearAnswe
 	return err
 }
 
-// keep makes a pending checkpoint one that stays.
-func (w *recollection) keep(ctx context.Context, id string) error {
-	err := w.r.Contexts().SetStatus(ctx, id, recall.Kept)
+// keep marks a pending checkpoint as kept.
+func (w *contextWriter) keep(ctx context.Context, id string) error {
+	err := w.saver.Contexts().SetStatus(ctx, id, recall.Kept)
 	if errors.Is(err, recall.ErrNotFound) {
 		w.forget(id)
 		return nil
@@ -263,25 +263,25 @@ func (w *recollection) keep(ctx context.Context, id string) error {
 	return nil
 }
 
-// forget drops what is known of a checkpoint that is gone.
-func (w *recollection) forget(id string) {
-	if w.m.Last != nil && w.m.Last.ID == id {
-		w.m.Last = nil
+// forget drops a removed checkpoint from the memory.
+func (cc *contextComparer) forget(id string) {
+	if cc.m.Last != nil && cc.m.Last.ID == id {
+		cc.m.Last = nil
 	}
-	if w.m.Kept != nil && w.m.Kept.ID == id {
-		w.m.Kept = w.m.Before
+	if cc.m.Kept != nil && cc.m.Kept.ID == id {
+		cc.m.Kept = cc.m.Before
 	}
-	if w.m.Unfinished == id {
-		w.m.Unfinished = ""
+	if cc.m.Unfinished == id {
+		cc.m.Unfinished = ""
 	}
 }
 
 // RecallEnd saves the context of a session that ends, as its reason asks for.
-// What there is no time for is left to a child.
+// Work beyond the hook's limits is left to a background process.
 func (r *Clearer) RecallEnd(ctx context.Context, in workspace.Input) error {
 	later := false
 	err := r.end(ctx, clearingOf(in), endCause(in), endEffort(),
-		func(w *recollection, _ *mark) { later = w.needsChild() })
+		func(w *contextWriter, _ *fingerprint) { later = w.needsChild() })
 	if errors.Is(err, session.ErrNotFound) {
 		return nil // nothing was ever asked
 	}

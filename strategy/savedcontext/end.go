@@ -13,6 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
+// NoteEnd records that a session is ending, so that a background process can finish
+// it if the hook runs out of time.
 func (r *Ender) NoteEnd(ctx context.Context, in workspace.Input) {
 	if r.Sessions.Stamp(in.SessionID) == "" {
 		return
@@ -24,8 +26,8 @@ func (r *Ender) NoteEnd(ctx context.Context, in workspace.Input) {
 	}
 }
 
-// finishEnd ends a session as its note has it. A session that has gone on since has
-// no note any more.
+// finishEnd ends a session as its note describes. A session that went on has no
+// note any more.
 func (r *Ender) finishEnd(ctx context.Context, id string) error {
 	note, found := r.marks.EndNoted(id)
 	if !found {
@@ -59,7 +61,7 @@ func (r *Ender) finishNoted(ctx context.Context, note tracking.EndNote) error {
 			return err
 		}
 	}
-	return r.saver.recollect(ctx, in.SessionID, allEffort(), func(ctx context.Context, w *recollection) error {
+	return r.saver.recollect(ctx, in.SessionID, allEffort(), func(ctx context.Context, w *contextWriter) error {
 		if err := noted(); err != nil {
 			return err
 		}
@@ -67,7 +69,7 @@ func (r *Ender) finishNoted(ctx context.Context, note tracking.EndNote) error {
 	})
 }
 
-// endCause is why a session that ends is saved.
+// endCause returns the cause to save a session that ends.
 func endCause(in workspace.Input) recall.Cause {
 	if in.Reason == "clear" {
 		return recall.Clear

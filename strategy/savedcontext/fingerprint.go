@@ -11,9 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// mark is what a checkpoint has of a session, small enough to be compared at
+// fingerprint is what a checkpoint has of a session, small enough to be compared at
 // every clear.
-type mark struct {
+type fingerprint struct {
 	ID      string        `json:"id,omitempty"`
 	At      time.Time     `json:"at"`
 	Cause   recall.Cause  `json:"cause"`
@@ -23,7 +23,7 @@ type mark struct {
 	Head    string `json:"head,omitempty"`
 	Prompts int    `json:"prompts"`
 	// Files are the files' hashes and the lines added since the session's start.
-	Files pathMap[fileMark] `json:"files,omitempty"`
+	Files pathMap[fileFingerprint] `json:"files,omitempty"`
 }
 
 // pathMap is a map by path, which keeps those that aren't UTF-8.
@@ -59,21 +59,21 @@ func (m *pathMap[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// fileMark is "hash+lines": the beginning of a file's hash, empty for one that
+// fileFingerprint is "hash+lines": the beginning of a file's hash, empty for one that
 // is gone.
-type fileMark string
+type fileFingerprint string
 
-func markOf(f recall.File) fileMark {
+func fileFingerprintOf(f recall.File) fileFingerprint {
 	const enough = 16
-	return fileMark(f.Hash[:min(len(f.Hash), enough)] + "+" + strconv.Itoa(f.Added))
+	return fileFingerprint(f.Hash[:min(len(f.Hash), enough)] + "+" + strconv.Itoa(f.Added))
 }
 
-func (f fileMark) hash() string {
+func (f fileFingerprint) hash() string {
 	hash, _, _ := strings.Cut(string(f), "+")
 	return hash
 }
 
-func (f fileMark) added() int {
+func (f fileFingerprint) added() int {
 	_, added, _ := strings.Cut(string(f), "+")
 	n, err := strconv.Atoi(added)
 	if err != nil {
@@ -82,23 +82,23 @@ func (f fileMark) added() int {
 	return n
 }
 
-// mark is what a checkpoint made now has.
-func (w *recollection) mark() mark {
-	m := mark{
-		At: w.r.Env.Now().UTC().Truncate(time.Second), Head: string(w.at.head.OID), Prompts: w.m.Digest.Prompts,
-		Files: make(map[string]fileMark, len(w.m.Files)),
+// fingerprint is what a checkpoint made now has.
+func (cc *contextComparer) fingerprint() fingerprint {
+	m := fingerprint{
+		At: cc.saver.Env.Now().UTC().Truncate(time.Second), Head: string(cc.obs.head.OID), Prompts: cc.m.Digest.Prompts,
+		Files: make(map[string]fileFingerprint, len(cc.m.Files)),
 	}
-	for path, f := range w.m.Files {
-		m.Files[path] = markOf(f.File)
+	for path, f := range cc.m.Files {
+		m.Files[path] = fileFingerprintOf(f.File)
 	}
 	return m
 }
 
-// since counts the files that differ from an earlier mark, nil for none, and
-// the lines that came in them.
-func (m mark) since(old *mark) (files, added int) {
-	for path, now := range m.Files {
-		before, known := fileMark(""), false
+// since counts the files that differ from an earlier fingerprint, nil for none,
+// and the lines added to them.
+func (f fingerprint) since(old *fingerprint) (files, added int) {
+	for path, now := range f.Files {
+		before, known := fileFingerprint(""), false
 		if old != nil {
 			before, known = old.Files[path]
 		}
@@ -111,17 +111,17 @@ func (m mark) since(old *mark) (files, added int) {
 	return files, added
 }
 
-// differs says whether there is more than an earlier mark has.
-func (m mark) differs(old *mark) bool {
+// differs reports whether there is more than an earlier fingerprint has.
+func (f fingerprint) differs(old *fingerprint) bool {
 	if old == nil {
 		return true
 	}
-	files, _ := m.since(old)
-	return files > 0 || m.Head != old.Head || m.Prompts != old.Prompts
+	files, _ := f.since(old)
+	return files > 0 || f.Head != old.Head || f.Prompts != old.Prompts
 }
 
 // ChangedSince counts the files of the session id that changed since its last
-// context checkpoint that is kept, as the last hook saw them, and answers that
+// context checkpoint that is kept, as the last hook recorded them, and returns that
 // checkpoint's id, empty if there is none. It starts no process and takes no
 // lock.
 func (r *Saver) ChangedSince(ctx context.Context, id string) (files int, checkpoint string) {
@@ -132,9 +132,9 @@ func (r *Saver) ChangedSince(ctx context.Context, id string) (files int, checkpo
 	if err != nil {
 		return 0, ""
 	}
-	now := mark{Files: make(map[string]fileMark, len(m.Files))}
+	now := fingerprint{Files: make(map[string]fileFingerprint, len(m.Files))}
 	for path, f := range m.Files {
-		now.Files[path] = markOf(f.File)
+		now.Files[path] = fileFingerprintOf(f.File)
 	}
 	files, _ = now.since(m.Kept)
 	if m.Kept != nil {

@@ -14,72 +14,74 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// memory is what is known of a session's context between two hooks: the side
-// file of kind recall. It can be lost: what it says of the conversation is in
-// the transcript, of files in the worktree, of checkpoints in their refs.
+// memory is what is recorded of a session's context between two hooks, in the side
+// file of kind recall. It can be rebuilt: from the transcript, the files in the
+// worktree and the refs of the checkpoints.
 type memory struct {
-	trace
-	story
+	header
+	body
 }
 
-// story is the part of a memory that is read only by who works on it.
-type story struct {
+// body is the second line of a memory's file, read only to update the memory.
+type body struct {
 	// Base is the commit that was checked out when the session was seen first.
 	Base   string        `json:"base,omitempty"`
 	Digest recall.Digest `json:"digest"`
-	// Asked says that the session was ever asked anything.
+	// Asked reports whether the session ever had a prompt.
 	Asked bool `json:"asked,omitempty"`
 	// Files are those that the session changed, as they were captured last.
 	Files pathMap[recall.Captured] `json:"files,omitempty"`
-	// Said is what the last stop told that the agent said, redacted.
+	// Said is the agent's last message as the last stop had it, redacted.
 	Said string `json:"said,omitempty"`
 	// Last is the newest checkpoint that was saved, Kept the newest that stays.
-	Last *mark `json:"last,omitempty"`
-	Kept *mark `json:"kept,omitempty"`
+	Last *fingerprint `json:"last,omitempty"`
+	Kept *fingerprint `json:"kept,omitempty"`
 	// Before is what was kept before the end.
-	Before *mark `json:"before,omitempty"`
-	// Saving is a checkpoint that is being written: if it stands here, nobody
-	// knows whether it is there.
-	Saving *mark `json:"saving,omitempty"`
+	Before *fingerprint `json:"before,omitempty"`
+	// Saving is a checkpoint that is being written: after a crash it may or may
+	// not exist.
+	Saving *fingerprint `json:"saving,omitempty"`
 	// Unfinished is a checkpoint that a child has to complete.
 	Unfinished string `json:"unfinished,omitempty"`
 	// Compacted is when the context was compacted last.
 	Compacted time.Time `json:"compacted,omitzero"`
-	// Full says that the context was found nearly full, and that this was said.
+	// Full reports that the context was nearly full and the user was notified.
 	Full bool `json:"full,omitempty"`
-	// Improved is the checkpoint that a model was asked about last.
+	// Improved is the checkpoint that a model was last asked to improve.
 	Improved string `json:"improved,omitempty"`
 }
 
-// trace is the part of a memory that tells which session it is.
-type trace struct {
+// header is the first line of a memory's file: which session it is of, and whether
+// that goes on.
+type header struct {
 	Worktree string `json:"worktree"`
 	// Agent is the process that the session ran in last.
 	Agent session.Process `json:"agent,omitzero"`
-	// Seen is when a hook of the session ran last.
+	// Seen is when a hook of the session last ran.
 	Seen time.Time `json:"seen"`
 	// SeenBefore is when one ran before that.
 	SeenBefore time.Time `json:"seen_before,omitzero"`
-	// End is how it ended; nil while it goes on, and where nobody said so.
-	End *ending `json:"end,omitempty"`
+	// End is how it ended; nil while it goes on, and if no hook reported its end.
+	End *sessionEnd `json:"end,omitempty"`
 }
 
-// ending is how a session ended.
-type ending struct {
+// sessionEnd is how a session ended.
+type sessionEnd struct {
 	Cause recall.Cause `json:"cause"`
 	At    time.Time    `json:"at"`
 	// Prompt is the id of what the person typed.
 	Prompt string `json:"prompt,omitempty"`
-	// ID is the checkpoint that stands for the session then, which is Status;
-	// empty if there is none.
+	// ID is the checkpoint of the session at its end, and Status that checkpoint's
+	// status; empty if there is none.
 	ID      string        `json:"id,omitempty"`
 	Status  recall.Status `json:"status,omitempty"`
 	Summary string        `json:"summary,omitempty"`
-	// Fresh says that it was made for this end; else it was found unchanged.
+	// Fresh reports that it was made for this end; otherwise an earlier one was
+	// still current.
 	Fresh bool `json:"fresh,omitempty"`
 	// Next is the session that came after a clear.
 	Next string `json:"next,omitempty"`
-	// Ask says that the person was to be asked, Answer what they said.
+	// Ask reports whether the user was to be asked, Answer is the reply.
 	Ask    bool        `json:"ask,omitempty"`
 	Answer ClearAnswer `json:"answer,omitempty"`
 }
@@ -91,8 +93,8 @@ const (
 	maxOutlines   = 64 << 10
 )
 
-// remembered reads what is known of the session id, with the file's bytes; a new
-// memory if there is none, or none that can be read.
+// remembered returns the memory of the session id and its file's bytes; a new
+// memory if there is none, or if it can't be decoded.
 func (r *Saver) remembered(ctx context.Context, id string) (*memory, []byte, error) {
 	data, err := r.Sessions.Side(id, session.RecallKind).ReadAll()
 	if err != nil {
@@ -109,8 +111,7 @@ func (r *Saver) remembered(ctx context.Context, id string) (*memory, []byte, err
 	return m, data, nil
 }
 
-// putMemory writes the memory if it says something new. The caller holds the
-// lock.
+// putMemory writes the memory if it changed. The caller must hold the lock.
 func (r *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) {
 	m.bound()
 	data, err := m.encode()
@@ -126,14 +127,14 @@ func (r *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) {
 	return data, nil
 }
 
-// encode is a line of JSON with the trace and one with the rest, so that who
-// looks for a session need not read all that is known of each.
+// encode returns a line of JSON with the header and one with the body, so that a
+// search for a session reads only the headers.
 func (m *memory) encode() ([]byte, error) {
-	first, err := json.Marshal(m.trace)
+	first, err := json.Marshal(m.header)
 	if err != nil {
 		return nil, err
 	}
-	second, err := json.Marshal(m.story)
+	second, err := json.Marshal(m.body)
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +143,10 @@ func (m *memory) encode() ([]byte, error) {
 
 func (m *memory) decode(data []byte) error {
 	first, second, _ := bytes.Cut(data, []byte{'\n'})
-	return errors.Join(json.Unmarshal(first, &m.trace), json.Unmarshal(second, &m.story))
+	return errors.Join(json.Unmarshal(first, &m.header), json.Unmarshal(second, &m.body))
 }
 
-// bound drops the outlines beyond what there is room for.
+// bound drops outlines beyond maxOutlines.
 func (m *memory) bound() {
 	size := 0
 	for path, f := range m.Files {
@@ -159,24 +160,38 @@ func (m *memory) bound() {
 	}
 }
 
-// recollection is work on a session's memory.
-type recollection struct {
-	r  *Saver
-	s  *session.State
-	m  *memory
-	at sightOfContext
-	// recovered says that the last checkpoint was found, after the hook that
+// contextReader reads what the transcript and the worktree have of a session, on
+// top of what its memory has.
+type contextReader struct {
+	saver *Saver
+	s     *session.State
+	m     *memory
+	obs   observation
+}
+
+// contextComparer compares what was read with the checkpoints that the memory
+// knows, and keeps the memory's record of them true.
+type contextComparer struct {
+	contextReader
+
+	// recovered reports that the last checkpoint was found after the hook that
 	// saved it was stopped.
 	recovered bool
+}
+
+// contextWriter saves checkpoints of one session's context and writes its memory.
+// It is the working state of one recollect.
+type contextWriter struct {
+	contextComparer
+
 	// before are the bytes of the memory's file.
 	before []byte
 }
 
-// recollect brings what is known of the session's context up to date, calls then
-// while it holds the lock, and writes the memory. If another hook has written it
-// meanwhile, all is done again upon that. Without a state there is no session:
-// session.ErrNotFound.
-func (r *Saver) recollect(ctx context.Context, id string, how effort, then func(context.Context, *recollection) error) error {
+// recollect brings the memory of a session up to date, calls then while it holds
+// the lock, and writes the memory. If another hook wrote it meanwhile, it starts
+// again from that. It wraps session.ErrNotFound if the session has no state.
+func (r *Saver) recollect(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
 	if err := r.CheckTombstones(); err != nil {
 		return err
 	}
@@ -188,17 +203,17 @@ func (r *Saver) recollect(ctx context.Context, id string, how effort, then func(
 	}
 }
 
-func (r *Saver) recollectOnce(ctx context.Context, id string, how effort, then func(context.Context, *recollection) error) error {
+func (r *Saver) recollectOnce(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
 	s, err := r.Sessions.Load(id)
 	if err != nil {
 		return err
 	}
-	w := &recollection{r: r, s: s}
+	w := &contextWriter{contextComparer: contextComparer{contextReader: contextReader{saver: r, s: s}}}
 	if w.m, w.before, err = r.remembered(ctx, id); err != nil {
 		return err
 	}
 	defer w.settlePlace(ctx)()
-	if err := w.look(ctx, how); err != nil {
+	if err := w.observe(ctx, how); err != nil {
 		return err
 	}
 	return r.WithLock(ctx, func() error {
@@ -220,29 +235,29 @@ func (r *Saver) recollectOnce(ctx context.Context, id string, how effort, then f
 	})
 }
 
-// settlePlace lets the work be done in the worktree that the memory is about. A
-// session that has gone to another one begins with its files anew.
-func (w *recollection) settlePlace(ctx context.Context) (done func()) {
+// settlePlace switches to the worktree that the memory is about. The files of a
+// session that moved to another worktree are captured anew.
+func (cr *contextReader) settlePlace(ctx context.Context) (done func()) {
 	done = func() {}
-	if w.m.Worktree == "" || w.m.Worktree == w.r.Repo.Root {
+	if cr.m.Worktree == "" || cr.m.Worktree == cr.saver.Repo.Root {
 		return done
 	}
-	if !w.r.OwnsSession(w.s) {
-		repo, err := git.Discover(git.Locate{Dir: w.m.Worktree, Getenv: w.r.Env.Getenv})
-		if err == nil && repo.CommonDir == w.r.Repo.CommonDir && repo.Root == w.m.Worktree {
-			there := *w.r
+	if !cr.saver.OwnsSession(cr.s) {
+		repo, err := git.Discover(git.Locate{Dir: cr.m.Worktree, Getenv: cr.saver.Env.Getenv})
+		if err == nil && repo.CommonDir == cr.saver.Repo.CommonDir && repo.Root == cr.m.Worktree {
+			there := *cr.saver
 			there.Repo = repo
-			w.r = &there
+			cr.saver = &there
 			return func() { _ = repo.Close() }
 		}
-		w.r.Log.InfoContext(ctx, "the session's worktree is gone", "session_id", w.s.ID, "path", w.m.Worktree)
+		cr.saver.Log.InfoContext(ctx, "the session's worktree is gone", "session_id", cr.s.ID, "path", cr.m.Worktree)
 	}
-	w.m.Worktree, w.m.Files = "", nil
+	cr.m.Worktree, cr.m.Files = "", nil
 	return done
 }
 
-// write brings the memory's file up to date.
-func (w *recollection) write() (err error) {
-	w.before, err = w.r.putMemory(w.s.ID, w.m, w.before)
+// write writes the memory's file if it changed.
+func (w *contextWriter) write() (err error) {
+	w.before, err = w.saver.putMemory(w.s.ID, w.m, w.before)
 	return err
 }

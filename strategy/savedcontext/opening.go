@@ -94,7 +94,7 @@ func (r *Opener) opened(in workspace.Input) (Opening, bool) {
 
 // begin notes where the session starts, before it changes anything.
 func (r *Opener) begin(ctx context.Context, in workspace.Input) error {
-	err := r.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *recollection) error {
+	err := r.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
 		if in.Source == "compact" {
 			return nil
@@ -130,7 +130,7 @@ func (d *opener) decide(ctx context.Context) error {
 
 // cleared tells a session that begins with a cleared context of the one before.
 func (d *opener) cleared(ctx context.Context) error {
-	before, ok := d.r.predecessor(d.r.traces(ctx), d.in.SessionID, d.in.Agent)
+	before, ok := d.r.predecessor(d.r.candidates(ctx), d.in.SessionID, d.in.Agent)
 	if !ok {
 		return d.startup(ctx)
 	}
@@ -162,7 +162,7 @@ func (d *opener) cleared(ctx context.Context) error {
 }
 
 // say tells the person what was saved at the clear.
-func (d *opener) say(id string, end ending) {
+func (d *opener) say(id string, end sessionEnd) {
 	if !end.Fresh || end.ID == "" {
 		return
 	}
@@ -209,7 +209,7 @@ func (d *opener) tell(ctx context.Context, id string, kind recall.Kind) error {
 func (d *opener) startup(ctx context.Context) error {
 	if d.in.Source == "startup" || d.in.Source == "" {
 		d.r.machine.EndDeadTurns(ctx)
-		d.r.saveLost(ctx, d.r.traces(ctx), d.in)
+		d.r.saveLost(ctx, d.r.candidates(ctx), d.in)
 	}
 	id, kind, err := d.r.newest(ctx, d.in)
 	if err != nil || id == "" {
@@ -247,11 +247,11 @@ func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kin
 		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
 			return false
 		}
-		t, ok := r.trace(e.Session)
+		t, ok := r.readHeader(e.Session)
 		return ok && r.goesOn(t, in.Agent)
 	})
 	for i, e := range list {
-		if t, ok := r.trace(e.Session); ok && e.Cause == recall.Lost {
+		if t, ok := r.readHeader(e.Session); ok && e.Cause == recall.Lost {
 			list[i].CreatedAt = r.heard(e.Session, t).Truncate(time.Second) // as of all others
 		}
 	}
@@ -288,9 +288,9 @@ func (r *Opener) agentOf(ctx context.Context, c Clearing) session.Process {
 	if c.Agent.PID != 0 || len(c.Above) == 0 {
 		return c.Agent
 	}
-	traces := r.traces(ctx)
+	candidates := r.candidates(ctx)
 	for _, p := range c.Above {
-		if slices.ContainsFunc(traces, func(t traced) bool { return t.Agent == p }) {
+		if slices.ContainsFunc(candidates, func(t candidate) bool { return t.Agent == p }) {
 			return p
 		}
 	}

@@ -5,30 +5,29 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-// Occasion is a moment at which a session's context may be saved.
+// Occasion is an event on which a session's context may be saved.
 type Occasion struct {
 	cause recall.Cause
-	// onClear is what the user wants at a clear, verify that one at which
-	// nothing changed is passed over, auto that anything is saved unasked.
+	// onClear is the setting for a clear; verify skips a clear without changes;
+	// auto permits saving without a request.
 	onClear      settings.Choice
 	verify, auto bool
-	// asked says that the session was ever asked anything, changed that there
+	// asked reports whether the session ever had a prompt, changed whether there
 	// is more than its last kept checkpoint has.
 	asked, changed bool
 }
 
-// Verdict is what is done then.
+// Verdict is what to do on an occasion.
 type Verdict struct {
 	save   bool
 	status recall.Status
-	// ask says that the person is asked, if that can be done.
+	// ask reports whether to ask the user, if that is possible.
 	ask bool
 }
 
-// verdict decides. A checkpoint that somebody asked for is always saved. A
-// session in which nothing was asked has nothing to save. A clear goes by its
-// setting, which an accepted plan's never asks about; whatever else happens
-// saves what changed.
+// verdict decides. A requested checkpoint is always saved. A session without a
+// prompt has nothing to save. A clear follows its setting, and that of an accepted
+// plan never asks; any other cause saves if something changed.
 func (o Occasion) verdict() Verdict {
 	keep := Verdict{save: true, status: recall.Kept}
 	switch {
@@ -50,7 +49,7 @@ func (o Occasion) verdict() Verdict {
 	}
 }
 
-// only is nothing at all unless something is saved.
+// only returns the zero Verdict unless something is saved.
 func (v Verdict) only() Verdict {
 	if !v.save {
 		return Verdict{}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
-func TestWhatIsSavedAndWhoIsAsked(t *testing.T) {
+func TestVerdict(t *testing.T) {
 	t.Parallel()
 	nothing := Verdict{}
 	kept := Verdict{save: true, status: recall.Kept}
@@ -63,25 +63,25 @@ func TestWhatIsSavedAndWhoIsAsked(t *testing.T) {
 	}
 }
 
-func TestWhatChangedSinceAMark(t *testing.T) {
+func TestChangesSinceFingerprint(t *testing.T) {
 	t.Parallel()
-	base := mark{Head: "h", Prompts: 2, Files: map[string]fileMark{"a": "aa+10", "b": "bb+0"}}
+	base := fingerprint{Head: "h", Prompts: 2, Files: map[string]fileFingerprint{"a": "aa+10", "b": "bb+0"}}
 	for name, c := range map[string]struct {
-		now          mark
-		old          *mark
+		now          fingerprint
+		old          *fingerprint
 		files, added int
 		differs      bool
 	}{
-		"nothing before":         {base, nil, 2, 10, true},
-		"the same":               {base, &base, 0, 0, false},
-		"another prompt":         {mark{Head: "h", Prompts: 3, Files: base.Files}, &base, 0, 0, true},
-		"another commit":         {mark{Head: "i", Prompts: 2, Files: base.Files}, &base, 0, 0, true},
-		"a file has more":        {mark{Head: "h", Prompts: 2, Files: map[string]fileMark{"a": "cc+15", "b": "bb+0"}}, &base, 1, 5, true},
-		"a file has less":        {mark{Head: "h", Prompts: 2, Files: map[string]fileMark{"a": "cc+5", "b": "bb+0"}}, &base, 1, 0, true},
-		"a file is new":          {mark{Head: "h", Prompts: 2, Files: map[string]fileMark{"a": "aa+10", "b": "bb+0", "c": "dd+3"}}, &base, 1, 3, true},
-		"a file is gone":         {mark{Head: "h", Prompts: 2, Files: map[string]fileMark{"a": "aa+10", "b": "+0"}}, &base, 1, 0, true},
-		"only figures differ":    {mark{Head: "h", Prompts: 2, Files: map[string]fileMark{"a": "aa+11", "b": "bb+0"}}, &base, 0, 0, false},
-		"a mark that is no mark": {mark{Head: "h", Prompts: 2, Files: map[string]fileMark{"a": "x", "b": "bb+0"}}, &base, 1, 0, true},
+		"nothing before":               {base, nil, 2, 10, true},
+		"the same":                     {base, &base, 0, 0, false},
+		"another prompt":               {fingerprint{Head: "h", Prompts: 3, Files: base.Files}, &base, 0, 0, true},
+		"another commit":               {fingerprint{Head: "i", Prompts: 2, Files: base.Files}, &base, 0, 0, true},
+		"a file has more":              {fingerprint{Head: "h", Prompts: 2, Files: map[string]fileFingerprint{"a": "cc+15", "b": "bb+0"}}, &base, 1, 5, true},
+		"a file has less":              {fingerprint{Head: "h", Prompts: 2, Files: map[string]fileFingerprint{"a": "cc+5", "b": "bb+0"}}, &base, 1, 0, true},
+		"a file is new":                {fingerprint{Head: "h", Prompts: 2, Files: map[string]fileFingerprint{"a": "aa+10", "b": "bb+0", "c": "dd+3"}}, &base, 1, 3, true},
+		"a file is gone":               {fingerprint{Head: "h", Prompts: 2, Files: map[string]fileFingerprint{"a": "aa+10", "b": "+0"}}, &base, 1, 0, true},
+		"only figures differ":          {fingerprint{Head: "h", Prompts: 2, Files: map[string]fileFingerprint{"a": "aa+11", "b": "bb+0"}}, &base, 0, 0, false},
+		"a malformed file fingerprint": {fingerprint{Head: "h", Prompts: 2, Files: map[string]fileFingerprint{"a": "x", "b": "bb+0"}}, &base, 1, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,53 +20,53 @@ import (
 )
 
 const (
-	// traceAge is how long a session counts as one that may have been lost.
-	traceAge = 7 * 24 * time.Hour
-	// maxTraces is how many of the last sessions are looked at, maxTrace the
-	// bytes of what is read of each.
-	maxTraces = 30
-	maxTrace  = 16 << 10
-	// following is how soon after a clear the next session starts, where nobody
-	// says which process it runs in.
+	// candidateAge is how long a session counts as one that may have been lost.
+	candidateAge = 7 * 24 * time.Hour
+	// maxCandidates is how many of the newest sessions are examined, maxHeader the
+	// bytes read of each.
+	maxCandidates = 30
+	maxHeader     = 16 << 10
+	// following is how soon after a clear the next session starts, if its process
+	// is unknown.
 	following = 5 * time.Minute
-	// silence is how long a session whose process isn't known may say nothing
-	// and still go on.
+	// silence is how long a session of unknown process may run no hook and still
+	// count as running.
 	silence = 30 * time.Minute
 )
 
-// traced is a session that left a memory.
-type traced struct {
+// candidate is a session that has a memory.
+type candidate struct {
 	id string
-	trace
+	header
 }
 
-// traces answers the sessions that were seen last, the newest first. It costs a
-// look at the folder, and the beginning of a few files.
-func (r *Opener) traces(ctx context.Context) []traced {
+// candidates returns the sessions that ran a hook last, the newest first. It lists
+// one directory and reads the headers of at most maxCandidates files.
+func (r *Opener) candidates(ctx context.Context) []candidate {
 	type found struct {
 		id string
 		at time.Time
 	}
 	var list []found
-	oldest := r.Env.Now().Add(-traceAge)
-	for _, name := range r.traceNames(ctx) {
+	oldest := r.Env.Now().Add(-candidateAge)
+	for _, name := range r.memoryNames(ctx) {
 		info, err := os.Lstat(filepath.Join(r.Sessions.SideDir(), name))
 		if err == nil && info.ModTime().After(oldest) {
 			list = append(list, found{strings.TrimSuffix(name, "."+session.RecallKind), info.ModTime()})
 		}
 	}
 	slices.SortFunc(list, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
-	var traces []traced
-	for _, f := range list[:min(len(list), maxTraces)] {
-		if t, ok := r.trace(f.id); ok {
-			traces = append(traces, traced{f.id, t})
+	var candidates []candidate
+	for _, f := range list[:min(len(list), maxCandidates)] {
+		if t, ok := r.readHeader(f.id); ok {
+			candidates = append(candidates, candidate{f.id, t})
 		}
 	}
-	slices.SortStableFunc(traces, func(a, b traced) int { return b.Seen.Compare(a.Seen) })
-	return traces
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.Seen.Compare(a.Seen) })
+	return candidates
 }
 
-func (r *Opener) traceNames(ctx context.Context) []string {
+func (r *Opener) memoryNames(ctx context.Context) []string {
 	dir, err := os.Open(r.Sessions.SideDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -82,14 +82,14 @@ func (r *Opener) traceNames(ctx context.Context) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, "."+session.RecallKind) })
 }
 
-// trace reads the first line of a session's memory.
-func (r *Opener) trace(id string) (trace, bool) {
-	var t trace
+// readHeader reads the first line of a session's memory.
+func (r *Opener) readHeader(id string) (header, bool) {
+	var t header
 	f, err := os.Open(filepath.Join(r.Sessions.SideDir(), id+"."+session.RecallKind))
 	if err != nil {
 		return t, false
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxTrace))
+	data, err := io.ReadAll(io.LimitReader(f, maxHeader))
 	if errors.Join(err, f.Close()) != nil {
 		return t, false
 	}
@@ -101,34 +101,34 @@ func (r *Opener) trace(id string) (trace, bool) {
 // of the same process. Where the process isn't known it is the one of this
 // worktree that was cleared last and that no other session came after; else the
 // only one that goes on, for some programs say nothing of an end.
-func (r *Opener) predecessor(traces []traced, id string, agent session.Process) (traced, bool) {
-	for _, t := range traces {
+func (r *Opener) predecessor(candidates []candidate, id string, agent session.Process) (candidate, bool) {
+	for _, t := range candidates {
 		if t.id != id && agent.PID != 0 && t.Agent == agent {
 			return t, true
 		}
 	}
-	traces = slices.DeleteFunc(slices.Clone(traces), func(t traced) bool {
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
 		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
 		return t.id == id || known || t.Worktree != r.Repo.Root
 	})
-	var open []traced
-	for _, t := range traces {
+	var open []candidate
+	for _, t := range candidates {
 		if t.End != nil && t.End.clearedFor(id) && r.Env.Now().Sub(t.End.At) < following {
 			return t, true
 		}
-		if t.Agent.PID == 0 && r.goesOn(t.trace, agent) {
+		if t.Agent.PID == 0 && r.goesOn(t.header, agent) {
 			open = append(open, t)
 		}
 	}
 	if len(open) == 1 {
 		return open[0], true
 	}
-	return traced{}, false
+	return candidate{}, false
 }
 
 // clearedFor says whether a session ended by a clear that the session id may
 // have come from.
-func (e ending) clearedFor(id string) bool {
+func (e sessionEnd) clearedFor(id string) bool {
 	return (e.Cause == recall.Clear || e.Cause == recall.Plan) && (e.Next == "" || e.Next == id)
 }
 
@@ -148,7 +148,7 @@ func (r *Opener) follow(ctx context.Context, id, next string) error {
 
 // goesOn says whether a session still runs, seen from one that starts in the
 // process agent.
-func (r *Opener) goesOn(t trace, agent session.Process) bool {
+func (r *Opener) goesOn(t header, agent session.Process) bool {
 	switch {
 	case t.End != nil:
 		return false
@@ -162,12 +162,12 @@ func (r *Opener) goesOn(t trace, agent session.Process) bool {
 // saveLost saves the context of sessions that ended here without a word: their
 // process was killed, or the program around them says nothing. There may be
 // several, as when the machine went down.
-func (r *Opener) saveLost(ctx context.Context, traces []traced, in workspace.Input) {
+func (r *Opener) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
 	const most = 3
-	traces = slices.DeleteFunc(slices.Clone(traces), func(t traced) bool {
-		return t.id == in.SessionID || t.End != nil || t.Worktree != r.Repo.Root || r.goesOn(t.trace, in.Agent)
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
+		return t.id == in.SessionID || t.End != nil || t.Worktree != r.Repo.Root || r.goesOn(t.header, in.Agent)
 	})
-	for _, t := range slices.Backward(traces[:min(len(traces), most)]) { // the last one's is the newest
+	for _, t := range slices.Backward(candidates[:min(len(candidates), most)]) { // the last one's is the newest
 		c, cause := Clearing{SessionID: t.id}, recall.Lost
 		if note, found := r.marks.EndNoted(t.id); found {
 			in := note.Input()
@@ -181,7 +181,7 @@ func (r *Opener) saveLost(ctx context.Context, traces []traced, in workspace.Inp
 }
 
 // heard is when a session was last at work.
-func (r *Opener) heard(id string, t trace) time.Time {
+func (r *Opener) heard(id string, t header) time.Time {
 	s, err := r.Sessions.Load(id)
 	if err != nil || s.TranscriptPath == "" {
 		return t.Seen

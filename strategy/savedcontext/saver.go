@@ -14,20 +14,20 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Saving is a wish for a context checkpoint.
+// Saving is a request for a context checkpoint.
 type Saving struct {
-	// SessionID is whose work is saved; empty: the session at work here last.
+	// SessionID is the session to save; empty: the last active one of this worktree.
 	SessionID string
 	Cause     recall.Cause
-	// What the one who asks says of it; empty: as the transcript tells.
+	// The caller's texts; empty: derived from the transcript.
 	Summary, Description string
 	Tags                 []string
-	// Mode is empty for what the settings say.
+	// Mode is empty for that of the settings.
 	Mode recall.Mode
 }
 
-// SaveContext saves a context checkpoint, and answers it without contents. It
-// wraps session.ErrNotFound where no session is known.
+// SaveContext saves a context checkpoint and returns it without contents. It wraps
+// session.ErrNotFound if there is no session.
 func (r *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint, error) {
 	var c recall.Checkpoint
 	id := cmp.Or(want.SessionID, r.lastAtWork(ctx))
@@ -35,16 +35,15 @@ func (r *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint
 		return c, fmt.Errorf("no session was at work in this worktree: %w", session.ErrNotFound)
 	}
 	want.Cause = cmp.Or(want.Cause, recall.Requested)
-	err := r.recollect(ctx, id, allEffort(), func(ctx context.Context, w *recollection) (err error) {
+	err := r.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) (err error) {
 		c, err = w.save(ctx, want, recall.Kept, "")
 		return err
 	})
 	return c, err
 }
 
-// lastAtWork is the session that was at work in this worktree last: one whose
-// turn runs first, one that was never asked anything last; empty if there is
-// none.
+// lastAtWork returns the session that was last active in this worktree: preferably
+// one whose turn is running, then one that had a prompt; empty if there is none.
 func (r *Saver) lastAtWork(ctx context.Context) string {
 	at := func(s *session.State) time.Time {
 		if s.LastInteraction != nil {
@@ -71,7 +70,7 @@ func (r *Saver) lastAtWork(ctx context.Context) string {
 	}).ID
 }
 
-// Contexts is where the context checkpoints are.
+// Contexts returns the store of context checkpoints.
 func (r *Saver) Contexts() recall.Store {
 	return recall.Store{
 		Repo: r.Repo, By: r.Identity, Now: r.Env.Now, Random: r.Env.Random,

@@ -1,3 +1,5 @@
+// Package savedcontext saves the context of a session before it is cleared, compacted or lost, and
+// gives it to the session that follows. It imports lifecycle, tracking and workspace.
 package savedcontext
 
 import (
@@ -54,7 +56,8 @@ func New(w *workspace.Workspace) *Services {
 	return s
 }
 
-// Saver saves contexts of sessions.
+// Saver saves contexts of sessions on request, reads saved ones, and completes them
+// in the background.
 type Saver struct {
 	*workspace.Workspace
 
@@ -62,7 +65,8 @@ type Saver struct {
 	opener *Opener
 }
 
-// Clearer saves or discards the context of a session that is cleared.
+// Clearer saves the context of a session that is cleared or ends, and applies the
+// user's choice to keep or discard it.
 type Clearer struct {
 	*workspace.Workspace
 
@@ -70,7 +74,7 @@ type Clearer struct {
 	saver    *Saver
 }
 
-// Opener begins a session with the saved context of another.
+// Opener gives a new session the saved context of an earlier one.
 type Opener struct {
 	*workspace.Workspace
 
@@ -81,7 +85,8 @@ type Opener struct {
 	saver    *Saver
 }
 
-// Watcher watches how full the context of a session is.
+// Watcher updates the memory at stops and compactions, and saves a context that is
+// nearly full.
 type Watcher struct {
 	*workspace.Workspace
 
@@ -89,7 +94,7 @@ type Watcher struct {
 	saver    *Saver
 }
 
-// Ender records the end of a session.
+// Ender records that a session is ending, and finishes it in the background.
 type Ender struct {
 	*workspace.Workspace
 

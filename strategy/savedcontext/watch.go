@@ -13,18 +13,18 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// maxSpoken bounds what is remembered of the agent's last words.
+// maxSpoken bounds the bytes kept of the agent's last message.
 const maxSpoken = 8 << 10
 
-// RecallStop takes in what a turn said and changed, so that a clear finds little
-// left to do, and saves a checkpoint when the context is nearly full. The notice
-// is for the person; empty for none.
+// RecallStop records what a turn said and changed, so that little is left to do on
+// a clear, and saves a checkpoint when the context is nearly full. The notice is
+// for the user; empty for none.
 func (r *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice string, err error) {
 	if !r.Options.Recall.Auto {
 		return "", nil
 	}
 	later := false
-	err = r.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *recollection) error {
+	err = r.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
 		w.m.End = nil
 		if in.Summary != "" {
@@ -44,7 +44,7 @@ func (r *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice st
 	return notice, err
 }
 
-// cut answers the beginning of a text, whole characters of it.
+// cut returns at most the first most bytes of a text, whole characters only.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -52,10 +52,10 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "")
 }
 
-// threshold saves once when the context is fuller than the settings allow, and
-// says so. It does so again after the context was emptier.
-func (w *recollection) threshold(ctx context.Context) (notice string, err error) {
-	o := w.r.Options.Recall
+// threshold saves once when the context is fuller than the threshold in the
+// settings, and returns a notice of it; again only after the context was emptier.
+func (w *contextWriter) threshold(ctx context.Context) (notice string, err error) {
+	o := w.saver.Options.Recall
 	full := w.fullness()
 	over := full.percent >= o.Threshold || o.ThresholdTokens > 0 && full.tokens >= o.ThresholdTokens
 	if !over || w.m.Full {
@@ -81,7 +81,7 @@ func (w *recollection) threshold(ctx context.Context) (notice string, err error)
 	return "", nil
 }
 
-// savedLine tells a person of a checkpoint.
+// savedLine returns the notice of a saved checkpoint.
 func savedLine(summary, id string) string {
 	return fmt.Sprintf("Checkpoint saved: %q (id %s)", summary, id)
 }
@@ -92,7 +92,7 @@ type fullness struct {
 	percent int
 }
 
-// bridge is what the agent told its status line of the context.
+// bridge is the context usage that the agent passed to its status line.
 type bridge struct {
 	Session string    `json:"session_id"`
 	Tokens  int64     `json:"tokens"`
@@ -101,35 +101,35 @@ type bridge struct {
 	At      time.Time `json:"at"`
 }
 
-// fullness is how full the context is: as the status line was told if that is
-// newer than what the last stop saw, else by the last answer in the transcript.
-func (w *recollection) fullness() fullness {
-	told := w.bridge()
-	if w.m.Digest.Tokens > 0 && told.At.Before(w.m.SeenBefore) || told.Percent <= 0 {
+// fullness returns how full the context is: by the status line's input if that is
+// newer than the last stop, otherwise by the last response in the transcript.
+func (cr *contextReader) fullness() fullness {
+	told := cr.bridge()
+	if cr.m.Digest.Tokens > 0 && told.At.Before(cr.m.SeenBefore) || told.Percent <= 0 {
 		window := told.Window
 		if window <= 0 {
-			window = windowOf(w.m.Digest.Model, w.r.Env.Getenv)
+			window = windowOf(cr.m.Digest.Model, cr.saver.Env.Getenv)
 		}
-		return fullness{tokens: w.m.Digest.Tokens, percent: int(w.m.Digest.Tokens * 100 / window)}
+		return fullness{tokens: cr.m.Digest.Tokens, percent: int(cr.m.Digest.Tokens * 100 / window)}
 	}
-	if !told.At.After(w.m.Compacted) {
+	if !told.At.After(cr.m.Compacted) {
 		return fullness{}
 	}
 	return fullness{tokens: told.Tokens, percent: int(told.Percent)}
 }
 
-// bridge reads what the status line was told, nothing where it is not ours.
-func (w *recollection) bridge() bridge {
+// bridge reads the status line's input; zero if it is of another session.
+func (cr *contextReader) bridge() bridge {
 	var told bridge
-	data, err := w.r.Sessions.Side(w.s.ID, session.ContextKind).ReadAll()
-	if err != nil || json.Unmarshal(data, &told) != nil || told.Session != w.s.ID || told.Tokens < 0 {
+	data, err := cr.saver.Sessions.Side(cr.s.ID, session.ContextKind).ReadAll()
+	if err != nil || json.Unmarshal(data, &told) != nil || told.Session != cr.s.ID || told.Tokens < 0 {
 		return bridge{}
 	}
 	return told
 }
 
-// windowOf is the size of a model's context, where nobody says it: the larger
-// one only of models that are known to have it.
+// windowOf returns the assumed context size of a model in tokens: the larger one
+// only for models that are known to have it.
 func windowOf(model string, getenv func(string) string) int64 {
 	const usual, large = 200_000, 1_000_000
 	if off := getenv("CLAUDE_CODE_DISABLE_1M_CONTEXT"); off != "" && off != "0" && off != "false" {
@@ -149,7 +149,7 @@ func windowOf(model string, getenv func(string) string) int64 {
 // RecallCompact saves the context before the agent compacts it.
 func (r *Watcher) RecallCompact(ctx context.Context, in workspace.Input) error {
 	later := false
-	err := r.saver.recollect(ctx, in.SessionID, endEffort(), func(ctx context.Context, w *recollection) error {
+	err := r.saver.recollect(ctx, in.SessionID, endEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
 		v := w.judge(ctx, recall.Compact)
 		if !v.save {
@@ -168,10 +168,10 @@ func (r *Watcher) RecallCompact(ctx context.Context, in workspace.Input) error {
 	return err
 }
 
-// RecallCompacted takes in the agent's summary of what it compacted, also into
-// the checkpoint that was saved for it.
+// RecallCompacted records the agent's summary of a compaction, also in the
+// checkpoint that was saved before it.
 func (r *Watcher) RecallCompacted(ctx context.Context, in workspace.Input) error {
-	err := r.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *recollection) error {
+	err := r.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
 		w.m.Compacted = w.m.Seen
 		w.m.Full = false

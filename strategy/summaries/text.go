@@ -14,8 +14,8 @@ import (
 // conversation is what was said and done in the session's part of a checkpoint,
 // as people read it; empty if there is nothing.
 func (r *Summarizer) conversation(ctx context.Context, s checkpoint.Stored) (string, error) {
-	talk, err := explain.Reader{Repo: r.Repo}.Talk(ctx, s, explain.Options{})
-	return talk.Text(), err
+	part, err := explain.Reader{Repo: r.Repo}.Session(ctx, s, explain.Options{})
+	return part.Text(), err
 }
 
 // maxText bounds how much of a conversation a model is given to read.

@@ -119,7 +119,7 @@ func newExplainedJSON(of explain.OfCommit) explainedJSON {
 	return j
 }
 
-func newExplainSession(t explain.Talk) explainSessionJSON {
+func newExplainSession(t explain.Session) explainSessionJSON {
 	s := explainSessionJSON{
 		ID: t.Session, Agent: t.Agent, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
 		Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,

@@ -97,7 +97,7 @@ func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
 	}
 }
 
-func sessionText(t explain.Talk) string {
+func sessionText(t explain.Session) string {
 	if t.Session == "" {
 		return "unknown"
 	}
@@ -138,7 +138,7 @@ func allTokens(t *checkpoint.Tokens) int64 {
 // attributionText says who wrote the lines of the checkpoint's commit. Each
 // session knows that of all; what is its own is told where there are several.
 func attributionText(d explain.Detail) string {
-	i := slices.IndexFunc(d.Sessions, func(t explain.Talk) bool { return t.Attribution != nil })
+	i := slices.IndexFunc(d.Sessions, func(t explain.Session) bool { return t.Attribution != nil })
 	if i < 0 {
 		return ""
 	}
@@ -177,7 +177,7 @@ func changesText(added, modified, removed int) string {
 }
 
 // writeGist shows what a session's part was about.
-func (e *explaining) writeGist(b *strings.Builder, d explain.Detail, t explain.Talk) {
+func (e *explaining) writeGist(b *strings.Builder, d explain.Detail, t explain.Session) {
 	b.WriteByte('\n')
 	if len(d.Sessions) > 1 {
 		b.WriteString("Session " + format.Session(t.Session) + "\n")
@@ -221,7 +221,7 @@ func learnings(l checkpoint.Learnings) []string {
 }
 
 // writeTalk shows a session's part of the conversation.
-func (e *explaining) writeTalk(b *strings.Builder, d explain.Detail, t explain.Talk) {
+func (e *explaining) writeTalk(b *strings.Builder, d explain.Detail, t explain.Session) {
 	scope := "checkpoint scope"
 	if e.opts.full {
 		scope = "whole session"

@@ -92,7 +92,7 @@ func (w *rewinding) step(ctx context.Context, what string,
 		line = "%s: what the rewind changed, and nobody since, is as in %s again (%s)."
 	}
 	w.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], done.Target.Version, format.Took(w.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
-	w.reporter().noteTalks(done.Talks)
+	w.reporter().noteTalks(done.Conversations)
 	return w.incomplete(err, done)
 }
 
