@@ -135,9 +135,9 @@ func TestGistIsTheSummarysOrElseThePromptAndTheAnswer(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			f.put(t, checkpoint.SessionMeta{SessionID: "s1", Summary: json.RawMessage(c.summary)}, c.lines...)
-			talk := f.detail(t, explain.Options{}).Sessions[0]
-			if talk.Intent != c.intent || talk.Outcome != c.outcome {
-				t.Errorf("intent %q, outcome %q", talk.Intent, talk.Outcome)
+			part := f.detail(t, explain.Options{}).Sessions[0]
+			if part.Intent != c.intent || part.Outcome != c.outcome {
+				t.Errorf("intent %q, outcome %q", part.Intent, part.Outcome)
 			}
 		})
 	}
