@@ -24,6 +24,8 @@ type Tombstones struct {
 	// Salt goes into the hashes.
 	Salt  string                 `json:"salt,omitempty"`
 	Texts []redact.ForgottenText `json:"texts,omitempty"`
+	// Files are paths in a worktree that no snapshot holds.
+	Files []string `json:"files,omitempty"`
 	// Replaced are the commits of the metadata branch that were rewritten. A
 	// remote that has one of them has what was forgotten.
 	Replaced []git.OID `json:"replaced,omitempty"`

@@ -18,7 +18,7 @@ import (
 func TestCrashForget(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
-	for _, name := range []string{"session", "text", "before"} {
+	for _, name := range []string{"session", "text", "before", "file"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := filepath.Join(t.TempDir(), "root")
@@ -36,6 +36,7 @@ func TestCrashForget(t *testing.T) {
 			c := map[string]tidyCase{
 				"session": {args: []string{"forget", "--force", "--session", id}},
 				"text":    {args: []string{"forget", "--force", "--text", "first.txt"}},
+				"file":    {args: []string{"forget", "--force", "--file", "first.txt"}},
 				"before":  {args: []string{"forget", "--force", "--before", "2999-01-01"}},
 			}[name]
 			copyAll(t, root, root+".kept")

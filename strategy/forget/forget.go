@@ -25,6 +25,9 @@ type What struct {
 	Session    string
 	Checkpoint checkpoint.ID
 	Before     time.Time
+	// File is the path of a file from the root of a worktree, with slashes. It is
+	// taken out of snapshots only.
+	File string
 
 	// AgentTranscript says that the agent's own transcripts are changed too, ActiveToo
 	// also those of sessions that are active.
@@ -111,6 +114,8 @@ func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, e
 		f.list.Checkpoints = []checkpoint.ID{what.Checkpoint}
 	case !what.Before.IsZero():
 		f.list.Checkpoints, err = f.older(ctx)
+	case what.File != "":
+		f.tombs.AddFile(what.File)
 	default:
 		return nil, errors.New("nothing was named that is to be forgotten")
 	}
@@ -191,7 +196,7 @@ func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) 
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(places, inside, f.catalog()), nil
+	return slices.Concat(places, inside, f.catalog(), f.outOfReach()), nil
 }
 
 // Result is what Do has done.

@@ -15,7 +15,10 @@ import (
 // inSnapshots is what is taken out of the contents of snapshots; false if nothing
 // is.
 func (f *Forgetting) inSnapshots() (what bands.Forgetting, some bool) {
-	if f.text == nil {
+	switch {
+	case f.what.File != "":
+		return bands.Forgetting{Path: func(path string) bool { return path == f.what.File }}, true
+	case f.text == nil:
 		return what, false
 	}
 	return bands.Forgetting{

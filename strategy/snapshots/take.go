@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,6 +33,9 @@ const (
 // Take takes a snapshot under the store's lock and records how long the walk took, by
 // which the next commit decides who takes its snapshot.
 func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o bands.TakeOptions) (bands.Taken, error) {
+	if _, err := checkpoint.LoadTombstones(sn.Repo.CommonDir); err != nil {
+		return bands.Taken{}, fmt.Errorf("take snapshot: %w", err)
+	}
 	o.Options = sn.TreeOptions()
 	taken, err := held.Take(ctx, o)
 	if err != nil {
@@ -62,8 +66,9 @@ func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick fun
 // TreeOptions returns how this worktree is captured.
 func (sn *Snapshots) TreeOptions() bands.Options {
 	b := sn.Options.Bands
+	forgotten, _ := checkpoint.LoadTombstones(sn.Repo.CommonDir) // Take reports the error
 	return bands.Options{
-		Root: sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: b.Exclude,
+		Root: sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: slices.Concat(b.Exclude, forgotten.FilePatterns()),
 		Hidden: []string{".git", ".entire"}, Worktrees: sn.otherWorktrees(),
 		Ignored: sn.Repo.Ignored, Now: sn.Env.Now, Home: sn.Env.Home,
 	}

@@ -50,6 +50,10 @@ REDACTED, as it is and escaped for JSON, percent- or base64-encoded; to keep it
 out of the shell's history let it be read from standard input (--text -) or
 from a file.
 
+--file takes a file out of all snapshots, of all worktrees, and keeps it out of
+later ones. It stays in checkpoints, in what conversations quote of it, in shadow
+branches and in saved contexts.
+
 The entire/checkpoints/v1 branch gets a new history. --push puts it in the
 place of the one that a remote has; without it the remote keeps what it has.
 
@@ -87,7 +91,7 @@ EXIT STATUS
 	f.StringVar(&opts.textFile, "text-file", "", "forget the text in a file")
 	f.StringVar(&opts.session, "session", "", "forget a session; the beginning of its id is enough")
 	f.StringVar(&opts.checkpoint, "checkpoint", "", "forget a checkpoint; the beginning of its id is enough")
-	f.StringVar(&opts.file, "file", "", "forget a file (not possible yet)")
+	f.StringVar(&opts.file, "file", "", "take a file out of all snapshots, and keep it out of later ones")
 	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots from before a date (2026-01-31)")
 	f.BoolVar(&opts.transcript, "agent-transcript", false, "also in the agent's own transcripts, of sessions that aren't active or with --force")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
@@ -105,11 +109,7 @@ func forgetFlags() []string {
 }
 
 func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) {
-	switch {
-	case opts.file != "":
-		return app.WithHint(errors.New("--file is not possible yet: nothing was changed"),
-			"`entire fs checkpoint delete` removes snapshots, `entire forget --session` the shadow commits of a session")
-	case opts.transcript && opts.text+opts.textFile+opts.session == "":
+	if opts.transcript && opts.text+opts.textFile+opts.session == "" {
 		return app.Usagef("--agent-transcript goes with --text or --session")
 	}
 	repo, err := a.Worktree()
@@ -229,6 +229,8 @@ func whatToForget(ctx context.Context, a *app.App, opts forgetOptions, rec *stra
 		what.Session, err = sessionToForget(ctx, rec, opts.session)
 	case opts.checkpoint != "":
 		what.Checkpoint, err = checkpointToForget(ctx, rec.Repo, opts.checkpoint)
+	case opts.file != "":
+		what.File, err = fileToForget(a, rec.Repo, opts.file)
 	case opts.before != "":
 		for _, layout := range []string{time.DateOnly, time.RFC3339} {
 			if what.Before, err = time.ParseInLocation(layout, opts.before, time.Local); err == nil {

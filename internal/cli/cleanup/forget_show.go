@@ -43,7 +43,13 @@ func showPlaces(a *app.App, places []forget.Place) {
 	if len(places) == 0 {
 		return
 	}
-	a.Streams.Printf("Found in %s:\n", ui.Plural(len(places), "place"))
+	found := 0
+	for _, p := range places {
+		if p.Kind != forget.Unknown {
+			found++
+		}
+	}
+	a.Streams.Printf("Found in %s:\n", ui.Plural(found, "place"))
 	printPlaces(a, places)
 }
 

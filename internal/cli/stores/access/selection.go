@@ -164,7 +164,7 @@ func (s *Selection) treeOptions() bands.Options {
 	})
 	options := r.Snapshots().Snapshots.TreeOptions()
 	if s.Entry.Dir != r.Snapshots().Snapshots.StoreDir() {
-		options.Root, options.Lineage = s.Entry.Root, bands.PlainLineage
+		options.Root, options.Lineage, options.Exclude = s.Entry.Root, bands.PlainLineage, from.Exclude
 	}
 	return options
 }

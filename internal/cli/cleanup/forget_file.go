@@ -1,0 +1,47 @@
+package cleanup
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// maxForgottenPath bounds the path of a file that is forgotten.
+const maxForgottenPath = 4096
+
+// fileToForget returns the path of a file from the root of the worktree. The file
+// need not exist; its directory is resolved as far as it does.
+func fileToForget(a *app.App, repo *git.Repo, path string) (string, error) {
+	if strings.HasSuffix(path, "/") {
+		return "", app.Usagef("--file: %q names a directory, not a file", path)
+	}
+	full := path
+	if !filepath.IsAbs(full) {
+		dir := a.Dir
+		if dir == "" {
+			var err error
+			if dir, err = os.Getwd(); err != nil {
+				return "", fmt.Errorf("find the working directory: %w", err)
+			}
+		}
+		full = filepath.Join(dir, full)
+	}
+	full = filepath.Clean(full)
+	if info, err := os.Lstat(full); err == nil && info.IsDir() {
+		return "", app.Usagef("--file: %q is a directory, not a file", path)
+	}
+	full = filepath.Join(disk.Physical(filepath.Dir(full)), filepath.Base(full)) // a symlink is a file of its own
+	rel, err := filepath.Rel(disk.Physical(repo.Root), full)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return "", app.Usagef("--file: %q is outside of the worktree", path)
+	}
+	if len(rel) > maxForgottenPath {
+		return "", app.Usagef("--file: the path is longer than %d bytes", maxForgottenPath)
+	}
+	return filepath.ToSlash(rel), nil
+}
