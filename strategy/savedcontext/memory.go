@@ -245,9 +245,7 @@ func (cr *contextReader) settlePlace(ctx context.Context) (done func()) {
 	if !cr.saver.OwnsSession(cr.s) {
 		repo, err := git.Discover(git.Locate{Dir: cr.m.Worktree, Getenv: cr.saver.Env.Getenv})
 		if err == nil && repo.CommonDir == cr.saver.Repo.CommonDir && repo.Root == cr.m.Worktree {
-			there := *cr.saver
-			there.Repo = repo
-			cr.saver = &there
+			cr.saver = New(cr.saver.At(repo)).Saver
 			return func() { _ = repo.Close() }
 		}
 		cr.saver.Log.InfoContext(ctx, "the session's worktree is gone", "session_id", cr.s.ID, "path", cr.m.Worktree)
