@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 )
@@ -133,10 +134,12 @@ func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs gi
 	}
 	message := mergeMessage
 	if slices.Sort(unread); len(unread) > 0 {
-		message += "\nNot merged, as one side is too large to be read:\n"
+		lines := make([]string, 0, len(unread)+1)
+		lines = append(lines, "\nNot merged, as one side is too large to be read:\n")
 		for _, id := range unread {
-			message += string(id) + "\n"
+			lines = append(lines, string(id)+"\n")
 		}
+		message += strings.Join(lines, "")
 	}
 	return repo.WriteCommit(git.Commit{
 		Tree: tree, Parents: []git.OID{ours.OID, theirs.OID}, Author: by, Committer: by, Message: message,

@@ -14,7 +14,6 @@ import (
 // TestFire executes every row of the table: each action has its effect, in the
 // order of the row, and no action is without a row.
 func TestFire(t *testing.T) {
-	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	executed := map[session.Action]bool{}
 	for _, rule := range session.Rules() {

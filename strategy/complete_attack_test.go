@@ -33,7 +33,7 @@ func (d *desk) transcriptOf(id string) string {
 	d.t.Helper()
 	dir := "entire/checkpoints/v1:" + id[:2] + "/" + id[2:] + "/0/"
 	var all strings.Builder
-	for _, name := range strings.Fields(d.repo.Git("ls-tree", "--name-only", dir)) {
+	for name := range strings.FieldsSeq(d.repo.Git("ls-tree", "--name-only", dir)) {
 		if strings.HasPrefix(name, "full.jsonl") {
 			all.WriteString(strings.TrimSuffix(d.repo.Git("cat-file", "blob", dir+name), "\n") + "\n")
 		}

@@ -1,3 +1,6 @@
+// Package strategy gives the order of what happens at each event of an agent and of git,
+// and gives hooks and commands access to the services of the packages below it. See
+// docs/architecture.md.
 package strategy
 
 import (

@@ -41,7 +41,7 @@ func (f *Forgetter) MaskContext(ctx context.Context, data []byte) ([]byte, error
 // ends. What works on a long text does so in a goroutine, which is left behind then:
 // parts of the search (one regular expression, one sort) can't be interrupted. The
 // redactor that do is given ends its search as soon as it can.
-func inTime[T any](ctx context.Context, size int, r *Redactor, do func(*Redactor) T) (T, error) {
+func inTime[T any](ctx context.Context, size int, r *Redactor, do func(*Redactor) T) (T, error) { //nolint:ireturn // the type is the caller's
 	var none T
 	if err := ctx.Err(); err != nil {
 		return none, err

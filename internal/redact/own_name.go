@@ -125,10 +125,7 @@ func namedSecret(text []byte, at, end int) span {
 	}
 	// Cheap tests come first: most places have no operator.
 	op := afterQuote(text, stop)
-	gap := op
-	for gap < len(text) && (text[gap] == ' ' || text[gap] == '\t') {
-		gap++
-	}
+	gap := skip(text, op, " \t")
 	if gap < len(text) && text[gap] == ',' && op > stop {
 		return listedArgument(text, nameBegin(text, at), stop, gap+1)
 	}

@@ -18,12 +18,12 @@ const manyPrompts = 32 << 10
 // written while git is asked what was committed.
 type EarlyPrompts struct {
 	group sync.WaitGroup
-	found map[string]*aheadPrompts
+	found map[string]*SessionPrompts
 }
 
-// aheadPrompts are those of one session, up to the end of its side file as it
+// SessionPrompts are those of one session, up to the end of its side file as it
 // was then.
-type aheadPrompts struct {
+type SessionPrompts struct {
 	End     int64
 	Texts   []string
 	Written checkpoint.WrittenPrompts
@@ -32,13 +32,13 @@ type aheadPrompts struct {
 
 // StartPrompts begins with the sessions that have a share.
 func (r *Authors) StartPrompts(shares []journal.Share) *EarlyPrompts {
-	p := &EarlyPrompts{found: map[string]*aheadPrompts{}}
+	p := &EarlyPrompts{found: map[string]*SessionPrompts{}}
 	for _, share := range shares {
 		s, err := r.Sessions.Load(share.Session)
 		if err != nil || s.Recorder.Prompts < manyPrompts {
 			continue
 		}
-		a := &aheadPrompts{End: s.Recorder.Prompts}
+		a := &SessionPrompts{End: s.Recorder.Prompts}
 		p.found[share.Session] = a
 		workspace.Guard(&p.group, &a.failed, func() (err error) {
 			if a.Texts, err = r.transcripts.Prompts(s, new(tracking.Pending)); err == nil {
@@ -55,10 +55,10 @@ func (p *EarlyPrompts) Wait() { p.group.Wait() }
 
 // Take answers the session's prompts, if they are all that it has by now. What
 // went wrong shows again when they are written in their turn.
-func (p *EarlyPrompts) Take(s *session.State) (aheadPrompts, bool) {
+func (p *EarlyPrompts) Take(s *session.State) (SessionPrompts, bool) {
 	a, ok := p.found[s.ID]
 	if !ok {
-		return aheadPrompts{}, false
+		return SessionPrompts{}, false
 	}
 	p.Wait()
 	return *a, a.failed == nil && a.End == s.Recorder.Prompts

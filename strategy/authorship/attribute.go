@@ -143,7 +143,7 @@ func (a *attributing) author(path string) attribution.Author {
 // named it, it changed while a tool ran, or the commit is the agent's own and
 // it was taken up for that.
 func (a *attributing) changedInTurn(c Slot, path string) bool {
-	t := &turn.TurnChanges{Repo: a.r.Repo, Turn: c.State.Recorder.Turn, Named: a.r.RelativePaths(c.State.Recorder.Turn.Edits)}
+	t := &turn.Changes{Repo: a.r.Repo, Turn: c.State.Recorder.Turn, Named: a.r.RelativePaths(c.State.Recorder.Turn.Edits)}
 	if t.Named[path] {
 		return true
 	}

@@ -3,6 +3,7 @@ package authorship
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,7 +52,7 @@ func TestChangeLogSharesLists(t *testing.T) {
 	t.Parallel()
 	var l changeLog
 	for i := range 1000 {
-		name := fmt.Sprint(i)
+		name := strconv.Itoa(i)
 		l.add(name, AuthoredChange{until: 2, Agents: []string{"a"}})
 		l.add(name, AuthoredChange{until: 3, person: true})
 	}

@@ -33,6 +33,7 @@ type Created struct {
 	room, tooLarge int
 }
 
+// Created returns what decides which of the files that a commit creates are a session's.
 func (r *Authors) Created(changes journal.Changes, states []*session.State) *Created {
 	return &Created{r: r, Changes: changes, states: states, shadows: map[string]git.OID{}, room: mostCompared}
 }

@@ -1,3 +1,6 @@
+// Package condense writes what a commit took up of its sessions into the commit's
+// checkpoint on the metadata branch, carries forward what the commit left, and
+// completes checkpoints with the rest of a turn's transcript.
 package condense
 
 import (

@@ -194,6 +194,7 @@ func (r *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversat
 	return ReplacedConversations(store, rescue)
 }
 
+// ReplacedConversations returns the transcripts that a rewind replaced after its rescue.
 func ReplacedConversations(store *bands.Store, rescue bands.Version) ([]Conversation, error) {
 	p, err := moments.ReadSessionsBefore(store, rescue)
 	convs := make([]Conversation, 0, len(p.Transcripts))

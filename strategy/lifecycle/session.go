@@ -22,7 +22,7 @@ func (m *Machine) StartSession(ctx context.Context, in workspace.Input) error {
 		if err != nil {
 			return fmt.Errorf("list what is untracked: %w", err)
 		}
-		n.Known = turn.EncodeKnown((&turn.TurnChanges{}).After(nil, entries))
+		n.Known = turn.EncodeKnown((&turn.Changes{}).After(nil, entries))
 		return nil
 	})
 }

@@ -54,7 +54,8 @@ func (p Point) LogsOnly() bool { return p.Snapshot == 0 && p.Shadow == "" }
 const MaxPoints = 20
 
 const (
-	PointCommits = 50 // commits looked through for checkpoints
+	// PointCommits is the number of commits searched for checkpoints.
+	PointCommits = 50
 	pointVersion = 60 // newest snapshots looked at for a list
 )
 

@@ -16,7 +16,7 @@ import (
 )
 
 // PreviewCodeStep returns what StepCode would change, and writes nothing.
-func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op bands.Operation, o RewindOptions) (done CodeRewound, err error) {
+func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op bands.Operation, o Options) (done CodeRewound, err error) {
 	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return done, err
@@ -35,7 +35,7 @@ func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op bands.Operation, 
 // (bands.OpRedo): what it changed and nobody changed since, in the paths of the
 // options if there are any. What was interrupted is taken back first, or completed
 // if it was a redo. bands.ErrNoHistory means that there is none.
-func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o RewindOptions) (done CodeRewound, err error) {
+func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o Options) (done CodeRewound, err error) {
 	err = r.code.withCode(ctx, func(h *moments.CodeHistory) error {
 		turn, begun, err := nextCode(h, op, o)
 		if err == nil {
@@ -59,7 +59,7 @@ func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o Rewin
 }
 
 // nextCode returns the turn that an undo or redo carries out, in its direction.
-func nextCode(h *moments.CodeHistory, op bands.Operation, o RewindOptions) (turn moments.CodeTurn, begun bool, err error) {
+func nextCode(h *moments.CodeHistory, op bands.Operation, o Options) (turn moments.CodeTurn, begun bool, err error) {
 	none := fmt.Errorf("%s: %w", op, bands.ErrNoHistory)
 	turns := h.Undo
 	if op == bands.OpRedo {
@@ -123,7 +123,7 @@ func (r *CodeRewinder) planTurn(ctx context.Context, turn moments.CodeTurn) (Cod
 }
 
 // carryOut makes the changes of the turn of h.Begun.
-func (r *CodeRewinder) carryOut(ctx context.Context, h *moments.CodeHistory, turn moments.CodeTurn, o RewindOptions) (CodeRewound, error) {
+func (r *CodeRewinder) carryOut(ctx context.Context, h *moments.CodeHistory, turn moments.CodeTurn, o Options) (CodeRewound, error) {
 	done, err := r.planTurn(ctx, turn)
 	if err != nil {
 		return done, err
@@ -145,7 +145,7 @@ func (r *CodeRewinder) carryOut(ctx context.Context, h *moments.CodeHistory, tur
 }
 
 // endCode notes in the history that the move of h.Begun has ended.
-func (r *CodeRewinder) endCode(h *moments.CodeHistory, turn moments.CodeTurn, done CodeRewound, o RewindOptions) {
+func (r *CodeRewinder) endCode(h *moments.CodeHistory, turn moments.CodeTurn, done CodeRewound, o Options) {
 	op := h.Begun.Op
 	turn.At = r.Env.Now()
 	h.End(turn.Changes, turn.At)
@@ -209,7 +209,7 @@ func (r *CodeRewinder) finishCode(ctx context.Context, h *moments.CodeHistory) (
 		return CodeRewound{}, err
 	}
 	h.Begun.Back = false
-	return r.carryOut(ctx, h, h.Begun.Turn, RewindOptions{})
+	return r.carryOut(ctx, h, h.Begun.Turn, Options{})
 }
 
 // alignTurn lets the sessions agree with a tree that an undo or redo has changed.

@@ -152,7 +152,7 @@ func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op bands.Ope
 
 // finishCut reports whether a rewind to a point only has to end one that was stopped
 // after its files, which are still those of the point.
-func (r *Finisher) finishCut(ctx context.Context, store *bands.Store, p points.Point, o RewindOptions) (done Rewound, finished bool, err error) {
+func (r *Finisher) finishCut(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
 	stopped, found := r.interrupted(store)
 	if !found || !o.Conversation || stopped.Op != bands.OpRestore || stopped.Target != p.Snapshot {
 		return done, false, nil

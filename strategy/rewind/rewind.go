@@ -11,22 +11,22 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
-// RewindScope is what of a point comes back.
-type RewindScope string
+// Scope is what of a point comes back.
+type Scope string
 
 // The scopes.
 const (
 	// RewindAll is the whole tree, ignored files included.
-	RewindAll RewindScope = "all"
+	RewindAll Scope = "all"
 	// RewindCode is what turns have changed since, and git doesn't ignore.
-	RewindCode RewindScope = "code"
+	RewindCode Scope = "code"
 	// RewindPaths is what the user names.
-	RewindPaths RewindScope = "paths"
+	RewindPaths Scope = "paths"
 )
 
-// RewindOptions say how to go back.
-type RewindOptions struct {
-	Scope RewindScope
+// Options say how to go back.
+type Options struct {
+	Scope Scope
 	Paths []string // of RewindPaths, relative to the root
 	// Session is the point's. What other sessions changed whose turns are under way
 	// stays, unless AtWork says otherwise; Own are sessions of which that doesn't
@@ -50,7 +50,7 @@ type Rewound struct {
 	bands.Restored
 
 	// Plan is that of Restored, with whose work it is about.
-	Plan RewindPlan
+	Plan Plan
 	// Sessions are those whose state agrees with the point now.
 	Sessions []string
 	// Conversations are the conversations that an undo or redo is about.
@@ -62,7 +62,7 @@ var ErrNothingToUndo = errors.New("no rewind to go back from")
 
 // PreviewRewind returns what going back to a point with a snapshot would change,
 // and writes nothing.
-func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o RewindOptions) (plan RewindPlan, err error) {
+func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options) (plan Plan, err error) {
 	store, target, err := r.points.Target(p)
 	if err != nil {
 		return plan, err
@@ -87,7 +87,7 @@ func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o RewindOp
 
 // Rewind makes the tree what a point with a snapshot has of it, in the scope
 // of the options, and then the sessions what they were.
-func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o RewindOptions) (done Rewound, err error) {
+func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done Rewound, err error) {
 	store, target, err := r.points.Target(p)
 	if err != nil {
 		return Rewound{}, err
@@ -126,16 +126,16 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o RewindOptions) 
 }
 
 // PreviewUndo returns what UndoRewind would change, and writes nothing.
-func (r *Rewinder) PreviewUndo(ctx context.Context, o RewindOptions) (bands.Plan, error) {
+func (r *Rewinder) PreviewUndo(ctx context.Context, o Options) (bands.Plan, error) {
 	return r.previewMove(ctx, o, (*bands.Store).PlanUndo)
 }
 
 // PreviewRedo returns what RedoRewind would change, and writes nothing.
-func (r *Rewinder) PreviewRedo(ctx context.Context, o RewindOptions) (bands.Plan, error) {
+func (r *Rewinder) PreviewRedo(ctx context.Context, o Options) (bands.Plan, error) {
 	return r.previewMove(ctx, o, (*bands.Store).PlanRedo)
 }
 
-func (r *Rewinder) previewMove(ctx context.Context, o RewindOptions, how func(*bands.Store, context.Context, *bands.Present, bands.RestoreOptions) (bands.Plan, error)) (plan bands.Plan, err error) {
+func (r *Rewinder) previewMove(ctx context.Context, o Options, how func(*bands.Store, context.Context, *bands.Present, bands.RestoreOptions) (bands.Plan, error)) (plan bands.Plan, err error) {
 	store, err := r.snapshots.Store()
 	if err != nil {
 		return plan, err
@@ -150,16 +150,16 @@ func (r *Rewinder) previewMove(ctx context.Context, o RewindOptions, how func(*b
 
 // UndoRewind takes the last rewind back: what it changed and nobody changed
 // since, in the paths of the options if there are any. RedoRewind undoes it.
-func (r *Rewinder) UndoRewind(ctx context.Context, o RewindOptions) (Rewound, error) {
+func (r *Rewinder) UndoRewind(ctx context.Context, o Options) (Rewound, error) {
 	return r.move(ctx, bands.OpUndo, o, (*bands.Held).Undo)
 }
 
 // RedoRewind takes the last undo back.
-func (r *Rewinder) RedoRewind(ctx context.Context, o RewindOptions) (Rewound, error) {
+func (r *Rewinder) RedoRewind(ctx context.Context, o Options) (Rewound, error) {
 	return r.move(ctx, bands.OpRedo, o, (*bands.Held).Redo)
 }
 
-func (r *Rewinder) move(ctx context.Context, op bands.Operation, o RewindOptions, how func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)) (Rewound, error) {
+func (r *Rewinder) move(ctx context.Context, op bands.Operation, o Options, how func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)) (Rewound, error) {
 	store, err := r.snapshots.Store()
 	if err != nil {
 		return Rewound{}, err
@@ -185,13 +185,13 @@ func (r *Rewinder) move(ctx context.Context, op bands.Operation, o RewindOptions
 }
 
 // moveOptions are those of an undo or redo.
-func (r *Rewinder) moveOptions(o RewindOptions) bands.RestoreOptions {
+func (r *Rewinder) moveOptions(o Options) bands.RestoreOptions {
 	opts := r.restoreOptions(o)
 	opts.Paths = o.Paths
 	return opts
 }
 
-func (r *Rewinder) restoreOptions(o RewindOptions) bands.RestoreOptions {
+func (r *Rewinder) restoreOptions(o Options) bands.RestoreOptions {
 	follow := alignment(followSessions, o.Paths)
 	if o.Conversation {
 		follow = followCut
@@ -204,20 +204,20 @@ func (r *Rewinder) restoreOptions(o RewindOptions) bands.RestoreOptions {
 
 // restore carries out a restore under the store's lock, and lets the sessions
 // follow the tree.
-func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o RewindOptions, do func(*bands.Held) (bands.Restored, error)) (Rewound, error) {
+func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, do func(*bands.Held) (bands.Restored, error)) (Rewound, error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.RewindWait)
 	if err != nil {
 		return Rewound{}, err
 	}
 	done, err := do(held)
 	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, bands.ErrIncomplete) {
-		return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}}, err
+		return Rewound{Restored: done, Plan: Plan{Plan: done.Plan}}, err
 	}
 	sessions, failed := r.aligner.realign(ctx, store, done, o.Paths)
 	if failed == nil && done.Origin != 0 {
 		failed = r.finisher.endSessions(store, done.Origin)
 	}
-	return Rewound{Restored: done, Plan: RewindPlan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
+	return Rewound{Restored: done, Plan: Plan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
 }
 
 // Rescue takes a snapshot of the tree as it is, before something changes it

@@ -46,8 +46,8 @@ type SessionPaths struct {
 	Paths   []string
 }
 
-// RewindPlan is what a rewind changes, and whose work that is.
-type RewindPlan struct {
+// Plan is what a rewind changes, and whose work that is.
+type Plan struct {
 	bands.Plan
 
 	// KeptPaths is Kept, with the reasons.
@@ -64,7 +64,7 @@ type RewindPlan struct {
 type rewindChoice struct {
 	*authorship.WorktreeAuthors
 
-	opts   RewindOptions
+	opts   Options
 	target bands.Snapshot
 	named  map[string]bool // by the user, each by itself
 	atWork map[string]bool // other sessions whose turns are under way
@@ -73,7 +73,7 @@ type rewindChoice struct {
 }
 
 // chooser decides for one rewind. The caller closes it.
-func (r *Rewinder) chooser(ctx context.Context, store *bands.Store, target bands.Snapshot, o RewindOptions) (*rewindChoice, error) {
+func (r *Rewinder) chooser(ctx context.Context, store *bands.Store, target bands.Snapshot, o Options) (*rewindChoice, error) {
 	known, err := r.authors.AuthorsSince(ctx, store, target)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (c *rewindChoice) scope(ctx context.Context) (bands.Scope, error) {
 func (c *rewindChoice) of(name string, now *tree.Entry) authorship.Authorship {
 	w, known := c.who[name]
 	if !known {
-		w = c.WorktreeAuthors.Who(name, now)
+		w = c.Who(name, now)
 		c.who[name] = w
 	}
 	return w
@@ -162,7 +162,7 @@ func (c *rewindChoice) remove(name string, now tree.Entry) bool {
 	switch {
 	case len(w.Agents) > 0:
 		why.Why = KeptCreatedBoth
-	case c.WorktreeAuthors.Named(name):
+	case c.Named(name):
 		why.Why = KeptNamed
 	}
 	c.why[name] = why
@@ -170,8 +170,8 @@ func (c *rewindChoice) remove(name string, now tree.Entry) bool {
 }
 
 // plan is a plan with what was decided about its paths.
-func (c *rewindChoice) plan(p bands.Plan) RewindPlan {
-	plan := RewindPlan{Plan: p}
+func (c *rewindChoice) plan(p bands.Plan) Plan {
+	plan := Plan{Plan: p}
 	reasons := make([]KeptPath, 0, len(c.why))
 	for _, why := range c.why {
 		reasons = append(reasons, why)

@@ -11,7 +11,7 @@ import (
 )
 
 // annotate prepares the annotation of a stop's snapshot.
-func (r *Shadows) annotate(ctx context.Context, s *session.State, n *tracking.Pending, seen sight, t *TurnChanges) {
+func (r *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.Pending, seen sight, t *Changes) {
 	if seen.snap == nil {
 		return
 	}
@@ -57,7 +57,7 @@ func annotated(a tracking.Annotation, id string) (moments.Moment, bool) {
 
 // share marks those of the touched files that another session, at work at the
 // same time, may have changed as well.
-func (r *Shadows) share(ctx context.Context, s *session.State, touched []string, t *TurnChanges) {
+func (r *Shadows) share(ctx context.Context, s *session.State, touched []string, t *Changes) {
 	var unnamed []string
 	for _, p := range touched {
 		if !t.Named[p] {

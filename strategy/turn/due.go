@@ -15,7 +15,7 @@ import (
 // owe notes what the turn leaves to commit where each turn gets a commit: what
 // it changed, and what earlier ones did if that couldn't be committed. Under
 // another strategy that is forgotten; the files stay pending.
-func (r *Turns) owe(s *session.State, touched []string, t *TurnChanges) {
+func (r *Turns) owe(s *session.State, touched []string, t *Changes) {
 	due := &s.Recorder.Due
 	if r.Options.Strategy != workspace.AutoCommit {
 		*due = session.Due{}

@@ -83,19 +83,19 @@ func (r *Turns) keep(ctx context.Context, s *session.State, n *tracking.Pending,
 }
 
 // turnChanges is what is needed to tell the turn's changes from others'.
-func (r *Turns) turnChanges(s *session.State, seen sight) (*TurnChanges, error) {
+func (r *Turns) turnChanges(s *session.State, seen sight) (*Changes, error) {
 	known, err := r.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil {
 		return nil, err
 	}
-	return &TurnChanges{
+	return &Changes{
 		Repo: r.Repo, Turn: s.Recorder.Turn, Named: r.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
 	}, nil
 }
 
 // takeChanges adds to the pending files what the turn changed, takes from them
 // what it took back, and answers the former.
-func (r *Turns) takeChanges(ctx context.Context, s *session.State, seen sight, t *TurnChanges) ([]string, error) {
+func (r *Turns) takeChanges(ctx context.Context, s *session.State, seen sight, t *Changes) ([]string, error) {
 	touched, err := t.touched(ctx, seen.entries)
 	if err != nil {
 		return nil, fmt.Errorf("find what the turn changed: %w", err)
@@ -122,7 +122,7 @@ func afterTurn(t session.Turn, background bool) session.Turn {
 
 // saw keeps, for the next turn, what git's status listed now, and the snapshot
 // that goes with it.
-func (r *Turns) saw(s *session.State, n *tracking.Pending, seen sight, t *TurnChanges) {
+func (r *Turns) saw(s *session.State, n *tracking.Pending, seen sight, t *Changes) {
 	switch {
 	case seen.whole:
 		n.Known = EncodeKnown(t.After(nil, seen.entries))

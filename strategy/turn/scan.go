@@ -163,7 +163,7 @@ func (r *Observer) statusPath(p string, known map[string]string) string {
 
 // foreign lists what changed since the snapshot's parent and is not the turn's:
 // what somebody else made is not taken away when the turn is taken back.
-func (r *Observer) foreign(ctx context.Context, b *bandScan, t *TurnChanges) []string {
+func (r *Observer) foreign(ctx context.Context, b *bandScan, t *Changes) []string {
 	if b.taken.Unchanged || b.taken.Snapshot.Parent == 0 {
 		return nil
 	}

@@ -1,3 +1,6 @@
+// Package turn saves what a turn or a subagent's task changed: it observes the
+// worktree, separates the turn's changes from those of others, and prepares the turn
+// checkpoint on the shadow branch.
 package turn
 
 import (

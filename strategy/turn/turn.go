@@ -19,12 +19,12 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// TurnChanges tells the paths that the running turn changed from those that
+// Changes tells the paths that the running turn changed from those that
 // anybody else did. A path that an edit tool named is the turn's. Any other is
 // if it changed, by the file system's time, since the turn began and while a
 // tool ran that can write anything; where the transcript has no usable times,
 // the first of these decides.
-type TurnChanges struct {
+type Changes struct {
 	Repo  *git.Repo
 	Turn  session.Turn
 	Named map[string]bool // by edit tools, in this worktree
@@ -46,7 +46,7 @@ func statusKey(e git.StatusEntry) string {
 }
 
 // touched answers which entries of git's status are the turn's.
-func (t *TurnChanges) touched(ctx context.Context, entries []git.StatusEntry) ([]string, error) {
+func (t *Changes) touched(ctx context.Context, entries []git.StatusEntry) ([]string, error) {
 	var paths []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Path, "/") || e.Path == ".entire" || strings.HasPrefix(e.Path, ".entire/") {
@@ -67,7 +67,7 @@ func (t *TurnChanges) touched(ctx context.Context, entries []git.StatusEntry) ([
 	return slices.Compact(paths), nil
 }
 
-func (t *TurnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, error) {
+func (t *Changes) changed(ctx context.Context, e git.StatusEntry) (bool, error) {
 	full := filepath.Join(t.Repo.Root, filepath.FromSlash(e.Path))
 	info, err := os.Lstat(full)
 	switch {
@@ -88,7 +88,7 @@ func (t *TurnChanges) changed(ctx context.Context, e git.StatusEntry) (bool, err
 
 // reset answers which pending files the turn took back: they are no longer in
 // git's status, and changed or disappeared during the turn.
-func (t *TurnChanges) reset(pending []string, entries []git.StatusEntry) []string {
+func (t *Changes) reset(pending []string, entries []git.StatusEntry) []string {
 	listed := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		listed[e.Path] = true
@@ -106,7 +106,7 @@ func (t *TurnChanges) reset(pending []string, entries []git.StatusEntry) []strin
 }
 
 // During says whether a change at this time can be the turn's.
-func (t *TurnChanges) During(at time.Time) bool {
+func (t *Changes) During(at time.Time) bool {
 	if t.Turn.Start.IsZero() || at.Before(t.Turn.Start) {
 		return false
 	}
@@ -127,7 +127,7 @@ func (t *TurnChanges) During(at time.Time) bool {
 // renamedDir says whether an untracked file came with a directory that was
 // renamed during the turn: then the directory has a new time and the file
 // doesn't.
-func (t *TurnChanges) renamedDir(ctx context.Context, p string) (bool, error) {
+func (t *Changes) renamedDir(ctx context.Context, p string) (bool, error) {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		info, err := os.Lstat(filepath.Join(t.Repo.Root, filepath.FromSlash(dir)))
 		if err != nil || !t.During(disk.Changed(info)) {
@@ -145,7 +145,7 @@ func (t *TurnChanges) renamedDir(ctx context.Context, p string) (bool, error) {
 	return false, nil
 }
 
-func (t *TurnChanges) knownBelow(dir string) bool {
+func (t *Changes) knownBelow(dir string) bool {
 	for k := range t.known {
 		if strings.HasPrefix(k[1:], dir+"/") {
 			return true
@@ -177,7 +177,7 @@ func moduleTime(dir string) time.Time {
 
 // After is what is known once git's status listed these entries: of all paths,
 // or if asked isn't nil of just these.
-func (t *TurnChanges) After(asked []string, entries []git.StatusEntry) map[string]bool {
+func (t *Changes) After(asked []string, entries []git.StatusEntry) map[string]bool {
 	known := map[string]bool{}
 	if asked != nil {
 		maps.Copy(known, t.known)

@@ -37,7 +37,7 @@ func TestWhatChangedDuringATurn(t *testing.T) {
 		"no tool that writes":                  {session.Turn{Start: start, Timed: true}, 3000, false},
 		"no turn":                              {session.Turn{}, 3000, false},
 	} {
-		if got := (&TurnChanges{Turn: tc.turn, Repo: &git.Repo{}}).During(at(tc.ms)); got != tc.want {
+		if got := (&Changes{Turn: tc.turn, Repo: &git.Repo{}}).During(at(tc.ms)); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -52,10 +52,10 @@ func TestKnownFilesSurviveTheirFile(t *testing.T) {
 		{Index: 'D', Worktree: ' ', Path: "removed"},
 	}
 	want := map[string]bool{"?new\nname": true, "Dgone": true, "Dremoved": true}
-	if diff := cmp.Diff(want, decodeKnown(EncodeKnown((&TurnChanges{}).After(nil, entries)))); diff != "" {
+	if diff := cmp.Diff(want, decodeKnown(EncodeKnown((&Changes{}).After(nil, entries)))); diff != "" {
 		t.Error(diff)
 	}
-	later := (&TurnChanges{known: want}).After([]string{"gone", "new\nname"}, []git.StatusEntry{{Index: '?', Worktree: '?', Path: "gone"}})
+	later := (&Changes{known: want}).After([]string{"gone", "new\nname"}, []git.StatusEntry{{Index: '?', Worktree: '?', Path: "gone"}})
 	if diff := cmp.Diff(map[string]bool{"?gone": true, "Dremoved": true}, later); diff != "" {
 		t.Error(diff)
 	}

@@ -44,7 +44,7 @@ func (r *Turns) ListUntracked(ctx context.Context, id string) error {
 			}
 		}
 		entries = slices.DeleteFunc(entries, func(e git.StatusEntry) bool { return !r.beforeTurn(s, e) })
-		n := &tracking.Pending{Known: EncodeKnown((&TurnChanges{}).After(nil, entries))}
+		n := &tracking.Pending{Known: EncodeKnown((&Changes{}).After(nil, entries))}
 		s.Recorder.Unlisted = false
 		return n.Save(r.Sessions, s)
 	})
@@ -53,7 +53,7 @@ func (r *Turns) ListUntracked(ctx context.Context, id string) error {
 // beforeTurn reports whether an entry of git's status was there before the
 // session's running turn began.
 func (r *Turns) beforeTurn(s *session.State, e git.StatusEntry) bool {
-	t := TurnChanges{Repo: r.Repo, Turn: s.Recorder.Turn}
+	t := Changes{Repo: r.Repo, Turn: s.Recorder.Turn}
 	if t.Turn.Start.IsZero() {
 		return true
 	}

@@ -24,6 +24,7 @@ type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
 
+// Usagef returns an error of wrong usage: its command ends with the exit status for it.
 func Usagef(format string, args ...any) error {
 	return &UsageError{text: fmt.Sprintf(format, args...)}
 }
@@ -37,6 +38,7 @@ type HintError struct {
 func (e *HintError) Error() string { return e.err.Error() }
 func (e *HintError) Unwrap() error { return e.err }
 
+// WithHint returns err with a line that says what helps.
 func WithHint(err error, hint string) error { return &HintError{err: err, hint: hint} }
 
 // HintOf is the hint of an error, "" if it has none.
@@ -62,6 +64,7 @@ type codeError struct {
 func (e *codeError) Error() string { return e.err.Error() }
 func (e *codeError) Unwrap() error { return e.err }
 
+// WithCode returns err with the exit status that its command ends with.
 func WithCode(code int, err error) error { return &codeError{err: err, code: code} }
 
 // CodeOf is the exit code that an error asks for, 0 if it doesn't.

@@ -19,13 +19,15 @@ var errInputTimeout = errors.New("standard input did not end in time")
 type input struct {
 	ctx    context.Context //nolint:containedctx // io.Reader has no place for it
 	in     io.Reader
+	now    func() time.Time
 	buf    []byte
 	waited time.Duration
 	most   time.Duration
 }
 
+// Input returns the standard input, read within a deadline.
 func (a *App) Input(ctx context.Context) io.Reader {
-	return &input{ctx: ctx, in: a.Streams.In, most: inputTimeout}
+	return &input{ctx: ctx, in: a.Streams.In, now: a.Now, most: inputTimeout}
 }
 
 // Read is that of io.Reader. The read below is left behind when the time is up: the
@@ -48,12 +50,12 @@ func (r *input) Read(p []byte) (int, error) {
 		n, err := r.in.Read(buf)
 		done <- result{n, err}
 	}()
-	began := time.Now()
+	began := r.now()
 	left := time.NewTimer(r.most - r.waited)
 	defer left.Stop()
 	select {
 	case got := <-done:
-		r.waited += time.Since(began)
+		r.waited += r.now().Sub(began)
 		return copy(p, buf[:got.n]), got.err
 	case <-r.ctx.Done():
 		r.buf = nil

@@ -87,6 +87,7 @@ func openLogFile(root string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 }
 
+// ErrNotRegular means that the log is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
 // rotate sets the log aside. Of two processes that try at once the second gets

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
+// ChildLock is how long a detached child waits for the repository's lock.
 const ChildLock = 30 * time.Second
 
 // Recorder is the service that works on a repository's records. Nobody is

@@ -22,6 +22,7 @@ import (
 
 type cleanOptions struct{ force, json bool }
 
+// NewClean returns the command that removes what nothing needs any more.
 func NewClean(a *app.App) *cobra.Command {
 	var opts cleanOptions
 	cmd := &cobra.Command{

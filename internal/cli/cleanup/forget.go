@@ -34,6 +34,7 @@ type forgetOptions struct {
 // pushConfigured is the value of --push without a name.
 const pushConfigured = "-"
 
+// NewForget returns the command that removes what was recorded.
 func NewForget(a *app.App) *cobra.Command {
 	var opts forgetOptions
 	cmd := &cobra.Command{

@@ -22,16 +22,12 @@ func fileToForget(a *app.App, repo *git.Repo, path string) (string, error) {
 	}
 	full := path
 	if !filepath.IsAbs(full) {
-		dir := a.Dir
-		if dir == "" {
-			var err error
-			if dir, err = os.Getwd(); err != nil {
-				return "", fmt.Errorf("find the working directory: %w", err)
-			}
-		}
-		full = filepath.Join(dir, full)
+		full = filepath.Join(a.Dir, full)
 	}
-	full = filepath.Clean(full)
+	full, err := filepath.Abs(full)
+	if err != nil {
+		return "", fmt.Errorf("find the working directory: %w", err)
+	}
 	if info, err := os.Lstat(full); err == nil && info.IsDir() {
 		return "", app.Usagef("--file: %q is a directory, not a file", path)
 	}

@@ -20,6 +20,7 @@ type resetOptions struct {
 	session     string
 }
 
+// NewReset returns the command that removes the shadow branch and the sessions of a commit.
 func NewReset(a *app.App) *cobra.Command {
 	var opts resetOptions
 	cmd := &cobra.Command{

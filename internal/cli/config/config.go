@@ -17,6 +17,7 @@ import (
 
 type configOptions struct{ json bool }
 
+// NewCommand returns the command.
 func NewCommand(a *app.App) *cobra.Command {
 	var opts configOptions
 	cmd := &cobra.Command{
@@ -47,7 +48,7 @@ EXIT STATUS
 
 func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {
 	if opts.json {
-		return w.JSON(ConfigJSON(&s))
+		return w.JSON(JSON(&s))
 	}
 	var t ui.Table
 	for _, v := range s.Values() {
@@ -75,15 +76,16 @@ func Shown(v any) string {
 	return ui.Line(fmt.Sprint(v), 80)
 }
 
-// configReport is the answer of `config --json`; docs/formats/status.md
+// Report is what `config --json` prints; docs/formats/status.md
 // describes it.
-type configReport struct {
-	Version  int           `json:"version"`
-	Values   []ConfigValue `json:"values"`
-	Settings SettingsJSON  `json:"settings"`
+type Report struct {
+	Version  int          `json:"version"`
+	Values   []Value      `json:"values"`
+	Settings SettingsJSON `json:"settings"`
 }
 
-type ConfigValue struct {
+// Value is a setting with its value and where that comes from.
+type Value struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`
 	Layer  string `json:"layer"`
@@ -91,10 +93,11 @@ type ConfigValue struct {
 	Used   bool   `json:"used"`
 }
 
-func ConfigJSON(s *settings.Settings) configReport {
-	r := configReport{Version: 1, Settings: NewSettingsJSON(s)}
+// JSON is the JSON of the settings in force.
+func JSON(s *settings.Settings) Report {
+	r := Report{Version: 1, Settings: NewSettingsJSON(s)}
 	for _, v := range s.Values() {
-		r.Values = append(r.Values, ConfigValue{
+		r.Values = append(r.Values, Value{
 			Key: v.Key, Value: v.Value, Layer: v.Source.Layer.String(), Source: v.Source.Name, Used: true,
 		})
 	}
@@ -133,6 +136,7 @@ type proposalJSON struct {
 	File  string `json:"file"`
 }
 
+// NewSettingsJSON returns the JSON of settings, with their problems and proposals.
 func NewSettingsJSON(s *settings.Settings) SettingsJSON {
 	r := SettingsJSON{Files: []fileJSON{}, Problems: []problemJSON{}, Unknown: []keyJSON{}, Proposals: []proposalJSON{}}
 	for _, f := range s.Files {

@@ -41,6 +41,7 @@ type pairJSON struct {
 	Late       bool   `json:"late,omitempty"`
 }
 
+// NewCheckpointJSON returns the JSON of a snapshot.
 func NewCheckpointJSON(s bands.Snapshot) CheckpointJSON {
 	pairs := make([]pairJSON, 0, len(s.Pairs))
 	for _, p := range s.Pairs {

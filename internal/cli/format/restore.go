@@ -7,8 +7,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 )
 
-// restoredJSON is what `restore --json` prints.
-type restoredJSON struct {
+// RestoredJSON is what `restore --json` prints.
+type RestoredJSON struct {
 	PlanJSON
 
 	Rescue       string        `json:"rescue"`
@@ -18,18 +18,21 @@ type restoredJSON struct {
 	Milliseconds int64         `json:"duration_ms"`
 }
 
+// FailureJSON is the JSON of a path that was not restored.
 type FailureJSON struct {
 	Path  string `json:"path"`
 	Error string `json:"error"`
 }
 
-func NewRestoredJSON(done bands.Restored, spent time.Duration) restoredJSON {
-	return restoredJSON{
+// NewRestoredJSON returns the JSON of a restore.
+func NewRestoredJSON(done bands.Restored, spent time.Duration) RestoredJSON {
+	return RestoredJSON{
 		PlanJSON: NewPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(),
 		Verified: done.Verified, Failed: NewFailuresJSON(done.Failed), Unset: NewFailuresJSON(done.Unset), Milliseconds: spent.Milliseconds(),
 	}
 }
 
+// NewFailuresJSON returns the JSON of the paths that were not restored.
 func NewFailuresJSON(list []bands.Failure) []FailureJSON {
 	failed := make([]FailureJSON, 0, len(list))
 	for _, failure := range list {
@@ -56,6 +59,7 @@ type PlanJSON struct {
 	Untouched    []string `json:"untouched,omitempty"`
 }
 
+// StepJSON is the JSON of a step of a plan.
 type StepJSON struct {
 	Path string `json:"path"`
 	// Bytes is the path where it isn't text, which Path then only resembles.
@@ -63,6 +67,7 @@ type StepJSON struct {
 	Kind  string `json:"kind"`
 }
 
+// NewPlanJSON returns the JSON of a plan.
 func NewPlanJSON(p bands.Plan, target bands.Snapshot) PlanJSON {
 	steps := []StepJSON{}
 	for step := range p.Steps() {
@@ -76,6 +81,7 @@ func NewPlanJSON(p bands.Plan, target bands.Snapshot) PlanJSON {
 	}
 }
 
+// StepWord returns the word for a kind of step.
 func StepWord(kind bands.StepKind) string {
 	word := kind.String()
 	return strings.ToUpper(word[:1]) + word[1:] + ":"

@@ -66,6 +66,7 @@ func Size(n int64) string {
 // UTC is a time in JSON: RFC 3339, seconds.
 func UTC(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
+// ID returns the first characters of an id.
 func ID(id string) string {
 	const digits = 7
 	if len(id) > digits && id[0] != 'v' {
@@ -149,8 +150,12 @@ const PromptWidth = 70
 // MaxNameWidth is the length of a name in the list of orphaned items.
 const MaxNameWidth = 200
 
-// Widths to which a key and a value of the project's settings are cut in messages.
-const KeyWidth, ValueWidth = 80, 200
+const (
+	// KeyWidth is the width to which a key of the project's settings is cut in messages.
+	KeyWidth = 80
+	// ValueWidth is that of a value.
+	ValueWidth = 200
+)
 
 // TooLargeHint helps where a part of a checkpoint is too large to be read.
 const TooLargeHint = "a part of it is larger than any that is written here; it was not read"

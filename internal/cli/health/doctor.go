@@ -17,6 +17,7 @@ import (
 
 type doctorOptions struct{ fix, yes, force, undo, json bool }
 
+// NewDoctor returns the command that finds and repairs what is wrong with the records.
 func NewDoctor(a *app.App) *cobra.Command {
 	var opts doctorOptions
 	cmd := &cobra.Command{

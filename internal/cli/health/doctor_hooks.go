@@ -52,14 +52,14 @@ func moreChecks(a *app.App, repo *git.Repo, is settings.Settings) []doctor.Check
 }
 
 // checkGitHooks finds out whether git runs our hooks, and why not.
-func checkGitHooks(ctx context.Context, a *app.App, repo *git.Repo) ([]doctor.Finding, error) {
+func checkGitHooks(ctx context.Context, _ *app.App, repo *git.Repo) ([]doctor.Finding, error) {
 	s, err := githook.Installer{Repo: repo}.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var list []doctor.Finding
 	repair := &doctor.Repair{Kind: "git-hooks", Files: gitHookFiles(repo, s), Do: func(ctx context.Context) error {
-		_, err := install.InstallGitHooks(ctx, repo, false)
+		_, err := install.GitHooks(ctx, repo, false)
 		return err
 	}}
 	for _, n := range install.GitHookNotes(s) {

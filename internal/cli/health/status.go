@@ -26,6 +26,7 @@ import (
 
 type statusOptions struct{ detailed, json bool }
 
+// NewStatus returns the command that shows what is recorded here.
 func NewStatus(a *app.App) *cobra.Command {
 	var opts statusOptions
 	cmd := &cobra.Command{

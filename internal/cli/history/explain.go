@@ -27,6 +27,7 @@ type explainOptions struct {
 	generate, force             bool
 }
 
+// NewExplain returns the command that shows the record of a commit or checkpoint.
 func NewExplain(a *app.App) *cobra.Command {
 	var opts explainOptions
 	cmd := &cobra.Command{

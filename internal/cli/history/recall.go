@@ -54,6 +54,7 @@ type recalling struct {
 	rec   recaller
 }
 
+// NewRecall returns the commands of saved contexts.
 func NewRecall(a *app.App) *cobra.Command {
 	var opts recallOptions
 	cmd := &cobra.Command{

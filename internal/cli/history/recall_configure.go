@@ -114,10 +114,10 @@ func badChange(err error) error {
 
 // recallConfigJSON is the answer of `recall configure --json`.
 type recallConfigJSON struct {
-	Version int                  `json:"version"`
-	File    string               `json:"file"` // the user's own settings
-	Changed []string             `json:"changed"`
-	Values  []config.ConfigValue `json:"values"`
+	Version int            `json:"version"`
+	File    string         `json:"file"` // the user's own settings
+	Changed []string       `json:"changed"`
+	Values  []config.Value `json:"values"`
 	// Overridden are changed keys that something above the user's own settings
 	// decides here.
 	Overridden []overrideJSON `json:"overridden"`
@@ -139,13 +139,13 @@ func configureRecall(a *app.App, opts recallOptions, from settings.Sources, chan
 			return badChange(err)
 		}
 	}
-	j := recallConfigJSON{Version: recallVersion, File: settings.UserFile(from), Changed: []string{}, Values: []config.ConfigValue{}, Overridden: []overrideJSON{}}
+	j := recallConfigJSON{Version: recallVersion, File: settings.UserFile(from), Changed: []string{}, Values: []config.Value{}, Overridden: []overrideJSON{}}
 	for _, c := range changes {
 		if !slices.Contains(j.Changed, c.Key) {
 			j.Changed = append(j.Changed, c.Key)
 		}
 	}
-	for _, v := range config.ConfigJSON(&s).Values {
+	for _, v := range config.JSON(&s).Values {
 		if strings.HasPrefix(v.Key, recallPrefix) {
 			j.Values = append(j.Values, v)
 		}

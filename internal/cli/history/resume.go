@@ -21,6 +21,7 @@ type resumeOptions struct {
 	force, json bool
 }
 
+// NewResume returns the command that switches to a branch and restores its sessions.
 func NewResume(a *app.App) *cobra.Command {
 	var opts resumeOptions
 	cmd := &cobra.Command{

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
+// NewMCP returns the command that serves saved contexts to an agent.
 func NewMCP(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",

@@ -40,6 +40,7 @@ func ClaudeFiles(root string) []string {
 	return []string{filepath.Join(root, ".claude", "settings.json"), filepath.Join(root, ".claude", "settings.local.json")}
 }
 
+// ClaudeSettings returns the path of the settings file of Claude Code that hooks are installed in.
 func ClaudeSettings(repo *git.Repo, path string) claude.Settings {
 	return claude.Settings{Path: path, Backup: backupDir(repo.CommonDir)}
 }

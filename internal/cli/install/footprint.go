@@ -295,6 +295,7 @@ func (k *kept) restoreLines(now []byte) error {
 	return disk.WriteDurable(k.Path, b.Bytes(), mode)
 }
 
+// RemoveAll removes files that may be absent.
 func RemoveAll(path string) error {
 	if err := disk.Step("remove", path); err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 // enableHint mends nearly everything about hooks.
 const enableHint = "run `entire enable --agent " + ClaudeName + "`"
 
-// InstallGitHooks puts git's hooks in place and answers what the user should
+// GitHooks puts git's hooks in place and answers what the user should
 // know about them.
-func InstallGitHooks(ctx context.Context, repo *git.Repo, anew bool) ([]string, error) {
+func GitHooks(ctx context.Context, repo *git.Repo, anew bool) ([]string, error) {
 	installer := githook.Installer{Repo: repo}
 	if anew {
 		if _, err := installer.Uninstall(ctx); err != nil {

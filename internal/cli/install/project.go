@@ -23,6 +23,7 @@ type Project struct {
 	before *Footprint
 }
 
+// OpenProject returns the project of a repository.
 func OpenProject(repo *git.Repo) (*Project, error) {
 	dir := EntireDir(repo.Root)
 	switch info, err := os.Lstat(dir); {
@@ -39,6 +40,7 @@ func OpenProject(repo *git.Repo) (*Project, error) {
 	return &Project{repo: repo, before: before}, nil
 }
 
+// EntireDir returns the folder of the program in a worktree.
 func EntireDir(root string) string { return filepath.Join(root, ".entire") }
 
 // entireIgnore is what .entire/.gitignore holds at least.

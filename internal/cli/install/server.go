@@ -58,6 +58,7 @@ func CheckQuestions(repo *git.Repo) (Asking, error) {
 	return at, errors.Join(failed...)
 }
 
+// ProjectServers returns the MCP servers that the project's own file names.
 func ProjectServers(repo *git.Repo, root string) claude.ProjectServers {
 	return claude.ProjectServers{Path: claude.ServersFile(root), Backup: backupDir(repo.CommonDir)}
 }

@@ -64,7 +64,7 @@ func (w *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Quest
 	if err != nil {
 		return q, err
 	}
-	var plan rewind.RewindPlan
+	var plan rewind.Plan
 	if p.Snapshot != 0 && !p.LogsOnly() && !w.opts.logsOnly && !w.opts.reset {
 		if plan, err = w.planTo(ctx, p); err != nil {
 			return q, err
@@ -74,7 +74,7 @@ func (w *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Quest
 }
 
 // questionOf asks about what a plan changes of others' work.
-func questionOf(plan rewind.RewindPlan, active []string) ui.Question {
+func questionOf(plan rewind.Plan, active []string) ui.Question {
 	q := ui.Question{Title: "Go on?", Flag: "--force"}
 	var help []string
 	if len(active) > 0 {
@@ -172,7 +172,7 @@ func (w *rewinding) own(states []*session.State) []string {
 }
 
 // planTo is the plan of going to a point in the scope of the flags, made once.
-func (w *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.RewindPlan, err error) {
+func (w *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.Plan, err error) {
 	o, err := w.scope(p)
 	if err != nil {
 		return plan, err

@@ -30,7 +30,7 @@ type atWorkJSON struct {
 	Paths   []string `json:"paths"`
 }
 
-func newRewindPlanJSON(p rewind.RewindPlan, target bands.Snapshot) rewindPlanJSON {
+func newRewindPlanJSON(p rewind.Plan, target bands.Snapshot) rewindPlanJSON {
 	j := rewindPlanJSON{PlanJSON: format.NewPlanJSON(p.Plan, target), KeptBecause: []keptJSON{}, Both: format.NotNil(p.Both), AtWork: []atWorkJSON{}}
 	for _, k := range p.KeptPaths {
 		j.KeptBecause = append(j.KeptBecause, keptJSON{k.Path, string(k.Why), k.Session})
@@ -62,7 +62,7 @@ func newRewoundJSON(done rewind.Rewound) rewoundJSON {
 type reporter struct{ *rewinding }
 
 // noteLeft names what a rewind leaves alone, and why.
-func (w *reporter) noteLeft(p rewind.RewindPlan) {
+func (w *reporter) noteLeft(p rewind.Plan) {
 	kept := map[string][]string{}
 	var order []string
 	for _, k := range p.KeptPaths {
@@ -111,7 +111,7 @@ func keptBecause(k rewind.KeptPath) string {
 }
 
 // noteBoth names what a rewind changes though a person changed it too.
-func (w *reporter) noteBoth(p rewind.RewindPlan, rescue bands.Version) {
+func (w *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
 	paths := make([]string, 0, len(p.Both))
 	for _, path := range p.Both {
 		if !w.keepBoth {

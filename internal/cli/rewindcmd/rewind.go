@@ -32,6 +32,7 @@ type rewindOptions struct {
 	nested, exact, force bool
 }
 
+// NewCommand returns the command.
 func NewCommand(a *app.App) *cobra.Command {
 	var opts rewindOptions
 	cmd := &cobra.Command{
@@ -103,7 +104,7 @@ type rewinding struct {
 	// what a session at work changed.
 	keepBoth, atWork bool
 	confirmed        bool // nothing is left to be asked
-	plans            map[string]rewind.RewindPlan
+	plans            map[string]rewind.Plan
 }
 
 // reporter returns what prints the outcome of the run.
@@ -121,7 +122,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	w := &rewinding{App: a, opts: opts, repo: repo, plans: map[string]rewind.RewindPlan{}}
+	w := &rewinding{App: a, opts: opts, repo: repo, plans: map[string]rewind.Plan{}}
 	is := a.Settings(repo)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
@@ -223,8 +224,8 @@ func (w *rewinding) possible(p points.Point) error {
 }
 
 // scope is what of the tree comes back.
-func (w *rewinding) scope(p points.Point) (rewind.RewindOptions, error) {
-	o := rewind.RewindOptions{
+func (w *rewinding) scope(p points.Point) (rewind.Options, error) {
+	o := rewind.Options{
 		Scope: rewind.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force,
 		Session: p.Session, Conversation: w.opts.conversation, KeepBoth: w.keepBoth, AtWork: w.atWork,
 	}

@@ -63,7 +63,7 @@ func rewoundTo(p points.Point, name string) string {
 
 // step undoes or redoes.
 func (w *rewinding) step(ctx context.Context, what string,
-	look func(context.Context, rewind.RewindOptions) (bands.Plan, error), do func(context.Context, rewind.RewindOptions) (rewind.Rewound, error),
+	look func(context.Context, rewind.Options) (bands.Plan, error), do func(context.Context, rewind.Options) (rewind.Rewound, error),
 ) error {
 	o, err := w.scope(points.Point{})
 	if err != nil {
@@ -109,7 +109,7 @@ func (w *reporter) noteTalks(talks []conversation.Conversation) {
 }
 
 // previewStep prints what an undo or redo would change.
-func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.RewindOptions) (bands.Plan, error), o rewind.RewindOptions) error {
+func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.Options) (bands.Plan, error), o rewind.Options) error {
 	var plan bands.Plan
 	err := w.Streams.Progress("Comparing", func() (err error) {
 		plan, err = look(ctx, o)
@@ -123,7 +123,7 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 	case w.opts.json:
 		return w.Streams.JSON(format.NewPlanJSON(plan, plan.Target))
 	}
-	w.reporter().printPlan(plan.Target.Version.String(), rewind.RewindPlan{Plan: plan})
+	w.reporter().printPlan(plan.Target.Version.String(), rewind.Plan{Plan: plan})
 	talks, err := w.rec.Conversation().Conversations.ReplacedConversations(plan.Target.Version)
 	for _, t := range talks {
 		if t.Changed {
@@ -268,7 +268,7 @@ func (w *rewinding) preview(ctx context.Context, p points.Point) error {
 	return nil
 }
 
-func (w *reporter) printPlan(name string, plan rewind.RewindPlan) {
+func (w *reporter) printPlan(name string, plan rewind.Plan) {
 	if plan.Empty() {
 		w.Streams.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
 	}

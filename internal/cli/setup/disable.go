@@ -14,6 +14,7 @@ import (
 
 type disableOptions struct{ project, uninstall, force bool }
 
+// NewDisable returns the command that turns recording off.
 func NewDisable(a *app.App) *cobra.Command {
 	var opts disableOptions
 	cmd := &cobra.Command{

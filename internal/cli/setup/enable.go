@@ -32,6 +32,7 @@ type enableOptions struct {
 	line, noLine          bool
 }
 
+// NewEnable returns the command that turns recording on.
 func NewEnable(a *app.App) *cobra.Command {
 	var opts enableOptions
 	var accept []string

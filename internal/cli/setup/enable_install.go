@@ -28,7 +28,7 @@ func (e *enabling) install(ctx context.Context) error {
 	if err := e.installAgent(); err != nil {
 		return err
 	}
-	report, err := install.InstallGitHooks(ctx, e.repo, e.opts.force)
+	report, err := install.GitHooks(ctx, e.repo, e.opts.force)
 	if err != nil {
 		return err
 	}

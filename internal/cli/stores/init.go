@@ -111,7 +111,7 @@ type storeJSON struct {
 	MountedAt   *time.Time `json:"mounted_at"`
 }
 
-func newStoreJSON(f *access.Command, e bands.Entry) storeJSON {
+func newStoreJSON(_ *access.Command, e bands.Entry) storeJSON {
 	size := bands.CapAt(e.Dir, e.Size)
 	s := storeJSON{
 		Name: e.Name, Size: format.Size(size), SizeBytes: size, Mounted: e.Active(), Checkpoints: e.Checkpoints,

@@ -56,6 +56,7 @@ func ShellWord(text string) string {
 // column, four behind the others.
 type Table struct{ table ui.Table }
 
+// Row adds a row.
 func (t *Table) Row(cells ...string) {
 	for i := range cells[:len(cells)-1] {
 		cells[i] += "  "

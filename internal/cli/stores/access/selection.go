@@ -86,6 +86,7 @@ func closeRepo(repo *git.Repo) error {
 	return repo.Close()
 }
 
+// Close closes the store.
 func (s *Selection) Close() { _ = closeRepo(s.repo) } // it only reads
 
 func (f *Command) find(ctx context.Context, known *bands.Registry, repo *git.Repo) (bands.Entry, error) {
@@ -136,6 +137,7 @@ func (f *Command) repositoryAt(root string) *git.Repo {
 	return repo
 }
 
+// SameDir reports whether two paths are the same directory.
 func SameDir(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {

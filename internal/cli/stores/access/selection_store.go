@@ -88,6 +88,7 @@ func (s *Selection) Record(ctx context.Context, v bands.Snapshot) {
 	s.Command.noteCatalog(s.Registry.Record(ctx, s.Store, v))
 }
 
+// Forget removes the store's row from the catalog.
 func (s *Selection) Forget(ctx context.Context, versions []bands.Version) {
 	if len(versions) > 0 {
 		s.Command.noteCatalog(s.Registry.Forget(ctx, s.Store, versions...))
