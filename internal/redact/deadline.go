@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"context"
 	"sync/atomic"
 )
@@ -10,9 +11,9 @@ import (
 const longText = 64 << 10
 
 // LineContext is Line, and returns an error soon after ctx ends, in the middle of a
-// long line too. After an error the search may still read the line for a moment:
-// the caller must not write to it.
+// long line too.
 func (r *Redactor) LineContext(ctx context.Context, line []byte) ([]byte, error) {
+	line = keepable(line)
 	return inTime(ctx, len(line), r, func(r *Redactor) []byte { return r.Line(line) })
 }
 
@@ -28,13 +29,26 @@ func (r *Redactor) CheckTextContext(ctx context.Context, s string) ([]Hit, error
 
 // CheckLineContext is CheckLine, and returns an error soon after ctx ends.
 func (r *Redactor) CheckLineContext(ctx context.Context, line []byte) ([]Hit, error) {
+	line = keepable(line)
 	return inTime(ctx, len(line), r, func(r *Redactor) []Hit { return r.CheckLine(line) })
 }
 
-// MaskContext is Mask, and returns an error soon after ctx ends. After an error the
-// caller must not write to data.
+// MaskContext is Mask, and returns an error soon after ctx ends.
 func (f *Forgetter) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
-	return inTime(ctx, len(data)*max(1, len(f.groups)), nil, func(*Redactor) []byte { return f.Mask(data) })
+	size := len(data) * max(1, len(f.groups))
+	if size >= longText {
+		data = bytes.Clone(data)
+	}
+	return inTime(ctx, size, nil, func(*Redactor) []byte { return f.Mask(data) })
+}
+
+// keepable returns a line that its search may still read after an error, when the
+// caller has something else in its buffer: a copy of a long one.
+func keepable(line []byte) []byte {
+	if len(line) < longText {
+		return line
+	}
+	return bytes.Clone(line)
 }
 
 // inTime returns the result of do for a text of that size, or an error soon after ctx

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -116,6 +117,8 @@ func TestRequestsOfAnEarlierVersion(t *testing.T) {
 	d.must(os.MkdirAll(d.Dir(), 0o700))
 	path := filepath.Join(d.Dir(), "prompt-session.json")
 	d.must(os.WriteFile(path, []byte(`{"cause":"prompt","causality":{"turn_id":"old"}}`), 0o600))
+	earlier := time.Now().Add(-time.Hour) // the file system's clock may not have gone on when the next is written
+	d.must(os.Chtimes(path, earlier, earlier))
 	if list := d.Unserved(t.Context()); len(list) != 1 {
 		t.Errorf("requests: %v", list)
 	}
