@@ -141,10 +141,14 @@ func TestAttackLongPrompt(t *testing.T) {
 	in.Prompt = longResult(8 << 20)
 	in.Summary = in.Prompt
 	s.Prompt(in.Prompt)
+	most := 5 * time.Second
+	if testing.Short() { // the race detector takes ten times as long
+		most = time.Minute
+	}
 	for _, hook := range []func(*strategy.AgentEvents, context.Context, workspace.Input) error{
 		(*strategy.AgentEvents).Prompt, (*strategy.AgentEvents).Stop,
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), most)
 		d.must(hook(d.recorder().AgentEvents(), ctx, in))
 		cancel()
 	}

@@ -30,7 +30,7 @@ func TestAttackInputThatDoesNotEnd(t *testing.T) {
 			defer func() { _ = in.Close() }()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			r := &input{ctx: ctx, in: out, most: 200 * time.Millisecond}
+			r := &input{ctx: ctx, in: out, now: time.Now, most: 200 * time.Millisecond}
 			if c.interrupted {
 				r.most = time.Hour
 				time.AfterFunc(50*time.Millisecond, cancel)
@@ -66,7 +66,7 @@ func TestInputIsReadWhole(t *testing.T) {
 		_, _ = in.Write(make([]byte, size))
 		_ = in.Close()
 	}()
-	data, err := io.ReadAll(&input{ctx: t.Context(), in: out, most: time.Minute})
+	data, err := io.ReadAll(&input{ctx: t.Context(), in: out, now: time.Now, most: time.Minute})
 	if err != nil || len(data) != size {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
