@@ -136,7 +136,7 @@ func TestAttackLongLineObeysItsDeadline(t *testing.T) {
 			end, _ := ctx.Deadline()
 			late := time.Since(end)
 			cancel()
-			inTime := err == nil && late <= 0
+			inTime := err == nil && late <= patience // what ends just then may be returned
 			if !inTime && (!errors.Is(err, context.DeadlineExceeded) || out != 0 || late > patience) {
 				t.Errorf("%s of %s: %d bytes, %v, %v after the deadline", what, name, out, err, late)
 			}
