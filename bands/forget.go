@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Forgetting says what is taken out of snapshots. A file that is taken out stays
+// Forgetting specifies what is taken out of snapshots. A file that is taken out stays
 // as an unknown entry, of the reason tree.Forgotten.
 type Forgetting struct {
 	// Path reports whether the file of a path is forgotten, whatever it holds; nil:

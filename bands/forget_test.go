@@ -43,7 +43,7 @@ func (r *rig) forget(what bands.Forgetting) {
 	}
 }
 
-// lacks says that no file of the store has the bytes.
+// lacks fails the test if a file of the store has the bytes.
 func (r *rig) lacks(text string) {
 	r.t.Helper()
 	r.must(filepath.WalkDir(r.store.Dir(), func(path string, e fs.DirEntry, err error) error {

@@ -135,7 +135,7 @@ func (e *extension) write(stored []byte, begin int64) {
 	e.dirty = true
 }
 
-// omitted stands for a line that is too long to be stored, or took too long to be
+// omitted replaces a line that is too long to be stored, or took too long to be
 // redacted.
 func omitted(size int) []byte {
 	return fmt.Appendf(nil, `{"type":"entire-omitted","bytes":%d}`, size)

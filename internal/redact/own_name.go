@@ -196,7 +196,7 @@ func nameBegin(text []byte, at int) int {
 	return begin
 }
 
-// afterQuote returns where what may stand between a name and its operator ends: a
+// afterQuote returns where what may be between a name and its operator ends: a
 // quote, which may be escaped, or the end of an index.
 func afterQuote(text []byte, i int) int {
 	if i < len(text) && text[i] == '\\' {

@@ -53,7 +53,7 @@ func (r *Authors) StartPrompts(shares []journal.Share) *EarlyPrompts {
 // Wait ends with what was begun.
 func (p *EarlyPrompts) Wait() { p.group.Wait() }
 
-// Take answers the session's prompts, if they are all that it has by now. What
+// Take returns the session's prompts, if they are all that it has by now. What
 // went wrong shows again when they are written in their turn.
 func (p *EarlyPrompts) Take(s *session.State) (SessionPrompts, bool) {
 	a, ok := p.found[s.ID]

@@ -26,7 +26,7 @@ const (
 	mostContent = 48 << 20
 )
 
-// Attribute tells for each session of a commit who wrote its lines, and leaves
+// Attribute determines for each session of a commit who wrote its lines, and leaves
 // that in the sessions. Without it a checkpoint is complete all the same: what
 // goes wrong is logged.
 func (r *Attribution) Attribute(ctx context.Context, d journal.Decision, head git.Commit, m Committed, todo []Slot) {

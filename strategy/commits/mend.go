@@ -79,7 +79,7 @@ type Linked struct {
 	Files []string
 }
 
-// Linked answers the last commits of this repository that were given a
+// Linked returns the last commits of this repository that were given a
 // checkpoint here.
 func (r *Repairer) Linked() map[checkpoint.ID]Linked {
 	found := map[checkpoint.ID]Linked{}

@@ -89,7 +89,7 @@ func amends(m Message, verb string, args []string) bool {
 	}
 }
 
-// Command answers the git command that makes the commit and its arguments,
+// Command returns the git command that makes the commit and its arguments,
 // aliases replaced by what they stand for; nothing where it can't be seen.
 func (r *Operations) Command(ctx context.Context) (verb string, args []string) {
 	caller, ok := r.Env.Caller()

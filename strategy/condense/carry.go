@@ -134,7 +134,7 @@ func (r *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c
 	return refs.Set(ctx, old, "")
 }
 
-// carryTip answers what a carry-forward builds on: the commit, or what hangs on
+// carryTip returns what a carry-forward builds on: the commit, or what hangs on
 // it already.
 func (r *Condenser) carryTip(ctx context.Context, refs *workspace.RefTransaction, next string, head git.Commit) (checkpoint.Tip, error) {
 	at := checkpoint.Tip{Tree: head.Tree}

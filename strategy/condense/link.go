@@ -52,7 +52,7 @@ func createdAgain(l journal.Link, staged map[string]git.Change) []string {
 // the linked commit had in it.
 func (r *Sharer) sharesLines(ctx context.Context, l journal.Link, staged map[string]git.Change) bool {
 	files := r.authors.Created(staged, nil)
-	s := &session.State{ID: string(l.ID)} // stands for whoever made the commit
+	s := &session.State{ID: string(l.ID)} // whoever made the commit
 	for _, path := range createdAgain(l, staged) {
 		before := []provenance.AuthoredStep{{By: s.ID, Blob: l.Blobs[path]}}
 		share, ok, err := files.Compare(ctx, s, authorship.Comparison{Final: staged[path].New, Base: provenance.GoneBlob, Steps: before})

@@ -60,7 +60,7 @@ func addID(ids []string, id checkpoint.ID) []string {
 	return append(ids, string(id))
 }
 
-// blobs answers what the commit made of the sessions' files.
+// blobs returns what the commit made of the sessions' files.
 func blobs(shares []journal.Share, changes journal.Changes) map[string]git.OID {
 	m := map[string]git.OID{}
 	for _, share := range shares {

@@ -29,7 +29,7 @@ type What struct {
 	// taken out of snapshots only.
 	File string
 
-	// AgentTranscript says that the agent's own transcripts are changed too, ActiveToo
+	// AgentTranscript has the agent's own transcripts changed too, ActiveToo
 	// also those of sessions that are active.
 	AgentTranscript, ActiveToo bool
 }

@@ -32,7 +32,7 @@ type Unsaved struct {
 	// Ask reports whether the user is to be asked.
 	Ask bool
 	// Files and Added count what changed since the last kept checkpoint, which
-	// is as old as Last says; zero if there was none.
+	// is as old as Last; zero if there was none.
 	Files, Added int
 	Last         time.Time
 	Summary      string

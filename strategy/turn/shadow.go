@@ -88,7 +88,7 @@ func (r *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.
 	return checkpoint.WriteShadow(ctx, r.Repo, at, edits, turn, c.By)
 }
 
-// pendingEdits answers the session's pending files as its shadow branch has
+// pendingEdits returns the session's pending files as its shadow branch has
 // them, less those that are written anew, and its tasks.
 func (r *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]git.Edit, error) {
 	tree, err := r.files.ShadowTree(ctx, s)

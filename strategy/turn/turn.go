@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Changes tells the paths that the running turn changed from those that
+// Changes separates the paths that the running turn changed from those that
 // anybody else did. A path that an edit tool named is the turn's. Any other is
 // if it changed, by the file system's time, since the turn began and while a
 // tool ran that can write anything; where the transcript has no usable times,
@@ -105,7 +105,7 @@ func (t *Changes) reset(pending []string, entries []git.StatusEntry) []string {
 	})
 }
 
-// During says whether a change at this time can be the turn's.
+// During reports whether a change at this time can be the turn's.
 func (t *Changes) During(at time.Time) bool {
 	if t.Turn.Start.IsZero() || at.Before(t.Turn.Start) {
 		return false

@@ -43,7 +43,7 @@ type App struct {
 	// OnBadDefaults is set in hooks: what is told of a config.toml of stores that
 	// can't be read, instead of failing.
 	OnBadDefaults func(error)
-	// Parsed says that arguments and flags were understood: errors after it
+	// Parsed is set once arguments and flags are parsed: errors after it
 	// are failures, errors before it wrong usage.
 	Parsed bool
 }
@@ -82,7 +82,7 @@ func (a *App) Repository() (*git.Repo, error) {
 	return git.Discover(git.Locate{Dir: a.Dir, Getenv: a.Getenv, Environ: a.Environ})
 }
 
-// Settings reads the settings in force in repo; nil stands for no repository.
+// Settings reads the settings in force in repo; nil means no repository.
 func (a *App) Settings(repo *git.Repo) settings.Settings {
 	return settings.Load(a.SettingsSources(repo))
 }

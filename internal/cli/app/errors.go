@@ -38,7 +38,7 @@ type HintError struct {
 func (e *HintError) Error() string { return e.err.Error() }
 func (e *HintError) Unwrap() error { return e.err }
 
-// WithHint returns err with a line that says what helps.
+// WithHint returns err with a hint for the user.
 func WithHint(err error, hint string) error { return &HintError{err: err, hint: hint} }
 
 // HintOf is the hint of an error, "" if it has none.

@@ -8,7 +8,7 @@ import (
 )
 
 // inputTimeout is how long a command waits for standard input altogether. Hooks wait
-// for theirs as long as hooks.timeout says.
+// for theirs as long as hooks.timeout allows.
 const inputTimeout = 10 * time.Minute
 
 // errInputTimeout means that what a command reads did not end.

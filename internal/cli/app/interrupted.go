@@ -54,7 +54,7 @@ func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 	return code.Short(), other
 }
 
-// NoteConversation says what became of a transcript.
+// NoteConversation reports what was done with a transcript.
 func (a *App) NoteConversation(t conversation.Conversation) {
 	if !t.Changed {
 		a.Streams.Notef("Transcript is as stored: %s", t.Path)

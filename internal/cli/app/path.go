@@ -45,13 +45,13 @@ func Unmatched(paths []string, places ...string) error {
 	return fmt.Errorf("no file matches %s in %s", strings.Join(shown, ", "), strings.Join(slices.Compact(places), " or "))
 }
 
-// OnPath says whether a program is on the PATH of the environment given.
+// OnPath reports whether a program is on the PATH of the environment given.
 func OnPath(getenv func(string) string, program string) bool {
 	_, found := FindOnPath(getenv, program)
 	return found
 }
 
-// FindOnPath is the file that stands for a program on that PATH. Folders that are
+// FindOnPath returns the file of a program on that PATH. Folders that are
 // named relative to the working directory, as by an empty entry, hold none.
 func FindOnPath(getenv func(string) string, program string) (string, bool) {
 	for _, dir := range filepath.SplitList(getenv("PATH")) {

@@ -60,7 +60,7 @@ func NewCheckpointJSON(s bands.Snapshot) CheckpointJSON {
 	return c
 }
 
-// PairText names the commits that a snapshot stands for, and their checkpoints.
+// PairText names the commits that a snapshot is paired with, and their checkpoints.
 func PairText(s bands.Snapshot) string {
 	texts := make([]string, 0, len(s.Pairs))
 	for _, p := range s.Pairs {
@@ -78,7 +78,7 @@ func DamageText(n int) string {
 	return ui.Plural(n, "record") + " of the store can't be read; `verify` names the files that are lost by that."
 }
 
-// LinkingText says how checkpoints share content.
+// LinkingText describes how snapshots share content.
 func LinkingText(how string) string {
 	switch disk.Linking(how) {
 	case disk.Reflink:

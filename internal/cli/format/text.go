@@ -84,7 +84,7 @@ func Sessions(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Session is enough of a session's id to tell it from others.
+// Session returns a prefix of a session's id that distinguishes it from others.
 func Session(id string) string {
 	const digits = 7
 	runes := []rune(ui.Line(id, MaxNameWidth))

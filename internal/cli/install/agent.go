@@ -23,16 +23,16 @@ const (
 	GeminiName  = "gemini"
 )
 
-// AgentHooks is where the agent's hooks stand in a worktree.
+// AgentHooks is the state of the agent's hooks in a worktree.
 type AgentHooks struct {
 	File      string // with the most of them; the project's if there are none
 	Installed int
 	Missing   []string // events without a hook
-	// Former says that hooks are there which only the existing tool installs.
+	// Former reports whether hooks are present that only the existing tool installs.
 	Former bool
 }
 
-// Complete says whether every hook is there.
+// Complete reports whether every hook is installed.
 func (h AgentHooks) Complete() bool { return len(h.Missing) == 0 }
 
 // ClaudeFiles are the two settings files of the agent, the project's first.

@@ -12,7 +12,7 @@ import (
 // enableHint mends nearly everything about hooks.
 const enableHint = "run `entire enable --agent " + ClaudeName + "`"
 
-// GitHooks puts git's hooks in place and answers what the user should
+// GitHooks puts git's hooks in place and returns what the user should
 // know about them.
 func GitHooks(ctx context.Context, repo *git.Repo, anew bool) ([]string, error) {
 	installer := githook.Installer{Repo: repo}
@@ -32,7 +32,7 @@ func GitHooks(ctx context.Context, repo *git.Repo, anew bool) ([]string, error) 
 	return notes, nil
 }
 
-// GitHookNotes says what is wrong with git's hooks.
+// GitHookNotes returns what is wrong with git's hooks.
 func GitHookNotes(s githook.Status) []app.Note {
 	add := func(notes []app.Note, hooks []string, code, text string) []app.Note {
 		if len(hooks) == 0 {

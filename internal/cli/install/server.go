@@ -17,15 +17,15 @@ import (
 // ClaudeProgram is the agent's own program.
 const ClaudeProgram = "claude"
 
-// Asking is where the questions at a clear stand in a worktree: the hooks that
+// Asking is the state of the questions at a clear in a worktree: the hooks that
 // hand them to our MCP server, and that server.
 type Asking struct {
-	// File holds most of the hooks, Installed of them; All says that none is
+	// File holds most of the hooks, Installed of them; All reports that none is
 	// missing.
 	File      string
 	Installed int
 	All       bool
-	// Server is the one that is called as ours is, in Scope; Found says that
+	// Server is the one that is called as ours is, in Scope; Found reports that
 	// there is one.
 	Server claude.Server
 	Scope  claude.Scope
@@ -77,7 +77,7 @@ func FindServer(a *app.App, repo *git.Repo) (claude.Server, claude.Scope, bool, 
 	return s, scope, found, nil
 }
 
-// claudeProjects are the folders that may stand for the repository where the
+// claudeProjects are the folders that may identify the repository where the
 // agent keeps what a person said of a project: of a linked worktree that is the
 // main one, or the repository itself.
 func claudeProjects(repo *git.Repo) []string {
@@ -92,7 +92,7 @@ func ShownCommand(args []string) string {
 	return "`" + ClaudeProgram + " " + strings.Join(args, " ") + "`"
 }
 
-// RegisterServer tells the agent of the server, unless it knows.
+// RegisterServer registers the server with the agent, unless it is registered.
 func RegisterServer(ctx context.Context, a *app.App, repo *git.Repo) error {
 	if _, scope, found, err := ClaudeClient(a).Server(claudeProjects(repo)...); err == nil && found {
 		return nil // or everywhere, which does

@@ -31,7 +31,7 @@ func (e *enabling) checkServer() error {
 		"add its folder to PATH, or use --project: the server goes to .mcp.json then, for everybody")
 }
 
-// installExtras does what the flags and answers say of the MCP server and the
+// installExtras carries out the flags and answers about the MCP server and the
 // status line.
 func (e *enabling) installExtras(ctx context.Context, p *install.Project) error {
 	switch {

@@ -96,7 +96,7 @@ func newest(s *access.Selection, opts fsCheckpointListOptions) ([]bands.Snapshot
 	return list, errors.Join(bad...)
 }
 
-// checkpointTable shows commits only where a checkpoint stands for one, and
+// checkpointTable shows commits only where a snapshot is paired with one, and
 // worktrees only if asked.
 func checkpointTable(list []bands.Snapshot, worktrees bool, now time.Time) string {
 	paired := slices.ContainsFunc(list, func(s bands.Snapshot) bool { return len(s.Pairs) > 0 })

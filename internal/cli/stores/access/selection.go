@@ -108,7 +108,7 @@ func (f *Command) find(ctx context.Context, known *bands.Registry, repo *git.Rep
 	return known.FindFor(ctx, f.Dir, own)
 }
 
-// notOf is the error of a store in a git directory that says it is for a folder
+// notOf is the error of a store in a git directory that names a folder
 // which isn't the repository's.
 func notOf(entry bands.Entry) error {
 	return app.WithCode(app.ExitNoStore, app.WithHint(fmt.Errorf("the store in %s is for %s, which is no working tree of that repository", entry.Dir, entry.Root),
@@ -193,7 +193,7 @@ func (s *Selection) active() error {
 		fmt.Sprintf("open it with `%s open %s`", s.Command.Program, s.Entry.Name)))
 }
 
-// CheckThere is an error unless the tree is where the store says.
+// CheckThere returns an error unless the tree is at the path that the store records.
 func (s *Selection) CheckThere() error {
 	info, err := os.Stat(s.Options.Root)
 	if err == nil && info.IsDir() && s.Options.Root == s.Entry.Root && s.Entry.Replaced() {
@@ -223,7 +223,7 @@ func (s *Selection) InTree() error {
 		fmt.Sprintf("run it there, or name the store with --store %s; `%s manage .` makes a store for this folder", s.Entry.Name, f.Program))
 }
 
-// noteInterrupted tells of a restore that a crash has stopped.
+// noteInterrupted reports a restore that was interrupted by a crash.
 func (f *Command) noteInterrupted(s *Selection) {
 	j, ok := s.Interrupted(s.Options.Lineage)
 	if !ok || f.Quiet {
@@ -237,7 +237,7 @@ func (f *Command) noteInterrupted(s *Selection) {
 	f.Streams.Hint(s.Advice(j.Target, j.Rescue, bands.Scope{Paths: j.Paths, Nested: j.Nested}))
 }
 
-// Advice says how a restore that has stopped half way is completed or undone.
+// Advice returns how an interrupted restore is completed or undone.
 func (s *Selection) Advice(target, rescue bands.Version, scope bands.Scope) string {
 	var more strings.Builder
 	if scope.Nested {
