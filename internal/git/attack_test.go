@@ -7,26 +7,27 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // An object of which little is in a pack and much outside is not read to its end, and
 // those behind it are.
 func TestAttackLargeObjectsAreNotRead(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	write := func(data []byte) git.OID { return must[git.OID](t)(r.WriteBlob(data)) }
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	write := func(data []byte) git.OID { return gittest.Must[git.OID](t)(r.WriteBlob(data)) }
 	first, large, last := write([]byte("first")), write(make([]byte, 64<<20)), write([]byte("last"))
 	if err := r.SyncObjects(); err != nil {
 		t.Fatal(err)
 	}
-	s.git(dir, "update-ref", "refs/keep/1", string(large))
-	s.git(dir, "update-ref", "refs/keep/2", string(first))
-	s.git(dir, "update-ref", "refs/keep/3", string(last))
+	s.Git(dir, "update-ref", "refs/keep/1", string(large))
+	s.Git(dir, "update-ref", "refs/keep/2", string(first))
+	s.Git(dir, "update-ref", "refs/keep/3", string(last))
 	for _, place := range []string{"loose", "packed"} {
 		if place == "packed" {
-			s.git(dir, "gc", "-q", "--prune=now")
+			s.Git(dir, "gc", "-q", "--prune=now")
 		}
 		var got []string
 		err := r.ReadMany(t.Context(), []git.OID{first, large, large, last}, func(o git.Object) error {
@@ -39,7 +40,7 @@ func TestAttackLargeObjectsAreNotRead(t *testing.T) {
 		if o, err := r.ReadWithin(t.Context(), string(large), 1<<20); !errors.Is(err, git.ErrTooMuch) || o.Data != nil {
 			t.Errorf("%s: %d bytes, %v", place, len(o.Data), err)
 		}
-		if o := must[git.Object](t)(r.ReadWithin(t.Context(), string(last), 1<<20)); !bytes.Equal(o.Data, []byte("last")) {
+		if o := gittest.Must[git.Object](t)(r.ReadWithin(t.Context(), string(last), 1<<20)); !bytes.Equal(o.Data, []byte("last")) {
 			t.Errorf("%s: %q", place, o.Data)
 		}
 	}

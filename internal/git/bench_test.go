@@ -10,39 +10,40 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // bigRepository has 36,000 files in 1,200 directories, packed.
-func bigRepository(b *testing.B) (*sandbox, string) {
+func bigRepository(b *testing.B) (*gittest.Sandbox, string) {
 	b.Helper()
-	s := newSandbox(b)
-	dir := s.mkdir("big")
-	s.git(dir, "init", "-q", "-b", "main")
+	s := gittest.New(b)
+	dir := s.Mkdir("big")
+	s.Git(dir, "init", "-q", "-b", "main")
 	var in strings.Builder
 	in.WriteString("commit refs/heads/main\ncommitter a <a@b> 1700000000 +0000\ndata 3\nbig\n")
 	for i := range 36_000 {
 		content := fmt.Sprintf("file %d\n", i)
 		fmt.Fprintf(&in, "M 100644 inline src/d%d/e%d/f%d\ndata %d\n%s\n", i/1200, i/30, i, len(content), content)
 	}
-	if _, err := s.try(dir, in.String(), "fast-import", "--quiet"); err != nil {
+	if _, err := s.Try(dir, in.String(), "fast-import", "--quiet"); err != nil {
 		b.Fatal(err)
 	}
-	s.git(dir, "reset", "-q", "--hard")
+	s.Git(dir, "reset", "-q", "--hard")
 	return s, dir
 }
 
 func BenchmarkDiscover(b *testing.B) {
-	s := newSandbox(b)
-	dir := s.init("r")
-	deep := s.mkdir("r", "a-directory", "below", "the", "root")
-	s.git(dir, "worktree", "add", "-q", s.path("wt"))
+	s := gittest.New(b)
+	dir := s.Init("r")
+	deep := s.Mkdir("r", "a-directory", "below", "the", "root")
+	s.Git(dir, "worktree", "add", "-q", s.Path("wt"))
 	for i := range 100 {
-		s.git(dir, "config", fmt.Sprintf("branch.b%d.merge", i), "refs/heads/main")
+		s.Git(dir, "config", fmt.Sprintf("branch.b%d.merge", i), "refs/heads/main")
 	}
-	for name, from := range map[string]string{"root": dir, "deep": deep, "worktree": s.path("wt"), "none": s.dir} {
+	for name, from := range map[string]string{"root": dir, "deep": deep, "worktree": s.Path("wt"), "none": s.Dir} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := git.Discover(git.Locate{Dir: from, Environ: s.env}); (err != nil) != (name == "none") {
+				if _, err := git.Discover(git.Locate{Dir: from, Environ: s.Env}); (err != nil) != (name == "none") {
 					b.Fatal(err)
 				}
 			}
@@ -51,31 +52,31 @@ func BenchmarkDiscover(b *testing.B) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	s := newSandbox(b)
-	r := s.open(s.init("r"))
+	s := gittest.New(b)
+	r := s.Open(s.Init("r"))
 	ctx := context.Background()
 	for _, size := range []int{100, 256 << 10} {
 		data := make([]byte, size)
 		_, _ = rand.Read(data)
-		oid := must[git.OID](b)(r.WriteBlob(data))
+		oid := gittest.Must[git.OID](b)(r.WriteBlob(data))
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				must[git.Object](b)(r.Read(ctx, string(oid)))
+				gittest.Must[git.Object](b)(r.Read(ctx, string(oid)))
 			}
 		})
 	}
 }
 
 func BenchmarkWriteBlob(b *testing.B) {
-	s := newSandbox(b)
-	r := s.open(s.init("r"))
+	s := gittest.New(b)
+	r := s.Open(s.Init("r"))
 	for _, size := range []int{2 << 10, 256 << 10} {
 		line := strings.Repeat(`{"type":"user","text":"some words of a line"}`+"\n", size/46)
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			b.SetBytes(int64(size))
 			for i := 0; b.Loop(); i++ {
-				must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d %d\n%s", b.N, i, line)))
+				gittest.Must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d %d\n%s", b.N, i, line)))
 			}
 		})
 	}
@@ -89,21 +90,21 @@ func BenchmarkShadowCommit(b *testing.B) {
 	paths := make([]string, 0, 5)
 	for i := range 5 {
 		name := fmt.Sprintf("src/d%d/e%d/f%d", i*5, i*200, i*6000)
-		s.write(dir, name, "changed")
+		s.Write(dir, name, "changed")
 		paths = append(paths, name)
 	}
 	old := git.OID("")
 	for i := 0; b.Loop(); i++ {
-		r := must[*git.Repo](b)(git.Discover(git.Locate{Dir: filepath.Join(dir, "src"), Environ: s.env}))
-		head := must[git.Commit](b)(r.Commit(ctx, "HEAD"))
-		oids := must[map[string]git.OID](b)(r.HashFiles(ctx, git.HashAndStore, paths))
+		r := gittest.Must[*git.Repo](b)(git.Discover(git.Locate{Dir: filepath.Join(dir, "src"), Environ: s.Env}))
+		head := gittest.Must[git.Commit](b)(r.Commit(ctx, "HEAD"))
+		oids := gittest.Must[map[string]git.OID](b)(r.HashFiles(ctx, git.HashAndStore, paths))
 		edits := make([]git.Edit, 0, 1+len(oids))
-		edits = append(edits, git.Edit{Path: "meta", Mode: git.ModeFile, OID: must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d", i)))})
+		edits = append(edits, git.Edit{Path: "meta", Mode: git.ModeFile, OID: gittest.Must[git.OID](b)(r.WriteBlob(fmt.Appendf(nil, "%d", i)))})
 		for path, oid := range oids {
 			edits = append(edits, git.Edit{Path: path, Mode: git.ModeFile, OID: oid})
 		}
-		tree := must[git.OID](b)(r.EditTree(ctx, head.Tree, edits))
-		oid := must[git.OID](b)(r.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{head.OID}, Message: strconv.Itoa(i)}))
+		tree := gittest.Must[git.OID](b)(r.EditTree(ctx, head.Tree, edits))
+		oid := gittest.Must[git.OID](b)(r.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{head.OID}, Message: strconv.Itoa(i)}))
 		if err := r.UpdateRefs(ctx, "bench", []git.RefUpdate{{Name: "refs/heads/entire/x", New: oid, Old: old}}); err != nil {
 			b.Fatal(err)
 		}
@@ -115,8 +116,8 @@ func BenchmarkShadowCommit(b *testing.B) {
 }
 
 func BenchmarkGitVersion(b *testing.B) {
-	s := newSandbox(b)
+	s := gittest.New(b)
 	for b.Loop() {
-		s.git(s.dir, "version")
+		s.Git(s.Dir, "version")
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // TestValidBranchAgreesWithGit checks that no name is accepted that git refuses.
 func TestValidBranchAgreesWithGit(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
+	s := gittest.New(t)
+	dir := s.Init("r")
 	names := map[string]bool{
 		"main": true, "a/b": true, "fix-1.2": true, "ä": true, "a@b": true, "a{b": true,
 		"": false, "-x": false, "@": false, "HEAD": false, "HEAD~3": false, "main^": false, "a..b": false, "a//b": false,
@@ -25,7 +26,7 @@ func TestValidBranchAgreesWithGit(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %t", name, got)
 		}
-		if _, err := s.try(dir, "", "check-ref-format", "--branch", name); got && err != nil {
+		if _, err := s.Try(dir, "", "check-ref-format", "--branch", name); got && err != nil {
 			t.Errorf("git refuses %q", name)
 		}
 	}
@@ -33,20 +34,20 @@ func TestValidBranchAgreesWithGit(t *testing.T) {
 
 func TestFirstParentsEndWhereTheOthersBegin(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
-		s.git(dir, "switch", "-q", "-c", "feature")
-		s.git(dir, "commit", "-q", "--allow-empty", "-m", "one")
-		s.git(dir, "switch", "-q", "main")
-		s.git(dir, "commit", "-q", "--allow-empty", "-m", "other")
-		s.git(dir, "switch", "-q", "feature")
-		s.git(dir, "merge", "-q", "-m", "merge", "main")
-		s.git(dir, "commit", "-q", "--allow-empty", "-m", "two")
-		r := s.open(dir)
-		tip := must[git.Commit](t)(r.Commit(t.Context(), "feature")).OID
-		main := must[git.Commit](t)(r.Commit(t.Context(), "main")).OID
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		s.Git(dir, "switch", "-q", "-c", "feature")
+		s.Git(dir, "commit", "-q", "--allow-empty", "-m", "one")
+		s.Git(dir, "switch", "-q", "main")
+		s.Git(dir, "commit", "-q", "--allow-empty", "-m", "other")
+		s.Git(dir, "switch", "-q", "feature")
+		s.Git(dir, "merge", "-q", "-m", "merge", "main")
+		s.Git(dir, "commit", "-q", "--allow-empty", "-m", "two")
+		r := s.Open(dir)
+		tip := gittest.Must[git.Commit](t)(r.Commit(t.Context(), "feature")).OID
+		main := gittest.Must[git.Commit](t)(r.Commit(t.Context(), "main")).OID
 		for n, want := range map[int]string{10: "two merge one", 2: "two merge"} {
 			var got []string
-			for _, c := range must[[]git.Commit](t)(r.FirstParents(t.Context(), tip, []git.OID{main}, n)) {
+			for _, c := range gittest.Must[[]git.Commit](t)(r.FirstParents(t.Context(), tip, []git.OID{main}, n)) {
 				got = append(got, strings.TrimSpace(c.Message))
 			}
 			if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
@@ -58,8 +59,8 @@ func TestFirstParentsEndWhereTheOthersBegin(t *testing.T) {
 
 func TestSwitchRefusesWhatIsNoBranch(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("r"))
+	s := gittest.New(t)
+	r := s.Open(s.Init("r"))
 	for _, name := range []string{"", "-f", "HEAD~1", "nope"} {
 		if err := r.Switch(t.Context(), name); err == nil {
 			t.Errorf("switched to %q", name)
@@ -72,26 +73,26 @@ func TestSwitchRefusesWhatIsNoBranch(t *testing.T) {
 
 func TestSwitchTrackingAndRemotes(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	origin := s.init("origin")
-	s.git(origin, "branch", "feature")
-	s.git(s.path(), "clone", "-q", origin, "clone")
-	r := s.open(s.path("clone"))
-	if diff := cmp.Diff([]string{"origin"}, must[[]string](t)(r.Remotes(t.Context()))); diff != "" {
+	s := gittest.New(t)
+	origin := s.Init("origin")
+	s.Git(origin, "branch", "feature")
+	s.Git(s.Path(), "clone", "-q", origin, "clone")
+	r := s.Open(s.Path("clone"))
+	if diff := cmp.Diff([]string{"origin"}, gittest.Must[[]string](t)(r.Remotes(t.Context()))); diff != "" {
 		t.Error(diff)
 	}
 	for remote, want := range map[string]string{"origin": "main", "other": ""} {
-		if got := must[string](t)(r.RemoteHead(t.Context(), remote)); got != want {
+		if got := gittest.Must[string](t)(r.RemoteHead(t.Context(), remote)); got != want {
 			t.Errorf("%s: %q", remote, got)
 		}
 	}
 	if err := r.SwitchTracking(t.Context(), "feature", "refs/remotes/origin/feature"); err != nil {
 		t.Fatal(err)
 	}
-	if got := must[string](t)(r.BranchName(t.Context())); got != "feature" {
+	if got := gittest.Must[string](t)(r.BranchName(t.Context())); got != "feature" {
 		t.Errorf("on %q", got)
 	}
-	if got := s.git(s.path("clone"), "rev-parse", "--abbrev-ref", "@{upstream}"); strings.TrimSpace(got) != "origin/feature" {
+	if got := s.Git(s.Path("clone"), "rev-parse", "--abbrev-ref", "@{upstream}"); strings.TrimSpace(got) != "origin/feature" {
 		t.Errorf("tracks %q", got)
 	}
 	if err := r.Switch(t.Context(), "main"); err != nil {

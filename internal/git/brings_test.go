@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 const personal = ".entire/settings.local.json"
@@ -48,10 +50,10 @@ func TestAttackBroughtSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
-			dir := s.init("repo")
-			s.sh(dir, strings.ReplaceAll(c.commands, "$P", personal))
-			r := s.open(dir)
+			s := gittest.New(t)
+			dir := s.Init("repo")
+			sh(s, dir, strings.ReplaceAll(c.commands, "$P", personal))
+			r := s.Open(dir)
 			got, err := r.Brings(t.Context(), r.Root, personal)
 			if (got || err != nil) != c.want {
 				t.Errorf("%v, %v", got, err)
@@ -61,12 +63,12 @@ func TestAttackBroughtSettings(t *testing.T) {
 }
 
 // sh runs shell commands in a folder.
-func (s *sandbox) sh(dir, commands string) {
-	s.t.Helper()
+func sh(s *gittest.Sandbox, dir, commands string) {
+	s.T.Helper()
 	cmd := exec.Command("sh", "-ec", commands)
-	cmd.Dir, cmd.Env = dir, append(slices.Clone(s.env), "LC_ALL=C.UTF-8")
+	cmd.Dir, cmd.Env = dir, append(slices.Clone(s.Env), "LC_ALL=C.UTF-8")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("%s: %v\n%s", commands, err, out)
+		s.T.Fatalf("%s: %v\n%s", commands, err, out)
 	}
 }
 
@@ -74,16 +76,16 @@ func (s *sandbox) sh(dir, commands string) {
 // root's.
 func TestAttackBroughtTreeTwice(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("repo")
-	s.sh(dir, "mkdir -p .entire/.entire; touch .entire/"+personal+"; git add -f .entire; git commit -qm x; git gc -q")
-	r := s.open(dir)
-	if got := must[bool](t)(r.Brings(t.Context(), r.Root, personal)); got {
+	s := gittest.New(t)
+	dir := s.Init("repo")
+	sh(s, dir, "mkdir -p .entire/.entire; touch .entire/"+personal+"; git add -f .entire; git commit -qm x; git gc -q")
+	r := s.Open(dir)
+	if got := gittest.Must[bool](t)(r.Brings(t.Context(), r.Root, personal)); got {
 		t.Fatal("it is deeper")
 	}
-	s.sh(dir, "git update-ref HEAD $(git commit-tree -m y HEAD:.entire); git rm -rqf --cached .; git gc -q")
-	r = s.open(dir)
-	if got := must[bool](t)(r.Brings(t.Context(), r.Root, personal)); !got {
+	sh(s, dir, "git update-ref HEAD $(git commit-tree -m y HEAD:.entire); git rm -rqf --cached .; git gc -q")
+	r = s.Open(dir)
+	if got := gittest.Must[bool](t)(r.Brings(t.Context(), r.Root, personal)); !got {
 		t.Error("not found")
 	}
 }
@@ -92,15 +94,15 @@ func TestAttackBroughtTreeTwice(t *testing.T) {
 // again, also not after more commits.
 func TestBringsStartsGitOnce(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("repo")
-	s.sh(dir, "mkdir .entire; touch .entire/settings.json a; git add -A; git commit -qm x; git gc -q")
+	s := gittest.New(t)
+	dir := s.Init("repo")
+	sh(s, dir, "mkdir .entire; touch .entire/settings.json a; git add -A; git commit -qm x; git gc -q")
 	for i, want := range []int{1, 0, 0} {
 		if i == 2 {
-			s.sh(dir, "echo > a; git commit -qam y")
+			sh(s, dir, "echo > a; git commit -qam y")
 		}
-		r := s.open(dir)
-		if got := must[bool](t)(r.Brings(t.Context(), r.Root, personal)); got || r.Processes() != want {
+		r := s.Open(dir)
+		if got := gittest.Must[bool](t)(r.Brings(t.Context(), r.Root, personal)); got || r.Processes() != want {
 			t.Errorf("%d: %v, %d processes, want %d", i, got, r.Processes(), want)
 		}
 	}
@@ -108,18 +110,18 @@ func TestBringsStartsGitOnce(t *testing.T) {
 
 func TestBringsOfTheMainWorktree(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("repo")
-	s.sh(dir, "git commit -q --allow-empty -m x; git worktree add -q ../linked; mkdir .entire; touch "+personal+"; git add -f "+personal)
-	r := s.open(filepath.Join(filepath.Dir(dir), "linked"))
+	s := gittest.New(t)
+	dir := s.Init("repo")
+	sh(s, dir, "git commit -q --allow-empty -m x; git worktree add -q ../linked; mkdir .entire; touch "+personal+"; git add -f "+personal)
+	r := s.Open(filepath.Join(filepath.Dir(dir), "linked"))
 	for root, want := range map[string]bool{r.Root: false, r.MainRoot(): true} {
-		if got := must[bool](t)(r.Brings(t.Context(), root, personal)); got != want {
+		if got := gittest.Must[bool](t)(r.Brings(t.Context(), root, personal)); got != want {
 			t.Errorf("%s: %v", root, got)
 		}
 	}
-	s.sh(dir, "git commit -qm x; git rm -q --cached "+personal)
-	r = s.open(filepath.Join(filepath.Dir(dir), "linked"))
-	if got := must[bool](t)(r.Brings(t.Context(), r.MainRoot(), personal)); !got {
+	sh(s, dir, "git commit -qm x; git rm -q --cached "+personal)
+	r = s.Open(filepath.Join(filepath.Dir(dir), "linked"))
+	if got := gittest.Must[bool](t)(r.Brings(t.Context(), r.MainRoot(), personal)); !got {
 		t.Error("HEAD of the main worktree was not read")
 	}
 }
@@ -127,7 +129,7 @@ func TestBringsOfTheMainWorktree(t *testing.T) {
 // The index reader and git agree on indexes of random names.
 func TestAttackRandomIndexes(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
+	s := gittest.New(t)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
@@ -137,7 +139,7 @@ func TestAttackRandomIndexes(t *testing.T) {
 		tries = n
 	}
 	for i := range tries {
-		dir := s.init(fmt.Sprintf("repo%d", i))
+		dir := s.Init(fmt.Sprintf("repo%d", i))
 		var list strings.Builder
 		for range random.IntN(40) {
 			var name strings.Builder
@@ -161,13 +163,13 @@ func TestAttackRandomIndexes(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "list"), []byte(list.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s.sh(dir, fmt.Sprintf("git hash-object -w --stdin < /dev/null > /dev/null; git update-index --add --replace --index-info < list 2>/dev/null; git update-index --index-version=%d", 2+i%3))
+		sh(s, dir, fmt.Sprintf("git hash-object -w --stdin < /dev/null > /dev/null; git update-index --add --replace --index-info < list 2>/dev/null; git update-index --index-version=%d", 2+i%3))
 		has := false
-		for path := range strings.SplitSeq(s.git(dir, "-c", "core.quotePath=false", "ls-files", "-z"), "\x00") {
+		for path := range strings.SplitSeq(s.Git(dir, "-c", "core.quotePath=false", "ls-files", "-z"), "\x00") {
 			has = has || strings.EqualFold(path, personal) || strings.EqualFold(path, ".entire")
 		}
-		r := s.open(dir)
-		if got := must[bool](t)(r.Brings(t.Context(), r.Root, personal)); got != has || r.Processes() > 0 {
+		r := s.Open(dir)
+		if got := gittest.Must[bool](t)(r.Brings(t.Context(), r.Root, personal)); got != has || r.Processes() > 0 {
 			t.Errorf("repo%d: %v, git says %v, %d processes", i, got, has, r.Processes())
 		}
 	}
@@ -175,13 +177,13 @@ func TestAttackRandomIndexes(t *testing.T) {
 
 func TestAttackContentLeftBehind(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("repo")
-	s.sh(dir, `printf '{\n}\n' > a; printf '{}' > packed; git add -A; git commit -qm x; git gc -q; printf '{}\n' > loose; git add loose; git reset -q`)
+	s := gittest.New(t)
+	dir := s.Init("repo")
+	sh(s, dir, `printf '{\n}\n' > a; printf '{}' > packed; git add -A; git commit -qm x; git gc -q; printf '{}\n' > loose; git add loose; git reset -q`)
 	for content, want := range map[string]bool{"{\n}\n": true, "{\r\n}\r\n": true, "{}": true, "{}\n": true, "{ }": false, "": false} {
 		for i := range 2 {
-			r := s.open(dir)
-			if got := must[bool](t)(r.HasContent(t.Context(), []byte(content))); got != want {
+			r := s.Open(dir)
+			if got := gittest.Must[bool](t)(r.HasContent(t.Context(), []byte(content))); got != want {
 				t.Errorf("%q: %v", content, got)
 			}
 			if n := r.Processes(); !want && n != 1-i {

@@ -12,37 +12,38 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // commitBox is a repository with a commit and a pre-commit hook.
-func commitBox(t *testing.T, hook string) (s *sandbox, dir string, repo *git.Repo) {
+func commitBox(t *testing.T, hook string) (s *gittest.Sandbox, dir string, repo *git.Repo) {
 	t.Helper()
-	s = newSandbox(t)
-	dir = s.mkdir("repo")
-	s.git(dir, "init", "-q", "-b", "main")
-	s.write(dir, "old", "old\n")
-	s.write(dir, "oldest", "oldest\n")
-	s.git(dir, "add", ".")
-	s.git(dir, "commit", "-q", "-m", "first")
+	s = gittest.New(t)
+	dir = s.Mkdir("repo")
+	s.Git(dir, "init", "-q", "-b", "main")
+	s.Write(dir, "old", "old\n")
+	s.Write(dir, "oldest", "oldest\n")
+	s.Git(dir, "add", ".")
+	s.Git(dir, "commit", "-q", "-m", "first")
 	if hook != "" {
 		path := filepath.Join(dir, ".git", "hooks", "pre-commit")
-		s.write(dir, ".git/hooks/pre-commit", "#!/bin/sh\n"+hook+"\n")
+		s.Write(dir, ".git/hooks/pre-commit", "#!/bin/sh\n"+hook+"\n")
 		if err := os.Chmod(path, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return s, dir, s.open(dir)
+	return s, dir, s.Open(dir)
 }
 
 func TestCommitPathsTakesThemAlone(t *testing.T) {
 	t.Parallel()
 	s, dir, repo := commitBox(t, "")
-	s.write(dir, "staged", "by the user\n")
-	s.git(dir, "add", "staged")
-	s.write(dir, "old", "changed\n")
-	s.write(dir, "oldest", "changed too\n")
-	s.write(dir, "new*", "new\n")
-	s.write(dir, "newer", "not asked for\n")
+	s.Write(dir, "staged", "by the user\n")
+	s.Git(dir, "add", "staged")
+	s.Write(dir, "old", "changed\n")
+	s.Write(dir, "oldest", "changed too\n")
+	s.Write(dir, "new*", "new\n")
+	s.Write(dir, "newer", "not asked for\n")
 	if err := repo.IntendToAdd(t.Context(), []string{"new*"}); err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +51,10 @@ func TestCommitPathsTakesThemAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "# --amend\n\nx\n\n\nnew*\nold"
-	if diff := cmp.Diff(want, s.git(dir, "log", "-1", "--name-only", "--format=%B")); diff != "" {
+	if diff := cmp.Diff(want, s.Git(dir, "log", "-1", "--name-only", "--format=%B")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(" M oldest\nA  staged\n?? newer", s.git(dir, "status", "--porcelain")); diff != "" {
+	if diff := cmp.Diff(" M oldest\nA  staged\n?? newer", s.Git(dir, "status", "--porcelain")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -61,7 +62,7 @@ func TestCommitPathsTakesThemAlone(t *testing.T) {
 func TestUnstageTakesBackAnIntent(t *testing.T) {
 	t.Parallel()
 	s, dir, repo := commitBox(t, "echo no >&2; exit 1")
-	s.write(dir, "new", "new\n")
+	s.Write(dir, "new", "new\n")
 	if err := repo.IntendToAdd(t.Context(), []string{"new"}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestUnstageTakesBackAnIntent(t *testing.T) {
 	if err := repo.Unstage(t.Context(), []string{"new"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.git(dir, "status", "--porcelain"); got != "?? new" {
+	if got := s.Git(dir, "status", "--porcelain"); got != "?? new" {
 		t.Errorf("status %q", got)
 	}
 }
@@ -80,14 +81,14 @@ func TestUnstageTakesBackAnIntent(t *testing.T) {
 func TestCommitPathsEndsWhatHangs(t *testing.T) {
 	t.Parallel()
 	s, dir, repo := commitBox(t, `trap '' TERM; sleep 1000 & echo $! > child; wait; sleep 1000`)
-	s.write(dir, "old", "changed\n")
+	s.Write(dir, "old", "changed\n")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	err := repo.CommitPaths(ctx, git.PathCommit{Paths: []string{"old"}, Message: "x"})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("error %v", err)
 	}
-	if got := s.git(dir, "status", "--porcelain", "old"); got != " M old" {
+	if got := s.Git(dir, "status", "--porcelain", "old"); got != " M old" {
 		t.Errorf("status %q", got)
 	}
 	locks, err := filepath.Glob(filepath.Join(dir, ".git", "*.lock"))
@@ -106,8 +107,8 @@ func TestCommitPathsEndsWhatHangs(t *testing.T) {
 func TestCommitPathsWaitsForTheIndex(t *testing.T) {
 	t.Parallel()
 	s, dir, repo := commitBox(t, "")
-	s.write(dir, "old", "changed\n")
-	s.write(dir, ".git/index.lock", "")
+	s.Write(dir, "old", "changed\n")
+	s.Write(dir, ".git/index.lock", "")
 	freed := time.AfterFunc(250*time.Millisecond, func() { _ = os.Remove(filepath.Join(dir, ".git", "index.lock")) })
 	defer freed.Stop()
 	if err := repo.CommitPaths(t.Context(), git.PathCommit{Paths: []string{"old"}, Message: "x"}); err != nil {

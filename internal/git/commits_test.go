@@ -6,17 +6,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestCommitsAreThoseOfLog(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
-		s.git(dir, "config", "log.showSignature", "true")
-		s.git(dir, "commit", "-q", "--allow-empty", "-m", "zwei: Grüße\n\n  indented\n\nKey: value")
-		s.git(dir, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
-		r := s.open(dir)
-		got := must[[]git.Commit](t)(r.Commits(t.Context(), "--max-count=3", "HEAD"))
-		want := must[[]git.Commit](t)(r.Log(t.Context(), "HEAD", 3))
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		s.Git(dir, "config", "log.showSignature", "true")
+		s.Git(dir, "commit", "-q", "--allow-empty", "-m", "zwei: Grüße\n\n  indented\n\nKey: value")
+		s.Git(dir, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
+		r := s.Open(dir)
+		got := gittest.Must[[]git.Commit](t)(r.Commits(t.Context(), "--max-count=3", "HEAD"))
+		want := gittest.Must[[]git.Commit](t)(r.Log(t.Context(), "HEAD", 3))
 		for i := range want { // what git prints ends with a newline
 			got[i].Message = trimNewlines(got[i].Message)
 			want[i].Message = trimNewlines(want[i].Message)
@@ -39,13 +40,13 @@ func trimNewlines(s string) string {
 
 func TestCommitsOfAShallowClone(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("origin")
+	s := gittest.New(t)
+	dir := s.Init("origin")
 	for range 3 {
-		s.git(dir, "commit", "-q", "--allow-empty", "-m", "more")
+		s.Git(dir, "commit", "-q", "--allow-empty", "-m", "more")
 	}
-	s.git(s.dir, "clone", "-q", "--depth", "2", "file://"+dir, "clone")
-	if got := must[[]git.Commit](t)(s.open(s.path("clone")).Commits(t.Context(), "HEAD")); len(got) != 2 {
+	s.Git(s.Dir, "clone", "-q", "--depth", "2", "file://"+dir, "clone")
+	if got := gittest.Must[[]git.Commit](t)(s.Open(s.Path("clone")).Commits(t.Context(), "HEAD")); len(got) != 2 {
 		t.Errorf("%d commits, want 2", len(got))
 	}
 }
@@ -53,30 +54,30 @@ func TestCommitsOfAShallowClone(t *testing.T) {
 func TestDefaultBranch(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		prepare func(s *sandbox, dir string) string
+		prepare func(s *gittest.Sandbox, dir string) string
 		want    string
 	}{
-		"main":   {func(_ *sandbox, dir string) string { return dir }, "refs/heads/main"},
-		"master": {func(s *sandbox, dir string) string { s.git(dir, "branch", "-m", "master"); return dir }, "refs/heads/master"},
-		"none":   {func(s *sandbox, dir string) string { s.git(dir, "branch", "-m", "x"); return dir }, ""},
-		"the remote's, here": {func(s *sandbox, dir string) string {
-			s.git(dir, "branch", "-m", "trunk")
-			s.git(s.dir, "clone", "-q", dir, "clone")
-			return s.path("clone")
+		"main":   {func(_ *gittest.Sandbox, dir string) string { return dir }, "refs/heads/main"},
+		"master": {func(s *gittest.Sandbox, dir string) string { s.Git(dir, "branch", "-m", "master"); return dir }, "refs/heads/master"},
+		"none":   {func(s *gittest.Sandbox, dir string) string { s.Git(dir, "branch", "-m", "x"); return dir }, ""},
+		"the remote's, here": {func(s *gittest.Sandbox, dir string) string {
+			s.Git(dir, "branch", "-m", "trunk")
+			s.Git(s.Dir, "clone", "-q", dir, "clone")
+			return s.Path("clone")
 		}, "refs/heads/trunk"},
-		"the remote's, not here": {func(s *sandbox, dir string) string {
-			s.git(dir, "branch", "-m", "trunk")
-			s.git(s.dir, "clone", "-q", dir, "clone")
-			s.git(s.path("clone"), "branch", "-m", "topic")
-			return s.path("clone")
+		"the remote's, not here": {func(s *gittest.Sandbox, dir string) string {
+			s.Git(dir, "branch", "-m", "trunk")
+			s.Git(s.Dir, "clone", "-q", dir, "clone")
+			s.Git(s.Path("clone"), "branch", "-m", "topic")
+			return s.Path("clone")
 		}, "refs/remotes/origin/trunk"},
 	}
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
-			dir := c.prepare(s, s.init("r"))
-			if got := must[string](t)(s.open(dir).DefaultBranch(t.Context())); got != c.want {
+			s := gittest.New(t)
+			dir := c.prepare(s, s.Init("r"))
+			if got := gittest.Must[string](t)(s.Open(dir).DefaultBranch(t.Context())); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

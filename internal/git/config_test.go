@@ -10,33 +10,34 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.write(dir, ".git/more", "[entire]\n\tlines = \"a\\nb=c\"\n")
-	s.git(dir, "config", "include.path", "more")
-	s.git(dir, "config", "--add", "entire.two", "1")
-	s.git(dir, "config", "--add", "entire.two", "2")
-	s.git(dir, "config", "entire.Sub Part.Key", "x")
-	f := must[*os.File](t)(os.OpenFile(filepath.Join(dir, ".git/config"), os.O_APPEND|os.O_WRONLY, 0))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Write(dir, ".git/more", "[entire]\n\tlines = \"a\\nb=c\"\n")
+	s.Git(dir, "config", "include.path", "more")
+	s.Git(dir, "config", "--add", "entire.two", "1")
+	s.Git(dir, "config", "--add", "entire.two", "2")
+	s.Git(dir, "config", "entire.Sub Part.Key", "x")
+	f := gittest.Must[*os.File](t)(os.OpenFile(filepath.Join(dir, ".git/config"), os.O_APPEND|os.O_WRONLY, 0))
 	if _, err := f.WriteString("[entire]\n\tflag\n\tempty =\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := s.open(dir)
+	r := s.Open(dir)
 	want := map[string]string{
 		"entire.lines": "a\nb=c", "entire.two": "2", "entire.Sub Part.key": "x",
 		"entire.flag": "true", "entire.empty": "",
 	}
-	if diff := cmp.Diff(want, must[map[string]string](t)(r.Config(t.Context(), `^entire\.`))); diff != "" {
+	if diff := cmp.Diff(want, gittest.Must[map[string]string](t)(r.Config(t.Context(), `^entire\.`))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := must[map[string]string](t)(r.Config(t.Context(), `^nothing\.`)); len(got) != 0 {
+	if got := gittest.Must[map[string]string](t)(r.Config(t.Context(), `^nothing\.`)); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 	if _, err := r.Config(t.Context(), `(`); err == nil {
@@ -48,7 +49,7 @@ func TestConfig(t *testing.T) {
 // git accepts.
 func TestConfigFileIsReadAsGitReadsIt(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
+	s := gittest.New(t)
 	quiet := *s
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := []string{
@@ -59,9 +60,9 @@ func TestConfigFileIsReadAsGitReadsIt(t *testing.T) {
 		if rapid.Bool().Draw(t, "bom") {
 			text = "\xef\xbb\xbf" + text
 		}
-		quiet.t = discard{s.t}
-		quiet.write(s.dir, "config", text)
-		out, err := quiet.try(s.dir, "", "config", "--file", "config", "--no-includes", "-z", "--list")
+		quiet.T = discard{s.T}
+		quiet.Write(s.Dir, "config", text)
+		out, err := quiet.Try(s.Dir, "", "config", "--file", "config", "--no-includes", "-z", "--list")
 		if err != nil {
 			t.Skip("git refuses it")
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // place is what discovery says about a directory.
@@ -24,11 +25,11 @@ func placeOf(r *git.Repo) place {
 }
 
 // asGit is what git itself says, with an empty Root if it has none.
-func (s *sandbox) asGit(dir string) place {
-	s.t.Helper()
-	lines := strings.Split(s.git(dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"), "\n")
+func asGit(s *gittest.Sandbox, dir string) place {
+	s.T.Helper()
+	lines := strings.Split(s.Git(dir, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"), "\n")
 	p := place{GitDir: lines[0], CommonDir: lines[1]}
-	root, err := s.try(dir, "", "rev-parse", "--path-format=absolute", "--show-toplevel")
+	root, err := s.Try(dir, "", "rev-parse", "--path-format=absolute", "--show-toplevel")
 	p.Root = strings.TrimSuffix(root, "\n")
 	p.Bare = err != nil || p.Root == ""
 	if p.GitDir != p.CommonDir {
@@ -40,94 +41,94 @@ func (s *sandbox) asGit(dir string) place {
 func TestDiscoverAgreesWithGit(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		setup    func(s *sandbox) (dir string)
+		setup    func(s *gittest.Sandbox) (dir string)
 		mainRoot string // below the sandbox; "" for none
 	}{
-		"plain repository": {func(s *sandbox) string { return s.init("r") }, "r"},
-		"unborn branch": {func(s *sandbox) string {
-			s.git(s.mkdir("r"), "init", "-q")
-			return s.path("r")
+		"plain repository": {func(s *gittest.Sandbox) string { return s.Init("r") }, "r"},
+		"unborn branch": {func(s *gittest.Sandbox) string {
+			s.Git(s.Mkdir("r"), "init", "-q")
+			return s.Path("r")
 		}, "r"},
-		"subdirectory": {func(s *sandbox) string {
-			s.init("r")
-			return s.mkdir("r", "x", "y")
+		"subdirectory": {func(s *gittest.Sandbox) string {
+			s.Init("r")
+			return s.Mkdir("r", "x", "y")
 		}, "r"},
-		"symlink to a subdirectory": {func(s *sandbox) string {
-			s.init("r")
-			s.mkdir("r", "x")
-			s.symlink(s.path("r", "x"), "link")
-			return s.path("link")
+		"symlink to a subdirectory": {func(s *gittest.Sandbox) string {
+			s.Init("r")
+			s.Mkdir("r", "x")
+			s.Symlink(s.Path("r", "x"), "link")
+			return s.Path("link")
 		}, "r"},
-		"linked worktree": {func(s *sandbox) string {
-			s.git(s.init("r"), "worktree", "add", "-q", s.path("wt"))
-			return s.mkdir("wt", "sub")
+		"linked worktree": {func(s *gittest.Sandbox) string {
+			s.Git(s.Init("r"), "worktree", "add", "-q", s.Path("wt"))
+			return s.Mkdir("wt", "sub")
 		}, "r"},
-		"linked worktree with worktreeConfig": {func(s *sandbox) string {
-			r := s.init("r")
-			s.git(r, "config", "extensions.worktreeConfig", "true")
-			s.git(r, "worktree", "add", "-q", s.path("wt"))
-			s.git(s.path("wt"), "sparse-checkout", "set", "x")
-			return s.path("wt")
+		"linked worktree with worktreeConfig": {func(s *gittest.Sandbox) string {
+			r := s.Init("r")
+			s.Git(r, "config", "extensions.worktreeConfig", "true")
+			s.Git(r, "worktree", "add", "-q", s.Path("wt"))
+			s.Git(s.Path("wt"), "sparse-checkout", "set", "x")
+			return s.Path("wt")
 		}, "r"},
-		"separate git dir": {func(s *sandbox) string {
-			return s.init("r", "--separate-git-dir="+s.path("elsewhere.git"))
+		"separate git dir": {func(s *gittest.Sandbox) string {
+			return s.Init("r", "--separate-git-dir="+s.Path("elsewhere.git"))
 		}, "r"},
-		"worktree of a separate git dir": {func(s *sandbox) string {
-			s.git(s.init("r", "--separate-git-dir="+s.path("elsewhere.git")), "worktree", "add", "-q", s.path("wt"))
-			return s.path("wt")
+		"worktree of a separate git dir": {func(s *gittest.Sandbox) string {
+			s.Git(s.Init("r", "--separate-git-dir="+s.Path("elsewhere.git")), "worktree", "add", "-q", s.Path("wt"))
+			return s.Path("wt")
 		}, ""},
-		"worktree of a bare repository in .bare": {func(s *sandbox) string {
-			s.git(s.dir, "clone", "-q", "--bare", s.init("r"), s.path("p", ".bare"))
-			s.write(s.path("p"), ".git", "gitdir: ./.bare\n")
-			s.git(s.path("p"), "worktree", "add", "-q", s.path("p", "wt"))
-			return s.path("p", "wt")
+		"worktree of a bare repository in .bare": {func(s *gittest.Sandbox) string {
+			s.Git(s.Dir, "clone", "-q", "--bare", s.Init("r"), s.Path("p", ".bare"))
+			s.Write(s.Path("p"), ".git", "gitdir: ./.bare\n")
+			s.Git(s.Path("p"), "worktree", "add", "-q", s.Path("p", "wt"))
+			return s.Path("p", "wt")
 		}, ""},
-		"beside the bare repository in .bare": {func(s *sandbox) string {
-			s.git(s.dir, "clone", "-q", "--bare", s.init("r"), s.path("p", ".bare"))
-			s.write(s.path("p"), ".git", "gitdir: ./.bare\n")
-			return s.path("p")
+		"beside the bare repository in .bare": {func(s *gittest.Sandbox) string {
+			s.Git(s.Dir, "clone", "-q", "--bare", s.Init("r"), s.Path("p", ".bare"))
+			s.Write(s.Path("p"), ".git", "gitdir: ./.bare\n")
+			return s.Path("p")
 		}, ""},
-		"bare .bare with worktreeConfig": {func(s *sandbox) string {
-			s.git(s.dir, "clone", "-q", "--bare", s.init("r"), s.path("p", ".bare"))
-			s.git(s.path("p", ".bare"), "worktree", "add", "-q", s.path("p", "wt"))
-			s.git(s.path("p", "wt"), "sparse-checkout", "set", "x")
-			return s.path("p", "wt")
+		"bare .bare with worktreeConfig": {func(s *gittest.Sandbox) string {
+			s.Git(s.Dir, "clone", "-q", "--bare", s.Init("r"), s.Path("p", ".bare"))
+			s.Git(s.Path("p", ".bare"), "worktree", "add", "-q", s.Path("p", "wt"))
+			s.Git(s.Path("p", "wt"), "sparse-checkout", "set", "x")
+			return s.Path("p", "wt")
 		}, ""},
-		"bare repository": {func(s *sandbox) string {
-			s.git(s.dir, "clone", "-q", "--bare", s.init("r"), s.path("b.git"))
-			return s.path("b.git")
+		"bare repository": {func(s *gittest.Sandbox) string {
+			s.Git(s.Dir, "clone", "-q", "--bare", s.Init("r"), s.Path("b.git"))
+			return s.Path("b.git")
 		}, ""},
-		"inside a git directory": {func(s *sandbox) string {
-			return filepath.Join(s.init("r"), ".git", "objects")
+		"inside a git directory": {func(s *gittest.Sandbox) string {
+			return filepath.Join(s.Init("r"), ".git", "objects")
 		}, ""},
-		"submodule": {func(s *sandbox) string {
-			super := s.superproject()
-			return s.mkdir(filepath.Base(super), "sub", "deep")
+		"submodule": {func(s *gittest.Sandbox) string {
+			super := s.Superproject()
+			return s.Mkdir(filepath.Base(super), "sub", "deep")
 		}, "super/sub"},
-		"superproject": {func(s *sandbox) string { return s.superproject() }, "super"},
-		"worktree of a submodule": {func(s *sandbox) string {
-			s.git(filepath.Join(s.superproject(), "sub"), "worktree", "add", "-q", s.path("wt"))
-			return s.path("wt")
+		"superproject": {func(s *gittest.Sandbox) string { return s.Superproject() }, "super"},
+		"worktree of a submodule": {func(s *gittest.Sandbox) string {
+			s.Git(filepath.Join(s.Superproject(), "sub"), "worktree", "add", "-q", s.Path("wt"))
+			return s.Path("wt")
 		}, "super/sub"},
-		"core.worktree elsewhere": {func(s *sandbox) string {
-			s.mkdir("elsewhere")
-			s.git(s.init("r"), "config", "core.worktree", "../../elsewhere")
-			return s.path("r")
+		"core.worktree elsewhere": {func(s *gittest.Sandbox) string {
+			s.Mkdir("elsewhere")
+			s.Git(s.Init("r"), "config", "core.worktree", "../../elsewhere")
+			return s.Path("r")
 		}, "elsewhere"},
-		"nested repository": {func(s *sandbox) string {
-			s.init("r")
-			return s.init("r/inner")
+		"nested repository": {func(s *gittest.Sandbox) string {
+			s.Init("r")
+			return s.Init("r/inner")
 		}, "r/inner"},
-		"a .git that is no repository": {func(s *sandbox) string {
-			s.init("r")
-			s.mkdir("r", "x", ".git")
-			return s.path("r", "x")
+		"a .git that is no repository": {func(s *gittest.Sandbox) string {
+			s.Init("r")
+			s.Mkdir("r", "x", ".git")
+			return s.Path("r", "x")
 		}, "r"},
-		"strange configuration file": {func(s *sandbox) string {
-			r := s.init("r")
-			s.write(r, ".git/config", "\xef\xbb\xbf[core] repositoryformatversion = 1 ; x\r\n[Core]Bare\n = no\n"+
+		"strange configuration file": {func(s *gittest.Sandbox) string {
+			r := s.Init("r")
+			s.Write(r, ".git/config", "\xef\xbb\xbf[core] repositoryformatversion = 1 ; x\r\n[Core]Bare\n = no\n"+
 				"[extensions \"x\"] worktreeConfig = 1\n[core \"sub\"]\n\tworktree = /nowhere\n")
-			s.write(r, ".git/config", "\xef\xbb\xbf[core] repositoryformatversion = 0 ; x\r\n[Core]Bare = \"n\\\no\" # x\n"+
+			s.Write(r, ".git/config", "\xef\xbb\xbf[core] repositoryformatversion = 0 ; x\r\n[Core]Bare = \"n\\\no\" # x\n"+
 				"[core \"s]ub\\\"\"]\n\tworktree = /nowhere\n")
 			return r
 		}, "r"},
@@ -135,13 +136,13 @@ func TestDiscoverAgreesWithGit(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
+			s := gittest.New(t)
 			dir := tt.setup(s)
-			want := s.asGit(dir)
+			want := asGit(s, dir)
 			if tt.mainRoot != "" {
-				want.MainRoot = s.path(tt.mainRoot)
+				want.MainRoot = s.Path(tt.mainRoot)
 			}
-			r := s.open(dir)
+			r := s.Open(dir)
 			if diff := cmp.Diff(want, placeOf(r)); diff != "" {
 				t.Errorf("Discover (-git +ours):\n%s", diff)
 			}
@@ -149,85 +150,68 @@ func TestDiscoverAgreesWithGit(t *testing.T) {
 			if asked := map[bool]int{true: 1}[want.Bare && want.Root == "" && name != "beside the bare repository in .bare"]; r.Processes() > asked {
 				t.Errorf("discovery started %d processes", r.Processes())
 			}
-			must[[]git.Ref](t)(r.Refs(t.Context()))
+			gittest.Must[[]git.Ref](t)(r.Refs(t.Context()))
 		})
 	}
 }
 
-func (s *sandbox) symlink(target, name string) {
-	s.t.Helper()
-	if err := os.Symlink(target, s.path(name)); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// superproject makes a repository "super" with the submodule "sub".
-func (s *sandbox) superproject() string {
-	s.t.Helper()
-	lib := s.init("lib")
-	super := s.init("super")
-	s.git(super, "-c", "protocol.file.allow=always", "submodule", "add", "-q", lib, "sub")
-	s.git(super, "commit", "-q", "-m", "submodule")
-	return super
-}
-
 func TestDiscoverFindsNothing(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	s.write(s.mkdir("broken"), ".git", "gitdir: ../nowhere\n")
-	s.write(s.mkdir("garbage"), ".git", "garbage\n")
-	for _, dir := range []string{s.mkdir("plain"), s.path("broken"), s.path("garbage")} {
-		if _, err := git.Discover(git.Locate{Dir: dir, Environ: s.env}); !errors.Is(err, git.ErrNotRepository) {
+	s := gittest.New(t)
+	s.Write(s.Mkdir("broken"), ".git", "gitdir: ../nowhere\n")
+	s.Write(s.Mkdir("garbage"), ".git", "garbage\n")
+	for _, dir := range []string{s.Mkdir("plain"), s.Path("broken"), s.Path("garbage")} {
+		if _, err := git.Discover(git.Locate{Dir: dir, Environ: s.Env}); !errors.Is(err, git.ErrNotRepository) {
 			t.Errorf("Discover(%s) = %v", dir, err)
 		}
 	}
-	if _, err := git.Discover(git.Locate{Dir: "relative", Environ: s.env}); err == nil {
+	if _, err := git.Discover(git.Locate{Dir: "relative", Environ: s.Env}); err == nil {
 		t.Error("a relative directory was taken")
 	}
-	if _, err := git.Discover(git.Locate{Dir: s.path("absent"), Environ: s.env}); err == nil {
+	if _, err := git.Discover(git.Locate{Dir: s.Path("absent"), Environ: s.Env}); err == nil {
 		t.Error("an absent directory was taken")
 	}
 }
 
 func TestDiscoverStopsBelowACeiling(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	s.init("r")
-	sub := s.mkdir("r", "x", "y")
-	env := slices.Concat(s.env, []string{"GIT_CEILING_DIRECTORIES=" + s.path("r")})
+	s := gittest.New(t)
+	s.Init("r")
+	sub := s.Mkdir("r", "x", "y")
+	env := slices.Concat(s.Env, []string{"GIT_CEILING_DIRECTORIES=" + s.Path("r")})
 	if _, err := git.Discover(git.Locate{Dir: sub, Environ: env}); !errors.Is(err, git.ErrNotRepository) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := git.Discover(git.Locate{Dir: s.path("r"), Environ: env}); err != nil {
+	if _, err := git.Discover(git.Locate{Dir: s.Path("r"), Environ: env}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestInheritedVariablesCountInGitHooksOnly(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	here, there := s.init("here"), s.init("there")
-	env := slices.Concat(s.env, []string{
+	s := gittest.New(t)
+	here, there := s.Init("here"), s.Init("there")
+	env := slices.Concat(s.Env, []string{
 		"GIT_DIR=" + filepath.Join(there, ".git"), "GIT_WORK_TREE=" + there,
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(there, ".git", "objects"),
 	})
 	for hook, want := range map[bool]string{false: here, true: there} {
-		r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: here, Environ: env, Hook: hook}))
+		r := gittest.Must[*git.Repo](t)(git.Discover(git.Locate{Dir: here, Environ: env, Hook: hook}))
 		if r.Root != want {
 			t.Errorf("hook %v: root %s", hook, r.Root)
 		}
-		top := must[[]byte](t)(r.Run(t.Context(), "rev-parse", "--show-toplevel"))
+		top := gittest.Must[[]byte](t)(r.Run(t.Context(), "rev-parse", "--show-toplevel"))
 		if got := strings.TrimSpace(string(top)); got != want {
 			t.Errorf("hook %v: git works in %s", hook, got)
 		}
-		oid := must[git.OID](t)(r.WriteBlob([]byte(want)))
+		oid := gittest.Must[git.OID](t)(r.WriteBlob([]byte(want)))
 		if err := r.SyncObjects(); err != nil {
 			t.Error(err)
 		}
 		if _, err := os.Stat(filepath.Join(want, ".git", "objects", string(oid[:2]), string(oid[2:]))); err != nil {
 			t.Error(err)
 		}
-		must[git.Object](t)(r.Read(t.Context(), string(oid)))
+		gittest.Must[git.Object](t)(r.Read(t.Context(), string(oid)))
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
@@ -237,46 +221,46 @@ func TestInheritedVariablesCountInGitHooksOnly(t *testing.T) {
 // TestAttackDiscoverARefusedRepository has repositories that git refuses.
 func TestAttackDiscoverARefusedRepository(t *testing.T) {
 	t.Parallel()
-	for name, setup := range map[string]func(s *sandbox) (dir string){
-		"another owner": func(s *sandbox) string {
-			dir := s.init("r")
-			s.env = append(s.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
+	for name, setup := range map[string]func(s *gittest.Sandbox) (dir string){
+		"another owner": func(s *gittest.Sandbox) string {
+			dir := s.Init("r")
+			s.Env = append(s.Env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
 			return dir
 		},
-		"another owner, from below": func(s *sandbox) string {
-			s.init("r")
-			s.env = append(s.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
-			return s.mkdir("r", "x")
+		"another owner, from below": func(s *gittest.Sandbox) string {
+			s.Init("r")
+			s.Env = append(s.Env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
+			return s.Mkdir("r", "x")
 		},
-		"bare, only explicit": func(s *sandbox) string {
-			s.git(s.dir, "clone", "-q", "--bare", s.init("r"), s.path("r", "b"))
-			s.git(s.dir, "config", "--global", "safe.bareRepository", "explicit")
-			return s.path("r", "b")
+		"bare, only explicit": func(s *gittest.Sandbox) string {
+			s.Git(s.Dir, "clone", "-q", "--bare", s.Init("r"), s.Path("r", "b"))
+			s.Git(s.Dir, "config", "--global", "safe.bareRepository", "explicit")
+			return s.Path("r", "b")
 		},
-		"bare with a working tree, only explicit": func(s *sandbox) string {
-			s.git(s.dir, "clone", "-q", "--bare", s.init("r"), s.path("r", "b"))
-			s.git(s.path("r", "b"), "config", "core.bare", "false")
-			s.git(s.path("r", "b"), "config", "core.worktree", "../x")
-			s.mkdir("r", "x")
-			s.git(s.dir, "config", "--global", "safe.bareRepository", "explicit")
-			return s.path("r", "b")
+		"bare with a working tree, only explicit": func(s *gittest.Sandbox) string {
+			s.Git(s.Dir, "clone", "-q", "--bare", s.Init("r"), s.Path("r", "b"))
+			s.Git(s.Path("r", "b"), "config", "core.bare", "false")
+			s.Git(s.Path("r", "b"), "config", "core.worktree", "../x")
+			s.Mkdir("r", "x")
+			s.Git(s.Dir, "config", "--global", "safe.bareRepository", "explicit")
+			return s.Path("r", "b")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
+			s := gittest.New(t)
 			dir := setup(s)
-			if _, err := s.try(dir, "", "rev-parse", "--git-dir"); err == nil {
+			if _, err := s.Try(dir, "", "rev-parse", "--git-dir"); err == nil {
 				t.Skip("this git accepts it")
 			}
-			_, err := git.Discover(git.Locate{Dir: dir, Environ: s.env})
+			_, err := git.Discover(git.Locate{Dir: dir, Environ: s.Env})
 			refused, ok := errors.AsType[*git.RefusedError](err)
 			if !ok || errors.Is(err, git.ErrNotRepository) || refused.Reason == "" || refused.Hint() == "" {
 				t.Fatalf("%v", err)
 			}
-			s.git(s.dir, "config", "--global", "safe.directory", "*")
-			s.git(s.dir, "config", "--global", "safe.bareRepository", "all")
-			r := s.open(dir)
+			s.Git(s.Dir, "config", "--global", "safe.directory", "*")
+			s.Git(s.Dir, "config", "--global", "safe.bareRepository", "all")
+			r := s.Open(dir)
 			if r.Processes() != 1 {
 				t.Errorf("%d processes to ask once", r.Processes())
 			}
@@ -286,15 +270,15 @@ func TestAttackDiscoverARefusedRepository(t *testing.T) {
 
 func TestBelowTakesOnlyAWorkingTreeWithItsGit(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("r"))
-	s.init("r/inner")
-	s.git(s.dir, "clone", "-q", "--bare", s.path("r"), s.path("r", "bare"))
-	s.git(s.path("r", "bare"), "config", "core.bare", "false")
-	s.git(s.path("r", "bare"), "config", "core.worktree", s.path("r", "bare", "x"))
-	s.mkdir("r", "bare", "x")
+	s := gittest.New(t)
+	r := s.Open(s.Init("r"))
+	s.Init("r/inner")
+	s.Git(s.Dir, "clone", "-q", "--bare", s.Path("r"), s.Path("r", "bare"))
+	s.Git(s.Path("r", "bare"), "config", "core.bare", "false")
+	s.Git(s.Path("r", "bare"), "config", "core.worktree", s.Path("r", "bare", "x"))
+	s.Mkdir("r", "bare", "x")
 	inner, err := r.Below("inner")
-	if err != nil || inner.Root != s.path("r", "inner") {
+	if err != nil || inner.Root != s.Path("r", "inner") {
 		t.Fatalf("%+v, %v", inner, err)
 	}
 	for _, dir := range []string{"bare", "bare/x", "."} {
@@ -309,41 +293,41 @@ func TestBelowTakesOnlyAWorkingTreeWithItsGit(t *testing.T) {
 func TestHookSeesWhatGitSees(t *testing.T) {
 	t.Parallel()
 	script := "#!/bin/sh\npwd >\"$OUT\"\nenv | grep ^GIT_ >>\"$OUT\"\n"
-	tests := map[string]func(s *sandbox) (dir string, args []string){
-		"plain":       func(s *sandbox) (string, []string) { return s.init("r"), nil },
-		"from subdir": func(s *sandbox) (string, []string) { s.init("r"); return s.mkdir("r", "sub"), nil },
-		"linked worktree": func(s *sandbox) (string, []string) {
-			s.git(s.init("r"), "worktree", "add", "-q", s.path("wt"))
-			return s.path("wt"), nil
+	tests := map[string]func(s *gittest.Sandbox) (dir string, args []string){
+		"plain":       func(s *gittest.Sandbox) (string, []string) { return s.Init("r"), nil },
+		"from subdir": func(s *gittest.Sandbox) (string, []string) { s.Init("r"); return s.Mkdir("r", "sub"), nil },
+		"linked worktree": func(s *gittest.Sandbox) (string, []string) {
+			s.Git(s.Init("r"), "worktree", "add", "-q", s.Path("wt"))
+			return s.Path("wt"), nil
 		},
-		"options": func(s *sandbox) (string, []string) {
-			r := s.init("r")
-			return s.mkdir("away"), []string{"--git-dir=" + r + "/.git", "--work-tree=" + r}
+		"options": func(s *gittest.Sandbox) (string, []string) {
+			r := s.Init("r")
+			return s.Mkdir("away"), []string{"--git-dir=" + r + "/.git", "--work-tree=" + r}
 		},
-		"submodule": func(s *sandbox) (string, []string) { return filepath.Join(s.superproject(), "sub"), nil },
+		"submodule": func(s *gittest.Sandbox) (string, []string) { return filepath.Join(s.Superproject(), "sub"), nil },
 	}
 	for name, setup := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
+			s := gittest.New(t)
 			dir, args := setup(s)
-			hooks := s.mkdir("hooks")
-			s.write(hooks, "pre-commit", script)
+			hooks := s.Mkdir("hooks")
+			s.Write(hooks, "pre-commit", script)
 			if err := os.Chmod(filepath.Join(hooks, "pre-commit"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			out := s.path("out")
-			s.env = append(s.env, "OUT="+out)
+			out := s.Path("out")
+			s.Env = append(s.Env, "OUT="+out)
 			args = append(args, "-c", "core.hooksPath="+hooks)
-			s.git(dir, append(args, "commit", "-q", "--allow-empty", "-m", "x")...)
-			cwd, vars, _ := strings.Cut(string(must[[]byte](t)(os.ReadFile(out))), "\n")
-			env := slices.Concat(s.env, strings.Split(strings.TrimSpace(vars), "\n"))
-			r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: cwd, Environ: env, Hook: true}))
-			want := s.git(dir, append(args, "rev-parse", "--show-toplevel")...)
+			s.Git(dir, append(args, "commit", "-q", "--allow-empty", "-m", "x")...)
+			cwd, vars, _ := strings.Cut(string(gittest.Must[[]byte](t)(os.ReadFile(out))), "\n")
+			env := slices.Concat(s.Env, strings.Split(strings.TrimSpace(vars), "\n"))
+			r := gittest.Must[*git.Repo](t)(git.Discover(git.Locate{Dir: cwd, Environ: env, Hook: true}))
+			want := s.Git(dir, append(args, "rev-parse", "--show-toplevel")...)
 			if r.Root != want {
 				t.Errorf("root %s, git has %s", r.Root, want)
 			}
-			if got := must[[]git.Change](t)(r.Staged(t.Context(), "")); len(got) == 0 {
+			if got := gittest.Must[[]git.Change](t)(r.Staged(t.Context(), "")); len(got) == 0 {
 				t.Error("nothing staged")
 			}
 		})
@@ -352,14 +336,14 @@ func TestHookSeesWhatGitSees(t *testing.T) {
 
 func TestGitPathKnowsWhatWorktreesShare(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	main := s.init("r")
-	s.git(main, "worktree", "add", "-q", s.path("wt"))
-	r := s.open(s.path("wt"))
-	if got := must[string](t)(r.GitPath(t.Context(), "hooks")); got != filepath.Join(main, ".git", "hooks") {
+	s := gittest.New(t)
+	main := s.Init("r")
+	s.Git(main, "worktree", "add", "-q", s.Path("wt"))
+	r := s.Open(s.Path("wt"))
+	if got := gittest.Must[string](t)(r.GitPath(t.Context(), "hooks")); got != filepath.Join(main, ".git", "hooks") {
 		t.Errorf("hooks at %s", got)
 	}
-	if got := must[string](t)(r.GitPath(t.Context(), "index")); got != filepath.Join(r.GitDir, "index") {
+	if got := gittest.Must[string](t)(r.GitPath(t.Context(), "index")); got != filepath.Join(r.GitDir, "index") {
 		t.Errorf("index at %s", got)
 	}
 }

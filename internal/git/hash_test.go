@@ -11,32 +11,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
-
-// oddNames are file names that break line-based and quoting interfaces.
-func oddNames() []string {
-	return []string{
-		"plain", "new\nline", "\n", "ends with newline\n", "ends with cr\r", "\r", "cr\rinside", "\"quoted\"", "\"", "tab\t", "-", "-w", "--stdin",
-		" lead", "trail ", "trail\t", "\xff\xfe", "ä", "back\\slash", "\\n", "\"\\\n\r\t\xff\"", "dir with space/ä\n/\"x", "#c", "*", "[a]", ":(top)x",
-		":x", "~", "$(x)", "%s", "'", "dd/-b", "\x01\x7f",
-	}
-}
 
 func TestHashFilesTakesAnyName(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		want := map[string]git.OID{}
-		r := s.open(dir)
-		for _, name := range oddNames() {
-			s.write(dir, name, "content of "+name)
+		r := s.Open(dir)
+		for _, name := range gittest.OddNames() {
+			s.Write(dir, name, "content of "+name)
 			want[name] = r.HashBlob([]byte("content of " + name))
 		}
-		s.symlink("plain", "r/link")
-		s.symlink("/etc", "r/out")
-		s.symlink("dd", "r/to-dd")
-		s.mkdir("r", "a directory")
-		paths := append(oddNames(), "link", "a directory", "out/passwd", "to-dd/-b", "absent", "../r/a", "/etc/passwd", "", "plain", ".git/config")
-		got := must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashOnly, paths))
+		s.Symlink("plain", "r/link")
+		s.Symlink("/etc", "r/out")
+		s.Symlink("dd", "r/to-dd")
+		s.Mkdir("r", "a directory")
+		paths := append(gittest.OddNames(), "link", "a directory", "out/passwd", "to-dd/-b", "absent", "../r/a", "/etc/passwd", "", "plain", ".git/config")
+		got := gittest.Must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashOnly, paths))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
@@ -46,16 +38,16 @@ func TestHashFilesTakesAnyName(t *testing.T) {
 		if _, err := r.Read(t.Context(), string(want["-w"])); !errors.Is(err, git.ErrMissing) {
 			t.Errorf("was stored: %v", err)
 		}
-		got = must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashAndStore, paths))
+		got = gittest.Must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashAndStore, paths))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 		for name, oid := range got {
-			if o := must[git.Object](t)(r.Read(t.Context(), string(oid))); string(o.Data) != "content of "+name {
+			if o := gittest.Must[git.Object](t)(r.Read(t.Context(), string(oid))); string(o.Data) != "content of "+name {
 				t.Errorf("%q: %q", name, o.Data)
 			}
 		}
-		s.git(dir, "fsck", "--strict", "--no-dangling")
+		s.Git(dir, "fsck", "--strict", "--no-dangling")
 	})
 }
 
@@ -96,39 +88,39 @@ func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSandbox(t)
-			dir := s.init("r")
+			s := gittest.New(t)
+			dir := s.Init("r")
 			for path, content := range before {
-				s.write(dir, path, content)
+				s.Write(dir, path, content)
 			}
-			s.git(dir, "add", ".")
-			s.git(dir, "commit", "-q", "-m", "before")
-			s.git(dir, "config", "filter.shout.clean", "tr a-z A-Z")
-			s.git(dir, "config", "filter.shout.required", "true")
+			s.Git(dir, "add", ".")
+			s.Git(dir, "commit", "-q", "-m", "before")
+			s.Git(dir, "config", "filter.shout.clean", "tr a-z A-Z")
+			s.Git(dir, "config", "filter.shout.required", "true")
 			if tt.config != nil {
-				s.git(dir, append([]string{"config"}, tt.config...)...)
+				s.Git(dir, append([]string{"config"}, tt.config...)...)
 			}
-			s.write(dir, ".gitattributes", tt.attributes+common)
+			s.Write(dir, ".gitattributes", tt.attributes+common)
 			paths := make([]string, 0, len(contents))
 			for path, content := range contents {
-				s.write(dir, path, content)
+				s.Write(dir, path, content)
 				paths = append(paths, path)
 			}
-			r := s.open(dir)
-			before := must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "*")))
-			only := must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashOnly, paths))
-			stored := must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashAndStore, paths))
+			r := s.Open(dir)
+			before := gittest.Must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "*")))
+			only := gittest.Must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashOnly, paths))
+			stored := gittest.Must[map[string]git.OID](t)(r.HashFiles(t.Context(), git.HashAndStore, paths))
 			for _, oid := range stored {
-				must[git.Object](t)(r.Read(t.Context(), string(oid)))
+				gittest.Must[git.Object](t)(r.Read(t.Context(), string(oid)))
 			}
-			if diff := cmp.Diff(before, must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "*")))); diff != "" {
+			if diff := cmp.Diff(before, gittest.Must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "*")))); diff != "" {
 				t.Errorf("left in .git:\n%s", diff)
 			}
-			status := s.git(dir, "status", "--porcelain")
-			s.git(dir, "add", ".")
+			status := s.Git(dir, "status", "--porcelain")
+			s.Git(dir, "add", ".")
 			want := map[string]git.OID{}
 			for _, path := range paths {
-				want[path] = git.OID(s.git(dir, "rev-parse", ":"+path))
+				want[path] = git.OID(s.Git(dir, "rev-parse", ":"+path))
 			}
 			if diff := cmp.Diff(want, only); diff != "" {
 				t.Errorf("HashOnly (-git +ours):\n%s", diff)
@@ -145,16 +137,16 @@ func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
 
 func TestHashFilesGoesOnPastABadFile(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.write(dir, ".gitattributes", "bad* filter=bad\n")
-	s.git(dir, "config", "filter.bad.clean", "exit 1")
-	s.git(dir, "config", "filter.bad.required", "true")
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Write(dir, ".gitattributes", "bad* filter=bad\n")
+	s.Git(dir, "config", "filter.bad.clean", "exit 1")
+	s.Git(dir, "config", "filter.bad.required", "true")
 	names := []string{"1", "bad1", "2", "bad2", "3"}
 	for _, name := range names {
-		s.write(dir, name, name)
+		s.Write(dir, name, name)
 	}
-	r := s.open(dir)
+	r := s.Open(dir)
 	got, err := r.HashFiles(t.Context(), git.HashAndStore, names)
 	if err == nil || !strings.Contains(err.Error(), `"bad1"`) || !strings.Contains(err.Error(), `"bad2"`) {
 		t.Errorf("got %v", err)
@@ -174,13 +166,13 @@ func TestHashFilesLeavesOutWhatCannotBeRead(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root reads everything")
 	}
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.write(dir, "secret", "x")
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Write(dir, "secret", "x")
 	if err := os.Chmod(filepath.Join(dir, "secret"), 0); err != nil {
 		t.Fatal(err)
 	}
-	got := must[map[string]git.OID](t)(s.open(dir).HashFiles(t.Context(), git.HashOnly, []string{"secret", "a"}))
+	got := gittest.Must[map[string]git.OID](t)(s.Open(dir).HashFiles(t.Context(), git.HashOnly, []string{"secret", "a"}))
 	if len(got) != 1 || got["a"] == "" {
 		t.Errorf("got %v", got)
 	}
@@ -188,9 +180,9 @@ func TestHashFilesLeavesOutWhatCannotBeRead(t *testing.T) {
 
 func TestHashFilesWithoutWorkingTree(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	s.git(s.dir, "clone", "-q", "--bare", s.init("r"), s.path("b.git"))
-	if got := must[map[string]git.OID](t)(s.open(s.path("b.git")).HashFiles(t.Context(), git.HashOnly, []string{"HEAD"})); len(got) > 0 {
+	s := gittest.New(t)
+	s.Git(s.Dir, "clone", "-q", "--bare", s.Init("r"), s.Path("b.git"))
+	if got := gittest.Must[map[string]git.OID](t)(s.Open(s.Path("b.git")).HashFiles(t.Context(), git.HashOnly, []string{"HEAD"})); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
 }

@@ -7,21 +7,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestOutsideAndLog(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		for _, m := range []string{"two", "three"} {
-			s.git(dir, "commit", "-q", "--allow-empty", "-m", m)
+			s.Git(dir, "commit", "-q", "--allow-empty", "-m", m)
 		}
-		r := s.open(dir)
-		log := must[[]git.Commit](t)(r.Log(t.Context(), "main", 2))
+		r := s.Open(dir)
+		log := gittest.Must[[]git.Commit](t)(r.Log(t.Context(), "main", 2))
 		if len(log) != 2 || log[0].Message != "three\n" || log[1].Message != "two\n" || log[0].Parents[0] != log[1].OID {
 			t.Fatalf("log %v", log)
 		}
 		gone := git.OID(strings.Repeat("1", r.Format.HexLen()))
-		outside := must[[]git.OID](t)(r.Outside(t.Context(), log[1].OID, []git.OID{log[0].OID, log[1].OID, log[1].Parents[0], gone}))
+		outside := gittest.Must[[]git.OID](t)(r.Outside(t.Context(), log[1].OID, []git.OID{log[0].OID, log[1].OID, log[1].Parents[0], gone}))
 		if diff := cmp.Diff([]git.OID{log[0].OID}, outside); diff != "" {
 			t.Error(diff)
 		}
@@ -38,20 +39,20 @@ func TestOutsideAndLog(t *testing.T) {
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.git(dir, "config", "log.showSignature", "true")
-	s.git(dir, "commit", "-q", "--allow-empty", "-m", "one\n\nKey: a.c")
-	s.git(dir, "commit", "-q", "--allow-empty", "-m", "two\n\nKey: abc")
-	s.git(dir, "commit", "-q", "--allow-empty", "-m", "three")
-	s.git(dir, "commit", "-q", "--allow-empty", "-m", "four: Key: a.c")
-	s.git(dir, "reset", "-q", "--hard", "HEAD~1")
-	r := s.open(dir)
-	got := must[[]string](t)(r.Messages(t.Context(), "Key: a.c", "main"))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Git(dir, "config", "log.showSignature", "true")
+	s.Git(dir, "commit", "-q", "--allow-empty", "-m", "one\n\nKey: a.c")
+	s.Git(dir, "commit", "-q", "--allow-empty", "-m", "two\n\nKey: abc")
+	s.Git(dir, "commit", "-q", "--allow-empty", "-m", "three")
+	s.Git(dir, "commit", "-q", "--allow-empty", "-m", "four: Key: a.c")
+	s.Git(dir, "reset", "-q", "--hard", "HEAD~1")
+	r := s.Open(dir)
+	got := gittest.Must[[]string](t)(r.Messages(t.Context(), "Key: a.c", "main"))
 	if diff := cmp.Diff([]string{"one\n\nKey: a.c\n"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := must[[]string](t)(r.Messages(t.Context(), "Key: a.c", "--all", "--reflog")); len(got) != 2 {
+	if got := gittest.Must[[]string](t)(r.Messages(t.Context(), "Key: a.c", "--all", "--reflog")); len(got) != 2 {
 		t.Errorf("with reflogs %q", got)
 	}
 	if _, err := r.Messages(t.Context(), "x", "nope"); err == nil {
@@ -61,16 +62,16 @@ func TestMessages(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	got := must[git.Signature](t)(s.open(dir).Identity(t.Context()))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	got := gittest.Must[git.Signature](t)(s.Open(dir).Identity(t.Context()))
 	if got.String() != "C O Mitter <committer@example.com> 1700000100 -0230" {
 		t.Errorf("got %s", got)
 	}
-	s.git(dir, "config", "user.useConfigOnly", "true")
-	s.env = s.anonymous()
+	s.Git(dir, "config", "user.useConfigOnly", "true")
+	s.Env = s.Anonymous()
 	want := git.Signature{Name: "Unknown", Email: "unknown@local"}
-	if diff := cmp.Diff(want, must[git.Signature](t)(s.open(dir).Identity(t.Context()))); diff != "" {
+	if diff := cmp.Diff(want, gittest.Must[git.Signature](t)(s.Open(dir).Identity(t.Context()))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -92,13 +93,13 @@ func TestAddTrailers(t *testing.T) {
 		"empty":            {"", "\n\n" + line + "\n"},
 		"newline":          {"\n", "\n\n" + line + "\n"},
 	}
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.git(dir, "config", "trailer.separators", "=#")
-	s.git(dir, "config", "trailer.where", "start")
-	r := s.open(dir)
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Git(dir, "config", "trailer.separators", "=#")
+	s.Git(dir, "config", "trailer.where", "start")
+	r := s.Open(dir)
 	for name, tt := range tests {
-		got := must[[]byte](t)(r.AddTrailers(t.Context(), []byte(tt.in), []string{line}))
+		got := gittest.Must[[]byte](t)(r.AddTrailers(t.Context(), []byte(tt.in), []string{line}))
 		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // numbered are lines of which some have other words.
@@ -25,17 +26,17 @@ func numbered(n int, other map[int]string) string {
 
 func TestHunks(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.git(dir, "commit", "-q", "--allow-empty", "-m", "empty")
-	r := s.open(dir)
-	write := must[git.OID](t)
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Git(dir, "commit", "-q", "--allow-empty", "-m", "empty")
+	r := s.Open(dir)
+	write := gittest.Must[git.OID](t)
 	file := func(text string) git.OID { return write(r.WriteBlob([]byte(text))) }
 	tree := func(entries ...git.TreeEntry) git.OID { return write(r.WriteTree(entries)) }
 	entry := func(name string, mode git.Mode, text string) git.TreeEntry {
 		return git.TreeEntry{Mode: mode, Name: name, OID: file(text)}
 	}
-	module := git.TreeEntry{Mode: git.ModeModule, Name: "module", OID: git.OID(s.git(dir, "rev-parse", "HEAD"))}
+	module := git.TreeEntry{Mode: git.ModeModule, Name: "module", OID: git.OID(s.Git(dir, "rev-parse", "HEAD"))}
 	before := tree(
 		entry("a\n\"\xff", git.ModeFile, numbered(9, nil)), entry("bin", git.ModeFile, "\x00\x01"),
 		entry("kind", git.ModeFile, "one\ntwo\n"), entry("old", git.ModeFile, numbered(20, nil)),
@@ -54,7 +55,7 @@ func TestHunks(t *testing.T) {
 		Hunks          []git.Hunk
 	}
 	var got []diff
-	files := must[[]git.FileDiff](t)
+	files := gittest.Must[[]git.FileDiff](t)
 	for _, f := range files(r.Hunks(t.Context(), before, after, 1<<20)) {
 		got = append(got, diff{f.Path, f.OldPath, string(f.Status), f.Binary, f.Added, f.Removed, f.Hunks})
 	}

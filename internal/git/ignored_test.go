@@ -4,19 +4,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestIgnored(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("repo")
-	s.write(dir, ".gitignore", "build/\n*.o\n!keep.o\n")
-	s.write(dir, "build/x", "")
-	s.write(dir, "src/build/x", "")
-	s.write(dir, "a.o", "")
-	s.write(dir, "tracked.o", "")
-	s.git(dir, "add", "-f", "tracked.o")
-	r := s.open(dir)
+	s := gittest.New(t)
+	dir := s.Init("repo")
+	s.Write(dir, ".gitignore", "build/\n*.o\n!keep.o\n")
+	s.Write(dir, "build/x", "")
+	s.Write(dir, "src/build/x", "")
+	s.Write(dir, "a.o", "")
+	s.Write(dir, "tracked.o", "")
+	s.Git(dir, "add", "-f", "tracked.o")
+	r := s.Open(dir)
 	asked := []string{"build", "src", "src/build", "a.o", "keep.o", "tracked.o", ":(top)a.o", "missing\nname.o"}
 	got, err := r.Ignored(t.Context(), asked)
 	if err != nil {

@@ -10,54 +10,55 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // TestReadsOfFilesAreGits reads what lies loose, packed, replaced, damaged or not
 // at all, and compares it with what git says.
 func TestReadsOfFilesAreGits(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
-		s.write(dir, "file", strings.Repeat("text\n", 10_000))
-		s.git(dir, "add", "-A")
-		s.git(dir, "commit", "-qm", "packed")
-		s.git(dir, "branch", "packed")
-		s.git(dir, "update-ref", "refs/remotes/origin/far", "HEAD")
-		s.git(dir, "gc", "-q")
-		s.write(dir, "file", "changed")
-		s.git(dir, "commit", "-qam", "loose")
-		s.git(dir, "branch", "loose")
-		s.git(dir, "tag", "-am", "tagged", "tag")
-		s.git(dir, "update-ref", "refs/heads/tagged", "refs/tags/tag^{commit}")
-		s.git(dir, "symbolic-ref", "refs/heads/symbolic", "refs/heads/loose")
-		s.git(dir, "symbolic-ref", "refs/heads/loop", "refs/heads/loop")
-		s.git(dir, "symbolic-ref", "refs/heads/dangling", "refs/heads/none")
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		s.Write(dir, "file", strings.Repeat("text\n", 10_000))
+		s.Git(dir, "add", "-A")
+		s.Git(dir, "commit", "-qm", "packed")
+		s.Git(dir, "branch", "packed")
+		s.Git(dir, "update-ref", "refs/remotes/origin/far", "HEAD")
+		s.Git(dir, "gc", "-q")
+		s.Write(dir, "file", "changed")
+		s.Git(dir, "commit", "-qam", "loose")
+		s.Git(dir, "branch", "loose")
+		s.Git(dir, "tag", "-am", "tagged", "tag")
+		s.Git(dir, "update-ref", "refs/heads/tagged", "refs/tags/tag^{commit}")
+		s.Git(dir, "symbolic-ref", "refs/heads/symbolic", "refs/heads/loose")
+		s.Git(dir, "symbolic-ref", "refs/heads/loop", "refs/heads/loop")
+		s.Git(dir, "symbolic-ref", "refs/heads/dangling", "refs/heads/none")
 		linked := filepath.Join(filepath.Dir(dir), "linked")
-		s.git(dir, "worktree", "add", "-q", linked, "packed")
+		s.Git(dir, "worktree", "add", "-q", linked, "packed")
 		specs := []string{
 			"HEAD", "HEAD^{commit}", "HEAD^{tree}", "HEAD:file", ":file", "loose", "tag", "tag^{commit}", "nothing",
 			"refs/heads/packed^{commit}", "refs/heads/loose^{commit}", "refs/heads/symbolic", "refs/heads/loop",
 			"refs/heads/dangling^{commit}", "refs/heads/none", "refs/heads", "refs/heads/", "refs/heads/../../HEAD", "refs/tags/tag",
 			"refs/heads/loose^{tree}", "refs/heads/loose~1", "refs/remotes/origin/far^{commit}", "refs/remotes/origin/none^{commit}",
-			s.git(dir, "rev-parse", "HEAD"), s.git(dir, "rev-parse", "HEAD^{tree}") + "^{commit}", s.git(dir, "rev-parse", "tag"),
-			s.git(dir, "rev-parse", "tag") + "^{commit}", s.git(dir, "rev-parse", "packed:file"), strings.Repeat("1", len(s.git(dir, "rev-parse", "HEAD"))),
+			s.Git(dir, "rev-parse", "HEAD"), s.Git(dir, "rev-parse", "HEAD^{tree}") + "^{commit}", s.Git(dir, "rev-parse", "tag"),
+			s.Git(dir, "rev-parse", "tag") + "^{commit}", s.Git(dir, "rev-parse", "packed:file"), strings.Repeat("1", len(s.Git(dir, "rev-parse", "HEAD"))),
 		}
 		sameReads(t, s, dir, specs)
 		sameReads(t, s, linked, specs)
-		s.git(dir, "checkout", "-q", "--detach", "loose")
+		s.Git(dir, "checkout", "-q", "--detach", "loose")
 		sameReads(t, s, dir, specs)
-		s.git(dir, "pack-refs", "--all")
+		s.Git(dir, "pack-refs", "--all")
 		sameReads(t, s, dir, specs)
-		s.git(dir, "replace", "loose", "packed")
+		s.Git(dir, "replace", "loose", "packed")
 		sameReads(t, s, dir, specs)
-		s.git(dir, "pack-refs", "--all")
+		s.Git(dir, "pack-refs", "--all")
 		sameReads(t, s, dir, specs)
 	})
 }
 
 // sameReads compares what is read with files and with git's process alone.
-func sameReads(t *testing.T, s *sandbox, dir string, specs []string) {
+func sameReads(t *testing.T, s *gittest.Sandbox, dir string, specs []string) {
 	t.Helper()
-	files, process := s.open(dir), s.open(dir)
+	files, process := s.Open(dir), s.Open(dir)
 	git.OnlyProcess(process)
 	for _, spec := range specs {
 		want, wantErr := process.Read(t.Context(), spec)
@@ -76,10 +77,10 @@ func sameReads(t *testing.T, s *sandbox, dir string, specs []string) {
 
 func TestLooseObjectsAreReadWithoutAProcess(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
-		r := s.open(dir)
-		head := must[git.Object](t)(r.Read(t.Context(), "HEAD^{commit}"))
-		must[git.Object](t)(r.Read(t.Context(), string(head.OID)))
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		r := s.Open(dir)
+		head := gittest.Must[git.Object](t)(r.Read(t.Context(), "HEAD^{commit}"))
+		gittest.Must[git.Object](t)(r.Read(t.Context(), string(head.OID)))
 		if _, err := r.Read(t.Context(), "refs/remotes/origin/none^{commit}"); !errors.Is(err, git.ErrMissing) {
 			t.Error(err)
 		}
@@ -98,9 +99,9 @@ func TestLooseObjectsAreReadWithoutAProcess(t *testing.T) {
 //nolint:tparallel // the cases damage the same object
 func TestDamagedLooseObjects(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	oid := s.git(dir, "rev-parse", "HEAD")
+	s := gittest.New(t)
+	dir := s.Init("r")
+	oid := s.Git(dir, "rev-parse", "HEAD")
 	path := filepath.Join(dir, ".git", "objects", oid[:2], oid[2:])
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -113,7 +114,7 @@ func TestDamagedLooseObjects(t *testing.T) {
 			if err := errors.Join(os.Remove(path), os.WriteFile(path, data, 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			r := s.open(dir)
+			r := s.Open(dir)
 			if o, err := r.Read(t.Context(), oid); err == nil && name != "no checksum" {
 				t.Errorf("%d bytes were read", len(o.Data))
 			}

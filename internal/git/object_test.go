@@ -15,44 +15,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
-
-// formats runs a test in a repository of each hash function.
-func formats(t *testing.T, test func(t *testing.T, s *sandbox, dir string)) {
-	t.Helper()
-	for _, f := range []git.Format{git.SHA1, git.SHA256} {
-		t.Run(string(f), func(t *testing.T) {
-			t.Parallel()
-			s := newSandbox(t)
-			test(t, s, s.init("r", "--object-format="+string(f)))
-		})
-	}
-}
 
 func TestWrittenObjectsAreGits(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
-		r := s.open(dir)
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		r := s.Open(dir)
 		ctx := t.Context()
 		big := strings.Repeat("line of text\n", 50_000)
 		entries := make([]git.TreeEntry, 0, 4)
 		for i, content := range []string{"", "x", "a\x00b", big} {
-			oid := must[git.OID](t)(r.WriteBlob([]byte(content)))
-			if want := s.hash(dir, content); string(oid) != want {
+			oid := gittest.Must[git.OID](t)(r.WriteBlob([]byte(content)))
+			if want := hash(s, dir, content); string(oid) != want {
 				t.Errorf("blob %d is %s, git says %s", i, oid, want)
 			}
 			if oid != r.HashBlob([]byte(content)) {
 				t.Error("HashBlob differs")
 			}
-			if got := must[git.Object](t)(r.Read(ctx, string(oid))); string(got.Data) != content || got.Type != "blob" {
+			if got := gittest.Must[git.Object](t)(r.Read(ctx, string(oid))); string(got.Data) != content || got.Type != "blob" {
 				t.Errorf("blob %d read back as %s of %d bytes", i, got.Type, len(got.Data))
 			}
 			entries = append(entries, git.TreeEntry{Mode: git.ModeFile, Name: fmt.Sprintf("f%d\n\"ä\xff", i), OID: oid})
 		}
-		sub := must[git.OID](t)(r.WriteTree(entries))
-		link := must[git.OID](t)(r.WriteBlob([]byte("target")))
-		head := git.OID(s.git(dir, "rev-parse", "HEAD"))
-		tree := must[git.OID](t)(r.WriteTree([]git.TreeEntry{
+		sub := gittest.Must[git.OID](t)(r.WriteTree(entries))
+		link := gittest.Must[git.OID](t)(r.WriteBlob([]byte("target")))
+		head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
+		tree := gittest.Must[git.OID](t)(r.WriteTree([]git.TreeEntry{
 			{Mode: git.ModeFile, Name: "a-", OID: link},
 			{Mode: git.ModeTree, Name: "a", OID: sub},
 			{Mode: git.ModeExec, Name: "a.b", OID: link},
@@ -65,15 +54,15 @@ func TestWrittenObjectsAreGits(t *testing.T) {
 			Committer: git.Signature{When: time.Unix(0, 0).UTC()},
 			Message:   "subject\n\nbody\n\nKey: value\n",
 		}
-		want.OID = must[git.OID](t)(r.WriteCommit(want))
-		s.git(dir, "update-ref", "refs/heads/new", string(want.OID))
-		s.git(dir, "fsck", "--strict", "--no-dangling")
-		got := must[git.Commit](t)(r.Commit(ctx, "refs/heads/new"))
+		want.OID = gittest.Must[git.OID](t)(r.WriteCommit(want))
+		s.Git(dir, "update-ref", "refs/heads/new", string(want.OID))
+		s.Git(dir, "fsck", "--strict", "--no-dangling")
+		got := gittest.Must[git.Commit](t)(r.Commit(ctx, "refs/heads/new"))
 		want.Author.Name = "Ä B"
 		if diff := cmp.Diff(want, got, cmp.Comparer(sameMoment)); diff != "" {
 			t.Errorf("commit (-want +got):\n%s", diff)
 		}
-		if got := s.git(dir, "log", "-1", "--format=%an|%ae|%ad|%cn|%ce|%s|%(trailers:key=Key,valueonly)", "--date=raw", "new"); got !=
+		if got := s.Git(dir, "log", "-1", "--format=%an|%ae|%ad|%cn|%ce|%s|%(trailers:key=Key,valueonly)", "--date=raw", "new"); got !=
 			"Ä B|x@y|1700000000 -0230|||subject|value\n" {
 			t.Errorf("git reads %q", got)
 		}
@@ -89,45 +78,45 @@ func sameMoment(a, b time.Time) bool {
 	return a.Equal(b) && zoneA == zoneB
 }
 
-func (s *sandbox) hash(dir, content string) string {
-	s.t.Helper()
-	out, err := s.try(dir, content, "hash-object", "--stdin")
+func hash(s *gittest.Sandbox, dir, content string) string {
+	s.T.Helper()
+	out, err := s.Try(dir, content, "hash-object", "--stdin")
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return strings.TrimSpace(out)
 }
 
 func TestEmptyTreeMayBeCommitted(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
-		r := s.open(dir)
-		tree := must[git.OID](t)(r.EditTree(t.Context(), "", nil))
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		r := s.Open(dir)
+		tree := gittest.Must[git.OID](t)(r.EditTree(t.Context(), "", nil))
 		if tree != r.EmptyTree() {
 			t.Errorf("got %s", tree)
 		}
-		oid := must[git.OID](t)(r.WriteCommit(git.Commit{Tree: tree, Message: "nul\x00dropped"}))
-		s.git(dir, "update-ref", "refs/heads/empty", string(oid))
-		s.git(dir, "fsck", "--strict", "--no-dangling")
+		oid := gittest.Must[git.OID](t)(r.WriteCommit(git.Commit{Tree: tree, Message: "nul\x00dropped"}))
+		s.Git(dir, "update-ref", "refs/heads/empty", string(oid))
+		s.Git(dir, "fsck", "--strict", "--no-dangling")
 	})
 }
 
 func TestAnExistingObjectIsNotWrittenAgain(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("r"))
-	oid := must[git.OID](t)(r.WriteBlob([]byte("content")))
+	s := gittest.New(t)
+	r := s.Open(s.Init("r"))
+	oid := gittest.Must[git.OID](t)(r.WriteBlob([]byte("content")))
 	if err := r.SyncObjects(); err != nil {
 		t.Fatal(err)
 	}
-	path := s.path("r", ".git", "objects", string(oid[:2]), string(oid[2:]))
+	path := s.Path("r", ".git", "objects", string(oid[:2]), string(oid[2:]))
 	old := time.Unix(1600000000, 0)
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	before := must[os.FileInfo](t)(os.Stat(path))
-	must[git.OID](t)(r.WriteBlob([]byte("content")))
-	after := must[os.FileInfo](t)(os.Stat(path))
+	before := gittest.Must[os.FileInfo](t)(os.Stat(path))
+	gittest.Must[git.OID](t)(r.WriteBlob([]byte("content")))
+	after := gittest.Must[os.FileInfo](t)(os.Stat(path))
 	if !os.SameFile(before, after) {
 		t.Error("written again")
 	}
@@ -141,23 +130,23 @@ func TestAnExistingObjectIsNotWrittenAgain(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	s.write(filepath.Dir(path), filepath.Base(path), "")
-	must[git.OID](t)(r.WriteBlob([]byte("content")))
-	must[git.Object](t)(r.Read(t.Context(), string(oid)))
-	if rest := must[[]string](t)(filepath.Glob(s.path("r", ".git", "objects", "tmp_*"))); len(rest) > 0 {
+	s.Write(filepath.Dir(path), filepath.Base(path), "")
+	gittest.Must[git.OID](t)(r.WriteBlob([]byte("content")))
+	gittest.Must[git.Object](t)(r.Read(t.Context(), string(oid)))
+	if rest := gittest.Must[[]string](t)(filepath.Glob(s.Path("r", ".git", "objects", "tmp_*"))); len(rest) > 0 {
 		t.Errorf("left %v", rest)
 	}
 }
 
 func TestSharedRepositoryStaysWritableForItsGroup(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r", "--shared=group")
-	want := must[os.FileInfo](t)(os.Stat(filepath.Join(dir, ".git", "objects"))).Mode()
-	r := s.open(dir)
+	s := gittest.New(t)
+	dir := s.Init("r", "--shared=group")
+	want := gittest.Must[os.FileInfo](t)(os.Stat(filepath.Join(dir, ".git", "objects"))).Mode()
+	r := s.Open(dir)
 	for i := range 30 {
-		oid := must[git.OID](t)(r.WriteBlob([]byte{byte(i)}))
-		got := must[os.FileInfo](t)(os.Stat(filepath.Join(dir, ".git", "objects", string(oid[:2])))).Mode()
+		oid := gittest.Must[git.OID](t)(r.WriteBlob([]byte{byte(i)}))
+		got := gittest.Must[os.FileInfo](t)(os.Stat(filepath.Join(dir, ".git", "objects", string(oid[:2])))).Mode()
 		if got != want {
 			t.Fatalf("fan-out has mode %v, objects %v", got, want)
 		}
@@ -166,9 +155,9 @@ func TestSharedRepositoryStaysWritableForItsGroup(t *testing.T) {
 
 func TestWriteTreeRefusesWhatGitWouldNotWrite(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("r"))
-	blob := must[git.OID](t)(r.WriteBlob(nil))
+	s := gittest.New(t)
+	r := s.Open(s.Init("r"))
+	blob := gittest.Must[git.OID](t)(r.WriteBlob(nil))
 	for name, entries := range map[string][]git.TreeEntry{
 		"slash":     {{Mode: git.ModeFile, Name: "a/b", OID: blob}},
 		"empty":     {{Mode: git.ModeFile, Name: "", OID: blob}},
@@ -189,11 +178,11 @@ func TestWriteTreeRefusesWhatGitWouldNotWrite(t *testing.T) {
 
 func TestReadReportsWhatIsNotThere(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
 	ctx := t.Context()
-	head := s.git(dir, "rev-parse", "HEAD")
+	head := s.Git(dir, "rev-parse", "HEAD")
 	for _, spec := range []string{
 		"nope", "refs/heads/nope", strings.Repeat("0", 40), strings.Repeat("1", 40), "HEAD:nope", "HEAD^", ":nope",
 		"-x", "--batch", head + " commit 12", "a b c", "HEAD^{tree}^{commit}", "äöü\xff", "@{-1}", "missing",
@@ -208,8 +197,8 @@ func TestReadReportsWhatIsNotThere(t *testing.T) {
 		}
 	}
 	for _, spec := range []string{"HEAD", "main", "refs/heads/main", "HEAD^{tree}", "HEAD:a", ":a", "HEAD:", head[:10]} {
-		want := s.git(dir, "rev-parse", spec)
-		if got := must[git.Object](t)(r.Read(ctx, spec)); string(got.OID) != want {
+		want := s.Git(dir, "rev-parse", spec)
+		if got := gittest.Must[git.Object](t)(r.Read(ctx, spec)); string(got.OID) != want {
 			t.Errorf("Read(%q) = %s", spec, got.OID)
 		}
 	}
@@ -226,16 +215,16 @@ func TestReadReportsWhatIsNotThere(t *testing.T) {
 
 func TestReadAfterCloseAndAfterCancel(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("r"))
-	must[git.Object](t)(r.Read(t.Context(), "HEAD"))
+	s := gittest.New(t)
+	r := s.Open(s.Init("r"))
+	gittest.Must[git.Object](t)(r.Read(t.Context(), "HEAD"))
 	for range 2 {
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ended, cancel := context.WithCancel(t.Context())
-	must[git.Object](t)(r.Read(ended, "HEAD"))
+	gittest.Must[git.Object](t)(r.Read(ended, "HEAD"))
 	cancel()
 	if _, err := r.Read(ended, "HEAD"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -244,7 +233,7 @@ func TestReadAfterCloseAndAfterCancel(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	// The context of the read that started the process doesn't end it.
-	must[git.Object](t)(r.Read(t.Context(), "HEAD"))
+	gittest.Must[git.Object](t)(r.Read(t.Context(), "HEAD"))
 	if n := r.Processes(); n > 3 {
 		t.Errorf("%d processes", n)
 	}
@@ -252,13 +241,13 @@ func TestReadAfterCloseAndAfterCancel(t *testing.T) {
 
 func TestReadWithinStopsAtTheLimit(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("r"))
-	oid := must[git.OID](t)(r.WriteBlob(bytes.Repeat([]byte("x"), 1<<20)))
+	s := gittest.New(t)
+	r := s.Open(s.Init("r"))
+	oid := gittest.Must[git.OID](t)(r.WriteBlob(bytes.Repeat([]byte("x"), 1<<20)))
 	if o, err := r.ReadWithin(t.Context(), string(oid), 1<<20-1); !errors.Is(err, git.ErrTooMuch) || o.Data != nil {
 		t.Errorf("got %d bytes, %v", len(o.Data), err)
 	}
-	if o := must[git.Object](t)(r.ReadWithin(t.Context(), string(oid), 1<<20)); len(o.Data) != 1<<20 {
+	if o := gittest.Must[git.Object](t)(r.ReadWithin(t.Context(), string(oid), 1<<20)); len(o.Data) != 1<<20 {
 		t.Errorf("got %d bytes", len(o.Data))
 	}
 	if _, err := r.ReadWithin(t.Context(), "HEAD:none", 0); !errors.Is(err, git.ErrMissing) {
@@ -269,12 +258,12 @@ func TestReadWithinStopsAtTheLimit(t *testing.T) {
 // TestReadsAtTheSameTime mixes readers with ones that give up in between.
 func TestReadsAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("r"))
+	s := gittest.New(t)
+	r := s.Open(s.Init("r"))
 	blobs := map[git.OID]string{}
 	for i := range 8 {
 		text := strings.Repeat(fmt.Sprintf("%d\n", i), 100_000)
-		blobs[must[git.OID](t)(r.WriteBlob([]byte(text)))] = text
+		blobs[gittest.Must[git.OID](t)(r.WriteBlob([]byte(text)))] = text
 	}
 	var wg sync.WaitGroup
 	for oid, text := range blobs {
@@ -302,8 +291,8 @@ func TestReadsAtTheSameTime(t *testing.T) {
 
 func TestExitErrorSaysWhatGitSaid(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("r"))
+	s := gittest.New(t)
+	r := s.Open(s.Init("r"))
 	_, err := r.Run(t.Context(), "-c", "a.b=c", "rev-parse", "--verify", "secret-name")
 	exit, ok := errors.AsType[*git.ExitError](err)
 	if !ok || exit.Code != 128 || !strings.HasPrefix(exit.Stderr, "fatal: ") {
@@ -316,9 +305,9 @@ func TestExitErrorSaysWhatGitSaid(t *testing.T) {
 
 func TestBranchNameNeedsNoGit(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: s.init("r"), Environ: []string{"PATH=/nonexistent"}}))
-	if got := must[string](t)(r.BranchName(t.Context())); got != "main" {
+	s := gittest.New(t)
+	r := gittest.Must[*git.Repo](t)(git.Discover(git.Locate{Dir: s.Init("r"), Environ: []string{"PATH=/nonexistent"}}))
+	if got := gittest.Must[string](t)(r.BranchName(t.Context())); got != "main" {
 		t.Errorf("branch %q", got)
 	}
 }

@@ -13,14 +13,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 // What is encoded here must be what go-git encodes, byte for byte, wherever
 // go-git can: it knows SHA-1 only.
 func TestObjectsAreEncodedAsGoGitDoes(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	repo := s.open(s.init("main"))
+	s := gittest.New(t)
+	repo := s.Open(s.Init("main"))
 	rapid.Check(t, func(t *rapid.T) {
 		entries := drawEntries(t)
 		tree := object.Tree{}

@@ -8,15 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestReadManyGivesWhatIsThereInOrder(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	small, other := git.OID(s.hashWrite(dir, "small")), git.OID(s.hashWrite(dir, "other"))
-	large := git.OID(s.hashWrite(dir, strings.Repeat("x", 1<<20+1)))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	small, other := git.OID(s.StoreBlob(dir, "small")), git.OID(s.StoreBlob(dir, "other"))
+	large := git.OID(s.StoreBlob(dir, strings.Repeat("x", 1<<20+1)))
 	gone := git.OID(strings.Repeat("1", 40))
 	asked := []git.OID{other, gone, large, small, other}
 	for range 10_000 { // more than a pipe holds
@@ -44,15 +45,15 @@ func TestReadManyGivesWhatIsThereInOrder(t *testing.T) {
 
 func TestPrefetchedTreesAreReadWithoutGit(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	tree := git.OID(s.git(dir, "rev-parse", "HEAD^{tree}"))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	tree := git.OID(s.Git(dir, "rev-parse", "HEAD^{tree}"))
 	if err := r.PrefetchTrees(t.Context(), []git.OID{tree, tree, git.OID(strings.Repeat("1", 40))}); err != nil {
 		t.Fatal(err)
 	}
 	started := r.Processes()
-	if entries := must[[]git.TreeEntry](t)(r.Tree(t.Context(), tree)); len(entries) == 0 {
+	if entries := gittest.Must[[]git.TreeEntry](t)(r.Tree(t.Context(), tree)); len(entries) == 0 {
 		t.Error("no entries")
 	}
 	if n := r.Processes(); n != started {

@@ -9,13 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestKeepFreshensALooseObject(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("repo"))
-	oid := must[git.OID](t)(r.WriteBlob([]byte("kept\n")))
+	s := gittest.New(t)
+	r := s.Open(s.Init("repo"))
+	oid := gittest.Must[git.OID](t)(r.WriteBlob([]byte("kept\n")))
 	if err := r.SyncObjects(); err != nil {
 		t.Fatal(err)
 	}
@@ -27,11 +28,11 @@ func TestKeepFreshensALooseObject(t *testing.T) {
 	if !r.Keep(oid) {
 		t.Error("it isn't there")
 	}
-	s.git(r.Root, "prune", "--expire=1.hour.ago")
+	s.Git(r.Root, "prune", "--expire=1.hour.ago")
 	if !r.Keep(oid) {
 		t.Error("prune took it")
 	}
-	s.git(r.Root, "prune", "--expire=now")
+	s.Git(r.Root, "prune", "--expire=now")
 	if r.Keep(oid) || r.Keep("nonsense") {
 		t.Error("what isn't there is kept")
 	}
@@ -39,17 +40,17 @@ func TestKeepFreshensALooseObject(t *testing.T) {
 
 func TestAbsent(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.open(s.init("repo"))
-	here, nowhere := must[git.OID](t)(r.WriteBlob([]byte("here"))), r.HashBlob([]byte("nowhere"))
-	got := must[[]git.OID](t)(r.Absent(t.Context(), []git.OID{here, nowhere, nowhere}))
+	s := gittest.New(t)
+	r := s.Open(s.Init("repo"))
+	here, nowhere := gittest.Must[git.OID](t)(r.WriteBlob([]byte("here"))), r.HashBlob([]byte("nowhere"))
+	got := gittest.Must[[]git.OID](t)(r.Absent(t.Context(), []git.OID{here, nowhere, nowhere}))
 	if diff := cmp.Diff([]git.OID{nowhere, nowhere}, got); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := r.Absent(t.Context(), []git.OID{"HEAD"}); err == nil {
 		t.Error("a name was taken for an id")
 	}
-	if got := must[[]git.OID](t)(r.Absent(t.Context(), nil)); got != nil {
+	if got := gittest.Must[[]git.OID](t)(r.Absent(t.Context(), nil)); got != nil {
 		t.Errorf("of nothing %v is absent", got)
 	}
 }

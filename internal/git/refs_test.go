@@ -14,15 +14,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestUpdateRefs(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
-		r := s.open(dir)
-		one := git.OID(s.git(dir, "rev-parse", "HEAD"))
-		s.git(dir, "commit", "-q", "--allow-empty", "-m", "two")
-		two := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		r := s.Open(dir)
+		one := git.OID(s.Git(dir, "rev-parse", "HEAD"))
+		s.Git(dir, "commit", "-q", "--allow-empty", "-m", "two")
+		two := git.OID(s.Git(dir, "rev-parse", "HEAD"))
 		steps := []struct {
 			name    string
 			updates []git.RefUpdate
@@ -42,32 +43,32 @@ func TestUpdateRefs(t *testing.T) {
 		for _, packed := range []bool{false, true} {
 			for _, tt := range steps {
 				if packed {
-					s.git(dir, "pack-refs", "--all")
+					s.Git(dir, "pack-refs", "--all")
 				}
 				err := r.UpdateRefs(t.Context(), "why\nand how", tt.updates)
 				if errors.Is(err, git.ErrRefMoved) != tt.moved || !tt.moved && err != nil {
 					t.Errorf("%s: %v", tt.name, err)
 				}
 				got := map[string]git.OID{}
-				for _, ref := range must[[]git.Ref](t)(r.Refs(t.Context(), "refs/heads/e/")) {
+				for _, ref := range gittest.Must[[]git.Ref](t)(r.Refs(t.Context(), "refs/heads/e/")) {
 					got[strings.TrimPrefix(ref.Name, "refs/heads/e/")] = ref.OID
 				}
 				if diff := cmp.Diff(tt.want, got); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 				}
 			}
-			s.git(dir, "update-ref", "-d", "refs/heads/e/a")
-			s.git(dir, "update-ref", "-d", "refs/heads/e/c")
+			s.Git(dir, "update-ref", "-d", "refs/heads/e/a")
+			s.Git(dir, "update-ref", "-d", "refs/heads/e/c")
 		}
 	})
 }
 
 func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
 	for _, tt := range []struct {
 		ref  string
 		age  time.Duration
@@ -78,7 +79,7 @@ func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
 		{"refs/heads/theirs", time.Hour, git.ErrRefLocked},
 	} {
 		lock := filepath.Join(dir, ".git", tt.ref+".lock")
-		s.write(dir, ".git/"+tt.ref+".lock", "")
+		s.Write(dir, ".git/"+tt.ref+".lock", "")
 		then := time.Now().Add(-tt.age)
 		if err := os.Chtimes(lock, then, then); err != nil {
 			t.Fatal(err)
@@ -96,16 +97,16 @@ func TestUpdateRefsBreaksAbandonedLocksOfOurs(t *testing.T) {
 // TestLockOfPackedRefsThatAKilledGitLeft: git takes it to delete a ref.
 func TestLockOfPackedRefsThatAKilledGitLeft(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
 	const name = "refs/heads/entire/old"
 	if err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: name, New: head}}); err != nil {
 		t.Fatal(err)
 	}
 	lock := filepath.Join(dir, ".git", "packed-refs.lock")
-	s.write(dir, ".git/packed-refs.lock", "")
+	s.Write(dir, ".git/packed-refs.lock", "")
 	for _, tt := range []struct {
 		age  time.Duration
 		want error
@@ -118,17 +119,17 @@ func TestLockOfPackedRefsThatAKilledGitLeft(t *testing.T) {
 			t.Errorf("%v old: %v", tt.age, err)
 		}
 	}
-	if rest := must[[]string](t)(filepath.Glob(lock + "*")); len(rest) > 0 {
+	if rest := gittest.Must[[]string](t)(filepath.Glob(lock + "*")); len(rest) > 0 {
 		t.Errorf("left %v", rest)
 	}
 }
 
 func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
 	if err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: "refs/heads/x", New: head}}); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s.write(dir, ".git/refs/heads/x.lock", "")
+	s.Write(dir, ".git/refs/heads/x.lock", "")
 	err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: "refs/heads/x", New: head, Old: head}})
 	if !errors.Is(err, git.ErrRefLocked) || errors.Is(err, git.ErrRefMoved) {
 		t.Errorf("locked: %v", err)
@@ -167,14 +168,14 @@ func TestUpdateRefsTellsOtherFailuresApart(t *testing.T) {
 // on it as updates succeeded.
 func TestNoUpdateIsLost(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
+	s := gittest.New(t)
+	dir := s.Init("r")
 	const name, each = "refs/heads/chain", 200
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done, raced := 0, 0
 	for w := range 2 {
-		r := s.open(dir)
+		r := s.Open(dir)
 		wg.Go(func() {
 			for i := 0; i < each; {
 				err := appendCommit(t, r, name, fmt.Sprintf("writer %d commit %d", w, i))
@@ -194,11 +195,11 @@ func TestNoUpdateIsLost(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := s.git(dir, "rev-list", "--count", name); got != strconv.Itoa(done) || done != 2*each {
+	if got := s.Git(dir, "rev-list", "--count", name); got != strconv.Itoa(done) || done != 2*each {
 		t.Errorf("%s commits on the chain, %d succeeded", got, done)
 	}
 	t.Logf("%d lost races", raced)
-	s.git(dir, "fsck", "--strict", "--no-dangling")
+	s.Git(dir, "fsck", "--strict", "--no-dangling")
 }
 
 func appendCommit(t *testing.T, r *git.Repo, name, message string) error {
@@ -219,28 +220,28 @@ func appendCommit(t *testing.T, r *git.Repo, name, message string) error {
 
 func TestASymbolicRefLeadsNowhere(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
-	s.git(dir, "symbolic-ref", "refs/heads/entire/x", "refs/heads/main")
-	r := s.open(dir)
-	oid := must[git.OID](t)(r.WriteCommit(git.Commit{Tree: r.EmptyTree()}))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
+	s.Git(dir, "symbolic-ref", "refs/heads/entire/x", "refs/heads/main")
+	r := s.Open(dir)
+	oid := gittest.Must[git.OID](t)(r.WriteCommit(git.Commit{Tree: r.EmptyTree()}))
 	if err := r.UpdateRefs(t.Context(), "", []git.RefUpdate{{Name: "refs/heads/entire/x", New: oid, Old: head}}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.git(dir, "rev-parse", "main", "refs/heads/entire/x"); got != string(head+"\n"+oid) {
+	if got := s.Git(dir, "rev-parse", "main", "refs/heads/entire/x"); got != string(head+"\n"+oid) {
 		t.Errorf("got %s", got)
 	}
 }
 
 func TestRefsMoveWithoutAnIdentity(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
-	s.git(dir, "config", "user.useConfigOnly", "true")
-	s.env = s.anonymous()
-	r := s.open(dir)
+	s := gittest.New(t)
+	dir := s.Init("r")
+	head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
+	s.Git(dir, "config", "user.useConfigOnly", "true")
+	s.Env = s.Anonymous()
+	r := s.Open(dir)
 	if err := r.UpdateRefs(t.Context(), "why", []git.RefUpdate{{Name: "refs/heads/entire/x", New: head}}); err != nil {
 		t.Error(err)
 	}
@@ -248,23 +249,23 @@ func TestRefsMoveWithoutAnIdentity(t *testing.T) {
 
 func TestRefs(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
 	for _, name := range []string{"refs/heads/entire/1", "refs/heads/entire/2/x", "refs/heads/entire-not", "refs/entire/context/1"} {
-		s.git(dir, "update-ref", name, string(head))
+		s.Git(dir, "update-ref", name, string(head))
 	}
-	r := s.open(dir)
+	r := s.Open(dir)
 	want := []git.Ref{{Name: "refs/heads/entire/1", OID: head}, {Name: "refs/heads/entire/2/x", OID: head}}
 	for _, prefix := range []string{"refs/heads/entire/", "refs/heads/entire"} {
-		if diff := cmp.Diff(want, must[[]git.Ref](t)(r.Refs(t.Context(), prefix))); diff != "" {
+		if diff := cmp.Diff(want, gittest.Must[[]git.Ref](t)(r.Refs(t.Context(), prefix))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", prefix, diff)
 		}
 	}
-	if got := must[[]git.Ref](t)(r.Refs(t.Context())); len(got) != 5 {
+	if got := gittest.Must[[]git.Ref](t)(r.Refs(t.Context())); len(got) != 5 {
 		t.Errorf("got %v", got)
 	}
-	if got := must[[]git.Ref](t)(r.Refs(t.Context(), "refs/none/")); len(got) != 0 {
+	if got := gittest.Must[[]git.Ref](t)(r.Refs(t.Context(), "refs/none/")); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 }
@@ -273,11 +274,11 @@ func TestRefs(t *testing.T) {
 // has taken since the lock was found to be abandoned.
 func TestBreakLock(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
 	lock := filepath.Join(dir, ".git", "refs", "heads", "x.lock")
-	s.write(filepath.Dir(lock), "x.lock", "theirs")
+	s.Write(filepath.Dir(lock), "x.lock", "theirs")
 	if r.BreakLock(lock) {
 		t.Error("a fresh lock was broken")
 	}

@@ -13,43 +13,44 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 const mainRef = "refs/heads/main:refs/heads/main"
 
 // remoted is a repository "r" with an empty remote "r.git".
-func (s *sandbox) remoted() *git.Repo {
-	s.t.Helper()
-	dir := s.init("r")
-	s.git(s.dir, "init", "-q", "--bare", s.path("r.git"))
-	s.git(dir, "remote", "add", "origin", s.path("r.git"))
-	return s.open(dir)
+func remoted(s *gittest.Sandbox) *git.Repo {
+	s.T.Helper()
+	dir := s.Init("r")
+	s.Git(s.Dir, "init", "-q", "--bare", s.Path("r.git"))
+	s.Git(dir, "remote", "add", "origin", s.Path("r.git"))
+	return s.Open(dir)
 }
 
 // executable writes a shell script.
-func (s *sandbox) executable(name, script string) {
-	s.t.Helper()
-	s.write(s.dir, name, "#!/bin/sh\n"+script+"\n")
-	if err := os.Chmod(s.path(name), 0o755); err != nil {
-		s.t.Fatal(err)
+func executable(s *gittest.Sandbox, name, script string) {
+	s.T.Helper()
+	s.Write(s.Dir, name, "#!/bin/sh\n"+script+"\n")
+	if err := os.Chmod(s.Path(name), 0o755); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
 func TestPush(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.remoted()
-	s.git(r.Root, "tag", "-a", "-m", "tag", "v1")
-	s.git(r.Root, "config", "push.followTags", "true")
-	s.executable("r/.git/hooks/pre-push", "exit 1")
-	first := must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
-	again := must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
-	if got := s.git(s.path("r.git"), "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
+	s := gittest.New(t)
+	r := remoted(s)
+	s.Git(r.Root, "tag", "-a", "-m", "tag", "v1")
+	s.Git(r.Root, "config", "push.followTags", "true")
+	executable(s, "r/.git/hooks/pre-push", "exit 1")
+	first := gittest.Must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
+	again := gittest.Must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
+	if got := s.Git(s.Path("r.git"), "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
 		t.Errorf("pushed %s", got)
 	}
-	was := s.git(r.Root, "rev-parse", "HEAD")
-	s.git(r.Root, "commit", "-q", "--allow-empty", "-m", "more")
-	more := must[git.Pushed](t)(r.Push(t.Context(), s.path("r.git"), mainRef))
+	was := s.Git(r.Root, "rev-parse", "HEAD")
+	s.Git(r.Root, "commit", "-q", "--allow-empty", "-m", "more")
+	more := gittest.Must[git.Pushed](t)(r.Push(t.Context(), s.Path("r.git"), mainRef))
 	if more.From != "" && strings.HasPrefix(was, more.From) {
 		more.From = "the first"
 	}
@@ -64,14 +65,14 @@ func TestPush(t *testing.T) {
 
 func TestPushSaysWhyItFailed(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.remoted()
-	must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
-	s.git(r.Root, "commit", "-q", "--amend", "--allow-empty", "-m", "another")
+	s := gittest.New(t)
+	r := remoted(s)
+	gittest.Must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
+	s.Git(r.Root, "commit", "-q", "--amend", "--allow-empty", "-m", "another")
 	if _, err := r.Push(t.Context(), "origin", mainRef); !errors.Is(err, git.ErrDiverged) {
 		t.Errorf("not known as diverged: %v", err)
 	}
-	s.executable("r.git/hooks/pre-receive", "echo no >&2; exit 1")
+	executable(s, "r.git/hooks/pre-receive", "echo no >&2; exit 1")
 	_, err := r.Push(t.Context(), "origin", "refs/heads/main:refs/heads/other")
 	if err == nil || errors.Is(err, git.ErrDiverged) || err.Error() != "[remote rejected] (pre-receive hook declined)" {
 		t.Errorf("refused by a hook: %v", err)
@@ -84,13 +85,13 @@ func TestPushSaysWhyItFailed(t *testing.T) {
 
 func TestFetch(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.remoted()
-	must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
+	s := gittest.New(t)
+	r := remoted(s)
+	gittest.Must[git.Pushed](t)(r.Push(t.Context(), "origin", mainRef))
 	if err := r.Fetch(t.Context(), "origin", "+refs/heads/main:refs/entire/fetched/x"); err != nil {
 		t.Fatal(err)
 	}
-	if c := must[git.Commit](t)(r.Commit(t.Context(), "refs/entire/fetched/x")); string(c.OID) != s.git(r.Root, "rev-parse", "HEAD") {
+	if c := gittest.Must[git.Commit](t)(r.Commit(t.Context(), "refs/entire/fetched/x")); string(c.OID) != s.Git(r.Root, "rev-parse", "HEAD") {
 		t.Errorf("fetched %s", c.OID)
 	}
 	if err := r.Fetch(t.Context(), "origin", "refs/heads/none:refs/entire/fetched/x"); !errors.Is(err, git.ErrNoRemoteRef) {
@@ -101,16 +102,16 @@ func TestFetch(t *testing.T) {
 // TestFetchMissing: a partial clone has a branch without its contents.
 func TestFetchMissing(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	origin := s.init("origin")
-	s.git(origin, "config", "uploadpack.allowFilter", "true")
-	s.git(origin, "checkout", "-q", "-b", "side")
-	s.write(origin, "d/b", "b\n")
-	s.git(origin, "add", "d")
-	s.git(origin, "commit", "-q", "-m", "side")
-	s.git(origin, "checkout", "-q", "main")
-	s.git(s.dir, "clone", "-q", "--filter=blob:none", "file://"+origin, s.path("part"))
-	r := s.open(s.path("part"))
+	s := gittest.New(t)
+	origin := s.Init("origin")
+	s.Git(origin, "config", "uploadpack.allowFilter", "true")
+	s.Git(origin, "checkout", "-q", "-b", "side")
+	s.Write(origin, "d/b", "b\n")
+	s.Git(origin, "add", "d")
+	s.Git(origin, "commit", "-q", "-m", "side")
+	s.Git(origin, "checkout", "-q", "main")
+	s.Git(s.Dir, "clone", "-q", "--filter=blob:none", "file://"+origin, s.Path("part"))
+	r := s.Open(s.Path("part"))
 	const name = "origin/side:d/b"
 	if _, err := r.Read(t.Context(), name); err == nil {
 		t.Skip("this git doesn't leave it out")
@@ -120,10 +121,10 @@ func TestFetchMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := must[git.Object](t)(r.Read(t.Context(), name)); string(got.Data) != "b\n" {
+	if got := gittest.Must[git.Object](t)(r.Read(t.Context(), name)); string(got.Data) != "b\n" {
 		t.Errorf("%q", got.Data)
 	}
-	if err := s.open(origin).FetchMissing(t.Context(), "origin", "main"); err != nil {
+	if err := s.Open(origin).FetchMissing(t.Context(), "origin", "main"); err != nil {
 		t.Errorf("in a whole repository: %v", err)
 	}
 }
@@ -132,14 +133,14 @@ func TestFetchMissing(t *testing.T) {
 // holds the pipe open as long as it runs.
 func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	pipe := s.path("pipe")
+	s := gittest.New(t)
+	pipe := s.Path("pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.executable("ssh", "exec sleep 1000 > "+pipe)
-	s.env = append(s.env, "GIT_SSH="+s.path("ssh"))
-	r := s.open(s.init("r"))
+	executable(s, "ssh", "exec sleep 1000 > "+pipe)
+	s.Env = append(s.Env, "GIT_SSH="+s.Path("ssh"))
+	r := s.Open(s.Init("r"))
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -160,18 +161,18 @@ func TestARemoteThatDoesNotAnswerIsLeft(t *testing.T) {
 
 func TestPushPlace(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	r := s.remoted()
-	s.git(r.Root, "config", "url.ssh://host/.pushInsteadOf", "there:")
-	s.git(r.Root, "remote", "add", "two", "there:a")
-	s.git(r.Root, "remote", "set-url", "--add", "--push", "two", "x")
-	s.git(r.Root, "remote", "set-url", "--add", "--push", "two", "y")
-	s.git(r.Root, "remote", "add", "short", "there:a")
+	s := gittest.New(t)
+	r := remoted(s)
+	s.Git(r.Root, "config", "url.ssh://host/.pushInsteadOf", "there:")
+	s.Git(r.Root, "remote", "add", "two", "there:a")
+	s.Git(r.Root, "remote", "set-url", "--add", "--push", "two", "x")
+	s.Git(r.Root, "remote", "set-url", "--add", "--push", "two", "y")
+	s.Git(r.Root, "remote", "add", "short", "there:a")
 	var got []string
 	for _, remote := range []string{"origin", "short", "two", "https://example.com/x"} {
-		got = append(got, must[git.PushPlace](t)(r.PushPlace(t.Context(), remote)).URL)
+		got = append(got, gittest.Must[git.PushPlace](t)(r.PushPlace(t.Context(), remote)).URL)
 	}
-	want := []string{s.path("r.git"), "ssh://host/a", "x\ny", "https://example.com/x"}
+	want := []string{s.Path("r.git"), "ssh://host/a", "x\ny", "https://example.com/x"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

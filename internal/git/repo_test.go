@@ -8,20 +8,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestBranchName(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	unborn := s.mkdir("unborn")
-	s.git(unborn, "init", "-q", "-b", "topic/ä-b")
-	s.git(dir, "worktree", "add", "-q", "-b", "side/x", s.path("wt"))
-	detached := s.path("detached")
-	s.git(dir, "worktree", "add", "-q", "--detach", detached)
-	for dir, want := range map[string]string{dir: "main", unborn: "topic/ä-b", s.path("wt"): "side/x", detached: ""} {
-		r := s.open(dir)
-		if got := must[string](t)(r.BranchName(t.Context())); got != want {
+	s := gittest.New(t)
+	dir := s.Init("r")
+	unborn := s.Mkdir("unborn")
+	s.Git(unborn, "init", "-q", "-b", "topic/ä-b")
+	s.Git(dir, "worktree", "add", "-q", "-b", "side/x", s.Path("wt"))
+	detached := s.Path("detached")
+	s.Git(dir, "worktree", "add", "-q", "--detach", detached)
+	for dir, want := range map[string]string{dir: "main", unborn: "topic/ä-b", s.Path("wt"): "side/x", detached: ""} {
+		r := s.Open(dir)
+		if got := gittest.Must[string](t)(r.BranchName(t.Context())); got != want {
 			t.Errorf("%s: branch %q, want %q", dir, got, want)
 		}
 		if r.Processes() != 0 {
@@ -32,16 +33,16 @@ func TestBranchName(t *testing.T) {
 
 func TestInProgress(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.git(dir, "switch", "-q", "-c", "other")
-	s.write(dir, "a", "other\n")
-	s.git(dir, "commit", "-q", "-am", "other")
-	s.git(dir, "switch", "-q", "main")
-	s.write(dir, "a", "main\n")
-	s.git(dir, "commit", "-q", "-am", "main")
-	patch := s.git(dir, "format-patch", "--stdout", "-1", "other") + "\n"
-	s.write(s.dir, "patch", patch)
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Git(dir, "switch", "-q", "-c", "other")
+	s.Write(dir, "a", "other\n")
+	s.Git(dir, "commit", "-q", "-am", "other")
+	s.Git(dir, "switch", "-q", "main")
+	s.Write(dir, "a", "main\n")
+	s.Git(dir, "commit", "-q", "-am", "main")
+	patch := s.Git(dir, "format-patch", "--stdout", "-1", "other") + "\n"
+	s.Write(s.Dir, "patch", patch)
 	tests := []struct {
 		args, abort []string
 		want        git.Operation
@@ -51,36 +52,36 @@ func TestInProgress(t *testing.T) {
 		{[]string{"revert", "other"}, []string{"revert", "--abort"}, git.Operation{Revert: true}},
 		{[]string{"rebase", "other"}, []string{"rebase", "--abort"}, git.Operation{Rebase: true}},
 		{[]string{"rebase", "--apply", "other"}, []string{"rebase", "--abort"}, git.Operation{Rebase: true}},
-		{[]string{"am", s.path("patch")}, []string{"am", "--abort"}, git.Operation{Apply: true}},
+		{[]string{"am", s.Path("patch")}, []string{"am", "--abort"}, git.Operation{Apply: true}},
 		{[]string{"merge", "--squash", "other"}, []string{"reset", "-q", "--hard"}, git.Operation{Squash: true}},
 		{[]string{"status"}, []string{"status"}, git.Operation{}},
 	}
 	for _, tt := range tests {
-		_, _ = s.try(dir, "", tt.args...)
-		got := must[git.Operation](t)(s.open(dir).InProgress(t.Context()))
+		_, _ = s.Try(dir, "", tt.args...)
+		got := gittest.Must[git.Operation](t)(s.Open(dir).InProgress(t.Context()))
 		got.CherryPick = got.CherryPick && !got.Rebase // a rebase picks
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", tt.args, diff)
 		}
-		s.git(dir, tt.abort...)
+		s.Git(dir, tt.abort...)
 	}
 }
 
 func TestRel(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.mkdir("r", "d", "e")
-	s.mkdir("r-beside")
-	s.symlink(dir, "link")
-	s.symlink("d", "r/to-d")
-	s.symlink(s.path("r-beside"), "r/out")
-	s.symlink(s.path("nowhere"), "r/dangling")
-	r := s.open(s.path("r", "d"))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Mkdir("r", "d", "e")
+	s.Mkdir("r-beside")
+	s.Symlink(dir, "link")
+	s.Symlink("d", "r/to-d")
+	s.Symlink(s.Path("r-beside"), "r/out")
+	s.Symlink(s.Path("nowhere"), "r/dangling")
+	r := s.Open(s.Path("r", "d"))
 	tests := []struct{ in, want string }{
 		{filepath.Join(dir, "a"), "a"},
-		{s.path("link", "a"), "a"},
-		{s.path("link", "new", "deep", "f"), "new/deep/f"},
+		{s.Path("link", "a"), "a"},
+		{s.Path("link", "new", "deep", "f"), "new/deep/f"},
 		{"x", "d/x"},
 		{"../a", "a"},
 		{"./e/../f", "d/f"},
@@ -95,7 +96,7 @@ func TestRel(t *testing.T) {
 		{"", ""},
 		{"..", ""},
 		{"../..", ""},
-		{s.path("r-beside", "f"), ""},
+		{s.Path("r-beside", "f"), ""},
 		{"/", ""},
 		{"/etc/passwd", ""},
 		{filepath.Join(dir, ".git", "config"), ""},
@@ -113,16 +114,16 @@ func TestRel(t *testing.T) {
 
 func TestRelSeesADirectoryThatBecameASymlink(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
 	if got, _ := r.Rel(filepath.Join(dir, "later", "f")); got != "later/f" {
 		t.Errorf("got %q", got)
 	}
 	if err := os.Symlink("elsewhere", filepath.Join(dir, "later")); err != nil {
 		t.Fatal(err)
 	}
-	s.mkdir("r", "elsewhere")
+	s.Mkdir("r", "elsewhere")
 	if got, _ := r.Rel(filepath.Join(dir, "later", "f")); got != "elsewhere/f" {
 		t.Errorf("got %q", got)
 	}
@@ -130,9 +131,9 @@ func TestRelSeesADirectoryThatBecameASymlink(t *testing.T) {
 
 func TestValidPathRefusesWhatGitRefuses(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	blob := s.git(dir, "rev-parse", "HEAD:a")
+	s := gittest.New(t)
+	dir := s.Init("r")
+	blob := s.Git(dir, "rev-parse", "HEAD:a")
 	for _, path := range []string{
 		"x", "x/y", " x ", "-x", "a\nb", "\"q\"", "t\tb", "\xff\xfe", "...", "..x", ".gitx", ".gitignore", "git",
 		"g", "ä", "x:y", "x\\y", ".git_x", "gits", "\u200c",
@@ -140,11 +141,11 @@ func TestValidPathRefusesWhatGitRefuses(t *testing.T) {
 		".git ", ".git.", ".git...", ".git::$INDEX_ALLOCATION", "git~1", "GIT~1", "git~1.", ".git\\x",
 		".g\u200cit", ".git\u200d", "\u206f.git", "\ufeff.giT",
 	} {
-		_, err := s.try(dir, "", "-c", "core.protectHFS=true", "-c", "core.protectNTFS=true",
+		_, err := s.Try(dir, "", "-c", "core.protectHFS=true", "-c", "core.protectNTFS=true",
 			"update-index", "--add", "--cacheinfo", "100644,"+blob+","+path)
 		if got, want := git.ValidPath(path), err == nil; got != want {
 			t.Errorf("ValidPath(%q) = %v, git says %v", path, got, want)
 		}
-		s.git(dir, "read-tree", "HEAD")
+		s.Git(dir, "read-tree", "HEAD")
 	}
 }

@@ -11,36 +11,37 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.superproject()
-	s.write(dir, ".gitignore", "ignored\n")
+	s := gittest.New(t)
+	dir := s.Superproject()
+	s.Write(dir, ".gitignore", "ignored\n")
 	for _, name := range []string{"d/changed", "d/deleted", "staged", "old name", "typed"} {
-		s.write(dir, name, name+"\n")
+		s.Write(dir, name, name+"\n")
 	}
-	s.git(dir, "add", ".")
-	s.git(dir, "commit", "-q", "-m", "more")
-	s.git(dir, "config", "status.showUntrackedFiles", "no")
-	s.git(dir, "config", "status.relativePaths", "true")
-	s.git(dir, "config", "status.branch", "true")
-	s.git(dir, "config", "status.short", "true")
-	s.git(dir, "config", "color.status", "always")
-	s.write(dir, "d/changed", "2")
-	s.write(dir, "staged", "2")
-	s.write(dir, "added", "2")
-	s.git(dir, "mv", "old name", "new name")
-	s.git(dir, "add", "staged", "added")
-	s.write(dir, "ignored", "x")
-	s.write(dir, "sub/untracked", "x")
-	s.write(dir, "sub/a", "changed inside")
-	s.init("super/nested")
+	s.Git(dir, "add", ".")
+	s.Git(dir, "commit", "-q", "-m", "more")
+	s.Git(dir, "config", "status.showUntrackedFiles", "no")
+	s.Git(dir, "config", "status.relativePaths", "true")
+	s.Git(dir, "config", "status.branch", "true")
+	s.Git(dir, "config", "status.short", "true")
+	s.Git(dir, "config", "color.status", "always")
+	s.Write(dir, "d/changed", "2")
+	s.Write(dir, "staged", "2")
+	s.Write(dir, "added", "2")
+	s.Git(dir, "mv", "old name", "new name")
+	s.Git(dir, "add", "staged", "added")
+	s.Write(dir, "ignored", "x")
+	s.Write(dir, "sub/untracked", "x")
+	s.Write(dir, "sub/a", "changed inside")
+	s.Init("super/nested")
 	if err := os.Remove(filepath.Join(dir, "d/deleted")); err != nil {
 		t.Fatal(err)
 	}
-	want := make([]git.StatusEntry, 0, 7+len(oddNames()))
+	want := make([]git.StatusEntry, 0, 7+len(gittest.OddNames()))
 	want = append(want, []git.StatusEntry{
 		{'A', ' ', "added"},
 		{' ', 'M', "d/changed"},
@@ -50,14 +51,14 @@ func TestStatus(t *testing.T) {
 		{'M', ' ', "staged"},
 		{'?', '?', "nested/"},
 	}...)
-	for _, name := range oddNames() {
-		s.write(dir, "new/"+name, "x")
+	for _, name := range gittest.OddNames() {
+		s.Write(dir, "new/"+name, "x")
 		want = append(want, git.StatusEntry{Index: '?', Worktree: '?', Path: "new/" + name})
 	}
 	slices.SortFunc(want, comparePaths)
 	for _, from := range []string{dir, filepath.Join(dir, "d")} {
-		r := s.open(from)
-		got := must[[]git.StatusEntry](t)(r.Status(t.Context()))
+		r := s.Open(from)
+		got := gittest.Must[[]git.StatusEntry](t)(r.Status(t.Context()))
 		slices.SortFunc(got, comparePaths)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("from %s (-want +got):\n%s", from, diff)
@@ -69,20 +70,20 @@ func comparePaths(a, b git.StatusEntry) int { return strings.Compare(a.Path, b.P
 
 func TestStatusOfPathsTakesThemLiterally(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	for _, name := range oddNames() {
-		s.write(dir, name, "x")
+	s := gittest.New(t)
+	dir := s.Init("r")
+	for _, name := range gittest.OddNames() {
+		s.Write(dir, name, "x")
 	}
-	r := s.open(dir)
-	all := must[[]git.StatusEntry](t)(r.Status(t.Context()))
-	for _, name := range oddNames() {
-		got := must[[]git.StatusEntry](t)(r.Status(t.Context(), name))
+	r := s.Open(dir)
+	all := gittest.Must[[]git.StatusEntry](t)(r.Status(t.Context()))
+	for _, name := range gittest.OddNames() {
+		got := gittest.Must[[]git.StatusEntry](t)(r.Status(t.Context(), name))
 		if diff := cmp.Diff([]git.StatusEntry{{'?', '?', name}}, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", name, diff)
 		}
 	}
-	if got := must[[]git.StatusEntry](t)(r.Status(t.Context(), "a", "absent", "dir with space")); len(got) != 1 {
+	if got := gittest.Must[[]git.StatusEntry](t)(r.Status(t.Context(), "a", "absent", "dir with space")); len(got) != 1 {
 		t.Errorf("got %v", got)
 	}
 	// More paths than a command line takes.
@@ -91,7 +92,7 @@ func TestStatusOfPathsTakesThemLiterally(t *testing.T) {
 	for i := range 100_000 {
 		many = append(many, fmt.Sprintf("some/long/path/to/an/absent/file/%d", i))
 	}
-	got := must[[]git.StatusEntry](t)(r.Status(t.Context(), many...))
+	got := gittest.Must[[]git.StatusEntry](t)(r.Status(t.Context(), many...))
 	want := slices.DeleteFunc(all, func(e git.StatusEntry) bool {
 		return e.Path != "plain" && !strings.HasPrefix(e.Path, "dir with space/")
 	})
@@ -102,25 +103,25 @@ func TestStatusOfPathsTakesThemLiterally(t *testing.T) {
 
 func TestUntracked(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	if got := must[[]string](t)(r.Untracked(t.Context())); len(got) != 0 {
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	if got := gittest.Must[[]string](t)(r.Untracked(t.Context())); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}
-	s.write(s.path("home"), ".config/git/ignore", "*.swp\n")
-	s.write(dir, ".git/info/exclude", "excluded\n")
-	s.write(dir, ".gitignore", "ignored/\n")
+	s.Write(s.Path("home"), ".config/git/ignore", "*.swp\n")
+	s.Write(dir, ".git/info/exclude", "excluded\n")
+	s.Write(dir, ".gitignore", "ignored/\n")
 	for _, name := range []string{"x.swp", "excluded", "ignored/f"} {
-		s.write(dir, name, "x")
+		s.Write(dir, name, "x")
 	}
-	want := make([]string, 0, 1+len(oddNames()))
+	want := make([]string, 0, 1+len(gittest.OddNames()))
 	want = append(want, ".gitignore")
-	for _, name := range oddNames() {
-		s.write(dir, name, "x")
+	for _, name := range gittest.OddNames() {
+		s.Write(dir, name, "x")
 		want = append(want, name)
 	}
-	got := must[[]string](t)(r.Untracked(t.Context()))
+	got := gittest.Must[[]string](t)(r.Untracked(t.Context()))
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -130,26 +131,26 @@ func TestUntracked(t *testing.T) {
 
 func TestStagedAndChanges(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		for _, name := range []string{"exec", "gone", "typed", "moved"} {
-			s.write(dir, name, "long enough to be found as a rename of "+name+"\n")
+			s.Write(dir, name, "long enough to be found as a rename of "+name+"\n")
 		}
-		s.git(dir, "add", ".")
-		s.git(dir, "commit", "-q", "-m", "base")
-		base := git.OID(s.git(dir, "rev-parse", "HEAD"))
-		s.git(dir, "config", "diff.renames", "copies")
-		s.git(dir, "config", "diff.noprefix", "true")
-		s.git(dir, "config", "core.abbrev", "5")
-		s.git(dir, "update-index", "--chmod=+x", "exec")
-		s.git(dir, "rm", "-q", "gone", "typed")
-		s.git(dir, "mv", "moved", "new\n\"name ")
-		s.symlink("a", "r/typed")
-		s.write(dir, "a", "changed")
-		s.git(dir, "add", "typed", "a")
-		s.git(dir, "update-index", "--add", "--cacheinfo", "160000,"+string(base)+",module")
-		s.write(dir, "a", "not staged")
-		r := s.open(dir)
-		id := func(spec string) git.OID { return git.OID(s.git(dir, "rev-parse", spec)) }
+		s.Git(dir, "add", ".")
+		s.Git(dir, "commit", "-q", "-m", "base")
+		base := git.OID(s.Git(dir, "rev-parse", "HEAD"))
+		s.Git(dir, "config", "diff.renames", "copies")
+		s.Git(dir, "config", "diff.noprefix", "true")
+		s.Git(dir, "config", "core.abbrev", "5")
+		s.Git(dir, "update-index", "--chmod=+x", "exec")
+		s.Git(dir, "rm", "-q", "gone", "typed")
+		s.Git(dir, "mv", "moved", "new\n\"name ")
+		s.Symlink("a", "r/typed")
+		s.Write(dir, "a", "changed")
+		s.Git(dir, "add", "typed", "a")
+		s.Git(dir, "update-index", "--add", "--cacheinfo", "160000,"+string(base)+",module")
+		s.Write(dir, "a", "not staged")
+		r := s.Open(dir)
+		id := func(spec string) git.OID { return git.OID(s.Git(dir, "rev-parse", spec)) }
 		want := []git.Change{
 			{Path: "a", Status: 'M', OldMode: git.ModeFile, NewMode: git.ModeFile, Old: id("HEAD:a"), New: id(":a")},
 			{Path: "exec", Status: 'M', OldMode: git.ModeFile, NewMode: git.ModeExec, Old: id("HEAD:exec"), New: id(":exec")},
@@ -159,26 +160,26 @@ func TestStagedAndChanges(t *testing.T) {
 			{Path: "new\n\"name ", Status: 'A', NewMode: git.ModeFile, New: id("HEAD:moved")},
 			{Path: "typed", Status: 'T', OldMode: git.ModeFile, NewMode: git.ModeLink, Old: id("HEAD:typed"), New: id(":typed")},
 		}
-		if diff := cmp.Diff(want, must[[]git.Change](t)(r.Staged(t.Context(), base))); diff != "" {
+		if diff := cmp.Diff(want, gittest.Must[[]git.Change](t)(r.Staged(t.Context(), base))); diff != "" {
 			t.Errorf("Staged (-want +got):\n%s", diff)
 		}
-		s.git(dir, "commit", "-q", "-m", "next")
+		s.Git(dir, "commit", "-q", "-m", "next")
 		next := id("HEAD")
-		if diff := cmp.Diff(want, must[[]git.Change](t)(r.Changes(t.Context(), base, next))); diff != "" {
+		if diff := cmp.Diff(want, gittest.Must[[]git.Change](t)(r.Changes(t.Context(), base, next))); diff != "" {
 			t.Errorf("Changes (-want +got):\n%s", diff)
 		}
-		if got := must[[]git.Change](t)(r.Changes(t.Context(), next, next)); len(got) != 0 {
+		if got := gittest.Must[[]git.Change](t)(r.Changes(t.Context(), next, next)); len(got) != 0 {
 			t.Errorf("got %v", got)
 		}
 		for name, got := range map[string][]git.Change{
-			"Staged":  must[[]git.Change](t)(r.Staged(t.Context(), "")),
-			"Changes": must[[]git.Change](t)(r.Changes(t.Context(), "", next)),
+			"Staged":  gittest.Must[[]git.Change](t)(r.Staged(t.Context(), "")),
+			"Changes": gittest.Must[[]git.Change](t)(r.Changes(t.Context(), "", next)),
 		} {
 			if len(got) != 5 || got[0].Status != 'A' {
 				t.Errorf("%s from nothing: %v", name, got)
 			}
 		}
-		if got := must[[]git.Change](t)(r.Changes(t.Context(), next, "")); len(got) != 5 || got[0].Status != 'D' {
+		if got := gittest.Must[[]git.Change](t)(r.Changes(t.Context(), next, "")); len(got) != 5 || got[0].Status != 'D' {
 			t.Errorf("to nothing: %v", got)
 		}
 		if _, err := r.Changes(t.Context(), "--help", next); err == nil {
@@ -189,20 +190,20 @@ func TestStagedAndChanges(t *testing.T) {
 
 func TestStagedUsesTheIndexOfTheCommit(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	s.write(dir, "b", "b")
-	s.git(dir, "add", "b")
-	head := git.OID(s.git(dir, "rev-parse", "HEAD"))
-	s.git(dir, "read-tree", "--index-output=.git/other", "HEAD")
-	s.git(dir, "add", "b")
-	env := slices.Concat(s.env, []string{"GIT_INDEX_FILE=.git/other"})
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Write(dir, "b", "b")
+	s.Git(dir, "add", "b")
+	head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
+	s.Git(dir, "read-tree", "--index-output=.git/other", "HEAD")
+	s.Git(dir, "add", "b")
+	env := slices.Concat(s.Env, []string{"GIT_INDEX_FILE=.git/other"})
 	for hook, want := range map[bool]int{true: 0, false: 1} {
-		r := must[*git.Repo](t)(git.Discover(git.Locate{Dir: dir, Environ: env, Hook: hook}))
-		if got := must[[]git.Change](t)(r.Staged(t.Context(), head)); len(got) != want {
+		r := gittest.Must[*git.Repo](t)(git.Discover(git.Locate{Dir: dir, Environ: env, Hook: hook}))
+		if got := gittest.Must[[]git.Change](t)(r.Staged(t.Context(), head)); len(got) != want {
 			t.Errorf("hook %v: %v", hook, got)
 		}
-		if got := must[[]git.StatusEntry](t)(r.Status(t.Context())); len(got) != 1 {
+		if got := gittest.Must[[]git.StatusEntry](t)(r.Status(t.Context())); len(got) != 1 {
 			t.Errorf("hook %v: status %v", hook, got)
 		}
 	}

@@ -11,14 +11,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
 func TestChangesEqualDiffTree(t *testing.T) {
 	t.Parallel()
-	formats(t, func(t *testing.T, s *sandbox, dir string) {
-		r := s.open(dir)
-		head := git.OID(s.git(dir, "rev-parse", "HEAD"))
-		blobs := []string{s.hashWrite(dir, "1"), s.hashWrite(dir, "2")}
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		r := s.Open(dir)
+		head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
+		blobs := []string{s.StoreBlob(dir, "1"), s.StoreBlob(dir, "2")}
 		paths := rapid.SampledFrom([]string{"a", "a-", "a.b", "a0", "b", "a/a", "a/b", "a/a/a", "a/a/b", "b/a", "a-/x", "\"q\n", "ä\xff/x"})
 		rapid.Check(t, func(t *rapid.T) {
 			trees := make([]git.OID, 2)
@@ -63,21 +64,21 @@ func drawLeaf(t *rapid.T, paths *rapid.Generator[string], blobs []string, module
 // git.
 func TestChangesStartsNoProcess(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	blob := git.OID(s.hashWrite(dir, "x"))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	blob := git.OID(s.StoreBlob(dir, "x"))
 	for n, want := range map[int]int{100: 0, 400: 1} {
 		var edits []git.Edit
 		for i := range n {
 			edits = append(edits, git.Edit{Path: fmt.Sprintf("d%d/f", i), Mode: git.ModeFile, OID: blob})
 		}
-		tree := must[git.OID](t)(r.EditTree(t.Context(), "", edits))
+		tree := gittest.Must[git.OID](t)(r.EditTree(t.Context(), "", edits))
 		if err := r.SyncObjects(); err != nil {
 			t.Fatal(err)
 		}
-		reader := s.open(dir)
-		if got := must[[]git.Change](t)(reader.Changes(t.Context(), "", tree)); len(got) != n {
+		reader := s.Open(dir)
+		if got := gittest.Must[[]git.Change](t)(reader.Changes(t.Context(), "", tree)); len(got) != n {
 			t.Errorf("%d changes, want %d", len(got), n)
 		}
 		if got := reader.Processes(); got != want {
@@ -89,24 +90,24 @@ func TestChangesStartsNoProcess(t *testing.T) {
 // Modes that only old trees have are what git takes them for.
 func TestChangesOfOddModes(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	blob := s.hashWrite(dir, "x")
+	s := gittest.New(t)
+	dir := s.Init("r")
+	blob := s.StoreBlob(dir, "x")
 	odd := func(mode string) git.OID {
-		raw := mode + " f\x00" + string(must[[]byte](t)(hex.DecodeString(blob)))
-		out, err := s.try(dir, raw, "hash-object", "-t", "tree", "-w", "--literally", "--stdin")
+		raw := mode + " f\x00" + string(gittest.Must[[]byte](t)(hex.DecodeString(blob)))
+		out, err := s.Try(dir, raw, "hash-object", "-t", "tree", "-w", "--literally", "--stdin")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return git.OID(out[:len(blob)])
 	}
-	r := s.open(dir)
+	r := s.Open(dir)
 	modes := []string{"100644", "100664", "100755", "100775", "100600", "120000", "120777", "160000"}
 	for _, from := range modes {
 		for _, to := range modes {
 			a, b := odd(from), odd(to)
-			want := must[[]git.Change](t)(git.DiffTree(t.Context(), r, a, b))
-			if diff := cmp.Diff(want, must[[]git.Change](t)(r.Changes(t.Context(), a, b))); diff != "" {
+			want := gittest.Must[[]git.Change](t)(git.DiffTree(t.Context(), r, a, b))
+			if diff := cmp.Diff(want, gittest.Must[[]git.Change](t)(r.Changes(t.Context(), a, b))); diff != "" {
 				t.Errorf("%s to %s (-git +ours):\n%s", from, to, diff)
 			}
 		}
