@@ -106,10 +106,7 @@ func streamLarge() []string { return []string{"-c", "core.bigFileThreshold=1m"} 
 
 func (r *Repo) startBatch(ctx context.Context) (*batch, error) {
 	life, kill := context.WithCancel(context.WithoutCancel(ctx))
-	q := request{args: append(streamLarge(), "cat-file", "--batch")}
-	if r.lazy {
-		q.network, q.env = true, []string{lazyFetch}
-	}
+	q := Command{Args: append(streamLarge(), "cat-file", "--batch"), LazyFetch: r.lazy}
 	cmd, stderr := r.command(life, q)
 	cmd.Cancel = func() error { return cmd.Process.Kill() } // it only reads
 	b := &batch{cmd: cmd, stderr: stderr, kill: kill}

@@ -48,9 +48,9 @@ func (r *Repo) checkout(ctx context.Context, args ...string) error {
 	if err := disk.Step("switch", r.Root); err != nil {
 		return err
 	}
-	_, err := r.run(ctx, request{
-		network: true, env: []string{lazyFetch},
-		args: append([]string{"-c", SyncAll, "checkout", "--quiet"}, args...),
+	_, err := r.Do(ctx, Command{
+		LazyFetch: true,
+		Args:      append([]string{"-c", SyncAll, "checkout", "--quiet"}, args...),
 	})
 	return err
 }

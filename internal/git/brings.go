@@ -29,7 +29,7 @@ func (r *Repo) Brings(ctx context.Context, root, name string) (bool, error) {
 		dir = r.GitDir
 	}
 	found, err := r.indexHas(dir, name)
-	if errors.Is(err, errAskGit) {
+	if errors.Is(err, errIndexUnread) {
 		found, err = r.listedByGit(ctx, root, name)
 	}
 	if found || err != nil {
@@ -66,7 +66,7 @@ func (r *Repo) headHas(ctx context.Context, gitDir, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if oid, err := r.resolveRef(spec); err == nil {
+	if oid, err := r.ResolveRef(spec); err == nil {
 		spec = string(oid)
 	}
 	if r.isWithout(spec, name) {
@@ -100,7 +100,7 @@ func (r *Repo) HasContent(ctx context.Context, data []byte) (bool, error) {
 	var lines []string
 	for _, content := range [][]byte{data, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))} {
 		oid := r.HashBlob(content)
-		if _, err := os.Lstat(r.loosePath(oid)); err == nil {
+		if r.IsLoose(oid) {
 			return true, nil
 		}
 		if !r.isWithout(string(oid), kind) && !slices.Contains(unknown, oid) {
@@ -191,20 +191,23 @@ func (r *Repo) noteWithout(lines []string) {
 	}
 }
 
+// errIndexUnread means that git has to read the index.
+var errIndexUnread = errors.New("git has to read the index")
+
 // indexHas looks for a file in the index of a git directory. Entries are in the
 // order of their names' bytes, so it stops after the last that may match.
-// errAskGit if the index is split, sparse there, damaged, or of another version.
+// errIndexUnread if the index is split, sparse there, damaged, or of another version.
 func (r *Repo) indexHas(gitDir, name string) (bool, error) {
 	f, err := os.Open(filepath.Join(gitDir, "index"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, errAskGit
+		return false, errIndexUnread
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	if parts, err := filepath.Glob(filepath.Join(escapeGlob(gitDir), "sharedindex.*")); err != nil || len(parts) > 0 {
-		return false, errAskGit
+	if split, err := isSplit(gitDir); err != nil || split {
+		return false, errIndexUnread
 	}
 	in, err := newIndexReader(f, r.Format)
 	if err != nil {
@@ -217,7 +220,7 @@ func (r *Repo) indexHas(gitDir, name string) (bool, error) {
 		case err != nil:
 			return false, err
 		case isFolder && mode == ModeTree && coversPath(folder, name):
-			return false, errAskGit
+			return false, errIndexUnread
 		case coversPath(path, name):
 			return true, nil
 		case path != "" && path[0] > name[0]:
@@ -225,6 +228,17 @@ func (r *Repo) indexHas(gitDir, name string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// isSplit reports whether an index of a git directory is split in two files.
+func isSplit(gitDir string) (bool, error) {
+	dir, err := os.Open(gitDir)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = dir.Close() }() // it was only read
+	names, err := dir.Readdirnames(-1)
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "sharedindex.") }), err
 }
 
 // indexReader reads the entries of an index file.
@@ -238,14 +252,14 @@ type indexReader struct {
 
 func newIndexReader(f io.Reader, format Format) (*indexReader, error) {
 	const statSize = 40 // times, device, inode, mode, owner, size
-	r := &indexReader{in: bufio.NewReader(f), fixed: statSize + format.size()}
+	r := &indexReader{in: bufio.NewReader(f), fixed: statSize + format.HexLen()/2}
 	var header [12]byte
 	if _, err := io.ReadFull(r.in, header[:]); err != nil || string(header[:4]) != "DIRC" {
-		return nil, errAskGit
+		return nil, errIndexUnread
 	}
 	r.version, r.entries = binary.BigEndian.Uint32(header[4:]), binary.BigEndian.Uint32(header[8:])
 	if r.version < 2 || r.version > 4 {
-		return nil, errAskGit
+		return nil, errIndexUnread
 	}
 	return r, nil
 }
@@ -255,12 +269,12 @@ func (r *indexReader) next() (path string, mode Mode, err error) {
 	const modeAt, extended, pathLimit = 24, 0x4000, 1 << 16
 	head := make([]byte, r.fixed+2)
 	if _, err := io.ReadFull(r.in, head); err != nil {
-		return "", 0, errAskGit
+		return "", 0, errIndexUnread
 	}
 	size := len(head)
 	if binary.BigEndian.Uint16(head[r.fixed:])&extended != 0 {
 		if n, err := r.in.Discard(2); err != nil || n != 2 {
-			return "", 0, errAskGit
+			return "", 0, errIndexUnread
 		}
 		size += 2
 	}
@@ -268,19 +282,19 @@ func (r *indexReader) next() (path string, mode Mode, err error) {
 	if r.version == 4 {
 		drop, err := r.offset()
 		if err != nil || drop > len(r.path) {
-			return "", 0, errAskGit
+			return "", 0, errIndexUnread
 		}
 		keep = len(r.path) - drop
 	}
 	rest, err := r.in.ReadSlice(0)
 	if err != nil || len(rest) > pathLimit {
-		return "", 0, errAskGit
+		return "", 0, errIndexUnread
 	}
 	r.path = append(r.path[:keep], rest[:len(rest)-1]...)
 	if r.version < 4 {
 		size += len(rest) // with its NUL
 		if _, err := r.in.Discard((8 - size%8) % 8); err != nil {
-			return "", 0, errAskGit
+			return "", 0, errIndexUnread
 		}
 	}
 	return string(r.path), Mode(binary.BigEndian.Uint32(head[modeAt:])), nil
@@ -292,7 +306,7 @@ func (r *indexReader) offset() (int, error) {
 	for i := range 5 {
 		b, err := r.in.ReadByte()
 		if err != nil {
-			return 0, errAskGit
+			return 0, errIndexUnread
 		}
 		if i > 0 {
 			n++
@@ -302,5 +316,5 @@ func (r *indexReader) offset() (int, error) {
 			return n, nil
 		}
 	}
-	return 0, errAskGit
+	return 0, errIndexUnread
 }

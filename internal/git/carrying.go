@@ -45,7 +45,7 @@ func (r *Repo) CommitsCarrying(ctx context.Context, since time.Time, texts ...st
 	// The reflog of the metadata branch leads to its whole history, which shares
 	// no commit with the user's.
 	revs := "^refs/heads/entire/checkpoints/v1\n" + strings.Join(r.stateRevisions(), "\n") + "\n"
-	out, err := r.run(ctx, request{args: args, stdin: strings.NewReader(revs)})
+	out, err := r.Do(ctx, Command{Args: args, Stdin: strings.NewReader(revs)})
 	if err != nil {
 		return nil, fmt.Errorf("search commits: %w", err)
 	}

@@ -27,9 +27,9 @@ func (r *Repo) CheckoutInto(ctx context.Context, dir string, entries []Edit) err
 		fmt.Fprintf(&info, "%06o %s\t%s\x00", e.Mode, e.OID, e.Path)
 		names.WriteString(e.Path + "\x00")
 	}
-	_, err := r.run(ctx, request{args: []string{"update-index", "-z", "--index-info"}, stdin: strings.NewReader(info.String()), env: env})
+	_, err := r.Do(ctx, Command{Args: []string{"update-index", "-z", "--index-info"}, Stdin: strings.NewReader(info.String()), Env: env})
 	if err == nil {
-		_, err = r.run(ctx, request{args: []string{"checkout-index", "-f", "-z", "--stdin", "--prefix=" + dir + "/"}, stdin: strings.NewReader(names.String()), env: env})
+		_, err = r.Do(ctx, Command{Args: []string{"checkout-index", "-f", "-z", "--stdin", "--prefix=" + dir + "/"}, Stdin: strings.NewReader(names.String()), Env: env})
 	}
 	if err = errors.Join(err, disk.Remove(dir+".index")); err != nil {
 		return fmt.Errorf("check out: %w", err)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -37,26 +35,12 @@ func (r *Repo) CommitPaths(ctx context.Context, c PathCommit) error {
 	}
 	args := append([]string{"-c", SyncAll, "commit", "--quiet", "--only", "--cleanup=whitespace", "--message=" + c.Message}, pathsFromStdin()...)
 	return r.unlocked(ctx, func() error {
-		cmd, stderr := r.command(ctx, request{args: args, stdin: pathspecs(c.Paths)})
-		cmd.Env = slices.Concat(r.userEnviron(), []string{"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0"}, c.Env)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-		err := cmd.Run()
-		if ctx.Err() != nil && cmd.Process != nil {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what didn't heed the first
-		}
-		if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-			return processError(ctx, args, stderr, err)
-		}
-		return nil
+		_, err := r.Do(ctx, Command{
+			Args: args, Stdin: pathspecs(c.Paths), User: true, NoTerminal: true,
+			Env: append([]string{"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0"}, c.Env...),
+		})
+		return err
 	})
-}
-
-// userEnviron is the environment that git has when the user calls it, less what
-// would lead it to another repository or let it ask at a terminal.
-func (r *Repo) userEnviron() []string {
-	env := slices.DeleteFunc(r.locate.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
-	return append(env, r.explicitEnviron()...)
 }
 
 // IntendToAdd lets the index know of untracked files, without their contents,
@@ -83,7 +67,7 @@ func (r *Repo) editIndex(ctx context.Context, paths []string, command ...string)
 		return err
 	}
 	return r.unlocked(ctx, func() error {
-		_, err := r.run(ctx, request{args: slices.Concat([]string{"-c", SyncAll}, command, pathsFromStdin()), stdin: pathspecs(paths)})
+		_, err := r.Do(ctx, Command{Args: slices.Concat([]string{"-c", SyncAll}, command, pathsFromStdin()), Stdin: pathspecs(paths)})
 		return err
 	})
 }
@@ -101,7 +85,7 @@ func (r *Repo) unlocked(ctx context.Context, do func() error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("git %s: %w", subcommand(exit.Args), context.Cause(ctx))
+			return fmt.Errorf("git %s: %w", exit.Subcommand(), context.Cause(ctx))
 		case <-time.After(pause):
 		}
 	}

@@ -100,3 +100,20 @@ func (r *Repo) Config(ctx context.Context, regexp string) (map[string]string, er
 	}
 	return values, nil
 }
+
+// HasSSHCommand reports whether the user has an ssh command of their own, and true
+// if that can't be determined.
+func (r *Repo) HasSSHCommand(ctx context.Context) bool {
+	r.sshOnce.Do(func() { r.ownSSH = r.findSSH(ctx) })
+	return r.ownSSH
+}
+
+func (r *Repo) findSSH(ctx context.Context) bool {
+	for _, e := range r.environ() {
+		if strings.HasPrefix(e, "GIT_SSH=") || strings.HasPrefix(e, "GIT_SSH_COMMAND=") {
+			return true
+		}
+	}
+	own, err := r.Config(ctx, `^core\.sshcommand$`)
+	return err != nil || len(own) > 0
+}

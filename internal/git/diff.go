@@ -27,13 +27,9 @@ func (r *Repo) Staged(ctx context.Context, base OID) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := request{args: []string{
+	out, err := r.Do(ctx, Command{HookIndex: true, Args: []string{
 		"diff-index", "--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", tree, "--",
-	}}
-	if index := r.locate.getenv("GIT_INDEX_FILE"); r.locate.Hook && index != "" {
-		q.env = []string{"GIT_INDEX_FILE=" + absolute(r.dir, index)}
-	}
-	out, err := r.run(ctx, q)
+	}})
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (r *Repo) EditTree(ctx context.Context, root OID, edits []Edit) (OID, error
 		return "", fmt.Errorf("edit tree: %w", err)
 	}
 	if oid == "" {
-		return r.writeLoose("tree", nil)
+		return r.StoreTree(nil)
 	}
 	return oid, nil
 }
@@ -64,7 +64,7 @@ func (r *Repo) checkEdit(e Edit) error {
 		return fmt.Errorf("edit tree: %q: %w", e.Path, ErrBadPath)
 	case e.OID == "":
 		return nil
-	case !e.Mode.valid():
+	case !e.Mode.Valid():
 		return fmt.Errorf("edit tree: %q has mode %s", e.Path, e.Mode)
 	case !r.Format.Valid(e.OID):
 		return fmt.Errorf("edit tree: %q: %q is no object id", e.Path, e.OID)
@@ -138,7 +138,7 @@ func (r *Repo) rewrite(ctx context.Context, oid OID, n *node) (OID, error) {
 	case slices.Equal(entries, old):
 		return oid, nil
 	}
-	return r.storeTree(entries)
+	return r.StoreTree(entries)
 }
 
 // addNew appends what the edits put where the old tree had nothing.

@@ -4,10 +4,9 @@ import "context"
 
 // These are open to tests, which compare them with git or feed them garbage.
 var (
-	ParseConfig  = parseConfig
-	DecodeTree   = decodeTree
-	DecodeCommit = decodeCommit
-	Reason       = reason
+	ParseConfig = parseConfig
+	DecodeTree  = decodeTree
+	Reason      = reason
 )
 
 // DiffTree is Changes by git itself.

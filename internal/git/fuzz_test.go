@@ -33,12 +33,12 @@ func FuzzDecodeCommit(f *testing.F) {
 	f.Add("a <b> c> 99999999999999999999 +9999", "\n\n")
 	f.Add("<<<", "x")
 	f.Fuzz(func(t *testing.T, author, message string) {
-		c, err := git.DecodeCommit(git.Object{Type: "commit", Data: []byte("tree x\nauthor " + author + "\n\n" + message)})
+		c, err := git.ParseCommit(git.Object{Type: "commit", Data: []byte("tree x\nauthor " + author + "\n\n" + message)})
 		if err != nil {
 			return
 		}
 		line := c.Author.String()
-		again, err := git.DecodeCommit(git.Object{Type: "commit", Data: []byte("tree x\nauthor " + line + "\n\n")})
+		again, err := git.ParseCommit(git.Object{Type: "commit", Data: []byte("tree x\nauthor " + line + "\n\n")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,9 @@ import (
 // ErrMissing means that the repository has no such object or ref.
 var ErrMissing = errors.New("no such object")
 
+// ErrTooMuch means that there is more to read than the caller wanted.
+var ErrTooMuch = errors.New("more than was asked for")
+
 // ErrBadPath means that a path can't stand in a tree.
 var ErrBadPath = errors.New("path can't stand in a tree")
 
@@ -53,7 +56,8 @@ func (m Mode) String() string {
 	return strings.Repeat("0", max(0, 6-len(s))) + s
 }
 
-func (m Mode) valid() bool {
+// Valid reports whether git writes entries of this mode.
+func (m Mode) Valid() bool {
 	return m == ModeFile || m == ModeExec || m == ModeLink || m == ModeTree || m == ModeModule
 }
 
@@ -107,8 +111,8 @@ func (f Format) hashObject(kind string, data []byte) OID {
 	return OID(hex.EncodeToString(h.Sum(nil)))
 }
 
-// hashReader is hashObject for content of size bytes that is read.
-func (f Format) hashReader(kind string, size int, data io.Reader) (OID, error) {
+// HashReader is hashObject for content of size bytes that is read.
+func (f Format) HashReader(kind string, size int, data io.Reader) (OID, error) {
 	h := f.newHash()
 	h.Write(objectHeader(kind, size))
 	if _, err := io.Copy(h, data); err != nil {

@@ -45,7 +45,7 @@ func (r *Repo) HashFiles(ctx context.Context, mode HashMode, paths []string) (ma
 	if mode == HashOnly || len(todo) == 0 {
 		return oids, hash(nil)
 	}
-	return oids, r.inAside(hash)
+	return oids, r.Quarantine(hash)
 }
 
 // hashing is how files are hashed: whether they are stored, and where.
@@ -124,7 +124,7 @@ func (r *Repo) hashSome(ctx context.Context, how hashing, paths []string, oids m
 		in.WriteString(quotePath(p))
 		in.WriteByte('\n')
 	}
-	out, err := r.run(ctx, request{args: args, stdin: strings.NewReader(in.String()), env: how.env})
+	out, err := r.Do(ctx, Command{Args: args, Stdin: strings.NewReader(in.String()), Env: how.env})
 	done := 0
 	for line := range strings.Lines(string(out)) {
 		oid := OID(strings.TrimSuffix(line, "\n"))

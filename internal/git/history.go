@@ -67,7 +67,7 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	if err != nil {
 		return Signature{}, err
 	}
-	return parseSignature(strings.TrimSuffix(string(out), "\n")), nil
+	return ParseSignature(strings.TrimSuffix(string(out), "\n")), nil
 }
 
 // MergeBase is a commit that both reach and that is the newest such; empty if
@@ -93,34 +93,4 @@ func (r *Repo) Subjects(ctx context.Context, from, to string) ([]string, error) 
 		return nil, err
 	}
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
-}
-
-// Sizes gives the sizes of objects in bytes, 0 for one that the repository
-// doesn't have.
-func (r *Repo) Sizes(ctx context.Context, oids []OID) ([]int64, error) {
-	if len(oids) == 0 {
-		return nil, nil
-	}
-	var names strings.Builder
-	for _, oid := range oids {
-		names.WriteString(string(oid) + "\n")
-	}
-	out, err := r.run(ctx, request{
-		args: []string{"cat-file", "--batch-check=%(objectsize)"}, stdin: strings.NewReader(names.String()),
-	})
-	if err != nil {
-		return nil, err
-	}
-	sizes := make([]int64, 0, len(oids))
-	for line := range strings.Lines(string(out)) {
-		size, err := strconv.ParseInt(strings.TrimSuffix(line, "\n"), 10, 64)
-		if err != nil {
-			size = 0 // "<name> missing"
-		}
-		sizes = append(sizes, size)
-	}
-	if len(sizes) != len(oids) {
-		return nil, fmt.Errorf("sizes of %d objects: git gave %d", len(oids), len(sizes))
-	}
-	return sizes, nil
 }

@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// ErrTooMuch means that there is more to read than the caller wanted.
-var ErrTooMuch = errors.New("more than was asked for")
-
 // FileDiff is how a file differs between two trees. Status may also be R or C,
 // of a file that came from OldPath; else OldPath is empty.
 type FileDiff struct {
@@ -38,32 +35,18 @@ func (r *Repo) Hunks(ctx context.Context, from, to OID, limit int64) ([]FileDiff
 	if err != nil {
 		return nil, err
 	}
-	within, stop := context.WithCancel(ctx)
-	defer stop()
-	if err := r.publish(); err != nil {
-		return nil, err
-	}
-	cmd, stderr := r.command(within, request{args: args})
-	cmd.Cancel = func() error { return cmd.Process.Kill() } // it only reads
-	out, err := cmd.StdoutPipe()
+	var files []FileDiff
+	err = r.Stream(ctx, Command{Args: args}, func(out io.Reader) error {
+		rest := io.LimitedReader{R: out, N: limit + 1}
+		var err error
+		files, err = r.parseHunks(bufio.NewReaderSize(&rest, 64<<10))
+		if rest.N == 0 {
+			return ErrTooMuch
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, processError(ctx, args, stderr, err)
-	}
-	rest := io.LimitedReader{R: out, N: limit + 1}
-	files, parseErr := r.parseHunks(bufio.NewReaderSize(&rest, 64<<10))
-	if rest.N == 0 {
-		parseErr = ErrTooMuch
-	}
-	if parseErr != nil {
-		stop()
-		_ = cmd.Wait()
-		return nil, fmt.Errorf("git diff-tree: %w", errors.Join(ctx.Err(), parseErr))
-	}
-	if err := cmd.Wait(); err != nil {
-		return nil, processError(ctx, args, stderr, err)
 	}
 	return files, nil
 }
@@ -185,7 +168,7 @@ func (r *Repo) LineCounts(ctx context.Context, from, to OID) ([]FileDiff, error)
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.run(ctx, request{args: args})
+	out, err := r.Do(ctx, Command{Args: args})
 	if err != nil {
 		return nil, err
 	}

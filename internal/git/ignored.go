@@ -14,7 +14,7 @@ func (r *Repo) Ignored(ctx context.Context, paths []string) ([]string, error) {
 	}
 	const plain = "./" // so that no path begins with the mark of a pattern
 	asked := strings.NewReader(plain + strings.Join(paths, "\x00"+plain) + "\x00")
-	out, err := r.run(ctx, request{args: []string{"check-ignore", "--stdin", "-z"}, stdin: asked})
+	out, err := r.Do(ctx, Command{Args: []string{"check-ignore", "--stdin", "-z"}, Stdin: asked})
 	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 { // none
 		return nil, nil
 	}

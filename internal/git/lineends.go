@@ -95,7 +95,7 @@ func (r *Repo) isConverted(path string, oid OID) (yes bool, err error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	raw, err := r.Format.hashReader("blob", int(info.Size()), f)
+	raw, err := r.Format.HashReader("blob", int(info.Size()), f)
 	return raw != oid, err
 }
 
@@ -147,11 +147,11 @@ func (r *Repo) addToOwnIndex(ctx context.Context, how hashing, indexed map[strin
 			return nil, err
 		}
 		in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-		if _, err := r.run(ctx, request{args: append(args, "-z", "--stdin"), stdin: in, env: env}); err != nil {
+		if _, err := r.Do(ctx, Command{Args: append(args, "-z", "--stdin"), Stdin: in, Env: env}); err != nil {
 			return nil, err
 		}
 	}
-	out, err := r.run(ctx, request{args: []string{"ls-files", "-s", "-z"}, env: env})
+	out, err := r.Do(ctx, Command{Args: []string{"ls-files", "-s", "-z"}, Env: env})
 	if err != nil {
 		return nil, err
 	}

@@ -119,3 +119,50 @@ func (r *Repo) makeFanout(dir string) error {
 	}
 	return os.Chmod(dir, info.Mode()&(fs.ModePerm|fs.ModeSetgid))
 }
+
+// IsLoose reports whether the object is there as a file of its own.
+func (r *Repo) IsLoose(oid OID) bool {
+	if !r.Format.Valid(oid) {
+		return false
+	}
+	_, err := os.Lstat(r.loosePath(oid))
+	return err == nil
+}
+
+// RemoveLoose deletes the files of objects, those that have one. That nothing
+// refers to them is for the caller to know.
+func (r *Repo) RemoveLoose(oids []OID) error {
+	for _, oid := range oids {
+		if !r.Format.Valid(oid) {
+			return fmt.Errorf("remove object: %q is no object id", oid)
+		}
+		path := r.loosePath(oid)
+		if !r.IsLoose(oid) {
+			continue
+		}
+		if err := disk.Step("remove", path); err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove object %s: %w", oid, err)
+		}
+		r.treeMu.Lock()
+		delete(r.trees, oid)
+		r.treeMu.Unlock()
+	}
+	return nil
+}
+
+// Keep says whether the object is there as a loose one, and is one that git's
+// prune leaves alone for as long as one that is new.
+func (r *Repo) Keep(oid OID) bool {
+	if !r.Format.Valid(oid) {
+		return false
+	}
+	if r.isPending(oid) {
+		return true
+	}
+	path := r.loosePath(oid)
+	info, err := os.Lstat(path)
+	return err == nil && info.Size() > 0 && freshen(path) == nil
+}

@@ -33,7 +33,7 @@ func (r *Repo) readLoose(spec string, limit int64) (Object, error) {
 	oid := OID(name)
 	if !r.Format.Valid(oid) {
 		var err error
-		if oid, err = r.resolveRef(name); err != nil {
+		if oid, err = r.ResolveRef(name); err != nil {
 			return Object{}, err
 		}
 	}
@@ -117,8 +117,10 @@ func readObjectHeader(in io.Reader) (kind string, size int64, err error) {
 	return "", 0, errAskGit
 }
 
-// resolveRef reads what HEAD, a branch, or a ref of a remote points at.
-func (r *Repo) resolveRef(name string) (OID, error) {
+// ResolveRef reads what HEAD, a branch, or a ref of a remote points at, without a
+// git process. The error is ErrMissing if it points at nothing, and another one for
+// everything that only git can resolve.
+func (r *Repo) ResolveRef(name string) (OID, error) {
 	if r.RefStorage != "files" {
 		return "", errAskGit
 	}

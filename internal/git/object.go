@@ -32,10 +32,11 @@ func (r *Repo) Commit(ctx context.Context, spec string) (Commit, error) {
 	if err != nil {
 		return Commit{}, err
 	}
-	return decodeCommit(object)
+	return ParseCommit(object)
 }
 
-func decodeCommit(object Object) (Commit, error) {
+// ParseCommit decodes a commit object.
+func ParseCommit(object Object) (Commit, error) {
 	c := Commit{OID: object.OID}
 	head, message, _ := bytes.Cut(object.Data, []byte("\n\n"))
 	c.Message = string(message)
@@ -47,9 +48,9 @@ func decodeCommit(object Object) (Commit, error) {
 		case "parent":
 			c.Parents = append(c.Parents, OID(value))
 		case "author":
-			c.Author = parseSignature(value)
+			c.Author = ParseSignature(value)
 		case "committer":
-			c.Committer = parseSignature(value)
+			c.Committer = ParseSignature(value)
 		}
 	}
 	if c.Tree == "" || object.Type != "commit" {
@@ -58,8 +59,8 @@ func decodeCommit(object Object) (Commit, error) {
 	return c, nil
 }
 
-// parseSignature takes what it can: old commits have broken ones.
-func parseSignature(s string) Signature {
+// ParseSignature takes what it can: old commits have broken ones.
+func ParseSignature(s string) Signature {
 	left, date := s, ""
 	if i := strings.LastIndexByte(s, '>'); i >= 0 {
 		left, date = s[:i], s[i+1:]

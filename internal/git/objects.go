@@ -2,14 +2,9 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
-
-	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Stored is an object of the repository without its content.
@@ -57,35 +52,59 @@ func (r *Repo) Reachable(ctx context.Context, revs ...string) (map[OID]bool, err
 	return set, nil
 }
 
-// IsLoose reports whether the object is there as a file of its own.
-func (r *Repo) IsLoose(oid OID) bool {
-	if !r.Format.Valid(oid) {
-		return false
+// Absent answers which of the objects are not there. That one is damaged isn't
+// noticed.
+func (r *Repo) Absent(ctx context.Context, oids []OID) ([]OID, error) {
+	if len(oids) == 0 {
+		return nil, nil
 	}
-	_, err := os.Lstat(r.loosePath(oid))
-	return err == nil
-}
-
-// RemoveLoose deletes the files of objects, those that have one. That nothing
-// refers to them is for the caller to know.
-func (r *Repo) RemoveLoose(oids []OID) error {
+	var in strings.Builder
 	for _, oid := range oids {
 		if !r.Format.Valid(oid) {
-			return fmt.Errorf("remove object: %q is no object id", oid)
+			return nil, fmt.Errorf("look for objects: %q is no object id", oid)
 		}
-		path := r.loosePath(oid)
-		if !r.IsLoose(oid) {
-			continue
-		}
-		if err := disk.Step("remove", path); err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove object %s: %w", oid, err)
-		}
-		r.treeMu.Lock()
-		delete(r.trees, oid)
-		r.treeMu.Unlock()
+		in.WriteString(string(oid) + "\n")
 	}
-	return nil
+	args := []string{"cat-file", "--batch-check=%(objectname)", "--buffer"}
+	out, err := r.Do(ctx, Command{Args: args, Stdin: strings.NewReader(in.String())})
+	if err != nil {
+		return nil, err
+	}
+	var absent []OID
+	for line := range strings.Lines(string(out)) {
+		if oid, missing := strings.CutSuffix(strings.TrimSuffix(line, "\n"), " missing"); missing {
+			absent = append(absent, OID(oid))
+		}
+	}
+	return absent, nil
+}
+
+// Sizes gives the sizes of objects in bytes, 0 for one that the repository
+// doesn't have.
+func (r *Repo) Sizes(ctx context.Context, oids []OID) ([]int64, error) {
+	if len(oids) == 0 {
+		return nil, nil
+	}
+	var names strings.Builder
+	for _, oid := range oids {
+		names.WriteString(string(oid) + "\n")
+	}
+	out, err := r.Do(ctx, Command{
+		Args: []string{"cat-file", "--batch-check=%(objectsize)"}, Stdin: strings.NewReader(names.String()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]int64, 0, len(oids))
+	for line := range strings.Lines(string(out)) {
+		size, err := strconv.ParseInt(strings.TrimSuffix(line, "\n"), 10, 64)
+		if err != nil {
+			size = 0 // "<name> missing"
+		}
+		sizes = append(sizes, size)
+	}
+	if len(sizes) != len(oids) {
+		return nil, fmt.Errorf("sizes of %d objects: git gave %d", len(oids), len(sizes))
+	}
+	return sizes, nil
 }

@@ -176,10 +176,10 @@ func (r *Repo) loosePath(oid OID) string {
 
 const asidePrefix = "tmp_objdir-entire-"
 
-// inAside runs do with an environment in which git writes objects into a
+// Quarantine runs do with an environment in which git writes objects into a
 // directory of their own, and then takes them from there: git doesn't sync them
 // before it names them, and syncs one by one where it is asked to.
-func (r *Repo) inAside(do func(env []string) error) (err error) {
+func (r *Repo) Quarantine(do func(env []string) error) (err error) {
 	aside, err := os.MkdirTemp(r.objects, asidePrefix) // git's prune removes what a crash leaves of it
 	if err != nil {
 		return err

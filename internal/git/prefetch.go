@@ -34,7 +34,7 @@ func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) erro
 // readUntilLarge reads objects up to the first one that is much too large, whose
 // content git would print whole, and returns how many that are, with the large one.
 func (r *Repo) readUntilLarge(ctx context.Context, oids []OID, yield func(Object) error) (n int, err error) {
-	cmd, stderr := r.command(ctx, request{args: append(slices.Clip(streamLarge()), "cat-file", "--batch", "--buffer")})
+	cmd, stderr := r.command(ctx, Command{Args: append(slices.Clip(streamLarge()), "cat-file", "--batch", "--buffer")})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return 0, err

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -29,8 +30,11 @@ type ExitError struct {
 // Error names the command, not its arguments, and the first line of stderr.
 func (e *ExitError) Error() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
-	return fmt.Sprintf("git %s: exit status %d: %s", subcommand(e.Args), e.Code, line)
+	return fmt.Sprintf("git %s: exit status %d: %s", e.Subcommand(), e.Code, line)
 }
+
+// Subcommand returns the name of the git command that failed.
+func (e *ExitError) Subcommand() string { return subcommand(e.Args) }
 
 // subcommand is the first argument that is no option.
 func subcommand(args []string) string {
@@ -45,18 +49,30 @@ func subcommand(args []string) string {
 	return ""
 }
 
-// request is a git process to be.
-type request struct {
-	args    []string
-	stdin   io.Reader
-	env     []string // on top of the usual
-	network bool     // may talk to a remote
-	alone   bool     // has nobody to ask, and ends with all that it started
-	early   bool     // reads no object before it has its stdin, which waits for them
+// Command describes a git process.
+type Command struct {
+	Args  []string // without "git"
+	Stdin io.Reader
+	Env   []string // in addition to the usual
+	// User runs git as the user's own command: in their environment, in which it
+	// may use the network.
+	User bool
+	// Network permits connections to remotes.
+	Network bool
+	// LazyFetch permits, and needs, connections that fetch what a partial clone lacks.
+	LazyFetch bool
+	// HookIndex lets git read the index that it named to its hook.
+	HookIndex bool
+	// NoTerminal starts git without a terminal to ask at. When the context ends,
+	// all that git has started ends with it.
+	NoTerminal bool
+	// Early starts git before the objects that were written have their names. Its
+	// Stdin has to wait for SyncObjects.
+	Early bool
 }
 
-// lazyFetch lets git fetch what a partial clone lacks.
-const lazyFetch = "GIT_NO_LAZY_FETCH=0"
+// Subcommand returns the name of the git command.
+func (c Command) Subcommand() string { return subcommand(c.Args) }
 
 // Processes is how many git processes this Repo has started.
 func (r *Repo) Processes() int { return int(r.processes.Load()) }
@@ -65,11 +81,13 @@ func (r *Repo) Processes() int { return int(r.processes.Load()) }
 // if there is none) and gives its stdout. The error is an *ExitError if git
 // failed, and wraps that of ctx if ctx ended it.
 func (r *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
-	return r.run(ctx, request{args: args})
+	return r.Do(ctx, Command{Args: args})
 }
 
-func (r *Repo) run(ctx context.Context, q request) ([]byte, error) {
-	if !q.early {
+// Do runs a command and returns its stdout, also with an error. The error is an
+// *ExitError if git failed, and wraps that of ctx if ctx ended it.
+func (r *Repo) Do(ctx context.Context, q Command) ([]byte, error) {
+	if !q.Early {
 		if err := r.publish(); err != nil { // it may read what was written
 			return nil, err
 		}
@@ -80,38 +98,88 @@ func (r *Repo) run(ctx context.Context, q request) ([]byte, error) {
 	// ErrWaitDelay: git is done, but a daemon or filter that it started has its
 	// streams.
 	err := cmd.Run()
-	if q.alone && ctx.Err() != nil {
+	if q.NoTerminal && ctx.Err() != nil {
 		finish(cmd)
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		return out.Bytes(), processError(ctx, q.args, stderr, err)
+		return out.Bytes(), processError(ctx, q.Args, stderr, err)
 	}
 	return out.Bytes(), nil
 }
 
+// Stream runs a command, which must only read, and calls read with its stdout. An
+// error of read ends the process and is returned.
+func (r *Repo) Stream(ctx context.Context, q Command, read func(stdout io.Reader) error) error {
+	if err := r.publish(); err != nil {
+		return err
+	}
+	within, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd, stderr := r.command(within, q)
+	cmd.Cancel = func() error { return cmd.Process.Kill() } // it only reads
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return processError(ctx, q.Args, stderr, err)
+	}
+	if err := read(out); err != nil {
+		stop()
+		_ = cmd.Wait()
+		return fmt.Errorf("git %s: %w", q.Subcommand(), errors.Join(ctx.Err(), err))
+	}
+	if err := cmd.Wait(); err != nil {
+		return processError(ctx, q.Args, stderr, err)
+	}
+	return nil
+}
+
 // command prepares a git process. Every one is made here: this counts it,
 // gives it its environment and keeps its stderr.
-func (r *Repo) command(ctx context.Context, q request) (*exec.Cmd, *capture) {
+func (r *Repo) command(ctx context.Context, q Command) (*exec.Cmd, *capture) {
 	r.processes.Add(1)
-	cmd := exec.CommandContext(ctx, "git", q.args...)
+	cmd := exec.CommandContext(ctx, "git", q.Args...)
 	cmd.Dir = r.Root
 	if cmd.Dir == "" {
 		cmd.Dir = r.GitDir
 	}
-	cmd.Env = slices.Concat(r.environ(), q.env)
-	if !q.network {
-		// A git older than 2.45 doesn't know GIT_NO_LAZY_FETCH; without an
-		// allowed protocol its lazy fetch fails before it connects.
-		cmd.Env = append(cmd.Env, "GIT_ALLOW_PROTOCOL=none")
-	}
+	cmd.Env = r.commandEnviron(q)
 	stderr := &capture{}
-	cmd.Stdin, cmd.Stderr = q.stdin, stderr
+	cmd.Stdin, cmd.Stderr = q.Stdin, stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = waitDelay
-	if q.alone {
+	if q.NoTerminal {
 		isolate(cmd)
 	}
 	return cmd, stderr
+}
+
+// commandEnviron is the environment of a command.
+func (r *Repo) commandEnviron(q Command) []string {
+	if q.User {
+		return slices.Concat(r.userEnviron(), q.Env)
+	}
+	env := slices.Concat(r.environ(), q.Env)
+	if index := r.locate.getenv("GIT_INDEX_FILE"); q.HookIndex && r.locate.Hook && index != "" {
+		env = append(env, "GIT_INDEX_FILE="+absolute(r.dir, index))
+	}
+	switch {
+	case q.LazyFetch:
+		env = append(env, "GIT_NO_LAZY_FETCH=0")
+	case !q.Network:
+		// A git older than 2.45 doesn't know GIT_NO_LAZY_FETCH; without an
+		// allowed protocol its lazy fetch fails before it connects.
+		env = append(env, "GIT_ALLOW_PROTOCOL=none")
+	}
+	return env
+}
+
+// userEnviron is the environment that git has when the user calls it, without what
+// would lead it to another repository or let it ask at a terminal.
+func (r *Repo) userEnviron() []string {
+	env := slices.DeleteFunc(r.locate.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
+	return append(env, r.explicitEnviron()...)
 }
 
 func processError(ctx context.Context, args []string, stderr *capture, err error) error {
@@ -206,3 +274,26 @@ func (c *capture) Write(p []byte) (int, error) {
 }
 
 func (c *capture) String() string { return c.buf.String() }
+
+// isolate starts the command without a terminal to ask at, and ends it together
+// with what it started: ssh would wait on, long after git is gone.
+func isolate(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+}
+
+// finish ends what didn't heed that: a child that git was just about to start
+// has git's own handling of signals for a moment.
+func finish(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// Plainly is a line of git's stderr without the word that git puts before it.
+func Plainly(line string) string {
+	for _, word := range []string{"fatal: ", "error: "} {
+		line = strings.TrimPrefix(line, word)
+	}
+	return line
+}

@@ -65,7 +65,7 @@ func (r *Repo) UpdateRefs(ctx context.Context, reason string, updates []RefUpdat
 			}
 			return 0, io.EOF
 		}), strings.NewReader(script))
-		_, err := r.run(ctx, request{args: args, stdin: stdin, early: true})
+		_, err := r.Do(ctx, Command{Args: args, Stdin: stdin, Early: true})
 		if err != nil {
 			return r.refError(ctx, updates, err)
 		}

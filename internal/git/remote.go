@@ -3,10 +3,8 @@ package git
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"regexp"
 	"strings"
-	"syscall"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -44,7 +42,7 @@ type Pushed struct {
 // Push sends one refspec to a remote's name or URL, without hooks and without
 // asking anybody. Only the methods of this file may use the network.
 func (r *Repo) Push(ctx context.Context, remote, refspec string) (Pushed, error) {
-	out, err := r.remote(ctx, request{args: []string{
+	out, err := r.remote(ctx, Command{Args: []string{
 		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--", remote, refspec,
 	}})
@@ -54,7 +52,7 @@ func (r *Repo) Push(ctx context.Context, remote, refspec string) (Pushed, error)
 // PushOver makes a remote's ref point at New, whatever it loses by that, if it is
 // still at Old; an empty Old means that there is none.
 func (r *Repo) PushOver(ctx context.Context, remote string, u RefUpdate) error {
-	_, err := r.remote(ctx, request{args: []string{
+	_, err := r.remote(ctx, Command{Args: []string{
 		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + u.Name + ":" + string(u.Old), "--", remote, "+" + string(u.New) + ":" + u.Name,
 	}})
@@ -63,7 +61,7 @@ func (r *Repo) PushOver(ctx context.Context, remote string, u RefUpdate) error {
 
 // RemoteRef returns what a ref of a remote points at, empty if it has none.
 func (r *Repo) RemoteRef(ctx context.Context, remote, name string) (OID, error) {
-	out, err := r.remote(ctx, request{args: []string{"ls-remote", "--", remote, name}})
+	out, err := r.remote(ctx, Command{Args: []string{"ls-remote", "--", remote, name}})
 	oid, _, _ := strings.Cut(string(out), "\t")
 	if err != nil || !r.Format.Valid(OID(oid)) {
 		return "", err
@@ -77,7 +75,7 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs ...string) err
 	args := []string{
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--", remote,
 	}
-	_, err := r.remote(ctx, request{args: append(args, refspecs...)})
+	_, err := r.remote(ctx, Command{Args: append(args, refspecs...)})
 	return err
 }
 
@@ -99,12 +97,12 @@ func (r *Repo) PushPlace(ctx context.Context, remote string) (PushPlace, error) 
 }
 
 // remote runs a git command that talks to a remote.
-func (r *Repo) remote(ctx context.Context, q request) ([]byte, error) {
-	if err := disk.Step(subcommand(q.args), r.CommonDir); err != nil {
+func (r *Repo) remote(ctx context.Context, q Command) ([]byte, error) {
+	if err := disk.Step(q.Subcommand(), r.CommonDir); err != nil {
 		return nil, err
 	}
-	q.env, q.network, q.alone = r.silence(ctx), true, true
-	out, err := r.run(ctx, q)
+	q.Env, q.Network, q.NoTerminal = r.silence(ctx), true, true
+	out, err := r.Do(ctx, q)
 	exit, failed := errors.AsType[*ExitError](err)
 	if !failed {
 		return out, err
@@ -121,37 +119,10 @@ func (r *Repo) remote(ctx context.Context, q request) ([]byte, error) {
 // behaves is the user's business.
 func (r *Repo) silence(ctx context.Context) []string {
 	env := []string{"GIT_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
-	r.sshOnce.Do(func() { r.ownSSH = r.findSSH(ctx) })
-	if !r.ownSSH {
+	if !r.HasSSHCommand(ctx) {
 		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	}
 	return env
-}
-
-// findSSH says whether the user has an ssh command, or if that can't be known.
-func (r *Repo) findSSH(ctx context.Context) bool {
-	for _, e := range r.environ() {
-		if strings.HasPrefix(e, "GIT_SSH=") || strings.HasPrefix(e, "GIT_SSH_COMMAND=") {
-			return true
-		}
-	}
-	own, err := r.Config(ctx, `^core\.sshcommand$`)
-	return err != nil || len(own) > 0
-}
-
-// isolate starts the command without a terminal to ask at, and ends it together
-// with what it started: ssh would wait on, long after git is gone.
-func isolate(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-}
-
-// finish ends what didn't heed that: a child that git was just about to start
-// has git's own handling of signals for a moment.
-func finish(cmd *exec.Cmd) {
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
 }
 
 // pushed reads what git push --porcelain prints of the one ref that it was
@@ -212,14 +183,6 @@ func reason(stderr string) string {
 	return "git says no more"
 }
 
-// Plainly is a line of git's stderr without the word that git puts before it.
-func Plainly(line string) string {
-	for _, word := range []string{"fatal: ", "error: "} {
-		line = strings.TrimPrefix(line, word)
-	}
-	return line
-}
-
 // HideURL takes user names and passwords out of the URLs in a text.
 func HideURL(text string) string {
 	return regexp.MustCompile(`://[^/\s]*@`).ReplaceAllString(text, "://")
@@ -246,7 +209,7 @@ func (r *Repo) FetchMissing(ctx context.Context, remote, commit string) error {
 	if missing.Len() == 0 {
 		return nil
 	}
-	_, err = r.remote(ctx, request{stdin: strings.NewReader(missing.String()), args: []string{
+	_, err = r.remote(ctx, Command{Stdin: strings.NewReader(missing.String()), Args: []string{
 		"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
 		"--no-auto-maintenance", "--filter=blob:none", "--recurse-submodules=no", "--stdin", "--", remote,
 	}})

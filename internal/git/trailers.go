@@ -21,7 +21,7 @@ func (r *Repo) AddTrailers(ctx context.Context, message []byte, trailers []strin
 	if len(message) > 0 && message[len(message)-1] != '\n' {
 		message = append(bytes.Clone(message), '\n') // else git may join the subject to the block
 	}
-	out, err := r.run(ctx, request{args: args, stdin: bytes.NewReader(message)})
+	out, err := r.Do(ctx, Command{Args: args, Stdin: bytes.NewReader(message)})
 	if err != nil {
 		return nil, err
 	}

@@ -71,8 +71,8 @@ func decodeTree(data []byte, format Format) ([]TreeEntry, error) {
 		})
 		data = data[end+1+size:]
 	}
-	if !slices.IsSortedFunc(entries, compareEntries) {
-		slices.SortStableFunc(entries, compareEntries) // git fsck reports such a tree, git reads it
+	if !slices.IsSortedFunc(entries, CompareEntries) {
+		slices.SortStableFunc(entries, CompareEntries) // git fsck reports such a tree, git reads it
 	}
 	return entries, nil
 }
@@ -100,7 +100,7 @@ func (r *Repo) Lookup(ctx context.Context, tree OID, path string) (TreeEntry, bo
 // order: in that a directory comes where its name with a slash would.
 func findName(entries []TreeEntry, name string) (TreeEntry, bool) {
 	for _, mode := range []Mode{ModeFile, ModeTree} {
-		if i, found := slices.BinarySearchFunc(entries, TreeEntry{Name: name, Mode: mode}, compareEntries); found {
+		if i, found := slices.BinarySearchFunc(entries, TreeEntry{Name: name, Mode: mode}, CompareEntries); found {
 			return entries[i], true
 		}
 	}
@@ -114,16 +114,17 @@ func (r *Repo) WriteTree(entries []TreeEntry) (OID, error) {
 		if !validName(e.Name) {
 			return "", fmt.Errorf("write tree: %q: %w", e.Name, ErrBadPath)
 		}
-		if !e.Mode.valid() {
+		if !e.Mode.Valid() {
 			return "", fmt.Errorf("write tree: %q has mode %s", e.Name, e.Mode)
 		}
 	}
-	return r.storeTree(slices.Clone(entries))
+	return r.StoreTree(slices.Clone(entries))
 }
 
-// storeTree sorts and stores entries, which it keeps.
-func (r *Repo) storeTree(entries []TreeEntry) (OID, error) {
-	slices.SortFunc(entries, compareEntries)
+// StoreTree sorts and stores entries, which it keeps. Their names and modes are not
+// checked: a tree that is written anew may have modes that only old trees have.
+func (r *Repo) StoreTree(entries []TreeEntry) (OID, error) {
+	slices.SortFunc(entries, CompareEntries)
 	names := make(map[string]struct{}, len(entries))
 	var b bytes.Buffer
 	b.Grow(len(entries) * (r.Format.size() + 24))
@@ -153,8 +154,8 @@ func (r *Repo) storeTree(entries []TreeEntry) (OID, error) {
 	return oid, nil
 }
 
-// compareEntries is git's order: a tree sorts as if its name ended with "/".
-func compareEntries(a, b TreeEntry) int {
+// CompareEntries is git's order of the entries of a tree: a tree sorts as if its name ended with "/".
+func CompareEntries(a, b TreeEntry) int {
 	n := min(len(a.Name), len(b.Name))
 	if c := cmp.Compare(a.Name[:n], b.Name[:n]); c != 0 {
 		return c

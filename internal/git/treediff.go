@@ -38,7 +38,7 @@ func (r *Repo) rootTree(ctx context.Context, oid OID) (OID, error) {
 	}
 	switch object.Type {
 	case "commit":
-		c, err := decodeCommit(object)
+		c, err := ParseCommit(object)
 		return c.Tree, err
 	case "tree":
 		return oid, nil
@@ -103,7 +103,7 @@ func compareHeads(a, b TreeEntry) int {
 	case b.Name == "":
 		return -1
 	default:
-		return compareEntries(a, b)
+		return CompareEntries(a, b)
 	}
 }
 
