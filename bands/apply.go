@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -182,7 +183,7 @@ var errAppendOnly = errors.New("its folder is append-only")
 
 // tempIn is a name for a file in the directory that is going to replace another.
 // Where nothing can be replaced it could not be removed either.
-func (a *applier) tempIn(dir *disk.DirFD) (string, error) {
+func (a *applier) tempIn(dir *dirfd.Dir) (string, error) {
 	if dir.AppendOnly() {
 		return "", errAppendOnly
 	}
@@ -210,7 +211,7 @@ type spot struct {
 	files  int64 // at least so many come below, besides those of the steps
 	late   bool  // gets its attributes when its links were made
 
-	fd      *disk.DirFD
+	fd      *dirfd.Dir
 	err     error // the directory can't be entered
 	opened  uint32
 	pending atomic.Int32

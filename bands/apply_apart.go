@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // manyFiles is from how many files on a new directory is put apart.
@@ -61,8 +61,8 @@ func (a *applier) mkdirApart(n *spot, mode uint32) (err error) {
 
 // notThere is an error if something has the name. A directory that appears
 // after it is only replaced if it is empty.
-func notThere(dir *disk.DirFD, name string) error {
-	var st disk.Stat
+func notThere(dir *dirfd.Dir, name string) error {
+	var st dirfd.Stat
 	if err := dir.Stat(name, &st); err == nil {
 		return errChanged
 	}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // enterDeletion removes the files of a directory that go.
@@ -52,8 +52,8 @@ func (a *applier) unlink(n *spot, s *action) error {
 	return nil
 }
 
-func unlinkIfThere(dir *disk.DirFD, name string) error {
-	var st disk.Stat
+func unlinkIfThere(dir *dirfd.Dir, name string) error {
+	var st dirfd.Stat
 	if err := dir.Stat(name, &st); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {
 		return nil
 	}
@@ -64,7 +64,7 @@ func unlinkIfThere(dir *disk.DirFD, name string) error {
 }
 
 // unchanged fails if name isn't what was captured: only that may be replaced.
-func (a *applier) unchanged(dir *disk.DirFD, name string, was *tree.Entry) (st disk.Stat, err error) {
+func (a *applier) unchanged(dir *dirfd.Dir, name string, was *tree.Entry) (st dirfd.Stat, err error) {
 	if err := dir.Stat(name, &st); err != nil {
 		return st, err
 	}
@@ -88,7 +88,7 @@ func (a *applier) unchanged(dir *disk.DirFD, name string, was *tree.Entry) (st d
 }
 
 // holds reports whether the file has the content that the rescue has of it.
-func (a *applier) holds(dir *disk.DirFD, name string, was *tree.Entry) bool {
+func (a *applier) holds(dir *dirfd.Dir, name string, was *tree.Entry) bool {
 	f, err := dir.OpenFile(name)
 	if err != nil {
 		return false

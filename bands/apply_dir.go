@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -23,7 +24,7 @@ func (a *applier) open(n *spot) {
 		return
 	}
 	if n.parent == nil {
-		n.fd, n.err = disk.OpenRoot(a.root)
+		n.fd, n.err = dirfd.OpenRoot(a.root)
 	} else if n.err = n.parent.err; n.err == nil {
 		n.fd, n.err = n.parent.fd.Open(n.name)
 	}
@@ -33,9 +34,9 @@ func (a *applier) open(n *spot) {
 	if n.err != nil {
 		return
 	}
-	var st disk.Stat
+	var st dirfd.Stat
 	if n.err = n.fd.Self(&st); n.err == nil {
-		n.opened = st.Mode & disk.ModePerm
+		n.opened = st.Mode & dirfd.ModePerm
 	}
 	if n.err == nil && n.opened&ownerMay != ownerMay && os.Geteuid() == int(st.UID) && st.UID != 0 {
 		n.err = n.chmod(a.root, n.opened|ownerMay)
@@ -44,16 +45,16 @@ func (a *applier) open(n *spot) {
 
 // admit opens a directory that its owner has closed to himself.
 func (a *applier) admit(n *spot) error {
-	var st disk.Stat
+	var st dirfd.Stat
 	if err := n.parent.fd.Stat(n.name, &st); err != nil {
 		return err
 	}
-	if err := n.parent.fd.Chmod(n.name, st.Mode&disk.ModePerm|ownerMay); err != nil {
+	if err := n.parent.fd.Chmod(n.name, st.Mode&dirfd.ModePerm|ownerMay); err != nil {
 		return err
 	}
 	var err error
 	if n.fd, err = n.parent.fd.Open(n.name); err == nil && n.change == nil {
-		n.change = &dirChange{want: tree.Attr{Mode: st.Mode & disk.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime)}}
+		n.change = &dirChange{want: tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime)}}
 	}
 	return err
 }
@@ -103,12 +104,12 @@ func (a *applier) makeDir(n *spot) {
 
 // settle gives the directory the attributes that it is to have.
 func (a *applier) settle(n *spot) error {
-	var st disk.Stat
+	var st dirfd.Stat
 	if err := n.fd.Self(&st); err != nil {
 		return err
 	}
 	if n.change == nil {
-		if n.opened&ownerMay == ownerMay || st.Mode&disk.ModePerm == n.opened {
+		if n.opened&ownerMay == ownerMay || st.Mode&dirfd.ModePerm == n.opened {
 			return nil
 		}
 		return n.chmod(a.root, n.opened)
@@ -129,7 +130,7 @@ func (a *applier) settle(n *spot) error {
 	return n.fd.SetOwnTimes(want.Mtime.Unix(), int64(want.Mtime.Nanosecond()))
 }
 
-func (a *applier) settleOwner(n *spot, st *disk.Stat, want *tree.Attr) error {
+func (a *applier) settleOwner(n *spot, st *dirfd.Stat, want *tree.Attr) error {
 	mode, chowned, err := a.chown(shownPath(n.path), st, want, func(uid, gid int) error {
 		if n.parent == nil {
 			return os.Lchown(a.root, uid, gid)
@@ -139,7 +140,7 @@ func (a *applier) settleOwner(n *spot, st *disk.Stat, want *tree.Attr) error {
 	if err != nil {
 		return err
 	}
-	if chowned || st.Mode&disk.ModePerm != mode {
+	if chowned || st.Mode&dirfd.ModePerm != mode {
 		return n.chmod(a.root, mode)
 	}
 	return nil
@@ -147,7 +148,7 @@ func (a *applier) settleOwner(n *spot, st *disk.Stat, want *tree.Attr) error {
 
 // setXattrs makes the extended attributes those wanted. What the system doesn't
 // allow, or doesn't have there, is left and noted.
-func (a *applier) setXattrs(path string, want []tree.Xattr, list func() ([]disk.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
+func (a *applier) setXattrs(path string, want []tree.Xattr, list func() ([]dirfd.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
 	have, err := list()
 	if err != nil {
 		return err
@@ -182,7 +183,7 @@ func refused(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
 }
 
-// unixNano is the time as disk.Stat tells it.
+// unixNano is the time as dirfd.Stat tells it.
 func unixNano(t time.Time) int64 {
 	const second = int64(time.Second)
 	switch sec := t.Unix(); {

@@ -7,11 +7,11 @@ import (
 	"os"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // file carries out the step of a file or symlink.
-func (a *applier) file(dir *disk.DirFD, s *action, buf *scratch) error {
+func (a *applier) file(dir *dirfd.Dir, s *action, buf *scratch) error {
 	name := baseOf(s.Path)
 	if s.Was == nil || s.Was.Kind == tree.Dir {
 		return a.write(dir, name, s.Path, s.Entry, buf) // there is nothing of that name
@@ -33,7 +33,7 @@ func (a *applier) file(dir *disk.DirFD, s *action, buf *scratch) error {
 }
 
 // replaceBy puts temp in the place of name if that is what was captured, or gone.
-func (a *applier) replaceBy(dir *disk.DirFD, temp, name string, was *tree.Entry) error {
+func (a *applier) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entry) error {
 	st, err := a.unchanged(dir, name, was)
 	switch {
 	case err == nil:
@@ -49,13 +49,13 @@ func (a *applier) replaceBy(dir *disk.DirFD, temp, name string, was *tree.Entry)
 
 // beforeReplace is called between the check of what is replaced and the
 // replacement; for tests.
-var beforeReplace = func(_ *disk.DirFD, _ string) {} //nolint:gochecknoglobals // tests of one moment set it
+var beforeReplace = func(_ *dirfd.Dir, _ string) {} //nolint:gochecknoglobals // tests of one moment set it
 
 // exchange lets the two names change places and removes what was in the place,
 // if that is what was. Otherwise somebody saved the file in between: it is put
 // back. A rename onto a file that is there would make ext4 write the new one to
 // the disk at once, each by itself.
-func exchange(dir *disk.DirFD, temp, name string, was *disk.Stat) error {
+func exchange(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
 	beforeReplace(dir, name)
 	err := dir.Exchange(temp, name)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -64,7 +64,7 @@ func exchange(dir *disk.DirFD, temp, name string, was *disk.Stat) error {
 	if err != nil {
 		return err
 	}
-	var st disk.Stat
+	var st dirfd.Stat
 	if err := dir.Stat(temp, &st); err != nil {
 		return err
 	}
@@ -76,13 +76,13 @@ func exchange(dir *disk.DirFD, temp, name string, was *disk.Stat) error {
 
 // sameInode reports whether nothing but the name of a file has changed, which
 // changes its ctime.
-func sameInode(a, b *disk.Stat) bool {
-	return a.Ino == b.Ino && a.Mode&disk.ModeType == b.Mode&disk.ModeType && a.Size == b.Size && a.Mtime == b.Mtime
+func sameInode(a, b *dirfd.Stat) bool {
+	return a.Ino == b.Ino && a.Mode&dirfd.ModeType == b.Mode&dirfd.ModeType && a.Size == b.Size && a.Mtime == b.Mtime
 }
 
 // remove removes a file or symlink if it is what was captured. It gets another
 // name first, so that what somebody saves in between is seen, and put back.
-func (a *applier) remove(dir *disk.DirFD, name string, was *tree.Entry) error {
+func (a *applier) remove(dir *dirfd.Dir, name string, was *tree.Entry) error {
 	before, err := a.unchanged(dir, name, was)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (a *applier) remove(dir *disk.DirFD, name string, was *tree.Entry) error {
 	if err := dir.Rename(name, temp); err != nil {
 		return err
 	}
-	var st disk.Stat
+	var st dirfd.Stat
 	if err := dir.Stat(temp, &st); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (a *applier) remove(dir *disk.DirFD, name string, was *tree.Entry) error {
 
 // write makes name, which must not be there and is or becomes the path, what
 // the entry says.
-func (a *applier) write(dir *disk.DirFD, name, path string, e *tree.Entry, buf *scratch) error {
+func (a *applier) write(dir *dirfd.Dir, name, path string, e *tree.Entry, buf *scratch) error {
 	if e.Kind == tree.Symlink {
 		return a.writeLink(dir, name, path, e)
 	}
@@ -136,9 +136,9 @@ func (a *applier) write(dir *disk.DirFD, name, path string, e *tree.Entry, buf *
 }
 
 // settleFile sets what differs of a new file's owner, mode and extended attributes.
-func (a *applier) settleFile(dir *disk.DirFD, name, path string, f *os.File, e *tree.Entry) error {
-	var st disk.Stat
-	if err := disk.StatFile(f, &st); err != nil {
+func (a *applier) settleFile(dir *dirfd.Dir, name, path string, f *os.File, e *tree.Entry) error {
+	var st dirfd.Stat
+	if err := dirfd.StatFile(f, &st); err != nil {
 		return err
 	}
 	if st.Size != e.Size {
@@ -153,20 +153,20 @@ func (a *applier) settleFile(dir *disk.DirFD, name, path string, f *os.File, e *
 
 func (a *applier) fileXattrs(path string, f *os.File, want []tree.Xattr) error {
 	return a.setXattrs(path, want,
-		func() ([]disk.Xattr, error) { return disk.ListXattrs(f) },
-		func(name string, value []byte) error { return disk.SetXattr(f, name, value) },
-		func(name string) error { return disk.RemoveXattr(f, name) })
+		func() ([]dirfd.Xattr, error) { return dirfd.ListXattrs(f) },
+		func(name string, value []byte) error { return dirfd.SetXattr(f, name, value) },
+		func(name string) error { return dirfd.RemoveXattr(f, name) })
 }
 
 // settleFileOwner sets owner and mode where they differ. An owner that this user
 // may not set stays, and is noted.
-func (a *applier) settleFileOwner(dir *disk.DirFD, name, path string, st *disk.Stat, want *tree.Attr) error {
+func (a *applier) settleFileOwner(dir *dirfd.Dir, name, path string, st *dirfd.Stat, want *tree.Attr) error {
 	mode, chowned, err := a.chown(path, st, want, func(uid, gid int) error { return dir.Lchown(name, uid, gid) })
 	if err != nil {
 		return err
 	}
 	// A change of owner clears setuid and setgid.
-	if !st.IsSymlink() && (chowned || st.Mode&disk.ModePerm != mode) {
+	if !st.IsSymlink() && (chowned || st.Mode&dirfd.ModePerm != mode) {
 		return dir.Chmod(name, mode)
 	}
 	return nil
@@ -180,8 +180,8 @@ const (
 // chown sets owner and group where they differ, and returns the mode that goes
 // with them: setuid of another owner, or setgid of another group, would give
 // away what it doesn't in the target.
-func (a *applier) chown(path string, st *disk.Stat, want *tree.Attr, set func(uid, gid int) error) (mode uint32, changed bool, err error) {
-	mode = want.Mode & disk.ModePerm
+func (a *applier) chown(path string, st *dirfd.Stat, want *tree.Attr, set func(uid, gid int) error) (mode uint32, changed bool, err error) {
+	mode = want.Mode & dirfd.ModePerm
 	if st.UID == want.UID && st.GID == want.GID {
 		return mode, false, nil
 	}
@@ -204,7 +204,7 @@ func (a *applier) chown(path string, st *disk.Stat, want *tree.Attr, set func(ui
 	return mode, changed, nil
 }
 
-func (a *applier) writeLink(dir *disk.DirFD, name, path string, e *tree.Entry) error {
+func (a *applier) writeLink(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
 	if err := dir.Symlink(e.Target, name); err != nil {
 		return err
 	}
@@ -219,12 +219,12 @@ func (a *applier) writeLink(dir *disk.DirFD, name, path string, e *tree.Entry) e
 }
 
 // attributes makes a file's or symlink's attributes those of the entry.
-func (a *applier) attributes(dir *disk.DirFD, path string, e *tree.Entry) error {
+func (a *applier) attributes(dir *dirfd.Dir, path string, e *tree.Entry) error {
 	return a.attributesOf(dir, baseOf(path), path, e)
 }
 
 // changeAttributes is attributes for a path of which nothing else changes.
-func (a *applier) changeAttributes(dir *disk.DirFD, s *action) error {
+func (a *applier) changeAttributes(dir *dirfd.Dir, s *action) error {
 	if err := a.attributes(dir, s.Path, s.Entry); err != nil {
 		return err
 	}
@@ -233,8 +233,8 @@ func (a *applier) changeAttributes(dir *disk.DirFD, s *action) error {
 }
 
 // attributesOf is attributes for an entry that may have another name.
-func (a *applier) attributesOf(dir *disk.DirFD, name, path string, e *tree.Entry) error {
-	var st disk.Stat
+func (a *applier) attributesOf(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
+	var st dirfd.Stat
 	if err := dir.Stat(name, &st); err != nil {
 		return err
 	}
@@ -255,15 +255,15 @@ func (a *applier) attributesOf(dir *disk.DirFD, name, path string, e *tree.Entry
 }
 
 // linkXattrs makes the extended attributes of a symlink those of the entry.
-func (a *applier) linkXattrs(dir *disk.DirFD, name, path string, e *tree.Entry) error {
+func (a *applier) linkXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
 	return a.setXattrs(path, e.Attr.Xattrs,
-		func() ([]disk.Xattr, error) { return dir.EntryXattrs(name) },
+		func() ([]dirfd.Xattr, error) { return dir.EntryXattrs(name) },
 		func(attr string, value []byte) error { return dir.SetEntryXattr(name, attr, value) },
 		func(attr string) error { return dir.RemoveEntryXattr(name, attr) })
 }
 
 // openXattrs makes the extended attributes of a file those of the entry.
-func (a *applier) openXattrs(dir *disk.DirFD, name, path string, e *tree.Entry) error {
+func (a *applier) openXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
 	f, err := dir.OpenFile(name)
 	if errors.Is(err, fs.ErrPermission) && len(e.Attr.Xattrs) == 0 {
 		return nil

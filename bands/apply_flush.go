@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -48,7 +49,7 @@ func (w *flusher) add(f *os.File) error {
 }
 
 // addDir takes a directory in which something has changed; the caller closes it.
-func (w *flusher) addDir(d *disk.DirFD) {
+func (w *flusher) addDir(d *dirfd.Dir) {
 	if !w.byFile {
 		w.later()
 		return
@@ -63,7 +64,7 @@ func (w *flusher) addDir(d *disk.DirFD) {
 }
 
 // addName takes a file of which only attributes were changed.
-func (w *flusher) addName(d *disk.DirFD, name string) {
+func (w *flusher) addName(d *dirfd.Dir, name string) {
 	if !w.byFile {
 		w.later()
 		return
@@ -72,7 +73,7 @@ func (w *flusher) addName(d *disk.DirFD, name string) {
 	if err == nil {
 		err = w.hold(f)
 	}
-	if err != nil && !errors.Is(err, disk.ErrNotRegular) {
+	if err != nil && !errors.Is(err, dirfd.ErrNotRegular) {
 		w.later() // it may not be opened
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // SetBeforeReplace lets a test change a file between the check of what is
 // replaced and the replacement; the function it returns ends that.
 func SetBeforeReplace(do func(dir, name string)) func() {
-	beforeReplace = func(dir *disk.DirFD, name string) { do(dir.Path(), name) }
-	return func() { beforeReplace = func(*disk.DirFD, string) {} }
+	beforeReplace = func(dir *dirfd.Dir, name string) { do(dir.Path(), name) }
+	return func() { beforeReplace = func(*dirfd.Dir, string) {} }
 }
 
 // Setuid of an owner that could not be set would run as somebody else.
@@ -40,7 +40,7 @@ func TestRefusedOwnerDropsSetuid(t *testing.T) {
 			}
 			return syscall.EPERM
 		}
-		mode, changed, err := a.chown("x", &disk.Stat{UID: 1, GID: 1}, &tree.Attr{Mode: 0o6755, UID: c.uid, GID: c.gid}, set)
+		mode, changed, err := a.chown("x", &dirfd.Stat{UID: 1, GID: 1}, &tree.Attr{Mode: 0o6755, UID: c.uid, GID: c.gid}, set)
 		if err != nil || mode != c.want || changed != c.changed || len(a.unset) != map[bool]int{true: 1}[c.refuse] {
 			t.Errorf("%s: %o, %v, %v, noted %v", c.name, mode, changed, err, a.unset)
 		}

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // enterLink gives files of a directory one more name.
@@ -51,7 +51,7 @@ func (a *applier) link(n *spot, s *action, buf *scratch) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	var st disk.Stat
+	var st dirfd.Stat
 	if err := from.Stat(baseOf(s.link), &st); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (a *applier) link(n *spot, s *action, buf *scratch) (err error) {
 
 // linkOrCopy makes name one more name of the step's file, or a copy of it where
 // the file system has no more.
-func (a *applier) linkOrCopy(from, to *disk.DirFD, name string, s *action, buf *scratch) error {
+func (a *applier) linkOrCopy(from, to *dirfd.Dir, name string, s *action, buf *scratch) error {
 	err := from.Link(baseOf(s.link), to, name)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) || errors.Is(err, fs.ErrPermission) {
 		return a.write(to, name, s.Path, s.Entry, buf)

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // unitSteps carries out the steps of a directory's databases.
@@ -29,7 +29,7 @@ func (a *applier) unitSteps(n *spot, steps []*action, buf *scratch) {
 // unit restores a database: everything is written beside it first, so that its
 // files are of different times only while they are renamed. The main file
 // comes before a journal or log that is to be played back into it.
-func (a *applier) unit(dir *disk.DirFD, main string, steps []*action, buf *scratch) (err error) {
+func (a *applier) unit(dir *dirfd.Dir, main string, steps []*action, buf *scratch) (err error) {
 	temps := map[*action]string{}
 	defer func() {
 		for _, temp := range temps {
@@ -69,7 +69,7 @@ func (a *applier) unit(dir *disk.DirFD, main string, steps []*action, buf *scrat
 
 // beside checks that nothing has changed, and writes the files of a database
 // under the names of temps.
-func (a *applier) beside(dir *disk.DirFD, steps []*action, temps map[*action]string, buf *scratch) error {
+func (a *applier) beside(dir *dirfd.Dir, steps []*action, temps map[*action]string, buf *scratch) error {
 	for _, s := range steps {
 		if s.Was != nil {
 			if _, err := a.unchanged(dir, baseOf(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
 // BenchmarkTake measures snapshots of the tree in the folder that BANDS_TREE
@@ -20,7 +20,7 @@ func BenchmarkTake(b *testing.B) {
 	options := bands.Options{Root: root, Now: time.Now}
 	b.Run("walk", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := disk.CountTree(root, 2); err != nil {
+			if _, err := treetest.CountTree(root, 2); err != nil {
 				b.Fatal(err)
 			}
 		}

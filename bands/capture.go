@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/sqlite"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 const (
@@ -44,7 +44,7 @@ func (l *looker) capture(ctx context.Context) error {
 func (l *looker) one(ctx context.Context, at int) error {
 	it := &l.list.items[at]
 	name := it.line.name
-	st := disk.Stat{Mode: it.line.mode}
+	st := dirfd.Stat{Mode: it.line.mode}
 	switch {
 	case st.IsSymlink():
 		return l.symlink(it)
@@ -64,10 +64,10 @@ func (l *looker) one(ctx context.Context, at int) error {
 // hasFile says whether the directory has a regular file of the name.
 func (l *looker) hasFile(name string) bool {
 	if it := l.list.item(name); it != nil {
-		return it.line.mode&disk.ModeType == disk.ModeRegular
+		return it.line.mode&dirfd.ModeType == dirfd.ModeRegular
 	}
 	line, ok := l.list.lines.lookup(name)
-	return ok && l.list.lines.seen[line] && l.list.lines.line(line).mode&disk.ModeType == disk.ModeRegular
+	return ok && l.list.lines.seen[line] && l.list.lines.line(line).mode&dirfd.ModeType == dirfd.ModeRegular
 }
 
 // item is what was found under the name, to be changed; nil if nothing was.
@@ -166,7 +166,7 @@ type content struct {
 	parts bool
 	bands []uint32 // that parts name
 	// xattrs are the file's extended attributes.
-	xattrs []disk.Xattr
+	xattrs []dirfd.Xattr
 }
 
 func (l *looker) entryOf(name string, c content) tree.Entry {
@@ -200,10 +200,10 @@ func (l *looker) read(name string) (content, error) {
 }
 
 // sparse says whether the file may have holes.
-func sparse(st *disk.Stat) bool { return st.Size >= 4096 && st.Blocks*512 < st.Size }
+func sparse(st *dirfd.Stat) bool { return st.Size >= 4096 && st.Blocks*512 < st.Size }
 
 // unmoved says whether two looks at a file saw the same.
-func unmoved(a, b *disk.Stat) bool {
+func unmoved(a, b *dirfd.Stat) bool {
 	return a.Ino == b.Ino && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Mode == b.Mode
 }
 
@@ -230,7 +230,7 @@ func (l *looker) settled(it *item, e tree.Entry, c content) {
 }
 
 // lineOf is the cache's line for a file.
-func (l *looker) lineOf(name string, st *disk.Stat) statLine {
+func (l *looker) lineOf(name string, st *dirfd.Stat) statLine {
 	e := statLine{
 		name: name, kind: statFile, mode: st.Mode, ino: st.Ino, mtime: st.Mtime, ctime: st.Ctime, size: st.Size,
 	}
@@ -264,7 +264,7 @@ func (l *looker) moving(it *item) {
 func (l *looker) unsure(it *item, why tree.Reason) {
 	name := it.line.name
 	if l.n.dir.Stat(name, &l.st) != nil {
-		l.st = disk.Stat{}
+		l.st = dirfd.Stat{}
 	}
 	it.line = statLine{name: name, kind: statFile, mode: l.st.Mode, mtime: l.st.Mtime, ctime: l.st.Ctime, size: l.st.Size}
 	it.entry = unknownEntry(name, why, &l.st)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/sqlite"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -43,7 +44,7 @@ func (l *looker) database(ctx context.Context, main string) error {
 	}
 	var taken []item
 	var inner error
-	err := sqlite.Capture(ctx, l.n.dir.Path(), main, patience, func(name string, f *os.File, st disk.Stat) error {
+	err := sqlite.Capture(ctx, l.n.dir.Path(), main, patience, func(name string, f *os.File, st dirfd.Stat) error {
 		if name == main {
 			taken = taken[:0]
 		}
@@ -125,7 +126,7 @@ func (l *looker) layout(name string, f *os.File) []segment {
 	if own, err := l.n.dir.OpenFile(name); err == nil {
 		defer func() { _ = own.Close() }()
 		err := disk.Segments(own, l.st.Size, add)
-		if err == nil && disk.StatFile(own, &l.after) == nil && unmoved(&l.st, &l.after) {
+		if err == nil && dirfd.StatFile(own, &l.after) == nil && unmoved(&l.st, &l.after) {
 			return list
 		}
 	}
@@ -215,7 +216,7 @@ func (l *looker) refuse(main string, why tree.Reason) {
 func (l *looker) strays(ctx context.Context, main string) error {
 	for _, name := range companionsOf(main) {
 		it := l.item(name)
-		if it == nil || it.line.mode&disk.ModeType != disk.ModeRegular {
+		if it == nil || it.line.mode&dirfd.ModeType != dirfd.ModeRegular {
 			continue
 		}
 		it.line.kind = statPending

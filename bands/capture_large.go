@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -23,11 +24,11 @@ func (l *looker) readLarge(name string) (c content, err error) {
 		return content{}, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := disk.StatFile(f, &l.st); err != nil {
+	if err := dirfd.StatFile(f, &l.st); err != nil {
 		return content{}, err
 	}
 	disk.StartWriteback(f)
-	xattrs, err := disk.ListXattrs(f)
+	xattrs, err := dirfd.ListXattrs(f)
 	if err != nil {
 		return content{}, err
 	}
@@ -42,7 +43,7 @@ func (l *looker) readLarge(name string) (c content, err error) {
 		parts, err = l.parts(src)
 	}
 	if err == nil {
-		err = disk.StatFile(f, &l.after)
+		err = dirfd.StatFile(f, &l.after)
 	}
 	if err != nil {
 		return content{}, err

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -39,7 +40,7 @@ func (h *Held) compact(ctx context.Context, which deadness) (int64, error) {
 		return 0, err
 	}
 	c := compaction{Held: h, live: live, dirs: snaps, which: which}
-	err = eachFile(h.BandsDir(), func(name string, st disk.Stat) error {
+	err = eachFile(h.BandsDir(), func(name string, st dirfd.Stat) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -141,7 +142,7 @@ const headRoom = 16
 const pageRoom = 4096
 
 // band makes holes of the dead parts of one band and of all its clones.
-func (c *compaction) band(n uint32, st disk.Stat) error {
+func (c *compaction) band(n uint32, st dirfd.Stat) error {
 	dead, live := deadParts(c.live.stretches[n], st.Size)
 	taken := st.Blocks * 512
 	if len(dead) == 0 || taken <= live || c.which == mostlyDead && taken-live <= live {
@@ -157,7 +158,7 @@ func (c *compaction) band(n uint32, st disk.Stat) error {
 
 // clones makes the same holes in the band where a snapshot's folder has a file
 // of its own: a reflink or a copy. Hard links have them already.
-func (c *compaction) clones(n uint32, st disk.Stat, dead []stretch) error {
+func (c *compaction) clones(n uint32, st dirfd.Stat, dead []stretch) error {
 	links := 1
 	for _, dir := range c.dirs {
 		if st.Nlink > 1 && uint64(links) == st.Nlink && c.Linking() == disk.Hardlink {
@@ -181,12 +182,12 @@ func (c *compaction) clones(n uint32, st disk.Stat, dead []stretch) error {
 	return nil
 }
 
-func sameFile(path string, st disk.Stat) (same bool, err error) {
-	dir, err := disk.OpenRoot(filepath.Dir(path))
+func sameFile(path string, st dirfd.Stat) (same bool, err error) {
+	dir, err := dirfd.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return false, err
 	}
-	var other disk.Stat
+	var other dirfd.Stat
 	err = errors.Join(dir.Stat(filepath.Base(path), &other), dir.Close())
 	return other.Dev == st.Dev && other.Ino == st.Ino, err
 }
@@ -227,11 +228,11 @@ func punch(path string, dead []stretch) (freed int64, err error) {
 
 // blocks is how many bytes of the disk a file takes.
 func blocks(path string) (int64, error) {
-	dir, err := disk.OpenRoot(filepath.Dir(path))
+	dir, err := dirfd.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return 0, err
 	}
-	var st disk.Stat
+	var st dirfd.Stat
 	err = errors.Join(dir.Stat(filepath.Base(path), &st), dir.Close())
 	return st.Blocks * 512, err
 }

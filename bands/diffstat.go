@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 const (
@@ -120,8 +120,8 @@ func moved(err error) error {
 // isStill returns errMoved unless the file still has the size and time of e. A database is captured in
 // another form than the file has.
 func isStill(f *os.File, e *tree.Entry) error {
-	var st disk.Stat
-	if err := disk.StatFile(f, &st); err != nil {
+	var st dirfd.Stat
+	if err := dirfd.StatFile(f, &st); err != nil {
 		return err
 	}
 	if st.Size == e.Size && attrOf(&st).Mtime.Equal(e.Attr.Mtime) || isDatabase(f) {

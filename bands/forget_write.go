@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -193,7 +194,7 @@ func (h *Held) erase(ctx context.Context) error {
 	}
 	done := map[[2]uint64]bool{}
 	for _, dir := range append([]string{h.BandsDir()}, dirs...) {
-		err := eachFile(dir, func(name string, st disk.Stat) error {
+		err := eachFile(dir, func(name string, st dirfd.Stat) error {
 			n, raw, ok := band.ParseName(name)
 			id := [2]uint64{st.Dev, st.Ino}
 			if !ok || live.pinned[n] || done[id] || ctx.Err() != nil {

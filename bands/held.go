@@ -10,23 +10,24 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // Held is a store whose lock this process has.
 type Held struct {
 	*Store
 
-	lock *disk.FileLock
+	lock *filelock.Lock
 }
 
 // Hold takes the store's lock, and waits for it until ctx ends: then the error
-// is disk.ErrLocked. A store that went meanwhile is ErrNoStore, and is not made
+// is filelock.ErrLocked. A store that went meanwhile is ErrNoStore, and is not made
 // again.
 func (s *Store) Hold(ctx context.Context) (*Held, error) {
 	if _, err := os.Stat(s.path(infoFile)); err != nil {
 		return nil, fmt.Errorf("lock store %s: %w", s.dir, ErrNoStore)
 	}
-	lock, err := disk.Lock(ctx, s.path(lockFile))
+	lock, err := filelock.Acquire(ctx, s.path(lockFile))
 	if err != nil {
 		return nil, fmt.Errorf("lock store: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // Scope is what a restore is about. The zero Scope is the whole tree, as the
@@ -95,7 +95,7 @@ func isBelow(root, path string) bool {
 		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.ELOOP)
 	}
 	defer func() { _ = dir.Close() }()
-	var st disk.Stat
+	var st dirfd.Stat
 	return !errors.Is(dir.Stat(baseOf(path), &st), fs.ErrNotExist)
 }
 

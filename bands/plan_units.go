@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/sqlite"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // pageUnit divides the length of every database that is at rest.
@@ -226,8 +226,8 @@ func headBelow(root, path string) []byte {
 const headLength = 16
 
 // openBelow opens a directory below root without following symbolic links.
-func openBelow(root, path string) (*disk.DirFD, error) {
-	dir, err := disk.OpenRoot(root)
+func openBelow(root, path string) (*dirfd.Dir, error) {
+	dir, err := dirfd.OpenRoot(root)
 	if err != nil || path == "" {
 		return dir, err
 	}

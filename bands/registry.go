@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // The errors of the registry; they come wrapped.
@@ -116,7 +117,7 @@ func (r *Registry) alone(ctx context.Context, work func() error) error {
 	}
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	lock, err := disk.Lock(waiting, filepath.Join(r.Home, "lock"))
+	lock, err := filelock.Acquire(waiting, filepath.Join(r.Home, "lock"))
 	if err != nil {
 		return err
 	}

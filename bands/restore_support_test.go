@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -49,8 +50,8 @@ func allocated(t *testing.T, path string) int64 {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	var st disk.Stat
-	if err := disk.StatFile(f, &st); err != nil {
+	var st dirfd.Stat
+	if err := dirfd.StatFile(f, &st); err != nil {
 		t.Fatal(err)
 	}
 	return st.Blocks * 512

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // sweepTree removes the files that a restore was writing when it was killed. No
@@ -15,14 +15,14 @@ func (h *Held) sweepTree(ctx context.Context, o RestoreOptions) error {
 	if err != nil || left == nil || left.Root != o.Options.Root {
 		return err
 	}
-	root, err := disk.OpenRoot(o.Options.Root)
+	root, err := dirfd.OpenRoot(o.Options.Root)
 	if err != nil {
 		return fmt.Errorf("sweep what a killed restore left: %w", err)
 	}
 	in, err := Scope{}.compile(o.Hidden)
 	if err == nil {
 		s := &treeSweep{in: in, buf: make([]byte, 64<<10)}
-		var st disk.Stat
+		var st dirfd.Stat
 		if err = root.Self(&st); err == nil {
 			s.dev = st.Dev
 			err = s.directory(ctx, root, "")
@@ -43,13 +43,13 @@ type treeSweep struct {
 
 // directory removes what is left in a directory and below. What can't be
 // entered is passed over: it wasn't then.
-func (s *treeSweep) directory(ctx context.Context, dir *disk.DirFD, path string) error {
+func (s *treeSweep) directory(ctx context.Context, dir *dirfd.Dir, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	var temps, dirs []string
 	err := dir.Names(s.buf, func(name []byte, dtype byte) error {
-		if dtype == disk.TypeDir || dtype == disk.TypeUnknown { // opening it tells
+		if dtype == dirfd.TypeDir || dtype == dirfd.TypeUnknown { // opening it tells
 			dirs = append(dirs, string(name))
 		}
 		if isTemp(string(name)) {
@@ -74,11 +74,11 @@ func (s *treeSweep) directory(ctx context.Context, dir *disk.DirFD, path string)
 	return nil
 }
 
-func (s *treeSweep) enter(ctx context.Context, parent *disk.DirFD, path string) error {
+func (s *treeSweep) enter(ctx context.Context, parent *dirfd.Dir, path string) error {
 	if s.in.hides(path) {
 		return nil
 	}
-	var st disk.Stat
+	var st dirfd.Stat
 	if err := parent.Stat(baseOf(path), &st); err != nil || st.Dev != s.dev || st.Mounted {
 		return nil //nolint:nilerr // it isn't looked at, as something that can't be entered
 	}
@@ -93,7 +93,7 @@ func (s *treeSweep) enter(ctx context.Context, parent *disk.DirFD, path string) 
 
 // sweepTemp removes a temporary file, or a directory in which one was to be
 // made, with empty ones in it.
-func sweepTemp(parent *disk.DirFD, name string) error {
+func sweepTemp(parent *dirfd.Dir, name string) error {
 	dir, err := parent.Open(name)
 	if err != nil {
 		return unlinkIfThere(parent, name)

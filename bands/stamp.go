@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -33,15 +34,15 @@ func (s *Store) stamp(set takeSettings) (stamp, error) {
 	if err != nil {
 		return stamp{}, err
 	}
-	var here, there disk.Stat
+	var here, there dirfd.Stat
 	_, err = f.WriteAt([]byte{'\n'}, 0)
 	if err == nil {
-		err = disk.StatFile(f, &here)
+		err = dirfd.StatFile(f, &here)
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return stamp{}, err
 	}
-	root, err := disk.OpenRoot(set.Root)
+	root, err := dirfd.OpenRoot(set.Root)
 	if err != nil {
 		return stamp{}, err
 	}

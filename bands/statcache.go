@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // The stat cache tells what a tree looked like to stat(2) when a snapshot was
@@ -197,7 +197,7 @@ func (d statDirectory) bandCount() uint32 { return u32(d.block, 44) }
 
 // same says whether the directory's own data is as it was: then no name in it
 // came or went.
-func (d statDirectory) same(st *disk.Stat) bool {
+func (d statDirectory) same(st *dirfd.Stat) bool {
 	return st.Ino == u64(d.block, 16) && st.Mtime == i64(d.block, 24) && st.Ctime == i64(d.block, 32) && st.Mode == d.mode()
 }
 
@@ -272,13 +272,13 @@ func (l *statLines) next(e *statLine) bool {
 }
 
 // same says whether the file is as it was.
-func (e *statLine) same(st *disk.Stat) bool {
+func (e *statLine) same(st *dirfd.Stat) bool {
 	return st.Ino == e.ino && st.Ctime == e.ctime && st.Mtime == e.mtime && st.Size == e.size && st.Mode == e.mode
 }
 
 // unsure says whether the file is as it was, but for a change that its data may
 // not show.
-func (e *statLine) unsure(st *disk.Stat) bool {
+func (e *statLine) unsure(st *dirfd.Stat) bool {
 	was := *e
 	was.ino = st.Ino
 	return e.kind == statFile && e.ino == 0 && was.same(st)

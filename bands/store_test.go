@@ -23,6 +23,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 func TestAStoreIsMadeAndOpened(t *testing.T) {
@@ -72,7 +73,7 @@ func TestOneHoldsAStoreAtATime(t *testing.T) {
 	h := r.hold()
 	soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := r.store.Hold(soon); !errors.Is(err, disk.ErrLocked) {
+	if _, err := r.store.Hold(soon); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("%v", err)
 	}
 	r.must(h.Release())

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 const (
@@ -142,11 +142,11 @@ func (d *weighed) each(visit func(*weighed)) {
 // survey measures the tree without reading a file.
 func (t *taking) survey(ctx context.Context) (*weighed, error) {
 	s := &surveyor{rules: t.base.rules, free: make(chan struct{}, crew(t.set.Workers)-1)}
-	dir, err := disk.OpenRoot(t.set.Root)
+	dir, err := dirfd.OpenRoot(t.set.Root)
 	if err != nil {
 		return nil, err
 	}
-	var st disk.Stat
+	var st dirfd.Stat
 	if err := dir.Self(&st); err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ type surveyor struct {
 
 // weigh measures the open directory, and closes it. What can't be read weighs
 // nothing.
-func (s *surveyor) weigh(ctx context.Context, dir *disk.DirFD, to *weighed) {
+func (s *surveyor) weigh(ctx context.Context, dir *dirfd.Dir, to *weighed) {
 	defer func() { _ = dir.Close() }()
 	var names []string
 	_ = dir.Names(make([]byte, namesRoom/8), func(name []byte, _ byte) error {
@@ -174,7 +174,7 @@ func (s *surveyor) weigh(ctx context.Context, dir *disk.DirFD, to *weighed) {
 	})
 	var group sync.WaitGroup
 	for _, name := range names {
-		var st disk.Stat
+		var st dirfd.Stat
 		if ctx.Err() != nil || s.rules.hides(to.path, name) || dir.Stat(name, &st) != nil {
 			continue
 		}

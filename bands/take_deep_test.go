@@ -11,15 +11,15 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // deep calls visit with directories that lie ever deeper, beyond the longest
 // path that the system takes. It makes those that aren't there.
-func (r *rig) deep(visit func(dir *disk.DirFD, depth int)) {
+func (r *rig) deep(visit func(dir *dirfd.Dir, depth int)) {
 	r.t.Helper()
 	name := strings.Repeat("d", 200)
-	dir, err := disk.OpenRoot(r.root)
+	dir, err := dirfd.OpenRoot(r.root)
 	r.must(err)
 	for depth := range 30 {
 		next, err := dir.Open(name)
@@ -45,14 +45,14 @@ func TestTakeOfLongPaths(t *testing.T) {
 	r := rigWithFiles(t)
 	const head = "SQLite format 3\x00"
 	put := func(text string) {
-		r.deep(func(dir *disk.DirFD, _ int) {
+		r.deep(func(dir *dirfd.Dir, _ int) {
 			for name, text := range map[string]string{"file": text, "db": head + text} {
 				_ = dir.Unlink(name)
 				f, err := dir.Create(name, 0o644)
 				r.must(err)
 				_, err = io.WriteString(f, text)
 				r.must(err)
-				_ = disk.SetXattr(f, "user.mine", []byte(text))
+				_ = dirfd.SetXattr(f, "user.mine", []byte(text))
 				r.must(f.Close())
 			}
 			_ = dir.Unlink("link")
@@ -67,8 +67,8 @@ func TestTakeOfLongPaths(t *testing.T) {
 	}
 	r.restore(first.Snapshot.Version, bands.Scope{})
 	buf := make([]byte, 100)
-	r.deep(func(dir *disk.DirFD, depth int) {
-		var st disk.Stat
+	r.deep(func(dir *dirfd.Dir, depth int) {
+		var st dirfd.Stat
 		for name, want := range map[string]string{"file": "one", "db": head + "one"} {
 			n, xattrs, err := dir.ReadSettled(name, buf, &st, &st)
 			if err != nil || string(buf[:n]) != want || len(xattrs) > 0 && string(xattrs[0].Value) != want {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -103,7 +104,7 @@ type sizer struct {
 func (z *sizer) dir(above, name string) error {
 	path := filepath.Join(above, name)
 	inSnapshot := filepath.Base(above) == "checkpoints"
-	return eachFile(path, func(name string, st disk.Stat) error {
+	return eachFile(path, func(name string, st dirfd.Stat) error {
 		switch {
 		case st.Mode&modeType == modeDir:
 			z.sum += st.Blocks * 512
@@ -121,7 +122,7 @@ func (z *sizer) dir(above, name string) error {
 
 // files adds what is in a folder itself.
 func (z *sizer) files(path string) error {
-	return eachFile(path, func(_ string, st disk.Stat) error {
+	return eachFile(path, func(_ string, st dirfd.Stat) error {
 		if st.Mode&modeType != modeDir {
 			z.sum += st.Blocks * 512
 		}
@@ -135,8 +136,8 @@ const (
 )
 
 // eachFile visits what is in a folder. What goes away meanwhile is passed over.
-func eachFile(path string, visit func(name string, st disk.Stat) error) (err error) {
-	dir, err := disk.OpenRoot(path)
+func eachFile(path string, visit func(name string, st dirfd.Stat) error) (err error) {
+	dir, err := dirfd.OpenRoot(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -153,7 +154,7 @@ func eachFile(path string, visit func(name string, st disk.Stat) error) (err err
 		return err
 	}
 	for _, name := range names {
-		var st disk.Stat
+		var st dirfd.Stat
 		if err := dir.Stat(name, &st); errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {

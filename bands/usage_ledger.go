@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // counting says how much a ledger finds out.
@@ -193,11 +193,11 @@ func (e *entering) parts(ref band.Ref) {
 
 // rawBand is what a large file's own band takes.
 func (e *entering) rawBand(n uint32) (heldRecord, error) {
-	dir, err := disk.OpenRoot(e.store.BandsDir())
+	dir, err := dirfd.OpenRoot(e.store.BandsDir())
 	if err != nil {
 		return heldRecord{}, err
 	}
-	var st disk.Stat
+	var st dirfd.Stat
 	err = errors.Join(dir.Stat(band.RawName(n), &st), dir.Close())
 	if err != nil {
 		return heldRecord{}, fmt.Errorf("%w: %s: %w", ErrDamaged, filepath.Join(e.store.BandsDir(), band.RawName(n)), err)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // walk reads a tree: several workers take directories from a stack. A directory
@@ -65,7 +65,7 @@ var errOverRoom = errors.New("more than there is room for")
 // run reads the tree and returns its root.
 func (w *walk) run(ctx context.Context, workers int) (*node, error) {
 	w.ready.L = &w.mu
-	dir, err := disk.OpenRoot(w.root)
+	dir, err := dirfd.OpenRoot(w.root)
 	if err != nil {
 		return nil, fmt.Errorf("read tree: %w", err)
 	}
@@ -207,17 +207,17 @@ func (w *walk) take(it *item) error {
 
 // racy says whether the file could change once more without its data showing
 // it.
-func (w *walk) racy(st *disk.Stat) bool {
+func (w *walk) racy(st *dirfd.Stat) bool {
 	return st.Ctime >= w.stamp || w.coarse && st.Mtime >= w.stamp
 }
 
 // foreign reports whether something else is mounted there: another file system,
 // or by a bind mount a file or directory of any.
-func (w *walk) foreign(st *disk.Stat) bool { return st.Mounted || st.IsDir() && st.Dev != w.dev }
+func (w *walk) foreign(st *dirfd.Stat) bool { return st.Mounted || st.IsDir() && st.Dev != w.dev }
 
 // renamed finds a directory of the cache by its inode, for one that has another
 // name now.
-func (w *walk) renamed(st *disk.Stat) statDirectory {
+func (w *walk) renamed(st *dirfd.Stat) statDirectory {
 	if w.cache == nil {
 		return statDirectory{}
 	}

@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // unknownEntry is the entry of what isn't held.
-func unknownEntry(name string, why tree.Reason, st *disk.Stat) tree.Entry {
+func unknownEntry(name string, why tree.Reason, st *dirfd.Stat) tree.Entry {
 	return tree.Entry{Name: name, Kind: tree.Unknown, Reason: why, Attr: attrOf(st)}
 }
 
 // attrOf is what stat tells of a file besides its content.
-func attrOf(st *disk.Stat) tree.Attr {
-	return tree.Attr{Mode: st.Mode & disk.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime).UTC()}
+func attrOf(st *dirfd.Stat) tree.Attr {
+	return tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime).UTC()}
 }
 
-func xattrsOf(list []disk.Xattr) []tree.Xattr {
+func xattrsOf(list []dirfd.Xattr) []tree.Xattr {
 	if len(list) == 0 {
 		return nil
 	}
@@ -31,13 +31,13 @@ func xattrsOf(list []disk.Xattr) []tree.Xattr {
 }
 
 // typeReason is why the file can't be held, by its type; 0 if it can.
-func typeReason(st *disk.Stat) tree.Reason {
-	switch st.Mode & disk.ModeType {
-	case disk.ModeRegular, disk.ModeSymlink, disk.ModeDir:
+func typeReason(st *dirfd.Stat) tree.Reason {
+	switch st.Mode & dirfd.ModeType {
+	case dirfd.ModeRegular, dirfd.ModeSymlink, dirfd.ModeDir:
 		return 0
-	case disk.ModeFIFO:
+	case dirfd.ModeFIFO:
 		return tree.FIFO
-	case disk.ModeSocket:
+	case dirfd.ModeSocket:
 		return tree.Socket
 	default:
 		return tree.Device

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // look reads a directory that isn't as the cache has it, or that the cache
@@ -145,7 +145,7 @@ func (l *looker) meet(name string) error {
 		l.list.add(item{
 			line: statLine{name: name, kind: statSkip, reason: why},
 			// What isn't looked at may change without the tree being another one.
-			entry: unknownEntry(name, why, &disk.Stat{}),
+			entry: unknownEntry(name, why, &dirfd.Stat{}),
 		})
 		return nil
 	}
@@ -181,7 +181,7 @@ func (l *looker) unseen(name string, err error) error {
 	}
 	l.list.add(item{
 		line:  statLine{name: name, kind: statFile},
-		entry: unknownEntry(name, tree.Unreadable, &disk.Stat{}),
+		entry: unknownEntry(name, tree.Unreadable, &dirfd.Stat{}),
 	})
 	l.unreadable(name)
 	return nil

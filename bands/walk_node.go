@@ -5,16 +5,16 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // node is a directory in a walk.
 type node struct {
 	parent *node // nil for the root
 	name   string
-	st     disk.Stat     // as the parent saw it
+	st     dirfd.Stat    // as the parent saw it
 	old    statDirectory // in the cache
-	dir    *disk.DirFD   // while it or a subdirectory still needs it
+	dir    *dirfd.Dir    // while it or a subdirectory still needs it
 	// users are those who need dir: the visit, and each subdirectory that isn't
 	// open yet. pending is what the end waits for: the visit, and each
 	// subdirectory that isn't finished.
@@ -80,7 +80,7 @@ func (n *node) abandon() {
 }
 
 // adopt makes a node for a subdirectory.
-func (n *node) adopt(name string, old statDirectory, st *disk.Stat) *node {
+func (n *node) adopt(name string, old statDirectory, st *dirfd.Stat) *node {
 	kid := &node{parent: n, name: name, st: *st, old: old}
 	kid.users.Store(1)
 	kid.pending.Store(1)

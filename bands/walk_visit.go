@@ -7,7 +7,7 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 const (
@@ -23,8 +23,8 @@ type reader struct {
 	names []byte
 	buf   []byte
 	enc   []byte
-	st    disk.Stat
-	after disk.Stat
+	st    dirfd.Stat
+	after dirfd.Stat
 	kids  []*node
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -42,7 +42,7 @@ func TestResetIsNotUndone(t *testing.T) {
 		"a hook doesn't get the lock": func(d *desk, in workspace.Input) {
 			r := d.recorder()
 			r.Options.LockTimeout = time.Millisecond
-			held, err := disk.Lock(context.Background(), filepath.Join(r.Repo.CommonDir, "entire", "lock"))
+			held, err := filelock.Acquire(context.Background(), filepath.Join(r.Repo.CommonDir, "entire", "lock"))
 			d.must(err)
 			if err := r.AgentEvents().Prompt(context.Background(), in); err == nil {
 				d.t.Error("the prompt got the lock")

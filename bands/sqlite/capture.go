@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // Take receives one file of a database. Its content is the first st.Size bytes
@@ -18,7 +18,7 @@ import (
 //
 // The main file comes first. If it comes again, then all that was taken before
 // it doesn't count.
-type Take func(name string, f *os.File, st disk.Stat) error
+type Take func(name string, f *os.File, st dirfd.Stat) error
 
 // privateLimit is how large a file is copied into memory at most, so that what
 // take does with it needs no quiet. A larger one is cloned if the file system
@@ -53,7 +53,7 @@ func Capture(ctx context.Context, dir, main string, patience time.Duration, take
 type capturer struct{ limit int64 }
 
 func (c capturer) run(ctx context.Context, at Place, patience time.Duration, take Take) error {
-	dir, err := disk.OpenRoot(at.Dir)
+	dir, err := dirfd.OpenRoot(at.Dir)
 	if err != nil {
 		return fmt.Errorf("capture database: %w", err)
 	}
@@ -76,7 +76,7 @@ func (c capturer) run(ctx context.Context, at Place, patience time.Duration, tak
 }
 
 // once is one attempt: the error is errMoved if there has to be another.
-func (c capturer) once(dir *disk.DirFD, main string, take Take) error {
+func (c capturer) once(dir *dirfd.Dir, main string, take Take) error {
 	u, err := openUnit(dir, main)
 	defer u.close()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands/sqlite"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -28,7 +29,7 @@ type capture = func(ctx context.Context, dir, main string, patience time.Duratio
 
 // into takes what is captured into a directory of its own.
 func into(t testing.TB, dir string) sqlite.Take {
-	return func(name string, f *os.File, st disk.Stat) error {
+	return func(name string, f *os.File, st dirfd.Stat) error {
 		if name == "x.db" {
 			check(t, os.RemoveAll(dir))
 			check(t, os.Mkdir(dir, 0o700))
@@ -173,7 +174,7 @@ func BenchmarkCapture(b *testing.B) {
 			w := start(b, job{Path: filepath.Join(dir, "x.db"), Setup: []string{fmt.Sprintf("CREATE TABLE large AS SELECT zeroblob(%d)", test.bytes)}})
 			w.stop(b)
 			for b.Loop() {
-				check(b, test.capture(b.Context(), dir, "x.db", time.Second, func(string, *os.File, disk.Stat) error { return nil }))
+				check(b, test.capture(b.Context(), dir, "x.db", time.Second, func(string, *os.File, dirfd.Stat) error { return nil }))
 			}
 		})
 	}
@@ -189,7 +190,7 @@ func TestWriterGoesOn(t *testing.T) {
 	w.wait(t, 50)
 	var begun, held int64
 	take := into(t, copies)
-	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Second, func(name string, f *os.File, st disk.Stat) error {
+	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Second, func(name string, f *os.File, st dirfd.Stat) error {
 		if name == "x.db" {
 			begun = w.commits.Load()
 			w.wait(t, 500)
@@ -272,7 +273,7 @@ func TestCaptureQuiet(t *testing.T) {
 			before := listing(t, dir)
 			var names []string
 			take := into(t, copies)
-			check(t, sqlite.Capture(t.Context(), dir, "x.db", time.Second, func(name string, f *os.File, st disk.Stat) error {
+			check(t, sqlite.Capture(t.Context(), dir, "x.db", time.Second, func(name string, f *os.File, st dirfd.Stat) error {
 				if name == "x.db" {
 					names = nil
 				}
@@ -332,7 +333,7 @@ func TestBusy(t *testing.T) {
 		Path: filepath.Join(dir, "x.db"), Pragmas: []string{"journal_mode(DELETE)"},
 		Setup: []string{"BEGIN EXCLUSIVE", "UPDATE counter SET n=5"},
 	})
-	err := sqlite.Capture(t.Context(), dir, "x.db", patience, func(string, *os.File, disk.Stat) error {
+	err := sqlite.Capture(t.Context(), dir, "x.db", patience, func(string, *os.File, dirfd.Stat) error {
 		t.Error("taken")
 		return nil
 	})
@@ -344,7 +345,7 @@ func TestBusy(t *testing.T) {
 func TestCaptureErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	none := func(string, *os.File, disk.Stat) error { return nil }
+	none := func(string, *os.File, dirfd.Stat) error { return nil }
 	if err := sqlite.Capture(t.Context(), dir, "x.db", patience, none); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
@@ -354,12 +355,12 @@ func TestCaptureErrors(t *testing.T) {
 	}
 	check(t, os.WriteFile(filepath.Join(dir, "y.db"), nil, 0o600))
 	failed := errors.New("failed")
-	err := sqlite.Capture(t.Context(), dir, "y.db", patience, func(string, *os.File, disk.Stat) error { return failed })
+	err := sqlite.Capture(t.Context(), dir, "y.db", patience, func(string, *os.File, dirfd.Stat) error { return failed })
 	if !errors.Is(err, failed) {
 		t.Errorf("take's error: %v", err)
 	}
 	check(t, os.Symlink("y.db", filepath.Join(dir, "y.db-wal")))
-	check(t, sqlite.Capture(t.Context(), dir, "y.db", time.Second, func(name string, _ *os.File, st disk.Stat) error {
+	check(t, sqlite.Capture(t.Context(), dir, "y.db", time.Second, func(name string, _ *os.File, st dirfd.Stat) error {
 		if name != "y.db" || st.Size != 0 {
 			t.Errorf("took %s, %d bytes", name, st.Size)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -15,7 +16,7 @@ const cloneFrom = 4 << 20
 
 // privateCopy copies the part to a file without a name: a clone beside it, or
 // memory up to the limit. If neither can be, it answers the part's file.
-func privateCopy(dir *disk.DirFD, p *part, limit int64) (*os.File, error) {
+func privateCopy(dir *dirfd.Dir, p *part, limit int64) (*os.File, error) {
 	if p.st.Size > cloneFrom {
 		if f, ok := cloned(dir, p); ok {
 			return f, nil
@@ -52,7 +53,7 @@ func fill(f *os.File, p *part) error {
 }
 
 // cloned makes a clone where the file system can.
-func cloned(dir *disk.DirFD, p *part) (*os.File, bool) {
+func cloned(dir *dirfd.Dir, p *part) (*os.File, bool) {
 	if disk.Step("create", p.file.Name()) != nil {
 		return nil, false
 	}

@@ -5,8 +5,8 @@ package sqlite
 import (
 	"os"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // privateCopy answers the part's file: it is read in place.
-func privateCopy(_ *disk.DirFD, p *part, _ int64) (*os.File, error) { return p.file, nil }
+func privateCopy(_ *dirfd.Dir, p *part, _ int64) (*os.File, error) { return p.file, nil }

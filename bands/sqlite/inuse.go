@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -52,7 +53,7 @@ func Used(places []Place) ([]Place, error) {
 
 // inspect answers the files of a database, and whether somebody holds a lock.
 func inspect(at Place) (files []proc.FileID, held bool, err error) {
-	dir, err := disk.OpenRoot(at.Dir)
+	dir, err := dirfd.OpenRoot(at.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -81,7 +82,7 @@ func inspect(at Place) (files []proc.FileID, held bool, err error) {
 
 // anyLock says whether somebody holds a lock on the file name of the database
 // main. A file that can't be read has nothing to tell.
-func anyLock(dir *disk.DirFD, name, main string) (bool, error) {
+func anyLock(dir *dirfd.Dir, name, main string) (bool, error) {
 	var start, n int64
 	switch name {
 	case main:
@@ -99,7 +100,7 @@ func anyLock(dir *disk.DirFD, name, main string) (bool, error) {
 		return false, fmt.Errorf("look who uses %s: %w", main, err)
 	}
 	defer func() { _ = f.Close() }()
-	held, err := disk.OFDTest(f, true, start, n)
+	held, err := filelock.OFDTest(f, true, start, n)
 	if err != nil && !cannotLock(err) {
 		return false, fmt.Errorf("look who uses %s: %w", main, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands/sqlite"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // spill fills more pages than the cache holds.
@@ -79,7 +79,7 @@ func TestMovedMeanwhile(t *testing.T) {
 			var names []string
 			done := false
 			take := into(t, copies)
-			check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(name string, f *os.File, st disk.Stat) error {
+			check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(name string, f *os.File, st dirfd.Stat) error {
 				names = append(names, name)
 				if done || name != test.at {
 					return take(name, f, st)
@@ -115,7 +115,7 @@ func TestMovedMeanwhile(t *testing.T) {
 // main file was written: else the first attempt is not made.
 func awaitSettled(t testing.TB, dir string) {
 	t.Helper()
-	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(string, *os.File, disk.Stat) error { return nil }))
+	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(string, *os.File, dirfd.Stat) error { return nil }))
 }
 
 // TestLockedMeanwhile has a writer that gets the exclusive lock while the main
@@ -126,7 +126,7 @@ func TestLockedMeanwhile(t *testing.T) {
 	w := start(t, job{Path: filepath.Join(dir, "x.db"), Pragmas: []string{"journal_mode(MEMORY)"}})
 	awaitSettled(t, dir)
 	taken := 0
-	err := sqlite.CaptureInPlace(t.Context(), dir, "x.db", patience, func(string, *os.File, disk.Stat) error {
+	err := sqlite.CaptureInPlace(t.Context(), dir, "x.db", patience, func(string, *os.File, dirfd.Stat) error {
 		if taken++; taken == 1 {
 			w.do(t, "BEGIN EXCLUSIVE")
 		}
@@ -144,7 +144,7 @@ func TestConnectedMeanwhile(t *testing.T) {
 	start(t, j).stop(t)
 	awaitSettled(t, dir)
 	var names []string
-	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(name string, _ *os.File, _ disk.Stat) error {
+	check(t, sqlite.CaptureInPlace(t.Context(), dir, "x.db", time.Minute, func(name string, _ *os.File, _ dirfd.Stat) error {
 		if names = append(names, name); len(names) == 1 {
 			start(t, j)
 		}

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // openShared opens the -shm file, for writing if that is allowed: an exclusive
 // lock needs it. Nothing is written to it. It never waits and follows no link.
-func openShared(dir *disk.DirFD, name string) (f *os.File, writable bool, err error) {
+func openShared(dir *dirfd.Dir, name string) (f *os.File, writable bool, err error) {
 	path := filepath.Join(dir.Path(), name)
 	f, err = os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err == nil {

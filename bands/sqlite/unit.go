@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // Indexes of unit.parts, in the order in which they are copied: what a
@@ -27,7 +27,7 @@ const headSize = 100
 // part is one file of a unit. A zero Stat means that there is none.
 type part struct {
 	name    string
-	st      disk.Stat
+	st      dirfd.Stat
 	file    *os.File
 	content *os.File // what take reads: file, or a private copy of it
 }
@@ -37,7 +37,7 @@ func (p *part) copied() bool { return p.content != nil && p.content != p.file }
 
 // unit is a database that is being captured.
 type unit struct {
-	dir   *disk.DirFD
+	dir   *dirfd.Dir
 	tick  int64 // what stamps changes had when parts were looked at
 	head  []byte
 	parts [partCount]part
@@ -47,7 +47,7 @@ type unit struct {
 }
 
 // openUnit opens the files of a database, each looked at by name before.
-func openUnit(dir *disk.DirFD, main string) (*unit, error) {
+func openUnit(dir *dirfd.Dir, main string) (*unit, error) {
 	also := Companions(main)
 	u := &unit{dir: dir, tick: stampClock()}
 	for i, name := range [partCount]string{main, also[0], also[1]} {
@@ -88,23 +88,23 @@ func (u *unit) close() {
 }
 
 // look is the file's data, zero if there is no regular file of that name.
-func look(dir *disk.DirFD, name string) (disk.Stat, error) {
-	var st disk.Stat
+func look(dir *dirfd.Dir, name string) (dirfd.Stat, error) {
+	var st dirfd.Stat
 	err := dir.Stat(name, &st)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsRegular() {
-		return disk.Stat{}, nil
+		return dirfd.Stat{}, nil
 	}
 	if err != nil {
-		return disk.Stat{}, fmt.Errorf("capture database: %w", err)
+		return dirfd.Stat{}, fmt.Errorf("capture database: %w", err)
 	}
 	return st, nil
 }
 
 // sameFile says whether both are the same file, however it was changed.
-func sameFile(a, b disk.Stat) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
+func sameFile(a, b dirfd.Stat) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
 // unchanged says whether nothing was written to the file in between.
-func unchanged(a, b disk.Stat) bool {
+func unchanged(a, b dirfd.Stat) bool {
 	return sameFile(a, b) && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime
 }
 

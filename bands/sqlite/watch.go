@@ -7,7 +7,8 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // The bytes of the main file that a connection in rollback mode locks.
@@ -42,7 +43,7 @@ type watch struct {
 	wal     bool
 	logHead []byte
 	shm     *os.File
-	shmStat disk.Stat
+	shmStat dirfd.Stat
 	locked  bool
 }
 
@@ -69,7 +70,7 @@ func (u *unit) watch() (*watch, error) {
 func (u *unit) quiet() error {
 	f := u.parts[mainPart].file
 	for _, lock := range [...]struct{ start, n int64 }{{pendingByte, 1}, {sharedFirst, sharedSize}} {
-		switch held, err := disk.OFDTest(f, false, lock.start, lock.n); {
+		switch held, err := filelock.OFDTest(f, false, lock.start, lock.n); {
 		case err != nil && !cannotLock(err):
 			return fmt.Errorf("capture database: %w", err)
 		case held:
@@ -114,8 +115,8 @@ func (w *watch) lock(name string) error {
 		return err
 	}
 	w.shm = shm
-	var st disk.Stat
-	if err := disk.StatFile(shm, &st); err != nil {
+	var st dirfd.Stat
+	if err := dirfd.StatFile(shm, &st); err != nil {
 		return fmt.Errorf("capture database: %w", err)
 	}
 	if !sameFile(st, w.shmStat) {
@@ -133,8 +134,8 @@ func (w *watch) lock(name string) error {
 	// No checkpoint begins while it is held: a writer leaves it out then, and
 	// makes it after some later commit. Where -shm can't be written to, a shared
 	// lock has to do; to a checkpoint it is the same.
-	switch err := disk.OFDLock(shm, writable, checkpointLock, 1); {
-	case errors.Is(err, disk.ErrLocked):
+	switch err := filelock.OFDLock(shm, writable, checkpointLock, 1); {
+	case errors.Is(err, filelock.ErrLocked):
 		return errMoved
 	case err != nil && cannotLock(err):
 		return nil
@@ -145,11 +146,11 @@ func (w *watch) lock(name string) error {
 	// To begin the log anew, a writer needs all read marks. Without them it
 	// appends. The last mark is the one that readers use least.
 	for mark := int64(lastMark); mark >= firstMark; mark-- {
-		err := disk.OFDLock(shm, false, mark, 1)
+		err := filelock.OFDLock(shm, false, mark, 1)
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, disk.ErrLocked) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			return fmt.Errorf("capture database: %w", err)
 		}
 	}
@@ -158,7 +159,7 @@ func (w *watch) lock(name string) error {
 
 // connected says whether somebody is connected in WAL mode.
 func connected(shm *os.File) (bool, error) {
-	live, err := disk.OFDTest(shm, true, connectedLock, 1)
+	live, err := filelock.OFDTest(shm, true, connectedLock, 1)
 	if err != nil && !cannotLock(err) {
 		return false, fmt.Errorf("capture database: %w", err)
 	}
@@ -179,7 +180,7 @@ func indexReady(shm *os.File) (bool, error) {
 // end gives the locks back. It may be called again.
 func (w *watch) end() {
 	if w.locked {
-		_ = disk.OFDUnlock(w.shm, writeLock, sharedLocks)
+		_ = filelock.OFDUnlock(w.shm, writeLock, sharedLocks)
 		w.locked = false
 	}
 	if w.shm != nil {

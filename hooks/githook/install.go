@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -195,7 +196,7 @@ func (i Installer) lock(ctx context.Context) (unlock func() error, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	lock, err := disk.Lock(ctx, i.lockPath())
+	lock, err := filelock.Acquire(ctx, i.lockPath())
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ func Clone(dst, src *os.File) error {
 }
 
 func clone(dst, src *os.File) error {
-	return onFile("clone", src, func(from int) error {
-		return onFile("clone", dst, func(to int) error { return cloneError(unix.IoctlFileClone(to, from)) })
+	return Syscall("clone", src, func(from int) error {
+		return Syscall("clone", dst, func(to int) error { return cloneError(unix.IoctlFileClone(to, from)) })
 	})
 }
 
@@ -37,11 +37,11 @@ func CloneRange(dst *os.File, dstOff int64, src *os.File, srcOff, n int64) error
 	if err := Step("clone", dst.Name()); err != nil {
 		return err
 	}
-	return onFile("clone", src, func(from int) error {
+	return Syscall("clone", src, func(from int) error {
 		part := unix.FileCloneRange{
 			Src_fd: int64(from), Src_offset: uint64(srcOff), Src_length: uint64(n), Dest_offset: uint64(dstOff),
 		}
-		return onFile("clone", dst, func(to int) error { return cloneError(unix.IoctlFileCloneRange(to, &part)) })
+		return Syscall("clone", dst, func(to int) error { return cloneError(unix.IoctlFileCloneRange(to, &part)) })
 	})
 }
 
@@ -66,7 +66,7 @@ func PunchHole(f *os.File, off, n int64) error {
 	if err := Step("punch", f.Name()); err != nil {
 		return err
 	}
-	return onFile("punch hole", f, func(fd int) error {
+	return Syscall("punch hole", f, func(fd int) error {
 		return unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, n)
 	})
 }
@@ -81,7 +81,7 @@ func Sync(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(onFile("syncfs", f, unix.Syncfs), f.Close())
+	return errors.Join(Syscall("syncfs", f, unix.Syncfs), f.Close())
 }
 
 // StartWriteback starts writing the file's dirty pages to the disk, and waits
@@ -89,14 +89,14 @@ func Sync(dir string) error {
 // dirty, the program's further writes to it leave the file's times as they are;
 // the first one after this changes them. It waits for nothing that it starts.
 func StartWriteback(f *os.File) {
-	startWriteback(int(f.Fd()))
+	StartWritebackFD(int(f.Fd()))
 	runtime.KeepAlive(f)
 }
 
-// startWriteback has no error to return: what can't be written now will fail for
+// StartWritebackFD has no error to return: what can't be written now will fail for
 // the writer, and the file is read as it is.
-func startWriteback(fd int) {
-	_ = retry(func() error {
+func StartWritebackFD(fd int) {
+	_ = IgnoreEINTR(func() error {
 		return unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE)
 	})
 }

@@ -16,7 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // abilities are what a file system has.
@@ -51,10 +53,10 @@ func TestContentHere(t *testing.T) {
 	must(t, err)
 	f, err := os.Create(filepath.Join(dir, "probe"))
 	must(t, err, f.Truncate(1<<20))
-	var st disk.Stat
-	must(t, disk.StatFile(f, &st))
+	var st dirfd.Stat
+	must(t, dirfd.StatFile(f, &st))
 	punch := disk.PunchHole(f, 0, 1<<16) == nil
-	xattrs := disk.SetXattr(f, "user.x", nil) == nil
+	xattrs := dirfd.SetXattr(f, "user.x", nil) == nil
 	must(t, f.Close(), os.Remove(f.Name()))
 	exercise(t, dir, abilities{linking, st.Blocks == 0, punch, xattrs})
 }
@@ -77,7 +79,7 @@ func exerciseLinking(t *testing.T, dir string, has abilities) {
 	text := random(100_001)
 	src := filepath.Join(here, "src")
 	must(t, os.WriteFile(src, text, 0o640))
-	var inside, outside disk.Stat
+	var inside, outside dirfd.Stat
 	must(t, root(t, here).Self(&inside), root(t, d).Self(&outside))
 	for _, how := range []disk.Linking{disk.Reflink, disk.Hardlink, disk.Copy} {
 		for _, to := range []string{here, d} {
@@ -272,41 +274,41 @@ func exerciseXattrs(t *testing.T, dir string, has abilities) {
 	f, err := os.OpenFile(filepath.Join(sub, "file"), os.O_RDWR, 0)
 	must(t, err)
 	defer func() { _ = f.Close() }()
-	none := func(list []disk.Xattr, err error) {
+	none := func(list []dirfd.Xattr, err error) {
 		t.Helper()
 		if err != nil || len(list) > 0 {
 			t.Errorf("attributes %v, %v", list, err)
 		}
 	}
-	none(disk.ListXattrs(f))
+	none(dirfd.ListXattrs(f))
 	none(d.Xattrs())
 	if !has.xattrs {
-		if err := disk.SetXattr(f, "user.a", nil); !errors.Is(err, errors.ErrUnsupported) {
+		if err := dirfd.SetXattr(f, "user.a", nil); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("set: %v", err)
 		}
 		return
 	}
 	long := random(600)
-	want := []disk.Xattr{{Name: "user.a", Value: []byte("1")}, {Name: "user.empty", Value: []byte{}}, {Name: "user.long", Value: long}}
-	must(t, disk.SetXattr(f, "user.long", long), disk.SetXattr(f, "user.a", []byte("0")), disk.SetXattr(f, "user.a", []byte("1")), disk.SetXattr(f, "user.empty", nil))
+	want := []dirfd.Xattr{{Name: "user.a", Value: []byte("1")}, {Name: "user.empty", Value: []byte{}}, {Name: "user.long", Value: long}}
+	must(t, dirfd.SetXattr(f, "user.long", long), dirfd.SetXattr(f, "user.a", []byte("0")), dirfd.SetXattr(f, "user.a", []byte("1")), dirfd.SetXattr(f, "user.empty", nil))
 	must(t, d.SetXattr("user.dir", []byte("d")))
-	got, err := disk.ListXattrs(f)
+	got, err := dirfd.ListXattrs(f)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	must(t, disk.RemoveXattr(f, "user.a"), disk.RemoveXattr(f, "user.a"), disk.RemoveXattr(f, "user.never"))
-	got, err = disk.LinkXattrs(f.Name())
+	must(t, dirfd.RemoveXattr(f, "user.a"), dirfd.RemoveXattr(f, "user.a"), dirfd.RemoveXattr(f, "user.never"))
+	got, err = dirfd.LinkXattrs(f.Name())
 	if diff := cmp.Diff(want[1:], got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 	got, err = d.Xattrs()
-	if diff := cmp.Diff([]disk.Xattr{{Name: "user.dir", Value: []byte("d")}}, got); err != nil || diff != "" {
+	if diff := cmp.Diff([]dirfd.Xattr{{Name: "user.dir", Value: []byte("d")}}, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 	must(t, d.RemoveXattr("user.dir"), d.Symlink("file", "link"))
 	none(d.Xattrs())
 	// A link's own: not those of the file. Only root may give it some.
-	none(disk.LinkXattrs(filepath.Join(sub, "link")))
+	none(dirfd.LinkXattrs(filepath.Join(sub, "link")))
 }
 
 func exerciseLocks(t *testing.T, dir string) {
@@ -320,21 +322,21 @@ func exerciseLocks(t *testing.T, dir string) {
 	mine, other := open(), open()
 	test := func(f *os.File, exclusive bool, start, n int64, want bool) {
 		t.Helper()
-		if held, err := disk.OFDTest(f, exclusive, start, n); err != nil || held != want {
+		if held, err := filelock.OFDTest(f, exclusive, start, n); err != nil || held != want {
 			t.Errorf("bytes %d+%d held: %v, %v", start, n, held, err)
 		}
 	}
-	must(t, disk.OFDLock(mine, false, 100, 10), disk.OFDLock(other, false, 105, 1), disk.OFDUnlock(other, 105, 1))
-	if err := disk.OFDLock(other, true, 109, 1); !errors.Is(err, disk.ErrLocked) {
+	must(t, filelock.OFDLock(mine, false, 100, 10), filelock.OFDLock(other, false, 105, 1), filelock.OFDUnlock(other, 105, 1))
+	if err := filelock.OFDLock(other, true, 109, 1); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("beside a shared lock: %v", err)
 	}
 	test(other, true, 105, 1, true)
 	test(other, false, 105, 1, false)
 	test(other, true, 110, 1, false)
 	test(mine, true, 105, 1, false)
-	must(t, disk.OFDLock(mine, true, 100, 10))
+	must(t, filelock.OFDLock(mine, true, 100, 10))
 	test(other, false, 105, 1, true)
-	must(t, disk.OFDUnlock(mine, 100, 5))
+	must(t, filelock.OFDUnlock(mine, 100, 5))
 	test(other, true, 100, 5, false)
 	test(other, true, 0, 0, true)
 	must(t, mine.Close())
@@ -350,4 +352,31 @@ func TestSpaceAt(t *testing.T) {
 	if _, err := disk.SpaceAt(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nowhere: %v", err)
 	}
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// root opens a directory for a test.
+func root(t *testing.T, path string) *dirfd.Dir {
+	t.Helper()
+	d, err := dirfd.OpenRoot(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// write makes the file name with the text in it.
+func write(t *testing.T, d *dirfd.Dir, name, text string) {
+	t.Helper()
+	f, err := d.Create(name, 0o644)
+	must(t, err)
+	_, err = f.WriteString(text)
+	must(t, err, f.Close())
 }

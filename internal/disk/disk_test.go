@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 func TestWritesReplaceTheWholeFile(t *testing.T) {
@@ -116,20 +117,20 @@ func TestSweepTempTakesOnlyOldFilesOfOurs(t *testing.T) {
 func TestLockIsExclusiveUntilItIsGivenBack(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
-	first, err := disk.Lock(t.Context(), path)
+	first, err := filelock.Acquire(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := disk.Lock(soon, path); !errors.Is(err, disk.ErrLocked) {
+	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
 		t.Fatalf("a second holder: %v", err)
 	}
 	if err := first.Unlock(); err != nil {
 		t.Fatal(err)
 	}
 	<-soon.Done()
-	second, err := disk.Lock(soon, path)
+	second, err := filelock.Acquire(soon, path)
 	if err != nil {
 		t.Fatalf("it is free, though there is no time left to wait: %v", err)
 	}
@@ -158,14 +159,14 @@ func TestLockOfADeadProcessIsFree(t *testing.T) {
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := disk.Lock(soon, path); !errors.Is(err, disk.ErrLocked) {
+	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("beside another process: %v", err)
 	}
 	// flock(1) gives its child the lock to hold: the whole group has to go.
 	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(holder.Process.Pid)).Run()
 	_ = holder.Process.Kill()
 	_ = holder.Wait()
-	lock, err := disk.Lock(t.Context(), path)
+	lock, err := filelock.Acquire(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,12 +38,3 @@ func Unwritten() int64 {
 	}
 	return total
 }
-
-// Duplicate returns the directory as a file that outlives it.
-func (d *DirFD) Duplicate() (*os.File, error) {
-	fd, err := unix.FcntlInt(uintptr(d.fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, d.fail("open", ".", err)
-	}
-	return os.NewFile(uintptr(fd), d.path), nil
-}

@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
 // TestFSContent: each kind of file system does what it is known for.
@@ -59,7 +61,7 @@ func TestFSTreeOfTwo(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 	testkit.MountAt(t, testkit.Tmpfs, 0, filepath.Join(dir, "sub", "mount"))
 	must(t, os.WriteFile(filepath.Join(dir, "sub", "mount", "file"), nil, 0o600))
-	if n, err := disk.CountTree(dir, 2); err != nil || n != 2 {
+	if n, err := treetest.CountTree(dir, 2); err != nil || n != 2 {
 		t.Errorf("%d entries, %v", n, err)
 	}
 }
@@ -72,7 +74,7 @@ func TestFSAttributesOfTheSystem(t *testing.T) {
 			f, err := os.Create(filepath.Join(testkit.Mount(t, kind, 64), "file"))
 			must(t, err)
 			defer func() { _ = f.Close() }()
-			want := []disk.Xattr{
+			want := []dirfd.Xattr{
 				{Name: "security.capability", Value: []byte("\x01\x00\x00\x02\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")},
 				{Name: "system.posix_acl_access", Value: []byte("\x02\x00\x00\x00" +
 					"\x01\x00\x06\x00\xff\xff\xff\xff" + "\x02\x00\x04\x00\x07\x00\x00\x00" + "\x04\x00\x04\x00\xff\xff\xff\xff" +
@@ -81,21 +83,21 @@ func TestFSAttributesOfTheSystem(t *testing.T) {
 				{Name: "user.mine", Value: []byte("2")},
 			}
 			for _, x := range want {
-				must(t, disk.SetXattr(f, x.Name, x.Value))
+				must(t, dirfd.SetXattr(f, x.Name, x.Value))
 			}
-			must(t, disk.SetXattr(f, "security.selinux", []byte("label")))
-			got, err := disk.ListXattrs(f)
+			must(t, dirfd.SetXattr(f, "security.selinux", []byte("label")))
+			got, err := dirfd.ListXattrs(f)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v %s", err, diff)
 			}
 			link := f.Name() + ".link"
-			must(t, os.Symlink("file", link), disk.SetLinkXattr(link, "trusted.link", []byte("3")))
-			got, err = disk.LinkXattrs(link)
-			if diff := cmp.Diff([]disk.Xattr{{Name: "trusted.link", Value: []byte("3")}}, got); err != nil || diff != "" {
+			must(t, os.Symlink("file", link), dirfd.SetLinkXattr(link, "trusted.link", []byte("3")))
+			got, err = dirfd.LinkXattrs(link)
+			if diff := cmp.Diff([]dirfd.Xattr{{Name: "trusted.link", Value: []byte("3")}}, got); err != nil || diff != "" {
 				t.Errorf("a link: %v %s", err, diff)
 			}
-			must(t, disk.RemoveLinkXattr(link, "trusted.link"))
-			if got, err = disk.LinkXattrs(link); err != nil || len(got) > 0 {
+			must(t, dirfd.RemoveLinkXattr(link, "trusted.link"))
+			if got, err = dirfd.LinkXattrs(link); err != nil || len(got) > 0 {
 				t.Errorf("a link's attributes are still there: %v, %v", got, err)
 			}
 		})

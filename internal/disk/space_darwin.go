@@ -9,7 +9,7 @@ import (
 // SpaceAt tells of the file system that holds the directory dir.
 func SpaceAt(dir string) (Space, error) {
 	var st unix.Statfs_t
-	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
+	if err := IgnoreEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
 		return Space{}, &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	return Space{

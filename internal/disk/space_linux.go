@@ -13,7 +13,7 @@ import (
 // SpaceAt tells of the file system that holds the directory dir.
 func SpaceAt(dir string) (Space, error) {
 	var st unix.Statfs_t
-	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
+	if err := IgnoreEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
 		return Space{}, &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	block := int64(st.Frsize) //nolint:unconvert // 32 bits on some processors

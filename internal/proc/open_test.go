@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -23,8 +23,8 @@ func TestOpeners(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = f.Close() })
-		var st disk.Stat
-		if err := disk.StatFile(f, &st); err != nil {
+		var st dirfd.Stat
+		if err := dirfd.StatFile(f, &st); err != nil {
 			t.Fatal(err)
 		}
 		return f, proc.FileID{Dev: st.Dev, Ino: st.Ino}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -71,7 +71,7 @@ type Taken struct {
 // else is there.
 func (c Capture) Files(ctx context.Context, paths []string, known map[string]Captured) (Taken, error) {
 	taken := Taken{Files: make(map[string]Captured, len(paths))}
-	root, err := disk.OpenRoot(c.Repo.Root)
+	root, err := dirfd.OpenRoot(c.Repo.Root)
 	if err != nil {
 		return taken, fmt.Errorf("capture files: %w", err)
 	}
@@ -90,7 +90,7 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 // capturing is one run of Files.
 type capturing struct {
 	Capture
-	root    *disk.DirFD
+	root    *dirfd.Dir
 	exclude bands.Exclusion
 	began   time.Time
 	taken   *Taken

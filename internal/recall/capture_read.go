@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -71,7 +71,7 @@ func (w *capturing) change(s *sight) Change {
 
 func (w *capturing) readLink(s *sight, f *Captured) {
 	var target string
-	err := w.in(s.path, func(dir *disk.DirFD, name, _ string) (err error) {
+	err := w.in(s.path, func(dir *dirfd.Dir, name, _ string) (err error) {
 		target, err = dir.Readlink(name)
 		return err
 	})
@@ -133,9 +133,9 @@ func (w *capturing) content(s *sight, f *Captured) ([]byte, bool) {
 	const most = 3
 	var data []byte
 	for n := 1; ; n++ {
-		var before, after disk.Stat
+		var before, after dirfd.Stat
 		got := 0
-		err := w.in(s.path, func(dir *disk.DirFD, name, _ string) (err error) {
+		err := w.in(s.path, func(dir *dirfd.Dir, name, _ string) (err error) {
 			data = make([]byte, max(s.stat.Size, 1))
 			got, err = dir.ReadSmall(name, data, &before, &after)
 			return err
@@ -159,14 +159,14 @@ func (w *capturing) content(s *sight, f *Captured) ([]byte, bool) {
 	}
 }
 
-func same(a, b *disk.Stat) bool {
+func same(a, b *dirfd.Stat) bool {
 	return a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Ino == b.Ino
 }
 
 // hashLarge hashes a file without holding it.
 func (w *capturing) hashLarge(ctx context.Context, s *sight, f *Captured) {
 	sum := sha256.New()
-	err := w.in(s.path, func(dir *disk.DirFD, name, _ string) error {
+	err := w.in(s.path, func(dir *dirfd.Dir, name, _ string) error {
 		file, err := dir.OpenFile(name)
 		if err != nil {
 			return err

@@ -9,14 +9,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
 // sight is what is seen at a path before anything is read.
 type sight struct {
 	path   string
-	stat   disk.Stat
+	stat   dirfd.Stat
 	kind   sightKind
 	mark   string // Captured.Stat, if what is read is still so afterwards
 	nested string // the root of the repository below this one that it is in
@@ -46,7 +46,7 @@ const goneMark = "gone"
 // not there.
 func (w *capturing) see(path string) *sight {
 	s := &sight{path: path, mark: goneMark}
-	err := w.in(path, func(dir *disk.DirFD, name, nested string) error {
+	err := w.in(path, func(dir *dirfd.Dir, name, nested string) error {
 		s.nested = nested
 		return dir.Stat(name, &s.stat)
 	})
@@ -72,7 +72,7 @@ func (w *capturing) see(path string) *sight {
 }
 
 // in runs do with the directory that the path is in.
-func (w *capturing) in(path string, do func(dir *disk.DirFD, name, nested string) error) error {
+func (w *capturing) in(path string, do func(dir *dirfd.Dir, name, nested string) error) error {
 	dir, nested, rest := w.root, "", path
 	for {
 		name, below, found := strings.Cut(rest, "/")
@@ -83,7 +83,7 @@ func (w *capturing) in(path string, do func(dir *disk.DirFD, name, nested string
 		if err = errors.Join(err, w.done(dir)); err != nil {
 			return err
 		}
-		var repository disk.Stat
+		var repository dirfd.Stat
 		if dir, rest = next, below; dir.Stat(".git", &repository) == nil {
 			nested = strings.TrimSuffix(path, "/"+rest)
 		}
@@ -91,7 +91,7 @@ func (w *capturing) in(path string, do func(dir *disk.DirFD, name, nested string
 }
 
 // done closes a directory below the root.
-func (w *capturing) done(dir *disk.DirFD) error {
+func (w *capturing) done(dir *dirfd.Dir) error {
 	if dir == w.root {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (w *capturing) done(dir *disk.DirFD) error {
 
 // markOf is the mark of a file: none if it changed so lately that it may change
 // again without a difference.
-func (w *capturing) markOf(s *disk.Stat) string {
+func (w *capturing) markOf(s *dirfd.Stat) string {
 	tick := 100 * time.Millisecond
 	if s.Coarse() {
 		tick = 2 * time.Second

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -58,7 +58,7 @@ func (r *Committer) CommitTurn(ctx context.Context, id string, postCommit func(c
 
 // oneCommit runs do while no other stop of this worktree commits.
 func (r *Committer) oneCommit(ctx context.Context, do func() error) error {
-	lock, err := disk.Lock(ctx, r.commitFile(".lock"))
+	lock, err := filelock.Acquire(ctx, r.commitFile(".lock"))
 	if err != nil {
 		return err
 	}

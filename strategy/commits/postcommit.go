@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
@@ -53,7 +53,7 @@ func (r *Committed) FindMade(ctx context.Context) (Made, bool, error) {
 // stays, and the next hook of any kind tries again.
 func (r *Committed) Finish(ctx context.Context, m Made) error {
 	err := r.afterCommit(ctx, m.head, m.decisions)
-	if errors.Is(err, disk.ErrLocked) || ctx.Err() != nil {
+	if errors.Is(err, filelock.ErrLocked) || ctx.Err() != nil {
 		r.children.RequestCompletion(ctx, "")
 	}
 	switch {

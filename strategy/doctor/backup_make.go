@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
@@ -105,7 +106,7 @@ func (d *Doctor) saveFile(b *Backup, path string) error {
 		}
 		return nil
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%w", disk.ErrNotRegular)
+		return fmt.Errorf("%w", dirfd.ErrNotRegular)
 	default:
 		data, err := os.ReadFile(path)
 		if err != nil {

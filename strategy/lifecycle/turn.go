@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -101,7 +101,7 @@ type stopNote struct {
 // leaveStop notes that a turn is still to be ended, and lets a detached child do
 // it, which waits longer for the lock. A commit that comes before does it, too.
 func (m *Machine) leaveStop(ctx context.Context, in workspace.Input, cause error) {
-	if !errors.Is(cause, disk.ErrLocked) && !errors.Is(cause, workspace.ErrStale) && ctx.Err() == nil {
+	if !errors.Is(cause, filelock.ErrLocked) && !errors.Is(cause, workspace.ErrStale) && ctx.Err() == nil {
 		return // it would fail again
 	}
 	if err := m.marks.WriteMark(m.marks.StopMark(in.SessionID), stopNote{SessionID: in.SessionID, Background: in.Background}); err != nil {

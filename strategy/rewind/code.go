@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/moments"
@@ -38,7 +38,7 @@ type CodeStep struct {
 	Path string
 	Kind bands.StepKind // StepCreate, StepRewrite or StepDelete
 
-	was           disk.Stat // what is there, which the rescue holds
+	was           dirfd.Stat // what is there, which the rescue holds
 	before, after moments.CodeFile
 }
 
@@ -142,7 +142,7 @@ func (r *CodeRewinder) regular(paths []string) []string {
 // codePresent is what is at a path now. Blocked is one that can't be restored.
 type codePresent struct {
 	file    moments.CodeFile
-	stat    disk.Stat
+	stat    dirfd.Stat
 	blocked bool
 }
 
@@ -320,14 +320,14 @@ func pathsOfChanges(changes []moments.CodeChange) []string {
 
 // statBelow is what is at a path of the worktree, zero if nothing is or a link
 // leads there.
-func (r *CodeRewinder) statBelow(name string) (st disk.Stat) {
+func (r *CodeRewinder) statBelow(name string) (st dirfd.Stat) {
 	dir, err := r.code.parentOf(name, false)
 	if err != nil {
-		return disk.Stat{}
+		return dirfd.Stat{}
 	}
 	defer func() { _ = dir.Close() }()
 	if dir.Stat(path.Base(name), &st) != nil {
-		return disk.Stat{}
+		return dirfd.Stat{}
 	}
 	st.Blocks = 0 // they may be allocated later
 	return st

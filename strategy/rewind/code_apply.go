@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/moments"
@@ -84,8 +85,8 @@ func (r *CodeWriter) applyCode(ctx context.Context, steps []CodeStep) (failed []
 
 // parentOf opens the directory of a path of the worktree and follows no link. With
 // create it makes what is missing of it. The caller closes it.
-func (r *CodeWriter) parentOf(name string, create bool) (*disk.DirFD, error) {
-	dir, err := disk.OpenRoot(r.Repo.Root)
+func (r *CodeWriter) parentOf(name string, create bool) (*dirfd.Dir, error) {
+	dir, err := dirfd.OpenRoot(r.Repo.Root)
 	if err != nil || path.Dir(name) == "." {
 		return dir, err
 	}
@@ -120,7 +121,7 @@ func codeTemp(name string) string {
 
 // sameApartFromName reports whether nothing but the name of a file has changed, which
 // changes its ctime.
-func sameApartFromName(a, b disk.Stat) bool {
+func sameApartFromName(a, b dirfd.Stat) bool {
 	return a.Ino == b.Ino && a.Mode == b.Mode && a.Size == b.Size && a.Mtime == b.Mtime
 }
 
@@ -144,7 +145,7 @@ func (r *CodeWriter) placePlanned(s CodeStep, staged string) error {
 		err = dir.Link(temp, dir, name) // fails if there is something now
 		switch {
 		case err == nil, errors.Is(err, fs.ErrExist):
-		case statIn(dir, name) == (disk.Stat{}): // no hard links here
+		case statIn(dir, name) == (dirfd.Stat{}): // no hard links here
 			return dir.Rename(temp, name)
 		}
 		if errors.Is(err, fs.ErrExist) {
@@ -170,9 +171,9 @@ func (r *CodeWriter) placePlanned(s CodeStep, staged string) error {
 var beforeCodeReplace = func(string) {} //nolint:gochecknoglobals // tests set it
 
 // statIn is what is at a name, zero if nothing is.
-func statIn(dir *disk.DirFD, name string) (st disk.Stat) {
+func statIn(dir *dirfd.Dir, name string) (st dirfd.Stat) {
 	if dir.Stat(name, &st) != nil {
-		return disk.Stat{}
+		return dirfd.Stat{}
 	}
 	st.Blocks = 0
 	return st
@@ -180,7 +181,7 @@ func statIn(dir *disk.DirFD, name string) (st disk.Stat) {
 
 // copyInto makes the entry name a copy of a staged file or link. A file's content is
 // on the disk then.
-func copyInto(dir *disk.DirFD, name, staged string) (err error) {
+func copyInto(dir *dirfd.Dir, name, staged string) (err error) {
 	info, err := os.Lstat(staged)
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ func (r *CodeWriter) removePlanned(s CodeStep) error {
 }
 
 // putBack gives a file its name again, unless there is another file of that name.
-func putBack(dir *disk.DirFD, temp, name string) error {
+func putBack(dir *dirfd.Dir, temp, name string) error {
 	switch err := dir.Link(temp, dir, name); {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return dir.Unlink(temp)
@@ -261,7 +262,7 @@ func (r *CodeWriter) recoverCode(ctx context.Context, h *moments.CodeHistory) er
 	for _, c := range turn.Changes {
 		name := string(c.Path)
 		now, temp := present[name], present[path.Join(path.Dir(name), codeTemp(name))]
-		if temp.stat == (disk.Stat{}) {
+		if temp.stat == (dirfd.Stat{}) {
 			continue
 		}
 		if err := r.recoverTemp(c, now, temp); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/strategy/moments"
@@ -60,7 +61,7 @@ func (r *CodeWriter) withCode(ctx context.Context, do func(h *moments.CodeHistor
 	}
 	wait, cancel := context.WithTimeout(ctx, snapshots.RewindWait)
 	defer cancel()
-	lock, err := disk.Lock(wait, moments.CodeHistoryPath(r.Repo.CommonDir, r.snapshots.Lineage())+".lock")
+	lock, err := filelock.Acquire(wait, moments.CodeHistoryPath(r.Repo.CommonDir, r.snapshots.Lineage())+".lock")
 	if err != nil {
 		return err
 	}

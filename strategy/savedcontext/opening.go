@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
@@ -72,13 +72,13 @@ func (r *Opener) Opening(ctx context.Context, in workspace.Input) (o Opening, er
 }
 
 // lockOpening lets one hook at a time decide.
-func (r *Opener) lockOpening(ctx context.Context) (*disk.FileLock, error) {
+func (r *Opener) lockOpening(ctx context.Context) (*filelock.Lock, error) {
 	if err := r.WithLock(ctx, func() error { return nil }); err != nil { // makes the folder
 		return nil, err
 	}
 	wait, cancel := context.WithTimeout(ctx, r.Options.LockTimeout)
 	defer cancel()
-	return disk.Lock(wait, filepath.Join(r.RecordsDir(), "opening"))
+	return filelock.Acquire(wait, filepath.Join(r.RecordsDir(), "opening"))
 }
 
 // opened answers what was decided before.

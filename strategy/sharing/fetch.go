@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -32,7 +33,7 @@ func (r *Pusher) exchange(ctx context.Context, do func() error) error {
 	if err := disk.MkdirAll(r.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", r.RecordsDir(), err)
 	}
-	lock, err := disk.Lock(ctx, filepath.Join(r.RecordsDir(), "remote.lock"))
+	lock, err := filelock.Acquire(ctx, filepath.Join(r.RecordsDir(), "remote.lock"))
 	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}

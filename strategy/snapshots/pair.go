@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -72,10 +72,10 @@ func (rq *Requests) pairNow(ctx context.Context, store *bands.Store) error {
 }
 
 // alone takes the lock of the process that serves requests, if it is free.
-func (rq *Requests) alone(ctx context.Context) (*disk.FileLock, error) {
+func (rq *Requests) alone(ctx context.Context) (*filelock.Lock, error) {
 	soon, cancel := context.WithTimeout(ctx, HookWait)
 	defer cancel()
-	return disk.Lock(soon, filepath.Join(rq.snapshots.StoreDir(), "child-"+rq.snapshots.Lineage()))
+	return filelock.Acquire(soon, filepath.Join(rq.snapshots.StoreDir(), "child-"+rq.snapshots.Lineage()))
 }
 
 // pair records that a snapshot belongs to a checkpoint.

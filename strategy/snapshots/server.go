@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/moments"
@@ -51,17 +51,17 @@ func (sv *Server) Serve(ctx context.Context) error {
 
 // myTurn waits for the lock of the process that serves requests. It returns nil if
 // another process is already waiting for it.
-func (sv *Server) myTurn(ctx context.Context) (*disk.FileLock, error) {
+func (sv *Server) myTurn(ctx context.Context) (*filelock.Lock, error) {
 	soon, cancel := context.WithTimeout(ctx, HookWait)
 	defer cancel()
-	waits, err := disk.Lock(soon, filepath.Join(sv.snapshots.StoreDir(), "next-"+sv.snapshots.Lineage()))
-	if errors.Is(err, disk.ErrLocked) {
+	waits, err := filelock.Acquire(soon, filepath.Join(sv.snapshots.StoreDir(), "next-"+sv.snapshots.Lineage()))
+	if errors.Is(err, filelock.ErrLocked) {
 		return nil, nil //nolint:nilnil // the one that waits serves all
 	}
 	if err != nil {
 		return nil, err
 	}
-	runs, err := disk.Lock(ctx, filepath.Join(sv.snapshots.StoreDir(), "child-"+sv.snapshots.Lineage()))
+	runs, err := filelock.Acquire(ctx, filepath.Join(sv.snapshots.StoreDir(), "child-"+sv.snapshots.Lineage()))
 	return runs, errors.Join(err, waits.Unlock())
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // Of the children that complete a session's checkpoints at most one runs and one waits
@@ -82,6 +82,6 @@ func (c *Children) RunAsChild(ctx context.Context, id string, do func() error) e
 	return errors.Join(slots.Unlock(waitsSlot(id)), do())
 }
 
-func (c *Children) childSlots() (*disk.SlotLocks, error) {
-	return disk.OpenSlots(filepath.Join(c.RecordsDir(), "children.lock"))
+func (c *Children) childSlots() (*filelock.Slots, error) {
+	return filelock.OpenSlots(filepath.Join(c.RecordsDir(), "children.lock"))
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // MaxAttempts is how often a step is tried if other hooks of the session save it in
@@ -17,7 +18,7 @@ const MaxAttempts = 5
 var ErrStale = errors.New("session state changed meanwhile")
 
 // WithLock runs do while this process holds the repository's lock, and returns
-// [disk.ErrLocked] if it can't be had within Options.LockTimeout.
+// [filelock.ErrLocked] if it can't be had within Options.LockTimeout.
 func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", w.RecordsDir(), err)
@@ -25,7 +26,7 @@ func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	wait, cancel := context.WithTimeout(ctx, w.Options.LockTimeout)
 	defer cancel()
 	asked := w.Env.Now()
-	lock, err := disk.Lock(wait, filepath.Join(w.RecordsDir(), "lock"))
+	lock, err := filelock.Acquire(wait, filepath.Join(w.RecordsDir(), "lock"))
 	taken := w.Env.Now()
 	w.LockWait += taken.Sub(asked)
 	if err != nil {
@@ -38,6 +39,6 @@ func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 
 // IsTimeout reports whether an operation may succeed if it is given more time.
 func IsTimeout(err error) bool {
-	return errors.Is(err, disk.ErrLocked) || errors.Is(err, ErrStale) ||
+	return errors.Is(err, filelock.ErrLocked) || errors.Is(err, ErrStale) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

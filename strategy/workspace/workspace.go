@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
@@ -43,7 +43,7 @@ type Workspace struct {
 	LockWait, LockHeld time.Duration
 
 	user  *git.Signature  // once asked for
-	slots *disk.SlotLocks // of a child, while it runs
+	slots *filelock.Slots // of a child, while it runs
 }
 
 // Identity returns the user, now, as the author of the program's own commits.

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -147,7 +147,7 @@ func (w *codeRewind) incompleteCode(err error, done rewind.CodeRewound) error {
 func (w *codeRewind) stoppedCode(ctx context.Context, err error) error {
 	target, other := app.InterruptedRewind(w.repo)
 	switch {
-	case errors.Is(err, disk.ErrLocked):
+	case errors.Is(err, filelock.ErrLocked):
 		return app.WithHint(err, "a snapshot or another rewind is under way; try again")
 	case target == "" || other:
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/points"
@@ -135,7 +135,7 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 
 // stopped explains a restore that did not end.
 func (w *rewinding) stopped(ctx context.Context, err error, p points.Point, done rewind.Rewound) error {
-	if errors.Is(err, disk.ErrLocked) {
+	if errors.Is(err, filelock.ErrLocked) {
 		return app.WithHint(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is under way; try again")
 	}
 	if done.Rescue.Version == 0 {

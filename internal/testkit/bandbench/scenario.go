@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
 // The tools that are compared.
@@ -67,7 +67,7 @@ func (b *bench) tree() string { return filepath.Join(b.work, "tree") }
 func (b *bench) walks(row string) {
 	b.Helper()
 	began := time.Now()
-	_, err := disk.CountTree(b.tree(), runtime.NumCPU())
+	_, err := treetest.CountTree(b.tree(), runtime.NumCPU())
 	b.must(err)
 	at := b.cell(row, walk)
 	at.ms = append(at.ms, milliseconds(time.Since(began)))

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 // Explain gives an error of a store the exit code and the hint that belong to
@@ -58,7 +58,7 @@ func (f *Command) explanation(err error) (code int, hint string) {
 		return 0, run("choose another name, or delete that store with `%s delete`")
 	case errors.Is(err, bands.ErrRootTaken):
 		return 0, run("`%s list --json` shows which")
-	case errors.Is(err, disk.ErrLocked):
+	case errors.Is(err, filelock.ErrLocked):
 		return 0, "another command works on the store; try again when it has ended"
 	case errors.Is(err, bands.ErrDamaged), errors.Is(err, band.ErrDamaged):
 		return 0, run("`%s verify` names what is damaged; everything else can be restored")

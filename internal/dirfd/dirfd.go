@@ -1,0 +1,114 @@
+package dirfd
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// Stat is what the file system tells of one file, in a form that can be filled
+// a hundred thousand times without allocating.
+type Stat struct {
+	Dev, Ino, Nlink uint64
+	Mode            uint32 // file type and permissions: S_IFMT | 07777
+	UID, GID        uint32
+	Size            int64
+	Blocks          int64 // allocated, of 512 bytes each
+	// Mtime and Ctime are nanoseconds since 1970, and stay at the ends of what
+	// an int64 holds (the years 1677 and 2262) for times beyond.
+	Mtime, Ctime int64
+	Rdev         uint64
+	// Mounted reports whether something is mounted at the name, also a part of the same
+	// file system. Only Dir.Stat fills it in, where the system reports it.
+	Mounted bool
+}
+
+// File types in Stat.Mode, as every Unix has them.
+const (
+	ModeType    = 0o170000
+	ModeSocket  = 0o140000
+	ModeSymlink = 0o120000
+	ModeRegular = 0o100000
+	ModeBlock   = 0o060000
+	ModeDir     = 0o040000
+	ModeChar    = 0o020000
+	ModeFIFO    = 0o010000
+	ModePerm    = 0o7777
+)
+
+// Types that Dir.Names tells: what getdents says. TypeUnknown needs a Stat.
+const (
+	TypeUnknown = 0
+	TypeFIFO    = 1
+	TypeChar    = 2
+	TypeDir     = 4
+	TypeBlock   = 6
+	TypeRegular = 8
+	TypeSymlink = 10
+	TypeSocket  = 12
+)
+
+// IsDir says whether it is a directory.
+func (s *Stat) IsDir() bool { return s.Mode&ModeType == ModeDir }
+
+// IsRegular says whether it is a regular file.
+func (s *Stat) IsRegular() bool { return s.Mode&ModeType == ModeRegular }
+
+// IsSymlink says whether it is a symbolic link.
+func (s *Stat) IsSymlink() bool { return s.Mode&ModeType == ModeSymlink }
+
+// Coarse says that the file system seems to keep no more than the seconds of its
+// change times: a change in the second of a look may not be told later.
+func (s *Stat) Coarse() bool { return s.Ctime%1_000_000_000 == 0 }
+
+// ErrNotRegular means that something else than a regular file has the name.
+var ErrNotRegular = errors.New("not a regular file")
+
+// errBadName refuses names that could lead out of a directory.
+var errBadName = errors.New("not a name in a directory")
+
+// Dir is an open directory. Its methods take the name of an entry, never a
+// path: what is done by them stays in the directory whatever others do to the
+// path that led to it, and no symbolic link is followed.
+//
+// It is safe for concurrent use, but for Names and Close.
+type Dir struct {
+	fd   int
+	path string // for messages only
+}
+
+// Path is the path by which the directory was opened, for messages.
+func (d *Dir) Path() string { return d.path }
+
+// join is the path of an entry, for messages.
+func (d *Dir) join(name string) string {
+	if strings.HasSuffix(d.path, "/") {
+		return d.path + name
+	}
+	return d.path + "/" + name
+}
+
+// fail is the error of an operation on an entry; nil if err is.
+func (d *Dir) fail(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: d.join(name), Err: err}
+}
+
+// checkName refuses what isn't one name.
+func checkName(name string) error {
+	if name == "" || name == "." || name == ".." || strings.IndexByte(name, '/') >= 0 {
+		return errBadName
+	}
+	if strings.IndexByte(name, 0) >= 0 {
+		return syscall.EINVAL
+	}
+	return nil
+}
+
+// View is a name that Dir.Names handed over, without a copy: valid as long as
+// the name is.
+func View(name []byte) string { return unsafe.String(unsafe.SliceData(name), len(name)) } //nolint:gosec // as documented

@@ -1,0 +1,141 @@
+package dirfd
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	noAtime   = unix.O_NOATIME
+	utimeOmit = unix.UTIME_OMIT
+)
+
+// direntName is where the name begins in a linux_dirent64: behind the inode
+// (8 bytes), the offset (8), the record's length (2) and the type (1).
+const direntName = 19
+
+// Names hands over the directory's entries in the order in which the file
+// system has them, "." and ".." left out: each name, which is only valid until
+// yield returns, and its type where the file system tells it. It reads into
+// buf, which should be 8 KiB or more, and begins at the first entry each time.
+// An error of yield ends it and is returned as it is.
+func (d *Dir) Names(buf []byte, yield func(name []byte, dtype byte) error) error {
+	if _, err := unix.Seek(d.fd, 0, 0); err != nil {
+		return &fs.PathError{Op: "readdir", Path: d.path, Err: err}
+	}
+	for {
+		n, err := getdents(d.fd, buf)
+		if err != nil {
+			return &fs.PathError{Op: "readdir", Path: d.path, Err: err}
+		}
+		if n == 0 {
+			return nil
+		}
+		if err := dirents(buf[:n], yield); err != nil {
+			return err
+		}
+	}
+}
+
+func getdents(fd int, buf []byte) (int, error) {
+	for {
+		n, err := unix.Getdents(fd, buf)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+// dirents takes one answer of getdents apart.
+func dirents(buf []byte, yield func(name []byte, dtype byte) error) error {
+	for len(buf) > direntName {
+		length := int(binary.NativeEndian.Uint16(buf[16:]))
+		if length <= direntName || length > len(buf) {
+			return errors.New("the system returned a damaged directory")
+		}
+		name := buf[direntName:length]
+		if end := bytes.IndexByte(name, 0); end >= 0 {
+			name = name[:end]
+		}
+		dtype := buf[direntName-1]
+		buf = buf[length:]
+		if string(name) == "." || string(name) == ".." {
+			continue
+		}
+		if err := yield(name, dtype); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill translates st; the types of its fields differ between processors.
+func fill(st *unix.Stat_t, to *Stat) {
+	*to = Stat{
+		Dev: uint64(st.Dev), Ino: st.Ino, Nlink: uint64(st.Nlink), //nolint:unconvert // 32 bits on some
+		Mode: st.Mode, UID: st.Uid, GID: st.Gid,
+		Size: st.Size, Blocks: st.Blocks, Rdev: uint64(st.Rdev), //nolint:unconvert // 32 bits on some
+		Mtime: nanos(int64(st.Mtim.Sec), int64(st.Mtim.Nsec)), //nolint:unconvert // 32 bits on some
+		Ctime: nanos(int64(st.Ctim.Sec), int64(st.Ctim.Nsec)), //nolint:unconvert // 32 bits on some
+	}
+}
+
+// statxFlags make statx behave as lstat.
+const statxFlags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
+
+// statAt fills to with the data of an entry. Where statx is missing or forbidden
+// it isn't known whether something is mounted there.
+func statAt(dir int, name string, to *Stat) error {
+	var st unix.Statx_t
+	switch err := statx(dir, name, &st); {
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
+		return statByName(dir, name, to)
+	case err != nil:
+		return err
+	}
+	*to = Stat{
+		Dev: unix.Mkdev(st.Dev_major, st.Dev_minor), Ino: st.Ino, Nlink: uint64(st.Nlink),
+		Mode: uint32(st.Mode), UID: st.Uid, GID: st.Gid, Size: int64(st.Size), Blocks: int64(st.Blocks),
+		Rdev:  unix.Mkdev(st.Rdev_major, st.Rdev_minor),
+		Mtime: nanos(st.Mtime.Sec, int64(st.Mtime.Nsec)), Ctime: nanos(st.Ctime.Sec, int64(st.Ctime.Nsec)),
+		Mounted: st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0,
+	}
+	return nil
+}
+
+// procPath is a path that leads to an entry through the descriptor of its
+// directory: of any depth, and whatever is renamed above it.
+func procPath(dir int, name string) string { return "/proc/self/fd/" + strconv.Itoa(dir) + "/" + name }
+
+// fchmodat sets the permissions of an entry that is no symbolic link. Linux
+// has a call for that since 6.6; before, a descriptor that only names the file
+// and its place in /proc do the same.
+func fchmodat(dir int, name string, mode uint32) error {
+	err := unix.Fchmodat(dir, name, mode, unix.AT_SYMLINK_NOFOLLOW)
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+		return fchmodByPath(dir, name, mode)
+	}
+	return err
+}
+
+func fchmodByPath(dir int, name string, mode uint32) error {
+	fd, err := openatRetry(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	var st Stat
+	err = fstat(fd, &st)
+	switch {
+	case err != nil:
+	case st.IsSymlink():
+		err = unix.EOPNOTSUPP
+	default:
+		err = unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), mode)
+	}
+	return errors.Join(err, unix.Close(fd))
+}

@@ -1,0 +1,49 @@
+//go:build faults && linux
+
+package dirfd_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// TestEveryWriteIsAStep: where each step fails nothing is written.
+func TestEveryWriteIsAStep(t *testing.T) {
+	dir := t.TempDir()
+	d := root(t, dir)
+	write(t, d, "file", "text")
+	must(t, d.Mkdir("sub", 0o700), d.Symlink("file", "link"))
+	path := filepath.Join(dir, "file")
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(t, err)
+	defer func() { _ = f.Close() }()
+	before := survey(t, dir)
+	t.Setenv("ENTIRE_FAULT", "fail:1")
+	for name, err := range map[string]error{
+		"create": errorOf(d.Create("new", 0o600)), "mkdir": d.Mkdir("new", 0o700),
+		"rename": d.Rename("file", "new"), "rename to": d.RenameTo("file", d, "new"),
+		"unlink": d.Unlink("file"), "rmdir": d.Rmdir("sub"), "symlink": d.Symlink("x", "new"), "link": d.Link("file", d, "new"),
+		"times": d.SetTimes("file", 1, 1), "own times": d.SetOwnTimes(1, 1), "chmod": d.Chmod("file", 0o777), "chown": d.Lchown("file", 1, 1),
+		"clone": disk.Clone(f, f), "clone range": disk.CloneRange(f, 0, f, 0, 1), "clone file": disk.CloneFile(f, path+".new"),
+		"place link": disk.Place(disk.Hardlink, path, path+".new"), "place clone": disk.Place(disk.Reflink, path, path+".new"),
+		"place copy": disk.Place(disk.Copy, path, path+".new"), "copy": disk.CopyFile(path, path+".new"),
+		"linking": errorOf(disk.LinkingAt(dir)), "punch": disk.PunchHole(f, 0, 4096), "sync": disk.Sync(dir),
+		"xattr": dirfd.SetXattr(f, "user.x", nil), "xattr of the directory": d.SetXattr("user.x", nil), "xattr of a link": dirfd.SetLinkXattr(path, "user.x", nil),
+		"no xattr": dirfd.RemoveXattr(f, "user.x"), "no xattr of the directory": d.RemoveXattr("user.x"), "no xattr of a link": dirfd.RemoveLinkXattr(path, "user.x"),
+	} {
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if diff := cmp.Diff(before, survey(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}

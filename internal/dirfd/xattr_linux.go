@@ -1,0 +1,5 @@
+package dirfd
+
+import "golang.org/x/sys/unix"
+
+const errNoXattr = unix.ENODATA

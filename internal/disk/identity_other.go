@@ -1,6 +1,0 @@
-//go:build !linux
-
-package disk
-
-// Identity is not known here.
-func Identity(string) string { return "" }

@@ -1,0 +1,17 @@
+package disk
+
+import (
+	"io/fs"
+	"strconv"
+	"syscall"
+)
+
+// Inode names the file among those of its file system. A file that was
+// replaced has another one than before, unless that was free again.
+func Inode(info fs.FileInfo) string {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return "." + strconv.FormatUint(uint64(stat.Ino), 36) //nolint:unconvert // 32 bits on some systems
+}

@@ -1,0 +1,29 @@
+package disk
+
+import (
+	"io/fs"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// IgnoreEINTR calls call until it returns another error than EINTR.
+func IgnoreEINTR(call func() error) error {
+	for {
+		if err := call(); err != unix.EINTR { //nolint:errorlint // system calls return it bare
+			return err
+		}
+	}
+}
+
+// Syscall makes one system call on the descriptor of f, which stays open
+// meanwhile. An error is a *fs.PathError with the operation op.
+func Syscall(op string, f *os.File, call func(fd int) error) error {
+	err := IgnoreEINTR(func() error { return call(int(f.Fd())) })
+	runtime.KeepAlive(f)
+	if err != nil {
+		return &fs.PathError{Op: op, Path: f.Name(), Err: err}
+	}
+	return nil
+}

@@ -1,5 +1,0 @@
-package disk
-
-import "golang.org/x/sys/unix"
-
-const errNoXattr = unix.ENOATTR

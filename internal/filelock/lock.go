@@ -1,0 +1,77 @@
+package filelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
+)
+
+// ErrLocked means that another process held the lock until the deadline.
+var ErrLocked = errors.New("locked by another process")
+
+// Lock is a held lock. The system frees it when the process ends, however
+// it ends.
+type Lock struct{ lock *flock.Flock }
+
+// Acquire takes the exclusive advisory lock on the file path, which it creates,
+// and waits for it until ctx ends: then the error is ErrLocked. The wait is the
+// system's own, without polling: many processes may wait at once, and each goes
+// on as soon as the lock is free.
+func Acquire(ctx context.Context, path string) (*Lock, error) {
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	ok, err := lock.TryLock() // once at least, however short the wait: the process may have slept
+	if !ok && err == nil {
+		ok, err = waitForLock(ctx, lock)
+	}
+	switch {
+	case ok:
+		return &Lock{lock: lock}, nil
+	case err == nil:
+		return nil, fmt.Errorf("lock %s: %w", path, ErrLocked)
+	default:
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+}
+
+// waitForLock blocks until it has the lock; false if ctx ends before. A system
+// call can't be called off, so the goroutine that waits in it outlives a caller
+// who gives up, and gives the lock back at once when it gets it then.
+func waitForLock(ctx context.Context, lock *flock.Flock) (bool, error) {
+	var mu sync.Mutex // guards abandoned
+	abandoned := false
+	got := make(chan error, 1)
+	go func() {
+		err := lock.Lock()
+		for errors.Is(err, unix.EINTR) {
+			err = lock.Lock()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if !abandoned {
+			got <- err
+		} else if err == nil {
+			_ = lock.Unlock()
+		}
+	}()
+	select {
+	case err := <-got:
+		return err == nil, err
+	case <-ctx.Done():
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	select {
+	case err := <-got: // just in time
+		return err == nil, err
+	default:
+		abandoned = true
+		return false, nil
+	}
+}
+
+// Unlock gives the lock back.
+func (l *Lock) Unlock() error { return l.lock.Unlock() }

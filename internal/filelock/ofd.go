@@ -1,0 +1,52 @@
+package filelock
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+
+	"golang.org/x/sys/unix"
+)
+
+// Locks of open file descriptions belong to what one open returned: unlike
+// those of a process, they conflict with other locks of the same process, and
+// go when that file is closed, whatever other files are.
+
+// OFDLock takes a lock on n bytes of f at start (n 0: to the end, wherever it
+// comes to be), shared or exclusive, if nobody's is in the way: it doesn't
+// wait, and the error is ErrLocked then. f is open for writing if the lock is
+// exclusive, for reading if not.
+func OFDLock(f *os.File, exclusive bool, start, n int64) error {
+	lock := lockOf(exclusive, start, n)
+	return disk.Syscall("lock", f, func(fd int) error {
+		err := unix.FcntlFlock(uintptr(fd), ofdSet, lock)
+		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+			return ErrLocked
+		}
+		return err
+	})
+}
+
+// OFDUnlock gives back n bytes of f at start.
+func OFDUnlock(f *os.File, start, n int64) error {
+	lock := lockOf(false, start, n)
+	lock.Type = unix.F_UNLCK
+	return disk.Syscall("unlock", f, func(fd int) error { return unix.FcntlFlock(uintptr(fd), ofdSet, lock) })
+}
+
+// OFDTest says whether a lock that f doesn't own is in the way of such a lock.
+func OFDTest(f *os.File, exclusive bool, start, n int64) (held bool, err error) {
+	lock := lockOf(exclusive, start, n)
+	err = disk.Syscall("test lock", f, func(fd int) error { return unix.FcntlFlock(uintptr(fd), ofdGet, lock) })
+	return err == nil && lock.Type != unix.F_UNLCK, err
+}
+
+func lockOf(exclusive bool, start, n int64) *unix.Flock_t {
+	lock := &unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart, Start: start, Len: n}
+	if exclusive {
+		lock.Type = unix.F_WRLCK
+	}
+	return lock
+}

@@ -1,0 +1,8 @@
+package filelock
+
+import "golang.org/x/sys/unix"
+
+const (
+	ofdSet = unix.F_OFD_SETLK
+	ofdGet = unix.F_OFD_GETLK
+)
