@@ -1,3 +1,6 @@
+// Package dirfd reads and changes directories through open descriptors. A name is
+// always one entry of an open directory: what others do to the path above it, or
+// a symbolic link that they put there, cannot lead an operation elsewhere.
 package dirfd
 
 import (
@@ -8,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// Stat is what the file system tells of one file, in a form that can be filled
+// Stat is the metadata of one file, in a form that can be filled
 // a hundred thousand times without allocating.
 type Stat struct {
 	Dev, Ino, Nlink uint64
@@ -38,7 +41,8 @@ const (
 	ModePerm    = 0o7777
 )
 
-// Types that Dir.Names tells: what getdents says. TypeUnknown needs a Stat.
+// Types of entries as getdents(2) reports them, which Dir.Names passes on.
+// TypeUnknown needs a Stat.
 const (
 	TypeUnknown = 0
 	TypeFIFO    = 1
@@ -50,23 +54,24 @@ const (
 	TypeSocket  = 12
 )
 
-// IsDir says whether it is a directory.
+// IsDir reports whether it is a directory.
 func (s *Stat) IsDir() bool { return s.Mode&ModeType == ModeDir }
 
-// IsRegular says whether it is a regular file.
+// IsRegular reports whether it is a regular file.
 func (s *Stat) IsRegular() bool { return s.Mode&ModeType == ModeRegular }
 
-// IsSymlink says whether it is a symbolic link.
+// IsSymlink reports whether it is a symbolic link.
 func (s *Stat) IsSymlink() bool { return s.Mode&ModeType == ModeSymlink }
 
-// Coarse says that the file system seems to keep no more than the seconds of its
-// change times: a change in the second of a look may not be told later.
+// Coarse reports whether the file system seems to keep change times in whole
+// seconds only: a change within the second in which the file was read may not be
+// recognised later.
 func (s *Stat) Coarse() bool { return s.Ctime%1_000_000_000 == 0 }
 
 // ErrNotRegular means that something else than a regular file has the name.
 var ErrNotRegular = errors.New("not a regular file")
 
-// errBadName refuses names that could lead out of a directory.
+// errBadName is the error for a name that could lead out of the directory.
 var errBadName = errors.New("not a name in a directory")
 
 // Dir is an open directory. Its methods take the name of an entry, never a
@@ -98,7 +103,7 @@ func (d *Dir) fail(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: d.join(name), Err: err}
 }
 
-// checkName refuses what isn't one name.
+// checkName returns an error for anything but one name.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.IndexByte(name, '/') >= 0 {
 		return errBadName
@@ -109,6 +114,6 @@ func checkName(name string) error {
 	return nil
 }
 
-// View is a name that Dir.Names handed over, without a copy: valid as long as
-// the name is.
+// View returns a name that Dir.Names passed on as a string, without a copy. It is
+// valid as long as the name is.
 func View(name []byte) string { return unsafe.String(unsafe.SliceData(name), len(name)) } //nolint:gosec // as documented

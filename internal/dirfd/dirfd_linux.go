@@ -19,11 +19,11 @@ const (
 // (8 bytes), the offset (8), the record's length (2) and the type (1).
 const direntName = 19
 
-// Names hands over the directory's entries in the order in which the file
-// system has them, "." and ".." left out: each name, which is only valid until
-// yield returns, and its type where the file system tells it. It reads into
+// Names calls yield for each entry of the directory but "." and "..", in the order
+// of the file system, with its name, which is only valid until yield returns, and
+// its type where the file system reports it. It reads into
 // buf, which should be 8 KiB or more, and begins at the first entry each time.
-// An error of yield ends it and is returned as it is.
+// An error of yield stops it and is returned unchanged.
 func (d *Dir) Names(buf []byte, yield func(name []byte, dtype byte) error) error {
 	if _, err := unix.Seek(d.fd, 0, 0); err != nil {
 		return &fs.PathError{Op: "readdir", Path: d.path, Err: err}
@@ -51,7 +51,7 @@ func getdents(fd int, buf []byte) (int, error) {
 	}
 }
 
-// dirents takes one answer of getdents apart.
+// dirents decodes the entries in a buffer that getdents filled.
 func dirents(buf []byte, yield func(name []byte, dtype byte) error) error {
 	for len(buf) > direntName {
 		length := int(binary.NativeEndian.Uint16(buf[16:]))
@@ -74,7 +74,7 @@ func dirents(buf []byte, yield func(name []byte, dtype byte) error) error {
 	return nil
 }
 
-// fill translates st; the types of its fields differ between processors.
+// fill converts st; the types of its fields differ between processors.
 func fill(st *unix.Stat_t, to *Stat) {
 	*to = Stat{
 		Dev: uint64(st.Dev), Ino: st.Ino, Nlink: uint64(st.Nlink), //nolint:unconvert // 32 bits on some

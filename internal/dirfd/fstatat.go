@@ -6,7 +6,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// fstatat tells of one entry.
+// fstatat is unix.Fstatat for one entry.
 func fstatat(dir int, name string, st *unix.Stat_t) error {
 	if err := checkName(name); err != nil {
 		return err

@@ -7,9 +7,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // OpenRoot opens the directory path, which may itself be a symbolic link.
@@ -110,7 +110,7 @@ func (d *Dir) OpenFile(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), d.join(name)), nil
 }
 
-// openStat opens a regular file and tells what it is.
+// openStat opens a regular file and fills st with its metadata.
 func (d *Dir) openStat(name string, st *Stat) (int, error) {
 	if err := checkName(name); err != nil {
 		return -1, err
@@ -187,7 +187,7 @@ func (d *Dir) Readlink(name string) (string, error) {
 	return "", d.fail("readlink", name, err)
 }
 
-// change does one write to the directory.
+// change makes one change to the directory.
 func (d *Dir) change(op, name string, do func() error) error {
 	if err := checkName(name); err != nil {
 		return d.fail(op, name, err)
@@ -228,7 +228,7 @@ func (d *Dir) RenameTo(from string, other *Dir, to string) error {
 	return other.change("rename", to, func() error { return unix.Renameat(d.fd, from, other.fd, to) })
 }
 
-// Exchange lets two entries change places in one step; errors.ErrUnsupported
+// Exchange swaps two entries atomically; errors.ErrUnsupported
 // where the system or the file system can't.
 func (d *Dir) Exchange(a, b string) error {
 	if err := checkName(a); err != nil {

@@ -8,7 +8,7 @@ type Xattr struct {
 	Value []byte
 }
 
-// ours says whether an extended attribute belongs to the file. Others belong
+// ours reports whether an extended attribute belongs to the file. Others belong
 // to the system: labels that a security module gives, and views of other data.
 func ours(name string) bool {
 	switch {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // xattrRoom is enough for the names that most files have.

@@ -45,8 +45,8 @@ func CloneRange(dst *os.File, dstOff int64, src *os.File, srcOff, n int64) error
 	})
 }
 
-// cloneError tells file systems that can't from those that failed. Which error
-// they give when they can't differs.
+// cloneError returns errors.ErrUnsupported for the errors by which file systems
+// report that they can't clone, which differ; other errors unchanged.
 func cloneError(err error) error {
 	for _, cannot := range []error{unix.ENOTTY, unix.EXDEV, unix.EINVAL, unix.EPERM, unix.EBADF, errors.ErrUnsupported} {
 		if errors.Is(err, cannot) {
@@ -72,7 +72,7 @@ func PunchHole(f *os.File, off, n int64) error {
 }
 
 // Sync waits until everything that was written to the file system that holds
-// the directory dir, by anybody, is on the disk.
+// the directory dir, by any process, is on the disk.
 func Sync(dir string) error {
 	if err := Step("sync", dir); err != nil {
 		return err

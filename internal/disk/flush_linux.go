@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StartWriting lets the system begin to write a file's data, and doesn't wait.
+// StartWriting starts writing a file's data to the disk, and doesn't wait.
 func StartWriting(f *os.File) {
 	_ = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE) // only sooner
 }

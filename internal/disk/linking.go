@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Linking is a way in which one file comes to stand in two places.
+// Linking is a way of giving a file's content a second place.
 type Linking string
 
 // The ways, best first.
@@ -24,8 +24,8 @@ const (
 	Copy Linking = "copy"
 )
 
-// LinkingAt finds the best way that the file system of the directory dir has,
-// by trying it with files of its own, which it removes.
+// LinkingAt returns the best way that the file system of the directory dir
+// supports. It tries them with temporary files, which it removes.
 func LinkingAt(dir string) (how Linking, err error) {
 	if err := Step("create", filepath.Join(dir, tempMark)); err != nil {
 		return "", err
@@ -57,7 +57,7 @@ func LinkingAt(dir string) (how Linking, err error) {
 	return Copy, nil
 }
 
-// cannotLink says whether the error means that a file can't be linked to that
+// cannotLink reports whether the error means that a file can't be linked to that
 // place, or not once more, though it can be copied there.
 func cannotLink(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) ||

@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// Segments hands over the first size bytes of f in order: stretches of data,
-// and holes, which read as zeros and need no room. Where the file system
-// doesn't tell, all is data. It moves the file's position. An error of yield
-// ends it and is returned as it is.
+// Segments calls yield for the segments of the first size bytes of f in order:
+// data, and holes, which read as zeros and occupy no space. Where the file system
+// doesn't report holes, all is data. It moves the file's position. An error of
+// yield stops it and is returned unchanged.
 func Segments(f *os.File, size int64, yield func(off, n int64, hole bool) error) error {
 	for off := int64(0); off < size; {
 		data, err := nextData(f, off, size)
@@ -47,7 +47,7 @@ func nextData(f *os.File, off, size int64) (int64, error) {
 		return min(max(at, off), size), nil
 	case errors.Is(err, syscall.ENXIO):
 		return size, nil
-	case untold(err):
+	case noHoles(err):
 		return off, nil
 	}
 	return 0, err
@@ -62,14 +62,14 @@ func nextHole(f *os.File, off, size int64) (int64, error) {
 	switch {
 	case err == nil && at > off:
 		return min(at, size), nil
-	case err == nil, errors.Is(err, syscall.ENXIO), untold(err):
-		// The file was cut meanwhile, or the system doesn't tell.
+	case err == nil, errors.Is(err, syscall.ENXIO), noHoles(err):
+		// The file was truncated meanwhile, or the system reports no holes.
 		return size, nil
 	}
 	return 0, err
 }
 
-// untold says whether the error means that the file system knows no holes.
-func untold(err error) bool {
+// noHoles reports whether the error means that the file system reports no holes.
+func noHoles(err error) bool {
 	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SpaceAt tells of the file system that holds the directory dir.
+// SpaceAt returns the space of the file system that holds the directory dir.
 func SpaceAt(dir string) (Space, error) {
 	var st unix.Statfs_t
 	if err := IgnoreEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SpaceAt tells of the file system that holds the directory dir.
+// SpaceAt returns the space of the file system that holds the directory dir.
 func SpaceAt(dir string) (Space, error) {
 	var st unix.Statfs_t
 	if err := IgnoreEINTR(func() error { return unix.Statfs(dir, &st) }); err != nil {
@@ -25,14 +25,14 @@ func SpaceAt(dir string) (Space, error) {
 	if s.Type != "" {
 		return s, nil
 	}
-	// Programs that serve a file system and rare ones: the mount table knows.
+	// FUSE and rare file systems are named in the mount table.
 	s.Type = mountedAs(dir)
 	s.Network = servedElsewhere(s.Type)
 	return s, nil
 }
 
-// kindOf knows the file systems by what statfs(2) tells; "" where that isn't
-// enough.
+// kindOf returns the name of the file system with a statfs(2) magic number; "" for
+// an unknown one.
 func kindOf(magic uint32) (name string, network bool) {
 	switch magic {
 	case unix.EXT4_SUPER_MAGIC:
@@ -67,8 +67,8 @@ func kindOf(magic uint32) (name string, network bool) {
 	return "", false
 }
 
-// servedElsewhere says whether a file system that isn't known by its number may
-// change without this system's doing. All may that aren't known to be local.
+// servedElsewhere reports whether a file system with an unknown magic number may
+// change without this system's doing: all but those listed may.
 func servedElsewhere(name string) bool {
 	switch name {
 	case "ext2", "ext3", "ext4", "jfs", "reiserfs", "nilfs2", "minix", "ubifs", "jffs2", "squashfs", "erofs",
@@ -78,8 +78,8 @@ func servedElsewhere(name string) bool {
 	return true
 }
 
-// mountedAs is the type of the file system of dir in the mount table, "" if it
-// can't be told.
+// mountedAs returns the type of the file system of dir in the mount table, "" if
+// it isn't there.
 func mountedAs(dir string) string {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_MNT_ID, &st); err != nil || st.Mask&unix.STATX_MNT_ID == 0 {

@@ -16,11 +16,11 @@ var steps atomic.Int64 //nolint:gochecknoglobals // test builds only: the count 
 
 // Step marks a write to a file, an object or a ref, named by op and path.
 //
-// ENTIRE_FAULT tells what happens: "crash:N" kills the process at its Nth
-// step, "fail:N" lets the Nth and every later step fail with ENOSPC,
+// ENTIRE_FAULT selects what happens: "crash:N" kills the process at its Nth
+// step, "fail:N" makes the Nth and every later step fail with ENOSPC,
 // "fail:N:TEXT" only those whose path contains TEXT. ENTIRE_FAULT_IN limits it
 // to processes whose arguments contain its text. ENTIRE_FAULT_MARK names a file
-// that gets a line for each fault; once it is there nobody is killed any more.
+// that gets a line for each fault; once it exists no process is killed any more.
 // ENTIRE_FAULT_LOG names a file that gets a line for each step.
 func Step(op, path string) error {
 	n := steps.Add(1)
@@ -51,7 +51,7 @@ func Step(op, path string) error {
 	return fmt.Errorf("%s %s: %w", op, path, syscall.ENOSPC)
 }
 
-// marked says whether somebody had a fault already.
+// marked reports whether a process had a fault already.
 func marked() bool {
 	_, err := os.Lstat(os.Getenv("ENTIRE_FAULT_MARK")) //nolint:gosec // the tests name it
 	return err == nil

@@ -1,5 +1,6 @@
-// Package disk writes files so that a crash leaves the old or the new one, and
-// takes the advisory locks that order the program's own processes.
+// Package disk writes files so that a crash leaves the old or the new one,
+// resolves paths, and gives the properties of file systems that differ between
+// systems: clones, holes, free space, times of changes.
 package disk
 
 import (
@@ -54,7 +55,7 @@ func allOf(data []byte) func(*os.File) error {
 	}
 }
 
-// durably is fill, synced.
+// durably returns fill followed by a sync of the file.
 func durably(fill func(*os.File) error) func(*os.File) error {
 	return func(f *os.File) error {
 		if err := fill(f); err != nil {
@@ -64,8 +65,8 @@ func durably(fill func(*os.File) error) func(*os.File) error {
 	}
 }
 
-// WriteUnless is WriteDurable that asks check, just before the file is replaced,
-// and leaves the file alone if that returns an error: somebody else may have
+// WriteUnless is WriteDurable that calls check just before the file is replaced,
+// and leaves the file unchanged if that returns an error: another process may have
 // written it meanwhile.
 func WriteUnless(path string, data []byte, perm fs.FileMode, check func() error) error {
 	return replaceUnless(path, perm, durably(allOf(data)), check, syncDir)

@@ -1,3 +1,5 @@
+// Package filelock takes the advisory locks that order the program's own
+// processes: on a file, on one of many names, on a range of an open file.
 package filelock
 
 import (
@@ -37,9 +39,9 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// waitForLock blocks until it has the lock; false if ctx ends before. A system
-// call can't be called off, so the goroutine that waits in it outlives a caller
-// who gives up, and gives the lock back at once when it gets it then.
+// waitForLock blocks until it has the lock; false if ctx ends before. The
+// system call can't be cancelled, so the goroutine that waits in it outlives a
+// caller that gives up, and releases the lock at once if it gets it after that.
 func waitForLock(ctx context.Context, lock *flock.Flock) (bool, error) {
 	var mu sync.Mutex // guards abandoned
 	abandoned := false
@@ -73,5 +75,5 @@ func waitForLock(ctx context.Context, lock *flock.Flock) (bool, error) {
 	}
 }
 
-// Unlock gives the lock back.
+// Unlock releases the lock.
 func (l *Lock) Unlock() error { return l.lock.Unlock() }

@@ -5,9 +5,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Locks of open file descriptions belong to what one open returned: unlike
@@ -15,7 +15,7 @@ import (
 // go when that file is closed, whatever other files are.
 
 // OFDLock takes a lock on n bytes of f at start (n 0: to the end, wherever it
-// comes to be), shared or exclusive, if nobody's is in the way: it doesn't
+// comes to be), shared or exclusive, if no other lock conflicts: it doesn't
 // wait, and the error is ErrLocked then. f is open for writing if the lock is
 // exclusive, for reading if not.
 func OFDLock(f *os.File, exclusive bool, start, n int64) error {
@@ -29,14 +29,14 @@ func OFDLock(f *os.File, exclusive bool, start, n int64) error {
 	})
 }
 
-// OFDUnlock gives back n bytes of f at start.
+// OFDUnlock releases the lock on n bytes of f at start.
 func OFDUnlock(f *os.File, start, n int64) error {
 	lock := lockOf(false, start, n)
 	lock.Type = unix.F_UNLCK
 	return disk.Syscall("unlock", f, func(fd int) error { return unix.FcntlFlock(uintptr(fd), ofdSet, lock) })
 }
 
-// OFDTest says whether a lock that f doesn't own is in the way of such a lock.
+// OFDTest reports whether a lock that f doesn't own conflicts with such a lock.
 func OFDTest(f *os.File, exclusive bool, start, n int64) (held bool, err error) {
 	lock := lockOf(exclusive, start, n)
 	err = disk.Syscall("test lock", f, func(fd int) error { return unix.FcntlFlock(uintptr(fd), ofdGet, lock) })

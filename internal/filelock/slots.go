@@ -60,7 +60,7 @@ func (l *Slots) Lock(ctx context.Context, name string) error {
 	}
 }
 
-// Unlock gives the lock back.
+// Unlock releases the lock.
 func (l *Slots) Unlock(name string) error {
 	return unix.FcntlFlock(l.file.Fd(), unix.F_SETLK, slot(name, unix.F_UNLCK))
 }
@@ -71,7 +71,7 @@ func (l *Slots) Taken(name string) bool {
 	return unix.FcntlFlock(l.file.Fd(), unix.F_GETLK, s) == nil && s.Type != unix.F_UNLCK
 }
 
-// slot is the byte of the file that belongs to a name.
+// slot returns the byte of the file that belongs to a name.
 func slot(name string, kind int16) *unix.Flock_t {
 	sum := fnv.New64a()
 	_, _ = io.WriteString(sum, name) // a hash takes everything
