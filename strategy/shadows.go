@@ -5,17 +5,17 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // ShadowsOf returns the shadow commits that the sessions go back to with a
 // snapshot. A session without a state goes back to nothing.
 func ShadowsOf(store *bands.Store, v bands.Version, sessions map[string]bool) ([]git.OID, error) {
-	all, err := moments.List(store, v)
+	all, err := rewindstate.List(store, v)
 	if err != nil {
 		return nil, fmt.Errorf("sessions of %s: %w", v, err)
 	}
-	kept, err := moments.ReadSessionsBefore(store, v)
+	kept, err := rewindstate.ReadSessionsBefore(store, v)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/strategy/moments"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -32,8 +32,8 @@ type WorktreeAuthors struct {
 	newest  bands.Snapshot
 	tree    tree.Loader // of the newest snapshot
 	close   []func() error
-	Sparse  map[string]bool       // tracked files of a sparse checkout: git brings and takes them
-	code    []moments.CodeChanged // rewinds without snapshots since
+	Sparse  map[string]bool           // tracked files of a sparse checkout: git brings and takes them
+	code    []rewindstate.CodeChanged // rewinds without snapshots since
 }
 
 // AuthorsSince looks through the snapshots that came after target in its worktree.
@@ -105,7 +105,7 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 	if to.Causality.Agent != "" && to.Cause != bands.Prompt && to.Cause != bands.Rescue && to.Parent == from.Version {
 		st.Turn = to.Causality.Session
 	}
-	moments, err := moments.List(a.Store, to.Version)
+	moments, err := rewindstate.List(a.Store, to.Version)
 	if err != nil {
 		a.R.Log.WarnContext(ctx, "session of the snapshot unknown", "version", to.Version.String(), "error", err.Error())
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/moments"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -34,22 +34,22 @@ func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot)
 
 // codeSince are the rewinds without snapshots since a time, and one that was
 // interrupted.
-func (r *Authors) codeSince(since time.Time) []moments.CodeChanged {
-	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
+func (r *Authors) codeSince(since time.Time) []rewindstate.CodeChanged {
+	h, err := rewindstate.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return nil
 	}
 	done := h.Done
 	if h.Begun != nil {
-		done = append(done, moments.ChangedBy(h.Begun.Changes(), h.Begun.Started, time.Time{}))
+		done = append(done, rewindstate.ChangedBy(h.Begun.Changes(), h.Begun.Started, time.Time{}))
 	}
-	return slices.DeleteFunc(done, func(d moments.CodeChanged) bool { return !d.End.IsZero() && d.End.Before(since) })
+	return slices.DeleteFunc(done, func(d rewindstate.CodeChanged) bool { return !d.End.IsZero() && d.End.Before(since) })
 }
 
 // byCode reports whether a rewind without snapshots, in the stretch, made a path what
 // it was at the end of that: what it wrote has the time of the rewind.
 func (a *WorktreeAuthors) byCode(st *provenance.Stretch, name string, is *tree.Entry) bool {
-	return slices.ContainsFunc(a.code, func(d moments.CodeChanged) bool {
+	return slices.ContainsFunc(a.code, func(d rewindstate.CodeChanged) bool {
 		whole := provenance.Span{Start: d.Start, End: d.End}
 		if !whole.Within(st) {
 			return false

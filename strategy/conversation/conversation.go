@@ -14,8 +14,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/strategy/moments"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
@@ -42,11 +42,11 @@ func (r *Conversations) transcriptEnd(p points.Point) (bands.Causality, error) {
 }
 
 // noteReplaced keeps, before a transcript is replaced, how that can be undone.
-type noteReplaced func(moments.ReplacedTranscript) error
+type noteReplaced func(rewindstate.ReplacedTranscript) error
 
 // beside notes it in the folder of a rescue snapshot, if there is one.
 func (r *Conversations) beside(rescue bands.Version) noteReplaced {
-	return func(t moments.ReplacedTranscript) error {
+	return func(t rewindstate.ReplacedTranscript) error {
 		store, err := r.snapshots.Store()
 		if rescue == 0 || errors.Is(err, snapshots.ErrNoBands) {
 			return nil
@@ -54,12 +54,12 @@ func (r *Conversations) beside(rescue bands.Version) noteReplaced {
 		if err != nil {
 			return err
 		}
-		p, err := moments.ReadSessionsBefore(store, rescue)
+		p, err := rewindstate.ReadSessionsBefore(store, rescue)
 		if err != nil {
 			return err
 		}
 		p.Transcripts = append(p.Transcripts, t)
-		return moments.WriteSessionsBefore(store, rescue, p)
+		return rewindstate.WriteSessionsBefore(store, rescue, p)
 	}
 }
 
@@ -196,7 +196,7 @@ func (r *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversat
 
 // ReplacedConversations returns the transcripts that a rewind replaced after its rescue.
 func ReplacedConversations(store *bands.Store, rescue bands.Version) ([]Conversation, error) {
-	p, err := moments.ReadSessionsBefore(store, rescue)
+	p, err := rewindstate.ReadSessionsBefore(store, rescue)
 	convs := make([]Conversation, 0, len(p.Transcripts))
 	for _, t := range p.Transcripts {
 		hash, size, err := hashFile(t.Path)
@@ -245,7 +245,7 @@ func (r *Conversations) replaceTranscript(ctx context.Context, id, path string, 
 		if err := fill(io.MultiWriter(sum, count)); err != nil {
 			return aside, fmt.Errorf("write the transcript: %w", err)
 		}
-		t := moments.ReplacedTranscript{Session: id, Path: path, Copy: aside, Size: count.n, Hash: hex.EncodeToString(sum.Sum(nil))}
+		t := rewindstate.ReplacedTranscript{Session: id, Path: path, Copy: aside, Size: count.n, Hash: hex.EncodeToString(sum.Sum(nil))}
 		if err := note(t); err != nil {
 			return aside, fmt.Errorf("note where the transcript is kept: %w", err)
 		}
@@ -290,10 +290,10 @@ func (r *Conversations) copyTranscript(id, path string) (aside string, err error
 
 // EndFollow notes beside a rescue that all of its rewind has been done.
 func EndFollow(store *bands.Store, rescue bands.Version) error {
-	p, err := moments.ReadSessionsBefore(store, rescue)
+	p, err := rewindstate.ReadSessionsBefore(store, rescue)
 	if err != nil || p.Followed {
 		return err
 	}
 	p.Followed = true
-	return moments.WriteSessionsBefore(store, rescue, p)
+	return rewindstate.WriteSessionsBefore(store, rescue, p)
 }

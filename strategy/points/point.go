@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -296,7 +296,7 @@ func (r *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 		p.pairs = append(p.pairs, checkpoint.ID(pair.Checkpoint))
 		p.Checkpoint, p.Commit = checkpoint.ID(pair.Checkpoint), git.OID(pair.Commit)
 	}
-	if moments, err := moments.List(store, s.Version); err == nil {
+	if moments, err := rewindstate.List(store, s.Version); err == nil {
 		for _, m := range moments {
 			if m.Session == s.Causality.Session {
 				p.Shadow, p.earlier = m.Shadow, m.Earlier

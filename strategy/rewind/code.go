@@ -17,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/moments"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -39,15 +39,15 @@ type CodeStep struct {
 	Kind bands.StepKind // StepCreate, StepRewrite or StepDelete
 
 	was           dirfd.Stat // what is there, which the rescue holds
-	before, after moments.CodeFile
+	before, after rewindstate.CodeFile
 }
 
-func newCodeStep(name string, now codePresent, after moments.CodeFile) CodeStep {
+func newCodeStep(name string, now codePresent, after rewindstate.CodeFile) CodeStep {
 	s := CodeStep{Path: name, Kind: bands.StepRewrite, was: now.stat, before: now.file, after: after}
 	switch {
-	case now.file == moments.CodeFile{}:
+	case now.file == rewindstate.CodeFile{}:
 		s.Kind = bands.StepCreate
-	case after == moments.CodeFile{}:
+	case after == rewindstate.CodeFile{}:
 		s.Kind = bands.StepDelete
 	}
 	return s
@@ -91,7 +91,7 @@ func (r *CodeRewinder) planCode(ctx context.Context, p points.Point) (plan CodeP
 		if err != nil {
 			return plan, nil, err
 		}
-		after, now := moments.CodeFile{Mode: wanted.Mode, OID: wanted.OID}, present[name]
+		after, now := rewindstate.CodeFile{Mode: wanted.Mode, OID: wanted.OID}, present[name]
 		switch {
 		case now.blocked || after.Mode == git.ModeModule:
 			plan.Skipped = append(plan.Skipped, name)
@@ -141,7 +141,7 @@ func (r *CodeRewinder) regular(paths []string) []string {
 
 // codePresent is what is at a path now. Blocked is one that can't be restored.
 type codePresent struct {
-	file    moments.CodeFile
+	file    rewindstate.CodeFile
 	stat    dirfd.Stat
 	blocked bool
 }
@@ -163,7 +163,7 @@ func (r *CodeRewinder) presentCode(ctx context.Context, paths []string) (map[str
 			if err != nil {
 				return nil, err
 			}
-			now.file = moments.CodeFile{Mode: git.ModeLink, OID: r.Repo.HashBlob([]byte(target))}
+			now.file = rewindstate.CodeFile{Mode: git.ModeLink, OID: r.Repo.HashBlob([]byte(target))}
 		default:
 			now.blocked = true
 		}
@@ -200,7 +200,7 @@ func (r *CodeRewinder) throughLink(name string) bool {
 // interrupted becomes a part of it, so both are taken back together; an undo or redo
 // that was interrupted, and went to this commit, is completed.
 func (r *CodeRewinder) RewindCodeOnly(ctx context.Context, p points.Point) (done CodeRewound, err error) {
-	err = r.code.withCode(ctx, func(h *moments.CodeHistory) error {
+	err = r.code.withCode(ctx, func(h *rewindstate.CodeHistory) error {
 		if h.Begun != nil && h.Begun.Op != bands.OpRestore && h.Begun.Turn.To == p.Shadow {
 			done, err = r.finishCode(ctx, h)
 			return err
@@ -211,7 +211,7 @@ func (r *CodeRewinder) RewindCodeOnly(ctx context.Context, p points.Point) (done
 	return done, err
 }
 
-func (r *CodeRewinder) rewindCode(ctx context.Context, h *moments.CodeHistory, p points.Point) (CodeRewound, error) {
+func (r *CodeRewinder) rewindCode(ctx context.Context, h *rewindstate.CodeHistory, p points.Point) (CodeRewound, error) {
 	done := CodeRewound{Target: p.Shadow}
 	if err := r.code.recoverCode(ctx, h); err != nil {
 		return done, err
@@ -226,9 +226,9 @@ func (r *CodeRewinder) rewindCode(ctx context.Context, h *moments.CodeHistory, p
 	if err := r.code.stageCode(ctx, plan.Steps); err != nil {
 		return done, err
 	}
-	turn := moments.CodeTurn{From: done.Rescue, To: p.Shadow, At: r.Env.Now()}
+	turn := rewindstate.CodeTurn{From: done.Rescue, To: p.Shadow, At: r.Env.Now()}
 	for _, s := range plan.Steps {
-		turn.Changes = append(turn.Changes, moments.CodeChange{Path: session.Path(s.Path), Before: s.before, After: s.after})
+		turn.Changes = append(turn.Changes, rewindstate.CodeChange{Path: session.Path(s.Path), Before: s.before, After: s.after})
 	}
 	again := h.Begun != nil
 	if again {
@@ -238,7 +238,7 @@ func (r *CodeRewinder) rewindCode(ctx context.Context, h *moments.CodeHistory, p
 	} else {
 		turn.Before = r.momentsNow(ctx)
 	}
-	h.Begun = &moments.CodeOperation{Op: bands.OpRestore, Turn: turn}
+	h.Begun = &rewindstate.CodeOperation{Op: bands.OpRestore, Turn: turn}
 	if err := r.code.saveCodeHistory(h); err != nil {
 		return done, err
 	}
@@ -271,7 +271,7 @@ func (r *CodeRewinder) rewindCode(ctx context.Context, h *moments.CodeHistory, p
 
 // mergeBegun makes a turn start where an interrupted one did: what that changed and
 // nobody changed since was before what it was before that.
-func (r *CodeRewinder) mergeBegun(ctx context.Context, turn *moments.CodeTurn, begun moments.CodeTurn) error {
+func (r *CodeRewinder) mergeBegun(ctx context.Context, turn *rewindstate.CodeTurn, begun rewindstate.CodeTurn) error {
 	turn.From, turn.Before = begun.From, begun.Before
 	at := map[session.Path]int{}
 	for i, c := range turn.Changes {
@@ -291,7 +291,7 @@ func (r *CodeRewinder) mergeBegun(ctx context.Context, turn *moments.CodeTurn, b
 			turn.Changes = append(turn.Changes, c)
 		}
 	}
-	turn.Changes = slices.DeleteFunc(turn.Changes, func(c moments.CodeChange) bool { return c.Before == c.After })
+	turn.Changes = slices.DeleteFunc(turn.Changes, func(c rewindstate.CodeChange) bool { return c.Before == c.After })
 	return nil
 }
 
@@ -304,13 +304,13 @@ func incompleteCode(done CodeRewound) error {
 }
 
 // withoutFailed are the changes that were carried out.
-func withoutFailed(changes []moments.CodeChange, failed []bands.Failure, left []string) []moments.CodeChange {
-	return slices.DeleteFunc(slices.Clone(changes), func(c moments.CodeChange) bool {
+func withoutFailed(changes []rewindstate.CodeChange, failed []bands.Failure, left []string) []rewindstate.CodeChange {
+	return slices.DeleteFunc(slices.Clone(changes), func(c rewindstate.CodeChange) bool {
 		return slices.Contains(left, string(c.Path)) || slices.ContainsFunc(failed, func(f bands.Failure) bool { return f.Path == string(c.Path) })
 	})
 }
 
-func pathsOfChanges(changes []moments.CodeChange) []string {
+func pathsOfChanges(changes []rewindstate.CodeChange) []string {
 	paths := make([]string, len(changes))
 	for i, c := range changes {
 		paths[i] = string(c.Path)
@@ -346,7 +346,7 @@ func (r *CodeRewinder) rescueCode(ctx context.Context, p points.Point, plan Code
 		return "", err
 	}
 	for _, s := range plan.Steps {
-		if e, kept := entries[s.Path]; !kept || (moments.CodeFile{Mode: e.Mode, OID: e.OID}) != s.before {
+		if e, kept := entries[s.Path]; !kept || (rewindstate.CodeFile{Mode: e.Mode, OID: e.OID}) != s.before {
 			return "", fmt.Errorf("%s can't be kept, or changed meanwhile", r.Redact.Path(s.Path))
 		}
 	}
@@ -365,14 +365,14 @@ func (r *CodeRewinder) rescueCode(ctx context.Context, p points.Point, plan Code
 	if err != nil {
 		return "", err
 	}
-	name := moments.HeldRefs + r.snapshots.Lineage() + "-" + strconv.FormatInt(r.Env.Now().UnixNano(), 10)
+	name := rewindstate.HeldRefs + r.snapshots.Lineage() + "-" + strconv.FormatInt(r.Env.Now().UnixNano(), 10)
 	return oid, r.Repo.UpdateRefs(ctx, "entire: rewind", []git.RefUpdate{{Name: name, New: oid}})
 }
 
 // alignCode lets the sessions agree with a shadow checkpoint: the branch ends
 // there, and what no longer differs from HEAD isn't pending. At a rescue they are
 // what they were when it was made.
-func (r *CodeRewinder) alignCode(ctx context.Context, h *moments.CodeHistory, c git.Commit, p points.Point) error {
+func (r *CodeRewinder) alignCode(ctx context.Context, h *rewindstate.CodeHistory, c git.Commit, p points.Point) error {
 	head, _, err := r.Head(ctx)
 	if err != nil {
 		return err
@@ -398,7 +398,7 @@ func (r *CodeRewinder) alignCode(ctx context.Context, h *moments.CodeHistory, c 
 		return err
 	}
 	refs := workspace.NewRefTransaction(r.Repo)
-	if err := errors.Join(refs.Set(ctx, branch, p.Shadow), refs.Set(ctx, moments.HeldRefs+r.snapshots.Lineage()+"-"+log[0].OID.Short(), log[0].OID)); err != nil {
+	if err := errors.Join(refs.Set(ctx, branch, p.Shadow), refs.Set(ctx, rewindstate.HeldRefs+r.snapshots.Lineage()+"-"+log[0].OID.Short(), log[0].OID)); err != nil {
 		return err
 	}
 	if err := r.Repo.UpdateRefs(ctx, "entire: rewind", refs.Updates()); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -243,7 +243,7 @@ func putBack(dir *dirfd.Dir, temp, name string) error {
 
 // recoverCode removes the temporary files that an interrupted rewind left. Where one
 // is what somebody saved just before it was replaced, it gets its place again.
-func (r *CodeWriter) recoverCode(ctx context.Context, h *moments.CodeHistory) error {
+func (r *CodeWriter) recoverCode(ctx context.Context, h *rewindstate.CodeHistory) error {
 	if h.Begun == nil {
 		return nil
 	}
@@ -272,7 +272,7 @@ func (r *CodeWriter) recoverCode(ctx context.Context, h *moments.CodeHistory) er
 	return nil
 }
 
-func (r *CodeWriter) recoverTemp(c moments.CodeChange, now, temp codePresent) error {
+func (r *CodeWriter) recoverTemp(c rewindstate.CodeChange, now, temp codePresent) error {
 	dir, err := r.parentOf(string(c.Path), false)
 	if err != nil {
 		return err
@@ -280,10 +280,10 @@ func (r *CodeWriter) recoverTemp(c moments.CodeChange, now, temp codePresent) er
 	defer func() { _ = dir.Close() }()
 	name, tempName := path.Base(string(c.Path)), codeTemp(string(c.Path))
 	known := temp.file.OID == c.Before.OID || temp.file.OID == c.After.OID
-	gone := now.file == moments.CodeFile{}
+	gone := now.file == rewindstate.CodeFile{}
 	switch {
 	case known:
-	case gone && (c.After == moments.CodeFile{}) && c.Before.Mode != 0 && temp.file.Mode != 0:
+	case gone && (c.After == rewindstate.CodeFile{}) && c.Before.Mode != 0 && temp.file.Mode != 0:
 		return putBack(dir, tempName, name)
 	case !gone && c.Before.Mode != 0 && now.file == c.After:
 		if err := dir.Exchange(tempName, name); err != nil {

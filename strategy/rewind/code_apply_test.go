@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -24,15 +24,15 @@ func TestCodeRewindKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:parallelte
 			t.Fatal(err)
 		}
 	}
-	file := moments.CodeFile{Mode: git.ModeFile, OID: "1"}
+	file := rewindstate.CodeFile{Mode: git.ModeFile, OID: "1"}
 	var steps []CodeStep
 	for _, name := range []string{"sub/rewritten", "renamed", "plain", "deleted", "deleted-too", "gone", "created", "new"} {
 		s := CodeStep{Path: name, Kind: bands.StepRewrite, before: file, after: file}
 		switch name {
 		case "deleted", "deleted-too", "gone":
-			s.after = moments.CodeFile{}
+			s.after = rewindstate.CodeFile{}
 		case "created", "new":
-			s.before = moments.CodeFile{}
+			s.before = rewindstate.CodeFile{}
 		}
 		if s.before.Mode != 0 {
 			write(in(name), "two")
@@ -80,19 +80,19 @@ func TestCodeRewindKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:parallelte
 // there has what was saved under another name: it gets its place again.
 func TestCodeRewindRecoversWhatWasSaved(t *testing.T) {
 	t.Parallel()
-	before, after := moments.CodeFile{Mode: git.ModeFile, OID: "1"}, moments.CodeFile{Mode: git.ModeFile, OID: "2"}
+	before, after := rewindstate.CodeFile{Mode: git.ModeFile, OID: "1"}, rewindstate.CodeFile{Mode: git.ModeFile, OID: "2"}
 	for _, c := range []struct {
 		name                   string
-		before, after          moments.CodeFile
-		now, temp              moments.CodeFile
+		before, after          rewindstate.CodeFile
+		now, temp              rewindstate.CodeFile
 		content, tempIs, wants string
 	}{
-		{"saved before the exchange", before, after, after, moments.CodeFile{Mode: git.ModeFile, OID: "3"}, "new", "saved", "saved"},
+		{"saved before the exchange", before, after, after, rewindstate.CodeFile{Mode: git.ModeFile, OID: "3"}, "new", "saved", "saved"},
 		{"exchanged", before, after, after, before, "new", "old", "new"},
-		{"in part", before, after, before, moments.CodeFile{Mode: git.ModeFile, OID: "3"}, "old", "n", "old"},
-		{"saved before the removal", before, moments.CodeFile{}, moments.CodeFile{}, moments.CodeFile{Mode: git.ModeFile, OID: "3"}, "", "saved", "saved"},
-		{"removed", before, moments.CodeFile{}, moments.CodeFile{}, before, "", "old", ""},
-		{"in part, of a new one", moments.CodeFile{}, after, moments.CodeFile{}, moments.CodeFile{Mode: git.ModeFile, OID: "3"}, "", "n", ""},
+		{"in part", before, after, before, rewindstate.CodeFile{Mode: git.ModeFile, OID: "3"}, "old", "n", "old"},
+		{"saved before the removal", before, rewindstate.CodeFile{}, rewindstate.CodeFile{}, rewindstate.CodeFile{Mode: git.ModeFile, OID: "3"}, "", "saved", "saved"},
+		{"removed", before, rewindstate.CodeFile{}, rewindstate.CodeFile{}, before, "", "old", ""},
+		{"in part, of a new one", rewindstate.CodeFile{}, after, rewindstate.CodeFile{}, rewindstate.CodeFile{Mode: git.ModeFile, OID: "3"}, "", "n", ""},
 	} {
 		r := New(&workspace.Workspace{Repo: &git.Repo{Root: t.TempDir()}}).Code
 		for name, text := range map[string]string{"a.txt": c.content, codeTemp("a.txt"): c.tempIs} {
@@ -102,7 +102,7 @@ func TestCodeRewindRecoversWhatWasSaved(t *testing.T) {
 				}
 			}
 		}
-		err := r.recoverTemp(moments.CodeChange{Path: "a.txt", Before: c.before, After: c.after}, codePresent{file: c.now}, codePresent{file: c.temp})
+		err := r.recoverTemp(rewindstate.CodeChange{Path: "a.txt", Before: c.before, After: c.after}, codePresent{file: c.now}, codePresent{file: c.temp})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

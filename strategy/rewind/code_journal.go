@@ -13,13 +13,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/proc"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 )
 
 // saveCodeHistory writes the history. It is on the disk when it returns.
-func (r *CodeWriter) saveCodeHistory(h *moments.CodeHistory) error {
-	h.Format = moments.CodeFormat
+func (r *CodeWriter) saveCodeHistory(h *rewindstate.CodeHistory) error {
+	h.Format = rewindstate.CodeFormat
 	if h.Begun != nil {
 		self, _ := proc.Look(os.Getpid())
 		h.Begun.PID, h.Begun.Start = os.Getpid(), self.Start
@@ -27,21 +27,21 @@ func (r *CodeWriter) saveCodeHistory(h *moments.CodeHistory) error {
 			h.Begun.Started = r.Env.Now()
 		}
 	}
-	h.Done = h.Done[max(0, len(h.Done)-moments.CodeTurns):]
-	h.Undo, h.Redo = h.Undo[max(0, len(h.Undo)-moments.CodeTurns):], h.Redo[max(0, len(h.Redo)-moments.CodeTurns):]
+	h.Done = h.Done[max(0, len(h.Done)-rewindstate.CodeTurns):]
+	h.Undo, h.Redo = h.Undo[max(0, len(h.Undo)-rewindstate.CodeTurns):], h.Redo[max(0, len(h.Redo)-rewindstate.CodeTurns):]
 	data, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("write the history of rewinds: %w", err)
 	}
-	return disk.WriteDurable(moments.CodeHistoryPath(r.Repo.CommonDir, r.snapshots.Lineage()), append(data, '\n'), 0o600)
+	return disk.WriteDurable(rewindstate.CodeHistoryPath(r.Repo.CommonDir, r.snapshots.Lineage()), append(data, '\n'), 0o600)
 }
 
 // InterruptedCode returns the commit to which a code-only rewind of the lineage's
 // worktree was interrupted; other reports that another version of the program wrote
 // the journal. While the rewind's process is at work there is none.
 func InterruptedCode(commonDir, lineage string) (target git.OID, other bool) {
-	h, err := moments.ReadCodeHistory(commonDir, lineage)
-	if errors.Is(err, moments.ErrCodeFormat) {
+	h, err := rewindstate.ReadCodeHistory(commonDir, lineage)
+	if errors.Is(err, rewindstate.ErrCodeFormat) {
 		return "", true
 	}
 	if err != nil || h.Begun == nil {
@@ -55,13 +55,13 @@ func InterruptedCode(commonDir, lineage string) (target git.OID, other bool) {
 
 // withCode runs do with the history of code-only rewinds. No other rewind and no
 // snapshot of this worktree is taken meanwhile.
-func (r *CodeWriter) withCode(ctx context.Context, do func(h *moments.CodeHistory) error) (err error) {
+func (r *CodeWriter) withCode(ctx context.Context, do func(h *rewindstate.CodeHistory) error) (err error) {
 	if err := disk.MkdirAll(r.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", r.RecordsDir(), err)
 	}
 	wait, cancel := context.WithTimeout(ctx, snapshots.RewindWait)
 	defer cancel()
-	lock, err := filelock.Acquire(wait, moments.CodeHistoryPath(r.Repo.CommonDir, r.snapshots.Lineage())+".lock")
+	lock, err := filelock.Acquire(wait, rewindstate.CodeHistoryPath(r.Repo.CommonDir, r.snapshots.Lineage())+".lock")
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ func (r *CodeWriter) withCode(ctx context.Context, do func(h *moments.CodeHistor
 	return r.withHistory(do)
 }
 
-func (r *CodeWriter) withHistory(do func(h *moments.CodeHistory) error) error {
-	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
+func (r *CodeWriter) withHistory(do func(h *rewindstate.CodeHistory) error) error {
+	h, err := rewindstate.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return err
 	}
@@ -93,11 +93,11 @@ func (r *CodeWriter) withHistory(do func(h *moments.CodeHistory) error) error {
 // rewinds can't be taken back any more, and if it restored the whole tree, nothing
 // of an interrupted one is left.
 func (r *CodeWriter) forgetCode(ctx context.Context, whole bool) error {
-	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
+	h, err := rewindstate.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil || len(h.Redo) == 0 && (h.Begun == nil || !whole) {
 		return nil //nolint:nilerr // a history that can't be read is named by others
 	}
-	return r.withCode(ctx, func(h *moments.CodeHistory) error {
+	return r.withCode(ctx, func(h *rewindstate.CodeHistory) error {
 		h.Redo = nil
 		if whole && h.Begun != nil {
 			h.End(h.Begun.Changes(), r.Env.Now())
@@ -109,7 +109,7 @@ func (r *CodeWriter) forgetCode(ctx context.Context, whole bool) error {
 // CodeIsNext reports whether the undo, or redo, that comes next is one of a
 // code-only rewind and not of a restore of a snapshot.
 func (r *CodeWriter) CodeIsNext(op bands.Operation) (bool, error) {
-	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
+	h, err := rewindstate.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return false, err
 	}

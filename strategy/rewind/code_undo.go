@@ -11,13 +11,13 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // PreviewCodeStep returns what StepCode would change, and writes nothing.
 func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op bands.Operation, o Options) (done CodeRewound, err error) {
-	h, err := moments.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
+	h, err := rewindstate.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return done, err
 	}
@@ -36,7 +36,7 @@ func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op bands.Operation, 
 // options if there are any. What was interrupted is taken back first, or completed
 // if it was a redo. bands.ErrNoHistory means that there is none.
 func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o Options) (done CodeRewound, err error) {
-	err = r.code.withCode(ctx, func(h *moments.CodeHistory) error {
+	err = r.code.withCode(ctx, func(h *rewindstate.CodeHistory) error {
 		turn, begun, err := nextCode(h, op, o)
 		if err == nil {
 			err = r.checkCodePaths(turn, o.Paths)
@@ -51,7 +51,7 @@ func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o Optio
 			done, err = r.takeCodeBack(ctx, h)
 			return err
 		}
-		h.Begun = &moments.CodeOperation{Op: op, Turn: turn}
+		h.Begun = &rewindstate.CodeOperation{Op: op, Turn: turn}
 		done, err = r.carryOut(ctx, h, turn, o)
 		return err
 	})
@@ -59,7 +59,7 @@ func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o Optio
 }
 
 // nextCode returns the turn that an undo or redo carries out, in its direction.
-func nextCode(h *moments.CodeHistory, op bands.Operation, o Options) (turn moments.CodeTurn, begun bool, err error) {
+func nextCode(h *rewindstate.CodeHistory, op bands.Operation, o Options) (turn rewindstate.CodeTurn, begun bool, err error) {
 	none := fmt.Errorf("%s: %w", op, bands.ErrNoHistory)
 	turns := h.Undo
 	if op == bands.OpRedo {
@@ -82,15 +82,15 @@ func nextCode(h *moments.CodeHistory, op bands.Operation, o Options) (turn momen
 		turn = turn.Reversed()
 	}
 	if len(o.Paths) > 0 {
-		turn.Changes = slices.DeleteFunc(slices.Clone(turn.Changes), func(c moments.CodeChange) bool { return !belowAny(string(c.Path), o.Paths) })
+		turn.Changes = slices.DeleteFunc(slices.Clone(turn.Changes), func(c rewindstate.CodeChange) bool { return !belowAny(string(c.Path), o.Paths) })
 	}
 	return turn, false, nil
 }
 
 // checkCodePaths fails for a path that neither the turn nor the tree has.
-func (r *CodeRewinder) checkCodePaths(turn moments.CodeTurn, paths []string) error {
+func (r *CodeRewinder) checkCodePaths(turn rewindstate.CodeTurn, paths []string) error {
 	for _, p := range paths {
-		if slices.ContainsFunc(turn.Changes, func(c moments.CodeChange) bool { return belowAny(string(c.Path), []string{p}) }) {
+		if slices.ContainsFunc(turn.Changes, func(c rewindstate.CodeChange) bool { return belowAny(string(c.Path), []string{p}) }) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(p))); err != nil {
@@ -101,7 +101,7 @@ func (r *CodeRewinder) checkCodePaths(turn moments.CodeTurn, paths []string) err
 }
 
 // planTurn compares the tree with what a turn starts from.
-func (r *CodeRewinder) planTurn(ctx context.Context, turn moments.CodeTurn) (CodeRewound, error) {
+func (r *CodeRewinder) planTurn(ctx context.Context, turn rewindstate.CodeTurn) (CodeRewound, error) {
 	done := CodeRewound{Target: turn.To, Rescue: turn.From}
 	present, err := r.presentCode(ctx, pathsOfChanges(turn.Changes))
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *CodeRewinder) planTurn(ctx context.Context, turn moments.CodeTurn) (Cod
 }
 
 // carryOut makes the changes of the turn of h.Begun.
-func (r *CodeRewinder) carryOut(ctx context.Context, h *moments.CodeHistory, turn moments.CodeTurn, o Options) (CodeRewound, error) {
+func (r *CodeRewinder) carryOut(ctx context.Context, h *rewindstate.CodeHistory, turn rewindstate.CodeTurn, o Options) (CodeRewound, error) {
 	done, err := r.planTurn(ctx, turn)
 	if err != nil {
 		return done, err
@@ -145,7 +145,7 @@ func (r *CodeRewinder) carryOut(ctx context.Context, h *moments.CodeHistory, tur
 }
 
 // endCode notes in the history that the move of h.Begun has ended.
-func (r *CodeRewinder) endCode(h *moments.CodeHistory, turn moments.CodeTurn, done CodeRewound, o Options) {
+func (r *CodeRewinder) endCode(h *rewindstate.CodeHistory, turn rewindstate.CodeTurn, done CodeRewound, o Options) {
 	op := h.Begun.Op
 	turn.At = r.Env.Now()
 	h.End(turn.Changes, turn.At)
@@ -175,7 +175,7 @@ func (r *CodeRewinder) endCode(h *moments.CodeHistory, turn moments.CodeTurn, do
 }
 
 // takeCodeBack takes back what was interrupted: the history is what it was before.
-func (r *CodeRewinder) takeCodeBack(ctx context.Context, h *moments.CodeHistory) (CodeRewound, error) {
+func (r *CodeRewinder) takeCodeBack(ctx context.Context, h *rewindstate.CodeHistory) (CodeRewound, error) {
 	turn := h.Begun.Turn.Reversed()
 	done := CodeRewound{Target: turn.To}
 	if err := r.code.recoverCode(ctx, h); err != nil {
@@ -204,7 +204,7 @@ func (r *CodeRewinder) takeCodeBack(ctx context.Context, h *moments.CodeHistory)
 }
 
 // finishCode completes what was interrupted.
-func (r *CodeRewinder) finishCode(ctx context.Context, h *moments.CodeHistory) (CodeRewound, error) {
+func (r *CodeRewinder) finishCode(ctx context.Context, h *rewindstate.CodeHistory) (CodeRewound, error) {
 	if err := r.code.recoverCode(ctx, h); err != nil {
 		return CodeRewound{}, err
 	}
@@ -213,7 +213,7 @@ func (r *CodeRewinder) finishCode(ctx context.Context, h *moments.CodeHistory) (
 }
 
 // alignTurn lets the sessions agree with a tree that an undo or redo has changed.
-func (r *CodeRewinder) alignTurn(ctx context.Context, turn moments.CodeTurn, partly bool) error {
+func (r *CodeRewinder) alignTurn(ctx context.Context, turn rewindstate.CodeTurn, partly bool) error {
 	err := r.WithLock(ctx, func() error {
 		if partly {
 			_, err := r.aligner.dropClean(ctx, r.AllSessions(ctx), pathsOfChanges(turn.Changes))
@@ -228,9 +228,9 @@ func (r *CodeRewinder) alignTurn(ctx context.Context, turn moments.CodeTurn, par
 }
 
 // momentsNow is what the sessions of the worktree are.
-func (r *CodeRewinder) momentsNow(ctx context.Context) []moments.Moment {
+func (r *CodeRewinder) momentsNow(ctx context.Context) []rewindstate.Moment {
 	states := r.AllSessions(ctx)
-	moments := make([]moments.Moment, 0, len(states))
+	moments := make([]rewindstate.Moment, 0, len(states))
 	for _, s := range states {
 		moments = append(moments, r.reader.Current(ctx, s))
 	}
@@ -240,13 +240,13 @@ func (r *CodeRewinder) momentsNow(ctx context.Context) []moments.Moment {
 // moveSessions makes the sessions what they were, if they are still what the other
 // moments say; where these are unknown, if none has begun a turn since. A session
 // that has worked since keeps its work: what was pending is pending again beside it.
-func (r *CodeRewinder) moveSessions(ctx context.Context, from, to []moments.Moment) error {
+func (r *CodeRewinder) moveSessions(ctx context.Context, from, to []rewindstate.Moment) error {
 	states := r.AllSessions(ctx)
-	wanted := map[string]moments.Moment{}
+	wanted := map[string]rewindstate.Moment{}
 	for _, m := range to {
 		wanted[m.Session] = m
 	}
-	left := map[string]moments.Moment{}
+	left := map[string]rewindstate.Moment{}
 	for _, m := range from {
 		left[m.Session] = m
 	}
@@ -268,7 +268,7 @@ func (r *CodeRewinder) moveSessions(ctx context.Context, from, to []moments.Mome
 
 // addPending makes files of other moments pending again that differ from HEAD, on a
 // shadow commit that follows the present ones.
-func (r *CodeRewinder) addPending(ctx context.Context, states []*session.State, wanted map[string]moments.Moment) error {
+func (r *CodeRewinder) addPending(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Moment) error {
 	head, born, err := r.Head(ctx)
 	if err != nil || !born {
 		return err

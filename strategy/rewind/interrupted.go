@@ -13,8 +13,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
-	"github.com/seed-3aff656d/entire/strategy/moments"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // What follows the files of a rewind, in bands.Turn.
@@ -85,7 +85,7 @@ func InterruptedConversation(store *bands.Store, sessions *session.Store, worktr
 	if !found || turn.Follow == "" || turn.PID != os.Getpid() && proc.Alive(turn.PID, turn.Start) {
 		return stopped, false
 	}
-	if kept, err := moments.ReadSessionsBefore(store, turn.Rescue); err != nil || kept.Followed {
+	if kept, err := rewindstate.ReadSessionsBefore(store, turn.Rescue); err != nil || kept.Followed {
 		return stopped, false
 	}
 	stopped = StoppedConversation{Target: turn.Target, Op: op, rescue: turn.Rescue}
@@ -192,7 +192,7 @@ func (r *Finisher) followOf(store *bands.Store, op bands.Operation, paths []stri
 	if len(turns) == 0 {
 		return ""
 	}
-	if kept, err := moments.ReadSessionsBefore(store, turns[len(turns)-1].Rescue); err != nil || len(kept.Transcripts) == 0 || len(paths) > 0 {
+	if kept, err := rewindstate.ReadSessionsBefore(store, turns[len(turns)-1].Rescue); err != nil || len(kept.Transcripts) == 0 || len(paths) > 0 {
 		return alignment(sessions, paths)
 	}
 	return followPutBack

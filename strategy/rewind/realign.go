@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -29,7 +29,7 @@ func (r *Aligner) realign(ctx context.Context, store *bands.Store, done bands.Re
 	var changed []string
 	err := r.WithLock(ctx, func() error {
 		states := r.AllSessions(ctx)
-		if !moments.KeptBefore(store, done.Origin) { // else this goes on with what was interrupted
+		if !rewindstate.KeptBefore(store, done.Origin) { // else this goes on with what was interrupted
 			if err := r.keepPast(ctx, store, done.Origin, states); err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func (r *Aligner) realign(ctx context.Context, store *bands.Store, done bands.Re
 			changed, err = r.dropClean(ctx, states, paths)
 			return err
 		}
-		if done.Target.Cause == bands.Rescue && !moments.KeptBefore(store, done.Target.Version) {
+		if done.Target.Cause == bands.Rescue && !rewindstate.KeptBefore(store, done.Target.Version) {
 			return nil // the restore that took it never came to the sessions
 		}
 		wanted, err := r.momentsAt(ctx, store, done.Target, states)
@@ -61,13 +61,13 @@ func (r *Aligner) keepPast(ctx context.Context, store *bands.Store, rescue bands
 	if rescue == 0 {
 		return nil
 	}
-	var p moments.SessionsBefore
+	var p rewindstate.SessionsBefore
 	hold := workspace.NewRefTransaction(r.Repo)
 	for _, s := range states {
 		m := r.reader.Current(ctx, s)
 		p.Moments = append(p.Moments, m)
 		if m.Shadow != "" {
-			if err := hold.Set(ctx, moments.HeldRef(r.snapshots.Lineage(), rescue), m.Shadow); err != nil {
+			if err := hold.Set(ctx, rewindstate.HeldRef(r.snapshots.Lineage(), rescue), m.Shadow); err != nil {
 				return err
 			}
 		}
@@ -75,15 +75,15 @@ func (r *Aligner) keepPast(ctx context.Context, store *bands.Store, rescue bands
 	if err := r.Repo.UpdateRefs(ctx, "entire: rewind", hold.Updates()); err != nil {
 		return err
 	}
-	return moments.WriteSessionsBefore(store, rescue, p)
+	return rewindstate.WriteSessionsBefore(store, rescue, p)
 }
 
 // momentsAt is what each session was at a snapshot: what that tells itself,
 // else what the newest one before it tells. A session that no snapshot tells of
 // had not done anything yet.
-func (r *Aligner) momentsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]moments.Moment, error) {
-	found := map[string]moments.Moment{}
-	kept, err := moments.ReadSessionsBefore(store, target.Version)
+func (r *Aligner) momentsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Moment, error) {
+	found := map[string]rewindstate.Moment{}
+	kept, err := rewindstate.ReadSessionsBefore(store, target.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (r *Aligner) momentsAt(ctx context.Context, store *bands.Store, target band
 		if len(found) >= len(states) {
 			break
 		}
-		moments, err := moments.List(store, v)
+		moments, err := rewindstate.List(store, v)
 		if err != nil {
 			r.Log.WarnContext(ctx, "snapshot doesn't tell its sessions", "version", v.String(), "error", err.Error())
 		}
@@ -117,7 +117,7 @@ func (r *Aligner) momentsAt(ctx context.Context, store *bands.Store, target band
 // becomeAll makes the sessions what they were, and moves the shadow branch of
 // HEAD to the newest shadow commit among them. It answers the sessions that
 // changed.
-func (r *Aligner) becomeAll(ctx context.Context, states []*session.State, wanted map[string]moments.Moment) ([]string, error) {
+func (r *Aligner) becomeAll(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Moment) ([]string, error) {
 	head, born, err := r.Head(ctx)
 	if err != nil || !born {
 		return nil, err
@@ -173,7 +173,7 @@ func (p pendingWork) equal(s *session.State) bool {
 
 // become gives a session the pending files of a moment: as they were if HEAD is
 // what it was then, else those of them that differ from HEAD now.
-func (r *Aligner) become(ctx context.Context, s *session.State, m moments.Moment, same bool) error {
+func (r *Aligner) become(ctx context.Context, s *session.State, m rewindstate.Moment, same bool) error {
 	files := []string(m.Files)
 	if !same && len(files) > 0 {
 		entries, err := r.Repo.Status(ctx, files...)

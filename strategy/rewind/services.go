@@ -5,8 +5,8 @@ package rewind
 import (
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
-	"github.com/seed-3aff656d/entire/strategy/moments"
 	"github.com/seed-3aff656d/entire/strategy/points"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -24,7 +24,7 @@ type Services struct {
 func New(w *workspace.Workspace) *Services {
 	authorshipServices := authorship.New(w)
 	conversationServices := conversation.New(w)
-	momentsServices := moments.New(w)
+	rewindstateServices := rewindstate.New(w)
 	pointsServices := points.New(w)
 	snapshotsServices := snapshots.New(w)
 	workspaceServices := workspace.New(w)
@@ -44,7 +44,7 @@ func New(w *workspace.Workspace) *Services {
 		Aligner: &Aligner{
 			Workspace: w,
 			files:     workspaceServices.Files,
-			reader:    momentsServices.Reader,
+			reader:    rewindstateServices.Reader,
 			snapshots: snapshotsServices.Snapshots,
 		},
 		Code: &CodeWriter{
@@ -54,7 +54,7 @@ func New(w *workspace.Workspace) *Services {
 		CodeRewinder: &CodeRewinder{
 			Workspace: w,
 			files:     workspaceServices.Files,
-			reader:    momentsServices.Reader,
+			reader:    rewindstateServices.Reader,
 			snapshots: snapshotsServices.Snapshots,
 		},
 	}
@@ -98,7 +98,7 @@ type Aligner struct {
 	*workspace.Workspace
 
 	files     *workspace.Files
-	reader    *moments.Reader
+	reader    *rewindstate.Reader
 	snapshots *snapshots.Snapshots
 }
 
@@ -117,6 +117,6 @@ type CodeRewinder struct {
 	aligner   *Aligner
 	code      *CodeWriter
 	files     *workspace.Files
-	reader    *moments.Reader
+	reader    *rewindstate.Reader
 	snapshots *snapshots.Snapshots
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // tidy removes what killed processes left in the store, and snapshots that it has no
@@ -57,13 +57,13 @@ func (sv *Server) policy(ctx context.Context, held *bands.Held) (bands.Policy, b
 // release removes the refs that hold shadow commits for rescue snapshots that no
 // longer exist.
 func (sv *Server) release(ctx context.Context, held *bands.Held) error {
-	refs, err := sv.Repo.Refs(ctx, moments.HeldRefs)
+	refs, err := sv.Repo.Refs(ctx, rewindstate.HeldRefs)
 	if err != nil {
 		return err
 	}
 	var gone []git.RefUpdate
 	for _, ref := range refs {
-		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, moments.HeldRefs), "-")
+		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, rewindstate.HeldRefs), "-")
 		v, err := bands.ParseVersion(name)
 		if err != nil || name[0] != 'v' {
 			continue

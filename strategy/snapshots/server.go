@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // StartServer starts a child that serves the requests for snapshots.
@@ -146,7 +146,7 @@ func (sv *Server) annotateLater(ctx context.Context, held *bands.Held, v bands.V
 	}
 	m := sv.reader.Current(ctx, s)
 	m.Later = true
-	return moments.Write(held.Store, v, m)
+	return rewindstate.Write(held.Store, v, m)
 }
 
 // turnWrote reports whether the turn that a prompt began has called a tool that

@@ -1,7 +1,7 @@
 package snapshots
 
 import (
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -14,7 +14,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	momentsServices := moments.New(w)
+	rewindstateServices := rewindstate.New(w)
 	s := &Services{
 		Snapshots: &Snapshots{
 			Workspace: w,
@@ -24,7 +24,7 @@ func New(w *workspace.Workspace) *Services {
 		},
 		Server: &Server{
 			Workspace: w,
-			reader:    momentsServices.Reader,
+			reader:    rewindstateServices.Reader,
 		},
 	}
 	s.Requests.server = s.Server
@@ -52,7 +52,7 @@ type Requests struct {
 type Server struct {
 	*workspace.Workspace
 
-	reader    *moments.Reader
+	reader    *rewindstate.Reader
 	requests  *Requests
 	snapshots *Snapshots
 }

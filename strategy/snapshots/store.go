@@ -3,7 +3,7 @@
 // child or the next stop serves. A checkpoint and the snapshot of its commit are a
 // pair.
 //
-// It imports the packages workspace, moments and journal of strategy.
+// It imports the packages workspace, rewindstate and journal of strategy.
 package snapshots
 
 import (

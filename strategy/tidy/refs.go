@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // shadows lists the shadow branches that no session has anything on, that hang
@@ -151,7 +151,7 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 	known := err == nil
 	var items []Item
 	for _, ref := range v.refs {
-		name, held := strings.CutPrefix(ref.Name, moments.HeldRefs)
+		name, held := strings.CutPrefix(ref.Name, rewindstate.HeldRefs)
 		if !held {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // Reset is what forgetting the uncommitted work of a worktree's sessions means.
@@ -183,7 +183,7 @@ func (c Cleaner) dropBranch(ctx context.Context, plan Reset) (string, error) {
 	if !plan.Removes {
 		return "", nil
 	}
-	rescue := moments.HeldRefs + c.rec.Snapshots().Snapshots.Lineage() + "-" + strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
+	rescue := rewindstate.HeldRefs + c.rec.Snapshots().Snapshots.Lineage() + "-" + strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
 	return rescue, c.rec.Repo.UpdateRefs(ctx, "entire: reset", []git.RefUpdate{
 		{Name: rescue, New: plan.tip},
 		{Name: fullName(plan.Branch), Old: plan.tip},

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
 // Kind is what an orphaned item is.
@@ -215,7 +215,7 @@ func (c Cleaner) look(ctx context.Context) (*view, error) {
 	v.states, failed = c.rec.Sessions.All()
 	v.unread = len(failed)
 	var err error
-	if v.refs, err = c.rec.Repo.Refs(ctx, "refs/heads/entire/", moments.HeldRefs); err != nil {
+	if v.refs, err = c.rec.Repo.Refs(ctx, "refs/heads/entire/", rewindstate.HeldRefs); err != nil {
 		return nil, err
 	}
 	v.heads, err = heads(ctx, c.rec.Repo)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/tidy"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -221,12 +221,12 @@ func TestRescuesWithoutSnapshotStayAMonth(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	name := func(days int) string {
-		return fmt.Sprintf("%se3b0c4-%d", moments.HeldRefs, y.ago(days).UnixNano())
+		return fmt.Sprintf("%se3b0c4-%d", rewindstate.HeldRefs, y.ago(days).UnixNano())
 	}
 	y.Git("update-ref", name(31), "HEAD")
 	y.Git("update-ref", name(29), "HEAD")
-	y.Git("update-ref", moments.HeldRefs+"e3b0c4-v7", "HEAD")
-	y.want(y.find(), "rescue-ref "+name(31), "rescue-ref "+moments.HeldRefs+"e3b0c4-v7")
+	y.Git("update-ref", rewindstate.HeldRefs+"e3b0c4-v7", "HEAD")
+	y.want(y.find(), "rescue-ref "+name(31), "rescue-ref "+rewindstate.HeldRefs+"e3b0c4-v7")
 }
 
 func TestResetIsNotOfWhatWasPlannedBefore(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
-	"github.com/seed-3aff656d/entire/strategy/moments"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 )
 
@@ -25,7 +25,7 @@ func (r *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.Pe
 // Annotate records with a snapshot what the session is now. One that can't be
 // annotated is logged: the snapshot stays without its session.
 func (r *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Annotation) {
-	var old moments.Moment
+	var old rewindstate.Moment
 	if a.Unchanged {
 		var found bool
 		if old, found = annotated(a, s.ID); !found || old.Shadow == "" {
@@ -40,17 +40,17 @@ func (r *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Ann
 		}
 		m.Others, m.Earlier = old.Others, slices.Concat(old.Earlier, []git.OID{old.Shadow})
 	}
-	if err := moments.Write(a.Store, a.Version, m); err != nil {
+	if err := rewindstate.Write(a.Store, a.Version, m); err != nil {
 		r.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
 	}
 }
 
 // annotated returns what the snapshot has recorded of a session.
-func annotated(a tracking.Annotation, id string) (moments.Moment, bool) {
-	all, err := moments.List(a.Store, a.Version)
-	i := slices.IndexFunc(all, func(m moments.Moment) bool { return m.Session == id })
+func annotated(a tracking.Annotation, id string) (rewindstate.Moment, bool) {
+	all, err := rewindstate.List(a.Store, a.Version)
+	i := slices.IndexFunc(all, func(m rewindstate.Moment) bool { return m.Session == id })
 	if err != nil || i < 0 {
-		return moments.Moment{}, false
+		return rewindstate.Moment{}, false
 	}
 	return all[i], true
 }

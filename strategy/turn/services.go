@@ -4,8 +4,8 @@
 package turn
 
 import (
-	"github.com/seed-3aff656d/entire/strategy/moments"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
+	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -21,7 +21,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	momentsServices := moments.New(w)
+	rewindstateServices := rewindstate.New(w)
 	provenanceServices := provenance.New(w)
 	snapshotsServices := snapshots.New(w)
 	trackingServices := tracking.New(w)
@@ -44,7 +44,7 @@ func New(w *workspace.Workspace) *Services {
 		Shadows: &Shadows{
 			Workspace:   w,
 			files:       workspaceServices.Files,
-			reader:      momentsServices.Reader,
+			reader:      rewindstateServices.Reader,
 			transcripts: trackingServices.Transcripts,
 		},
 		TaskTurns: &TaskTurns{
@@ -93,7 +93,7 @@ type Shadows struct {
 
 	files       *workspace.Files
 	observer    *Observer
-	reader      *moments.Reader
+	reader      *rewindstate.Reader
 	taskTurns   *TaskTurns
 	transcripts *tracking.Transcripts
 }

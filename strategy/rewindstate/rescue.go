@@ -1,4 +1,4 @@
-package moments
+package rewindstate
 
 import (
 	"encoding/json"

@@ -1,10 +1,10 @@
-// Package moments holds what a rewind restores of sessions: what each session was
+// Package rewindstate holds what a rewind restores of sessions: what each session was
 // when a snapshot was taken, what the sessions were before a rewind, and the history
 // of rewinds without a snapshot. It reads and writes these files; package rewind
 // restores from them.
 //
 // It imports package workspace of strategy only.
-package moments
+package rewindstate
 
 import (
 	"context"

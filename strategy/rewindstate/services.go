@@ -1,4 +1,4 @@
-package moments
+package rewindstate
 
 import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
