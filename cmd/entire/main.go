@@ -46,5 +46,6 @@ func run() int {
 		Streams: ui.Detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
 		Now:     time.Now, Rand: rand.Reader,
 		Version: version,
+		Memory:  func(bytes int64) { debug.SetMemoryLimit(bytes) },
 	})
 }

@@ -134,7 +134,7 @@ func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n", c.Author, c.Committer)
 	b.WriteString(strings.ReplaceAll(c.Message, "\x00", ""))
 	oid, err := r.writeLoose("commit", b.Bytes())
-	return oid, errors.Join(err, r.publish())
+	return oid, errors.Join(err, r.publishCommit())
 }
 
 // WriteBlob stores data as it is, without filters.

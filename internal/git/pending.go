@@ -24,10 +24,12 @@ type pendingObjects struct {
 	named map[OID]bool
 	// dirs are directories with names that aren't synced.
 	dirs map[string]bool
+	// bulk reports that WriteInBulk runs.
+	bulk bool
 }
 
 // pendingObject is an object in a temporary file. The data of trees and commits
-// are kept, as they are often read again at once.
+// is kept, as it is often read again at once; in bulk also that of blobs.
 type pendingObject struct {
 	temp   string
 	object Object
@@ -37,7 +39,41 @@ const (
 	// maxPending and maxPendingBytes are how many objects wait for their names.
 	maxPending      = 256
 	maxPendingBytes = 8 << 20
+	// maxBulk and maxBulkBytes are the same within WriteInBulk.
+	maxBulk      = 16 << 10
+	maxBulkBytes = 48 << 20
+	// syncEach is how many files are synced one by one rather than with the whole
+	// file system.
+	syncEach = 1024
 )
+
+// WriteInBulk runs do. Of the objects that it writes thousands get their names
+// together, as a sync of each commit would take most of the time; SyncObjects still
+// has to be called. They are kept in memory, up to 48 MiB, until then.
+func (r *Repo) WriteInBulk(do func() error) error {
+	r.setBulk(true)
+	defer r.setBulk(false)
+	return errors.Join(do(), r.publish())
+}
+
+func (r *Repo) setBulk(on bool) {
+	r.pending.mu.Lock()
+	r.pending.bulk = on
+	r.pending.mu.Unlock()
+	r.treeMu.Lock()
+	r.bulk = on
+	r.treeMu.Unlock()
+}
+
+// publishCommit gives the pending objects their names once a commit is written.
+func (r *Repo) publishCommit() error {
+	r.pending.mu.Lock()
+	defer r.pending.mu.Unlock()
+	if r.pending.bulk {
+		return nil
+	}
+	return r.publishLocked()
+}
 
 // add takes an object whose file is written.
 func (r *Repo) addPending(oid OID, kind, temp string, data []byte, size int) error {
@@ -51,11 +87,15 @@ func (r *Repo) addPending(oid OID, kind, temp string, data []byte, size int) err
 		p.objects = map[OID]pendingObject{}
 	}
 	o := pendingObject{temp: temp, object: Object{OID: oid, Type: kind}}
-	if kind != "blob" {
+	if kind != "blob" || p.bulk && data != nil {
 		o.object.Data = slices.Clone(data)
 	}
 	p.objects[oid] = o
-	if p.bytes += size; len(p.objects) > maxPending || p.bytes > maxPendingBytes {
+	most, mostBytes := maxPending, maxPendingBytes
+	if p.bulk {
+		most, mostBytes = maxBulk, maxBulkBytes
+	}
+	if p.bytes += size; len(p.objects) > most || p.bytes > mostBytes {
 		return r.publishLocked()
 	}
 	return nil
@@ -69,7 +109,7 @@ func (r *Repo) isPending(oid OID) bool {
 	return found
 }
 
-// readPending returns a tree or commit that has no name yet. Before anything else
+// readPending returns an object that has no name yet, if its data is kept. Before anything else
 // that may need a pending object is read, they all get their names.
 func (r *Repo) readPending(spec string) (Object, bool, error) {
 	p := &r.pending
@@ -79,7 +119,9 @@ func (r *Repo) readPending(spec string) (Object, bool, error) {
 		return Object{}, false, nil
 	}
 	o, found := p.objects[OID(spec[:r.Format.HexLen()])]
-	if found && len(spec) == r.Format.HexLen() && o.object.Type != "blob" {
+	peeled := spec[r.Format.HexLen():]
+	named := peeled == "" || peeled == "^{"+o.object.Type+"}"
+	if found && named && (o.object.Type != "blob" || len(o.object.Data) > 0) {
 		return Object{OID: o.object.OID, Type: o.object.Type, Data: slices.Clone(o.object.Data)}, true, nil
 	}
 	if found {
@@ -100,11 +142,7 @@ func (r *Repo) publishLocked() error {
 	if len(p.objects) == 0 {
 		return nil
 	}
-	temps := make([]string, 0, len(p.objects))
-	for _, o := range p.objects {
-		temps = append(temps, o.temp)
-	}
-	if err := disk.SyncFiles(temps, nil); err != nil {
+	if err := p.sync(r.objects); err != nil {
 		return fmt.Errorf("write objects: %w", err)
 	}
 	for oid, o := range p.objects {
@@ -119,6 +157,18 @@ func (r *Repo) publishLocked() error {
 	}
 	p.bytes = 0
 	return nil
+}
+
+// sync waits until the contents of the pending objects are on the disk.
+func (p *pendingObjects) sync(dir string) error {
+	if len(p.objects) > syncEach {
+		return disk.Sync(dir)
+	}
+	temps := make([]string, 0, len(p.objects))
+	for _, o := range p.objects {
+		temps = append(temps, o.temp)
+	}
+	return disk.SyncFiles(temps, nil)
 }
 
 // nameObject gives a synced file the name of an object. The caller holds the lock.

@@ -53,8 +53,10 @@ type Repo struct {
 	batch   *batch
 	lazy    bool // reads may fetch
 
-	treeMu sync.Mutex // guards trees
-	trees  map[OID][]TreeEntry
+	treeMu      sync.Mutex // guards trees, treeEntries and bulk
+	trees       map[OID][]TreeEntry
+	treeEntries int // of all trees
+	bulk        bool
 
 	sshOnce sync.Once // guards ownSSH
 	ownSSH  bool      // the user has an ssh command, which we don't replace

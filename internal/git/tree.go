@@ -47,9 +47,17 @@ func (r *Repo) Tree(ctx context.Context, oid OID) ([]TreeEntry, error) {
 	return entries, nil
 }
 
+// maxTreeEntries bounds the entries of the trees that are kept in memory within
+// WriteInBulk.
+const maxTreeEntries = 200_000
+
 func (r *Repo) remember(oid OID, entries []TreeEntry) {
 	r.treeMu.Lock()
 	defer r.treeMu.Unlock()
+	if r.treeEntries += len(entries); r.bulk && r.treeEntries > maxTreeEntries {
+		clear(r.trees)
+		r.treeEntries = len(entries)
+	}
 	r.trees[oid] = slices.Clip(entries)
 }
 

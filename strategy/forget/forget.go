@@ -86,6 +86,13 @@ type Forgetting struct {
 	// list is what is to be forgotten by its id.
 	list checkpoint.Forgotten
 
+	// searched are the objects that were read, and whether they have the text; hits
+	// and own are those of the last plan.
+	searched, hits, own map[git.OID]bool
+	// meta and shadow rewrite histories. They keep what they have rewritten, so that
+	// what the preview has found isn't done again.
+	meta, shadow *checkpoint.Rewriting
+
 	// catalogDone reports that the catalog was rewritten, catalogErr why it wasn't.
 	catalogDone bool
 	catalogErr  error
@@ -270,6 +277,7 @@ func (f *Forgetting) resume(ctx context.Context) error {
 	if err != nil || !found {
 		return err
 	}
+	f.searched, f.meta, f.shadow = nil, nil, nil // it removes objects
 	if err := f.moveRefs(ctx, &j); err != nil && !errors.Is(err, git.ErrRefMoved) {
 		return err
 	}

@@ -14,7 +14,8 @@ import (
 const maxObject = 95 << 20
 
 // search finds the objects that have the text, and which of them are the user's
-// own. Without a text there is nothing to search for.
+// own. Without a text there is nothing to search for. Each object is read once,
+// however often it is called.
 func (f *Forgetting) search(ctx context.Context, p *refPlan) error {
 	if f.text == nil {
 		return nil
@@ -23,13 +24,20 @@ func (f *Forgetting) search(ctx context.Context, p *refPlan) error {
 	if err != nil {
 		return err
 	}
-	p.hits = map[git.OID]bool{}
-	if err := f.readAll(ctx, all, func(o git.Object) { p.hits[o.OID] = f.text.Has(o.Data) }); err != nil {
+	if f.searched == nil {
+		f.searched = make(map[git.OID]bool, len(all))
+	}
+	anew := slices.DeleteFunc(slices.Clone(all), func(o git.Stored) bool {
+		_, known := f.searched[o.OID]
+		return known
+	})
+	if err := f.readAll(ctx, anew, func(o git.Object) { f.searched[o.OID] = f.text.Has(o.Data) }); err != nil {
 		return err
 	}
-	for oid, hit := range p.hits {
-		if !hit {
-			delete(p.hits, oid)
+	p.hits = map[git.OID]bool{}
+	for _, o := range all {
+		if f.searched[o.OID] {
+			p.hits[o.OID] = true
 		}
 	}
 	if len(p.hits) == 0 {
@@ -121,18 +129,24 @@ func (f *Forgetting) matched(ctx context.Context, p refPlan, list []git.Stored) 
 	is, trees, listed := map[git.OID]bool{}, []git.OID{}, make(map[git.OID]bool, len(list))
 	for _, o := range list {
 		listed[o.OID] = true
-	}
-	ours = map[git.OID]bool{}
-	err = f.readAll(ctx, list, func(o git.Object) {
 		if o.Type == "tree" {
 			trees = append(trees, o.OID)
 		}
+	}
+	if f.what.Session == "" {
+		list = slices.DeleteFunc(slices.Clone(list), func(o git.Stored) bool { return !p.hits[o.OID] })
+	}
+	ours = map[git.OID]bool{}
+	err = f.readAll(ctx, list, func(o git.Object) {
 		if p.hits[o.OID] || f.what.Session != "" && mentions(o.Data, f.what.Session) {
 			is[o.OID], ours[o.OID] = true, isRecord(o) || f.what.Session != "" && o.Type == "tree"
 		}
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(is) == 0 {
+		return nil, nil, nil
 	}
 	for _, oid := range trees {
 		entries, err := f.rec.Repo.Tree(ctx, oid)

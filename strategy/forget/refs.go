@@ -38,16 +38,31 @@ const (
 )
 
 // plan rewrites the history of every ref of ours that has something of it.
-func (f *Forgetting) plan(ctx context.Context) (refPlan, error) {
+func (f *Forgetting) plan(ctx context.Context) (p refPlan, err error) {
+	err = f.rec.Repo.WriteInBulk(func() error {
+		p, err = f.planRefs(ctx)
+		return err
+	})
+	return p, err
+}
+
+func (f *Forgetting) planRefs(ctx context.Context) (refPlan, error) {
 	p := refPlan{moved: map[git.OID]git.OID{}}
 	if err := f.search(ctx, &p); err != nil {
+		return p, err
+	}
+	if some, err := f.anyToRewrite(ctx, p); err != nil || !some {
 		return p, err
 	}
 	refs, err := f.rec.Repo.Refs(ctx, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return p, err
 	}
-	meta, shadow := f.rewriting(p, f.tombs.Forgotten), f.rewriting(p, f.list)
+	f.hits, f.own = p.hits, p.own
+	if f.meta == nil {
+		f.meta, f.shadow = f.rewriting(f.tombs.Forgotten), f.rewriting(f.list)
+	}
+	meta, shadow := f.meta, f.shadow
 	local := slices.ContainsFunc(refs, func(r git.Ref) bool { return r.Name == checkpoint.MetadataBranch })
 	for _, ref := range refs {
 		change, err := f.change(ctx, meta, shadow, ref)
@@ -74,6 +89,23 @@ func (f *Forgetting) plan(ctx context.Context) (refPlan, error) {
 	return p, nil
 }
 
+// anyToRewrite reports whether a ref of ours may have something of it.
+func (f *Forgetting) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
+	if f.text == nil || !f.tombs.Empty() {
+		return true, nil
+	}
+	if len(p.hits) == 0 {
+		return false, nil
+	}
+	ours, err := f.rec.Repo.Reachable(ctx, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
+	for oid := range p.hits {
+		if ours[oid] && !p.own[oid] {
+			return true, err
+		}
+	}
+	return false, err
+}
+
 // keepBackups leaves the backups of repairs alone where nothing else changes. What
 // is in them is not looked at: they go with whatever was forgotten.
 func (p *refPlan) keepBackups() {
@@ -82,11 +114,11 @@ func (p *refPlan) keepBackups() {
 	}
 }
 
-func (f *Forgetting) rewriting(p refPlan, list checkpoint.Forgotten) *checkpoint.Rewriting {
+func (f *Forgetting) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
 	w := &checkpoint.Rewriting{Repo: f.rec.Repo, Forgotten: list}
 	if f.text != nil {
 		w.Mask = f.text.Mask
-		w.Affected = func(oid git.OID) bool { return p.hits[oid] && !p.own[oid] }
+		w.Affected = func(oid git.OID) bool { return f.hits[oid] && !f.own[oid] }
 	}
 	return w
 }

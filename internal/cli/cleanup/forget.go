@@ -141,7 +141,14 @@ type forgetJob struct {
 	remote string // empty: nothing is pushed
 }
 
+// forgetMemory is what forgetting in a long history needs: with less most of the time
+// goes into the collection of garbage.
+const forgetMemory = 256 << 20
+
 func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) error {
+	if a.Memory != nil {
+		a.Memory(forgetMemory)
+	}
 	f, err := forget.New(ctx, job.rec, job.what)
 	if err != nil {
 		return err
