@@ -107,27 +107,27 @@ func TestHashedFilesAreStoredBesideTheOthers(t *testing.T) {
 // before they have names, and have them afterwards.
 func TestWriteInBulk(t *testing.T) {
 	t.Parallel()
-	s := newSandbox(t)
-	dir := s.init("r")
-	r := s.open(dir)
-	before := len(s.loose(dir))
+	s := gittest.New(t)
+	dir := s.Init("r")
+	r := s.Open(dir)
+	before := len(loose(s, dir))
 	var tip git.OID
 	err := r.WriteInBulk(func() error {
 		for _, text := range []string{"", "one", "two"} {
-			blob := must[git.OID](t)(r.WriteBlob([]byte(text)))
-			if o := must[git.Object](t)(r.Read(t.Context(), string(blob))); text != "" && string(o.Data) != text {
+			blob := gittest.Must[git.OID](t)(r.WriteBlob([]byte(text)))
+			if o := gittest.Must[git.Object](t)(r.Read(t.Context(), string(blob))); text != "" && string(o.Data) != text {
 				t.Errorf("read %q, want %q", o.Data, text)
 			}
-			tree := must[git.OID](t)(r.WriteTree([]git.TreeEntry{{Name: "f", Mode: git.ModeFile, OID: blob}}))
+			tree := gittest.Must[git.OID](t)(r.WriteTree([]git.TreeEntry{{Name: "f", Mode: git.ModeFile, OID: blob}}))
 			c := git.Commit{Tree: tree, Message: "message\n"}
 			if tip != "" {
 				c.Parents = []git.OID{tip}
 			}
-			tip = must[git.OID](t)(r.WriteCommit(c))
-			if back := must[git.Commit](t)(r.Commit(t.Context(), string(tip))); back.Tree != tree {
+			tip = gittest.Must[git.OID](t)(r.WriteCommit(c))
+			if back := gittest.Must[git.Commit](t)(r.Commit(t.Context(), string(tip))); back.Tree != tree {
 				t.Errorf("the commit has tree %s, want %s", back.Tree, tree)
 			}
-			if n := len(s.loose(dir)) - before; text == "two" && n != 1 { // the empty blob was read from its file
+			if n := len(loose(s, dir)) - before; text == "two" && n != 1 { // the empty blob was read from its file
 				t.Errorf("%d objects have names", n)
 			}
 		}
@@ -136,12 +136,12 @@ func TestWriteInBulk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.loose(dir)) - before; n != 9 {
+	if n := len(loose(s, dir)) - before; n != 9 {
 		t.Errorf("%d objects have names", n)
 	}
 	if err := r.SyncObjects(); err != nil {
 		t.Error(err)
 	}
-	s.git(dir, "update-ref", "refs/heads/bulk", string(tip))
-	s.git(dir, "fsck", "--strict", "--no-dangling")
+	s.Git(dir, "update-ref", "refs/heads/bulk", string(tip))
+	s.Git(dir, "fsck", "--strict", "--no-dangling")
 }
