@@ -88,7 +88,8 @@ check-format:
 
 # What the tests beside a package run of it; less than COVER % is a failure.
 COVER   ?= 80
-COVERED := ./internal/recall ./internal/mcpserver ./internal/settings
+COVERED := ./internal/recall ./internal/mcpserver ./internal/settings \
+	$(addprefix ./internal/recall/,brief capture contextstore digest outline plain shellcmd)
 cover:
 	@out=$$(go test -cover $(COVERED)) || { echo "$$out"; exit 1; }; \
 	echo "$$out" | awk -v least=$(COVER) -v want=$(words $(COVERED)) ' \
@@ -143,7 +144,7 @@ crash:
 	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 20m -run Crash
 	go test -tags faults ./hooks/... -run FailingWrite
 	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
-	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall
+	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall/contextstore
 
 # Of the trees that power cuts leave in a model, so many of each scene, and so many
 # disks of each of ext4, XFS and Btrfs: POWER=1000 IMAGES=1000 for a long run.

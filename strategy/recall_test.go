@@ -19,6 +19,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -122,7 +124,7 @@ func (d *desk) must(err error) {
 // kept lists cause and status of what is there, the newest first.
 func (d *desk) kept() []string {
 	d.t.Helper()
-	list, err := d.recorder().SavedContexts().Saver.Contexts().List(context.Background(), recall.Filter{})
+	list, err := d.recorder().SavedContexts().Saver.Contexts().List(context.Background(), contextstore.Filter{})
 	d.must(err)
 	got := []string{}
 	for _, e := range list {
@@ -368,10 +370,10 @@ func TestSavingBySomebodyWithoutASession(t *testing.T) {
 	if _, err := d.recorder().SavedContexts().Saver.SaveContext(context.Background(), savedcontext.Saving{}); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.recorder().SavedContexts().Saver.Recall(context.Background(), "", recall.Full); !errors.Is(err, recall.ErrNotFound) {
+	if _, err := d.recorder().SavedContexts().Saver.Recall(context.Background(), "", brief.Full); !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.recorder().SavedContexts().Saver.Recall(context.Background(), "abcd", recall.Full); !errors.Is(err, recall.ErrNotFound) {
+	if _, err := d.recorder().SavedContexts().Saver.Recall(context.Background(), "abcd", brief.Full); !errors.Is(err, recall.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := d.recorder().SavedContexts().Clearer.BeforeClear(context.Background(), savedcontext.Clearing{SessionID: "../x"}); !errors.Is(err, session.ErrInvalid) {

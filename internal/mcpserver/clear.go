@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
@@ -113,7 +114,7 @@ func question(u savedcontext.Unsaved, verified bool, now time.Time) string {
 	}
 	last := "none"
 	if !u.Last.IsZero() {
-		last = recall.Ago(now, u.Last)
+		last = brief.Ago(now, u.Last)
 	}
 	return fmt.Sprintf("%s\nFiles changed: %d, Lines added: %d\nLast checkpoint: %s", text, u.Files, u.Added, last)
 }
@@ -138,13 +139,13 @@ func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, 
 		case !wanted || !canAsk(c.request):
 			return said(""), nil
 		}
-		age := recall.Ago(s.Now(), r.Checkpoint.CreatedAt)
+		age := brief.Ago(s.Now(), r.Checkpoint.CreatedAt)
 		return ask(fmt.Sprintf("Resume from checkpoint: %s (saved %s)?", r.Checkpoint.Summary, age)), nil
 	})
 }
 
 // greeting is what a SessionStart hook prints to add a brief.
-func greeting(b recall.Brief) (result, error) {
+func greeting(b brief.Brief) (result, error) {
 	if len(b.Parts) == 0 {
 		return said(""), nil
 	}

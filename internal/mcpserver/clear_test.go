@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
@@ -65,7 +66,7 @@ func TestBeforeClear(t *testing.T) {
 func TestAfterClear(t *testing.T) {
 	next := savedcontext.Recalled{
 		Checkpoint: recall.Checkpoint{ID: "3f9a1c-77b0e2", Summary: "parser <done>", CreatedAt: now().Add(-time.Minute)},
-		Brief:      recall.Brief{Message: "Resumed from checkpoint: parser <done> (saved 1 minute ago)", Parts: []string{"the brief", "files"}},
+		Brief:      brief.Brief{Message: "Resumed from checkpoint: parser <done> (saved 1 minute ago)", Parts: []string{"the brief", "files"}},
 	}
 	const printed = `{"hookSpecificOutput":{"additionalContext":"the brief","hookEventName":"SessionStart"},` +
 		`"systemMessage":"Resumed from checkpoint: parser <done> (saved 1 minute ago)"}`

@@ -15,6 +15,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/mcpserver"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -28,7 +30,7 @@ type fake struct {
 	asked []string
 
 	checkpoints map[string]recall.Checkpoint
-	entries     []recall.Entry
+	entries     []contextstore.Entry
 	states      []*session.State
 	settings    settings.Recall
 	unsaved     savedcontext.Unsaved
@@ -74,7 +76,7 @@ func (f *fake) SaveContext(_ context.Context, want savedcontext.Saving) (recall.
 	return f.checkpoints["3f9a1c-77b0e2"], err
 }
 
-func (f *fake) Recall(_ context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error) {
+func (f *fake) Recall(_ context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error) {
 	return f.next, f.note("recall %q %d", id, kind)
 }
 
@@ -115,7 +117,7 @@ func (f *fake) Contents(_ context.Context, c *recall.Checkpoint, _ ...string) er
 	return nil
 }
 
-func (f *fake) List(_ context.Context, filter recall.Filter) ([]recall.Entry, error) {
+func (f *fake) List(_ context.Context, filter contextstore.Filter) ([]contextstore.Entry, error) {
 	err := f.note("list %q %q %d", filter.Worktree, filter.Query, filter.Limit)
 	return f.entries[:min(len(f.entries), filter.Limit)], err
 }

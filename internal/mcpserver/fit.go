@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
 const (
@@ -58,7 +59,7 @@ func tokens(v any) int {
 	if err != nil {
 		return 0 // who sends it will see it
 	}
-	return recall.CountTokens(string(text))
+	return brief.CountTokens(string(text))
 }
 
 // fit is as much of a checkpoint as the client takes: the contents of as many

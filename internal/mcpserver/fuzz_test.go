@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -19,8 +20,8 @@ import (
 func busy() *fake {
 	f := with(saved(2, 50))
 	f.states = []*session.State{state("s1", 4711, 0)}
-	f.entries = []recall.Entry{{ID: "3f9a1c-77b0e2", Summary: "s"}}
-	f.next = savedcontext.Recalled{Checkpoint: saved(0, 0), Brief: recall.Brief{Message: "m", Parts: []string{"p"}}}
+	f.entries = []contextstore.Entry{{ID: "3f9a1c-77b0e2", Summary: "s"}}
+	f.next = savedcontext.Recalled{Checkpoint: saved(0, 0), Brief: brief.Brief{Message: "m", Parts: []string{"p"}}}
 	f.unsaved, f.wanted = savedcontext.Unsaved{ID: "3f9a1c-77b0e2", Ask: true}, true
 	return f
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
 const (
@@ -36,7 +37,7 @@ type listed struct {
 }
 
 type listedEntry struct {
-	recall.Entry
+	contextstore.Entry
 
 	Saved string `json:"saved"` // how long ago
 }
@@ -48,7 +49,7 @@ func (s *Server) list(ctx context.Context, c call, in listInput) (result, error)
 		return nil, err
 	}
 	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
-		f := recall.Filter{Worktree: c.project.Root, Limit: limit}
+		f := contextstore.Filter{Worktree: c.project.Root, Limit: limit}
 		if in.All {
 			f.Worktree = ""
 		}
@@ -68,7 +69,7 @@ func (s *Server) search(ctx context.Context, c call, in searchInput) (result, er
 		return nil, fmt.Errorf("query has %d bytes, allowed: at most %d", len(in.Query), maxQuery)
 	}
 	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
-		return s.entries(ctx, c.project.Store, recall.Filter{Query: in.Query, Limit: limit})
+		return s.entries(ctx, c.project.Store, contextstore.Filter{Query: in.Query, Limit: limit})
 	})
 }
 
@@ -84,7 +85,7 @@ func checkLimit(limit *int) (int, error) {
 }
 
 // entries answers what the filter selects.
-func (s *Server) entries(ctx context.Context, store Store, f recall.Filter) (result, error) {
+func (s *Server) entries(ctx context.Context, store Store, f contextstore.Filter) (result, error) {
 	limit := f.Limit
 	f.Limit++
 	found, err := store.List(ctx, f)
@@ -93,7 +94,7 @@ func (s *Server) entries(ctx context.Context, store Store, f recall.Filter) (res
 	}
 	out := listed{Checkpoints: make([]listedEntry, 0, len(found)), More: len(found) > limit}
 	for _, e := range found[:min(len(found), limit)] {
-		out.Checkpoints = append(out.Checkpoints, listedEntry{Entry: e, Saved: recall.Ago(s.Now(), e.CreatedAt)})
+		out.Checkpoints = append(out.Checkpoints, listedEntry{Entry: e, Saved: brief.Ago(s.Now(), e.CreatedAt)})
 	}
 	return data(out)
 }

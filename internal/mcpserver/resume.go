@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
 // The levels of checkpoint_resume.
@@ -54,7 +55,7 @@ func find(ctx context.Context, p *Project, prefix string) (string, error) {
 	if prefix = strings.TrimSpace(prefix); prefix != "" {
 		return p.Store.Find(ctx, prefix)
 	}
-	r, err := p.Work.Recall(ctx, "", recall.Notice)
+	r, err := p.Work.Recall(ctx, "", brief.Notice)
 	return r.Checkpoint.ID, err
 }
 
@@ -78,7 +79,7 @@ func (s *Server) resumeSummary(ctx context.Context, p *Project, id string) (resu
 	if err != nil {
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("%s (id %s, saved %s)", c.Summary, c.ID, recall.Ago(s.Now(), c.CreatedAt))}
+	lines := []string{fmt.Sprintf("%s (id %s, saved %s)", c.Summary, c.ID, brief.Ago(s.Now(), c.CreatedAt))}
 	if c.Description != "" {
 		lines = append(lines, c.Description)
 	}
@@ -96,7 +97,7 @@ func (s *Server) resumeSummary(ctx context.Context, p *Project, id string) (resu
 
 // resumeContext answers what a session would begin with, without files.
 func (s *Server) resumeContext(ctx context.Context, p *Project, id string) (result, error) {
-	r, err := p.Work.Recall(ctx, id, recall.Full)
+	r, err := p.Work.Recall(ctx, id, brief.Full)
 	if err != nil {
 		return nil, err
 	}

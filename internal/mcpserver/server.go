@@ -10,6 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -67,7 +69,7 @@ type Project struct {
 // Work is what a strategy.Recorder does.
 type Work interface {
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
-	Recall(ctx context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error)
+	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
 	BeforeClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Unsaved, error)
 	AnswerClear(ctx context.Context, c savedcontext.Clearing, answer savedcontext.ClearAnswer) error
 	AfterClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Recalled, bool, error)
@@ -78,7 +80,7 @@ type Store interface {
 	Find(ctx context.Context, prefix string) (string, error)
 	Get(ctx context.Context, id string) (recall.Checkpoint, error)
 	Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error
-	List(ctx context.Context, f recall.Filter) ([]recall.Entry, error)
+	List(ctx context.Context, f contextstore.Filter) ([]contextstore.Entry, error)
 }
 
 // Sessions are the sessions of a repository that have not ended for good.

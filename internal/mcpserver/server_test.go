@@ -17,6 +17,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/mcpserver"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -187,7 +189,7 @@ func either[T comparable](a, b T) T { //nolint:ireturn // a type parameter
 func TestListAndSearch(t *testing.T) {
 	f := &fake{}
 	for i := range 30 {
-		f.entries = append(f.entries, recall.Entry{ID: fmt.Sprintf("%06x-000000", i), Summary: "s", CreatedAt: now().Add(-24 * time.Hour)})
+		f.entries = append(f.entries, contextstore.Entry{ID: fmt.Sprintf("%06x-000000", i), Summary: "s", CreatedAt: now().Add(-24 * time.Hour)})
 	}
 	cs := client{}.connect(t, f.server())
 	type answer struct {
@@ -225,7 +227,7 @@ func TestListAndSearch(t *testing.T) {
 
 func TestResume(t *testing.T) {
 	f := with(saved(2, 100))
-	f.next = savedcontext.Recalled{Checkpoint: saved(0, 0), Brief: recall.Brief{Message: "m", Parts: []string{"first", "second"}}}
+	f.next = savedcontext.Recalled{Checkpoint: saved(0, 0), Brief: brief.Brief{Message: "m", Parts: []string{"first", "second"}}}
 	cs := client{}.connect(t, f.server())
 	summary := "auth middleware (2 files, +10 -1) (id 3f9a1c-77b0e2, saved 2 hours ago)\nJWT.\nCurrent task: validate JWT\nNext steps:\n1. refresh\n2. docs"
 	for args, want := range map[string]string{
@@ -283,7 +285,7 @@ func TestFullFits(t *testing.T) {
 			s.Tokens = test.tokens
 			text, res := call(t, client{}.connect(t, s), "checkpoint_resume", map[string]string{"id": "3f9a", "level": "full"})
 			limit := either(test.tokens, 25000)
-			if n := recall.CountTokens(text); n > limit || res.IsError {
+			if n := brief.CountTokens(text); n > limit || res.IsError {
 				t.Errorf("%d tokens of %d: %.300s", n, limit, text)
 			}
 			var got struct {

@@ -1,13 +1,11 @@
-// Package recall saves the context of a session before it is cleared, and makes
-// from it the brief that the next one begins with.
+// Package recall has the types of a saved context: what a session worked on, saved
+// before its context is cleared, from which the next session is given a brief.
 //
-// A Digest is what a transcript says of the work, kept up line by line and
-// without a model. A Checkpoint is a digest at one moment with the contents of
-// the files that the session changed. A Store keeps checkpoints as git objects
-// below refs/entire/context/, with rows in the catalog. A Brief is what is
-// injected of one, within hard limits. docs/formats/context.md is the format.
+// The packages below read the transcript (digest), read the changed files (capture),
+// store a context as git objects below refs/entire/context/ (contextstore), and write
+// what the next session is given (brief). docs/formats/context.md is the format.
 //
-// Nothing here decides when to save or to inject: that is package strategy's.
+// They do not decide when to save and what to inject; package savedcontext does.
 package recall
 
 import (

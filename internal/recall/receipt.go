@@ -20,7 +20,7 @@ func (c Checkpoint) Receipt() []string {
 		"Captured:",
 		"- " + c.filesText(),
 		"- Analysis: " + c.State.Analysis.text(),
-		"- Size: " + receiptSize(c.State.TotalSize),
+		"- Size: " + FormatSize(c.State.TotalSize),
 	}
 	for _, w := range c.Warnings {
 		lines = append(lines, "- Warning: "+receiptLine(w))
@@ -74,8 +74,8 @@ func receiptCount(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// receiptSize is a size in the largest unit in which it is at least 1: 24KB.
-func receiptSize(n int64) string {
+// FormatSize is a size in the largest unit in which it is at least 1: 24KB.
+func FormatSize(n int64) string {
 	const unit = 1 << 10
 	switch {
 	case n < unit:

@@ -3,16 +3,16 @@ package doctor
 import (
 	"context"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
 // contexts finds context checkpoints of which something can't be read. Refs that
 // name no commit are found by refs.
 func (e *exam) contexts(ctx context.Context) ([]Finding, error) {
-	damaged, err := recall.Store{Repo: e.repo}.Verify(ctx)
+	damaged, err := contextstore.Store{Repo: e.repo}.Verify(ctx)
 	var list []Finding
 	for _, d := range damaged {
-		if e.isBroken(ctx, recall.Refs+d.ID) {
+		if e.isBroken(ctx, contextstore.Refs+d.ID) {
 			continue
 		}
 		list = append(list, Finding{

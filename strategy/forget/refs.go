@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
 // refPlan is what becomes of refs. The objects of it are written.
@@ -137,7 +137,7 @@ func (f *Forgetting) change(ctx context.Context, meta, shadow *checkpoint.Rewrit
 		if next, err = meta.Metadata(ctx, ref.OID); err == nil && next != ref.OID {
 			c.New = "" // it would claim that the remote has the rewritten one
 		}
-	case strings.HasPrefix(ref.Name, recall.Refs):
+	case strings.HasPrefix(ref.Name, contextstore.Refs):
 		c.New, err = f.savedContext(ctx, shadow, ref.OID)
 	case isShadow, strings.HasPrefix(ref.Name, ourRefs):
 		c.New, err = shadow.Shadow(ctx, ref.OID)
@@ -192,7 +192,7 @@ func placeOf(c refChange) Place {
 		p.Kind = Branch
 	case isShadow:
 		p.Kind = Shadow
-	case strings.HasPrefix(c.Name, recall.Refs):
+	case strings.HasPrefix(c.Name, contextstore.Refs):
 		p.Kind = Saved
 	}
 	p.Name = strings.TrimPrefix(p.Name, "refs/heads/")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/digest"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -83,7 +84,7 @@ func (r *Saver) improve(ctx context.Context, session, id string) error {
 	if err != nil {
 		return err
 	}
-	better, err := recall.Improve(ctx, r.Env.Ask, &m.Digest, m.Said, r.Redact)
+	better, err := digest.Improve(ctx, r.Env.Ask, &m.Digest, m.Said, r.Redact)
 	if err != nil {
 		r.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", id, "error", err.Error())
 	}

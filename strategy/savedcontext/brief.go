@@ -13,6 +13,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/capture"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
@@ -29,22 +31,22 @@ const (
 
 // brief makes the brief of a checkpoint as things are now, for the two hooks
 // that a session's start has.
-func (r *Saver) brief(ctx context.Context, id string, kind recall.Kind) (Recalled, error) {
+func (r *Saver) brief(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
 	const hooks = 2
 	return r.briefIn(ctx, id, kind, hooks)
 }
 
 // briefIn makes it in at most so many parts.
-func (r *Saver) briefIn(ctx context.Context, id string, kind recall.Kind, parts int) (Recalled, error) {
+func (r *Saver) briefIn(ctx context.Context, id string, kind brief.Kind, parts int) (Recalled, error) {
 	store := r.Contexts()
 	c, err := store.Get(ctx, id)
 	if err != nil {
 		return Recalled{}, err
 	}
-	m := recall.Material{Kind: kind, Now: r.Env.Now(), Parts: parts}
-	if kind == recall.Notice {
+	m := brief.Material{Kind: kind, Now: r.Env.Now(), Parts: parts}
+	if kind == brief.Notice {
 		m.Checkpoint = c
-		return Recalled{Checkpoint: c, Brief: recall.Write(m)}, nil
+		return Recalled{Checkpoint: c, Brief: brief.Write(m)}, nil
 	}
 	if err := r.whereNow(ctx, &m); err != nil {
 		return Recalled{}, err
@@ -53,7 +55,7 @@ func (r *Saver) briefIn(ctx context.Context, id string, kind recall.Kind, parts 
 	if m.Present, err = r.present(ctx, c, known); err != nil {
 		return Recalled{}, err
 	}
-	if kind == recall.Full {
+	if kind == brief.Full {
 		if err := store.Contents(ctx, &c); err != nil {
 			return Recalled{}, err
 		}
@@ -66,11 +68,11 @@ func (r *Saver) briefIn(ctx context.Context, id string, kind recall.Kind, parts 
 	}
 	m.Others = r.othersSince(ctx, c)
 	m.Checkpoint = c
-	return Recalled{Checkpoint: c, Brief: recall.Write(m)}, nil
+	return Recalled{Checkpoint: c, Brief: brief.Write(m)}, nil
 }
 
 // whereNow says what is checked out.
-func (r *Saver) whereNow(ctx context.Context, m *recall.Material) error {
+func (r *Saver) whereNow(ctx context.Context, m *brief.Material) error {
 	head, _, err := r.Head(ctx)
 	if err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
@@ -88,7 +90,7 @@ func (r *Saver) branchShown(ctx context.Context) (string, error) {
 
 // knownOf is what the memory of the checkpoint's session knows of its files, and
 // the commit that it began with; HEAD of then where it isn't known.
-func (r *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]recall.Captured, string) {
+func (r *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]capture.Captured, string) {
 	if len(c.Sessions) > 0 {
 		m, _, err := r.remembered(ctx, c.Sessions[0])
 		if err == nil && m.Worktree == r.Repo.Root && m.Base != "" {
@@ -100,7 +102,7 @@ func (r *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]re
 
 // present compares the checkpoint's files with what they are now. What there is
 // no time to read is left out, and so are those whose names are not kept.
-func (r *Saver) present(ctx context.Context, c recall.Checkpoint, known map[string]recall.Captured) (map[string]recall.Present, error) {
+func (r *Saver) present(ctx context.Context, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
 	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
 	compare := r.capturer("", maxHashed)
 	compare.Limits.Contents = false
@@ -108,16 +110,16 @@ func (r *Saver) present(ctx context.Context, c recall.Checkpoint, known map[stri
 	if err != nil {
 		return nil, fmt.Errorf("look at the checkpoint's files: %w", err)
 	}
-	now := make(map[string]recall.Present, len(paths))
+	now := make(map[string]brief.Present, len(paths))
 	for _, p := range paths {
 		f, ok := taken.Files[p]
 		switch {
 		case ok && f.Omitted == recall.Gone:
-			now[p] = recall.Present{}
+			now[p] = brief.Present{}
 		case ok && f.Hash != "":
-			now[p] = recall.Present{Exists: true, Hash: f.Hash}
+			now[p] = brief.Present{Exists: true, Hash: f.Hash}
 		case !ok && !taken.Unfinished:
-			now[p] = recall.Present{}
+			now[p] = brief.Present{}
 		}
 	}
 	return now, nil
@@ -130,7 +132,7 @@ func isAltered(path string) bool {
 }
 
 // addPresent reads what became of files that the checkpoint has with content.
-func (r *Saver) addPresent(m *recall.Material, c recall.Checkpoint) (err error) {
+func (r *Saver) addPresent(m *brief.Material, c recall.Checkpoint) (err error) {
 	root, err := os.OpenRoot(r.Repo.Root)
 	if err != nil {
 		return fmt.Errorf("open worktree: %w", err)
@@ -200,8 +202,8 @@ func (r *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (m
 
 // othersSince finds other sessions that changed files of the checkpoint after
 // it.
-func (r *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []recall.Other {
-	var others []recall.Other
+func (r *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []brief.Other {
+	var others []brief.Other
 	for _, t := range r.opener.candidates(ctx) {
 		if slices.Contains(c.Sessions, t.id) || t.Worktree != r.Repo.Root || t.Seen.Before(c.CreatedAt) {
 			continue
@@ -210,7 +212,7 @@ func (r *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []recall.O
 		if err != nil {
 			continue
 		}
-		other := recall.Other{Session: t.id, At: t.Seen}
+		other := brief.Other{Session: t.id, At: t.Seen}
 		for p, f := range m.Files {
 			was, ours := c.State.Files[p] // the time of the checkpoint has whole seconds
 			if ours && was.Hash != f.Hash && !f.LastModified.Before(c.CreatedAt) {

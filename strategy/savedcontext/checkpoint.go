@@ -11,6 +11,8 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
+	"github.com/seed-3aff656d/entire/internal/recall/digest"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -87,7 +89,7 @@ func (cc *contextComparer) settleSaving(ctx context.Context) error {
 	if half == nil {
 		return nil
 	}
-	list, err := cc.saver.Contexts().List(ctx, recall.Filter{Session: cc.s.ID, Limit: 1})
+	list, err := cc.saver.Contexts().List(ctx, contextstore.Filter{Session: cc.s.ID, Limit: 1})
 	if err != nil {
 		return fmt.Errorf("list context checkpoints: %w", err)
 	}
@@ -156,8 +158,8 @@ func (w *contextWriter) addFiles(c *recall.Checkpoint) {
 }
 
 // sources returns what an analysis is made from besides the digest.
-func (cr *contextReader) sources(ctx context.Context) (recall.Sources, error) {
-	src := recall.Sources{Root: cr.saver.Repo.Root, Branch: cr.obs.branch, Said: cr.m.Said, Files: cr.paths()}
+func (cr *contextReader) sources(ctx context.Context) (digest.Sources, error) {
+	src := digest.Sources{Root: cr.saver.Repo.Root, Branch: cr.obs.branch, Said: cr.m.Said, Files: cr.paths()}
 	src.Files = slices.DeleteFunc(src.Files, func(p string) bool { _, ok := cr.m.Files[p]; return !ok })
 	for i, path := range src.Files {
 		src.Files[i] = cr.saver.Redact.Path(path)

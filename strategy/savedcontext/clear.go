@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/capture"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -85,7 +86,7 @@ func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) in
 			added += max(now.added()-before.added(), 0)
 			continue
 		}
-		lines, _ := recall.LinesBetween(was.Content, string(object.Data))
+		lines, _ := capture.LinesBetween(was.Content, string(object.Data))
 		added += lines
 	}
 	return added

@@ -10,6 +10,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/capture"
+	"github.com/seed-3aff656d/entire/internal/recall/digest"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -26,11 +28,11 @@ type memory struct {
 type body struct {
 	// Base is the commit that was checked out when the session was seen first.
 	Base   string        `json:"base,omitempty"`
-	Digest recall.Digest `json:"digest"`
+	Digest digest.Digest `json:"digest"`
 	// Asked reports whether the session ever had a prompt.
 	Asked bool `json:"asked,omitempty"`
 	// Files are those that the session changed, as they were captured last.
-	Files pathMap[recall.Captured] `json:"files,omitempty"`
+	Files pathMap[capture.Captured] `json:"files,omitempty"`
 	// Said is the agent's last message as the last stop had it, redacted.
 	Said string `json:"said,omitempty"`
 	// Last is the newest checkpoint that was saved, Kept the newest that stays.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/capture"
 )
 
 // effort bounds how much is read: bytes of the transcript and of files, 0 for no
@@ -118,11 +119,11 @@ func (cr *contextReader) paths() []string {
 }
 
 // capturer returns the capture of files that the settings describe.
-func (r *Saver) capturer(base string, work int64) recall.Capture {
+func (r *Saver) capturer(base string, work int64) capture.Capture {
 	o := r.Options.Recall
-	return recall.Capture{
+	return capture.Capture{
 		Repo: r.Repo, Redact: r.Redact, Base: base,
-		Limits: recall.Limits{
+		Limits: capture.Limits{
 			File: o.MaxFile, Total: o.MaxCheckpoint, Exclude: o.Exclude, Work: work,
 			Contents: o.CaptureFiles && recall.Mode(o.Mode) != recall.SummaryMode,
 		},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -120,9 +122,9 @@ func (d *opener) decide(ctx context.Context) error {
 	case "clear":
 		return d.cleared(ctx)
 	case "compact":
-		return d.same(ctx, recall.Short)
+		return d.same(ctx, brief.Short)
 	case "resume", "fork":
-		return d.same(ctx, recall.Drift)
+		return d.same(ctx, brief.Drift)
 	default:
 		return d.startup(ctx)
 	}
@@ -155,7 +157,7 @@ func (d *opener) cleared(ctx context.Context) error {
 	case m.End.ID != "":
 		return d.offer(ctx, m.End.ID)
 	case m.Kept != nil:
-		return d.tell(ctx, m.Kept.ID, recall.Notice)
+		return d.tell(ctx, m.Kept.ID, brief.Notice)
 	default:
 		return nil
 	}
@@ -176,15 +178,15 @@ func (d *opener) say(id string, end sessionEnd) {
 // offer goes on from a checkpoint as the user's settings say.
 func (d *opener) offer(ctx context.Context, id string) error {
 	if d.r.Options.Recall.OnStart != settings.Prompt {
-		return d.tell(ctx, id, recall.Full)
+		return d.tell(ctx, id, brief.Full)
 	}
 	d.o.Ask = d.in.Source == "clear"
-	return d.tell(ctx, id, recall.Notice)
+	return d.tell(ctx, id, brief.Notice)
 }
 
 // tell adds the brief of a checkpoint, unless nothing is to be told. One that is
 // gone is passed over.
-func (d *opener) tell(ctx context.Context, id string, kind recall.Kind) error {
+func (d *opener) tell(ctx context.Context, id string, kind brief.Kind) error {
 	if d.r.Options.Recall.OnStart == settings.Never {
 		return nil
 	}
@@ -198,7 +200,7 @@ func (d *opener) tell(ctx context.Context, id string, kind recall.Kind) error {
 	}
 	d.o.Checkpoint = id
 	d.o.Parts = told.Brief.Parts
-	if len(told.Brief.Parts) > 0 && told.Brief.Message != "" && kind != recall.Notice {
+	if len(told.Brief.Parts) > 0 && told.Brief.Message != "" && kind != brief.Notice {
 		d.o.Messages = append(d.o.Messages, told.Brief.Message)
 	}
 	return nil
@@ -215,15 +217,15 @@ func (d *opener) startup(ctx context.Context) error {
 	if err != nil || id == "" {
 		return err
 	}
-	if kind == recall.Full {
+	if kind == brief.Full {
 		return d.offer(ctx, id)
 	}
 	return d.tell(ctx, id, kind)
 }
 
 // same tells a session of its own newest checkpoint.
-func (d *opener) same(ctx context.Context, kind recall.Kind) error {
-	list, err := d.r.saver.Contexts().List(ctx, recall.Filter{Session: d.in.SessionID, Limit: 1})
+func (d *opener) same(ctx context.Context, kind brief.Kind) error {
+	list, err := d.r.saver.Contexts().List(ctx, contextstore.Filter{Session: d.in.SessionID, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -233,9 +235,9 @@ func (d *opener) same(ctx context.Context, kind recall.Kind) error {
 // newest answers the checkpoint that a new session here is told of, and how much
 // of it. What a session that still runs saved by itself is its own. That of a
 // lost session is as old as its work, not as the start at which it was saved.
-func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kind recall.Kind, err error) {
+func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
 	const enough = 20
-	list, err := r.saver.Contexts().List(ctx, recall.Filter{Worktree: r.Repo.Root, Limit: enough})
+	list, err := r.saver.Contexts().List(ctx, contextstore.Filter{Worktree: r.Repo.Root, Limit: enough})
 	if err != nil {
 		return "", 0, fmt.Errorf("list context checkpoints: %w", err)
 	}
@@ -243,7 +245,7 @@ func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kin
 	if err != nil {
 		return "", 0, err
 	}
-	list = slices.DeleteFunc(list, func(e recall.Entry) bool {
+	list = slices.DeleteFunc(list, func(e contextstore.Entry) bool {
 		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
 			return false
 		}
@@ -255,13 +257,13 @@ func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kin
 			list[i].CreatedAt = r.heard(e.Session, t).Truncate(time.Second) // as of all others
 		}
 	}
-	slices.SortStableFunc(list, func(a, b recall.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, e := range list {
 		if e.Branch == branch && r.Env.Now().Sub(e.CreatedAt) < fresh {
-			return e.ID, recall.Full, nil
+			return e.ID, brief.Full, nil
 		}
 		if id == "" {
-			id, kind = e.ID, recall.Notice
+			id, kind = e.ID, brief.Notice
 		}
 	}
 	return id, kind, nil
@@ -274,7 +276,7 @@ func (r *Opener) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bo
 	if err != nil || !o.Ask || o.Checkpoint == "" {
 		return Recalled{}, false, err
 	}
-	told, err := r.saver.briefIn(ctx, o.Checkpoint, recall.Full, 1) // the hook that has more is over when the person answers
+	told, err := r.saver.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook that has more is over when the person answers
 	if errors.Is(err, recall.ErrNotFound) {
 		return Recalled{}, false, nil
 	}

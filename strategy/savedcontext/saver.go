@@ -9,6 +9,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -71,8 +73,8 @@ func (r *Saver) lastAtWork(ctx context.Context) string {
 }
 
 // Contexts returns the store of context checkpoints.
-func (r *Saver) Contexts() recall.Store {
-	return recall.Store{
+func (r *Saver) Contexts() contextstore.Store {
+	return contextstore.Store{
 		Repo: r.Repo, By: r.Identity, Now: r.Env.Now, Random: r.Env.Random,
 		Catalog: func(ctx context.Context) (*catalog.Catalog, error) {
 			if r.Env.Registry == nil || r.Env.Registry.Home == "" {
@@ -86,14 +88,14 @@ func (r *Saver) Contexts() recall.Store {
 // Recalled is a checkpoint with the brief that it makes now.
 type Recalled struct {
 	Checkpoint recall.Checkpoint
-	Brief      recall.Brief
+	Brief      brief.Brief
 }
 
 // Recall makes the brief of the checkpoint id, which may be the beginning of its
 // id. If id is empty, it is the brief that a session which starts here now would
 // get, of the kind that it would get, without parts where the settings want
 // nothing told. It wraps recall.ErrNotFound.
-func (r *Saver) Recall(ctx context.Context, id string, kind recall.Kind) (Recalled, error) {
+func (r *Saver) Recall(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
 	if id != "" {
 		whole, err := r.Contexts().Find(ctx, id)
 		if err != nil {
@@ -108,15 +110,15 @@ func (r *Saver) Recall(ctx context.Context, id string, kind recall.Kind) (Recall
 	if id == "" {
 		return Recalled{}, fmt.Errorf("no context checkpoint of this worktree: %w", recall.ErrNotFound)
 	}
-	if kind == recall.Full {
+	if kind == brief.Full {
 		kind = usual
 	}
 	switch r.Options.Recall.OnStart {
 	case settings.Prompt:
-		kind = recall.Notice
+		kind = brief.Notice
 	case settings.Never:
-		told, err := r.brief(ctx, id, recall.Notice)
-		told.Brief = recall.Brief{Message: told.Brief.Message}
+		told, err := r.brief(ctx, id, brief.Notice)
+		told.Brief = brief.Brief{Message: told.Brief.Message}
 		return told, err
 	case settings.Always:
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
@@ -52,18 +53,18 @@ func contextCheckpoints(ctx context.Context, a *app.App, repo *git.Repo, s setti
 
 // contextLister lists context checkpoints.
 type contextLister interface {
-	List(ctx context.Context, f recall.Filter) ([]recall.Entry, error)
+	List(ctx context.Context, f contextstore.Filter) ([]contextstore.Entry, error)
 }
 
 func lookForContexts(ctx context.Context, store contextLister, root string) (contextJSON, error) {
 	j := contextJSON{Pending: []string{}}
-	last, err := store.List(ctx, recall.Filter{Worktree: root, Limit: 1})
+	last, err := store.List(ctx, contextstore.Filter{Worktree: root, Limit: 1})
 	if err != nil || len(last) == 0 {
 		return j, err
 	}
 	e := last[0]
 	j.Latest = &contextEntryJSON{ID: e.ID, Summary: e.Summary, CreatedAt: format.UTC(e.CreatedAt), Cause: string(e.Cause), Status: string(e.Status)}
-	pending, err := store.List(ctx, recall.Filter{Worktree: root, Status: recall.Pending, Limit: mostPending})
+	pending, err := store.List(ctx, contextstore.Filter{Worktree: root, Status: recall.Pending, Limit: mostPending})
 	for _, e := range pending {
 		j.Pending = append(j.Pending, e.ID)
 	}

@@ -12,17 +12,18 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 // listed is a contextLister with one pending checkpoint of the worktree /work.
 type listed struct{ now time.Time }
 
-func (l listed) List(_ context.Context, f recall.Filter) ([]recall.Entry, error) {
+func (l listed) List(_ context.Context, f contextstore.Filter) ([]contextstore.Entry, error) {
 	if f.Worktree != "/work" {
 		return nil, nil
 	}
-	return []recall.Entry{{
+	return []contextstore.Entry{{
 		ID: "3f9a1c-77b0e2", Summary: "Implemented \x1b[31mJWT middleware", CreatedAt: l.now.Add(-45 * time.Minute),
 		Status: recall.Pending, Cause: recall.Clear,
 	}}, nil

@@ -12,6 +12,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -30,14 +32,14 @@ type contexts interface {
 	Find(ctx context.Context, prefix string) (string, error)
 	Get(ctx context.Context, id string) (recall.Checkpoint, error)
 	Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error
-	List(ctx context.Context, f recall.Filter) ([]recall.Entry, error)
+	List(ctx context.Context, f contextstore.Filter) ([]contextstore.Entry, error)
 	Discard(ctx context.Context, ids ...string) error
 }
 
 // recaller saves context checkpoints and makes briefs of them.
 type recaller interface {
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
-	Recall(ctx context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error)
+	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
 }
 
 // recallOptions are the flags that all commands below recall have.
@@ -76,7 +78,7 @@ session changed. They stay on this machine, below refs/entire/context/.
   entire recall configure auto_checkpoint_on_clear=true`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
-		RunE:        recallRun(a, &opts, func(ctx context.Context, r *recalling, _ []string) error { return r.brief(ctx, "", recall.Full) }),
+		RunE:        recallRun(a, &opts, func(ctx context.Context, r *recalling, _ []string) error { return r.brief(ctx, "", brief.Full) }),
 	}
 	f := cmd.PersistentFlags()
 	f.BoolVar(&opts.json, "json", false, "print JSON")
@@ -126,7 +128,7 @@ func (r *recalling) find(ctx context.Context, prefix string) (string, error) {
 		id, err := r.store.Find(ctx, prefix)
 		return id, recallError(err, prefix)
 	}
-	list, err := r.store.List(ctx, recall.Filter{Worktree: r.root, Limit: 1})
+	list, err := r.store.List(ctx, contextstore.Filter{Worktree: r.root, Limit: 1})
 	if err != nil {
 		return "", err
 	}

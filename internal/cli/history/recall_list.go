@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
@@ -66,17 +67,17 @@ their summary, task, next steps, decisions, tags or names of files, in any case.
 
 // recallListJSON is the answer of `recall list --json` and `recall search --json`.
 type recallListJSON struct {
-	Version     int            `json:"version"`
-	Worktree    string         `json:"worktree"`
-	Query       string         `json:"query,omitempty"`
-	Checkpoints []recall.Entry `json:"checkpoints"`
+	Version     int                  `json:"version"`
+	Worktree    string               `json:"worktree"`
+	Query       string               `json:"query,omitempty"`
+	Checkpoints []contextstore.Entry `json:"checkpoints"`
 }
 
 func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 	if opts.limit < 0 {
 		return app.Usagef("--limit is negative")
 	}
-	filter := recall.Filter{Worktree: r.root, Query: opts.query, Limit: opts.limit}
+	filter := contextstore.Filter{Worktree: r.root, Query: opts.query, Limit: opts.limit}
 	if opts.all {
 		filter.Worktree = ""
 	}
@@ -108,8 +109,8 @@ func (r *recalling) none(opts recallListOptions) {
 }
 
 // listText is a table. Worktrees are a column where there are several.
-func (r *recalling) listText(list []recall.Entry) string {
-	elsewhere := slices.ContainsFunc(list, func(e recall.Entry) bool { return e.Worktree != r.root })
+func (r *recalling) listText(list []contextstore.Entry) string {
+	elsewhere := slices.ContainsFunc(list, func(e contextstore.Entry) bool { return e.Worktree != r.root })
 	var table ui.Table
 	row := func(id, saved, why, branch, worktree, files, summary string) {
 		cells := []string{id, saved, why, branch}

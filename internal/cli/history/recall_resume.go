@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -46,20 +47,20 @@ To have the conversation itself back, see ` + "`entire resume`" + ` and ` + "`cl
 	return cmd
 }
 
-func briefKinds() map[string]recall.Kind {
-	return map[string]recall.Kind{"full": recall.Full, "short": recall.Short}
+func briefKinds() map[string]brief.Kind {
+	return map[string]brief.Kind{"full": brief.Full, "short": brief.Short}
 }
 
 // briefJSON is the answer of `recall --json` and `recall resume --json`.
 type briefJSON struct {
 	Version    int    `json:"version"`
 	Checkpoint string `json:"checkpoint"` // empty if there is none
-	recall.Brief
+	brief.Brief
 }
 
 // brief prints the brief of a checkpoint; without an id what a session that
 // starts here now would get.
-func (r *recalling) brief(ctx context.Context, id string, kind recall.Kind) error {
+func (r *recalling) brief(ctx context.Context, id string, kind brief.Kind) error {
 	got, err := r.rec.Recall(ctx, id, kind)
 	if errors.Is(err, recall.ErrNotFound) && id == "" {
 		return r.noBrief()
@@ -106,7 +107,7 @@ func (r *recalling) nothingToSay(asked, id string) {
 }
 
 // briefText is the parts as they are injected, a blank line between them.
-func (r *recalling) briefText(b recall.Brief) string {
+func (r *recalling) briefText(b brief.Brief) string {
 	text := strings.Join(b.Parts, "\n\n")
 	if r.Streams.Terminal.Out {
 		text = ui.Text(text)

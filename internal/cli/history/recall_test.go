@@ -17,6 +17,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -26,10 +28,10 @@ import (
 type shelf struct {
 	all     map[string]recall.Checkpoint
 	damaged string
-	brief   recall.Brief
+	brief   brief.Brief
 	wanted  savedcontext.Saving
 	asked   string
-	kind    recall.Kind
+	kind    brief.Kind
 }
 
 func (s *shelf) Find(_ context.Context, prefix string) (string, error) {
@@ -71,10 +73,10 @@ func (s *shelf) Contents(_ context.Context, c *recall.Checkpoint, paths ...strin
 	return nil
 }
 
-func (s *shelf) List(_ context.Context, f recall.Filter) ([]recall.Entry, error) {
-	var list []recall.Entry
+func (s *shelf) List(_ context.Context, f contextstore.Filter) ([]contextstore.Entry, error) {
+	var list []contextstore.Entry
 	for _, c := range s.all {
-		e := recall.Entry{
+		e := contextstore.Entry{
 			ID: c.ID, Summary: c.Summary, CreatedAt: c.CreatedAt, Status: c.Status, Cause: c.Cause, Mode: c.Mode,
 			Worktree: c.State.Context.WorkingDirectory, Branch: c.State.Context.GitBranch, Files: len(c.State.Files),
 		}
@@ -82,7 +84,7 @@ func (s *shelf) List(_ context.Context, f recall.Filter) ([]recall.Entry, error)
 			list = append(list, e)
 		}
 	}
-	slices.SortFunc(list, func(x, y recall.Entry) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	slices.SortFunc(list, func(x, y contextstore.Entry) int { return y.CreatedAt.Compare(x.CreatedAt) })
 	if f.Limit > 0 {
 		list = list[:min(len(list), f.Limit)]
 	}
@@ -101,7 +103,7 @@ func (s *shelf) SaveContext(_ context.Context, want savedcontext.Saving) (recall
 	return s.all["3f9a1c-77b0e2"], nil
 }
 
-func (s *shelf) Recall(_ context.Context, id string, kind recall.Kind) (savedcontext.Recalled, error) {
+func (s *shelf) Recall(_ context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error) {
 	s.asked, s.kind = id, kind
 	if id == "" {
 		if len(s.all) == 0 {
@@ -116,7 +118,7 @@ func (s *shelf) Recall(_ context.Context, id string, kind recall.Kind) (savedcon
 func shelved(t *testing.T) (r *recalling, s *shelf, out, errs *bytes.Buffer) {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	s = &shelf{all: map[string]recall.Checkpoint{}, brief: recall.Brief{
+	s = &shelf{all: map[string]recall.Checkpoint{}, brief: brief.Brief{
 		Message: "Resumed", Parts: []string{"Resumed\n\none\n", "two"}, Tokens: 1234,
 	}}
 	for _, c := range []recall.Checkpoint{
@@ -271,7 +273,7 @@ func TestRecallErrors(t *testing.T) {
 func TestRecallBrief(t *testing.T) {
 	t.Parallel()
 	r, s, out, errs := shelved(t)
-	if err := r.brief(t.Context(), "", recall.Full); err != nil {
+	if err := r.brief(t.Context(), "", brief.Full); err != nil {
 		t.Fatal(err)
 	}
 	if want := "Resumed\n\none\n\n\ntwo\n"; out.String() != want {
@@ -283,7 +285,7 @@ func TestRecallBrief(t *testing.T) {
 	out.Reset()
 	r.opts.json = true
 	r.is.Recall.OnStart = settings.Never
-	if err := r.brief(t.Context(), "3f9a00-000001", recall.Short); err != nil {
+	if err := r.brief(t.Context(), "3f9a00-000001", brief.Short); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]any
@@ -291,7 +293,7 @@ func TestRecallBrief(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{"version": 1.0, "checkpoint": "3f9a00-000001", "message": "Resumed", "parts": []any{"Resumed\n\none\n", "two"}, "tokens": 1234.0}
-	if d := cmp.Diff(want, got); d != "" || s.kind != recall.Short {
+	if d := cmp.Diff(want, got); d != "" || s.kind != brief.Short {
 		t.Error(d, s.kind)
 	}
 }
@@ -299,12 +301,12 @@ func TestRecallBrief(t *testing.T) {
 func TestRecallBriefOfNothing(t *testing.T) {
 	t.Parallel()
 	r, s, out, errs := shelved(t)
-	s.brief = recall.Brief{}
+	s.brief = brief.Brief{}
 	r.is.Recall.OnStart = settings.Never
-	if err := r.brief(t.Context(), "", recall.Full); err != nil || out.Len() > 0 {
+	if err := r.brief(t.Context(), "", brief.Full); err != nil || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out)
 	}
-	if err := r.brief(t.Context(), "3f9a1c-77b0e2", recall.Drift); err != nil || out.Len() > 0 {
+	if err := r.brief(t.Context(), "3f9a1c-77b0e2", brief.Drift); err != nil || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out)
 	}
 	for _, want := range []string{"auto_resume_on_start is false", "recall resume 3f9a1c-77b0e2", "3f9a1c-77b0e2: nothing to say"} {
@@ -314,11 +316,11 @@ func TestRecallBriefOfNothing(t *testing.T) {
 	}
 	clear(s.all)
 	errs.Reset()
-	if err := r.brief(t.Context(), "", recall.Full); err != nil || !strings.Contains(errs.String(), "hint: `entire recall save`") {
+	if err := r.brief(t.Context(), "", brief.Full); err != nil || !strings.Contains(errs.String(), "hint: `entire recall save`") {
 		t.Errorf("%v, %q", err, errs)
 	}
 	r.opts.json = true
-	if err := r.brief(t.Context(), "", recall.Full); err != nil || !strings.Contains(out.String(), `"parts": []`) {
+	if err := r.brief(t.Context(), "", brief.Full); err != nil || !strings.Contains(out.String(), `"parts": []`) {
 		t.Errorf("%v, %q", err, out)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -153,7 +153,7 @@ func (u *uninstalling) forgetContexts(ctx context.Context) {
 		return
 	}
 	open := func(ctx context.Context) (*catalog.Catalog, error) { return catalog.Open(ctx, path) }
-	_ = recall.Store{Repo: u.repo, Catalog: open}.Forget(ctx)
+	_ = contextstore.Store{Repo: u.repo, Catalog: open}.Forget(ctx)
 }
 
 func count(n int, one, more string) string {

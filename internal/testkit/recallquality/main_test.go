@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
 // Nothing that a brief of a real session says is false.
@@ -48,7 +48,7 @@ func TestVerify(t *testing.T) {
 		"### a.go (modified, current)\n```go\na\nb\n```\n":                                 1,
 		"**Decisions Made**:\n- user: mend the parser\n- agent: we chose another parser\n": 1,
 	} {
-		r := result{brief: recall.Brief{Parts: []string{text}, Whole: []string{"a.go"}}}
+		r := result{brief: brief.Brief{Parts: []string{text}, Whole: []string{"a.go"}}}
 		r.verify(a, m)
 		if len(r.false) != want || r.claims == 0 {
 			t.Errorf("%q: %d claims, false are %q", text, r.claims, r.false)

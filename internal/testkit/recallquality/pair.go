@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/internal/recall/digest"
 )
 
 // pair is a session, and the one that went on after it.
@@ -21,7 +23,7 @@ type pair struct {
 // result is what the brief of a pair is worth.
 type result struct {
 	pair    pair
-	brief   recall.Brief
+	brief   brief.Brief
 	peak    int64
 	files   []string // that the second session read or edited
 	edited  []string // that it edited
@@ -68,8 +70,8 @@ func (p pair) measure() result {
 	m := material(a, p.before)
 	m.Now = b.began
 	m.Present = present(m, a, b)
-	r := result{pair: p, brief: recall.Write(m), peak: a.peak, changed: len(m.Checkpoint.State.Files)}
-	var d recall.Digest
+	r := result{pair: p, brief: brief.Write(m), peak: a.peak, changed: len(m.Checkpoint.State.Files)}
+	var d digest.Digest
 	for _, line := range p.after {
 		d.Line(line, verbatim{})
 	}
@@ -103,13 +105,13 @@ func fileLike(rel string) bool { return filepath.Ext(rel) != "" || !strings.Cont
 
 // material is the checkpoint that the first session leaves, made of its
 // transcript; the tree is what its edits say.
-func material(a *session, lines [][]byte) recall.Material {
-	var d recall.Digest
+func material(a *session, lines [][]byte) brief.Material {
+	var d digest.Digest
 	for _, line := range lines {
 		d.Line(line, verbatim{})
 	}
-	m := recall.Material{Kind: recall.Full, Parts: 2, Base: map[string]string{}, Branch: a.branch}
-	src := recall.Sources{Root: a.root, Branch: a.branch}
+	m := brief.Material{Kind: brief.Full, Parts: 2, Base: map[string]string{}, Branch: a.branch}
+	src := digest.Sources{Root: a.root, Branch: a.branch}
 	files := map[string]recall.File{}
 	for i, path := range a.edited {
 		rel := a.inside(path)
@@ -161,10 +163,10 @@ func figures(files map[string]recall.File, base map[string]string) (added, remov
 
 // present are the files as the second session found them, where it looked, else
 // as the first left them.
-func present(m recall.Material, a, b *session) map[string]recall.Present {
-	now := map[string]recall.Present{}
+func present(m brief.Material, a, b *session) map[string]brief.Present {
+	now := map[string]brief.Present{}
 	for rel, f := range m.Checkpoint.State.Files {
-		p := recall.Present{Exists: true, Hash: f.Hash}
+		p := brief.Present{Exists: true, Hash: f.Hash}
 		if text, ok := b.seen[filepath.Join(a.root, rel)]; ok && f.Hash != "" && !sameText(text, f.Content) {
 			p.Hash, p.Content = hash(text), text
 		}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
 )
 
 // verify checks each statement of a brief against the transcript, which is
 // parsed apart, and what is in a file against the rebuilt one and, where the
 // second session looked, what it saw.
-func (r *result) verify(a *session, m recall.Material) {
+func (r *result) verify(a *session, m brief.Material) {
 	said := letters(texts(a.raw))
 	part, section := "", ""
 	body := make([]string, 0, 64)
@@ -116,7 +116,7 @@ func (r *result) file(title string, a *session) {
 }
 
 // block checks the lines of a file that the brief holds.
-func (r *result) block(heading string, body []string, m recall.Material) {
+func (r *result) block(heading string, body []string, m brief.Material) {
 	name, about, _ := strings.Cut(heading, " (")
 	f := m.Checkpoint.State.Files[name]
 	content := f.Content

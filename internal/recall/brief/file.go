@@ -1,0 +1,295 @@
+package brief
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/outline"
+)
+
+// The bounds of what is made of files, before anything is chosen.
+const (
+	maxHunksCost = 1400 * unit // of one file's changes
+	maxLines     = 60          // of one file's outline
+	maxLooked    = 1 << 20     // bytes of all contents that are looked at
+	maxMentions  = 16 << 10    // bytes of what was said that are looked through
+	maxViews     = 48          // files that are more than named
+)
+
+// tier is how much of a file a brief holds.
+type tier int
+
+const (
+	named tier = iota
+	outlined
+	inHunks
+	whole
+)
+
+// form is a file in one of the tiers.
+type form struct {
+	tier  tier
+	text  string
+	size  size
+	value float64 // of what a session wants to know of the file, 1 is all
+}
+
+// view is a file of a checkpoint as a brief sees it.
+type view struct {
+	path   string
+	state  string
+	moved  bool // it isn't as saved
+	weight float64
+	forms  []form // the first is its name
+
+	file recall.File
+	// content is what may be shown, if known; before is what it is compared
+	// with, since says since when that is.
+	content, before string
+	known           bool
+	since           string
+	altered         bool
+}
+
+// views are the files of the material, the ones most worth first.
+func views(m Material) []view {
+	paths := make([]string, 0, len(m.Checkpoint.State.Files))
+	for name := range m.Checkpoint.State.Files {
+		paths = append(paths, name)
+	}
+	slices.SortFunc(paths, func(a, b string) int {
+		return cmp.Or(lastChange(m, b).Compare(lastChange(m, a)), cmp.Compare(a, b))
+	})
+	mentions := mentionsOf(m)
+	list := make([]view, 0, len(paths))
+	for rank, name := range paths {
+		v := view{path: name, file: m.Checkpoint.State.Files[name]}
+		v.compare(m)
+		v.weight = weigh(name, rank, mentions)
+		list = append(list, v)
+	}
+	slices.SortStableFunc(list, func(a, b view) int { return cmp.Compare(b.weight, a.weight) })
+	looked := 0
+	for i := range list {
+		v := &list[i]
+		v.forms = []form{v.name()}
+		if looked += len(v.content) + len(v.before); i < maxViews && looked <= maxLooked {
+			v.clean()
+			v.forms = append(v.forms, v.fuller(m.Kind)...)
+		}
+	}
+	return list
+}
+
+func lastChange(m Material, name string) time.Time {
+	return m.Checkpoint.State.Files[name].LastModified
+}
+
+// mentionsOf is what was said of the work, where a file that is named counts
+// more.
+func mentionsOf(m Material) string {
+	a := m.Checkpoint.State.Analysis
+	text := strings.Join(slices.Concat([]string{a.CurrentTask}, a.NextSteps, a.Blockers), "\n")
+	return text[:min(len(text), maxMentions)]
+}
+
+// weigh says how much a file is worth: less the longer ago it was changed, more
+// if somebody spoke of it, little if a program made it.
+func weigh(name string, rank int, mentions string) float64 {
+	weight := 1 / (1 + float64(rank)/6)
+	if strings.Contains(mentions, path.Base(name)) {
+		weight *= 1.6
+	}
+	if isMade(name) {
+		weight /= 8
+	}
+	return weight
+}
+
+// isMade says that a file is likely a program's work.
+func isMade(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	if slices.Contains(outline.Words("go.sum package-lock.json yarn.lock pnpm-lock.yaml cargo.lock poetry.lock uv.lock composer.lock gemfile.lock"), base) {
+		return true
+	}
+	for _, end := range outline.Words(".min.js .min.css .map .pb.go _pb2.py .snap .golden .svg .csv .lock") {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
+	}
+	return strings.Contains("/"+name, "/testdata/") || strings.Contains("/"+name, "/vendor/")
+}
+
+// compare settles the file's state, and which contents may be shown: never one
+// that is no longer true without saying so.
+func (v *view) compare(m Material) {
+	now, checked := m.Present[v.path]
+	saved := isSaved(v.file)
+	switch {
+	case v.file.Change == recall.Deleted && (!checked || !now.Exists):
+		v.state = "deleted by the session"
+	case v.file.Change == recall.Deleted:
+		v.state, v.moved = "deleted by the session, exists again", true
+	case checked && !now.Exists:
+		v.state, v.moved = "deleted since", true
+	case checked && now.Hash != "" && v.file.Hash != "":
+		v.beside(now, saved)
+	case saved:
+		v.state, v.content, v.known = "as saved, not checked", v.file.Content, true
+	default:
+		v.state = "not checked"
+	}
+	v.against(m.Base)
+	if o := v.file.Omitted; !slices.Contains([]recall.Omitted{"", recall.Gone, recall.NotWanted}, o) {
+		v.state += ", " + shownLine(string(o), itemWidth)
+	}
+}
+
+// against has a file that didn't change since compared with what the session
+// began with.
+func (v *view) against(base map[string]string) {
+	if text, ok := base[v.path]; ok && !v.moved {
+		v.before, v.since = text, "changes of the session"
+	}
+}
+
+// beside compares the file with what is on disk.
+func (v *view) beside(now Present, saved bool) {
+	if now.Hash == v.file.Hash {
+		v.state, v.content, v.known = "current", v.file.Content, saved
+		if !saved && now.Content != "" {
+			v.content, v.known = now.Content, true
+		}
+		return
+	}
+	v.state, v.moved = "changed since", true
+	v.content, v.known = now.Content, now.Content != ""
+	if saved {
+		v.before, v.since = v.file.Content, "changes since the checkpoint"
+	}
+}
+
+// isSaved says that the checkpoint has the file's content, be it empty.
+func isSaved(f recall.File) bool {
+	return f.Omitted == "" && (f.Content != "" || f.Size == 0 && f.Hash != "")
+}
+
+// clean takes out of the contents what may not stand in a brief.
+func (v *view) clean() {
+	var old bool
+	v.content, v.altered = cleaned(v.content)
+	v.before, old = cleaned(v.before)
+	v.altered = v.altered || old
+}
+
+// title is the file's name with what is known of it.
+func (v *view) title() string {
+	about := shownLine(string(v.file.Change), itemWidth)
+	if v.file.Added > 0 || v.file.Removed > 0 {
+		about += fmt.Sprintf(" +%d -%d", v.file.Added, v.file.Removed)
+	}
+	if v.file.Change == recall.Deleted || about == "" {
+		about = v.state
+	} else {
+		about += ", " + v.state
+	}
+	return shownPath(v.path) + " (" + about + ")"
+}
+
+func (v *view) name() form {
+	return makeForm(named, 0.15, "- "+v.title()+"\n")
+}
+
+func makeForm(t tier, value float64, text string) form {
+	return form{tier: t, text: text, size: sizeOf(text), value: value}
+}
+
+// fuller are the forms beyond the name that the contents allow.
+func (v *view) fuller(kind Kind) []form {
+	if !v.known || kind == Short {
+		return nil
+	}
+	var list []form
+	if kind != Drift {
+		if f, ok := v.outline(); ok {
+			list = append(list, f)
+		}
+		if len(v.content) <= 3*MaxUnits && utf16Len(v.content) < MaxUnits {
+			list = append(list, makeForm(whole, 1, v.heading(v.asOfNow(""))+fenced(fenceLanguage(v.path), v.content)))
+		}
+	}
+	if f, ok := v.changes(); ok {
+		list = append(list, f)
+	}
+	return list
+}
+
+// asOfNow says of contents that they aren't the checkpoint's.
+func (v *view) asOfNow(of string) string {
+	if !v.moved {
+		return of
+	}
+	return strings.TrimSpace(of + " as it is now")
+}
+
+// heading begins a file's block; of is what the block has of it, all if empty.
+func (v *view) heading(of string) string {
+	line := "### " + v.title()
+	if of != "" {
+		line += ": " + of
+	}
+	if v.altered {
+		line += "; some characters left out"
+	}
+	return line + "\n"
+}
+
+func (v *view) outline() (form, bool) {
+	list := outline.Outline(v.path, v.content)
+	if len(list) == 0 {
+		return form{}, false
+	}
+	var b strings.Builder
+	shown := min(len(list), maxLines)
+	for _, d := range list[:shown] {
+		fmt.Fprintf(&b, "%d: %s\n", d.Line, d.Text)
+	}
+	of := v.asOfNow("outline")
+	if shown < len(list) {
+		of += fmt.Sprintf(", %d of %d declarations", shown, len(list))
+	}
+	return makeForm(outlined, 0.35, v.heading(of)+fenced("", b.String())), true
+}
+
+// changes are the file's changes with the lines around them, as many as there
+// is room for.
+func (v *view) changes() (form, bool) {
+	if v.since == "" {
+		return form{}, false
+	}
+	list := hunks(v.before, v.content)
+	var b strings.Builder
+	shown, room := 0, maxHunksCost
+	for _, h := range list {
+		text := h.String()
+		if cost := sizeOf(text).cost; cost <= room {
+			b.WriteString(text)
+			room -= cost
+			shown++
+		}
+	}
+	if shown == 0 {
+		return form{}, false
+	}
+	of, value := v.since, 0.7
+	if shown < len(list) {
+		of += fmt.Sprintf(", %d of %d", shown, len(list))
+		value = 0.35 + 0.3*float64(shown)/float64(len(list))
+	}
+	return makeForm(inHunks, value, v.heading(of)+fenced("diff", b.String())), true
+}

@@ -1,0 +1,187 @@
+package brief
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Ago is how long before now t was, in words: "just now", "45 minutes ago",
+// "1 hour ago", "3 days ago".
+func Ago(now, t time.Time) string {
+	const day = 24 * time.Hour
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return ago(d, time.Minute, "minute")
+	case d < day:
+		return ago(d, time.Hour, "hour")
+	default:
+		return ago(d, day, "day")
+	}
+}
+
+func ago(d, unit time.Duration, name string) string {
+	n := int64(d / unit)
+	if n != 1 {
+		name += "s"
+	}
+	return fmt.Sprintf("%d %s ago", n, name)
+}
+
+// shownLine is a text as one line of at most that many bytes, without what isn't
+// seen: control characters, and those that turn the direction of writing.
+func shownLine(text string, limit int) string {
+	text = withoutTags(text)
+	if len(text) <= limit && !strings.ContainsAny(text, "\n\t") && isPlain(text) && !strings.Contains(text, "  ") {
+		return strings.TrimSpace(text)
+	}
+	var b strings.Builder
+	blank := false
+	for _, r := range text {
+		switch {
+		case unicode.IsSpace(r):
+			blank = b.Len() > 0
+			continue
+		case r == utf8.RuneError || !visible(r):
+			continue
+		}
+		if blank {
+			b.WriteByte(' ')
+			blank = false
+		}
+		b.WriteRune(r)
+		if b.Len() > limit {
+			return cutText(b.String(), limit)
+		}
+	}
+	return b.String()
+}
+
+// shownPath is a file's name, quoted where it could be taken for another one.
+func shownPath(name string) string {
+	if len(name) <= pathWidth && shownLine(name, pathWidth) != name {
+		name = strings.ReplaceAll(strconv.Quote(name), "\uFFFD", `\ufffd`)
+	}
+	return shownLine(name, pathWidth)
+}
+
+// visible says that a character may stand in a brief: it is seen, or joins
+// others to one that is.
+func visible(r rune) bool { return unicode.IsPrint(r) || r == '\u200c' || r == '\u200d' }
+
+// cutText shortens a line to that many bytes, where it can before a word.
+func cutText(text string, limit int) string {
+	const more = "…"
+	if len(text) <= limit {
+		return text
+	}
+	end := max(0, limit-len(more))
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if space := strings.LastIndexByte(text[:end], ' '); space > end*3/4 {
+		end = space
+	}
+	return strings.TrimRight(text[:end], " ") + more
+}
+
+// cleaned is the content of a file without what isn't seen, and without the
+// agent's own marks; altered says that there was some. Line ends become those of Unix, which is no alteration.
+func cleaned(content string) (text string, altered bool) {
+	unix := strings.ReplaceAll(content, "\r\n", "\n")
+	text = withoutTags(unix)
+	altered = len(text) != len(unix)
+	if isPlain(text) {
+		return text, altered
+	}
+	if !utf8.ValidString(text) {
+		text, altered = strings.ToValidUTF8(text, ""), true
+	}
+	text = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || visible(r) {
+			return r
+		}
+		altered = true
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return -1
+	}, text)
+	return text, altered
+}
+
+// withoutTags takes out the marks between which the agent puts what is injected,
+// so that no text can end what it stands in.
+func withoutTags(text string) string {
+	if !strings.Contains(text, "system-reminder") {
+		return text
+	}
+	return strings.NewReplacer("<system-reminder>", "system-reminder", "</system-reminder>", "system-reminder").Replace(text)
+}
+
+// isPlain says that a text has nothing but ASCII that is seen.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// fenced is a text as a code block, within a fence that it can't close.
+func fenced(language, text string) string {
+	longest := 2
+	for rest := text; ; {
+		at := strings.IndexByte(rest, '`')
+		if at < 0 {
+			break
+		}
+		n := len(rest[at:]) - len(strings.TrimLeft(rest[at:], "`"))
+		longest, rest = max(longest, n), rest[at+n:]
+	}
+	fence := strings.Repeat("`", longest+1)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return fence + language + "\n" + text + fence + "\n"
+}
+
+// fenceLanguage is what a code block of the file is called.
+func fenceLanguage(name string) string {
+	ext := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
+	if len(ext) > 8 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789_$#-") != "" {
+		return ""
+	}
+	return ext
+}
+
+// utf16Len is the length of a text in UTF-16 code units.
+func utf16Len(text string) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// size is what a text takes of a brief: units of its length, and of tokens.
+type size struct{ units, cost int }
+
+func sizeOf(text string) size {
+	return size{units: utf16Len(text), cost: tokenCost(text)}
+}
+
+func (s size) plus(o size) size   { return size{s.units + o.units, s.cost + o.cost} }
+func (s size) minus(o size) size  { return size{s.units - o.units, s.cost - o.cost} }
+func (s size) within(o size) bool { return s.units <= o.units && s.cost <= o.cost }
+func tokens(n int) int            { return n * unit }

@@ -1,0 +1,203 @@
+package brief
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// unit is a token, in the fractions that the rule counts in.
+const unit = 20
+
+// CountTokens is how many tokens a text has at most, for all we know.
+//
+// The agent's tokenizer isn't public. All of its kind join bytes to the longest
+// pieces they have learnt, so the rule goes through the runs they never join
+// beyond, and takes for each what the worst of the public ones needs, and some
+// more: a word of usual letters is a token for its first four and another for
+// each five after; one that nobody learnt, as consonants only, rare letters, or
+// letters mixed with digits and cases in base64, is about 1.3 to 2 bytes a
+// token; a digit is nearly one; a sign of punctuation that stands alone is one,
+// and less in company; white space is cheap; other scripts count 1 to 4 for a
+// letter, as bytes where they are rare. That makes 2.4 to 3 bytes a token for
+// code and prose. Lines add up: a text has no more than its lines together.
+func CountTokens(text string) int {
+	return (tokenCost(text) + unit - 1) / unit
+}
+
+// tokenCost is the cost of a text, in fractions of a token.
+func tokenCost(text string) int {
+	total := 0
+	for i := 0; i < len(text); {
+		n, cost := piece(text[i:])
+		i, total = i+n, total+cost
+	}
+	return total
+}
+
+// piece is the length of the run that a text begins with, and its cost.
+func piece(s string) (n, cost int) {
+	switch c := s[0]; {
+	case isAlnum(c):
+		n = runOf(s, isAlnum)
+		return n, alnum(s[:n])
+	case isBlank(c):
+		n = runOf(s, isBlank)
+		return n, blank(s[:n])
+	case c == '\n' || c == '\r':
+		n = runOf(s, func(c byte) bool { return c == '\n' || c == '\r' })
+		return n, unit + (n-1)*12
+	case c > ' ' && c < 0x7f:
+		n = runOf(s, isPunct)
+		return n, punct(s[:n])
+	case c < utf8.RuneSelf:
+		return 1, unit
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return n, letter(r, n)
+}
+
+func runOf(s string, is func(byte) bool) int {
+	n := 1
+	for n < len(s) && is(s[n]) {
+		n++
+	}
+	return n
+}
+
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isAlnum(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
+
+// letter is the cost of one outside ASCII, by how usual its script is.
+func letter(r rune, size int) int {
+	switch {
+	case r >= 0x400 && r < 0x460: // Cyrillic
+		return unit * 7 / 5
+	case r >= 0x3040 && r < 0x3100: // kana
+		return unit * 8 / 5
+	case r >= 0x4e00 && r < 0xa000: // Han
+		return unit * 12 / 5
+	case r >= 0xac00 && r < 0xd7a4: // Hangul
+		return unit * 27 / 10
+	}
+	return unit * size
+}
+
+// blank is the cost of spaces and tabs within a line: one space goes with the
+// word behind it, as many of a kind are few, and each change is a token.
+func blank(s string) int {
+	if s == " " {
+		return 2
+	}
+	cost := unit * 3 / 5
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] != s[i-1]:
+			cost += unit
+		case s[i] == '\t':
+			cost += unit / 2
+		default:
+			cost++
+		}
+	}
+	return cost + 8*min(1, strings.Count(s, " "))
+}
+
+// punct is the cost of a run of signs.
+func punct(s string) int {
+	switch {
+	case len(s) == 1:
+		return unit
+	case len(s) == 2:
+		return unit * 13 / 10
+	case strings.Count(s, s[:1]) == len(s):
+		return unit + len(s)*unit/4
+	}
+	return len(s) * unit * 4 / 5
+}
+
+// alnum is the cost of a run of letters and digits: that of its words, or, if
+// they are as short as in what a machine made, that of its bytes.
+func alnum(s string) int {
+	cost, words := 0, 0
+	for i := 0; i < len(s); words++ {
+		n := wordLen(s[i:])
+		cost += word(s[i:i+n], i > 0 && !isLower(s[i]), i+n < len(s) && isDigit(s[i+n]))
+		i += n
+	}
+	if len(s) >= 8 && len(s) < 3*words {
+		return max(cost, len(s)*unit*4/5)
+	}
+	return cost
+}
+
+// wordLen is the length of the word that a run begins with: digits; capitals
+// without the one that begins the next word; a capital or none, and small letters.
+func wordLen(s string) int {
+	if isDigit(s[0]) {
+		return runOf(s, isDigit)
+	}
+	n := 1
+	if isUpper(s[0]) && (len(s) == 1 || !isLower(s[1])) {
+		for n < len(s) && isUpper(s[n]) && (n+1 == len(s) || !isLower(s[n+1])) {
+			n++
+		}
+		return n
+	}
+	for n < len(s) && isLower(s[n]) {
+		n++
+	}
+	return n
+}
+
+// word is the cost of a word; inside says that it doesn't begin the run, digits
+// that there are some behind it.
+func word(s string, inside, digits bool) int {
+	n := len(s)
+	switch {
+	case isDigit(s[0]):
+		return n * unit * 9 / 10
+	case n > 1 && isUpper(s[1]):
+		cost := max(unit, n*unit/2)
+		if n > 12 {
+			cost += n * 6
+		}
+		return cost
+	}
+	cost := unit
+	if n > 4 {
+		cost += (n - 4) * unit / 5
+	}
+	vowels, longest, rare := sounds(s)
+	cost += rare * 12
+	switch {
+	case longest >= 5, n >= 3 && vowels == 0, n >= 5 && vowels*5 < n:
+		cost = max(cost, n*unit*2/3)
+	case longest == 4, n > 16, digits, inside && n < 3:
+		cost = max(cost, n*unit*11/20)
+	case longest == 3:
+		cost += unit * 3 / 10
+	}
+	return cost
+}
+
+// sounds counts a word's vowels, its longest run of consonants, and the letters
+// that are rare.
+func sounds(s string) (vowels, longest, rare int) {
+	run := 0
+	for i := range len(s) {
+		switch s[i] | 0x20 {
+		case 'a', 'e', 'i', 'o', 'u', 'y':
+			vowels, run = vowels+1, 0
+			continue
+		case 'j', 'q', 'x', 'z':
+			rare++
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return vowels, longest, rare
+}

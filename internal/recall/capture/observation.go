@@ -1,0 +1,264 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// observation is what is seen at a path before anything is read.
+type observation struct {
+	path   string
+	stat   dirfd.Stat
+	kind   fileKind
+	mark   string // Captured.Stat, if what is read is still so afterwards
+	nested string // the root of the repository below this one that it is in
+
+	known   Captured
+	had     bool // something is known
+	omitted recall.Omitted
+	// base is what the path was at the session's start, if it was there.
+	base   git.TreeEntry
+	inBase bool
+	placed bool // it is known what the path was, and whose
+}
+
+type fileKind int
+
+const (
+	missing fileKind = iota
+	regular
+	link
+	odd // something else, or not to be looked at
+)
+
+// goneMark is the mark of what isn't there.
+const goneMark = "gone"
+
+// see looks at a path, by the directories on the way: what a link leads to is
+// not there.
+func (w *capturing) see(path string) *observation {
+	s := &observation{path: path, mark: goneMark}
+	err := w.in(path, func(dir *dirfd.Dir, name, nested string) error {
+		s.nested = nested
+		return dir.Stat(name, &s.stat)
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
+		return s
+	case err != nil:
+		s.kind, s.mark = odd, ""
+		return s
+	}
+	switch {
+	case s.stat.IsDir():
+		return s // in the place of a file that is gone
+	case s.stat.IsRegular():
+		s.kind = regular
+	case s.stat.IsSymlink():
+		s.kind = link
+	default:
+		s.kind = odd
+	}
+	s.mark = w.markOf(&s.stat)
+	return s
+}
+
+// in runs do with the directory that the path is in.
+func (w *capturing) in(path string, do func(dir *dirfd.Dir, name, nested string) error) error {
+	dir, nested, rest := w.root, "", path
+	for {
+		name, below, found := strings.Cut(rest, "/")
+		if !found {
+			return errors.Join(do(dir, name, nested), w.done(dir))
+		}
+		next, err := dir.Open(name)
+		if err = errors.Join(err, w.done(dir)); err != nil {
+			return err
+		}
+		var repository dirfd.Stat
+		if dir, rest = next, below; dir.Stat(".git", &repository) == nil {
+			nested = strings.TrimSuffix(path, "/"+rest)
+		}
+	}
+}
+
+// done closes a directory below the root.
+func (w *capturing) done(dir *dirfd.Dir) error {
+	if dir == w.root {
+		return nil
+	}
+	return dir.Close()
+}
+
+// markOf is the mark of a file: none if it changed so lately that it may change
+// again without a difference.
+func (w *capturing) markOf(s *dirfd.Stat) string {
+	tick := 100 * time.Millisecond
+	if s.Coarse() {
+		tick = 2 * time.Second
+	}
+	if max(s.Mtime, s.Ctime) > w.began.Add(-tick).UnixNano() {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d.%d.%d.%d", s.Size, s.Mtime, s.Ctime, s.Ino, s.Mode)
+}
+
+// baseTree is the tree of the commit at the session's start.
+type baseTree struct {
+	oid  git.OID
+	read bool
+	// unknown says that there was one, and that it can't be read.
+	unknown bool
+}
+
+// place finds what files were at the session's start, and which of the new ones
+// are nobody's work.
+func (w *capturing) place(ctx context.Context, todo []*observation) error {
+	var fresh []string
+	nested := map[string][]string{}
+	for _, s := range todo {
+		if err := w.placeOne(ctx, s); err != nil {
+			return err
+		}
+		if !w.isFresh(s) {
+			continue
+		}
+		if s.nested != "" {
+			nested[s.nested] = append(nested[s.nested], s.path)
+			continue
+		}
+		built, err := w.isBuilt(ctx, s.path)
+		switch {
+		case err != nil:
+			return err
+		case built:
+			s.omitted = recall.BuildMade
+		case !w.Unignored[s.path] && !w.tracked(ctx, s.path):
+			fresh = append(fresh, s.path)
+		}
+	}
+	ignored := w.ignored(ctx, fresh)
+	w.ignoredBelow(ctx, nested, ignored)
+	for _, s := range todo {
+		s.placed = s.kind != missing
+		if ignored[s.path] {
+			s.omitted = recall.Ignored
+		}
+	}
+	return nil
+}
+
+// isFresh says whether a file whose content may be kept is new since the
+// session's start.
+func (w *capturing) isFresh(s *observation) bool {
+	return w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && (s.nested != "" || !w.base.unknown)
+}
+
+// tracked says whether HEAD has the file, so that git doesn't ignore it.
+func (w *capturing) tracked(ctx context.Context, path string) bool {
+	if w.Head == "" {
+		return false
+	}
+	_, found, err := w.Repo.Lookup(ctx, w.Head, path)
+	return err == nil && found
+}
+
+// ignored are those of the paths that git ignores: all, if it doesn't tell.
+func (w *capturing) ignored(ctx context.Context, paths []string) map[string]bool {
+	list, err := w.Repo.Ignored(ctx, paths)
+	if err != nil {
+		w.taken.Warnings = append(w.taken.Warnings, "git doesn't tell what it ignores: no contents of new files are kept")
+		list = paths
+	}
+	ignored := make(map[string]bool, len(list))
+	for _, path := range list {
+		ignored[path] = true
+	}
+	return ignored
+}
+
+// ignoredBelow adds those of the paths that repositories below this one ignore,
+// by the root of each: all, if it doesn't tell.
+func (w *capturing) ignoredBelow(ctx context.Context, nested map[string][]string, ignored map[string]bool) {
+	for root, paths := range nested {
+		list, err := w.askBelow(ctx, root, paths)
+		if err != nil {
+			w.taken.Warnings = append(w.taken.Warnings, fmt.Sprintf("git doesn't tell what it ignores in %.100q: no contents of its files are kept", root))
+			list = paths
+		}
+		for _, path := range list {
+			ignored[path] = true
+		}
+	}
+}
+
+func (w *capturing) askBelow(ctx context.Context, root string, paths []string) (list []string, err error) {
+	repo, err := w.Repo.Below(root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	asked := make([]string, len(paths))
+	for i, path := range paths {
+		asked[i] = strings.TrimPrefix(path, root+"/")
+	}
+	names, err := repo.Ignored(ctx, asked)
+	for _, name := range names {
+		list = append(list, root+"/"+name)
+	}
+	return list, err
+}
+
+// placeOne looks the path up in the base.
+func (w *capturing) placeOne(ctx context.Context, s *observation) error {
+	if !w.base.read {
+		w.base.read = true
+		if w.Base != "" {
+			c, err := w.Repo.Commit(ctx, w.Base)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			w.base.oid, w.base.unknown = c.Tree, err != nil
+		}
+	}
+	if w.base.oid == "" {
+		return nil
+	}
+	e, found, err := w.Repo.Lookup(ctx, w.base.oid, s.path)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // a damaged tree
+		w.base.unknown = true
+		return nil //nolint:nilerr // nothing is said of what it was
+	}
+	s.base, s.inBase = e, found && e.Mode != git.ModeTree
+	return nil
+}
+
+// isBuilt says whether the path, which the base doesn't have, is below a folder
+// of what builds and package managers make, which the base doesn't have either.
+func (w *capturing) isBuilt(ctx context.Context, path string) (bool, error) {
+	for i, c := range path {
+		if c != '/' || !isBuildFolder(path[strings.LastIndexByte(path[:i], '/')+1:i]) {
+			continue
+		}
+		if w.base.oid == "" {
+			return true, nil
+		}
+		_, found, err := w.Repo.Lookup(ctx, w.base.oid, path[:i])
+		if err != nil || !found {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,140 @@
+//go:build faults
+
+package contextstore_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/capture"
+	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// storeDoings are what is stopped at every write, and done once more, where one
+// checkpoint is stored already.
+func storeDoings() map[string]func(b *bench, id string) error {
+	return map[string]func(b *bench, id string) error{
+		"capture": func(b *bench, _ string) error {
+			files := capture.Capture{
+				Repo: b.store.Repo, Redact: redact.New(), Base: b.git(b.root, "rev-parse", "HEAD"),
+				Limits: capture.Limits{File: 1 << 20, Total: 10 << 20, Contents: true},
+			}
+			_, err := files.Files(b.Context(), []string{"a.go", "new.go"}, nil)
+			return err
+		},
+		"put": func(b *bench, _ string) error {
+			c := b.checkpoint("new")
+			c.State.Files["new.go"] = recall.File{Content: "package n\n"}
+			_, err := b.store.Put(b.Context(), c)
+			return err
+		},
+		"replace": func(b *bench, id string) error {
+			c, err := b.store.Get(b.Context(), id)
+			if err == nil {
+				c.Summary = "better"
+				_, err = b.store.Put(b.Context(), c)
+			}
+			return err
+		},
+		"status":  func(b *bench, id string) error { return b.store.SetStatus(b.Context(), id, recall.Kept) },
+		"discard": func(b *bench, id string) error { return b.store.Discard(b.Context(), id) },
+		"prune": func(b *bench, _ string) error {
+			b.now = b.now.Add(time.Hour)
+			_, err := b.store.Prune(b.Context(), 1, time.Minute)
+			return err
+		},
+	}
+}
+
+// TestStoreChild is no test but the process that is stopped.
+func TestStoreChild(t *testing.T) {
+	do := storeDoings()[os.Getenv("STORE_DOING")]
+	if do == nil {
+		t.Skip("there is nothing to do")
+	}
+	b := benchIn(t, os.Getenv("STORE_DIR"))
+	b.open()
+	fine(t, do(b, os.Getenv("STORE_ID")))
+}
+
+func TestCrashStore(t *testing.T) {
+	t.Parallel()
+	for name, do := range storeDoings() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := 1
+			for storeStopped(t, name, do, n) {
+				n++
+			}
+			if n < 2 {
+				t.Errorf("there were %d writes", n-1)
+			}
+		})
+	}
+}
+
+// storeStopped does it in a process that is killed at its nth write, then again.
+// It is false when there were fewer.
+func storeStopped(t *testing.T, name string, do func(b *bench, id string) error, n int) bool {
+	t.Helper()
+	b := newBench(t)
+	b.write("new.go", "package n\n")
+	id := b.put(b.checkpoint("old"))
+	b.lists(contextstore.Filter{}, "old")
+	mark := filepath.Join(b.dir, "mark")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStoreChild$")
+	child.Env = append(os.Environ(), "STORE_DOING="+name, "STORE_DIR="+b.dir, "STORE_ID="+id,
+		"ENTIRE_FAULT=crash:"+strconv.Itoa(n), "ENTIRE_FAULT_MARK="+mark)
+	out, failed := child.CombinedOutput()
+	if _, err := os.Stat(mark); err != nil {
+		if failed != nil {
+			t.Fatalf("undisturbed: %v: %s", failed, out)
+		}
+		return false
+	}
+	b.open()
+	b.sound()
+	if err := do(b, id); err != nil && !errors.Is(err, recall.ErrNotFound) {
+		t.Errorf("at %d, again: %v", n, err)
+	}
+	b.sound()
+	return true
+}
+
+// sound says whether what is listed is what is there, and can be read.
+func (b *bench) sound() {
+	b.Helper()
+	list, err := b.store.List(b.Context(), contextstore.Filter{})
+	fine(b, err)
+	without := b.store
+	without.Catalog = nil
+	plain, err := without.List(b.Context(), contextstore.Filter{})
+	fine(b, err)
+	var listed, there []string
+	for _, e := range list {
+		listed = append(listed, e.ID+" "+e.Summary+" "+string(e.Status))
+		c, err := b.store.Get(b.Context(), e.ID)
+		fine(b, err)
+		fine(b, b.store.Contents(b.Context(), &c))
+	}
+	for _, e := range plain {
+		there = append(there, e.ID+" "+e.Summary+" "+string(e.Status))
+	}
+	if strings.Join(listed, "\n") != strings.Join(there, "\n") {
+		b.Errorf("listed are %q, there are %q", listed, there)
+	}
+	damaged, err := b.store.Verify(b.Context())
+	if err != nil || len(damaged) > 0 {
+		b.Errorf("%+v, %v", damaged, err)
+	}
+	b.git(b.root, "fsck", "--connectivity-only")
+	b.git(b.root, "gc", "-q", "--prune=now")
+}

@@ -1,0 +1,273 @@
+package contextstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
+)
+
+// The names in the tree of a checkpoint's commit: docs/formats/context.md.
+const (
+	metadataName = "checkpoint.json"
+	filesDir     = "files"
+	othersDir    = "others"
+	storedFormat = 1
+)
+
+// maxSummary is the length of a summary in runes.
+const maxSummary = 300
+
+// stored is a checkpoint as it is kept.
+type stored struct {
+	Format int `json:"format"`
+	// Order is when it was made, in nanoseconds: it tells which of one second is
+	// the newest.
+	Order int64 `json:"order"`
+	recall.Checkpoint
+	State storedState `json:"state"`
+
+	oid, tree git.OID // of the commit, once there is one
+}
+
+type storedState struct {
+	Files     map[string]storedFile `json:"files"`
+	Analysis  recall.Analysis       `json:"analysis"`
+	Context   recall.Context        `json:"context"`
+	TotalSize int64                 `json:"total_size_bytes"`
+}
+
+// storedFile is a file without its content, which is the object Blob.
+type storedFile struct {
+	recall.File
+	Content *string `json:"content,omitempty"` // never there
+	Blob    string  `json:"blob,omitempty"`
+}
+
+// draft makes of a checkpoint what is to be stored, with the contents as objects
+// that are there for certain: a ref that leads to one that isn't stops git's gc.
+func (s Store) draft(ctx context.Context, c recall.Checkpoint) (*stored, error) {
+	c.Summary = singleLine(c.Summary)
+	now := s.Now()
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = now
+	}
+	c.CreatedAt = c.CreatedAt.UTC().Truncate(time.Second)
+	c.Status, c.Mode = cmp.Or(c.Status, recall.Kept), cmp.Or(c.Mode, recall.StatefulMode)
+	c.Worktree = cmp.Or(c.Worktree, s.Repo.Root)
+	d := &stored{Format: storedFormat, Order: c.CreatedAt.UnixNano(), Checkpoint: c}
+	if now.Unix() == c.CreatedAt.Unix() {
+		d.Order = now.UnixNano()
+	}
+	d.State = storedState{Analysis: c.State.Analysis, Context: c.State.Context}
+	err := s.draftFiles(ctx, d, c.State.Files)
+	d.Checkpoint.State = recall.State{}
+	return d, err
+}
+
+func (s Store) draftFiles(ctx context.Context, d *stored, files map[string]recall.File) error {
+	d.State.Files = make(map[string]storedFile, len(files))
+	var loose []git.OID
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		f := files[path]
+		f.Path = strings.ToValidUTF8(cmp.Or(f.Path, path), "\uFFFD")
+		if _, twice := d.State.Files[f.Path]; twice {
+			d.Warnings = append(slices.Clip(d.Warnings), f.Path+": another file has the same name without what can't be shown of it")
+			continue
+		}
+		blob, err := s.draftContent(f)
+		if err != nil {
+			return err
+		}
+		if blob != "" && !s.Repo.Keep(git.OID(blob)) {
+			loose = append(loose, git.OID(blob))
+		}
+		d.State.Files[f.Path] = storedFile{File: f, Blob: blob}
+	}
+	gone, err := s.Repo.Absent(ctx, loose)
+	if err != nil {
+		return err
+	}
+	for path, f := range d.State.Files {
+		if slices.Contains(gone, git.OID(f.Blob)) {
+			f.Blob, f.Omitted = "", recall.Unreadable
+			d.State.Files[path] = f
+			d.Warnings = append(slices.Clip(d.Warnings), path+": what was kept of it is gone")
+		}
+		if f.Blob != "" {
+			d.State.TotalSize += f.Size
+		}
+	}
+	return nil
+}
+
+// draftContent is the object of a file's content, "" for none.
+func (s Store) draftContent(f recall.File) (string, error) {
+	if f.Omitted != "" {
+		return "", nil
+	}
+	if s.Repo.Format.Valid(git.OID(f.Blob)) {
+		return f.Blob, nil
+	}
+	oid, err := s.Repo.WriteBlob([]byte(f.Content))
+	return string(oid), err
+}
+
+// write stores the objects of d and answers its commit, which is no ref's yet.
+// The tree takes from old what is the same.
+func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
+	by, err := s.By(ctx)
+	if err != nil {
+		return "", err
+	}
+	data, err := d.encode()
+	if err != nil {
+		return "", err
+	}
+	meta, err := s.Repo.WriteBlob(data)
+	if err != nil {
+		return "", err
+	}
+	var root git.OID
+	edits := []git.Edit{{Path: metadataName, Mode: git.ModeFile, OID: meta}}
+	if old != nil && maps.EqualFunc(d.State.Files, old.State.Files, sameBlob) {
+		root = old.tree
+	} else {
+		edits = append(edits, d.contentEdits()...)
+	}
+	tree, err := s.Repo.EditTree(ctx, root, edits)
+	if err != nil {
+		return "", err
+	}
+	d.tree = tree
+	return s.Repo.WriteCommit(git.Commit{Tree: tree, Author: by, Committer: by, Message: d.Summary + "\n"})
+}
+
+func sameBlob(a, b storedFile) bool { return a.Blob == b.Blob }
+
+// contentEdits put the contents into the tree, each where placeOf says.
+func (d *stored) contentEdits() []git.Edit {
+	taken := map[string]bool{} // paths of files, and of the directories they are in
+	var edits []git.Edit
+	for _, path := range slices.Sorted(maps.Keys(d.State.Files)) {
+		if blob := d.State.Files[path].Blob; blob != "" {
+			edits = append(edits, git.Edit{Path: placeOf(path, taken), Mode: git.ModeFile, OID: git.OID(blob)})
+		}
+	}
+	return edits
+}
+
+// placeOf is where the content of the file at path is in the tree: below files/,
+// or, if it can't be there beside what is taken, by the hash of its path.
+func placeOf(path string, taken map[string]bool) string {
+	if git.ValidPath(path) && !taken[path+"/"] && !underFile(path, taken) {
+		taken[path] = true
+		for i, c := range path {
+			if c == '/' {
+				taken[path[:i+1]] = true
+			}
+		}
+		return filesDir + "/" + path
+	}
+	sum := sha256.Sum256([]byte(path))
+	return othersDir + "/" + hex.EncodeToString(sum[:])
+}
+
+// underFile says whether a directory of the path is taken by a file.
+func underFile(path string, taken map[string]bool) bool {
+	for i, c := range path {
+		if c == '/' && taken[path[:i]] {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *stored) encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(d); err != nil {
+		return nil, fmt.Errorf("write %s: %w", metadataName, err)
+	}
+	return b.Bytes(), nil
+}
+
+// errNewer means that a newer version of the program stored a checkpoint.
+var errNewer = errors.New("it was made by a newer version")
+
+// decode reads what encode wrote. What can't be told is left out.
+func decode(data []byte, id string, format git.Format) (*stored, error) {
+	d := &stored{}
+	if err := json.Unmarshal(data, d); err != nil {
+		return nil, fmt.Errorf("%w: %w", recall.ErrDamaged, err)
+	}
+	switch {
+	case d.Format > storedFormat:
+		return nil, fmt.Errorf("%w: %w", recall.ErrDamaged, errNewer)
+	case d.Format < 1:
+		return nil, fmt.Errorf("%w: it has no format", recall.ErrDamaged)
+	}
+	d.ID, d.Summary = id, singleLine(d.Summary)
+	d.Checkpoint.State = recall.State{}
+	if d.Status != recall.Pending {
+		d.Status = recall.Kept
+	}
+	for path, f := range d.State.Files {
+		f.Path, f.Content = path, nil
+		if f.Blob != "" && !format.Valid(git.OID(f.Blob)) {
+			f.Blob = ""
+		}
+		if f.Blob == "" {
+			f.Omitted = cmp.Or(f.Omitted, recall.Unreadable)
+		}
+		d.State.Files[path] = f
+	}
+	return d, nil
+}
+
+// checkpoint is what the callers get: without contents, and with no list that is
+// nil in the JSON.
+func (d *stored) checkpoint() recall.Checkpoint {
+	c := d.Checkpoint
+	c.State = recall.State{
+		Files: make(map[string]recall.File, len(d.State.Files)), Analysis: d.State.Analysis, Context: d.State.Context,
+		TotalSize: d.State.TotalSize,
+	}
+	for path, f := range d.State.Files {
+		file := f.File
+		file.Content, file.Blob = "", f.Blob
+		c.State.Files[path] = file
+	}
+	a, in := &c.State.Analysis, &c.State.Context
+	for _, list := range []*[]string{
+		&c.Sessions, &a.NextSteps, &a.Decisions, &a.Blockers, &a.RelevantDocs, &in.RelevantPackages, &in.RecentCommands,
+	} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	return c
+}
+
+// singleLine is a text in one line, of bounded length, without control characters.
+func singleLine(text string) string {
+	line := strings.Join(strings.Fields(plain.Clean(text)), " ")
+	if runes := []rune(line); len(runes) > maxSummary {
+		return string(runes[:maxSummary-1]) + "…"
+	}
+	return line
+}

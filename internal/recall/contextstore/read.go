@@ -1,0 +1,164 @@
+package contextstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// maxMetadata is the size up to which a checkpoint's metadata is read.
+const maxMetadata = 16 << 20
+
+const (
+	// maxContents bounds the contents that are read of a checkpoint, in bytes.
+	maxContents = 256 << 20
+	// A content is at most growth times as long as its file was, as a secret is replaced
+	// by a mark of eight bytes, and minContent.
+	growth     = 4
+	minContent = 64 << 10
+)
+
+// minPrefix is how much of an id has to be given.
+const minPrefix = 4
+
+// Find answers the one id that begins with prefix, of at least four digits, with
+// the dash or without: ErrNotFound, ErrAmbiguous.
+func (s Store) Find(ctx context.Context, prefix string) (string, error) {
+	digits := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(prefix)), "-", "")
+	if len(digits) < minPrefix || len(digits) > 12 || !isHex(digits) {
+		return "", fmt.Errorf("%q: %w", prefix, recall.ErrNotFound)
+	}
+	refs, err := s.refs(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find context checkpoint %q: %w", prefix, err)
+	}
+	found := ""
+	for id := range refs {
+		switch {
+		case !strings.HasPrefix(strings.Replace(id, "-", "", 1), digits):
+		case found != "":
+			return "", fmt.Errorf("%q: %w", prefix, recall.ErrAmbiguous)
+		default:
+			found = id
+		}
+	}
+	if found == "" {
+		return "", fmt.Errorf("%q: %w", prefix, recall.ErrNotFound)
+	}
+	return found, nil
+}
+
+// Get answers the checkpoint without the contents of its files, which Contents
+// fills in.
+func (s Store) Get(ctx context.Context, id string) (recall.Checkpoint, error) {
+	d, err := s.load(ctx, id)
+	if err != nil {
+		return recall.Checkpoint{}, fmt.Errorf("context checkpoint %s: %w", id, err)
+	}
+	return d.checkpoint(), nil
+}
+
+// Contents reads the contents of the checkpoint's files, all if paths is empty.
+// The error is ErrDamaged if some can't be read; the others are there. What is far
+// larger than its file was, by the size that git gives before it is read, or beyond
+// maxContents, is left out and named in the checkpoint's warnings.
+func (s Store) Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error {
+	if len(paths) == 0 {
+		paths = slices.Sorted(maps.Keys(c.State.Files))
+	}
+	var failed []error
+	room := int64(maxContents)
+	for _, path := range paths {
+		f, ok := c.State.Files[path]
+		if !ok || f.Blob == "" {
+			continue
+		}
+		object, err := s.Repo.ReadWithin(ctx, f.Blob, min(room, growth*max(0, min(f.Size, maxContents))+minContent))
+		if ctx.Err() != nil {
+			return fmt.Errorf("context checkpoint %s: %w", c.ID, ctx.Err())
+		}
+		switch {
+		case errors.Is(err, git.ErrTooMuch):
+			f.Omitted, f.Blob = recall.TooLarge, ""
+			c.Warnings = append(slices.Clone(c.Warnings), "content of "+path+" left out: too large to be read")
+		case err != nil || object.Type != "blob":
+			f.Omitted, f.Blob = recall.Unreadable, ""
+			failed = append(failed, fmt.Errorf("context checkpoint %s: %s: %w: %w", c.ID, path, recall.ErrDamaged, err))
+		default:
+			f.Content = string(object.Data)
+			room -= int64(len(object.Data))
+		}
+		c.State.Files[path] = f
+	}
+	return errors.Join(failed...)
+}
+
+// load reads the checkpoint id.
+func (s Store) load(ctx context.Context, id string) (*stored, error) {
+	if !IsID(id) {
+		return nil, recall.ErrNotFound
+	}
+	commit, err := s.Repo.Commit(ctx, Refs+id)
+	if err != nil {
+		return nil, s.whyNot(ctx, id, err)
+	}
+	return s.loadCommit(ctx, id, commit)
+}
+
+func (s Store) loadCommit(ctx context.Context, id string, commit git.Commit) (*stored, error) {
+	object, err := s.Repo.ReadWithin(ctx, string(commit.Tree)+":"+metadataName, maxMetadata)
+	if err == nil {
+		var d *stored
+		if d, err = decode(object.Data, id, s.Repo.Format); err == nil {
+			d.oid, d.tree = commit.OID, commit.Tree
+			return d, nil
+		}
+	}
+	return nil, damage(ctx, err)
+}
+
+// whyNot tells a checkpoint that isn't there from one that can't be read.
+func (s Store) whyNot(ctx context.Context, id string, err error) error {
+	refs, failed := s.Repo.Refs(ctx, Refs+id)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case failed != nil:
+		return errors.Join(err, failed)
+	case len(refs) == 0:
+		return recall.ErrNotFound
+	}
+	return damage(ctx, err)
+}
+
+// damage is the error of something that is there and can't be read.
+func damage(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, recall.ErrDamaged):
+		return err
+	}
+	return fmt.Errorf("%w: %w", recall.ErrDamaged, err)
+}
+
+// refs are the commits of all checkpoints, by id.
+func (s Store) refs(ctx context.Context) (map[string]git.OID, error) {
+	list, err := s.Repo.Refs(ctx, Refs)
+	if err != nil {
+		return nil, err
+	}
+	refs := make(map[string]git.OID, len(list))
+	for _, ref := range list {
+		if id, _ := strings.CutPrefix(ref.Name, Refs); IsID(id) {
+			refs[id] = ref.OID
+		}
+	}
+	return refs, nil
+}

@@ -1,0 +1,78 @@
+package contextstore
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// stamp is what changes with a change of our refs, without reading them: the data
+// of the folder that they are in, into which git renames a file with each change,
+// the names in it, and the data of the file of packed refs. Only a second change
+// of one ref within a tick of the file system's clock has the same, and who makes
+// that writes its row.
+type stamp struct {
+	folder, packed string
+	names          uint64 // the sum of the hashes of the ids
+	has            map[string]bool
+}
+
+func (s stamp) String() string { return fmt.Sprintf("%s %s %x", s.folder, s.packed, s.names) }
+
+// none says that the repository never had a checkpoint, for certain.
+func (s stamp) none() bool { return s.has != nil && s.folder == "-" && s.packed == "-" }
+
+func (s Store) stamp() stamp {
+	if s.Repo.RefStorage != "files" {
+		return stamp{packed: s.statOf("reftable", "tables.list")}
+	}
+	folder := filepath.FromSlash(strings.TrimSuffix(Refs, "/"))
+	at := stamp{folder: s.statOf(folder), packed: s.statOf("packed-refs"), has: map[string]bool{}}
+	dir, err := os.Open(filepath.Join(s.Repo.CommonDir, folder))
+	if err != nil {
+		return at
+	}
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if IsID(name) {
+			at.has[name] = true
+			at.names += hashName(name)
+		}
+	}
+	return at
+}
+
+func hashName(name string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name))
+	return h.Sum64()
+}
+
+// statOf tells a file of the repository from what it was before it changed.
+func (s Store) statOf(path ...string) string {
+	info, err := os.Lstat(filepath.Join(append([]string{s.Repo.CommonDir}, path...)...))
+	if err != nil {
+		return "-"
+	}
+	return fmt.Sprintf("%d.%d%s", info.ModTime().UnixNano(), info.Size(), disk.Inode(info))
+}
+
+// loadAt reads what the checkpoint's ref named when it was looked at.
+func (s Store) loadAt(ctx context.Context, id string, oid git.OID) (*stored, error) {
+	object, err := s.Repo.ReadWithin(ctx, string(oid)+":"+metadataName, maxMetadata)
+	if err == nil {
+		var d *stored
+		if d, err = decode(object.Data, id, s.Repo.Format); err == nil {
+			d.oid = oid
+			return d, nil
+		}
+	}
+	return nil, damage(ctx, err)
+}

@@ -1,0 +1,223 @@
+package contextstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/catalog"
+)
+
+// rowWait is how long other processes are waited for in the catalog: the rows can
+// be made again from the refs.
+const rowWait = 200 * time.Millisecond
+
+// errNoCatalog means that the store has none.
+var errNoCatalog = errors.New("no catalog")
+
+// index is the open catalog, for one repository, with which nobody waits long.
+type index struct {
+	c          *catalog.Catalog
+	repository string
+}
+
+func (s Store) withIndex(ctx context.Context, work func(i index) error) error {
+	if s.Catalog == nil {
+		return errNoCatalog
+	}
+	within, stop := context.WithTimeout(ctx, rowWait)
+	defer stop()
+	c, err := s.Catalog(within)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(index{c, s.Repo.CommonDir}), c.Close())
+}
+
+func (i index) set(ctx context.Context, change catalog.ContextChange) error {
+	within, stop := context.WithTimeout(ctx, rowWait)
+	defer stop()
+	return i.c.SetContexts(within, i.repository, change)
+}
+
+func (i index) list(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
+	within, stop := context.WithTimeout(ctx, rowWait)
+	defer stop()
+	return i.c.Contexts(within, i.repository, f)
+}
+
+// Forget removes what the catalog has of this repository.
+func (s Store) Forget(ctx context.Context) error {
+	return s.withIndex(ctx, func(i index) error { return i.c.DropContexts(ctx, i.repository) })
+}
+
+// note writes the rows of checkpoints that were changed since before. It is no
+// harm if that fails: the next who looks sees that they don't agree with the refs.
+func (s Store) note(ctx context.Context, before stamp, change catalog.ContextChange) {
+	now := s.stamp()
+	names := before.names
+	for _, r := range change.Put {
+		if !before.has[r.ID] {
+			names += hashName(r.ID)
+		}
+	}
+	for _, id := range change.Drop {
+		if before.has[id] {
+			names -= hashName(id)
+		}
+	}
+	// Where nobody else has changed anything meanwhile, rows that agreed go on to.
+	if before.has != nil && now.names == names && now.packed == before.packed {
+		change.Stamp, change.After = now.String(), before.String()
+	}
+	_ = s.withIndex(ctx, func(i index) error { return i.set(ctx, change) })
+}
+
+// rows are those that the filter selects, the newest first: from the catalog as
+// far as that agrees with the refs.
+func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
+	at := s.stamp()
+	if at.none() {
+		return nil, nil // who looks doesn't write the catalog for that
+	}
+	now := at.String()
+	var list []catalog.Context
+	err := s.withIndex(ctx, func(i index) error {
+		noted, err := i.c.ContextStamp(ctx, i.repository)
+		if err != nil {
+			return err
+		}
+		if noted != now {
+			change, err := s.compare(ctx, i)
+			if err != nil {
+				return err
+			}
+			change.Stamp = now
+			if err := i.mend(ctx, change); err != nil {
+				list, err = i.without(ctx, change, f)
+				return err
+			}
+			if noted == "" {
+				i.dropGone(ctx)
+			}
+		}
+		list, err = i.list(ctx, f)
+		return err
+	})
+	if err == nil {
+		return list, nil
+	}
+	return s.readRows(ctx, f)
+}
+
+// compare finds what has to be written for the rows to agree with the refs.
+func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, error) {
+	var change catalog.ContextChange
+	refs, err := s.refs(ctx)
+	if err != nil {
+		return change, err
+	}
+	known, err := i.c.ContextOIDs(ctx, i.repository)
+	if err != nil {
+		return change, err
+	}
+	for id, oid := range refs {
+		if known[id] == string(oid) {
+			continue
+		}
+		d, err := s.loadAt(ctx, id, oid)
+		switch {
+		case ctx.Err() != nil:
+			return change, ctx.Err()
+		case err == nil:
+			change.Put = append(change.Put, rowOf(d))
+		case known[id] != "":
+			change.Drop = append(change.Drop, id) // it can't be read any more
+		}
+	}
+	for id := range known {
+		if _, there := refs[id]; !there {
+			change.Drop = append(change.Drop, id)
+		}
+	}
+	return change, nil
+}
+
+// mend writes the change. That only the stamp can't be written is no error.
+func (i index) mend(ctx context.Context, change catalog.ContextChange) error {
+	err := i.set(ctx, change)
+	if len(change.Put)+len(change.Drop) == 0 {
+		return nil // it is compared again the next time
+	}
+	return err
+}
+
+// without is what the rows would be with the change, which can't be written.
+func (i index) without(ctx context.Context, change catalog.ContextChange, f catalog.ContextFilter) ([]catalog.Context, error) {
+	all, err := i.list(ctx, catalog.ContextFilter{Words: f.Words})
+	if err != nil {
+		return nil, err
+	}
+	stale := map[string]bool{}
+	for _, r := range change.Put {
+		stale[r.ID] = true
+	}
+	for _, id := range change.Drop {
+		stale[id] = true
+	}
+	all = slices.DeleteFunc(all, func(r catalog.Context) bool { return stale[r.ID] })
+	return selected(append(all, change.Put...), f), nil
+}
+
+// dropGone removes what the catalog has of repositories that are no longer there.
+func (i index) dropGone(ctx context.Context) {
+	list, _ := i.c.ContextRepositories(ctx)
+	for _, dir := range list {
+		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+			_ = i.c.DropContexts(ctx, dir)
+		}
+	}
+}
+
+// readRows makes rows from the refs, without the catalog.
+func (s Store) readRows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
+	refs, err := s.refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []catalog.Context
+	for _, id := range slices.Sorted(maps.Keys(refs)) {
+		d, err := s.loadAt(ctx, id, refs[id])
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			continue // damaged
+		}
+		list = append(list, rowOf(d))
+	}
+	return selected(list, f), nil
+}
+
+// selected are those of list that the filter selects.
+func selected(list []catalog.Context, f catalog.ContextFilter) []catalog.Context {
+	is := func(want, has string) bool { return want == "" || want == has }
+	list = slices.DeleteFunc(list, func(r catalog.Context) bool {
+		return !is(f.Worktree, r.Worktree) || !is(f.Branch, r.Branch) || !is(f.Session, r.Session) || !is(f.Status, r.Status) ||
+			slices.ContainsFunc(f.Words, func(w string) bool { return !strings.Contains(r.Text, w) })
+	})
+	slices.SortFunc(list, newestFirst)
+	if f.Limit > 0 && len(list) > f.Limit {
+		list = list[:f.Limit]
+	}
+	return list
+}
+
+func newestFirst(a, b catalog.Context) int {
+	return cmp.Or(cmp.Compare(b.Order, a.Order), strings.Compare(b.ID, a.ID))
+}

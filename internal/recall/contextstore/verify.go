@@ -1,0 +1,89 @@
+package contextstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// Damage is a checkpoint of which something can't be read.
+type Damage struct {
+	ID string
+	// Err is what is wrong; it is ErrDamaged.
+	Err error
+}
+
+// Verify looks whether all objects of all checkpoints are there, and whether
+// what describes them can be read. It doesn't read contents.
+func (s Store) Verify(ctx context.Context) ([]Damage, error) {
+	refs, err := s.refs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("verify context checkpoints: %w", err)
+	}
+	var found []Damage
+	owners := map[git.OID][]string{} // of objects
+	var wanted []git.OID
+	for _, id := range slices.Sorted(maps.Keys(refs)) {
+		oids, err := s.objects(ctx, id)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if errors.Is(err, recall.ErrNotFound) {
+			continue // discarded meanwhile
+		}
+		if err != nil {
+			found = append(found, Damage{ID: id, Err: err})
+			continue
+		}
+		for _, oid := range oids {
+			if owners[oid] == nil {
+				wanted = append(wanted, oid)
+			}
+			owners[oid] = append(owners[oid], id)
+		}
+	}
+	gone, err := s.Repo.Absent(ctx, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("verify context checkpoints: %w", err)
+	}
+	lost := map[string]int{}
+	for _, oid := range gone {
+		for _, id := range owners[oid] {
+			lost[id]++
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(lost)) {
+		found = append(found, Damage{ID: id, Err: fmt.Errorf("%w: %d of its files' contents are gone", recall.ErrDamaged, lost[id])})
+	}
+	return found, nil
+}
+
+// objects are the contents that a checkpoint's tree leads to.
+func (s Store) objects(ctx context.Context, id string) ([]git.OID, error) {
+	d, err := s.load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var oids []git.OID
+	todo := []git.OID{d.tree}
+	for len(todo) > 0 {
+		entries, err := s.Repo.Tree(ctx, todo[0])
+		if err != nil {
+			return nil, damage(ctx, err)
+		}
+		todo = todo[1:]
+		for _, e := range entries {
+			if e.Mode == git.ModeTree {
+				todo = append(todo, e.OID)
+			} else {
+				oids = append(oids, e.OID)
+			}
+		}
+	}
+	return oids, nil
+}

@@ -1,0 +1,44 @@
+package digest
+
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
+)
+
+// SetCompaction sets the agent's own summary of what it compacted, as a hook
+// told it, or as the transcript has it. What the agent puts around it goes.
+func (d *Digest) SetCompaction(summary string, redact plain.Redactor) {
+	d.Compaction = plain.Text(bareSummary(plain.Head(summary, plain.MaxScanned)), maxCompaction, redact)
+}
+
+// bareSummary is a summary without how it was come to, and without what tells
+// the agent to go on with it.
+func bareSummary(s string) string {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "This session is being continued ") {
+		_, s, _ = strings.Cut(s, "\n")
+	}
+	s, _, _ = strings.Cut(s, "\nIf you need specific details from before compaction")
+	for _, tag := range []string{"system-reminder", "analysis"} {
+		s = withoutElement(s, tag)
+	}
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "Analysis:") {
+		if _, rest, ok := strings.Cut(s, "\nSummary:"); ok {
+			s = rest
+		}
+	}
+	s = strings.TrimPrefix(strings.TrimSpace(s), "<summary>")
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "</summary>"))
+}
+
+// withoutElement is a text without the first element of a tag.
+func withoutElement(s, tag string) string {
+	before, rest, ok := strings.Cut(s, "<"+tag+">")
+	_, after, closed := strings.Cut(rest, "</"+tag+">")
+	if !ok || !closed {
+		return s
+	}
+	return before + after
+}

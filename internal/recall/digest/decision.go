@@ -1,0 +1,85 @@
+package digest
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
+)
+
+// chose keeps the sentences of a text in which the agent says what it decided.
+func (d *Digest) chose(said string, redact plain.Redactor) {
+	fenced := false
+	for text := range strings.SplitSeq(plain.Head(said, plain.MaxScanned), "\n") {
+		text = strings.TrimSpace(text)
+		if strings.HasPrefix(text, "```") {
+			fenced = !fenced
+		}
+		if fenced || text == "" || strings.HasPrefix(text, "|") || strings.HasPrefix(text, ">") {
+			continue
+		}
+		for sentence := range sentences(text) {
+			if !decides(sentence) {
+				continue
+			}
+			if kept := plain.Line(sentence, maxItem, redact); kept != "" {
+				d.Chosen = plain.Append(d.Chosen, "agent: "+kept, chosenBound())
+			}
+		}
+	}
+}
+
+// mayDecide says quickly whether a raw text holds a word that decisions hold.
+func mayDecide(raw []byte) bool {
+	for _, word := range []string{"ecided", "'ll use", "ll go with", "oing with", "chose", "pted for", "pted to", "rather than", "instead of"} {
+		if bytes.Contains(raw, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentences are those of a line, without the mark of a list's item.
+func sentences(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		if item, ok := listItem(text); ok && item != "" {
+			text = item
+		}
+		for text != "" {
+			end := strings.IndexAny(text, ".!?")
+			for end >= 0 && end+1 < len(text) && text[end+1] != ' ' {
+				next := strings.IndexAny(text[end+1:], ".!?")
+				if next < 0 {
+					end = -1
+					break
+				}
+				end += 1 + next
+			}
+			if end < 0 {
+				end = len(text) - 1
+			}
+			if !yield(strings.TrimSpace(text[:end+1])) {
+				return
+			}
+			text = strings.TrimSpace(text[end+1:])
+		}
+	}
+}
+
+// decides says whether a sentence tells of a decision that was taken.
+func decides(sentence string) bool {
+	const shortest, longest = 20, 400
+	if len(sentence) < shortest || len(sentence) > longest || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") {
+		return false
+	}
+	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "\u2019", "'"))
+	if containsAny(low, " if we ", " if i ", " if you ", " should we", " should i", " could ", " would ", " might ", " whether ", " can ",
+		" haven't ", " not decided", " not yet", " you chose", " user chose", "let me ") {
+		return false
+	}
+	if containsAny(low, " decided to ", " we decided", " i decided", " i chose", " we chose", " chose to ", " i'll go with", " we'll go with",
+		" i'm going with", " we're going with", " we'll use ", " opted for", " opted to ") {
+		return true
+	}
+	return containsAny(low, " rather than ", " instead of ") && containsAny(low, " i ", " we ", " i've ", " we've ")
+}

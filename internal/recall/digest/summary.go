@@ -1,0 +1,82 @@
+package digest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
+)
+
+// Summary is the work in one line: at most 80 characters and the figures.
+func (d *Digest) Summary(src Sources) string {
+	text := d.headline(src)
+	if n := len(src.Files); n > 0 {
+		files := "files"
+		if n == 1 {
+			files = "file"
+		}
+		text += fmt.Sprintf(" (%d %s, +%d -%d)", n, files, src.Added, src.Removed)
+	}
+	return text
+}
+
+// headline is the best short name of the work that there is.
+func (d *Digest) headline(src Sources) string {
+	const longest, room = 80, 60
+	switch n := len(src.Subjects); {
+	case n > 1:
+		more := fmt.Sprintf(" and %d more commits", n-1)
+		if n == 2 { //nolint:mnd // two
+			more = " and another commit"
+		}
+		return cutWords(src.Subjects[0], room) + more
+	case n == 1:
+		return cutWords(src.Subjects[0], longest)
+	case d.Plan.Title != "" && (d.Plan.Accepted || d.PlanOffered):
+		return cutWords(d.Plan.Title, longest)
+	case len(d.Asked) > 0:
+		return cutWords(d.Asked[len(d.Asked)-1].Text, longest)
+	}
+	if text := cutWords(d.task(src), longest); text != "" {
+		return text
+	}
+	return "a session in which nothing was asked"
+}
+
+// cutWords is a text in one line of at most limit characters, cut at a word.
+func cutWords(text string, limit int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	letters := []rune(text)
+	if len(letters) <= limit {
+		return text
+	}
+	cut := string(letters[:limit-len(plain.Ellipsis)])
+	if at := strings.LastIndexByte(cut, ' '); at > len(cut)/2 { //nolint:mnd // a cut at a word costs no more than half
+		cut = cut[:at]
+	}
+	return strings.TrimRight(cut, " ,;:-") + plain.Ellipsis
+}
+
+// Description are some sentences more: what was asked, what the agent said last.
+func (d *Digest) Description(src Sources) string {
+	const longest = 600
+	var parts []string
+	if n := len(d.Asked); n > 0 {
+		parts = append(parts, "Asked: "+oneLine(d.Asked[n-1].Text, longest))
+	}
+	if d.Short != "" {
+		word := "Then: "
+		if len(parts) == 0 {
+			word = "Asked: "
+		}
+		parts = append(parts, word+oneLine(d.Short, longest))
+	}
+	said := d.Said
+	if src.Said != "" {
+		said = plain.Head(src.Said, maxSaid)
+	}
+	if said != "" {
+		parts = append(parts, "The agent said last: "+oneLine(said, longest))
+	}
+	return strings.Join(parts, "\n")
+}

@@ -1,0 +1,235 @@
+package outline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// language says which lines of a source file declare something, well enough
+// for an outline: a line of any comment or text may be taken for one.
+type language struct {
+	// keys begin a declaration, after any of the modifiers.
+	keys, modifiers []string
+	// deep is how many blanks may stand before one, a tab as four.
+	deep int
+	// shape finds those that no word begins.
+	shape func(line string, indent int) bool
+	// comment begins a line that says nothing.
+	comment []string
+}
+
+// languageOf knows a language by a file's extension, or its name; nil if it
+// doesn't.
+func languageOf(ext, name string) *language {
+	switch ext {
+	case ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte":
+		return script()
+	case ".py", ".pyi":
+		return &language{keys: Words("def class"), modifiers: Words("async"), deep: 8, comment: Words("#")}
+	case ".rb", ".rake":
+		return &language{keys: Words("def class module"), deep: 8, comment: Words("#")}
+	case ".rs":
+		return &language{
+			keys: Words("fn struct enum trait impl impl< mod type static const union macro_rules!"), deep: 4,
+			modifiers: Words(`pub pub(crate) pub(super) async unsafe const extern "C" default`), comment: Words("// *"),
+		}
+	case ".java", ".kt", ".kts", ".cs", ".scala", ".swift", ".dart", ".groovy":
+		return typed()
+	case ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".m", ".mm":
+		return &language{
+			keys:    Words("struct class enum union typedef namespace template #define"),
+			comment: Words("// * /*"), shape: isCFunction,
+		}
+	case ".php":
+		return &language{
+			keys: Words("function class interface trait enum namespace"), deep: 8, comment: Words("// # *"),
+			modifiers: Words("public private protected static abstract final readonly"),
+		}
+	case ".sh", ".bash", ".zsh", ".ksh":
+		return &language{keys: Words("function"), deep: 4, comment: Words("#"), shape: isShellFunction}
+	}
+	return languageOther(ext, name)
+}
+
+func languageOther(ext, name string) *language {
+	switch ext {
+	case ".lua":
+		return &language{keys: Words("function"), modifiers: Words("local"), deep: 4, comment: Words("--")}
+	case ".ex", ".exs":
+		return &language{keys: Words("def defp defmodule defmacro"), deep: 8, comment: Words("#")}
+	case ".proto":
+		return &language{keys: Words("message service rpc enum"), deep: 4, comment: Words("//")}
+	case ".sql":
+		return &language{keys: Words("CREATE ALTER create alter"), comment: Words("--")}
+	case ".md", ".markdown":
+		return &language{shape: isHeading}
+	case ".toml", ".ini", ".cfg":
+		return &language{shape: func(line string, indent int) bool { return indent == 0 && line[0] == '[' }}
+	case ".mk":
+		return &language{shape: isTarget, comment: Words("#")}
+	}
+	if name == "Makefile" || name == "GNUmakefile" {
+		return &language{shape: isTarget, comment: Words("#")}
+	}
+	return nil
+}
+
+func Words(list string) []string { return strings.Fields(list) }
+
+func script() *language {
+	return &language{
+		keys:      Words("function function* class interface type enum namespace const let var"),
+		modifiers: Words("export default declare abstract async"), comment: Words("// * /*"),
+		shape: func(line string, indent int) bool {
+			return indent > 0 && indent <= 4 && strings.HasSuffix(line, "{") && isCall(line, "async", "static", "private", "public", "protected", "get", "set", "readonly", "override")
+		},
+	}
+}
+
+// typed is for languages whose members begin with modifiers or a type.
+func typed() *language {
+	modifiers := Words("public private protected internal static final abstract override open sealed data suspend inline async virtual partial readonly default synchronized fileprivate mutating case")
+	return &language{
+		keys:      Words("class interface enum record struct protocol extension object trait fun func def init namespace typealias"),
+		modifiers: modifiers, deep: 8, comment: Words("// * /* @"),
+		shape: func(line string, indent int) bool {
+			first, _, _ := strings.Cut(line, " ")
+			return indent <= 8 && slices.Contains(modifiers, first) && first != "case" && first != "default" && strings.Contains(line, "(")
+		},
+	}
+}
+
+// outlineLines takes the lines that the language calls declarations.
+func outlineLines(l *language, content string) []recall.Declaration {
+	if l == nil {
+		return nil
+	}
+	o := outliner{lines: strings.Split(content, "\n")}
+	fence := ""
+	for i, line := range o.lines {
+		text := strings.TrimSpace(line)
+		if mark := fenceOf(text); mark != "" && (fence == "" || strings.HasPrefix(mark, fence)) {
+			if fence == "" {
+				fence = mark
+			} else {
+				fence = ""
+			}
+		}
+		if fence == "" && text != "" && l.declares(text, indentOf(line)) && !o.add(i+1) {
+			break
+		}
+	}
+	return o.list
+}
+
+// fenceOf is the mark of a fence of Markdown, "" on any other line.
+func fenceOf(text string) string {
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(text, mark) {
+			return text[:len(text)-len(strings.TrimLeft(text, mark))]
+		}
+	}
+	return ""
+}
+
+func indentOf(line string) int {
+	n := 0
+	for i := range len(line) {
+		switch line[i] {
+		case ' ':
+			n++
+		case '\t':
+			n += 4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+func (l *language) declares(text string, indent int) bool {
+	for _, mark := range l.comment {
+		if strings.HasPrefix(text, mark) {
+			return false
+		}
+	}
+	if l.shape != nil && l.shape(text, indent) {
+		return true
+	}
+	if indent > l.deep {
+		return false
+	}
+	for rest := text; rest != ""; {
+		first, after, _ := strings.Cut(rest, " ")
+		if slices.Contains(l.keys, first) && after != "" {
+			return true
+		}
+		if generic, _, cut := strings.Cut(first, "<"); cut && slices.Contains(l.keys, generic+"<") {
+			return true
+		}
+		if !slices.Contains(l.modifiers, first) {
+			return false
+		}
+		rest = strings.TrimSpace(after)
+	}
+	return false
+}
+
+// isCall says that a line is a name, after some of the words, and parameters.
+func isCall(line string, before ...string) bool {
+	head, _, ok := strings.Cut(line, "(")
+	if !ok {
+		return false
+	}
+	parts := strings.Fields(head)
+	for i, part := range parts {
+		if i == len(parts)-1 {
+			return isName(part) && !slices.Contains(Words("if for while switch catch return function with else do"), part)
+		}
+		if !slices.Contains(before, part) {
+			return false
+		}
+	}
+	return false
+}
+
+func isLetterOrDigit(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+func isName(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !isLetterOrDigit(c) && c != '_' && c != '$' && c != '#' && c != '-' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isCFunction says that a line at the margin is the head of a function.
+func isCFunction(line string, indent int) bool {
+	head, _, ok := strings.Cut(line, "(")
+	if !ok || indent > 0 || !isLetterOrDigit(line[0]) || strings.Contains(head, "=") {
+		return false
+	}
+	first, rest, _ := strings.Cut(head, " ")
+	return rest != "" && !slices.Contains(Words("if for while switch return else do case"), first)
+}
+
+func isShellFunction(line string, indent int) bool {
+	name, _, ok := strings.Cut(line, "()")
+	return ok && indent <= 4 && isName(strings.TrimSpace(name))
+}
+
+func isHeading(line string, _ int) bool {
+	level := len(line) - len(strings.TrimLeft(line, "#"))
+	return level > 0 && level <= 6 && level < len(line) && line[level] == ' '
+}
+
+// isTarget says that a line of a makefile is a rule.
+func isTarget(line string, indent int) bool {
+	name, rest, ok := strings.Cut(line, ":")
+	return ok && indent == 0 && name != "" && !strings.HasPrefix(rest, "=") && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "=$ ")
+}

@@ -1,0 +1,105 @@
+// Package outline finds the declarations of a source file.
+package outline
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// The bounds of an outline.
+const (
+	maxDeclarations = 200
+	maxDeclaration  = 160     // bytes of a line
+	maxOutlined     = 1 << 20 // bytes of a file that are looked at
+	maxSpecs        = 12      // of a group of constants or variables
+)
+
+// Outline are the declarations of a file, by its name and content: at most
+// 200, none for what isn't known as source.
+func Outline(name, content string) []recall.Declaration {
+	if len(content) > maxOutlined {
+		content = content[:strings.LastIndexByte(content[:maxOutlined], '\n')+1]
+	}
+	if strings.IndexByte(content, 0) >= 0 {
+		return nil
+	}
+	ext := strings.ToLower(path.Ext(name))
+	if ext == ".go" {
+		return outlineGo(content)
+	}
+	return outlineLines(languageOf(ext, path.Base(name)), content)
+}
+
+// outlineGo is that of a Go file; of one with an error, as while it is being
+// worked on, its lines tell.
+func outlineGo(content string) []recall.Declaration {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "", content, parser.SkipObjectResolution)
+	if err != nil {
+		return outlineLines(&language{keys: Words("func type const var")}, content)
+	}
+	o := outliner{lines: strings.Split(content, "\n")}
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			o.add(set.PositionFor(d.Pos(), false).Line)
+		case *ast.GenDecl:
+			if d.Tok == token.IMPORT {
+				continue
+			}
+			for i, spec := range d.Specs {
+				if i < maxSpecs || d.Tok == token.TYPE {
+					o.add(specLine(set, d, spec))
+				}
+			}
+		}
+	}
+	return o.list
+}
+
+// specLine is the line of the keyword where it stands before the only spec.
+func specLine(set *token.FileSet, d *ast.GenDecl, spec ast.Spec) int {
+	if !d.Lparen.IsValid() {
+		return set.PositionFor(d.Pos(), false).Line
+	}
+	return set.PositionFor(spec.Pos(), false).Line
+}
+
+// outliner gathers declarations, a line once.
+type outliner struct {
+	lines []string
+	list  []recall.Declaration
+}
+
+// add takes in a line, by its number from 1; false says that there are enough.
+func (o *outliner) add(line int) bool {
+	if len(o.list) >= maxDeclarations {
+		return false
+	}
+	if line < 1 || line > len(o.lines) || len(o.list) > 0 && o.list[len(o.list)-1].Line >= line {
+		return true
+	}
+	if text := declared(o.lines[line-1]); text != "" {
+		o.list = append(o.list, recall.Declaration{Line: line, Text: text})
+	}
+	return true
+}
+
+// declared is a line as an outline has it.
+func declared(line string) string {
+	text := strings.TrimRight(strings.TrimSpace(strings.ToValidUTF8(line, "")), " \t{")
+	if len(text) <= maxDeclaration {
+		return text
+	}
+	cut := maxDeclaration - len("…")
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}

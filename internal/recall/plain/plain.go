@@ -1,0 +1,165 @@
+// Package plain makes bounded text for storage and display from untrusted text:
+// redacted, valid UTF-8, without control characters, cut at a word. Limits are bytes
+// of the text encoded as JSON.
+package plain
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxScanned is how much of a text is looked at for what is kept of it: far more
+// than is kept, so that a secret at the cut is seen whole.
+const MaxScanned = 64 << 10
+
+// Text is the beginning of a text, as it may stand in a digest: redacted, valid,
+// without what a terminal takes for a command, and no longer in JSON than limit.
+func Text(s string, limit int, redact Redactor) string {
+	s = Head(s, MaxScanned)
+	return Shorten(Clean(redact.Text(Clean(s))), limit)
+}
+
+// Line is kept in one line.
+func Line(s string, limit int, redact Redactor) string {
+	s = Clean(redact.Text(Clean(Head(s, MaxScanned))))
+	return Shorten(strings.Join(strings.Fields(s), " "), limit)
+}
+
+// Clean leaves out control characters but line ends and tabs, and the characters
+// that turn the direction of a text or can't be seen.
+func Clean(s string) string {
+	s = strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n', c == '\t':
+			return c
+		case c == '\u200d', c == '\u200c': // they join letters and signs
+			return c
+		case unicode.IsControl(c), unicode.Is(unicode.Cf, c), c == '\u2028', c == '\u2029':
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.TrimSpace(s)
+}
+
+// Head is the beginning of a text of at most limit bytes, whole characters.
+func Head(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// Ellipsis says that a text was cut.
+const Ellipsis = "..."
+
+// Shorten is a text cut at a word, so that it takes no more than limit bytes
+// in JSON.
+func Shorten(s string, limit int) string {
+	if JSONSize(s) <= limit {
+		return s
+	}
+	room := limit - len(Ellipsis)
+	end := 0
+	for i, c := range s {
+		room -= runeWeight(c)
+		if room < 0 {
+			break
+		}
+		end = i + utf8.RuneLen(c)
+	}
+	cut := s[:end]
+	const part = 2 // a cut at a word may cost half of the text, no more
+	if at := strings.LastIndexAny(cut, " \n\t"); at > len(cut)/part {
+		cut = cut[:at]
+	}
+	return strings.TrimRight(cut, " \n\t,;:-") + Ellipsis
+}
+
+// worst is how many bytes one may take in JSON, around what stands around an
+// item of a list: quotes and comma.
+const (
+	worst  = 6
+	around = 3
+)
+
+// JSONSize is how many bytes a text takes in JSON, without the quotes.
+func JSONSize(s string) int {
+	if isPlainASCII(s) {
+		return len(s)
+	}
+	n := 0
+	for _, c := range s {
+		n += runeWeight(c)
+	}
+	return n
+}
+
+// isPlainASCII says whether every byte of a text stands for itself in JSON.
+func isPlainASCII(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ', c >= utf8.RuneSelf, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
+}
+
+func runeWeight(c rune) int {
+	switch {
+	case c == '<', c == '>', c == '&', c == '\u2028', c == '\u2029':
+		return worst // \u003c
+	case c == '"', c == '\\', c == '\n', c == '\t', c == '\r':
+		return 2
+	case c < ' ', c == utf8.RuneError: // the error may stand for an invalid byte
+		return worst
+	}
+	return utf8.RuneLen(c)
+}
+
+// Append puts an item at the end of a list, or moves it there, and drops the
+// first ones beyond count items or bytes in JSON.
+func Append(list []string, item string, bound Bound) []string {
+	list = slices.DeleteFunc(list, func(s string) bool { return s == item })
+	list = append(list, item)
+	return bound.Last(list)
+}
+
+// Bound is what a list may hold.
+type Bound struct{ Items, Bytes int }
+
+// Last is the end of a list that is within the bound.
+func (b Bound) Last(list []string) []string {
+	n := 0
+	for _, s := range list {
+		n += len(s) + around
+	}
+	if len(list) <= b.Items && n <= b.Bytes/worst {
+		return list // whatever is in them
+	}
+	return Last(list, b, JSONSize)
+}
+
+// Last is the end of a list that is within a bound, by each item's weight
+// but for what JSON puts around it.
+func Last[T any](list []T, b Bound, weigh func(T) int) []T {
+	left := b.Bytes
+	for i, item := range slices.Backward(list) {
+		left -= weigh(item) + around
+		if left < 0 || len(list)-i > b.Items {
+			return append(list[:0], list[i+1:]...)
+		}
+	}
+	return list
+}
+
+// Within says whether a whole list is within a bound.
+func Within[T any](list []T, b Bound, weigh func(T) int) bool {
+	return len(Last(slices.Clone(list), b, weigh)) == len(list)
+}

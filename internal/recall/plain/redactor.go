@@ -1,0 +1,13 @@
+package plain
+
+import (
+	"context"
+)
+
+// Redactor redacts what is kept of a transcript.
+type Redactor interface {
+	Text(s string) string
+	// TextContext is Text that ends with ctx, in the middle of a long text too.
+	TextContext(ctx context.Context, s string) (string, error)
+	Path(path string) string
+}

@@ -1,0 +1,70 @@
+package shellcmd
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Files returns the absolute paths of the files that a command line run in cwd
+// shows, as far as they can be seen in it: `cat f`, `sed -n 1,9p f`, `rg word f`.
+func (line Line) Files(cwd string) []string {
+	var paths []string
+	for _, c := range line.commands {
+		if c.program() == "cd" {
+			cwd = ResolvePath(c.argument(0), cwd)
+			continue
+		}
+		for _, arg := range c.shown() {
+			if path := ResolvePath(arg, cwd); path != "" && looksLikeFile(arg) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// shown are the arguments that can be files whose contents the command shows.
+func (c command) shown() []string {
+	args := c.arguments()
+	switch c.program() {
+	case "cat", "head", "tail", "less", "more", "nl", "bat":
+		return args
+	case "sed":
+		if strings.Contains(" "+strings.Join(c.words, " "), " -i") {
+			return nil
+		}
+		return args[min(1, len(args)):]
+	case "rg", "grep", "egrep", "ag":
+		return args[min(1, len(args)):]
+	}
+	return nil
+}
+
+// looksLikeFile says whether an argument can hardly be anything but a file.
+func looksLikeFile(arg string) bool {
+	const longest = 512
+	if len(arg) > longest || strings.ContainsAny(arg, "*?[]{}$`~<>|;&=,\"'\\^()\n") || strings.Contains(arg, "://") {
+		return false
+	}
+	ext := filepath.Ext(arg)
+	switch base := filepath.Base(arg); {
+	case base == "Makefile", base == "Dockerfile", base == "LICENSE", base == "README", base == "Justfile":
+		return true
+	case len(ext) < 2, len(ext) > 11, isNumber(ext[1:]), ext == base && strings.Count(arg, "/") == 0 && len(ext) < 4:
+		return false
+	}
+	return strings.Trim(ext[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// ResolvePath is a path from the directory dir, empty if it can't be told.
+func ResolvePath(path, dir string) string {
+	switch {
+	case path == "", strings.ContainsAny(path, "$~"):
+		return ""
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	case !filepath.IsAbs(dir):
+		return ""
+	}
+	return filepath.Join(dir, path)
+}
