@@ -14,14 +14,16 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
 // TestPropMovingFile: a file that is written all the time is held as it was at
-// one moment, or not at all. Each write makes all of it one letter.
+// one moment, or not at all. Each write makes all of it one letter. On a
+// disk, as files in memory have no writeback, which shows that a write goes on.
 func TestPropMovingFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, t, t.TempDir(), treetest.Seeded(1))
+	w := newWorld(t, t, testkit.DiskDir(t), treetest.Seeded(1))
 	path := filepath.Join(w.tree.Root, "moving")
 	w.must(os.WriteFile(path, bytes.Repeat([]byte{'a'}, 1<<20), 0o644))
 	var stop atomic.Bool

@@ -26,7 +26,11 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	dir := t.TempDir()
+	return newRigAt(t, t.TempDir())
+}
+
+func newRigAt(t *testing.T, dir string) *rig {
+	t.Helper()
 	root := filepath.Join(dir, "tree")
 	if err := errors.Join(os.Mkdir(root, 0o755), os.Mkdir(filepath.Join(dir, "home"), 0o755)); err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestAStoreIsMadeAndOpened(t *testing.T) {
@@ -427,13 +428,15 @@ func TestABandWithTooManyNamesIsCopied(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes as many links as there can be")
 	}
-	r := rigWithFiles(t)
+	r := newRigAt(t, testkit.DiskDir(t))
+	r.plant()
 	if r.store.Linking() != disk.Hardlink {
 		t.Skip("no hard links here")
 	}
 	want := r.model()
 	r.take()
-	spare := t.TempDir()
+	spare := filepath.Join(filepath.Dir(r.root), "spare")
+	r.must(os.Mkdir(spare, 0o755))
 	for i := 0; ; i++ {
 		err := os.Link(r.tail(), filepath.Join(spare, strconv.Itoa(i)))
 		if errors.Is(err, syscall.EMLINK) {

@@ -11,13 +11,15 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // A program writes through a mapping to a page that was dirty already when the
 // last snapshot read it: the next one sees it.
 func TestTakeSeesWritesToMappedPages(t *testing.T) {
 	t.Parallel()
-	r := rigWithFiles(t)
+	r := newRigAt(t, testkit.DiskDir(t))
+	r.plant()
 	space, err := disk.SpaceAt(r.root)
 	r.must(err)
 	if !slices.Contains([]string{"ext4", "xfs", "btrfs"}, space.Type) {

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // writerVar makes the test binary a writer of a database.
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(testkit.InMemory(m).Run())
 }
 
 // job is what a writer does.

@@ -22,7 +22,7 @@ import (
 // TestMain makes the test binary stand in for the programs: it lies on the
 // PATH of every script as "entire", and runs main, and as "agentfs".
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"entire": main, "agentfs": agentfs})
+	testscript.Main(testkit.InMemory(m), map[string]func(){"entire": main, "agentfs": agentfs})
 }
 
 // agentfs is what the other program's main does.

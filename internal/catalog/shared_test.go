@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // TestMain is also the program that other processes run: it adds snapshots to
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv("CATALOG_WRITER"); path != "" {
 		os.Exit(writer(path, os.Getenv("CATALOG_STORE")))
 	}
-	os.Exit(m.Run())
+	os.Exit(testkit.InMemory(m).Run())
 }
 
 func writer(path, store string) int {

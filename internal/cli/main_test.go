@@ -17,8 +17,11 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
+
+func TestMain(m *testing.M) { os.Exit(testkit.InMemory(m).Run()) }
 
 // desk is a person's machine: a repository, an empty home, a clean environment.
 type desk struct {

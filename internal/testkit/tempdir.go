@@ -1,0 +1,46 @@
+package testkit
+
+import (
+	"os"
+	"testing"
+)
+
+// onDisk is where temporary files are without InMemory.
+var onDisk = os.TempDir()
+
+// InMemory returns tests that keep their temporary files in memory where there is
+// room: they make many small files and sync them. If TMPDIR is set, it is used.
+func InMemory(m *testing.M) interface{ Run() int } { return inMemory{m} }
+
+type inMemory struct{ m *testing.M }
+
+// Run runs the tests and returns their exit code.
+func (i inMemory) Run() int {
+	if os.Getenv("TMPDIR") != "" {
+		return i.m.Run()
+	}
+	dir, remove := memoryDir()
+	defer remove()
+	if dir != "" {
+		if err := os.Setenv("TMPDIR", dir); err != nil {
+			panic(err)
+		}
+	}
+	return i.m.Run()
+}
+
+// DiskDir returns a new directory that is not in memory because of InMemory, for
+// tests of what file systems on disks do.
+func DiskDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(onDisk, "entire-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
