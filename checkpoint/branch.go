@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 const (
@@ -38,7 +40,7 @@ func V1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 	case !errors.Is(err, ErrNotFound):
 		return "", "", "", err
 	}
-	first, err := repo.WriteTree(nil)
+	first, err := gittree.Write(repo, nil)
 	if err != nil {
 		return "", "", "", fmt.Errorf("begin %s: %w", MetadataBranch, err)
 	}
@@ -55,21 +57,21 @@ func V1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 // that answers the tree it was given makes no commit; without any commit the
 // branch stays, and is not created. If somebody else moved the branch the
 // changes are made again upon it, at most five times; if they moved one of the
-// extra refs it is git.ErrRefMoved at once, nothing having moved.
+// extra refs it is gitref.ErrMoved at once, nothing having moved.
 //
 // It answers the branch's commit, empty if there is no branch.
-func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []git.RefUpdate) (git.OID, error) {
+func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []gitref.Change) (git.OID, error) {
 	return persist(ctx, repo, extra, func() (git.OID, error) { return update(ctx, repo, by, changes, extra) })
 }
 
 // persist tries again while others move the branch, but not the extra refs.
-func persist(ctx context.Context, repo *git.Repo, extra []git.RefUpdate, try func() (git.OID, error)) (git.OID, error) {
+func persist(ctx context.Context, repo *git.Repo, extra []gitref.Change, try func() (git.OID, error)) (git.OID, error) {
 	for attempt := 0; ; attempt++ {
 		tip, err := try()
 		if err == nil {
 			return tip, nil
 		}
-		raced := errors.Is(err, git.ErrRefMoved) || errors.Is(err, git.ErrRefLocked)
+		raced := errors.Is(err, gitref.ErrMoved) || errors.Is(err, gitref.ErrLocked)
 		if attempt == retries || !raced || moved(ctx, repo, extra) {
 			return "", fmt.Errorf("update %s: %w", MetadataBranch, err)
 		}
@@ -80,7 +82,7 @@ func persist(ctx context.Context, repo *git.Repo, extra []git.RefUpdate, try fun
 }
 
 // update is one attempt.
-func update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []git.RefUpdate) (git.OID, error) {
+func update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []gitref.Change) (git.OID, error) {
 	tip, parent, tree, err := V1(ctx, repo, by)
 	if err != nil {
 		return "", err
@@ -102,17 +104,17 @@ func update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Cha
 	}
 	updates := slices.Clip(extra)
 	if last != parent {
-		updates = append(updates, git.RefUpdate{Name: MetadataBranch, New: last, Old: tip})
+		updates = append(updates, gitref.Change{Name: MetadataBranch, New: last, Old: tip})
 		tip = last
 	}
 	if len(updates) == 0 {
 		return tip, nil
 	}
-	return tip, repo.UpdateRefs(ctx, "entire: checkpoint", updates)
+	return tip, gitref.Update(ctx, repo, "entire: checkpoint", updates)
 }
 
 // moved says whether one of the refs is not where its update expects it.
-func moved(ctx context.Context, repo *git.Repo, updates []git.RefUpdate) bool {
+func moved(ctx context.Context, repo *git.Repo, updates []gitref.Change) bool {
 	for _, u := range updates {
 		object, err := repo.Read(ctx, u.Name)
 		if err != nil && !errors.Is(err, git.ErrMissing) || object.OID != u.Old {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // maxSlots bounds the sessions of a checkpoint.
@@ -30,7 +31,7 @@ type slotDir struct {
 // readDirectory reads the directory of the checkpoint id: ErrNotFound if there
 // is none. Metadata that can't be decoded is as good as none.
 func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (directory, error) {
-	entry, found, err := repo.Lookup(ctx, v1Tree, id.Dir())
+	entry, found, err := gittree.Lookup(ctx, repo, v1Tree, id.Dir())
 	if err != nil {
 		return directory{}, err
 	}

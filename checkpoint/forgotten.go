@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -95,7 +96,7 @@ func putForgotten(ctx context.Context, repo *git.Repo, v1Tree git.OID, f Forgott
 	if err != nil {
 		return "", err
 	}
-	return repo.EditTree(ctx, v1Tree, []git.Edit{{Path: forgottenFile, Mode: git.ModeFile, OID: oid}})
+	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: forgottenFile, Mode: git.ModeFile, OID: oid}})
 }
 
 // forgetMessage is the message of the commit that lists what was forgotten.

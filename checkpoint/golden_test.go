@@ -11,6 +11,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -72,7 +74,7 @@ func TestShadowBytes(t *testing.T) {
 	must(t, err)
 	blob, err := f.git.WriteBlob([]byte("made\n"))
 	must(t, err)
-	edits := []git.Edit{{Path: "sub/made.sh", Mode: git.ModeExec, OID: blob}, {Path: "README.md"}}
+	edits := []gittree.Edit{{Path: "sub/made.sh", Mode: git.ModeExec, OID: blob}, {Path: "README.md"}}
 	sh := checkpoint.Shadow{
 		Session:    "0d7f2c6e-1111-4222-8333-444455556666",
 		Subject:    checkpoint.Subject("please\nmake it"),
@@ -94,7 +96,7 @@ func TestShadowBytes(t *testing.T) {
 	must(t, err)
 	for name, commit := range map[string]git.OID{"shadow-first": first, "shadow-second": second, "carry-forward": carried} {
 		golden(t, name+".golden", f.dump(string(commit)))
-		must(t, f.git.UpdateRefs(t.Context(), "test", []git.RefUpdate{{Name: "refs/heads/" + name, New: commit}}))
+		must(t, gitref.Update(t.Context(), f.git, "test", []gitref.Change{{Name: "refs/heads/" + name, New: commit}}))
 	}
 	f.fsck(t)
 }

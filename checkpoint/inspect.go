@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -250,11 +251,11 @@ func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (gi
 // Graft answers the tree of the branch with the tree dir as the checkpoint id,
 // without that checkpoint if dir is empty. Only objects are written.
 func Graft(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, dir git.OID) (git.OID, error) {
-	edit := git.Edit{Path: id.Dir()}
+	edit := gittree.Edit{Path: id.Dir()}
 	if dir != "" {
 		edit.Mode, edit.OID = git.ModeTree, dir
 	}
-	tree, err := repo.EditTree(ctx, v1Tree, []git.Edit{edit})
+	tree, err := gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{edit})
 	if err != nil {
 		return "", fmt.Errorf("put checkpoint %s: %w", id, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // spoilt is one way to damage a checkpoint, by the file in its directory that
@@ -65,13 +66,13 @@ func (f *fixture) spoil(tb testing.TB, path, text string) git.OID {
 	if path == "" {
 		return tree
 	}
-	edit := git.Edit{Path: idA.Dir() + "/" + path}
+	edit := gittree.Edit{Path: idA.Dir() + "/" + path}
 	if text != "" {
 		edit.Mode = git.ModeFile
 		edit.OID, err = f.git.WriteBlob([]byte(text))
 		must(tb, err)
 	}
-	tree, err = f.git.EditTree(tb.Context(), tree, []git.Edit{edit})
+	tree, err = gittree.Apply(tb.Context(), f.git, tree, []gittree.Edit{edit})
 	must(tb, err)
 	return tree
 }

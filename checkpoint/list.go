@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // Trees answers the trees of all metadata branches for reading: the local
 // branch's first, then those that were fetched from remotes. A checkpoint may
 // be in any of them. There may be none.
 func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
-	refs, err := repo.Refs(ctx, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
+	refs, err := gitref.List(ctx, repo, MetadataBranch, "refs/remotes/*/"+strings.TrimPrefix(MetadataBranch, branchPrefix))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // Merge makes the metadata branch contain all that the commit theirs has, of
@@ -32,7 +34,7 @@ import (
 //
 // It answers the branch's commit. Like [Update] it begins anew, at most five
 // times, if somebody else moves the branch.
-func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID, extra []git.RefUpdate) (git.OID, error) {
+func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID, extra []gitref.Change) (git.OID, error) {
 	their, err := repo.Commit(ctx, string(theirs))
 	if err != nil {
 		return "", fmt.Errorf("merge into %s: %w", MetadataBranch, err)
@@ -41,7 +43,7 @@ func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID
 }
 
 // merge is one attempt.
-func merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.Commit, extra []git.RefUpdate) (git.OID, error) {
+func merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.Commit, extra []gitref.Change) (git.OID, error) {
 	ours, local, err := findTip(ctx, repo)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return "", err
@@ -63,12 +65,12 @@ func merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.Com
 	}
 	updates := slices.Clip(extra)
 	if tip != old {
-		updates = append(updates, git.RefUpdate{Name: MetadataBranch, New: tip, Old: old})
+		updates = append(updates, gitref.Change{Name: MetadataBranch, New: tip, Old: old})
 	}
 	if len(updates) == 0 {
 		return tip, nil
 	}
-	return tip, repo.UpdateRefs(ctx, "entire: merge checkpoints", updates)
+	return tip, gitref.Update(ctx, repo, "entire: merge checkpoints", updates)
 }
 
 // withoutForgotten returns both sides without what either lists as forgotten, and
@@ -109,7 +111,7 @@ func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs gi
 	if ours.OID == "" {
 		return theirs.OID, nil
 	}
-	base, err := repo.MergeBase(ctx, ours.OID, theirs.OID)
+	base, err := gitlog.MergeBase(ctx, repo, ours.OID, theirs.OID)
 	if err != nil {
 		return "", err
 	}

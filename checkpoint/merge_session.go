@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -39,7 +41,7 @@ func (m merger) session(ctx context.Context, our, their slotDir) (slotDir, error
 			entries = append(entries, e)
 		}
 	}
-	oid, err := m.repo.WriteTree(entries)
+	oid, err := gittree.Write(m.repo, entries)
 	return slotDir{index: kept.index, oid: oid, entries: entries, meta: meta}, err
 }
 
@@ -60,7 +62,7 @@ func (m merger) compare(ctx context.Context, a, b slotDir) (int, error) {
 	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {
 		left, right = left[1:], right[1:]
 	}
-	sizes, err := m.repo.Sizes(ctx, slices.Concat(left, right))
+	sizes, err := gitobject.Sizes(ctx, m.repo, slices.Concat(left, right))
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 const (
@@ -66,13 +67,13 @@ func (f *mergeFixture) stored(session string, lines int) checkpoint.Transcript {
 func (f *mergeFixture) file(path, content string, mode git.Mode) edit {
 	return func(tree git.OID) git.OID {
 		f.tb.Helper()
-		change := git.Edit{Path: path}
+		change := gittree.Edit{Path: path}
 		if mode != 0 {
 			oid, err := f.git.WriteBlob([]byte(content))
 			must(f.tb, err)
 			change.Mode, change.OID = mode, oid
 		}
-		next, err := f.git.EditTree(f.tb.Context(), tree, []git.Edit{change})
+		next, err := gittree.Apply(f.tb.Context(), f.git, tree, []gittree.Edit{change})
 		must(f.tb, err)
 		return next
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // merger merges trees of the metadata branch.
@@ -67,7 +68,7 @@ func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, e
 			entries = append(entries, entry)
 		}
 	}
-	return m.repo.WriteTree(entries)
+	return gittree.Write(m.repo, entries)
 }
 
 // names answers what stands at each name of the directories.

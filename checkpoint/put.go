@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -73,7 +74,7 @@ func put(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, slot Slot, 
 	if err != nil {
 		return "", err
 	}
-	return repo.EditTree(ctx, v1Tree, []git.Edit{{Path: id.Dir(), Mode: git.ModeTree, OID: tree}})
+	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: id.Dir(), Mode: git.ModeTree, OID: tree}})
 }
 
 // writeSlot writes the directory of a session in the place of old.
@@ -99,7 +100,7 @@ func writeSlot(repo *git.Repo, old slotDir, slot Slot) (slotDir, error) {
 		return slotDir{}, err
 	}
 	entries = slices.Concat(entries, slot.Written.entries, segments)
-	oid, err := repo.WriteTree(entries)
+	oid, err := gittree.Write(repo, entries)
 	return slotDir{index: old.index, oid: oid, entries: entries, meta: meta}, err
 }
 
@@ -175,5 +176,5 @@ func writeDirectory(repo *git.Repo, d directory) (git.OID, error) {
 			entries = append(entries, e)
 		}
 	}
-	return repo.WriteTree(entries)
+	return gittree.Write(repo, entries)
 }

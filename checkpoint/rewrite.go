@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // Rewriting makes histories that lack what is forgotten. It writes objects and
@@ -247,23 +248,23 @@ func (w *Rewriting) dropTasks(ctx context.Context, entries []git.TreeEntry) ([]g
 	if len(kept) == 0 {
 		return entries, nil
 	}
-	oid, err := w.Repo.WriteTree(kept)
+	oid, err := gittree.Write(w.Repo, kept)
 	return append(entries, git.TreeEntry{Mode: git.ModeTree, Name: tasksDir, OID: oid}), err
 }
 
 // withoutMetadata takes the metadata of forgotten sessions out of a shadow tree.
 func (w *Rewriting) withoutMetadata(ctx context.Context, tree git.OID) (git.OID, error) {
-	var edits []git.Edit
+	var edits []gittree.Edit
 	for _, id := range w.Forgotten.Sessions {
-		_, found, err := w.Repo.Lookup(ctx, tree, MetadataDir(id))
+		_, found, err := gittree.Lookup(ctx, w.Repo, tree, MetadataDir(id))
 		if err != nil {
 			return "", err
 		}
 		if found {
-			edits = append(edits, git.Edit{Path: MetadataDir(id)})
+			edits = append(edits, gittree.Edit{Path: MetadataDir(id)})
 		}
 	}
-	return w.Repo.EditTree(ctx, tree, edits)
+	return gittree.Apply(ctx, w.Repo, tree, edits)
 }
 
 // each makes a tree of what change makes of its entries; an empty id drops one.
@@ -289,7 +290,7 @@ func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Con
 	}
 	oid := at.oid
 	if !same {
-		if oid, err = w.Repo.WriteTree(next); err != nil {
+		if oid, err = gittree.Write(w.Repo, next); err != nil {
 			return "", err
 		}
 	}
@@ -374,5 +375,5 @@ func (w *Rewriting) rehash(ctx context.Context, was, next git.OID) (git.OID, err
 	if err != nil {
 		return "", err
 	}
-	return w.Repo.EditTree(ctx, next, []git.Edit{{Path: hashFile, Mode: git.ModeFile, OID: oid}})
+	return gittree.Apply(ctx, w.Repo, next, []gittree.Edit{{Path: hashFile, Mode: git.ModeFile, OID: oid}})
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -359,7 +360,7 @@ func TestRestoreRedactsWhatOthersWrote(t *testing.T) {
 			must(t, err)
 			entries = append(entries, git.TreeEntry{Mode: git.ModeFile, Name: name, OID: blob})
 		}
-		oid, err := f.git.WriteTree(entries)
+		oid, err := gittree.Write(f.git, entries)
 		must(t, err)
 		return oid
 	}

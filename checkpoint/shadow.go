@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -45,7 +46,7 @@ func MetadataDir(sessionID string) string { return ".entire/metadata/" + session
 // with the session's metadata directory replaced by what sh says. It writes
 // objects only. It answers false, and makes no commit, if nothing differs from
 // the tip.
-func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, sh Shadow, by git.Signature) (git.OID, bool, error) {
+func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, sh Shadow, by git.Signature) (git.OID, bool, error) {
 	if err := session.CheckID(sh.Session); err != nil {
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
 	}
@@ -53,7 +54,7 @@ func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, 
 	if err != nil {
 		return "", false, fmt.Errorf("write shadow commit: %w", err)
 	}
-	edits = append(slices.Clip(edits), git.Edit{Path: MetadataDir(sh.Session), Mode: git.ModeTree, OID: dir})
+	edits = append(slices.Clip(edits), gittree.Edit{Path: MetadataDir(sh.Session), Mode: git.ModeTree, OID: dir})
 	message := shadowMessage(sh.Subject, MetadataKey+": "+MetadataDir(sh.Session), sh.Session, sh.Strategy)
 	return commitShadow(ctx, repo, at, edits, git.Commit{Author: by, Committer: by, Message: message})
 }
@@ -68,7 +69,7 @@ type Carry struct {
 // WriteCarryForward makes the shadow commit of files that a session's commit
 // left behind: no metadata, and nobody as its author. If nothing differs from
 // the tip it answers the tip.
-func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, c Carry) (git.OID, error) {
+func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, c Carry) (git.OID, error) {
 	if err := session.CheckID(c.Session); err != nil {
 		return "", fmt.Errorf("write carry-forward: %w", err)
 	}
@@ -82,8 +83,8 @@ func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []git.
 }
 
 // commitShadow completes and writes a commit of at with the edits.
-func commitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, commit git.Commit) (git.OID, bool, error) {
-	tree, err := repo.EditTree(ctx, at.Tree, edits)
+func commitShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, commit git.Commit) (git.OID, bool, error) {
+	tree, err := gittree.Apply(ctx, repo, at.Tree, edits)
 	if err != nil {
 		return "", false, fmt.Errorf("write shadow tree: %w", err)
 	}
@@ -116,13 +117,13 @@ func writeShadowDir(repo *git.Repo, sh Shadow) (git.OID, error) {
 		return "", err
 	}
 	if len(sh.Tasks) > 0 {
-		tasks, err := repo.WriteTree(sh.Tasks)
+		tasks, err := gittree.Write(repo, sh.Tasks)
 		if err != nil {
 			return "", err
 		}
 		entries = append(entries, git.TreeEntry{Mode: git.ModeTree, Name: tasksDir, OID: tasks})
 	}
-	return repo.WriteTree(append(entries, segments...))
+	return gittree.Write(repo, append(entries, segments...))
 }
 
 // shadowMessage is the message of a shadow commit; the trailer says where its

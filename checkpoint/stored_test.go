@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -209,13 +210,13 @@ func TestABlobTooLargeIsNotWritten(t *testing.T) {
 func (f *fixture) write(tb testing.TB, files map[string]string) checkpoint.Change {
 	tb.Helper()
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-		edits := make([]git.Edit, 0, len(files))
+		edits := make([]gittree.Edit, 0, len(files))
 		for path, text := range files {
 			blob, err := f.git.WriteBlob([]byte(text))
 			must(tb, err)
-			edits = append(edits, git.Edit{Path: path, Mode: git.ModeFile, OID: blob})
+			edits = append(edits, gittree.Edit{Path: path, Mode: git.ModeFile, OID: blob})
 		}
-		next, err := f.git.EditTree(ctx, tree, edits)
+		next, err := gittree.Apply(ctx, f.git, tree, edits)
 		return next, "by another\n", err
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // SessionSummary is what a model wrote about a session's part in a checkpoint:
@@ -90,5 +91,5 @@ func setSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionI
 		return "", err
 	}
 	path := at.ID.Dir() + "/" + d.slots[i].name() + "/" + metadataFile
-	return repo.EditTree(ctx, v1Tree, []git.Edit{{Path: path, Mode: git.ModeFile, OID: oid}})
+	return gittree.Apply(ctx, repo, v1Tree, []gittree.Edit{{Path: path, Mode: git.ModeFile, OID: oid}})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -33,7 +34,7 @@ type Task struct {
 	Subject          string
 	// Files are what the session's metadata directory gets: see EndOfTask and
 	// StepOfTask.
-	Files []git.Edit
+	Files []gittree.Edit
 }
 
 // TasksDir is the directory of a session's tasks in shadow trees.
@@ -66,7 +67,7 @@ func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, t
 	if valid := session.CheckID(sessionID) == nil && transcript.IsToolID(toolUse); !valid {
 		return TaskEnd{}, false, nil
 	}
-	entry, found, err := repo.Lookup(ctx, tree, TaskDir(sessionID, toolUse)+"/"+taskFile)
+	entry, found, err := gittree.Lookup(ctx, repo, tree, TaskDir(sessionID, toolUse)+"/"+taskFile)
 	if err != nil || !found {
 		return TaskEnd{}, false, err
 	}
@@ -82,23 +83,23 @@ func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, t
 // EndOfTask writes what the last checkpoint of a task keeps: how it ended, the
 // subagent's transcript, and the session's as it is now. It answers the edits
 // for [Task.Files].
-func EndOfTask(repo *git.Repo, end TaskEnd, agent []git.OID, main Transcript) ([]git.Edit, error) {
+func EndOfTask(repo *git.Repo, end TaskEnd, agent []git.OID, main Transcript) ([]gittree.Edit, error) {
 	dir := TaskDir(end.Session, end.ToolUse)
 	entry, err := end.Entry(repo)
 	if err != nil {
 		return nil, err
 	}
-	edits := []git.Edit{{Path: dir + "/" + entry.Name, Mode: entry.Mode, OID: entry.OID}}
+	edits := []gittree.Edit{{Path: dir + "/" + entry.Name, Mode: entry.Mode, OID: entry.OID}}
 	for i, oid := range agent {
 		name := "agent-" + end.Agent + ".jsonl"
 		if i > 0 {
 			name = fmt.Sprintf("%s.%03d", name, i)
 		}
-		edits = append(edits, git.Edit{Path: dir + "/" + name, Mode: git.ModeFile, OID: oid})
+		edits = append(edits, gittree.Edit{Path: dir + "/" + name, Mode: git.ModeFile, OID: oid})
 	}
 	segments, err := main.entries()
 	for _, e := range segments {
-		edits = append(edits, git.Edit{Path: MetadataDir(end.Session) + "/" + e.Name, Mode: e.Mode, OID: e.OID})
+		edits = append(edits, gittree.Edit{Path: MetadataDir(end.Session) + "/" + e.Name, Mode: e.Mode, OID: e.OID})
 	}
 	return edits, err
 }
@@ -114,20 +115,20 @@ type TaskStep struct {
 
 // StepOfTask writes the file of the n-th step of a task, from 1, and answers
 // the edits for [Task.Files].
-func StepOfTask(repo *git.Repo, sessionID string, n int, step TaskStep) ([]git.Edit, error) {
+func StepOfTask(repo *git.Repo, sessionID string, n int, step TaskStep) ([]gittree.Edit, error) {
 	data, err := json.MarshalIndent(step, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode step of a task: %w", err)
 	}
 	oid, err := writeBlob(repo, data)
 	name := fmt.Sprintf("%03d-%s.json", n, step.ToolUse)
-	return []git.Edit{{Path: path.Join(TaskDir(sessionID, step.ToolUse), taskStepsDir, name), Mode: git.ModeFile, OID: oid}}, err
+	return []gittree.Edit{{Path: path.Join(TaskDir(sessionID, step.ToolUse), taskStepsDir, name), Mode: git.ModeFile, OID: oid}}, err
 }
 
 // WriteTask makes the shadow commit of a task: at.Tree with the edits and the
 // task's files. It writes objects only. It answers false, and makes no commit,
 // if nothing differs from the tip.
-func WriteTask(ctx context.Context, repo *git.Repo, at Tip, edits []git.Edit, t Task, by git.Signature) (git.OID, bool, error) {
+func WriteTask(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, t Task, by git.Signature) (git.OID, bool, error) {
 	if err := session.CheckID(t.Session); err != nil {
 		return "", false, fmt.Errorf("write task checkpoint: %w", err)
 	}

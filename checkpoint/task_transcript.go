@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -61,7 +62,7 @@ func StoreAgent(ctx context.Context, repo *git.Repo, redact Redactor, path strin
 // the value of the trailer with [TaskKey]; empty if there is none.
 func AgentTranscript(ctx context.Context, repo *git.Repo, tree git.OID, dir string) (Transcript, error) {
 	dir = strings.TrimRight(dir, "/")
-	entry, found, err := repo.Lookup(ctx, tree, dir)
+	entry, found, err := gittree.Lookup(ctx, repo, tree, dir)
 	if err != nil || !found || entry.Mode != git.ModeTree {
 		return Transcript{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -16,8 +17,8 @@ const maxTaskFiles = 10_000
 // Tasks lists the files of a session's task checkpoints in a shadow tree, by
 // their paths below the directory of tasks. What can't be a part of one is left
 // out.
-func Tasks(ctx context.Context, repo *git.Repo, shadow git.OID, sessionID string) ([]git.Edit, error) {
-	dir, found, err := repo.Lookup(ctx, shadow, TasksDir(sessionID))
+func Tasks(ctx context.Context, repo *git.Repo, shadow git.OID, sessionID string) ([]gittree.Edit, error) {
+	dir, found, err := gittree.Lookup(ctx, repo, shadow, TasksDir(sessionID))
 	if err != nil || !found || dir.Mode != git.ModeTree {
 		return nil, err
 	}
@@ -25,7 +26,7 @@ func Tasks(ctx context.Context, repo *git.Repo, shadow git.OID, sessionID string
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)
 	}
-	var files []git.Edit
+	var files []gittree.Edit
 	for _, task := range tasks {
 		if task.Mode != git.ModeTree || !transcript.IsToolID(task.Name) {
 			continue
@@ -39,7 +40,7 @@ func Tasks(ctx context.Context, repo *git.Repo, shadow git.OID, sessionID string
 
 // taskFiles adds the files of a task: those in its directory and in the one of
 // its incremental checkpoints.
-func taskFiles(ctx context.Context, repo *git.Repo, files []git.Edit, dir string, tree git.OID) ([]git.Edit, error) {
+func taskFiles(ctx context.Context, repo *git.Repo, files []gittree.Edit, dir string, tree git.OID) ([]gittree.Edit, error) {
 	entries, err := repo.Tree(ctx, tree)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func taskFiles(ctx context.Context, repo *git.Repo, files []git.Edit, dir string
 		switch {
 		case len(files) >= maxTaskFiles || !git.ValidPath(name):
 		case e.Mode == git.ModeFile:
-			files = append(files, git.Edit{Path: name, Mode: e.Mode, OID: e.OID})
+			files = append(files, gittree.Edit{Path: name, Mode: e.Mode, OID: e.OID})
 		case e.Mode == git.ModeTree && !strings.Contains(dir, "/"):
 			if files, err = taskFiles(ctx, repo, files, name, e.OID); err != nil {
 				return nil, err
@@ -62,15 +63,15 @@ func taskFiles(ctx context.Context, repo *git.Repo, files []git.Edit, dir string
 // PutTasks puts files of task checkpoints, by the paths that Tasks gives, into
 // the checkpoint id in v1Tree, and answers the new tree. Their contents must be
 // redacted.
-func PutTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, files []git.Edit) (git.OID, error) {
+func PutTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, files []gittree.Edit) (git.OID, error) {
 	if len(files) == 0 {
 		return v1Tree, nil
 	}
-	edits := make([]git.Edit, len(files))
+	edits := make([]gittree.Edit, len(files))
 	for i, f := range files {
-		edits[i] = git.Edit{Path: id.Dir() + "/" + tasksDir + "/" + f.Path, Mode: f.Mode, OID: f.OID}
+		edits[i] = gittree.Edit{Path: id.Dir() + "/" + tasksDir + "/" + f.Path, Mode: f.Mode, OID: f.OID}
 	}
-	next, err := repo.EditTree(ctx, v1Tree, edits)
+	next, err := gittree.Apply(ctx, repo, v1Tree, edits)
 	if err != nil {
 		return "", fmt.Errorf("put tasks into checkpoint %s: %w", id, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/session"
@@ -167,7 +168,7 @@ func TestAFetchSaysThatThereIsNothing(t *testing.T) {
 	t.Parallel()
 	s := newShared(t)
 	s.Git("push", "-q", "origin", ":"+branch)
-	if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); !errors.Is(err, git.ErrNoRemoteRef) {
+	if err := s.rec.Sharing().Pusher.FetchCheckpoints(t.Context(), "origin"); !errors.Is(err, gitremote.ErrNoRef) {
 		t.Errorf("%v", err)
 	}
 }

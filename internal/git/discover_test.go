@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 )
 
@@ -150,7 +152,7 @@ func TestDiscoverAgreesWithGit(t *testing.T) {
 			if asked := map[bool]int{true: 1}[want.Bare && want.Root == "" && name != "beside the bare repository in .bare"]; r.Processes() > asked {
 				t.Errorf("discovery started %d processes", r.Processes())
 			}
-			gittest.Must[[]git.Ref](t)(r.Refs(t.Context()))
+			gittest.Must[[]gitref.Ref](t)(gitref.List(t.Context(), r))
 		})
 	}
 }
@@ -327,7 +329,7 @@ func TestHookSeesWhatGitSees(t *testing.T) {
 			if r.Root != want {
 				t.Errorf("root %s, git has %s", r.Root, want)
 			}
-			if got := gittest.Must[[]git.Change](t)(r.Staged(t.Context(), "")); len(got) == 0 {
+			if got := gittest.Must[[]gitdiff.Change](t)(gitdiff.Staged(t.Context(), r, "")); len(got) == 0 {
 				t.Error("nothing staged")
 			}
 		})

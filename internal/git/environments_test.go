@@ -9,7 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // environments are the kinds of repositories that exist. Each gives a directory
@@ -132,25 +136,25 @@ func TestEveryEnvironment(t *testing.T) {
 			if diff := cmp.Diff([]string{"a", "n/new\n\"file"}, paths); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
-			oids := gittest.Must[map[string]git.OID](t)(r.HashFiles(ctx, git.HashAndStore, paths))
-			edits := make([]git.Edit, 0, len(oids))
+			oids := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(ctx, r, gitwork.HashAndStore, paths))
+			edits := make([]gittree.Edit, 0, len(oids))
 			for path, oid := range oids {
-				edits = append(edits, git.Edit{Path: path, Mode: git.ModeFile, OID: oid})
+				edits = append(edits, gittree.Edit{Path: path, Mode: git.ModeFile, OID: oid})
 			}
-			tree := gittest.Must[git.OID](t)(r.EditTree(ctx, head.Tree, edits))
+			tree := gittest.Must[git.OID](t)(gittree.Apply(ctx, r, head.Tree, edits))
 			oid := gittest.Must[git.OID](t)(r.WriteCommit(git.Commit{Tree: tree, Parents: []git.OID{head.OID}, Message: "shadow\n"}))
-			if err := r.UpdateRefs(ctx, "shadow", []git.RefUpdate{{Name: "refs/heads/entire/x", New: oid}}); err != nil {
+			if err := gitref.Update(ctx, r, "shadow", []gitref.Change{{Name: "refs/heads/entire/x", New: oid}}); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.UpdateRefs(ctx, "shadow", []git.RefUpdate{{Name: "refs/heads/entire/x", New: oid}}); !errors.Is(err, git.ErrRefMoved) {
+			if err := gitref.Update(ctx, r, "shadow", []gitref.Change{{Name: "refs/heads/entire/x", New: oid}}); !errors.Is(err, gitref.ErrMoved) {
 				t.Errorf("a second time: %v", err)
 			}
 			got := gittest.Must[git.Commit](t)(r.Commit(ctx, "refs/heads/entire/x"))
-			changes := gittest.Must[[]git.Change](t)(r.Changes(ctx, head.Tree, got.Tree))
+			changes := gittest.Must[[]gitdiff.Change](t)(gitdiff.Changes(ctx, r, head.Tree, got.Tree))
 			if len(changes) != 2 || changes[0].Path != "a" || changes[1].Status != 'A' {
 				t.Errorf("changes %v", changes)
 			}
-			if staged := gittest.Must[[]git.Change](t)(r.Staged(ctx, head.OID)); len(staged) != 0 {
+			if staged := gittest.Must[[]gitdiff.Change](t)(gitdiff.Staged(ctx, r, head.OID)); len(staged) != 0 {
 				t.Errorf("staged %v", staged)
 			}
 			if after := gittest.Must[git.Commit](t)(r.Commit(ctx, "HEAD")); after.OID != head.OID {
@@ -163,7 +167,7 @@ func TestEveryEnvironment(t *testing.T) {
 
 func statusPaths(t *testing.T, r *git.Repo) []string {
 	t.Helper()
-	entries := gittest.Must[[]git.StatusEntry](t)(r.Status(t.Context()))
+	entries := gittest.Must[[]gitwork.StatusEntry](t)(gitwork.Status(t.Context(), r))
 	paths := make([]string, 0, len(entries))
 	for _, e := range entries {
 		paths = append(paths, e.Path)
@@ -177,13 +181,13 @@ func TestSuperprojectKeepsItsModules(t *testing.T) {
 	dir := s.Superproject()
 	r := s.Open(dir)
 	head := gittest.Must[git.Commit](t)(r.Commit(t.Context(), "HEAD"))
-	module, ok, err := r.Lookup(t.Context(), head.Tree, "sub")
+	module, ok, err := gittree.Lookup(t.Context(), r, head.Tree, "sub")
 	if err != nil || !ok || module.Mode != git.ModeModule {
 		t.Fatalf("%v %v %v", module, ok, err)
 	}
 	blob := gittest.Must[git.OID](t)(r.WriteBlob([]byte("x")))
-	tree := gittest.Must[git.OID](t)(r.EditTree(t.Context(), head.Tree, []git.Edit{{Path: "x", Mode: git.ModeFile, OID: blob}}))
-	again, ok, err := r.Lookup(t.Context(), tree, "sub")
+	tree := gittest.Must[git.OID](t)(gittree.Apply(t.Context(), r, head.Tree, []gittree.Edit{{Path: "x", Mode: git.ModeFile, OID: blob}}))
+	again, ok, err := gittree.Lookup(t.Context(), r, tree, "sub")
 	if err != nil || !ok || again != module {
 		t.Errorf("%v %v %v", again, ok, err)
 	}
@@ -206,7 +210,7 @@ func TestAPartialCloneNeverFetches(t *testing.T) {
 	if o := gittest.Must[git.Object](t)(r.Read(t.Context(), "HEAD:old")); string(o.Data) != "3\n" {
 		t.Errorf("got %q", o.Data)
 	}
-	gittest.Must[[]git.Change](t)(r.Changes(t.Context(), "", gittest.Must[git.Commit](t)(r.Commit(t.Context(), "HEAD^")).OID))
+	gittest.Must[[]gitdiff.Change](t)(gitdiff.Changes(t.Context(), r, "", gittest.Must[git.Commit](t)(r.Commit(t.Context(), "HEAD^")).OID))
 	if after := s.Git(dir, "count-objects", "-v"); after != before {
 		t.Errorf("fetched:\n%s\n%s", before, after)
 	}
@@ -223,10 +227,10 @@ func TestUnbornBranch(t *testing.T) {
 	if _, err := r.Commit(t.Context(), "HEAD"); !errors.Is(err, git.ErrMissing) {
 		t.Errorf("got %v", err)
 	}
-	if got := gittest.Must[[]git.Change](t)(r.Staged(t.Context(), "")); len(got) != 1 || got[0].Status != 'A' {
+	if got := gittest.Must[[]gitdiff.Change](t)(gitdiff.Staged(t.Context(), r, "")); len(got) != 1 || got[0].Status != 'A' {
 		t.Errorf("got %v", got)
 	}
-	if got := gittest.Must[[]git.StatusEntry](t)(r.Status(t.Context())); len(got) != 1 || got[0].Index != 'A' {
+	if got := gittest.Must[[]gitwork.StatusEntry](t)(gitwork.Status(t.Context(), r)); len(got) != 1 || got[0].Index != 'A' {
 		t.Errorf("got %v", got)
 	}
 }

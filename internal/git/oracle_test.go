@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // What is encoded here must be what go-git encodes, byte for byte, wherever
@@ -30,7 +31,7 @@ func TestObjectsAreEncodedAsGoGitDoes(t *testing.T) {
 				Name: e.Name, Mode: filemode.FileMode(e.Mode), Hash: plumbing.NewHash(string(e.OID)),
 			})
 		}
-		treeOID, err := repo.WriteTree(entries)
+		treeOID, err := gittree.Write(repo, entries)
 		if err != nil {
 			t.Fatalf("WriteTree: %v", err)
 		}

@@ -44,14 +44,14 @@ func ValidPath(path string) bool {
 		return false
 	}
 	for name := range strings.SplitSeq(path, "/") {
-		if !validName(name) {
+		if !ValidName(name) {
 			return false
 		}
 	}
 	return true
 }
 
-func validName(name string) bool {
+func ValidName(name string) bool {
 	return name != "" && name != "." && name != ".." &&
 		strings.IndexByte(name, 0) < 0 && strings.IndexByte(name, '/') < 0 && !isDotGit(name)
 }

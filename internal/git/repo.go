@@ -1,12 +1,8 @@
 package git
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -159,105 +155,6 @@ func (r *Repo) MainRoot() string {
 		return ""
 	}
 	return root
-}
-
-// BranchName is the branch that is checked out, without refs/heads/, also if it
-// has no commit yet. It is empty when HEAD is detached.
-func (r *Repo) BranchName(ctx context.Context) (string, error) {
-	if r.RefStorage != "files" {
-		return r.symbolicHead(ctx)
-	}
-	head := filepath.Join(r.GitDir, "HEAD")
-	if target, err := os.Readlink(head); err == nil {
-		return strings.TrimPrefix(filepath.ToSlash(target), "refs/heads/"), nil
-	}
-	data, err := os.ReadFile(head)
-	if err != nil {
-		return "", fmt.Errorf("read HEAD: %w", err)
-	}
-	name, symbolic := bytes.CutPrefix(data, []byte("ref:"))
-	if !symbolic {
-		return "", nil
-	}
-	return strings.TrimPrefix(string(bytes.TrimSpace(name)), "refs/heads/"), nil
-}
-
-func (r *Repo) symbolicHead(ctx context.Context) (string, error) {
-	out, err := r.Run(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if exit, ok := errors.AsType[*ExitError](err); ok && exit.Code == 1 {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimPrefix(strings.TrimRight(string(out), "\n"), "refs/heads/"), nil
-}
-
-// Operation says what git is in the middle of.
-type Operation struct {
-	Rebase     bool // rebase-merge/, or rebase-apply/ of a rebase
-	Apply      bool // git am
-	CherryPick bool
-	Revert     bool
-	Merge      bool
-	Squash     bool // merge --squash, before its commit
-	Bisect     bool
-}
-
-// Name says what it is, as one would call it; empty for nothing.
-func (o Operation) Name() string {
-	switch {
-	case o.Rebase:
-		return "rebase"
-	case o.Apply:
-		return "git am"
-	case o.CherryPick:
-		return "cherry-pick"
-	case o.Revert:
-		return "revert"
-	case o.Merge, o.Squash:
-		return "merge"
-	case o.Bisect:
-		return "bisect"
-	default:
-		return ""
-	}
-}
-
-// InProgress tells what git is in the middle of. It starts no process, except
-// that a reftable repository has two of the marks among its refs.
-func (r *Repo) InProgress(ctx context.Context) (Operation, error) {
-	op := Operation{
-		Rebase:     r.has("rebase-merge") || r.has("rebase-apply/rebasing"),
-		Apply:      r.has("rebase-apply/applying"),
-		CherryPick: r.has("CHERRY_PICK_HEAD"),
-		Revert:     r.has("REVERT_HEAD"),
-		Merge:      r.has("MERGE_HEAD"),
-		Squash:     r.has("SQUASH_MSG"),
-		Bisect:     r.has("BISECT_LOG"),
-	}
-	if r.RefStorage == "files" {
-		return op, nil
-	}
-	var err error
-	if op.CherryPick, err = r.hasRef(ctx, "CHERRY_PICK_HEAD"); err != nil {
-		return op, err
-	}
-	op.Revert, err = r.hasRef(ctx, "REVERT_HEAD")
-	return op, err
-}
-
-func (r *Repo) has(name string) bool {
-	_, err := os.Lstat(filepath.Join(r.GitDir, name))
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-func (r *Repo) hasRef(ctx context.Context, name string) (bool, error) {
-	_, err := r.Read(ctx, name)
-	if errors.Is(err, ErrMissing) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // GitPath is where git keeps the file name of its directory (hooks, info/exclude),

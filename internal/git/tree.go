@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // TreeEntry is one line of a tree.
@@ -83,50 +82,6 @@ func decodeTree(data []byte, format Format) ([]TreeEntry, error) {
 		slices.SortStableFunc(entries, CompareEntries) // git fsck reports such a tree, git reads it
 	}
 	return entries, nil
-}
-
-// Lookup finds the entry at path below a tree. It reads the trees on the way.
-func (r *Repo) Lookup(ctx context.Context, tree OID, path string) (TreeEntry, bool, error) {
-	at := TreeEntry{Mode: ModeTree, OID: tree}
-	for name := range strings.SplitSeq(path, "/") {
-		if at.Mode != ModeTree {
-			return TreeEntry{}, false, nil
-		}
-		entries, err := r.Tree(ctx, at.OID)
-		if err != nil {
-			return TreeEntry{}, false, fmt.Errorf("look up %s: %w", path, err)
-		}
-		var found bool
-		if at, found = findName(entries, name); !found {
-			return TreeEntry{}, false, nil
-		}
-	}
-	return at, true, nil
-}
-
-// findName finds the entry with a name among those of a tree, which are in git's
-// order: in that a directory comes where its name with a slash would.
-func findName(entries []TreeEntry, name string) (TreeEntry, bool) {
-	for _, mode := range []Mode{ModeFile, ModeTree} {
-		if i, found := slices.BinarySearchFunc(entries, TreeEntry{Name: name, Mode: mode}, CompareEntries); found {
-			return entries[i], true
-		}
-	}
-	return TreeEntry{}, false
-}
-
-// WriteTree stores a tree of entries in any order. Their modes and names must
-// be ones that git writes (ErrBadPath), and each name may stand once.
-func (r *Repo) WriteTree(entries []TreeEntry) (OID, error) {
-	for _, e := range entries {
-		if !validName(e.Name) {
-			return "", fmt.Errorf("write tree: %q: %w", e.Name, ErrBadPath)
-		}
-		if !e.Mode.Valid() {
-			return "", fmt.Errorf("write tree: %q has mode %s", e.Name, e.Mode)
-		}
-	}
-	return r.StoreTree(slices.Clone(entries))
 }
 
 // StoreTree sorts and stores entries, which it keeps. Their names and modes are not

@@ -7,7 +7,9 @@
 // The package is pure: contents in, authors out.
 package attribution
 
-import "github.com/seed-3aff656d/entire/internal/git"
+import (
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+)
 
 // Author is who wrote a line: a session by its id, or a person.
 type Author string
@@ -47,7 +49,7 @@ type File struct {
 	// By is who made the rest: what Final has and the last state doesn't.
 	By Author
 	// Hunks are git's.
-	Hunks []git.Hunk
+	Hunks []gitdiff.Hunk
 }
 
 // Line is a line of git's diff.
@@ -75,7 +77,7 @@ func (f File) Attribute() Lines {
 }
 
 // AllBy are the lines of a diff of which one author made all.
-func AllBy(by Author, hunks []git.Hunk) Lines {
+func AllBy(by Author, hunks []gitdiff.Hunk) Lines {
 	var all Lines
 	for _, k := range hunks {
 		for i := range k.NewLines {

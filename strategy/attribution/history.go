@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 )
 
 // none is no line.
@@ -104,7 +104,7 @@ func (h *history) continueFrom(added []bool) {
 }
 
 // addedBy marks which of a file's lines the hunks add.
-func addedBy(hunks []git.Hunk, lines int) []bool {
+func addedBy(hunks []gitdiff.Hunk, lines int) []bool {
 	added := make([]bool, lines)
 	for _, k := range hunks {
 		mark(added, newSpan(k))

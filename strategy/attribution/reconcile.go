@@ -1,12 +1,14 @@
 package attribution
 
-import "github.com/seed-3aff656d/entire/internal/git"
+import (
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+)
 
 // reconcile gives each line of git's diff its author. Where several lines are
 // equal, git may take another of them for the one that was added or removed
 // than the states tell: such a line gets the author of its double, one without
 // a double that of its nearest neighbour in the hunk.
-func (h *history) reconcile(hunks []git.Hunk) Lines {
+func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 	added, removed := make([]bool, len(h.final)), make([]bool, len(h.base))
 	for _, k := range hunks {
 		mark(added, newSpan(k))
@@ -25,8 +27,8 @@ func (h *history) reconcile(hunks []git.Hunk) Lines {
 // span is a stretch of lines, from 0.
 type span struct{ from, to int }
 
-func newSpan(k git.Hunk) span { return span{k.New - 1, k.New - 1 + k.NewLines} }
-func oldSpan(k git.Hunk) span { return span{k.Old - 1, k.Old - 1 + k.OldLines} }
+func newSpan(k gitdiff.Hunk) span { return span{k.New - 1, k.New - 1 + k.NewLines} }
+func oldSpan(k gitdiff.Hunk) span { return span{k.Old - 1, k.Old - 1 + k.OldLines} }
 
 func mark(lines []bool, s span) {
 	for i := s.from; i < s.to && i < len(lines); i++ {
@@ -69,7 +71,7 @@ func (h *history) swapRemoved(removed []bool) {
 	}
 }
 
-func (h *history) addedIn(k git.Hunk) []Line {
+func (h *history) addedIn(k gitdiff.Hunk) []Line {
 	s := newSpan(k)
 	lines := make([]Line, 0, k.NewLines)
 	for i := s.from; i < s.to; i++ {
@@ -85,7 +87,7 @@ func (h *history) addedIn(k git.Hunk) []Line {
 	return lines
 }
 
-func (h *history) removedIn(k git.Hunk) []Line {
+func (h *history) removedIn(k gitdiff.Hunk) []Line {
 	s, other := oldSpan(k), newSpan(k)
 	lines := make([]Line, 0, k.OldLines)
 	for i := s.from; i < s.to; i++ {

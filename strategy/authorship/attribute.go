@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -55,7 +56,7 @@ func (r *Attribution) Attribute(ctx context.Context, d journal.Decision, head gi
 
 // has says whether the commit itself made the change: a merge has what its
 // parents bring along too.
-func (m Committed) has(f git.FileDiff) bool {
+func (m Committed) has(f gitdiff.FileDiff) bool {
 	c, ok := m.Changes[f.Path]
 	if !ok && f.OldPath != "" {
 		_, ok = m.Changes[f.OldPath]
@@ -71,7 +72,7 @@ type attributing struct {
 	changes  journal.Changes
 	steps    provenance.PathSteps
 	replaced []replacedCommit
-	others   [][]git.FileDiff // of a merge: the diffs against its other parents
+	others   [][]gitdiff.FileDiff // of a merge: the diffs against its other parents
 	base     git.Commit
 	room     int
 	total    tally
@@ -160,7 +161,7 @@ func (a *attributing) changedInTurn(c Slot, path string) bool {
 }
 
 // file adds the lines of a file.
-func (a *attributing) file(ctx context.Context, f git.FileDiff, counted bool) {
+func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool) {
 	steps := a.stepsOf(f)
 	by := a.sharer(f.Path, a.author(f.Path))
 	if n := len(steps); n > 0 && steps[n-1].Blob == provenance.UnknownBlob && by == attribution.Person {
@@ -197,7 +198,7 @@ func newest(steps []provenance.AuthoredStep, by attribution.Author) attribution.
 }
 
 // contents reads what a file was; false if that is too much.
-func (a *attributing) contents(ctx context.Context, f git.FileDiff, steps []provenance.AuthoredStep) (attribution.File, bool) {
+func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []provenance.AuthoredStep) (attribution.File, bool) {
 	info, err := os.Lstat(filepath.Join(a.r.Repo.Root, filepath.FromSlash(f.Path)))
 	if err == nil && info.Size() > largestFile || a.room <= 0 {
 		return attribution.File{}, false

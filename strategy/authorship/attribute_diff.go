@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -19,9 +20,9 @@ const (
 // EarlyDiff is a commit's diff, which git makes while other things are done.
 type EarlyDiff struct {
 	Group sync.WaitGroup
-	files []git.FileDiff
+	files []gitdiff.FileDiff
 	// others are the diffs against a merge's other parents.
-	others [][]git.FileDiff
+	others [][]gitdiff.FileDiff
 	failed error
 	// counted says that only the numbers of lines are known.
 	counted bool
@@ -35,18 +36,18 @@ func (r *Attribution) StartDiff(ctx context.Context, head git.Commit) *EarlyDiff
 		parent = head.Parents[0]
 	}
 	workspace.Guard(&l.Group, &l.failed, func() (err error) {
-		l.files, err = r.Repo.Hunks(ctx, parent, head.OID, mostDiff)
+		l.files, err = gitdiff.Hunks(ctx, r.Repo, parent, head.OID, mostDiff)
 		l.counted = err == nil && len(l.files) > mostFiles
 		if errors.Is(err, git.ErrTooMuch) {
 			l.counted = true
-			l.files, err = r.Repo.LineCounts(ctx, parent, head.OID)
+			l.files, err = gitdiff.LineCounts(ctx, r.Repo, parent, head.OID)
 		}
 		for _, other := range head.Parents[min(1, len(head.Parents)):] {
 			if err != nil || l.counted {
 				break
 			}
-			var files []git.FileDiff
-			files, err = r.Repo.Hunks(ctx, other, head.OID, mostDiff)
+			var files []gitdiff.FileDiff
+			files, err = gitdiff.Hunks(ctx, r.Repo, other, head.OID, mostDiff)
 			l.others = append(l.others, files)
 		}
 		return err

@@ -5,22 +5,22 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
 // ownOfMerge reduces the lines of a merge's diff against its first parent to
 // those that it adds or removes against every other parent too: the rest came
 // from there.
-func (a *attributing) ownOfMerge(ctx context.Context, f git.FileDiff, base []byte, lines attribution.Lines) attribution.Lines {
+func (a *attributing) ownOfMerge(ctx context.Context, f gitdiff.FileDiff, base []byte, lines attribution.Lines) attribution.Lines {
 	for _, other := range a.others {
-		i := slices.IndexFunc(other, func(o git.FileDiff) bool { return o.Path == f.Path })
+		i := slices.IndexFunc(other, func(o gitdiff.FileDiff) bool { return o.Path == f.Path })
 		if i < 0 {
 			continue
 		}
 		o := other[i]
 		lines.Added = slices.DeleteFunc(lines.Added, func(l attribution.Line) bool {
-			return !slices.ContainsFunc(o.Hunks, func(k git.Hunk) bool {
+			return !slices.ContainsFunc(o.Hunks, func(k gitdiff.Hunk) bool {
 				return l.Number >= k.New-1 && l.Number < k.New-1+k.NewLines
 			})
 		})
@@ -40,7 +40,7 @@ func (a *attributing) ownOfMerge(ctx context.Context, f git.FileDiff, base []byt
 }
 
 // removedTexts counts the lines that the hunks remove, by what they say.
-func removedTexts(content []byte, hunks []git.Hunk) map[string]int {
+func removedTexts(content []byte, hunks []gitdiff.Hunk) map[string]int {
 	texts := bytes.SplitAfter(content, []byte("\n"))
 	removed := map[string]int{}
 	for _, k := range hunks {

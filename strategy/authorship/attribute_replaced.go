@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
@@ -94,7 +95,7 @@ func (r *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old repl
 	if err != nil {
 		return old, err
 	}
-	counts, err := r.Repo.LineCounts(ctx, old.parent.OID, oid)
+	counts, err := gitdiff.LineCounts(ctx, r.Repo, old.parent.OID, oid)
 	if err != nil {
 		return old, err
 	}
@@ -113,7 +114,7 @@ func (r *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old repl
 }
 
 // replacedStates are what the replaced commits had of a file, line by line.
-func (a *attributing) replacedStates(ctx context.Context, f git.FileDiff) []attribution.State {
+func (a *attributing) replacedStates(ctx context.Context, f gitdiff.FileDiff) []attribution.State {
 	var states []attribution.State
 	for _, old := range a.replaced {
 		now, _, errA := a.r.Lookup(ctx, old.commit.Tree, f.Path)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
@@ -48,7 +49,7 @@ func (a *attributing) decidedSharer(path string, by attribution.Author) attribut
 
 // stepsOf returns the steps of a file under its own name and that which it had
 // before, as git or the decision records.
-func (a *attributing) stepsOf(f git.FileDiff) []provenance.AuthoredStep {
+func (a *attributing) stepsOf(f gitdiff.FileDiff) []provenance.AuthoredStep {
 	before := f.OldPath
 	var base git.OID
 	for _, share := range a.decided {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
@@ -82,7 +82,7 @@ func (a *attributing) removeLine(by attribution.Author, replaced bool) {
 }
 
 // estimate adds a file as if one author had done all of it.
-func (a *attributing) estimate(f git.FileDiff, by attribution.Author) {
+func (a *attributing) estimate(f gitdiff.FileDiff, by attribution.Author) {
 	a.total.estimated = true
 	if len(f.Hunks) > 0 {
 		a.lines(f.Path, attribution.AllBy(by, f.Hunks))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -162,7 +163,7 @@ func (a *WorktreeAuthors) Touched(ctx context.Context) ([]string, error) {
 	for _, s := range a.R.AllSessions(ctx) {
 		paths = append(paths, s.FilesTouched...)
 	}
-	ignored, err := a.R.Repo.Ignored(ctx, paths)
+	ignored, err := gitwork.Ignored(ctx, a.R.Repo, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (r *Authors) sparseFiles(ctx context.Context) (map[string]bool, error) {
 	if _, err := os.Lstat(filepath.Join(r.Repo.GitDir, "info", "sparse-checkout")); err != nil {
 		return map[string]bool{}, nil //nolint:nilerr // it isn't sparse
 	}
-	tracked, err := r.Repo.Tracked(ctx)
+	tracked, err := gitwork.Tracked(ctx, r.Repo)
 	if err != nil {
 		return nil, err
 	}

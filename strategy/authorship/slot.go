@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -35,8 +36,8 @@ type Committed struct {
 
 // Remaining is what a commit left of a session's pending files.
 type Remaining struct {
-	Paths   []string            // still pending
-	Entries map[string]git.Edit // what they are
+	Paths   []string                // still pending
+	Entries map[string]gittree.Edit // what they are
 	// Renamed are those of paths whose steps have another name, with what the
 	// session wrote.
 	Renamed map[string]git.OID

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -71,7 +72,7 @@ func (r *Committer) commitDue(ctx context.Context, s *session.State, postCommit 
 	if err != nil || len(plan.paths) == 0 {
 		return "", err
 	}
-	doing, err := r.Repo.InProgress(ctx)
+	doing, err := gitwork.InProgress(ctx, r.Repo)
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +84,7 @@ func (r *Committer) commitDue(ctx context.Context, s *session.State, postCommit 
 		return "", err
 	}
 	if err = r.intend(ctx, plan.fresh); err == nil {
-		err = r.Repo.CommitPaths(ctx, git.PathCommit{
+		err = gitwork.CommitPaths(ctx, r.Repo, gitwork.PathCommit{
 			Paths: plan.paths, Message: s.Recorder.Due.Subject,
 			Env: []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=" + s.ID, workspace.TurnVariable + "=" + s.TurnID},
 		})

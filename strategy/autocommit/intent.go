@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -44,7 +45,7 @@ func (r *Committer) intend(ctx context.Context, paths []string) error {
 	if err != nil {
 		return fmt.Errorf("note new files: %w", err)
 	}
-	return r.Repo.IntendToAdd(ctx, paths)
+	return gitwork.IntendToAdd(ctx, r.Repo, paths)
 }
 
 // withdraw takes from the index the files of the note that it has without
@@ -83,7 +84,7 @@ func (r *Committer) dropIntent() error {
 }
 
 func (r *Committer) unintend(ctx context.Context, paths []string) error {
-	entries, err := r.Repo.Status(ctx, paths...)
+	entries, err := gitwork.Status(ctx, r.Repo, paths...)
 	if err != nil {
 		return err
 	}
@@ -93,5 +94,5 @@ func (r *Committer) unintend(ctx context.Context, paths []string) error {
 			empty = append(empty, e.Path)
 		}
 	}
-	return r.Repo.Unstage(ctx, empty)
+	return gitwork.Unstage(ctx, r.Repo, empty)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -26,7 +28,7 @@ func (r *Committer) planCommit(ctx context.Context, s *session.State) (commitPla
 	if len(files) == 0 {
 		return commitPlan{}, nil
 	}
-	entries, err := r.Repo.Status(ctx, files...)
+	entries, err := gitwork.Status(ctx, r.Repo, files...)
 	if err != nil {
 		return commitPlan{}, fmt.Errorf("find what to commit: %w", err)
 	}
@@ -58,7 +60,7 @@ func (r *Committer) planCommit(ctx context.Context, s *session.State) (commitPla
 func (r *Committer) alignIndex(ctx context.Context, head git.Commit, paths []string) error {
 	stale, err := r.staleInIndex(ctx, head, paths)
 	if err == nil {
-		err = r.Repo.Unstage(ctx, stale)
+		err = gitwork.Unstage(ctx, r.Repo, stale)
 	}
 	if err != nil {
 		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)
@@ -70,11 +72,11 @@ func (r *Committer) alignIndex(ctx context.Context, head git.Commit, paths []str
 // though nobody staged that: those committed, and those that it has as they were
 // before.
 func (r *Committer) staleInIndex(ctx context.Context, head git.Commit, paths []string) ([]string, error) {
-	staged, err := r.Repo.Staged(ctx, head.OID)
+	staged, err := gitdiff.Staged(ctx, r.Repo, head.OID)
 	if err != nil || len(staged) == 0 {
 		return nil, err
 	}
-	list, err := r.Repo.Changes(ctx, firstParent(head), head.OID)
+	list, err := gitdiff.Changes(ctx, r.Repo, firstParent(head), head.OID)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
@@ -19,7 +20,7 @@ func (r *Preparer) Blocked(ctx context.Context) (string, error) {
 	if err == nil && info.Mode().IsRegular() {
 		return "", nil
 	}
-	refs, err := r.Repo.Refs(ctx, "refs/heads/entire")
+	refs, err := gitref.List(ctx, r.Repo, "refs/heads/entire")
 	if err != nil {
 		return "", err
 	}

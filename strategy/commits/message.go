@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -111,7 +112,7 @@ func (r *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hin
 		// Nothing is written yet: the first line is for the subject.
 		m.prose = "\n\n" + strings.Join(trailers, "\n") + "\n"
 	default:
-		out, err := r.Repo.AddTrailers(ctx, []byte(ensureNewline(body)), trailers)
+		out, err := gitwork.AddTrailers(ctx, r.Repo, []byte(ensureNewline(body)), trailers)
 		if err != nil {
 			return fmt.Errorf("add trailer: %w", err)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -25,7 +27,7 @@ type NextCommit struct {
 // or a revert it tells nothing. It writes nothing.
 func (r *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 	var next NextCommit
-	op, err := r.Repo.InProgress(ctx)
+	op, err := gitwork.InProgress(ctx, r.Repo)
 	if err != nil || op.Rebase || op.Apply || op.CherryPick || op.Revert {
 		return next, err
 	}
@@ -37,7 +39,7 @@ func (r *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 	if err != nil {
 		return next, fmt.Errorf("read HEAD: %w", err)
 	}
-	list, err := r.Repo.Staged(ctx, head.OID)
+	list, err := gitdiff.Staged(ctx, r.Repo, head.OID)
 	if err != nil {
 		return next, fmt.Errorf("read staged changes: %w", err)
 	}

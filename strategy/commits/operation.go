@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // operation is what git is doing when it makes a commit.
@@ -38,7 +39,7 @@ type Message struct {
 // with -m, of a cherry-pick or of a revert: their traces in the git directory
 // and the command line of the git process are all there is.
 func (r *Operations) operation(ctx context.Context, m Message, text string) operation {
-	doing, err := r.Repo.InProgress(ctx)
+	doing, err := gitwork.InProgress(ctx, r.Repo)
 	if err != nil {
 		r.Log.WarnContext(ctx, "operation in progress unknown", "error", err.Error())
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
@@ -34,7 +35,7 @@ func (m Made) Checkpoints() []checkpoint.ID {
 // FindMade returns the commit that HEAD is now. It reports false if there is
 // nothing to do for it.
 func (r *Committed) FindMade(ctx context.Context) (Made, bool, error) {
-	doing, err := r.Repo.InProgress(ctx)
+	doing, err := gitwork.InProgress(ctx, r.Repo)
 	if err != nil {
 		return Made{}, false, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -213,7 +214,7 @@ func (r *Preparer) stagedChanges(ctx context.Context, op operation, head git.Com
 			base = head.Parents[0]
 		}
 	}
-	list, err := r.Repo.Staged(ctx, base)
+	list, err := gitdiff.Staged(ctx, r.Repo, base)
 	if err != nil {
 		return nil, fmt.Errorf("read staged changes: %w", err)
 	}
@@ -222,7 +223,7 @@ func (r *Preparer) stagedChanges(ctx context.Context, op operation, head git.Com
 		return changes, nil
 	}
 	for rev := range strings.FieldsSeq(r.operations.gitFile("MERGE_HEAD")) {
-		other, err := r.Repo.Staged(ctx, git.OID(rev))
+		other, err := gitdiff.Staged(ctx, r.Repo, git.OID(rev))
 		if err != nil {
 			return nil, fmt.Errorf("read staged changes: %w", err)
 		}

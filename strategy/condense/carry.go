@@ -8,6 +8,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -28,7 +30,7 @@ func (r *Condenser) FindRemaining(ctx context.Context, s *session.State, m autho
 	if err != nil {
 		return authorship.Remaining{}, err
 	}
-	rest := authorship.Remaining{Entries: map[string]git.Edit{}, Renamed: map[string]git.OID{}}
+	rest := authorship.Remaining{Entries: map[string]gittree.Edit{}, Renamed: map[string]git.OID{}}
 	wrote := map[string]git.TreeEntry{}
 	for _, p := range s.FilesTouched {
 		c, committed := m.Changes[p]
@@ -67,7 +69,7 @@ func (r *Condenser) FindRemaining(ctx context.Context, s *session.State, m autho
 	})
 	for _, p := range stashed {
 		rest.Paths = append(rest.Paths, p)
-		rest.Entries[p] = git.Edit{Path: p, Mode: wrote[p].Mode, OID: wrote[p].OID}
+		rest.Entries[p] = gittree.Edit{Path: p, Mode: wrote[p].Mode, OID: wrote[p].OID}
 	}
 	slices.Sort(rest.Paths)
 	for _, p := range rest.Paths {
@@ -93,7 +95,7 @@ func (r *Condenser) dirty(ctx context.Context, paths []string) ([]string, error)
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	entries, err := r.Repo.Status(ctx, paths...)
+	entries, err := gitwork.Status(ctx, r.Repo, paths...)
 	if err != nil {
 		return nil, fmt.Errorf("find what is left of a commit: %w", err)
 	}

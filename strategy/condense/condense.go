@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -198,12 +199,12 @@ func mainLast(todo []authorship.Slot, shares []journal.Share) {
 // merge only what differs from every parent.
 func (r *Condenser) ChangesOf(ctx context.Context, c git.Commit) (journal.Changes, error) {
 	if len(c.Parents) == 0 {
-		list, err := r.Repo.Changes(ctx, "", c.OID)
+		list, err := gitdiff.Changes(ctx, r.Repo, "", c.OID)
 		return journal.ByPath(list), err
 	}
 	var changes journal.Changes
 	for i, p := range c.Parents {
-		list, err := r.Repo.Changes(ctx, p, c.OID)
+		list, err := gitdiff.Changes(ctx, r.Repo, p, c.OID)
 		if err != nil {
 			return nil, fmt.Errorf("read changes of %s: %w", c.OID.Short(), err)
 		}
@@ -212,7 +213,7 @@ func (r *Condenser) ChangesOf(ctx context.Context, c git.Commit) (journal.Change
 			changes = differs
 			continue
 		}
-		maps.DeleteFunc(changes, func(p string, _ git.Change) bool { _, ok := differs[p]; return !ok })
+		maps.DeleteFunc(changes, func(p string, _ gitdiff.Change) bool { _, ok := differs[p]; return !ok })
 	}
 	return changes, nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -15,7 +17,7 @@ import (
 // IsTakenBack returns the links of commits that are no longer in HEAD's history
 // and whose content is being committed again: a file as it was, or one that they
 // created with enough of its lines to be a share.
-func (r *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[string]git.Change) []journal.Link {
+func (r *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[string]gitdiff.Change) []journal.Link {
 	same := slices.DeleteFunc(r.links.All(), func(l journal.Link) bool {
 		return l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) && len(createdAgain(l, staged)) == 0
 	})
@@ -27,7 +29,7 @@ func (r *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[strin
 		for i, l := range same {
 			commits[i] = l.Commit
 		}
-		outside, err := r.Repo.Outside(ctx, head, commits)
+		outside, err := gitlog.Unreachable(ctx, r.Repo, head, commits)
 		if err != nil {
 			r.Log.WarnContext(ctx, "history not read, no older link is kept", "error", err.Error())
 		}
@@ -37,7 +39,7 @@ func (r *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[strin
 }
 
 // createdAgain returns the files of a link that are created with other content.
-func createdAgain(l journal.Link, staged map[string]git.Change) []string {
+func createdAgain(l journal.Link, staged map[string]gitdiff.Change) []string {
 	var paths []string
 	for path, oid := range l.Blobs {
 		if c, ok := staged[path]; ok && c.OldMode == 0 && c.New != oid && workspace.IsBlob(c.NewMode) {
@@ -50,7 +52,7 @@ func createdAgain(l journal.Link, staged map[string]git.Change) []string {
 
 // sharesLines reports whether a file that is created has enough of the lines that
 // the linked commit had in it.
-func (r *Sharer) sharesLines(ctx context.Context, l journal.Link, staged map[string]git.Change) bool {
+func (r *Sharer) sharesLines(ctx context.Context, l journal.Link, staged map[string]gitdiff.Change) bool {
 	files := r.authors.Created(staged, nil)
 	s := &session.State{ID: string(l.ID)} // whoever made the commit
 	for _, path := range createdAgain(l, staged) {
@@ -66,7 +68,7 @@ func (r *Sharer) sharesLines(ctx context.Context, l journal.Link, staged map[str
 	return false
 }
 
-func sharesBlob(l journal.Link, staged map[string]git.Change) bool {
+func sharesBlob(l journal.Link, staged map[string]gitdiff.Change) bool {
 	for path, oid := range l.Blobs {
 		if c, ok := staged[path]; ok && c.New == oid && oid != "" {
 			return true

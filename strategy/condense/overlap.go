@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
@@ -207,7 +207,7 @@ func (r *Sharer) agentFiles(ctx context.Context, s *session.State, files *author
 	return share, nil
 }
 
-func (r *Sharer) sinceTurn(s *session.State, path string, c git.Change) bool {
+func (r *Sharer) sinceTurn(s *session.State, path string, c gitdiff.Change) bool {
 	if c.New == "" || c.NewMode == 0 {
 		return true
 	}

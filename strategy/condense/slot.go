@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -19,7 +20,7 @@ func (r *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authors
 	if err != nil {
 		return nil, err
 	}
-	branch, err := r.Repo.BranchName(ctx)
+	branch, err := gitref.HeadBranch(ctx, r.Repo)
 	if err != nil {
 		branch = ""
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -18,7 +18,7 @@ const maxTaskBlob = 95 << 20
 // tasks answers the session's task checkpoints since its last commit, where the
 // strategy keeps them with the checkpoint of the commit. They are redacted once
 // more: another version of the tool doesn't do it on shadow branches.
-func (r *Condenser) tasks(ctx context.Context, s *session.State) ([]git.Edit, error) {
+func (r *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {
 	if r.Options.Strategy != workspace.AutoCommit {
 		return nil, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // Refs is where refs hold on to what repairs have replaced.
@@ -122,15 +123,15 @@ func (d *Doctor) prune(ctx context.Context) error {
 		if d.Recorder.Env.Now().Sub(b.Created) < keep {
 			continue
 		}
-		refs, err := d.Recorder.Repo.Refs(ctx, Refs+b.Name+"/")
+		refs, err := gitref.List(ctx, d.Recorder.Repo, Refs+b.Name+"/")
 		if err != nil {
 			return err
 		}
-		updates := make([]git.RefUpdate, len(refs))
+		updates := make([]gitref.Change, len(refs))
 		for i, ref := range refs {
-			updates[i] = git.RefUpdate{Name: ref.Name, Old: ref.OID}
+			updates[i] = gitref.Change{Name: ref.Name, Old: ref.OID}
 		}
-		if err := d.Recorder.Repo.UpdateRefs(ctx, "entire: doctor", updates); err != nil {
+		if err := gitref.Update(ctx, d.Recorder.Repo, "entire: doctor", updates); err != nil {
 			return err
 		}
 		if err := disk.Step("remove", d.folder(&b)); err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // back makes a backup of all that the repairs may change: copies of files, and a
@@ -153,7 +155,7 @@ func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, err
 		return "", nil, err
 	}
 	for i, c := range b.Checkpoints {
-		entry, _, err := d.Recorder.Repo.Lookup(ctx, tip.Tree, c.ID.Dir())
+		entry, _, err := gittree.Lookup(ctx, d.Recorder.Repo, tip.Tree, c.ID.Dir())
 		if err != nil {
 			return "", nil, err
 		}
@@ -170,13 +172,13 @@ func (d *Doctor) hold(ctx context.Context, b *Backup, tip git.OID) error {
 		commits = append(commits, ref.Before)
 	}
 	slices.Sort(commits)
-	var updates []git.RefUpdate
+	var updates []gitref.Change
 	for i, oid := range slices.Compact(commits) {
 		if _, err := d.Recorder.Repo.Commit(ctx, string(oid)); oid != "" && err == nil {
-			updates = append(updates, git.RefUpdate{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
+			updates = append(updates, gitref.Change{Name: Refs + b.Name + "/" + strconv.Itoa(i), New: oid})
 		}
 	}
-	return d.Recorder.Repo.UpdateRefs(ctx, "entire: doctor", updates)
+	return gitref.Update(ctx, d.Recorder.Repo, "entire: doctor", updates)
 }
 
 // seal notes what the repair has made of it all.

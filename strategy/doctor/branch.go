@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 )
@@ -187,7 +188,7 @@ func (e *exam) dangling(ctx context.Context) (git.Commit, error) {
 
 // commit makes one change of the metadata branch. The caller holds the lock.
 func commit(ctx context.Context, rec *strategy.Recorder, change checkpoint.Change) error {
-	by, err := rec.Repo.Identity(ctx)
+	by, err := gitwork.Identity(ctx, rec.Repo)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -152,7 +154,7 @@ func (e *exam) dirAt(ctx context.Context, rev string, id checkpoint.ID) (git.OID
 	if err != nil {
 		return "", err
 	}
-	entry, _, err := e.repo.Lookup(ctx, c.Tree, id.Dir())
+	entry, _, err := gittree.Lookup(ctx, e.repo, c.Tree, id.Dir())
 	return entry.OID, err
 }
 
@@ -198,7 +200,7 @@ func (e *exam) blobs(ctx context.Context) ([]Finding, error) {
 
 // shadows are the names of the shadow branches.
 func (e *exam) shadows(ctx context.Context) ([]string, error) {
-	refs, err := e.repo.Refs(ctx, shadowRefs)
+	refs, err := gitref.List(ctx, e.repo, shadowRefs)
 	var names []string
 	for _, ref := range refs {
 		if checkpoint.IsShadow(ref.Name) {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // The refs that are ours.
@@ -29,7 +30,7 @@ func (e *exam) refs(ctx context.Context) ([]Finding, error) {
 			names = append(names, file.name)
 		}
 	}
-	refs, err := e.repo.Refs(ctx, shadowRefs, ownRefs)
+	refs, err := gitref.List(ctx, e.repo, shadowRefs, ownRefs)
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
@@ -130,12 +131,12 @@ func (e *exam) setRef(ctx context.Context, name string, to git.OID) error {
 	if err != nil || now == to {
 		return err
 	}
-	return e.repo.UpdateRefs(ctx, "entire: doctor", []git.RefUpdate{{Name: name, New: to, Old: now}})
+	return gitref.Update(ctx, e.repo, "entire: doctor", []gitref.Change{{Name: name, New: to, Old: now}})
 }
 
 // refNow is what a ref holds, empty if it isn't there, or is broken.
 func refNow(ctx context.Context, repo *git.Repo, name string) (git.OID, error) {
-	refs, err := repo.Refs(ctx, name)
+	refs, err := gitref.List(ctx, repo, name)
 	if err != nil {
 		return "", err
 	}

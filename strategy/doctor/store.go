@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/catalog"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
@@ -74,7 +75,7 @@ func (e *exam) rebuild() *Repair {
 func (e *exam) restores(_ context.Context) ([]Finding, error) {
 	store, noStore := bands.Open(e.rec.Snapshots().Snapshots.StoreDir()) // told by another check
 	var list []Finding
-	for _, w := range e.repo.Worktrees() {
+	for _, w := range gitwork.Worktrees(e.repo) {
 		if w.ID != e.repo.WorktreeID && !isDir(w.Root) {
 			continue // removed without git
 		}

@@ -11,6 +11,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/journal"
@@ -136,7 +139,7 @@ const (
 )
 
 func (e *exam) remotes(ctx context.Context) []remote {
-	refs, err := e.repo.Refs(ctx, remoteRefs)
+	refs, err := gitref.List(ctx, e.repo, remoteRefs)
 	if err != nil {
 		return nil
 	}
@@ -153,7 +156,7 @@ func (e *exam) remotes(ctx context.Context) []remote {
 // onRemote answers the remote that has the checkpoint.
 func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID) (string, bool) {
 	for _, r := range remotes {
-		if _, found, err := e.repo.Lookup(ctx, r.tip.Tree, id.Dir()); err == nil && found {
+		if _, found, err := gittree.Lookup(ctx, e.repo, r.tip.Tree, id.Dir()); err == nil && found {
 			return r.name, true
 		}
 	}
@@ -325,7 +328,7 @@ func (e *exam) changed(ctx context.Context, c git.Commit) ([]string, error) {
 	if len(c.Parents) > 0 {
 		parent = c.Parents[0]
 	}
-	changes, err := e.repo.Changes(ctx, parent, c.OID)
+	changes, err := gitdiff.Changes(ctx, e.repo, parent, c.OID)
 	paths := make([]string, len(changes))
 	for i := range changes {
 		paths[i] = changes[i].Path

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // undoCode is the code of backups that Undo makes.
@@ -162,17 +163,17 @@ func (d *Doctor) putCheckpoints(ctx context.Context, b *Backup) error {
 }
 
 func (d *Doctor) putRefs(ctx context.Context, b, now *Backup) error {
-	var updates []git.RefUpdate
+	var updates []gitref.Change
 	for i, ref := range b.Refs {
 		is, to := now.Refs[i].Before, ref.Before
 		if _, err := d.Recorder.Repo.Commit(ctx, string(to)); to != "" && errors.Is(err, git.ErrMissing) {
 			to = "" // it was broken: its file is put back
 		}
 		if is != to {
-			updates = append(updates, git.RefUpdate{Name: ref.Name, New: to, Old: is})
+			updates = append(updates, gitref.Change{Name: ref.Name, New: to, Old: is})
 		}
 	}
-	return d.Recorder.Repo.UpdateRefs(ctx, "entire: undo repair", updates)
+	return gitref.Update(ctx, d.Recorder.Repo, "entire: undo repair", updates)
 }
 
 func (d *Doctor) putFile(b *Backup, f savedFile) error {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // mostCommits is how far a branch is looked back.
@@ -26,15 +28,15 @@ func (r Reader) branchCommits(ctx context.Context, branch string) ([]git.Commit,
 	if err != nil {
 		return nil, fmt.Errorf("read HEAD: %w", err)
 	}
-	trunk, err := r.Repo.DefaultBranch(ctx)
+	trunk, err := gitref.DefaultBranch(ctx, r.Repo)
 	if err != nil {
 		return nil, err
 	}
 	most := "--max-count=" + strconv.Itoa(mostCommits)
 	if branch == "" || trunk == "" || trunk == "refs/heads/"+branch {
-		return r.Repo.Commits(ctx, most, string(head.OID), "--")
+		return gitlog.Commits(ctx, r.Repo, most, string(head.OID), "--")
 	}
-	commits, err := r.Repo.Commits(ctx, most, "--first-parent", string(head.OID), "--")
+	commits, err := gitlog.Commits(ctx, r.Repo, most, "--first-parent", string(head.OID), "--")
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 )
 
 // detail reads a committed checkpoint.
@@ -87,7 +88,7 @@ func (r Reader) commitsOf(ctx context.Context, id checkpoint.ID, created time.Ti
 
 // carrying are the commits that git log lists and that carry the id.
 func (r Reader) carrying(ctx context.Context, id checkpoint.ID, args ...string) ([]git.Commit, error) {
-	commits, err := r.Repo.Commits(ctx, append(args, "--")...)
+	commits, err := gitlog.Commits(ctx, r.Repo, append(args, "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("find the commits of %s: %w", id, err)
 	}
@@ -99,7 +100,7 @@ func (r Reader) author(ctx context.Context, id checkpoint.ID, commits []git.Comm
 	if len(commits) > 0 {
 		return commits[0].Author, nil
 	}
-	commits, err := r.Repo.Commits(ctx, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
+	commits, err := gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
 		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
 	if err != nil || len(commits) == 0 {
 		return git.Signature{}, err

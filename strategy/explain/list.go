@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // MaxPoints is how many points a list has.
@@ -42,7 +43,7 @@ type Point struct {
 // List lists the checkpoints of the branch that is checked out. With a session,
 // whose id may be cut, it lists only what that one has a part in.
 func (r Reader) List(ctx context.Context, session string) (List, error) {
-	branch, err := r.Repo.BranchName(ctx)
+	branch, err := gitref.HeadBranch(ctx, r.Repo)
 	if err != nil {
 		return List{}, err
 	}

@@ -9,6 +9,10 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -46,7 +50,7 @@ func (r Reader) temporaryPoints(ctx context.Context) ([]Point, error) {
 // shadowCommits are the turns on shadow branches; what is carried forward is
 // none.
 func (r Reader) shadowCommits(ctx context.Context, branches ...string) ([]git.Commit, error) {
-	commits, err := r.Repo.Commits(ctx, append([]string{"--first-parent", fmt.Sprintf("--max-count=%d", mostCommits)}, append(branches, "--")...)...)
+	commits, err := gitlog.Commits(ctx, r.Repo, append([]string{"--first-parent", fmt.Sprintf("--max-count=%d", mostCommits)}, append(branches, "--")...)...)
 	return slices.DeleteFunc(commits, func(c git.Commit) bool {
 		session, _ := sessionOf(c)
 		return session == ""
@@ -86,7 +90,7 @@ func subject(c git.Commit) string {
 
 // shadowPrompt is the last prompt of a shadow commit's turn, or its subject.
 func (r Reader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
-	entry, found, err := r.Repo.Lookup(ctx, c.Tree, dir)
+	entry, found, err := gittree.Lookup(ctx, r.Repo, c.Tree, dir)
 	if err == nil && found && entry.Mode == git.ModeTree {
 		if prompt := r.lastPrompt(ctx, checkpoint.Stored{Dir: entry.OID}); prompt != "" {
 			return prompt
@@ -153,7 +157,7 @@ func (r Reader) readTemporary(ctx context.Context, t *Session, c, since git.Comm
 // with prefix.
 func (r Reader) findShadow(ctx context.Context, prefix string) (git.Commit, error) {
 	unknown := &NotFoundError{Kind: "checkpoint", Name: prefix}
-	refs, err := r.Repo.Refs(ctx, "refs/heads/entire/")
+	refs, err := gitref.List(ctx, r.Repo, "refs/heads/entire/")
 	if err != nil {
 		return git.Commit{}, err
 	}
@@ -192,7 +196,7 @@ type since struct{ files, conversation git.Commit }
 // compared with what was there before those that lead to it, its conversation with
 // what was said before all of them.
 func (r Reader) since(ctx context.Context, c git.Commit) (since, error) {
-	chain, err := r.Repo.Commits(ctx, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
+	chain, err := gitlog.Commits(ctx, r.Repo, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
 	if err != nil || len(chain) == 0 {
 		return since{}, err
 	}
@@ -233,7 +237,7 @@ func (r Reader) before(ctx context.Context, c git.Commit) (git.Commit, error) {
 
 // changed are the user's files in which two commits differ.
 func (r Reader) changed(ctx context.Context, from, to git.Commit) ([]string, error) {
-	changes, err := r.Repo.Changes(ctx, from.OID, to.OID)
+	changes, err := gitdiff.Changes(ctx, r.Repo, from.OID, to.OID)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s: %w", to.OID.Short(), err)
 	}
@@ -248,7 +252,7 @@ func (r Reader) changed(ctx context.Context, from, to git.Commit) ([]string, err
 
 // directory is the tree at a path, empty if there is none.
 func (r Reader) directory(ctx context.Context, tree git.OID, path string) (git.OID, error) {
-	entry, found, err := r.Repo.Lookup(ctx, tree, path)
+	entry, found, err := gittree.Lookup(ctx, r.Repo, tree, path)
 	if err != nil || !found || entry.Mode != git.ModeTree {
 		return "", err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -31,7 +32,7 @@ type fileChange struct {
 // folders are where files of the records are.
 func (f *Forgetting) folders() []string {
 	repo := f.rec.Repo
-	worktrees, names := repo.Worktrees(), []string{"logs", "tmp", "metadata"}
+	worktrees, names := gitwork.Worktrees(repo), []string{"logs", "tmp", "metadata"}
 	list := make([]string, 0, len(worktrees)*len(names))
 	for _, w := range worktrees {
 		for _, name := range names {

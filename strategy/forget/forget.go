@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -278,7 +279,7 @@ func (f *Forgetting) resume(ctx context.Context) error {
 		return err
 	}
 	f.searched, f.meta, f.shadow = nil, nil, nil // it removes objects
-	if err := f.moveRefs(ctx, &j); err != nil && !errors.Is(err, git.ErrRefMoved) {
+	if err := f.moveRefs(ctx, &j); err != nil && !errors.Is(err, gitref.ErrMoved) {
 		return err
 	}
 	return f.finish(ctx, &j)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 )
 
 // maxObject is the size of the largest object that is searched: none of ours is
@@ -20,14 +21,14 @@ func (f *Forgetting) search(ctx context.Context, p *refPlan) error {
 	if f.text == nil {
 		return nil
 	}
-	all, err := f.rec.Repo.AllObjects(ctx)
+	all, err := gitobject.All(ctx, f.rec.Repo)
 	if err != nil {
 		return err
 	}
 	if f.searched == nil {
 		f.searched = make(map[git.OID]bool, len(all))
 	}
-	anew := slices.DeleteFunc(slices.Clone(all), func(o git.Stored) bool {
+	anew := slices.DeleteFunc(slices.Clone(all), func(o gitobject.Info) bool {
 		_, known := f.searched[o.OID]
 		return known
 	})
@@ -43,13 +44,13 @@ func (f *Forgetting) search(ctx context.Context, p *refPlan) error {
 	if len(p.hits) == 0 {
 		return nil
 	}
-	p.own, err = f.rec.Repo.Reachable(ctx, "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--exclude=refs/remotes/*/entire/*",
+	p.own, err = gitobject.Reachable(ctx, f.rec.Repo, "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--exclude=refs/remotes/*/entire/*",
 		"--all", "--indexed-objects")
 	return err
 }
 
 // readAll hands every object of a list that isn't too large to look.
-func (f *Forgetting) readAll(ctx context.Context, list []git.Stored, look func(git.Object)) error {
+func (f *Forgetting) readAll(ctx context.Context, list []gitobject.Info, look func(git.Object)) error {
 	var oids []git.OID
 	for _, o := range list {
 		if o.Size <= maxObject {
@@ -80,15 +81,15 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 	if f.text == nil && f.what.Session == "" {
 		return found, nil
 	}
-	reached, err := f.rec.Repo.Reachable(ctx, "--all", "--reflog", "--indexed-objects")
+	reached, err := gitobject.Reachable(ctx, f.rec.Repo, "--all", "--reflog", "--indexed-objects")
 	if err != nil {
 		return found, err
 	}
-	all, err := f.rec.Repo.AllObjects(ctx)
+	all, err := gitobject.All(ctx, f.rec.Repo)
 	if err != nil {
 		return found, err
 	}
-	all = slices.DeleteFunc(all, func(o git.Stored) bool { return reached[o.OID] })
+	all = slices.DeleteFunc(all, func(o gitobject.Info) bool { return reached[o.OID] })
 	matched, ours, err := f.matched(ctx, p, all)
 	if err != nil {
 		return found, err
@@ -108,7 +109,7 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 			add(oid, Place{Kind: Packed, What: "nothing refers to it, but it is in a pack: git gc --prune=now removes it", Stays: true})
 		}
 	}
-	ourRefs, err := f.rec.Repo.Reachable(ctx, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
+	ourRefs, err := gitobject.Reachable(ctx, f.rec.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
 	if err != nil {
 		return found, err
 	}
@@ -125,7 +126,7 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 
 // matched returns which of the unreferenced objects have something of it, and
 // which of them are ours.
-func (f *Forgetting) matched(ctx context.Context, p refPlan, list []git.Stored) (matched []git.OID, ours map[git.OID]bool, err error) {
+func (f *Forgetting) matched(ctx context.Context, p refPlan, list []gitobject.Info) (matched []git.OID, ours map[git.OID]bool, err error) {
 	is, trees, listed := map[git.OID]bool{}, []git.OID{}, make(map[git.OID]bool, len(list))
 	for _, o := range list {
 		listed[o.OID] = true
@@ -134,7 +135,7 @@ func (f *Forgetting) matched(ctx context.Context, p refPlan, list []git.Stored) 
 		}
 	}
 	if f.what.Session == "" {
-		list = slices.DeleteFunc(slices.Clone(list), func(o git.Stored) bool { return !p.hits[o.OID] })
+		list = slices.DeleteFunc(slices.Clone(list), func(o gitobject.Info) bool { return !p.hits[o.OID] })
 	}
 	ours = map[git.OID]bool{}
 	err = f.readAll(ctx, list, func(o git.Object) {
@@ -204,7 +205,7 @@ func (f *Forgetting) prune(ctx context.Context, j *journal) error {
 			return err
 		}
 	}
-	reached, err := f.rec.Repo.Reachable(ctx, "--all", "--reflog", "--indexed-objects")
+	reached, err := gitobject.Reachable(ctx, f.rec.Repo, "--all", "--reflog", "--indexed-objects")
 	if err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (f *Forgetting) prunable(ctx context.Context, j *journal) ([]git.OID, error
 			tips = append(tips, c.Old)
 		}
 	}
-	absent, err := repo.Absent(ctx, tips)
+	absent, err := gitobject.Absent(ctx, repo, tips)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +231,7 @@ func (f *Forgetting) prunable(ctx context.Context, j *journal) ([]git.OID, error
 		for i, tip := range tips {
 			args[i] = string(tip)
 		}
-		if candidates, err = repo.Reachable(ctx, args...); err != nil {
+		if candidates, err = gitobject.Reachable(ctx, repo, args...); err != nil {
 			return nil, err
 		}
 	}
@@ -248,7 +249,7 @@ func (f *Forgetting) prunable(ctx context.Context, j *journal) ([]git.OID, error
 	for _, oid := range found.prune {
 		candidates[oid] = true
 	}
-	reached, err := repo.Reachable(ctx, "--all", "--reflog", "--indexed-objects")
+	reached, err := gitobject.Reachable(ctx, repo, "--all", "--reflog", "--indexed-objects")
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,9 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
@@ -54,7 +57,7 @@ func (f *Forgetting) planRefs(ctx context.Context) (refPlan, error) {
 	if some, err := f.anyToRewrite(ctx, p); err != nil || !some {
 		return p, err
 	}
-	refs, err := f.rec.Repo.Refs(ctx, shadowRefs, ourRefs, remoteV1)
+	refs, err := gitref.List(ctx, f.rec.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return p, err
 	}
@@ -63,7 +66,7 @@ func (f *Forgetting) planRefs(ctx context.Context) (refPlan, error) {
 		f.meta, f.shadow = f.rewriting(f.tombs.Forgotten), f.rewriting(f.list)
 	}
 	meta, shadow := f.meta, f.shadow
-	local := slices.ContainsFunc(refs, func(r git.Ref) bool { return r.Name == checkpoint.MetadataBranch })
+	local := slices.ContainsFunc(refs, func(r gitref.Ref) bool { return r.Name == checkpoint.MetadataBranch })
 	for _, ref := range refs {
 		change, err := f.change(ctx, meta, shadow, ref)
 		if err != nil {
@@ -97,7 +100,7 @@ func (f *Forgetting) anyToRewrite(ctx context.Context, p refPlan) (bool, error) 
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	ours, err := f.rec.Repo.Reachable(ctx, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
+	ours, err := gitobject.Reachable(ctx, f.rec.Repo, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
 	for oid := range p.hits {
 		if ours[oid] && !p.own[oid] {
 			return true, err
@@ -124,7 +127,7 @@ func (f *Forgetting) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting 
 }
 
 // change returns what becomes of a ref, New being its old value if nothing does.
-func (f *Forgetting) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref git.Ref) (c refChange, err error) {
+func (f *Forgetting) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref gitref.Ref) (c refChange, err error) {
 	c = refChange{Name: ref.Name, Old: ref.OID, New: ref.OID}
 	_, _, isShadow := checkpoint.ParseShadow(ref.Name)
 	switch {
@@ -163,7 +166,7 @@ func (f *Forgetting) savedContext(ctx context.Context, w *checkpoint.Rewriting, 
 		return "", err
 	}
 	if f.what.Session != "" || !f.what.Before.IsZero() {
-		entry, found, err := f.rec.Repo.Lookup(ctx, c.Tree, "checkpoint.json")
+		entry, found, err := gittree.Lookup(ctx, f.rec.Repo, c.Tree, "checkpoint.json")
 		if err != nil || !found {
 			return tip, err
 		}
@@ -208,7 +211,7 @@ func placeOf(c refChange) Place {
 // moveRefs moves the refs, all or none. A run that goes on after a crash finds
 // them moved.
 func (f *Forgetting) moveRefs(ctx context.Context, j *journal) error {
-	refs, err := f.rec.Repo.Refs(ctx, shadowRefs, ourRefs, remoteV1)
+	refs, err := gitref.List(ctx, f.rec.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return err
 	}
@@ -216,19 +219,19 @@ func (f *Forgetting) moveRefs(ctx context.Context, j *journal) error {
 	for _, ref := range refs {
 		now[ref.Name] = ref.OID
 	}
-	var updates []git.RefUpdate
+	var updates []gitref.Change
 	for _, c := range j.Refs {
 		if now[c.Name] != c.New {
-			updates = append(updates, git.RefUpdate{Name: c.Name, Old: c.Old, New: c.New})
+			updates = append(updates, gitref.Change{Name: c.Name, Old: c.Old, New: c.New})
 		}
 	}
-	return f.rec.Repo.UpdateRefs(ctx, "entire: forget", updates)
+	return gitref.Update(ctx, f.rec.Repo, "entire: forget", updates)
 }
 
 // expire drops what the reflogs of rewritten refs have.
 func (f *Forgetting) expire(ctx context.Context, j *journal) error {
 	args := []string{"reflog", "expire", "--expire=now", "--expire-unreachable=now"}
-	refs, err := f.rec.Repo.Refs(ctx, shadowRefs)
+	refs, err := gitref.List(ctx, f.rec.Repo, shadowRefs)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 )
 
 // LinkedCommit is the commit that a decision was made for.
@@ -58,7 +59,7 @@ func (cs *Commits) FindCommits(ctx context.Context, list []Decision, scope Searc
 	if since = since.Add(-clockSkew); scope == AllCommits {
 		since = time.Time{}
 	}
-	commits, err := cs.Repo.CommitsCarrying(ctx, since, ids...)
+	commits, err := gitlog.Carrying(ctx, cs.Repo, since, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (cs *Commits) holder(ctx context.Context, d Decision, made git.Commit, carr
 	for i, c := range carriers {
 		oids[i] = c.OID
 	}
-	outside, err := cs.Repo.Outside(ctx, head.OID, oids)
+	outside, err := gitlog.Unreachable(ctx, cs.Repo, head.OID, oids)
 	if err != nil {
 		return made.OID
 	}

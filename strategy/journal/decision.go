@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -103,10 +104,10 @@ func (s Share) NameBefore(path string) string {
 }
 
 // Changes is what a commit changes, by path.
-type Changes map[string]git.Change
+type Changes map[string]gitdiff.Change
 
 // ByPath returns the changes by path.
-func ByPath(changes []git.Change) Changes {
+func ByPath(changes []gitdiff.Change) Changes {
 	m := make(Changes, len(changes))
 	for _, c := range changes {
 		m[c.Path] = c

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -47,13 +48,13 @@ func (m *Machine) ForgetIdle(ctx context.Context, except string) {
 
 // forgetAll removes the states of those sessions that have no shadow branch.
 func (m *Machine) forgetAll(ctx context.Context, idle []*session.State) error {
-	refs, err := m.Repo.Refs(ctx, "refs/heads/entire/")
+	refs, err := gitref.List(ctx, m.Repo, "refs/heads/entire/")
 	if err != nil {
 		return fmt.Errorf("list shadow branches: %w", err)
 	}
 	for _, s := range idle {
 		branch := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
-		if slices.ContainsFunc(refs, func(ref git.Ref) bool { return ref.Name == branch }) {
+		if slices.ContainsFunc(refs, func(ref gitref.Ref) bool { return ref.Name == branch }) {
 			continue
 		}
 		if err := m.Sessions.Remove(s.ID); err != nil {

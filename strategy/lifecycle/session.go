@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/turn"
@@ -18,7 +19,7 @@ func (m *Machine) StartSession(ctx context.Context, in workspace.Input) error {
 			n.Unstored = true // a child makes the list
 			return nil
 		}
-		entries, err := m.Repo.Status(ctx)
+		entries, err := gitwork.Status(ctx, m.Repo)
 		if err != nil {
 			return fmt.Errorf("list what is untracked: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -148,7 +149,7 @@ func (r *Points) shadowPoints(ctx context.Context) ([]Point, error) {
 	if err != nil || !born {
 		return nil, err
 	}
-	commits, err := r.Repo.Log(ctx, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID), MaxPoints)
+	commits, err := gitlog.Last(ctx, r.Repo, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID), MaxPoints)
 	if err != nil { // there is no such branch
 		return nil, nil //nolint:nilerr // git says no more than that it can't
 	}
@@ -204,7 +205,7 @@ func (r *Points) commitPoints(ctx context.Context) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	commits, err := r.Repo.Log(ctx, "HEAD", PointCommits)
+	commits, err := gitlog.Last(ctx, r.Repo, "HEAD", PointCommits)
 	if err != nil {
 		return nil, nil //nolint:nilerr // an unborn branch
 	}

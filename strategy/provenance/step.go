@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -172,7 +173,7 @@ func (sp *Steps) AddTurn(ctx context.Context, s *session.State, n *tracking.Pend
 // StepTurn is a turn whose files become a step.
 type StepTurn struct {
 	Touched []string
-	Entries map[string]git.Edit
+	Entries map[string]gittree.Edit
 	// Base is the commit that they are based on.
 	Base git.Commit
 }

@@ -9,6 +9,10 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // ErrUncommitted means that a branch is not checked out because tracked files
@@ -55,10 +59,10 @@ type Carrier struct {
 // last seen to have, origin before the others.
 func (r *Resumer) FindBranch(ctx context.Context, name string) (Branch, bool, error) {
 	name = strings.TrimPrefix(name, "refs/heads/")
-	if !git.ValidBranch(name) {
+	if !gitref.ValidBranch(name) {
 		return Branch{}, false, nil
 	}
-	current, err := r.Repo.BranchName(ctx)
+	current, err := gitref.HeadBranch(ctx, r.Repo)
 	if err != nil {
 		return Branch{}, false, err
 	}
@@ -89,7 +93,7 @@ func (r *Resumer) hasRef(ctx context.Context, ref string) (bool, error) {
 
 // remotes are the names of the remotes, origin first.
 func (r *Resumer) remotes(ctx context.Context) ([]string, error) {
-	names, err := r.Repo.Remotes(ctx)
+	names, err := gitremote.List(ctx, r.Repo)
 	if i := slices.Index(names, "origin"); i > 0 {
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "origin")
 	}
@@ -98,13 +102,13 @@ func (r *Resumer) remotes(ctx context.Context) ([]string, error) {
 
 // FetchBranch asks the branch's remote for what it has by now.
 func (r *Resumer) FetchBranch(ctx context.Context, b Branch) error {
-	return r.Repo.Fetch(ctx, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
+	return gitremote.Fetch(ctx, r.Repo, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
 }
 
 // CanSwitch refuses, with ErrUncommitted, to leave changes of tracked files
 // behind. What is untracked is git's own business.
 func (r *Resumer) CanSwitch(ctx context.Context) error {
-	entries, err := r.Repo.Status(ctx)
+	entries, err := gitwork.Status(ctx, r.Repo)
 	if err != nil {
 		return err
 	}
@@ -119,7 +123,7 @@ func (r *Resumer) CanSwitch(ctx context.Context) error {
 // DetachedHead is the commit that is checked out where no branch is, and that
 // nothing may name once another is; empty else.
 func (r *Resumer) DetachedHead(ctx context.Context) (git.OID, error) {
-	branch, err := r.Repo.BranchName(ctx)
+	branch, err := gitref.HeadBranch(ctx, r.Repo)
 	if branch != "" || err != nil {
 		return "", err
 	}
@@ -134,9 +138,9 @@ func (r *Resumer) Switch(ctx context.Context, b Branch) error {
 	case b.Current:
 		return nil
 	case b.Remote != "":
-		err = r.Repo.SwitchTracking(ctx, b.Name, b.ref())
+		err = gitwork.SwitchTracking(ctx, r.Repo, b.Name, b.ref())
 	default:
-		err = r.Repo.Switch(ctx, b.Name)
+		err = gitwork.Switch(ctx, r.Repo, b.Name)
 	}
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
 		return fmt.Errorf("check out %s: %s", b.Name, git.Plainly(strings.TrimSpace(exit.Stderr)))
@@ -158,7 +162,7 @@ func (r *Resumer) LastCheckpoint(ctx context.Context, b Branch) (Carrier, bool, 
 		if err != nil {
 			return Carrier{}, false, err
 		}
-		if commits, err = r.Repo.FirstParents(ctx, tip.OID, trunk, resumeDepth); err != nil {
+		if commits, err = gitlog.FirstParents(ctx, r.Repo, tip.OID, trunk, resumeDepth); err != nil {
 			return Carrier{}, false, err
 		}
 	}
@@ -185,7 +189,7 @@ func (r *Resumer) trunk(ctx context.Context, branch string) ([]git.OID, error) {
 	names, remote := []string{"main", "master"}, "origin"
 	if len(remotes) > 0 {
 		remote = remotes[0]
-		head, err := r.Repo.RemoteHead(ctx, remote)
+		head, err := gitremote.Head(ctx, r.Repo, remote)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
 
@@ -56,7 +58,7 @@ func (r *Resumer) byPrefix(ctx context.Context, prefix string) ([]checkpoint.ID,
 	if err != nil {
 		return nil, err
 	}
-	shard, found, err := r.Repo.Lookup(ctx, v1, prefix[:2])
+	shard, found, err := gittree.Lookup(ctx, r.Repo, v1, prefix[:2])
 	if err != nil || !found || shard.Mode != git.ModeTree {
 		return nil, err
 	}
@@ -123,7 +125,7 @@ func (r *Resumer) readFirst(ctx context.Context, v1 git.OID, ids []checkpoint.ID
 // the only one there is; empty if there is none.
 func (r *Resumer) CheckpointRemote(ctx context.Context, branch string) (string, error) {
 	if named := r.Options.PushRemote; named != "" {
-		place, err := r.Repo.PushPlace(ctx, named)
+		place, err := gitremote.FindDestination(ctx, r.Repo, named)
 		if err == nil {
 			err = r.pusher.CheckRemote(place)
 		}

@@ -16,6 +16,11 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
@@ -115,7 +120,7 @@ func (r *CodeRewinder) codePaths(ctx context.Context, c git.Commit) ([]string, e
 		trees = append(trees, tip.OID)
 	}
 	for _, t := range trees {
-		changes, err := r.Repo.Changes(ctx, head.OID, t)
+		changes, err := gitdiff.Changes(ctx, r.Repo, head.OID, t)
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +174,7 @@ func (r *CodeRewinder) presentCode(ctx context.Context, paths []string) (map[str
 		}
 		present[name] = now
 	}
-	oids, err := r.Repo.HashFiles(ctx, git.HashOnly, r.regular(paths))
+	oids, err := gitwork.HashFiles(ctx, r.Repo, gitwork.HashOnly, r.regular(paths))
 	if err != nil {
 		return nil, err
 	}
@@ -354,7 +359,7 @@ func (r *CodeRewinder) rescueCode(ctx context.Context, p points.Point, plan Code
 	if err != nil {
 		return "", err
 	}
-	tree, err := r.Repo.EditTree(ctx, head.Tree, workspace.EditsOf(entries, paths))
+	tree, err := gittree.Apply(ctx, r.Repo, head.Tree, workspace.EditsOf(entries, paths))
 	if err != nil {
 		return "", err
 	}
@@ -366,7 +371,7 @@ func (r *CodeRewinder) rescueCode(ctx context.Context, p points.Point, plan Code
 		return "", err
 	}
 	name := rewindstate.HeldRefs + r.snapshots.Lineage() + "-" + strconv.FormatInt(r.Env.Now().UnixNano(), 10)
-	return oid, r.Repo.UpdateRefs(ctx, "entire: rewind", []git.RefUpdate{{Name: name, New: oid}})
+	return oid, gitref.Update(ctx, r.Repo, "entire: rewind", []gitref.Change{{Name: name, New: oid}})
 }
 
 // alignCode lets the sessions agree with a shadow checkpoint: the branch ends
@@ -378,7 +383,7 @@ func (r *CodeRewinder) alignCode(ctx context.Context, h *rewindstate.CodeHistory
 		return err
 	}
 	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
-	log, err := r.Repo.Log(ctx, branch, points.PointCommits)
+	log, err := gitlog.Last(ctx, r.Repo, branch, points.PointCommits)
 	if err != nil {
 		log = nil // there is no such branch
 	}
@@ -401,7 +406,7 @@ func (r *CodeRewinder) alignCode(ctx context.Context, h *rewindstate.CodeHistory
 	if err := errors.Join(refs.Set(ctx, branch, p.Shadow), refs.Set(ctx, rewindstate.HeldRefs+r.snapshots.Lineage()+"-"+log[0].OID.Short(), log[0].OID)); err != nil {
 		return err
 	}
-	if err := r.Repo.UpdateRefs(ctx, "entire: rewind", refs.Updates()); err != nil {
+	if err := gitref.Update(ctx, r.Repo, "entire: rewind", refs.Updates()); err != nil {
 		return err
 	}
 	counts := map[string]int{}
@@ -409,12 +414,12 @@ func (r *CodeRewinder) alignCode(ctx context.Context, h *rewindstate.CodeHistory
 		counts[points.Trailer(o.Message, checkpoint.SessionKey)]++
 	}
 	for _, s := range r.AllSessions(ctx) {
-		entries, err := r.Repo.Changes(ctx, head.OID, c.OID)
+		entries, err := gitdiff.Changes(ctx, r.Repo, head.OID, c.OID)
 		if err != nil {
 			return err
 		}
 		s.Keep(slices.DeleteFunc(slices.Clone(s.FilesTouched), func(f string) bool {
-			return !slices.ContainsFunc(entries, func(ch git.Change) bool { return ch.Path == f })
+			return !slices.ContainsFunc(entries, func(ch gitdiff.Change) bool { return ch.Path == f })
 		}))
 		s.CheckpointCount = max(0, s.CheckpointCount-counts[s.ID])
 		if err := r.Sessions.Save(s); err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -31,16 +32,16 @@ func (r *CodeWriter) stagePath() string { return filepath.Join(r.Repo.GitDir, "e
 // stageCode lets git write the contents of steps beside the tree. It comes before the
 // journal: what git no longer has keeps a rewind from starting.
 func (r *CodeWriter) stageCode(ctx context.Context, steps []CodeStep) error {
-	var write []git.Edit
+	var write []gittree.Edit
 	for _, s := range steps {
 		if s.after.Mode != 0 {
-			write = append(write, git.Edit{Path: s.Path, Mode: s.after.Mode, OID: s.after.OID})
+			write = append(write, gittree.Edit{Path: s.Path, Mode: s.after.Mode, OID: s.after.OID})
 		}
 	}
 	if len(write) == 0 {
 		return nil
 	}
-	if err := r.Repo.CheckoutInto(ctx, filepath.Join(r.stagePath(), "files"), write); err != nil {
+	if err := gitwork.CheckoutInto(ctx, r.Repo, filepath.Join(r.stagePath(), "files"), write); err != nil {
 		return fmt.Errorf("nothing changed: %w", err)
 	}
 	return nil

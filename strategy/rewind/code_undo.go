@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -280,7 +281,7 @@ func (r *CodeRewinder) addPending(ctx context.Context, states []*session.State, 
 		if len(files) == 0 {
 			continue
 		}
-		entries, err := r.Repo.Status(ctx, files...)
+		entries, err := gitwork.Status(ctx, r.Repo, files...)
 		if err != nil {
 			return err
 		}

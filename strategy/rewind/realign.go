@@ -10,6 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -72,7 +74,7 @@ func (r *Aligner) keepPast(ctx context.Context, store *bands.Store, rescue bands
 			}
 		}
 	}
-	if err := r.Repo.UpdateRefs(ctx, "entire: rewind", hold.Updates()); err != nil {
+	if err := gitref.Update(ctx, r.Repo, "entire: rewind", hold.Updates()); err != nil {
 		return err
 	}
 	return rewindstate.WriteSessionsBefore(store, rescue, p)
@@ -176,7 +178,7 @@ func (p pendingWork) equal(s *session.State) bool {
 func (r *Aligner) become(ctx context.Context, s *session.State, m rewindstate.Moment, same bool) error {
 	files := []string(m.Files)
 	if !same && len(files) > 0 {
-		entries, err := r.Repo.Status(ctx, files...)
+		entries, err := gitwork.Status(ctx, r.Repo, files...)
 		if err != nil {
 			return err
 		}
@@ -254,8 +256,8 @@ func (r *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rew
 			return err
 		}
 	}
-	err := r.Repo.UpdateRefs(ctx, "entire: rewind", refs.Updates())
-	if errors.Is(err, git.ErrRefMoved) {
+	err := gitref.Update(ctx, r.Repo, "entire: rewind", refs.Updates())
+	if errors.Is(err, gitref.ErrMoved) {
 		return fmt.Errorf("the shadow branch was moved meanwhile: %w", err)
 	}
 	return err
@@ -264,7 +266,7 @@ func (r *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rew
 // dropClean takes from the pending files those at or below the paths that don't
 // differ from HEAD.
 func (r *Aligner) dropClean(ctx context.Context, states []*session.State, paths []string) ([]string, error) {
-	entries, err := r.Repo.Status(ctx, paths...)
+	entries, err := gitwork.Status(ctx, r.Repo, paths...)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
 	"github.com/seed-3aff656d/entire/internal/recall/capture"
@@ -84,7 +85,7 @@ func (r *Saver) whereNow(ctx context.Context, m *brief.Material) error {
 
 // branchShown is the name of the branch that is checked out, as it may be kept.
 func (r *Saver) branchShown(ctx context.Context) (string, error) {
-	name, err := r.Repo.BranchName(ctx)
+	name, err := gitref.HeadBranch(ctx, r.Repo)
 	return r.Redact.Path(name), err
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
 
 // fetched is where a remote's checkpoints are kept while they are merged.
@@ -18,7 +20,7 @@ const fetched = "refs/entire/fetched/checkpoints/v1"
 // FetchCheckpoints gets the checkpoints of a remote, by its name or URL, and
 // adds them to the local branch as checkpoint.Merge does: nothing that is here
 // is lost, and nothing moves if the remote has nothing new. The error is
-// git.ErrNoRemoteRef if the remote has no checkpoints. It uses the network,
+// gitremote.ErrNoRef if the remote has no checkpoints. It uses the network,
 // for as long as ctx allows.
 func (r *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
 	if err := r.exchange(ctx, func() error { return r.takeIn(ctx, remote) }); err != nil {
@@ -44,7 +46,7 @@ func (r *Pusher) exchange(ctx context.Context, do func() error) error {
 
 // takeIn fetches a remote's checkpoints and merges them into the local branch.
 func (r *Pusher) takeIn(ctx context.Context, remote string) error {
-	if err := r.Repo.Fetch(ctx, remote, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
+	if err := gitremote.Fetch(ctx, r.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
 		return err
 	}
 	err := r.mergeFetched(ctx)
@@ -53,7 +55,7 @@ func (r *Pusher) takeIn(ctx context.Context, remote string) error {
 	}
 	// A partial clone has left out what the merge needs.
 	for _, ref := range []string{fetched, checkpoint.MetadataBranch} {
-		if err := r.Repo.FetchMissing(ctx, remote, ref); err != nil {
+		if err := gitremote.FetchMissing(ctx, r.Repo, remote, ref); err != nil {
 			return err
 		}
 	}
@@ -75,7 +77,7 @@ func (r *Pusher) mergeFetched(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := checkpoint.Merge(ctx, r.Repo, by, clean, []git.RefUpdate{{Name: fetched, Old: theirs.OID}}); err != nil {
+		if _, err := checkpoint.Merge(ctx, r.Repo, by, clean, []gitref.Change{{Name: fetched, Old: theirs.OID}}); err != nil {
 			return err
 		}
 		return r.learnForgotten(ctx)
@@ -88,7 +90,7 @@ func (r *Pusher) dropFetched(ctx context.Context) error {
 	if tip == "" || err != nil {
 		return err
 	}
-	return r.Repo.UpdateRefs(ctx, "entire: fetch given up", []git.RefUpdate{{Name: fetched, Old: tip}})
+	return gitref.Update(ctx, r.Repo, "entire: fetch given up", []gitref.Change{{Name: fetched, Old: tip}})
 }
 
 // tipOf answers the commit of a ref, empty if there is no such ref.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
 
 // ErrRemoteHasForgotten means that a remote still has what was forgotten here.
@@ -42,7 +44,7 @@ func (r *Pusher) remoteHasForgotten(ctx context.Context, remote string) (bool, e
 	if err != nil || len(t.Replaced) == 0 {
 		return false, err
 	}
-	at, err := r.Repo.RemoteRef(ctx, remote, checkpoint.MetadataBranch)
+	at, err := gitremote.Ref(ctx, r.Repo, remote, checkpoint.MetadataBranch)
 	return slices.Contains(t.Replaced, at), err
 }
 
@@ -50,7 +52,7 @@ func (r *Pusher) remoteHasForgotten(ctx context.Context, remote string) (bool, e
 // of one that has what was forgotten. What others have added to the remote's is
 // merged first. It fails if the remote's branch moves meanwhile.
 func (r *Pusher) PushForgotten(ctx context.Context, remote string) error {
-	place, err := r.Repo.PushPlace(ctx, remote)
+	place, err := gitremote.FindDestination(ctx, r.Repo, remote)
 	if err == nil {
 		err = r.CheckRemote(place)
 	}
@@ -62,7 +64,7 @@ func (r *Pusher) PushForgotten(ctx context.Context, remote string) error {
 		if err != nil {
 			return err
 		}
-		at, err := r.Repo.RemoteRef(ctx, remote, checkpoint.MetadataBranch)
+		at, err := gitremote.Ref(ctx, r.Repo, remote, checkpoint.MetadataBranch)
 		if err != nil {
 			return err
 		}
@@ -75,7 +77,7 @@ func (r *Pusher) PushForgotten(ctx context.Context, remote string) error {
 		if err != nil || tip == "" || tip == at {
 			return err
 		}
-		return r.Repo.PushOver(ctx, remote, git.RefUpdate{Name: checkpoint.MetadataBranch, New: tip, Old: at})
+		return gitremote.Replace(ctx, r.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at})
 	})
 	if err != nil {
 		return fmt.Errorf("send to %s: %w", git.HideURL(remote), err)

@@ -10,6 +10,9 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 )
 
 const (
@@ -69,7 +72,7 @@ type push struct {
 
 // run sends what the remote isn't known to have. It asks the network only then.
 func (p *push) run(ctx context.Context) error {
-	place, err := p.r.Repo.PushPlace(ctx, p.remote)
+	place, err := gitremote.FindDestination(ctx, p.r.Repo, p.remote)
 	if err != nil {
 		return err
 	}
@@ -108,12 +111,12 @@ func (p *push) send(ctx context.Context) error {
 		if tip == "" || err != nil {
 			return err
 		}
-		done, err := p.r.Repo.Push(ctx, p.remote, string(tip)+":"+checkpoint.MetadataBranch)
+		done, err := gitremote.Push(ctx, p.r.Repo, p.remote, string(tip)+":"+checkpoint.MetadataBranch)
 		if err == nil {
 			p.sent(ctx, tip, done)
 			return nil
 		}
-		if attempt == pushAttempts || !errors.Is(err, git.ErrDiverged) {
+		if attempt == pushAttempts || !errors.Is(err, gitremote.ErrDiverged) {
 			return err
 		}
 		if has, err := p.r.remoteHasForgotten(ctx, p.remote); err != nil || has {
@@ -126,10 +129,10 @@ func (p *push) send(ctx context.Context) error {
 }
 
 // sent notes what the remote has now, and says how much of it is new there.
-func (p *push) sent(ctx context.Context, tip git.OID, done git.Pushed) {
+func (p *push) sent(ctx context.Context, tip git.OID, done gitremote.PushResult) {
 	was, err := p.r.tipOf(ctx, p.record)
 	if err == nil {
-		err = p.r.Repo.UpdateRefs(ctx, "entire: pushed", []git.RefUpdate{{Name: p.record, New: tip, Old: was}})
+		err = gitref.Update(ctx, p.r.Repo, "entire: pushed", []gitref.Change{{Name: p.record, New: tip, Old: was}})
 	}
 	if err != nil {
 		p.r.Log.WarnContext(ctx, "not noted what the remote has", "error", err.Error())
@@ -137,7 +140,7 @@ func (p *push) sent(ctx context.Context, tip git.OID, done git.Pushed) {
 	if !done.Changed {
 		return
 	}
-	subjects, err := p.r.Repo.Subjects(ctx, done.From, string(tip))
+	subjects, err := gitlog.Subjects(ctx, p.r.Repo, done.From, string(tip))
 	if err != nil {
 		p.r.Log.WarnContext(ctx, "sent checkpoints not counted", "error", err.Error())
 		return

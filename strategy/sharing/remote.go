@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -30,7 +31,7 @@ func (e *RemoteRefusedError) Hint() string {
 // remote nor a URL with an allowed transport. A path counts only if it is the
 // user's own setting. Nothing inside the worktree counts, as a repository there
 // has hooks that whoever made the worktree's files has written.
-func (r *Pusher) CheckRemote(p git.PushPlace) error {
+func (r *Pusher) CheckRemote(p gitremote.Destination) error {
 	refuse := func(reason string) error { return &RemoteRefusedError{Remote: r.Options.PushRemote, Reason: reason} }
 	if !p.Configured && !settings.IsRemoteURL(p.URL) {
 		switch _, local := localPath(p.URL); {

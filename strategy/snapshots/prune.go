@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
@@ -57,11 +57,11 @@ func (sv *Server) policy(ctx context.Context, held *bands.Held) (bands.Policy, b
 // release removes the refs that hold shadow commits for rescue snapshots that no
 // longer exist.
 func (sv *Server) release(ctx context.Context, held *bands.Held) error {
-	refs, err := sv.Repo.Refs(ctx, rewindstate.HeldRefs)
+	refs, err := gitref.List(ctx, sv.Repo, rewindstate.HeldRefs)
 	if err != nil {
 		return err
 	}
-	var gone []git.RefUpdate
+	var gone []gitref.Change
 	for _, ref := range refs {
 		_, name, _ := strings.Cut(strings.TrimPrefix(ref.Name, rewindstate.HeldRefs), "-")
 		v, err := bands.ParseVersion(name)
@@ -69,11 +69,11 @@ func (sv *Server) release(ctx context.Context, held *bands.Held) error {
 			continue
 		}
 		if _, err := held.Snapshot(v); errors.Is(err, bands.ErrNoSnapshot) {
-			gone = append(gone, git.RefUpdate{Name: ref.Name, Old: ref.OID})
+			gone = append(gone, gitref.Change{Name: ref.Name, Old: ref.OID})
 		}
 	}
 	if len(gone) == 0 {
 		return nil
 	}
-	return sv.Repo.UpdateRefs(ctx, "entire: rewind", gone)
+	return gitref.Update(ctx, sv.Repo, "entire: rewind", gone)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -70,14 +71,17 @@ func (sn *Snapshots) TreeOptions() bands.Options {
 	return bands.Options{
 		Root: sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: slices.Concat(b.Exclude, forgotten.FilePatterns()),
 		Hidden: []string{".git", ".entire"}, Worktrees: sn.otherWorktrees(),
-		Ignored: sn.Repo.Ignored, Now: sn.Env.Now, Home: sn.Env.Home,
+		Ignored: func(ctx context.Context, paths []string) ([]string, error) {
+			return gitwork.Ignored(ctx, sn.Repo, paths)
+		},
+		Now: sn.Env.Now, Home: sn.Env.Home,
 	}
 }
 
 // otherWorktrees returns the roots of the repository's other worktrees.
 func (sn *Snapshots) otherWorktrees() []string {
 	var roots []string
-	for _, w := range sn.Repo.Worktrees() {
+	for _, w := range gitwork.Worktrees(sn.Repo) {
 		if w.ID != sn.Repo.WorktreeID {
 			roots = append(roots, w.Root)
 		}

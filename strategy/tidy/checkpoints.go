@@ -11,6 +11,10 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -53,7 +57,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 		if linked[id] || inAny(ctx, repo, shared, id) {
 			continue
 		}
-		entry, found, err := repo.Lookup(ctx, tip.Tree, id.Dir())
+		entry, found, err := gittree.Lookup(ctx, repo, tip.Tree, id.Dir())
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +71,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 // made answers the ids that the strategy stored, by the branch's own commits:
 // nearly always none, without reading any checkpoint.
 func made(ctx context.Context, repo *git.Repo) ([]checkpoint.ID, error) {
-	messages, err := repo.Messages(ctx, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
+	messages, err := gitlog.Messages(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
 	if err != nil {
 		return nil, fmt.Errorf("read history of checkpoints: %w", err)
 	}
@@ -86,7 +90,7 @@ func made(ctx context.Context, repo *git.Repo) ([]checkpoint.ID, error) {
 // linkedIDs are the ids that any commit names which a ref or a reflog knows, in
 // any worktree.
 func linkedIDs(ctx context.Context, repo *git.Repo) (map[checkpoint.ID]bool, error) {
-	messages, err := repo.Messages(ctx, checkpoint.TrailerKey, "--all", "--reflog")
+	messages, err := gitlog.Messages(ctx, repo, checkpoint.TrailerKey, "--all", "--reflog")
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
@@ -101,7 +105,7 @@ func linkedIDs(ctx context.Context, repo *git.Repo) (map[checkpoint.ID]bool, err
 
 // sharedTrees are the trees of checkpoints that remotes are known to have.
 func sharedTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
-	refs, err := repo.Refs(ctx, "refs/remotes/*/entire/checkpoints/v1", pushedRefs)
+	refs, err := gitref.List(ctx, repo, "refs/remotes/*/entire/checkpoints/v1", pushedRefs)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +123,7 @@ func sharedTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 // inAny says whether one of the trees has the checkpoint, or can't be read.
 func inAny(ctx context.Context, repo *git.Repo, trees []git.OID, id checkpoint.ID) bool {
 	return slices.ContainsFunc(trees, func(tree git.OID) bool {
-		_, found, err := repo.Lookup(ctx, tree, id.Dir())
+		_, found, err := gittree.Lookup(ctx, repo, tree, id.Dir())
 		return found || err != nil
 	})
 }
@@ -139,7 +143,7 @@ func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Remo
 	if len(items) == 0 {
 		return nil
 	}
-	by, err := c.rec.Repo.Identity(ctx)
+	by, err := gitwork.Identity(ctx, c.rec.Repo)
 	if err != nil {
 		return err
 	}
@@ -147,10 +151,10 @@ func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Remo
 	var gone, kept []Item
 	change := func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		gone, kept = nil, nil
-		var edits []git.Edit
+		var edits []gittree.Edit
 		for _, item := range items {
 			dir := checkpoint.ID(item.Name).Dir()
-			entry, found, err := c.rec.Repo.Lookup(ctx, tree, dir)
+			entry, found, err := gittree.Lookup(ctx, c.rec.Repo, tree, dir)
 			if err != nil {
 				return "", "", err
 			}
@@ -158,9 +162,9 @@ func (c Cleaner) removeCheckpoints(ctx context.Context, items []Item, done *Remo
 				kept = append(kept, item)
 				continue
 			}
-			gone, edits = append(gone, item), append(edits, git.Edit{Path: dir})
+			gone, edits = append(gone, item), append(edits, gittree.Edit{Path: dir})
 		}
-		next, err := c.rec.Repo.EditTree(ctx, tree, edits)
+		next, err := gittree.Apply(ctx, c.rec.Repo, tree, edits)
 		return next, fmt.Sprintf("Cleanup: removed %d orphaned checkpoints\n", len(gone)), err
 	}
 	if _, err := checkpoint.Update(ctx, c.rec.Repo, by, []checkpoint.Change{change}, nil); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
@@ -22,7 +23,7 @@ func (v *view) shadows(ctx context.Context) ([]Item, error) {
 	if v.unread > 0 {
 		return nil, nil // what a damaged state has there isn't known
 	}
-	var loose []git.Ref
+	var loose []gitref.Ref
 	for _, ref := range v.refs {
 		base, worktree, ok := checkpoint.ParseShadow(ref.Name)
 		if ok && !v.onHead(base, worktree) && !slices.ContainsFunc(v.states, func(s *session.State) bool { return has(s, base, worktree) }) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
@@ -184,7 +185,7 @@ func (c Cleaner) dropBranch(ctx context.Context, plan Reset) (string, error) {
 		return "", nil
 	}
 	rescue := rewindstate.HeldRefs + c.rec.Snapshots().Snapshots.Lineage() + "-" + strconv.FormatInt(c.rec.Env.Now().UnixNano(), 10)
-	return rescue, c.rec.Repo.UpdateRefs(ctx, "entire: reset", []git.RefUpdate{
+	return rescue, gitref.Update(ctx, c.rec.Repo, "entire: reset", []gitref.Change{
 		{Name: rescue, New: plan.tip},
 		{Name: fullName(plan.Branch), Old: plan.tip},
 	})

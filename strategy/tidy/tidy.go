@@ -21,6 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
@@ -169,7 +170,7 @@ func (c Cleaner) anew() *strategy.Recorder {
 func (c Cleaner) remove(ctx context.Context, item Item) error {
 	switch item.Kind {
 	case Shadow, Rescue:
-		return c.rec.Repo.UpdateRefs(ctx, "entire: clean", []git.RefUpdate{{Name: fullName(item.Name), Old: item.oid}})
+		return gitref.Update(ctx, c.rec.Repo, "entire: clean", []gitref.Change{{Name: fullName(item.Name), Old: item.oid}})
 	case State:
 		return c.rec.Sessions.Remove(item.Name)
 	case Transcript, Leftover:
@@ -199,7 +200,7 @@ type view struct {
 	states []*session.State
 	// unread is how many states can't be read: what they need isn't known.
 	unread int
-	refs   []git.Ref
+	refs   []gitref.Ref
 	heads  []head
 }
 
@@ -215,7 +216,7 @@ func (c Cleaner) look(ctx context.Context) (*view, error) {
 	v.states, failed = c.rec.Sessions.All()
 	v.unread = len(failed)
 	var err error
-	if v.refs, err = c.rec.Repo.Refs(ctx, "refs/heads/entire/", rewindstate.HeldRefs); err != nil {
+	if v.refs, err = gitref.List(ctx, c.rec.Repo, "refs/heads/entire/", rewindstate.HeldRefs); err != nil {
 		return nil, err
 	}
 	v.heads, err = heads(ctx, c.rec.Repo)

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -82,7 +83,7 @@ type ShadowCommit struct {
 	// Touched are the files of the turn, in order, and Edits those of them that
 	// were stored.
 	Touched []string
-	Edits   []git.Edit
+	Edits   []gittree.Edit
 	By      git.Signature
 
 	// Turn is complete but for its tasks, which are read from the branch.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
@@ -60,7 +60,7 @@ func (r *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pend
 // checkpoint. On an unborn branch there is nothing for that to hang on.
 func (r *Turns) keep(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen sight) error {
 	var wait sync.WaitGroup
-	var entries map[string]git.Edit
+	var entries map[string]gittree.Edit
 	var failed error
 	workspace.Guard(&wait, &failed, func() (err error) { entries, err = r.files.StoreContents(ctx, touched); return err })
 	complete, err := true, error(nil)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -64,7 +66,7 @@ func (r *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shado
 			return err
 		}
 	}
-	if err := r.Repo.UpdateRefs(ctx, "entire: shadow checkpoint", refs.Updates()); err != nil {
+	if err := gitref.Update(ctx, r.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
 		return fmt.Errorf("move shadow branch: %w", err)
 	}
 	s.BaseCommit = string(c.Head.OID)
@@ -73,7 +75,7 @@ func (r *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shado
 }
 
 // writeCommit writes the commit on a tip, false if there is nothing to commit.
-func (r *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
+func (r *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
 	switch {
 	case c.TaskEnd != nil:
 		return checkpoint.WriteTask(ctx, r.Repo, at, edits, *c.TaskEnd, c.By)
@@ -90,12 +92,12 @@ func (r *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.
 
 // pendingEdits returns the session's pending files as its shadow branch has
 // them, less those that are written anew, and its tasks.
-func (r *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]git.Edit, error) {
+func (r *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]gittree.Edit, error) {
 	tree, err := r.files.ShadowTree(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	var edits []git.Edit
+	var edits []gittree.Edit
 	for _, p := range s.FilesTouched {
 		if workspace.ContainsPath(anew, p) {
 			continue
@@ -105,12 +107,12 @@ func (r *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []str
 			return nil, err
 		}
 		if found {
-			edits = append(edits, git.Edit{Path: p, Mode: e.Mode, OID: e.OID})
+			edits = append(edits, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
 		}
 	}
 	tasks, err := r.taskTurns.taskDirs(ctx, s)
 	for _, e := range tasks {
-		edits = append(edits, git.Edit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
+		edits = append(edits, gittree.Edit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
 	}
 	return edits, err
 }

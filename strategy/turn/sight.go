@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -24,7 +25,7 @@ type sight struct {
 	head    git.Commit
 	born    bool
 	by      git.Signature
-	entries []git.StatusEntry
+	entries []gitwork.StatusEntry
 	// whole says that entries are all that git lists, asked that they are all
 	// for these paths, which are all that matter. Else they are only what edit
 	// tools named.
@@ -105,10 +106,10 @@ func (r *Observer) LargeWorktree() bool {
 }
 
 // statusOfAll is git's status of the whole worktree.
-func (r *Observer) statusOfAll(ctx context.Context) ([]git.StatusEntry, bool, error) {
+func (r *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, bool, error) {
 	within, cancel := r.statusDeadline(ctx)
 	defer cancel()
-	entries, err := r.Repo.Status(within)
+	entries, err := gitwork.Status(within, r.Repo)
 	return entries, err == nil, err
 }
 
@@ -129,7 +130,7 @@ func (r *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ban
 		return nil
 	}
 	var err error
-	seen.entries, err = r.Repo.Status(ctx, asked...)
+	seen.entries, err = gitwork.Status(ctx, r.Repo, asked...)
 	if err != nil {
 		seen.asked = nil
 	}
@@ -149,7 +150,7 @@ func (r *Observer) statusDeadline(ctx context.Context) (context.Context, context
 
 // namedStatus is git's status of the paths that edit tools named in this turn:
 // of the maxAsked that changed last, if they are more.
-func (r *Observer) namedStatus(ctx context.Context, s *session.State) ([]git.StatusEntry, error) {
+func (r *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwork.StatusEntry, error) {
 	paths := slices.Sorted(maps.Keys(r.RelativePaths(s.Recorder.Turn.Edits)))
 	if len(paths) == 0 {
 		return nil, nil
@@ -164,5 +165,5 @@ func (r *Observer) namedStatus(ctx context.Context, s *session.State) ([]git.Sta
 		slices.SortStableFunc(paths, func(a, b string) int { return changed[b].Compare(changed[a]) })
 		paths = paths[:maxAsked]
 	}
-	return r.Repo.Status(ctx, paths...)
+	return gitwork.Status(ctx, r.Repo, paths...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -66,7 +67,7 @@ type taskLook struct {
 // step, or the end if the task has stopped.
 func (r *TaskTurns) keepTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, l taskLook) error {
 	var wait sync.WaitGroup
-	var entries map[string]git.Edit
+	var entries map[string]gittree.Edit
 	var failed error
 	workspace.Guard(&wait, &failed, func() (err error) { entries, err = r.files.StoreContents(ctx, l.touched); return err })
 	complete, err := r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
@@ -122,10 +123,10 @@ func (r *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *ses
 
 // writeStep writes the commit of a step within a task and counts the step in the
 // state.
-func (r *TaskTurns) writeStep(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []git.Edit) (git.OID, bool, error) {
+func (r *TaskTurns) writeStep(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
 	step := c.TaskStep
 	task := s.Recorder.FindTask(tracking.ByToolUse(step.ToolUse))
-	tree, err := r.Repo.EditTree(ctx, at.Tree, edits)
+	tree, err := gittree.Apply(ctx, r.Repo, at.Tree, edits)
 	if err != nil || tree == at.Tree {
 		return "", false, err
 	}
@@ -228,8 +229,8 @@ func (r *TaskTurns) answered(ctx context.Context, s *session.State, task session
 	if err != nil {
 		return "", err
 	}
-	if _, found, err := r.Repo.Lookup(ctx, dir, entry.Name); err != nil || !found {
+	if _, found, err := gittree.Lookup(ctx, r.Repo, dir, entry.Name); err != nil || !found {
 		return dir, err
 	}
-	return r.Repo.EditTree(ctx, dir, []git.Edit{{Path: entry.Name, Mode: entry.Mode, OID: entry.OID}})
+	return gittree.Apply(ctx, r.Repo, dir, []gittree.Edit{{Path: entry.Name, Mode: entry.Mode, OID: entry.OID}})
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -34,7 +36,7 @@ type Changes struct {
 
 // statusKey names a path as it stands in git's status: untracked or deleted.
 // Other states need no memory, as their files have times.
-func statusKey(e git.StatusEntry) string {
+func statusKey(e gitwork.StatusEntry) string {
 	switch {
 	case e.Index == '?':
 		return "?" + e.Path
@@ -46,7 +48,7 @@ func statusKey(e git.StatusEntry) string {
 }
 
 // touched answers which entries of git's status are the turn's.
-func (t *Changes) touched(ctx context.Context, entries []git.StatusEntry) ([]string, error) {
+func (t *Changes) touched(ctx context.Context, entries []gitwork.StatusEntry) ([]string, error) {
 	var paths []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Path, "/") || e.Path == ".entire" || strings.HasPrefix(e.Path, ".entire/") {
@@ -67,7 +69,7 @@ func (t *Changes) touched(ctx context.Context, entries []git.StatusEntry) ([]str
 	return slices.Compact(paths), nil
 }
 
-func (t *Changes) changed(ctx context.Context, e git.StatusEntry) (bool, error) {
+func (t *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, error) {
 	full := filepath.Join(t.Repo.Root, filepath.FromSlash(e.Path))
 	info, err := os.Lstat(full)
 	switch {
@@ -88,7 +90,7 @@ func (t *Changes) changed(ctx context.Context, e git.StatusEntry) (bool, error) 
 
 // reset answers which pending files the turn took back: they are no longer in
 // git's status, and changed or disappeared during the turn.
-func (t *Changes) reset(pending []string, entries []git.StatusEntry) []string {
+func (t *Changes) reset(pending []string, entries []gitwork.StatusEntry) []string {
 	listed := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		listed[e.Path] = true
@@ -139,7 +141,7 @@ func (t *Changes) renamedDir(ctx context.Context, p string) (bool, error) {
 		if t.head == "" {
 			return true, nil
 		}
-		_, tracked, err := t.Repo.Lookup(ctx, t.head, dir)
+		_, tracked, err := gittree.Lookup(ctx, t.Repo, t.head, dir)
 		return err == nil && !tracked, err
 	}
 	return false, nil
@@ -177,7 +179,7 @@ func moduleTime(dir string) time.Time {
 
 // After is what is known once git's status listed these entries: of all paths,
 // or if asked isn't nil of just these.
-func (t *Changes) After(asked []string, entries []git.StatusEntry) map[string]bool {
+func (t *Changes) After(asked []string, entries []gitwork.StatusEntry) map[string]bool {
 	known := map[string]bool{}
 	if asked != nil {
 		maps.Copy(known, t.known)

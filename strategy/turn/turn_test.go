@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
@@ -45,7 +46,7 @@ func TestWhatChangedDuringATurn(t *testing.T) {
 
 func TestKnownFilesSurviveTheirFile(t *testing.T) {
 	t.Parallel()
-	entries := []git.StatusEntry{
+	entries := []gitwork.StatusEntry{
 		{Index: '?', Worktree: '?', Path: "new\nname"},
 		{Index: ' ', Worktree: 'D', Path: "gone"},
 		{Index: ' ', Worktree: 'M', Path: "changed"},
@@ -55,7 +56,7 @@ func TestKnownFilesSurviveTheirFile(t *testing.T) {
 	if diff := cmp.Diff(want, decodeKnown(EncodeKnown((&Changes{}).After(nil, entries)))); diff != "" {
 		t.Error(diff)
 	}
-	later := (&Changes{known: want}).After([]string{"gone", "new\nname"}, []git.StatusEntry{{Index: '?', Worktree: '?', Path: "gone"}})
+	later := (&Changes{known: want}).After([]string{"gone", "new\nname"}, []gitwork.StatusEntry{{Index: '?', Worktree: '?', Path: "gone"}})
 	if diff := cmp.Diff(map[string]bool{"?gone": true, "Dremoved": true}, later); diff != "" {
 		t.Error(diff)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
@@ -28,7 +28,7 @@ func (r *Turns) ListUntracked(ctx context.Context, id string) error {
 	if err != nil || !s.Recorder.Unlisted || !r.OwnsSession(s) {
 		return err
 	}
-	entries, err := r.Repo.Status(ctx)
+	entries, err := gitwork.Status(ctx, r.Repo)
 	if err != nil {
 		return fmt.Errorf("list what is untracked: %w", err)
 	}
@@ -43,7 +43,7 @@ func (r *Turns) ListUntracked(ctx context.Context, id string) error {
 				return nil // the first stop lists everything
 			}
 		}
-		entries = slices.DeleteFunc(entries, func(e git.StatusEntry) bool { return !r.beforeTurn(s, e) })
+		entries = slices.DeleteFunc(entries, func(e gitwork.StatusEntry) bool { return !r.beforeTurn(s, e) })
 		n := &tracking.Pending{Known: EncodeKnown((&Changes{}).After(nil, entries))}
 		s.Recorder.Unlisted = false
 		return n.Save(r.Sessions, s)
@@ -52,7 +52,7 @@ func (r *Turns) ListUntracked(ctx context.Context, id string) error {
 
 // beforeTurn reports whether an entry of git's status was there before the
 // session's running turn began.
-func (r *Turns) beforeTurn(s *session.State, e git.StatusEntry) bool {
+func (r *Turns) beforeTurn(s *session.State, e gitwork.StatusEntry) bool {
 	t := Changes{Repo: r.Repo, Turn: s.Recorder.Turn}
 	if t.Turn.Start.IsZero() {
 		return true

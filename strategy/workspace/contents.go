@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // maxContent is the size above which a file's content is not stored on a
@@ -29,8 +31,8 @@ const maxBytes = 128 << 20
 // StoreContents writes the blobs of files of the worktree, through git's own filters,
 // and returns the tree entries by path. A path that doesn't exist has an entry that
 // removes it; a file that can't be stored has none.
-func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]git.Edit, error) {
-	edits := make(map[string]git.Edit, len(paths))
+func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]gittree.Edit, error) {
+	edits := make(map[string]gittree.Edit, len(paths))
 	var regular []sizedFile
 	for _, p := range paths {
 		e, size, kind, err := fi.entry(ctx, p)
@@ -89,11 +91,11 @@ func withinLimits(files []sizedFile, most int, bytes int64) []string {
 
 // hash stores regular files and completes their entries. One that can't be
 // read has none.
-func (fi *Files) hash(ctx context.Context, paths []string, edits map[string]git.Edit) error {
+func (fi *Files) hash(ctx context.Context, paths []string, edits map[string]gittree.Edit) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	oids, err := fi.Repo.HashFiles(ctx, git.HashAndStore, paths)
+	oids, err := gitwork.HashFiles(ctx, fi.Repo, gitwork.HashAndStore, paths)
 	if err != nil {
 		return fmt.Errorf("store contents: %w", err)
 	}
@@ -117,27 +119,27 @@ const (
 )
 
 // entry returns the tree entry for one path, and the size of a regular file.
-func (fi *Files) entry(ctx context.Context, p string) (git.Edit, int64, entryKind, error) {
+func (fi *Files) entry(ctx context.Context, p string) (gittree.Edit, int64, entryKind, error) {
 	full := filepath.Join(fi.Repo.Root, filepath.FromSlash(p))
 	info, err := os.Lstat(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || IsNotDir(err):
-		return git.Edit{Path: p}, 0, whole, nil
+		return gittree.Edit{Path: p}, 0, whole, nil
 	case err != nil:
 		fi.Log.WarnContext(ctx, "file not stored", "path", fi.Redact.Path(p), "error", err.Error())
-		return git.Edit{}, 0, absent, nil
+		return gittree.Edit{}, 0, absent, nil
 	case info.Mode().IsRegular() && info.Size() <= maxContent:
-		return git.Edit{Path: p, Mode: GitMode(info)}, info.Size(), unhashed, nil
+		return gittree.Edit{Path: p, Mode: GitMode(info)}, info.Size(), unhashed, nil
 	case info.Mode()&fs.ModeSymlink != 0:
 		oid, err := fi.writeLink(full)
-		return git.Edit{Path: p, Mode: git.ModeLink, OID: oid}, 0, whole, err
+		return gittree.Edit{Path: p, Mode: git.ModeLink, OID: oid}, 0, whole, err
 	case info.IsDir():
 		if head, ok := fi.submodule(ctx, full); ok {
-			return git.Edit{Path: p, Mode: git.ModeModule, OID: head}, 0, whole, nil
+			return gittree.Edit{Path: p, Mode: git.ModeModule, OID: head}, 0, whole, nil
 		}
-		return git.Edit{Path: p}, 0, whole, nil // a folder where a file was
+		return gittree.Edit{Path: p}, 0, whole, nil // a folder where a file was
 	default:
-		return git.Edit{}, 0, absent, nil
+		return gittree.Edit{}, 0, absent, nil
 	}
 }
 
@@ -176,8 +178,8 @@ func (fi *Files) submodule(ctx context.Context, dir string) (git.OID, bool) {
 }
 
 // EditsOf lists the entries in the order of paths.
-func EditsOf(entries map[string]git.Edit, paths []string) []git.Edit {
-	var edits []git.Edit
+func EditsOf(entries map[string]gittree.Edit, paths []string) []gittree.Edit {
+	var edits []gittree.Edit
 	for _, p := range paths {
 		if e, ok := entries[p]; ok {
 			edits = append(edits, e)

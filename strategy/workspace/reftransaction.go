@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
 // RefTransaction collects changes of refs that are made together. Each ref must
@@ -44,14 +45,14 @@ func (p *RefTransaction) Set(ctx context.Context, name string, oid git.OID) erro
 }
 
 // Updates returns the changes, ordered by name.
-func (p *RefTransaction) Updates() []git.RefUpdate {
-	var list []git.RefUpdate
+func (p *RefTransaction) Updates() []gitref.Change {
+	var list []gitref.Change
 	for name, oid := range p.after {
 		if oid != p.before[name] {
-			list = append(list, git.RefUpdate{Name: name, New: oid, Old: p.before[name]})
+			list = append(list, gitref.Change{Name: name, New: oid, Old: p.before[name]})
 		}
 	}
-	slices.SortFunc(list, func(a, b git.RefUpdate) int {
+	slices.SortFunc(list, func(a, b gitref.Change) int {
 		if a.Name < b.Name {
 			return -1
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -37,7 +38,7 @@ func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.
 	if tree == w.Repo.EmptyTree() {
 		return git.TreeEntry{}, false, nil
 	}
-	return w.Repo.Lookup(ctx, tree, path)
+	return gittree.Lookup(ctx, w.Repo, tree, path)
 }
 
 // NextTip returns what the session's next shadow commit builds on, and the branch that

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -49,7 +50,7 @@ type Workspace struct {
 // Identity returns the user, now, as the author of the program's own commits.
 func (w *Workspace) Identity(ctx context.Context) (git.Signature, error) {
 	if w.user == nil {
-		by, err := w.Repo.Identity(ctx)
+		by, err := gitwork.Identity(ctx, w.Repo)
 		if err != nil {
 			return by, err
 		}

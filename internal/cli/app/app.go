@@ -14,6 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
@@ -133,7 +134,7 @@ func BringsLocalFile(repo *git.Repo, root string) bool {
 	if err != nil {
 		return true
 	}
-	brought, err := repo.Brings(ctx, root, filepath.ToSlash(name))
+	brought, err := gitwork.HasPath(ctx, repo, root, filepath.ToSlash(name))
 	if brought || err != nil {
 		return true
 	}
@@ -141,7 +142,7 @@ func BringsLocalFile(repo *git.Repo, root string) bool {
 	if err != nil || settings.IsBrought(repo.CommonDir, data) {
 		return true
 	}
-	brought, err = repo.HasContent(ctx, data)
+	brought, err = gitwork.HasContent(ctx, repo, data)
 	return brought || err != nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -109,7 +110,7 @@ func branchOf(ctx context.Context, a *app.App, repo *git.Repo, root string) stri
 		defer func() { _ = other.Close() }()
 		repo = other
 	}
-	branch, err := repo.BranchName(ctx)
+	branch, err := gitref.HeadBranch(ctx, repo)
 	if err != nil {
 		return ""
 	}

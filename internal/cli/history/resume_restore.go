@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/resume"
@@ -91,7 +92,7 @@ func (w *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error 
 	name := b.Name
 	if name == "" {
 		var err error
-		if name, err = w.repo.BranchName(ctx); err != nil {
+		if name, err = gitref.HeadBranch(ctx, w.repo); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
@@ -54,7 +54,7 @@ func (w *logsRestore) clean(ctx context.Context) error {
 	if err == nil || w.opts.force {
 		return nil
 	}
-	entries, statusErr := w.repo.Status(ctx)
+	entries, statusErr := gitwork.Status(ctx, w.repo)
 	if statusErr != nil {
 		return statusErr
 	}
@@ -72,7 +72,7 @@ func (w *logsRestore) resetTo(ctx context.Context, p points.Point, talks []conve
 	if err != nil {
 		return err
 	}
-	if _, err := w.repo.Run(ctx, "-c", git.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
+	if _, err := w.repo.Run(ctx, "-c", gitwork.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
 		return err
 	}
 	w.Streams.Printf("Reset branch to %s.\n", p.Commit.Short())

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
@@ -35,8 +36,8 @@ type uninstalling struct {
 	roots    []string // of all worktrees
 	others   []string // roots of other worktrees that record
 	prints   []*install.Footprint
-	shadows  []git.Ref
-	held     []git.Ref // that rewinds, repairs and pushes left
+	shadows  []gitref.Ref
+	held     []gitref.Ref // that rewinds, repairs and pushes left
 	states   []*session.State
 	sessions int
 	// snapshots are in the store, which goes too.
@@ -89,7 +90,7 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 	states, failed := session.Open(u.repo.CommonDir).All()
 	u.states, u.sessions = states, len(states)+len(failed)
 	u.others = slices.DeleteFunc(slices.Clone(u.roots), func(root string) bool { return root == u.repo.Root || !u.records(root) })
-	refs, err := u.repo.Refs(ctx, "refs/heads/entire/", ownRefs)
+	refs, err := gitref.List(ctx, u.repo, "refs/heads/entire/", ownRefs)
 	if err != nil {
 		return err
 	}
@@ -232,11 +233,11 @@ func (u *uninstalling) removeShadows(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	updates := make([]git.RefUpdate, 0, len(all))
+	updates := make([]gitref.Change, 0, len(all))
 	for _, ref := range all {
-		updates = append(updates, git.RefUpdate{Name: ref.Name, Old: ref.OID})
+		updates = append(updates, gitref.Change{Name: ref.Name, Old: ref.OID})
 	}
-	return u.repo.UpdateRefs(ctx, "entire: uninstall", updates)
+	return gitref.Update(ctx, u.repo, "entire: uninstall", updates)
 }
 
 // removeFolders gives every worktree the .entire it had. In one where nothing

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
-	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -74,7 +74,7 @@ func (u *uninstalling) removeRecords(ctx context.Context) error {
 	rec := u.Recorder(u.repo, u.Settings(u.repo), slog.New(slog.DiscardHandler))
 	hash := checkpoint.WorktreeHash(u.repo.WorktreeID)
 	u.held = nil
-	u.shadows = slices.DeleteFunc(u.shadows, func(ref git.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })
+	u.shadows = slices.DeleteFunc(u.shadows, func(ref gitref.Ref) bool { return !strings.HasSuffix(ref.Name, "-"+hash) })
 	sessions := 0
 	err := rec.WithLock(ctx, func() error {
 		var failed []error

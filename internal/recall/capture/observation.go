@@ -11,6 +11,8 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
@@ -168,13 +170,13 @@ func (w *capturing) tracked(ctx context.Context, path string) bool {
 	if w.Head == "" {
 		return false
 	}
-	_, found, err := w.Repo.Lookup(ctx, w.Head, path)
+	_, found, err := gittree.Lookup(ctx, w.Repo, w.Head, path)
 	return err == nil && found
 }
 
 // ignored are those of the paths that git ignores: all, if it doesn't tell.
 func (w *capturing) ignored(ctx context.Context, paths []string) map[string]bool {
-	list, err := w.Repo.Ignored(ctx, paths)
+	list, err := gitwork.Ignored(ctx, w.Repo, paths)
 	if err != nil {
 		w.taken.Warnings = append(w.taken.Warnings, "git doesn't tell what it ignores: no contents of new files are kept")
 		list = paths
@@ -211,7 +213,7 @@ func (w *capturing) askBelow(ctx context.Context, root string, paths []string) (
 	for i, path := range paths {
 		asked[i] = strings.TrimPrefix(path, root+"/")
 	}
-	names, err := repo.Ignored(ctx, asked)
+	names, err := gitwork.Ignored(ctx, repo, asked)
 	for _, name := range names {
 		list = append(list, root+"/"+name)
 	}
@@ -233,7 +235,7 @@ func (w *capturing) placeOne(ctx context.Context, s *observation) error {
 	if w.base.oid == "" {
 		return nil
 	}
-	e, found, err := w.Repo.Lookup(ctx, w.base.oid, s.path)
+	e, found, err := gittree.Lookup(ctx, w.Repo, w.base.oid, s.path)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -255,7 +257,7 @@ func (w *capturing) isBuilt(ctx context.Context, path string) (bool, error) {
 		if w.base.oid == "" {
 			return true, nil
 		}
-		_, found, err := w.Repo.Lookup(ctx, w.base.oid, path[:i])
+		_, found, err := gittree.Lookup(ctx, w.Repo, w.base.oid, path[:i])
 		if err != nil || !found {
 			return err == nil, err
 		}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
@@ -96,7 +98,7 @@ func (s Store) draftFiles(ctx context.Context, d *stored, files map[string]recal
 		}
 		d.State.Files[f.Path] = storedFile{File: f, Blob: blob}
 	}
-	gone, err := s.Repo.Absent(ctx, loose)
+	gone, err := gitobject.Absent(ctx, s.Repo, loose)
 	if err != nil {
 		return err
 	}
@@ -141,13 +143,13 @@ func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 		return "", err
 	}
 	var root git.OID
-	edits := []git.Edit{{Path: metadataName, Mode: git.ModeFile, OID: meta}}
+	edits := []gittree.Edit{{Path: metadataName, Mode: git.ModeFile, OID: meta}}
 	if old != nil && maps.EqualFunc(d.State.Files, old.State.Files, sameBlob) {
 		root = old.tree
 	} else {
 		edits = append(edits, d.contentEdits()...)
 	}
-	tree, err := s.Repo.EditTree(ctx, root, edits)
+	tree, err := gittree.Apply(ctx, s.Repo, root, edits)
 	if err != nil {
 		return "", err
 	}
@@ -158,12 +160,12 @@ func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 func sameBlob(a, b storedFile) bool { return a.Blob == b.Blob }
 
 // contentEdits put the contents into the tree, each where placeOf says.
-func (d *stored) contentEdits() []git.Edit {
+func (d *stored) contentEdits() []gittree.Edit {
 	taken := map[string]bool{} // paths of files, and of the directories they are in
-	var edits []git.Edit
+	var edits []gittree.Edit
 	for _, path := range slices.Sorted(maps.Keys(d.State.Files)) {
 		if blob := d.State.Files[path].Blob; blob != "" {
-			edits = append(edits, git.Edit{Path: placeOf(path, taken), Mode: git.ModeFile, OID: git.OID(blob)})
+			edits = append(edits, gittree.Edit{Path: placeOf(path, taken), Mode: git.ModeFile, OID: git.OID(blob)})
 		}
 	}
 	return edits

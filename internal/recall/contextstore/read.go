@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
@@ -125,7 +126,7 @@ func (s Store) loadCommit(ctx context.Context, id string, commit git.Commit) (*s
 
 // whyNot tells a checkpoint that isn't there from one that can't be read.
 func (s Store) whyNot(ctx context.Context, id string, err error) error {
-	refs, failed := s.Repo.Refs(ctx, Refs+id)
+	refs, failed := gitref.List(ctx, s.Repo, Refs+id)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -150,7 +151,7 @@ func damage(ctx context.Context, err error) error {
 
 // refs are the commits of all checkpoints, by id.
 func (s Store) refs(ctx context.Context) (map[string]git.OID, error) {
-	list, err := s.Repo.Refs(ctx, Refs)
+	list, err := gitref.List(ctx, s.Repo, Refs)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
@@ -69,12 +70,12 @@ func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 		if oid, err = s.write(ctx, d, nil); err != nil {
 			return nil, err
 		}
-		err = s.Repo.UpdateRefs(ctx, "", []git.RefUpdate{{Name: Refs + d.ID, New: oid}})
+		err = gitref.Update(ctx, s.Repo, "", []gitref.Change{{Name: Refs + d.ID, New: oid}})
 		if err == nil {
 			d.oid = oid
 			return d, nil
 		}
-		if !errors.Is(err, git.ErrRefMoved) {
+		if !errors.Is(err, gitref.ErrMoved) {
 			return nil, err
 		}
 	}
@@ -111,12 +112,12 @@ func (s Store) revise(ctx context.Context, id string, change func(old *stored) (
 		if err != nil {
 			return nil, err
 		}
-		err = s.Repo.UpdateRefs(ctx, "", []git.RefUpdate{{Name: Refs + id, New: oid, Old: old.oid}})
+		err = gitref.Update(ctx, s.Repo, "", []gitref.Change{{Name: Refs + id, New: oid, Old: old.oid}})
 		if err == nil {
 			made.oid = oid
 			return made, nil
 		}
-		if !errors.Is(err, git.ErrRefMoved) || n == tries {
+		if !errors.Is(err, gitref.ErrMoved) || n == tries {
 			return nil, err
 		}
 	}
@@ -152,18 +153,18 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 		if err != nil {
 			return fmt.Errorf("discard context checkpoints: %w", err)
 		}
-		var updates []git.RefUpdate
+		var updates []gitref.Change
 		for id, oid := range refs {
 			if _, ok := wanted[id]; ok {
-				updates = append(updates, git.RefUpdate{Name: Refs + id, Old: oid})
+				updates = append(updates, gitref.Change{Name: Refs + id, Old: oid})
 			}
 		}
-		err = s.Repo.UpdateRefs(ctx, "", updates)
+		err = gitref.Update(ctx, s.Repo, "", updates)
 		if err == nil {
 			s.note(ctx, before, catalog.ContextChange{Drop: ids})
 			return nil
 		}
-		if !errors.Is(err, git.ErrRefMoved) || n == tries {
+		if !errors.Is(err, gitref.ErrMoved) || n == tries {
 			return fmt.Errorf("discard context checkpoints: %w", err)
 		}
 	}
@@ -180,22 +181,22 @@ func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry,
 		if err != nil {
 			return nil, fmt.Errorf("prune context checkpoints: %w", err)
 		}
-		var updates []git.RefUpdate
+		var updates []gitref.Change
 		var gone []Entry
 		var ids []string
 		for _, r := range surplus(all, keep, s.before(age)) {
-			updates = append(updates, git.RefUpdate{Name: Refs + r.ID, Old: git.OID(r.OID)})
+			updates = append(updates, gitref.Change{Name: Refs + r.ID, Old: git.OID(r.OID)})
 			gone, ids = append(gone, entryOf(r)), append(ids, r.ID)
 		}
 		if len(updates) == 0 {
 			return nil, nil
 		}
-		err = s.Repo.UpdateRefs(ctx, "", updates)
+		err = gitref.Update(ctx, s.Repo, "", updates)
 		if err == nil {
 			s.note(ctx, before, catalog.ContextChange{Drop: ids})
 			return gone, nil
 		}
-		if !errors.Is(err, git.ErrRefMoved) || n == tries {
+		if !errors.Is(err, gitref.ErrMoved) || n == tries {
 			return nil, fmt.Errorf("prune context checkpoints: %w", err)
 		}
 	}

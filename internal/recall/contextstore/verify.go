@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
@@ -47,7 +48,7 @@ func (s Store) Verify(ctx context.Context) ([]Damage, error) {
 			owners[oid] = append(owners[oid], id)
 		}
 	}
-	gone, err := s.Repo.Absent(ctx, wanted)
+	gone, err := gitobject.Absent(ctx, s.Repo, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("verify context checkpoints: %w", err)
 	}

@@ -1,0 +1,113 @@
+// Package gitdiff compares trees, commits and the index: by entries, by lines, or by
+// numbers of lines. Differences of the working tree are in package gitwork.
+package gitdiff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Change is one path that differs between two trees, or a tree and the index.
+// Status is git's letter: A, D, M, T, or U for an unmerged path. What isn't
+// there has mode 0 and no OID.
+type Change struct {
+	Path             string
+	Status           byte
+	OldMode, NewMode git.Mode
+	Old, New         git.OID
+}
+
+// Staged returns how the index differs from the tree or commit base ("": the
+// empty tree). A file that is only intended to be added (git add -N) is not in
+// it. In a git hook it is the index that git named in GIT_INDEX_FILE: that of the
+// commit in the making.
+func Staged(ctx context.Context, r *git.Repo, base git.OID) ([]Change, error) {
+	tree, err := treeish(r, base)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.Do(ctx, git.Command{HookIndex: true, Args: []string{
+		"diff-index", "--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none", tree, "--",
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(r, string(out))
+}
+
+// Changes tells how two trees or commits differ ("": the empty tree).
+func Changes(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change, error) {
+	a, errA := treeish(r, from)
+	b, errB := treeish(r, to)
+	if err := errors.Join(errA, errB); err != nil {
+		return nil, err
+	}
+	// Git has the last word where there is much to read, or something wrong.
+	if changes, err := compareTrees(ctx, r, from, to); err == nil || ctx.Err() != nil {
+		return changes, err
+	}
+	return diffTree(ctx, r, a, b)
+}
+
+// diffTree is Changes by git.
+func diffTree(ctx context.Context, r *git.Repo, from, to string) ([]Change, error) {
+	out, err := r.Run(ctx, "diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev",
+		"--ignore-submodules=none", from, to, "--")
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(r, string(out))
+}
+
+func treeish(r *git.Repo, oid git.OID) (string, error) {
+	if oid == "" {
+		return string(r.EmptyTree()), nil
+	}
+	if !r.Format.Valid(oid) {
+		return "", fmt.Errorf("%q is no object id", oid)
+	}
+	return string(oid), nil
+}
+
+// parseRaw reads ":100644 100755 <old> <new> M", NUL, path, NUL, and so on.
+func parseRaw(r *git.Repo, out string) ([]Change, error) {
+	var changes []Change
+	for out != "" {
+		head, rest, ok := strings.Cut(out, "\x00")
+		path, rest, ok2 := strings.Cut(rest, "\x00")
+		c, err := parseRawHead(r, head)
+		if !ok || !ok2 || err != nil {
+			return nil, fmt.Errorf("raw diff: unknown line %q", head)
+		}
+		c.Path = path
+		changes = append(changes, c)
+		out = rest
+	}
+	return changes, nil
+}
+
+func parseRawHead(r *git.Repo, head string) (Change, error) {
+	fields := strings.Fields(strings.TrimPrefix(head, ":"))
+	if len(fields) != 5 {
+		return Change{}, errors.New("not five fields")
+	}
+	oldMode, errA := strconv.ParseUint(fields[0], 8, 32)
+	newMode, errB := strconv.ParseUint(fields[1], 8, 32)
+	return Change{
+		OldMode: git.Mode(oldMode), NewMode: git.Mode(newMode),
+		Old: orNone(r, git.OID(fields[2])), New: orNone(r, git.OID(fields[3])),
+		Status: fields[4][0],
+	}, errors.Join(errA, errB)
+}
+
+func orNone(r *git.Repo, oid git.OID) git.OID {
+	if oid == r.Format.Zero() {
+		return ""
+	}
+	return oid
+}

@@ -1,0 +1,154 @@
+package gitdiff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// maxTreesCompared is how many pairs of trees compareTrees reads before it
+// leaves the rest to git, which is faster from there on than one read at a time.
+const maxTreesCompared = 150
+
+var errManyTrees = errors.New("too many trees")
+
+// compareTrees tells how two trees or commits differ, as git diff-tree does,
+// without a process of its own.
+func compareTrees(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change, error) {
+	a, errA := rootTree(ctx, r, from)
+	b, errB := rootTree(ctx, r, to)
+	if err := errors.Join(errA, errB); err != nil {
+		return nil, err
+	}
+	c := comparison{repo: r, left: maxTreesCompared}
+	if err := c.trees(ctx, "", a, b); err != nil {
+		return nil, err
+	}
+	return c.changes, nil
+}
+
+// rootTree answers the tree of a commit, or the tree itself, "" for none.
+func rootTree(ctx context.Context, r *git.Repo, oid git.OID) (git.OID, error) {
+	if oid == "" || oid == r.EmptyTree() {
+		return "", nil
+	}
+	object, err := r.Read(ctx, string(oid))
+	if err != nil {
+		return "", err
+	}
+	switch object.Type {
+	case "commit":
+		c, err := git.ParseCommit(object)
+		return c.Tree, err
+	case "tree":
+		return oid, nil
+	default:
+		return "", fmt.Errorf("%s %s is no tree", object.Type, oid)
+	}
+}
+
+// comparison walks two trees side by side.
+type comparison struct {
+	repo    *git.Repo
+	left    int // trees that may still be compared
+	changes []Change
+}
+
+// trees compares the trees at prefix; "" is one that isn't there.
+func (c *comparison) trees(ctx context.Context, prefix string, from, to git.OID) error {
+	if from == to {
+		return nil
+	}
+	if c.left--; c.left < 0 {
+		return errManyTrees
+	}
+	old, errA := c.repo.Tree(ctx, from)
+	now, errB := c.repo.Tree(ctx, to)
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	for len(old)+len(now) > 0 {
+		var a, b git.TreeEntry
+		if len(old) > 0 {
+			a = canonical(old[0])
+		}
+		if len(now) > 0 {
+			b = canonical(now[0])
+		}
+		switch order := compareHeads(a, b); {
+		case order < 0:
+			b = git.TreeEntry{}
+		case order > 0:
+			a = git.TreeEntry{}
+		}
+		if a.Name != "" {
+			old = old[1:]
+		}
+		if b.Name != "" {
+			now = now[1:]
+		}
+		if err := c.entries(ctx, prefix, a, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareHeads orders the next entries of two trees, of which an empty one
+// comes after all others.
+func compareHeads(a, b git.TreeEntry) int {
+	switch {
+	case a.Name == "":
+		return 1
+	case b.Name == "":
+		return -1
+	default:
+		return git.CompareEntries(a, b)
+	}
+}
+
+// entries compares what has one name in both trees, or is in one only. A file
+// and a folder don't have the same name in git's order.
+func (c *comparison) entries(ctx context.Context, prefix string, a, b git.TreeEntry) error {
+	if a == b {
+		return nil
+	}
+	path := prefix + max(a.Name, b.Name) // they are the same, or one is empty
+	if a.Mode == git.ModeTree || b.Mode == git.ModeTree {
+		return c.trees(ctx, path+"/", a.OID, b.OID)
+	}
+	status := byte('M')
+	switch {
+	case a.Name == "":
+		status = 'A'
+	case b.Name == "":
+		status = 'D'
+	case a.Mode&kindMask != b.Mode&kindMask:
+		status = 'T'
+	}
+	c.changes = append(c.changes, Change{Path: path, Status: status, OldMode: a.Mode, NewMode: b.Mode, Old: a.OID, New: b.OID})
+	return nil
+}
+
+// kindMask is the part of a mode that says what an entry is.
+const kindMask git.Mode = 0o170000
+
+// canonical has the mode that git takes an odd one of an old tree for.
+func canonical(e git.TreeEntry) git.TreeEntry {
+	const executable = 0o100
+	switch e.Mode & kindMask {
+	case git.ModeFile & kindMask:
+		if e.Mode&executable != 0 {
+			e.Mode = git.ModeExec
+		} else {
+			e.Mode = git.ModeFile
+		}
+	case git.ModeLink, git.ModeTree:
+		e.Mode &= kindMask
+	default:
+		e.Mode = git.ModeModule
+	}
+	return e
+}

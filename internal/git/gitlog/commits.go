@@ -1,0 +1,69 @@
+package gitlog
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// commitFormat is what Commits asks git log for: fields in lines, the message
+// last. Git converts it to UTF-8.
+const commitFormat = "--format=%H%n%T%n%P%n%an%n%ae%n%at%n%cn%n%ce%n%ct%n%B"
+
+// Commits gives the commits that `git log` with these arguments lists, in its
+// order. Unlike Log it starts a process for all of them, and reads what lies
+// beyond the boundary of a shallow clone as not there.
+func Commits(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, error) {
+	all := append([]string{"-c", "log.showSignature=false", "log", "-z", "--no-color", "--no-notes", "--encoding=UTF-8", commitFormat}, args...)
+	out, err := r.Run(ctx, all...)
+	if err != nil {
+		return nil, err
+	}
+	return parseLog(out)
+}
+
+// parseLog reads what git log prints in commitFormat with -z.
+func parseLog(out []byte) ([]git.Commit, error) {
+	var commits []git.Commit
+	for text := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if text == "" {
+			continue
+		}
+		c, ok := parseLogged(text)
+		if !ok {
+			return nil, fmt.Errorf("git log: unknown commit %.80q", text)
+		}
+		commits = append(commits, c)
+	}
+	return commits, nil
+}
+
+// parseLogged reads one commit in commitFormat.
+func parseLogged(text string) (git.Commit, bool) {
+	const fields = 10
+	f := strings.SplitN(text, "\n", fields)
+	if len(f) < fields {
+		return git.Commit{}, false
+	}
+	c := git.Commit{
+		OID: git.OID(f[0]), Tree: git.OID(f[1]), Message: f[9],
+		Author: loggedSignature(f[3:6]), Committer: loggedSignature(f[6:9]),
+	}
+	for parent := range strings.FieldsSeq(f[2]) {
+		c.Parents = append(c.Parents, git.OID(parent))
+	}
+	return c, true
+}
+
+// loggedSignature reads name, e-mail and time.
+func loggedSignature(f []string) git.Signature {
+	s := git.Signature{Name: f[0], Email: f[1]}
+	if seconds, err := strconv.ParseInt(f[2], 10, 64); err == nil {
+		s.When = time.Unix(seconds, 0).UTC()
+	}
+	return s
+}

@@ -1,0 +1,113 @@
+// Package gitlog lists and searches commits. It only reads.
+package gitlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Unreachable answers which of the commits are not in the history of head. Those
+// that the repository no longer has are left out.
+func Unreachable(ctx context.Context, r *git.Repo, head git.OID, commits []git.OID) ([]git.OID, error) {
+	args := []string{"rev-list", "--ignore-missing"}
+	for _, c := range append(slices.Clone(commits), head) {
+		if !r.Format.Valid(c) {
+			return nil, fmt.Errorf("%q: %w", c, git.ErrMissing)
+		}
+	}
+	for _, c := range commits {
+		args = append(args, string(c))
+	}
+	out, err := r.Run(ctx, append(args, "^"+string(head))...)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		listed[strings.TrimSpace(line)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(commits), func(c git.OID) bool { return !listed[string(c)] }), nil
+}
+
+// Last gives the last n commits that rev reaches, newest first.
+func Last(ctx context.Context, r *git.Repo, rev string, n int) ([]git.Commit, error) {
+	if rev == "" || strings.HasPrefix(rev, "-") {
+		return nil, fmt.Errorf("log %q: not a revision", rev)
+	}
+	return revList(ctx, r, "--max-count="+strconv.Itoa(n), rev, "--")
+}
+
+// revList reads the commits that git lists.
+func revList(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, error) {
+	out, err := r.Run(ctx, append([]string{"rev-list"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	var commits []git.Commit
+	for line := range strings.Lines(string(out)) {
+		c, err := r.Commit(ctx, strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			return nil, err
+		}
+		commits = append(commits, c)
+	}
+	return commits, nil
+}
+
+// MergeBase is a commit that both reach and that is the newest such; empty if
+// there is none, or if a shallow history doesn't show it.
+func MergeBase(ctx context.Context, r *git.Repo, a, b git.OID) (git.OID, error) {
+	out, err := r.Run(ctx, "merge-base", string(a), string(b))
+	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 {
+		return "", nil
+	}
+	return git.OID(strings.TrimSuffix(string(out), "\n")), err
+}
+
+// Subjects gives the first lines of the messages of the commits that to
+// reaches and from doesn't, newest first; of all that it reaches if from is
+// empty.
+func Subjects(ctx context.Context, r *git.Repo, from, to string) ([]string, error) {
+	args := []string{"log", "-z", "--format=%s", "--end-of-options", to}
+	if from != "" {
+		args = append(args, "^"+from)
+	}
+	out, err := r.Run(ctx, append(args, "--")...)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
+
+// FirstParents gives the commits from tip on along the first parents, newest
+// first, at most n, up to the first one that one of the commits not reaches.
+func FirstParents(ctx context.Context, r *git.Repo, tip git.OID, not []git.OID, n int) ([]git.Commit, error) {
+	args := []string{"--first-parent", "--max-count=" + strconv.Itoa(n), string(tip)}
+	for _, oid := range not {
+		args = append(args, "^"+string(oid))
+	}
+	return revList(ctx, r, append(args, "--")...)
+}
+
+// Messages answers the messages, newest first, of the commits that hold the
+// text in theirs and that the revisions reach. What git rev-list takes for
+// revisions counts too: --all, --reflog.
+func Messages(ctx context.Context, r *git.Repo, text string, revs ...string) ([]string, error) {
+	args := []string{"rev-list", "--fixed-strings", "--grep=" + text, "--format=%x00%B%x00"}
+	out, err := r.Run(ctx, append(append(args, revs...), "--")...)
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(string(out), "\x00")
+	messages := make([]string, 0, len(parts)/2)
+	for i := 1; i < len(parts); i += 2 {
+		messages = append(messages, parts[i])
+	}
+	return messages, nil
+}

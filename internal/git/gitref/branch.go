@@ -1,0 +1,88 @@
+package gitref
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// ValidBranch says whether name can be a branch's, and is nothing that git
+// would take for an option or another way to name a commit.
+func ValidBranch(name string) bool {
+	if name == "" || name == "@" || name == "HEAD" || name[0] == '-' || strings.HasSuffix(name, ".") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return !strings.Contains(name, "..") && !strings.Contains(name, "@{") && !strings.ContainsFunc(name, func(c rune) bool {
+		return c <= ' ' || c == 0x7f || strings.ContainsRune(`~^:?*[\`, c)
+	})
+}
+
+// DefaultBranch is the ref of the branch that others grow from: the one that
+// HEAD of the remote origin names, as it is here if it is here, else main or
+// master. It is empty if there is none of them.
+func DefaultBranch(ctx context.Context, r *git.Repo) (string, error) {
+	const head, tracking, local = "refs/remotes/origin/HEAD", "refs/remotes/origin/", "refs/heads/"
+	out, err := r.Run(ctx, "for-each-ref", "--format=%(refname) %(symref)", "--", head, local+"main", local+"master")
+	if err != nil {
+		return "", fmt.Errorf("find the default branch: %w", err)
+	}
+	found := ""
+	for line := range strings.Lines(string(out)) {
+		name, target, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name != head && found == "" {
+			found = name
+		}
+		branch, ok := strings.CutPrefix(target, tracking)
+		if name != head || !ok {
+			continue
+		}
+		if refs, err := List(ctx, r, local+branch); err == nil && len(refs) > 0 && refs[0].Name == local+branch {
+			return local + branch, nil
+		}
+		return target, nil
+	}
+	return found, nil
+}
+
+// HeadBranch is the branch that is checked out, without refs/heads/, also if it
+// has no commit yet. It is empty when HEAD is detached.
+func HeadBranch(ctx context.Context, r *git.Repo) (string, error) {
+	if r.RefStorage != "files" {
+		return symbolicHead(ctx, r)
+	}
+	head := filepath.Join(r.GitDir, "HEAD")
+	if target, err := os.Readlink(head); err == nil {
+		return strings.TrimPrefix(filepath.ToSlash(target), "refs/heads/"), nil
+	}
+	data, err := os.ReadFile(head)
+	if err != nil {
+		return "", fmt.Errorf("read HEAD: %w", err)
+	}
+	name, symbolic := bytes.CutPrefix(data, []byte("ref:"))
+	if !symbolic {
+		return "", nil
+	}
+	return strings.TrimPrefix(string(bytes.TrimSpace(name)), "refs/heads/"), nil
+}
+
+func symbolicHead(ctx context.Context, r *git.Repo) (string, error) {
+	out, err := r.Run(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimPrefix(strings.TrimRight(string(out), "\n"), "refs/heads/"), nil
+}

@@ -1,0 +1,8 @@
+package gitref
+
+import (
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// BreakLock is breakLock for tests.
+func BreakLock(r *git.Repo, lock string) bool { return breakLock(r, lock, abandoned) }

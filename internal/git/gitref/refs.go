@@ -1,0 +1,250 @@
+// Package gitref lists refs, resolves branches, and moves refs in transactions that
+// name the old values. It never writes HEAD.
+package gitref
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// ErrMoved means that a ref hadn't the old value: somebody else moved it.
+// Nothing was changed; read again and retry.
+var ErrMoved = errors.New("ref has moved")
+
+// ErrLocked means that another process held a ref's lock for longer than git
+// waits, or that a crash left the lock file. Nothing was changed.
+var ErrLocked = errors.New("ref is locked")
+
+// Change moves one ref from Old to New. With an empty New it is deleted, with
+// an empty Old it must not exist.
+type Change struct {
+	Name     string
+	New, Old git.OID
+}
+
+// Ref is a ref and the object it points at.
+type Ref struct {
+	Name string
+	OID  git.OID
+}
+
+// Update moves all refs or none. The error is ErrRefMoved if one hasn't its
+// old value.
+func Update(ctx context.Context, r *git.Repo, reason string, updates []Change) error {
+	if len(updates) == 0 {
+		return nil
+	}
+	script, err := refScript(r, updates)
+	if err != nil {
+		return err
+	}
+	for _, u := range updates {
+		if err := disk.Step("ref", u.Name); err != nil {
+			return fmt.Errorf("update ref %s: %w", u.Name, err)
+		}
+	}
+	// Without --no-deref a symbolic ref would lead to somebody else's branch.
+	args := []string{"-c", "core.fsync=reference", "update-ref", "--no-deref", "--stdin", "-z"}
+	if reason != "" {
+		args = append(args, "-m", reason)
+	}
+	try := func() error {
+		// Git starts while the objects are synced, and reads the updates after that.
+		stdin := io.MultiReader(readerFunc(func([]byte) (int, error) {
+			if err := r.SyncObjects(); err != nil {
+				return 0, err
+			}
+			return 0, io.EOF
+		}), strings.NewReader(script))
+		_, err := r.Do(ctx, git.Command{Args: args, Stdin: stdin, Early: true})
+		if err != nil {
+			return refError(ctx, r, updates, err)
+		}
+		return nil
+	}
+	err = try()
+	if errors.Is(err, ErrLocked) && breakLocks(r, updates) {
+		err = try()
+	}
+	if err != nil {
+		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
+	}
+	if err := disk.SyncFiles(nil, refDirs(r, updates)); err != nil {
+		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
+	}
+	return disk.Step("ref-done", updates[0].Name)
+}
+
+// readerFunc is a function that is a reader.
+type readerFunc func([]byte) (int, error)
+
+// Read calls the function.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// refDirs are the directories whose names change with the refs. Git syncs the
+// files of refs if it is told to, and never the directories.
+func refDirs(r *git.Repo, updates []Change) []string {
+	if r.RefStorage == "reftable" {
+		return []string{filepath.Join(r.CommonDir, "reftable")}
+	}
+	dirs := map[string]bool{}
+	for _, u := range updates {
+		dir := filepath.Dir(filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)))
+		dirs[dir] = true
+		if u.New == "" { // packed-refs is written anew
+			dirs[r.CommonDir] = true
+		}
+		if u.Old != "" && u.New != "" {
+			continue
+		}
+		for dir != filepath.Join(r.CommonDir, "refs") && len(dir) > len(r.CommonDir) { // made or removed with it
+			dir = filepath.Dir(dir)
+			dirs[dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(dirs))
+}
+
+const (
+	// abandoned is the age of a ref's lock whose owner must have died: git holds
+	// one for milliseconds.
+	abandoned = time.Minute
+	// abandonedPacked is that of the lock of packed-refs, under which git may
+	// write all refs anew.
+	abandonedPacked = 10 * time.Minute
+)
+
+// breakLocks removes the locks that a killed git process left on refs of ours or
+// on packed-refs, which git needs to delete a ref, and reports whether there were
+// any. Other refs are the user's to mend.
+func breakLocks(r *git.Repo, updates []Change) bool {
+	broken := false
+	for _, u := range updates {
+		lock := filepath.Join(r.CommonDir, filepath.FromSlash(u.Name)+".lock")
+		ours := strings.HasPrefix(u.Name, "refs/heads/entire/") || strings.HasPrefix(u.Name, "refs/entire/")
+		broken = ours && breakLock(r, lock, abandoned) || broken
+	}
+	return breakLock(r, filepath.Join(r.CommonDir, "packed-refs.lock"), abandonedPacked) || broken
+}
+
+// breakLock removes an abandoned lock, and reports whether it did. Another process
+// may find it abandoned at the same time, remove it, and take the lock anew: so
+// the file is renamed first, which only one of them can do, and its age is checked
+// again. A fresh lock that was taken away by that is put back.
+func breakLock(r *git.Repo, lock string, age time.Duration) bool {
+	if info, err := os.Lstat(lock); err != nil || time.Since(info.ModTime()) <= age { //nolint:forbidigo // the age of a file has no other clock
+		return false
+	}
+	aside := filepath.Join(r.CommonDir, "lock.entire-tmp-"+strconv.Itoa(os.Getpid())) // among the refs git would read it
+	if disk.Step("rename", aside) != nil || os.Rename(lock, aside) != nil {
+		return false
+	}
+	defer func() { _ = os.Remove(aside) }()
+	info, err := os.Lstat(aside)
+	if err != nil {
+		return false
+	}
+	if time.Since(info.ModTime()) <= age { //nolint:forbidigo // as above
+		_ = os.Link(aside, lock) // unless yet another one has the lock
+		return false
+	}
+	return true
+}
+
+// refScript is the transaction in update-ref's language.
+func refScript(r *git.Repo, updates []Change) (string, error) {
+	var b strings.Builder
+	b.WriteString("start\x00")
+	for _, u := range updates {
+		if !strings.HasPrefix(u.Name, "refs/") || strings.ContainsAny(u.Name, "\x00\n ") {
+			return "", fmt.Errorf("update ref %q: not a ref's name", u.Name)
+		}
+		known := (u.New == "" || r.Format.Valid(u.New)) && (u.Old == "" || r.Format.Valid(u.Old))
+		if !known || u.New+u.Old == "" {
+			return "", fmt.Errorf("update ref %s: from %q to %q is no move", u.Name, u.Old, u.New)
+		}
+		fmt.Fprintf(&b, "update %s\x00%s\x00%s\x00", u.Name, orZero(r, u.New), orZero(r, u.Old))
+	}
+	b.WriteString("prepare\x00commit\x00")
+	return b.String(), nil
+}
+
+func orZero(r *git.Repo, oid git.OID) git.OID {
+	if oid == "" {
+		return r.Format.Zero()
+	}
+	return oid
+}
+
+// refError tells a lost race from other failures: by git's message, and where
+// that says nothing by what the refs are now.
+func refError(ctx context.Context, r *git.Repo, updates []Change, err error) error {
+	exit, ok := errors.AsType[*git.ExitError](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case strings.Contains(exit.Stderr, "but expected "), strings.Contains(exit.Stderr, "reference already exists"):
+		return errors.Join(ErrMoved, err)
+	case strings.Contains(exit.Stderr, ".lock': File exists"):
+		return errors.Join(ErrLocked, err)
+	}
+	moved, readErr := moved(ctx, r, updates)
+	if readErr == nil && moved {
+		return errors.Join(ErrMoved, err)
+	}
+	return err
+}
+
+// moved tells if one of the refs hasn't its old value.
+func moved(ctx context.Context, r *git.Repo, updates []Change) (bool, error) {
+	names := make([]string, len(updates))
+	for i, u := range updates {
+		names[i] = u.Name
+	}
+	refs, err := List(ctx, r, names...)
+	if err != nil {
+		return false, err
+	}
+	now := make(map[string]git.OID, len(refs))
+	for _, ref := range refs {
+		now[ref.Name] = ref.OID
+	}
+	for _, u := range updates {
+		if now[u.Name] != u.Old {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// List lists the refs that are or lie below one of the prefixes, which end at a
+// slash or at a whole name ("refs/heads/entire/"); without any, all refs.
+func List(ctx context.Context, r *git.Repo, prefix ...string) ([]Ref, error) {
+	args := append([]string{"for-each-ref", "--format=%(objectname) %(refname)", "--"}, prefix...)
+	out, err := r.Run(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list refs: %w", err)
+	}
+	var refs []Ref
+	for line := range strings.Lines(string(out)) {
+		oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if !ok || !r.Format.Valid(git.OID(oid)) {
+			return nil, fmt.Errorf("list refs: unknown line %q", line)
+		}
+		refs = append(refs, Ref{Name: name, OID: git.OID(oid)})
+	}
+	return refs, nil
+}

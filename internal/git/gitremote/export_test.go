@@ -1,0 +1,3 @@
+package gitremote
+
+var Reason = reason

@@ -1,0 +1,215 @@
+// Package gitremote pushes to and fetches from remotes, without asking anybody. No
+// other package makes git connect to a network, except for what a partial clone lacks.
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+)
+
+// Errors of Push and Fetch.
+var (
+	// ErrDiverged means that the remote's branch has commits that the one
+	// pushed lacks, or was moved meanwhile: fetch, and try again.
+	ErrDiverged = errors.New("the remote has commits that are missing here")
+	// ErrNoRef means that the remote has no such ref.
+	ErrNoRef = errors.New("the remote has no such branch")
+)
+
+// Error is a push or fetch that git gave up.
+type Error struct {
+	// Reason is one line, without user names and passwords of URLs.
+	Reason string
+	cause  error
+}
+
+func (e *Error) Error() string { return e.Reason }
+
+// Unwrap answers ErrDiverged, ErrNoRemoteRef or nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+// PushResult is what a push has done.
+type PushResult struct {
+	// Changed says that the remote's ref has moved.
+	Changed bool
+	// From is the commit, perhaps abbreviated, at which the remote's ref was;
+	// empty if it is new.
+	From string
+}
+
+// Push sends one refspec to a remote's name or URL, without hooks and without
+// asking anybody. Only the methods of this file may use the network.
+func Push(ctx context.Context, r *git.Repo, remote, refspec string) (PushResult, error) {
+	out, err := run(ctx, r, git.Command{Args: []string{
+		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"--", remote, refspec,
+	}})
+	return pushed(string(out), err)
+}
+
+// Replace makes a remote's ref point at New, whatever it loses by that, if it is
+// still at Old; an empty Old means that there is none.
+func Replace(ctx context.Context, r *git.Repo, remote string, u gitref.Change) error {
+	_, err := run(ctx, r, git.Command{Args: []string{
+		"push", "--porcelain", "--no-progress", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+		"--force-with-lease=" + u.Name + ":" + string(u.Old), "--", remote, "+" + string(u.New) + ":" + u.Name,
+	}})
+	return err
+}
+
+// Ref returns what a ref of a remote points at, empty if it has none.
+func Ref(ctx context.Context, r *git.Repo, remote, name string) (git.OID, error) {
+	out, err := run(ctx, r, git.Command{Args: []string{"ls-remote", "--", remote, name}})
+	oid, _, _ := strings.Cut(string(out), "\t")
+	if err != nil || !r.Format.Valid(git.OID(oid)) {
+		return "", err
+	}
+	return git.OID(oid), nil
+}
+
+// Fetch gets refspecs from a remote's name or URL, without tags and without
+// asking anybody. In a partial clone it leaves out what the clone leaves out.
+func Fetch(ctx context.Context, r *git.Repo, remote string, refspecs ...string) error {
+	args := []string{
+		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--recurse-submodules=no", "--", remote,
+	}
+	_, err := run(ctx, r, git.Command{Args: append(args, refspecs...)})
+	return err
+}
+
+// Destination is where a push goes.
+type Destination struct {
+	// URL is the URL, or the lines of several, by all of git's rules about it.
+	URL string
+	// Configured says that it is that of a remote which the configuration names.
+	Configured bool
+}
+
+// FindDestination finds out where a push to the remote's name or URL goes.
+func FindDestination(ctx context.Context, r *git.Repo, remote string) (Destination, error) {
+	out, err := r.Run(ctx, "remote", "get-url", "--push", "--all", "--", remote)
+	if _, unknown := errors.AsType[*git.ExitError](err); unknown {
+		return Destination{URL: remote}, nil
+	}
+	return Destination{URL: strings.TrimSuffix(string(out), "\n"), Configured: true}, err
+}
+
+// run runs a git command that talks to a remote.
+func run(ctx context.Context, r *git.Repo, q git.Command) ([]byte, error) {
+	if err := disk.Step(q.Subcommand(), r.CommonDir); err != nil {
+		return nil, err
+	}
+	q.Env, q.Network, q.NoTerminal = silence(ctx, r), true, true
+	out, err := r.Do(ctx, q)
+	exit, failed := errors.AsType[*git.ExitError](err)
+	if !failed {
+		return out, err
+	}
+	failure := &Error{Reason: reason(exit.Stderr)}
+	if strings.Contains(exit.Stderr, "couldn't find remote ref") {
+		failure.cause = ErrNoRef
+	}
+	return out, failure
+}
+
+// silence is the environment in which neither git nor ssh, nor a helper of
+// theirs, asks for a password or opens a window. How the user's own ssh command
+// behaves is the user's business.
+func silence(ctx context.Context, r *git.Repo) []string {
+	env := []string{"GIT_ASKPASS=false", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never"}
+	if !r.HasSSHCommand(ctx) {
+		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	return env
+}
+
+// pushed reads what git push --porcelain prints of the one ref that it was
+// asked to push: a flag, the refs, and what has happened.
+func pushed(out string, err error) (PushResult, error) {
+	for line := range strings.Lines(out) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 3 { //nolint:mnd // as above
+			continue
+		}
+		switch flag, summary := fields[0], fields[2]; flag {
+		case "=":
+			return PushResult{}, err
+		case "!":
+			return PushResult{}, rejected(summary, err)
+		default:
+			from, _, _ := strings.Cut(summary, "..")
+			if strings.HasPrefix(from, "[") {
+				from = ""
+			}
+			return PushResult{Changed: true, From: from}, err
+		}
+	}
+	return PushResult{}, err
+}
+
+// rejected is the error of a ref that was not pushed. Two pushes that meet are
+// refused by the remote in other words than one that comes late.
+func rejected(summary string, err error) error {
+	failure, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	behind := strings.HasPrefix(summary, "[rejected]")
+	for _, race := range []string{"cannot lock ref", "failed to update ref", "incorrect old value"} {
+		behind = behind || strings.Contains(summary, race)
+	}
+	if behind {
+		failure.cause = ErrDiverged
+	}
+	failure.Reason = summary
+	return failure
+}
+
+// reason is the line of git's stderr that says what went wrong: the first that
+// is no advice, and doesn't speak of how silence keeps git from asking.
+func reason(stderr string) string {
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		lower := strings.ToLower(line)
+		switch {
+		case line == "", line == "remote:", strings.HasPrefix(lower, "warning:"), strings.HasPrefix(lower, "hint:"),
+			strings.Contains(lower, "askpass"):
+		default:
+			return git.HideURL(git.Plainly(line))
+		}
+	}
+	return "git says no more"
+}
+
+// FetchMissing gets, in a partial clone, the objects of a commit's tree that
+// were left out when the commit was fetched from the remote. Elsewhere none are
+// missing.
+func FetchMissing(ctx context.Context, r *git.Repo, remote, commit string) error {
+	partial, err := r.Config(ctx, `^remote\..*\.promisor$`)
+	if err != nil || len(partial) == 0 {
+		return err
+	}
+	out, err := r.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", "--end-of-options", commit, "--")
+	if err != nil {
+		return err
+	}
+	var missing strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if oid, ok := strings.CutPrefix(line, "?"); ok {
+			missing.WriteString(oid)
+		}
+	}
+	if missing.Len() == 0 {
+		return nil
+	}
+	_, err = run(ctx, r, git.Command{Stdin: strings.NewReader(missing.String()), Args: []string{
+		"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+		"--no-auto-maintenance", "--filter=blob:none", "--recurse-submodules=no", "--stdin", "--", remote,
+	}})
+	return err
+}

@@ -1,0 +1,30 @@
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// List are the names of the remotes that are configured, in that order.
+func List(ctx context.Context, r *git.Repo) ([]string, error) {
+	out, err := r.Run(ctx, "remote")
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(string(out)), nil
+}
+
+// Head is the branch that a remote calls its default, as far as that was
+// told when it was cloned; empty if it wasn't.
+func Head(ctx context.Context, r *git.Repo, remote string) (string, error) {
+	prefix := "refs/remotes/" + remote + "/"
+	out, err := r.Run(ctx, "symbolic-ref", "--quiet", prefix+"HEAD")
+	if _, failed := errors.AsType[*git.ExitError](err); failed {
+		return "", nil
+	}
+	branch, _ := strings.CutPrefix(strings.TrimSuffix(string(out), "\n"), prefix)
+	return branch, err
+}

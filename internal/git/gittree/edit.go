@@ -1,0 +1,188 @@
+// Package gittree edits, writes and searches trees without an index and without a
+// git process. What is stored may have no name until git.Repo.SyncObjects.
+package gittree
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Edit is a change at one path of a tree: the entry that shall stand there, or,
+// with an empty OID, nothing.
+type Edit struct {
+	Path string
+	Mode git.Mode
+	OID  git.OID
+}
+
+// node is what the edits say about one name of a directory.
+type node struct {
+	below map[string]*node
+	entry git.TreeEntry // what replaces the old entry
+	state nodeState
+	dir   bool // something was put below: it isn't a file any more
+}
+
+type nodeState int
+
+const (
+	kept     nodeState = iota // the old entry, with what is below changed
+	replaced                  // entry stands here
+	emptied                   // nothing of the old is left
+)
+
+// Apply applies edits to the tree root, in order, and gives the new root. It
+// reads and writes the trees on the paths only. An edit replaces a file by a
+// directory and the other way round; a removal takes a file or a directory,
+// and is nothing where there is neither; a directory left without entries goes.
+// The root "" is the empty tree.
+func Apply(ctx context.Context, r *git.Repo, root git.OID, edits []Edit) (git.OID, error) {
+	top := &node{}
+	for _, e := range edits {
+		if err := checkEdit(r, e); err != nil {
+			return "", err
+		}
+		if e.OID == "" {
+			top.remove(e.Path)
+		} else {
+			top.put(e)
+		}
+	}
+	oid, err := rewrite(ctx, r, root, top)
+	if err != nil {
+		return "", fmt.Errorf("edit tree: %w", err)
+	}
+	if oid == "" {
+		return r.StoreTree(nil)
+	}
+	return oid, nil
+}
+
+func checkEdit(r *git.Repo, e Edit) error {
+	switch {
+	case !git.ValidPath(e.Path):
+		return fmt.Errorf("edit tree: %q: %w", e.Path, git.ErrBadPath)
+	case e.OID == "":
+		return nil
+	case !e.Mode.Valid():
+		return fmt.Errorf("edit tree: %q has mode %s", e.Path, e.Mode)
+	case !r.Format.Valid(e.OID):
+		return fmt.Errorf("edit tree: %q: %q is no object id", e.Path, e.OID)
+	}
+	return nil
+}
+
+func (n *node) put(e Edit) {
+	dir, name, found := strings.Cut(e.Path, "/")
+	if !found {
+		*n.child(dir) = node{state: replaced, entry: git.TreeEntry{Mode: e.Mode, Name: dir, OID: e.OID}}
+		return
+	}
+	c := n.child(dir)
+	if c.state == replaced && c.entry.Mode != git.ModeTree {
+		*c = node{state: emptied}
+	}
+	c.dir = true
+	e.Path = name
+	c.put(e)
+}
+
+func (n *node) remove(path string) {
+	dir, name, found := strings.Cut(path, "/")
+	if !found {
+		*n.child(dir) = node{state: emptied}
+		return
+	}
+	n.child(dir).remove(name)
+}
+
+func (n *node) child(name string) *node {
+	if n.below == nil {
+		n.below = make(map[string]*node)
+	}
+	if n.below[name] == nil {
+		n.below[name] = &node{}
+	}
+	return n.below[name]
+}
+
+// rewrite gives the tree oid with the edits below n; "" if nothing is left.
+func rewrite(ctx context.Context, r *git.Repo, oid git.OID, n *node) (git.OID, error) {
+	old, err := r.Tree(ctx, oid)
+	if err != nil {
+		return "", err
+	}
+	entries := make([]git.TreeEntry, 0, len(old)+len(n.below))
+	seen := 0
+	for _, e := range old {
+		c := n.below[e.Name]
+		if c == nil {
+			if e.OID != r.EmptyTree() {
+				entries = append(entries, e)
+			}
+			continue
+		}
+		seen++
+		if entries, err = appendEdited(ctx, r, e, c, entries); err != nil {
+			return "", err
+		}
+	}
+	if seen < len(n.below) {
+		if entries, err = addNew(ctx, r, old, n, entries); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case len(entries) == 0:
+		return "", nil
+	case slices.Equal(entries, old):
+		return oid, nil
+	}
+	return r.StoreTree(entries)
+}
+
+// addNew appends what the edits put where the old tree had nothing.
+func addNew(ctx context.Context, r *git.Repo, old []git.TreeEntry, n *node, entries []git.TreeEntry) ([]git.TreeEntry, error) {
+	had := make(map[string]struct{}, len(old))
+	for _, e := range old {
+		had[e.Name] = struct{}{}
+	}
+	var err error
+	for name, c := range n.below {
+		if _, ok := had[name]; ok {
+			continue
+		}
+		if entries, err = appendEdited(ctx, r, git.TreeEntry{Mode: git.ModeTree, Name: name}, c, entries); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// appendEdited appends to entries what becomes of the old entry e.
+func appendEdited(ctx context.Context, r *git.Repo, e git.TreeEntry, c *node, entries []git.TreeEntry) ([]git.TreeEntry, error) {
+	if c.state == replaced {
+		e = c.entry
+	}
+	if e.Mode != git.ModeTree && !c.dir && c.state != emptied {
+		return append(entries, e), nil // removals below a file are nothing
+	}
+	oid := e.OID
+	if c.state == emptied || e.Mode != git.ModeTree {
+		oid = ""
+	}
+	if len(c.below) > 0 || oid == r.EmptyTree() {
+		var err error
+		if oid, err = rewrite(ctx, r, oid, c); err != nil {
+			return nil, err
+		}
+	}
+	if oid == "" {
+		return entries, nil
+	}
+	return append(entries, git.TreeEntry{Mode: git.ModeTree, Name: e.Name, OID: oid}), nil
+}

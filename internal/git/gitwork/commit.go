@@ -1,0 +1,106 @@
+package gitwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// SyncAll is the setting that lets git sync the objects, the index and the refs
+// that it writes: by default a power cut may take what a ref or the index refers to.
+const SyncAll = "core.fsync=all"
+
+// PathCommit is a commit of some paths.
+type PathCommit struct {
+	// Paths are committed as they are in the working tree. The index or HEAD
+	// must have each of them.
+	Paths   []string
+	Message string
+	Env     []string // on top of the user's
+}
+
+// CommitPaths lets git commit paths on the branch that is checked out, and
+// nothing else that is staged. It is the user's own commit: git runs in their
+// environment, with their hooks, identity and signing key. But nobody can be
+// asked: it has no terminal and no editor. When ctx ends, git and all that it
+// started are ended.
+func CommitPaths(ctx context.Context, r *git.Repo, c PathCommit) error {
+	if err := disk.Step("commit", r.Root); err != nil {
+		return err
+	}
+	args := append([]string{"-c", SyncAll, "commit", "--quiet", "--only", "--cleanup=whitespace", "--message=" + c.Message}, pathsFromStdin()...)
+	return unlocked(ctx, r, func() error {
+		_, err := r.Do(ctx, git.Command{
+			Args: args, Stdin: pathspecs(c.Paths), User: true, NoTerminal: true,
+			Env: append([]string{"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0"}, c.Env...),
+		})
+		return err
+	})
+}
+
+// IntendToAdd lets the index know of untracked files, without their contents,
+// so that CommitPaths can have them. In a sparse checkout they may lie outside.
+func IntendToAdd(ctx context.Context, r *git.Repo, paths []string) error {
+	err := editIndex(ctx, r, paths, "add", "--intent-to-add")
+	if _, failed := errors.AsType[*git.ExitError](err); failed && has(r, "info/sparse-checkout") {
+		return editIndex(ctx, r, paths, "add", "--intent-to-add", "--sparse")
+	}
+	return err
+}
+
+// Unstage makes paths in the index what they are in HEAD.
+func Unstage(ctx context.Context, r *git.Repo, paths []string) error {
+	return editIndex(ctx, r, paths, "reset", "--quiet")
+}
+
+// editIndex runs a command that writes the user's index.
+func editIndex(ctx context.Context, r *git.Repo, paths []string, command ...string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	if err := disk.Step("index", r.GitDir); err != nil {
+		return err
+	}
+	return unlocked(ctx, r, func() error {
+		_, err := r.Do(ctx, git.Command{Args: slices.Concat([]string{"-c", SyncAll}, command, pathsFromStdin()), Stdin: pathspecs(paths)})
+		return err
+	})
+}
+
+// unlocked does what needs the index, and again for a while as long as another
+// git process has its lock: an editor that asks for the status has it for a
+// moment.
+func unlocked(ctx context.Context, r *git.Repo, do func() error) error {
+	const tries, pause = 10, 100 * time.Millisecond
+	for n := 1; ; n++ {
+		err := do()
+		exit, failed := errors.AsType[*git.ExitError](err)
+		if !failed || n == tries || !strings.Contains(exit.Stderr, "index.lock") {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("git %s: %w", exit.Subcommand(), context.Cause(ctx))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// pathsFromStdin are the options with which a command reads pathspecs.
+func pathsFromStdin() []string { return []string{"--pathspec-from-file=-", "--pathspec-file-nul"} }
+
+// pathspecs are paths that git takes literally. Each says so itself: the option
+// that says it for all would be handed on to the user's hooks.
+func pathspecs(paths []string) *strings.Reader {
+	var b strings.Builder
+	for _, p := range paths {
+		b.WriteString(":(top,literal)" + p + "\x00")
+	}
+	return strings.NewReader(b.String())
+}

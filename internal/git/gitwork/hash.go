@@ -1,0 +1,165 @@
+package gitwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// HashMode says if HashFiles also stores what it hashes.
+type HashMode int
+
+// The modes of HashFiles.
+const (
+	HashOnly HashMode = iota
+	HashAndStore
+)
+
+// maxHashFailures is how many files may fail before HashFiles gives up: then it
+// isn't the files (each costs another process).
+const maxHashFailures = 3
+
+// HashFiles gives the blob that `git add` would make of each path of the
+// working tree: after line-end conversion, encoding and filters. Paths are
+// relative to Root and of any bytes. A path that isn't a regular file that can
+// be read is left out, and so is one beyond a symlink. If single files fail (a filter, no space), the others
+// are there beside the error.
+func HashFiles(ctx context.Context, r *git.Repo, mode HashMode, paths []string) (map[string]git.OID, error) {
+	oids := make(map[string]git.OID, len(paths))
+	if r.Root == "" {
+		return oids, nil
+	}
+	todo := hashable(r, paths)
+	hash := func(env []string) error {
+		failed, err := hashEach(ctx, r, hashing{mode, env}, todo, oids)
+		if err != nil {
+			return fmt.Errorf("hash files: %w", err)
+		}
+		return errors.Join(append(failed, keepLineEnds(ctx, r, hashing{mode, env}, oids))...)
+	}
+	if mode == HashOnly || len(todo) == 0 {
+		return oids, hash(nil)
+	}
+	return oids, r.Quarantine(hash)
+}
+
+// hashing is how files are hashed: whether they are stored, and where.
+type hashing struct {
+	mode HashMode
+	env  []string
+}
+
+// hashEach hashes all of todo. What single files failed of is in failed.
+func hashEach(ctx context.Context, r *git.Repo, how hashing, todo []string, oids map[string]git.OID) (failed []error, err error) {
+	for len(todo) > 0 {
+		done, err := hashSome(ctx, r, how, todo, oids)
+		todo = todo[done:]
+		if err == nil {
+			break
+		}
+		if _, ok := errors.AsType[*git.ExitError](err); !ok || len(todo) == 0 {
+			return failed, err
+		}
+		bad := todo[0]
+		todo = todo[1:]
+		if !isReadable(r, bad) {
+			continue // it went away since
+		}
+		failed = append(failed, fmt.Errorf("hash %q: %w", bad, err))
+		if len(failed) == maxHashFailures {
+			break
+		}
+	}
+	return failed, nil
+}
+
+// hashable gives the paths that are regular files, each once.
+func hashable(r *git.Repo, paths []string) []string {
+	seen := make(map[string]struct{}, len(paths))
+	todo := make([]string, 0, len(paths))
+	for _, p := range paths {
+		if _, twice := seen[p]; twice || !git.ValidPath(p) {
+			continue
+		}
+		seen[p] = struct{}{}
+		// Git adds nothing that lies beyond a symlink.
+		if rel, ok := r.Rel(filepath.Join(r.Root, filepath.FromSlash(p))); ok && rel == p && isReadable(r, p) {
+			todo = append(todo, p)
+		}
+	}
+	return todo
+}
+
+func isReadable(r *git.Repo, path string) bool {
+	full := filepath.Join(r.Root, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(full)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// hashSome hashes paths until one fails and tells how many are done.
+func hashSome(ctx context.Context, r *git.Repo, how hashing, paths []string, oids map[string]git.OID) (int, error) {
+	args := []string{"-c", "core.safecrlf=false", "hash-object", "--stdin-paths"}
+	if how.mode == HashAndStore {
+		args = append(args, "-w")
+		for _, p := range paths {
+			if err := disk.Step("object", p); err != nil {
+				return 0, err
+			}
+		}
+	}
+	var in strings.Builder
+	for _, p := range paths {
+		in.WriteString(quotePath(p))
+		in.WriteByte('\n')
+	}
+	out, err := r.Do(ctx, git.Command{Args: args, Stdin: strings.NewReader(in.String()), Env: how.env})
+	done := 0
+	for line := range strings.Lines(string(out)) {
+		oid := git.OID(strings.TrimSuffix(line, "\n"))
+		if !r.Format.Valid(oid) || done == len(paths) {
+			return done, errors.Join(err, fmt.Errorf("git hash-object: unknown line %q", line))
+		}
+		oids[paths[done]] = oid
+		done++
+	}
+	if err == nil && done < len(paths) {
+		return done, fmt.Errorf("git hash-object: %d of %d answers", done, len(paths))
+	}
+	return done, err
+}
+
+// quotePath writes a path as one line of hash-object's input: as it is, or in
+// C's quotes where git would read it otherwise.
+func quotePath(path string) string {
+	if !strings.HasPrefix(path, `"`) && !strings.ContainsAny(path, "\n\r") {
+		return path
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,189 @@
+package gitwork_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+)
+
+func TestHashFilesTakesAnyName(t *testing.T) {
+	t.Parallel()
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		want := map[string]git.OID{}
+		r := s.Open(dir)
+		for _, name := range gittest.OddNames() {
+			s.Write(dir, name, "content of "+name)
+			want[name] = r.HashBlob([]byte("content of " + name))
+		}
+		s.Symlink("plain", "r/link")
+		s.Symlink("/etc", "r/out")
+		s.Symlink("dd", "r/to-dd")
+		s.Mkdir("r", "a directory")
+		paths := append(gittest.OddNames(), "link", "a directory", "out/passwd", "to-dd/-b", "absent", "../r/a", "/etc/passwd", "", "plain", ".git/config")
+		got := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashOnly, paths))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		if r.Processes() != 1 {
+			t.Errorf("%d processes", r.Processes())
+		}
+		if _, err := r.Read(t.Context(), string(want["-w"])); !errors.Is(err, git.ErrMissing) {
+			t.Errorf("was stored: %v", err)
+		}
+		got = gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashAndStore, paths))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-want +got):\n%s", diff)
+		}
+		for name, oid := range got {
+			if o := gittest.Must[git.Object](t)(r.Read(t.Context(), string(oid))); string(o.Data) != "content of "+name {
+				t.Errorf("%q: %q", name, o.Data)
+			}
+		}
+		s.Git(dir, "fsck", "--strict", "--no-dangling")
+	})
+}
+
+// TestHashFilesIsWhatAddWouldStore compares with `git add` under every setting
+// that changes content on its way in.
+func TestHashFilesIsWhatAddWouldStore(t *testing.T) {
+	t.Parallel()
+	wide := []byte("\xff\xfe")
+	for _, c := range utf16.Encode([]rune("größe\r\n")) {
+		wide = append(wide, byte(c), byte(c>>8))
+	}
+	contents := map[string]string{
+		"lf.txt": "a\nb\n", "crlf.txt": "a\r\nb\r\n", "mixed.txt": "a\r\nb\nc\r", "binary.bin": "a\r\n\x00\r\n",
+		"had-crlf.txt": "a\r\nchanged\r\n", "had-mixed.txt": "new\r\n", "had-lf.txt": "a\r\nnew\r\n", "sub/had-crlf\n.txt": "x\r\n",
+		"had-crlf-now-lf.txt": "a\n", "up.shout": "loud\r\n", "wide.utf16": string(wide), "id.id": "$Id: 1234 $\n", "empty.txt": "", "x.crlf": "a\r\n", "had-crlf.shout": "new\r\n",
+	}
+	before := map[string]string{
+		"had-crlf.txt": "a\r\nb\r\n", "had-mixed.txt": "a\nb\r\n", "had-lf.txt": "a\n", "sub/had-crlf\n.txt": "y\r\n",
+		"had-crlf-now-lf.txt": "a\r\n", "had-crlf.shout": "OLD\r\n",
+	}
+	common := "*.shout filter=shout\n*.utf16 text working-tree-encoding=UTF-16\n*.id ident\n*.crlf text eol=crlf\n"
+	tests := map[string]struct {
+		config     []string
+		attributes string
+	}{
+		"nothing set":        {},
+		"autocrlf true":      {config: []string{"core.autocrlf", "true"}},
+		"autocrlf input":     {config: []string{"core.autocrlf", "input"}},
+		"safecrlf":           {config: []string{"core.autocrlf", "true"}},
+		"eol crlf":           {config: []string{"core.eol", "crlf"}, attributes: "* text=auto\n"},
+		"text auto":          {attributes: "* text=auto\n"},
+		"text":               {attributes: "*.txt text\n"},
+		"minus text":         {config: []string{"core.autocrlf", "true"}, attributes: "*.txt -text\n"},
+		"split index":        {config: []string{"core.splitIndex", "true"}, attributes: "* text=auto\n"},
+		"auto eol lf":        {attributes: "* text=auto eol=lf\n"},
+		"auto with encoding": {attributes: "* text=auto\n*.shout text=auto filter=shout\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := gittest.New(t)
+			dir := s.Init("r")
+			for path, content := range before {
+				s.Write(dir, path, content)
+			}
+			s.Git(dir, "add", ".")
+			s.Git(dir, "commit", "-q", "-m", "before")
+			s.Git(dir, "config", "filter.shout.clean", "tr a-z A-Z")
+			s.Git(dir, "config", "filter.shout.required", "true")
+			if tt.config != nil {
+				s.Git(dir, append([]string{"config"}, tt.config...)...)
+			}
+			s.Write(dir, ".gitattributes", tt.attributes+common)
+			paths := make([]string, 0, len(contents))
+			for path, content := range contents {
+				s.Write(dir, path, content)
+				paths = append(paths, path)
+			}
+			r := s.Open(dir)
+			before := gittest.Must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "*")))
+			only := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashOnly, paths))
+			stored := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashAndStore, paths))
+			for _, oid := range stored {
+				gittest.Must[git.Object](t)(r.Read(t.Context(), string(oid)))
+			}
+			if diff := cmp.Diff(before, gittest.Must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git", "*")))); diff != "" {
+				t.Errorf("left in .git:\n%s", diff)
+			}
+			status := s.Git(dir, "status", "--porcelain")
+			s.Git(dir, "add", ".")
+			want := map[string]git.OID{}
+			for _, path := range paths {
+				want[path] = git.OID(s.Git(dir, "rev-parse", ":"+path))
+			}
+			if diff := cmp.Diff(want, only); diff != "" {
+				t.Errorf("HashOnly (-git +ours):\n%s", diff)
+			}
+			if diff := cmp.Diff(want, stored); diff != "" {
+				t.Errorf("HashAndStore (-git +ours):\n%s", diff)
+			}
+			if status == "" {
+				t.Error("nothing to add")
+			}
+		})
+	}
+}
+
+func TestHashFilesGoesOnPastABadFile(t *testing.T) {
+	t.Parallel()
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Write(dir, ".gitattributes", "bad* filter=bad\n")
+	s.Git(dir, "config", "filter.bad.clean", "exit 1")
+	s.Git(dir, "config", "filter.bad.required", "true")
+	names := []string{"1", "bad1", "2", "bad2", "3"}
+	for _, name := range names {
+		s.Write(dir, name, name)
+	}
+	r := s.Open(dir)
+	got, err := gitwork.HashFiles(t.Context(), r, gitwork.HashAndStore, names)
+	if err == nil || !strings.Contains(err.Error(), `"bad1"`) || !strings.Contains(err.Error(), `"bad2"`) {
+		t.Errorf("got %v", err)
+	}
+	for _, name := range []string{"1", "2", "3"} {
+		if got[name] != r.HashBlob([]byte(name)) {
+			t.Errorf("%s: %q", name, got[name])
+		}
+	}
+	if len(got) != 3 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestHashFilesLeavesOutWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Write(dir, "secret", "x")
+	if err := os.Chmod(filepath.Join(dir, "secret"), 0); err != nil {
+		t.Fatal(err)
+	}
+	got := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), s.Open(dir), gitwork.HashOnly, []string{"secret", "a"}))
+	if len(got) != 1 || got["a"] == "" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestHashFilesWithoutWorkingTree(t *testing.T) {
+	t.Parallel()
+	s := gittest.New(t)
+	s.Git(s.Dir, "clone", "-q", "--bare", s.Init("r"), s.Path("b.git"))
+	if got := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), s.Open(s.Path("b.git")), gitwork.HashOnly, []string{"HEAD"})); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,322 @@
+package gitwork
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
+)
+
+// HasPath reports whether git brings the file name, a slashed path below the
+// worktree root: whether the index or HEAD of the worktree has it, or a link in
+// place of it or of one of its folders, in any case of letters. root is Root or
+// MainRoot.
+//
+// It reads the beginning of the index and the objects of HEAD from their files,
+// and starts git only where those are packed and were never asked about.
+func HasPath(ctx context.Context, r *git.Repo, root, name string) (bool, error) {
+	dir := r.CommonDir
+	if root == r.Root {
+		dir = r.GitDir
+	}
+	found, err := indexHas(r, dir, name)
+	if errors.Is(err, errIndexUnread) {
+		found, err = listedByGit(ctx, r, root, name)
+	}
+	if found || err != nil {
+		return found, err
+	}
+	return headHas(ctx, r, dir, name)
+}
+
+// coversPath reports whether a path is name or one of its folders, in any case of
+// letters.
+func coversPath(path, name string) bool {
+	for !strings.EqualFold(path, name) {
+		i := strings.LastIndexByte(name, '/')
+		if i < 0 {
+			return false
+		}
+		name = name[:i]
+	}
+	return true
+}
+
+// listedByGit looks for a file among the paths of the index as git lists them.
+func listedByGit(ctx context.Context, r *git.Repo, root, name string) (bool, error) {
+	out, err := r.Run(ctx, "-C", root, "ls-files", "-z")
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(strings.Split(string(out), "\x00"), func(path string) bool { return coversPath(path, name) }), nil
+}
+
+// headHas looks for a file in the commit at HEAD of a git directory.
+func headHas(ctx context.Context, r *git.Repo, gitDir, name string) (bool, error) {
+	spec, err := headSpec(r, gitDir)
+	if err != nil {
+		return false, err
+	}
+	if oid, err := r.ResolveRef(spec); err == nil {
+		spec = string(oid)
+	}
+	if isWithout(r, spec, name) {
+		return false, nil
+	}
+	before := r.Processes()
+	head, err := r.Commit(ctx, spec)
+	if errors.Is(err, git.ErrMissing) {
+		return false, nil // there is no commit yet
+	}
+	if err != nil {
+		return false, err
+	}
+	read, found, err := treeHas(ctx, r, head.Tree, name)
+	if err != nil || found {
+		return found, err
+	}
+	if r.Processes() > before {
+		noteWithout(r, append(read, without(string(head.OID), name)))
+	}
+	return false, nil
+}
+
+// HasContent reports whether the repository has a blob of the content, or of the
+// content with the line ends that git stores: whether git may have written a file
+// that it no longer tracks, as a reset or a deleted index entry leaves behind. It
+// starts git once for contents that are not there.
+func HasContent(ctx context.Context, r *git.Repo, data []byte) (bool, error) {
+	const kind = "blob"
+	var unknown []git.OID
+	var lines []string
+	for _, content := range [][]byte{data, bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))} {
+		oid := r.HashBlob(content)
+		if r.IsLoose(oid) {
+			return true, nil
+		}
+		if !isWithout(r, string(oid), kind) && !slices.Contains(unknown, oid) {
+			unknown, lines = append(unknown, oid), append(lines, without(string(oid), kind))
+		}
+	}
+	absent, err := gitobject.Absent(ctx, r, unknown)
+	if err != nil || len(absent) < len(unknown) {
+		return true, err
+	}
+	if len(lines) > 0 {
+		noteWithout(r, lines)
+	}
+	return false, nil
+}
+
+// headSpec is what HEAD of a git directory points at, a branch or a commit.
+func headSpec(r *git.Repo, gitDir string) (string, error) {
+	if gitDir == r.GitDir {
+		return "HEAD", nil
+	}
+	if r.RefStorage != "files" {
+		return "main-worktree/HEAD", nil
+	}
+	data, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimSpace(string(data))
+	if target, symbolic := strings.CutPrefix(text, "ref:"); symbolic {
+		return strings.TrimSpace(target), nil
+	}
+	return text, nil
+}
+
+// treeHas looks for a file in a tree, in every folder whose name matches. It
+// returns what to note of the trees that it read.
+func treeHas(ctx context.Context, r *git.Repo, tree git.OID, name string) (read []string, found bool, err error) {
+	if isWithout(r, string(tree), name) {
+		return nil, false, nil
+	}
+	entries, err := r.Tree(ctx, tree)
+	if err != nil {
+		return nil, false, err
+	}
+	read = append(read, without(string(tree), name))
+	first, rest, folder := strings.Cut(name, "/")
+	for _, e := range entries {
+		if !strings.EqualFold(e.Name, first) {
+			continue
+		}
+		if !folder || e.Mode != git.ModeTree {
+			return read, true, nil
+		}
+		below, found, err := treeHas(ctx, r, e.OID, rest)
+		if read = append(read, below...); found || err != nil {
+			return read, found, err
+		}
+	}
+	return read, false, nil
+}
+
+// maxWithout is how many objects withoutFile names.
+const maxWithout = 64
+
+// withoutFile names packed commits and trees and a file that they are known not
+// to have, so that hooks need not start git to read them again.
+func withoutFile(r *git.Repo) string { return filepath.Join(r.CommonDir, "entire", "without") }
+
+// without is a line of withoutFile.
+func without(oid, name string) string { return oid + " " + name }
+
+func isWithout(r *git.Repo, oid, name string) bool {
+	data, err := os.ReadFile(withoutFile(r))
+	return err == nil && slices.Contains(strings.Split(string(data), "\n"), without(oid, name))
+}
+
+// noteWithout adds lines to withoutFile. Where that fails git is asked again.
+func noteWithout(r *git.Repo, lines []string) {
+	data, err := os.ReadFile(withoutFile(r))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	all := slices.Concat(strings.FieldsFunc(string(data), func(c rune) bool { return c == '\n' }), lines)
+	all = all[max(0, len(all)-maxWithout):]
+	if disk.MkdirAll(filepath.Dir(withoutFile(r)), 0o750) == nil {
+		_ = disk.WriteCache(withoutFile(r), []byte(strings.Join(all, "\n")+"\n"), 0o600)
+	}
+}
+
+// errIndexUnread means that git has to read the index.
+var errIndexUnread = errors.New("git has to read the index")
+
+// indexHas looks for a file in the index of a git directory. Entries are in the
+// order of their names' bytes, so it stops after the last that may match.
+// errIndexUnread if the index is split, sparse there, damaged, or of another version.
+func indexHas(r *git.Repo, gitDir, name string) (bool, error) {
+	f, err := os.Open(filepath.Join(gitDir, "index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, errIndexUnread
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if split, err := isSplit(gitDir); err != nil || split {
+		return false, errIndexUnread
+	}
+	in, err := newIndexReader(f, r.Format)
+	if err != nil {
+		return false, err
+	}
+	for range in.entries {
+		path, mode, err := in.next()
+		folder, isFolder := strings.CutSuffix(path, "/")
+		switch {
+		case err != nil:
+			return false, err
+		case isFolder && mode == git.ModeTree && coversPath(folder, name):
+			return false, errIndexUnread
+		case coversPath(path, name):
+			return true, nil
+		case path != "" && path[0] > name[0]:
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// isSplit reports whether an index of a git directory is split in two files.
+func isSplit(gitDir string) (bool, error) {
+	dir, err := os.Open(gitDir)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = dir.Close() }() // it was only read
+	names, err := dir.Readdirnames(-1)
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "sharedindex.") }), err
+}
+
+// indexReader reads the entries of an index file.
+type indexReader struct {
+	in      *bufio.Reader
+	version uint32
+	entries uint32
+	fixed   int    // bytes of an entry before its flags
+	path    []byte // of the last entry
+}
+
+func newIndexReader(f io.Reader, format git.Format) (*indexReader, error) {
+	const statSize = 40 // times, device, inode, mode, owner, size
+	r := &indexReader{in: bufio.NewReader(f), fixed: statSize + format.HexLen()/2}
+	var header [12]byte
+	if _, err := io.ReadFull(r.in, header[:]); err != nil || string(header[:4]) != "DIRC" {
+		return nil, errIndexUnread
+	}
+	r.version, r.entries = binary.BigEndian.Uint32(header[4:]), binary.BigEndian.Uint32(header[8:])
+	if r.version < 2 || r.version > 4 {
+		return nil, errIndexUnread
+	}
+	return r, nil
+}
+
+// next reads an entry.
+func (r *indexReader) next() (path string, mode git.Mode, err error) {
+	const modeAt, extended, pathLimit = 24, 0x4000, 1 << 16
+	head := make([]byte, r.fixed+2)
+	if _, err := io.ReadFull(r.in, head); err != nil {
+		return "", 0, errIndexUnread
+	}
+	size := len(head)
+	if binary.BigEndian.Uint16(head[r.fixed:])&extended != 0 {
+		if n, err := r.in.Discard(2); err != nil || n != 2 {
+			return "", 0, errIndexUnread
+		}
+		size += 2
+	}
+	keep := 0
+	if r.version == 4 {
+		drop, err := r.offset()
+		if err != nil || drop > len(r.path) {
+			return "", 0, errIndexUnread
+		}
+		keep = len(r.path) - drop
+	}
+	rest, err := r.in.ReadSlice(0)
+	if err != nil || len(rest) > pathLimit {
+		return "", 0, errIndexUnread
+	}
+	r.path = append(r.path[:keep], rest[:len(rest)-1]...)
+	if r.version < 4 {
+		size += len(rest) // with its NUL
+		if _, err := r.in.Discard((8 - size%8) % 8); err != nil {
+			return "", 0, errIndexUnread
+		}
+	}
+	return string(r.path), git.Mode(binary.BigEndian.Uint32(head[modeAt:])), nil
+}
+
+// offset reads a number as git's packs write offsets.
+func (r *indexReader) offset() (int, error) {
+	n := 0
+	for i := range 5 {
+		b, err := r.in.ReadByte()
+		if err != nil {
+			return 0, errIndexUnread
+		}
+		if i > 0 {
+			n++
+		}
+		n = n<<7 | int(b&0x7f)
+		if b&0x80 == 0 {
+			return n, nil
+		}
+	}
+	return 0, errIndexUnread
+}

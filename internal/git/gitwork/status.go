@@ -1,0 +1,142 @@
+// Package gitwork works with the working tree and its index: status, hashes of files,
+// commits of single paths, check out, worktrees and what git is doing there.
+//
+// CommitPaths, IntendToAdd, Unstage, Switch and SwitchTracking write the user's index,
+// working tree and HEAD, by git itself; nothing else here does.
+package gitwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// maxPathArgs is how many bytes of paths go on a command line; above that the
+// whole tree is asked for and filtered.
+const maxPathArgs = 64 << 10
+
+// StatusEntry is one path that differs from HEAD or the index. An untracked one
+// has '?' twice; a nested repository's path ends with "/".
+type StatusEntry struct {
+	Index, Worktree byte
+	Path            string
+}
+
+// Status tells what differs, at or below the paths given (none: everywhere).
+// Paths are taken literally, renames are a deletion and an addition, and ignored
+// files are left out.
+func Status(ctx context.Context, r *git.Repo, paths ...string) ([]StatusEntry, error) {
+	args := []string{
+		"--literal-pathspecs", "status", "--porcelain=v1", "-z", "-uall", "--no-renames",
+		"--ignore-submodules=dirty", "--",
+	}
+	var only *pathFilter
+	if size := totalLen(paths); size <= maxPathArgs {
+		args = append(args, paths...)
+	} else {
+		only = newPathFilter(paths)
+	}
+	out, err := r.Run(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	var entries []StatusEntry
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if line == "" {
+			continue
+		}
+		if len(line) < 4 || line[2] != ' ' {
+			return nil, fmt.Errorf("git status: unknown line %q", line)
+		}
+		if e := (StatusEntry{Index: line[0], Worktree: line[1], Path: line[3:]}); only.has(e.Path) {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+func totalLen(paths []string) int {
+	n := 0
+	for _, p := range paths {
+		n += len(p) + 1
+	}
+	return n
+}
+
+// pathFilter knows the paths at or below some.
+type pathFilter struct{ set map[string]struct{} }
+
+func newPathFilter(paths []string) *pathFilter {
+	f := &pathFilter{set: make(map[string]struct{}, len(paths))}
+	for _, p := range paths {
+		f.set[strings.TrimSuffix(p, "/")] = struct{}{}
+	}
+	return f
+}
+
+// has tells if path is one of them or below one; a nil filter has all.
+func (f *pathFilter) has(path string) bool {
+	if f == nil {
+		return true
+	}
+	path = strings.TrimSuffix(path, "/")
+	for {
+		if _, ok := f.set[path]; ok {
+			return true
+		}
+		i := strings.LastIndexByte(path, '/')
+		if i < 0 {
+			return false
+		}
+		path = path[:i]
+	}
+}
+
+// Untracked lists the files that git neither tracks nor ignores. A nested
+// repository is one path that ends with "/".
+func Untracked(ctx context.Context, r *git.Repo) ([]string, error) {
+	out, err := r.Run(ctx, "ls-files", "-o", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
+}
+
+// Ignored answers which of the paths, relative to the root, git ignores. A
+// tracked path never is.
+func Ignored(ctx context.Context, r *git.Repo, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	const plain = "./" // so that no path begins with the mark of a pattern
+	asked := strings.NewReader(plain + strings.Join(paths, "\x00"+plain) + "\x00")
+	out, err := r.Do(ctx, git.Command{Args: []string{"check-ignore", "--stdin", "-z"}, Stdin: asked})
+	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 { // none
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var ignored []string
+	for p := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if p != "" {
+			ignored = append(ignored, strings.TrimPrefix(p, plain))
+		}
+	}
+	return ignored, nil
+}
+
+// Tracked are the paths of the index.
+func Tracked(ctx context.Context, r *git.Repo) ([]string, error) {
+	out, err := r.Run(ctx, "ls-files", "-z")
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+}

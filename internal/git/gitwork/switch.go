@@ -1,0 +1,40 @@
+package gitwork
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+)
+
+// Switch checks a local branch out, as the user would: git refuses what would
+// be lost, and runs the user's hooks and filters, which may use the network.
+func Switch(ctx context.Context, r *git.Repo, branch string) error {
+	if !gitref.ValidBranch(branch) {
+		return fmt.Errorf("switch to %q: not a branch's name", branch)
+	}
+	return checkout(ctx, r, branch, "--")
+}
+
+// SwitchTracking is Switch to a new branch that begins at, and tracks, a
+// remote's: its full name, refs/remotes/<remote>/<branch>.
+func SwitchTracking(ctx context.Context, r *git.Repo, branch, upstream string) error {
+	if !gitref.ValidBranch(branch) || !strings.HasPrefix(upstream, "refs/remotes/") {
+		return fmt.Errorf("switch to %q, which tracks %q: not branches' names", branch, upstream)
+	}
+	return checkout(ctx, r, "-b", branch, "--track", upstream)
+}
+
+func checkout(ctx context.Context, r *git.Repo, args ...string) error {
+	if err := disk.Step("switch", r.Root); err != nil {
+		return err
+	}
+	_, err := r.Do(ctx, git.Command{
+		LazyFetch: true,
+		Args:      append([]string{"-c", SyncAll, "checkout", "--quiet"}, args...),
+	})
+	return err
+}

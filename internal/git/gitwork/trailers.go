@@ -1,0 +1,42 @@
+package gitwork
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// AddTrailers puts trailers ("Key: value") at the end of the message's trailer
+// block by git's own rules, each unless it stands there already. Lines that
+// begin with the comment character stay below them. A message that is still
+// empty gets room for a subject above them.
+func AddTrailers(ctx context.Context, r *git.Repo, message []byte, trailers []string) ([]byte, error) {
+	args := make([]string, 0, 10+2*len(trailers))
+	args = append(args,
+		"-c", "trailer.separators=:", "interpret-trailers", "--no-divider",
+		"--where", "end", "--if-exists", "addIfDifferent", "--if-missing", "add")
+	for _, t := range trailers {
+		args = append(args, "--trailer", t)
+	}
+	if len(message) > 0 && message[len(message)-1] != '\n' {
+		message = append(bytes.Clone(message), '\n') // else git may join the subject to the block
+	}
+	out, err := r.Do(ctx, git.Command{Args: args, Stdin: bytes.NewReader(message)})
+	if err != nil {
+		return nil, err
+	}
+	return leaveRoom(out, trailers), nil
+}
+
+// leaveRoom makes sure that two empty lines stand above trailers that nothing
+// but empty lines stand above: the subject goes on the first of them.
+func leaveRoom(message []byte, trailers []string) []byte {
+	rest := bytes.TrimLeft(message, "\n")
+	first := func(t string) bool { return bytes.HasPrefix(rest, []byte(t+"\n")) }
+	if len(message)-len(rest) >= 2 || !slices.ContainsFunc(trailers, first) {
+		return message
+	}
+	return append([]byte("\n\n"), rest...)
+}
