@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -30,14 +31,14 @@ func BenchmarkTake(b *testing.B) {
 			b.StopTimer()
 			store := newStore(b, filepath.Join(b.TempDir(), "store"))
 			b.StartTimer()
-			snap(b, store, bands.TakeOptions{Options: options})
+			snap(b, store, capture.TakeOptions{Options: options})
 		}
 	})
 	store := newStore(b, filepath.Join(b.TempDir(), "store"))
-	snap(b, store, bands.TakeOptions{Options: options})
+	snap(b, store, capture.TakeOptions{Options: options})
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
-			snap(b, store, bands.TakeOptions{Options: options, SkipUnchanged: true})
+			snap(b, store, capture.TakeOptions{Options: options, SkipUnchanged: true})
 		}
 	})
 	changed := filepath.Join(root, "src", "part00", "file000.ts")
@@ -48,7 +49,7 @@ func BenchmarkTake(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.StartTimer()
-			if got := snap(b, store, bands.TakeOptions{Options: options, SkipUnchanged: true}); got.Changes == 0 {
+			if got := snap(b, store, capture.TakeOptions{Options: options, SkipUnchanged: true}); got.Changes == 0 {
 				b.Fatal("nothing changed")
 			}
 		}
@@ -64,13 +65,13 @@ func newStore(tb testing.TB, dir string) *bands.Store {
 	return store
 }
 
-func snap(tb testing.TB, s *bands.Store, o bands.TakeOptions) bands.Taken {
+func snap(tb testing.TB, s *bands.Store, o capture.TakeOptions) capture.Taken {
 	tb.Helper()
 	h, err := s.Hold(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	taken, err := h.Take(tb.Context(), o)
+	taken, err := capture.Take(tb.Context(), h, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -10,35 +10,35 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 )
 
-func configOf(t *testing.T, text string) (bands.Config, error) {
+func configOf(t *testing.T, text string) (registry.Config, error) {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &bands.Registry{Home: home, UserHome: "/home/me", Now: time.Now}
+	r := &registry.Registry{Home: home, UserHome: "/home/me", Now: time.Now}
 	cfg, err := r.Config()
 	cfg.BasePath = strings.Replace(cfg.BasePath, home, "HOME", 1)
 	return cfg, err
 }
 
-func defaults() bands.Config {
-	return bands.Config{BasePath: "HOME/stores", CheckpointOn: []string{"Edit", "Write", "MultiEdit"}, MinInterval: 10 * time.Second}
+func defaults() registry.Config {
+	return registry.Config{BasePath: "HOME/stores", CheckpointOn: []string{"Edit", "Write", "MultiEdit"}, MinInterval: 10 * time.Second}
 }
 
 func TestConfigIsReadAsTheUserWroteIt(t *testing.T) {
 	t.Parallel()
-	with := func(edit func(*bands.Config)) bands.Config {
+	with := func(edit func(*registry.Config)) registry.Config {
 		c := defaults()
 		edit(&c)
 		return c
 	}
 	for name, c := range map[string]struct {
 		text string
-		want bands.Config
+		want registry.Config
 	}{
 		"empty": {"", defaults()},
 		"all keys": {`
@@ -55,14 +55,14 @@ keep_count = 100
 claude_code = true
 checkpoint_on = ["Edit", "NotebookEdit"]
 min_interval = "90s"
-`, bands.Config{
+`, registry.Config{
 			BasePath: "/home/me/.agentfs/stores", DefaultSize: 50 << 30, DefaultMountBase: "/home/me/projects", Keep: 100,
 			ClaudeCode: true, CheckpointOn: []string{"Edit", "NotebookEdit"}, MinInterval: 90 * time.Second,
 		}},
-		"auto_prune alone":       {"[checkpoints]\nauto_prune = true", with(func(c *bands.Config) { c.Keep = 100 })},
-		"keep_count alone":       {"[checkpoints]\nkeep_count = 7", with(func(c *bands.Config) { c.Keep = 7 })},
-		"nothing goes by itself": {"[checkpoints]\nkeep_count = 7\nauto_prune = false", with(func(c *bands.Config) { c.NoPrune = true })},
-		"no tools, no interval":  {"hooks.checkpoint_on = []\nhooks.min_interval = '0s'", with(func(c *bands.Config) { c.CheckpointOn, c.MinInterval = []string{}, 0 })},
+		"auto_prune alone":       {"[checkpoints]\nauto_prune = true", with(func(c *registry.Config) { c.Keep = 100 })},
+		"keep_count alone":       {"[checkpoints]\nkeep_count = 7", with(func(c *registry.Config) { c.Keep = 7 })},
+		"nothing goes by itself": {"[checkpoints]\nkeep_count = 7\nauto_prune = false", with(func(c *registry.Config) { c.NoPrune = true })},
+		"no tools, no interval":  {"hooks.checkpoint_on = []\nhooks.min_interval = '0s'", with(func(c *registry.Config) { c.CheckpointOn, c.MinInterval = []string{}, 0 })},
 		"keys that aren't ours":  {"x = 1\n[syncthing]\nport = 8384\n[stores]\nother = true", defaults()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestABadValueIsNamedAndTheRestIsRead(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
-		if _, ok := errors.AsType[*bands.ConfigError](err); !ok {
+		if _, ok := errors.AsType[*registry.ConfigError](err); !ok {
 			t.Errorf("%q: %T", text, err)
 		}
 		if diff := cmp.Diff(defaults(), got); diff != "" {
@@ -117,7 +117,7 @@ func TestABadValueIsNamedAndTheRestIsRead(t *testing.T) {
 
 func TestWithoutAFileAllIsAsByDefault(t *testing.T) {
 	t.Parallel()
-	r := &bands.Registry{Home: "/nowhere"}
+	r := &registry.Registry{Home: "/nowhere"}
 	got, err := r.Config()
 	want := defaults()
 	want.BasePath = "/nowhere/stores"

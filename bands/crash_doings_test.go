@@ -11,6 +11,12 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/erase"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/restore"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -37,7 +43,7 @@ func planted(w *world) { w.tree.Plant(25) }
 
 func changed(w *world) {
 	planted(w)
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	w.tree.Edit(15)
 }
 
@@ -62,7 +68,7 @@ func several(w *world) {
 		}
 		bulk := filepath.Join(w.tree.Root, "bulk")
 		w.must(errors.Join(os.RemoveAll(bulk), os.WriteFile(bulk, data, 0o644)))
-		w.take(bands.TakeOptions{Cause: bands.Auto})
+		w.take(capture.TakeOptions{Cause: bands.Auto})
 		w.tree.Edit(8)
 	}
 }
@@ -90,22 +96,22 @@ func undo(w *world, h *bands.Held) error {
 }
 
 func finish(w *world, h *bands.Held) error {
-	if _, is := w.store.Interrupted(w.opts.Lineage); !is {
+	if _, is := history.Interrupted(w.store, w.opts.Lineage); !is {
 		return nil
 	}
-	_, err := h.Finish(w.ctx.Context(), w.restoreOptions())
+	_, err := restore.Finish(w.ctx.Context(), h, w.restoreOptions())
 	return incomplete(err)
 }
 
-func deleteSecond(_ *world, h *bands.Held) error { return h.Delete(2) }
+func deleteSecond(_ *world, h *bands.Held) error { return retention.Delete(h, 2) }
 
 func prune(w *world, h *bands.Held) error {
-	_, err := h.Prune(w.ctx.Context(), policy())
+	_, err := retention.Prune(w.ctx.Context(), h, policy())
 	return err
 }
 
 func compact(w *world, h *bands.Held) error {
-	_, err := h.Compact(w.ctx.Context())
+	_, err := retention.Compact(w.ctx.Context(), h)
 	return err
 }
 
@@ -119,27 +125,27 @@ func forgettable(w *world) {
 	secret := filepath.Join(w.tree.Root, "secret")
 	for range 2 {
 		w.must(os.WriteFile(secret, []byte("the key is walrus-4711"), 0o644))
-		w.take(bands.TakeOptions{})
+		w.take(capture.TakeOptions{})
 		w.must(os.Remove(secret))
 		w.tree.Edit(15)
 	}
 }
 
 func forgetText(w *world, h *bands.Held) error {
-	return h.Forget(w.ctx.Context(), textual("walrus-4711"))
+	return erase.Run(w.ctx.Context(), h, textual("walrus-4711"))
 }
 
 // afterForget: every snapshot can be read, and forgetting once more takes out what
 // is left.
 func afterForget(_ *testing.T, w *world, _ int, present treetest.Model) {
 	w.unchanged(present)
-	damage, err := w.store.Verify(w.ctx.Context(), 0, nil)
+	damage, err := verify.Run(w.ctx.Context(), w.store, 0, nil)
 	w.must(err)
 	if !damage.OK() {
 		w.tb.Fatalf("damaged: %+v", damage)
 	}
 	w.hold(func(h *bands.Held) error { return forgetText(w, h) })
-	found, bad, err := w.store.FindForgotten(w.ctx.Context(), textual("walrus-4711"))
+	found, bad, err := erase.Find(w.ctx.Context(), w.store, textual("walrus-4711"))
 	w.must(errors.Join(bad, err))
 	if len(found) > 0 {
 		w.tb.Fatalf("still there: %+v", found)
@@ -159,7 +165,7 @@ func afterForget(_ *testing.T, w *world, _ int, present treetest.Model) {
 		delete(w.holds[v], "secret")
 		w.export(v)
 	}
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	w.export(w.last)
 }
 
@@ -169,7 +175,7 @@ func sweep(_ *world, h *bands.Held) error { return h.Sweep() }
 func afterTake(_ *testing.T, w *world, _ int, present treetest.Model) {
 	w.unchanged(present)
 	w.whole()
-	if _, is := w.store.Interrupted(w.opts.Lineage); is {
+	if _, is := history.Interrupted(w.store, w.opts.Lineage); is {
 		w.tb.Fatalf("a restore was interrupted, but there was none")
 	}
 	w.adopt(present)
@@ -205,7 +211,7 @@ func stoppedRestore(w *world) {
 	before := w.tree.Read()
 	for n := 10; ; n += 7 {
 		doing{name: "restore"}.child(t, w, "crash:"+strconv.Itoa(n), w.dir+"/mark"+strconv.Itoa(n))
-		if _, is := w.store.Interrupted(w.opts.Lineage); is {
+		if _, is := history.Interrupted(w.store, w.opts.Lineage); is {
 			break
 		}
 		if n > 2000 {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -156,4 +157,4 @@ func (d doing) child(t *testing.T, w *world, fault, mark string) string {
 }
 
 // policy prunes all it may.
-func policy() bands.Policy { return bands.Policy{Now: time.Now(), Keep: 1} }
+func policy() retention.Policy { return retention.Policy{Now: time.Now(), Keep: 1} }

@@ -6,22 +6,27 @@ import (
 	"errors"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/restore"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
 func take(w *world, h *bands.Held) error {
-	_, err := h.Take(w.ctx.Context(), bands.TakeOptions{Options: w.opts, Cause: bands.Named, Force: true})
+	_, err := capture.Take(w.ctx.Context(), h, capture.TakeOptions{Options: w.opts, Cause: bands.Named, Force: true})
 	return err
 }
 
 func restoreFirst(w *world, h *bands.Held) error {
-	_, err := h.Restore(w.ctx.Context(), 1, w.restoreOptions())
+	_, err := restore.Run(w.ctx.Context(), h, 1, w.restoreOptions())
 	return incomplete(err)
 }
 
 // incomplete lets what obstructs a restore be: the trees are compared.
 func incomplete(err error) error {
-	if errors.Is(err, bands.ErrIncomplete) {
+	if errors.Is(err, apply.ErrIncomplete) {
 		return nil
 	}
 	return err
@@ -44,7 +49,7 @@ func (w *world) whole() {
 		}
 		w.export(v)
 	}
-	damage, err := w.store.Verify(w.ctx.Context(), 0, nil)
+	damage, err := verify.Run(w.ctx.Context(), w.store, 0, nil)
 	w.must(err)
 	if !damage.OK() {
 		w.tb.Fatalf("damaged: %+v", damage)
@@ -64,11 +69,11 @@ func (w *world) goesOn() {
 	w.tb.Helper()
 	w.hold((*bands.Held).Sweep)
 	w.tidy()
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	w.export(w.last)
 	w.tree.Edit(3)
 	w.restore(w.versions()[0])
-	damage, err := w.store.Verify(w.ctx.Context(), 0, nil)
+	damage, err := verify.Run(w.ctx.Context(), w.store, 0, nil)
 	w.must(err)
 	if !damage.OK() {
 		w.tb.Fatalf("damaged in the end: %+v", damage)
@@ -92,7 +97,7 @@ func (w *world) adopt(present treetest.Model) {
 // the way to either.
 func (w *world) eitherWay(n int, target, present treetest.Model) {
 	w.tb.Helper()
-	if _, is := w.store.Interrupted(w.opts.Lineage); !is {
+	if _, is := history.Interrupted(w.store, w.opts.Lineage); !is {
 		want, loose := treetest.Restored(target, present)
 		got := w.tree.Read()
 		diff := treetest.Diff(want, got, loose...)
@@ -102,13 +107,13 @@ func (w *world) eitherWay(n int, target, present treetest.Model) {
 		return
 	}
 	if n%2 == 0 {
-		w.changes("finish", target, present, func(h *bands.Held) (bands.Restored, error) {
-			return h.Finish(w.ctx.Context(), w.restoreOptions())
+		w.changes("finish", target, present, func(h *bands.Held) (restore.Result, error) {
+			return restore.Finish(w.ctx.Context(), h, w.restoreOptions())
 		})
 	} else {
 		w.changes("undo of what was stopped", present, present, w.undo)
 	}
-	if journal, is := w.store.Interrupted(w.opts.Lineage); is {
+	if journal, is := history.Interrupted(w.store, w.opts.Lineage); is {
 		w.tb.Fatalf("it is completed, but still: %+v", journal)
 	}
 }

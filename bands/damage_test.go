@@ -15,7 +15,10 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -117,14 +120,14 @@ func TestDamageIsRepairedFromTheTree(t *testing.T) {
 			test.between(r)
 			want := r.model()
 			r.auto()
-			r.restore(first, bands.Scope{})
+			r.restore(first, plan.Scope{})
 			h := r.hold()
-			_, err := h.Undo(t.Context(), bands.RestoreOptions{Options: r.opts})
+			_, err := restore.Undo(t.Context(), h, restore.Options{Options: r.opts})
 			r.must(errors.Join(err, h.Release()))
 			if diff := treetest.Diff(want, r.model()); diff != "" {
 				t.Error(diff)
 			}
-			damage, err := r.store.Verify(t.Context(), 0, nil)
+			damage, err := verify.Run(t.Context(), r.store, 0, nil)
 			if err != nil || !damage.OK() {
 				t.Errorf("%+v, %v", damage, err)
 			}
@@ -147,14 +150,14 @@ func TestVerifiedDamageIsRepaired(t *testing.T) {
 	r.spoil(v, "gone", 55)
 	r.spoil(v, "here", 55)
 	r.remove("gone")
-	damage, err := r.store.Verify(t.Context(), 0, nil)
+	damage, err := verify.Run(t.Context(), r.store, 0, nil)
 	if err != nil || len(damage.Bad) != 2 {
 		t.Fatalf("%+v, %v", damage, err)
 	}
 	h := r.hold()
 	r.must(errors.Join(h.NoteDamage(damage.Damaged()), h.Release()))
 	r.kept()
-	if damage, err = r.store.Verify(t.Context(), 0, nil); err != nil || len(damage.Bad) != 1 || damage.Bad[0].Lost[0].Path != "gone" {
+	if damage, err = verify.Run(t.Context(), r.store, 0, nil); err != nil || len(damage.Bad) != 1 || damage.Bad[0].Lost[0].Path != "gone" {
 		t.Errorf("%+v, %v", damage, err)
 	}
 	if left, err := r.store.Damaged(); err != nil || len(left) != 1 {
@@ -203,15 +206,15 @@ func TestADamagedPageIsRepairedFromTheTree(t *testing.T) {
 			test.between(r)
 			want := r.model()
 			r.auto()
-			r.restore(first, bands.Scope{})
-			r.undo(bands.Scope{})
+			r.restore(first, plan.Scope{})
+			r.undo(plan.Scope{})
 			if diff := treetest.Diff(want, r.model()); diff != "" {
 				t.Error(diff)
 			}
-			damage, err := r.store.Verify(t.Context(), 0, nil)
+			damage, err := verify.Run(t.Context(), r.store, 0, nil)
 			r.must(err)
 			if test.lost {
-				if len(damage.Bad) != 1 || !cmp.Equal(damage.Bad[0].Lost, []bands.LostPath{{Path: "many", Versions: []bands.Version{second}}}) {
+				if len(damage.Bad) != 1 || !cmp.Equal(damage.Bad[0].Lost, []verify.LostPath{{Path: "many", Versions: []bands.Version{second}}}) {
 					t.Errorf("%+v", damage)
 				}
 				return

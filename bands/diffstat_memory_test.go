@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
 )
 
 // TestDiffReadsTheHeadOfLargeFiles is not parallel: it counts what is allocated.
@@ -35,9 +35,9 @@ func TestDiffReadsTheHeadOfLargeFiles(t *testing.T) {
 	old, now := r.sides(v)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	list, err := bands.DiffStat(t.Context(), old, now, bands.DiffOptions{})
+	list, err := diff.Stat(t.Context(), old, now, diff.Options{})
 	r.must(err)
-	_, err = bands.UnifiedDiff(t.Context(), &strings.Builder{}, old, now, bands.DiffOptions{})
+	_, err = diff.Unified(t.Context(), &strings.Builder{}, old, now, diff.Options{})
 	r.must(err)
 	runtime.ReadMemStats(&after)
 	if len(list) != 4 {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
 )
 
 // Files that change or go after the tree was read are reported, and nothing is
@@ -28,7 +28,7 @@ func TestDiffOfFilesThatChangeMeanwhile(t *testing.T) {
 	r.write("changed", "three\n")
 	r.remove("replaced")
 	r.write("replaced/file", "x")
-	list, err := bands.DiffStat(t.Context(), old, now, bands.DiffOptions{})
+	list, err := diff.Stat(t.Context(), old, now, diff.Options{})
 	r.must(err)
 	unread := map[string]bool{}
 	for _, d := range list {
@@ -39,7 +39,7 @@ func TestDiffOfFilesThatChangeMeanwhile(t *testing.T) {
 		t.Error(diff)
 	}
 	var out bytes.Buffer
-	paths, err := bands.UnifiedDiff(t.Context(), &out, old, now, bands.DiffOptions{})
+	paths, err := diff.Unified(t.Context(), &out, old, now, diff.Options{})
 	r.must(err)
 	if diff := cmp.Diff([]string{"changed", "gone", "replaced"}, paths); diff != "" {
 		t.Error(diff)

@@ -16,6 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/bands/export"
 )
 
 func numbered(from, to int) string {
@@ -56,13 +59,13 @@ func changedTree(t *testing.T) (*rig, bands.Version) {
 	return r, v
 }
 
-func (r *rig) sides(v bands.Version) (old, now bands.Side) {
+func (r *rig) sides(v bands.Version) (old, now diff.Side) {
 	r.t.Helper()
-	old, err := r.store.SnapshotSide(r.snapshot(v))
+	old, err := diff.SnapshotSide(r.store, r.snapshot(v))
 	r.must(err)
-	present, err := r.store.Scan(r.t.Context(), r.opts)
+	present, err := capture.Scan(r.t.Context(), r.store, r.opts)
 	r.must(err)
-	now, err = r.store.PresentSide(present, r.root)
+	now, err = diff.PresentSide(r.store, present, r.root)
 	r.must(err)
 	r.t.Cleanup(func() { r.must(errors.Join(old.Close(), now.Close(), present.Close())) })
 	return old, now
@@ -71,26 +74,26 @@ func (r *rig) sides(v bands.Version) (old, now bands.Side) {
 func TestDiffStatTellsEachKind(t *testing.T) {
 	t.Parallel()
 	r, v := changedTree(t)
-	want := []bands.FileDiff{
-		{Path: "added", Kind: bands.DiffAdded, Added: 2, Counted: true},
-		{Path: "binary", Kind: bands.DiffModified, Binary: true},
-		{Path: "deleted", Kind: bands.DiffDeleted, Removed: 1, Counted: true},
-		{Path: "kind", Kind: bands.DiffType},
-		{Path: "modified", Kind: bands.DiffModified, Added: 1, Removed: 2, Counted: true},
-		{Path: "moved/a.go", OldPath: "similar/a.go", Kind: bands.DiffRenamed, Added: 1, Removed: 5, Counted: true},
-		{Path: "new/other.go", OldPath: "old/name.go", Kind: bands.DiffRenamed, Counted: true},
-		{Path: "run", Kind: bands.DiffAttributes, Counted: true},
+	want := []diff.File{
+		{Path: "added", Kind: diff.DiffAdded, Added: 2, Counted: true},
+		{Path: "binary", Kind: diff.DiffModified, Binary: true},
+		{Path: "deleted", Kind: diff.DiffDeleted, Removed: 1, Counted: true},
+		{Path: "kind", Kind: diff.DiffType},
+		{Path: "modified", Kind: diff.DiffModified, Added: 1, Removed: 2, Counted: true},
+		{Path: "moved/a.go", OldPath: "similar/a.go", Kind: diff.DiffRenamed, Added: 1, Removed: 5, Counted: true},
+		{Path: "new/other.go", OldPath: "old/name.go", Kind: diff.DiffRenamed, Counted: true},
+		{Path: "run", Kind: diff.DiffAttributes, Counted: true},
 	}
-	check := func(old, now bands.Side) {
+	check := func(old, now diff.Side) {
 		t.Helper()
-		got, err := bands.DiffStat(t.Context(), old, now, bands.DiffOptions{})
+		got, err := diff.Stat(t.Context(), old, now, diff.Options{})
 		r.must(err)
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(bands.FileDiff{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(diff.File{})); diff != "" {
 			t.Error(diff)
 		}
 	}
 	check(r.sides(v))
-	second, err := r.store.SnapshotSide(r.snapshot(r.take()))
+	second, err := diff.SnapshotSide(r.store, r.snapshot(r.take()))
 	r.must(err)
 	old, _ := r.sides(v)
 	check(old, second)
@@ -107,20 +110,20 @@ func TestUnifiedDiffAppliesWithGit(t *testing.T) {
 	r, v := changedTree(t)
 	r.write("binary", "a\x00b")
 	old, now := r.sides(v)
-	var diff bytes.Buffer
-	_, err = bands.UnifiedDiff(t.Context(), &diff, old, now, bands.DiffOptions{})
+	var text bytes.Buffer
+	_, err = diff.Unified(t.Context(), &text, old, now, diff.Options{})
 	r.must(err)
 	to := filepath.Join(t.TempDir(), "export")
-	if _, err := r.store.Export(t.Context(), r.snapshot(v), to, bands.ExportOptions{}); err != nil {
+	if _, err := export.Run(t.Context(), r.store, r.snapshot(v), to, export.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	patch := filepath.Join(t.TempDir(), "patch")
-	r.must(os.WriteFile(patch, diff.Bytes(), 0o600))
+	r.must(os.WriteFile(patch, text.Bytes(), 0o600))
 	cmd := exec.Command(git, "apply", "-p1", patch)
 	cmd.Dir = to
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_CEILING_DIRECTORIES=" + filepath.Dir(to)}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s\n%s", err, out, diff.Bytes())
+		t.Fatalf("%v: %s\n%s", err, out, text.Bytes())
 	}
 	for _, name := range []string{"modified", "moved/a.go", "new/other.go", "added", "kind"} {
 		want, err := os.ReadFile(r.path(name))
@@ -142,7 +145,7 @@ func TestUnifiedDiffOfAPath(t *testing.T) {
 	r, v := changedTree(t)
 	old, now := r.sides(v)
 	var out bytes.Buffer
-	_, err := bands.UnifiedDiff(t.Context(), &out, old, now, bands.DiffOptions{Paths: []string{"modified"}})
+	_, err := diff.Unified(t.Context(), &out, old, now, diff.Options{Paths: []string{"modified"}})
 	r.must(err)
 	want := "diff --git a/modified b/modified\n--- a/modified\n+++ b/modified\n@@ -18,8 +18,7 @@\n line 17\n line 18\n line 19\n-line 20\n-line 21\n+new\n line 22\n line 23\n line 24\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {

@@ -10,9 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
-func doctor(t *testing.T, m machine, also ...string) bands.Report {
+func doctor(t *testing.T, m machine, also ...string) registry.Report {
 	t.Helper()
 	report, err := m.Doctor(t.Context(), also...)
 	fine(t, err)
@@ -93,7 +95,7 @@ func TestDoctorTellsStoresOfOneNameApart(t *testing.T) {
 	fine(t, err)
 	copied := m.path("y", "app")
 	fine(t, os.CopyFS(copied, os.DirFS(repo)))
-	report := doctor(t, m, bands.RepositoryDir(filepath.Join(copied, ".git")))
+	report := doctor(t, m, registry.RepositoryDir(filepath.Join(copied, ".git")))
 	list, err := m.List(t.Context())
 	fine(t, err)
 	if report.Stores != 2 || len(list) != 2 || list[0].Name != "app" || list[1].Name != "app-2" {
@@ -136,7 +138,7 @@ func TestVersionsGoOnAboveWhatTheCatalogKnew(t *testing.T) {
 	m := newMachine(t)
 	s := filled(t, m, "a", 5)
 	doctor(t, m)
-	s.held(t, func(h *bands.Held) { fine(t, h.Delete(4, 5)) })
+	s.held(t, func(h *bands.Held) { fine(t, retention.Delete(h, 4, 5)) })
 	fine(t, os.Remove(filepath.Join(s.Dir(), "version")))
 	doctor(t, m)
 	doctor(t, m)

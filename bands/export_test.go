@@ -17,7 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
 func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
@@ -35,7 +36,7 @@ func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
 		}), nil
 	}
 	to := filepath.Join(t.TempDir(), "to")
-	done, err := r.store.Export(t.Context(), snapshot, to, bands.ExportOptions{Ignored: ignored})
+	done, err := export.Run(t.Context(), r.store, snapshot, to, export.Options{Ignored: ignored})
 	r.must(err)
 	if diff := cmp.Diff([]string{".env", "node_modules/", "lib/build/"}, done.LeftOut); diff != "" {
 		t.Error(diff)
@@ -57,13 +58,13 @@ func TestExportLeavesIgnoredFilesOutUnlessAsked(t *testing.T) {
 		t.Error(diff)
 	}
 	all := filepath.Join(t.TempDir(), "all")
-	if _, err := r.store.Export(t.Context(), snapshot, all, bands.ExportOptions{}); err != nil {
+	if _, err := export.Run(t.Context(), r.store, snapshot, all, export.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := files(all); len(got) != 6 {
 		t.Errorf("%q", got)
 	}
-	if _, err := r.store.Export(t.Context(), snapshot, all, bands.ExportOptions{}); !errors.Is(err, bands.ErrNotEmpty) {
+	if _, err := export.Run(t.Context(), r.store, snapshot, all, export.Options{}); !errors.Is(err, export.ErrNotEmpty) {
 		t.Errorf("over what is there: %v", err)
 	}
 }
@@ -92,7 +93,7 @@ func TestExportJoinsNamesOfOneFile(t *testing.T) {
 	snapshot := r.snapshot(r.take())
 	to := filepath.Join(t.TempDir(), "to")
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(to, "c"), 0o755) })
-	done, err := r.store.Export(t.Context(), snapshot, to, bands.ExportOptions{})
+	done, err := export.Run(t.Context(), r.store, snapshot, to, export.Options{})
 	r.must(err)
 	if done.Files != 5+len(names)+3 {
 		t.Errorf("%d files", done.Files)
@@ -131,12 +132,12 @@ func TestReadFile(t *testing.T) {
 		"dir/large": large, "./dir//large": large, "link": "dir/large", "sparse": strings.Repeat("\x00", 3<<20) + "end",
 	} {
 		var out bytes.Buffer
-		if err := r.store.ReadFile(snapshot, name, &out); err != nil || out.String() != want {
+		if err := export.ReadFile(r.store, snapshot, name, &out); err != nil || out.String() != want {
 			t.Errorf("%s: %d bytes, %v", name, out.Len(), err)
 		}
 	}
-	for name, want := range map[string]error{"dir": bands.ErrIsDirectory, "nowhere": fs.ErrNotExist, "dir/large/x": fs.ErrNotExist} {
-		if err := r.store.ReadFile(snapshot, name, &bytes.Buffer{}); !errors.Is(err, want) {
+	for name, want := range map[string]error{"dir": export.ErrIsDirectory, "nowhere": fs.ErrNotExist, "dir/large/x": fs.ErrNotExist} {
+		if err := export.ReadFile(r.store, snapshot, name, &bytes.Buffer{}); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -151,9 +152,9 @@ func TestSparseFilesAreRestoredSparse(t *testing.T) {
 	r.must(errors.Join(err, f.Close()))
 	v := r.take()
 	r.remove("sparse")
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	var out bytes.Buffer
-	r.must(r.store.ReadFile(r.snapshot(v), "sparse", &out))
+	r.must(export.ReadFile(r.store, r.snapshot(v), "sparse", &out))
 	got, err := os.ReadFile(r.path("sparse"))
 	if err != nil || !bytes.Equal(got, out.Bytes()) {
 		t.Errorf("%d bytes, %v", len(got), err)
@@ -173,8 +174,8 @@ func TestRestoreOfADirectoryOfManyFiles(t *testing.T) {
 	}
 	v := r.take()
 	r.remove("many")
-	done := r.restore(v, bands.Scope{})
-	if diff := cmp.Diff([]string(nil), steps(r.plan(v, bands.Scope{}))); diff != "" {
+	done := r.restore(v, plan.Scope{})
+	if diff := cmp.Diff([]string(nil), steps(r.plan(v, plan.Scope{}))); diff != "" {
 		t.Error(diff)
 	}
 	entries, err := os.ReadDir(r.root)

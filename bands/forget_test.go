@@ -14,29 +14,32 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/erase"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // textual forgets the text.
-func textual(text string) bands.Forgetting {
-	return bands.Forgetting{
+func textual(text string) erase.Request {
+	return erase.Request{
 		Content: func(data []byte) bool { return bytes.Contains(data, []byte(text)) },
 		Overlap: len(text) - 1,
 		Name:    func(name string) string { return strings.ReplaceAll(name, text, "REDACTED") },
 	}
 }
 
-func (r *rig) forget(what bands.Forgetting) {
+func (r *rig) forget(what erase.Request) {
 	r.t.Helper()
 	h := r.hold()
-	err := h.Forget(r.t.Context(), what)
+	err := erase.Run(r.t.Context(), h, what)
 	r.must(errors.Join(err, h.Release()))
-	found, damage, err := r.store.FindForgotten(r.t.Context(), what)
+	found, damage, err := erase.Find(r.t.Context(), r.store, what)
 	r.must(errors.Join(damage, err))
 	if len(found) > 0 {
 		r.t.Errorf("still there: %+v", found)
 	}
-	left, err := r.store.Verify(r.t.Context(), 0, nil)
+	left, err := verify.Run(r.t.Context(), r.store, 0, nil)
 	r.must(err)
 	if !left.OK() {
 		r.t.Errorf("damaged: %+v", left)
@@ -125,8 +128,8 @@ func TestForgetPath(t *testing.T) {
 	r.write("dir/secret", "pelican in two")
 	r.write("copy", "pelican in two")
 	second := r.auto().Snapshot.Version
-	what := bands.Forgetting{Path: func(path string) bool { return path == "dir/secret" }}
-	found, damage, err := r.store.FindForgotten(t.Context(), what)
+	what := erase.Request{Path: func(path string) bool { return path == "dir/secret" }}
+	found, damage, err := erase.Find(t.Context(), r.store, what)
 	r.must(errors.Join(damage, err))
 	if len(found) != 1 || found[0].Path != "dir/secret" || !slices.Equal(found[0].Versions, []bands.Version{first, second}) {
 		t.Errorf("found %+v", found)
@@ -142,7 +145,7 @@ func TestForgetPath(t *testing.T) {
 		t.Errorf("copy is %+v", e)
 	}
 	h := r.hold()
-	_, err = h.Restore(t.Context(), first, bands.RestoreOptions{Options: r.opts})
+	_, err = restore.Run(t.Context(), h, first, restore.Options{Options: r.opts})
 	r.must(errors.Join(err, h.Release()))
 	if data, err := os.ReadFile(r.path("dir/secret")); err != nil || string(data) != "pelican in two" {
 		t.Errorf("after a restore dir/secret is %q, %v", data, err)

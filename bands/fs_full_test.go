@@ -12,7 +12,11 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -65,12 +69,12 @@ func TestFSFull(t *testing.T) {
 func (w *world) fullStory(t *testing.T, dir string, free int64) {
 	t.Helper()
 	w.tree.Plant(40)
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	w.tree.Edit(30)
 	for i := range 40 { // to come in one restore
 		w.must(os.WriteFile(filepath.Join(w.tree.Root, fmt.Sprintf("more-%d", i)), []byte(strconv.Itoa(i)), 0o644))
 	}
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	w.tree.Edit(10)
 	present := w.tree.Read()
 
@@ -105,7 +109,7 @@ func TestFSFullRewind(t *testing.T) {
 			w := newWorld(t, t, filepath.Join(dir, "w"), treetest.Seeded(2))
 			work, log := filepath.Join(w.tree.Root, "work"), filepath.Join(w.tree.Root, "log")
 			w.must(os.WriteFile(work, []byte("one"), 0o644))
-			v := w.take(bands.TakeOptions{}).Snapshot.Version
+			v := w.take(capture.TakeOptions{}).Snapshot.Version
 			w.must(os.WriteFile(work, []byte("two"), 0o644))
 			for i := range 8 { // each a record: no file system clones them
 				w.must(os.WriteFile(log+strconv.Itoa(i), []byte(noise(2<<20 + i)[i:]), 0o644))
@@ -113,16 +117,16 @@ func TestFSFullRewind(t *testing.T) {
 			fill(t, dir, 4<<20)
 			o := w.restoreOptions()
 			o.Delete = func(string, tree.Entry) bool { return false }
-			var done bands.Restored
+			var done restore.Result
 			w.hold(func(h *bands.Held) (err error) {
-				done, err = h.Restore(t.Context(), v, o)
+				done, err = restore.Run(t.Context(), h, v, o)
 				return err
 			})
 			if data, err := os.ReadFile(work); err != nil || string(data) != "one" {
 				t.Errorf("%q, %v", data, err)
 			}
 			w.hold(func(h *bands.Held) error {
-				_, err := h.Restore(t.Context(), done.Rescue.Version, o)
+				_, err := restore.Run(t.Context(), h, done.Rescue.Version, o)
 				return err
 			})
 			if data, err := os.ReadFile(work); err != nil || string(data) != "two" {
@@ -152,7 +156,7 @@ func TestFSReadOnlyStore(t *testing.T) {
 	w := newWorld(t, t, filepath.Join(dir, "w"), treetest.Seeded(9))
 	w.tree.Plain = true
 	w.tree.Plant(20)
-	v := w.take(bands.TakeOptions{}).Snapshot
+	v := w.take(capture.TakeOptions{}).Snapshot
 	if out, err := exec.Command("mount", "-o", "remount,ro", dir).CombinedOutput(); err != nil {
 		t.Skipf("can't be mounted read-only: %s", out)
 	}
@@ -161,17 +165,17 @@ func TestFSReadOnlyStore(t *testing.T) {
 	if err != nil || len(snapshots) != 1 {
 		t.Fatalf("%v, %v", snapshots, err)
 	}
-	damage, err := w.store.Verify(t.Context(), 0, nil)
+	damage, err := verify.Run(t.Context(), w.store, 0, nil)
 	if err != nil || !damage.OK() {
 		t.Errorf("%+v, %v", damage, err)
 	}
-	present, err := w.store.Scan(t.Context(), w.opts)
+	present, err := capture.Scan(t.Context(), w.store, w.opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := w.store.Plan(t.Context(), present, v, bands.Scope{})
-	if err := errors.Join(err, present.Close()); err != nil || !plan.Empty() {
-		t.Errorf("%q, %v", steps(plan), err)
+	planned, err := plan.New(t.Context(), w.store, present, v, plan.Scope{})
+	if err := errors.Join(err, present.Close()); err != nil || !planned.Empty() {
+		t.Errorf("%q, %v", steps(planned), err)
 	}
 	if err := w.try(func(h *bands.Held) error { return take(w, h) }); err == nil {
 		t.Error("a snapshot was taken")

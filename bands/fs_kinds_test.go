@@ -13,6 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/restore"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
@@ -87,7 +91,7 @@ func TestFSSharesBlocks(t *testing.T) {
 			before := used(t, dir)
 			for i := range 5 {
 				w.must(os.WriteFile(filepath.Join(w.tree.Root, "small"), []byte{byte(i)}, 0o644))
-				w.take(bands.TakeOptions{})
+				w.take(capture.TakeOptions{})
 			}
 			if grown := used(t, dir) - before; grown > 20*mb {
 				t.Errorf("snapshots of a file of 100 MB take %d MB", grown/mb)
@@ -123,10 +127,10 @@ func TestFSLargeFileThatChanges(t *testing.T) {
 				_, err = f.WriteAt([]byte{byte(i + 1)}, int64(i)*3*mb+1000)
 				w.must(errors.Join(err, f.Close()))
 				want := w.tree.Read()
-				v := w.take(bands.TakeOptions{Cause: bands.Auto}).Snapshot.Version
+				v := w.take(capture.TakeOptions{Cause: bands.Auto}).Snapshot.Version
 				models[v] = want
 				w.hold(func(h *bands.Held) error {
-					_, err := h.MaybePrune(t.Context(), bands.Policy{Now: w.opts.Now(), Keep: 100, Cap: w.opts.Cap})
+					_, err := retention.MaybePrune(t.Context(), h, retention.Policy{Now: w.opts.Now(), Keep: 100, Cap: w.opts.Cap})
 					return err
 				})
 				if i == 0 {
@@ -145,14 +149,14 @@ func TestFSLargeFileThatChanges(t *testing.T) {
 					t.Errorf("%s: %s", v, diff)
 				}
 			}
-			damage, err := w.store.Verify(t.Context(), 0, nil)
+			damage, err := verify.Run(t.Context(), w.store, 0, nil)
 			if err != nil || !damage.OK() {
 				t.Errorf("%+v, %v", damage, err)
 			}
 			// Another file altogether is cloned as a whole again.
 			w.must(os.WriteFile(large, []byte(noise(size + 5)[5:]), 0o644))
 			want := w.tree.Read()
-			v := w.take(bands.TakeOptions{Cause: bands.Auto, Force: true}).Snapshot.Version
+			v := w.take(capture.TakeOptions{Cause: bands.Auto, Force: true}).Snapshot.Version
 			w.restore(1)
 			w.restore(v)
 			if diff := treetest.Diff(want, w.tree.Read()); diff != "" {
@@ -209,17 +213,17 @@ func TestFSBindMountInside(t *testing.T) {
 	w.must(os.Mkdir(mounted, 0o755))
 	w.must(os.WriteFile(filepath.Join(mounted, "covered"), []byte("covered"), 0o644))
 	w.must(os.WriteFile(file, []byte("covered"), 0o644))
-	before := w.take(bands.TakeOptions{}).Snapshot
+	before := w.take(capture.TakeOptions{}).Snapshot
 	testkit.Bind(t, elsewhere, mounted)
 	testkit.Bind(t, inside, file)
 	w.hold(func(h *bands.Held) error {
-		done, err := h.Restore(t.Context(), before.Version, w.restoreOptions())
+		done, err := restore.Run(t.Context(), h, before.Version, w.restoreOptions())
 		if !done.Plan.Empty() || !slices.Equal(done.Plan.Unknown, []string{"mounted", "mounted-file"}) {
 			t.Errorf("steps %q, unknown %q", steps(done.Plan), done.Plan.Unknown)
 		}
 		return err
 	})
-	again := w.take(bands.TakeOptions{SkipUnchanged: true})
+	again := w.take(capture.TakeOptions{SkipUnchanged: true})
 	if !again.Unchanged || again.Snapshot.Totals.Unknown != 2 {
 		t.Errorf("unchanged %v, %+v", again.Unchanged, again.Snapshot.Totals)
 	}
@@ -235,14 +239,14 @@ func (w *world) mountedStory(t *testing.T, inside string) {
 	root := w.tree.Root
 	plain := func() treetest.Model { return treetest.Read(t, root, "mounted") }
 	one := plain()
-	v := w.take(bands.TakeOptions{}).Snapshot
+	v := w.take(capture.TakeOptions{}).Snapshot
 	if v.Totals.Unknown != 1 {
 		t.Errorf("%d paths are unknown, want 1", v.Totals.Unknown)
 	}
 	w.must(os.WriteFile(filepath.Join(root, "new"), []byte("new"), 0o644))
 	w.must(os.WriteFile(inside, []byte("changed"), 0o644))
 	w.hold(func(h *bands.Held) error {
-		_, err := h.Restore(t.Context(), v.Version, w.restoreOptions())
+		_, err := restore.Run(t.Context(), h, v.Version, w.restoreOptions())
 		return err
 	})
 	if diff := treetest.Diff(one, plain()); diff != "" {

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -26,7 +29,7 @@ func TestFSPowerLoss(t *testing.T) {
 					w.must(os.WriteFile(filepath.Join(w.tree.Root, string(rune('a'+i))), []byte(noise(3<<20 + i)[i:]), 0o644))
 				}
 				err := w.try(func(h *bands.Held) error {
-					_, err := h.Take(w.ctx.Context(), bands.TakeOptions{Options: w.opts, Cause: bands.Auto, MostBytes: 16 << 20})
+					_, err := capture.Take(w.ctx.Context(), h, capture.TakeOptions{Options: w.opts, Cause: bands.Auto, MostBytes: 16 << 20})
 					return err
 				})
 				if !errors.Is(err, bands.ErrTooMuch) {
@@ -53,12 +56,12 @@ func powerLoss(t *testing.T, kind string, before func(w *world)) {
 	w := newWorld(t, t, filepath.Join(mounted, "w"), treetest.Seeded(4))
 	w.tree.Plain = true
 	w.tree.Plant(30)
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	w.must(os.WriteFile(filepath.Join(w.tree.Root, "large"), []byte(noise(9<<20)), 0o644))
 	before(w)
 	w.must(os.WriteFile(filepath.Join(w.tree.Root, "small"), []byte("small"), 0o644))
 	want := w.tree.Read()
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 
 	lost := filepath.Join(dir, "lost")
 	w.must(exec.Command("cp", "--sparse=always", image, lost).Run())
@@ -66,14 +69,14 @@ func powerLoss(t *testing.T, kind string, before func(w *world)) {
 	w.must(exec.Command("umount", mounted).Run())
 	testkit.MountImage(t, kind, lost, mounted)
 	w.reopen()
-	damage, err := w.store.Verify(t.Context(), 0, nil)
+	damage, err := verify.Run(t.Context(), w.store, 0, nil)
 	if err != nil || !damage.OK() {
 		t.Errorf("%+v, %v", damage, err)
 	}
 	snapshot, err := w.store.Snapshot(2)
 	w.must(err)
 	out := filepath.Join(dir, "out")
-	done, err := w.store.Export(t.Context(), snapshot, out, bands.ExportOptions{})
+	done, err := export.Run(t.Context(), w.store, snapshot, out, export.Options{})
 	if err != nil || len(done.Failed) > 0 {
 		t.Errorf("%v, %v", done.Failed, err)
 	}

@@ -18,6 +18,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // goldenStore was written by the program before directories had pages. Its v1
@@ -107,13 +111,13 @@ func TestAStoreOfTheFormerFormat(t *testing.T) {
 	store, err := bands.Open(r.store.Dir())
 	r.must(err)
 	r.store = store
-	damage, err := store.Verify(t.Context(), 0, nil)
+	damage, err := verify.Run(t.Context(), store, 0, nil)
 	if err != nil || !damage.OK() {
 		t.Fatalf("%+v, %v", damage, err)
 	}
 	for v := 1; v <= 2; v++ {
 		out := filepath.Join(t.TempDir(), "out")
-		_, err := store.Export(t.Context(), r.snapshot(bands.Version(v)), out, bands.ExportOptions{})
+		_, err := export.Run(t.Context(), store, r.snapshot(bands.Version(v)), out, export.Options{})
 		r.must(err)
 		if diff := cmp.Diff(goldenFiles(v), files(t, out)); diff != "" {
 			t.Errorf("v%d: %s", v, diff)
@@ -131,23 +135,23 @@ func TestAStoreOfTheFormerFormat(t *testing.T) {
 		t.Errorf("%+v", taken.Snapshot)
 	}
 	old, now := r.sides(2)
-	list, err := bands.DiffStat(t.Context(), old, now, bands.DiffOptions{})
+	list, err := diff.Stat(t.Context(), old, now, diff.Options{})
 	r.must(err)
 	// What was written has another owner or mode where others run the test.
 	var modified []string
 	for _, d := range list {
-		if d.Kind != bands.DiffAttributes {
+		if d.Kind != diff.DiffAttributes {
 			modified = append(modified, string(d.Kind)+" "+d.Path)
 		}
 	}
 	if diff := cmp.Diff([]string{"modified many/0003"}, modified); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(1, bands.Scope{})
+	r.restore(1, plan.Scope{})
 	if diff := cmp.Diff(goldenFiles(1), files(t, r.root)); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(3, bands.Scope{})
+	r.restore(3, plan.Scope{})
 	if diff := cmp.Diff(want, files(t, r.root)); diff != "" {
 		t.Error(diff)
 	}

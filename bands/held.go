@@ -24,14 +24,14 @@ type Held struct {
 // is filelock.ErrLocked. A store that went meanwhile is ErrNoStore, and is not made
 // again.
 func (s *Store) Hold(ctx context.Context) (*Held, error) {
-	if _, err := os.Stat(s.path(infoFile)); err != nil {
+	if _, err := os.Stat(s.Path(InfoFile)); err != nil {
 		return nil, fmt.Errorf("lock store %s: %w", s.dir, ErrNoStore)
 	}
-	lock, err := filelock.Acquire(ctx, s.path(lockFile))
+	lock, err := filelock.Acquire(ctx, s.Path(lockFile))
 	if err != nil {
 		return nil, fmt.Errorf("lock store: %w", err)
 	}
-	if _, err := os.Stat(s.path(infoFile)); err != nil {
+	if _, err := os.Stat(s.Path(InfoFile)); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock store %s: %w", s.dir, ErrNoStore), lock.Unlock())
 	}
 	return &Held{Store: s, lock: lock}, nil
@@ -57,9 +57,9 @@ func (h *Held) Sweep() error {
 	var failed []error
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, makingPrefix) || strings.HasPrefix(name, removedPrefix) ||
-			strings.HasSuffix(name, tempSuffix) || strings.Contains(name, tempPrefix) {
-			failed = append(failed, removeAll(h.path(name)))
+		if strings.HasPrefix(name, MakingPrefix) || strings.HasPrefix(name, RemovedPrefix) ||
+			strings.HasSuffix(name, TempSuffix) || strings.Contains(name, TempPrefix) {
+			failed = append(failed, RemoveAll(h.Path(name)))
 		}
 	}
 	return errors.Join(failed...)
@@ -68,7 +68,7 @@ func (h *Held) Sweep() error {
 // DropCaches removes what only makes snapshots fast. The next one reads
 // everything, and stores anew what the store doesn't have whole.
 func (h *Held) DropCaches() error {
-	if err := band.ResetDedupe(h.path(dedupeFile)); err != nil {
+	if err := band.ResetDedupe(h.Path(DedupeFile)); err != nil {
 		return err
 	}
 	return h.dropStatCaches()
@@ -81,25 +81,25 @@ func (h *Held) dropStatCaches() error {
 		return fmt.Errorf("drop caches: %w", err)
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), statPrefix) {
+		if !strings.HasPrefix(e.Name(), StatPrefix) {
 			continue
 		}
-		if err := removeFile(h.path(e.Name())); err != nil {
+		if err := RemoveFile(h.Path(e.Name())); err != nil {
 			return fmt.Errorf("drop caches: %w", err)
 		}
 	}
 	return nil
 }
 
-func removeAll(path string) error {
+func RemoveAll(path string) error {
 	if err := disk.Step("remove", path); err != nil {
 		return err
 	}
 	return os.RemoveAll(path)
 }
 
-// removeFile removes a file if it is there.
-func removeFile(path string) error {
+// RemoveFile removes a file if it is there.
+func RemoveFile(path string) error {
 	if err := disk.Step("remove", path); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func removeFile(path string) error {
 	return nil
 }
 
-// escapeGlob makes a path a pattern that matches it.
-func escapeGlob(path string) string {
+// EscapeGlob makes a path a pattern that matches it.
+func EscapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

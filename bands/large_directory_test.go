@@ -14,7 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // anew checks that a snapshot without the stat cache finds the same records.
@@ -88,11 +91,11 @@ func TestEditsOfALargeDirectory(t *testing.T) {
 			r.editLarge(random)
 			r.anew(r.kept().Snapshot.Version)
 		}
-		damage, err := r.store.Verify(t.Context(), 0, nil)
+		damage, err := verify.Run(t.Context(), r.store, 0, nil)
 		if err != nil || !damage.OK() {
 			t.Errorf("%+v, %v", damage, err)
 		}
-		r.restore(first.Snapshot.Version, bands.Scope{})
+		r.restore(first.Snapshot.Version, plan.Scope{})
 		r.holds(first.Snapshot.Version, want)
 		if diff := cmp.Diff(want, r.model()); diff != "" {
 			t.Error(diff)
@@ -115,14 +118,14 @@ func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
 	if taken.Changes != 1 && taken.Changes != 2 { // and the folder's time, if it was written anew
 		t.Errorf("%d changes", taken.Changes)
 	}
-	usage, err := r.store.Usage(t.Context())
+	usage, err := retention.Measure(t.Context(), r.store)
 	if err != nil || usage.Snapshots[1].Own > 30<<10 {
 		t.Errorf("%+v, %v", usage, err)
 	}
 	// Pages that only older snapshots have go with them.
 	r.drop(1)
 	h := r.hold()
-	_, err = h.Compact(t.Context())
+	_, err = retention.Compact(t.Context(), h)
 	r.must(errors.Join(err, h.Release()))
 	r.holds(2, r.model())
 	records, reader := r.store.Loader(r.snapshot(2))
@@ -156,15 +159,15 @@ func TestADamagedPage(t *testing.T) {
 		data[at.Offset+60] ^= 1
 		return data
 	})
-	damage, err := r.store.Verify(t.Context(), v, nil)
+	damage, err := verify.Run(t.Context(), r.store, v, nil)
 	if err != nil || !cmp.Equal(damage.Paths(), []string{"large"}) {
 		t.Errorf("%+v, %v", damage, err)
 	}
 	r.remove("small")
 	r.remove("large/1999")
 	r.must(os.Remove(r.stored("stat-" + r.opts.Lineage))) // the tree is read anew
-	plan := r.plan(v, bands.Scope{})
-	if !cmp.Equal(plan.Damaged, []string{"large"}) || plan.Count(bands.StepCreate) != 2 {
-		t.Errorf("%+v", plan)
+	planned := r.plan(v, plan.Scope{})
+	if !cmp.Equal(planned.Damaged, []string{"large"}) || planned.Count(plan.StepCreate) != 2 {
+		t.Errorf("%+v", planned)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 )
 
 func TestTakeGivesUpWhereTooMuchHasChanged(t *testing.T) {
@@ -28,15 +29,15 @@ func TestTakeGivesUpWhereTooMuchHasChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := bands.TakeOptions{Options: bands.Options{Root: root, Lineage: bands.PlainLineage, Now: time.Now, Floor: 1}, Cause: bands.Auto}
+	o := capture.TakeOptions{Options: bands.Options{Root: root, Lineage: bands.PlainLineage, Now: time.Now, Floor: 1}, Cause: bands.Auto}
 	for _, limits := range [][2]int64{{9, 0}, {0, 9999}} {
 		o.MostFiles, o.MostBytes = limits[0], limits[1]
-		if _, err := held.Take(t.Context(), o); !errors.Is(err, bands.ErrTooMuch) {
+		if _, err := capture.Take(t.Context(), held, o); !errors.Is(err, bands.ErrTooMuch) {
 			t.Errorf("limits %v: %v", limits, err)
 		}
 	}
 	o.MostFiles, o.MostBytes = 10, 10_000
-	taken, err := held.Take(t.Context(), o)
+	taken, err := capture.Take(t.Context(), held, o)
 	if err != nil || taken.Snapshot.Version != 1 || taken.Snapshot.Totals.Files != 10 {
 		t.Errorf("%+v, %v", taken.Snapshot, err)
 	}

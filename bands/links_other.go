@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// linkCount is how many names the file has; 0 where nobody tells.
-func linkCount(fs.FileInfo) uint64 { return 0 }
+// LinkCount is how many names the file has; 0 where nobody tells.
+func LinkCount(fs.FileInfo) uint64 { return 0 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// linkCount is how many names the file has.
-func linkCount(info fs.FileInfo) uint64 {
+// LinkCount is how many names the file has.
+func LinkCount(info fs.FileInfo) uint64 {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 0

@@ -24,8 +24,8 @@ const (
 	sealLength = 2 * sha256.Size
 )
 
-// seal encodes v as a description.
-func seal(v any) ([]byte, error) {
+// Seal encodes v as a description.
+func Seal(v any) ([]byte, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return nil, err
@@ -57,15 +57,15 @@ func unseal(data []byte, v any) bool {
 	return sha256.Sum256(copied) == want && json.Unmarshal(data, v) == nil
 }
 
-// described is snapshot.json.
-type described struct {
+// Described is snapshot.json.
+type Described struct {
 	Format int `json:"format"`
 	Snapshot
 }
 
-// snapshotFormat is the format of snapshot.json. From 2 on large directories
+// SnapshotFormat is the format of snapshot.json. From 2 on large directories
 // have pages, which older programs can't read.
-const snapshotFormat = 2
+const SnapshotFormat = 2
 
 // Snapshots are all that can be read, ascending. Those that can't are told by
 // the error, which joins one for each.
@@ -92,21 +92,21 @@ func (s *Store) Snapshots() ([]Snapshot, error) {
 // if its description is not what was written.
 func (s *Store) Snapshot(v Version) (Snapshot, error) {
 	dir := s.SnapshotDir(v)
-	data, err := os.ReadFile(filepath.Join(dir, snapshotFile))
+	data, err := os.ReadFile(filepath.Join(dir, SnapshotFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(dir); err == nil {
-			return Snapshot{}, fmt.Errorf("read snapshot %s: no %s: %w", v, snapshotFile, ErrDamaged)
+			return Snapshot{}, fmt.Errorf("read snapshot %s: no %s: %w", v, SnapshotFile, ErrDamaged)
 		}
 		return Snapshot{}, fmt.Errorf("read snapshot %s: %w", v, ErrNoSnapshot)
 	}
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: %w", v, err)
 	}
-	var d described
+	var d Described
 	if !unseal(data, &d) || d.Version != v {
-		return Snapshot{}, fmt.Errorf("read snapshot %s: %s: %w", v, snapshotFile, ErrDamaged)
+		return Snapshot{}, fmt.Errorf("read snapshot %s: %s: %w", v, SnapshotFile, ErrDamaged)
 	}
-	if d.Format > snapshotFormat {
+	if d.Format > SnapshotFormat {
 		return Snapshot{}, fmt.Errorf("read snapshot %s: its format %d was made by a newer version", v, d.Format)
 	}
 	if _, ok := d.Tree.Ref(); !ok {
@@ -165,10 +165,10 @@ func (h *Held) AddPair(v Version, p Pair) error {
 	if p.Checkpoint == "" || strings.ContainsAny(p.Checkpoint, "/\\\x00") {
 		return fmt.Errorf("pair snapshot %s: %q is no checkpoint", v, p.Checkpoint)
 	}
-	if !h.has(v) {
+	if !h.Has(v) {
 		return fmt.Errorf("pair snapshot %s: %w", v, ErrNoSnapshot)
 	}
-	data, err := seal(p)
+	data, err := Seal(p)
 	if err != nil {
 		return fmt.Errorf("pair snapshot %s: %w", v, err)
 	}

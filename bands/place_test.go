@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // A band that a snapshot's folder has lost is read from the store's folder, and
@@ -29,8 +31,8 @@ func TestABandThatAFolderLost(t *testing.T) {
 			r.must(lose(filepath.Join(r.store.SnapshotDir(v), "0")))
 			r.must(lose(filepath.Join(r.store.SnapshotDir(last), "0")))
 			h := r.hold()
-			r.must(errors.Join(h.Delete(last), h.Release()))
-			damage, err := r.store.Verify(t.Context(), 0, nil)
+			r.must(errors.Join(retention.Delete(h, last), h.Release()))
+			damage, err := verify.Run(t.Context(), r.store, 0, nil)
 			if err != nil || !damage.OK() {
 				t.Errorf("%+v, %v", damage, err)
 			}

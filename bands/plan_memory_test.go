@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
 // TestAPlanIsSmall is not parallel: it counts what is held.
@@ -33,26 +34,26 @@ func TestAPlanIsSmall(t *testing.T) {
 		runtime.ReadMemStats(&stats)
 		return int64(stats.HeapAlloc)
 	}
-	measure := func(what string, kind bands.StepKind, v bands.Version) {
+	measure := func(what string, kind plan.StepKind, v bands.Version) {
 		before := held()
-		plan := r.plan(v, bands.Scope{})
+		planned := r.plan(v, plan.Scope{})
 		took := held() - before
-		if n := plan.Count(kind); n != files+files/1000 {
+		if n := planned.Count(kind); n != files+files/1000 {
 			t.Fatalf("%s: %d steps", what, n)
 		}
 		if took > files*most {
 			t.Errorf("%s: the plan holds %d bytes a path", what, took/files)
 		}
 	}
-	measure("everything is made", bands.StepCreate, full)
-	r.restore(full, bands.Scope{})
-	measure("everything is removed", bands.StepDelete, empty)
+	measure("everything is made", plan.StepCreate, full)
+	r.restore(full, plan.Scope{})
+	measure("everything is removed", plan.StepDelete, empty)
 	for i := range files {
 		r.must(os.WriteFile(r.path(fmt.Sprintf("folder%02d/file%05d.txt", i/1000, i)), []byte("text"), 0o644))
 	}
 	before := held()
-	plan := r.plan(full, bands.Scope{})
-	if took := held() - before; plan.Count(bands.StepRewrite) != files || took > files*most {
-		t.Errorf("everything is changed: %d steps, %d bytes a path", plan.Count(bands.StepRewrite), took/files)
+	planned := r.plan(full, plan.Scope{})
+	if took := held() - before; planned.Count(plan.StepRewrite) != files || took > files*most {
+		t.Errorf("everything is changed: %d steps, %d bytes a path", planned.Count(plan.StepRewrite), took/files)
 	}
 }

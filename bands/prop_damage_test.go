@@ -13,6 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -27,9 +30,9 @@ func TestPropDamage(t *testing.T) {
 		w := create(r)
 		w.tree.Plain = true
 		w.tree.Plant(12)
-		w.take(bands.TakeOptions{})
+		w.take(capture.TakeOptions{})
 		w.tree.Edit(8)
-		w.take(bands.TakeOptions{})
+		w.take(capture.TakeOptions{})
 		file := rapid.SampledFrom(w.storeFiles()).Draw(r, "file")
 		damage(r, file)
 		var err error
@@ -45,7 +48,7 @@ func TestPropDamage(t *testing.T) {
 		if !disposable(name) {
 			w.hold((*bands.Held).DropCaches)
 		}
-		v := w.take(bands.TakeOptions{}).Snapshot.Version
+		v := w.take(capture.TakeOptions{}).Snapshot.Version
 		w.export(v)
 	})
 }
@@ -114,7 +117,7 @@ func damage(r *rapid.T, path string) {
 // it isn't.
 func (w *world) rightOrTold(name string) {
 	w.tb.Helper()
-	found, err := w.store.Verify(w.ctx.Context(), 0, nil)
+	found, err := verify.Run(w.ctx.Context(), w.store, 0, nil)
 	told := err != nil || !found.OK()
 	if told && disposable(name) {
 		w.tb.Fatalf("%s is disposable, but verify: %+v %v", name, found, err)
@@ -123,7 +126,7 @@ func (w *world) rightOrTold(name string) {
 		to := filepath.Join(w.dir, "maybe")
 		snapshot, err := w.store.Snapshot(v)
 		if err == nil {
-			_, err = w.store.Export(w.ctx.Context(), snapshot, to, bands.ExportOptions{})
+			_, err = export.Run(w.ctx.Context(), w.store, snapshot, to, export.Options{})
 		}
 		if err != nil && !told {
 			w.tb.Fatalf("%s is damaged and %v can't be exported, but verify finds nothing: %v", name, v, err)

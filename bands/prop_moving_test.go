@@ -14,6 +14,12 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/restore"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -42,14 +48,14 @@ func TestPropMovingFile(t *testing.T) {
 	})
 	held := 0
 	for range 60 {
-		var taken bands.Taken
+		var taken capture.Taken
 		w.hold(func(h *bands.Held) error {
 			var err error
-			taken, err = h.Take(t.Context(), bands.TakeOptions{Options: w.opts, Cause: bands.Named, Force: true})
+			taken, err = capture.Take(t.Context(), h, capture.TakeOptions{Options: w.opts, Cause: bands.Named, Force: true})
 			return err
 		})
 		var content bytes.Buffer
-		err := w.store.ReadFile(taken.Snapshot, "moving", &content)
+		err := export.ReadFile(w.store, taken.Snapshot, "moving", &content)
 		if slices.Contains(taken.Moving, "moving") {
 			if err == nil {
 				t.Errorf("%v: it moved, but is held", taken.Snapshot.Version)
@@ -80,7 +86,7 @@ func TestPropTogether(t *testing.T) {
 	t.Cleanup(func() { treetest.Loosen(w.dir) })
 	w.tree.Plain = true
 	w.tree.Plant(40)
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	var mu sync.Mutex
 	seen := map[bands.Version]bool{1: true}
 	note := func(v bands.Version) {
@@ -104,12 +110,12 @@ func TestPropTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	damage, err := w.store.Verify(t.Context(), 0, nil)
+	damage, err := verify.Run(t.Context(), w.store, 0, nil)
 	if err != nil || !damage.OK() {
 		t.Errorf("%+v %v", damage, err)
 	}
 	w.last = slices.Max(slices.Collect(keys(seen)))
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	w.export(w.last)
 }
 
@@ -139,7 +145,7 @@ func together(t *testing.T, store *bands.Store, opts bands.Options, i int, note 
 			return err
 		}
 		_ = snapshots
-		present, err := store.Scan(t.Context(), opts)
+		present, err := capture.Scan(t.Context(), store, opts)
 		if err != nil {
 			return err
 		}
@@ -160,22 +166,22 @@ func heldTogether(t *testing.T, h *bands.Held, opts bands.Options, i int, note f
 	}
 	switch i % 7 {
 	case 0:
-		done, err := h.Restore(t.Context(), versions[i%len(versions)], bands.RestoreOptions{Options: opts})
-		if err == nil || errors.Is(err, bands.ErrIncomplete) {
+		done, err := restore.Run(t.Context(), h, versions[i%len(versions)], restore.Options{Options: opts})
+		if err == nil || errors.Is(err, apply.ErrIncomplete) {
 			note(done.Rescue.Version)
 			return nil // somebody writes meanwhile
 		}
 		return err
 	case 1:
 		if len(versions) > 3 {
-			return h.Delete(versions[i%(len(versions)-1)])
+			return retention.Delete(h, versions[i%(len(versions)-1)])
 		}
 		return nil
 	case 2:
-		_, err := h.Prune(t.Context(), bands.Policy{Now: opts.Now(), Keep: 3})
+		_, err := retention.Prune(t.Context(), h, retention.Policy{Now: opts.Now(), Keep: 3})
 		return err
 	default:
-		taken, err := h.Take(t.Context(), bands.TakeOptions{Options: opts, Cause: bands.Auto})
+		taken, err := capture.Take(t.Context(), h, capture.TakeOptions{Options: opts, Cause: bands.Auto})
 		if err == nil {
 			note(taken.Snapshot.Version)
 		}

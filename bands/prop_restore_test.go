@@ -12,6 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -46,9 +49,9 @@ func (w *world) story(large bool) {
 	w.tb.Helper()
 	w.tree.Large = large
 	w.tree.Plant(25)
-	one := w.take(bands.TakeOptions{}).Snapshot.Version
+	one := w.take(capture.TakeOptions{}).Snapshot.Version
 	w.tree.Edit(12)
-	two := w.take(bands.TakeOptions{}).Snapshot.Version
+	two := w.take(capture.TakeOptions{}).Snapshot.Version
 	w.tree.Edit(12)
 	before := w.tree.Read()
 	w.restore(one)
@@ -60,12 +63,12 @@ func (w *world) story(large bool) {
 	w.check()
 }
 
-func (w *world) undo(h *bands.Held) (bands.Restored, error) {
-	return h.Undo(w.ctx.Context(), w.restoreOptions())
+func (w *world) undo(h *bands.Held) (restore.Result, error) {
+	return restore.Undo(w.ctx.Context(), h, w.restoreOptions())
 }
 
-func (w *world) redo(h *bands.Held) (bands.Restored, error) {
-	return h.Redo(w.ctx.Context(), w.restoreOptions())
+func (w *world) redo(h *bands.Held) (restore.Result, error) {
+	return restore.Redo(w.ctx.Context(), h, w.restoreOptions())
 }
 
 // TestPropUnchanged: right after a snapshot nothing has changed, and what has
@@ -77,15 +80,15 @@ func TestPropUnchanged(t *testing.T) {
 		w := create(r)
 		w.tree.Plain = true
 		w.tree.Plant(15)
-		w.take(bands.TakeOptions{})
+		w.take(capture.TakeOptions{})
 		for range 4 {
-			if taken := w.take(bands.TakeOptions{SkipUnchanged: true}); !taken.Unchanged {
+			if taken := w.take(capture.TakeOptions{SkipUnchanged: true}); !taken.Unchanged {
 				r.Fatalf("nothing was done, but %v was taken with %d changes", taken.Snapshot.Version, taken.Changes)
 			}
 			before := w.tree.Read()
 			w.tree.Edit(2)
 			diff := treetest.Diff(before, w.tree.Read())
-			if taken := w.take(bands.TakeOptions{SkipUnchanged: true}); taken.Unchanged != (diff == "") {
+			if taken := w.take(capture.TakeOptions{SkipUnchanged: true}); taken.Unchanged != (diff == "") {
 				r.Fatalf("unchanged: %v, but there was done:\n%s", taken.Unchanged, diff)
 			}
 		}
@@ -102,12 +105,12 @@ func TestPropPlanChangesNothing(t *testing.T) {
 		w := create(r)
 		w.tree.Plain = true
 		w.tree.Plant(20)
-		target := w.take(bands.TakeOptions{}).Snapshot
+		target := w.take(capture.TakeOptions{}).Snapshot
 		w.tree.Edit(rapid.IntRange(0, 5).Draw(r, "edits"))
 		before, stored := w.tree.Read(), treetest.Read(r, w.store.Dir())
-		present, err := w.store.Scan(r.Context(), w.opts)
+		present, err := capture.Scan(r.Context(), w.store, w.opts)
 		w.must(err)
-		plan, err := w.store.Plan(r.Context(), present, target, bands.Scope{Nested: true})
+		planned, err := plan.New(r.Context(), w.store, present, target, plan.Scope{Nested: true})
 		w.must(errors.Join(err, present.Close()))
 		if diff := treetest.Diff(before, w.tree.Read()); diff != "" {
 			r.Fatalf("the tree was changed:\n%s", diff)
@@ -116,7 +119,7 @@ func TestPropPlanChangesNothing(t *testing.T) {
 			r.Fatalf("the store was changed:\n%s", diff)
 		}
 		paths := map[string]bool{}
-		for step := range plan.Steps() {
+		for step := range planned.Steps() {
 			paths[step.Path] = true
 		}
 		for path, node := range before {
@@ -133,8 +136,8 @@ func TestPropPlanChangesNothing(t *testing.T) {
 				r.Fatalf("the plan says nothing of %q, which has gone", path)
 			}
 		}
-		if treetest.Diff(w.holds[target.Version], before) == "" && !plan.Empty() {
-			r.Fatalf("nothing differs, but there are steps: %q", steps(plan))
+		if treetest.Diff(w.holds[target.Version], before) == "" && !planned.Empty() {
+			r.Fatalf("nothing differs, but there are steps: %q", steps(planned))
 		}
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
 // TestPropStore does everything that a store can do, in any order. Versions
@@ -20,16 +22,16 @@ func TestPropStore(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := create(r)
 		w.tree.Plant(12)
-		w.take(bands.TakeOptions{})
+		w.take(capture.TakeOptions{})
 		doings := []func(){
 			func() { w.tree.Edit(1 + rapid.IntRange(0, 5).Draw(r, "edits")) },
-			func() { w.take(bands.TakeOptions{}) },
-			func() { w.take(bands.TakeOptions{Cause: bands.Auto, SkipUnchanged: true}) },
+			func() { w.take(capture.TakeOptions{}) },
+			func() { w.take(capture.TakeOptions{Cause: bands.Auto, SkipUnchanged: true}) },
 			func() { w.restore(rapid.SampledFrom(w.versions()).Draw(r, "version")) },
 			func() { w.delete(rapid.SampledFrom(w.versions()).Draw(r, "version")) },
 			func() { w.prune(rapid.IntRange(0, 3).Draw(r, "keep")) },
 			func() {
-				w.hold(func(h *bands.Held) error { _, err := h.Compact(r.Context()); return err })
+				w.hold(func(h *bands.Held) error { _, err := retention.Compact(r.Context(), h); return err })
 			},
 			func() { w.hold((*bands.Held).DropCaches) },
 			func() { w.hold((*bands.Held).Sweep) },
@@ -38,7 +40,7 @@ func TestPropStore(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 15).Draw(r, "doings") {
 			if len(w.holds) == 0 {
-				w.take(bands.TakeOptions{})
+				w.take(capture.TakeOptions{})
 			}
 			rapid.SampledFrom(doings).Draw(r, "doing")()
 			w.check()
@@ -49,7 +51,7 @@ func TestPropStore(t *testing.T) {
 
 func (w *world) delete(v bands.Version) {
 	w.tb.Helper()
-	w.hold(func(h *bands.Held) error { return h.Delete(v) })
+	w.hold(func(h *bands.Held) error { return retention.Delete(h, v) })
 	delete(w.holds, v)
 }
 
@@ -59,10 +61,10 @@ func (w *world) prune(keep int) {
 	w.tb.Helper()
 	before, err := w.store.Snapshots()
 	w.must(err)
-	var pruned bands.Pruned
+	var pruned retention.Pruned
 	w.hold(func(h *bands.Held) error {
 		var err error
-		pruned, err = h.Prune(w.ctx.Context(), bands.Policy{Now: time.Now(), Keep: keep})
+		pruned, err = retention.Prune(w.ctx.Context(), h, retention.Policy{Now: time.Now(), Keep: keep})
 		return err
 	})
 	for i, s := range before {
@@ -86,7 +88,7 @@ func (w *world) reopen() {
 // du measures the store: no more is a snapshot's own than there is at all.
 func (w *world) du() {
 	w.tb.Helper()
-	usage, err := w.store.Usage(w.ctx.Context())
+	usage, err := retention.Measure(w.ctx.Context(), w.store)
 	w.must(err)
 	own := int64(0)
 	for _, s := range usage.Snapshots {

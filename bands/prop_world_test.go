@@ -12,6 +12,12 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
@@ -68,17 +74,17 @@ func (w *world) hold(do func(h *bands.Held) error) {
 }
 
 // take takes a snapshot and remembers what it must hold.
-func (w *world) take(o bands.TakeOptions) bands.Taken {
+func (w *world) take(o capture.TakeOptions) capture.Taken {
 	w.tb.Helper()
 	o.Options = w.opts
 	if o.Cause == "" {
 		o.Cause, o.Force = bands.Named, true
 	}
 	model := w.tree.Read()
-	var taken bands.Taken
+	var taken capture.Taken
 	w.hold(func(h *bands.Held) error {
 		var err error
-		taken, err = h.Take(w.ctx.Context(), o)
+		taken, err = capture.Take(w.ctx.Context(), h, o)
 		return err
 	})
 	if len(taken.Moving)+len(taken.Unreadable) > 0 {
@@ -95,29 +101,29 @@ func (w *world) take(o bands.TakeOptions) bands.Taken {
 	return taken
 }
 
-func (w *world) restoreOptions() bands.RestoreOptions {
-	return bands.RestoreOptions{Options: w.opts, Scope: bands.Scope{Nested: true}}
+func (w *world) restoreOptions() restore.Options {
+	return restore.Options{Options: w.opts, Scope: plan.Scope{Nested: true}}
 }
 
 // restore restores a version and holds the tree against what it had.
 func (w *world) restore(v bands.Version) {
 	w.tb.Helper()
 	present := w.tree.Read()
-	w.changes(fmt.Sprintf("restore %v", v), w.holds[v], present, func(h *bands.Held) (bands.Restored, error) {
-		return h.Restore(w.ctx.Context(), v, w.restoreOptions())
+	w.changes(fmt.Sprintf("restore %v", v), w.holds[v], present, func(h *bands.Held) (restore.Result, error) {
+		return restore.Run(w.ctx.Context(), h, v, w.restoreOptions())
 	})
 }
 
 // changes does what makes the tree that is present what the target was.
-func (w *world) changes(what string, target, present treetest.Model, do func(h *bands.Held) (bands.Restored, error)) {
+func (w *world) changes(what string, target, present treetest.Model, do func(h *bands.Held) (restore.Result, error)) {
 	w.tb.Helper()
 	want, loose := treetest.Restored(target, present)
 	now := w.tree.Read()
-	var done bands.Restored
+	var done restore.Result
 	w.hold(func(h *bands.Held) error {
 		var err error
 		done, err = do(h)
-		if errors.Is(err, bands.ErrIncomplete) && obstructed(target, present) {
+		if errors.Is(err, apply.ErrIncomplete) && obstructed(target, present) {
 			err = nil
 		}
 		if err != nil {
@@ -160,7 +166,7 @@ func obstructed(target, present treetest.Model) bool {
 // the oldest of them.
 func (w *world) check() {
 	w.tb.Helper()
-	damage, err := w.store.Verify(w.ctx.Context(), 0, nil)
+	damage, err := verify.Run(w.ctx.Context(), w.store, 0, nil)
 	w.must(err)
 	if !damage.OK() {
 		w.tb.Fatalf("damaged: %+v", damage)
@@ -193,7 +199,7 @@ func (w *world) export(v bands.Version) {
 	snapshot, err := w.store.Snapshot(v)
 	w.must(err)
 	to := filepath.Join(w.out, "export")
-	exported, err := w.store.Export(w.ctx.Context(), snapshot, to, bands.ExportOptions{})
+	exported, err := export.Run(w.ctx.Context(), w.store, snapshot, to, export.Options{})
 	if err != nil {
 		w.tb.Fatalf("export %v: %v: %v", v, err, exported.Failed)
 	}

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // shelf is a store with a tree to take snapshots of.
@@ -43,10 +46,10 @@ func (s *shelf) held(t *testing.T, work func(h *bands.Held)) {
 // take takes a snapshot of the age.
 func (s *shelf) take(t *testing.T, cause bands.Cause, age time.Duration) bands.Version {
 	t.Helper()
-	var taken bands.Taken
+	var taken capture.Taken
 	s.held(t, func(h *bands.Held) {
 		var err error
-		taken, err = h.Take(t.Context(), bands.TakeOptions{
+		taken, err = capture.Take(t.Context(), h, capture.TakeOptions{
 			Options: bands.Options{Root: s.root, Now: func() time.Time { return s.now.Add(-age) }, Cap: 1 << 40, Floor: 1},
 			Cause:   cause, Message: string(cause),
 		})
@@ -64,15 +67,15 @@ func (s *shelf) noise(t *testing.T, name string, size int) {
 	putFile(t, filepath.Join(s.root, name), string(data))
 }
 
-func (s *shelf) prune(t *testing.T, p bands.Policy) bands.Pruned {
+func (s *shelf) prune(t *testing.T, p retention.Policy) retention.Pruned {
 	t.Helper()
-	var done bands.Pruned
+	var done retention.Pruned
 	if p.Now.IsZero() {
 		p.Now = s.now
 	}
 	s.held(t, func(h *bands.Held) {
 		var err error
-		done, err = h.Prune(t.Context(), p)
+		done, err = retention.Prune(t.Context(), h, p)
 		fine(t, err)
 	})
 	return done
@@ -81,7 +84,7 @@ func (s *shelf) prune(t *testing.T, p bands.Policy) bands.Pruned {
 // sound checks every byte that the snapshots need.
 func (s *shelf) sound(t *testing.T) {
 	t.Helper()
-	found, err := s.Verify(context.Background(), 0, nil)
+	found, err := verify.Run(context.Background(), s.Store, 0, nil)
 	fine(t, err)
 	if !found.OK() {
 		t.Errorf("damage: %+v", found)
@@ -101,3 +104,15 @@ func (s *shelf) size(t *testing.T) int64 {
 	fine(t, err)
 	return size
 }
+
+// now is a Thursday afternoon, east of Greenwich so that days begin at 22:00
+// UTC.
+func now() time.Time {
+	return time.Date(2026, 3, 12, 15, 30, 0, 0, time.FixedZone("", 2*60*60))
+}
+
+const (
+	minute = time.Minute
+	hour   = time.Hour
+	days   = 24 * time.Hour
+)

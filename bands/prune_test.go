@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
 func TestPruneGivesRoomBackAndHarmsNothing(t *testing.T) {
@@ -33,11 +34,11 @@ func TestPruneGivesRoomBackAndHarmsNothing(t *testing.T) {
 				s.take(t, bands.Auto, time.Duration(6-i)*minute)
 			}
 			before := s.size(t)
-			dry := s.prune(t, bands.Policy{Keep: 1, DryRun: true})
+			dry := s.prune(t, retention.Policy{Keep: 1, DryRun: true})
 			if got := s.size(t); got != before || len(s.versions(t)) != 7 {
 				t.Errorf("a dry run changed the store: %d bytes of %d, %v", got, before, s.versions(t))
 			}
-			done := s.prune(t, bands.Policy{Keep: 1})
+			done := s.prune(t, retention.Policy{Keep: 1})
 			want := []bands.Version{2, 3, 4, 5, 6}
 			if diff := cmp.Diff([][]bands.Version{want, want}, [][]bands.Version{dry.Versions, done.Versions}); diff != "" {
 				t.Error(diff)
@@ -74,7 +75,7 @@ func TestWhatWasPrunedCanBeTakenAgain(t *testing.T) {
 	s.take(t, bands.Auto, 3*minute)
 	s.noise(t, "big", 1<<19)
 	s.take(t, bands.Auto, 2*minute)
-	s.prune(t, bands.Policy{Keep: 1})
+	s.prune(t, retention.Policy{Keep: 1})
 	putFile(t, filepath.Join(s.root, "again"), big) // its record is a hole now
 	v := s.take(t, bands.Auto, minute)
 	if v != 3 {
@@ -90,12 +91,12 @@ func TestVersionsNeverComeAgain(t *testing.T) {
 		s.noise(t, "file", 100)
 		s.take(t, bands.Auto, time.Duration(5-i)*minute)
 	}
-	s.held(t, func(h *bands.Held) { fine(t, h.Delete(3, 4, 5)) })
+	s.held(t, func(h *bands.Held) { fine(t, retention.Delete(h, 3, 4, 5)) })
 	s.noise(t, "file", 100)
 	if v := s.take(t, bands.Auto, 0); v != 6 {
 		t.Errorf("after a delete: %s", v)
 	}
-	s.held(t, func(h *bands.Held) { fine(t, h.Delete(s.versions(t)...)) })
+	s.held(t, func(h *bands.Held) { fine(t, retention.Delete(h, s.versions(t)...)) })
 	s.noise(t, "file", 100)
 	if v := s.take(t, bands.Auto, 0); v != 7 {
 		t.Errorf("after a delete of all: %s", v)
@@ -119,7 +120,7 @@ func TestNumbersOfUnreservedVersionsNeverComeAgain(t *testing.T) {
 		s.take(t, bands.Auto, time.Duration(5-i)*minute)
 	}
 	fine(t, os.WriteFile(reserved, before, 0o600))
-	s.held(t, func(h *bands.Held) { fine(t, h.Delete(3)) })
+	s.held(t, func(h *bands.Held) { fine(t, retention.Delete(h, 3)) })
 	s.noise(t, "file", 100)
 	if v := s.take(t, bands.Auto, 0); v != 4 {
 		t.Errorf("after v3 was deleted: %s", v)
@@ -158,7 +159,7 @@ func TestAtTheCapTheOldestGoPairedOnesLast(t *testing.T) {
 					})
 				}
 			}
-			done := s.prune(t, bands.Policy{Cap: c.cap})
+			done := s.prune(t, retention.Policy{Cap: c.cap})
 			if diff := cmp.Diff(c.want, s.versions(t)); diff != "" {
 				t.Error(diff)
 			}
@@ -166,7 +167,7 @@ func TestAtTheCapTheOldestGoPairedOnesLast(t *testing.T) {
 				t.Errorf("it takes %d of %d: %+v", size, c.cap, done)
 			}
 			s.sound(t)
-			if again := s.prune(t, bands.Policy{Cap: c.cap}); len(again.Versions) > 0 {
+			if again := s.prune(t, retention.Policy{Cap: c.cap}); len(again.Versions) > 0 {
 				t.Errorf("a second prune takes %v", again.Versions)
 			}
 		})
@@ -184,7 +185,7 @@ func TestManySmallSnapshotsStayBelowTheCap(t *testing.T) {
 		s.noise(t, fmt.Sprintf("dir%d/file", i%60), 9000)
 		s.take(t, bands.Auto, time.Duration(120-i)*time.Second)
 		if i%20 == 19 {
-			done := s.prune(t, bands.Policy{Cap: size})
+			done := s.prune(t, retention.Policy{Cap: size})
 			if got := s.size(t); got > size {
 				t.Errorf("after %d: %d bytes, %+v", i, got, done)
 			}
@@ -206,7 +207,7 @@ func TestDamageIsLeftAsItIs(t *testing.T) {
 	description := filepath.Join(s.SnapshotDir(1), "snapshot.json")
 	whole := fileText(t, description)
 	putFile(t, description, "{}")
-	done := s.prune(t, bands.Policy{Keep: 1, Cap: 1 << 20})
+	done := s.prune(t, retention.Policy{Keep: 1, Cap: 1 << 20})
 	if diff := cmp.Diff([]bands.Version{2, 3}, done.Versions); diff != "" {
 		t.Error(diff)
 	}
@@ -222,12 +223,12 @@ func TestDamageIsLeftAsItIs(t *testing.T) {
 	fine(t, err)
 	fine(t, f.Close())
 	s.held(t, func(h *bands.Held) {
-		freed, err := h.Compact(t.Context())
+		freed, err := retention.Compact(t.Context(), h)
 		if err != nil || freed != 0 {
 			t.Errorf("freed %d, %v", freed, err)
 		}
 	})
-	usage, err := s.Usage(t.Context())
+	usage, err := retention.Measure(t.Context(), s.Store)
 	if err == nil || len(usage.Snapshots) != 2 {
 		t.Errorf("usage: %+v, %v", usage, err)
 	}
@@ -236,18 +237,18 @@ func TestDamageIsLeftAsItIs(t *testing.T) {
 func TestMaybePrune(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
-	maybe := func(p bands.Policy) []bands.Version {
+	maybe := func(p retention.Policy) []bands.Version {
 		t.Helper()
 		p.Now = s.now
-		var done bands.Pruned
+		var done retention.Pruned
 		s.held(t, func(h *bands.Held) {
 			var err error
-			done, err = h.MaybePrune(t.Context(), p)
+			done, err = retention.MaybePrune(t.Context(), h, p)
 			fine(t, err)
 		})
 		return done.Versions
 	}
-	if got := maybe(bands.Policy{Keep: 1}); got != nil {
+	if got := maybe(retention.Policy{Keep: 1}); got != nil {
 		t.Errorf("of an empty store: %v", got)
 	}
 	fill := func(n int) {
@@ -258,30 +259,30 @@ func TestMaybePrune(t *testing.T) {
 		}
 	}
 	fill(3)
-	if got := maybe(bands.Policy{Keep: 1}); !slices.Equal(got, []bands.Version{1, 2}) {
+	if got := maybe(retention.Policy{Keep: 1}); !slices.Equal(got, []bands.Version{1, 2}) {
 		t.Errorf("the first time: %v", got)
 	}
 	fill(3)
-	if got := maybe(bands.Policy{Keep: 4}); got != nil {
+	if got := maybe(retention.Policy{Keep: 4}); got != nil {
 		t.Errorf("as many as are kept: %v", got)
 	}
-	if got := maybe(bands.Policy{Keep: 3}); !slices.Equal(got, []bands.Version{3}) {
+	if got := maybe(retention.Policy{Keep: 3}); !slices.Equal(got, []bands.Version{3}) {
 		t.Errorf("one too many: %v", got)
 	}
-	if got := maybe(bands.Policy{}); got != nil {
+	if got := maybe(retention.Policy{}); got != nil {
 		t.Errorf("soon after: %v", got)
 	}
 	fill(2)
-	if got := maybe(bands.Policy{Keep: 100, Cap: 700_000}); len(got) == 0 {
+	if got := maybe(retention.Policy{Keep: 100, Cap: 700_000}); len(got) == 0 {
 		t.Error("above the cap nothing went")
 	}
 	fill(2)
 	s.now = s.now.Add(25 * hour)
-	if got := maybe(bands.Policy{Keep: 1}); len(got) == 0 {
+	if got := maybe(retention.Policy{Keep: 1}); len(got) == 0 {
 		t.Error("a day later nothing went")
 	}
 	putFile(t, filepath.Join(s.Dir(), "pruned"), "garbage")
-	if got := maybe(bands.Policy{Keep: 1}); got != nil {
+	if got := maybe(retention.Policy{Keep: 1}); got != nil {
 		t.Errorf("with a bad note: %v", got)
 	}
 	s.sound(t)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 )
 
 // TestAttackAContextNamesAStore puts a .agentfs into folders that it may not lead
@@ -23,39 +24,39 @@ func TestAttackAContextNamesAStore(t *testing.T) {
 	}
 	tests := map[string]struct {
 		// attack returns the folder in which a command is called.
-		attack func(t *testing.T, m machine, mine bands.Entry) string
+		attack func(t *testing.T, m machine, mine registry.Entry) string
 		why    string // of the refusal; empty: accepted
 	}{
-		"a path to a store that the folder brings": {func(t *testing.T, m machine, mine bands.Entry) string {
+		"a path to a store that the folder brings": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			m.plant(t, filepath.Join(mine.Root, "clone", "fixtures"), mine.Root)
 			putFile(t, filepath.Join(mine.Root, "clone", ".agentfs"), "./fixtures\n")
 			return filepath.Join(mine.Root, "clone")
 		}, "not made on this machine"},
-		"an absolute path": {func(t *testing.T, m machine, mine bands.Entry) string {
+		"an absolute path": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			m.plant(t, m.path("shared", "store"), mine.Root)
 			putFile(t, filepath.Join(mine.Root, "clone", ".agentfs"), m.path("shared", "store"))
 			return filepath.Join(mine.Root, "clone")
 		}, "not made on this machine"},
-		"a path through a link": {func(t *testing.T, m machine, mine bands.Entry) string {
+		"a path through a link": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			m.plant(t, m.path("shared", "store"), mine.Root)
 			putFile(t, filepath.Join(mine.Root, "clone", ".agentfs"), "./link/../shared/store")
 			fine(t, os.Symlink(m.path("shared"), filepath.Join(mine.Root, "clone", "shared")))
 			return filepath.Join(mine.Root, "clone")
 		}, "not made on this machine"},
-		"a path to the user's store of another folder": {func(t *testing.T, m machine, mine bands.Entry) string {
+		"a path to the user's store of another folder": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			putFile(t, m.path("clone", ".agentfs"), mine.Dir)
 			return m.path("clone")
 		}, "it is for "},
-		"a path to the user's store of the folder beside": {func(t *testing.T, _ machine, mine bands.Entry) string {
+		"a path to the user's store of the folder beside": {func(t *testing.T, _ machine, mine registry.Entry) string {
 			t.Helper()
 			putFile(t, mine.Root+"-2/.agentfs", mine.Dir)
 			return mine.Root + "-2"
 		}, "it is for "},
-		"the name of a store that only the catalog knows": {func(t *testing.T, m machine, mine bands.Entry) string {
+		"the name of a store that only the catalog knows": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			s := m.plant(t, m.path("shared", "store"), mine.Root)
 			_, err := m.Checkpoints(t.Context(), s, 0)
@@ -68,31 +69,31 @@ func TestAttackAContextNamesAStore(t *testing.T) {
 			putFile(t, m.path("clone", ".agentfs"), "planted")
 			return m.path("clone")
 		}, "not made on this machine"},
-		"another user's .agentfs": {func(t *testing.T, m machine, _ bands.Entry) string {
+		"another user's .agentfs": {func(t *testing.T, m machine, _ registry.Entry) string {
 			t.Helper()
 			root(t)
 			putFile(t, m.path("public", ".agentfs"), "mine")
 			fine(t, os.Chown(m.path("public", ".agentfs"), nobody, nobody))
 			return m.path("public")
 		}, "belongs to another user"},
-		"another user's store": {func(t *testing.T, _ machine, mine bands.Entry) string {
+		"another user's store": {func(t *testing.T, _ machine, mine registry.Entry) string {
 			t.Helper()
 			root(t)
 			fine(t, os.Chown(mine.Dir, nobody, nobody))
 			return mine.Root
 		}, "belongs to another user"},
-		"another user's description": {func(t *testing.T, _ machine, mine bands.Entry) string {
+		"another user's description": {func(t *testing.T, _ machine, mine registry.Entry) string {
 			t.Helper()
 			root(t)
 			fine(t, os.Chown(filepath.Join(mine.Dir, "store.json"), nobody, nobody))
 			return mine.Root
 		}, "belongs to another user"},
-		"the user's own, by name": {func(t *testing.T, m machine, _ bands.Entry) string {
+		"the user's own, by name": {func(t *testing.T, m machine, _ registry.Entry) string {
 			t.Helper()
 			putFile(t, m.path("away", ".agentfs"), "mine")
 			return m.path("away")
 		}, ""},
-		"the user's own, by path, below its folder": {func(t *testing.T, _ machine, mine bands.Entry) string {
+		"the user's own, by path, below its folder": {func(t *testing.T, _ machine, mine registry.Entry) string {
 			t.Helper()
 			putFile(t, filepath.Join(mine.Root, "sub", ".agentfs"), mine.Dir)
 			return filepath.Join(mine.Root, "sub")
@@ -111,7 +112,7 @@ func TestAttackAContextNamesAStore(t *testing.T) {
 				}
 				return
 			}
-			refused, ok := errors.AsType[*bands.ContextError](err)
+			refused, ok := errors.AsType[*registry.ContextError](err)
 			if !ok || !errors.Is(err, bands.ErrNoStore) || !strings.Contains(refused.Why, c.why) {
 				t.Fatalf("%+v, %v", e, err)
 			}
@@ -157,10 +158,10 @@ func TestWithoutAHomeThereAreOnlyRepositories(t *testing.T) {
 	if got, err := m.FindFor(t.Context(), m.path("moved"), e.Dir); err != nil || got.ID != e.ID {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := m.Init(t.Context(), "x", m.path("x"), 0); !errors.Is(err, bands.ErrNoHome) {
+	if _, err := m.Init(t.Context(), "x", m.path("x"), 0); !errors.Is(err, registry.ErrNoHome) {
 		t.Errorf("init: %v", err)
 	}
-	if _, err := m.Manage(t.Context(), m.path("moved"), "", 0); !errors.Is(err, bands.ErrNoHome) {
+	if _, err := m.Manage(t.Context(), m.path("moved"), "", 0); !errors.Is(err, registry.ErrNoHome) {
 		t.Errorf("manage: %v", err)
 	}
 	list, err := m.List(t.Context())
@@ -169,7 +170,7 @@ func TestWithoutAHomeThereAreOnlyRepositories(t *testing.T) {
 		t.Errorf("%v, %+v, %v", list, report, err)
 	}
 	fine(t, m.DeleteStore(t.Context(), e))
-	if _, err := m.Own(e.Dir); !errors.Is(err, bands.ErrNoContext) {
+	if _, err := m.Own(e.Dir); !errors.Is(err, registry.ErrNoContext) {
 		t.Errorf("after its deletion: %v", err)
 	}
 }

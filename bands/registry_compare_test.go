@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
@@ -31,7 +32,7 @@ func TestCompareNamesRowsOfSnapshotsThatAreGone(t *testing.T) {
 	compare("snapshot v2 is in it and gone")
 	fine(t, os.Rename(store.SnapshotDir(3), store.SnapshotDir(4)))
 	compare("snapshot v3 is in it and gone", "snapshot v2 is in it and gone")
-	bad, err := store.Describe()
+	bad, err := registry.Describe(store)
 	fine(t, err)
 	if len(bad) != 1 || bad[0].Version != 4 {
 		t.Errorf("%+v", bad)

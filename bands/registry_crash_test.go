@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 )
 
 // registryDoings are what is stopped at every write, and done once more. Each
@@ -108,10 +109,10 @@ func stopped(t *testing.T, name string, do func(t *testing.T, m machine) error, 
 		}
 	}
 	_, made := os.Stat(m.path("new", ".agentfs")) // by the init that was stopped then
-	if err := do(t, m); err != nil && (made != nil || !errors.Is(err, bands.ErrNameTaken)) {
+	if err := do(t, m); err != nil && (made != nil || !errors.Is(err, registry.ErrNameTaken)) {
 		t.Errorf("%s: again: %v", at, err)
 	}
-	report := doctor(t, m, bands.RepositoryDir(m.path("x", "old", ".git")))
+	report := doctor(t, m, registry.RepositoryDir(m.path("x", "old", ".git")))
 	if len(report.Problems) > 0 {
 		t.Errorf("%s: %q", at, report.Problems)
 	}

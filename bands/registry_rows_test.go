@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
@@ -98,7 +99,7 @@ func TestTheRowsAgreeWithTheStoreWhateverHappens(t *testing.T) {
 	if got := rows(t, m); len(got) != 5 {
 		t.Errorf("rows that were missing: %d of 5 are there", len(got))
 	}
-	s.held(t, func(h *bands.Held) { fine(t, errors.Join(h.AddPair(4, aPair()), h.Delete(1, 3))) })
+	s.held(t, func(h *bands.Held) { fine(t, errors.Join(h.AddPair(4, aPair()), retention.Delete(h, 1, 3))) })
 	agrees(t, m, s)
 	if got := rows(t, m); len(got) != 3 {
 		t.Errorf("rows of what is gone: %d for 3", len(got))

@@ -13,13 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // machine is a home with a registry in it, and a place for projects.
 type machine struct {
-	*bands.Registry
+	*registry.Registry
 
 	dir string
 }
@@ -35,7 +36,7 @@ func newMachine(t *testing.T) machine {
 func machineIn(dir string) machine {
 	now := time.Date(2026, 1, 27, 10, 32, 15, 5, time.UTC)
 	home := filepath.Join(dir, "me")
-	return machine{&bands.Registry{Home: filepath.Join(home, ".agentfs"), UserHome: home, Now: func() time.Time { return now }}, dir}
+	return machine{&registry.Registry{Home: filepath.Join(home, ".agentfs"), UserHome: home, Now: func() time.Time { return now }}, dir}
 }
 
 func fine(t *testing.T, err error) {
@@ -49,7 +50,7 @@ func (m machine) path(parts ...string) string {
 	return filepath.Join(append([]string{m.dir}, parts...)...)
 }
 
-func (m machine) init(t *testing.T, name string) bands.Entry {
+func (m machine) init(t *testing.T, name string) registry.Entry {
 	t.Helper()
 	e, err := m.Init(t.Context(), name, m.path(name), 0)
 	fine(t, err)
@@ -74,7 +75,7 @@ func TestInitMakesAStoreThatIsFoundAgain(t *testing.T) {
 	e, err := m.Init(t.Context(), "myapp", m.path("projects", "myapp"), 50<<30)
 	fine(t, err)
 	at := time.Date(2026, 1, 27, 10, 32, 15, 0, time.UTC)
-	want := bands.Entry{
+	want := registry.Entry{
 		ID: e.ID, Name: "myapp", Dir: filepath.Join(m.Home, "stores", "myapp"), Root: m.path("projects", "myapp"),
 		RootID: disk.Identity(m.path("projects", "myapp")), Size: 50 << 30, Created: at, Mounted: &at,
 	}
@@ -86,19 +87,19 @@ func TestInitMakesAStoreThatIsFoundAgain(t *testing.T) {
 	}
 	deep := filepath.Join(e.Root, "a", "b")
 	fine(t, os.MkdirAll(deep, 0o755))
-	for name, find := range map[string]func() (bands.Entry, error){
-		"by name":       func() (bands.Entry, error) { return m.Find(t.Context(), "myapp") },
-		"by path":       func() (bands.Entry, error) { return m.Find(t.Context(), e.Dir) },
-		"by ~":          func() (bands.Entry, error) { return m.Find(t.Context(), "~/.agentfs/stores/myapp/") },
-		"from its tree": func() (bands.Entry, error) { return m.FindFor(t.Context(), e.Root, "") },
-		"from below":    func() (bands.Entry, error) { return m.FindFor(t.Context(), deep, "/nowhere") },
+	for name, find := range map[string]func() (registry.Entry, error){
+		"by name":       func() (registry.Entry, error) { return m.Find(t.Context(), "myapp") },
+		"by path":       func() (registry.Entry, error) { return m.Find(t.Context(), e.Dir) },
+		"by ~":          func() (registry.Entry, error) { return m.Find(t.Context(), "~/.agentfs/stores/myapp/") },
+		"from its tree": func() (registry.Entry, error) { return m.FindFor(t.Context(), e.Root, "") },
+		"from below":    func() (registry.Entry, error) { return m.FindFor(t.Context(), deep, "/nowhere") },
 	} {
 		if got, err := find(); err != nil || !cmp.Equal(want, got) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	list, err := m.List(t.Context())
-	if diff := cmp.Diff([]bands.Entry{want}, list); diff != "" || err != nil {
+	if diff := cmp.Diff([]registry.Entry{want}, list); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	for path, mode := range map[string]os.FileMode{m.Home: 0o700, e.Dir: 0o700, m.CatalogPath(): 0o600, filepath.Join(m.Home, "stores.list"): 0o600} {
@@ -118,8 +119,8 @@ func TestWhatInitRefuses(t *testing.T) {
 		name, root string
 		want       error
 	}{
-		{"taken", m.path("x"), bands.ErrNameTaken},
-		{"x", m.path("taken"), bands.ErrRootTaken},
+		{"taken", m.path("x"), registry.ErrNameTaken},
+		{"x", m.path("taken"), registry.ErrRootTaken},
 		{"x", "/", bands.ErrRefusedRoot},
 		{"x", m.UserHome, bands.ErrRefusedRoot},
 		{"x", "~", bands.ErrRefusedRoot},
@@ -127,15 +128,15 @@ func TestWhatInitRefuses(t *testing.T) {
 		{"x", m.dir, bands.ErrRefusedRoot},
 		{"x", m.Home, bands.ErrRefusedRoot},
 		{"x", filepath.Join(m.Home, "stores", "x"), bands.ErrRefusedRoot},
-		{"", m.path("x"), bands.ErrBadName},
-		{".x", m.path("x"), bands.ErrBadName},
-		{"-x", m.path("x"), bands.ErrBadName},
-		{"a/b", m.path("x"), bands.ErrBadName},
-		{"..", m.path("x"), bands.ErrBadName},
-		{"a\nb", m.path("x"), bands.ErrBadName},
-		{"a ", m.path("x"), bands.ErrBadName},
-		{"\xff", m.path("x"), bands.ErrBadName},
-		{strings.Repeat("x", 101), m.path("x"), bands.ErrBadName},
+		{"", m.path("x"), registry.ErrBadName},
+		{".x", m.path("x"), registry.ErrBadName},
+		{"-x", m.path("x"), registry.ErrBadName},
+		{"a/b", m.path("x"), registry.ErrBadName},
+		{"..", m.path("x"), registry.ErrBadName},
+		{"a\nb", m.path("x"), registry.ErrBadName},
+		{"a ", m.path("x"), registry.ErrBadName},
+		{"\xff", m.path("x"), registry.ErrBadName},
+		{strings.Repeat("x", 101), m.path("x"), registry.ErrBadName},
 	} {
 		if _, err := m.Init(t.Context(), c.name, c.root, 0); !errors.Is(err, c.want) {
 			t.Errorf("%q in %s: %v", c.name, c.root, err)
@@ -203,7 +204,7 @@ func TestWithoutAContextTheRepositoryCounts(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, own := range []string{"", m.path("no", "store")} {
-		if _, err := m.FindFor(t.Context(), outside, own); !errors.Is(err, bands.ErrNoContext) {
+		if _, err := m.FindFor(t.Context(), outside, own); !errors.Is(err, registry.ErrNoContext) {
 			t.Errorf("with %q: %v", own, err)
 		}
 	}
@@ -279,7 +280,7 @@ func TestDeleteRemovesNothingThatIsNoStore(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	putFile(t, m.path("precious", "file"), "mine")
-	if err := m.DeleteStore(t.Context(), bands.Entry{Name: "x", Dir: m.path("precious")}); err == nil {
+	if err := m.DeleteStore(t.Context(), registry.Entry{Name: "x", Dir: m.path("precious")}); err == nil {
 		t.Error("deleted")
 	}
 	if got := fileText(t, m.path("precious", "file")); got != "mine" {
@@ -296,7 +297,7 @@ func TestManageAndUnmanage(t *testing.T) {
 	if err != nil || e.Name != "my app" || e.Root != dir || !e.Active() {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	if _, err := m.Manage(t.Context(), dir, "", 0); !errors.Is(err, bands.ErrRootTaken) {
+	if _, err := m.Manage(t.Context(), dir, "", 0); !errors.Is(err, registry.ErrRootTaken) {
 		t.Errorf("twice: %v", err)
 	}
 	other := m.path("other", "my app")
@@ -308,7 +309,7 @@ func TestManageAndUnmanage(t *testing.T) {
 	if _, err := m.Manage(t.Context(), m.path("not", "there"), "", 0); err == nil {
 		t.Error("a directory that isn't there")
 	}
-	if _, err := m.Unmanage(t.Context(), m.path("work")); !errors.Is(err, bands.ErrNoContext) {
+	if _, err := m.Unmanage(t.Context(), m.path("work")); !errors.Is(err, registry.ErrNoContext) {
 		t.Errorf("no store's tree: %v", err)
 	}
 	gone, err := m.Unmanage(t.Context(), dir)
@@ -410,7 +411,7 @@ func TestManyMakeStoresAtOnce(t *testing.T) {
 			switch {
 			case err == nil:
 				made++
-			case errors.Is(err, bands.ErrNameTaken):
+			case errors.Is(err, registry.ErrNameTaken):
 				taken++
 			default:
 				t.Error(err)

@@ -9,7 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
 const (
@@ -41,7 +42,7 @@ func TestRestoreRemovesInheritedACLs(t *testing.T) {
 	v := r.take()
 	r.write("dir/secret", "two")
 	r.remove("dir/sub")
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	for _, name := range []string{"dir/secret", "dir/sub/deep", "dir/sub"} {
 		for _, attr := range []string{accessACL, defaultACL} {
 			if n, err := unix.Getxattr(r.path(name), attr, make([]byte, 256)); err == nil {
@@ -54,8 +55,8 @@ func TestRestoreRemovesInheritedACLs(t *testing.T) {
 	if info.Mode().Perm() != 0o664 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	if plan := r.plan(v, bands.Scope{}); !plan.Empty() {
-		t.Errorf("still to do: %q", steps(plan))
+	if planned := r.plan(v, plan.Scope{}); !planned.Empty() {
+		t.Errorf("still to do: %q", steps(planned))
 	}
 }
 
@@ -72,11 +73,11 @@ func TestRestoreInAnAppendOnlyFolder(t *testing.T) {
 	if !r.flag("dir", 0x20 /* FS_APPEND_FL */) {
 		t.Skip("folders can't be made append-only here")
 	}
-	done, err := r.try(v, bands.Scope{})
+	done, err := r.try(v, plan.Scope{})
 	if !r.flag("dir", 0) {
 		t.Fatal("the flag can't be removed")
 	}
-	if !errors.Is(err, bands.ErrIncomplete) || len(done.Failed) < 2 {
+	if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) < 2 {
 		t.Errorf("%v: %v", err, done.Failed)
 	}
 	r.is("dir/file", "two")

@@ -14,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 // rig is a tree of a few files and its store.
@@ -88,40 +91,40 @@ func (r *rig) hold() *bands.Held {
 func (r *rig) take() bands.Version {
 	r.t.Helper()
 	h := r.hold()
-	taken, err := h.Take(r.t.Context(), bands.TakeOptions{Options: r.opts, Cause: bands.Named, Force: true})
+	taken, err := capture.Take(r.t.Context(), h, capture.TakeOptions{Options: r.opts, Cause: bands.Named, Force: true})
 	r.must(errors.Join(err, h.Release()))
 	return taken.Snapshot.Version
 }
 
 // try restores and answers what that said.
-func (r *rig) try(v bands.Version, in bands.Scope) (bands.Restored, error) {
+func (r *rig) try(v bands.Version, in plan.Scope) (restore.Result, error) {
 	r.t.Helper()
 	h := r.hold()
-	done, err := h.Restore(r.t.Context(), v, bands.RestoreOptions{Options: r.opts, Scope: in})
+	done, err := restore.Run(r.t.Context(), h, v, restore.Options{Options: r.opts, Scope: in})
 	r.must(h.Release())
 	return done, err
 }
 
-func (r *rig) restore(v bands.Version, in bands.Scope) bands.Restored {
+func (r *rig) restore(v bands.Version, in plan.Scope) restore.Result {
 	r.t.Helper()
 	done, err := r.try(v, in)
 	r.must(err)
 	return done
 }
 
-func (r *rig) plan(v bands.Version, in bands.Scope) bands.Plan {
+func (r *rig) plan(v bands.Version, in plan.Scope) plan.Plan {
 	r.t.Helper()
-	present, err := r.store.Scan(r.t.Context(), r.opts)
+	present, err := capture.Scan(r.t.Context(), r.store, r.opts)
 	r.must(err)
 	snapshot, err := r.store.Snapshot(v)
 	r.must(err)
-	plan, err := r.store.Plan(r.t.Context(), present, snapshot, in)
+	planned, err := plan.New(r.t.Context(), r.store, present, snapshot, in)
 	r.must(errors.Join(err, present.Close()))
-	return plan
+	return planned
 }
 
 // steps are the plan's steps in words.
-func steps(p bands.Plan) []string {
+func steps(p plan.Plan) []string {
 	var list []string
 	for s := range p.Steps() {
 		list = append(list, s.Kind.String()+" "+s.Path)
@@ -130,17 +133,17 @@ func steps(p bands.Plan) []string {
 }
 
 // planned does what is planned and checks that it is that.
-func (r *rig) planned(in bands.Scope, plan func(*bands.Store, context.Context, *bands.Present, bands.RestoreOptions) (bands.Plan, error),
-	do func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error),
-) bands.Restored {
+func (r *rig) planned(in plan.Scope, preview func(context.Context, *bands.Store, *capture.Present, restore.Options) (plan.Plan, error),
+	do func(context.Context, *bands.Held, restore.Options) (restore.Result, error),
+) restore.Result {
 	r.t.Helper()
-	o := bands.RestoreOptions{Options: r.opts, Scope: in}
-	present, err := r.store.Scan(r.t.Context(), r.opts)
+	o := restore.Options{Options: r.opts, Scope: in}
+	present, err := capture.Scan(r.t.Context(), r.store, r.opts)
 	r.must(err)
-	before, err := plan(r.store, r.t.Context(), present, o)
+	before, err := preview(r.t.Context(), r.store, present, o)
 	r.must(errors.Join(err, present.Close()))
 	h := r.hold()
-	done, err := do(h, r.t.Context(), o)
+	done, err := do(r.t.Context(), h, o)
 	r.must(errors.Join(err, h.Release()))
 	if diff := cmp.Diff(steps(before), steps(done.Plan)); diff != "" {
 		r.t.Errorf("it was planned otherwise: %s", diff)

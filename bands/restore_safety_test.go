@@ -16,7 +16,13 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // open opens a database and runs statements.
@@ -54,9 +60,9 @@ const manyRows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n W
 // old main file beside a newer log is a corrupt database.
 func TestRestoreTakesADatabaseAsOne(t *testing.T) {
 	t.Parallel()
-	all := bands.Scope{}
-	keep := bands.Scope{Delete: func(string, tree.Entry) bool { return false }}
-	for name, in := range map[string]bands.Scope{
+	all := plan.Scope{}
+	keep := plan.Scope{Delete: func(string, tree.Entry) bool { return false }}
+	for name, in := range map[string]plan.Scope{
 		"all": all, "kept": keep, "main by path": {Paths: []string{"db/x.db"}}, "log by path": {Paths: []string{"db/x.db-wal"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +90,7 @@ func TestRestoreTakesADatabaseAsOne(t *testing.T) {
 			r.rows("db/x.db", 500)
 			r.remove("db/x.db-wal")
 			r.remove("db/x.db-shm")
-			r.turn((*bands.Held).Undo)
+			r.turn(restore.Undo)
 			r.rows("db/x.db", 1000)
 		})
 	}
@@ -99,13 +105,13 @@ func TestRestoreLeavesAnOpenDatabaseAndRestoresTheRest(t *testing.T) {
 	r.write("a", "2")
 	r.must(r.open("x.db", manyRows).Close())
 	release := r.openElsewhere("x.db")
-	plan := r.plan(v, bands.Scope{})
-	if diff := cmp.Diff([]string{"x.db"}, plan.Busy); diff != "" {
+	planned := r.plan(v, plan.Scope{})
+	if diff := cmp.Diff([]string{"x.db"}, planned.Busy); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	r.is("a", "1")
-	r.restore(v, bands.Scope{Force: true})
+	r.restore(v, plan.Scope{Force: true})
 	release()
 	r.rows("x.db", 500)
 }
@@ -118,11 +124,11 @@ func TestRestoreDeletesADatabaseWithItsLog(t *testing.T) {
 	r.must(os.Mkdir(r.path("d"), 0o755))
 	r.must(r.open("d/x.db", "CREATE TABLE t(v)", manyRows).Close())
 	r.write("d/x.db-shm", "left")
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	if _, err := os.Lstat(r.path("d")); err == nil {
 		t.Error("the directory is still there")
 	}
-	r.turn((*bands.Held).Undo)
+	r.turn(restore.Undo)
 	r.rows("d/x.db", 500)
 }
 
@@ -137,16 +143,16 @@ func TestRestoreNamesWhatTheStoreHasLost(t *testing.T) {
 	r.write("good", "2")
 	r.write("bad", "3")
 	r.damage(v2, "bad")
-	damage, err := r.store.Verify(t.Context(), 0, nil)
+	damage, err := verify.Run(t.Context(), r.store, 0, nil)
 	r.must(err)
 	if diff := cmp.Diff([]string{"bad"}, damage.Paths()); diff != "" || damage.OK() {
 		t.Error(diff)
 	}
-	if one, err := r.store.Verify(t.Context(), v, nil); err != nil || !one.OK() {
+	if one, err := verify.Run(t.Context(), r.store, v, nil); err != nil || !one.OK() {
 		t.Errorf("%v is whole: %+v, %v", v, one, err)
 	}
-	done, err := r.try(v2, bands.Scope{})
-	if !errors.Is(err, bands.ErrIncomplete) || len(done.Failed) != 1 || done.Failed[0].Path != "bad" {
+	done, err := r.try(v2, plan.Scope{})
+	if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) != 1 || done.Failed[0].Path != "bad" {
 		t.Errorf("%v: %+v", err, done.Failed)
 	}
 	r.is("good", "1")
@@ -154,7 +160,7 @@ func TestRestoreNamesWhatTheStoreHasLost(t *testing.T) {
 	var out bytes.Buffer
 	snapshot, err := r.store.Snapshot(v2)
 	r.must(err)
-	if err := r.store.ReadFile(snapshot, "bad", &out); err == nil {
+	if err := export.ReadFile(r.store, snapshot, "bad", &out); err == nil {
 		t.Error("a damaged file was read")
 	}
 }
@@ -204,14 +210,14 @@ func (r *rig) snapshot(v bands.Version) bands.Snapshot {
 func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct {
-		do   func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)
+		do   func(context.Context, *bands.Held, restore.Options) (restore.Result, error)
 		want string
 	}{
-		"finish": {(*bands.Held).Finish, "1"},
-		"again": {func(h *bands.Held, ctx context.Context, o bands.RestoreOptions) (bands.Restored, error) {
-			return h.Restore(ctx, 1, o)
+		"finish": {restore.Finish, "1"},
+		"again": {func(ctx context.Context, h *bands.Held, o restore.Options) (restore.Result, error) {
+			return restore.Run(ctx, h, 1, o)
 		}, "1"},
-		"undo": {(*bands.Held).Undo, "2"},
+		"undo": {restore.Undo, "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -226,19 +232,19 @@ func TestInterruptedRestoreIsFinishedOrUndone(t *testing.T) {
 			}
 			r.write("later", "2")
 			r.stopped(v)
-			journal, is := r.store.Interrupted(bands.PlainLineage)
-			if !is || journal.Target != v || journal.Op != bands.OpRestore {
+			journal, is := history.Interrupted(r.store, bands.PlainLineage)
+			if !is || journal.Target != v || journal.Op != history.OpRestore {
 				t.Fatalf("%+v, %v", journal, is)
 			}
 			r.turn(end.do)
 			for _, n := range names {
 				r.is(n, end.want)
 			}
-			if _, is := r.store.Interrupted(bands.PlainLineage); is {
+			if _, is := history.Interrupted(r.store, bands.PlainLineage); is {
 				t.Error("it counts as interrupted still")
 			}
 			if end.want == "1" {
-				r.turn((*bands.Held).Undo)
+				r.turn(restore.Undo)
 				for _, n := range names {
 					r.is(n, "2")
 				}
@@ -253,7 +259,7 @@ func (r *rig) stopped(v bands.Version) {
 	r.t.Helper()
 	ctx, stop := context.WithCancel(r.t.Context())
 	h := r.hold()
-	_, err := h.Restore(ctx, v, bands.RestoreOptions{Options: r.opts, Progress: func(stage string, done, _ int) {
+	_, err := restore.Run(ctx, h, v, restore.Options{Options: r.opts, Progress: func(stage string, done, _ int) {
 		if stage == "restore" && done > 0 {
 			stop()
 		}
@@ -278,7 +284,7 @@ func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
 	h := r.hold()
 	defer func() { r.must(h.Release()) }()
 	moved := false
-	done, err := h.Restore(t.Context(), v, bands.RestoreOptions{Options: r.opts, Scope: bands.Scope{Keep: func(string, *tree.Entry, *tree.Entry) bool {
+	done, err := restore.Run(t.Context(), h, v, restore.Options{Options: r.opts, Scope: plan.Scope{Keep: func(string, *tree.Entry, *tree.Entry) bool {
 		if !moved { // the plan is made after the rescue was taken
 			moved = true
 			for _, n := range []string{"b", "later"} {
@@ -287,7 +293,7 @@ func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
 		}
 		return false
 	}}})
-	if !errors.Is(err, bands.ErrIncomplete) || len(done.Failed) != 2 {
+	if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) != 2 {
 		t.Errorf("%v, %+v", err, done.Failed)
 	}
 	r.is("a", "1")

@@ -15,6 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -35,11 +38,11 @@ func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
 	r.write("new.txt", "new")
 
 	want := []string{"create .env", "delete new.txt", "create node_modules/x", "create node_modules/x/index.js", "delete node_modules/y", "delete node_modules/y/index.js", "rewrite src/a.go"}
-	if diff := cmp.Diff(want, steps(r.plan(v, bands.Scope{}))); diff != "" {
+	if diff := cmp.Diff(want, steps(r.plan(v, plan.Scope{}))); diff != "" {
 		t.Error(diff)
 	}
 	r.is("new.txt", "new") // a plan changes nothing
-	done := r.restore(v, bands.Scope{})
+	done := r.restore(v, plan.Scope{})
 	if done.Verified != 3 {
 		t.Errorf("%d files were verified", done.Verified)
 	}
@@ -61,24 +64,24 @@ func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
 	}
 	after()
 	for range 2 {
-		r.turn((*bands.Held).Undo)
+		r.turn(restore.Undo)
 		before()
-		r.turn((*bands.Held).Redo)
+		r.turn(restore.Redo)
 		after()
 	}
-	r.turn((*bands.Held).Undo)
+	r.turn(restore.Undo)
 	h := r.hold()
 	defer func() { r.must(h.Release()) }()
-	if _, err := h.Undo(t.Context(), bands.RestoreOptions{Options: r.opts}); !errors.Is(err, bands.ErrNoHistory) {
+	if _, err := restore.Undo(t.Context(), h, restore.Options{Options: r.opts}); !errors.Is(err, history.ErrNoHistory) {
 		t.Errorf("one undo too many: %v", err)
 	}
 }
 
 // turn does Undo, Redo or Finish, which must work.
-func (r *rig) turn(do func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)) bands.Restored {
+func (r *rig) turn(do func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) restore.Result {
 	r.t.Helper()
 	h := r.hold()
-	done, err := do(h, r.t.Context(), bands.RestoreOptions{Options: r.opts})
+	done, err := do(r.t.Context(), h, restore.Options{Options: r.opts})
 	r.must(errors.Join(err, h.Release()))
 	return done
 }
@@ -92,7 +95,7 @@ func TestRestoreRewritesOnlyWhatDiffers(t *testing.T) {
 	same, err := os.Stat(r.path("same"))
 	r.must(err)
 	r.write("dir/other", "two")
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	now, err := os.Stat(r.path("same"))
 	r.must(err)
 	if !os.SameFile(same, now) || !same.ModTime().Equal(now.ModTime()) {
@@ -114,10 +117,10 @@ func TestRestoreBringsAttributesBack(t *testing.T) {
 	r.write("dir/more", "y")
 	before, err := os.Stat(r.path("run.sh"))
 	r.must(err)
-	if diff := cmp.Diff([]string{"attributes dir", "delete dir/more", "attributes run.sh"}, steps(r.plan(v, bands.Scope{}))); diff != "" {
+	if diff := cmp.Diff([]string{"attributes dir", "delete dir/more", "attributes run.sh"}, steps(r.plan(v, plan.Scope{}))); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	for name, mode := range map[string]os.FileMode{"run.sh": 0o754, "dir": os.ModeDir | 0o755} {
 		info, err := os.Stat(r.path(name))
 		r.must(err)
@@ -145,7 +148,7 @@ func TestRestoreNeverFollowsSymlinks(t *testing.T) {
 	r.remove("plain")
 	r.remove("link")
 	r.must(errors.Join(os.Symlink(outside, r.path("dir")), os.Symlink(filepath.Join(outside, "file"), r.path("plain")), os.Symlink(outside, r.path("link"))))
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	r.is("dir/file", "ours")
 	r.is("plain", "ours")
 	if got, err := os.Readlink(r.path("link")); err != nil || got != "/nowhere" {
@@ -157,7 +160,7 @@ func TestRestoreNeverFollowsSymlinks(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(outside, "file")); err != nil || string(got) != "theirs" {
 		t.Errorf("the file outside is %q, %v", got, err)
 	}
-	r.turn((*bands.Held).Undo)
+	r.turn(restore.Undo)
 	if got, err := os.Readlink(r.path("dir")); err != nil || got != outside {
 		t.Errorf("the undone link leads to %q, %v", got, err)
 	}
@@ -176,11 +179,11 @@ func TestRestoreLeavesUnknownPathsAlone(t *testing.T) {
 			t.Skip("a socket can't be made here:", err)
 		}
 	}
-	plan := r.plan(v, bands.Scope{})
-	if diff := cmp.Diff([]string{"new/socket", "was"}, plan.Unknown); diff != "" {
+	planned := r.plan(v, plan.Scope{})
+	if diff := cmp.Diff([]string{"new/socket", "was"}, planned.Unknown); diff != "" {
 		t.Error(diff)
 	}
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	for _, name := range []string{"was", "new/socket"} {
 		if info, err := os.Lstat(r.path(name)); err != nil || info.Mode().Type() != os.ModeSocket {
 			t.Errorf("%s: %v, %v", name, info, err)
@@ -197,11 +200,11 @@ func TestRestoreLeavesWhatTheTargetLeftOut(t *testing.T) {
 	v := r.take()
 	r.opts.Exclude = nil
 	r.write("cache/big", "two")
-	plan := r.plan(v, bands.Scope{})
-	if diff := cmp.Diff([]string{"cache"}, plan.Unknown); diff != "" || !plan.Empty() {
-		t.Error(diff, steps(plan))
+	planned := r.plan(v, plan.Scope{})
+	if diff := cmp.Diff([]string{"cache"}, planned.Unknown); diff != "" || !planned.Empty() {
+		t.Error(diff, steps(planned))
 	}
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	r.is("cache/big", "two")
 }
 
@@ -215,9 +218,9 @@ func TestRestoreKeepsWhatAppearedLaterIfAsked(t *testing.T) {
 	r.write("mine/more", "4")
 	r.write("both/made", "5")
 	r.write("both/notes", "6")
-	in := bands.Scope{Delete: func(path string, _ tree.Entry) bool { return strings.HasSuffix(path, "made") }}
-	plan := r.plan(v, in)
-	if diff := cmp.Diff([]string{"both/notes", "mine"}, plan.Kept); diff != "" {
+	in := plan.Scope{Delete: func(path string, _ tree.Entry) bool { return strings.HasSuffix(path, "made") }}
+	planned := r.plan(v, in)
+	if diff := cmp.Diff([]string{"both/notes", "mine"}, planned.Kept); diff != "" {
 		t.Error(diff)
 	}
 	r.restore(v, in)
@@ -240,20 +243,20 @@ func TestRestoreOfPathsLeavesTheRest(t *testing.T) {
 		r.write(name, "2")
 	}
 	r.remove("dir/deep")
-	r.restore(v, bands.Scope{Paths: []string{"dir/deep/c", "./a"}})
+	r.restore(v, plan.Scope{Paths: []string{"dir/deep/c", "./a"}})
 	r.is("a", "1")
 	r.is("dir/b", "2")
 	r.is("dir/d", "2")
 	r.is("dir/deep/c", "1")
-	if plan := r.plan(v, bands.Scope{Paths: []string{"nowhere", "a"}}); !plan.Empty() {
-		t.Errorf("%+v", plan)
+	if planned := r.plan(v, plan.Scope{Paths: []string{"nowhere", "a"}}); !planned.Empty() {
+		t.Errorf("%+v", planned)
 	}
 	for _, bad := range []string{"../x", "/etc/passwd", "a/../../b", ""} {
-		if _, err := r.try(v, bands.Scope{Paths: []string{bad}}); err == nil {
+		if _, err := r.try(v, plan.Scope{Paths: []string{bad}}); err == nil {
 			t.Errorf("%q was taken for a path of the tree", bad)
 		}
 	}
-	r.turn((*bands.Held).Undo)
+	r.turn(restore.Undo)
 	r.is("a", "2")
 	r.is("dir/deep/c", "")
 }
@@ -261,13 +264,13 @@ func TestRestoreOfPathsLeavesTheRest(t *testing.T) {
 func TestRestoreLeavesNestedRepositoriesUnlessAsked(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]struct {
-		scope bands.Scope
+		scope plan.Scope
 		want  string
 	}{
-		"by itself": {bands.Scope{}, "2"},
-		"asked":     {bands.Scope{Nested: true}, "1"},
-		"named":     {bands.Scope{Paths: []string{"vendor/lib"}}, "1"},
-		"above":     {bands.Scope{Paths: []string{"vendor"}}, "2"},
+		"by itself": {plan.Scope{}, "2"},
+		"asked":     {plan.Scope{Nested: true}, "1"},
+		"named":     {plan.Scope{Paths: []string{"vendor/lib"}}, "1"},
+		"above":     {plan.Scope{Paths: []string{"vendor"}}, "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,12 +281,12 @@ func TestRestoreLeavesNestedRepositoriesUnlessAsked(t *testing.T) {
 			r.write("vendor/lib/code", "2")
 			r.write("fresh/.git/HEAD", "ref")
 			r.write("fresh/work", "mine")
-			plan := r.plan(v, in.scope)
+			planned := r.plan(v, in.scope)
 			r.restore(v, in.scope)
 			r.is("vendor/lib/code", in.want)
 			if name == "by itself" {
 				r.is("fresh/work", "mine")
-				if diff := cmp.Diff([]string{"fresh", "vendor/lib"}, plan.Nested); diff != "" {
+				if diff := cmp.Diff([]string{"fresh", "vendor/lib"}, planned.Nested); diff != "" {
 					t.Error(diff)
 				}
 			}
@@ -301,13 +304,13 @@ func TestRestoreLeavesTheAgentsSettingsUnlessNamed(t *testing.T) {
 	for _, name := range []string{".claude/settings.json", ".git/HEAD", ".entire/settings.json"} {
 		r.write(name, "2")
 	}
-	plan := r.plan(v, bands.Scope{})
-	if diff := cmp.Diff([]string{".claude"}, plan.Unnamed); diff != "" || !plan.Empty() {
-		t.Error(diff, steps(plan))
+	planned := r.plan(v, plan.Scope{})
+	if diff := cmp.Diff([]string{".claude"}, planned.Unnamed); diff != "" || !planned.Empty() {
+		t.Error(diff, steps(planned))
 	}
-	r.restore(v, bands.Scope{Nested: true})
+	r.restore(v, plan.Scope{Nested: true})
 	r.is(".claude/settings.json", "2")
-	r.restore(v, bands.Scope{Paths: []string{".claude"}})
+	r.restore(v, plan.Scope{Paths: []string{".claude"}})
 	r.is(".claude/settings.json", "1")
 	r.is(".git/HEAD", "2")
 	r.is(".entire/settings.json", "2")
@@ -322,9 +325,9 @@ func TestRestoreNeverTouchesGit(t *testing.T) {
 	v := r.take()
 	r.opts.Hidden = []string{".git", ".entire"}
 	r.write(".git/HEAD", "new")
-	r.restore(v, bands.Scope{Nested: true})
+	r.restore(v, plan.Scope{Nested: true})
 	r.is(".git/HEAD", "new")
-	r.restore(v, bands.Scope{Paths: []string{".git"}})
+	r.restore(v, plan.Scope{Paths: []string{".git"}})
 	r.is(".git/HEAD", "new")
 }
 
@@ -341,13 +344,13 @@ func TestRestoreOfKindsInEachOthersPlace(t *testing.T) {
 	r.must(os.Symlink("elsewhere", r.path("dir")))
 	r.remove("link")
 	r.write("link", "now a file")
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	r.is("file", "1")
 	r.is("dir/a/b", "1")
 	if got, err := os.Readlink(r.path("link")); err != nil || got != "file" {
 		t.Errorf("%q, %v", got, err)
 	}
-	r.turn((*bands.Held).Undo)
+	r.turn(restore.Undo)
 	r.is("file/now/a/dir", "2")
 	r.is("link", "now a file")
 }
@@ -367,7 +370,7 @@ func TestRestoreJoinsAndPartsHardLinks(t *testing.T) {
 	r.remove("c")
 	r.remove("y")
 	r.must(os.Link(r.path("x"), r.path("y")))
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	same := func(one, two string) bool {
 		i, err := os.Lstat(r.path(one))
 		r.must(err)
@@ -380,7 +383,7 @@ func TestRestoreJoinsAndPartsHardLinks(t *testing.T) {
 	}
 	r.is("d/b", "shared")
 	r.is("y", "own")
-	if diff := cmp.Diff([]string(nil), steps(r.plan(v, bands.Scope{}))); diff != "" {
+	if diff := cmp.Diff([]string(nil), steps(r.plan(v, plan.Scope{}))); diff != "" {
 		t.Errorf("something is left to do: %s", diff)
 	}
 }
@@ -393,7 +396,7 @@ func TestRestoreLeavesNamesOutsideTheTreeAlone(t *testing.T) {
 	v := r.take()
 	outside := filepath.Join(filepath.Dir(r.root), "outside")
 	r.must(errors.Join(os.Link(r.path("a"), outside), os.Chmod(outside, 0o600)))
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	if info, err := os.Stat(outside); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
@@ -407,7 +410,7 @@ func TestRestoreOfAVersionThatIsNotThere(t *testing.T) {
 	r := newRig(t)
 	r.write("a", "1")
 	r.take()
-	if _, err := r.try(99, bands.Scope{}); !errors.Is(err, bands.ErrNoSnapshot) {
+	if _, err := r.try(99, plan.Scope{}); !errors.Is(err, bands.ErrNoSnapshot) {
 		t.Error(err)
 	}
 	if versions, err := r.store.Versions(); err != nil || len(versions) != 1 {
@@ -427,7 +430,7 @@ func TestRestoreSweepsWhatAKilledOneLeft(t *testing.T) {
 	r.stopped(v)
 	r.write("other/.entire-tmp-0123456789abcdef", "half")
 	r.write("dir/.entire-tmp-notours", "mine")
-	r.turn((*bands.Held).Finish)
+	r.turn(restore.Finish)
 	r.is("other/.entire-tmp-0123456789abcdef", "")
 	r.is("dir/.entire-tmp-notours", "mine")
 	r.is("dir/a", "1")
@@ -450,7 +453,7 @@ func TestRestoreWithThePresentTime(t *testing.T) {
 	r.must(os.Chtimes(r.path("touched.c"), began, began))
 	r.must(os.Chmod(r.path("moded.c"), 0o600))
 	r.remove("gone.c")
-	in := bands.Scope{PresentTime: true}
+	in := plan.Scope{PresentTime: true}
 	if diff := cmp.Diff([]string{"create gone.c", "rewrite main.c", "attributes moded.c"}, steps(r.plan(v, in))); diff != "" {
 		t.Error(diff)
 	}

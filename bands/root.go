@@ -52,17 +52,17 @@ func checkRoot(o Options) error {
 // CheckRoot says whether a directory may be the tree of a store: ErrRefusedRoot.
 func CheckRoot(root, home string) error { return checkRoot(Options{Root: root, Home: home}) }
 
-// takeSettings are Options with their defaults, and what the file systems say.
-type takeSettings struct {
+// Settings are Options with their defaults, and what the file systems say.
+type Settings struct {
 	Options
 
-	space disk.Space // of the store
+	Space disk.Space // of the store
 }
 
-// settle fills in the defaults.
-func (s *Store) settle(o Options) (takeSettings, error) {
+// Settle fills in the defaults.
+func (s *Store) Settle(o Options) (Settings, error) {
 	if err := checkRoot(o); err != nil {
-		return takeSettings{}, err
+		return Settings{}, err
 	}
 	if o.Lineage == "" {
 		o.Lineage = PlainLineage
@@ -72,7 +72,7 @@ func (s *Store) settle(o Options) (takeSettings, error) {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			err = ErrNoStore
 		}
-		return takeSettings{}, err
+		return Settings{}, err
 	}
 	if o.Cap <= 0 {
 		o.Cap = DefaultCap(space.Total)
@@ -80,5 +80,5 @@ func (s *Store) settle(o Options) (takeSettings, error) {
 	if o.Floor <= 0 {
 		o.Floor = DefaultFloor(space.Total)
 	}
-	return takeSettings{Options: o, space: space}, nil
+	return Settings{Options: o, Space: space}, nil
 }

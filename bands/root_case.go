@@ -8,11 +8,11 @@ import (
 	"unicode"
 )
 
-// ignoresCase reports whether the file system of a directory takes names that
+// IgnoresCase reports whether the file system of a directory takes names that
 // differ only in case for one: whether an entry is there under another case,
 // and is no entry of its own. Without an entry that could tell, the directory's
 // own name is tried, then it is assumed of systems where that is usual.
-func ignoresCase(dir string) bool {
+func IgnoresCase(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err == nil {
 		names := map[string]bool{}

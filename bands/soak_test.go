@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
@@ -45,9 +48,9 @@ func TestSoak(t *testing.T) {
 	for i := range count {
 		now = now.Add(97 * time.Second)
 		w.soakEdit(i)
-		o := bands.TakeOptions{Cause: bands.Auto, SkipUnchanged: true}
+		o := capture.TakeOptions{Cause: bands.Auto, SkipUnchanged: true}
 		if i%1000 == 0 {
-			o = bands.TakeOptions{Cause: bands.Named}
+			o = capture.TakeOptions{Cause: bands.Named}
 			named++
 		}
 		began := time.Now()
@@ -78,12 +81,12 @@ func TestSoak(t *testing.T) {
 	if kept != named {
 		t.Errorf("%d of %d named ones are there", kept, named)
 	}
-	damage, err := w.store.Verify(t.Context(), 0, nil)
+	damage, err := verify.Run(t.Context(), w.store, 0, nil)
 	if err != nil || !damage.OK() {
 		t.Errorf("verify: %+v %v", damage, err)
 	}
 	w.last = snapshots[len(snapshots)-1].Version
-	w.take(bands.TakeOptions{})
+	w.take(capture.TakeOptions{})
 	w.export(w.last)
 }
 
@@ -104,23 +107,23 @@ func (w *world) soakEdit(i int) {
 
 // stop is what the child of a stop does: a snapshot, then thinning. One that
 // finds no room has it after that.
-func (w *world) stop(o bands.TakeOptions, now time.Time) {
+func (w *world) stop(o capture.TakeOptions, now time.Time) {
 	w.tb.Helper()
 	o.Options = w.opts
 	o.Force = o.Cause == bands.Named
 	w.hold(func(h *bands.Held) error {
-		policy := bands.Policy{Now: now, Cap: w.opts.Cap}
-		_, err := h.Take(w.ctx.Context(), o)
+		policy := retention.Policy{Now: now, Cap: w.opts.Cap}
+		_, err := capture.Take(w.ctx.Context(), h, o)
 		if errors.Is(err, bands.ErrNoRoom) {
-			if _, err := h.MakeRoom(w.ctx.Context(), policy); err != nil {
+			if _, err := retention.MakeRoom(w.ctx.Context(), h, policy); err != nil {
 				return err
 			}
-			_, err = h.Take(w.ctx.Context(), o)
+			_, err = capture.Take(w.ctx.Context(), h, o)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = h.MaybePrune(w.ctx.Context(), policy)
+		_, err = retention.MaybePrune(w.ctx.Context(), h, policy)
 		return err
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// stamp is the moment from which on a file's data may not show a change.
-type stamp struct {
-	at     int64
-	coarse bool // the file system keeps no time of the last change
+// Stamp is the moment from which on a file's data may not show a change.
+type Stamp struct {
+	At     int64
+	Coarse bool // the file system keeps no time of the last change
 }
 
 const (
@@ -23,16 +23,16 @@ const (
 	otherMachine = time.Minute
 )
 
-// stamp asks the file system for the time, by writing a file: its clock isn't
+// Stamp asks the file system for the time, by writing a file: its clock isn't
 // the process's.
-func (s *Store) stamp(set takeSettings) (stamp, error) {
-	path := s.path(stampFile)
+func (s *Store) Stamp(set Settings) (Stamp, error) {
+	path := s.Path(stampFile)
 	if err := disk.Step("write", path); err != nil {
-		return stamp{}, err
+		return Stamp{}, err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return stamp{}, err
+		return Stamp{}, err
 	}
 	var here, there dirfd.Stat
 	_, err = f.WriteAt([]byte{'\n'}, 0)
@@ -40,26 +40,26 @@ func (s *Store) stamp(set takeSettings) (stamp, error) {
 		err = dirfd.StatFile(f, &here)
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return stamp{}, err
+		return Stamp{}, err
 	}
 	root, err := dirfd.OpenRoot(set.Root)
 	if err != nil {
-		return stamp{}, err
+		return Stamp{}, err
 	}
 	err = root.Self(&there)
 	if err := errors.Join(err, root.Close()); err != nil {
-		return stamp{}, err
+		return Stamp{}, err
 	}
 	space, err := disk.SpaceAt(set.Root)
 	if err != nil {
-		return stamp{}, err
+		return Stamp{}, err
 	}
-	st := stamp{at: here.Ctime, coarse: !exact(space.Type)}
+	st := Stamp{At: here.Ctime, Coarse: !exact(space.Type)}
 	switch {
-	case here.Dev != there.Dev && (space.Network || set.space.Network):
-		st.at -= int64(otherMachine)
-	case here.Dev != there.Dev || st.coarse || space.Network:
-		st.at -= int64(otherClock)
+	case here.Dev != there.Dev && (space.Network || set.Space.Network):
+		st.At -= int64(otherMachine)
+	case here.Dev != there.Dev || st.Coarse || space.Network:
+		st.At -= int64(otherClock)
 	}
 	return st, nil
 }

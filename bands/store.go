@@ -17,21 +17,21 @@ import (
 
 // The names in a store's folder: docs/formats/bands.md.
 const (
-	infoFile        = "store.json"
+	InfoFile        = "store.json"
 	lockFile        = "lock"
-	versionFile     = "version"
+	VersionFile     = "version"
 	stampFile       = "stamp"
-	tagFile         = "CACHEDIR.TAG"
-	dedupeFile      = "dedupe"
-	bandsFolder     = "bands"
-	snapshotsFolder = "checkpoints"
-	snapshotFile    = "snapshot.json"
-	statPrefix      = "stat-"
+	TagFile         = "CACHEDIR.TAG"
+	DedupeFile      = "dedupe"
+	BandsFolder     = "bands"
+	SnapshotsFolder = "checkpoints"
+	SnapshotFile    = "snapshot.json"
+	StatPrefix      = "stat-"
 	latestPrefix    = "latest-"
 	pairPrefix      = "pair-"
-	makingPrefix    = ".tmp-"
-	removedPrefix   = ".deleted-"
-	tempSuffix      = ".tmp"
+	MakingPrefix    = ".tmp-"
+	RemovedPrefix   = ".deleted-"
+	TempSuffix      = ".tmp"
 )
 
 // storeFormat is the format of the stores that this package writes.
@@ -77,7 +77,7 @@ func Create(dir string) (*Store, error) {
 }
 
 func (s *Store) create() error {
-	for _, dir := range []string{s.dir, s.BandsDir(), s.path(snapshotsFolder)} {
+	for _, dir := range []string{s.dir, s.BandsDir(), s.Path(SnapshotsFolder)} {
 		if err := disk.Step("mkdir", dir); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (s *Store) create() error {
 			return err
 		}
 	}
-	if err := disk.WriteCache(s.path(tagFile), []byte(cacheTag), 0o600); err != nil {
+	if err := disk.WriteCache(s.Path(TagFile), []byte(cacheTag), 0o600); err != nil {
 		return err
 	}
 	linking, err := disk.LinkingAt(s.BandsDir())
@@ -108,9 +108,13 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
+// At returns the store in dir unopened: its snapshots can be read even where its
+// store.json is lost.
+func At(dir string) *Store { return &Store{dir: dir} }
+
 // Info is what store.json tells now.
 func (s *Store) Info() (Info, error) {
-	data, err := os.ReadFile(s.path(infoFile))
+	data, err := os.ReadFile(s.Path(InfoFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return Info{}, ErrNoStore
@@ -119,10 +123,10 @@ func (s *Store) Info() (Info, error) {
 	}
 	var info Info
 	if err := json.Unmarshal(data, &info); err != nil || info.Format < 1 || !knownLinking(info.Linking) {
-		return Info{}, fmt.Errorf("%s: %w", infoFile, ErrDamaged)
+		return Info{}, fmt.Errorf("%s: %w", InfoFile, ErrDamaged)
 	}
 	if info.Format > storeFormat {
-		return Info{}, fmt.Errorf("%s: format %d was made by a newer version", infoFile, info.Format)
+		return Info{}, fmt.Errorf("%s: format %d was made by a newer version", InfoFile, info.Format)
 	}
 	return info, nil
 }
@@ -135,14 +139,14 @@ func knownLinking(l disk.Linking) bool {
 func (s *Store) Dir() string { return s.dir }
 
 // BandsDir is the folder of the bands.
-func (s *Store) BandsDir() string { return s.path(bandsFolder) }
+func (s *Store) BandsDir() string { return s.Path(BandsFolder) }
 
 // SnapshotDir is the folder of a version.
 func (s *Store) SnapshotDir(v Version) string {
-	return filepath.Join(s.dir, snapshotsFolder, v.String())
+	return filepath.Join(s.dir, SnapshotsFolder, v.String())
 }
 
-func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
+func (s *Store) Path(name string) string { return filepath.Join(s.dir, name) }
 
 // Linking is how bands come to stand in the folders of snapshots.
 func (s *Store) Linking() disk.Linking { return s.linking }
@@ -159,5 +163,5 @@ func (s *Store) writeInfo(info Info) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteDurable(s.path(infoFile), append(data, '\n'), 0o600)
+	return disk.WriteDurable(s.Path(InfoFile), append(data, '\n'), 0o600)
 }

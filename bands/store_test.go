@@ -22,6 +22,9 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/testkit"
@@ -140,7 +143,7 @@ func TestAKillAtAnyStepLeavesAWholeStore(t *testing.T) {
 				t.Errorf("%s has the parent %s, after %s", taken.Snapshot.Version, taken.Snapshot.Parent, last.Version)
 			}
 			r.holds(1, first)
-			damage, err := r.store.Verify(t.Context(), 0, nil)
+			damage, err := verify.Run(t.Context(), r.store, 0, nil)
 			if err != nil || !damage.OK() {
 				t.Errorf("%+v, %v", damage, err)
 			}
@@ -189,7 +192,7 @@ func TestADamagedStatCacheCostsTimeOnly(t *testing.T) {
 		r.auto()
 		r.write("dir/three", fmt.Sprint("edit ", i))
 		r.damages(r.stored("stat-"+r.opts.Lineage), hurts[name])
-		present, err := r.store.Scan(t.Context(), r.opts)
+		present, err := capture.Scan(t.Context(), r.store, r.opts)
 		r.must(err)
 		if present.Base != 0 {
 			t.Errorf("%s: a damaged cache is used", name)
@@ -199,7 +202,7 @@ func TestADamagedStatCacheCostsTimeOnly(t *testing.T) {
 		if taken.Unchanged || taken.Changes == 0 {
 			t.Errorf("%s: the edit wasn't seen", name)
 		}
-		if _, v, ok := r.store.StatLines(r.opts.Lineage); !ok || v != taken.Snapshot.Version {
+		if _, v, ok := statLines(r.store, r.opts.Lineage); !ok || v != taken.Snapshot.Version {
 			t.Errorf("%s: the cache is of %s, %v", name, v, ok)
 		}
 	}
@@ -236,7 +239,7 @@ func TestTheStatCacheOfALostSnapshotDoesNotCount(t *testing.T) {
 			if taken.Unchanged || taken.Snapshot.Version != 3 {
 				t.Errorf("%+v", taken.Snapshot)
 			}
-			damage, err := r.store.Verify(t.Context(), taken.Snapshot.Version, nil)
+			damage, err := verify.Run(t.Context(), r.store, taken.Snapshot.Version, nil)
 			if err != nil || !damage.OK() {
 				t.Errorf("%+v, %v", damage, err)
 			}
@@ -265,7 +268,7 @@ func TestDamagedRecordsAreStoredAnew(t *testing.T) {
 	})
 	r.write("dir/sub7/file", "changed")
 	taken := r.kept()
-	damage, err := r.store.Verify(t.Context(), taken.Snapshot.Version, nil)
+	damage, err := verify.Run(t.Context(), r.store, taken.Snapshot.Version, nil)
 	if err != nil || !damage.OK() {
 		t.Errorf("%+v, %v", damage, err)
 	}
@@ -335,7 +338,7 @@ func TestTheLatestOfEachLineage(t *testing.T) {
 	r.take()
 	o := r.opts
 	o.Lineage = other
-	_, err := r.tries(bands.TakeOptions{Options: o, Cause: bands.Auto})
+	_, err := r.tries(capture.TakeOptions{Options: o, Cause: bands.Auto})
 	r.must(err)
 	r.write("one", "x")
 	r.take()
@@ -379,7 +382,7 @@ func TestDeletingGivesTheBandsBack(t *testing.T) {
 	r.take()
 	before := r.bands()
 	h := r.hold()
-	if err := h.Delete(2, 9); !errors.Is(err, bands.ErrNoSnapshot) {
+	if err := retention.Delete(h, 2, 9); !errors.Is(err, bands.ErrNoSnapshot) {
 		t.Errorf("%v", err)
 	}
 	r.must(h.Release())
@@ -461,7 +464,7 @@ func TestABandWithTooManyNamesIsCopied(t *testing.T) {
 func (r *rig) drop(versions ...bands.Version) {
 	r.t.Helper()
 	h := r.hold()
-	r.must(errors.Join(h.Delete(versions...), h.Release()))
+	r.must(errors.Join(retention.Delete(h, versions...), h.Release()))
 }
 
 // bands are the names of the bands.

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/export"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -65,7 +66,7 @@ func TestTakeOfLongPaths(t *testing.T) {
 	if second := r.auto(); first.Snapshot.Totals.Unknown+second.Snapshot.Totals.Unknown != 0 || len(second.Unreadable) > 0 {
 		t.Errorf("not held: %+v, %+v", first.Snapshot.Totals, second.Snapshot.Totals)
 	}
-	r.restore(first.Snapshot.Version, bands.Scope{})
+	r.restore(first.Snapshot.Version, plan.Scope{})
 	buf := make([]byte, 100)
 	r.deep(func(dir *dirfd.Dir, depth int) {
 		var st dirfd.Stat
@@ -80,7 +81,7 @@ func TestTakeOfLongPaths(t *testing.T) {
 		}
 	})
 	out := filepath.Join(t.TempDir(), "out")
-	done, err := r.store.Export(t.Context(), first.Snapshot, out, bands.ExportOptions{})
+	done, err := export.Run(t.Context(), r.store, first.Snapshot, out, export.Options{})
 	if err == nil && len(done.Failed) > 0 {
 		t.Errorf("%d failed and there is no error", len(done.Failed))
 	}

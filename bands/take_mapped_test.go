@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/testkit"
 )
@@ -39,8 +39,8 @@ func TestTakeSeesWritesToMappedPages(t *testing.T) {
 		if rescue.Unchanged {
 			t.Fatalf("%s: the write is not seen", name)
 		}
-		r.restore(before.Snapshot.Version, bands.Scope{})
-		r.restore(rescue.Snapshot.Version, bands.Scope{})
+		r.restore(before.Snapshot.Version, plan.Scope{})
+		r.restore(rescue.Snapshot.Version, plan.Scope{})
 		data, err := os.ReadFile(r.path(name))
 		if err != nil || data[0] != 'b' {
 			t.Errorf("%s: %q, %v", name, data[0], err)
@@ -57,7 +57,7 @@ func (r *rig) trusted(name string) {
 	r.t.Helper()
 	for range 1000 {
 		r.auto()
-		lines, _, ok := r.store.StatLines(r.opts.Lineage)
+		lines, _, ok := statLines(r.store, r.opts.Lineage)
 		if !ok {
 			r.t.Fatal("no stat cache")
 		}

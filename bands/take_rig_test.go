@@ -9,21 +9,23 @@ import (
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/internal/testkit/treetest"
 )
 
 // auto takes a snapshot if something changed, as a hook does.
-func (r *rig) auto() bands.Taken {
+func (r *rig) auto() capture.Taken {
 	r.t.Helper()
-	taken, err := r.tries(bands.TakeOptions{Options: r.opts, Cause: bands.Auto, SkipUnchanged: true})
+	taken, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Auto, SkipUnchanged: true})
 	r.must(err)
 	return taken
 }
 
-func (r *rig) tries(o bands.TakeOptions) (bands.Taken, error) {
+func (r *rig) tries(o capture.TakeOptions) (capture.Taken, error) {
 	r.t.Helper()
 	h := r.hold()
-	taken, err := h.Take(r.t.Context(), o)
+	taken, err := capture.Take(r.t.Context(), h, o)
 	r.must(h.Release())
 	return taken, err
 }
@@ -40,7 +42,7 @@ func (r *rig) holds(v bands.Version, want treetest.Model) {
 	snapshot, err := r.store.Snapshot(v)
 	r.must(err)
 	out := filepath.Join(r.t.TempDir(), "out")
-	done, err := r.store.Export(r.t.Context(), snapshot, out, bands.ExportOptions{})
+	done, err := export.Run(r.t.Context(), r.store, snapshot, out, export.Options{})
 	r.must(err)
 	if len(done.Failed) > 0 {
 		r.t.Errorf("export %s: %v", v, done.Failed)
@@ -51,7 +53,7 @@ func (r *rig) holds(v bands.Version, want treetest.Model) {
 }
 
 // kept takes a snapshot and says that it has the tree.
-func (r *rig) kept() bands.Taken {
+func (r *rig) kept() capture.Taken {
 	r.t.Helper()
 	want := r.model()
 	taken := r.auto()

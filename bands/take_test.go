@@ -18,6 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -116,7 +118,7 @@ func TestTakeSeesAnEditRightAfterTheLast(t *testing.T) {
 		snapshot, err := r.store.Snapshot(taken.Snapshot.Version)
 		r.must(err)
 		var got strings.Builder
-		r.must(r.store.ReadFile(snapshot, "dir/three", &got))
+		r.must(export.ReadFile(r.store, snapshot, "dir/three", &got))
 		if got.String() != text {
 			t.Fatalf("%s has %q, want %q", snapshot.Version, got.String(), text)
 		}
@@ -131,7 +133,7 @@ func TestTakeTrustsOnlyWhatIsOlderThanItself(t *testing.T) {
 	r := rigWithFiles(t)
 	r.take()
 	for range 1000 {
-		lines, _, ok := r.store.StatLines(r.opts.Lineage)
+		lines, _, ok := statLines(r.store, r.opts.Lineage)
 		if !ok {
 			t.Fatal("no stat cache")
 		}
@@ -232,7 +234,7 @@ func TestTakeTellsWhatItDid(t *testing.T) {
 	now := time.Date(2024, 5, 6, 7, 8, 9, 10, time.UTC)
 	r.opts.Now = func() time.Time { return now }
 	causality := bands.Causality{Agent: "claude", Session: "s1", Turn: "t1", TranscriptLines: 7}
-	first, err := r.tries(bands.TakeOptions{Options: r.opts, Cause: bands.Named, Message: "first", Late: true, Causality: causality})
+	first, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Named, Message: "first", Late: true, Causality: causality})
 	r.must(err)
 	want := bands.Snapshot{
 		Version: 1, Message: "first", Cause: bands.Named, Created: now, Root: r.root, Lineage: r.opts.Lineage, Late: true,

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -30,11 +31,11 @@ func TestTakeRefusesRoots(t *testing.T) {
 	} {
 		o := r.opts
 		o.Root = root
-		_, err := r.tries(bands.TakeOptions{Options: o})
+		_, err := r.tries(capture.TakeOptions{Options: o})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", root, err, want)
 		}
-		_, err = r.store.Scan(t.Context(), o)
+		_, err = capture.Scan(t.Context(), r.store, o)
 		if !errors.Is(err, want) {
 			t.Errorf("scan %s: %v, want %v", root, err, want)
 		}
@@ -119,13 +120,13 @@ func TestTreesThatDoNotFit(t *testing.T) {
 	// More than fits comes: a new choice.
 	r.write("small/more", noise(2<<20))
 	r.opts.Cap = 7<<20 + 1 // the store itself has grown too
-	third, err := r.tries(bands.TakeOptions{Options: r.opts, Cause: bands.Auto})
+	third, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Auto})
 	if !errors.Is(err, bands.ErrNoRoom) && !slices.Equal(third.Snapshot.LeftOut, []string{"cache", "dist"}) {
 		t.Errorf("left out %q, %v", third.Snapshot.LeftOut, err)
 	}
 	// Who insists gets all of it.
 	want := r.model()
-	all, err := r.tries(bands.TakeOptions{Options: r.opts, Cause: bands.Rescue, Force: true})
+	all, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Rescue, Force: true})
 	r.must(err)
 	if len(all.Snapshot.LeftOut) > 0 {
 		t.Errorf("left out %q", all.Snapshot.LeftOut)
@@ -145,10 +146,10 @@ func TestNoRoom(t *testing.T) {
 			r.write("much", noise(100_000))
 			o := r.opts
 			change(&o)
-			if _, err := r.tries(bands.TakeOptions{Options: o, Cause: bands.Auto}); !errors.Is(err, bands.ErrNoRoom) {
+			if _, err := r.tries(capture.TakeOptions{Options: o, Cause: bands.Auto}); !errors.Is(err, bands.ErrNoRoom) {
 				t.Errorf("%v", err)
 			}
-			taken, err := r.tries(bands.TakeOptions{Options: o, Cause: bands.Named, Force: true})
+			taken, err := r.tries(capture.TakeOptions{Options: o, Cause: bands.Named, Force: true})
 			r.must(err)
 			r.holds(taken.Snapshot.Version, r.model())
 		})
@@ -161,7 +162,7 @@ func TestAFullStoreTakesNoMore(t *testing.T) {
 	r.opts.Cap = 2 << 20
 	for i := range 5 {
 		r.write("one", noise(500_000 + i)[i:])
-		taken, err := r.tries(bands.TakeOptions{Options: r.opts, Cause: bands.Auto})
+		taken, err := r.tries(capture.TakeOptions{Options: r.opts, Cause: bands.Auto})
 		if errors.Is(err, bands.ErrNoRoom) && i > 1 {
 			return
 		}
@@ -200,10 +201,10 @@ func TestExcludedPatterns(t *testing.T) {
 		dir, name := filepath.Split(tc.path)
 		o := bands.Options{Root: "/r", Exclude: []string{tc.pattern}}
 		dir = strings.TrimSuffix(dir, "/")
-		if got := bands.Leaves(o, dir, name, false); got != tc.file {
+		if got := leaves(o, dir, name, false); got != tc.file {
 			t.Errorf("%q leaves out the file %q: %v", tc.pattern, tc.path, got)
 		}
-		if got := bands.Leaves(o, dir, name, true); got != tc.dir {
+		if got := leaves(o, dir, name, true); got != tc.dir {
 			t.Errorf("%q leaves out the directory %q: %v", tc.pattern, tc.path, got)
 		}
 	}
@@ -219,7 +220,7 @@ func TestScanIsWhatTakeWouldTake(t *testing.T) {
 	r.remove("one")
 	r.write("large", noise(5<<20+1))
 	before := listed(t, r.store.Dir())
-	present, err := r.store.Scan(t.Context(), r.opts)
+	present, err := capture.Scan(t.Context(), r.store, r.opts)
 	r.must(err)
 	if diff := cmp.Diff(before, listed(t, r.store.Dir())); diff != "" {
 		t.Errorf("a scan writes: %s", diff)

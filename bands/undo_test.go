@@ -9,19 +9,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // undo takes the last restore back in a scope, undoing what is planned before.
-func (r *rig) undo(in bands.Scope) bands.Restored {
+func (r *rig) undo(in plan.Scope) restore.Result {
 	r.t.Helper()
-	return r.planned(in, (*bands.Store).PlanUndo, (*bands.Held).Undo)
+	return r.planned(in, restore.PlanUndo, restore.Undo)
 }
 
-func (r *rig) redo(in bands.Scope) bands.Restored {
+func (r *rig) redo(in plan.Scope) restore.Result {
 	r.t.Helper()
-	return r.planned(in, (*bands.Store).PlanRedo, (*bands.Held).Redo)
+	return r.planned(in, restore.PlanRedo, restore.Redo)
 }
 
 // What an undo takes back is what the restore changed; a preview lists the same.
@@ -36,13 +38,13 @@ func TestUndoTouchesOnlyWhatTheRestoreChanged(t *testing.T) {
 	r.write("a", "two")
 	r.write("made/by/agent", "x")
 	r.write("log", "first\nsecond\n")
-	r.restore(v, bands.Scope{Keep: func(path string, _, _ *tree.Entry) bool { return path == "log" }})
+	r.restore(v, plan.Scope{Keep: func(path string, _, _ *tree.Entry) bool { return path == "log" }})
 	r.write("b", "mine")
 	r.write("dir/c", "mine")
 	r.write("new/file", "mine")
 	r.write("log", "first\nsecond\nthird\n")
 
-	done := r.undo(bands.Scope{})
+	done := r.undo(plan.Scope{})
 	r.is("a", "two")
 	r.is("made/by/agent", "x")
 	r.is("b", "mine")
@@ -55,7 +57,7 @@ func TestUndoTouchesOnlyWhatTheRestoreChanged(t *testing.T) {
 	if len(done.Plan.ChangedSince) > 0 {
 		t.Errorf("changed since: %q", done.Plan.ChangedSince)
 	}
-	r.redo(bands.Scope{})
+	r.redo(plan.Scope{})
 	r.is("a", "one")
 	r.is("made/by/agent", "")
 	r.is("made", "")
@@ -78,7 +80,7 @@ func TestUndoLeavesWhatWasChangedSince(t *testing.T) {
 	}
 	r.remove("came")
 	r.write("gone/file", "two")
-	r.restore(v, bands.Scope{})
+	r.restore(v, plan.Scope{})
 	r.write("edited", "mine")
 	r.remove("deleted")
 	r.must(os.Chmod(r.path("moded"), 0o755))
@@ -86,7 +88,7 @@ func TestUndoLeavesWhatWasChangedSince(t *testing.T) {
 	r.write("came/more", "mine")
 	r.write("gone/file", "mine")
 
-	done := r.undo(bands.Scope{})
+	done := r.undo(plan.Scope{})
 	if diff := cmp.Diff([]string{"deleted", "edited", "gone/file", "moded"}, done.Plan.ChangedSince); diff != "" {
 		t.Error(diff)
 	}
@@ -100,7 +102,7 @@ func TestUndoLeavesWhatWasChangedSince(t *testing.T) {
 
 	// New work is not overwritten by a redo either.
 	r.write("touched", "mine")
-	done = r.redo(bands.Scope{})
+	done = r.redo(plan.Scope{})
 	if diff := cmp.Diff([]string{"touched"}, done.Plan.ChangedSince); diff != "" {
 		t.Error(diff)
 	}
@@ -119,30 +121,30 @@ func TestUndoOfPaths(t *testing.T) {
 	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
 		r.write(name, "two")
 	}
-	r.restore(v, bands.Scope{})
-	r.undo(bands.Scope{Paths: []string{"a", "dir/c"}})
+	r.restore(v, plan.Scope{})
+	r.undo(plan.Scope{Paths: []string{"a", "dir/c"}})
 	r.is("a", "two")
 	r.is("b", "one")
 	r.is("dir/c", "two")
 	r.is("dir/d", "one")
-	r.redo(bands.Scope{Paths: []string{"dir"}})
+	r.redo(plan.Scope{Paths: []string{"dir"}})
 	r.is("a", "two")
 	r.is("dir/c", "one")
-	r.undo(bands.Scope{})
+	r.undo(plan.Scope{})
 	r.is("dir/c", "two")
-	r.undo(bands.Scope{})
+	r.undo(plan.Scope{})
 	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
 		r.is(name, "two")
 	}
-	if _, err := r.undoing(bands.Scope{}); !errors.Is(err, bands.ErrNoHistory) {
+	if _, err := r.undoing(plan.Scope{}); !errors.Is(err, history.ErrNoHistory) {
 		t.Errorf("one undo too many: %v", err)
 	}
 }
 
-func (r *rig) undoing(in bands.Scope) (bands.Restored, error) {
+func (r *rig) undoing(in plan.Scope) (restore.Result, error) {
 	r.t.Helper()
 	h := r.hold()
-	done, err := h.Undo(r.t.Context(), bands.RestoreOptions{Options: r.opts, Scope: in})
+	done, err := restore.Undo(r.t.Context(), h, restore.Options{Options: r.opts, Scope: in})
 	r.must(h.Release())
 	return done, err
 }
@@ -157,10 +159,10 @@ func TestUndoWithoutAList(t *testing.T) {
 	r.write("a", "two")
 	r.write("b", "two")
 	r.write("c", "two")
-	done := r.restore(v, bands.Scope{Paths: []string{"a", "c"}})
+	done := r.restore(v, plan.Scope{Paths: []string{"a", "c"}})
 	r.must(os.Remove(r.store.SnapshotDir(done.Rescue.Version) + "/changed"))
 	r.write("d", "mine")
-	r.undo(bands.Scope{})
+	r.undo(plan.Scope{})
 	r.is("a", "two")
 	r.is("b", "two")
 	r.is("c", "two")
@@ -174,7 +176,7 @@ func TestUndoWithADamagedList(t *testing.T) {
 	r.write("a", "one")
 	v := r.take()
 	r.write("a", "two")
-	done := r.restore(v, bands.Scope{})
+	done := r.restore(v, plan.Scope{})
 	path := r.store.SnapshotDir(done.Rescue.Version) + "/changed"
 	data, err := os.ReadFile(path)
 	r.must(err)
@@ -182,7 +184,7 @@ func TestUndoWithADamagedList(t *testing.T) {
 		bad := append([]byte(nil), data...)
 		bad[i] ^= 0x40
 		r.must(os.WriteFile(path, bad, 0o600))
-		if _, err := r.undoing(bands.Scope{}); err == nil {
+		if _, err := r.undoing(plan.Scope{}); err == nil {
 			t.Fatalf("byte %d: no error", i)
 		}
 		r.is("a", "one")

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/diff"
+	"github.com/seed-3aff656d/entire/bands/plan"
 )
 
 // rigWithoutRoom has a tree whose ignored directories don't fit into the store.
@@ -39,17 +41,17 @@ func TestWhatNeitherSideHoldsIsNamed(t *testing.T) {
 	}
 	r.write("cache/file", noise(3 << 20)[1:])
 	r.write("dir/cache/file", noise(3 << 20)[1:])
-	plan := r.plan(v.Snapshot.Version, bands.Scope{})
-	if diff := cmp.Diff(want, plan.Unknown); diff != "" || !plan.Empty() {
-		t.Errorf("of a restore: %s %v", diff, steps(plan))
+	planned := r.plan(v.Snapshot.Version, plan.Scope{})
+	if diff := cmp.Diff(want, planned.Unknown); diff != "" || !planned.Empty() {
+		t.Errorf("of a restore: %s %v", diff, steps(planned))
 	}
 	r.write("one", "changed")
-	plan = r.plan(v.Snapshot.Version, bands.Scope{})
-	if diff := cmp.Diff(want, plan.Unknown); diff != "" {
+	planned = r.plan(v.Snapshot.Version, plan.Scope{})
+	if diff := cmp.Diff(want, planned.Unknown); diff != "" {
 		t.Errorf("of one that changes something: %s", diff)
 	}
-	plan = r.plan(v.Snapshot.Version, bands.Scope{Paths: []string{"dir"}})
-	if diff := cmp.Diff(want[1:], plan.Unknown); diff != "" {
+	planned = r.plan(v.Snapshot.Version, plan.Scope{Paths: []string{"dir"}})
+	if diff := cmp.Diff(want[1:], planned.Unknown); diff != "" {
 		t.Errorf("of one path: %s", diff)
 	}
 }
@@ -73,14 +75,14 @@ func TestWhatSnapshotsDontHoldIsNamed(t *testing.T) {
 		{[]bands.Snapshot{first, second}, []string{"dir"}, []string{"dir/cache"}},
 		{[]bands.Snapshot{first, second}, []string{"one"}, nil},
 	} {
-		var sides []bands.Side
+		var sides []diff.Side
 		for _, v := range test.sides {
-			side, err := r.store.SnapshotSide(v)
+			side, err := diff.SnapshotSide(r.store, v)
 			r.must(err)
 			defer func() { r.must(side.Close()) }()
 			sides = append(sides, side)
 		}
-		got, err := bands.Uncompared(t.Context(), bands.DiffOptions{Paths: test.paths}, sides...)
+		got, err := diff.Uncompared(t.Context(), diff.Options{Paths: test.paths}, sides...)
 		r.must(err)
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%v: %s", test.paths, diff)
@@ -105,7 +107,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		t.Errorf("of the snapshot: %s", diff)
 	}
 	r.write("one", "changed")
-	done := r.restore(v.Snapshot.Version, bands.Scope{})
+	done := r.restore(v.Snapshot.Version, plan.Scope{})
 	if diff := cmp.Diff(want, done.Plan.Unknown); diff != "" {
 		t.Errorf("of a restore: %s", diff)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
 func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
@@ -31,7 +32,7 @@ func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
 	s.noise(t, "a/b1/other", 50_000)
 	s.take(t, bands.Auto, minute)
 
-	usage, err := s.Usage(t.Context())
+	usage, err := retention.Measure(t.Context(), s.Store)
 	fine(t, err)
 	low := func(v bands.Version) int64 { return map[bands.Version]int64{5: 50_000}[v] }
 	for _, u := range usage.Snapshots {
@@ -47,8 +48,8 @@ func TestUsageTellsWhatOnlyOneSnapshotHolds(t *testing.T) {
 	if usage.Live < all || usage.Live > all+20_000 || usage.Size < usage.Live {
 		t.Errorf("live %d, size %d of %d", usage.Live, usage.Size, all)
 	}
-	s.held(t, func(h *bands.Held) { fine(t, h.Delete(3)) })
-	usage, err = s.Usage(t.Context())
+	s.held(t, func(h *bands.Held) { fine(t, retention.Delete(h, 3)) })
+	usage, err = retention.Measure(t.Context(), s.Store)
 	if err != nil || usage.Snapshots[1].Version != 2 || usage.Snapshots[1].Own < 100_000+5<<20 {
 		t.Errorf("now only the second has it: %+v, %v", usage.Snapshots, err)
 	}

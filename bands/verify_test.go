@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // Versions that are deleted while the store is verified don't count, neither one
@@ -30,14 +32,14 @@ func TestVerifyWhileVersionsAreDeleted(t *testing.T) {
 	third := r.take()
 	r.spoil(first, "dir/shared", 55)
 	deleted := false
-	damage, err := r.store.Verify(t.Context(), 0, func(int64, int64) {
+	damage, err := verify.Run(t.Context(), r.store, 0, func(int64, int64) {
 		if deleted {
 			return
 		}
 		deleted = true
 		r.drop(first, third)
 		h := r.hold()
-		_, err := h.Compact(t.Context())
+		_, err := retention.Compact(t.Context(), h)
 		r.must(errors.Join(err, h.Release()))
 	})
 	if err != nil || !deleted {
@@ -49,11 +51,11 @@ func TestVerifyWhileVersionsAreDeleted(t *testing.T) {
 	if len(damage.Versions) > 0 || len(damage.Bad) != 1 {
 		t.Fatalf("%+v", damage)
 	}
-	want := []bands.LostPath{{Path: "dir/shared", Versions: []bands.Version{second}}}
+	want := []verify.LostPath{{Path: "dir/shared", Versions: []bands.Version{second}}}
 	if diff := cmp.Diff(want, damage.Bad[0].Lost); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := r.store.Verify(t.Context(), first, nil); !errors.Is(err, bands.ErrNoSnapshot) {
+	if _, err := verify.Run(t.Context(), r.store, first, nil); !errors.Is(err, bands.ErrNoSnapshot) {
 		t.Errorf("of a version that isn't there: %v", err)
 	}
 }
@@ -70,17 +72,17 @@ func TestVerifyOneThatIsDeletedMeanwhile(t *testing.T) {
 	r.remove("first/0")
 	r.take()
 	deleted := false
-	damage, err := r.store.Verify(t.Context(), first, func(int64, int64) {
+	damage, err := verify.Run(t.Context(), r.store, first, func(int64, int64) {
 		if deleted {
 			return
 		}
 		deleted = true
 		r.drop(first)
 		h := r.hold()
-		_, err := h.Compact(t.Context())
+		_, err := retention.Compact(t.Context(), h)
 		r.must(errors.Join(err, h.Release()))
 	})
-	gone, ok := errors.AsType[*bands.DeletedError](err)
+	gone, ok := errors.AsType[*verify.DeletedError](err)
 	if !deleted || !ok || gone.Version != first || !errors.Is(err, bands.ErrNoSnapshot) || len(damage.Bad) > 0 {
 		t.Errorf("deleted: %v, error %v, %+v", deleted, err, damage)
 	}

@@ -11,63 +11,63 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// reservation is what the file version tells: the highest version that was ever
+// Reservation is what the file version tells: the highest version that was ever
 // given out, to which lineage, and the least number that a new band gets.
 // Neither numbers come again, whatever was deleted.
-type reservation struct {
-	version Version
-	lineage string
-	band    uint32
+type Reservation struct {
+	Version Version
+	Lineage string
+	Band    uint32
 }
 
-// reserved reads the file; the zero reservation if there is none that is good.
-func (s *Store) reserved() reservation {
-	data, err := os.ReadFile(s.path(versionFile))
+// Reserved reads the file; the zero reservation if there is none that is good.
+func (s *Store) Reserved() Reservation {
+	data, err := os.ReadFile(s.Path(VersionFile))
 	if err != nil {
-		return reservation{}
+		return Reservation{}
 	}
-	var r reservation
-	if n, err := fmt.Sscanf(string(data), "%d %s %d\n", &r.version, &r.lineage, &r.band); n < 3 || err != nil || r.version < 1 {
-		return reservation{}
+	var r Reservation
+	if n, err := fmt.Sscanf(string(data), "%d %s %d\n", &r.Version, &r.Lineage, &r.Band); n < 3 || err != nil || r.Version < 1 {
+		return Reservation{}
 	}
 	return r
 }
 
-// encode returns the text of the file.
-func (r reservation) encode() []byte {
-	return fmt.Appendf(nil, "%d %s %d\n", r.version, r.lineage, r.band)
+// Encode returns the text of the file.
+func (r Reservation) Encode() []byte {
+	return fmt.Appendf(nil, "%d %s %d\n", r.Version, r.Lineage, r.Band)
 }
 
-// next returns the reservation of the next version, which the caller writes.
-func (h *Held) next(lineage string, band uint32) (reservation, error) {
-	last := h.reserved()
-	if last.version == 0 {
+// Next returns the reservation of the next version, which the caller writes.
+func (h *Held) Next(lineage string, band uint32) (Reservation, error) {
+	last := h.Reserved()
+	if last.Version == 0 {
 		// The first version, or the file is lost.
 		versions, err := h.Versions()
 		if err != nil {
-			return reservation{}, err
+			return Reservation{}, err
 		}
 		if len(versions) > 0 {
-			last.version = versions[len(versions)-1]
+			last.Version = versions[len(versions)-1]
 		}
 	}
-	next := reservation{version: last.version + 1, lineage: lineage, band: max(last.band, band)}
+	next := Reservation{Version: last.Version + 1, Lineage: lineage, Band: max(last.Band, band)}
 	for {
-		_, err := os.Lstat(h.SnapshotDir(next.version))
+		_, err := os.Lstat(h.SnapshotDir(next.Version))
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		if err != nil {
-			return reservation{}, fmt.Errorf("reserve version: %w", err)
+			return Reservation{}, fmt.Errorf("reserve version: %w", err)
 		}
-		next.version++
+		next.Version++
 	}
 	return next, nil
 }
 
 // Versions are those of the snapshots that are there, ascending.
 func (s *Store) Versions() ([]Version, error) {
-	dir, err := os.Open(s.path(snapshotsFolder))
+	dir, err := os.Open(s.Path(SnapshotsFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -111,23 +111,23 @@ func (s *Store) Latest(lineage string) (Snapshot, bool, error) {
 // killed after it made a snapshot and before it linked it is the last that
 // reserved a version.
 func (s *Store) latest(lineage string) (Version, error) {
-	if last := s.reserved(); last.lineage == lineage && s.has(last.version) {
-		return last.version, nil
+	if last := s.Reserved(); last.Lineage == lineage && s.Has(last.Version) {
+		return last.Version, nil
 	}
-	if v := s.linked(lineage); v != 0 && s.has(v) {
+	if v := s.Linked(lineage); v != 0 && s.Has(v) {
 		return v, nil
 	}
 	return s.highest(lineage)
 }
 
-func (s *Store) has(v Version) bool {
-	_, err := os.Lstat(filepath.Join(s.SnapshotDir(v), snapshotFile))
+func (s *Store) Has(v Version) bool {
+	_, err := os.Lstat(filepath.Join(s.SnapshotDir(v), SnapshotFile))
 	return err == nil
 }
 
-// linked is the version that the lineage's link names, 0 if there is no link.
-func (s *Store) linked(lineage string) Version {
-	link := s.path(latestPrefix + lineage)
+// Linked is the version that the lineage's link names, 0 if there is no link.
+func (s *Store) Linked(lineage string) Version {
+	link := s.Path(latestPrefix + lineage)
 	target, err := os.Readlink(link)
 	if err != nil {
 		data, err := os.ReadFile(link) // where there are no symlinks
@@ -157,15 +157,15 @@ func (s *Store) highest(lineage string) (Version, error) {
 	return 0, nil
 }
 
-// link makes the lineage's link name v; 0 removes it.
-func (h *Held) link(lineage string, v Version) error {
-	link := h.path(latestPrefix + lineage)
+// Link makes the lineage's link name v; 0 removes it.
+func (h *Held) Link(lineage string, v Version) error {
+	link := h.Path(latestPrefix + lineage)
 	if v == 0 {
-		return removeFile(link)
+		return RemoveFile(link)
 	}
-	target := filepath.Join(snapshotsFolder, v.String())
-	temp := link + tempSuffix
-	if err := errors.Join(removeFile(temp), disk.Step("symlink", temp)); err != nil {
+	target := filepath.Join(SnapshotsFolder, v.String())
+	temp := link + TempSuffix
+	if err := errors.Join(RemoveFile(temp), disk.Step("symlink", temp)); err != nil {
 		return err
 	}
 	if err := os.Symlink(target, temp); err != nil {

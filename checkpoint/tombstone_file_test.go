@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
@@ -22,7 +22,7 @@ func TestForgottenFilePatterns(t *testing.T) {
 	if err := tombs.Save(t.TempDir()); err != nil {
 		t.Error(err)
 	}
-	excluded := bands.NewExclusion(tombs.FilePatterns())
+	excluded := rules.NewExclusion(tombs.FilePatterns())
 	for path, want := range map[string]bool{
 		"key": true, "key-wal": true, "a/b [1]*?.txt": true, `back\slash`: true, "data.db": true, "data.db-wal": true, "data.db-shm": true,
 		"keys": false, "a/key": false, "a/b 1xy.txt": false, "backslash": false, "a/data.db": false,

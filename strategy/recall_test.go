@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/brief"
@@ -73,7 +73,7 @@ func (d *desk) recorder() *strategy.Recorder {
 			Random: rand.Reader, Home: home, Version: "test",
 			Alive:    func(pid int, _ uint64) bool { return d.alive[pid] },
 			Detach:   func(args ...string) error { d.children = append(d.children, args); return nil },
-			Registry: &bands.Registry{Home: filepath.Join(home, ".agentfs"), UserHome: home, Now: time.Now},
+			Registry: &registry.Registry{Home: filepath.Join(home, ".agentfs"), UserHome: home, Now: time.Now},
 		},
 	})
 }

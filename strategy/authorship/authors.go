@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy/provenance"
@@ -73,7 +74,7 @@ func (r *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target b
 		a.newest = s
 	}
 	a.last = provenance.Stretch{From: a.newest.Created, Between: !a.turnOpen(), Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
-	_, a.last.Interrupted = store.Interrupted(target.Lineage)
+	_, a.last.Interrupted = history.Interrupted(store, target.Lineage)
 	records, reader := store.Loader(a.newest)
 	a.tree = records
 	a.close = append(a.close, reader.Close)

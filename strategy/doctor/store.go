@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/catalog"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -31,7 +33,7 @@ func (e *exam) store(_ context.Context) ([]Finding, error) {
 	case err != nil:
 		return nil, err
 	}
-	bad, err := store.Describe()
+	bad, err := registry.Describe(store)
 	list := make([]Finding, 0, len(bad)+1)
 	for _, b := range bad {
 		list = append(list, Finding{
@@ -81,7 +83,7 @@ func (e *exam) restores(_ context.Context) ([]Finding, error) {
 		}
 		lineage := checkpoint.WorktreeHash(w.ID)
 		if noStore == nil {
-			if j, found := store.Interrupted(lineage); found {
+			if j, found := history.Interrupted(store, lineage); found {
 				list = append(list, interruptedFinding(w.Root, j.Target.String(), j.Other()))
 			} else if stopped, found := rewind.InterruptedConversation(store, e.rec.Sessions, w.ID); found {
 				list = append(list, stoppedConversationFinding(w.Root, stopped))

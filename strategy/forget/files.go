@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -382,9 +383,9 @@ func (f *Forgetting) deleteSnapshots(ctx context.Context) (err error) {
 	if err := held.Sweep(); err != nil {
 		return err
 	}
-	if err := held.Delete(old...); err != nil {
+	if err := retention.Delete(held, old...); err != nil {
 		return err
 	}
-	_, err = held.Compact(ctx)
+	_, err = retention.Compact(ctx, held)
 	return err
 }

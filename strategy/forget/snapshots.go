@@ -10,18 +10,19 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/erase"
 )
 
 // inSnapshots is what is taken out of the contents of snapshots; false if nothing
 // is.
-func (f *Forgetting) inSnapshots() (what bands.Forgetting, some bool) {
+func (f *Forgetting) inSnapshots() (what erase.Request, some bool) {
 	switch {
 	case f.what.File != "":
-		return bands.Forgetting{Path: func(path string) bool { return path == f.what.File }}, true
+		return erase.Request{Path: func(path string) bool { return path == f.what.File }}, true
 	case f.text == nil:
 		return what, false
 	}
-	return bands.Forgetting{
+	return erase.Request{
 		Content: f.text.Has,
 		Overlap: f.text.Longest() - 1,
 		Name:    func(name string) string { return string(f.text.MaskInPlace([]byte(name))) },
@@ -42,7 +43,7 @@ func (f *Forgetting) snapshotPlaces(ctx context.Context) ([]Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, damage, err := store.FindForgotten(ctx, what)
+	found, damage, err := erase.Find(ctx, store, what)
 	if err != nil {
 		return nil, fmt.Errorf("search snapshots: %w", err)
 	}
@@ -86,7 +87,7 @@ func (f *Forgetting) cleanSnapshots(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	return held.Forget(ctx, what)
+	return erase.Run(ctx, held, what)
 }
 
 // cleanCatalog makes this repository's rows of the catalog anew from the records.

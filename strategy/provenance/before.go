@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -213,11 +214,11 @@ func (sp *Steps) beginning(store *bands.Store, s *session.State) (bands.Snapshot
 // the store or is too large.
 func (sp *Steps) blobIn(store *bands.Store, snap bands.Snapshot, path string) (git.OID, bool, error) {
 	content := &bounded{room: largestBefore}
-	err := store.ReadFile(snap, path, content)
+	err := export.ReadFile(store, snap, path, content)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return GoneBlob, true, nil
-	case errors.Is(err, bands.ErrNotHeld), errors.Is(err, bands.ErrIsDirectory), errors.Is(err, errFull):
+	case errors.Is(err, export.ErrNotHeld), errors.Is(err, export.ErrIsDirectory), errors.Is(err, errFull):
 		return "", false, nil
 	case err != nil:
 		return "", false, err

@@ -12,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -41,19 +43,19 @@ type CodePlan struct {
 // CodeStep is a path, and what becomes of it.
 type CodeStep struct {
 	Path string
-	Kind bands.StepKind // StepCreate, StepRewrite or StepDelete
+	Kind plan.StepKind // StepCreate, StepRewrite or StepDelete
 
 	was           dirfd.Stat // what is there, which the rescue holds
 	before, after rewindstate.CodeFile
 }
 
 func newCodeStep(name string, now codePresent, after rewindstate.CodeFile) CodeStep {
-	s := CodeStep{Path: name, Kind: bands.StepRewrite, was: now.stat, before: now.file, after: after}
+	s := CodeStep{Path: name, Kind: plan.StepRewrite, was: now.stat, before: now.file, after: after}
 	switch {
 	case now.file == rewindstate.CodeFile{}:
-		s.Kind = bands.StepCreate
+		s.Kind = plan.StepCreate
 	case after == rewindstate.CodeFile{}:
-		s.Kind = bands.StepDelete
+		s.Kind = plan.StepDelete
 	}
 	return s
 }
@@ -67,7 +69,7 @@ type CodeRewound struct {
 	Rescue git.OID
 	// Failed are the paths that could not be restored, if the error is
 	// bands.ErrIncomplete.
-	Failed []bands.Failure
+	Failed []apply.Failure
 	// TakenBack is set if it took back what was interrupted, which can't be redone.
 	TakenBack bool
 }
@@ -206,7 +208,7 @@ func (r *CodeRewinder) throughLink(name string) bool {
 // that was interrupted, and went to this commit, is completed.
 func (r *CodeRewinder) RewindCodeOnly(ctx context.Context, p points.Point) (done CodeRewound, err error) {
 	err = r.code.withCode(ctx, func(h *rewindstate.CodeHistory) error {
-		if h.Begun != nil && h.Begun.Op != bands.OpRestore && h.Begun.Turn.To == p.Shadow {
+		if h.Begun != nil && h.Begun.Op != history.OpRestore && h.Begun.Turn.To == p.Shadow {
 			done, err = r.finishCode(ctx, h)
 			return err
 		}
@@ -243,7 +245,7 @@ func (r *CodeRewinder) rewindCode(ctx context.Context, h *rewindstate.CodeHistor
 	} else {
 		turn.Before = r.momentsNow(ctx)
 	}
-	h.Begun = &rewindstate.CodeOperation{Op: bands.OpRestore, Turn: turn}
+	h.Begun = &rewindstate.CodeOperation{Op: history.OpRestore, Turn: turn}
 	if err := r.code.saveCodeHistory(h); err != nil {
 		return done, err
 	}
@@ -305,13 +307,13 @@ func incompleteCode(done CodeRewound) error {
 	if len(done.Failed) == 0 {
 		return nil
 	}
-	return bands.ErrIncomplete
+	return apply.ErrIncomplete
 }
 
 // withoutFailed are the changes that were carried out.
-func withoutFailed(changes []rewindstate.CodeChange, failed []bands.Failure, left []string) []rewindstate.CodeChange {
+func withoutFailed(changes []rewindstate.CodeChange, failed []apply.Failure, left []string) []rewindstate.CodeChange {
 	return slices.DeleteFunc(slices.Clone(changes), func(c rewindstate.CodeChange) bool {
-		return slices.Contains(left, string(c.Path)) || slices.ContainsFunc(failed, func(f bands.Failure) bool { return f.Path == string(c.Path) })
+		return slices.Contains(left, string(c.Path)) || slices.ContainsFunc(failed, func(f apply.Failure) bool { return f.Path == string(c.Path) })
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -50,7 +50,7 @@ func (r *CodeWriter) stageCode(ctx context.Context, steps []CodeStep) error {
 // applyCode carries out steps that are staged: each file takes its place if that
 // still holds what the rescue has. Paths that can't be restored don't keep it from
 // the others. What it changed is on the disk when it returns.
-func (r *CodeWriter) applyCode(ctx context.Context, steps []CodeStep) (failed []bands.Failure, err error) {
+func (r *CodeWriter) applyCode(ctx context.Context, steps []CodeStep) (failed []apply.Failure, err error) {
 	// A file may make way for a folder, so what goes comes first.
 	ordered := slices.Clone(steps)
 	slices.SortStableFunc(ordered, func(a, b CodeStep) int { return int(min(a.after.Mode, 1)) - int(min(b.after.Mode, 1)) })
@@ -65,7 +65,7 @@ func (r *CodeWriter) applyCode(ctx context.Context, steps []CodeStep) (failed []
 			err = r.placePlanned(s, filepath.Join(r.stagePath(), "files", filepath.FromSlash(s.Path)))
 		}
 		if err != nil {
-			failed = append(failed, bands.Failure{Path: s.Path, Err: err})
+			failed = append(failed, apply.Failure{Path: s.Path, Err: err})
 		}
 		for dir := path.Dir(s.Path); ; dir = path.Dir(dir) {
 			if full := filepath.Join(r.Repo.Root, filepath.FromSlash(dir)); !slices.Contains(dirs, full) {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -27,7 +27,7 @@ func TestCodeRewindKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:parallelte
 	file := rewindstate.CodeFile{Mode: git.ModeFile, OID: "1"}
 	var steps []CodeStep
 	for _, name := range []string{"sub/rewritten", "renamed", "plain", "deleted", "deleted-too", "gone", "created", "new"} {
-		s := CodeStep{Path: name, Kind: bands.StepRewrite, before: file, after: file}
+		s := CodeStep{Path: name, Kind: plan.StepRewrite, before: file, after: file}
 		switch name {
 		case "deleted", "deleted-too", "gone":
 			s.after = rewindstate.CodeFile{}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -108,7 +108,7 @@ func (r *CodeWriter) forgetCode(ctx context.Context, whole bool) error {
 
 // CodeIsNext reports whether the undo, or redo, that comes next is one of a
 // code-only rewind and not of a restore of a snapshot.
-func (r *CodeWriter) CodeIsNext(op bands.Operation) (bool, error) {
+func (r *CodeWriter) CodeIsNext(op history.Operation) (bool, error) {
 	h, err := rewindstate.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return false, err
@@ -117,22 +117,22 @@ func (r *CodeWriter) CodeIsNext(op bands.Operation) (bool, error) {
 	if err != nil {
 		return true, nil //nolint:nilerr // without snapshots there are no other rewinds
 	}
-	if _, found := store.Interrupted(r.snapshots.Lineage()); found || h.Begun != nil {
+	if _, found := history.Interrupted(store, r.snapshots.Lineage()); found || h.Begun != nil {
 		return !found, nil
 	}
-	past, err := store.History(r.snapshots.Lineage())
+	past, err := history.Read(store, r.snapshots.Lineage())
 	if err != nil {
 		return false, err
 	}
 	turns, code := past.Undo, h.Undo
-	if op == bands.OpRedo {
+	if op == history.OpRedo {
 		turns, code = past.Redo, h.Redo
 	}
 	var last time.Time
 	if len(turns) > 0 {
 		last = turns[len(turns)-1].At
 	}
-	if op == bands.OpRedo && h.Rewound.After(last) && len(turns) > 0 {
+	if op == history.OpRedo && h.Rewound.After(last) && len(turns) > 0 {
 		return true, nil
 	}
 	return len(code) > 0 && code[len(code)-1].At.After(last), nil

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
@@ -17,7 +18,7 @@ import (
 )
 
 // PreviewCodeStep returns what StepCode would change, and writes nothing.
-func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op bands.Operation, o Options) (done CodeRewound, err error) {
+func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op history.Operation, o Options) (done CodeRewound, err error) {
 	h, err := rewindstate.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
 	if err != nil {
 		return done, err
@@ -36,7 +37,7 @@ func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op bands.Operation, 
 // (bands.OpRedo): what it changed and nobody changed since, in the paths of the
 // options if there are any. What was interrupted is taken back first, or completed
 // if it was a redo. bands.ErrNoHistory means that there is none.
-func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o Options) (done CodeRewound, err error) {
+func (r *CodeRewinder) StepCode(ctx context.Context, op history.Operation, o Options) (done CodeRewound, err error) {
 	err = r.code.withCode(ctx, func(h *rewindstate.CodeHistory) error {
 		turn, begun, err := nextCode(h, op, o)
 		if err == nil {
@@ -45,7 +46,7 @@ func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o Optio
 		switch {
 		case err != nil:
 			return err
-		case begun && h.Begun.Op == bands.OpRedo && op == bands.OpRedo:
+		case begun && h.Begun.Op == history.OpRedo && op == history.OpRedo:
 			done, err = r.finishCode(ctx, h)
 			return err
 		case begun:
@@ -60,18 +61,18 @@ func (r *CodeRewinder) StepCode(ctx context.Context, op bands.Operation, o Optio
 }
 
 // nextCode returns the turn that an undo or redo carries out, in its direction.
-func nextCode(h *rewindstate.CodeHistory, op bands.Operation, o Options) (turn rewindstate.CodeTurn, begun bool, err error) {
-	none := fmt.Errorf("%s: %w", op, bands.ErrNoHistory)
+func nextCode(h *rewindstate.CodeHistory, op history.Operation, o Options) (turn rewindstate.CodeTurn, begun bool, err error) {
+	none := fmt.Errorf("%s: %w", op, history.ErrNoHistory)
 	turns := h.Undo
-	if op == bands.OpRedo {
+	if op == history.OpRedo {
 		turns = h.Redo
 	}
 	switch b := h.Begun; {
 	case b != nil && len(o.Paths) > 0:
-		return turn, true, fmt.Errorf("%s: %w", op, bands.ErrInterrupted)
-	case b != nil && op == bands.OpRedo && b.Op == bands.OpRestore:
+		return turn, true, fmt.Errorf("%s: %w", op, restore.ErrInterrupted)
+	case b != nil && op == history.OpRedo && b.Op == history.OpRestore:
 		return turn, true, none
-	case b != nil && op == bands.OpRedo && b.Op == bands.OpRedo:
+	case b != nil && op == history.OpRedo && b.Op == history.OpRedo:
 		return b.Turn, true, nil
 	case b != nil:
 		return b.Turn.Reversed(), true, nil
@@ -79,7 +80,7 @@ func nextCode(h *rewindstate.CodeHistory, op bands.Operation, o Options) (turn r
 		return turn, false, none
 	}
 	turn = turns[len(turns)-1]
-	if op == bands.OpUndo {
+	if op == history.OpUndo {
 		turn = turn.Reversed()
 	}
 	if len(o.Paths) > 0 {
@@ -153,11 +154,11 @@ func (r *CodeRewinder) endCode(h *rewindstate.CodeHistory, turn rewindstate.Code
 	turn.Changes = withoutFailed(turn.Changes, done.Failed, slices.Concat(done.Plan.Skipped, done.Plan.ChangedSince))
 	from, to := &h.Undo, &h.Redo
 	switch op {
-	case bands.OpUndo:
+	case history.OpUndo:
 		turn = turn.Reversed()
-	case bands.OpRedo:
+	case history.OpRedo:
 		from, to = to, from
-	case bands.OpRestore: // completed
+	case history.OpRestore: // completed
 		h.Redo, h.Rewound = nil, turn.At
 		h.Undo = append(h.Undo, turn)
 		return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
@@ -48,7 +49,7 @@ type StoppedConversation struct {
 	Sessions bool
 	// Op is bands.OpRestore if the conversation was to be cut back, else what was to
 	// put transcripts back.
-	Op bands.Operation
+	Op history.Operation
 
 	rescue bands.Version
 	paths  []string // restored, if not everything
@@ -58,13 +59,13 @@ type StoppedConversation struct {
 func (s StoppedConversation) Explain() (what, hint string) {
 	if s.Sessions {
 		const left = "the files are restored, the sessions don't agree with them yet"
-		if s.Op == bands.OpRestore {
+		if s.Op == history.OpRestore {
 			return fmt.Sprintf("the rewind to %s was interrupted: %s", s.Target, left),
 				"`entire rewind --undo` takes it back, `entire rewind --to " + s.Target.String() + "` completes it"
 		}
 		return fmt.Sprintf("the %s of a rewind was interrupted: %s", s.Op, left), "`entire rewind --" + string(s.Op) + "` completes it"
 	}
-	if s.Op == bands.OpRestore {
+	if s.Op == history.OpRestore {
 		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, the conversation is not cut back", s.Target),
 			"`entire rewind --undo` takes it back, `entire rewind --to " + s.Target.String() + " --conversation` completes it"
 	}
@@ -77,8 +78,8 @@ func (s StoppedConversation) Explain() (what, hint string) {
 // once the conversation, or one of the worktree, went on.
 func InterruptedConversation(store *bands.Store, sessions *session.Store, worktreeID string) (stopped StoppedConversation, found bool) {
 	lineage := checkpoint.WorktreeHash(worktreeID)
-	past, err := store.History(lineage)
-	if _, files := store.Interrupted(lineage); err != nil || files {
+	past, err := history.Read(store, lineage)
+	if _, files := history.Interrupted(store, lineage); err != nil || files {
 		return stopped, false
 	}
 	turn, op, found := past.Last()
@@ -96,7 +97,7 @@ func InterruptedConversation(store *bands.Store, sessions *session.Store, worktr
 			stopped.paths = turn.Paths
 		}
 		if follow == followRedone {
-			stopped.Op = bands.OpRedo
+			stopped.Op = history.OpRedo
 		}
 		return stopped, !wentOn(sessions, worktreeID, turn.At)
 	}
@@ -108,8 +109,8 @@ func InterruptedConversation(store *bands.Store, sessions *session.Store, worktr
 		info, err := os.Stat(target.Causality.TranscriptPath)
 		return stopped, err == nil && !info.ModTime().After(turn.At)
 	}
-	if op == bands.OpRestore {
-		stopped.Op = bands.OpRedo
+	if op == history.OpRestore {
+		stopped.Op = history.OpRedo
 	}
 	convs, err := conversation.ReplacedConversations(store, turn.Target)
 	return stopped, err == nil && slices.ContainsFunc(convs, func(t conversation.Conversation) bool { return t.Changed })
@@ -133,15 +134,15 @@ func (r *Finisher) interrupted(store *bands.Store) (StoppedConversation, bool) {
 // finish ends what was stopped after its files: the sessions agree with them, and
 // the transcripts of an undo or redo are put back. The operation is that undo or redo,
 // empty if there was none. Whether a conversation is cut back depends on what follows.
-func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op bands.Operation, done Rewound, err error) {
+func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op history.Operation, done Rewound, err error) {
 	stopped, found := r.interrupted(store)
-	if !found || stopped.Op == bands.OpRestore && !stopped.Sessions {
+	if !found || stopped.Op == history.OpRestore && !stopped.Sessions {
 		return "", done, nil
 	}
 	if done, err = r.finishSessions(ctx, store, stopped); err != nil {
 		return "", done, err
 	}
-	if stopped.Op == bands.OpRestore {
+	if stopped.Op == history.OpRestore {
 		return "", done, conversation.EndFollow(store, stopped.rescue)
 	}
 	if done.Conversations, err = r.conversations.UndoConversations(ctx, stopped.Target, stopped.rescue); err != nil {
@@ -154,7 +155,7 @@ func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op bands.Ope
 // after its files, which are still those of the point.
 func (r *Finisher) finishCut(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
 	stopped, found := r.interrupted(store)
-	if !found || !o.Conversation || stopped.Op != bands.OpRestore || stopped.Target != p.Snapshot {
+	if !found || !o.Conversation || stopped.Op != history.OpRestore || stopped.Target != p.Snapshot {
 		return done, false, nil
 	}
 	plan, err := r.rewinder.PreviewRewind(ctx, p, o)
@@ -175,18 +176,18 @@ func (r *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopp
 		return done, err
 	}
 	done.Origin = stopped.rescue
-	done.Sessions, err = r.aligner.realign(ctx, store, done.Restored, stopped.paths)
+	done.Sessions, err = r.aligner.realign(ctx, store, done.Result, stopped.paths)
 	return done, err
 }
 
 // followOf is what an undo or redo has to do once the files are restored.
-func (r *Finisher) followOf(store *bands.Store, op bands.Operation, paths []string) string {
-	past, err := store.History(r.snapshots.Lineage())
-	if _, interrupted := store.Interrupted(r.snapshots.Lineage()); err != nil || interrupted {
+func (r *Finisher) followOf(store *bands.Store, op history.Operation, paths []string) string {
+	past, err := history.Read(store, r.snapshots.Lineage())
+	if _, interrupted := history.Interrupted(store, r.snapshots.Lineage()); err != nil || interrupted {
 		return "" // what takes it back adds no turn, what completes it has one
 	}
 	turns, sessions := past.Undo, followSessions
-	if op == bands.OpRedo {
+	if op == history.OpRedo {
 		turns, sessions = past.Redo, followRedone
 	}
 	if len(turns) == 0 {
@@ -201,7 +202,7 @@ func (r *Finisher) followOf(store *bands.Store, op bands.Operation, paths []stri
 // endSessions notes beside a rescue that the sessions agree with the files, where
 // nothing else is to follow them.
 func (r *Finisher) endSessions(store *bands.Store, rescue bands.Version) error {
-	past, err := store.History(r.snapshots.Lineage())
+	past, err := history.Read(store, r.snapshots.Lineage())
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
@@ -24,7 +25,7 @@ import (
 //
 // Where only paths were restored, these alone are looked at: those that are
 // what HEAD has are no longer pending.
-func (r *Aligner) realign(ctx context.Context, store *bands.Store, done bands.Restored, paths []string) ([]string, error) {
+func (r *Aligner) realign(ctx context.Context, store *bands.Store, done restore.Result, paths []string) ([]string, error) {
 	if done.Target.Version == 0 {
 		return nil, nil
 	}

@@ -6,6 +6,11 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/snapshots"
@@ -47,7 +52,7 @@ type Options struct {
 
 // Rewound is what going back did.
 type Rewound struct {
-	bands.Restored
+	restore.Result
 
 	// Plan is that of Restored, with whose work it is about.
 	Plan Plan
@@ -62,26 +67,26 @@ var ErrNothingToUndo = errors.New("no rewind to go back from")
 
 // PreviewRewind returns what going back to a point with a snapshot would change,
 // and writes nothing.
-func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options) (plan Plan, err error) {
+func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options) (_ Plan, err error) {
 	store, target, err := r.points.Target(p)
 	if err != nil {
-		return plan, err
+		return Plan{}, err
 	}
 	choice, err := r.chooser(ctx, store, target, o)
 	if err != nil {
-		return plan, err
+		return Plan{}, err
 	}
 	defer func() { err = errors.Join(err, choice.Close()) }()
 	scope, err := choice.scope(ctx)
 	if err != nil {
-		return plan, err
+		return Plan{}, err
 	}
-	present, err := store.Scan(ctx, r.snapshots.TreeOptions())
+	present, err := capture.Scan(ctx, store, r.snapshots.TreeOptions())
 	if err != nil {
-		return plan, fmt.Errorf("look at the working tree: %w", err)
+		return Plan{}, fmt.Errorf("look at the working tree: %w", err)
 	}
 	defer func() { err = errors.Join(err, present.Close()) }()
-	planned, err := store.Plan(ctx, present, target, scope)
+	planned, err := plan.New(ctx, store, present, target, scope)
 	return choice.plan(planned), err
 }
 
@@ -104,20 +109,20 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 			err = errors.Join(err, choice.Close())
 		}
 	}()
-	done, err = r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
+	done, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
 		if choice, err = r.chooser(ctx, store, target, o); err != nil {
-			return bands.Restored{}, err
+			return restore.Result{}, err
 		}
 		scope, err := choice.scope(ctx)
 		if err != nil {
-			return bands.Restored{}, err
+			return restore.Result{}, err
 		}
 		opts := r.restoreOptions(o)
 		opts.Scope, opts.Message = scope, "before rewind to "+target.Version.String()
-		return held.Restore(ctx, target.Version, opts)
+		return restore.Run(ctx, held, target.Version, opts)
 	})
 	if choice != nil {
-		done.Plan = choice.plan(done.Restored.Plan)
+		done.Plan = choice.plan(done.Result.Plan)
 	}
 	if err == nil && done.Rescue.Version != 0 {
 		err = r.code.forgetCode(ctx, o.Scope == RewindAll)
@@ -126,40 +131,40 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 }
 
 // PreviewUndo returns what UndoRewind would change, and writes nothing.
-func (r *Rewinder) PreviewUndo(ctx context.Context, o Options) (bands.Plan, error) {
-	return r.previewMove(ctx, o, (*bands.Store).PlanUndo)
+func (r *Rewinder) PreviewUndo(ctx context.Context, o Options) (plan.Plan, error) {
+	return r.previewMove(ctx, o, restore.PlanUndo)
 }
 
 // PreviewRedo returns what RedoRewind would change, and writes nothing.
-func (r *Rewinder) PreviewRedo(ctx context.Context, o Options) (bands.Plan, error) {
-	return r.previewMove(ctx, o, (*bands.Store).PlanRedo)
+func (r *Rewinder) PreviewRedo(ctx context.Context, o Options) (plan.Plan, error) {
+	return r.previewMove(ctx, o, restore.PlanRedo)
 }
 
-func (r *Rewinder) previewMove(ctx context.Context, o Options, how func(*bands.Store, context.Context, *bands.Present, bands.RestoreOptions) (bands.Plan, error)) (plan bands.Plan, err error) {
+func (r *Rewinder) previewMove(ctx context.Context, o Options, how func(context.Context, *bands.Store, *capture.Present, restore.Options) (plan.Plan, error)) (_ plan.Plan, err error) {
 	store, err := r.snapshots.Store()
 	if err != nil {
-		return plan, err
+		return plan.Plan{}, err
 	}
-	present, err := store.Scan(ctx, r.snapshots.TreeOptions())
+	present, err := capture.Scan(ctx, store, r.snapshots.TreeOptions())
 	if err != nil {
-		return plan, fmt.Errorf("read the working tree: %w", err)
+		return plan.Plan{}, fmt.Errorf("read the working tree: %w", err)
 	}
 	defer func() { err = errors.Join(err, present.Close()) }()
-	return how(store, ctx, present, r.moveOptions(o))
+	return how(ctx, store, present, r.moveOptions(o))
 }
 
 // UndoRewind takes the last rewind back: what it changed and nobody changed
 // since, in the paths of the options if there are any. RedoRewind undoes it.
 func (r *Rewinder) UndoRewind(ctx context.Context, o Options) (Rewound, error) {
-	return r.move(ctx, bands.OpUndo, o, (*bands.Held).Undo)
+	return r.move(ctx, history.OpUndo, o, restore.Undo)
 }
 
 // RedoRewind takes the last undo back.
 func (r *Rewinder) RedoRewind(ctx context.Context, o Options) (Rewound, error) {
-	return r.move(ctx, bands.OpRedo, o, (*bands.Held).Redo)
+	return r.move(ctx, history.OpRedo, o, restore.Redo)
 }
 
-func (r *Rewinder) move(ctx context.Context, op bands.Operation, o Options, how func(*bands.Held, context.Context, bands.RestoreOptions) (bands.Restored, error)) (Rewound, error) {
+func (r *Rewinder) move(ctx context.Context, op history.Operation, o Options, how func(context.Context, *bands.Held, restore.Options) (restore.Result, error)) (Rewound, error) {
 	store, err := r.snapshots.Store()
 	if err != nil {
 		return Rewound{}, err
@@ -169,12 +174,12 @@ func (r *Rewinder) move(ctx context.Context, op bands.Operation, o Options, how 
 		return done, err
 	}
 	follow := r.finisher.followOf(store, op, o.Paths)
-	done, err = r.restore(ctx, store, o, func(held *bands.Held) (bands.Restored, error) {
+	done, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
 		opts := r.moveOptions(o)
 		opts.Follow, opts.Always = follow, follow == followPutBack
-		return how(held, ctx, opts)
+		return how(ctx, held, opts)
 	})
-	if (err == nil || errors.Is(err, bands.ErrIncomplete)) && len(o.Paths) == 0 {
+	if (err == nil || errors.Is(err, apply.ErrIncomplete)) && len(o.Paths) == 0 {
 		convs, failed := r.conversations.UndoConversations(ctx, done.Target.Version, done.Origin)
 		if failed == nil && len(convs) > 0 {
 			failed = conversation.EndFollow(store, done.Origin)
@@ -185,39 +190,39 @@ func (r *Rewinder) move(ctx context.Context, op bands.Operation, o Options, how 
 }
 
 // moveOptions are those of an undo or redo.
-func (r *Rewinder) moveOptions(o Options) bands.RestoreOptions {
+func (r *Rewinder) moveOptions(o Options) restore.Options {
 	opts := r.restoreOptions(o)
 	opts.Paths = o.Paths
 	return opts
 }
 
-func (r *Rewinder) restoreOptions(o Options) bands.RestoreOptions {
+func (r *Rewinder) restoreOptions(o Options) restore.Options {
 	follow := alignment(followSessions, o.Paths)
 	if o.Conversation {
 		follow = followCut
 	}
-	return bands.RestoreOptions{
-		Options: r.snapshots.TreeOptions(), Scope: bands.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
+	return restore.Options{
+		Options: r.snapshots.TreeOptions(), Scope: plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
 		Causality: bands.Causality{Action: "rewind"}, Follow: follow, Always: o.Conversation,
 	}
 }
 
 // restore carries out a restore under the store's lock, and lets the sessions
 // follow the tree.
-func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, do func(*bands.Held) (bands.Restored, error)) (Rewound, error) {
+func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.RewindWait)
 	if err != nil {
 		return Rewound{}, err
 	}
 	done, err := do(held)
-	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, bands.ErrIncomplete) {
-		return Rewound{Restored: done, Plan: Plan{Plan: done.Plan}}, err
+	if err = errors.Join(err, held.Release()); err != nil && !errors.Is(err, apply.ErrIncomplete) {
+		return Rewound{Result: done, Plan: Plan{Plan: done.Plan}}, err
 	}
 	sessions, failed := r.aligner.realign(ctx, store, done, o.Paths)
 	if failed == nil && done.Origin != 0 {
 		failed = r.finisher.endSessions(store, done.Origin)
 	}
-	return Rewound{Restored: done, Plan: Plan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
+	return Rewound{Result: done, Plan: Plan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
 }
 
 // Rescue takes a snapshot of the tree as it is, before something changes it
@@ -231,6 +236,6 @@ func (r *Rewinder) Rescue(ctx context.Context, message string) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.snapshots.Take(ctx, held, bands.TakeOptions{Cause: bands.Rescue, Message: message, Force: true, SkipUnchanged: true})
+	_, err = r.snapshots.Take(ctx, held, capture.TakeOptions{Cause: bands.Rescue, Message: message, Force: true, SkipUnchanged: true})
 	return errors.Join(err, held.Release())
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/strategy/authorship"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -48,7 +49,7 @@ type SessionPaths struct {
 
 // Plan is what a rewind changes, and whose work that is.
 type Plan struct {
-	bands.Plan
+	plan.Plan
 
 	// KeptPaths is Kept, with the reasons.
 	KeptPaths []KeptPath
@@ -94,13 +95,13 @@ func (r *Rewinder) chooser(ctx context.Context, store *bands.Store, target bands
 }
 
 // scope is what of the tree comes back.
-func (c *rewindChoice) scope(ctx context.Context) (bands.Scope, error) {
+func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
 	o := c.opts
-	scope := bands.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact, Keep: c.keep, Delete: c.remove}
+	scope := plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact, Keep: c.keep, Delete: c.remove}
 	switch o.Scope {
 	case RewindPaths:
 		scope.Paths = o.Paths
-		return scope, c.Store.CheckPaths(c.target, bands.Scope{Root: c.R.Repo.Root, Paths: o.Paths})
+		return scope, plan.CheckPaths(c.Store, c.target, plan.Scope{Root: c.R.Repo.Root, Paths: o.Paths})
 	case RewindCode:
 		var err error
 		if scope.Paths, err = c.Touched(ctx); err != nil {
@@ -170,7 +171,7 @@ func (c *rewindChoice) remove(name string, now tree.Entry) bool {
 }
 
 // plan is a plan with what was decided about its paths.
-func (c *rewindChoice) plan(p bands.Plan) Plan {
+func (c *rewindChoice) plan(p plan.Plan) Plan {
 	plan := Plan{Plan: p}
 	reasons := make([]KeptPath, 0, len(c.why))
 	for _, why := range c.why {

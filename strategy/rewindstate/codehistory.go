@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )
@@ -122,9 +122,9 @@ func (t CodeTurn) Reversed() CodeTurn {
 // CodeOperation is a code-only rewind, undo or redo that has begun. Its turn has the
 // direction of the operation; Back is set while it is undone after an interruption.
 type CodeOperation struct {
-	Op   bands.Operation `json:"op"`
-	Turn CodeTurn        `json:"turn"`
-	Back bool            `json:"back,omitempty"`
+	Op   history.Operation `json:"op"`
+	Turn CodeTurn          `json:"turn"`
+	Back bool              `json:"back,omitempty"`
 	// Started is when it began to change files.
 	Started time.Time `json:"started_at,omitzero"`
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -29,7 +30,7 @@ func ChangesSince(ctx context.Context, store *bands.Store, s bands.Snapshot, old
 
 // lastChange returns the time of the newest change that a snapshot recorded, by the
 // file system's clock; a time in the future if there are too many changes or none.
-func (sv *Server) lastChange(ctx context.Context, store *bands.Store, taken bands.Taken) time.Time {
+func (sv *Server) lastChange(ctx context.Context, store *bands.Store, taken capture.Taken) time.Time {
 	future := sv.Env.Now().Add(time.Hour)
 	if taken.Unchanged || taken.Snapshot.Parent == 0 {
 		return future

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
@@ -86,7 +87,7 @@ func (rq *Requests) pair(held *bands.Held, s bands.Snapshot, q Request, late boo
 // SettleUnserved settles requests that are older than the snapshot and that no child
 // has served. One of a commit is marked as missed if the snapshot may differ from the
 // commit.
-func (rq *Requests) SettleUnserved(ctx context.Context, held *bands.Held, taken bands.Taken, list []Request) error {
+func (rq *Requests) SettleUnserved(ctx context.Context, held *bands.Held, taken capture.Taken, list []Request) error {
 	if len(list) == 0 {
 		return nil
 	}

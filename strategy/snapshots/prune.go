@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
@@ -17,17 +18,17 @@ func (sv *Server) tidy(ctx context.Context, store *bands.Store) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(held.Sweep(), sv.prune(ctx, held, (*bands.Held).MaybePrune), held.Release())
+	return errors.Join(held.Sweep(), sv.prune(ctx, held, retention.MaybePrune), held.Release())
 }
 
 // prune removes the snapshots that the store has no room for, and the refs that held
 // shadow commits for them.
-func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(*bands.Held, context.Context, bands.Policy) (bands.Pruned, error)) error {
+func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
 	policy, on := sv.policy(ctx, held)
 	if !on {
 		return nil
 	}
-	pruned, err := how(held, ctx, policy)
+	pruned, err := how(ctx, held, policy)
 	if err != nil || len(pruned.Versions) == 0 {
 		return err
 	}
@@ -41,8 +42,8 @@ func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(*bands.H
 }
 
 // policy returns what is kept in the store, false if the user has disabled pruning.
-func (sv *Server) policy(ctx context.Context, held *bands.Held) (bands.Policy, bool) {
-	policy := bands.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
+func (sv *Server) policy(ctx context.Context, held *bands.Held) (retention.Policy, bool) {
+	policy := retention.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
 	if sv.Env.Registry == nil {
 		return policy, true
 	}

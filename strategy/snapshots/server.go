@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/session/transcript"
@@ -73,7 +75,7 @@ func (sv *Server) serve(ctx context.Context, store *bands.Store, list []Request)
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
 	lead := leading(list)
-	taken, err := sv.snapshots.Take(ctx, held, bands.TakeOptions{
+	taken, err := sv.snapshots.Take(ctx, held, capture.TakeOptions{
 		Cause: lead.Cause, Message: lead.message(), Causality: lead.Causality, SkipUnchanged: true,
 	})
 	if err != nil {
@@ -95,7 +97,7 @@ func (sv *Server) serveFull(ctx context.Context, store *bands.Store, list []Requ
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(sv.prune(ctx, held, (*bands.Held).MakeRoom), held.Release()); err != nil {
+	if err := errors.Join(sv.prune(ctx, held, retention.MakeRoom), held.Release()); err != nil {
 		return err
 	}
 	err = sv.serve(ctx, store, list)
@@ -122,7 +124,7 @@ func (sv *Server) missAll(list []Request) error {
 
 // settleRequest pairs the snapshot with the checkpoint it was requested for, and marks
 // it if it was taken too late to be exact.
-func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken bands.Taken, q Request, since time.Time) error {
+func (sv *Server) settleRequest(ctx context.Context, held *bands.Held, taken capture.Taken, q Request, since time.Time) error {
 	switch {
 	case q.Pair != "":
 		late := q.Late || !taken.Unchanged && !since.Before(q.asked)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 )
 
@@ -19,7 +20,7 @@ import (
 var ErrNoBands = errors.New("no snapshots here")
 
 // StoreDir is the folder of the repository's snapshots.
-func (sn *Snapshots) StoreDir() string { return bands.RepositoryDir(sn.Repo.CommonDir) }
+func (sn *Snapshots) StoreDir() string { return registry.RepositoryDir(sn.Repo.CommonDir) }
 
 // Lineage names this worktree in the store.
 func (sn *Snapshots) Lineage() string { return checkpoint.WorktreeHash(sn.Repo.WorktreeID) }

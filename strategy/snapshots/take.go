@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -33,12 +34,12 @@ const (
 
 // Take takes a snapshot under the store's lock and records how long the walk took, by
 // which the next commit decides who takes its snapshot.
-func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o bands.TakeOptions) (bands.Taken, error) {
+func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeOptions) (capture.Taken, error) {
 	if _, err := checkpoint.LoadTombstones(sn.Repo.CommonDir); err != nil {
-		return bands.Taken{}, fmt.Errorf("take snapshot: %w", err)
+		return capture.Taken{}, fmt.Errorf("take snapshot: %w", err)
 	}
 	o.Options = sn.TreeOptions()
-	taken, err := held.Take(ctx, o)
+	taken, err := capture.Take(ctx, held, o)
 	if err != nil {
 		return taken, fmt.Errorf("take snapshot: %w", err)
 	}
@@ -53,12 +54,12 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o bands.TakeOpt
 
 // TakeFirst takes the first snapshot of this worktree and reports its progress to
 // tick.
-func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick func(done, total int64)) (bands.Taken, error) {
+func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick func(done, total int64)) (capture.Taken, error) {
 	held, err := Hold(ctx, store, HoldWait)
 	if err != nil {
-		return bands.Taken{}, err
+		return capture.Taken{}, err
 	}
-	taken, err := sn.Take(ctx, held, bands.TakeOptions{
+	taken, err := sn.Take(ctx, held, capture.TakeOptions{
 		Cause: bands.Auto, Message: "enabled", SkipUnchanged: true, Progress: tick,
 	})
 	return taken, errors.Join(err, held.Release())

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/session"
@@ -24,7 +25,7 @@ const maxAsked = 60
 // bandScan is what a snapshot at the stop tells.
 type bandScan struct {
 	store *bands.Store
-	taken bands.Taken
+	taken capture.Taken
 	// paths changed since the session's last look, false if they are too many
 	// or that look is not known.
 	paths []string
@@ -53,7 +54,7 @@ func (r *Observer) scan(ctx context.Context, s *session.State, in workspace.Inpu
 				r.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
 			}
 		}
-		b.taken, err = r.takeStop(ctx, store, bands.TakeOptions{
+		b.taken, err = r.takeStop(ctx, store, capture.TakeOptions{
 			Causality: cause, Message: autoName(s, in.Task), Beside: look,
 		})
 		if err == nil {
@@ -69,7 +70,7 @@ func (r *Observer) scan(ctx context.Context, s *session.State, in workspace.Inpu
 }
 
 // takeStop takes the snapshot of a stop, and settles what children have left.
-func (r *Observer) takeStop(ctx context.Context, store *bands.Store, o bands.TakeOptions) (taken bands.Taken, err error) {
+func (r *Observer) takeStop(ctx context.Context, store *bands.Store, o capture.TakeOptions) (taken capture.Taken, err error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.HookWait)
 	if err != nil {
 		return taken, err

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -31,5 +31,5 @@ type Environment struct {
 	// Ask sends a prompt to a model, at the user's cost, and returns its reply.
 	Ask func(ctx context.Context, prompt string) (string, error)
 	// Registry is the catalog of snapshots, nil where none is kept.
-	Registry *bands.Registry
+	Registry *registry.Registry
 }

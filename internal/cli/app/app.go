@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -66,7 +67,7 @@ func New(env Env) *App {
 
 // Registry knows the stores of snapshots. Without a home directory it has no
 // catalog.
-func (a *App) Registry() *bands.Registry {
+func (a *App) Registry() *registry.Registry {
 	home := a.Getenv("AGENTFS_HOME")
 	switch {
 	case filepath.IsAbs(home):
@@ -75,7 +76,7 @@ func (a *App) Registry() *bands.Registry {
 	default:
 		home = filepath.Join(a.Home, ".agentfs")
 	}
-	return &bands.Registry{Home: home, UserHome: a.Home, Now: a.Now, Defaults: a.OnBadDefaults}
+	return &registry.Registry{Home: home, UserHome: a.Home, Now: a.Now, Defaults: a.OnBadDefaults}
 }
 
 // Repository finds the repository of the working directory.

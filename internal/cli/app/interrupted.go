@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -28,7 +30,7 @@ func (a *App) NoteInterruptedRewind(repo *git.Repo) {
 // noteInterruptedConversation names a rewind that was interrupted between the files and the
 // conversation, or the sessions.
 func (a *App) noteInterruptedConversation(repo *git.Repo) {
-	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
+	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
 	if err != nil {
 		return
 	}
@@ -43,8 +45,8 @@ func (a *App) noteInterruptedConversation(repo *git.Repo) {
 // empty if there was none; other reports whether another version of the program began it.
 func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 	lineage := checkpoint.WorktreeHash(repo.WorktreeID)
-	if store, err := bands.Open(bands.RepositoryDir(repo.CommonDir)); err == nil {
-		if j, found := store.Interrupted(lineage); found && !j.Other() {
+	if store, err := bands.Open(registry.RepositoryDir(repo.CommonDir)); err == nil {
+		if j, found := history.Interrupted(store, lineage); found && !j.Other() {
 			return j.Target.String(), false
 		} else if found {
 			return "", true

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 )
 
 // RestoredJSON is what `restore --json` prints.
@@ -25,7 +28,7 @@ type FailureJSON struct {
 }
 
 // NewRestoredJSON returns the JSON of a restore.
-func NewRestoredJSON(done bands.Restored, spent time.Duration) RestoredJSON {
+func NewRestoredJSON(done restore.Result, spent time.Duration) RestoredJSON {
 	return RestoredJSON{
 		PlanJSON: NewPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(),
 		Verified: done.Verified, Failed: NewFailuresJSON(done.Failed), Unset: NewFailuresJSON(done.Unset), Milliseconds: spent.Milliseconds(),
@@ -33,7 +36,7 @@ func NewRestoredJSON(done bands.Restored, spent time.Duration) RestoredJSON {
 }
 
 // NewFailuresJSON returns the JSON of the paths that were not restored.
-func NewFailuresJSON(list []bands.Failure) []FailureJSON {
+func NewFailuresJSON(list []apply.Failure) []FailureJSON {
 	failed := make([]FailureJSON, 0, len(list))
 	for _, failure := range list {
 		failed = append(failed, FailureJSON{Path: failure.Path, Error: failure.Err.Error()})
@@ -68,7 +71,7 @@ type StepJSON struct {
 }
 
 // NewPlanJSON returns the JSON of a plan.
-func NewPlanJSON(p bands.Plan, target bands.Snapshot) PlanJSON {
+func NewPlanJSON(p plan.Plan, target bands.Snapshot) PlanJSON {
 	steps := []StepJSON{}
 	for step := range p.Steps() {
 		steps = append(steps, StepJSON{Path: step.Path, Bytes: PathBytes(step.Path), Kind: step.Kind.String()})
@@ -82,7 +85,7 @@ func NewPlanJSON(p bands.Plan, target bands.Snapshot) PlanJSON {
 }
 
 // StepWord returns the word for a kind of step.
-func StepWord(kind bands.StepKind) string {
+func StepWord(kind plan.StepKind) string {
 	word := kind.String()
 	return strings.ToUpper(word[:1]) + word[1:] + ":"
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -31,7 +32,7 @@ type snapshotsJSON struct {
 // snapshots.
 func addSnapshots(a *app.App, r *statusReport, repo *git.Repo, s settings.Settings) {
 	r.Snapshots = &snapshotsJSON{Enabled: s.Enabled && s.Bands.Enabled, LeftOut: []string{}, Missed: []string{}}
-	store, err := bands.Open(bands.RepositoryDir(repo.CommonDir))
+	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
 	if errors.Is(err, bands.ErrNoStore) {
 		return
 	}

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/filelock"
@@ -73,7 +74,7 @@ func newCodePlanJSON(id string, done rewind.CodeRewound) codePlanJSON {
 // codeOnly goes to a point without a snapshot.
 func (w *codeRewind) codeOnly(ctx context.Context, p points.Point) error {
 	done, err := w.rec.Rewind().CodeRewinder.RewindCodeOnly(ctx, p)
-	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
+	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return w.stoppedCode(ctx, err)
 	}
 	talk, failed := w.talk(ctx, p, 0)
@@ -97,7 +98,7 @@ func (w *codeRewind) codeOnly(ctx context.Context, p points.Point) error {
 }
 
 // codeStep undoes or redoes a code-only rewind.
-func (w *codeRewind) codeStep(ctx context.Context, op bands.Operation) error {
+func (w *codeRewind) codeStep(ctx context.Context, op history.Operation) error {
 	o, err := w.scope(points.Point{})
 	if err != nil {
 		return err
@@ -110,9 +111,9 @@ func (w *codeRewind) codeStep(ctx context.Context, op bands.Operation) error {
 	}
 	done, err := do(ctx, op, o)
 	switch {
-	case errors.Is(err, bands.ErrNoHistory):
+	case errors.Is(err, history.ErrNoHistory):
 		return fmt.Errorf("nothing to %s", op)
-	case err != nil && !errors.Is(err, bands.ErrIncomplete):
+	case err != nil && !errors.Is(err, apply.ErrIncomplete):
 		return w.stoppedCode(ctx, err)
 	case w.opts.json:
 		return errors.Join(w.Streams.JSON(newCodePlanJSON(string(done.Target), done)), w.incompleteCode(err, done))
@@ -126,7 +127,7 @@ func (w *codeRewind) codeStep(ctx context.Context, op bands.Operation) error {
 		word := string(op)
 		line := fmt.Sprintf("%s: what the rewind changed, and nobody since, is as in %s again.", strings.ToUpper(word[:1])+word[1:], done.Target.Short())
 		if !done.TakenBack {
-			line += " To take it back: entire rewind --" + string(map[bands.Operation]bands.Operation{bands.OpUndo: bands.OpRedo, bands.OpRedo: bands.OpUndo}[op])
+			line += " To take it back: entire rewind --" + string(map[history.Operation]history.Operation{history.OpUndo: history.OpRedo, history.OpRedo: history.OpUndo}[op])
 		}
 		w.Streams.Printf("%s\n", line)
 	}
@@ -134,7 +135,7 @@ func (w *codeRewind) codeStep(ctx context.Context, op bands.Operation) error {
 }
 
 func (w *codeRewind) incompleteCode(err error, done rewind.CodeRewound) error {
-	if !errors.Is(err, bands.ErrIncomplete) {
+	if !errors.Is(err, apply.ErrIncomplete) {
 		return err
 	}
 	for _, failure := range done.Failed {

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -134,9 +136,9 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	case opts.list:
 		return (&picker{w}).list(ctx)
 	case opts.undo:
-		return w.noPaths(w.undo(ctx, bands.OpUndo))
+		return w.noPaths(w.undo(ctx, history.OpUndo))
 	case opts.redo:
-		return w.noPaths(w.undo(ctx, bands.OpRedo))
+		return w.noPaths(w.undo(ctx, history.OpRedo))
 	case opts.to == "":
 		return (&picker{w}).choose(ctx)
 	}
@@ -149,7 +151,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 
 // noPaths explains an error about paths that were named and are nowhere.
 func (w *rewinding) noPaths(err error) error {
-	missing, ok := errors.AsType[*bands.PathsError](err)
+	missing, ok := errors.AsType[*plan.PathsError](err)
 	if !ok {
 		return err
 	}
@@ -161,14 +163,14 @@ func (w *rewinding) noPaths(err error) error {
 }
 
 // undo takes back the last rewind, or the last undo, of a snapshot or of code only.
-func (w *rewinding) undo(ctx context.Context, op bands.Operation) error {
+func (w *rewinding) undo(ctx context.Context, op history.Operation) error {
 	code, err := w.rec.Rewind().Code.CodeIsNext(op)
 	switch {
 	case err != nil:
 		return err
 	case code:
 		return (&codeRewind{w}).codeStep(ctx, op)
-	case op == bands.OpRedo:
+	case op == history.OpRedo:
 		return w.step(ctx, string(op), w.rec.Rewind().Rewinder.PreviewRedo, w.rec.Rewind().Rewinder.RedoRewind)
 	default:
 		return w.step(ctx, string(op), w.rec.Rewind().Rewinder.PreviewUndo, w.rec.Rewind().Rewinder.UndoRewind)

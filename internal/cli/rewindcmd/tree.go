@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/filelock"
@@ -29,7 +32,7 @@ func (w *rewinding) tree(ctx context.Context, p points.Point) error {
 		done, err = w.rec.Rewind().Rewinder.Rewind(ctx, p, o)
 		return err
 	})
-	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
+	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return w.stopped(ctx, err, p, done)
 	}
 	talk, failed := w.talk(ctx, p, done.Origin)
@@ -63,7 +66,7 @@ func rewoundTo(p points.Point, name string) string {
 
 // step undoes or redoes.
 func (w *rewinding) step(ctx context.Context, what string,
-	look func(context.Context, rewind.Options) (bands.Plan, error), do func(context.Context, rewind.Options) (rewind.Rewound, error),
+	look func(context.Context, rewind.Options) (plan.Plan, error), do func(context.Context, rewind.Options) (rewind.Rewound, error),
 ) error {
 	o, err := w.scope(points.Point{})
 	if err != nil {
@@ -82,9 +85,9 @@ func (w *rewinding) step(ctx context.Context, what string,
 		return err
 	})
 	switch {
-	case errors.Is(err, bands.ErrNoHistory):
+	case errors.Is(err, history.ErrNoHistory):
 		return fmt.Errorf("nothing to %s", what)
-	case err != nil && !errors.Is(err, bands.ErrIncomplete):
+	case err != nil && !errors.Is(err, apply.ErrIncomplete):
 		return w.stopped(ctx, err, points.Point{}, done)
 	}
 	line := "%s: what the rewind changed is as in %s again (%s)."
@@ -109,22 +112,22 @@ func (w *reporter) noteTalks(talks []conversation.Conversation) {
 }
 
 // previewStep prints what an undo or redo would change.
-func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.Options) (bands.Plan, error), o rewind.Options) error {
-	var plan bands.Plan
+func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
+	var planned plan.Plan
 	err := w.Streams.Progress("Comparing", func() (err error) {
-		plan, err = look(ctx, o)
+		planned, err = look(ctx, o)
 		return err
 	})
 	switch {
-	case errors.Is(err, bands.ErrNoHistory):
+	case errors.Is(err, history.ErrNoHistory):
 		return fmt.Errorf("nothing to %s", what)
 	case err != nil:
 		return err
 	case w.opts.json:
-		return w.Streams.JSON(format.NewPlanJSON(plan, plan.Target))
+		return w.Streams.JSON(format.NewPlanJSON(planned, planned.Target))
 	}
-	w.reporter().printPlan(plan.Target.Version.String(), rewind.Plan{Plan: plan})
-	talks, err := w.rec.Conversation().Conversations.ReplacedConversations(plan.Target.Version)
+	w.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned})
+	talks, err := w.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)
 	for _, t := range talks {
 		if t.Changed {
 			w.Streams.Printf("Conversation: %s is put back\n", t.Path)
@@ -153,7 +156,7 @@ func (w *rewinding) stopped(ctx context.Context, err error, p points.Point, done
 }
 
 func (w *rewinding) incomplete(err error, done rewind.Rewound) error {
-	if !errors.Is(err, bands.ErrIncomplete) {
+	if !errors.Is(err, apply.ErrIncomplete) {
 		return err
 	}
 	for _, failure := range done.Failed {
@@ -201,7 +204,7 @@ func (w *reporter) reportTalk(talk conversation.Conversation) {
 }
 
 // summary counts the changes of a plan by kind.
-func summary(p bands.Plan) string {
+func summary(p plan.Plan) string {
 	var parts []string
 	for _, kind := range stepKinds() {
 		if n := p.Count(kind); n > 0 {
@@ -214,21 +217,21 @@ func summary(p bands.Plan) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-func stepKinds() []bands.StepKind {
-	return []bands.StepKind{bands.StepCreate, bands.StepRewrite, bands.StepReplace, bands.StepAttributes, bands.StepDelete}
+func stepKinds() []plan.StepKind {
+	return []plan.StepKind{plan.StepCreate, plan.StepRewrite, plan.StepReplace, plan.StepAttributes, plan.StepDelete}
 }
 
-func pastWord(kind bands.StepKind) string {
+func pastWord(kind plan.StepKind) string {
 	switch kind {
-	case bands.StepCreate:
+	case plan.StepCreate:
 		return "created"
-	case bands.StepRewrite:
+	case plan.StepRewrite:
 		return "rewritten"
-	case bands.StepReplace:
+	case plan.StepReplace:
 		return "replaced"
-	case bands.StepAttributes:
+	case plan.StepAttributes:
 		return "with other attributes"
-	case bands.StepDelete:
+	case plan.StepDelete:
 		return "deleted"
 	}
 	return kind.String()
@@ -236,7 +239,7 @@ func pastWord(kind bands.StepKind) string {
 
 // nothingChanges is the line for a plan without steps; same is that of a tree
 // that is as the target has it.
-func nothingChanges(p bands.Plan, same string) string {
+func nothingChanges(p plan.Plan, same string) string {
 	if len(p.ChangedSince)+len(p.Untouched) > 0 {
 		return "Nothing to change: what differs was not changed by the rewind, or was changed since."
 	}
@@ -248,14 +251,14 @@ func (w *rewinding) preview(ctx context.Context, p points.Point) error {
 	if p.Snapshot == 0 {
 		return (&codeRewind{w}).previewCode(ctx, p)
 	}
-	plan, err := w.planTo(ctx, p)
+	planned, err := w.planTo(ctx, p)
 	if err != nil {
 		return err
 	}
 	if w.opts.json {
-		return w.Streams.JSON(newRewindPlanJSON(plan, plan.Target))
+		return w.Streams.JSON(newRewindPlanJSON(planned, planned.Target))
 	}
-	w.reporter().printPlan(p.Snapshot.String(), plan)
+	w.reporter().printPlan(p.Snapshot.String(), planned)
 	if w.opts.conversation {
 		talk, err := w.rec.Conversation().Conversations.PreviewConversation(ctx, p)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -40,7 +41,7 @@ func (e *enabling) installBands(ctx context.Context, p *install.Project) error {
 }
 
 // firstSnapshot takes a snapshot unless this worktree has one already.
-func (e *enabling) firstSnapshot(ctx context.Context) (taken bands.Taken, err error) {
+func (e *enabling) firstSnapshot(ctx context.Context) (taken capture.Taken, err error) {
 	r := e.Recorder(e.repo, e.Settings(e.repo), slog.New(slog.DiscardHandler))
 	store, err := r.Snapshots().Snapshots.MakeStore(ctx)
 	if err != nil {

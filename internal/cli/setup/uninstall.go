@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/catalog"
@@ -102,7 +103,7 @@ func (u *uninstalling) look(ctx context.Context) (err error) {
 			u.held = append(u.held, ref)
 		}
 	}
-	if store, err := bands.Open(bands.RepositoryDir(u.repo.CommonDir)); err == nil {
+	if store, err := bands.Open(registry.RepositoryDir(u.repo.CommonDir)); err == nil {
 		versions, err := store.Versions()
 		if err != nil {
 			return err
@@ -134,7 +135,7 @@ func (u *uninstalling) summary() string {
 // removeStore removes the snapshots and what the catalog has of them.
 func (u *uninstalling) removeStore(ctx context.Context) error {
 	known := u.Registry()
-	entry, err := known.Own(bands.RepositoryDir(u.repo.CommonDir))
+	entry, err := known.Own(registry.RepositoryDir(u.repo.CommonDir))
 	if err != nil {
 		return nil //nolint:nilerr // there is none; what is left goes with the folder
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
@@ -101,7 +102,7 @@ func runFSCreate(ctx context.Context, f *access.Command, opts fsCheckpointOption
 	}
 	f.Say("Creating checkpoint...")
 	began := f.Now()
-	taken, err := s.Take(ctx, bands.TakeOptions{
+	taken, err := s.Take(ctx, capture.TakeOptions{
 		Options: s.Options, Message: message, Cause: bands.Named, Force: true,
 		Causality: causality(f, opts),
 	})
@@ -175,7 +176,7 @@ func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions)
 			return err
 		}
 	}
-	_, err = s.Take(ctx, bands.TakeOptions{
+	_, err = s.Take(ctx, capture.TakeOptions{
 		Options: s.Options, Message: autoMessage, Cause: bands.Auto, SkipUnchanged: true,
 		Causality: causality(f, opts),
 	})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -92,8 +92,8 @@ func removeClaudeHooks(ctx context.Context, f *access.Command) error {
 	if err != nil {
 		return nil //nolint:nilerr // a store that can't be read may need them; the next deletion tries again
 	}
-	own := bands.RepositoryDir("")
-	if slices.ContainsFunc(entries, func(e bands.Entry) bool { return !strings.HasSuffix(e.Dir, string(filepath.Separator)+own) }) {
+	own := registry.RepositoryDir("")
+	if slices.ContainsFunc(entries, func(e registry.Entry) bool { return !strings.HasSuffix(e.Dir, string(filepath.Separator)+own) }) {
 		return nil
 	}
 	if err := removeRecordedHooks(f); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
 
@@ -38,7 +39,7 @@ func runFSDelete(ctx context.Context, f *access.Command, name string) error {
 	return deleted(ctx, f, entry)
 }
 
-func deleted(ctx context.Context, f *access.Command, entry bands.Entry) error {
+func deleted(ctx context.Context, f *access.Command, entry registry.Entry) error {
 	if err := removeClaudeHooks(ctx, f); err != nil {
 		return err
 	}
@@ -50,13 +51,13 @@ func deleted(ctx context.Context, f *access.Command, entry bands.Entry) error {
 }
 
 // deletion asks whether a store goes.
-func deletion(f *access.Command, entry bands.Entry) string {
+func deletion(f *access.Command, entry registry.Entry) string {
 	return fmt.Sprintf("Delete store '%s' of %s and %s?", entry.Name, f.ShortPath(entry.Root), allCheckpoints(entry))
 }
 
 // allCheckpoints names what goes with a store. A store that can't be read can
 // still be deleted.
-func allCheckpoints(entry bands.Entry) string {
+func allCheckpoints(entry registry.Entry) string {
 	store, err := bands.Open(entry.Dir)
 	if err != nil {
 		return "all its checkpoints"

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/diff"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -59,7 +61,7 @@ func runFSDiff(ctx context.Context, f *access.Command, versions, paths []string)
 		return err
 	}
 	defer s.Close()
-	opts := bands.DiffOptions{}
+	opts := diff.Options{}
 	if opts.Paths, err = s.TreePaths(paths...); err != nil {
 		return err
 	}
@@ -83,10 +85,10 @@ type comparison struct {
 	*access.Selection
 
 	wanted  []bands.Version
-	opts    bands.DiffOptions
+	opts    diff.Options
 	unified bool // print changes line by line
 	again   bool // the tree was read before
-	files   []bands.FileDiff
+	files   []diff.File
 	// unheld are paths that a side doesn't hold, unread those that changed before
 	// they could be compared.
 	unheld, unread []string
@@ -99,11 +101,11 @@ func (c *comparison) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, trees.close()) }()
-	missing := bands.Unmatched(c.opts.Paths, trees.old, trees.now)
+	missing := diff.Unmatched(c.opts.Paths, trees.old, trees.now)
 	if len(missing) > 0 && !c.again {
 		return app.Unmatched(missing, trees.oldName, trees.nowName)
 	}
-	unheld, err := bands.Uncompared(ctx, c.opts, trees.old, trees.now)
+	unheld, err := diff.Uncompared(ctx, c.opts, trees.old, trees.now)
 	if err != nil {
 		return err
 	}
@@ -111,18 +113,18 @@ func (c *comparison) run(ctx context.Context) (err error) {
 	if c.unified {
 		// What is printed stays; only what is unread is compared again.
 		err = c.Command.Streams.Show(func(w io.Writer) (err error) {
-			c.unread, err = bands.UnifiedDiff(ctx, w, trees.old, trees.now, c.opts)
+			c.unread, err = diff.Unified(ctx, w, trees.old, trees.now, c.opts)
 			return err
 		})
 		c.opts.Paths, c.again = c.unread, true
 		return err
 	}
 	err = c.Command.Streams.Progress("Comparing", func() (err error) {
-		c.files, err = bands.DiffStat(ctx, trees.old, trees.now, c.opts)
+		c.files, err = diff.Stat(ctx, trees.old, trees.now, c.opts)
 		return err
 	})
 	c.unheld, c.unread, c.again = unheld, nil, true
-	c.files = slices.DeleteFunc(c.files, func(d bands.FileDiff) bool {
+	c.files = slices.DeleteFunc(c.files, func(d diff.File) bool {
 		if d.Unread {
 			c.unread = append(c.unread, d.Path)
 		}
@@ -157,9 +159,9 @@ func (c *comparison) report() error {
 
 // twoTrees are what a diff compares.
 type twoTrees struct {
-	old, now         bands.Side
-	oldName, nowName string         // as a message names them
-	present          *bands.Present // nil if now is a checkpoint
+	old, now         diff.Side
+	oldName, nowName string           // as a message names them
+	present          *capture.Present // nil if now is a checkpoint
 }
 
 func (t *twoTrees) close() error {
@@ -207,16 +209,16 @@ func present(ctx context.Context, s *access.Selection, t *twoTrees) (err error) 
 	if t.present, err = s.ScanTree(ctx); err != nil {
 		return err
 	}
-	t.now, err = s.PresentSide(t.present, s.Options.Root)
+	t.now, err = diff.PresentSide(s.Store, t.present, s.Options.Root)
 	return err
 }
 
-func side(s *access.Selection, v bands.Version) (bands.Side, error) {
+func side(s *access.Selection, v bands.Version) (diff.Side, error) {
 	snapshot, err := s.Snapshot(v)
 	if err != nil {
-		return bands.Side{}, err
+		return diff.Side{}, err
 	}
-	return s.SnapshotSide(snapshot)
+	return diff.SnapshotSide(s.Store, snapshot)
 }
 
 // diffJSON is an element of what `diff --json` prints.
@@ -232,7 +234,7 @@ type diffJSON struct {
 	Binary  bool `json:"binary,omitempty"`
 }
 
-func newDiffJSON(files []bands.FileDiff) []diffJSON {
+func newDiffJSON(files []diff.File) []diffJSON {
 	list := make([]diffJSON, 0, len(files))
 	for i := range files {
 		d := &files[i]
@@ -249,13 +251,13 @@ func newDiffJSON(files []bands.FileDiff) []diffJSON {
 }
 
 // diffWord is the name of a kind of difference, and where it stands in the list.
-func diffWord(kind bands.DiffKind) (word string, rank int) {
+func diffWord(kind diff.Kind) (word string, rank int) {
 	switch kind {
-	case bands.DiffModified, bands.DiffType, bands.DiffAttributes:
+	case diff.DiffModified, diff.DiffType, diff.DiffAttributes:
 		return "Modified:", 0
-	case bands.DiffRenamed:
+	case diff.DiffRenamed:
 		return "Renamed:", 1
-	case bands.DiffAdded:
+	case diff.DiffAdded:
 		return "Added:", 2
 	default:
 		return "Deleted:", 3
@@ -263,8 +265,8 @@ func diffWord(kind bands.DiffKind) (word string, rank int) {
 }
 
 // printDiff lists what was modified, renamed, added and deleted, in this order.
-func printDiff(f *access.Command, files []bands.FileDiff) {
-	slices.SortStableFunc(files, func(a, b bands.FileDiff) int {
+func printDiff(f *access.Command, files []diff.File) {
+	slices.SortStableFunc(files, func(a, b diff.File) int {
 		_, first := diffWord(a.Kind)
 		_, second := diffWord(b.Kind)
 		return cmp.Compare(first, second)
@@ -272,7 +274,7 @@ func printDiff(f *access.Command, files []bands.FileDiff) {
 	for _, d := range files {
 		word, _ := diffWord(d.Kind)
 		path := format.Path(d.Path)
-		if d.Kind == bands.DiffRenamed {
+		if d.Kind == diff.DiffRenamed {
 			path = format.Path(d.OldPath) + " -> " + path
 		}
 		f.Streams.Printf("%-9s %s%s\n", word, path, diffCounts(d))
@@ -283,17 +285,17 @@ func printDiff(f *access.Command, files []bands.FileDiff) {
 }
 
 // diffCounts says how much of a file has changed, where it was and is there.
-func diffCounts(d bands.FileDiff) string {
+func diffCounts(d diff.File) string {
 	switch {
-	case d.Kind == bands.DiffAdded || d.Kind == bands.DiffDeleted:
+	case d.Kind == diff.DiffAdded || d.Kind == diff.DiffDeleted:
 		return ""
-	case d.Kind == bands.DiffAttributes:
+	case d.Kind == diff.DiffAttributes:
 		return " (mode)"
-	case d.Kind == bands.DiffType:
+	case d.Kind == diff.DiffType:
 		return " (type)"
 	case d.Binary:
 		return " (binary)"
-	case !d.Counted, d.Kind == bands.DiffRenamed && d.Added+d.Removed == 0:
+	case !d.Counted, d.Kind == diff.DiffRenamed && d.Added+d.Removed == 0:
 		return ""
 	}
 	return fmt.Sprintf(" (+%d -%d)", d.Added, d.Removed)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -32,11 +32,11 @@ func runFSDoctor(ctx context.Context, f *access.Command) error {
 	var also []string
 	if repo, err := f.Repository(); err == nil {
 		if !repo.Bare { // what says which folder the store is for is the working tree
-			also = append(also, bands.RepositoryDir(repo.CommonDir))
+			also = append(also, registry.RepositoryDir(repo.CommonDir))
 		}
 		_ = repo.Close()
 	}
-	var report bands.Report
+	var report registry.Report
 	err := f.Streams.Progress("Rebuilding the catalog", func() (err error) {
 		report, err = known.Doctor(ctx, also...)
 		return err
@@ -61,7 +61,7 @@ func runFSDoctor(ctx context.Context, f *access.Command) error {
 	return nil
 }
 
-func printReport(f *access.Command, r bands.Report) {
+func printReport(f *access.Command, r registry.Report) {
 	if r.SetAside != "" {
 		f.Streams.Printf("The catalog was damaged; it is now %s\n", f.ShortPath(r.SetAside))
 	}

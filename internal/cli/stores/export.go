@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -57,16 +58,16 @@ func runFSExport(ctx context.Context, f *access.Command, opts fsExportOptions, v
 		return err
 	}
 	dir = f.Absolute(dir)
-	export := bands.ExportOptions{}
+	options := export.Options{}
 	if !opts.ignored {
-		export.Ignored = s.Options.Ignored
+		options.Ignored = s.Options.Ignored
 	}
-	var done bands.Exported
+	var done export.Result
 	err = f.Streams.Progress("Exporting", func() (err error) {
-		done, err = s.Export(ctx, snapshot, dir, export)
+		done, err = export.Run(ctx, s.Store, snapshot, dir, options)
 		return err
 	})
-	if errors.Is(err, bands.ErrNotEmpty) {
+	if errors.Is(err, export.ErrNotEmpty) {
 		return app.WithHint(err, "name a folder that doesn't exist yet")
 	}
 	if err != nil && len(done.Failed) == 0 {
@@ -75,7 +76,7 @@ func runFSExport(ctx context.Context, f *access.Command, opts fsExportOptions, v
 	return exported(f, v, dir, done)
 }
 
-func exported(f *access.Command, v bands.Version, dir string, done bands.Exported) error {
+func exported(f *access.Command, v bands.Version, dir string, done export.Result) error {
 	for _, failure := range done.Failed {
 		f.Streams.Notef("not exported: %s: %v", format.Path(failure.Path), failure.Err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -43,7 +44,7 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 	if err != nil {
 		return err
 	}
-	if err := bands.CheckName(name); err != nil {
+	if err := registry.CheckName(name); err != nil {
 		return err
 	}
 	known := f.Registry()
@@ -60,12 +61,12 @@ func runFSInit(ctx context.Context, f *access.Command, opts fsInitOptions, name 
 		root = filepath.Join(f.Dir, name)
 	}
 	f.Say("Creating store...")
-	return makeStore(f, config, func() (bands.Entry, error) { return known.Init(ctx, name, root, size) })
+	return makeStore(f, config, func() (registry.Entry, error) { return known.Init(ctx, name, root, size) })
 }
 
 // makeStore makes a store, and before it the hooks that config.toml asks for.
 // If one of them fails nothing stays.
-func makeStore(f *access.Command, config bands.Config, create func() (bands.Entry, error)) error {
+func makeStore(f *access.Command, config registry.Config, create func() (registry.Entry, error)) error {
 	hooks := ""
 	before, err := claudeRecords(f)
 	if err != nil {
@@ -111,7 +112,7 @@ type storeJSON struct {
 	MountedAt   *time.Time `json:"mounted_at"`
 }
 
-func newStoreJSON(_ *access.Command, e bands.Entry) storeJSON {
+func newStoreJSON(_ *access.Command, e registry.Entry) storeJSON {
 	size := bands.CapAt(e.Dir, e.Size)
 	s := storeJSON{
 		Name: e.Name, Size: format.Size(size), SizeBytes: size, Mounted: e.Active(), Checkpoints: e.Checkpoints,

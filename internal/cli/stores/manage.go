@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
@@ -42,7 +42,7 @@ func runFSManage(ctx context.Context, f *access.Command, opts fsManageOptions, d
 	if err != nil {
 		return err
 	}
-	return makeStore(f, config, func() (bands.Entry, error) {
+	return makeStore(f, config, func() (registry.Entry, error) {
 		return known.Manage(ctx, f.Absolute(dir), opts.name, size)
 	})
 }
@@ -84,15 +84,15 @@ func runFSUnmanage(ctx context.Context, f *access.Command, args []string) error 
 }
 
 // storeOf is the store whose folder dir is, the zero Entry if it is none's.
-func storeOf(ctx context.Context, known *bands.Registry, dir string) (bands.Entry, error) {
+func storeOf(ctx context.Context, known *registry.Registry, dir string) (registry.Entry, error) {
 	entries, err := known.List(ctx)
 	if err != nil {
-		return bands.Entry{}, err
+		return registry.Entry{}, err
 	}
 	for _, e := range entries {
 		if access.SameDir(e.Root, dir) {
 			return e, nil
 		}
 	}
-	return bands.Entry{}, nil
+	return registry.Entry{}, nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 )
@@ -87,7 +87,7 @@ func selectedOr(ctx context.Context, f *access.Command, args []string) (*access.
 }
 
 // counted is a store in JSON, with the number of its checkpoints.
-func counted(f *access.Command, s *access.Selection, entry bands.Entry) storeJSON {
+func counted(f *access.Command, s *access.Selection, entry registry.Entry) storeJSON {
 	if versions, err := s.Versions(); err == nil {
 		entry.Checkpoints = len(versions)
 	}

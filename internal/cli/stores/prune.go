@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -84,7 +84,7 @@ func runFSPrune(ctx context.Context, f *access.Command, opts fsPruneOptions) err
 	return nil
 }
 
-func prune(ctx context.Context, s *access.Selection, opts fsPruneOptions) (pruned bands.Pruned, err error) {
+func prune(ctx context.Context, s *access.Selection, opts fsPruneOptions) (pruned retention.Pruned, err error) {
 	held, err := s.HoldLock(ctx, access.LockWait)
 	if err != nil {
 		return pruned, err
@@ -93,7 +93,7 @@ func prune(ctx context.Context, s *access.Selection, opts fsPruneOptions) (prune
 	policy := s.Policy(opts.keep)
 	policy.DryRun = opts.dryRun
 	err = s.Command.Streams.Progress("Pruning", func() (err error) {
-		pruned, err = held.Prune(ctx, policy)
+		pruned, err = retention.Prune(ctx, held, policy)
 		return err
 	})
 	if !opts.dryRun {

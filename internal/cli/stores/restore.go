@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/restore"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -86,12 +89,12 @@ func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions,
 	if err != nil {
 		return err
 	}
-	scope := bands.Scope{Nested: opts.nested, Force: opts.busy}
+	scope := plan.Scope{Nested: opts.nested, Force: opts.busy}
 	if scope.Paths, err = s.TreePaths(opts.paths...); err != nil {
 		return err
 	}
-	err = s.CheckPaths(target, bands.Scope{Root: s.Options.Root, Paths: scope.Paths})
-	if missing, ok := errors.AsType[*bands.PathsError](err); ok {
+	err = plan.CheckPaths(s.Store, target, plan.Scope{Root: s.Options.Root, Paths: scope.Paths})
+	if missing, ok := errors.AsType[*plan.PathsError](err); ok {
 		return app.Unmatched(missing.Paths, v.String(), f.ShortPath(s.Options.Root))
 	}
 	if err != nil {
@@ -108,10 +111,10 @@ func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions,
 	if yes, err := sure(ctx, f, question); err != nil || !yes {
 		return err
 	}
-	return restore(ctx, f, s, target, scope)
+	return restoreTree(ctx, f, s, target, scope)
 }
 
-func restore(ctx context.Context, f *access.Command, s *access.Selection, target bands.Snapshot, scope bands.Scope) error {
+func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, target bands.Snapshot, scope plan.Scope) error {
 	began := f.Now()
 	held, err := s.HoldLock(ctx, access.RestoreWait)
 	if err != nil {
@@ -123,14 +126,14 @@ func restore(ctx context.Context, f *access.Command, s *access.Selection, target
 	}
 	f.Say("Creating checkpoint %s %q...", next, preRestore)
 	stages := &restoreStages{Command: f, target: target.Version}
-	done, err := held.Restore(ctx, target.Version, bands.RestoreOptions{
+	done, err := restore.Run(ctx, held, target.Version, restore.Options{
 		Options: s.Options, Scope: scope, Message: preRestore, Progress: stages.progress,
 	})
 	err = errors.Join(err, held.Release())
 	if done.Rescue.Version != 0 {
 		s.Record(ctx, done.Rescue)
 	}
-	if err != nil && !errors.Is(err, bands.ErrIncomplete) {
+	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return stopped(ctx, s, err, done, scope)
 	}
 	stages.reach(stageMount)
@@ -157,7 +160,7 @@ func elsewhere(f *access.Command, s *access.Selection) string {
 }
 
 // stopped is the error of a restore that did not end.
-func stopped(ctx context.Context, s *access.Selection, err error, done bands.Restored, scope bands.Scope) error {
+func stopped(ctx context.Context, s *access.Selection, err error, done restore.Result, scope plan.Scope) error {
 	if done.Rescue.Version == 0 {
 		return err
 	}
@@ -170,7 +173,7 @@ func stopped(ctx context.Context, s *access.Selection, err error, done bands.Res
 
 // incomplete is the error of a restore that left paths as they were; they have
 // been named.
-func incomplete(f *access.Command, done bands.Restored) error {
+func incomplete(f *access.Command, done restore.Result) error {
 	err := fmt.Errorf("%s could not be restored; everything else is as in %s",
 		ui.Plural(len(done.Failed), "path"), done.Target.Version)
 	if f.JSON {
@@ -218,7 +221,7 @@ func (r *restoreStages) reach(stage int) {
 }
 
 // noteRestored tells what a restore left alone.
-func noteRestored(f *access.Command, done bands.Restored) {
+func noteRestored(f *access.Command, done restore.Result) {
 	if f.JSON {
 		return
 	}
@@ -234,7 +237,7 @@ func noteRestored(f *access.Command, done bands.Restored) {
 }
 
 // noteLeft tells what a plan leaves alone.
-func noteLeft(f *access.Command, p bands.Plan) {
+func noteLeft(f *access.Command, p plan.Plan) {
 	notePaths(f, "left as it is, a process has it open (--force-busy)", p.Busy)
 	notePaths(f, "left as it is, a repository of its own (--nested)", p.Nested)
 	notePaths(f, "left as it is unless named", p.Unnamed)
@@ -242,27 +245,27 @@ func noteLeft(f *access.Command, p bands.Plan) {
 }
 
 // dryRun shows what a restore would change.
-func dryRun(ctx context.Context, f *access.Command, s *access.Selection, target bands.Snapshot, scope bands.Scope) error {
+func dryRun(ctx context.Context, f *access.Command, s *access.Selection, target bands.Snapshot, scope plan.Scope) error {
 	present, err := s.ScanTree(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = present.Close() }() // it was only read
-	plan, err := s.Plan(ctx, present, target, scope)
+	planned, err := plan.New(ctx, s.Store, present, target, scope)
 	if err != nil {
 		return err
 	}
 	if f.JSON {
-		return f.PrintJSON(format.NewPlanJSON(plan, target))
+		return f.PrintJSON(format.NewPlanJSON(planned, target))
 	}
-	for step := range plan.Steps() {
+	for step := range planned.Steps() {
 		f.Streams.Printf("%-10s %s\n", format.StepWord(step.Kind), format.Path(step.Path))
 	}
-	if plan.Empty() {
+	if planned.Empty() {
 		f.Streams.Printf("Nothing would change.\n")
 	}
-	noteLeft(f, plan)
-	notePaths(f, "can't be restored, something that stays is in its way", plan.Blocked)
-	notePaths(f, "can't be restored, the store has lost it", plan.Damaged)
+	noteLeft(f, planned)
+	notePaths(f, "can't be restored, something that stays is in its way", planned.Blocked)
+	notePaths(f, "can't be restored, the store has lost it", planned.Damaged)
 	return nil
 }

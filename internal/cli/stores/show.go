@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -58,7 +59,7 @@ func runFSShow(ctx context.Context, f *access.Command, what string) error {
 	if err != nil {
 		return err
 	}
-	err = f.Streams.Show(func(w io.Writer) error { return s.ReadFile(snapshot, strings.TrimSuffix(path, "/"), w) })
+	err = f.Streams.Show(func(w io.Writer) error { return export.ReadFile(s.Store, snapshot, strings.TrimSuffix(path, "/"), w) })
 	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, bands.ErrDamaged) {
 		return fmt.Errorf("%s has no file %s", v, format.Path(path))
 	}

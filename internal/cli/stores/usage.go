@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -48,9 +48,9 @@ func runFSUsage(ctx context.Context, f *access.Command) error {
 		return err
 	}
 	defer s.Close()
-	var usage bands.Usage
+	var usage retention.Usage
 	err = f.Streams.Progress("Measuring", func() (err error) {
-		usage, err = s.Usage(ctx)
+		usage, err = retention.Measure(ctx, s.Store)
 		return err
 	})
 	if err != nil {

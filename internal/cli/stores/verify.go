@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
@@ -76,9 +77,9 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 			return err
 		}
 	}
-	var found bands.Damage
+	var found verify.Damage
 	err = f.Streams.Count("Verifying", func(tick func(done, total int64)) (err error) {
-		found, err = s.Verify(ctx, v, tick)
+		found, err = verify.Run(ctx, s.Store, v, tick)
 		return err
 	})
 	if err != nil {
@@ -111,7 +112,7 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 
 // noteDamage lets the next snapshots repair what was found, and reports whether
 // they will: a store that can't be written, or is in use, is only reported on.
-func noteDamage(ctx context.Context, s *access.Selection, v bands.Version, found bands.Damage) bool {
+func noteDamage(ctx context.Context, s *access.Selection, v bands.Version, found verify.Damage) bool {
 	had, err := s.Damaged()
 	clean := found.OK() && v == 0
 	if err == nil && len(found.Bad) == 0 && (!clean || len(had) == 0) {
@@ -152,7 +153,7 @@ func versionTexts(list []bands.Version) []string {
 	return texts
 }
 
-func newVerifiedJSON(found bands.Damage) verifiedJSON {
+func newVerifiedJSON(found verify.Damage) verifiedJSON {
 	v := verifiedJSON{
 		OK: found.OK(), Records: found.Records, Bytes: found.Bytes, Versions: []badVersionJSON{}, Damage: []badRecordJSON{},
 		Deleted: versionTexts(found.Deleted),
@@ -170,7 +171,7 @@ func newVerifiedJSON(found bands.Damage) verifiedJSON {
 	return v
 }
 
-func printDamage(f *access.Command, found bands.Damage) {
+func printDamage(f *access.Command, found verify.Damage) {
 	for _, bad := range found.Versions {
 		f.Streams.Printf("%s can't be read: %v\n", bad.Version, bad.Err)
 	}
@@ -186,7 +187,7 @@ func printDamage(f *access.Command, found bands.Damage) {
 }
 
 // lostText names a path and the versions it is lost in.
-func lostText(lost bands.LostPath) string {
+func lostText(lost verify.LostPath) string {
 	const most = 5
 	versions := versionTexts(lost.Versions)
 	more := ""

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
@@ -80,7 +80,7 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 		return taken, fmt.Errorf("capture files: %w", err)
 	}
 	w := &capturing{
-		Capture: c, root: root, exclude: bands.NewExclusion(c.Limits.Exclude), taken: &taken,
+		Capture: c, root: root, exclude: rules.NewExclusion(c.Limits.Exclude), taken: &taken,
 		room: c.Limits.Total, work: c.Limits.Work,
 		began: time.Now(), //nolint:forbidigo // the age of a file has no other clock
 	}
@@ -95,7 +95,7 @@ func (c Capture) Files(ctx context.Context, paths []string, known map[string]Cap
 type capturing struct {
 	Capture
 	root    *dirfd.Dir
-	exclude bands.Exclusion
+	exclude rules.Exclusion
 	began   time.Time
 	taken   *Taken
 	// room is left in the checkpoint, work of what may be read.

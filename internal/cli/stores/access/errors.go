@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 )
@@ -19,7 +20,7 @@ func (f *Command) Explain(err error) error {
 		return err
 	}
 	code, hint := f.explanation(err)
-	if errors.Is(err, bands.ErrNoContext) {
+	if errors.Is(err, registry.ErrNoContext) {
 		//nolint:staticcheck // the text is fixed
 		err = fmt.Errorf("No store selected. Use --store or run '%s use <name>'", f.Program)
 	}
@@ -35,16 +36,16 @@ func (f *Command) Explain(err error) error {
 // explanation is an exit code, 0 for that of any failure, and a hint.
 func (f *Command) explanation(err error) (code int, hint string) {
 	run := func(format string) string { return fmt.Sprintf(format, f.Program) }
-	if _, bad := errors.AsType[*bands.ConfigError](err); bad {
+	if _, bad := errors.AsType[*registry.ConfigError](err); bad {
 		return 0, "mend it; until then hooks go by the defaults"
 	}
-	if refused, ok := errors.AsType[*bands.ContextError](err); ok {
+	if refused, ok := errors.AsType[*registry.ContextError](err); ok {
 		return app.ExitNoStore, "name the store with --store, or remove " + ShellWord(refused.File)
 	}
 	switch {
-	case errors.Is(err, bands.ErrNoContext):
+	case errors.Is(err, registry.ErrNoContext):
 		return app.ExitNoStore, ""
-	case errors.Is(err, bands.ErrNoHome):
+	case errors.Is(err, registry.ErrNoHome):
 		return 0, "set HOME or AGENTFS_HOME to an absolute path; a repository's own store needs neither"
 	case errors.Is(err, bands.ErrNoStore):
 		return app.ExitNoStore, run("`%s list` shows the stores there are")
@@ -52,11 +53,11 @@ func (f *Command) explanation(err error) (code int, hint string) {
 		return app.ExitNoVersion, run("`%s checkpoint list` shows the versions there are")
 	case errors.Is(err, bands.ErrRefusedRoot):
 		return app.ExitUsage, "choose a folder below it"
-	case errors.Is(err, bands.ErrBadName):
+	case errors.Is(err, registry.ErrBadName):
 		return app.ExitUsage, ""
-	case errors.Is(err, bands.ErrNameTaken):
+	case errors.Is(err, registry.ErrNameTaken):
 		return 0, run("choose another name, or delete that store with `%s delete`")
-	case errors.Is(err, bands.ErrRootTaken):
+	case errors.Is(err, registry.ErrRootTaken):
 		return 0, run("`%s list --json` shows which")
 	case errors.Is(err, filelock.ErrLocked):
 		return 0, "another command works on the store; try again when it has ended"

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/registry"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -34,8 +37,8 @@ type Selection struct {
 	*bands.Store
 
 	Command  *Command
-	Registry *bands.Registry
-	Entry    bands.Entry
+	Registry *registry.Registry
+	Entry    registry.Entry
 	Options  bands.Options
 	repo     *git.Repo // of the tree; nil if it is in none
 }
@@ -50,7 +53,7 @@ func (f *Command) Selected(ctx context.Context) (*Selection, error) {
 		repo = nil // whatever is wrong with it: other stores don't need it
 	}
 	entry, err := f.find(ctx, known, repo)
-	if refused, ok := errors.AsType[*git.RefusedError](unusable); ok && errors.Is(err, bands.ErrNoContext) {
+	if refused, ok := errors.AsType[*git.RefusedError](unusable); ok && errors.Is(err, registry.ErrNoContext) {
 		return nil, app.WithCode(app.ExitNoStore, refused)
 	}
 	if err != nil {
@@ -61,12 +64,12 @@ func (f *Command) Selected(ctx context.Context) (*Selection, error) {
 		return nil, errors.Join(err, closeRepo(repo))
 	}
 	s := &Selection{Store: store, Command: f, Registry: known, Entry: entry}
-	if repo == nil || repo.Bare || entry.Dir != bands.RepositoryDir(repo.CommonDir) {
+	if repo == nil || repo.Bare || entry.Dir != registry.RepositoryDir(repo.CommonDir) {
 		err := closeRepo(repo)
 		if err != nil {
 			return nil, err
 		}
-		own := repo != nil && entry.Dir == bands.RepositoryDir(repo.CommonDir)
+		own := repo != nil && entry.Dir == registry.RepositoryDir(repo.CommonDir)
 		at := f.repositoryAt(entry.Root)
 		if own && (at == nil || at.CommonDir != repo.CommonDir) {
 			return nil, errors.Join(notOf(entry), closeRepo(at))
@@ -89,19 +92,19 @@ func closeRepo(repo *git.Repo) error {
 // Close closes the store.
 func (s *Selection) Close() { _ = closeRepo(s.repo) } // it only reads
 
-func (f *Command) find(ctx context.Context, known *bands.Registry, repo *git.Repo) (bands.Entry, error) {
+func (f *Command) find(ctx context.Context, known *registry.Registry, repo *git.Repo) (registry.Entry, error) {
 	if f.Store != "" {
 		return known.Find(ctx, f.Named(f.Store))
 	}
 	own := ""
 	if repo != nil {
-		own = bands.RepositoryDir(repo.CommonDir)
+		own = registry.RepositoryDir(repo.CommonDir)
 	}
 	if f.Dir == "" {
-		return bands.Entry{}, errors.New("the working directory is gone")
+		return registry.Entry{}, errors.New("the working directory is gone")
 	}
 	if f.OwnFirst && repo != nil && f.Settings(repo).Enabled {
-		if entry, err := known.Own(own); !errors.Is(err, bands.ErrNoContext) {
+		if entry, err := known.Own(own); !errors.Is(err, registry.ErrNoContext) {
 			return entry, err
 		}
 	}
@@ -110,7 +113,7 @@ func (f *Command) find(ctx context.Context, known *bands.Registry, repo *git.Rep
 
 // notOf is the error of a store in a git directory that names a folder
 // which isn't the repository's.
-func notOf(entry bands.Entry) error {
+func notOf(entry registry.Entry) error {
 	return app.WithCode(app.ExitNoStore, app.WithHint(fmt.Errorf("the store in %s is for %s, which is no working tree of that repository", entry.Dir, entry.Root),
 		"run the command in the working tree, or name the store with --store "+ShellWord(entry.Dir)))
 }
@@ -225,7 +228,7 @@ func (s *Selection) InTree() error {
 
 // noteInterrupted reports a restore that was interrupted by a crash.
 func (f *Command) noteInterrupted(s *Selection) {
-	j, ok := s.Interrupted(s.Options.Lineage)
+	j, ok := history.Interrupted(s.Store, s.Options.Lineage)
 	if !ok || f.Quiet {
 		return
 	}
@@ -234,11 +237,11 @@ func (f *Command) noteInterrupted(s *Selection) {
 		return
 	}
 	f.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
-	f.Streams.Hint(s.Advice(j.Target, j.Rescue, bands.Scope{Paths: j.Paths, Nested: j.Nested}))
+	f.Streams.Hint(s.Advice(j.Target, j.Rescue, plan.Scope{Paths: j.Paths, Nested: j.Nested}))
 }
 
 // Advice returns how an interrupted restore is completed or undone.
-func (s *Selection) Advice(target, rescue bands.Version, scope bands.Scope) string {
+func (s *Selection) Advice(target, rescue bands.Version, scope plan.Scope) string {
 	var more strings.Builder
 	if scope.Nested {
 		more.WriteString(" --nested")

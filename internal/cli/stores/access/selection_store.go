@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -30,7 +33,7 @@ func (s *Selection) HoldLock(ctx context.Context, wait time.Duration) (*bands.He
 // bind notes which directory the tree is, for a store of an older version. A
 // repository's own store needs none: it is in the tree.
 func (s *Selection) bind(held *bands.Held) {
-	if s.Entry.RootID != "" || s.Entry.Root != s.Options.Root || s.repo != nil && s.Entry.Dir == bands.RepositoryDir(s.repo.CommonDir) {
+	if s.Entry.RootID != "" || s.Entry.Root != s.Options.Root || s.repo != nil && s.Entry.Dir == registry.RepositoryDir(s.repo.CommonDir) {
 		return
 	}
 	info, err := s.Info()
@@ -43,7 +46,7 @@ func (s *Selection) bind(held *bands.Held) {
 }
 
 // Take takes a snapshot and notes it in the catalog.
-func (s *Selection) Take(ctx context.Context, o bands.TakeOptions) (taken bands.Taken, err error) {
+func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capture.Taken, err error) {
 	held, err := s.HoldLock(ctx, LockWait)
 	if err != nil {
 		return taken, err
@@ -52,7 +55,7 @@ func (s *Selection) Take(ctx context.Context, o bands.TakeOptions) (taken bands.
 	o.Options = s.Options
 	read := func(tick func(done, total int64)) (err error) {
 		o.Progress = tick
-		taken, err = held.Take(ctx, o)
+		taken, err = capture.Take(ctx, held, o)
 		return err
 	}
 	if s.Command.Quiet {
@@ -61,24 +64,24 @@ func (s *Selection) Take(ctx context.Context, o bands.TakeOptions) (taken bands.
 		err = s.Command.Streams.Count("Reading the tree", read)
 	}
 	if errors.Is(err, bands.ErrNoRoom) {
-		if err = s.thin(ctx, o.Cause, held.MakeRoom); err == nil {
-			taken, err = held.Take(ctx, o)
+		if err = s.thin(ctx, held, o.Cause, retention.MakeRoom); err == nil {
+			taken, err = capture.Take(ctx, held, o)
 		}
 	}
 	if err != nil || taken.Unchanged {
 		return taken, err
 	}
 	s.Record(ctx, taken.Snapshot)
-	return taken, s.thin(ctx, o.Cause, held.MaybePrune)
+	return taken, s.thin(ctx, held, o.Cause, retention.MaybePrune)
 }
 
 // thin removes automatic snapshots that are one too many.
-func (s *Selection) thin(ctx context.Context, cause bands.Cause, prune func(context.Context, bands.Policy) (bands.Pruned, error)) error {
+func (s *Selection) thin(ctx context.Context, held *bands.Held, cause bands.Cause, prune func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
 	config, err := s.Registry.Config()
 	if cause != bands.Auto || err != nil || config.NoPrune {
 		return nil //nolint:nilerr // status tells of a bad config.toml; a snapshot doesn't fail by it
 	}
-	pruned, err := prune(ctx, s.Policy(config.Keep))
+	pruned, err := prune(ctx, held, s.Policy(config.Keep))
 	s.Forget(ctx, pruned.Versions)
 	return err
 }
@@ -104,9 +107,9 @@ func (f *Command) noteCatalog(err error) {
 }
 
 // ScanTree reads the tree as it is now.
-func (s *Selection) ScanTree(ctx context.Context) (present *bands.Present, err error) {
+func (s *Selection) ScanTree(ctx context.Context) (present *capture.Present, err error) {
 	err = s.Command.Streams.Progress("Reading the tree", func() (err error) {
-		present, err = s.Scan(ctx, s.Options)
+		present, err = capture.Scan(ctx, s.Store, s.Options)
 		return err
 	})
 	return present, err
@@ -139,7 +142,7 @@ func (s *Selection) Delete(ctx context.Context, v bands.Version) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	if err := held.Delete(v); err != nil {
+	if err := retention.Delete(held, v); err != nil {
 		return err
 	}
 	s.Forget(ctx, []bands.Version{v})
@@ -148,8 +151,8 @@ func (s *Selection) Delete(ctx context.Context, v bands.Version) (err error) {
 
 // Policy is what the store keeps; keep is how many automatic snapshots, 0 for
 // the retention by age.
-func (s *Selection) Policy(keep int) bands.Policy {
-	return bands.Policy{Now: s.Command.Now(), Keep: keep, Cap: s.Cap()}
+func (s *Selection) Policy(keep int) retention.Policy {
+	return retention.Policy{Now: s.Command.Now(), Keep: keep, Cap: s.Cap()}
 }
 
 // Cap is how many bytes the store may have.

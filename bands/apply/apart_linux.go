@@ -1,0 +1,27 @@
+package apply
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// topDirectory is ext4's flag of directories whose directories are spread.
+const topDirectory = 0x20000
+
+// spreads lets the directories that are made in the directory be spread over
+// the disk, if its file system is one that otherwise keeps them together.
+func spreads(path string) bool {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer func() { _ = f.Close() }()
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(fd, &fs); err != nil || fs.Type != unix.EXT4_SUPER_MAGIC {
+		return false
+	}
+	flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+	return err == nil && unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(flags|topDirectory)) == nil
+}

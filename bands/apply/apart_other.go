@@ -1,0 +1,6 @@
+//go:build !linux
+
+package apply
+
+// spreads says that no file system here has the flag for it.
+func spreads(string) bool { return false }

@@ -1,0 +1,383 @@
+package apply
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Applier carries a plan out.
+type Applier struct {
+	root     string
+	Content  *contents.Reader
+	Source   *plan.Planner // reads again what the plan's steps need; nil of an export
+	workers  int
+	Progress func(stage string, done, total int)
+
+	Unsynced bool // nobody relies on it after a crash
+	Flush    *Flusher
+	temp     atomic.Uint64 // numbers the temporary files
+	Verified atomic.Int64
+
+	was      *contents.Reader // of the rescue
+	Captured int64            // the file system's time before the rescue was taken
+
+	mu          sync.Mutex
+	Failed      []Failure
+	Unset       []Failure // restored but for an attribute
+	failedPaths map[string]bool
+	fatal       error // nothing more is begun
+	done, Total int
+}
+
+func New(root string, content, was *contents.Reader) *Applier {
+	a := &Applier{root: root, Content: content, was: was, workers: min(max(runtime.NumCPU(), 2), 8), failedPaths: map[string]bool{}}
+	var seed [8]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	a.temp.Store(binary.LittleEndian.Uint64(seed[:]))
+	return a
+}
+
+// Run carries the plan out: what goes, then what comes and changes, then what
+// has several names. Directories get their attributes when they are done. In
+// the end all of it is on the disk. It returns an error if it had to stop.
+func (a *Applier) Run(ctx context.Context, p *plan.Plan) error {
+	a.Total = p.Total()
+	if a.Unsynced {
+		a.Flush = &Flusher{}
+		return a.carryOut(ctx, p)
+	}
+	a.Flush = newFlusher(a.Total, p.Size, disk.Unwritten())
+	defer a.Flush.drop()
+	if err := a.carryOut(ctx, p); err != nil {
+		return err
+	}
+	if err := a.Flush.end(a.root); err != nil {
+		return fmt.Errorf("sync what was restored: %w", err)
+	}
+	return nil
+}
+
+func (a *Applier) carryOut(ctx context.Context, p *plan.Plan) error {
+	if root := deletions(p); root != nil {
+		if err := a.Walk(ctx, root, a.withSteps(a.enterDeletion), a.leaveDeletion); err != nil {
+			return err
+		}
+	}
+	if root := changes(p); root != nil {
+		if err := a.Walk(ctx, root, a.withSteps(a.EnterChange), a.LeaveChange); err != nil {
+			return err
+		}
+	}
+	if root := linkings(p); root != nil {
+		return a.Walk(ctx, root, a.withSteps(a.EnterLink), a.LeaveLink)
+	}
+	return nil
+}
+
+// withSteps returns enter for spots of a plan, whose steps are read before and
+// forgotten afterwards.
+func (a *Applier) withSteps(enter func(*Spot, *contents.Scratch)) func(*Spot, *contents.Scratch) {
+	return func(n *Spot, s *contents.Scratch) {
+		if n.Err == nil {
+			n.Err = a.read(n)
+		}
+		enter(n, s)
+		n.Steps = nil
+	}
+}
+
+// read reads what a spot's steps need, and the attributes of a directory that
+// is to be made.
+func (a *Applier) read(n *Spot) (err error) {
+	if n.Count > 0 {
+		if n.Steps, err = a.Source.Actions(n.from, n.wanted); err != nil {
+			n.Steps = n.from.Bare(n.wanted) // they fail
+			return err
+		}
+	}
+	if n.made.IsZero() {
+		return nil
+	}
+	d, err := tree.Header(a.Content.Records, n.made)
+	if err != nil {
+		return err
+	}
+	if n.Make != nil {
+		n.Make.Attr = d.Attr
+	} else if n.Change == nil {
+		n.Change = &plan.DirChange{Want: d.Attr}
+	}
+	return nil
+}
+
+// Fail notes that a path could not be restored. Some errors end everything:
+// each further path would fail too.
+func (a *Applier) Fail(path string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fatal != nil {
+		return
+	}
+	if hopeless(err) {
+		a.fatal = fmt.Errorf("restore %s: %w", path, err)
+	}
+	if !a.failedPaths[path] {
+		a.failedPaths[path] = true
+		a.Failed = append(a.Failed, Failure{path, err})
+	}
+}
+
+// noteUnset notes an attribute of a path that this user, or the file system,
+// doesn't allow.
+func (a *Applier) noteUnset(path string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.Unset = append(a.Unset, Failure{path, err})
+}
+
+func hopeless(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// ended says whether nothing more is to be begun.
+func (a *Applier) ended(ctx context.Context) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fatal == nil {
+		a.fatal = ctx.Err()
+	}
+	return a.fatal != nil
+}
+
+// advance counts steps that are done.
+func (a *Applier) advance(n int) {
+	if a.Progress == nil || n == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.done += n
+	a.Progress("restore", a.done, a.Total)
+}
+
+// tempName is a name for a file that is being written.
+func (a *Applier) tempName() string { return fmt.Sprintf("%s%016x", bands.TempPrefix, a.temp.Add(1)) }
+
+var errAppendOnly = errors.New("its folder is append-only")
+
+// tempIn is a name for a file in the directory that is going to replace another.
+// Where nothing can be replaced it could not be removed either.
+func (a *Applier) tempIn(dir *dirfd.Dir) (string, error) {
+	if dir.AppendOnly() {
+		return "", errAppendOnly
+	}
+	return a.tempName(), nil
+}
+
+// Spot is a directory in which something is to be done.
+type Spot struct {
+	Path, Name string
+	Parent     *Spot
+	Kids       []*Spot
+	// from are the plan's steps of which those wanted, count of them, are carried
+	// out here; steps are these while they are. Steps of directories are not
+	// among them.
+	from   *plan.DirSteps
+	wanted func(*plan.DirSteps, *plan.NamedStep) bool
+	Count  int
+	Steps  []*plan.Action
+
+	Make   *tree.Entry   // the directory, if it is to be made
+	made   band.Ref      // its record
+	remove plan.StepKind // the step that removes it; 0: it stays
+	Change *plan.DirChange
+	Units  []plan.UnitPlan
+	Files  int64 // at least so many come below, besides those of the steps
+	Late   bool  // gets its attributes when its links were made
+
+	fd      *dirfd.Dir
+	Err     error // the directory can't be entered
+	opened  uint32
+	pending atomic.Int32
+}
+
+// Spots finds and makes the spots of a plan.
+type Spots map[string]*Spot
+
+func (all Spots) Get(path string) *Spot {
+	n := all[path]
+	if n != nil {
+		return n
+	}
+	n = &Spot{Path: path, Name: tree.BasePath(path)}
+	all[path] = n
+	if path != "" {
+		n.Parent = all.Get(tree.ParentPath(path))
+		n.Parent.Kids = append(n.Parent.Kids, n)
+	}
+	return n
+}
+
+// take gives the spot of a directory the wanted ones of its steps.
+func (all Spots) take(d *plan.DirSteps, p *plan.Plan, wanted func(*plan.DirSteps, *plan.NamedStep) bool) *Spot {
+	count := d.Count(wanted)
+	if count == 0 {
+		return nil
+	}
+	n := all.Get(d.Path)
+	n.from, n.wanted, n.Count, n.Units = d, wanted, count, p.Units
+	return n
+}
+
+// deletions are the directories in which something goes; nil if nothing does.
+func deletions(p *plan.Plan) *Spot {
+	all := Spots{}
+	wanted := func(_ *plan.DirSteps, s *plan.NamedStep) bool {
+		return s.Was != tree.Dir && (s.Kind == plan.StepDelete && !inUnit(p, s) || s.Kind == plan.StepReplace && s.Want == tree.Dir)
+	}
+	for d := range p.Root.Dirs() {
+		all.take(d, p, wanted)
+		for i := range d.List {
+			if s := &d.List[i]; s.Was == tree.Dir && (s.Kind == plan.StepDelete || s.Kind == plan.StepReplace) {
+				all.Get(d.PathOf(s)).remove = s.Kind
+			}
+		}
+	}
+	return all[""]
+}
+
+// inUnit reports whether the step is done together with others of a database
+// whose main file stays.
+func inUnit(p *plan.Plan, s *plan.NamedStep) bool { return s.Unit != 0 && !p.Units[s.Unit-1].Goes }
+
+// changes are the directories in which something comes or changes, but for
+// names of files that have others; nil if nothing does.
+func changes(p *plan.Plan) *Spot {
+	all := Spots{}
+	wanted := func(d *plan.DirSteps, s *plan.NamedStep) bool {
+		return !d.Linked(s) && (s.Kind == plan.StepDelete && inUnit(p, s) || s.Kind != plan.StepDelete && s.Want != tree.Dir)
+	}
+	for d := range p.Root.Dirs() {
+		all.take(d, p, wanted)
+		if len(d.Links) > 0 {
+			all.Get(d.Path).Late = true
+		}
+		for i := range d.List {
+			if s := &d.List[i]; s.Want == tree.Dir && s.Kind != plan.StepAttributes { // those are in dirs
+				n := all.Get(d.PathOf(s))
+				n.made = d.Kid(s.Name).Want
+				n.Make = &tree.Entry{Name: s.Name, Kind: tree.Dir, Content: n.made}
+			}
+		}
+	}
+	for path, change := range p.Dirs {
+		all.Get(path).Change = &change
+	}
+	return all[""]
+}
+
+// linkings are the directories in which files get one more name; nil if none do.
+func linkings(p *plan.Plan) *Spot {
+	all := Spots{}
+	for d := range p.Root.Dirs() {
+		n := all.take(d, p, (*plan.DirSteps).Linked)
+		if n == nil {
+			continue
+		}
+		n.Late = true
+		if d.Makes() {
+			n.made = d.Want
+		}
+		if change, ok := p.Dirs[d.Path]; ok {
+			n.Change = &change
+		}
+	}
+	return all[""]
+}
+
+// Walk enters each directory after the one it is in, and leaves it after those
+// in it, in parallel. Few are open at once: the last found is entered first.
+func (a *Applier) Walk(ctx context.Context, root *Spot, enter, leave func(*Spot, *contents.Scratch)) error {
+	w := &spotWalk{stack: []*Spot{root}, open: 1}
+	w.cond.L = &w.mu
+	var group sync.WaitGroup
+	for range a.workers {
+		group.Go(func() {
+			s := &contents.Scratch{}
+			for n := w.next(); n != nil; n = w.next() {
+				if a.ended(ctx) {
+					n.Err = context.Canceled
+				}
+				enter(n, s)
+				n.pending.Store(int32(len(n.Kids)) + 1)
+				w.push(n.Kids)
+				for ; n != nil && n.pending.Add(-1) == 0; n = n.Parent {
+					leave(n, s)
+					w.left()
+				}
+			}
+		})
+	}
+	group.Wait()
+	a.ended(ctx)
+	return a.fatal
+}
+
+// spotWalk is the stack that the workers of a walk share.
+type spotWalk struct {
+	mu    sync.Mutex
+	cond  sync.Cond
+	stack []*Spot
+	open  int // spots that were pushed and not left
+}
+
+func (w *spotWalk) push(list []*Spot) {
+	if len(list) == 0 {
+		return
+	}
+	w.mu.Lock()
+	w.stack = append(w.stack, list...)
+	w.open += len(list)
+	w.mu.Unlock()
+	w.cond.Broadcast()
+}
+
+func (w *spotWalk) left() {
+	w.mu.Lock()
+	w.open--
+	if w.open == 0 {
+		w.cond.Broadcast()
+	}
+	w.mu.Unlock()
+}
+
+// next waits for a node; nil when all were left.
+func (w *spotWalk) next() *Spot {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.stack) == 0 && w.open > 0 {
+		w.cond.Wait()
+	}
+	if len(w.stack) == 0 {
+		return nil
+	}
+	n := w.stack[len(w.stack)-1]
+	w.stack = w.stack[:len(w.stack)-1]
+	return n
+}

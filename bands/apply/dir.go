@@ -1,0 +1,275 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ownerMay are the permissions without which an owner can't change what is in
+// a directory.
+const ownerMay = 0o700
+
+// open opens the node's directory, which must be there.
+func (a *Applier) open(n *Spot) {
+	if n.Err != nil {
+		return
+	}
+	if n.Parent == nil {
+		n.fd, n.Err = dirfd.OpenRoot(a.root)
+	} else if n.Err = n.Parent.Err; n.Err == nil {
+		n.fd, n.Err = n.Parent.fd.Open(n.Name)
+	}
+	if n.Err != nil && errors.Is(n.Err, fs.ErrPermission) && n.Parent != nil && n.Parent.fd != nil {
+		n.Err = a.admit(n)
+	}
+	if n.Err != nil {
+		return
+	}
+	var st dirfd.Stat
+	if n.Err = n.fd.Self(&st); n.Err == nil {
+		n.opened = st.Mode & dirfd.ModePerm
+	}
+	if n.Err == nil && n.opened&ownerMay != ownerMay && os.Geteuid() == int(st.UID) && st.UID != 0 {
+		n.Err = n.chmod(a.root, n.opened|ownerMay)
+	}
+}
+
+// admit opens a directory that its owner has closed to himself.
+func (a *Applier) admit(n *Spot) error {
+	var st dirfd.Stat
+	if err := n.Parent.fd.Stat(n.Name, &st); err != nil {
+		return err
+	}
+	if err := n.Parent.fd.Chmod(n.Name, st.Mode&dirfd.ModePerm|ownerMay); err != nil {
+		return err
+	}
+	var err error
+	if n.fd, err = n.Parent.fd.Open(n.Name); err == nil && n.Change == nil {
+		n.Change = &plan.DirChange{Want: tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime)}}
+	}
+	return err
+}
+
+// chmod sets the directory's own permissions.
+func (n *Spot) chmod(root string, mode uint32) error {
+	if n.Parent != nil {
+		return n.Parent.fd.Chmod(n.Name, mode)
+	}
+	if err := disk.Step("chmod", root); err != nil {
+		return err
+	}
+	return os.Chmod(root, fileMode(mode))
+}
+
+// fileMode is 07777 as the os package writes it.
+func fileMode(mode uint32) os.FileMode {
+	m := os.FileMode(mode & 0o777)
+	for bit, flag := range map[uint32]os.FileMode{0o4000: os.ModeSetuid, 0o2000: os.ModeSetgid, 0o1000: os.ModeSticky} {
+		if mode&bit != 0 {
+			m |= flag
+		}
+	}
+	return m
+}
+
+// makeDir makes the node's directory and opens it.
+func (a *Applier) makeDir(n *Spot) {
+	if n.Err != nil {
+		return
+	}
+	if n.Err = n.Parent.Err; n.Err != nil {
+		return
+	}
+	mode := n.Make.Attr.Mode&0o777 | ownerMay
+	if n.Parent.Make == nil && n.many() {
+		n.Err = a.mkdirApart(n, mode)
+	} else {
+		n.Err = n.Parent.fd.Mkdir(n.Name, mode)
+	}
+	if n.Err != nil {
+		return
+	}
+	n.Change = &plan.DirChange{Want: n.Make.Attr}
+	n.fd, n.Err = n.Parent.fd.Open(n.Name)
+}
+
+// settle gives the directory the attributes that it is to have.
+func (a *Applier) settle(n *Spot) error {
+	var st dirfd.Stat
+	if err := n.fd.Self(&st); err != nil {
+		return err
+	}
+	if n.Change == nil {
+		if n.opened&ownerMay == ownerMay || st.Mode&dirfd.ModePerm == n.opened {
+			return nil
+		}
+		return n.chmod(a.root, n.opened)
+	}
+	want := &n.Change.Want
+	if err := a.settleOwner(n, &st, want); err != nil {
+		return err
+	}
+	// A new directory may have the ACL that the one it is in gives.
+	if len(want.Xattrs) > 0 || len(n.Change.Was.Xattrs) > 0 || n.Make != nil {
+		if err := a.setXattrs(tree.ShownPath(n.Path), want.Xattrs, n.fd.Xattrs, n.fd.SetXattr, n.fd.RemoveXattr); err != nil {
+			return err
+		}
+	}
+	if st.Mtime == unixNano(want.Mtime) {
+		return nil
+	}
+	return n.fd.SetOwnTimes(want.Mtime.Unix(), int64(want.Mtime.Nanosecond()))
+}
+
+func (a *Applier) settleOwner(n *Spot, st *dirfd.Stat, want *tree.Attr) error {
+	mode, chowned, err := a.chown(tree.ShownPath(n.Path), st, want, func(uid, gid int) error {
+		if n.Parent == nil {
+			return os.Lchown(a.root, uid, gid)
+		}
+		return n.Parent.fd.Lchown(n.Name, uid, gid)
+	})
+	if err != nil {
+		return err
+	}
+	if chowned || st.Mode&dirfd.ModePerm != mode {
+		return n.chmod(a.root, mode)
+	}
+	return nil
+}
+
+// setXattrs makes the extended attributes those wanted. What the system doesn't
+// allow, or doesn't have there, is left and noted.
+func (a *Applier) setXattrs(path string, want []tree.Xattr, list func() ([]dirfd.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
+	have, err := list()
+	if err != nil {
+		return err
+	}
+	values := map[string]string{}
+	for _, x := range have {
+		values[x.Name] = string(x.Value)
+	}
+	for _, x := range want {
+		value, ok := values[x.Name]
+		delete(values, x.Name)
+		if ok && value == string(x.Value) {
+			continue
+		}
+		if err := set(x.Name, x.Value); refused(err) {
+			a.noteUnset(path, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	for name := range values {
+		if err := remove(name); refused(err) {
+			a.noteUnset(path, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func refused(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// unixNano is the time as dirfd.Stat tells it.
+func unixNano(t time.Time) int64 {
+	const second = int64(time.Second)
+	switch sec := t.Unix(); {
+	case sec >= math.MaxInt64/second:
+		return math.MaxInt64
+	case sec <= math.MinInt64/second:
+		return math.MinInt64
+	}
+	return t.UnixNano()
+}
+
+// changed reports whether the directory or one of its names may have changed.
+func (n *Spot) changed() bool {
+	return n.Count > 0 || n.Make != nil || n.Change != nil ||
+		slices.ContainsFunc(n.Kids, func(kid *Spot) bool { return kid.Make != nil })
+}
+
+func (n *Spot) close() {
+	if n.fd != nil {
+		_ = n.fd.Close()
+		n.fd = nil
+	}
+}
+
+// EnterChange makes the directory if it has to be made, and its files.
+func (a *Applier) EnterChange(n *Spot, s *contents.Scratch) {
+	if n.Make != nil {
+		if a.makeDir(n); n.Err != nil {
+			a.Fail(n.Path, n.Err)
+		} else {
+			a.advance(1)
+		}
+	} else {
+		a.open(n)
+	}
+	if n.Err != nil {
+		a.failAll(n)
+		return
+	}
+	var unit []*plan.Action
+	for _, step := range n.Steps {
+		if step.Unit != 0 {
+			unit = append(unit, step)
+			continue
+		}
+		if a.stopped() {
+			break
+		}
+		if err := a.file(n.fd, step, s); err != nil {
+			a.Fail(step.Path, err)
+		}
+	}
+	a.unitSteps(n, unit, s)
+	a.advance(len(n.Steps))
+}
+
+func (a *Applier) failAll(n *Spot) {
+	for _, step := range n.Steps {
+		a.Fail(step.Path, n.Err)
+	}
+	if len(n.Steps) == 0 && n.Change != nil && n.Make == nil {
+		a.Fail(tree.ShownPath(n.Path), n.Err)
+	}
+}
+
+// stopped says whether an error has ended everything.
+func (a *Applier) stopped() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fatal != nil
+}
+
+// LeaveChange gives the directory its attributes when all in it is done.
+func (a *Applier) LeaveChange(n *Spot, _ *contents.Scratch) {
+	if n.fd == nil {
+		return
+	}
+	if !a.stopped() && (!n.Late || n.Change == nil) {
+		if err := a.settle(n); err != nil {
+			a.Fail(tree.ShownPath(n.Path), fmt.Errorf("attributes: %w", err))
+		}
+	}
+	if n.changed() {
+		a.Flush.addDir(n.fd)
+	}
+	n.close()
+}

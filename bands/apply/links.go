@@ -1,0 +1,90 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+// EnterLink gives files of a directory one more name.
+func (a *Applier) EnterLink(n *Spot, buf *contents.Scratch) {
+	a.open(n)
+	for _, s := range n.Steps {
+		if a.stopped() {
+			return
+		}
+		err := n.Err
+		if err == nil {
+			err = a.link(n, s, buf)
+		}
+		if err == nil && s.Unit != 0 && n.Units[s.Unit-1].Main == s.Path {
+			err = UnlinkIfThere(n.fd, tree.BasePath(s.Path)+"-shm")
+		}
+		if err != nil {
+			a.Fail(s.Path, err)
+		}
+	}
+	a.advance(len(n.Steps))
+}
+
+// LeaveLink gives the directory its attributes, as leaveChange has not.
+func (a *Applier) LeaveLink(n *Spot, buf *contents.Scratch) {
+	n.Late = false
+	a.LeaveChange(n, buf)
+}
+
+func (a *Applier) hasFailed(path string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.failedPaths[path]
+}
+
+func (a *Applier) link(n *Spot, s *plan.Action, buf *contents.Scratch) (err error) {
+	if a.hasFailed(s.Link) {
+		return fmt.Errorf("%s, of which it is one more name, could not be restored", s.Link)
+	}
+	from, err := contents.OpenBelow(a.root, tree.ParentPath(s.Link))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	var st dirfd.Stat
+	if err := from.Stat(tree.BasePath(s.Link), &st); err != nil {
+		return err
+	}
+	if !st.IsRegular() || st.Size != s.Entry.Size {
+		return plan.ErrChanged
+	}
+	name := tree.BasePath(s.Path)
+	if s.Was == nil || s.Kind == plan.StepReplace && s.Was.Kind != s.Entry.Kind && tree.IsDir(s.Was) {
+		return a.linkOrCopy(from, n.fd, name, s, buf)
+	}
+	temp, err := a.tempIn(n.fd)
+	if err != nil {
+		return err
+	}
+	if err := a.linkOrCopy(from, n.fd, temp, s, buf); err != nil {
+		return err
+	}
+	if err := a.replaceBy(n.fd, temp, name, s.Was); err != nil {
+		return err
+	}
+	// Renaming one name of a file to another of its names does nothing.
+	return UnlinkIfThere(n.fd, temp)
+}
+
+// linkOrCopy makes name one more name of the step's file, or a copy of it where
+// the file system has no more.
+func (a *Applier) linkOrCopy(from, to *dirfd.Dir, name string, s *plan.Action, buf *contents.Scratch) error {
+	err := from.Link(tree.BasePath(s.Link), to, name)
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) || errors.Is(err, fs.ErrPermission) {
+		return a.write(to, name, s.Path, s.Entry, buf)
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package apply
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+// unitSteps carries out the steps of a directory's databases.
+func (a *Applier) unitSteps(n *Spot, steps []*plan.Action, buf *contents.Scratch) {
+	slices.SortStableFunc(steps, func(x, y *plan.Action) int { return cmp.Compare(x.Unit, y.Unit) })
+	for len(steps) > 0 && !a.stopped() {
+		end := 1
+		for end < len(steps) && steps[end].Unit == steps[0].Unit {
+			end++
+		}
+		if err := a.unit(n.fd, tree.BasePath(n.Units[steps[0].Unit-1].Main), steps[:end], buf); err != nil {
+			for _, s := range steps[:end] {
+				a.Fail(s.Path, err)
+			}
+		}
+		steps = steps[end:]
+	}
+}
+
+// unit restores a database: everything is written beside it first, so that its
+// files are of different times only while they are renamed. The main file
+// comes before a journal or log that is to be played back into it.
+func (a *Applier) unit(dir *dirfd.Dir, main string, steps []*plan.Action, buf *contents.Scratch) (err error) {
+	temps := map[*plan.Action]string{}
+	defer func() {
+		for _, temp := range temps {
+			err = errors.Join(err, UnlinkIfThere(dir, temp))
+		}
+	}()
+	if err := a.beside(dir, steps, temps, buf); err != nil {
+		return err
+	}
+	if err := UnlinkIfThere(dir, main+"-shm"); err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if s.Entry == nil {
+			if err := UnlinkIfThere(dir, tree.BasePath(s.Path)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range steps { // sorted: the main file has the shortest name
+		var err error
+		if temp, ok := temps[s]; ok && s.Was != nil {
+			err = a.replaceBy(dir, temp, tree.BasePath(s.Path), s.Was)
+			delete(temps, s)
+		} else if ok {
+			err = dir.Rename(temp, tree.BasePath(s.Path))
+			delete(temps, s)
+		} else if s.Entry != nil {
+			err = a.changeAttributes(dir, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beside checks that nothing has changed, and writes the files of a database
+// under the names of temps.
+func (a *Applier) beside(dir *dirfd.Dir, steps []*plan.Action, temps map[*plan.Action]string, buf *contents.Scratch) error {
+	for _, s := range steps {
+		if s.Was != nil {
+			if _, err := a.unchanged(dir, tree.BasePath(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		if s.Entry == nil || s.Kind == plan.StepAttributes {
+			continue
+		}
+		temp, err := a.tempIn(dir)
+		if err != nil {
+			return err
+		}
+		temps[s] = temp
+		if err := a.write(dir, temps[s], s.Path, s.Entry, buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package bands
-
-// spreads says that no file system here has the flag for it.
-func spreads(string) bool { return false }

@@ -1,0 +1,266 @@
+package capture
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"math"
+	"os"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// partLength is how long the parts of a large file are. They begin at its
+// multiples, so that a change in one leaves the others.
+const partLength = 1 << 20
+
+// readLarge reads a file that is large or has holes.
+func (l *looker) readLarge(name string) (c content, err error) {
+	f, err := l.n.dir.OpenFile(name)
+	if err != nil {
+		return content{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := dirfd.StatFile(f, &l.st); err != nil {
+		return content{}, err
+	}
+	disk.StartWriteback(f)
+	xattrs, err := dirfd.ListXattrs(f)
+	if err != nil {
+		return content{}, err
+	}
+	if name != l.plain && IsDatabase(f) {
+		return content{}, errDatabase
+	}
+	src := source{file: f, size: l.st.Size, before: l.partsBefore(name)}
+	var parts []band.Part
+	if l.st.Size > smallFile && !sparse(&l.st) && l.to.clones() {
+		parts, err = l.whole(src)
+	} else {
+		parts, err = l.parts(src)
+	}
+	if err == nil {
+		err = dirfd.StatFile(f, &l.after)
+	}
+	if err != nil {
+		return content{}, err
+	}
+	if !unmoved(&l.st, &l.after) {
+		return content{}, ErrMoved
+	}
+	c, err = l.listed(parts, l.entryBefore(name))
+	c.xattrs = xattrs
+	return c, err
+}
+
+// source is a large file, and what was stored of it before.
+type source struct {
+	file   *os.File
+	size   int64
+	before []band.Part
+	layout []segment // where the holes are; nil: the file knows
+	most   int64     // how many bytes may differ from before, 0: any number; beyond it is errMuch
+}
+
+// segment is a part of a file that is all data or all hole.
+type segment struct {
+	off, n int64
+	hole   bool
+}
+
+// segments hands over the stretches of data and the holes.
+func (s source) segments(yield func(off, n int64, hole bool) error) error {
+	if s.layout == nil {
+		return disk.Segments(s.file, s.size, yield)
+	}
+	for _, part := range s.layout {
+		if err := yield(part.off, part.n, part.hole); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partsBefore are the parts of what was stored under the name.
+func (l *looker) partsBefore(name string) []band.Part {
+	e := l.entryBefore(name)
+	if e == nil || e.Kind != tree.File || !e.Parts {
+		return nil
+	}
+	parts, err := l.base.Parts(e.Content)
+	if err != nil {
+		return nil // it is stored anew
+	}
+	return parts
+}
+
+// listed stores a list of parts.
+func (l *looker) listed(parts []band.Part, before *tree.Entry) (content, error) {
+	if len(parts) == 0 {
+		return content{}, nil
+	}
+	if len(parts) == 1 && parts[0].Kind == band.DataPart {
+		return content{ref: parts[0].Ref}, nil
+	}
+	data := band.EncodeParts(parts)
+	c := content{parts: true, bands: BandsOf(parts)}
+	if before != nil && before.Parts && before.Content.Hash == sha256.Sum256(data) {
+		ref, err := l.to.keep(before.Content, band.List, data)
+		c.ref = ref
+		return c, kept(err)
+	}
+	ref, err := l.to.Add(band.List, data)
+	c.ref = ref
+	return c, kept(err)
+}
+
+// BandsOf are the bands that parts name.
+func BandsOf(parts []band.Part) []uint32 {
+	var bands []uint32
+	for _, p := range parts {
+		if p.Kind != band.HolePart && (len(bands) == 0 || bands[len(bands)-1] != p.Ref.Band) {
+			bands = append(bands, p.Ref.Band)
+		}
+	}
+	return tree.Merge(bands)
+}
+
+// parts stores a file in parts, and leaves its holes out.
+func (l *looker) parts(src source) ([]band.Part, error) {
+	before := map[int64]band.Part{}
+	var at int64
+	for _, p := range src.before {
+		before[at] = p
+		at += p.Length
+	}
+	var parts []band.Part
+	var differ int64
+	err := src.segments(func(off, n int64, hole bool) error {
+		if hole {
+			if last := len(parts) - 1; last >= 0 && parts[last].Kind == band.HolePart {
+				parts[last].Length += n
+				return nil
+			}
+			parts = append(parts, band.Part{Kind: band.HolePart, Length: n})
+			return nil
+		}
+		for end := off + n; off < end; {
+			length := min(end, (off/partLength+1)*partLength) - off
+			p, err := l.part(io.NewSectionReader(src.file, off, length), before[off])
+			if err != nil {
+				return err
+			}
+			if p.Ref.Hash != before[off].Ref.Hash {
+				differ += length
+			}
+			if src.most > 0 && differ > src.most {
+				return errMuch
+			}
+			parts = append(parts, p)
+			off += length
+		}
+		return nil
+	})
+	return parts, err
+}
+
+// part stores one part; before is what was at its place.
+func (l *looker) part(from *io.SectionReader, before band.Part) (band.Part, error) {
+	if l.buf == nil {
+		l.buf = make([]byte, smallFile)
+	}
+	data := l.buf[:from.Size()]
+	if _, err := io.ReadFull(from, data); err != nil {
+		return band.Part{}, cut(err)
+	}
+	if before.Length == int64(len(data)) && before.Ref.Hash == sha256.Sum256(data) {
+		if before.Kind == band.PiecePart {
+			return before, nil // its blocks are the file's own
+		}
+		ref, err := l.to.keep(before.Ref, band.Data, data)
+		before.Ref = ref
+		return before, kept(err)
+	}
+	ref, err := l.to.Add(band.Data, data)
+	return band.Part{Kind: band.DataPart, Length: int64(len(data)), Ref: ref}, kept(err)
+}
+
+const (
+	// fewChanged is how many bytes of a large file may always be stored again
+	// before all of it is cloned anew, changedShare of how many one may.
+	fewChanged   = 16 << 20
+	changedShare = 8
+)
+
+// whole stores a large file where the file system clones: as a band of its own,
+// or, if little of it changed, as pieces of that band and records of the rest.
+func (l *looker) whole(src source) ([]band.Part, error) {
+	if len(src.before) == 1 && src.before[0].Kind == band.RawPart && src.before[0].Length == src.size {
+		hash, err := hashOf(src.file, src.size)
+		if err != nil {
+			return nil, err
+		}
+		if hash == src.before[0].Ref.Hash {
+			return src.before, nil
+		}
+	} else if len(src.before) > 0 {
+		src.most = max(fewChanged, src.size/changedShare)
+		parts, err := l.parts(src)
+		if !errors.Is(err, errMuch) {
+			return parts, err
+		}
+	}
+	parts, err := l.to.raw(src.file, src.size)
+	switch {
+	case errors.Is(err, band.ErrChanged):
+		return nil, ErrMoved
+	case err != nil && !errors.Is(err, ErrMoved):
+		return nil, kept(err)
+	}
+	return parts, err
+}
+
+// errMuch means that so much of a file changed that it is better cloned.
+var errMuch = errors.New("much of the file changed")
+
+// piecesOf are the pieces of a file of that size, which is or becomes the raw
+// band of that number.
+func piecesOf(f *os.File, size int64, number uint32) ([]band.Part, error) {
+	if size/band.PieceUnit > math.MaxUint32 {
+		hash, err := hashOf(f, size)
+		return []band.Part{{Kind: band.RawPart, Length: size, Ref: band.Ref{Hash: hash, Band: number}}}, err
+	}
+	parts := make([]band.Part, 0, size/partLength+1)
+	buf := make([]byte, min(size, partLength))
+	for off := int64(0); off < size; off += partLength {
+		data := buf[:min(size-off, partLength)]
+		if _, err := io.ReadFull(io.NewSectionReader(f, off, int64(len(data))), data); err != nil {
+			return nil, cut(err)
+		}
+		ref := band.Ref{Hash: sha256.Sum256(data), Band: number, Offset: uint32(off / band.PieceUnit)}
+		parts = append(parts, band.Part{Kind: band.PiecePart, Length: int64(len(data)), Ref: ref})
+	}
+	return parts, nil
+}
+
+// hashOf is the hash of the first size bytes.
+func hashOf(f *os.File, size int64) (h band.Hash, err error) {
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.NewSectionReader(f, 0, size))
+	if err == nil && n < size {
+		err = ErrMoved
+	}
+	sum.Sum(h[:0])
+	return h, err
+}
+
+// cut turns the end of a file that should be longer into errMoved.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return ErrMoved
+	}
+	return err
+}

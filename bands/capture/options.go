@@ -1,0 +1,49 @@
+package capture
+
+import (
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// TakeOptions say what a snapshot is taken for.
+type TakeOptions struct {
+	bands.Options
+	Message   string
+	Cause     bands.Cause
+	Causality bands.Causality
+	// SkipUnchanged takes no snapshot if nothing differs from the parent.
+	SkipUnchanged bool
+	// Late marks the snapshot so.
+	Late bool
+	// Force ignores floor and cap: for snapshots that the user asked for, and rescues.
+	Force bool
+	// MostFiles and MostBytes are how much may have to be read, 0 for any amount;
+	// beyond that the error is ErrTooMuch. For snapshots that somebody waits for.
+	MostFiles, MostBytes int64
+	// Progress is told how many entries of how many have been read; of 0 where
+	// that isn't known. nil: nobody is.
+	Progress func(done, total int64)
+	// Beside runs beside the waits for the disk, with the snapshot, which has no
+	// version yet and may not come to be; its records can be read. Take returns
+	// after it. It isn't called if the tree is unchanged. nil: nothing runs.
+	Beside func(bands.Snapshot)
+}
+
+// Taken is what taking a snapshot did.
+type Taken struct {
+	// Snapshot is the new one; the parent if it is Unchanged.
+	Snapshot  bands.Snapshot
+	Unchanged bool
+	// Changes is how many paths differ from the parent: 0 of a first snapshot.
+	Changes int
+	// Entries is how many paths the walk saw, Walk how long it took, what it
+	// read included.
+	Entries int64
+	Walk    time.Duration
+	// Moving are files that changed during each attempt to read them, and
+	// databases that could not be read at one point in time: they are unknown.
+	Moving []string
+	// Unreadable are paths that could not be read.
+	Unreadable []string
+}

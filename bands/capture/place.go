@@ -1,0 +1,104 @@
+package capture
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// bandFiles returns the bands that a new snapshot refers to. It adds those to the
+// batch that may not be on the disk: also what an earlier writer appended and
+// didn't get to sync.
+func (t *taking) bandFiles(numbers []uint32, batch *disk.Batch) ([]band.File, error) {
+	known := LengthsOf(t.parent)
+	files := make([]band.File, 0, len(numbers))
+	for _, n := range numbers {
+		f, err := t.bandFile(n, known[n])
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+		// The parent's bands were synced in the length that it had.
+		if length, ok := known[n]; !ok || f.Length != length {
+			batch.Sync(filepath.Join(t.BandsDir(), f.Name()), t.BandsDir())
+		}
+	}
+	return files, nil
+}
+
+// bandFile finds a band. One that is missing, or shorter than the parent had it,
+// is replaced by the parent's.
+func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
+	f, err := band.StatFile(t.BandsDir(), n)
+	if length == 0 || err == nil && f.Length >= length {
+		return f, err
+	}
+	own, missing := band.StatFile(t.SnapshotDir(t.parent.Version), n)
+	if missing != nil || own.Length < length {
+		return f, err
+	}
+	to := filepath.Join(t.BandsDir(), own.Name())
+	fresh := to + bands.TempSuffix
+	if err := bands.RemoveFile(fresh); err != nil {
+		return f, err
+	}
+	if err := disk.Place(t.Linking(), filepath.Join(t.SnapshotDir(t.parent.Version), own.Name()), fresh); err != nil {
+		return f, err
+	}
+	if err := disk.SyncFiles([]string{fresh}, nil); err != nil {
+		return f, err
+	}
+	if err := disk.Step("rename", to); err != nil {
+		return f, err
+	}
+	if err := os.Rename(fresh, to); err != nil {
+		return f, err
+	}
+	return own, disk.SyncDir(t.BandsDir())
+}
+
+// LengthsOf are the lengths of a snapshot's bands.
+func LengthsOf(snap bands.Snapshot) map[uint32]int64 {
+	lengths := make(map[uint32]int64, len(snap.Bands))
+	for _, b := range snap.Bands {
+		lengths[b.Number] = b.Length
+	}
+	return lengths
+}
+
+// place puts the band into the folder of a new snapshot, and adds it to the batch
+// if its content isn't on the disk with the store's band. Where the file system clones, a band that has not grown since the parent
+// is the parent's clone under one more name.
+func (t *taking) place(f band.File, dir string, batch *disk.Batch) error {
+	from, to := filepath.Join(t.BandsDir(), f.Name()), filepath.Join(dir, f.Name())
+	switch t.Linking() {
+	case disk.Hardlink:
+		return t.Hardlink(from, to)
+	case disk.Reflink:
+		length, ok := LengthsOf(t.parent)[f.Number]
+		repaired := slices.ContainsFunc(t.keep.repaired(), func(d band.Damaged) bool { return d.Ref.Band == f.Number })
+		if !ok || length != f.Length || repaired {
+			break
+		}
+		own := filepath.Join(t.SnapshotDir(t.parent.Version), f.Name())
+		if info, err := os.Lstat(own); err != nil || info.Size() < f.Length {
+			break // it was lost there
+		}
+		if err := disk.Step("link", to); err != nil {
+			return err
+		}
+		if os.Link(own, to) == nil {
+			return nil
+		}
+	default: // a copy
+	}
+	if err := disk.Place(t.Linking(), from, to); err != nil {
+		return err
+	}
+	batch.Sync(to)
+	return nil
+}

@@ -1,0 +1,304 @@
+package capture
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/rules"
+	"github.com/seed-3aff656d/entire/bands/sqlite"
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+const (
+	// attempts is how often a file is read that changes meanwhile.
+	attempts = 3
+	// attemptPause is how long a file is left alone then.
+	attemptPause = 2 * time.Millisecond
+)
+
+var (
+	// ErrMoved means that a file changed while it was read.
+	ErrMoved = errors.New("changed while it was read")
+	// errDatabase means that a file is a database, which isn't read like others.
+	errDatabase = errors.New("a database")
+)
+
+// capture reads what the looker found new.
+func (l *looker) capture(ctx context.Context) error {
+	for _, at := range l.todo {
+		if l.list.items[at].line.Kind != statcache.Pending {
+			continue // a database took it along
+		}
+		if err := l.one(ctx, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one reads one file. If it went, its line stays pending.
+func (l *looker) one(ctx context.Context, at int) error {
+	it := &l.list.items[at]
+	name := it.line.Name
+	st := dirfd.Stat{Mode: it.line.Mode}
+	switch {
+	case st.IsSymlink():
+		return l.symlink(it)
+	case !st.IsRegular():
+		return l.special(it)
+	}
+	if main, ok := sqlite.Unit(l.hasFile, name); ok && l.startsDatabase(main) {
+		if isShared(name) {
+			it.line.Kind = statcache.Part
+			return nil
+		}
+		return l.database(ctx, main)
+	}
+	return l.file(ctx, it)
+}
+
+// hasFile says whether the directory has a regular file of the name.
+func (l *looker) hasFile(name string) bool {
+	if it := l.list.item(name); it != nil {
+		return it.line.Mode&dirfd.ModeType == dirfd.ModeRegular
+	}
+	line, ok := l.list.lines.Lookup(name)
+	return ok && l.list.lines.Seen[line] && l.list.lines.Line(line).Mode&dirfd.ModeType == dirfd.ModeRegular
+}
+
+// item is what was found under the name, to be changed; nil if nothing was.
+func (l *looker) item(name string) *item {
+	if it := l.list.item(name); it != nil {
+		return it
+	}
+	it, err := l.list.edit(name)
+	if err != nil {
+		l.anew = true
+		return nil
+	}
+	return it
+}
+
+// symlink reads where it points.
+func (l *looker) symlink(it *item) error {
+	name := it.line.Name
+	for range attempts {
+		err := l.n.dir.Stat(name, &l.st)
+		if err == nil && !l.st.IsSymlink() {
+			break
+		}
+		var target string
+		if err == nil {
+			target, err = l.n.dir.Readlink(name)
+		}
+		if err == nil {
+			err = l.n.dir.Stat(name, &l.after)
+		}
+		if err != nil {
+			return l.failed(it, err)
+		}
+		if !unmoved(&l.st, &l.after) {
+			continue
+		}
+		xattrs, err := l.n.dir.EntryXattrs(name)
+		if err != nil {
+			return l.failed(it, err)
+		}
+		e := tree.Entry{Name: name, Kind: tree.Symlink, Attr: AttrOf(&l.st), Target: target}
+		l.settled(it, e, content{xattrs: xattrs})
+		return nil
+	}
+	l.moving(it)
+	return nil
+}
+
+// special notes a file that has no content.
+func (l *looker) special(it *item) error {
+	name := it.line.Name
+	if err := l.n.dir.Stat(name, &l.st); err != nil {
+		return l.failed(it, err)
+	}
+	why := typeReason(&l.st)
+	if why == 0 {
+		l.moving(it)
+		return nil
+	}
+	it.line = l.lineOf(it.line.Name, &l.st)
+	it.entry = unknownEntry(name, why, &l.st)
+	return nil
+}
+
+// file reads a regular file.
+func (l *looker) file(ctx context.Context, it *item) error {
+	if err := l.take(it); err != nil {
+		return err
+	}
+	name := it.line.Name
+	for attempt := range attempts {
+		if attempt > 0 {
+			if err := wait(ctx, attemptPause); err != nil {
+				return err
+			}
+		}
+		c, err := l.read(name)
+		if err == nil {
+			l.settled(it, l.entryOf(name, c), c)
+			return nil
+		}
+		if errors.Is(err, errDatabase) {
+			return l.database(ctx, name)
+		}
+		if !errors.Is(err, ErrMoved) {
+			return l.failed(it, err)
+		}
+	}
+	l.moving(it)
+	return nil
+}
+
+// content is what was read of a file: l.st has its data.
+type content struct {
+	ref   band.Ref
+	parts bool
+	bands []uint32 // that parts name
+	// xattrs are the file's extended attributes.
+	xattrs []dirfd.Xattr
+}
+
+func (l *looker) entryOf(name string, c content) tree.Entry {
+	e := tree.Entry{
+		Name: name, Kind: tree.File, Attr: AttrOf(&l.st), Size: l.st.Size, Content: c.ref, Parts: c.parts,
+	}
+	if l.st.Nlink > 1 {
+		e.Link = l.st.Ino
+	}
+	return e
+}
+
+// read reads the file once, whole.
+func (l *looker) read(name string) (content, error) {
+	if l.buf == nil {
+		l.buf = make([]byte, smallFile)
+	}
+	n, xattrs, err := l.n.dir.ReadSettled(name, l.buf, &l.st, &l.after)
+	switch {
+	case err != nil:
+		return content{}, err
+	case n < 0 || sparse(&l.st):
+		return l.readLarge(name)
+	case int64(n) != l.st.Size || !unmoved(&l.st, &l.after):
+		return content{}, ErrMoved
+	case name != l.plain && sqlite.IsDatabase(l.buf[:n]):
+		return content{}, errDatabase
+	}
+	ref, err := l.store(l.buf[:n], l.entryBefore(name))
+	return content{ref: ref, xattrs: xattrs}, err
+}
+
+// sparse says whether the file may have holes.
+func sparse(st *dirfd.Stat) bool { return st.Size >= 4096 && st.Blocks*512 < st.Size }
+
+// unmoved says whether two looks at a file saw the same.
+func unmoved(a, b *dirfd.Stat) bool {
+	return a.Ino == b.Ino && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Mode == b.Mode
+}
+
+// store stores the content of a file that is one record; before is what was
+// stored under its name.
+func (l *looker) store(data []byte, before *tree.Entry) (band.Ref, error) {
+	if len(data) == 0 {
+		return band.Ref{}, nil
+	}
+	if before != nil && before.Kind == tree.File && !before.Parts && before.Size == int64(len(data)) &&
+		before.Content.Hash == sha256.Sum256(data) {
+		ref, err := l.to.keep(before.Content, band.Data, data)
+		return ref, kept(err)
+	}
+	ref, err := l.to.Add(band.Data, data)
+	return ref, kept(err)
+}
+
+// settled completes an item from l.st, the entry and what was read of it.
+func (l *looker) settled(it *item, e tree.Entry, c content) {
+	e.Attr.Xattrs = xattrsOf(c.xattrs)
+	it.line = l.lineOf(it.line.Name, &l.st)
+	it.entry, it.bands = e, c.bands
+}
+
+// lineOf is the cache's line for a file.
+func (l *looker) lineOf(name string, st *dirfd.Stat) statcache.Line {
+	e := statcache.Line{
+		Name: name, Kind: statcache.File, Mode: st.Mode, Ino: st.Ino, Mtime: st.Mtime, Ctime: st.Ctime, Size: st.Size,
+	}
+	if l.racy(st) {
+		e.Ino = 0
+	}
+	return e
+}
+
+// failed settles a file that can't be read.
+func (l *looker) failed(it *item, err error) error {
+	if isStoreError(err) || Fatal(err) {
+		return err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it went
+	}
+	l.unsure(it, tree.Unreadable)
+	l.unreadable(it.line.Name)
+	return nil
+}
+
+// moving settles a file that changed during each attempt.
+func (l *looker) moving(it *item) {
+	l.unsure(it, tree.Moving)
+	path := rules.Join(l.path, it.line.Name)
+	l.note(func(all *notes) { all.moving = append(all.moving, path) })
+}
+
+// unsure makes the item unknown, and lets the next walk look again.
+func (l *looker) unsure(it *item, why tree.Reason) {
+	name := it.line.Name
+	if l.n.dir.Stat(name, &l.st) != nil {
+		l.st = dirfd.Stat{}
+	}
+	it.line = statcache.Line{Name: name, Kind: statcache.File, Mode: l.st.Mode, Mtime: l.st.Mtime, Ctime: l.st.Ctime, Size: l.st.Size}
+	it.entry = unknownEntry(name, why, &l.st)
+}
+
+// storeError is an error of the store, not of the tree.
+type storeError struct{ err error }
+
+func (e *storeError) Error() string { return e.err.Error() }
+func (e *storeError) Unwrap() error { return e.err }
+
+// kept marks an error as one of the store.
+func kept(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &storeError{err}
+}
+
+func isStoreError(err error) bool {
+	var e *storeError
+	return errors.As(err, &e) || errors.Is(err, errOverRoom)
+}
+
+// wait lets some time pass.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

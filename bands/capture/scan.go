@@ -1,0 +1,78 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Present is a tree as it is now, beside the snapshots of a store. What it has
+// in common with its base can be read there; of the rest only the hashes are
+// known, so that it can be compared. The caller closes it.
+type Present struct {
+	Loader tree.Loader
+	Tree   band.Ref
+	// Base is the snapshot that the tree was compared with, 0 if there is none.
+	Base   bands.Version
+	Totals tree.Totals
+	// Entries is how many paths the walk saw, Walk how long it took.
+	Entries int64
+	Walk    time.Duration
+	// Moving and Unreadable are as in Taken, LeftOut as in Snapshot.
+	Moving, Unreadable, LeftOut []string
+
+	overlay overlay
+	base    *base
+}
+
+// Scan reads a tree as Take does, but writes nothing and needs no lock.
+func Scan(ctx context.Context, s *bands.Store, o bands.Options) (*Present, error) {
+	set, err := s.Settle(o)
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	b := openBase(s, set)
+	p, err := scan(ctx, s, set, b)
+	if errors.Is(err, statcache.ErrUnusable) {
+		b.cache = nil
+		p, err = scan(ctx, s, set, b)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("scan %s: %w", o.Root, err), b.close())
+	}
+	return p, nil
+}
+
+func scan(ctx context.Context, s *bands.Store, set bands.Settings, b *base) (*Present, error) {
+	seen := &observer{cloning: s.Linking() == disk.Reflink, records: map[band.Hash][]byte{}}
+	w := b.walk(set, seen)
+	began := set.Now()
+	top, err := w.run(ctx, set.Workers)
+	if err != nil {
+		return nil, err
+	}
+	rec, notes := top.settled(), w.told()
+	p := &Present{
+		Tree: rec.Ref, Totals: rec.Totals, Entries: w.entries.Load(), Walk: set.Now().Sub(began),
+		Moving: notes.moving, Unreadable: notes.unreadable, LeftOut: notes.leftOut,
+		overlay: overlay{observer: seen, base: b.records}, base: b,
+	}
+	if b.cache != nil {
+		p.Base = b.snap.Version
+	}
+	p.Loader = p.overlay
+	return p, nil
+}
+
+// Parts are those of a file whose entry has Parts.
+func (p *Present) Parts(ref band.Ref) ([]band.Part, error) { return p.overlay.parts(ref) }
+
+// Close closes what the base has open.
+func (p *Present) Close() error { return p.base.close() }

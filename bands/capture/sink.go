@@ -1,0 +1,264 @@
+package capture
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// sink is where a walk puts what it read.
+type sink interface {
+	// Add stores a record.
+	Add(kind band.Kind, content []byte) (band.Ref, error)
+	// keep returns former, the reference to a record of that content, if the record
+	// is whole; else it stores the content.
+	keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error)
+	// clones says whether raw is a good way to store a large file.
+	clones() bool
+	// raw stores a large file as it is, and returns the pieces of it.
+	raw(f *os.File, size int64) ([]band.Part, error)
+	// directory stores a directory, or a page, of which d has the entries. Its
+	// encoding is data; what d refers to may change afterwards if it is a page.
+	directory(kind band.Kind, d *tree.Directory, data []byte) (band.Ref, error)
+}
+
+// Keeper is the sink that appends to the store's bands. It opens them when
+// something is to be stored: most walks find nothing.
+type Keeper struct {
+	store *bands.Store
+	first uint32 // the least number of a new band
+	room  int64  // bytes that may be appended; negative: any number
+	open  func() (*band.Writer, error)
+	// Lengths are those that bands have at least.
+	Lengths map[uint32]int64
+	reader  *band.Reader // of the bands that are appended to
+
+	dedupe *band.Dedupe
+	writer *band.Writer
+}
+
+func NewKeeper(s *bands.Store, first uint32, room int64) *Keeper {
+	k := &Keeper{store: s, first: first, room: room, reader: band.NewReader(s.BandsDir())}
+	k.open = sync.OnceValues(k.begin)
+	return k
+}
+
+func (k *Keeper) begin() (*band.Writer, error) {
+	damaged, err := k.store.Damaged()
+	if err != nil {
+		return nil, err
+	}
+	dedupe, err := band.OpenDedupe(k.store.Path(bands.DedupeFile))
+	if err != nil {
+		return nil, err
+	}
+	w, err := band.NewWriter(k.store.BandsDir(), band.WriterOptions{Dedupe: dedupe, First: k.first, Lengths: k.Lengths, Damaged: damaged})
+	if err != nil {
+		return nil, errors.Join(err, dedupe.Close())
+	}
+	k.dedupe, k.writer = dedupe, w
+	return w, nil
+}
+
+func (k *Keeper) Add(kind band.Kind, content []byte) (band.Ref, error) {
+	w, err := k.open()
+	if err != nil {
+		return band.Ref{}, err
+	}
+	ref, err := w.Add(kind, content)
+	if err == nil && k.room >= 0 && w.Added() > k.room {
+		err = errFull
+	}
+	return ref, err
+}
+
+func (k *Keeper) keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error) {
+	if k.reader.Intact(former, kind) {
+		return former, nil
+	}
+	w, err := k.open()
+	if err != nil {
+		return band.Ref{}, err
+	}
+	return w.Keep(former, kind, content)
+}
+
+func (k *Keeper) clones() bool { return k.store.Linking() == disk.Reflink }
+
+// raw clones first and asks for the hashes of the clone, which holds still.
+func (k *Keeper) raw(f *os.File, size int64) ([]band.Part, error) {
+	w, err := k.open()
+	if err != nil {
+		return nil, err
+	}
+	number, err := w.AddRaw(f, size, band.Hash{}, disk.Reflink)
+	if err != nil {
+		return nil, err
+	}
+	clone, err := os.Open(filepath.Join(k.store.BandsDir(), band.RawName(number)))
+	if err != nil {
+		return nil, err
+	}
+	parts, err := piecesOf(clone, size, number)
+	return parts, errors.Join(err, clone.Close())
+}
+
+func (k *Keeper) directory(kind band.Kind, _ *tree.Directory, data []byte) (band.Ref, error) {
+	return k.Add(kind, data)
+}
+
+// Finish writes what is buffered and waits for the disk: a sync for each band,
+// of which there are few, and none of what others have written.
+func (k *Keeper) Finish() error {
+	if k.writer == nil {
+		return nil
+	}
+	return k.writer.Sync()
+}
+
+// unsynced writes what is buffered, and returns the paths that have to be synced
+// instead of what finish does.
+func (k *Keeper) unsynced() ([]string, error) {
+	if k.writer == nil {
+		return nil, nil
+	}
+	return k.writer.Unsynced()
+}
+
+// repaired are damaged records that were written again.
+func (k *Keeper) repaired() []band.Damaged {
+	if k.writer == nil {
+		return nil
+	}
+	return k.writer.Repaired()
+}
+
+func (k *Keeper) added() int64 {
+	if k.writer == nil {
+		return 0
+	}
+	return k.writer.Added()
+}
+
+func (k *Keeper) Close() error {
+	if k.writer == nil {
+		return k.reader.Close()
+	}
+	return errors.Join(k.writer.Close(), k.dedupe.Close(), k.reader.Close())
+}
+
+// errFull means that the store has no room for what would be appended.
+var errFull = fmt.Errorf("%w: the store is at its cap", bands.ErrNoRoom)
+
+// nowhere is the band of what isn't stored.
+const nowhere = math.MaxUint32
+
+// observer is the sink that stores nothing: it knows what would be stored by
+// its hash. It keeps directories and pages encoded, as a tree of which every file
+// changed has hundreds of thousands of entries.
+type observer struct {
+	cloning bool
+
+	mu      sync.Mutex           // guards records
+	records map[band.Hash][]byte // directories, pages, lists of parts
+}
+
+func (o *observer) Add(kind band.Kind, content []byte) (band.Ref, error) {
+	ref := band.Ref{Hash: sha256.Sum256(content), Band: nowhere}
+	if kind == band.List {
+		o.set(ref.Hash, content)
+	}
+	return ref, nil
+}
+
+func (o *observer) keep(former band.Ref, _ band.Kind, _ []byte) (band.Ref, error) { return former, nil }
+
+func (o *observer) clones() bool { return o.cloning }
+
+func (o *observer) raw(f *os.File, size int64) ([]band.Part, error) {
+	return piecesOf(f, size, nowhere)
+}
+
+func (o *observer) directory(_ band.Kind, _ *tree.Directory, data []byte) (band.Ref, error) {
+	ref := band.Ref{Hash: sha256.Sum256(data), Band: nowhere}
+	o.set(ref.Hash, slices.Clone(data))
+	return ref, nil
+}
+
+func (o *observer) set(hash band.Hash, record []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.records[hash] = record
+}
+
+// record returns a record that the observer has.
+func (o *observer) record(ref band.Ref) (data []byte, found bool) {
+	if ref.Band != nowhere {
+		return nil, false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	data, found = o.records[ref.Hash]
+	return data, found
+}
+
+// overlay loads what an observer has, and from the store what it hasn't.
+type overlay struct {
+	*observer
+
+	base *tree.Records // nil if there is none
+}
+
+// Directory implements tree.Loader.
+func (o overlay) Directory(ref band.Ref) (*tree.Directory, error) {
+	if ref.Band != nowhere && o.base != nil {
+		return o.base.Directory(ref)
+	}
+	header, err := o.Header(ref)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Assemble(header, o.Page)
+}
+
+// Page loads the entries of a page.
+func (o overlay) Page(p *tree.Page) ([]tree.Entry, error) {
+	if data, found := o.record(p.Ref); found {
+		return tree.DecodePage(data)
+	}
+	if o.base == nil {
+		return nil, fmt.Errorf("load page %s: %w", p.Ref.Hash, bands.ErrDamaged)
+	}
+	return o.base.Page(p)
+}
+
+// Header loads a directory's record.
+func (o overlay) Header(ref band.Ref) (*tree.Directory, error) {
+	if data, found := o.record(ref); found {
+		return tree.Decode(data)
+	}
+	if o.base == nil {
+		return nil, fmt.Errorf("load directory %s: %w", ref.Hash, bands.ErrDamaged)
+	}
+	return o.base.Header(ref)
+}
+
+func (o overlay) parts(ref band.Ref) ([]band.Part, error) {
+	if data, found := o.record(ref); found {
+		return band.DecodeParts(data)
+	}
+	if o.base == nil {
+		return nil, fmt.Errorf("load list of parts %s: %w", ref.Hash, bands.ErrDamaged)
+	}
+	return o.base.Parts(ref)
+}

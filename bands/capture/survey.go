@@ -1,0 +1,219 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/rules"
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+const (
+	// fitAgain is how many seconds what didn't fit stays out before it is looked
+	// at again.
+	fitAgain = 24 * 60 * 60
+	// leastLeft is the size from which on leaving out a directory is of use.
+	leastLeft = 1 << 20
+)
+
+// leftOut is what a walk leaves out so that the tree fits the store's cap.
+type leftOut struct {
+	paths   map[string]bool // nil: what was left out last time
+	room    int64           // new bytes that may be read; negative: any number
+	entries int64           // in the tree, 0 if they weren't counted
+	fit     statcache.Fit
+	exact   bool // fit's weight has all that the walk will read
+}
+
+// leftOut says what the walk leaves out. Where a cache tells what was left out,
+// and not long ago, that stands until more comes than there is room for.
+func (t *taking) leftOut(ctx context.Context) (leftOut, error) {
+	cache := t.base.cache
+	switch {
+	case t.o.Force && cache != nil:
+		return leftOut{room: -1, fit: cache.Fit}, nil
+	case t.o.Force:
+		return t.everything(ctx)
+	case cache == nil || cache.Fit.Capacity != t.set.Cap:
+		return t.makeFit(ctx)
+	case t.set.Now().Unix()-cache.Fit.At > fitAgain && len(t.parent.LeftOut) > 0:
+		return t.makeFit(ctx)
+	}
+	return leftOut{room: max(t.set.Cap-cache.Fit.Weight, 0), fit: cache.Fit}, nil
+}
+
+// everything leaves nothing out.
+func (t *taking) everything(ctx context.Context) (leftOut, error) {
+	left := leftOut{room: -1, fit: statcache.Fit{Capacity: t.set.Cap, At: t.set.Now().Unix()}}
+	if t.o.Progress == nil {
+		return left, nil
+	}
+	top, err := t.survey(ctx)
+	if err != nil {
+		return leftOut{}, err
+	}
+	left.entries = top.entries
+	return left, nil
+}
+
+// makeFit measures the tree and chooses what to leave out: the largest
+// directories that git ignores, until the rest fits.
+func (t *taking) makeFit(ctx context.Context) (leftOut, error) {
+	top, err := t.survey(ctx)
+	if err != nil {
+		return leftOut{}, err
+	}
+	left := leftOut{
+		paths: map[string]bool{}, room: -1, entries: top.entries, exact: true,
+		fit: statcache.Fit{Capacity: t.set.Cap, At: t.set.Now().Unix(), Weight: top.bytes},
+	}
+	if top.bytes <= t.set.Cap {
+		return left, nil
+	}
+	ignored, err := t.ignored(ctx, top)
+	if err != nil {
+		return leftOut{}, err
+	}
+	for _, d := range ignored {
+		if left.fit.Weight <= t.set.Cap {
+			break
+		}
+		left.paths[d.path] = true
+		left.fit.Weight -= d.bytes
+		left.entries -= d.entries
+	}
+	if left.fit.Weight > t.set.Cap {
+		return leftOut{}, fmt.Errorf("%w: the tree has %d bytes that git doesn't ignore, the cap is %d",
+			bands.ErrNoRoom, left.fit.Weight, t.set.Cap)
+	}
+	return left, nil
+}
+
+// ignored are the topmost directories that git ignores, largest first.
+func (t *taking) ignored(ctx context.Context, top *weighed) ([]*weighed, error) {
+	if t.set.Ignored == nil {
+		return nil, nil
+	}
+	byPath := map[string]*weighed{}
+	top.each(func(d *weighed) {
+		if d.path != "" && d.bytes >= leastLeft {
+			byPath[d.path] = d
+		}
+	})
+	paths := make([]string, 0, len(byPath))
+	for path := range byPath {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	answer, err := t.set.Ignored(ctx, paths)
+	if err != nil {
+		return nil, fmt.Errorf("ask which directories are ignored: %w", err)
+	}
+	slices.Sort(answer)
+	var list []*weighed
+	last := "\x00"
+	for _, path := range answer {
+		path = strings.TrimSuffix(path, "/")
+		if d := byPath[path]; d != nil && !strings.HasPrefix(path, last+"/") {
+			list = append(list, d)
+			last = path
+		}
+	}
+	slices.SortFunc(list, func(a, b *weighed) int { return int(min(max(b.bytes-a.bytes, -1), 1)) })
+	return list, nil
+}
+
+// weighed is a directory with the sizes of all below it.
+type weighed struct {
+	path           string
+	bytes, entries int64
+	kids           []*weighed
+}
+
+func (d *weighed) each(visit func(*weighed)) {
+	visit(d)
+	for _, kid := range d.kids {
+		kid.each(visit)
+	}
+}
+
+// survey measures the tree without reading a file.
+func (t *taking) survey(ctx context.Context) (*weighed, error) {
+	s := &surveyor{rules: t.base.rules, free: make(chan struct{}, Crew(t.set.Workers)-1)}
+	dir, err := dirfd.OpenRoot(t.set.Root)
+	if err != nil {
+		return nil, err
+	}
+	var st dirfd.Stat
+	if err := dir.Self(&st); err != nil {
+		return nil, err
+	}
+	s.dev = st.Dev
+	top := &weighed{}
+	s.weigh(ctx, dir, top)
+	return top, ctx.Err()
+}
+
+// surveyor measures several directories at a time.
+type surveyor struct {
+	rules *rules.Rules
+	dev   uint64
+	free  chan struct{} // a place for each goroutine beside the first
+}
+
+// weigh measures the open directory, and closes it. What can't be read weighs
+// nothing.
+func (s *surveyor) weigh(ctx context.Context, dir *dirfd.Dir, to *weighed) {
+	defer func() { _ = dir.Close() }()
+	var names []string
+	_ = dir.Names(make([]byte, namesRoom/8), func(name []byte, _ byte) error {
+		names = append(names, string(name))
+		return nil
+	})
+	var group sync.WaitGroup
+	for _, name := range names {
+		var st dirfd.Stat
+		if ctx.Err() != nil || s.rules.Hides(to.path, name) || dir.Stat(name, &st) != nil {
+			continue
+		}
+		to.entries++
+		if s.rules.Reason(to.path, name, st.IsDir()) != 0 {
+			continue
+		}
+		if !st.IsDir() {
+			to.bytes += min(max(st.Size, 0), st.Blocks*512)
+			continue
+		}
+		if st.Dev != s.dev || st.Mounted {
+			continue
+		}
+		if below, err := dir.Open(name); err == nil {
+			kid := &weighed{path: rules.Join(to.path, name)}
+			to.kids = append(to.kids, kid)
+			s.later(&group, func() { s.weigh(ctx, below, kid) })
+		}
+	}
+	group.Wait()
+	for _, kid := range to.kids {
+		to.bytes += kid.bytes
+		to.entries += kid.entries
+	}
+}
+
+// later does the work beside this goroutine if there is a place, else at once.
+func (s *surveyor) later(group *sync.WaitGroup, work func()) {
+	select {
+	case s.free <- struct{}{}:
+		group.Go(func() {
+			defer func() { <-s.free }()
+			work()
+		})
+	default:
+		work()
+	}
+}

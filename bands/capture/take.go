@@ -1,0 +1,303 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Take takes a snapshot. A kill at any moment leaves the store without it or
+// with it; what was appended for one that didn't come to be stays unused.
+func Take(ctx context.Context, h *bands.Held, o TakeOptions) (Taken, error) {
+	set, err := h.Settle(o.Options)
+	if err != nil {
+		return Taken{}, fmt.Errorf("take snapshot: %w", err)
+	}
+	t := &taking{Held: h, o: o, set: set}
+	taken, err := t.run(ctx)
+	if err != nil {
+		return Taken{}, fmt.Errorf("take snapshot of %s: %w", o.Root, err)
+	}
+	return taken, nil
+}
+
+// taking is one snapshot in the making.
+type taking struct {
+	*bands.Held
+
+	o      TakeOptions
+	set    bands.Settings
+	parent bands.Snapshot // the zero one if there is none
+	stamp  bands.Stamp
+	base   *base
+	fit    statcache.Fit
+	keep   *Keeper
+	walk   *walk
+	top    *node
+}
+
+func (t *taking) run(ctx context.Context) (taken Taken, err error) {
+	if !t.o.Force && t.set.Space.Free < t.set.Floor {
+		return Taken{}, fmt.Errorf("%w: less than %d bytes are free", bands.ErrNoRoom, t.set.Floor)
+	}
+	if err := t.prepare(); err != nil {
+		return Taken{}, err
+	}
+	defer func() { err = errors.Join(err, t.base.close()) }()
+	room, err := t.storeRoom()
+	if err != nil {
+		return Taken{}, err
+	}
+	t.keep = NewKeeper(t.Store, t.Reserved().Band, room)
+	t.keep.Lengths = LengthsOf(t.parent)
+	defer func() { err = errors.Join(err, t.keep.Close()) }()
+	if err := t.read(ctx); err != nil {
+		return Taken{}, err
+	}
+	taken = t.told()
+	if t.unchanged() {
+		if repaired := t.keep.repaired(); len(repaired) > 0 {
+			if err := errors.Join(t.keep.Finish(), t.NoteRepaired(repaired)); err != nil {
+				return Taken{}, err
+			}
+		}
+		t.remember(t.parent.Version)
+		taken.Snapshot, taken.Unchanged = t.parent, true
+		return taken, nil
+	}
+	if taken.Snapshot, err = t.publish(); err != nil {
+		return Taken{}, err
+	}
+	taken.Changes = t.changes(ctx, taken.Snapshot)
+	return taken, nil
+}
+
+// prepare finds out what the snapshot is compared with.
+func (t *taking) prepare() error {
+	if err := t.Sweep(); err != nil {
+		return err
+	}
+	if err := mend(t.Held); err != nil {
+		return err
+	}
+	parent, _, err := t.Latest(t.set.Lineage)
+	if err != nil {
+		return err
+	}
+	t.parent = parent
+	if t.stamp, err = t.Store.Stamp(t.set); err != nil {
+		return err
+	}
+	t.base = openBase(t.Held.Store, t.set)
+	return nil
+}
+
+// mend links the last snapshot, if its maker was killed before it could.
+func mend(h *bands.Held) error {
+	last := h.Reserved()
+	if last.Version == 0 || !h.Has(last.Version) || h.Linked(last.Lineage) >= last.Version {
+		return nil
+	}
+	return h.Link(last.Lineage, last.Version)
+}
+
+// storeRoom is how many bytes may be appended, negative for any number.
+func (t *taking) storeRoom() (int64, error) {
+	if t.o.Force {
+		return -1, nil
+	}
+	taken, err := t.QuickSize()
+	return max(t.set.Cap-taken, 0), err
+}
+
+// read walks the tree, as often as it takes: once, unless the cache or what it
+// leads to is damaged, or more changed than there is room for.
+func (t *taking) read(ctx context.Context) error {
+	left, err := t.leftOut(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		err := t.once(ctx, left)
+		switch {
+		case errors.Is(err, statcache.ErrUnusable) && t.base.cache != nil:
+			t.base.cache = nil
+		case errors.Is(err, errOverRoom):
+			if left, err = t.makeFit(ctx); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// once walks the tree.
+func (t *taking) once(ctx context.Context, left leftOut) error {
+	w := t.base.walk(t.set, t.keep)
+	w.stamp, w.coarse = t.stamp.At, t.stamp.Coarse
+	w.most = most{files: t.o.MostFiles, bytes: t.o.MostBytes}
+	w.keepLeft, w.leave, w.room = !t.o.Force, left.paths, left.room
+	if t.o.Progress != nil {
+		w.progress = func(done int64) { t.o.Progress(done, left.entries) }
+	}
+	began := t.set.Now()
+	top, err := w.run(ctx, t.set.Workers)
+	if err != nil {
+		return err
+	}
+	w.took = t.set.Now().Sub(began)
+	t.walk, t.top = w, top
+	t.fit = left.fit
+	if !left.exact {
+		t.fit.Weight += w.fresh.Load()
+	}
+	return nil
+}
+
+// told is what the walk has to tell.
+func (t *taking) told() Taken {
+	notes := t.walk.told()
+	return Taken{
+		Entries: t.walk.entries.Load(), Walk: t.walk.took, Moving: notes.moving, Unreadable: notes.unreadable,
+	}
+}
+
+// unchanged says whether there is nothing to take.
+func (t *taking) unchanged() bool {
+	ref, ok := t.parent.Tree.Ref()
+	return t.o.SkipUnchanged && t.parent.Version != 0 && ok && ref.Hash == t.top.settled().Ref.Hash
+}
+
+// remember writes the stat cache for the snapshot v. It is no loss if that
+// fails: the one before it still counts.
+func (t *taking) remember(v bands.Version) {
+	ref, _ := t.parent.Tree.Ref()
+	switch {
+	case v == t.parent.Version && (t.top.out.state == asBefore || t.top.out.record.Ref != ref):
+		return // it is right, or would tell of records that no snapshot holds
+	case t.top.out.state == asBefore && t.base.cache == nil:
+		return
+	}
+	root := t.top.out.stat
+	if root == nil {
+		root = &statcache.Node{Block: []byte(t.base.cache.Root.Block), Kids: t.base.cache.Kids()}
+	}
+	_ = statcache.Write(t.Path(bands.StatPrefix+t.set.Lineage),
+		statcache.Meta{Version: v, Fit: t.fit, Rules: t.walk.rules.Print}, root, t.base.cache)
+}
+
+// publish makes the snapshot.
+func (t *taking) publish() (bands.Snapshot, error) {
+	var batch disk.Batch
+	written, err := t.keep.unsynced()
+	if err != nil {
+		return bands.Snapshot{}, err
+	}
+	batch.Sync(written...)
+	rec := t.top.settled()
+	numbers := tree.Merge(rec.Bands, []uint32{rec.Ref.Band})
+	files, err := t.bandFiles(numbers, &batch)
+	if err != nil {
+		return bands.Snapshot{}, err
+	}
+	next, err := t.Next(t.set.Lineage, slices.Max(numbers)+1)
+	if err != nil {
+		return bands.Snapshot{}, err
+	}
+	snap := t.describe(rec)
+	for _, f := range files {
+		snap.Bands = append(snap.Bands, bands.BandLength{Number: f.Number, Length: f.Length})
+	}
+	if t.o.Beside != nil {
+		var wait sync.WaitGroup
+		described := snap // which has no version
+		wait.Go(func() { t.o.Beside(described) })
+		defer wait.Wait()
+	}
+	snap.Version = next.Version
+	if err := t.commit(snap, files, next, &batch); err != nil {
+		return bands.Snapshot{}, err
+	}
+	t.remember(snap.Version)
+	// What stays on the list by mistake is found to be whole the next time.
+	_ = t.NoteRepaired(t.keep.repaired())
+	// Who reads the link looks at the reservation first: the next snapshot makes
+	// it, if this can't.
+	_ = t.Link(t.set.Lineage, snap.Version)
+	return snap, nil
+}
+
+// describe is the snapshot without its version and bands.
+func (t *taking) describe(rec tree.Stored) bands.Snapshot {
+	return bands.Snapshot{
+		Message: t.o.Message, Cause: t.o.Cause, Created: t.set.Now().UTC(), Parent: t.parent.Version,
+		Root: t.set.Root, Lineage: t.set.Lineage,
+		Tree:   bands.TreeRef{Hash: rec.Ref.Hash.String(), Band: rec.Ref.Band, Offset: rec.Ref.Offset},
+		Totals: rec.Totals, Added: t.keep.added(), Late: t.o.Late,
+		LeftOut: t.walk.told().leftOut, Causality: t.o.Causality,
+	}
+}
+
+// commit makes the snapshot's folder under another name, and renames it after the
+// reservation of its version; the batch has the bands that it refers to.
+func (t *taking) commit(snap bands.Snapshot, files []band.File, next bands.Reservation, batch *disk.Batch) (err error) {
+	making := t.Path(bands.MakingPrefix + snap.Version.String())
+	if err := disk.Step("mkdir", making); err != nil {
+		return err
+	}
+	if err := os.Mkdir(making, 0o700); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, batch.Discard(), os.RemoveAll(making))
+		}
+	}()
+	for _, f := range files {
+		if err := t.place(f, making, batch); err != nil {
+			return fmt.Errorf("link band %d: %w", f.Number, err)
+		}
+	}
+	data, err := bands.Seal(bands.Described{Format: bands.SnapshotFormat, Snapshot: snap})
+	if err != nil {
+		return err
+	}
+	description := filepath.Join(making, bands.SnapshotFile)
+	if err := disk.Step("write", description); err != nil {
+		return err
+	}
+	if err := os.WriteFile(description, data, 0o600); err != nil {
+		return err
+	}
+	batch.Sync(description, making)
+	if err := batch.Write(t.Path(bands.VersionFile), next.Encode(), 0o600); err != nil {
+		return err
+	}
+	batch.Rename(making, t.SnapshotDir(snap.Version))
+	return batch.Commit()
+}
+
+// changes counts the paths that differ from the parent. What can't be read
+// doesn't count.
+func (t *taking) changes(ctx context.Context, snap bands.Snapshot) int {
+	if t.parent.Version == 0 {
+		return 0
+	}
+	count := 0
+	_ = t.Changes(ctx, t.parent, snap, func(tree.Change) error {
+		count++
+		return nil
+	})
+	return count
+}

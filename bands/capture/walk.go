@@ -1,0 +1,232 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/rules"
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+// walk reads a tree: several workers take directories from a stack. A directory
+// that is as the stat cache has it costs its stats and nothing else. When the
+// last of a directory's subdirectories is finished, the directory itself is.
+type walk struct {
+	root     string
+	rules    *rules.Rules
+	cache    *statcache.Cache // nil: everything is read
+	strict   bool             // the rules changed, so that the cache's names aren't enough
+	base     *tree.Records    // what the cache was written for; nil without one
+	to       sink
+	stamp    int64 // what changed from then on may change unseen
+	coarse   bool  // ctimes tell nothing
+	keepLeft bool  // what the cap left no room for last time stays out
+	leave    map[string]bool
+	room     int64 // new bytes that may be read; negative: any number
+	most     most
+	progress func(done int64)
+	dev      uint64
+
+	entries atomic.Int64
+	files   atomic.Int64 // read
+	bytes   atomic.Int64 // of these
+	fresh   atomic.Int64 // the bytes of those that aren't only read to be sure
+	took    time.Duration
+
+	moved struct {
+		once  sync.Once
+		byIno map[uint64]statcache.Directory
+	}
+
+	mu    sync.Mutex // guards what follows
+	ready sync.Cond
+	stack []*node
+	open  int // directories on the stack or at work
+	err   error
+	notes notes
+}
+
+// most is how much a walk may read, 0 for any amount.
+type most struct{ files, bytes int64 }
+
+// notes are paths that a caller wants to hear of.
+type notes struct{ moving, unreadable, leftOut []string }
+
+// errOverRoom means that the changes don't fit.
+var errOverRoom = errors.New("more than there is room for")
+
+// run reads the tree and returns its root.
+func (w *walk) run(ctx context.Context, workers int) (*node, error) {
+	w.ready.L = &w.mu
+	dir, err := dirfd.OpenRoot(w.root)
+	if err != nil {
+		return nil, fmt.Errorf("read tree: %w", err)
+	}
+	top := &node{dir: dir}
+	top.users.Store(1)
+	top.pending.Store(1)
+	if err := dir.Self(&top.st); err != nil {
+		return nil, errors.Join(fmt.Errorf("read tree: %w", err), dir.Close())
+	}
+	w.dev = top.st.Dev
+	if w.cache != nil {
+		top.old = w.cache.Root
+	}
+	w.stack, w.open = []*node{top}, 1
+	var group sync.WaitGroup
+	for range Crew(workers) {
+		group.Go(func() { w.work(ctx) })
+	}
+	group.Wait()
+	for _, left := range w.stack {
+		left.abandon()
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	return top, nil
+}
+
+// Crew is how many workers there are.
+func Crew(workers int) int {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return min(max(workers, 2), 16)
+}
+
+func (w *walk) work(ctx context.Context) {
+	defer func() {
+		if caught := recover(); caught != nil {
+			w.stop(fmt.Errorf("read tree: panic: %v\n%s", caught, debug.Stack()))
+		}
+	}()
+	r := &reader{walk: w}
+	for {
+		n := w.pop()
+		if n == nil {
+			return
+		}
+		if err := ctx.Err(); err != nil {
+			n.abandon()
+			w.stop(err)
+			return
+		}
+		if err := r.visit(ctx, n); err != nil {
+			w.stop(err)
+			return
+		}
+	}
+}
+
+// pop takes a directory off the stack; nil when there will be no more.
+func (w *walk) pop() *node {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.stack) == 0 && w.open > 0 && w.err == nil {
+		w.ready.Wait()
+	}
+	if len(w.stack) == 0 || w.err != nil {
+		return nil
+	}
+	last := len(w.stack) - 1
+	n := w.stack[last]
+	w.stack[last] = nil
+	w.stack = w.stack[:last]
+	return n
+}
+
+// push ends the work on one directory; below are its subdirectories.
+func (w *walk) push(below []*node) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stack = append(w.stack, below...)
+	w.open += len(below) - 1
+	switch {
+	case w.open == 0 || len(below) > 2:
+		w.ready.Broadcast()
+	case len(below) > 0:
+		w.ready.Signal()
+	}
+}
+
+// stop lets everybody go home.
+func (w *walk) stop(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.ready.Broadcast()
+}
+
+// note adds to the notes.
+func (w *walk) note(add func(n *notes)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	add(&w.notes)
+}
+
+// told are the notes of a walk that has ended, sorted.
+func (w *walk) told() notes {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, list := range []*[]string{&w.notes.moving, &w.notes.unreadable, &w.notes.leftOut} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return w.notes
+}
+
+// count says that so many entries are done.
+func (w *walk) count(n int) {
+	done := w.entries.Add(int64(n))
+	if w.progress != nil {
+		w.note(func(*notes) { w.progress(done) })
+	}
+}
+
+// take makes room for a file that is about to be read.
+func (w *walk) take(it *item) error {
+	bytes, files := w.bytes.Add(it.bytes), w.files.Add(1)
+	if w.most.bytes > 0 && bytes > w.most.bytes || w.most.files > 0 && files > w.most.files {
+		return bands.ErrTooMuch
+	}
+	if !it.again && w.fresh.Add(it.bytes) > w.room && w.room >= 0 {
+		return errOverRoom
+	}
+	return nil
+}
+
+// racy says whether the file could change once more without its data showing
+// it.
+func (w *walk) racy(st *dirfd.Stat) bool {
+	return st.Ctime >= w.stamp || w.coarse && st.Mtime >= w.stamp
+}
+
+// foreign reports whether something else is mounted there: another file system,
+// or by a bind mount a file or directory of any.
+func (w *walk) foreign(st *dirfd.Stat) bool { return st.Mounted || st.IsDir() && st.Dev != w.dev }
+
+// renamed finds a directory of the cache by its inode, for one that has another
+// name now.
+func (w *walk) renamed(st *dirfd.Stat) statcache.Directory {
+	if w.cache == nil {
+		return statcache.Directory{}
+	}
+	w.moved.once.Do(func() {
+		w.moved.byIno = map[uint64]statcache.Directory{}
+		w.cache.Each(w.cache.Root, func(d statcache.Directory) { w.moved.byIno[d.Ino()] = d })
+	})
+	return w.moved.byIno[st.Ino]
+}

@@ -1,0 +1,59 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+// unknownEntry is the entry of what isn't held.
+func unknownEntry(name string, why tree.Reason, st *dirfd.Stat) tree.Entry {
+	return tree.Entry{Name: name, Kind: tree.Unknown, Reason: why, Attr: AttrOf(st)}
+}
+
+// AttrOf is what stat tells of a file besides its content.
+func AttrOf(st *dirfd.Stat) tree.Attr {
+	return tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime).UTC()}
+}
+
+func xattrsOf(list []dirfd.Xattr) []tree.Xattr {
+	if len(list) == 0 {
+		return nil
+	}
+	all := make([]tree.Xattr, 0, len(list))
+	for _, x := range list {
+		all = append(all, tree.Xattr{Name: x.Name, Value: x.Value})
+	}
+	return all
+}
+
+// typeReason is why the file can't be held, by its type; 0 if it can.
+func typeReason(st *dirfd.Stat) tree.Reason {
+	switch st.Mode & dirfd.ModeType {
+	case dirfd.ModeRegular, dirfd.ModeSymlink, dirfd.ModeDir:
+		return 0
+	case dirfd.ModeFIFO:
+		return tree.FIFO
+	case dirfd.ModeSocket:
+		return tree.Socket
+	default:
+		return tree.Device
+	}
+}
+
+// isStore says whether a directory with these names is a store.
+func isStore(names []string) bool {
+	for _, name := range []string{bands.InfoFile, bands.TagFile, bands.BandsFolder, bands.SnapshotsFolder} {
+		if !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// isShared says whether the name is one that a database's shared memory has.
+func isShared(name string) bool { return strings.HasSuffix(name, "-shm") }

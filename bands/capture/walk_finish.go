@@ -1,0 +1,324 @@
+package capture
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// finish settles a directory whose subdirectories are all finished.
+func (r *reader) finish(n *node) error {
+	if n.out.state == asBefore {
+		if n.found == nil && len(n.differing) == 0 {
+			return nil
+		}
+		if err := r.settle(n); err != nil {
+			return err
+		}
+	}
+	if n.parent != nil {
+		n.parent.differs(n)
+	}
+	return nil
+}
+
+// settle stores a directory that differs from the cache. What was read of it is
+// not needed any more.
+func (r *reader) settle(n *node) error {
+	s := settling{reader: r, n: n, list: n.found, kids: make(map[string]*node, len(n.differing)), below: map[string]tree.Stored{}}
+	n.found = nil
+	for _, kid := range n.differing {
+		s.kids[kid.name] = kid
+	}
+	if s.list == nil {
+		if err := s.relist(); err != nil {
+			return err
+		}
+		if !n.moved() {
+			// Every record below is the same: only the cache isn't.
+			return s.end(n.old.Record())
+		}
+	}
+	rec, err := s.store()
+	if err != nil {
+		return err
+	}
+	return s.end(rec)
+}
+
+// moved says whether a subdirectory has another record than in the cache.
+func (n *node) moved() bool {
+	return slices.ContainsFunc(n.differing, func(kid *node) bool {
+		return kid.out.state != storedAnew || !kid.old.Known() || kid.out.record.Ref != kid.old.Record().Ref
+	})
+}
+
+// settling is the end of the work on one directory.
+type settling struct {
+	*reader
+
+	n     *node
+	list  *listing
+	kids  map[string]*node // subdirectories that differ
+	edits []tree.Edit
+	below map[string]tree.Stored // what is below the entries of edits
+}
+
+// relist makes the listing of a directory in which only subdirectories differ.
+func (s *settling) relist() error {
+	lines, ok := s.n.old.Index()
+	if !ok {
+		return statcache.ErrUnusable
+	}
+	before, err := newFormer(s.base, s.n.old.Record())
+	if err != nil {
+		return err
+	}
+	s.list = &listing{own: s.n.old.Own(), attr: before.dir.Attr, before: before, lines: lines, places: make([]place, 0, len(lines.Starts))}
+	for i := range lines.Starts {
+		s.list.keep(int32(i))
+	}
+	return nil
+}
+
+// end makes the outcome of a directory that was stored as rec.
+func (s *settling) end(rec tree.Stored) error {
+	block, err := s.block(rec)
+	s.n.out = outcome{state: storedAnew, record: rec, stat: block}
+	return err
+}
+
+// store stores the directory, or finds that it is what was stored before.
+func (s *settling) store() (rec tree.Stored, err error) {
+	s.collect()
+	dir, err := s.directory()
+	if err != nil {
+		return rec, err
+	}
+	s.enc = dir.Encode(s.enc[:0])
+	rec = tree.Stored{Totals: dir.Totals, Bands: dir.Bands}
+	if was := s.n.old; was.Known() && was.Record().Ref.Hash == sha256.Sum256(s.enc) {
+		rec.Ref, err = s.to.keep(was.Record().Ref, band.Directory, s.enc)
+		return rec, kept(err)
+	}
+	rec.Ref, err = s.to.directory(band.Directory, dir, s.enc)
+	return rec, kept(err)
+}
+
+// collect finds the edits that make the directory of the one before.
+func (s *settling) collect() {
+	for _, p := range s.list.places {
+		if p < 0 {
+			s.item(&s.list.items[^p])
+			continue
+		}
+		if len(s.kids) == 0 {
+			continue
+		}
+		if kid := s.kids[s.list.lines.Name(int32(p))]; kid != nil {
+			s.kid(kid)
+		}
+	}
+	for line, seen := range s.list.lines.Seen {
+		if !seen {
+			s.edits = append(s.edits, tree.Edit{Name: s.list.lines.Name(int32(line))})
+		}
+	}
+	// A line that was not kept may have an item.
+	slices.SortFunc(s.edits, func(a, b tree.Edit) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), compareBool(a.Entry == nil, b.Entry == nil))
+	})
+	s.edits = slices.CompactFunc(s.edits, func(a, b tree.Edit) bool { return a.Name == b.Name })
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func (s *settling) item(it *item) {
+	if it.kid != nil {
+		s.kid(it.kid)
+		return
+	}
+	edit := tree.Edit{Name: it.line.Name}
+	if it.entry.Kind != 0 && it.line.Kind != statcache.Pending {
+		edit.Entry = &it.entry
+	}
+	if it.entry.Parts {
+		s.below[edit.Name] = tree.Stored{Bands: it.bands}
+	}
+	s.edits = append(s.edits, edit)
+}
+
+func (s *settling) kid(kid *node) {
+	edit := tree.Edit{Name: kid.name}
+	switch kid.out.state {
+	case gone:
+	case unknown:
+		e := unknownEntry(kid.name, kid.out.reason, &kid.st)
+		edit.Entry = &e
+	default:
+		rec := kid.settled()
+		edit.Entry = &tree.Entry{Name: kid.name, Kind: tree.Dir, Content: rec.Ref}
+		s.below[edit.Name] = rec
+	}
+	s.edits = append(s.edits, edit)
+}
+
+// directory is what is stored: pages where there are many entries.
+func (s *settling) directory() (*tree.Directory, error) {
+	var before tree.Directory
+	pager := tree.Pager{Store: s.page}
+	if f := s.list.before; f != nil {
+		before = *f.dir
+		pager.Load = f.page
+	}
+	dir := &tree.Directory{Attr: s.list.attr}
+	count, err := pager.Count(before.Pages, s.edits)
+	if err != nil {
+		return nil, err
+	}
+	if len(before.Pages) == 0 {
+		count = 0
+		for range tree.Merged(before.Entries, s.edits) {
+			count++
+		}
+	}
+	var pages []tree.Page
+	switch {
+	case count <= tree.FlatEntries:
+		return dir, s.flat(dir, &before, pager)
+	case len(before.Pages) > 0:
+		pages, err = pager.Apply(before.Pages, s.edits)
+	default:
+		pages, err = pager.Split(tree.Merged(before.Entries, s.edits))
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir.SetPages(pages)
+	return dir, nil
+}
+
+// flat fills in a directory without pages.
+func (s *settling) flat(dir, before *tree.Directory, pager tree.Pager) error {
+	whole, err := tree.Assemble(before, pager.Load)
+	if err != nil {
+		return statcache.ErrUnusable
+	}
+	for e := range tree.Merged(whole.Entries, s.edits) {
+		dir.Entries = append(dir.Entries, *e)
+	}
+	dir.Totals, dir.Bands, err = s.sum(dir.Entries)
+	return err
+}
+
+// page stores a page, or finds it among those before.
+func (s *settling) page(entries []tree.Entry, p *tree.Page) (err error) {
+	if p.Totals, p.Bands, err = s.sum(entries); err != nil {
+		return err
+	}
+	s.enc = tree.EncodePage(entries, s.enc[:0])
+	hash := band.Hash(sha256.Sum256(s.enc))
+	if f := s.list.before; f != nil {
+		if at, ok := tree.FindPage(f.dir.Pages, p.Last); ok && f.dir.Pages[at].Ref.Hash == hash {
+			p.Ref, err = s.to.keep(f.dir.Pages[at].Ref, band.Page, s.enc)
+			return kept(err)
+		}
+	}
+	p.Ref, err = s.to.directory(band.Page, &tree.Directory{Entries: entries}, s.enc)
+	return kept(err)
+}
+
+// sum counts what entries and all below have, and the bands that they refer to.
+func (s *settling) sum(entries []tree.Entry) (totals tree.Totals, bands []uint32, err error) {
+	part := tree.Directory{Entries: entries}
+	below := [][]uint32{part.OwnBands()}
+	for i := range entries {
+		e := &entries[i]
+		switch e.Kind {
+		case tree.File, tree.Symlink:
+			totals.Files++
+			totals.Bytes += e.Size
+		case tree.Dir:
+			totals.Dirs++
+		case tree.Unknown:
+			totals.Unknown++
+		}
+		if e.Kind != tree.Dir && !e.Parts {
+			continue
+		}
+		rec, err := s.under(e)
+		if err != nil {
+			return totals, nil, err
+		}
+		totals.Add(rec.Totals)
+		below = append(below, rec.Bands)
+	}
+	return totals, tree.Merge(below...), nil
+}
+
+// under is what is below a directory, and the bands that a list of parts names.
+func (s *settling) under(e *tree.Entry) (tree.Stored, error) {
+	if rec, ok := s.below[e.Name]; ok {
+		return rec, nil
+	}
+	if e.Parts {
+		parts, err := s.base.Parts(e.Content)
+		if err != nil {
+			return tree.Stored{}, statcache.ErrUnusable
+		}
+		return tree.Stored{Bands: BandsOf(parts)}, nil
+	}
+	line, ok := s.list.lines.Lookup(e.Name)
+	if !ok {
+		return tree.Stored{}, statcache.ErrUnusable
+	}
+	old, ok := s.cache.Child(s.n.old, s.list.lines.Line(line))
+	if !ok {
+		return tree.Stored{}, statcache.ErrUnusable
+	}
+	return old.Record(), nil
+}
+
+// block is the listing as the stat cache has it.
+func (s *settling) block(rec tree.Stored) (*statcache.Node, error) {
+	l := s.list
+	n := statcache.NewNode(l.own, rec, len(l.lines.Block)+len(l.items)*(statcache.EntryLength+16))
+	for _, p := range l.places {
+		if p < 0 {
+			if it := &l.items[^p]; it.kid != nil {
+				addSubdirectory(n, it.kid)
+			} else if it.line.Kind != statcache.Pending {
+				n.Add(&it.line)
+			}
+			continue
+		}
+		text := l.lines.Text(int32(p))
+		if text[2] != statcache.Dir {
+			n.AddText(text)
+			continue
+		}
+		if kid := s.kids[text[statcache.EntryLength:]]; kid != nil {
+			addSubdirectory(n, kid)
+			continue
+		}
+		old, ok := s.cache.Child(s.n.old, l.lines.Line(int32(p)))
+		if !ok {
+			return nil, statcache.ErrUnusable
+		}
+		n.AddDir(text[statcache.EntryLength:], statcache.Subdirectory{Old: old})
+	}
+	return n, nil
+}

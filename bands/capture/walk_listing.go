@@ -1,0 +1,131 @@
+package capture
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// listing is a directory that differs from the cache. What is as in the cache
+// takes a few bytes of it.
+type listing struct {
+	own    statcache.Line
+	attr   tree.Attr
+	before *former         // the base's; nil if there is none
+	lines  statcache.Index // the cache's; those that were seen have a place
+	places []place         // the names, in the order in which the file system has them
+	items  []item          // those that are not as in the cache
+	byName map[string]int32
+}
+
+// place is a name in a listing: the number of a line of the cache that holds,
+// or, negative, the complement of the index of an item.
+type place int32
+
+// keep places a line of the cache.
+func (l *listing) keep(line int32) {
+	l.lines.Seen[line] = true
+	l.places = append(l.places, place(line))
+}
+
+// add places an item.
+func (l *listing) add(it item) {
+	at := int32(len(l.items))
+	l.places = append(l.places, place(^at))
+	l.items = append(l.items, it)
+	if l.byName != nil {
+		l.byName[it.line.Name] = at
+	}
+}
+
+// item is what was found under the name, if it is not as in the cache.
+func (l *listing) item(name string) *item {
+	if l.byName == nil {
+		l.byName = make(map[string]int32, len(l.items))
+		for i := range l.items {
+			l.byName[l.items[i].line.Name] = int32(i)
+		}
+	}
+	if at, ok := l.byName[name]; ok {
+		return &l.items[at]
+	}
+	return nil
+}
+
+// edit makes an item of a name that is as in the cache; nil if there is none.
+func (l *listing) edit(name string) (*item, error) {
+	line, ok := l.lines.Lookup(name)
+	if !ok {
+		return nil, nil //nolint:nilnil // no item is an answer
+	}
+	at := slices.Index(l.places, place(line))
+	if at < 0 {
+		return nil, nil //nolint:nilnil // no item is an answer
+	}
+	it := item{line: l.lines.Line(line)}
+	switch it.line.Kind {
+	case statcache.Dir:
+		return nil, nil //nolint:nilnil // a directory is no item
+	case statcache.File:
+		e, err := l.before.find(name)
+		if err != nil || e == nil {
+			return nil, statcache.ErrUnusable
+		}
+		it.entry = *e
+	}
+	l.add(it)
+	l.places = l.places[:len(l.places)-1]
+	l.places[at] = place(^int32(len(l.items) - 1))
+	return &l.items[len(l.items)-1], nil
+}
+
+// former is a directory as the base has it. Pages are loaded when they are
+// needed, once.
+type former struct {
+	records *tree.Records
+	dir     *tree.Directory // the header
+	pages   map[string][]tree.Entry
+}
+
+func newFormer(records *tree.Records, rec tree.Stored) (*former, error) {
+	dir, err := records.Header(rec.Ref)
+	if err != nil {
+		return nil, statcache.ErrUnusable
+	}
+	return &former{records: records, dir: dir, pages: map[string][]tree.Entry{}}, nil
+}
+
+// page loads the entries of a page.
+func (f *former) page(p *tree.Page) ([]tree.Entry, error) {
+	if entries, ok := f.pages[p.Last]; ok {
+		return entries, nil
+	}
+	entries, err := f.records.Page(p)
+	if err != nil {
+		return nil, statcache.ErrUnusable
+	}
+	f.pages[p.Last] = entries
+	return entries, nil
+}
+
+// find is the entry of a name; nil if there is none.
+func (f *former) find(name string) (*tree.Entry, error) {
+	entries := f.dir.Entries
+	if len(f.dir.Pages) > 0 {
+		at, ok := tree.FindPage(f.dir.Pages, name)
+		if !ok {
+			return nil, nil //nolint:nilnil // no entry is an answer
+		}
+		var err error
+		if entries, err = f.page(&f.dir.Pages[at]); err != nil {
+			return nil, err
+		}
+	}
+	i, ok := slices.BinarySearchFunc(entries, name, func(e tree.Entry, name string) int { return strings.Compare(e.Name, name) })
+	if !ok {
+		return nil, nil //nolint:nilnil // no entry is an answer
+	}
+	return &entries[i], nil
+}

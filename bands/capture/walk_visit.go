@@ -1,0 +1,155 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands/rules"
+	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+const (
+	namesRoom = 64 << 10
+	// smallFile is the length up to which a file is one record.
+	smallFile = 4 << 20
+)
+
+// reader is one worker of a walk, with what it uses again and again.
+type reader struct {
+	*walk
+
+	names []byte
+	buf   []byte
+	enc   []byte
+	st    dirfd.Stat
+	after dirfd.Stat
+	kids  []*node
+}
+
+// visit reads one directory, and finishes it and those above that waited for
+// nothing else.
+func (r *reader) visit(ctx context.Context, n *node) error {
+	below, err := r.enter(ctx, n)
+	if err != nil {
+		n.closeOne()
+		return err
+	}
+	n.pending.Add(int32(len(below)))
+	n.users.Add(int32(len(below)))
+	n.closeOne()
+	r.push(below)
+	for n != nil && n.pending.Add(-1) == 0 {
+		if err := r.finish(n); err != nil {
+			return err
+		}
+		n = n.parent
+	}
+	return nil
+}
+
+// enter opens the directory, compares or reads it, and returns the
+// subdirectories to go on with.
+func (r *reader) enter(ctx context.Context, n *node) ([]*node, error) {
+	if n.dir == nil {
+		dir, err := n.parent.dir.Open(n.name)
+		n.parent.closeOne()
+		if err != nil {
+			return nil, r.lost(n, err)
+		}
+		n.dir = dir
+	}
+	verified := 0
+	if n.old.Known() && !r.strict && n.old.Same(&n.st) {
+		var same bool
+		if verified, same = r.unchanged(n); same {
+			r.count(n.old.Count())
+			return r.kids, nil
+		}
+	}
+	return r.look(ctx, n, verified)
+}
+
+// lost settles a directory that can't be opened or listed.
+func (r *reader) lost(n *node, err error) error {
+	if n.parent == nil || Fatal(err) {
+		return err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
+		// It went, or is something else now: the next walk sees that its parent
+		// changed.
+		n.out.state = gone
+	default:
+		n.out = outcome{state: unknown, reason: tree.Unreadable}
+		path := n.path()
+		r.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
+	}
+	return nil
+}
+
+// Fatal says whether the error is about this process and not about a file.
+func Fatal(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// unchanged compares what is in the directory with the cache, up to the first
+// difference, and returns how many lines hold. Their subdirectories are in
+// r.kids.
+func (r *reader) unchanged(n *node) (verified int, same bool) {
+	r.kids = r.kids[:0]
+	lines := n.old.Lines()
+	var e statcache.Line
+	for lines.Next(&e) {
+		switch e.Kind {
+		case statcache.File:
+			if n.dir.Stat(e.Name, &r.st) != nil || !e.Same(&r.st) || r.st.Mounted {
+				return verified, false
+			}
+		case statcache.Dir:
+			old, ok := r.cache.Child(n.old, e)
+			if !ok || n.dir.Stat(e.Name, &r.st) != nil || !r.st.IsDir() || r.foreign(&r.st) || r.leaves(n, e.Name) {
+				return verified, false
+			}
+			r.kids = append(r.kids, n.adopt(e.Name, old, &r.st))
+		case statcache.Skipped:
+			if !r.stillSkipped(n, &e) {
+				return verified, false
+			}
+		}
+		verified++
+	}
+	return verified, !lines.Bad
+}
+
+// leaves says whether the cap leaves no room for the directory.
+func (r *reader) leaves(n *node, name string) bool {
+	return len(r.leave) > 0 && r.leave[rules.Join(n.path(), name)]
+}
+
+// stillSkipped says whether what was not looked at needs no look now.
+func (r *reader) stillSkipped(n *node, e *statcache.Line) bool {
+	switch e.Reason {
+	case tree.OtherFileSystem:
+		return n.dir.Stat(e.Name, &r.st) == nil && r.foreign(&r.st)
+	case tree.Budget:
+		return r.staysOut(n, e.Name)
+	default: // by the rules, which are the same
+		return true
+	}
+}
+
+// staysOut says whether a directory that the cap left out stays so, and notes
+// it.
+func (r *reader) staysOut(n *node, name string) bool {
+	path := rules.Join(n.path(), name)
+	if !r.keepLeft || r.leave != nil && !r.leave[path] {
+		return false
+	}
+	r.note(func(all *notes) { all.leftOut = append(all.leftOut, path) })
+	return true
+}

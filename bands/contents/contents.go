@@ -1,0 +1,281 @@
+package contents
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ErrNotWritten means that a file that was just written isn't what it should be.
+var ErrNotWritten = errors.New("not written as it should be")
+
+// Reader reads what files of a snapshot hold. It is safe for concurrent use.
+type Reader struct {
+	Bands   *band.Reader
+	Records *tree.Records
+}
+
+// Scratch are buffers of one worker.
+type Scratch struct{ data []byte }
+
+// Parts are what a file consists of, in order.
+func (c *Reader) Parts(e *tree.Entry) ([]band.Part, error) {
+	switch {
+	case e.Size == 0:
+		return nil, nil
+	case !e.Parts:
+		return []band.Part{{Kind: band.DataPart, Length: e.Size, Ref: e.Content}}, nil
+	}
+	list, err := c.Records.Parts(e.Content)
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	for _, p := range list {
+		total += p.Length
+	}
+	if total != e.Size {
+		return nil, fmt.Errorf("its parts have %d bytes, not %d: %w", total, e.Size, band.ErrDamaged)
+	}
+	return list, nil
+}
+
+// Whole says whether all records that the entry needs are there, by their headers.
+func (c *Reader) Whole(e *tree.Entry) bool {
+	if e.Kind != tree.File || e.Size == 0 {
+		return true
+	}
+	if !e.Parts {
+		return c.Bands.Check(e.Content, band.Data)
+	}
+	list, err := c.Parts(e)
+	if err != nil {
+		return false
+	}
+	raws := map[uint32]int64{} // how long raw bands have to be
+	for i := range list {
+		switch p := &list[i]; p.Kind {
+		case band.HolePart:
+		case band.RawPart:
+			raws[p.Ref.Band] = p.Length
+		case band.PiecePart:
+			raws[p.Ref.Band] = max(raws[p.Ref.Band], int64(p.Ref.Offset)*band.PieceUnit+p.Length)
+		default:
+			if !c.Bands.Check(p.Ref, band.Data) {
+				return false
+			}
+		}
+	}
+	for number, length := range raws {
+		f, err := c.Bands.OpenRaw(number, length)
+		if err != nil || f.Close() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Head is the beginning of a file, up to headLength bytes.
+func (c *Reader) Head(e *tree.Entry) ([]byte, error) {
+	list, err := c.Parts(e)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	head := make([]byte, min(headLength, e.Size))
+	switch p := &list[0]; p.Kind {
+	case band.DataPart, band.PiecePart:
+		data, err := c.data(p, nil)
+		return data[:min(len(data), len(head))], err
+	case band.RawPart:
+		f, err := c.Bands.OpenRaw(p.Ref.Band, p.Length)
+		if err != nil {
+			return nil, err
+		}
+		_, err = f.ReadAt(head, 0)
+		return head, errors.Join(err, f.Close())
+	default:
+		return head, nil
+	}
+}
+
+// data reads a part that is a record, or a piece of a raw band.
+func (c *Reader) data(p *band.Part, buf []byte) ([]byte, error) {
+	if p.Kind == band.PiecePart {
+		return c.Bands.ReadPiece(*p, buf[:0])
+	}
+	data, err := c.Bands.Read(p.Ref, band.Data, buf[:0])
+	if err == nil && int64(len(data)) != p.Length {
+		err = fmt.Errorf("it has %d bytes, not %d: %w", len(data), p.Length, band.ErrDamaged)
+	}
+	return data, err
+}
+
+// zeros are what holes read as.
+func zeros(n int64) io.Reader { return io.LimitReader(zeroReader{}, n) }
+
+type zeroReader struct{}
+
+// Read fills b with zeros.
+func (zeroReader) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
+// CopyTo writes the file's content to w. What a raw band holds is checked
+// after it was written: its hash is known only at the end.
+func (c *Reader) CopyTo(w io.Writer, e *tree.Entry) error {
+	list, err := c.Parts(e)
+	if err != nil {
+		return err
+	}
+	var buf []byte
+	for i := range list {
+		switch p := &list[i]; p.Kind {
+		case band.HolePart:
+			_, err = io.Copy(w, zeros(p.Length))
+		case band.RawPart:
+			err = c.copyRaw(w, p)
+		default:
+			if buf, err = c.data(p, buf); err == nil {
+				_, err = w.Write(buf)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Reader) copyRaw(w io.Writer, p *band.Part) (err error) {
+	f, err := c.Bands.OpenRaw(p.Ref.Band, p.Length)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	hash := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(w, hash), io.NewSectionReader(f, 0, p.Length)); err != nil {
+		return err
+	}
+	return sameHash(hash.Sum(nil), p)
+}
+
+func sameHash(sum []byte, p *band.Part) error {
+	if !bytes.Equal(sum, p.Ref.Hash[:]) {
+		return &band.DamageError{Band: p.Ref.Band, What: "the content doesn't match its hash"}
+	}
+	return nil
+}
+
+// Fill writes the content into the new file f, and leaves its holes. What is
+// read from the store is checked against its hash; so is what was cloned, which
+// is read for that.
+func (c *Reader) Fill(f *os.File, e *tree.Entry, s *Scratch) error {
+	if e.Size == 0 {
+		return nil
+	}
+	if err := disk.Step("write", f.Name()); err != nil {
+		return err
+	}
+	list, err := c.Parts(e)
+	if err != nil {
+		return err
+	}
+	if e.Parts {
+		// First, since what is written past a file's end may allocate more than it needs.
+		if err := f.Truncate(e.Size); err != nil {
+			return err
+		}
+	}
+	off := int64(0)
+	for i := range list {
+		p := &list[i]
+		switch p.Kind {
+		case band.HolePart:
+		case band.RawPart:
+			err = c.fillRaw(f, p)
+		case band.PiecePart:
+			if !c.share(f, p, off, s) {
+				err = c.fillData(f, p, off, s)
+			}
+		default:
+			err = c.fillData(f, p, off, s)
+		}
+		if err != nil {
+			return err
+		}
+		off += p.Length
+	}
+	return nil
+}
+
+func (c *Reader) fillData(f *os.File, p *band.Part, off int64, s *Scratch) (err error) {
+	if s.data, err = c.data(p, s.data); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(s.data, off)
+	return err
+}
+
+// share makes a piece of a raw band a part of the file by sharing its blocks, and
+// reports whether the file has the piece's content then.
+func (c *Reader) share(f *os.File, p *band.Part, off int64, s *Scratch) bool {
+	at := int64(p.Ref.Offset) * band.PieceUnit
+	from, err := c.Bands.OpenRaw(p.Ref.Band, at+p.Length)
+	if err != nil {
+		return false
+	}
+	err = disk.CloneRange(f, off, from, at, p.Length)
+	if errors.Join(err, from.Close()) != nil {
+		return false
+	}
+	if cap(s.data) < int(p.Length) {
+		s.data = make([]byte, p.Length)
+	}
+	back := s.data[:p.Length]
+	if _, err := f.ReadAt(back, off); err != nil {
+		return false
+	}
+	return sha256.Sum256(back) == p.Ref.Hash
+}
+
+func (c *Reader) fillRaw(f *os.File, p *band.Part) (err error) {
+	from, err := c.Bands.OpenRaw(p.Ref.Band, p.Length)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	err = disk.Clone(f, from)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = copyData(f, from, p.Length)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.Truncate(p.Length); err != nil {
+		return err
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.NewSectionReader(f, 0, p.Length)); err != nil {
+		return fmt.Errorf("check what was copied: %w", err)
+	}
+	return sameHash(hash.Sum(nil), p)
+}
+
+// copyData copies what isn't hole.
+func copyData(to, from *os.File, size int64) error {
+	return disk.Segments(from, size, func(off, n int64, hole bool) error {
+		if hole {
+			return nil
+		}
+		_, err := io.Copy(io.NewOffsetWriter(to, off), io.NewSectionReader(from, off, n))
+		return err
+	})
+}

@@ -1,0 +1,36 @@
+package contents
+
+import (
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Damaged returns the damaged records of a file, and the buffer to go on with.
+func (c *Reader) Damaged(e *tree.Entry, buf []byte) (bad []band.Damaged, _ []byte) {
+	list, err := c.Parts(e)
+	if err != nil {
+		return []band.Damaged{{Kind: band.List, Ref: e.Content}}, buf
+	}
+	for i := range list {
+		p := &list[i]
+		switch p.Kind {
+		case band.HolePart:
+		case band.RawPart:
+			if ReadRaw(c, Need{Ref: p.Ref, Raw: p.Length}) != nil {
+				bad = append(bad, band.Damaged{Ref: p.Ref})
+			}
+		default:
+			data, err := c.data(p, buf)
+			if err != nil {
+				what := band.Damaged{Kind: band.Data, Ref: p.Ref}
+				if p.Kind == band.PiecePart {
+					what.Kind = 0
+				}
+				bad = append(bad, what)
+				continue
+			}
+			buf = data
+		}
+	}
+	return bad, buf
+}

@@ -1,0 +1,366 @@
+package diff
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+const (
+	// countable is the length up to which lines are counted.
+	countable = 4 << 20
+	// binaryHead is how much of a file is looked at for a NUL, as git does.
+	binaryHead = 8000
+	// heavyText is from which length on texts are compared one pair at a time.
+	heavyText = 1 << 20
+	// countedFiles is up to how many differing files the lines of added and
+	// deleted ones are counted too.
+	countedFiles = 5000
+)
+
+// Side is one of the two trees of a diff.
+type Side struct {
+	loader tree.Loader
+	root   band.Ref
+	// copy writes a file's content until w has enough.
+	copy  func(w io.Writer, path string, e *tree.Entry) error
+	close func() error
+}
+
+// SnapshotSide is a snapshot as a side of a diff.
+func SnapshotSide(s *bands.Store, v bands.Snapshot) (Side, error) {
+	content, err := contents.Open(s, v)
+	if err != nil {
+		return Side{}, err
+	}
+	root, _ := v.Tree.Ref()
+	return Side{
+		loader: content.Records, root: root, close: content.Bands.Close,
+		copy: func(w io.Writer, _ string, e *tree.Entry) error { return content.CopyTo(w, e) },
+	}, nil
+}
+
+// PresentSide is the tree as Scan found it below root as a side of a diff. What
+// files hold is read from the tree itself, and is of no use if a file has changed
+// since: see FileDiff.Unread. The caller closes p.
+func PresentSide(s *bands.Store, p *capture.Present, root string) (Side, error) {
+	return Side{
+		loader: p.Loader, root: p.Tree, close: func() error { return nil },
+		copy: func(w io.Writer, path string, e *tree.Entry) error { return copyBelow(w, root, path, e) },
+	}, nil
+}
+
+// Unmatched returns the paths that none of the sides has. What a side doesn't
+// hold, or can't be read of it, counts as there.
+func Unmatched(paths []string, sides ...Side) []string {
+	var none []string
+	for _, p := range paths {
+		if !slices.ContainsFunc(sides, func(s Side) bool {
+			_, err := tree.Lookup(s.loader, s.root, p)
+			return !errors.Is(err, fs.ErrNotExist)
+		}) {
+			none = append(none, p)
+		}
+	}
+	return none
+}
+
+// Close closes what the side has open.
+func (s Side) Close() error {
+	if s.close == nil {
+		return nil
+	}
+	return s.close()
+}
+
+// copyBelow copies a file of the tree, of which e was found. The error is errMoved
+// if it is another one now, or changes meanwhile.
+func copyBelow(w io.Writer, root, path string, e *tree.Entry) (err error) {
+	dir, err := contents.OpenBelow(root, tree.ParentPath(path))
+	if err != nil {
+		return moved(err)
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	f, err := dir.OpenFile(tree.BasePath(path))
+	if err != nil {
+		return moved(err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := isStill(f, e); err != nil {
+		return err
+	}
+	if _, err := io.Copy(w, f); err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	return isStill(f, e)
+}
+
+// moved is errMoved for an error of opening a file that was there before.
+func moved(err error) error {
+	if capture.Fatal(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", capture.ErrMoved, err)
+}
+
+// isStill returns errMoved unless the file still has the size and time of e. A database is captured in
+// another form than the file has.
+func isStill(f *os.File, e *tree.Entry) error {
+	var st dirfd.Stat
+	if err := dirfd.StatFile(f, &st); err != nil {
+		return err
+	}
+	if st.Size == e.Size && capture.AttrOf(&st).Mtime.Equal(e.Attr.Mtime) || capture.IsDatabase(f) {
+		return nil
+	}
+	return capture.ErrMoved
+}
+
+// errEnough ends a copy.
+var errEnough = errors.New("enough")
+
+// limited takes n bytes. The buffer is not embedded: io.Copy would find its
+// ReadFrom, which knows no limit.
+type limited struct {
+	buf bytes.Buffer
+	n   int
+}
+
+// Write takes what there is room for, and returns errEnough when it is full.
+func (l *limited) Write(b []byte) (int, error) {
+	if room := l.n - l.buf.Len(); len(b) >= room {
+		_, _ = l.buf.Write(b[:room])
+		return room, errEnough
+	}
+	return l.buf.Write(b)
+}
+
+// read is a file's content, at most n bytes of it; of a symlink, where it points.
+func (s Side) read(path string, e *tree.Entry, n int) ([]byte, error) {
+	switch {
+	case e == nil || e.Kind == tree.File && e.Size == 0:
+		return nil, nil
+	case e.Kind == tree.Symlink:
+		return []byte(e.Target), nil
+	}
+	to := &limited{n: n}
+	to.buf.Grow(int(min(e.Size, int64(n))))
+	if err := s.copy(to, path, e); err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return to.buf.Bytes(), nil
+}
+
+// Kind is what became of a path.
+type Kind string
+
+// The kinds of differences.
+const (
+	DiffAdded      Kind = "added"
+	DiffDeleted    Kind = "deleted"
+	DiffModified   Kind = "modified"
+	DiffRenamed    Kind = "renamed"
+	DiffAttributes Kind = "attributes"
+	DiffType       Kind = "type"
+)
+
+// File is one file that differs.
+type File struct {
+	Path string
+	// OldPath is the former path of a renamed file.
+	OldPath string
+	Kind    Kind
+	// Added and Removed count lines, if Counted. Those of a Binary file, and of
+	// one above 4 MiB, are not counted.
+	Added, Removed  int
+	Counted, Binary bool
+	// Unread reports that the file of the tree changed, or went, before it could be
+	// compared.
+	Unread bool
+
+	old, now *tree.Entry
+}
+
+// Options narrow a diff.
+type Options struct {
+	// Paths are files and directories; none: everything.
+	Paths []string
+	// NoCounts leaves out the lines, so that less content is read.
+	NoCounts bool
+}
+
+// Stat tells the files that differ, sorted by path. Directories are told of
+// only where they are empty or their attributes differ. Times don't count, nor
+// does what one of the sides doesn't hold.
+func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {
+	list, err := differences(ctx, old, now, o)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = findRenames(old, now, list); err != nil {
+		return nil, err
+	}
+	if !o.NoCounts {
+		if err := countLines(ctx, old, now, list); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	return list, nil
+}
+
+func differences(ctx context.Context, old, now Side, o Options) ([]File, error) {
+	in, err := plan.Scope{Paths: o.Paths}.Compile(nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []File
+	err = tree.Diff(ctx, old.loader, old.root, now.loader, now.root, func(c tree.Change) error {
+		if in.Relate(c.Path) != plan.Inside || c.Path == "" {
+			return nil
+		}
+		kind, err := diffKind(c, old.loader, now.loader)
+		if err != nil || kind == "" {
+			return err
+		}
+		list = append(list, File{Path: c.Path, Kind: kind, old: c.Old, now: c.New})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compare: %w", err)
+	}
+	return list, nil
+}
+
+// diffKind is "" for what isn't told.
+func diffKind(c tree.Change, old, now tree.Loader) (Kind, error) {
+	switch c.Kind {
+	case tree.Modified:
+		return DiffModified, nil
+	case tree.TypeChanged:
+		return DiffType, nil
+	case tree.Attributes:
+		a, b := c.Old.Attr, c.New.Attr
+		a.Mtime = b.Mtime
+		if tree.SameAttr(&a, &b) {
+			return "", nil
+		}
+		return DiffAttributes, nil
+	case tree.Added:
+		return toldIfEmpty(now, c.New, DiffAdded)
+	case tree.Deleted:
+		return toldIfEmpty(old, c.Old, DiffDeleted)
+	default:
+		return "", nil
+	}
+}
+
+func toldIfEmpty(l tree.Loader, e *tree.Entry, kind Kind) (Kind, error) {
+	if e.Kind == tree.Unknown {
+		return "", nil
+	}
+	if e.Kind != tree.Dir {
+		return kind, nil
+	}
+	d, err := tree.LoadDir(l, e.Content)
+	if err != nil || len(d.Entries) > 0 {
+		return "", err
+	}
+	return kind, nil
+}
+
+// countLines counts the lines of the files, several at once.
+func countLines(ctx context.Context, old, now Side, list []File) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(runtime.NumCPU(), 2))
+	var heavy sync.Mutex
+	for i := range list {
+		d := &list[i]
+		if len(list) > countedFiles && (d.Kind == DiffAdded || d.Kind == DiffDeleted) {
+			continue
+		}
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if sizeOf(d.old)+sizeOf(d.now) > heavyText {
+				heavy.Lock()
+				defer heavy.Unlock()
+			}
+			return d.count(old, now)
+		})
+	}
+	return group.Wait()
+}
+
+func (d *File) count(old, now Side) error {
+	if d.Kind == DiffType || tree.IsDir(d.old) || tree.IsDir(d.now) {
+		return nil
+	}
+	if d.Kind == DiffAttributes || d.Kind == DiffRenamed && d.old.Content.Hash == d.now.Content.Hash {
+		d.Counted = true
+		return nil
+	}
+	a, b, ok, err := d.texts(old, now)
+	if errors.Is(err, capture.ErrMoved) {
+		d.Unread = true
+		return nil
+	}
+	if err != nil || !ok {
+		return err
+	}
+	d.Counted = true
+	d.Added, d.Removed = counts(lineDiff(a, b))
+	return nil
+}
+
+// texts are the contents on both sides; false if they are not to be compared
+// by lines.
+func (d *File) texts(old, now Side) (a, b string, ok bool, err error) {
+	oldPath := cmp.Or(d.OldPath, d.Path)
+	limit := countable + 1
+	large := sizeOf(d.old) > countable || sizeOf(d.now) > countable
+	if large {
+		limit = binaryHead
+	}
+	x, err := old.read(oldPath, d.old, limit)
+	if err != nil {
+		return "", "", false, fmt.Errorf("compare %s: %w", oldPath, err)
+	}
+	y, err := now.read(d.Path, d.now, limit)
+	if err != nil {
+		return "", "", false, fmt.Errorf("compare %s: %w", d.Path, err)
+	}
+	d.Binary = isBinary(x) || isBinary(y)
+	if d.Binary || large || len(x) > countable || len(y) > countable {
+		return "", "", false, nil
+	}
+	return string(x), string(y), true, nil
+}
+
+func sizeOf(e *tree.Entry) int64 {
+	if e == nil {
+		return 0
+	}
+	return e.Size
+}
+
+func isBinary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), binaryHead)], 0) >= 0 }

@@ -1,0 +1,118 @@
+package diff
+
+import (
+	"errors"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// similarFiles is for how many files of the same name it is looked whether
+// they are similar.
+const similarFiles = 500
+
+// findRenames joins a deleted and an added file that have the same content, or
+// the same name and at least half of their lines.
+func findRenames(old, now Side, list []File) ([]File, error) {
+	joined := make([]bool, len(list)) // deleted ones that were found again
+	byHash, byName := deletedBy(list)
+	if len(byHash) == 0 {
+		return list, nil
+	}
+	tries := similarFiles
+	for i := range list {
+		d := &list[i]
+		if d.Kind != DiffAdded || d.now.Kind != tree.File || d.now.Size == 0 {
+			continue
+		}
+		from := best(byHash[d.now.Content.Hash], list, joined, tree.BasePath(d.Path))
+		if from < 0 && tries > 0 {
+			var err error
+			if from, err = similar(old, now, list, joined, d, byName[tree.BasePath(d.Path)], &tries); err != nil {
+				return nil, err
+			}
+		}
+		if from >= 0 {
+			joined[from] = true
+			d.Kind, d.OldPath, d.old = DiffRenamed, list[from].Path, list[from].old
+		}
+	}
+	kept := list[:0]
+	for i := range list {
+		if !joined[i] {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept, nil
+}
+
+// deletedBy are the deleted files by content and by name.
+func deletedBy(list []File) (hash map[band.Hash][]int, name map[string][]int) {
+	hash, name = map[band.Hash][]int{}, map[string][]int{}
+	for i := range list {
+		if d := &list[i]; d.Kind == DiffDeleted && d.old.Kind == tree.File && d.old.Size > 0 {
+			hash[d.old.Content.Hash] = append(hash[d.old.Content.Hash], i)
+			name[tree.BasePath(d.Path)] = append(name[tree.BasePath(d.Path)], i)
+		}
+	}
+	return hash, name
+}
+
+// best is a file that wasn't taken yet, of the same name if there is one; -1 if none.
+func best(from []int, list []File, joined []bool, name string) int {
+	found := -1
+	for _, i := range from {
+		switch {
+		case joined[i]:
+		case tree.BasePath(list[i].Path) == name:
+			return i
+		case found < 0:
+			found = i
+		}
+	}
+	return found
+}
+
+// similar is the first of the files that has half of its lines in common with d; -1 if none.
+func similar(old, now Side, list []File, joined []bool, d *File, from []int, tries *int) (int, error) {
+	for _, i := range from {
+		if joined[i] || *tries == 0 {
+			continue
+		}
+		*tries--
+		trial := File{Path: d.Path, OldPath: list[i].Path, old: list[i].old, now: d.now}
+		a, b, ok, err := trial.texts(old, now)
+		if err != nil && !errors.Is(err, capture.ErrMoved) {
+			return -1, err
+		}
+		if err != nil || !ok {
+			continue
+		}
+		common, total := 0, 0
+		for _, op := range lineDiff(a, b) {
+			total += op.lines
+			if op.kind == ' ' {
+				common += op.lines
+			}
+		}
+		// Unchanged lines stand for two, one of each file.
+		if 2*2*common >= total+common {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// counts are the lines added and removed.
+func counts(ops []lineOp) (added, removed int) {
+	for _, op := range ops {
+		switch op.kind {
+		case '+':
+			added += op.lines
+		case '-':
+			removed += op.lines
+		}
+	}
+	return added, removed
+}

@@ -1,0 +1,58 @@
+package diff
+
+import (
+	"context"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Uncompared are the paths of the options whose content one of the sides should
+// hold and doesn't, sorted.
+func Uncompared(ctx context.Context, o Options, sides ...Side) ([]string, error) {
+	in, err := plan.Scope{Paths: o.Paths}.Compile(nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, s := range sides {
+		if list, err = s.appendUnheld(ctx, list, in, "", s.root); err != nil {
+			return nil, err
+		}
+	}
+	return capture.Merge(list), nil
+}
+
+// appendUnheld appends what is not held in a directory and below.
+func (s Side) appendUnheld(ctx context.Context, list []string, in *plan.Selection, path string, ref band.Ref) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	d, err := tree.Header(s.loader, ref)
+	if err == nil && d.Totals.Unknown > 0 {
+		d, err = s.loader.Directory(ref)
+	}
+	if tree.IsDamaged(err) || err == nil && d.Totals.Unknown == 0 {
+		return list, nil // the comparison reports damage
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.Entries {
+		e := &d.Entries[i]
+		at := tree.JoinPath(path, e.Name)
+		relation := in.Relate(at)
+		switch {
+		case relation == plan.Outside:
+		case e.Kind == tree.Dir:
+			if list, err = s.appendUnheld(ctx, list, in, at, e.Content); err != nil {
+				return nil, err
+			}
+		case e.Kind == tree.Unknown && capture.Unheld(e.Reason) && relation == plan.Inside:
+			list = append(list, at)
+		}
+	}
+	return list, nil
+}

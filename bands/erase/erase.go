@@ -1,0 +1,389 @@
+package erase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Request specifies what is taken out of snapshots. A file that is taken out stays
+// as an unknown entry, of the reason tree.Forgotten.
+type Request struct {
+	// Path reports whether the file of a path is forgotten, whatever it holds; nil:
+	// none is.
+	Path func(path string) bool
+	// Content reports whether a content has what is forgotten; nil: none has. A large
+	// file comes in pieces, of which each begins with the last Overlap bytes of the
+	// one before.
+	Content func(data []byte) bool
+	Overlap int
+	// Name returns what takes the place of a name that has what is forgotten, else
+	// the name itself. It may be nil.
+	Name func(name string) string
+}
+
+// Path is a path that has what is forgotten in some snapshots.
+type Path struct {
+	Path     string // masked
+	Versions []bands.Version
+}
+
+// Find returns the paths of all snapshots that have what is forgotten,
+// and in damage what could not be read.
+func Find(ctx context.Context, s *bands.Store, what Request) (found []Path, damage, err error) {
+	snaps, unreadable := s.Snapshots()
+	f := newForgetter(s, what)
+	f.bad = append(f.bad, unreadable)
+	versions := map[string][]bands.Version{}
+	for _, snap := range snaps {
+		out, err := f.snapshot(ctx, snap)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, p := range out.paths {
+			versions[p] = append(versions[p], snap.Version)
+		}
+	}
+	for p, list := range versions {
+		found = append(found, Path{Path: p, Versions: list})
+	}
+	slices.SortFunc(found, func(a, b Path) int { return strings.Compare(a.Path, b.Path) })
+	return found, errors.Join(f.bad...), nil
+}
+
+// forgetter goes through the trees of snapshots. With a keeper it stores those
+// that differ, without one it only searches.
+type forgetter struct {
+	Request
+
+	store *bands.Store
+	keep  *capture.Keeper
+	// wrote are the bands that have records of rewritten directories.
+	wrote map[uint32]bool
+	// contents and dirs are what is known already.
+	contents map[band.Ref]bool
+	dirs     map[forgottenAt]forgottenDir
+	bad      []error
+	buf, win []byte
+}
+
+// forgottenAt is a directory; the path counts only if paths are forgotten.
+type forgottenAt struct {
+	ref  band.Ref
+	path string
+}
+
+// forgottenDir is what becomes of a directory: the same record if nothing does.
+type forgottenDir struct {
+	tree.Stored
+
+	changed bool
+	paths   []string // below the directory
+}
+
+func newForgetter(s *bands.Store, what Request) *forgetter {
+	return &forgetter{
+		Request: what, store: s, wrote: map[uint32]bool{}, contents: map[band.Ref]bool{}, dirs: map[forgottenAt]forgottenDir{},
+	}
+}
+
+// snapshot goes through the tree of one snapshot.
+func (f *forgetter) snapshot(ctx context.Context, snap bands.Snapshot) (out forgottenDir, err error) {
+	root, ok := snap.Tree.Ref()
+	if !ok {
+		f.bad = append(f.bad, fmt.Errorf("snapshot %s: %w", snap.Version, bands.ErrDamaged))
+		return out, nil
+	}
+	records, reader := f.store.Loader(snap)
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	before := len(f.bad)
+	out, err = f.directory(ctx, &contents.Reader{Records: records, Bands: reader}, forgottenAt{ref: root})
+	for i := before; i < len(f.bad); i++ {
+		f.bad[i] = fmt.Errorf("snapshot %s: %w", snap.Version, f.bad[i])
+	}
+	return out, err
+}
+
+// directory returns what becomes of a directory. One whose record is damaged
+// stays.
+func (f *forgetter) directory(ctx context.Context, from *contents.Reader, at forgottenAt) (out forgottenDir, err error) {
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	known := at
+	if f.Path == nil {
+		known.path = ""
+	}
+	if done, ok := f.dirs[known]; ok {
+		return done, nil
+	}
+	dir, err := from.Records.Directory(at.ref)
+	if err != nil {
+		return out, f.note(err)
+	}
+	out.Stored = tree.Stored{Ref: at.ref, Totals: dir.Totals, Bands: dir.Bands}
+	entries, below := slices.Clone(dir.Entries), map[string]tree.Stored{}
+	units := map[string]bool{}
+	for i := range entries {
+		e := &entries[i]
+		was := e.Name
+		if e.Kind == tree.Dir {
+			kid, err := f.directory(ctx, from, forgottenAt{ref: e.Content, path: path.Join(at.path, e.Name)})
+			if err != nil {
+				return out, err
+			}
+			e.Name, e.Content = f.name(was), kid.Ref
+			below[e.Name] = kid.Stored
+			for _, p := range kid.paths {
+				out.paths = append(out.paths, e.Name+"/"+p)
+			}
+			out.changed = out.changed || kid.changed || e.Name != was
+		} else {
+			gone, err := f.entry(ctx, from, e, path.Join(at.path, e.Name))
+			if err != nil {
+				return out, err
+			}
+			if gone {
+				units[unitOf(was)] = true
+			}
+		}
+		if e.Name != was {
+			out.paths = append(out.paths, e.Name)
+		}
+	}
+	out.paths = append(out.paths, takeOut(entries, dir.Entries, units)...)
+	slices.Sort(out.paths)
+	out.paths = slices.Compact(out.paths)
+	if out.changed = out.changed || len(out.paths) > 0; out.changed && f.keep != nil {
+		err = f.write(from, dir.Attr, sortedNames(entries), below, &out)
+	}
+	if err == nil {
+		f.dirs[known] = out
+	}
+	return out, err
+}
+
+// takeOut makes the files of the units unknown, and returns their names. The units
+// have the names that the entries had before.
+func takeOut(entries, before []tree.Entry, units map[string]bool) (names []string) {
+	for i := range entries {
+		e := &entries[i]
+		if e.Kind == tree.Dir || e.Kind == tree.Unknown || !units[unitOf(before[i].Name)] {
+			continue
+		}
+		attr := tree.Attr{Mode: e.Attr.Mode, UID: e.Attr.UID, GID: e.Attr.GID, Mtime: e.Attr.Mtime}
+		*e = tree.Entry{Name: e.Name, Kind: tree.Unknown, Reason: tree.Forgotten, Attr: attr}
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+// note keeps the error if it is damage.
+func (f *forgetter) note(err error) error {
+	if !errors.Is(err, band.ErrDamaged) {
+		return err
+	}
+	f.bad = append(f.bad, err)
+	return nil
+}
+
+// name is what becomes of a name.
+func (f *forgetter) name(name string) string {
+	if f.Name == nil {
+		return name
+	}
+	return f.Name(name)
+}
+
+// entry reports whether the entry of a file or symlink is taken out, and masks
+// its name.
+func (f *forgetter) entry(ctx context.Context, from *contents.Reader, e *tree.Entry, at string) (gone bool, err error) {
+	was := e.Name
+	e.Name = f.name(was)
+	switch e.Kind {
+	case tree.Symlink:
+		return f.Path != nil && f.Path(at) || e.Name != was || f.name(e.Target) != e.Target, nil
+	case tree.File:
+		if f.Path != nil && f.Path(at) || e.Name != was {
+			return true, nil
+		}
+		if f.Content == nil {
+			return false, nil
+		}
+		if slices.ContainsFunc(e.Attr.Xattrs, func(x tree.Xattr) bool { return f.Content(x.Value) }) {
+			return true, nil
+		}
+		if e.Content.IsZero() {
+			return false, nil
+		}
+		if has, known := f.contents[e.Content]; known {
+			return has, nil
+		}
+		has, err := f.search(ctx, from, e)
+		if err := f.note(err); err != nil {
+			return false, err
+		}
+		f.contents[e.Content] = has
+		return has, nil
+	default:
+		return false, nil
+	}
+}
+
+// chunk is how much of a large file is searched at a time.
+const chunk = 1 << 20
+
+// search reports whether a file's content has what is forgotten.
+func (f *forgetter) search(ctx context.Context, from *contents.Reader, e *tree.Entry) (has bool, err error) {
+	if !e.Parts {
+		f.buf, err = from.Bands.Read(e.Content, band.Data, f.buf)
+		return err == nil && f.Content(f.buf), err
+	}
+	parts, err := from.Records.Parts(e.Content)
+	if err != nil {
+		return false, err
+	}
+	f.win = f.win[:0]
+	look := func(data []byte) bool {
+		f.win = append(f.win[:copy(f.win, f.win[max(0, len(f.win)-f.Overlap):])], data...)
+		return f.Content(f.win)
+	}
+	for _, p := range parts {
+		if err := ctx.Err(); err != nil || has {
+			return has, err
+		}
+		switch p.Kind {
+		case band.HolePart:
+			f.win = f.win[:0]
+			continue
+		case band.DataPart:
+			f.buf, err = from.Bands.Read(p.Ref, band.Data, f.buf)
+		case band.PiecePart:
+			f.buf, err = from.Bands.ReadPiece(p, f.buf)
+		case band.RawPart:
+			return f.searchRaw(ctx, from, p, look)
+		}
+		if err != nil {
+			return false, err
+		}
+		has = look(f.buf)
+	}
+	return has, nil
+}
+
+func (f *forgetter) searchRaw(ctx context.Context, from *contents.Reader, p band.Part, look func([]byte) bool) (bool, error) {
+	file, err := from.Bands.OpenRaw(p.Ref.Band, p.Length)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	buf := make([]byte, chunk)
+	for rest := p.Length; rest > 0; {
+		n, err := io.ReadFull(file, buf[:min(rest, chunk)])
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return false, err
+		}
+		if look(buf[:n]) {
+			return true, nil
+		}
+		rest -= int64(n)
+	}
+	return false, nil
+}
+
+// unitOf is the name of the database that a file belongs to, which is one with
+// its log; of another file its own name.
+func unitOf(name string) string {
+	for _, suffix := range []string{"-journal", "-wal", "-shm"} {
+		if base, ok := strings.CutSuffix(name, suffix); ok && base != "" {
+			return base
+		}
+	}
+	return name
+}
+
+// sortedNames puts entries in order, and gives those of one name others.
+func sortedNames(entries []tree.Entry) []tree.Entry {
+	slices.SortStableFunc(entries, func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) })
+	taken := map[string]bool{}
+	for i := range entries {
+		for taken[entries[i].Name] {
+			entries[i].Name += "_"
+		}
+		taken[entries[i].Name] = true
+	}
+	slices.SortFunc(entries, func(a, b tree.Entry) int { return strings.Compare(a.Name, b.Name) })
+	return entries
+}
+
+// write stores a directory with other entries.
+func (f *forgetter) write(from *contents.Reader, attr tree.Attr, entries []tree.Entry, below map[string]tree.Stored, out *forgottenDir) error {
+	dir := &tree.Directory{Attr: attr}
+	var err error
+	if len(entries) > tree.FlatEntries {
+		pager := tree.Pager{Store: func(entries []tree.Entry, p *tree.Page) (err error) {
+			if p.Totals, p.Bands, err = f.sum(from, entries, below); err != nil {
+				return err
+			}
+			p.Ref, err = f.add(band.Page, tree.EncodePage(entries, nil))
+			return err
+		}}
+		pages, err := pager.Split(tree.Merged(entries, nil))
+		if err != nil {
+			return err
+		}
+		dir.SetPages(pages)
+	} else {
+		dir.Entries = entries
+		if dir.Totals, dir.Bands, err = f.sum(from, entries, below); err != nil {
+			return err
+		}
+	}
+	out.Totals, out.Bands = dir.Totals, dir.Bands
+	out.Ref, err = f.add(band.Directory, dir.Encode(nil))
+	return err
+}
+
+func (f *forgetter) add(kind band.Kind, content []byte) (band.Ref, error) {
+	ref, err := f.keep.Add(kind, content)
+	f.wrote[ref.Band] = true
+	return ref, err
+}
+
+// sum counts what entries and all below have, and the bands that they refer to.
+func (f *forgetter) sum(from *contents.Reader, entries []tree.Entry, below map[string]tree.Stored) (totals tree.Totals, bands []uint32, err error) {
+	part := tree.Directory{Entries: entries}
+	all := [][]uint32{part.OwnBands()}
+	for i := range entries {
+		e := &entries[i]
+		switch e.Kind {
+		case tree.File, tree.Symlink:
+			totals.Files++
+			totals.Bytes += e.Size
+		case tree.Dir:
+			totals.Dirs++
+			totals.Add(below[e.Name].Totals)
+			all = append(all, below[e.Name].Bands)
+		case tree.Unknown:
+			totals.Unknown++
+		}
+		if e.Parts {
+			parts, err := from.Records.Parts(e.Content)
+			if err != nil {
+				return totals, nil, err
+			}
+			all = append(all, capture.BandsOf(parts))
+		}
+	}
+	return totals, tree.Merge(all...), nil
+}

@@ -1,0 +1,191 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// ErrNotEmpty means that an export would write into a directory that has something in it.
+var ErrNotEmpty = errors.New("not empty")
+
+// ErrIsDirectory means that a directory was asked for as a file.
+var ErrIsDirectory = errors.New("is a directory")
+
+// ErrNotHeld means that the snapshot knows of a path but doesn't hold it.
+var ErrNotHeld = errors.New("not held by the snapshot")
+
+// Options say what an export holds.
+type Options struct {
+	// Ignored answers which of the paths git ignores; they are left out.
+	// Directories end in "/", and nothing below one that is ignored is asked for.
+	// nil: nothing is left out.
+	Ignored func(ctx context.Context, paths []string) ([]string, error)
+	// Progress is told how many files are done; nil: nobody is.
+	Progress func(stage string, done, total int)
+}
+
+// Result is what an export wrote.
+type Result struct {
+	// Files counts files, symlinks and directories.
+	Files int
+	// LeftOut are ignored paths, Unknown those that the snapshot doesn't hold.
+	LeftOut, Unknown []string
+	Failed           []apply.Failure
+}
+
+// Run writes the snapshot, nested repositories included, into dir, which
+// must not exist or be empty. What can't be written is in Failed, and the error
+// is ErrIncomplete.
+func Run(ctx context.Context, s *bands.Store, v bands.Snapshot, dir string, o Options) (Result, error) {
+	content, err := contents.Open(s, v)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = content.Bands.Close() }()
+	var done Result
+	if done.LeftOut, err = ignoredIn(ctx, content.Records, v, o.Ignored); err != nil {
+		return done, fmt.Errorf("export %s: %w", v.Version, err)
+	}
+	if err := emptyDir(dir); err != nil {
+		return done, fmt.Errorf("export %s: %w", v.Version, err)
+	}
+	x := newExporter(apply.New(dir, content, nil), done.LeftOut)
+	x.apply.Progress = o.Progress
+	root, _ := v.Tree.Ref()
+	if err := x.run(ctx, root); err != nil {
+		return done, fmt.Errorf("export %s: %w", v.Version, err)
+	}
+	done.Files, done.Failed, done.Unknown = x.files, x.apply.Failed, x.found.Unknown
+	done.Files -= len(done.Failed)
+	for _, path := range x.found.Damaged {
+		done.Failed = append(done.Failed, apply.Failure{Path: path, Err: bands.ErrDamaged})
+	}
+	if len(done.Failed) > 0 {
+		return done, fmt.Errorf("export %s: %w: %d paths", v.Version, apply.ErrIncomplete, len(done.Failed))
+	}
+	return done, nil
+}
+
+// ignoredIn asks which paths of the snapshot git ignores, level by level.
+func ignoredIn(ctx context.Context, l tree.Loader, v bands.Snapshot, ask func(context.Context, []string) ([]string, error)) ([]string, error) {
+	if ask == nil {
+		return nil, nil
+	}
+	root, _ := v.Tree.Ref()
+	var ignored []string
+	for level := []string{""}; len(level) > 0; {
+		paths, err := belowDirs(l, root, level)
+		if err != nil || len(paths) == 0 {
+			return ignored, err
+		}
+		out, err := ask(ctx, paths)
+		if err != nil {
+			return nil, err
+		}
+		ignored = append(ignored, out...)
+		gone := map[string]bool{}
+		for _, p := range out {
+			gone[p] = true
+		}
+		level = slices.DeleteFunc(paths, func(p string) bool { return gone[p] || !strings.HasSuffix(p, "/") })
+	}
+	return ignored, nil
+}
+
+// belowDirs are the entries of directories; directories end in "/".
+func belowDirs(l tree.Loader, root band.Ref, dirs []string) ([]string, error) {
+	var paths []string
+	for _, dir := range dirs {
+		dir = strings.TrimSuffix(dir, "/")
+		ref := root
+		if dir != "" {
+			e, err := tree.Lookup(l, root, dir)
+			if err != nil {
+				return nil, err
+			}
+			ref = e.Content
+		}
+		d, err := l.Directory(ref)
+		if tree.IsDamaged(err) {
+			continue // the export names it
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range d.Entries {
+			p := tree.JoinPath(dir, d.Entries[i].Name)
+			if d.Entries[i].Kind == tree.Dir {
+				p += "/"
+			}
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
+
+// emptyDir makes the directory, or checks that it is empty.
+func emptyDir(dir string) error {
+	switch entries, err := os.ReadDir(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := disk.Step("mkdir", dir); err != nil {
+			return err
+		}
+		return os.MkdirAll(filepath.Clean(dir), 0o700)
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("%s: %w", dir, ErrNotEmpty)
+	}
+	return nil
+}
+
+// ReadFile writes the content of a file of the snapshot to w; of a symlink,
+// where it points. The error is an fs.ErrNotExist where there is none,
+// ErrIsDirectory or ErrNotHeld. Of a damaged file a part may have been written.
+func ReadFile(s *bands.Store, v bands.Snapshot, name string, w io.Writer) error {
+	content, err := contents.Open(s, v)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Bands.Close() }()
+	root, _ := v.Tree.Ref()
+	e, err := tree.Lookup(content.Records, root, path.Clean(name))
+	if errors.Is(err, tree.ErrUnknown) {
+		return fmt.Errorf("%s in %s: %w", name, v.Version, ErrNotHeld)
+	}
+	if err != nil {
+		return fmt.Errorf("%s in %s: %w", name, v.Version, err)
+	}
+	switch e.Kind {
+	case tree.Dir:
+		err = ErrIsDirectory
+	case tree.Symlink:
+		_, err = io.WriteString(w, e.Target)
+	case tree.Unknown:
+		err = ErrNotHeld
+		if e.Reason == tree.Forgotten {
+			err = fmt.Errorf("it was forgotten: %w", ErrNotHeld)
+		}
+	default:
+		err = content.CopyTo(w, &e)
+	}
+	if err != nil {
+		return fmt.Errorf("%s in %s: %w", name, v.Version, err)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package export
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// exporter restores a snapshot into an empty directory. Each directory is planned
+// when it is made and forgotten when it is done, so that what is held doesn't
+// grow with the tree.
+type exporter struct {
+	apply *apply.Applier
+	scope *plan.Selection
+
+	mu    sync.Mutex        // guards what follows
+	files int               // steps, failed ones included
+	found plan.Plan         // what can't be written
+	first map[uint64]string // by link number the path that gets the content
+	links apply.Spots       // of the other names, which come after all files
+}
+
+func newExporter(a *apply.Applier, leaveOut []string) *exporter {
+	out := map[string]bool{}
+	for _, p := range leaveOut {
+		out[strings.TrimSuffix(p, "/")] = true
+	}
+	a.Unsynced = true
+	return &exporter{
+		apply: a,
+		scope: &plan.Selection{
+			Scope: plan.Scope{Nested: true, Keep: func(p string, _, _ *tree.Entry) bool { return out[p] }},
+			Named: map[string]bool{"": true}, Over: map[string]bool{plan.AgentDir: true}, Hidden: map[string]bool{},
+		},
+		first: map[uint64]string{}, links: apply.Spots{},
+	}
+}
+
+// run writes the tree.
+func (x *exporter) run(ctx context.Context, root band.Ref) error {
+	a := x.apply
+	a.Flush = &apply.Flusher{}
+	d, err := a.Content.Records.Directory(root)
+	if err != nil {
+		return err
+	}
+	a.Total = int(d.Totals.Files + d.Totals.Dirs)
+	top := &apply.Spot{}
+	enter := func(n *apply.Spot, s *contents.Scratch) {
+		if n == top {
+			x.fill(ctx, n, d, s)
+			return
+		}
+		x.enter(ctx, n, s)
+	}
+	if err := a.Walk(ctx, top, enter, x.leave); err != nil {
+		return err
+	}
+	if links := x.links[""]; links != nil {
+		err = a.Walk(ctx, links, a.EnterLink, a.LeaveLink)
+	}
+	x.found.Tidy()
+	return err
+}
+
+// enter makes a directory with its files.
+func (x *exporter) enter(ctx context.Context, n *apply.Spot, s *contents.Scratch) {
+	if n.Err != nil { // everything has ended
+		return
+	}
+	d, err := x.apply.Content.Records.Directory(n.Make.Content)
+	switch {
+	case tree.IsDamaged(err):
+		n.Err = err
+		x.damaged(n.Path)
+	case err != nil:
+		n.Err = err
+		x.apply.Fail(n.Path, err)
+	default:
+		n.Make.Attr = d.Attr
+		x.fill(ctx, n, d, s)
+	}
+}
+
+// fill plans what is in a directory and writes its files. The directories in it
+// become its kids.
+func (x *exporter) fill(ctx context.Context, n *apply.Spot, d *tree.Directory, s *contents.Scratch) {
+	part := (&plan.DirSteps{Path: n.Path}).Part()
+	p := &plan.Planner{Content: x.apply.Content, Want: x.apply.Content.Records, Scope: x.scope, Plan: part, Seen: map[string]bool{}}
+	p.Later = func(path string, want *tree.Entry) {
+		e := *want
+		n.Kids = append(n.Kids, &apply.Spot{
+			Path: path, Name: e.Name, Parent: n, Make: &e,
+		})
+	}
+	_, err := p.Merge(ctx, n.Path, nil, d, part)
+	part.Tidy()
+	var steps []*plan.Action
+	if err == nil {
+		steps, err = p.ActionsIn(part.Root, nil, d, func(*plan.DirSteps, *plan.NamedStep) bool { return true })
+	}
+	if err != nil {
+		n.Err = err
+		x.apply.Fail(tree.ShownPath(n.Path), err)
+		return
+	}
+	n.Units, n.Files = part.Units, d.Totals.Files
+	x.take(n, part, steps, d.Attr)
+	if n.Make == nil {
+		n.Change = &plan.DirChange{Want: d.Attr}
+	}
+	x.apply.EnterChange(n, s)
+	n.Steps, n.Units = nil, nil
+}
+
+// take gives the spot the steps of its files. Of a file with several names the
+// first that is met gets the content, the others are links to it.
+func (x *exporter) take(n *apply.Spot, part *plan.Plan, steps []*plan.Action, attr tree.Attr) {
+	n.Steps = make([]*plan.Action, 0, len(steps))
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.files += len(steps) + 1
+	x.found.Damaged = append(x.found.Damaged, part.Damaged...)
+	x.found.Unknown = append(x.found.Unknown, part.Unknown...)
+	for _, s := range steps {
+		if s.Entry.Kind != tree.File || s.Entry.Link == 0 {
+			n.Steps = append(n.Steps, s)
+			continue
+		}
+		first, ok := x.first[s.Entry.Link]
+		if !ok {
+			x.first[s.Entry.Link] = s.Path
+			n.Steps = append(n.Steps, s)
+			continue
+		}
+		e, link := *s.Entry, *s // of their own: the directory's are forgotten
+		link.Entry, link.Link = &e, first
+		at := x.links.Get(n.Path)
+		if s.Unit != 0 {
+			at.Units = append(at.Units, part.Units[s.Unit-1])
+			link.Unit = len(at.Units)
+		}
+		at.Steps, at.Count, at.Late = append(at.Steps, &link), at.Count+1, true
+		at.Change = &plan.DirChange{Want: attr}
+	}
+}
+
+// damaged notes a directory that can't be read.
+func (x *exporter) damaged(path string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.found.Damaged = append(x.found.Damaged, path)
+}
+
+// leave gives a directory its attributes and forgets it.
+func (x *exporter) leave(n *apply.Spot, s *contents.Scratch) {
+	x.apply.LeaveChange(n, s)
+	n.Kids, n.Make, n.Change = nil, nil, nil
+}

@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// nested says whether the directory is a repository of its own that isn't asked for.
+func (p *Planner) nested(path string, dirs ...*tree.Directory) bool {
+	if p.Scope.Nested || p.Scope.names(path) {
+		return false
+	}
+	return slices.ContainsFunc(dirs, func(d *tree.Directory) bool {
+		_, ok := d.Find(".git")
+		return ok
+	})
+}
+
+func (p *Planner) bothDirs(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
+	w, err := p.Now.Directory(was.Content)
+	if err != nil {
+		return err
+	}
+	t, err := p.Want.Directory(want.Content)
+	if tree.IsDamaged(err) {
+		out.Damaged = append(out.Damaged, path)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p.nested(path, w, t) {
+		out.Nested = append(out.Nested, path)
+		return nil
+	}
+	part := &Plan{Root: &DirSteps{Path: path, Was: was.Content, Want: want.Content}}
+	if _, err := p.Merge(ctx, path, w, t, part); err != nil {
+		return err
+	}
+	out.add(part)
+	if p.Scope.Relate(path) == Inside {
+		p.directory(path, w, t, out)
+	}
+	return nil
+}
+
+// directory plans the attributes of a directory that stays. Its time alone is
+// no step: it follows what is in it.
+func (p *Planner) directory(path string, was, want *tree.Directory, out *Plan) {
+	if p.keepsDirectory(path, was, want, out) {
+		return
+	}
+	p.Plan.Dirs[path] = DirChange{was.Attr, want.Attr}
+	a, b := was.Attr, want.Attr
+	a.Mtime = b.Mtime
+	if !tree.SameAttr(&a, &b) {
+		p.does(out, NamedStep{Name: tree.BasePath(tree.ShownPath(path)), Kind: StepAttributes, Was: tree.Dir}, &tree.Entry{Kind: tree.Dir})
+	}
+}
+
+// makeDir plans a directory with all below it, in the place of nothing or of a file.
+func (p *Planner) makeDir(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
+	if p.Later != nil {
+		p.Later(path, want)
+		return nil
+	}
+	d, err := p.Want.Directory(want.Content)
+	if tree.IsDamaged(err) {
+		out.Damaged = append(out.Damaged, path)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p.nested(path, d) {
+		out.Nested = append(out.Nested, path)
+		return nil
+	}
+	part := &Plan{Root: &DirSteps{Path: path, Want: want.Content}}
+	if _, err := p.Merge(ctx, path, nil, d, part); err != nil {
+		return err
+	}
+	switch {
+	case !p.may(path, was) && len(part.Root.List)+len(part.Root.kids) == 0:
+		part.Root = nil // nothing of the scope is in there
+	case was == nil:
+		p.does(out, NamedStep{Name: want.Name, Kind: StepCreate}, &tree.Entry{Kind: tree.Dir, Attr: d.Attr})
+	default:
+		p.does(out, NamedStep{Name: want.Name, Kind: StepReplace, Was: was.Kind}, &tree.Entry{Kind: tree.Dir, Attr: d.Attr})
+	}
+	if p.Scope.Relate(path) == Inside {
+		p.addUndo(path, part, out)
+	} else {
+		out.add(part)
+	}
+	return nil
+}
+
+// removeDir plans the end of a directory, or of as much of it as may go.
+func (p *Planner) removeDir(ctx context.Context, path string, was *tree.Entry, out *Plan) (gone bool, err error) {
+	d, err := p.Now.Directory(was.Content)
+	if err != nil {
+		return false, err
+	}
+	if p.nested(path, d) {
+		out.Nested = append(out.Nested, path)
+		return false, nil
+	}
+	rel := p.Scope.Relate(path)
+	if rel == Inside && !p.takesBack(path, was) {
+		rel = above // what the restore made in it may go
+	}
+	if rel == Inside && len(d.Entries) == 0 && !p.Scope.deletes(path, was) {
+		out.Kept = append(out.Kept, path)
+		return false, nil
+	}
+	part := &Plan{Root: &DirSteps{Path: path, Was: was.Content}}
+	if gone, err = p.Merge(ctx, path, d, nil, part); err != nil {
+		return false, err
+	}
+	if !part.Root.empty() && (rel != Inside || !gone) {
+		p.Plan.partly[path] = d.Attr
+	}
+	switch {
+	case rel != Inside:
+		gone = false
+	case gone:
+		p.does(out, NamedStep{Name: was.Name, Kind: StepDelete, Was: tree.Dir}, nil)
+	case part.Root.empty() && len(part.Kept) > 0 && len(part.Unknown)+len(part.Nested)+len(part.Busy) == 0:
+		part = &Plan{Kept: []string{path}} // all of it stays
+	}
+	if p.Scope.Relate(path) == Inside && !gone {
+		p.addUndo(path, part, out)
+	} else {
+		out.add(part)
+	}
+	return gone, nil
+}
+
+// dirToFile plans a file or symlink in the place of a directory: all of that
+// has to go, or it stays.
+func (p *Planner) dirToFile(ctx context.Context, path string, was, want *tree.Entry, out *Plan) error {
+	rel := p.Scope.Relate(path)
+	if rel == Inside && !p.Content.Whole(want) {
+		out.Damaged = append(out.Damaged, path)
+		return nil
+	}
+	part := out.Root.Part()
+	gone, err := p.removeDir(ctx, path, was, part)
+	switch {
+	case err != nil:
+		return err
+	case rel != Inside:
+		out.add(part)
+	case !gone && p.Scope.Undo != nil:
+		out.ChangedSince = append(out.ChangedSince, path)
+	case !gone:
+		out.Blocked = append(out.Blocked, path)
+	default:
+		last := &part.Root.List[len(part.Root.List)-1] // the directory's own
+		last.Kind = StepReplace
+		*last = p.completed(*last, want)
+		out.add(part)
+	}
+	return nil
+}

@@ -1,0 +1,333 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// linkGroups are the names of files with several names: by number, and back.
+type linkGroups struct {
+	names  map[uint64][]string
+	number map[string]uint64
+	entry  map[string]*tree.Entry
+}
+
+// groupsOf finds all names of the files with these numbers.
+func groupsOf(ctx context.Context, l tree.Loader, root band.Ref, numbers map[uint64]bool) (linkGroups, error) {
+	g := linkGroups{names: map[uint64][]string{}, number: map[string]uint64{}, entry: map[string]*tree.Entry{}}
+	if root.IsZero() || len(numbers) == 0 {
+		return g, nil
+	}
+	err := tree.Walk(ctx, l, root, func(path string, e tree.Entry, _ *tree.Directory) error {
+		if e.Kind == tree.File && e.Link != 0 && numbers[e.Link] {
+			g.names[e.Link] = append(g.names[e.Link], path)
+			g.number[path] = e.Link
+			g.entry[path] = &e
+		}
+		return nil
+	})
+	return g, err
+}
+
+// relinker brings together the names of one file, and takes apart what isn't
+// one file in the target.
+type relinker struct {
+	p         *Planner
+	now, want linkGroups
+	at        [2]band.Ref // the roots now and wanted
+}
+
+// relink plans what names have to share their content. Steps of the plan
+// become links to the first of their group.
+func (p *Planner) relink(ctx context.Context, now, want band.Ref) error {
+	if len(p.linked) == 0 {
+		return nil
+	}
+	had, wanted := map[uint64]bool{}, map[uint64]bool{}
+	for _, l := range p.linked {
+		if l.was != nil {
+			had[l.was.Link] = true
+		}
+		if l.want != nil {
+			wanted[l.want.Link] = true
+		}
+	}
+	delete(had, 0)
+	delete(wanted, 0)
+	r := &relinker{p: p, at: [2]band.Ref{now, want}}
+	var err error
+	if r.want, err = groupsOf(ctx, p.Want, want, wanted); err != nil && !tree.IsDamaged(err) {
+		return err
+	}
+	// What shares its content in the target may share it with others now.
+	for _, names := range r.want.names {
+		if err := r.alsoHad(names, had); err != nil {
+			return err
+		}
+	}
+	if r.now, err = groupsOf(ctx, p.Now, now, had); err != nil {
+		return err
+	}
+	return r.run()
+}
+
+func (r *relinker) alsoHad(names []string, had map[uint64]bool) error {
+	if len(names) < 2 {
+		return nil
+	}
+	for _, name := range names {
+		e, err := r.lookup(0, name)
+		if err != nil {
+			return err
+		}
+		if e != nil && e.Link != 0 {
+			had[e.Link] = true
+		}
+	}
+	return nil
+}
+
+// lookup is the entry on one side: 0 is now, 1 the target; nil if there is none.
+func (r *relinker) lookup(side int, path string) (*tree.Entry, error) {
+	loader := r.p.Now
+	if side == 1 {
+		loader = r.p.Want
+	}
+	e, err := tree.Lookup(loader, r.at[side], path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, tree.ErrUnknown) || side == 1 && tree.IsDamaged(err) {
+		return nil, nil //nolint:nilnil // no entry is an answer
+	}
+	return &e, err
+}
+
+func (r *relinker) run() error {
+	done := map[uint64]bool{}
+	for _, l := range r.p.linked {
+		if l.want == nil || l.want.Kind != tree.File {
+			continue
+		}
+		number := l.want.Link
+		if number != 0 && len(r.want.names[number]) > 1 {
+			if !done[number] {
+				done[number] = true
+				if err := r.group(r.want.names[number]); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := r.alone(l); err != nil {
+			return err
+		}
+	}
+	return r.keepTimes()
+}
+
+// keepTimes lets the directories in which names are joined, and nothing else
+// differs, have their times afterwards.
+func (r *relinker) keepTimes() error {
+	for d := range r.p.Plan.Root.Dirs() {
+		dir := d.Path
+		if _, known := r.p.Plan.Dirs[dir]; known || len(d.List) == 0 || r.p.Scope.Relate(dir) != Inside {
+			continue
+		}
+		was, err := r.directory(0, dir)
+		if err != nil {
+			return err
+		}
+		want, err := r.directory(1, dir)
+		if err != nil {
+			return err
+		}
+		if was != nil && want != nil && !r.p.keepsDirectory(dir, was, want, r.p.Plan) {
+			r.p.Plan.Dirs[dir] = DirChange{was.Attr, want.Attr}
+		}
+	}
+	return nil
+}
+
+// directory is the directory on one side, as lookup's; nil if there is none.
+func (r *relinker) directory(side int, path string) (*tree.Directory, error) {
+	loader := r.p.Now
+	if side == 1 {
+		loader = r.p.Want
+	}
+	ref := r.at[side]
+	if path != "" {
+		e, err := r.lookup(side, path)
+		if err != nil || e == nil || e.Kind != tree.Dir {
+			return nil, err
+		}
+		ref = e.Content
+	}
+	d, err := loader.Directory(ref)
+	if side == 1 && tree.IsDamaged(err) {
+		return nil, nil //nolint:nilnil // no directory is an answer
+	}
+	return d, err
+}
+
+// alone gives a file that has one name in the target a content of its own.
+func (r *relinker) alone(l linkPair) error {
+	if r.step(l.path) != nil || l.was == nil || !r.p.may(l.path, l.was) || len(r.now.names[l.was.Link]) < 2 || !r.p.same(l.was, l.want) {
+		return nil
+	}
+	return r.rewrite(l.path, l.was, l.want, "")
+}
+
+// member is one name of a group.
+type member struct {
+	path      string
+	was, want *tree.Entry
+	planned   bool
+	unit      bool
+	intact    bool
+}
+
+// group makes the names one file.
+func (r *relinker) group(names []string) error {
+	members := make([]member, 0, len(names))
+	for _, name := range names {
+		was, err := r.lookup(0, name)
+		if err != nil {
+			return err
+		}
+		m := member{path: name, was: was, want: r.want.entry[name]}
+		if s := r.step(name); s != nil {
+			m.planned, m.unit = true, s.Unit != 0
+		}
+		m.intact = !m.planned && r.p.same(was, m.want)
+		if m.intact || m.planned {
+			members = append(members, m)
+		}
+	}
+	first := r.first(members)
+	if first < 0 {
+		return nil
+	}
+	return r.join(members, first)
+}
+
+// step is the step of a path; nil if it has none.
+func (r *relinker) step(path string) *NamedStep {
+	_, s := r.p.Plan.Root.Find(path)
+	return s
+}
+
+// first chooses the name that keeps or gets the content: an intact one whose
+// file has no other names than those of the group, if there is one that can't be
+// made a name of another; else one that is written anyway.
+func (r *relinker) first(members []member) int {
+	own := -1
+	for i, m := range members {
+		if !m.intact || r.outsiders(m, members) {
+			continue
+		}
+		if !r.p.may(m.path, m.was) {
+			return i
+		}
+		if own < 0 {
+			own = i
+		}
+	}
+	if own >= 0 {
+		return own
+	}
+	// A database is written with the files that belong to it, before the links.
+	if unit := slices.IndexFunc(members, func(m member) bool { return m.unit }); unit >= 0 {
+		return unit
+	}
+	if written := slices.IndexFunc(members, func(m member) bool { return m.planned }); written >= 0 {
+		return written
+	}
+	return slices.IndexFunc(members, func(m member) bool { return r.p.may(m.path, m.was) })
+}
+
+// outsiders reports whether the member's file has names that aren't of the group.
+func (r *relinker) outsiders(m member, members []member) bool {
+	return slices.ContainsFunc(r.now.names[m.was.Link], func(name string) bool {
+		return !slices.ContainsFunc(members, func(o member) bool { return o.path == name })
+	})
+}
+
+func (r *relinker) join(members []member, first int) error {
+	lead := members[first]
+	outsiders := lead.intact && r.outsiders(lead, members)
+	if outsiders && !r.p.may(lead.path, lead.was) {
+		return nil
+	}
+	if outsiders {
+		if err := r.rewrite(lead.path, lead.was, lead.want, ""); err != nil {
+			return err
+		}
+		lead.intact = false
+	}
+	for i, m := range members {
+		switch {
+		case i == first:
+		case m.intact && lead.intact && lead.was.Link != 0 && m.was.Link == lead.was.Link:
+		case m.planned:
+			d, s := r.p.Plan.Root.Find(m.path)
+			d.setLink(s.Name, lead.path)
+			if s.Kind == StepAttributes {
+				s.Kind = StepRewrite
+			}
+		case r.p.may(m.path, m.was):
+			if err := r.rewrite(m.path, m.was, m.want, lead.path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rewrite adds a step for a path whose content is right, but shared with others.
+func (r *relinker) rewrite(path string, was, want *tree.Entry, link string) error {
+	if !r.p.Content.Whole(want) {
+		r.p.Plan.Damaged = append(r.p.Plan.Damaged, path)
+		return nil
+	}
+	d, err := r.steps(tree.ParentPath(path))
+	if err != nil {
+		return err
+	}
+	s := r.p.completed(NamedStep{Name: tree.BasePath(path), Kind: StepRewrite, Was: was.Kind}, want)
+	i, _ := d.search(s.Name)
+	d.List = slices.Insert(d.List, i, s)
+	if link != "" {
+		d.setLink(s.Name, link)
+	}
+	return nil
+}
+
+// steps returns the steps of a directory that is on both sides.
+func (r *relinker) steps(dir string) (*DirSteps, error) {
+	if dir == "" {
+		return r.p.Plan.Root, nil
+	}
+	parent, err := r.steps(tree.ParentPath(dir))
+	if err != nil {
+		return nil, err
+	}
+	i, ok := parent.searchKid(tree.BasePath(dir))
+	if ok {
+		return parent.kids[i], nil
+	}
+	d := &DirSteps{Path: dir}
+	for side, ref := range []*band.Ref{&d.Was, &d.Want} {
+		e, err := r.lookup(side, dir)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			*ref = e.Content
+		}
+	}
+	parent.kids = slices.Insert(parent.kids, i, d)
+	return d, nil
+}

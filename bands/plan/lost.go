@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// lostCheck looks, beside the walk, whether the store has what files need whose
+// steps can simply be left out if it hasn't.
+type lostCheck struct {
+	content *contents.Reader
+	work    chan lostEntry
+	group   sync.WaitGroup
+
+	mu   sync.Mutex
+	lost map[string]bool
+}
+
+type lostEntry struct {
+	path string
+	e    *tree.Entry
+}
+
+func newLostCheck(content *contents.Reader) *lostCheck {
+	l := &lostCheck{content: content, work: make(chan lostEntry, 256), lost: map[string]bool{}}
+	for range max(runtime.NumCPU(), 2) {
+		l.group.Go(func() {
+			for w := range l.work {
+				if !l.content.Whole(w.e) {
+					l.mu.Lock()
+					l.lost[w.path] = true
+					l.mu.Unlock()
+				}
+			}
+		})
+	}
+	return l
+}
+
+func (l *lostCheck) check(path string, e *tree.Entry) {
+	if e.Kind == tree.File && e.Size > 0 {
+		l.work <- lostEntry{path, e}
+	}
+}
+
+// end waits, and takes what is lost out of the plan.
+func (l *lostCheck) end(p *Plan) {
+	close(l.work)
+	l.group.Wait()
+	if len(l.lost) == 0 {
+		return
+	}
+	for d := range p.Root.Dirs() {
+		d.List = slices.DeleteFunc(d.List, func(s NamedStep) bool {
+			gone := s.Kind == StepCreate && l.lost[d.PathOf(&s)]
+			if gone {
+				p.Damaged = append(p.Damaged, d.PathOf(&s))
+			}
+			return gone
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Sides are the two trees of a plan.
+type Sides struct {
+	Now    tree.Loader
+	NowRef band.Ref
+	Target bands.Snapshot
+	Lists  bool // whether the plan identifies what it makes of each path
+}
+
+// New returns what a restore of the target would do to the tree that present was
+// read from, and writes nothing.
+func New(ctx context.Context, s *bands.Store, present *capture.Present, target bands.Snapshot, in Scope) (Plan, error) {
+	if in.Root == "" {
+		in.Root = target.Root
+	}
+	compiled, err := in.Compile(nil)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan, err := ForTarget(ctx, s, present, target, compiled)
+	if err == nil {
+		plan.AddUnheld(compiled, present.Unheld())
+	}
+	return plan, err
+}
+
+// ForTarget compares the tree that present was read from with the target.
+func ForTarget(ctx context.Context, s *bands.Store, present *capture.Present, target bands.Snapshot, in *Selection) (Plan, error) {
+	content, err := contents.Open(s, target)
+	if err != nil {
+		return Plan{}, err
+	}
+	defer func() { _ = content.Bands.Close() }()
+	return Compare(ctx, s, Sides{Now: present.Loader, NowRef: present.Tree, Target: target}, content, in)
+}
+
+// Compare compares, and compares again if databases that would be changed are open.
+func Compare(ctx context.Context, s *bands.Store, at Sides, content *contents.Reader, in *Selection) (Plan, error) {
+	if rel, ok := relIn(in.Root, s.Dir()); ok {
+		in.Hidden[rel] = true
+	}
+	want, _ := at.Target.Tree.Ref()
+	once := func(busy map[string]bool) (Plan, error) {
+		plan := Plan{Target: at.Target, Dirs: map[string]DirChange{}, partly: map[string]tree.Attr{}}
+		p := &Planner{Now: at.Now, Want: content.Records, Content: content, Scope: in, Plan: &plan, busy: busy, lists: at.Lists, Seen: map[string]bool{}}
+		err := p.run(ctx, at.NowRef, want)
+		if err != nil && tree.IsDamaged(err) {
+			err = fmt.Errorf("%w: %w", bands.ErrDamaged, err)
+		}
+		return plan, err
+	}
+	plan, err := once(nil)
+	if err != nil {
+		return Plan{}, fmt.Errorf("compare with %s: %w", at.Target.Version, err)
+	}
+	if in.Force || len(plan.Units) == 0 {
+		return plan, nil
+	}
+	var mains []string
+	for _, u := range plan.Units {
+		if u.there {
+			mains = append(mains, u.Main)
+		}
+	}
+	busy := inUse(in.Root, mains)
+	if len(busy) == 0 {
+		return plan, nil
+	}
+	if plan, err = once(busy); err != nil {
+		return Plan{}, fmt.Errorf("compare with %s: %w", at.Target.Version, err)
+	}
+	return plan, nil
+}

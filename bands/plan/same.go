@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// parter is a tree.Loader that knows the parts of files.
+type parter interface {
+	Parts(ref band.Ref) ([]band.Part, error)
+}
+
+// same says whether a path needs nothing done; names that share their content
+// are compared elsewhere.
+func (p *Planner) same(a, b *tree.Entry) bool {
+	switch {
+	case a == nil || b == nil || a.Kind != b.Kind:
+		return false
+	case a.Kind == tree.Dir:
+		return a.Content.Hash == b.Content.Hash
+	case a.Kind == tree.Unknown:
+		// What can't be read may differ. What isn't to be held, or has no content,
+		// is of no interest.
+		return a.Reason == b.Reason && !capture.Unheld(a.Reason)
+	}
+	same := tree.SameAttr
+	if p.Scope.PresentTime && a.Kind == tree.File {
+		same = sameButTime
+	}
+	return same(&a.Attr, &b.Attr) && p.sameContent(a, b)
+}
+
+// timed is what the target has of a path, with the time that it is to get.
+func (p *Planner) timed(was, want *tree.Entry) *tree.Entry {
+	if !p.Scope.PresentTime || want.Kind != tree.File {
+		return want
+	}
+	e := *want
+	switch {
+	case was != nil && p.sameContent(was, want):
+		e.Attr.Mtime = was.Attr.Mtime
+	case !p.Scope.At.IsZero():
+		e.Attr.Mtime = p.Scope.At
+	}
+	return &e
+}
+
+func sameButTime(a, b *tree.Attr) bool {
+	x := *a
+	x.Mtime = b.Mtime
+	return tree.SameAttr(&x, b)
+}
+
+// sameContent compares files or symlinks, a of the present and b of the target.
+func (p *Planner) sameContent(a, b *tree.Entry) bool {
+	if a.Kind != b.Kind || a.Size != b.Size || a.Parts != b.Parts || a.Target != b.Target {
+		return false
+	}
+	if a.Content.Hash == b.Content.Hash {
+		return true
+	}
+	now, ok := p.Now.(parter)
+	if !ok || !a.Parts {
+		return false
+	}
+	// Lists say where parts are, and the same parts may be in two places.
+	x, errX := now.Parts(a.Content)
+	y, errY := p.Content.Records.Parts(b.Content)
+	return errX == nil && errY == nil && slices.EqualFunc(x, y, band.Part.Same)
+}

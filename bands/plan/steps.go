@@ -1,0 +1,305 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// DirSteps are the steps of a directory's entries, and of the directories below.
+// A step names an entry and doesn't hold it: actions reads it again from the
+// directory's records, so that a plan takes about 55 bytes a path.
+type DirSteps struct {
+	Path      string
+	Was, Want band.Ref // the directory now and in the target; zero: there is none
+	List      []NamedStep
+	kids      []*DirSteps
+	Links     map[string]string // by name the path that it becomes one more name of
+}
+
+// NamedStep is what becomes of one entry.
+type NamedStep struct {
+	Name      string
+	Kind      StepKind
+	Was, Want tree.Kind // now and in the target; 0: nothing
+	state     stateID   // what it makes of the path; noState unless that is listed
+	Unit      int32     // one more than the index of the database that the path belongs to
+}
+
+// kindOf is the kind of an entry, 0 of none.
+func kindOf(e *tree.Entry) tree.Kind {
+	if e == nil {
+		return 0
+	}
+	return e.Kind
+}
+
+// Makes reports whether the directory is on the target's side only.
+func (d *DirSteps) Makes() bool { return d.Was.IsZero() && !d.Want.IsZero() }
+
+// empty reports whether there is nothing to do in the directory.
+func (d *DirSteps) empty() bool {
+	return d == nil || len(d.List)+len(d.kids) == 0 && !d.Makes()
+}
+
+// Part is a plan for some entries of the same directory.
+func (d *DirSteps) Part() *Plan {
+	return &Plan{Root: &DirSteps{Path: d.Path, Was: d.Was, Want: d.Want}}
+}
+
+// add takes up the steps of a directory in it, or more of its own.
+func (d *DirSteps) add(o *DirSteps) {
+	switch {
+	case o == nil:
+	case o.Path == d.Path:
+		d.List, d.kids = append(d.List, o.List...), append(d.kids, o.kids...)
+	case !o.empty():
+		o.List = slices.Clone(o.List) // without room for more
+		d.kids = append(d.kids, o)
+	}
+}
+
+// sort puts the steps in the order of their paths.
+func (d *DirSteps) sort() {
+	for at := range d.Dirs() {
+		byName := func(a, b NamedStep) int { return strings.Compare(a.Name, b.Name) }
+		if !slices.IsSortedFunc(at.List, byName) {
+			slices.SortFunc(at.List, byName)
+		}
+		slices.SortFunc(at.kids, func(a, b *DirSteps) int { return compareDirs(tree.BasePath(a.Path), tree.BasePath(b.Path)) })
+	}
+}
+
+// compareDirs compares names as they are in paths of what is in directories of
+// these names: with a slash behind them.
+func compareDirs(a, b string) int {
+	n := min(len(a), len(b))
+	switch c := strings.Compare(a[:n], b[:n]); {
+	case c != 0 || len(a) == len(b):
+		return c
+	case len(a) == n:
+		return cmp.Compare('/', b[n])
+	default:
+		return cmp.Compare(a[n], '/')
+	}
+}
+
+// comesBefore reports whether what is in the directory sorts before a name beside
+// the directory.
+func (d *DirSteps) comesBefore(name string) bool {
+	own := tree.BasePath(d.Path)
+	rest, ok := strings.CutPrefix(name, own)
+	if !ok {
+		return own < name
+	}
+	return rest > "/"
+}
+
+// Dirs yields the directory and those below that have steps.
+func (d *DirSteps) Dirs() iter.Seq[*DirSteps] {
+	return func(yield func(*DirSteps) bool) { d.visitDirs(yield) }
+}
+
+func (d *DirSteps) visitDirs(yield func(*DirSteps) bool) bool {
+	if d == nil {
+		return true
+	}
+	if !yield(d) {
+		return false
+	}
+	return !slices.ContainsFunc(d.kids, func(kid *DirSteps) bool { return !kid.visitDirs(yield) })
+}
+
+// all yields all steps by path, each as its directory and its place in list.
+func (d *DirSteps) all() iter.Seq2[*DirSteps, int] {
+	return func(yield func(*DirSteps, int) bool) { d.visit(yield) }
+}
+
+func (d *DirSteps) visit(yield func(*DirSteps, int) bool) bool {
+	if d == nil {
+		return true
+	}
+	kids := d.kids
+	for i := range d.List {
+		for ; len(kids) > 0 && kids[0].comesBefore(d.List[i].Name); kids = kids[1:] {
+			if !kids[0].visit(yield) {
+				return false
+			}
+		}
+		if !yield(d, i) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(kids, func(kid *DirSteps) bool { return !kid.visit(yield) })
+}
+
+// PathOf is the path of one of the directory's steps.
+func (d *DirSteps) PathOf(s *NamedStep) string { return tree.JoinPath(d.Path, s.Name) }
+
+// at returns the steps of a directory at or below this one, which is the root;
+// nil if it has none.
+func (d *DirSteps) at(path string) *DirSteps {
+	if path == "" {
+		return d
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if d = d.Kid(name); d == nil {
+			return nil
+		}
+	}
+	return d
+}
+
+func (d *DirSteps) Kid(name string) *DirSteps {
+	if i, ok := d.searchKid(name); ok {
+		return d.kids[i]
+	}
+	return nil
+}
+
+func (d *DirSteps) searchKid(name string) (int, bool) {
+	return slices.BinarySearchFunc(d.kids, name, func(kid *DirSteps, name string) int { return compareDirs(tree.BasePath(kid.Path), name) })
+}
+
+func (d *DirSteps) search(name string) (int, bool) {
+	return slices.BinarySearchFunc(d.List, name, func(s NamedStep, name string) int { return strings.Compare(s.Name, name) })
+}
+
+// Find returns the step of a path and its directory; nil if there is none.
+func (d *DirSteps) Find(path string) (*DirSteps, *NamedStep) {
+	if d = d.at(tree.ParentPath(path)); d == nil {
+		return nil, nil
+	}
+	if i, ok := d.search(tree.BasePath(path)); ok {
+		return d, &d.List[i]
+	}
+	return nil, nil
+}
+
+// setLink makes the entry of the name one more name of another path.
+func (d *DirSteps) setLink(name, other string) {
+	if d.Links == nil {
+		d.Links = map[string]string{}
+	}
+	d.Links[name] = other
+}
+
+// Linked reports whether the step makes a path one more name of another.
+func (d *DirSteps) Linked(s *NamedStep) bool { return d.Links[s.Name] != "" }
+
+// Action is a step with what is needed to carry it out.
+type Action struct {
+	Path string
+	Kind StepKind
+	// Entry is what the target has; nil of a StepDelete. The Attr of a directory
+	// is in it too.
+	Entry *tree.Entry
+	// Was is what is there now; nil of a StepCreate. Of a directory it has no Attr.
+	Was *tree.Entry
+
+	Link string // the path that has the content, of which this becomes one more name
+	Unit int    // as in step
+}
+
+// Bare are the wanted steps of a directory without entries.
+func (d *DirSteps) Bare(wanted func(*DirSteps, *NamedStep) bool) []*Action {
+	count := d.Count(wanted)
+	all, list := make([]Action, count), make([]*Action, 0, count)
+	for i := range d.List {
+		if s := &d.List[i]; wanted(d, s) {
+			a := &all[len(list)]
+			*a = Action{Path: d.PathOf(s), Kind: s.Kind, Link: d.Links[s.Name], Unit: int(s.Unit)}
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+func (d *DirSteps) Count(wanted func(*DirSteps, *NamedStep) bool) (n int) {
+	for i := range d.List {
+		if wanted(d, &d.List[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// Actions reads what the wanted steps of a directory need.
+func (p *Planner) Actions(d *DirSteps, wanted func(*DirSteps, *NamedStep) bool) ([]*Action, error) {
+	was, want := &tree.Directory{}, &tree.Directory{}
+	var needs, has bool
+	for i := range d.List {
+		if s := &d.List[i]; wanted(d, s) {
+			needs, has = needs || s.Want != 0, has || s.Was != 0
+		}
+	}
+	var err error
+	if has {
+		if was, err = tree.LoadDir(p.Now, d.Was); err != nil {
+			return nil, err
+		}
+	}
+	if needs {
+		if want, err = tree.LoadDir(p.Want, d.Want); err != nil {
+			return nil, err
+		}
+	}
+	return p.ActionsIn(d, was, want, wanted)
+}
+
+// ActionsIn finds what the wanted steps need in the directory now and in the target.
+func (p *Planner) ActionsIn(d *DirSteps, was, want *tree.Directory, wanted func(*DirSteps, *NamedStep) bool) ([]*Action, error) {
+	list := d.Bare(wanted)
+	steps := d.List
+	for _, a := range list {
+		name := tree.BasePath(a.Path)
+		for steps[0].Name != name {
+			steps = steps[1:]
+		}
+		var err error
+		if s := &steps[0]; s.Was != 0 {
+			a.Was, err = EntryIn(was, s.Name, s.Was)
+		}
+		if s := &steps[0]; s.Want != 0 && err == nil {
+			if a.Entry, err = EntryIn(want, s.Name, s.Want); err == nil {
+				a.Entry, err = p.described(a, s)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Path, err)
+		}
+	}
+	return list, nil
+}
+
+func EntryIn(d *tree.Directory, name string, kind tree.Kind) (*tree.Entry, error) {
+	i, ok := d.Find(name)
+	if !ok || d.Entries[i].Kind != kind {
+		return nil, ErrChanged
+	}
+	return &d.Entries[i], nil
+}
+
+// described is the entry that an action's path is to become: of a directory with
+// its attributes, of a file with the time that it is to get.
+func (p *Planner) described(a *Action, s *NamedStep) (*tree.Entry, error) {
+	switch {
+	case s.Want == tree.Dir:
+		d, err := tree.Header(p.Want, a.Entry.Content)
+		if err != nil {
+			return nil, err
+		}
+		e := *a.Entry
+		e.Attr = d.Attr
+		return &e, nil
+	case s.Unit != 0: // a database's files have their own times
+		return a.Entry, nil
+	default:
+		return p.timed(a.Was, a.Entry), nil
+	}
+}

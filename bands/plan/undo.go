@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Undoing limits a plan to what a restore changed and nobody changed since.
+type Undoing struct {
+	Changed *changedList
+	// Interrupted lets attributes differ, as they may have been half set, and
+	// paths be missing.
+	Interrupted bool
+	// Begun reports whether a file holds the beginning of what an interrupted
+	// restore was writing; nil if none was interrupted.
+	Begun func(path string, was *tree.Entry) bool
+}
+
+// takesBack reports whether the path is what the restore made of it, so that it
+// may be made what it was before. Without an undo every path of the scope may.
+func (p *Planner) takesBack(path string, was *tree.Entry) bool {
+	u := p.Scope.Undo
+	if u == nil {
+		return true
+	}
+	states := u.Changed.at(path)
+	if len(states) == 0 {
+		return false
+	}
+	if u.Interrupted && was == nil {
+		return true // removed, and what replaces it not yet made
+	}
+	var parts func(band.Ref) ([]band.Part, error)
+	if now, ok := p.Now.(parter); ok {
+		parts = now.Parts
+	}
+	is, ok := stateOf(path, was, parts)
+	if !ok {
+		return false
+	}
+	for i := range states {
+		s := &states[i]
+		if s.kind == is.kind && s.content == is.content && (s.attr == is.attr || u.Interrupted || tree.IsDir(was)) {
+			return true
+		}
+	}
+	return u.Begun != nil && was != nil && was.Kind == tree.File && u.Begun(path, was)
+}
+
+// may reports whether the plan may change the path.
+func (p *Planner) may(path string, was *tree.Entry) bool {
+	return p.Scope.Relate(path) == Inside && p.takesBack(path, was)
+}
+
+// undoKeeps lists a path that an undo leaves: the restore that is taken back
+// didn't change it, or it was changed since. Directories that come or go are
+// decided by what is in them.
+func (p *Planner) undoKeeps(path string, was, want *tree.Entry, out *Plan) bool {
+	wasDir, wantDir := tree.IsDir(was), tree.IsDir(want)
+	if p.Scope.Undo == nil || wasDir && (wantDir || want == nil) || was == nil && wantDir || p.takesBack(path, was) {
+		return false
+	}
+	p.keep(path, was, want, out)
+	return true
+}
+
+// keep names a path that an undo leaves, unless its time is all that differs.
+func (p *Planner) keep(path string, was, want *tree.Entry, out *Plan) {
+	switch {
+	case was != nil && want != nil && was.Kind == want.Kind && p.sameContent(was, want) && sameButTime(&was.Attr, &want.Attr):
+	case len(p.Scope.Undo.Changed.at(path)) > 0:
+		out.ChangedSince = append(out.ChangedSince, path)
+	default:
+		out.Untouched = append(out.Untouched, path)
+	}
+}
+
+// keepsDirectory lists a directory whose attributes an undo leaves.
+func (p *Planner) keepsDirectory(path string, was, want *tree.Directory, out *Plan) bool {
+	u := p.Scope.Undo
+	if u == nil {
+		return false
+	}
+	is := attrState(&tree.Entry{Kind: tree.Dir, Attr: was.Attr})
+	for _, s := range u.Changed.at(path) {
+		if s.kind == tree.Dir && s.attr == is || u.Interrupted {
+			return false
+		}
+	}
+	if !sameButTime(&was.Attr, &want.Attr) {
+		p.keep(tree.ShownPath(path), &tree.Entry{Kind: tree.Dir, Attr: was.Attr}, &tree.Entry{Kind: tree.Dir, Attr: want.Attr}, out)
+	}
+	return true
+}
+
+// addUndo takes up the plan for a directory that is on one side only. If all in
+// it stays since the restore didn't touch it, the directory is listed in its place.
+func (p *Planner) addUndo(path string, part, out *Plan) {
+	if p.Scope.Undo != nil && part.Root.empty() {
+		named := 0
+		for _, list := range part.lists() {
+			named += len(*list)
+		}
+		if named == len(part.Untouched) {
+			part = &Plan{Untouched: []string{path}}
+			if len(p.Scope.Undo.Changed.at(path)) > 0 {
+				part = &Plan{ChangedSince: []string{path}}
+			}
+		}
+	}
+	out.add(part)
+}
+
+// undoUnit lists the files of a database that an undo leaves: all of them, if
+// one was changed since. It reports whether they stay.
+func (p *Planner) undoUnit(dir string, members []pair, out *Plan) bool {
+	u := p.Scope.Undo
+	if u == nil {
+		return false
+	}
+	touched, since := false, false
+	for _, m := range members {
+		path := tree.JoinPath(dir, m.name)
+		if p.same(m.was, m.want) || strings.HasSuffix(path, "-shm") {
+			continue
+		}
+		mine := p.takesBack(path, m.was)
+		touched = touched || len(u.Changed.at(path)) > 0
+		// An empty journal or log has nothing in it that could be lost.
+		since = since || !mine && (m.was == nil || m.was.Size > 0 || m.want != nil)
+	}
+	if touched && !since {
+		return false
+	}
+	for _, m := range members {
+		if path := tree.JoinPath(dir, m.name); !p.same(m.was, m.want) {
+			if touched {
+				out.ChangedSince = append(out.ChangedSince, path)
+			} else {
+				p.keep(path, m.was, m.want, out)
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,203 @@
+package plan
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/sqlite"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// pageUnit divides the length of every database that is at rest.
+const pageUnit = 512
+
+// units plans the databases of a directory: main file, journal and log are
+// restored together or not at all. It answers for each name it has planned
+// whether nothing is there in the end.
+func (p *Planner) units(dir string, list []pair, out *Plan) map[string]bool {
+	var done map[string]bool
+	for _, main := range p.mains(list) {
+		members := membersOf(list, main)
+		if !p.isUnit(dir, members) {
+			continue
+		}
+		gone := p.unit(dir, members, out)
+		if done == nil {
+			done = map[string]bool{}
+		}
+		for _, m := range members {
+			done[m.name] = gone
+		}
+	}
+	return done
+}
+
+func find(list []pair, name string) (pair, bool) {
+	i, ok := slices.BinarySearchFunc(list, name, func(p pair, name string) int { return strings.Compare(p.name, name) })
+	if !ok {
+		return pair{}, false
+	}
+	return list[i], true
+}
+
+// mains are the names that may be databases with something to restore.
+func (p *Planner) mains(list []pair) []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	exists := func(name string) bool { _, ok := find(list, name); return ok }
+	for _, pr := range list {
+		if main, ok := sqlite.Unit(exists, pr.name); ok {
+			add(main)
+		} else if pr.was != nil && !p.same(pr.was, pr.want) && (pages(pr.was) || pages(pr.want)) {
+			add(pr.name)
+		}
+	}
+	return names
+}
+
+func pages(e *tree.Entry) bool {
+	return e != nil && e.Kind == tree.File && e.Size > 0 && e.Size%pageUnit == 0
+}
+
+// membersOf are the files of a database, the main file first.
+func membersOf(list []pair, main string) []pair {
+	first, _ := find(list, main)
+	members := []pair{first}
+	for _, name := range sqlite.Companions(main) {
+		if m, ok := find(list, name); ok && mayBeOf(m.was) && mayBeOf(m.want) {
+			members = append(members, m)
+		}
+	}
+	return members
+}
+
+// mayBeOf says whether SQLite may have made the file: directories, links and
+// sockets are none of its.
+func mayBeOf(e *tree.Entry) bool {
+	if e == nil || e.Kind != tree.Unknown {
+		return e == nil || e.Kind == tree.File
+	}
+	switch e.Reason {
+	case tree.Unreadable, tree.Moving, tree.Excluded, tree.Budget, tree.Busy, tree.Forgotten:
+		return true
+	default:
+		return false
+	}
+}
+
+// isUnit says whether the files are a database with something to restore.
+func (p *Planner) isUnit(dir string, members []pair) bool {
+	main := members[0]
+	differs := slices.ContainsFunc(members, func(m pair) bool { return !p.same(m.was, m.want) })
+	if !differs || !mayBeOf(main.was) || !mayBeOf(main.want) || p.Scope.Hides(tree.JoinPath(dir, main.name)) {
+		return false
+	}
+	if main.want != nil && main.want.Kind == tree.File && main.want.Size > 0 {
+		if head, err := p.Content.Head(main.want); err == nil && sqlite.IsDatabase(head) {
+			return true
+		}
+	}
+	return main.was != nil && main.was.Size > 0 && sqlite.IsDatabase(contents.HeadBelow(p.Scope.Root, tree.JoinPath(dir, main.name)))
+}
+
+// unit plans one database. It answers whether nothing of it is there in the end.
+func (p *Planner) unit(dir string, members []pair, out *Plan) (gone bool) {
+	main := tree.JoinPath(dir, members[0].name)
+	inScope := false
+	for _, m := range members {
+		path := tree.JoinPath(dir, m.name)
+		p.see(path)
+		inScope = inScope || p.Scope.Relate(path) == Inside
+	}
+	if !inScope {
+		return false
+	}
+	if p.undoUnit(dir, members, out) {
+		return false
+	}
+	if list := p.unitStays(dir, members, out); list != nil {
+		for _, m := range members {
+			if !p.same(m.was, m.want) {
+				*list = append(*list, tree.JoinPath(dir, m.name))
+			}
+		}
+		return false
+	}
+	if p.busy[main] {
+		out.Busy = append(out.Busy, main)
+		return false
+	}
+	there := slices.ContainsFunc(members, func(m pair) bool { return m.was != nil })
+	p.Plan.Units = append(p.Plan.Units, UnitPlan{Main: main, there: there, Goes: members[0].want == nil})
+	for _, m := range members {
+		path := tree.JoinPath(dir, m.name)
+		p.noteLinks(path, m.was, m.want, p.Scope.Relate(path))
+		want := m.want
+		if path == main+"-shm" {
+			want = nil // it only describes the log that was beside it
+		}
+		switch {
+		case want == nil && m.was != nil:
+			p.does(out, NamedStep{Name: m.name, Kind: StepDelete, Was: m.was.Kind, Unit: int32(len(p.Plan.Units))}, nil)
+		case want != nil && !p.same(m.was, want):
+			p.does(out, NamedStep{Name: m.name, Kind: p.kindOf(m.was, want), Was: kindOf(m.was), Unit: int32(len(p.Plan.Units))}, want)
+		}
+	}
+	return members[0].want == nil
+}
+
+// unitStays is the list that the files of the database are named in if they
+// stay; nil if they don't.
+func (p *Planner) unitStays(dir string, members []pair, out *Plan) *[]string {
+	main := members[0]
+	for _, m := range members {
+		switch {
+		case p.Scope.keeps(tree.JoinPath(dir, m.name), m.was, m.want):
+			return &out.Kept
+		case m.was != nil && m.was.Kind == tree.Unknown, m.want != nil && m.want.Kind == tree.Unknown:
+			return &out.Unknown
+		}
+	}
+	if main.want == nil && !p.Scope.deletes(tree.JoinPath(dir, main.name), main.was) {
+		return &out.Kept
+	}
+	for _, m := range members {
+		if m.want != nil && !p.Content.Whole(m.want) {
+			return &out.Damaged
+		}
+	}
+	return nil
+}
+
+// inUse answers which of the databases, paths of main files, some process has
+// open. One that can't be looked at counts as open.
+func inUse(root string, mains []string) map[string]bool {
+	places := make([]sqlite.Place, 0, len(mains))
+	names := map[sqlite.Place]string{}
+	for _, main := range mains {
+		at := sqlite.Place{Dir: filepath.Join(root, filepath.FromSlash(tree.ParentPath(main))), Main: tree.BasePath(main)}
+		places = append(places, at)
+		names[at] = main
+	}
+	used, err := sqlite.Used(places)
+	if err != nil {
+		used = slices.DeleteFunc(places, func(at sqlite.Place) bool {
+			in, err := sqlite.InUse(at.Dir, at.Main)
+			// A name too long for a journal's is that of no open database.
+			return err == nil && !in || errors.Is(err, syscall.ENAMETOOLONG)
+		})
+	}
+	busy := map[string]bool{}
+	for _, at := range used {
+		busy[names[at]] = true
+	}
+	return busy
+}

@@ -1,0 +1,271 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Planner compares the tree as it is with the one that is wanted.
+type Planner struct {
+	Now, Want tree.Loader
+	Content   *contents.Reader // of the target
+	Scope     *Selection
+	Plan      *Plan
+	busy      map[string]bool // main files of databases that stay as they are
+	Seen      map[string]bool // paths of the scope that were met
+	linked    []linkPair      // files with several names, on either side
+	lost      *lostCheck      // of files that have nothing in their place; nil: they are checked at once
+	// Later takes a directory that is to be made, whose content is planned when it
+	// is made; nil: it is planned with the rest.
+	Later func(path string, want *tree.Entry)
+	// lists identifies what each step makes of its path.
+	lists bool
+}
+
+// linkPair is a path that has several names now or in the target.
+type linkPair struct {
+	path      string
+	was, want *tree.Entry
+}
+
+// run fills the plan.
+func (p *Planner) run(ctx context.Context, now, want band.Ref) error {
+	w, err := tree.LoadDir(p.Now, now)
+	if err != nil {
+		return err
+	}
+	t, err := tree.LoadDir(p.Want, want)
+	if err != nil {
+		return err
+	}
+	p.Plan.Root = &DirSteps{Was: now, Want: want}
+	if now.Hash != want.Hash {
+		p.lost = newLostCheck(p.Content)
+		_, err := p.Merge(ctx, "", w, t, p.Plan)
+		p.lost.end(p.Plan)
+		if err != nil {
+			return err
+		}
+		if p.Scope.Relate("") == Inside {
+			p.directory("", w, t, p.Plan)
+		}
+	}
+	if err := p.missing(now, want); err != nil {
+		return err
+	}
+	p.Plan.Root.sort()
+	if err := p.relink(ctx, now, want); err != nil {
+		return err
+	}
+	p.Plan.Tidy()
+	return nil
+}
+
+// missing names the paths of the scope that were not met since a side doesn't
+// hold them, or can't be read.
+func (p *Planner) missing(now, want band.Ref) error {
+	for name := range p.Scope.Named {
+		if p.Seen[name] || name == "" {
+			continue
+		}
+		_, err := tree.Lookup(p.Want, want, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			_, err = tree.Lookup(p.Now, now, name)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, tree.ErrUnknown):
+			p.Plan.Unknown = append(p.Plan.Unknown, name)
+		case errors.Is(err, band.ErrDamaged), errors.Is(err, tree.ErrBad):
+			p.Plan.Damaged = append(p.Plan.Damaged, name)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// Merge compares the entries of a directory that is on one side at least. It
+// answers whether nothing of it stays.
+func (p *Planner) Merge(ctx context.Context, dir string, was, want *tree.Directory, out *Plan) (gone bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	list := pairs(was, want)
+	units := p.units(dir, list, out)
+	gone = true
+	for _, pair := range list {
+		went, done := units[pair.name]
+		if !done {
+			if went, err = p.entry(ctx, tree.JoinPath(dir, pair.name), pair.was, pair.want, out); err != nil {
+				return false, err
+			}
+		}
+		gone = gone && went
+	}
+	return gone, nil
+}
+
+// pair is a name and what it is on both sides.
+type pair struct {
+	name      string
+	was, want *tree.Entry
+}
+
+// pairs goes through the entries of two directories by name; nil has none.
+func pairs(was, want *tree.Directory) []pair {
+	var a, b []tree.Entry
+	if was != nil {
+		a = was.Entries
+	}
+	if want != nil {
+		b = want.Entries
+	}
+	list := make([]pair, 0, max(len(a), len(b)))
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Name < b[0].Name:
+			list, a = append(list, pair{a[0].Name, &a[0], nil}), a[1:]
+		case len(a) == 0 || b[0].Name < a[0].Name:
+			list, b = append(list, pair{b[0].Name, nil, &b[0]}), b[1:]
+		default:
+			list, a, b = append(list, pair{a[0].Name, &a[0], &b[0]}), a[1:], b[1:]
+		}
+	}
+	return list
+}
+
+// entry plans one path. It answers whether nothing is there in the end.
+func (p *Planner) entry(ctx context.Context, path string, was, want *tree.Entry, out *Plan) (gone bool, err error) {
+	if p.Scope.Hides(path) {
+		return false, nil
+	}
+	rel := p.Scope.Relate(path)
+	if rel == Outside {
+		return false, nil
+	}
+	p.see(path)
+	p.noteLinks(path, was, want, rel)
+	if p.same(was, want) {
+		return false, nil
+	}
+	if p.stays(path, was, want, rel, out) || rel == Inside && p.undoKeeps(path, was, want, out) {
+		return false, nil
+	}
+	return p.change(ctx, path, was, want, out)
+}
+
+func (p *Planner) see(path string) {
+	if p.Scope.Named[path] {
+		p.Seen[path] = true
+	}
+}
+
+// noteLinks remembers what may have to share its content with another path.
+func (p *Planner) noteLinks(path string, was, want *tree.Entry, rel relation) {
+	if rel == Inside && ((was != nil && was.Link != 0) || (want != nil && want.Link != 0)) {
+		p.linked = append(p.linked, linkPair{path, was, want})
+	}
+}
+
+// stays lists a path that differs and isn't touched.
+func (p *Planner) stays(path string, was, want *tree.Entry, rel relation, out *Plan) bool {
+	var list *[]string
+	switch {
+	case rel == Inside && p.Scope.keeps(path, was, want):
+		list = &out.Kept
+	case path == AgentDir && !p.Scope.names(path):
+		list = &out.Unnamed
+	case was != nil && was.Kind == tree.Unknown, want != nil && want.Kind == tree.Unknown:
+		list = &out.Unknown
+	default:
+		return false
+	}
+	*list = append(*list, path)
+	return true
+}
+
+// change plans a path that differs and that both sides hold.
+func (p *Planner) change(ctx context.Context, path string, was, want *tree.Entry, out *Plan) (gone bool, err error) {
+	wasDir, wantDir := tree.IsDir(was), tree.IsDir(want)
+	switch {
+	case wasDir && wantDir:
+		return false, p.bothDirs(ctx, path, was, want, out)
+	case want == nil && !wasDir:
+		return p.removeFile(path, was, out), nil
+	case wantDir:
+		return false, p.makeDir(ctx, path, was, want, out)
+	case want == nil:
+		return p.removeDir(ctx, path, was, out)
+	case wasDir:
+		return false, p.dirToFile(ctx, path, was, want, out)
+	}
+	if p.Scope.Relate(path) != Inside {
+		return false, nil
+	}
+	p.file(path, was, want, out)
+	return false, nil
+}
+
+// file plans what is a file or symlink in the target, and no directory now.
+func (p *Planner) file(path string, was, want *tree.Entry, out *Plan) {
+	if was == nil && p.lost != nil {
+		p.lost.check(path, want)
+	} else if !p.Content.Whole(want) {
+		out.Damaged = append(out.Damaged, path)
+		return
+	}
+	p.does(out, NamedStep{Name: want.Name, Kind: p.kindOf(was, want), Was: kindOf(was)}, want)
+}
+
+// does adds the step that makes an entry what the target has, or removes it if
+// want is nil.
+func (p *Planner) does(out *Plan, s NamedStep, want *tree.Entry) {
+	out.Root.List = append(out.Root.List, p.completed(s, want))
+}
+
+// completed is the step with what is derived from the target's entry.
+func (p *Planner) completed(s NamedStep, want *tree.Entry) NamedStep {
+	s.Want = kindOf(want)
+	if want != nil && s.Kind != StepAttributes {
+		p.Plan.Size += want.Size
+	}
+	s.state = noState
+	if p.lists && (s.Kind != StepAttributes || s.Want != tree.Dir) { // those are in dirs
+		if is, ok := stateOf("", want, p.Content.Records.Parts); ok {
+			s.state = is.stateID
+		}
+	}
+	return s
+}
+
+func (p *Planner) kindOf(was, want *tree.Entry) StepKind {
+	switch {
+	case was == nil:
+		return StepCreate
+	case was.Kind != want.Kind:
+		return StepReplace
+	// Attributes of a file with several names are those of all its names, also
+	// of names outside the tree: it is written anew.
+	case p.sameContent(was, want) && was.Link == 0:
+		return StepAttributes
+	}
+	return StepRewrite
+}
+
+func (p *Planner) removeFile(path string, was *tree.Entry, out *Plan) bool {
+	if p.Scope.Relate(path) != Inside {
+		return false
+	}
+	if !p.Scope.deletes(path, was) {
+		out.Kept = append(out.Kept, path)
+		return false
+	}
+	p.does(out, NamedStep{Name: was.Name, Kind: StepDelete, Was: was.Kind}, nil)
+	return true
+}

@@ -1,0 +1,93 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/verify"
+	"github.com/seed-3aff656d/entire/internal/catalog"
+)
+
+// Compare returns the rows of snapshots that are gone, a line each: Doctor removes
+// them. A snapshot without a row is none of them, as its row is written when
+// somebody lists it. A catalog that can't be read is an error, one that isn't
+// there agrees with everything. Nothing of ours is written: what is opened is a
+// copy, as SQLite writes beside a database even to read it.
+func (r *Registry) Compare(ctx context.Context, s *bands.Store) (differs []string, err error) {
+	if isMissing(r.CatalogPath()) {
+		return nil, nil
+	}
+	dir, err := os.MkdirTemp("", "entire-catalog-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for _, ending := range []string{"", "-wal"} {
+		data, err := os.ReadFile(r.CatalogPath() + ending)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "copy.db"+ending), data, 0o600) //nolint:gosec // the folder was made above
+		}
+		if err != nil {
+			return nil, fmt.Errorf("copy catalog: %w", err)
+		}
+	}
+	c, err := catalog.Open(ctx, filepath.Join(dir, "copy.db"))
+	if err != nil {
+		return nil, err
+	}
+	differs, err = compare(ctx, c, s)
+	return differs, errors.Join(err, c.Close())
+}
+
+func compare(ctx context.Context, c *catalog.Catalog, s *bands.Store) ([]string, error) {
+	if err := c.Check(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := c.Checkpoints(ctx, bands.StoreID(s.Dir()), 0)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := s.Versions()
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[bands.Version]bool, len(rows))
+	for _, row := range rows {
+		known[bands.Version(row.Version)] = true
+	}
+	for _, v := range versions {
+		delete(known, v)
+	}
+	var differs []string
+	for _, row := range rows {
+		if v := bands.Version(row.Version); known[v] {
+			differs = append(differs, "snapshot "+v.String()+" is in it and gone")
+		}
+	}
+	return differs, nil
+}
+
+// Describe answers the snapshots that can't be used at all: whose description
+// can't be read, or whose bands are missing or cut short. What the bands hold is
+// for Verify to read.
+func Describe(s *bands.Store) ([]verify.BadVersion, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return nil, err
+	}
+	var bad []verify.BadVersion
+	for _, v := range versions {
+		if _, err := verify.Described(s, v); err != nil && !errors.Is(err, bands.ErrNoSnapshot) {
+			bad = append(bad, verify.BadVersion{Version: v, Err: err})
+		}
+	}
+	return bad, nil
+}

@@ -1,0 +1,214 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	sizes "github.com/seed-3aff656d/entire/internal/settings"
+)
+
+// Config is what config.toml says of stores.
+type Config struct {
+	// BasePath holds the folders of named stores: stores.base_path. It is empty
+	// without a Home.
+	BasePath string
+	// DefaultSize (stores.default_size) and DefaultMountBase are 0 and empty
+	// where the file doesn't have them.
+	DefaultSize      int64
+	DefaultMountBase string
+	// Keep is how many automatic snapshots stay; 0 is the store's own
+	// retention, which holds unless the file has keep_count or auto_prune.
+	Keep int
+	// NoPrune is auto_prune = false: nothing goes by itself.
+	NoPrune bool
+	// ClaudeCode is hooks.claude_code, CheckpointOn the tools of
+	// hooks.checkpoint_on, MinInterval the least time between two snapshots that
+	// calls with --action take.
+	ClaudeCode   bool
+	CheckpointOn []string
+	MinInterval  time.Duration
+}
+
+// keepCount is how many are kept where the file has auto_prune alone.
+const keepCount = 100
+
+// ConfigError names a key of config.toml with a bad value; the key is empty if
+// the whole file can't be read.
+type ConfigError struct{ File, Key, Problem string }
+
+func (e *ConfigError) Error() string {
+	if e.Key == "" {
+		return e.File + ": " + e.Problem
+	}
+	return e.File + ": " + e.Key + ": " + e.Problem
+}
+
+// Config reads config.toml in Home; where there is none all is as by default.
+// Each bad value is a ConfigError in the joined error; its key then has its
+// default, so that a hook can go on.
+func (r *Registry) Config() (Config, error) {
+	cfg, bad := r.readConfig()
+	return cfg, errors.Join(bad...)
+}
+
+func (r *Registry) readConfig() (Config, []error) {
+	cfg := Config{CheckpointOn: []string{"Edit", "Write", "MultiEdit"}, MinInterval: 10 * time.Second}
+	if r.Home == "" {
+		return cfg, nil
+	}
+	cfg.BasePath = filepath.Join(r.Home, "stores")
+	path := filepath.Join(r.Home, "config.toml")
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return cfg, nil
+	case err != nil:
+		return cfg, []error{fmt.Errorf("read configuration: %w", err)}
+	}
+	var tables map[string]any
+	if _, err := toml.Decode(string(data), &tables); err != nil {
+		return cfg, []error{&ConfigError{File: path, Problem: problem(err)}}
+	}
+	c := configReader{file: path, tables: tables, userHome: r.UserHome}
+	c.stores(&cfg)
+	c.checkpoints(&cfg)
+	c.hooks(&cfg)
+	return cfg, c.bad
+}
+
+func problem(err error) string {
+	if e, ok := errors.AsType[toml.ParseError](err); ok {
+		return fmt.Sprintf("line %d: %s", e.Position.Line, e.Message)
+	}
+	return err.Error()
+}
+
+// configReader takes values out of the parsed file and collects what is wrong.
+type configReader struct {
+	file     string
+	tables   map[string]any
+	userHome string
+	bad      []error
+}
+
+func (c *configReader) stores(cfg *Config) {
+	c.path("stores.base_path", &cfg.BasePath)
+	c.path("stores.default_mount_base", &cfg.DefaultMountBase)
+	const allowed = `a size from "1MiB", like "50G"`
+	var text string
+	if value(c, "stores.default_size", allowed, &text) {
+		if n, err := sizes.ParseSize(text); err == nil && n >= 1<<20 {
+			cfg.DefaultSize = n
+		} else {
+			c.wrong("stores.default_size", allowed)
+		}
+	}
+}
+
+func (c *configReader) checkpoints(cfg *Config) {
+	var prune bool
+	var keep int64
+	hasPrune := value(c, "checkpoints.auto_prune", "true or false", &prune)
+	const counts = "a whole number from 1"
+	hasKeep := value(c, "checkpoints.keep_count", counts, &keep)
+	if hasKeep && keep < 1 {
+		c.wrong("checkpoints.keep_count", counts)
+		hasKeep = false
+	}
+	switch {
+	case hasPrune && !prune:
+		cfg.NoPrune = true
+	case hasKeep:
+		cfg.Keep = int(min(keep, 1<<30))
+	case hasPrune:
+		cfg.Keep = keepCount
+	}
+}
+
+func (c *configReader) hooks(cfg *Config) {
+	value(c, "hooks.claude_code", "true or false", &cfg.ClaudeCode)
+	const tools = `a list of tools, like ["Edit", "Write"]`
+	var list []any
+	if value(c, "hooks.checkpoint_on", tools, &list) {
+		names := make([]string, 0, len(list))
+		for _, item := range list {
+			if name, ok := item.(string); ok && name != "" {
+				names = append(names, name)
+			}
+		}
+		if len(names) == len(list) {
+			cfg.CheckpointOn = names
+		} else {
+			c.wrong("hooks.checkpoint_on", tools)
+		}
+	}
+	const durations = `a duration from "0s" to "24h", like "10s"`
+	var text string
+	if value(c, "hooks.min_interval", durations, &text) {
+		if d, err := time.ParseDuration(text); err == nil && d >= 0 && d <= 24*time.Hour {
+			cfg.MinInterval = d
+		} else {
+			c.wrong("hooks.min_interval", durations)
+		}
+	}
+}
+
+// path takes an absolute path, or one in the user's home directory.
+func (c *configReader) path(key string, to *string) {
+	const paths = `an absolute path, or one that begins with "~/"`
+	var text string
+	if !value(c, key, paths, &text) {
+		return
+	}
+	text = expandHome(text, c.userHome)
+	if !filepath.IsAbs(text) {
+		c.wrong(key, paths)
+		return
+	}
+	*to = filepath.Clean(text)
+}
+
+// expandHome replaces the ~ that path may begin with.
+func expandHome(path, home string) string {
+	if rest, found := strings.CutPrefix(path, "~"); found && home != "" && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
+
+func (c *configReader) wrong(key, want string) {
+	c.bad = append(c.bad, &ConfigError{File: c.file, Key: key, Problem: "must be " + want})
+}
+
+// value takes the value of key, which is "table.name", if the file has it and
+// it is of the type.
+func value[T any](c *configReader, key, want string, to *T) bool {
+	table, name, _ := strings.Cut(key, ".")
+	inner, found := c.tables[table]
+	if !found {
+		return false
+	}
+	values, ok := inner.(map[string]any)
+	if !ok {
+		c.wrong(table, "a table")
+		return false
+	}
+	raw, found := values[name]
+	if !found {
+		return false
+	}
+	v, ok := raw.(T)
+	if !ok {
+		c.wrong(key, want)
+		return false
+	}
+	*to = v
+	return true
+}

@@ -1,0 +1,264 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/catalog"
+)
+
+// Report is what Doctor found and did.
+type Report struct {
+	// SetAside is where a damaged catalog was moved; empty if it was sound.
+	SetAside string `json:"set_aside,omitempty"`
+	Stores   int    `json:"stores"`
+	// Checkpoints is how many rows of snapshots the catalog has now.
+	Checkpoints int `json:"checkpoints"`
+	// Mended is what was put right, Problems what is wrong and stays so: one
+	// line each.
+	Mended   []string `json:"mended"`
+	Problems []string `json:"problems"`
+}
+
+// Doctor makes the catalog anew from the stores: those below Home, those that
+// were made on this machine and those in the folders also. A damaged catalog is
+// set aside. Left-overs of killed processes are removed, two stores of one name
+// are told apart, and no store will use a version again that the catalog knew.
+func (r *Registry) Doctor(ctx context.Context, also ...string) (Report, error) {
+	d := doctor{Registry: r, report: Report{Mended: []string{}, Problems: []string{}}}
+	err := r.alone(ctx, func() error { return d.run(ctx, also) })
+	return d.report, err
+}
+
+type doctor struct {
+	*Registry
+	report Report
+}
+
+func (d *doctor) mended(format string, args ...any) {
+	d.report.Mended = append(d.report.Mended, fmt.Sprintf(format, args...))
+}
+
+func (d *doctor) problem(format string, args ...any) {
+	d.report.Problems = append(d.report.Problems, fmt.Sprintf(format, args...))
+}
+
+func (d *doctor) run(ctx context.Context, also []string) error {
+	cfg, _ := d.readConfig() // what is wrong with it is told by Config
+	base := cfg.BasePath
+	if err := d.checkCatalog(ctx); err != nil {
+		return err
+	}
+	dirs, err := d.dirs(base)
+	if err != nil {
+		return err
+	}
+	if base != "" {
+		sweepMade(base)
+	}
+	made := slices.Concat(dirs, also)
+	dirs = slices.Concat(made, d.rowDirs(ctx))
+	d.complete(ctx, dirs)
+	list, bad := loadEntries(dirs)
+	d.unreadable(bad)
+	if err := d.remembered(list, made); err != nil {
+		return err
+	}
+	list, err = d.distinct(ctx, list)
+	if err != nil {
+		return err
+	}
+	d.report.Stores = len(list)
+	if d.Home == "" {
+		return nil
+	}
+	return d.withCatalog(ctx, func(c *catalog.Catalog) error {
+		if err := d.dropRows(ctx, c, list); err != nil {
+			return err
+		}
+		for _, e := range list {
+			if err := d.store(ctx, c, e); err != nil {
+				d.problem("store %s: %v", e.Name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// checkCatalog sets a damaged catalog aside.
+func (d *doctor) checkCatalog(ctx context.Context) error {
+	err := d.CheckCatalog(ctx)
+	if !errors.Is(err, catalog.ErrDamaged) {
+		return err
+	}
+	to, err := catalog.SetAside(d.CatalogPath(), d.Now().UTC().Format("20060102T150405"))
+	if err != nil {
+		return err
+	}
+	d.report.SetAside = to
+	d.mended("the catalog was damaged; it is now %s", to)
+	return nil
+}
+
+func (d *doctor) unreadable(bad error) {
+	joined, ok := bad.(interface{ Unwrap() []error })
+	if !ok {
+		return
+	}
+	for _, err := range joined.Unwrap() {
+		d.problem("%v", err)
+	}
+}
+
+// complete gives stores that have lost their store.json, or have a damaged one,
+// a new one from what their snapshots say.
+func (d *doctor) complete(ctx context.Context, dirs []string) {
+	for _, dir := range dirs {
+		_, err := bands.Open(dir)
+		if !errors.Is(err, bands.ErrNoStore) && !errors.Is(err, bands.ErrDamaged) || isMissing(filepath.Join(dir, bands.SnapshotsFolder)) {
+			continue
+		}
+		now := d.Now().UTC().Truncate(time.Second)
+		info := bands.Info{Name: nameFrom(filepath.Base(dir)), Created: now, Mounted: &now}
+		snaps, _ := bands.At(dir).Snapshots()
+		if n := len(snaps); n > 0 {
+			info.Root, info.Created = snaps[n-1].Root, snaps[0].Created
+		}
+		if dir == RepositoryDir(filepath.Dir(filepath.Dir(dir))) && info.Root != "" {
+			info.Name = nameFrom(filepath.Base(info.Root))
+		}
+		if err := d.Registry.complete(ctx, dir, info); err != nil {
+			d.problem("store %s: %v", dir, err)
+			continue
+		}
+		d.mended("the store in %s had lost its store.json", dir)
+	}
+}
+
+// remembered makes the list of folders that of the stores that are there and were
+// made on this machine. Any store has a row that a command has worked on.
+func (d *doctor) remembered(list []Entry, made []string) error {
+	if d.Home == "" {
+		return nil
+	}
+	was, err := d.listed()
+	if err != nil {
+		return err
+	}
+	var now []string
+	for _, dir := range was {
+		if isMissing(dir) {
+			d.mended("there is no store in %s any more", dir)
+		} else {
+			now = append(now, dir)
+		}
+	}
+	for _, e := range list {
+		if slices.Contains(made, e.Dir) && !slices.Contains(now, e.Dir) {
+			now = append(now, e.Dir)
+		}
+	}
+	if slices.Equal(was, now) {
+		return nil
+	}
+	return d.writeList(now)
+}
+
+// distinct gives stores other names whose name an older one has.
+func (d *doctor) distinct(ctx context.Context, list []Entry) ([]Entry, error) {
+	slices.SortStableFunc(list, func(a, b Entry) int { return a.Created.Compare(b.Created) })
+	taken := map[string]bool{}
+	for _, e := range list {
+		taken[e.Name] = true
+	}
+	seen := map[string]bool{"": true}
+	for i, e := range list {
+		if !seen[e.Name] {
+			seen[e.Name] = true
+			continue
+		}
+		want := e.Name
+		if want == "" {
+			want = nameFrom(filepath.Base(e.Root))
+		}
+		name := freeName(want, taken)
+		now, err := d.change(ctx, e.Dir, func(info *bands.Info) { info.Name = name })
+		if err != nil {
+			return nil, fmt.Errorf("rename store in %s: %w", e.Dir, err)
+		}
+		d.mended("the store in %s is now called %s", e.Dir, name)
+		taken[name], seen[name] = true, true
+		list[i] = now
+	}
+	return list, nil
+}
+
+// dropRows removes the rows of stores that are gone.
+func (d *doctor) dropRows(ctx context.Context, c *catalog.Catalog, list []Entry) error {
+	rows, err := c.Stores(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if slices.ContainsFunc(list, func(e Entry) bool { return e.ID == row.ID }) {
+			continue
+		}
+		if err := c.DeleteStore(ctx, row.ID); err != nil {
+			return err
+		}
+		d.mended("the store %s is gone from %s", row.Name, row.Dir)
+	}
+	return nil
+}
+
+// store puts one store right, and its rows.
+func (d *doctor) store(ctx context.Context, c *catalog.Catalog, e Entry) error {
+	s, err := bands.Open(e.Dir)
+	if err != nil {
+		return err
+	}
+	if isMissing(e.Root) {
+		d.problem("store %s: its tree %s is not there", e.Name, e.Root)
+	}
+	had, err := c.StoreByID(ctx, e.ID)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return err
+	}
+	if err := d.sweep(ctx, s, bands.Version(had.Last)); err != nil {
+		d.problem("store %s: %v", e.Name, err)
+	}
+	if bad, err := s.Damaged(); err == nil && len(bad) > 0 {
+		d.problem("store %s: %d damaged records; the next checkpoint repairs what is still in its tree, `agentfs verify` names the rest",
+			e.Name, len(bad))
+	}
+	snaps, bad := s.Snapshots()
+	d.unreadable(bad)
+	rows := make([]catalog.Checkpoint, len(snaps))
+	for i, snap := range snaps {
+		rows[i] = rowOf(s, snap)
+	}
+	if err := c.ReplaceCheckpoints(ctx, storeRow(e), rows); err != nil {
+		return err
+	}
+	if had.Checkpoints > len(rows) {
+		d.mended("store %s: the catalog had %d snapshots that are gone", e.Name, had.Checkpoints-len(rows))
+	}
+	d.report.Checkpoints += len(rows)
+	return nil
+}
+
+// sweep removes left-overs and makes the store go on above the version last.
+func (d *doctor) sweep(ctx context.Context, s *bands.Store, last bands.Version) error {
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	h, err := s.Hold(waiting)
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.Sweep(), h.Raise(last), h.Release())
+}

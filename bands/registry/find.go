@@ -1,0 +1,248 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// contextFile names the store of a directory and all below it.
+const contextFile = ".agentfs"
+
+// base is the folder of named stores. Bad values of other keys are no error here,
+// and no value is for a hook.
+func (r *Registry) base() (string, error) {
+	cfg, bad := r.readConfig()
+	bad = slices.DeleteFunc(bad, func(err error) bool {
+		e, ok := errors.AsType[*ConfigError](err)
+		return ok && e.Key != "" && e.Key != "stores" && e.Key != "stores.base_path"
+	})
+	err := errors.Join(bad...)
+	if err != nil && r.Defaults != nil {
+		r.Defaults(err)
+		err = nil
+	}
+	return cfg.BasePath, err
+}
+
+// Find is the store called name, or the one in the folder name if that has a
+// slash (absolute, or with ~/). It is ErrNoStore if there is none.
+func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
+	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
+		return r.findPath(expandHome(name, r.UserHome))
+	}
+	if err := CheckName(name); err != nil {
+		return Entry{}, fmt.Errorf("%w: %w", bands.ErrNoStore, err)
+	}
+	base, err := r.base()
+	if err != nil {
+		return Entry{}, err
+	}
+	// Where it ought to be; the rest is for stores in repositories.
+	if e, err := loadEntry(filepath.Join(base, name)); base != "" && err == nil && e.Name == name {
+		return e, nil
+	}
+	if e, ok := r.findRow(ctx, name); ok {
+		return e, nil
+	}
+	dirs, err := r.dirs(base)
+	if err != nil {
+		return Entry{}, err
+	}
+	list, bad := loadEntries(dirs)
+	for _, e := range list {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return Entry{}, errors.Join(fmt.Errorf("%w: %s", bands.ErrNoStore, name), bad)
+}
+
+func (r *Registry) findPath(path string) (Entry, error) {
+	if !filepath.IsAbs(path) {
+		return Entry{}, fmt.Errorf("%w: %s: the path must be absolute", bands.ErrNoStore, path)
+	}
+	e, err := loadEntry(filepath.Clean(path))
+	if err != nil {
+		return Entry{}, fmt.Errorf("store %s: %w", path, err)
+	}
+	return e, nil
+}
+
+// FindFor is the store for the working directory cwd: the one that the nearest
+// .agentfs at or above it names, else the one in the folder own (a repository's,
+// see RepositoryDir; "" for none), else ErrNoContext. It is ErrNoStore if the
+// .agentfs names none, or one that a .agentfs there may not name: a ContextError.
+func (r *Registry) FindFor(ctx context.Context, cwd, own string) (Entry, error) {
+	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
+		name, found, err := readContext(dir)
+		if err != nil {
+			return Entry{}, err
+		}
+		if found {
+			return r.findNamed(ctx, dir, name)
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return r.Own(own)
+}
+
+// Own is the store in the folder own, a repository's: ErrNoContext if there is
+// none.
+func (r *Registry) Own(own string) (Entry, error) {
+	if own == "" {
+		return Entry{}, ErrNoContext
+	}
+	e, err := loadEntry(own)
+	if errors.Is(err, bands.ErrNoStore) {
+		return Entry{}, ErrNoContext
+	}
+	return e, err
+}
+
+// ContextError is a .agentfs that may not name the store that it names. Anybody
+// who can write to a folder can put one there, and a repository can bring both it
+// and a store that says it is for another folder.
+type ContextError struct {
+	File string
+	Name string // what it names
+	Why  string
+}
+
+func (e *ContextError) Error() string {
+	return fmt.Sprintf("%s names the store %q, which is refused: %s", e.File, e.Name, e.Why)
+}
+
+// Unwrap makes it an ErrNoStore.
+func (e *ContextError) Unwrap() error { return bands.ErrNoStore }
+
+// findNamed is the store that the .agentfs in dir names. The store has to be
+// registered, and a path has to be that of a store whose tree contains dir. All
+// of it has to belong to the user.
+func (r *Registry) findNamed(ctx context.Context, dir, name string) (Entry, error) {
+	file := filepath.Join(dir, contextFile)
+	refused := func(format string, args ...any) (Entry, error) {
+		return Entry{}, &ContextError{File: file, Name: name, Why: fmt.Sprintf(format, args...)}
+	}
+	if !disk.Owned(file) {
+		return refused("%s belongs to another user", file)
+	}
+	path := expandHome(name, r.UserHome)
+	isPath := strings.Contains(path, "/")
+	if isPath && !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if isPath && !r.registers(path) && !isMissing(filepath.Join(path, bands.InfoFile)) {
+		return refused("it was not made on this machine")
+	}
+	e, err := r.Find(ctx, path)
+	if err != nil {
+		return Entry{}, fmt.Errorf("named in %s: %w", file, err)
+	}
+	for _, own := range []string{e.Dir, filepath.Join(e.Dir, bands.InfoFile)} {
+		if !disk.Owned(own) {
+			return refused("%s belongs to another user", own)
+		}
+	}
+	switch {
+	case !r.registers(e.Dir):
+		return refused("it was not made on this machine")
+	case isPath && (e.Root == "" || !pathWithin(disk.Physical(dir), disk.Physical(e.Root))):
+		return refused("it is for %s", e.Root)
+	}
+	return e, nil
+}
+
+// readContext is the line in dir's .agentfs. Only a regular file counts: in the
+// home directory that is the name of the registry's folder.
+func readContext(dir string) (name string, found bool, err error) {
+	path := filepath.Join(dir, contextFile)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", false, nil // what can't be looked at names nothing
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false, err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, 8<<10))
+	if err != nil {
+		return "", false, fmt.Errorf("read %s: %w", path, err)
+	}
+	line, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
+	return strings.TrimSpace(string(line)), true, nil
+}
+
+// writeContext writes dir's .agentfs.
+func writeContext(dir, name string) error {
+	path := filepath.Join(dir, contextFile)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is there and is no regular file", path)
+	}
+	return disk.WriteDurable(path, []byte(name+"\n"), 0o644)
+}
+
+// Use makes the store called name, or at the path name, that of the directory
+// dir: it writes the store's name into dir's .agentfs. The store has to be
+// registered.
+func (r *Registry) Use(ctx context.Context, dir, name string) (Entry, error) {
+	e, err := r.Find(ctx, name)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !r.registers(e.Dir) {
+		return Entry{}, &ContextError{File: filepath.Join(dir, contextFile), Name: name, Why: "it was not made on this machine"}
+	}
+	if strings.Contains(name, "/") {
+		name = e.Dir // only a folder of the store's own tree may name it so
+		if same, err := r.Find(ctx, e.Name); err == nil && same.ID == e.ID {
+			name = e.Name
+		}
+	}
+	return e, writeContext(dir, name)
+}
+
+// List are all stores, by name, with their counts. A store that can't be read
+// is in the joined error.
+func (r *Registry) List(ctx context.Context) ([]Entry, error) {
+	base, err := r.base()
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := r.dirs(base)
+	if err != nil {
+		return nil, err
+	}
+	list, bad := loadEntries(append(dirs, r.rowDirs(ctx)...))
+	for i := range list {
+		s, err := bands.Open(list[i].Dir)
+		if err != nil {
+			bad = errors.Join(bad, err)
+			continue
+		}
+		versions, err := s.Versions()
+		if err != nil {
+			bad = errors.Join(bad, fmt.Errorf("store %s: %w", list[i].Name, err))
+		}
+		list[i].Checkpoints = len(versions)
+	}
+	return list, bad
+}

@@ -1,0 +1,165 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// listFile names the folders of all stores that were made, one JSON string a
+// line: stores in repositories are found by it again when the catalog is gone.
+func (r *Registry) listFile() string { return filepath.Join(r.Home, "stores.list") }
+
+// listed are the folders in listFile, each once. A line that can't be read is
+// passed over: a crash may have cut the last one.
+func (r *Registry) listed() ([]string, error) {
+	if r.Home == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(r.listFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var dirs []string
+	for line := range bytes.Lines(data) {
+		var dir string
+		if json.Unmarshal(line, &dir) == nil && filepath.IsAbs(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// remember adds dir to the list. The caller runs alone.
+func (r *Registry) remember(dir string) error {
+	if r.Home == "" {
+		return nil
+	}
+	dirs, err := r.listed()
+	if err != nil || slices.Contains(dirs, dir) {
+		return err
+	}
+	return r.writeList(append(dirs, dir))
+}
+
+// unremember takes dirs off the list. The caller runs alone.
+func (r *Registry) unremember(gone ...string) error {
+	dirs, err := r.listed()
+	if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return slices.Contains(gone, dir) })
+	if len(left) == len(dirs) {
+		return nil
+	}
+	return r.writeList(left)
+}
+
+func (r *Registry) writeList(dirs []string) error {
+	var text []byte
+	for _, dir := range dirs {
+		line, err := json.Marshal(dir)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	return disk.WriteDurable(r.listFile(), text, 0o600)
+}
+
+// dirs are the folders in which stores may be: those that were made, and all
+// below base.
+func (r *Registry) dirs(base string) ([]string, error) {
+	dirs, err := r.listed()
+	if err != nil {
+		return nil, err
+	}
+	if base == "" {
+		return dirs, nil
+	}
+	entries, err := os.ReadDir(base)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		dir := filepath.Join(base, e.Name())
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// registers reports whether the store in the folder dir was made here: rows of the
+// catalog don't count, which any store gets that a command has worked on.
+func (r *Registry) registers(dir string) bool {
+	base, err := r.base()
+	if err != nil {
+		return false
+	}
+	dirs, err := r.dirs(base)
+	dir = disk.Physical(filepath.Clean(dir))
+	return err == nil && slices.ContainsFunc(dirs, func(known string) bool { return disk.Physical(known) == dir })
+}
+
+// loadEntries are the stores in these folders, each once, by name. Folders that
+// hold none are passed over; a store that can't be read is in the joined error.
+func loadEntries(dirs []string) ([]Entry, error) {
+	var list []Entry
+	var bad []error
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		e, err := loadEntry(dir)
+		switch {
+		case errors.Is(err, bands.ErrNoStore):
+		case err != nil:
+			bad = append(bad, fmt.Errorf("store %s: %w", dir, err))
+		case !seen[e.ID]:
+			seen[e.ID] = true
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name+"\x00"+a.Dir, b.Name+"\x00"+b.Dir) })
+	return list, errors.Join(bad...)
+}
+
+// taken are the names that stores other than the one in dir have.
+func (r *Registry) taken(base, dir string) (map[string]bool, error) {
+	dirs, err := r.dirs(base)
+	if err != nil {
+		return nil, err
+	}
+	list, _ := loadEntries(dirs) // a store that can't be read has its folder's name
+	names := map[string]bool{}
+	for _, e := range list {
+		if e.Dir != dir {
+			names[e.Name] = true
+		}
+	}
+	for _, d := range dirs {
+		if d != dir && filepath.Dir(d) == base {
+			names[filepath.Base(d)] = true
+		}
+	}
+	return names, nil
+}
+
+// makeFolder makes a folder of ours, and those above it.
+func makeFolder(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := disk.Step("mkdir", dir); err != nil {
+		return err
+	}
+	return disk.MkdirAll(dir, 0o700)
+}

@@ -1,0 +1,316 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Init makes the store called name for the directory root, which it makes if it
+// isn't there, and names the store in root's .agentfs. Without a size it is
+// config.toml's, if that has one. The store is active and has no snapshot.
+func (r *Registry) Init(ctx context.Context, name, root string, size int64) (Entry, error) {
+	if err := CheckName(name); err != nil {
+		return Entry{}, err
+	}
+	root, err := r.checkRoot(root)
+	if err != nil {
+		return Entry{}, err
+	}
+	var made Entry
+	err = r.alone(ctx, func() error {
+		made, err = r.initAlone(ctx, name, root, size)
+		return err
+	})
+	return made, err
+}
+
+// Manage makes the existing directory dir the tree of a new store, in place.
+// Without a name it is dir's own, with -2, -3 and so on if that is taken. If
+// dir's .agentfs names a store whose tree is gone, dir has been moved, and the
+// store is given it as its tree; so is a store whose tree was at dir before
+// another directory came there.
+func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (Entry, error) {
+	root, err := r.checkRoot(dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	if info, err := os.Stat(root); err != nil {
+		return Entry{}, err
+	} else if !info.IsDir() {
+		return Entry{}, fmt.Errorf("%s is not a directory", root)
+	}
+	if name != "" {
+		if err := CheckName(name); err != nil {
+			return Entry{}, err
+		}
+	}
+	var made Entry
+	err = r.alone(ctx, func() error {
+		made, err = r.manageAlone(ctx, root, name, size)
+		return err
+	})
+	return made, err
+}
+
+func (r *Registry) manageAlone(ctx context.Context, root, name string, size int64) (Entry, error) {
+	if e, ok := r.named(ctx, root); ok && (name == "" || name == e.Name) && isMissing(e.Root) {
+		if is := disk.Identity(root); name == "" && e.RootID != "" && is != "" && is != e.RootID {
+			return Entry{}, &movedError{root, e.Name, e.Root}
+		}
+		return r.change(ctx, e.Dir, func(info *bands.Info) { info.Root, info.RootID = root, disk.Identity(root) })
+	}
+	if e, ok, err := r.replaced(root); err != nil || ok && (name == "" || name == e.Name) {
+		if err != nil {
+			return Entry{}, err
+		}
+		if e, err = r.change(ctx, e.Dir, func(info *bands.Info) { info.RootID = disk.Identity(root) }); err != nil {
+			return Entry{}, err
+		}
+		return e, writeContext(root, e.Name)
+	}
+	if name != "" {
+		return r.initAlone(ctx, name, root, size)
+	}
+	base, err := r.base()
+	if err != nil {
+		return Entry{}, err
+	}
+	taken, err := r.taken(base, "")
+	if err != nil {
+		return Entry{}, err
+	}
+	return r.initAlone(ctx, freeName(nameFrom(filepath.Base(root)), taken), root, size)
+}
+
+// movedError is a directory whose .agentfs names a store with a missing tree, and
+// which isn't that tree under another name: the .agentfs may have come with it.
+type movedError struct{ root, name, was string }
+
+func (e *movedError) Error() string {
+	return fmt.Sprintf("%s names the store %s, whose folder %s isn't there, but it is not that folder moved",
+		filepath.Join(e.root, contextFile), e.name, e.was)
+}
+
+// Hint says how the store is given the directory all the same.
+func (e *movedError) Hint() string {
+	return fmt.Sprintf("--name %s makes it that store's folder; without the file a new store is made", e.name)
+}
+
+// replaced is the store whose tree was at root, where another directory is now.
+func (r *Registry) replaced(root string) (Entry, bool, error) {
+	base, err := r.base()
+	if err != nil {
+		return Entry{}, false, err
+	}
+	dirs, err := r.dirs(base)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	list, _ := loadEntries(dirs) // one that can't be read is somebody else's
+	for _, e := range list {
+		if e.Root == root && e.Replaced() {
+			return e, true, nil
+		}
+	}
+	return Entry{}, false, nil
+}
+
+// named is the store that root's own .agentfs names.
+func (r *Registry) named(ctx context.Context, root string) (Entry, bool) {
+	name, found, err := readContext(root)
+	if err != nil || !found {
+		return Entry{}, false
+	}
+	e, err := r.findNamed(ctx, root, name)
+	return e, err == nil
+}
+
+func (r *Registry) initAlone(ctx context.Context, name, root string, size int64) (Entry, error) {
+	cfg, err := r.Config()
+	if err == nil && cfg.BasePath == "" {
+		err = ErrNoHome
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	if size == 0 {
+		size = cfg.DefaultSize
+	}
+	taken, err := r.taken(cfg.BasePath, "")
+	if err != nil {
+		return Entry{}, err
+	}
+	dir := filepath.Join(cfg.BasePath, name)
+	if e, ok := unfinished(dir, root); ok {
+		return e, writeContext(root, name)
+	}
+	if taken[name] {
+		return Entry{}, fmt.Errorf("%w: %s", ErrNameTaken, name)
+	}
+	if e, ok := r.named(ctx, root); ok && e.Root == root {
+		return Entry{}, fmt.Errorf("%w: %s is the tree of %s", ErrRootTaken, root, e.Name)
+	}
+	unmake, err := makeTree(root)
+	if err != nil {
+		return Entry{}, err
+	}
+	now := r.Now().UTC().Truncate(time.Second)
+	e, err := r.make(ctx, dir, bands.Info{Name: name, Root: root, RootID: disk.Identity(root), Size: size, Created: now, Mounted: &now})
+	if err == nil {
+		err = writeContext(root, name)
+	}
+	if err == nil {
+		return e, nil
+	}
+	if e.Dir != "" { // it was made, which a Ctrl-C doesn't keep from being undone
+		ctx = context.WithoutCancel(ctx)
+		err = errors.Join(err, r.removeStore(ctx, e.Dir), r.unremember(e.Dir))
+		r.dropRow(ctx, e.ID)
+	}
+	return Entry{}, errors.Join(err, unmake())
+}
+
+// unfinished is the store in dir if an init for root was killed before its last
+// step: there are neither snapshots nor an .agentfs.
+func unfinished(dir, root string) (Entry, bool) {
+	s, err := bands.Open(dir)
+	if err != nil {
+		return Entry{}, false
+	}
+	e, err := entry(s)
+	versions, bad := s.Versions()
+	return e, errors.Join(err, bad) == nil && e.Root == root && len(versions) == 0 && isMissing(filepath.Join(root, contextFile))
+}
+
+// makeTree makes the project's directory, which is the user's. What it returns
+// removes the folders that it made.
+func makeTree(root string) (unmake func() error, err error) {
+	var made []string // the lowest first
+	for dir := root; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%s is not a directory", dir)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		made = append(made, dir)
+	}
+	unmake = func() error {
+		for _, dir := range made {
+			if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err // the user has put something there
+			}
+		}
+		return nil
+	}
+	if len(made) == 0 {
+		return unmake, nil
+	}
+	if err := disk.Step("mkdir", root); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, errors.Join(err, unmake())
+	}
+	return unmake, nil
+}
+
+// checkRoot is root, absolute and without symbolic links, if it may be a tree.
+func (r *Registry) checkRoot(root string) (string, error) {
+	root = expandHome(root, r.UserHome)
+	if !filepath.IsAbs(root) {
+		return "", fmt.Errorf("%s: the path must be absolute", root)
+	}
+	root = disk.Physical(filepath.Clean(root))
+	if err := bands.CheckRoot(root, r.UserHome); err != nil {
+		return "", err
+	}
+	if r.Home == "" {
+		return root, nil
+	}
+	home := disk.Physical(r.Home)
+	if root == home || pathWithin(root, filepath.Join(home, "stores")) {
+		return "", fmt.Errorf("%w: %s belongs to the registry", bands.ErrRefusedRoot, root)
+	}
+	return root, nil
+}
+
+// pathWithin says whether path is dir or below it; both clean.
+func pathWithin(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// make makes a store in the folder dir, whole or not at all, and notes it. The
+// caller runs alone. fs.ErrExist if something is there.
+func (r *Registry) make(ctx context.Context, dir string, info bands.Info) (Entry, error) {
+	above := filepath.Dir(dir)
+	if err := makeFolder(above); err != nil {
+		return Entry{}, err
+	}
+	sweepMade(above)
+	if err := disk.Step("mkdir", dir); err != nil {
+		return Entry{}, err
+	}
+	temp, err := os.MkdirTemp(above, newStorePrefix+"*")
+	if err != nil {
+		return Entry{}, err
+	}
+	err = errors.Join(r.fill(ctx, filepath.Join(temp, "store"), dir, info), os.RemoveAll(temp))
+	if err != nil {
+		return Entry{}, fmt.Errorf("make store %s: %w", dir, err)
+	}
+	e, err := loadEntry(dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	r.note(ctx, e)
+	return e, r.remember(e.Dir)
+}
+
+// fill makes the store in temp and moves it to dir.
+func (r *Registry) fill(ctx context.Context, temp, dir string, info bands.Info) error {
+	if err := r.complete(ctx, temp, info); err != nil {
+		return err
+	}
+	if err := disk.Step("rename", dir); err != nil {
+		return err
+	}
+	return os.Rename(temp, dir)
+}
+
+const (
+	newStorePrefix = ".new-"
+	oldStorePrefix = ".deleted-"
+)
+
+// sweepMade removes what a killed process left of a store that it made or
+// deleted in the folder. The caller runs alone, so nobody is at it.
+func sweepMade(folder string) {
+	for _, prefix := range []string{newStorePrefix, oldStorePrefix} {
+		left, err := filepath.Glob(filepath.Join(bands.EscapeGlob(folder), prefix+"*"))
+		if err != nil {
+			continue
+		}
+		for _, dir := range left {
+			if disk.Step("remove", dir) == nil {
+				_ = os.RemoveAll(dir) // the next one tries again
+			}
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/catalog"
+)
+
+// CatalogPath is where the catalog is, empty if there is no place for one.
+func (r *Registry) CatalogPath() string {
+	if r.Home == "" {
+		return ""
+	}
+	return filepath.Join(r.Home, "agentfs.db")
+}
+
+// withCatalog runs work on the open catalog. The error is ErrNoHome if there is no
+// place for one.
+func (r *Registry) withCatalog(ctx context.Context, work func(c *catalog.Catalog) error) error {
+	if r.Home == "" {
+		return ErrNoHome
+	}
+	c, err := catalog.Open(ctx, r.CatalogPath())
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(c), c.Close())
+}
+
+// CheckCatalog says what is wrong with the catalog, if it is there. What it is
+// for works without it, slower; Doctor mends it.
+func (r *Registry) CheckCatalog(ctx context.Context) error {
+	if isMissing(r.CatalogPath()) {
+		return nil
+	}
+	return r.withCatalog(ctx, func(c *catalog.Catalog) error { return c.Check(ctx) })
+}
+
+// note writes the store's row. It is no harm if that fails: what is true stands
+// in the store, and the next snapshot or Doctor writes the row.
+func (r *Registry) note(ctx context.Context, e Entry) {
+	_ = r.withCatalog(ctx, func(c *catalog.Catalog) error { return addStore(ctx, c, e) })
+}
+
+// dropRow removes the store's rows, likewise.
+func (r *Registry) dropRow(ctx context.Context, id string) {
+	_ = r.withCatalog(ctx, func(c *catalog.Catalog) error { return c.DeleteStore(ctx, id) })
+}
+
+// findRow is the store that the catalog knows by name, if it is still so called.
+func (r *Registry) findRow(ctx context.Context, name string) (e Entry, ok bool) {
+	if isMissing(r.CatalogPath()) {
+		return Entry{}, false
+	}
+	err := r.withCatalog(ctx, func(c *catalog.Catalog) error {
+		row, err := c.StoreByName(ctx, name)
+		if err != nil {
+			return err
+		}
+		e, err = loadEntry(row.Dir)
+		return err
+	})
+	return e, err == nil && e.Name == name
+}
+
+// rowDirs are the folders of the stores that the catalog knows.
+func (r *Registry) rowDirs(ctx context.Context) []string {
+	if isMissing(r.CatalogPath()) {
+		return nil
+	}
+	var dirs []string
+	_ = r.withCatalog(ctx, func(c *catalog.Catalog) error {
+		rows, err := c.Stores(ctx)
+		for _, row := range rows {
+			dirs = append(dirs, row.Dir)
+		}
+		return err
+	})
+	return dirs
+}
+
+// addStore writes the store's row. Another store's row that has the name makes
+// way if that store is no longer there or has another name now.
+func addStore(ctx context.Context, c *catalog.Catalog, e Entry) error {
+	err := c.AddStore(ctx, storeRow(e))
+	if !errors.Is(err, catalog.ErrNameTaken) {
+		return err
+	}
+	other, err := c.StoreByName(ctx, e.Name)
+	if err != nil {
+		return err
+	}
+	if now, err := loadEntry(other.Dir); err == nil && now.ID == other.ID && now.Name == e.Name {
+		return ErrNameTaken // Doctor gives one of them another name
+	}
+	if err := c.DeleteStore(ctx, other.ID); err != nil {
+		return err
+	}
+	return c.AddStore(ctx, storeRow(e))
+}
+
+func storeRow(e Entry) catalog.Store {
+	return catalog.Store{ID: e.ID, Name: e.Name, Dir: e.Dir, Root: e.Root, Size: e.Size, Created: e.Created, Mounted: e.Mounted}
+}
+
+// Record writes the row of a snapshot, and the store's if it has none. The
+// caller may hold the store. An error is no more than a row that comes late: the
+// next Checkpoints writes it.
+func (r *Registry) Record(ctx context.Context, s *bands.Store, snap bands.Snapshot) error {
+	if r.Home == "" {
+		return nil
+	}
+	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
+		return inStore(ctx, c, s, func(id string) error { return c.AddCheckpoints(ctx, id, rowOf(s, snap)) })
+	})
+}
+
+// Forget removes the rows of snapshots that were deleted, likewise.
+func (r *Registry) Forget(ctx context.Context, s *bands.Store, versions ...bands.Version) error {
+	if r.Home == "" {
+		return nil
+	}
+	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
+		return c.DeleteCheckpoints(ctx, bands.StoreID(s.Dir()), versionNumbers(versions)...)
+	})
+}
+
+func versionNumbers(versions []bands.Version) []int {
+	list := make([]int, len(versions))
+	for i, v := range versions {
+		list[i] = int(v)
+	}
+	return list
+}
+
+// inStore runs work with the id of the store, and again if the store's row has
+// to be written first.
+func inStore(ctx context.Context, c *catalog.Catalog, s *bands.Store, work func(id string) error) error {
+	id := bands.StoreID(s.Dir())
+	err := work(id)
+	if !errors.Is(err, catalog.ErrNotFound) {
+		return err
+	}
+	e, err := entry(s)
+	if err != nil {
+		return err
+	}
+	if err := addStore(ctx, c, e); err != nil {
+		return err
+	}
+	return work(id)
+}
+
+// stampOf is when the snapshot's folder last changed; 0 if it is gone.
+func stampOf(s *bands.Store, v bands.Version) int64 {
+	info, err := os.Lstat(s.SnapshotDir(v))
+	if err != nil {
+		return 0
+	}
+	return info.ModTime().UnixNano()
+}
+
+func rowOf(s *bands.Store, snap bands.Snapshot) catalog.Checkpoint {
+	c := catalog.Checkpoint{
+		Version: int(snap.Version), Message: snap.Message, Kind: string(snap.Cause), Created: snap.Created, Parent: int(snap.Parent),
+		Lineage: snap.Lineage, Root: snap.Root, Agent: snap.Causality.Agent, Session: snap.Causality.Session, Turn: snap.Causality.Turn,
+		Action: snap.Causality.Action, Prompt: snap.Causality.Prompt, Commit: snap.Causality.Commit, Late: snap.Late,
+		Files: snap.Totals.Files, Bytes: snap.Totals.Bytes, Bands: len(snap.Bands), Stamp: stampOf(s, snap.Version),
+	}
+	for _, p := range snap.Pairs {
+		c.Pairs = append(c.Pairs, pairRow(p))
+	}
+	return c
+}
+
+func pairRow(p bands.Pair) catalog.Pair {
+	return catalog.Pair{Checkpoint: p.Checkpoint, Commit: p.Commit, Created: p.Created, Late: p.Late}
+}
+
+func fromRow(c catalog.Checkpoint) bands.Snapshot {
+	snap := bands.Snapshot{
+		Version: bands.Version(c.Version), Message: c.Message, Cause: bands.Cause(c.Kind), Created: c.Created, Parent: bands.Version(c.Parent),
+		Root: c.Root, Lineage: c.Lineage, Late: c.Late,
+		Causality: bands.Causality{Agent: c.Agent, Session: c.Session, Turn: c.Turn, Action: c.Action, Prompt: c.Prompt, Commit: c.Commit},
+	}
+	snap.Totals.Files, snap.Totals.Bytes = c.Files, c.Bytes
+	for _, p := range c.Pairs {
+		snap.Pairs = append(snap.Pairs, bands.Pair{Checkpoint: p.Checkpoint, Commit: p.Commit, Created: p.Created, Late: p.Late})
+	}
+	return snap
+}
+
+// Checkpoints are the store's snapshots as the catalog has them, the newest
+// first, at most limit (0: all): without Tree and Bands, with files and bytes of
+// the Totals, with times to the second, and of Causality what has a column. Rows
+// that don't agree with the store are written anew; without a catalog that can
+// be used the snapshots are read from the store. A snapshot that can't be read
+// is in the joined error.
+func (r *Registry) Checkpoints(ctx context.Context, s *bands.Store, limit int) ([]bands.Snapshot, error) {
+	versions, err := s.Versions()
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(versions)
+	if limit > 0 && limit < len(versions) {
+		versions = versions[:limit]
+	}
+	var list []bands.Snapshot
+	var unreadable error
+	failed := r.withCatalog(ctx, func(c *catalog.Catalog) error {
+		rows, err := c.Checkpoints(ctx, bands.StoreID(s.Dir()), limit)
+		if err != nil {
+			return err
+		}
+		list, unreadable = agree(ctx, c, s, rows, versions)
+		return nil
+	})
+	if failed == nil {
+		return list, unreadable
+	}
+	return readSnapshots(s, versions)
+}
+
+// agree is what the rows tell of the versions, both descending, with those read
+// anew whose row is missing or late.
+func agree(ctx context.Context, c *catalog.Catalog, s *bands.Store, rows []catalog.Checkpoint, versions []bands.Version) ([]bands.Snapshot, error) {
+	known := make(map[bands.Version]catalog.Checkpoint, len(rows))
+	for _, row := range rows {
+		known[bands.Version(row.Version)] = row
+	}
+	list := make([]bands.Snapshot, 0, len(versions))
+	var fresh []catalog.Checkpoint
+	var bad []error
+	for _, v := range versions {
+		if had, ok := known[v]; ok && had.Stamp == stampOf(s, v) {
+			list = append(list, fromRow(had))
+		} else if snap, err := s.Snapshot(v); err == nil {
+			list = append(list, snap)
+			fresh = append(fresh, rowOf(s, snap))
+		} else if !errors.Is(err, bands.ErrNoSnapshot) { // deleted meanwhile
+			bad = append(bad, err)
+		}
+		delete(known, v)
+	}
+	mendRows(ctx, c, s, fresh, known)
+	return list, errors.Join(bad...)
+}
+
+// mendRows writes fresh rows and removes those of snapshots that are gone. It is
+// tried again by the next one that looks.
+func mendRows(ctx context.Context, c *catalog.Catalog, s *bands.Store, fresh []catalog.Checkpoint, gone map[bands.Version]catalog.Checkpoint) {
+	if len(fresh) > 0 {
+		_ = inStore(ctx, c, s, func(id string) error { return c.AddCheckpoints(ctx, id, fresh...) })
+	}
+	if len(gone) > 0 {
+		var list []int
+		for v := range gone {
+			if stampOf(s, v) == 0 {
+				list = append(list, int(v))
+			}
+		}
+		_ = c.DeleteCheckpoints(ctx, bands.StoreID(s.Dir()), list...)
+	}
+}
+
+func readSnapshots(s *bands.Store, versions []bands.Version) ([]bands.Snapshot, error) {
+	list := make([]bands.Snapshot, 0, len(versions))
+	var bad []error
+	for _, v := range versions {
+		snap, err := s.Snapshot(v)
+		if err == nil {
+			list = append(list, snap)
+		} else if !errors.Is(err, bands.ErrNoSnapshot) {
+			bad = append(bad, err)
+		}
+	}
+	return list, errors.Join(bad...)
+}
+
+// Remake makes the rows of a store anew, and the files of the catalog without
+// anything of former rows. The store may be nil. Without a catalog there is
+// nothing to do.
+func (r *Registry) Remake(ctx context.Context, s *bands.Store) error {
+	if r.Home == "" || isMissing(r.CatalogPath()) {
+		return nil
+	}
+	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
+		if s != nil {
+			e, err := entry(s)
+			if err == nil {
+				_, err = c.StoreByID(ctx, e.ID)
+			}
+			if errors.Is(err, catalog.ErrNotFound) {
+				return c.Compact(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			snaps, _ := s.Snapshots() // one that can't be read has no row
+			rows := make([]catalog.Checkpoint, len(snaps))
+			for i, snap := range snaps {
+				rows[i] = rowOf(s, snap)
+			}
+			if err := c.ReplaceCheckpoints(ctx, storeRow(e), rows); err != nil {
+				return err
+			}
+		}
+		return c.Compact(ctx)
+	})
+}

@@ -1,0 +1,126 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/bands/verify"
+)
+
+// rescued takes the rescue and plans the restore from it. Everything that the
+// restore overwrites or deletes is read in the rescue and compared with its hash
+// first, as a rescue takes over the records of what didn't change. If one is
+// damaged, the rescue is taken once more by reading the whole tree.
+func rescued(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options, done *Result) error {
+	for again := false; ; again = true {
+		taken, err := rescue(ctx, h, j, content, in, o)
+		if err != nil {
+			return err
+		}
+		done.Rescue = taken.Snapshot
+		bad, err := planFrom(ctx, h, content, in, done)
+		switch {
+		case len(bad) == 0:
+			if err == nil {
+				done.Plan.AddUnheld(in, taken.Unheld())
+			}
+			return err
+		case again:
+			return fmt.Errorf("rescue %s: %d records can't be read back: %w", done.Rescue.Version, len(bad), bands.ErrDamaged)
+		}
+		if err := h.NoteDamage(bad); err != nil {
+			return err
+		}
+		if err := retention.Delete(h, done.Rescue.Version); err != nil {
+			return err
+		}
+	}
+}
+
+// planFrom plans a restore from its rescue and returns the damaged records that
+// the rescue needs.
+func planFrom(ctx context.Context, h *bands.Held, content *contents.Reader, in *plan.Selection, done *Result) ([]band.Damaged, error) {
+	rescue, err := contents.Open(h.Store, done.Rescue)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rescue.Bands.Close() }()
+	now, _ := done.Rescue.Tree.Ref()
+	done.Plan, err = plan.Compare(ctx, h.Store, plan.Sides{Now: rescue.Records, NowRef: now, Target: done.Target, Lists: true}, content, in)
+	if tree.IsDamaged(err) {
+		// A directory, of the rescue or of the target.
+		found, failed := verify.Run(ctx, h.Store, done.Rescue.Version, nil)
+		if failed != nil {
+			return nil, failed
+		}
+		return found.Damaged(), err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unreadable(ctx, rescue, &done.Plan)
+}
+
+// unreadable reads all that the steps overwrite or delete, and returns the
+// records that aren't what they must be.
+func unreadable(ctx context.Context, c *contents.Reader, p *plan.Plan) ([]band.Damaged, error) {
+	work := make(chan *tree.Entry, 256)
+	var mu sync.Mutex
+	var bad []band.Damaged
+	var group sync.WaitGroup
+	for range capture.Crew(0) {
+		group.Go(func() {
+			var buf []byte
+			for e := range work {
+				var found []band.Damaged
+				found, buf = c.Damaged(e, buf)
+				mu.Lock()
+				bad = append(bad, found...)
+				mu.Unlock()
+			}
+		})
+	}
+	err := overwritten(ctx, c, p, func(e *tree.Entry) { work <- e })
+	close(work)
+	group.Wait()
+	return bad, err
+}
+
+// overwritten visits the files that a plan overwrites or deletes.
+func overwritten(ctx context.Context, c *contents.Reader, p *plan.Plan, visit func(e *tree.Entry)) error {
+	goes := func(_ *plan.DirSteps, s *plan.NamedStep) bool {
+		return s.Was == tree.File && s.Kind != plan.StepAttributes
+	}
+	for d := range p.Root.Dirs() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if d.Count(goes) == 0 {
+			continue
+		}
+		was, err := c.Records.Directory(d.Was)
+		if err != nil {
+			return err
+		}
+		for i := range d.List {
+			if s := &d.List[i]; goes(d, s) {
+				e, err := plan.EntryIn(was, s.Name, tree.File)
+				if err != nil {
+					return fmt.Errorf("%s: %w", d.PathOf(s), err)
+				}
+				if e.Size > 0 {
+					visit(e)
+				}
+			}
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,264 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/proc"
+)
+
+// Options say what to restore, and how the tree is captured before.
+type Options struct {
+	bands.Options
+	plan.Scope        // its Root is that of Options
+	Message    string // of the rescue snapshot
+	Causality  bands.Causality
+	// Follow names what the caller does once the files are restored, empty if
+	// nothing. The history has it, so it is known when that was interrupted.
+	Follow string
+	// Always adds the operation to the history even if no file changes.
+	Always bool
+	// Progress is told how far each stage is; nil: nobody is.
+	Progress func(stage string, done, total int)
+}
+
+// Result is what a restore did.
+type Result struct {
+	Target bands.Snapshot
+	// Rescue is the tree as it was before.
+	Rescue bands.Snapshot
+	// Origin is the snapshot to which the operation is taken back: Rescue, or where
+	// an interrupted operation was completed, the rescue of that.
+	Origin bands.Version
+	Plan   plan.Plan
+	// Verified is how many files and symlinks were written, and their content
+	// checked against its hash on the way.
+	Verified int
+	// Failed are paths that are not as the target has them, with the reason.
+	Failed []apply.Failure
+	// Unset are restored paths that lack an owner or an attribute of the target,
+	// with the reason: this user may not set it, or the file system has no such.
+	Unset []apply.Failure
+}
+
+// job is a restore with what it means for the history.
+type job struct {
+	op     history.Operation
+	target bands.Version
+	scope  plan.Scope
+	note   string
+	again  *history.Journal // of what was interrupted, if this completes it or takes it back
+	undo   *plan.Undoing    // limits an undo, redo or finish to what was changed before
+	// next is the history once it is done.
+	next func(done *Result, at time.Time) history.History
+}
+
+// compile is the job's scope in the tree of the options.
+func (j *job) compile(o Options) (*plan.Selection, error) {
+	in := j.scope
+	in.Root = o.Options.Root
+	compiled, err := in.Compile(o.Hidden)
+	if err != nil {
+		return nil, err
+	}
+	compiled.Undo, compiled.At = j.undo, o.Now()
+	return compiled, nil
+}
+
+// Run takes a rescue snapshot and makes the tree what the target has. A
+// restore of the same target that was interrupted is completed by it: going
+// back then still leads to the tree before the first.
+func Run(ctx context.Context, h *bands.Held, target bands.Version, o Options) (Result, error) {
+	past, left, err := history.Pending(h.Store, o.Lineage)
+	if err != nil {
+		return Result{}, err
+	}
+	again := left
+	if left != nil && (left.Op != history.OpRestore || left.Target != target) {
+		again = nil
+	}
+	next := func(done *Result, at time.Time) history.History {
+		rescue := done.Rescue.Version
+		if again != nil { // it has the first attempt's rescue
+			return past.ListedBy(history.OpRestore, rescue)
+		}
+		turn := history.Turn{Rescue: rescue, Target: target, At: at, Note: o.Message, Paths: o.Paths, Nested: o.Nested, Changed: rescue}
+		return history.History{Undo: append(past.Undo, turn)}
+	}
+	return execute(ctx, h, job{op: history.OpRestore, target: target, scope: o.Scope, note: o.Message, again: again, next: next}, o)
+}
+
+// execute does the work of Restore, Undo, Redo and Finish.
+func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, error) {
+	var done Result
+	var err error
+	if done.Target, err = h.Snapshot(j.target); err != nil {
+		return done, err
+	}
+	in, err := j.compile(o)
+	if err != nil {
+		return done, err
+	}
+	content, err := contents.Open(h.Store, done.Target)
+	if err != nil {
+		return done, err
+	}
+	defer func() { _ = content.Bands.Close() }()
+	if err := sweepTree(ctx, h, o); err != nil {
+		return done, err
+	}
+	set, err := h.Settle(o.Options)
+	if err != nil {
+		return done, err
+	}
+	began, err := h.Stamp(set)
+	if err != nil {
+		return done, err
+	}
+	if err := rescued(ctx, h, j, content, in, o, &done); err != nil {
+		return done, err
+	}
+	was, err := contents.Open(h.Store, done.Rescue)
+	if err != nil {
+		return done, err
+	}
+	defer func() { _ = was.Bands.Close() }()
+	a := apply.New(o.Options.Root, content, was)
+	a.Progress, a.Captured = o.Progress, began.At
+	a.Source = &plan.Planner{Now: was.Records, Want: content.Records, Content: content, Scope: in, Plan: &done.Plan}
+	return done, carryOut(ctx, h, j, a, o, &done)
+}
+
+// carryOut applies the plan between the journal's two ends.
+func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Options, done *Result) error {
+	journal := journalOf(h, j, o, done)
+	if err := listChanges(ctx, h, j, o, done); err != nil {
+		return err
+	}
+	if err := history.WriteJournal(h, journal); err != nil {
+		return err
+	}
+	err := a.Run(ctx, &done.Plan)
+	done.Verified, done.Failed, done.Unset = int(a.Verified.Load()), a.Failed, a.Unset
+	if err != nil {
+		return err // the journal stays: Finish or Undo
+	}
+	if err := history.EndJournal(h, journal, j.again != nil || o.Always || !done.Plan.Empty()); err != nil {
+		return err
+	}
+	for _, list := range [][]string{done.Plan.Damaged, done.Plan.Blocked} {
+		for _, path := range list {
+			done.Failed = append(done.Failed, apply.Failure{Path: path, Err: reasonOf(done.Plan, path)})
+		}
+	}
+	if len(done.Failed) > 0 {
+		return fmt.Errorf("%s: %w: %d paths, the first is %s: %w", done.Target.Version, apply.ErrIncomplete, len(done.Failed), done.Failed[0].Path, done.Failed[0].Err)
+	}
+	return nil
+}
+
+var errInTheWay = errors.New("something that stays is in its way")
+
+// reasonOf is why the plan leaves a path that the target has.
+func reasonOf(p plan.Plan, path string) error {
+	if slices.Contains(p.Damaged, path) {
+		return bands.ErrDamaged
+	}
+	return errInTheWay
+}
+
+// listChanges writes what the plan changes, and what was changed by the restore
+// that it completes or takes back, into the rescue's folder.
+func listChanges(ctx context.Context, h *bands.Held, j job, o Options, done *Result) error {
+	count, states := done.Plan.States()
+	if j.again != nil {
+		before, err := undoing(ctx, h.Store, j.again.Changed, j.again.Rescue, j.again.Parts, plan.Scope{Paths: j.again.Paths}, o)
+		if err != nil {
+			return err
+		}
+		set := slices.AppendSeq(slices.Collect(states), before.Changed.From(""))
+		set = plan.ChangedSet(set).Sorted()
+		return plan.WriteChanged(h, done.Rescue.Version, len(set), slices.Values(set))
+	}
+	return plan.WriteChanged(h, done.Rescue.Version, count, states)
+}
+
+func journalOf(h *bands.Held, j job, o Options, done *Result) history.Journal {
+	at := o.Now()
+	journal := history.Journal{
+		Op: j.op, Lineage: o.Lineage, Root: o.Options.Root, Target: j.target, Rescue: done.Rescue.Version, Started: at,
+		PID: os.Getpid(), Paths: j.scope.Paths, Nested: j.scope.Nested, Kept: done.Plan.Kept,
+		Parts: []bands.Version{j.target}, Changed: done.Rescue.Version, Next: j.next(done, at),
+	}
+	done.Origin = done.Rescue.Version
+	if j.again != nil {
+		journal.Rescue = j.again.Rescue
+		journal.Parts = append(journal.Parts, j.again.Parts...)
+		if j.op == j.again.Op && j.target == j.again.Target {
+			done.Origin = j.again.Rescue
+		}
+	}
+	if info, ok := proc.Look(journal.PID); ok {
+		journal.Start = info.Start
+	}
+	if o.Follow != "" && (o.Always || j.again != nil || !done.Plan.Empty()) { // else it adds no turn
+		journal.Next = journal.Next.Followed(j.op, o.Follow, journal.PID, journal.Start)
+	}
+	return journal
+}
+
+// rescue takes the snapshot that a restore can be taken back by. Where the disk
+// has no room for all that changed since the last one, it leaves out what the
+// restore doesn't touch.
+func rescue(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options) (capture.Taken, error) {
+	take := capture.TakeOptions{
+		Options: o.Options, Message: rescueMessage(j), Cause: bands.Rescue, Causality: o.Causality, Force: true,
+	}
+	take.Causality.Restores = j.target
+	if o.Progress != nil {
+		take.Progress = func(done, total int64) { o.Progress("capture", int(done), int(total)) }
+	}
+	taken, err := capture.Take(ctx, h, take)
+	if err == nil {
+		return taken, nil
+	}
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, bands.ErrNoRoom) {
+		return capture.Taken{}, fmt.Errorf("rescue snapshot: %w", err)
+	}
+	// What the attempt has appended is of no use, and in the way of the next.
+	_ = retention.Collect(h)
+	_, _ = retention.Compact(ctx, h)
+	_ = disk.Sync(h.Dir()) // Btrfs gives the room back only then
+	exclude, less := untouched(ctx, h, j, content, in, o)
+	if less != nil || len(exclude) == 0 {
+		return capture.Taken{}, fmt.Errorf("rescue snapshot: %w", errors.Join(err, less))
+	}
+	take.Exclude = append(slices.Clip(take.Exclude), exclude...)
+	if err := h.Sweep(); err != nil {
+		return capture.Taken{}, fmt.Errorf("rescue snapshot: %w", err)
+	}
+	if taken, err = capture.Take(ctx, h, take); err != nil {
+		return capture.Taken{}, fmt.Errorf("rescue snapshot of what would change: %w", err)
+	}
+	return taken, nil
+}
+
+func rescueMessage(j job) string {
+	if j.note != "" {
+		return j.note
+	}
+	return fmt.Sprintf("before %s of %s", j.op, j.target)
+}

@@ -1,0 +1,63 @@
+package restore
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// untouched are patterns of the files that a rescue would have to store though
+// the restore neither overwrites nor deletes them.
+func untouched(ctx context.Context, h *bands.Held, j job, content *contents.Reader, in *plan.Selection, o Options) ([]string, error) {
+	present, err := capture.Scan(ctx, h.Store, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = present.Close() }()
+	target, err := h.Snapshot(j.target)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := plan.Compare(ctx, h.Store, plan.Sides{Now: present.Loader, NowRef: present.Tree, Target: target}, content, in)
+	if err != nil {
+		return nil, err
+	}
+	mains := map[string]bool{}
+	for _, u := range plan.Units {
+		mains[u.Main] = true
+	}
+	var base band.Ref
+	loader := present.Loader
+	if present.Base != 0 {
+		last, err := h.Snapshot(present.Base)
+		if err != nil {
+			return nil, err
+		}
+		records, reader := h.Loader(last)
+		defer func() { _ = reader.Close() }()
+		base, _ = last.Tree.Ref()
+		loader = records
+	}
+	var patterns []string
+	err = tree.Diff(ctx, loader, base, present.Loader, present.Tree, func(c tree.Change) error {
+		if c.New == nil || c.New.Kind != tree.File || mains[c.Path] {
+			return nil
+		}
+		if _, s := plan.Root.Find(c.Path); s == nil {
+			patterns = append(patterns, literally(c.Path))
+		}
+		return nil
+	})
+	return patterns, err
+}
+
+// literally is a pattern that only the path itself matches.
+func literally(path string) string {
+	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}

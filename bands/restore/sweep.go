@@ -1,0 +1,121 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+// sweepTree removes the files that a restore was writing when it was killed. No
+// snapshot has them. Without a journal there are none.
+func sweepTree(ctx context.Context, h *bands.Held, o Options) error {
+	left, err := history.ReadJournal(h.Store, o.Lineage)
+	if err != nil || left == nil || left.Root != o.Options.Root {
+		return err
+	}
+	root, err := dirfd.OpenRoot(o.Options.Root)
+	if err != nil {
+		return fmt.Errorf("sweep what a killed restore left: %w", err)
+	}
+	in, err := plan.Scope{}.Compile(o.Hidden)
+	if err == nil {
+		s := &treeSweep{in: in, buf: make([]byte, 64<<10)}
+		var st dirfd.Stat
+		if err = root.Self(&st); err == nil {
+			s.dev = st.Dev
+			err = s.directory(ctx, root, "")
+		}
+	}
+	_ = root.Close()
+	if err != nil {
+		return fmt.Errorf("sweep what a killed restore left: %w", err)
+	}
+	return nil
+}
+
+type treeSweep struct {
+	in  *plan.Selection
+	dev uint64
+	buf []byte
+}
+
+// directory removes what is left in a directory and below. What can't be
+// entered is passed over: it wasn't then.
+func (s *treeSweep) directory(ctx context.Context, dir *dirfd.Dir, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var temps, dirs []string
+	err := dir.Names(s.buf, func(name []byte, dtype byte) error {
+		if dtype == dirfd.TypeDir || dtype == dirfd.TypeUnknown { // opening it tells
+			dirs = append(dirs, string(name))
+		}
+		if bands.IsTemp(string(name)) {
+			temps = append(temps, string(name))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range temps {
+		if err := sweepTemp(dir, name); err != nil {
+			return err
+		}
+	}
+	dirs = slices.DeleteFunc(dirs, bands.IsTemp)
+	for _, name := range dirs {
+		if err := s.enter(ctx, dir, tree.JoinPath(path, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *treeSweep) enter(ctx context.Context, parent *dirfd.Dir, path string) error {
+	if s.in.Hides(path) {
+		return nil
+	}
+	var st dirfd.Stat
+	if err := parent.Stat(tree.BasePath(path), &st); err != nil || st.Dev != s.dev || st.Mounted {
+		return nil //nolint:nilerr // it isn't looked at, as something that can't be entered
+	}
+	dir, err := parent.Open(tree.BasePath(path))
+	if err != nil {
+		return nil //nolint:nilerr // see directory
+	}
+	err = s.directory(ctx, dir, path)
+	_ = dir.Close()
+	return err
+}
+
+// sweepTemp removes a temporary file, or a directory in which one was to be
+// made, with empty ones in it.
+func sweepTemp(parent *dirfd.Dir, name string) error {
+	dir, err := parent.Open(name)
+	if err != nil {
+		return apply.UnlinkIfThere(parent, name)
+	}
+	var names []string
+	err = dir.Names(make([]byte, 8<<10), func(name []byte, _ byte) error {
+		names = append(names, string(name))
+		return nil
+	})
+	for _, n := range names {
+		if err == nil {
+			err = dir.Rmdir(n)
+		}
+	}
+	_ = dir.Close()
+	if err != nil {
+		return nil //nolint:nilerr // there is something in it: it is none of ours
+	}
+	return parent.Rmdir(name)
+}

@@ -1,0 +1,224 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/bands/plan"
+)
+
+// ErrInterrupted means that a restore was interrupted and has to be taken back
+// or completed as a whole first.
+var ErrInterrupted = errors.New("a restore was interrupted")
+
+// Undo takes the last restore of the lineage back: the paths that it changed
+// become what its rescue has of them, and nothing else is touched. A path that
+// somebody changed since stays and is in Plan.ChangedSince; what differs from
+// the rescue for other reasons stays and is in Plan.Untouched. Of o.Scope, Paths
+// limits it further (the rest can be undone later), Keep and Force count; Nested
+// and Delete don't: what the restore did in nested repositories is taken back,
+// and only that. What was interrupted is taken back first, be it a restore, an
+// undo or a redo; with Paths that is ErrInterrupted. ErrNoHistory means that
+// there is nothing to take back.
+func Undo(ctx context.Context, h *bands.Held, o Options) (Result, error) {
+	j, err := undoJob(ctx, h.Store, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return execute(ctx, h, j, o)
+}
+
+// Redo takes the last Undo back, by the same rules. A redo that was interrupted
+// is completed.
+func Redo(ctx context.Context, h *bands.Held, o Options) (Result, error) {
+	j, err := redoJob(ctx, h.Store, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return execute(ctx, h, j, o)
+}
+
+// PlanUndo returns what Undo would do to the tree that present was read from. It
+// writes nothing and needs no lock.
+func PlanUndo(ctx context.Context, s *bands.Store, present *capture.Present, o Options) (plan.Plan, error) {
+	j, err := undoJob(ctx, s, o)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return planJob(ctx, s, present, j, o)
+}
+
+// PlanRedo returns what Redo would do, as PlanUndo does.
+func PlanRedo(ctx context.Context, s *bands.Store, present *capture.Present, o Options) (plan.Plan, error) {
+	j, err := redoJob(ctx, s, o)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return planJob(ctx, s, present, j, o)
+}
+
+func planJob(ctx context.Context, s *bands.Store, present *capture.Present, j job, o Options) (plan.Plan, error) {
+	target, err := s.Snapshot(j.target)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	in, err := j.compile(o)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return plan.ForTarget(ctx, s, present, target, in)
+}
+
+func undoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
+	past, left, err := history.Pending(s, o.Lineage)
+	if err != nil {
+		return job{}, err
+	}
+	if left != nil {
+		return takeBack(ctx, s, *left, o)
+	}
+	if len(past.Undo) == 0 {
+		return job{}, fmt.Errorf("undo: %w", history.ErrNoHistory)
+	}
+	last := past.Undo[len(past.Undo)-1]
+	rest := past.Undo[:len(past.Undo)-1]
+	return turnBack(ctx, s, history.OpUndo, last, o, func(back []history.Turn, whole bool) history.History {
+		if !whole {
+			rest = past.Undo
+		}
+		return history.History{Undo: rest, Redo: append(past.Redo, back...)}
+	})
+}
+
+func redoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
+	past, left, err := history.Pending(s, o.Lineage)
+	switch {
+	case err != nil:
+		return job{}, err
+	case left != nil && left.Op == history.OpRedo:
+		return finishJob(ctx, s, *left, o)
+	case left != nil && left.Op == history.OpUndo:
+		return takeBack(ctx, s, *left, o)
+	case len(past.Redo) == 0:
+		return job{}, fmt.Errorf("redo: %w", history.ErrNoHistory)
+	}
+	last := past.Redo[len(past.Redo)-1]
+	rest := past.Redo[:len(past.Redo)-1]
+	return turnBack(ctx, s, history.OpRedo, last, o, func(back []history.Turn, whole bool) history.History {
+		if !whole {
+			rest = past.Redo
+		}
+		return history.History{Undo: append(past.Undo, back...), Redo: rest}
+	})
+}
+
+// takeBack restores what was before an operation that was interrupted. The
+// history becomes what it was then.
+func takeBack(ctx context.Context, s *bands.Store, left history.Journal, o Options) (job, error) {
+	if len(o.Paths) > 0 {
+		return job{}, fmt.Errorf("%w: %s of %s", ErrInterrupted, left.Op, left.Target)
+	}
+	before, err := history.ReadRecorded(s, o.Lineage)
+	if err != nil {
+		return job{}, err
+	}
+	j := job{op: history.OpUndo, target: left.Rescue, scope: o.Scope, note: o.Message, again: &left}
+	j.scope.Delete = nil
+	j.next = func(*Result, time.Time) history.History { return before }
+	j.undo, err = undoing(ctx, s, left.Changed, left.Rescue, left.Parts, plan.Scope{Paths: left.Paths}, o)
+	j.undo.Interrupted, j.undo.Begun = true, begunBy(s, left)
+	return j, err
+}
+
+// turnBack restores the rescue of a restore that was done, where nobody changed
+// what it made. next is the history after it: back is the turn that takes this
+// back, none if nothing is changed; whole reports whether nothing of last is
+// left to be taken back.
+func turnBack(ctx context.Context, s *bands.Store, op history.Operation, last history.Turn, o Options, next func(back []history.Turn, whole bool) history.History) (job, error) {
+	target, err := s.Snapshot(last.Rescue)
+	if err == nil {
+		err = plan.CheckPaths(s, target, plan.Scope{Root: o.Options.Root, Paths: o.Paths})
+	}
+	if err != nil {
+		return job{}, err
+	}
+	undo, err := undoing(ctx, s, last.Changed, last.Rescue, []bands.Version{last.Target}, plan.Scope{Paths: last.Paths}, o)
+	if err != nil {
+		return job{}, err
+	}
+	j := job{op: op, target: last.Rescue, scope: o.Scope, note: o.Message, undo: undo}
+	j.scope.Delete = nil
+	in, err := j.compile(o)
+	if err != nil {
+		return job{}, err
+	}
+	whole := undo.Changed.Within(in)
+	j.next = func(done *Result, at time.Time) history.History {
+		if done.Plan.Empty() && !o.Always {
+			return next(nil, whole)
+		}
+		return next([]history.Turn{{
+			Rescue: done.Rescue.Version, Target: last.Rescue, At: at, Note: last.Note,
+			Paths: o.Paths, Nested: last.Nested, Changed: done.Rescue.Version,
+		}}, whole)
+	}
+	return j, nil
+}
+
+func undoing(ctx context.Context, s *bands.Store, list, rescue bands.Version, restored []bands.Version, in plan.Scope, o Options) (*plan.Undoing, error) {
+	in.Root = o.Options.Root
+	compiled, err := in.Compile(o.Hidden)
+	if err != nil {
+		return &plan.Undoing{}, err
+	}
+	set, err := plan.ChangedOf(ctx, s, list, rescue, restored, compiled)
+	return &plan.Undoing{Changed: set}, err
+}
+
+// Finish completes what Interrupted reports. Only what was there before, or
+// was made by what was interrupted, is removed.
+func Finish(ctx context.Context, h *bands.Held, o Options) (Result, error) {
+	_, left, err := history.Pending(h.Store, o.Lineage)
+	if err != nil {
+		return Result{}, err
+	}
+	if left == nil {
+		return Result{}, fmt.Errorf("finish: %w", history.ErrNoHistory)
+	}
+	j, err := finishJob(ctx, h.Store, *left, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return execute(ctx, h, j, o)
+}
+
+// finishJob completes an operation that was interrupted: on the paths that it
+// was going to change, where they are still what they were before, or what it
+// has made of them.
+func finishJob(ctx context.Context, s *bands.Store, left history.Journal, o Options) (job, error) {
+	if len(o.Paths) > 0 {
+		return job{}, fmt.Errorf("%w: %s of %s", ErrInterrupted, left.Op, left.Target)
+	}
+	j := job{op: left.Op, target: left.Target, scope: o.Scope, note: o.Message, again: &left}
+	j.scope.Delete = nil
+	j.next = func(done *Result, _ time.Time) history.History {
+		return left.Next.ListedBy(left.Op, done.Rescue.Version)
+	}
+	undo, err := undoing(ctx, s, left.Changed, left.Rescue, left.Parts, plan.Scope{Paths: left.Paths}, o)
+	if err != nil {
+		return j, err
+	}
+	before, err := s.Snapshot(left.Rescue)
+	if err != nil {
+		return j, err
+	}
+	undo.Interrupted, undo.Begun = true, begunBy(s, left)
+	undo.Changed, err = plan.OrAsBefore(s, undo.Changed, before)
+	j.undo = undo
+	return j, err
+}

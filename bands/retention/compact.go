@@ -1,0 +1,239 @@
+package retention
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// deadness says which bands are worth the work.
+type deadness int
+
+const (
+	// mostlyDead bands have more dead room than live records.
+	mostlyDead deadness = iota
+	// allDead are all that have any dead room to give back.
+	allDead
+)
+
+// Compact gives back the room of all records that no snapshot needs, and says
+// how many bytes of the bands that was. Records never move, so this makes holes
+// where the file system can; elsewhere it does nothing.
+func Compact(ctx context.Context, h *bands.Held) (int64, error) { return compact(ctx, h, allDead) }
+
+func compact(ctx context.Context, h *bands.Held, which deadness) (int64, error) {
+	live, err := Live(ctx, h)
+	if err != nil {
+		return 0, err
+	}
+	snaps, err := BandDirs(h)
+	if err != nil {
+		return 0, err
+	}
+	c := compaction{Held: h, live: live, dirs: snaps, which: which}
+	err = bands.EachFile(h.BandsDir(), func(name string, st dirfd.Stat) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, raw, ok := band.ParseName(name)
+		if !ok || raw || live.Pinned[n] {
+			return nil
+		}
+		return c.band(n, st)
+	})
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return c.freed, err
+}
+
+// liveBands are the stretches of bands that snapshots need, by band.
+type liveBands struct {
+	Stretches map[uint32][]Stretch // by offset
+	Pieces    map[uint32][]Stretch // of raw bands
+	Pinned    map[uint32]bool      // those of which not all is known
+}
+
+// Stretch is a part of a band.
+type Stretch struct{ From, To int64 }
+
+// Live finds what the snapshots need. Bands of snapshots that can't be read are
+// pinned.
+func Live(ctx context.Context, h *bands.Held) (liveBands, error) {
+	snaps, _ := h.Snapshots()
+	readable := map[bands.Version]bool{}
+	l := newLedger(h.Store, countLive)
+	defer l.close()
+	for _, snap := range snaps {
+		readable[snap.Version] = true
+		if _, err := l.add(ctx, snap); err != nil {
+			return liveBands{}, err
+		}
+	}
+	versions, err := h.Versions()
+	if err != nil {
+		return liveBands{}, err
+	}
+	for _, v := range versions {
+		if readable[v] {
+			continue
+		}
+		files, err := band.Files(h.SnapshotDir(v))
+		if err != nil {
+			return liveBands{}, fmt.Errorf("snapshot %s: %w", v, err)
+		}
+		for _, f := range files {
+			l.pinned[f.Number] = true
+		}
+	}
+	return l.live(), nil
+}
+
+func (l *ledger) live() liveBands {
+	b := liveBands{Stretches: map[uint32][]Stretch{}, Pieces: l.pieces, Pinned: l.pinned}
+	for at, r := range l.records {
+		if !r.raw {
+			b.Stretches[at.band] = append(b.Stretches[at.band], Stretch{int64(at.offset), int64(at.offset) + r.stored})
+		}
+	}
+	for _, lists := range []map[uint32][]Stretch{b.Stretches, b.Pieces} {
+		for _, list := range lists {
+			slices.SortFunc(list, func(x, y Stretch) int { return cmp.Compare(x.From, y.From) })
+		}
+	}
+	return b
+}
+
+// BandDirs are the folders that may hold bands of their own beside bands/.
+func BandDirs(h *bands.Held) ([]string, error) {
+	versions, err := h.Versions()
+	if err != nil {
+		return nil, err
+	}
+	dirs := make([]string, len(versions))
+	for i, v := range versions {
+		dirs[i] = h.SnapshotDir(v)
+	}
+	return dirs, nil
+}
+
+// compaction makes holes in bands.
+type compaction struct {
+	*bands.Held
+	live  liveBands
+	dirs  []string
+	which deadness
+	freed int64
+}
+
+// HeadRoom is the header of a band, which stays.
+const HeadRoom = 16
+
+// pageRoom is what a hole has to have so that anything is given back.
+const pageRoom = 4096
+
+// band makes holes of the dead parts of one band and of all its clones.
+func (c *compaction) band(n uint32, st dirfd.Stat) error {
+	dead, live := deadParts(c.live.Stretches[n], st.Size)
+	taken := st.Blocks * 512
+	if len(dead) == 0 || taken <= live || c.which == mostlyDead && taken-live <= live {
+		return nil
+	}
+	freed, err := punch(filepath.Join(c.BandsDir(), band.FileName(n)), dead)
+	c.freed += freed
+	if err != nil {
+		return err
+	}
+	return c.clones(n, st, dead)
+}
+
+// clones makes the same holes in the band where a snapshot's folder has a file
+// of its own: a reflink or a copy. Hard links have them already.
+func (c *compaction) clones(n uint32, st dirfd.Stat, dead []Stretch) error {
+	links := 1
+	for _, dir := range c.dirs {
+		if st.Nlink > 1 && uint64(links) == st.Nlink && c.Linking() == disk.Hardlink {
+			return nil // all have been seen
+		}
+		path := filepath.Join(dir, band.FileName(n))
+		same, err := sameFile(path, st)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return err
+		case same:
+			links++
+			continue
+		}
+		if _, err := punch(path, dead); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sameFile(path string, st dirfd.Stat) (same bool, err error) {
+	dir, err := dirfd.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return false, err
+	}
+	var other dirfd.Stat
+	err = errors.Join(dir.Stat(filepath.Base(path), &other), dir.Close())
+	return other.Dev == st.Dev && other.Ino == st.Ino, err
+}
+
+// deadParts are the parts of a band of that size between its live stretches
+// that are large enough, and how much is live.
+func deadParts(live []Stretch, size int64) (dead []Stretch, sum int64) {
+	at := int64(HeadRoom)
+	for _, s := range append(slices.Clone(live), Stretch{size, size}) {
+		if s.From-at >= pageRoom {
+			dead = append(dead, Stretch{at, s.From})
+		}
+		sum += s.To - s.From
+		at = max(at, s.To)
+	}
+	return dead, sum + HeadRoom
+}
+
+// punch makes holes in the file and says how many bytes of the disk that gave.
+func punch(path string, dead []Stretch) (freed int64, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	before, err := blocks(path)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range dead {
+		if err := disk.PunchHole(f, d.From, d.To-d.From); err != nil {
+			return 0, err
+		}
+	}
+	after, err := blocks(path)
+	return max(before-after, 0), err
+}
+
+// blocks is how many bytes of the disk a file takes.
+func blocks(path string) (int64, error) {
+	dir, err := dirfd.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return 0, err
+	}
+	var st dirfd.Stat
+	err = errors.Join(dir.Stat(filepath.Base(path), &st), dir.Close())
+	return st.Blocks * 512, err
+}

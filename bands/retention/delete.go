@@ -1,0 +1,156 @@
+package retention
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Delete removes snapshots, and then the bands that no snapshot refers to any
+// more. Versions that aren't there are ErrNoSnapshot, and nothing is deleted.
+// Their numbers never come again.
+func Delete(h *bands.Held, versions ...bands.Version) error {
+	for _, v := range versions {
+		if _, err := os.Lstat(h.SnapshotDir(v)); err != nil {
+			return fmt.Errorf("delete snapshot %s: %w", v, bands.ErrNoSnapshot)
+		}
+	}
+	if len(versions) > 0 {
+		if err := h.Raise(slices.Max(versions)); err != nil {
+			return err
+		}
+	}
+	for _, v := range versions {
+		if err := hide(h, v, versions); err != nil {
+			return fmt.Errorf("delete snapshot %s: %w", v, err)
+		}
+	}
+	// Else a power cut could leave a snapshot in the list that lacks its files.
+	if err := disk.SyncDir(h.Path(bands.SnapshotsFolder)); err != nil {
+		return fmt.Errorf("delete snapshots: %w", err)
+	}
+	for _, v := range versions {
+		if err := bands.RemoveAll(removedDir(h, v)); err != nil {
+			return fmt.Errorf("delete snapshot %s: %w", v, err)
+		}
+	}
+	if err := Collect(h); err != nil {
+		return fmt.Errorf("remove unused bands: %w", err)
+	}
+	return nil
+}
+
+func removedDir(h *bands.Held, v bands.Version) string {
+	return h.Path(bands.RemovedPrefix + v.String())
+}
+
+// hide renames a snapshot that is deleted, along with others.
+func hide(h *bands.Held, v bands.Version, others []bands.Version) error {
+	snap, err := h.Snapshot(v)
+	if err == nil && h.Linked(snap.Lineage) == v {
+		if err := relink(h, snap.Lineage, others); err != nil {
+			return err
+		}
+	}
+	gone := removedDir(h, v)
+	if err := bands.RemoveAll(gone); err != nil {
+		return err
+	}
+	if err := disk.Step("rename", gone); err != nil {
+		return err
+	}
+	return os.Rename(h.SnapshotDir(v), gone)
+}
+
+// relink makes the lineage's link name its last snapshot that stays.
+func relink(h *bands.Held, lineage string, going []bands.Version) error {
+	versions, err := h.Versions()
+	if err != nil {
+		return err
+	}
+	for _, v := range slices.Backward(versions) {
+		if slices.Contains(going, v) {
+			continue
+		}
+		if snap, err := h.Snapshot(v); err == nil && snap.Lineage == lineage {
+			return h.Link(lineage, v)
+		}
+	}
+	return h.Link(lineage, 0)
+}
+
+// Collect removes the bands that no snapshot refers to. The last one stays: the
+// next snapshot goes on with it.
+func Collect(h *bands.Held) error {
+	files, err := band.Files(h.BandsDir())
+	if err != nil {
+		return err
+	}
+	used, err := usedBands(h, files)
+	if err != nil {
+		return err
+	}
+	for i, f := range files {
+		if used[f.Number] || i == len(files)-1 && !f.Raw {
+			continue
+		}
+		if err := bands.RemoveFile(filepath.Join(h.BandsDir(), f.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addDescribed adds the bands that snapshots say they refer to: a snapshot whose
+// folder has lost a band reads it from the store's.
+func addDescribed(h *bands.Held, used map[uint32]bool) {
+	snaps, _ := h.Snapshots() // of one that can't be read its folder counts
+	for _, snap := range snaps {
+		for _, b := range snap.Bands {
+			used[b.Number] = true
+		}
+	}
+}
+
+// usedBands are the bands that snapshots refer to.
+func usedBands(h *bands.Held, files []band.File) (map[uint32]bool, error) {
+	used := map[uint32]bool{}
+	if h.Linking() == disk.Hardlink {
+		// A name of its own for each snapshot: the links count them.
+		for _, f := range files {
+			info, err := os.Lstat(filepath.Join(h.BandsDir(), f.Name()))
+			if err != nil {
+				return nil, err
+			}
+			if bands.LinkCount(info) != 1 {
+				used[f.Number] = true
+			}
+		}
+		if len(used) < len(files) {
+			addDescribed(h, used)
+		}
+		return used, nil
+	}
+	addDescribed(h, used)
+	versions, err := h.Versions()
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range versions {
+		names, err := os.ReadDir(h.SnapshotDir(v))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range names {
+			if n, _, ok := band.ParseName(e.Name()); ok {
+				used[n] = true
+			}
+		}
+	}
+	return used, nil
+}

@@ -1,0 +1,123 @@
+package retention
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// rank is how worthy of being kept a snapshot is.
+type rank int
+
+const (
+	// automatic ones are thinned by their age.
+	automatic rank = iota
+	// paired ones stand for a commit: they go only where the cap demands it,
+	// after the automatic ones.
+	paired
+	// protected ones never go by themselves.
+	protected
+)
+
+const (
+	rescueKept = 7 * 24 * time.Hour
+	hourlyDays = 7
+)
+
+// ranks are those of all snapshots of a store. kept are versions that something
+// unfinished needs.
+func ranks(snaps []bands.Snapshot, now time.Time, kept map[bands.Version]bool) map[bands.Version]rank {
+	latest := map[string]bands.Version{}
+	for _, snap := range snaps {
+		latest[snap.Lineage] = max(latest[snap.Lineage], snap.Version)
+	}
+	list := make(map[bands.Version]rank, len(snaps))
+	for _, snap := range snaps {
+		switch {
+		case kept[snap.Version], latest[snap.Lineage] == snap.Version: // the next one is taken against it
+			list[snap.Version] = protected
+		default:
+			list[snap.Version] = rankOf(snap, now)
+		}
+	}
+	return list
+}
+
+func rankOf(snap bands.Snapshot, now time.Time) rank {
+	switch snap.Cause {
+	case bands.Auto, bands.Prompt:
+	case bands.Rescue:
+		if now.Sub(snap.Created) < rescueKept {
+			return protected
+		}
+	case bands.Commit:
+		return paired
+	default: // what the user asked for, and what we don't know
+		return protected
+	}
+	if len(snap.Pairs) > 0 {
+		return paired
+	}
+	return automatic
+}
+
+// thin are the snapshots that the policy has no place for by their age or their
+// number, ascending.
+func thin(snaps []bands.Snapshot, ranks map[bands.Version]rank, p Policy) []bands.Version {
+	newest := slices.Clone(snaps)
+	slices.SortFunc(newest, func(a, b bands.Snapshot) int { return cmp.Compare(b.Version, a.Version) })
+	var gone []bands.Version
+	counts := map[string]int{}
+	taken := map[slot]bool{}
+	for _, snap := range newest {
+		if p.Keep > 0 && isAutomatic(snap) {
+			counts[snap.Lineage]++
+		}
+		at, all := slotOf(snap, p.Now)
+		over := !all && taken[at]
+		if p.Keep > 0 {
+			over = counts[snap.Lineage] > p.Keep
+		}
+		if over && ranks[snap.Version] == automatic {
+			gone = append(gone, snap.Version)
+		}
+		if ranks[snap.Version] == automatic || isAutomatic(snap) {
+			taken[at] = true
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+// isAutomatic says whether keep_count counts the snapshot: the latest counts
+// though it is kept.
+func isAutomatic(snap bands.Snapshot) bool {
+	return (snap.Cause == bands.Auto || snap.Cause == bands.Prompt) && len(snap.Pairs) == 0
+}
+
+// slot is a stretch of time of which one automatic snapshot stays: the last.
+type slot struct {
+	lineage string
+	begin   time.Time
+}
+
+// slotOf is the hour of a snapshot, or its day if it is older than a week. All
+// of today's stay, and those of a clock that was ahead.
+func slotOf(snap bands.Snapshot, now time.Time) (at slot, all bool) {
+	when := snap.Created.In(now.Location())
+	today := day(now)
+	switch {
+	case !when.Before(today):
+		return slot{}, true
+	case !when.Before(today.AddDate(0, 0, -hourlyDays)):
+		return slot{snap.Lineage, when.Truncate(time.Hour)}, false
+	default:
+		return slot{snap.Lineage, day(when)}, false
+	}
+}
+
+func day(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}

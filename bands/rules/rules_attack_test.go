@@ -1,0 +1,116 @@
+package rules
+
+import (
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// matchesSlowly is what a pattern means, word for word: "**" is any number of
+// directories, each of which is tried.
+func matchesSlowly(want, segments []string) bool {
+	if len(want) == 0 {
+		return len(segments) == 0
+	}
+	if want[0] == "**" {
+		for skip := range len(segments) + 1 {
+			if matchesSlowly(want[1:], segments[skip:]) {
+				return true
+			}
+		}
+		return false
+	}
+	if len(segments) == 0 {
+		return false
+	}
+	ok, err := path.Match(want[0], segments[0])
+	return err == nil && ok && matchesSlowly(want[1:], segments[1:])
+}
+
+func leftOutSlowly(text string, segments []string) bool {
+	p, ok := NewPattern(text)
+	if !ok {
+		return false
+	}
+	for n := 1; n <= len(segments); n++ {
+		if (n < len(segments) || !p.dirs) && matchesSlowly(p.segments, segments[:n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// compareWithSlow holds a pattern against its slow meaning on a path. A pattern about
+// one path is compared as such elsewhere.
+func compareWithSlow(t *testing.T, text, name string) {
+	t.Helper()
+	p, ok := NewPattern(text)
+	segments := strings.Split(name, "/")
+	if ok && p.matches(segments) != matchesSlowly(p.segments, segments) {
+		t.Fatalf("pattern %q, path %q: %v", text, name, p.matches(segments))
+	}
+	if _, literal := literalPath(text); literal {
+		return
+	}
+	if got := NewExclusion([]string{text}).File(name); got != leftOutSlowly(text, segments) {
+		t.Fatalf("pattern %q, file %q: %v", text, name, got)
+	}
+}
+
+func FuzzPattern(f *testing.F) {
+	f.Add("**/a/**/b", "x/a/y/a/b")
+	f.Add("/a*/**/", "ab/c/d")
+	f.Add("[", "[")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		if strings.Count(text, "**") > 4 || len(text) > 64 || len(name) > 64 {
+			t.Skip("too slow for the slow one")
+		}
+		compareWithSlow(t, text, name)
+	})
+}
+
+func TestPatternsMeanWhatTheSlowOnesMean(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 8))
+	pick := func(parts []string, most int) string {
+		var list []string
+		for range 1 + rng.IntN(most) {
+			list = append(list, parts[rng.IntN(len(parts))])
+		}
+		return strings.Join(list, "/")
+	}
+	names, parts := []string{"a", "b", "ab"}, []string{"a", "b", "*", "**", "**", "a*", "?", "[ab]", "["}
+	for range 50_000 {
+		text := pick(parts, 6)
+		if rng.IntN(3) == 0 {
+			text = "/" + text
+		}
+		if rng.IntN(3) == 0 {
+			text += "/"
+		}
+		compareWithSlow(t, text, pick(names, 7))
+	}
+}
+
+// The pattern of a hostile repository takes no longer than the product of its length
+// and the path's: the worst that settings and file systems let through.
+func TestAttackPatternOfManyStars(t *testing.T) {
+	t.Parallel()
+	patterns := []string{
+		strings.Repeat("**/", 40) + "x/y",
+		strings.Repeat("**/a/", 100) + "x",
+		strings.Repeat("*a", 250) + "x",
+		"/" + strings.Repeat("a/**/", 100) + "x",
+	}
+	began := time.Now()
+	deep := strings.Repeat("a/", 2000) + "b"
+	if e := NewExclusion(slices.Repeat(patterns, 10)); e.File(deep) || e.File(strings.Repeat("a", 255)) {
+		t.Error("left out")
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}

@@ -1,0 +1,138 @@
+package bands
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Size is how many bytes of the disk the store takes. A file counts once, by
+// however many names it is linked; a reflink of a band counts nothing, as it
+// shares its room with it.
+func (s *Store) Size() (int64, error) {
+	own, err := bandNames(s.BandsDir())
+	if err != nil {
+		return 0, err
+	}
+	z := sizer{seen: map[inode]bool{}}
+	if s.Linking() == disk.Reflink {
+		z.clones = own
+	}
+	if err := z.dir(s.Dir(), "."); err != nil {
+		return 0, err
+	}
+	return z.sum, nil
+}
+
+// QuickSize is Size without a look at every snapshot: most of what a store
+// takes is in its bands.
+func (s *Store) QuickSize() (int64, error) {
+	if s.Linking() == disk.Copy {
+		return s.Size()
+	}
+	versions, err := s.Versions()
+	if err != nil {
+		return 0, err
+	}
+	z := sizer{seen: map[inode]bool{}}
+	err = errors.Join(z.dir(s.BandsDir(), "."), z.files(s.Dir()))
+	return z.sum + int64(len(versions))*SnapshotRoom, err
+}
+
+// SnapshotRoom is about what a snapshot takes beside the bands: a folder and a
+// small file.
+const SnapshotRoom = 8 << 10
+
+// inode tells files apart.
+type inode struct{ dev, ino uint64 }
+
+// sizer adds up files.
+type sizer struct {
+	seen   map[inode]bool // of files with several names
+	clones []string       // names that count nothing in a snapshot's folder
+	sum    int64
+}
+
+func (z *sizer) dir(above, name string) error {
+	path := filepath.Join(above, name)
+	inSnapshot := filepath.Base(above) == "checkpoints"
+	return EachFile(path, func(name string, st dirfd.Stat) error {
+		switch {
+		case st.Mode&modeType == modeDir:
+			z.sum += st.Blocks * 512
+			return z.dir(path, name)
+		case inSnapshot && slices.Contains(z.clones, name):
+		case st.Nlink < 2:
+			z.sum += st.Blocks * 512
+		case !z.seen[inode{st.Dev, st.Ino}]:
+			z.seen[inode{st.Dev, st.Ino}] = true
+			z.sum += st.Blocks * 512
+		}
+		return nil
+	})
+}
+
+// files adds what is in a folder itself.
+func (z *sizer) files(path string) error {
+	return EachFile(path, func(_ string, st dirfd.Stat) error {
+		if st.Mode&modeType != modeDir {
+			z.sum += st.Blocks * 512
+		}
+		return nil
+	})
+}
+
+const (
+	modeType = 0o170000
+	modeDir  = 0o040000
+)
+
+// EachFile visits what is in a folder. What goes away meanwhile is passed over.
+func EachFile(path string, visit func(name string, st dirfd.Stat) error) (err error) {
+	dir, err := dirfd.OpenRoot(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	var names []string
+	err = dir.Names(make([]byte, 16<<10), func(name []byte, _ byte) error {
+		names = append(names, string(name))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		var st dirfd.Stat
+		if err := dir.Stat(name, &st); errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		if err := visit(name, st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bandNames are the names of the bands in a folder.
+func bandNames(dir string) ([]string, error) {
+	files, err := band.Files(dir)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Name()
+	}
+	return names, nil
+}

@@ -1,0 +1,66 @@
+package statcache
+
+// Index finds the lines of a block by their numbers and names.
+type Index struct {
+	Block  string
+	Starts []uint32
+	Seen   []bool
+	next   int32 // the line after the one that was found last
+	byName map[string]int32
+}
+
+// Index makes the index of a directory's lines; false if the block is no good.
+func (d Directory) Index() (Index, bool) {
+	x := Index{Block: d.Block, Starts: make([]uint32, 0, d.Count()), Seen: make([]bool, d.Count())}
+	var e Line
+	lines := d.Lines()
+	for at := len(d.Block) - len(lines.rest); lines.Next(&e); at = len(d.Block) - len(lines.rest) {
+		x.Starts = append(x.Starts, uint32(at))
+	}
+	return x, !lines.Bad
+}
+
+// Text is a line as it is in the block.
+func (x *Index) Text(line int32) string {
+	if int(line)+1 < len(x.Starts) {
+		return x.Block[x.Starts[line]:x.Starts[line+1]]
+	}
+	rest := x.Block[x.Starts[line]:]
+	return rest[:EntryLength+(int(rest[0])|int(rest[1])<<8)]
+}
+
+func (x *Index) Name(line int32) string { return x.Text(line)[EntryLength:] }
+
+func (x *Index) Line(line int32) (e Line) {
+	lines := Lines{rest: x.Text(line), left: 1}
+	lines.Next(&e)
+	return e
+}
+
+// Find is lookup for names that mostly come in the order of the lines.
+func (x *Index) Find(name string) (int32, bool) {
+	const ahead = 4 // some names may have gone
+	for line := x.next; int(line) < len(x.Starts) && line < x.next+ahead; line++ {
+		if x.Name(line) == name {
+			x.next = line + 1
+			return line, true
+		}
+	}
+	line, ok := x.Lookup(name)
+	if ok {
+		x.next = line + 1
+	}
+	return line, ok
+}
+
+// Lookup is the number of the line with the name.
+func (x *Index) Lookup(name string) (int32, bool) {
+	if x.byName == nil {
+		x.byName = make(map[string]int32, len(x.Starts))
+		for i := range x.Starts {
+			x.byName[x.Name(int32(i))] = int32(i)
+		}
+	}
+	line, ok := x.byName[name]
+	return line, ok
+}

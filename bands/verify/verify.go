@@ -1,0 +1,328 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/capture"
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+)
+
+// Damage is what Verify found.
+type Damage struct {
+	// Records and Bytes are what was read; what several versions share is read once.
+	Records, Bytes int64
+	// Versions could not be read at all, with the reason.
+	Versions []BadVersion
+	// Bad are the records that are not what they must be, by band and offset.
+	Bad []BadRecord
+	// Deleted are versions that were deleted before they were read to the end.
+	Deleted []bands.Version
+}
+
+// BadVersion is a snapshot whose own description can't be read.
+type BadVersion struct {
+	Version bands.Version
+	Err     error
+}
+
+// BadRecord is a record that can't be read, and who needs it.
+type BadRecord struct {
+	Band, Offset uint32
+	// Kind is what the record must hold, 0 of a raw band, and Hash its content's.
+	Kind band.Kind
+	Hash band.Hash
+	Err  error
+	// Lost are the paths, and the versions they are lost in.
+	Lost []LostPath
+}
+
+// LostPath is a path of one or more snapshots. A directory stands for all below it.
+type LostPath struct {
+	Path     string
+	Versions []bands.Version
+}
+
+// DeletedError means that a version was deleted while it was read. It is
+// ErrNoSnapshot.
+type DeletedError struct{ Version bands.Version }
+
+// Error names the version.
+func (e *DeletedError) Error() string { return e.Version.String() + " was deleted meanwhile" }
+
+// Unwrap returns ErrNoSnapshot.
+func (e *DeletedError) Unwrap() error { return bands.ErrNoSnapshot }
+
+// OK says that nothing is damaged.
+func (d Damage) OK() bool { return len(d.Bad) == 0 && len(d.Versions) == 0 }
+
+// Paths are the damaged paths, sorted, each once.
+func (d Damage) Paths() []string {
+	var list []string
+	for i := range d.Bad {
+		for _, l := range d.Bad[i].Lost {
+			list = append(list, l.Path)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Run reads every record that the version, or with 0 every version, refers
+// to, and compares it with its hash. What versions share is read once.
+// progress is told how many records are done of those found so far; nil: nobody
+// is. The error is about verifying; what is damaged is in Damage.
+func Run(ctx context.Context, s *bands.Store, v bands.Version, progress func(done, total int64)) (Damage, error) {
+	c := &checker{seen: map[recordID]bool{}, bad: map[recordID]error{}, what: map[recordID]band.Damaged{}, progress: progress}
+	versions := []bands.Version{v}
+	switch {
+	case v == 0:
+		var err error
+		if versions, err = s.Versions(); err != nil {
+			return Damage{}, err
+		}
+	case isDeleted(s, v):
+		return Damage{}, fmt.Errorf("%s: %w", v, bands.ErrNoSnapshot)
+	}
+	var readable []bands.Snapshot
+	for _, version := range versions {
+		before := maps.Clone(c.bad)
+		snapshot, bad := Described(s, version)
+		if _, ok := snapshot.Tree.Ref(); ok {
+			if err := verifyOne(ctx, s, c, snapshot); err != nil && (ctx.Err() != nil || !isDeleted(s, version)) {
+				return Damage{}, err
+			}
+		}
+		switch {
+		case isDeleted(s, version) && v != 0:
+			return Damage{}, &DeletedError{v}
+		case isDeleted(s, version):
+			c.deleted = append(c.deleted, version)
+			c.forget(before)
+			continue
+		case bad != nil:
+			c.versions = append(c.versions, BadVersion{version, bad})
+		}
+		if _, ok := snapshot.Tree.Ref(); ok {
+			readable = append(readable, snapshot)
+		}
+	}
+	return damage(ctx, s, c, readable)
+}
+
+// isDeleted reports whether there is no such version any more. Its folder goes
+// before anything that it refers to.
+func isDeleted(s *bands.Store, v bands.Version) bool {
+	_, err := os.Lstat(s.SnapshotDir(v))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Described reads what a version says of itself, and whether its bands are
+// there and long enough.
+func Described(s *bands.Store, v bands.Version) (bands.Snapshot, error) {
+	snapshot, err := s.Snapshot(v)
+	if err != nil {
+		return bands.Snapshot{}, err
+	}
+	if _, ok := snapshot.Tree.Ref(); !ok {
+		return bands.Snapshot{}, bands.ErrDamaged
+	}
+	for _, b := range snapshot.Bands {
+		if !capture.HasBand(s, snapshot, b) {
+			return snapshot, fmt.Errorf("its band %d is missing or cut short: %w", b.Number, bands.ErrDamaged)
+		}
+	}
+	return snapshot, nil
+}
+
+func verifyOne(ctx context.Context, s *bands.Store, c *checker, v bands.Snapshot) error {
+	content, err := contents.Open(s, v)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Bands.Close() }()
+	root, _ := v.Tree.Ref()
+	return c.run(ctx, content, root)
+}
+
+// recordID is a record by its place; a raw band has the offset 0, where no
+// record can be.
+type recordID struct{ band, offset uint32 }
+
+func idOf(ref band.Ref) recordID { return recordID{ref.Band, ref.Offset} }
+
+// checker reads each record once.
+type checker struct {
+	versions []BadVersion
+	deleted  []bands.Version
+	progress func(done, total int64)
+	seen     map[recordID]bool
+	found    atomic.Int64
+
+	mu             sync.Mutex
+	bad            map[recordID]error
+	what           map[recordID]band.Damaged // of those that are bad
+	records, bytes int64
+}
+
+// run goes through a version's directories and lets others read the files.
+func (c *checker) run(ctx context.Context, content *contents.Reader, root band.Ref) error {
+	work := make(chan contents.Need, 256)
+	var group sync.WaitGroup
+	for range max(runtime.NumCPU(), 2) {
+		group.Go(func() {
+			var buf []byte
+			for n := range work {
+				buf = c.read(content, n, buf)
+			}
+		})
+	}
+	err := c.directory(ctx, content, root, work)
+	close(work)
+	group.Wait()
+	return err
+}
+
+// begin says whether the record has to be read.
+func (c *checker) begin(ref band.Ref) bool {
+	id := idOf(ref)
+	if c.seen[id] {
+		return false
+	}
+	c.seen[id] = true
+	c.found.Add(1)
+	return true
+}
+
+// forget drops the bad records that were not bad before: they were read for a
+// version that is deleted, with which they may have gone. If other versions refer
+// to them, too, these read them again, and the directories above them.
+func (c *checker) forget(before map[recordID]error) {
+	for id := range c.bad {
+		if before[id] == nil {
+			delete(c.bad, id)
+			delete(c.what, id)
+			clear(c.seen)
+		}
+	}
+}
+
+func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.bad[idOf(ref)] = err
+		c.what[idOf(ref)] = band.Damaged{Kind: kind, Ref: ref}
+	}
+	c.bytes += size
+	c.records++
+	if c.progress != nil && c.records%256 == 0 {
+		c.progress(c.records, c.found.Load())
+	}
+}
+
+// read reads a file's record.
+func (c *checker) read(content *contents.Reader, n contents.Need, buf []byte) []byte {
+	if n.Raw >= 0 {
+		c.end(n.Kind, n.Ref, contents.ReadRaw(content, n), n.Raw)
+		return buf
+	}
+	var data []byte
+	var err error
+	if n.Piece > 0 {
+		data, err = content.Bands.ReadPiece(band.Part{Length: n.Piece, Ref: n.Ref}, buf[:0])
+	} else {
+		data, err = content.Bands.Read(n.Ref, n.Kind, buf[:0])
+	}
+	c.end(n.Kind, n.Ref, err, int64(len(data)))
+	if err != nil {
+		return buf
+	}
+	return data
+}
+
+// directory reads a directory and all below it, if no version before had it.
+func (c *checker) directory(ctx context.Context, content *contents.Reader, ref band.Ref, work chan<- contents.Need) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !c.begin(ref) {
+		return nil
+	}
+	data, err := content.Bands.Read(ref, band.Directory, nil)
+	var d *tree.Directory
+	if err == nil {
+		d, err = tree.Decode(data)
+	}
+	c.end(band.Directory, ref, err, int64(len(data)))
+	if err != nil {
+		return nil //nolint:nilerr // it is noted
+	}
+	for i := range d.Pages {
+		p := &d.Pages[i]
+		if !c.begin(p.Ref) {
+			continue
+		}
+		entries, err := content.Records.Page(p)
+		size, _, _ := content.Bands.Size(p.Ref, band.Page)
+		c.end(band.Page, p.Ref, err, size)
+		if err := c.entries(ctx, content, entries, work); err != nil {
+			return err
+		}
+	}
+	return c.entries(ctx, content, d.Entries, work)
+}
+
+func (c *checker) entries(ctx context.Context, content *contents.Reader, entries []tree.Entry, work chan<- contents.Need) error {
+	for i := range entries {
+		e := &entries[i]
+		if e.Kind == tree.Dir {
+			if err := c.directory(ctx, content, e.Content, work); err != nil {
+				return err
+			}
+		}
+		if e.Kind == tree.File && e.Size > 0 {
+			c.file(content, e, work)
+		}
+	}
+	return nil
+}
+
+func (c *checker) file(content *contents.Reader, e *tree.Entry, work chan<- contents.Need) {
+	if !e.Parts {
+		if c.begin(e.Content) {
+			work <- contents.Need{Kind: band.Data, Ref: e.Content, Raw: -1}
+		}
+		return
+	}
+	if !c.begin(e.Content) {
+		return
+	}
+	list, err := content.Parts(e)
+	c.end(band.List, e.Content, err, 0)
+	for i := range list {
+		p := &list[i]
+		if p.Kind == band.HolePart || !c.begin(p.Ref) {
+			continue
+		}
+		switch p.Kind {
+		case band.RawPart:
+			work <- contents.Need{Ref: p.Ref, Raw: p.Length}
+		case band.PiecePart:
+			work <- contents.Need{Ref: p.Ref, Raw: -1, Piece: p.Length}
+		default:
+			work <- contents.Need{Kind: band.Data, Ref: p.Ref, Raw: -1}
+		}
+	}
+}
