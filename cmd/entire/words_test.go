@@ -16,14 +16,15 @@ import (
 
 // cmdRepo makes a repository of a kind and goes there: repo [-off] [KIND].
 // Unless -off is given it is enabled for Claude Code, and what that wrote is
-// committed.
+// committed without hooks.
 func cmdRepo(s *story, args []string) {
 	off := len(args) > 0 && args[0] == "-off"
 	if off {
 		args = args[1:]
 	}
 	work := filepath.Join(s.ts.Getenv("WORK"), "w")
-	repo, unsupported := testkit.NewRepo(scriptTB{s.ts}, work, arg(args, 0, "plain"), s.env())
+	kind := arg(args, 0, "plain")
+	repo, unsupported := testkit.NewRepo(scriptTB{s.ts}, work, kind, s.env())
 	if unsupported {
 		s.ts.Fatalf("this git can't make a repository of kind %v", args)
 	}
@@ -32,12 +33,13 @@ func cmdRepo(s *story, args []string) {
 		return
 	}
 	repo.Entire("enable", "--agent", "claude-code")
-	if repo.TryGit("rev-parse", "-q", "--verify", "HEAD").Code != 0 {
+	if kind == "empty" || kind == "bare" {
 		return
 	}
 	repo.TryGit("add", "-A") // in a sparse checkout git refuses paths outside it
 	if repo.TryGit("diff", "--cached", "--quiet").Code != 0 {
-		repo.Git("-c", "user.name=Ada Tester", "-c", "user.email=ada@example.com", "commit", "-q", "-m", "set up")
+		repo.Git("-c", "user.name=Ada Tester", "-c", "user.email=ada@example.com", "-c", "core.hooksPath=/nowhere",
+			"commit", "-q", "-m", "set up")
 	}
 }
 

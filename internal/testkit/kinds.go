@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,18 +69,39 @@ func (r *Repo) initAt(name string, options ...string) *Repo {
 	return r.At(name)
 }
 
-// identify gives the repository an identity of its own.
+// identify gives the repository an identity of its own, and no maintenance by
+// itself: in repositories this small git would only look for something to do.
 func (r *Repo) identify() *Repo {
-	r.Git("config", "user.name", "Ada Tester")
-	r.Git("config", "user.email", "ada@example.com")
-	r.Git("config", "commit.gpgsign", "false")
+	r.TB.Helper()
+	config, err := os.OpenFile(r.configPath(), os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		_, err = config.WriteString("[user]\n\tname = Ada Tester\n\temail = ada@example.com\n" +
+			"[commit]\n\tgpgsign = false\n[maintenance]\n\tauto = false\n")
+		err = errors.Join(err, config.Close())
+	}
+	if err != nil {
+		r.TB.Fatalf("configure the repository: %v", err)
+	}
 	return r
+}
+
+// configPath is the repository's configuration, without a git process where it can
+// be.
+func (r *Repo) configPath() string {
+	r.TB.Helper()
+	for _, name := range []string{".git/config", "config"} {
+		if info, err := os.Stat(r.Path(name)); err == nil && info.Mode().IsRegular() {
+			return r.Path(name)
+		}
+	}
+	return filepath.Join(r.CommonDir(), "config")
 }
 
 // first makes the first commit.
 func (r *Repo) first() *Repo {
 	r.Write("README.md", "# A project\n")
-	r.Commit("first")
+	r.Git("add", "README.md")
+	r.Git("commit", "-q", "-m", "first")
 	return r
 }
 

@@ -33,7 +33,7 @@ func (i inMemory) Run() int {
 // tests of what file systems on disks do.
 func DiskDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(onDisk, "entire-test-")
+	dir, err := os.MkdirTemp(onDisk, "go-test-tmp-")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,8 @@ import (
 
 const (
 	memoryMount = "/dev/shm"
-	memoryNeeds = 4 << 30 // bytes, of the file system and of the machine
+	memoryNames = "go-test-tmp-" // without the program's name, which scripts look for
+	memoryNeeds = 4 << 30        // bytes, of the file system and of the machine
 )
 
 // memoryDir makes a directory in memory; "" if there is no tmpfs with room that
@@ -21,7 +22,7 @@ func memoryDir() (dir string, remove func()) {
 	if !memoryHasRoom() {
 		return "", none
 	}
-	old, err := filepath.Glob(memoryMount + "/entire-test-*")
+	old, err := filepath.Glob(memoryMount + "/" + memoryNames + "*")
 	if err != nil {
 		return "", none
 	}
@@ -31,7 +32,7 @@ func memoryDir() (dir string, remove func()) {
 			_ = lock.Close()
 		}
 	}
-	dir, err = os.MkdirTemp(memoryMount, "entire-test-")
+	dir, err = os.MkdirTemp(memoryMount, memoryNames)
 	if err != nil {
 		return "", none
 	}
