@@ -84,7 +84,7 @@ func (f *mergeFixture) remove(id checkpoint.ID) edit { return f.file(id.Dir(), "
 // commit makes a commit of the parent's tree, edited.
 func (f *mergeFixture) commit(parent git.OID, edits ...edit) git.OID {
 	f.tb.Helper()
-	tree, parents := f.git.EmptyTree(), []git.OID(nil)
+	tree, parents := f.git.Format.EmptyTree(), []git.OID(nil)
 	if parent != "" {
 		c, err := f.git.Commit(f.tb.Context(), string(parent))
 		must(f.tb, err)
@@ -380,7 +380,7 @@ func TestMergeTakesNoLinks(t *testing.T) {
 // evil is a commit like another with an entry that git refuses.
 func (f *mergeFixture) evil(of git.OID, name string) git.OID {
 	f.tb.Helper()
-	tree := f.Git("cat-file", "-p", string(of)+"^{tree}") + "\n040000 tree " + string(f.git.EmptyTree()) + "\t" + name
+	tree := f.Git("cat-file", "-p", string(of)+"^{tree}") + "\n040000 tree " + string(f.git.Format.EmptyTree()) + "\t" + name
 	oid := f.GitInput(tree+"\n", "mktree", "--missing")
 	return git.OID(f.Git("commit-tree", oid, "-p", string(of), "-m", "evil"))
 }

@@ -64,7 +64,7 @@ func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, e
 				return "", err
 			}
 		}
-		if acceptable(entry) && entry.OID != m.repo.EmptyTree() {
+		if acceptable(entry) && entry.OID != m.repo.Format.EmptyTree() {
 			entries = append(entries, entry)
 		}
 	}

@@ -34,7 +34,7 @@ func TestSessionsComeInTheOrderOfTheirLines(t *testing.T) {
 		"without attribution the later":     {[]slot{{"", 2}, {"", 1}}, []int{0, 1}},
 		"what can't be read says nothing":   {[]slot{{`{"session_lines":"x","agent_lines":7}`, 1}, {ours(1), 1}}, []int{1, 0}},
 	} {
-		tree := f.git.EmptyTree()
+		tree := f.git.Format.EmptyTree()
 		for i, s := range c.slots {
 			m := checkpoint.SessionMeta{SessionID: fmt.Sprint("s", i), CreatedAt: time.Date(2026, 1, 1, s.hour, 0, 0, 0, time.UTC)}
 			if s.attribution != "" {

@@ -301,7 +301,7 @@ func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Con
 // maskTree masks the texts in all files below a tree. Where a transcript changes,
 // the content hash beside it does.
 func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) {
-	if w.Mask == nil || oid == "" || oid == w.Repo.EmptyTree() {
+	if w.Mask == nil || oid == "" || oid == w.Repo.Format.EmptyTree() {
 		return oid, nil
 	}
 	next, err := w.each(ctx, treeAt{oid, "files"}, w.maskEntry)

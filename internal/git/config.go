@@ -104,12 +104,12 @@ func (r *Repo) Config(ctx context.Context, regexp string) (map[string]string, er
 // HasSSHCommand reports whether the user has an ssh command of their own, and true
 // if that can't be determined.
 func (r *Repo) HasSSHCommand(ctx context.Context) bool {
-	r.sshOnce.Do(func() { r.ownSSH = r.findSSH(ctx) })
+	r.sshOnce.Do(func() { r.ownSSH = findSSH(ctx, r) })
 	return r.ownSSH
 }
 
-func (r *Repo) findSSH(ctx context.Context) bool {
-	for _, e := range r.environ() {
+func findSSH(ctx context.Context, r *Repo) bool {
+	for _, e := range r.processes.environ() {
 		if strings.HasPrefix(e, "GIT_SSH=") || strings.HasPrefix(e, "GIT_SSH_COMMAND=") {
 			return true
 		}

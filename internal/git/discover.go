@@ -79,7 +79,7 @@ func Discover(l Locate) (*Repo, error) {
 // Below finds the repository whose worktree is a directory below r's root;
 // ErrNotRepository if there is none.
 func (r *Repo) Below(dir string) (*Repo, error) {
-	l := Locate{Dir: filepath.Join(r.Root, dir), Getenv: r.locate.Getenv, Environ: r.locate.Environ, Here: true}
+	l := Locate{Dir: filepath.Join(r.Root, dir), Getenv: r.processes.locate.Getenv, Environ: r.processes.locate.Environ, Here: true}
 	found, err := Discover(l)
 	if err == nil && found.Root != l.Dir {
 		return nil, errors.Join(ErrNotRepository, found.Close())

@@ -335,17 +335,3 @@ func TestHookSeesWhatGitSees(t *testing.T) {
 		})
 	}
 }
-
-func TestGitPathKnowsWhatWorktreesShare(t *testing.T) {
-	t.Parallel()
-	s := gittest.New(t)
-	main := s.Init("r")
-	s.Git(main, "worktree", "add", "-q", s.Path("wt"))
-	r := s.Open(s.Path("wt"))
-	if got := gittest.Must[string](t)(r.GitPath(t.Context(), "hooks")); got != filepath.Join(main, ".git", "hooks") {
-		t.Errorf("hooks at %s", got)
-	}
-	if got := gittest.Must[string](t)(r.GitPath(t.Context(), "index")); got != filepath.Join(r.GitDir, "index") {
-		t.Errorf("index at %s", got)
-	}
-}

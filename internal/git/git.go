@@ -103,6 +103,13 @@ func (f Format) newHash() hash.Hash {
 	return sha1.New()
 }
 
+// HashBlob returns the OID that WriteBlob would return.
+func (f Format) HashBlob(data []byte) OID { return f.hashObject("blob", data) }
+
+// EmptyTree returns the OID of the tree without entries, which git has in every
+// repository, stored or not.
+func (f Format) EmptyTree() OID { return f.hashObject("tree", nil) }
+
 // hashObject is the OID of an object of the kind given.
 func (f Format) hashObject(kind string, data []byte) OID {
 	h := f.newHash()

@@ -7,61 +7,87 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/klauspost/compress/zlib"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// writeLoose stores an object unless it is there as a loose one. Its file is
-// complete and synced before it has its name, which it gets before another
-// process is started, or with SyncObjects.
-func (r *Repo) writeLoose(kind string, data []byte) (OID, error) {
-	oid := r.Format.hashObject(kind, data)
-	path := r.loosePath(oid)
-	if r.isPending(oid) {
+// looseObjects are the objects of a repository that are files of their own. Its
+// methods may be called at the same time.
+type looseObjects struct {
+	dir        string
+	format     Format
+	shared     bool   // others of the group write there too
+	alternates string // of a hook's environment: a list of directories
+
+	pending   pendingObjects
+	deflaters sync.Pool
+	inflaters sync.Pool
+}
+
+func newLooseObjects(dir string, format Format, shared bool, alternates string) *looseObjects {
+	l := &looseObjects{dir: dir, format: format, shared: shared, alternates: alternates, pending: pendingObjects{dir: dir}}
+	l.deflaters.New = func() any {
+		w, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
+		if err != nil {
+			panic(err) // the level is a constant
+		}
+		return w
+	}
+	return l
+}
+
+// loosePath is the file of a loose object in a directory of objects.
+func loosePath(dir string, oid OID) string {
+	return filepath.Join(dir, string(oid[:2]), string(oid[2:]))
+}
+
+// write stores an object unless it is there as a loose one. Its file is complete and
+// synced before it has its name, which it gets before another process is started, or
+// with SyncObjects.
+func (l *looseObjects) write(kind string, data []byte) (OID, error) {
+	oid := l.format.hashObject(kind, data)
+	if l.pending.has(oid) {
 		return oid, nil
 	}
-	// An empty file is what a crash of the machine leaves of git's own objects.
-	if info, err := os.Lstat(path); err == nil && info.Size() > 0 && freshen(path) == nil {
-		r.pending.mu.Lock()
-		if !r.pending.named[oid] {
-			r.unsynced(filepath.Dir(path)) // its writer may not have come to that
-		}
-		r.pending.mu.Unlock()
+	path := loosePath(l.dir, oid)
+	if l.refresh(oid) {
+		l.pending.found(oid)
 		return oid, nil
 	}
 	if err := disk.Step("object", path); err != nil {
 		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
 	}
-	if err := r.storeLoose(oid, kind, data); err != nil {
+	if err := l.store(oid, kind, data); err != nil {
 		return "", fmt.Errorf("write %s %s: %w", kind, oid, err)
 	}
 	return oid, nil
 }
 
-func (r *Repo) storeLoose(oid OID, kind string, data []byte) error {
-	packed, err := r.deflate(kind, data)
+func (l *looseObjects) store(oid OID, kind string, data []byte) error {
+	packed, err := l.deflate(kind, data)
 	if err != nil {
 		return err
 	}
-	if err := r.makeFanout(filepath.Dir(r.loosePath(oid))); err != nil {
+	if err := l.makeFanout(filepath.Dir(loosePath(l.dir, oid))); err != nil {
 		return err
 	}
-	temp, err := r.writeTemp(packed)
+	temp, err := l.writeTemp(packed)
 	if err != nil {
 		return err
 	}
-	return r.addPending(oid, kind, temp, data, len(data))
+	return l.pending.add(oid, kind, temp, data, len(data))
 }
 
 // deflate is the content of the object's file.
-func (r *Repo) deflate(kind string, data []byte) ([]byte, error) {
-	w, ok := r.deflaters.Get().(*zlib.Writer)
+func (l *looseObjects) deflate(kind string, data []byte) ([]byte, error) {
+	w, ok := l.deflaters.Get().(*zlib.Writer)
 	if !ok {
 		return nil, errors.New("no deflater")
 	}
-	defer r.deflaters.Put(w)
+	defer l.deflaters.Put(w)
 	var b bytes.Buffer
 	b.Grow(len(data)/2 + 64)
 	w.Reset(&b)
@@ -78,8 +104,8 @@ func (r *Repo) deflate(kind string, data []byte) ([]byte, error) {
 }
 
 // writeTemp writes a file that git's own prune removes if a crash leaves it.
-func (r *Repo) writeTemp(data []byte) (name string, err error) {
-	f, err := os.CreateTemp(r.objects, "tmp_obj_")
+func (l *looseObjects) writeTemp(data []byte) (name string, err error) {
+	f, err := os.CreateTemp(l.dir, "tmp_obj_")
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +123,7 @@ func (r *Repo) writeTemp(data []byte) (name string, err error) {
 
 // makeFanout makes the directory of an object. In a shared repository it gets
 // the mode of objects/, so that others can write there too.
-func (r *Repo) makeFanout(dir string) error {
+func (l *looseObjects) makeFanout(dir string) error {
 	switch info, err := os.Stat(dir); {
 	case err == nil && info.IsDir():
 		return nil
@@ -107,62 +133,48 @@ func (r *Repo) makeFanout(dir string) error {
 	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	r.pending.mu.Lock()
-	r.unsynced(r.objects)
-	r.pending.mu.Unlock()
-	if !r.settings.shared {
+	l.pending.added(l.dir)
+	if !l.shared {
 		return nil
 	}
-	info, err := os.Stat(r.objects)
+	info, err := os.Stat(l.dir)
 	if err != nil {
 		return err
 	}
 	return os.Chmod(dir, info.Mode()&(fs.ModePerm|fs.ModeSetgid))
 }
 
-// IsLoose reports whether the object is there as a file of its own.
-func (r *Repo) IsLoose(oid OID) bool {
-	if !r.Format.Valid(oid) {
+// has reports whether the object is there as a file of its own.
+func (l *looseObjects) has(oid OID) bool {
+	if !l.format.Valid(oid) {
 		return false
 	}
-	_, err := os.Lstat(r.loosePath(oid))
+	_, err := os.Lstat(loosePath(l.dir, oid))
 	return err == nil
 }
 
-// RemoveLoose deletes the files of objects, those that have one. That nothing
-// refers to them is for the caller to know.
-func (r *Repo) RemoveLoose(oids []OID) error {
-	for _, oid := range oids {
-		if !r.Format.Valid(oid) {
-			return fmt.Errorf("remove object: %q is no object id", oid)
-		}
-		path := r.loosePath(oid)
-		if !r.IsLoose(oid) {
-			continue
-		}
-		if err := disk.Step("remove", path); err != nil {
-			return err
-		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove object %s: %w", oid, err)
-		}
-		r.treeMu.Lock()
-		delete(r.trees, oid)
-		r.treeMu.Unlock()
-	}
-	return nil
-}
-
-// Keep says whether the object is there as a loose one, and is one that git's
-// prune leaves alone for as long as one that is new.
-func (r *Repo) Keep(oid OID) bool {
-	if !r.Format.Valid(oid) {
-		return false
-	}
-	if r.isPending(oid) {
-		return true
-	}
-	path := r.loosePath(oid)
+// refresh sets the times of an object's file to now and reports whether it is there.
+// An empty file is what a crash of the machine leaves of git's own objects.
+func (l *looseObjects) refresh(oid OID) bool {
+	path := loosePath(l.dir, oid)
 	info, err := os.Lstat(path)
 	return err == nil && info.Size() > 0 && freshen(path) == nil
+}
+
+// remove deletes the file of an object, if it has one.
+func (l *looseObjects) remove(oid OID) error {
+	if !l.format.Valid(oid) {
+		return fmt.Errorf("remove object: %q is no object id", oid)
+	}
+	if !l.has(oid) {
+		return nil
+	}
+	path := loosePath(l.dir, oid)
+	if err := disk.Step("remove", path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove object %s: %w", oid, err)
+	}
+	return nil
 }

@@ -1,64 +1,31 @@
 package git
 
 import (
-	"bytes"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/klauspost/compress/zlib"
 )
 
-// maxPackedRefs is the size up to which packed-refs is read here.
-const maxPackedRefs = 1 << 20
-
-// errAskGit means that files don't say what git would.
+// errAskGit means that what files have is not enough: git has to be asked.
 var errAskGit = errors.New("git has to be asked")
 
-// readLoose reads a loose object of the repository without a git process. It
-// resolves object names, HEAD and branches, with ^{commit} or without. The error is
-// ErrMissing for a ref that isn't there, ErrTooMuch above limit bytes, and
-// errAskGit for everything that it leaves to git: packed objects, replaced ones,
-// those of alternates, damaged ones, and other names.
-func (r *Repo) readLoose(spec string, limit int64) (Object, error) {
-	if r.replaces() {
-		return Object{}, errAskGit
-	}
-	name, peel := strings.CutSuffix(spec, "^{commit}")
-	oid := OID(name)
-	if !r.Format.Valid(oid) {
-		var err error
-		if oid, err = r.ResolveRef(name); err != nil {
-			return Object{}, err
-		}
-	}
-	o, err := r.inflate(oid, limit)
-	if err != nil {
-		return Object{}, err
-	}
-	if peel && o.Type != "commit" {
-		return Object{}, errAskGit // a tag
-	}
-	return o, nil
-}
-
-// inflate reads the file of a loose object.
-func (r *Repo) inflate(oid OID, limit int64) (Object, error) {
-	f, err := os.Open(r.loosePath(oid))
+// read reads the file of an object: ErrTooMuch above limit bytes, errAskGit if there is
+// none or a damaged one.
+func (l *looseObjects) read(oid OID, limit int64) (Object, error) {
+	f, err := os.Open(loosePath(l.dir, oid))
 	if err != nil {
 		return Object{}, errAskGit
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	in, err := r.inflater(f)
+	in, err := l.inflater(f)
 	if err != nil {
 		return Object{}, errAskGit
 	}
-	defer r.inflaters.Put(in)
+	defer l.inflaters.Put(in)
 	kind, size, err := readObjectHeader(in)
 	if err != nil {
 		return Object{}, err
@@ -77,8 +44,8 @@ func (r *Repo) inflate(oid OID, limit int64) (Object, error) {
 }
 
 // inflater is a reader of what f has compressed.
-func (r *Repo) inflater(f *os.File) (io.Reader, error) {
-	in, ok := r.inflaters.Get().(io.Reader)
+func (l *looseObjects) inflater(f *os.File) (io.Reader, error) {
+	in, ok := l.inflaters.Get().(io.Reader)
 	if !ok {
 		return zlib.NewReader(f)
 	}
@@ -115,98 +82,4 @@ func readObjectHeader(in io.Reader) (kind string, size int64, err error) {
 		return kind, size, nil
 	}
 	return "", 0, errAskGit
-}
-
-// ResolveRef reads what HEAD, a branch, or a ref of a remote points at, without a
-// git process. The error is ErrMissing if it points at nothing, and another one for
-// everything that only git can resolve.
-func (r *Repo) ResolveRef(name string) (OID, error) {
-	if r.RefStorage != "files" {
-		return "", errAskGit
-	}
-	for range 5 { // as many as git follows
-		path := filepath.Join(r.CommonDir, filepath.FromSlash(name))
-		switch {
-		case name == "HEAD":
-			path = filepath.Join(r.GitDir, name)
-		case !isSharedRef(name):
-			return "", errAskGit
-		}
-		data, err := os.ReadFile(path) //nolint:gosec // HEAD, or below refs: isSharedRef
-		if errors.Is(err, fs.ErrNotExist) && name != "HEAD" {
-			return r.packedRef(name)
-		}
-		if err != nil {
-			return "", errAskGit
-		}
-		text := strings.TrimSuffix(string(data), "\n")
-		if r.Format.Valid(OID(text)) {
-			return OID(text), nil
-		}
-		target, symbolic := strings.CutPrefix(text, "ref: ")
-		if !symbolic {
-			return "", errAskGit
-		}
-		name = target
-	}
-	return "", errAskGit
-}
-
-// isSharedRef reports whether name is that of a ref which all worktrees share, and
-// which git takes for no other expression.
-func isSharedRef(name string) bool {
-	if !strings.HasPrefix(name, "refs/heads/") && !strings.HasPrefix(name, "refs/remotes/") {
-		return false
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part[0] == '.' {
-			return false
-		}
-	}
-	return !strings.ContainsAny(name, " ~^:?*[\\@\n\x7f") && !strings.Contains(name, "..")
-}
-
-// packedRef finds a ref in packed-refs: ErrMissing if it isn't there. The caller
-// has found that it isn't loose: git packs a ref before it removes the loose one.
-func (r *Repo) packedRef(name string) (OID, error) {
-	data, err := r.packedRefs()
-	if err != nil {
-		return "", err
-	}
-	line := bytes.Index(data, []byte(" "+name+"\n"))
-	if line < 0 {
-		return "", ErrMissing
-	}
-	oid := OID(data[max(line-r.Format.HexLen(), 0):line])
-	if !r.Format.Valid(oid) {
-		return "", errAskGit
-	}
-	return oid, nil
-}
-
-// packedRefs is the file of that name, empty if there is none.
-func (r *Repo) packedRefs() ([]byte, error) {
-	path := filepath.Join(r.CommonDir, "packed-refs")
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil || info.Size() > maxPackedRefs:
-		return nil, errAskGit
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, errAskGit
-	}
-	return data, nil
-}
-
-// lookForReplacements reports whether objects of the repository may be replaced by
-// others (git-replace).
-func (r *Repo) lookForReplacements() bool {
-	if _, err := os.Lstat(filepath.Join(r.CommonDir, "refs", "replace")); !errors.Is(err, fs.ErrNotExist) {
-		return true
-	}
-	data, err := r.packedRefs()
-	return err != nil || bytes.Contains(data, []byte(" refs/replace/"))
 }

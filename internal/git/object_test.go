@@ -32,7 +32,7 @@ func TestWrittenObjectsAreGits(t *testing.T) {
 			if want := hash(s, dir, content); string(oid) != want {
 				t.Errorf("blob %d is %s, git says %s", i, oid, want)
 			}
-			if oid != r.HashBlob([]byte(content)) {
+			if oid != r.Format.HashBlob([]byte(content)) {
 				t.Error("HashBlob differs")
 			}
 			if got := gittest.Must[git.Object](t)(r.Read(ctx, string(oid))); string(got.Data) != content || got.Type != "blob" {
@@ -94,7 +94,7 @@ func TestEmptyTreeMayBeCommitted(t *testing.T) {
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
 		r := s.Open(dir)
 		tree := gittest.Must[git.OID](t)(gittree.Apply(t.Context(), r, "", nil))
-		if tree != r.EmptyTree() {
+		if tree != r.Format.EmptyTree() {
 			t.Errorf("got %s", tree)
 		}
 		oid := gittest.Must[git.OID](t)(r.WriteCommit(git.Commit{Tree: tree, Message: "nul\x00dropped"}))
@@ -169,8 +169,8 @@ func TestWriteTreeRefusesWhatGitWouldNotWrite(t *testing.T) {
 		"mode":      {{Mode: 0o100666, Name: "a", OID: blob}},
 		"no object": {{Mode: git.ModeFile, Name: "a"}},
 		"short":     {{Mode: git.ModeFile, Name: "a", OID: blob[:39]}},
-		"twice":     {{Mode: git.ModeFile, Name: "a", OID: blob}, {Mode: git.ModeTree, Name: "a", OID: r.EmptyTree()}},
-		"twice far": {{Mode: git.ModeFile, Name: "a", OID: blob}, {Mode: git.ModeFile, Name: "a.b", OID: blob}, {Mode: git.ModeTree, Name: "a", OID: r.EmptyTree()}},
+		"twice":     {{Mode: git.ModeFile, Name: "a", OID: blob}, {Mode: git.ModeTree, Name: "a", OID: r.Format.EmptyTree()}},
+		"twice far": {{Mode: git.ModeFile, Name: "a", OID: blob}, {Mode: git.ModeFile, Name: "a.b", OID: blob}, {Mode: git.ModeTree, Name: "a", OID: r.Format.EmptyTree()}},
 	} {
 		if oid, err := gittree.Write(r, entries); err == nil {
 			t.Errorf("%s: wrote %s", name, oid)

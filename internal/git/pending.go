@@ -1,12 +1,10 @@
 package git
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -14,9 +12,12 @@ import (
 
 // pendingObjects are objects that are written and have no names yet. They get
 // them together, once their contents are on the disk: synced one by one they
-// would cost a commit of the file system's journal each.
+// would cost a commit of the file system's journal each. Its methods may be called
+// at the same time.
 type pendingObjects struct {
-	mu      sync.Mutex
+	dir string // of all objects
+
+	mu      sync.Mutex // guards what follows
 	objects map[OID]pendingObject
 	bytes   int
 	// named are the objects that this process has named: who wrote one of them
@@ -47,37 +48,19 @@ const (
 	syncEach = 1024
 )
 
-// WriteInBulk runs do. Of the objects that it writes thousands get their names
-// together, as a sync of each commit would take most of the time; SyncObjects still
-// has to be called. They are kept in memory, up to 48 MiB, until then.
-func (r *Repo) WriteInBulk(do func() error) error {
-	r.setBulk(true)
-	defer r.setBulk(false)
-	return errors.Join(do(), r.publish())
-}
-
-func (r *Repo) setBulk(on bool) {
-	r.pending.mu.Lock()
-	r.pending.bulk = on
-	r.pending.mu.Unlock()
-	r.treeMu.Lock()
-	r.bulk = on
-	r.treeMu.Unlock()
-}
-
-// publishCommit gives the pending objects their names once a commit is written.
-func (r *Repo) publishCommit() error {
-	r.pending.mu.Lock()
-	defer r.pending.mu.Unlock()
-	if r.pending.bulk {
+// publishCommit gives the pending objects their names once a commit is written,
+// except in bulk.
+func (p *pendingObjects) publishCommit() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bulk {
 		return nil
 	}
-	return r.publishLocked()
+	return p.publishLocked()
 }
 
 // add takes an object whose file is written.
-func (r *Repo) addPending(oid OID, kind, temp string, data []byte, size int) error {
-	p := &r.pending
+func (p *pendingObjects) add(oid OID, kind, temp string, data []byte, size int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if other, twice := p.objects[oid]; twice {
@@ -96,57 +79,58 @@ func (r *Repo) addPending(oid OID, kind, temp string, data []byte, size int) err
 		most, mostBytes = maxBulk, maxBulkBytes
 	}
 	if p.bytes += size; len(p.objects) > most || p.bytes > mostBytes {
-		return r.publishLocked()
+		return p.publishLocked()
 	}
 	return nil
 }
 
-// isPending reports whether an object is written and has no name yet.
-func (r *Repo) isPending(oid OID) bool {
-	r.pending.mu.Lock()
-	defer r.pending.mu.Unlock()
-	_, found := r.pending.objects[oid]
+// has reports whether an object is written and has no name yet.
+func (p *pendingObjects) has(oid OID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, found := p.objects[oid]
 	return found
 }
 
-// readPending returns an object that has no name yet, if its data is kept. Before anything else
-// that may need a pending object is read, they all get their names.
-func (r *Repo) readPending(spec string) (Object, bool, error) {
-	p := &r.pending
+// read returns an object that has no name yet, if its data is kept. Before anything
+// else that may need a pending object is read, they all get their names. Object ids
+// have hexLen digits.
+func (p *pendingObjects) read(spec string, hexLen int) (Object, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.objects) == 0 || len(spec) < r.Format.HexLen() {
+	if len(p.objects) == 0 || len(spec) < hexLen {
 		return Object{}, false, nil
 	}
-	o, found := p.objects[OID(spec[:r.Format.HexLen()])]
-	peeled := spec[r.Format.HexLen():]
+	o, found := p.objects[OID(spec[:hexLen])]
+	peeled := spec[hexLen:]
 	named := peeled == "" || peeled == "^{"+o.object.Type+"}"
 	if found && named && (o.object.Type != "blob" || len(o.object.Data) > 0) {
 		return Object{OID: o.object.OID, Type: o.object.Type, Data: slices.Clone(o.object.Data)}, true, nil
 	}
 	if found {
-		return Object{}, false, r.publishLocked()
+		return Object{}, false, p.publishLocked()
 	}
 	return Object{}, false, nil
 }
 
 // publish gives the pending objects their names.
-func (r *Repo) publish() error {
-	r.pending.mu.Lock()
-	defer r.pending.mu.Unlock()
-	return r.publishLocked()
+func (p *pendingObjects) publish() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.publishLocked()
 }
 
-func (r *Repo) publishLocked() error {
-	p := &r.pending
+func (p *pendingObjects) publishLocked() error {
 	if len(p.objects) == 0 {
 		return nil
 	}
-	if err := p.sync(r.objects); err != nil {
+	if err := p.syncContents(); err != nil {
 		return fmt.Errorf("write objects: %w", err)
 	}
 	for oid, o := range p.objects {
-		if err := r.nameObject(o.temp, r.loosePath(oid)); err != nil {
+		path := loosePath(p.dir, oid)
+		p.noteDir(filepath.Dir(path))
+		if err := os.Rename(o.temp, path); err != nil {
 			return fmt.Errorf("write %s %s: %w", o.object.Type, oid, err)
 		}
 		delete(p.objects, oid)
@@ -159,10 +143,10 @@ func (r *Repo) publishLocked() error {
 	return nil
 }
 
-// sync waits until the contents of the pending objects are on the disk.
-func (p *pendingObjects) sync(dir string) error {
+// syncContents waits until the contents of the pending objects are on the disk.
+func (p *pendingObjects) syncContents() error {
 	if len(p.objects) > syncEach {
-		return disk.Sync(dir)
+		return disk.Sync(p.dir)
 	}
 	temps := make([]string, 0, len(p.objects))
 	for _, o := range p.objects {
@@ -171,27 +155,36 @@ func (p *pendingObjects) sync(dir string) error {
 	return disk.SyncFiles(temps, nil)
 }
 
-// nameObject gives a synced file the name of an object. The caller holds the lock.
-func (r *Repo) nameObject(temp, path string) error {
-	r.unsynced(filepath.Dir(path))
-	return os.Rename(temp, path)
-}
-
-// unsynced notes a directory with new names. The caller holds the lock.
-func (r *Repo) unsynced(dir string) {
-	if r.pending.dirs == nil {
-		r.pending.dirs = map[string]bool{}
+// noteDir notes a directory with new names. The caller holds the lock.
+func (p *pendingObjects) noteDir(dir string) {
+	if p.dirs == nil {
+		p.dirs = map[string]bool{}
 	}
-	r.pending.dirs[dir] = true
+	p.dirs[dir] = true
 }
 
-// SyncObjects waits until all objects that were written are on the disk. What is
-// written after it, a ref or a file, may refer to them.
-func (r *Repo) SyncObjects() error {
-	p := &r.pending
+// added notes that a directory has a new name.
+func (p *pendingObjects) added(dir string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := r.publishLocked(); err != nil {
+	p.noteDir(dir)
+}
+
+// found notes that an object was there before it was to be written: its writer may
+// not have synced its directory yet.
+func (p *pendingObjects) found(oid OID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.named[oid] {
+		p.noteDir(filepath.Dir(loosePath(p.dir, oid)))
+	}
+}
+
+// sync gives the pending objects their names and waits until those are on the disk.
+func (p *pendingObjects) sync() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.publishLocked(); err != nil {
 		return err
 	}
 	if len(p.dirs) == 0 {
@@ -209,83 +202,18 @@ func (r *Repo) SyncObjects() error {
 	return nil
 }
 
+func (p *pendingObjects) setBulk(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bulk = on
+}
+
 // discard removes the objects that have got no names.
-func (r *Repo) discard() {
-	r.pending.mu.Lock()
-	defer r.pending.mu.Unlock()
-	for _, o := range r.pending.objects {
+func (p *pendingObjects) discard() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.objects {
 		_ = os.Remove(o.temp)
 	}
-	r.pending.objects = nil
-}
-
-// loosePath is the file of a loose object.
-func (r *Repo) loosePath(oid OID) string {
-	return filepath.Join(r.objects, string(oid[:2]), string(oid[2:]))
-}
-
-const asidePrefix = "tmp_objdir-entire-"
-
-// Quarantine runs do with an environment in which git writes objects into a
-// directory of their own, and then takes them from there: git doesn't sync them
-// before it names them, and syncs one by one where it is asked to.
-func (r *Repo) Quarantine(do func(env []string) error) (err error) {
-	aside, err := os.MkdirTemp(r.objects, asidePrefix) // git's prune removes what a crash leaves of it
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(aside)) }()
-	others := quoteAlternate(r.objects)
-	if list := r.locate.getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"); r.locate.Hook && list != "" {
-		others += string(os.PathListSeparator) + list
-	}
-	failed := do([]string{"GIT_OBJECT_DIRECTORY=" + aside, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + others})
-	return errors.Join(failed, r.adopt(aside))
-}
-
-// quoteAlternate writes a path as one of a list of them.
-func quoteAlternate(path string) string {
-	if !strings.ContainsAny(path, "\"\\\n"+string(os.PathListSeparator)) {
-		return path
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
-}
-
-// adopt takes the loose objects of a directory as pending ones.
-func (r *Repo) adopt(aside string) error {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(aside), "[0-9a-f][0-9a-f]", "*"))
-	if err != nil || len(paths) == 0 {
-		return err
-	}
-	for _, path := range paths {
-		if strings.HasPrefix(filepath.Base(path), "tmp_obj") {
-			continue
-		}
-		oid := OID(filepath.Base(filepath.Dir(path)) + filepath.Base(path))
-		if err := r.adoptObject(oid, path); err != nil {
-			return fmt.Errorf("write objects: %w", err)
-		}
-	}
-	return nil
-}
-
-// adoptObject makes the file at path a pending object.
-func (r *Repo) adoptObject(oid OID, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if err := r.makeFanout(filepath.Dir(r.loosePath(oid))); err != nil {
-		return err
-	}
-	aside := filepath.Base(filepath.Dir(filepath.Dir(path)))
-	temp := filepath.Join(r.objects, "tmp_obj_"+strings.TrimPrefix(aside, asidePrefix)+"_"+string(oid[:8]))
-	if err := os.Rename(path, temp); err != nil {
-		return err
-	}
-	return r.addPending(oid, "blob", temp, nil, int(info.Size()))
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+	p.objects = nil
 }

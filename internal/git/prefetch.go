@@ -22,7 +22,7 @@ const maxSkipped = 16 << 20
 // many calls of Read.
 func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) error) error {
 	for len(oids) > 0 {
-		n, err := r.readUntilLarge(ctx, oids, yield)
+		n, err := readUntilLarge(ctx, r.processes, r.Format, oids, yield)
 		if err != nil {
 			return fmt.Errorf("read objects: %w", err)
 		}
@@ -33,8 +33,8 @@ func (r *Repo) ReadMany(ctx context.Context, oids []OID, yield func(Object) erro
 
 // readUntilLarge reads objects up to the first one that is much too large, whose
 // content git would print whole, and returns how many that are, with the large one.
-func (r *Repo) readUntilLarge(ctx context.Context, oids []OID, yield func(Object) error) (n int, err error) {
-	cmd, stderr := r.command(ctx, Command{Args: append(slices.Clip(streamLarge()), "cat-file", "--batch", "--buffer")})
+func readUntilLarge(ctx context.Context, p *processes, format Format, oids []OID, yield func(Object) error) (n int, err error) {
+	cmd, stderr := p.command(ctx, Command{Args: append(slices.Clip(streamLarge()), "cat-file", "--batch", "--buffer")})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return 0, err
@@ -57,7 +57,7 @@ func (r *Repo) readUntilLarge(ctx context.Context, oids []OID, yield func(Object
 		}
 		_, _ = w.Flush(), in.Close()
 	}()
-	n, err = r.readReplies(bufio.NewReaderSize(out, 64<<10), len(oids), yield)
+	n, err = readReplies(bufio.NewReaderSize(out, 64<<10), format, len(oids), yield)
 	if err != nil || n < len(oids) {
 		_ = cmd.Process.Kill()
 	}
@@ -70,14 +70,14 @@ func (r *Repo) readUntilLarge(ctx context.Context, oids []OID, yield func(Object
 
 // readReplies reads up to most replies of git cat-file. It ends behind the header of
 // an object that is much too large.
-func (r *Repo) readReplies(out *bufio.Reader, most int, yield func(Object) error) (n int, err error) {
+func readReplies(out *bufio.Reader, format Format, most int, yield func(Object) error) (n int, err error) {
 	for n < most {
 		n++
 		line, err := out.ReadString('\n')
 		if err != nil {
 			return n, err
 		}
-		object, size, ok := parseReply(line, r.Format)
+		object, size, ok := parseReply(line, format)
 		if !ok {
 			if err := replyError(line); !errors.Is(err, errReply) {
 				return n, err
@@ -108,18 +108,16 @@ func (r *Repo) readReplies(out *bufio.Reader, most int, yield func(Object) error
 // PrefetchTrees reads trees that Tree is going to be called for. Those that
 // can't be read are left to that call.
 func (r *Repo) PrefetchTrees(ctx context.Context, oids []OID) error {
-	r.treeMu.Lock()
 	oids = slices.DeleteFunc(slices.Clone(oids), func(oid OID) bool {
-		_, known := r.trees[oid]
+		_, known := r.trees.get(oid)
 		return known
 	})
-	r.treeMu.Unlock()
 	return r.ReadMany(ctx, oids, func(o Object) error {
 		if o.Type != "tree" {
 			return nil
 		}
 		if entries, err := decodeTree(o.Data, r.Format); err == nil {
-			r.remember(o.OID, entries)
+			r.trees.put(o.OID, entries)
 		}
 		return nil
 	})

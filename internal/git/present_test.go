@@ -43,7 +43,7 @@ func TestAbsent(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	r := s.Open(s.Init("repo"))
-	here, nowhere := gittest.Must[git.OID](t)(r.WriteBlob([]byte("here"))), r.HashBlob([]byte("nowhere"))
+	here, nowhere := gittest.Must[git.OID](t)(r.WriteBlob([]byte("here"))), r.Format.HashBlob([]byte("nowhere"))
 	got := gittest.Must[[]git.OID](t)(gitobject.Absent(t.Context(), r, []git.OID{here, nowhere, nowhere}))
 	if diff := cmp.Diff([]git.OID{nowhere, nowhere}, got); diff != "" {
 		t.Error(diff)

@@ -1,14 +1,9 @@
 package git
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
-	"sync/atomic"
-
-	"github.com/klauspost/compress/zlib"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -31,28 +26,12 @@ type Repo struct {
 	// RefStorage is "files" or "reftable".
 	RefStorage string
 
-	dir      string // where discovery began; relative paths start here
-	settings repoSettings
-	locate   Locate
-	explicit bool // GIT_DIR is passed on to git
-	objects  string
-
-	processes atomic.Int64
-	environ   func() []string
+	processes *processes
 	replaces  func() bool // objects may be replaced by others
-	deflaters sync.Pool
-	inflaters sync.Pool
-
-	pending pendingObjects
-
-	batchMu sync.Mutex // guards batch, the order of its requests, and lazy
-	batch   *batch
-	lazy    bool // reads may fetch
-
-	treeMu      sync.Mutex // guards trees, treeEntries and bulk
-	trees       map[OID][]TreeEntry
-	treeEntries int // of all trees
-	bulk        bool
+	loose     *looseObjects
+	refs      refFiles
+	cat       catFile
+	trees     treeCache
 
 	sshOnce sync.Once // guards ownSSH
 	ownSSH  bool      // the user has an ssh command, which we don't replace
@@ -69,70 +48,70 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 	if err != nil {
 		return nil, err
 	}
+	root, err := l.workTree(dir, f, s)
+	if err != nil {
+		return nil, err
+	}
 	r := &Repo{
-		GitDir: f.gitDir, CommonDir: f.commonDir, Format: s.format(), RefStorage: s.refStorage(),
-		dir: dir, settings: s, locate: l, explicit: f.explicit,
-		objects: filepath.Join(f.commonDir, "objects"),
-		trees:   make(map[OID][]TreeEntry),
-	}
-	r.processes.Store(asked)
-	r.environ = sync.OnceValue(r.buildEnviron)
-	r.replaces = sync.OnceValue(r.lookForReplacements)
-	r.deflaters.New = func() any {
-		w, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
-		if err != nil {
-			panic(err) // the level is a constant
-		}
-		return w
-	}
-	if name := l.getenv("GIT_OBJECT_DIRECTORY"); l.Hook && name != "" {
-		r.objects = absolute(dir, name)
+		GitDir: f.gitDir, CommonDir: f.commonDir, Root: root, Bare: root == "", Format: s.format(), RefStorage: s.refStorage(),
+		paths: disk.NewResolver(root, dir),
 	}
 	if f.gitDir != f.commonDir {
 		r.WorktreeID = filepath.Base(f.gitDir)
 	}
-	if err := r.findRoot(f); err != nil {
-		return nil, err
+	objects, alternates := filepath.Join(f.commonDir, "objects"), ""
+	if l.Hook {
+		alternates = l.getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES")
+		if name := l.getenv("GIT_OBJECT_DIRECTORY"); name != "" {
+			objects = absolute(dir, name)
+		}
 	}
-	r.Bare = r.Root == ""
-	r.paths = disk.NewResolver(r.Root, dir)
+	r.processes = &processes{
+		locate: l, dir: dir, root: root, gitDir: f.gitDir, commonDir: f.commonDir, objects: objects,
+		// Git would not find the repository from another working tree than its own. In
+		// GIT_DIR it takes any: whether it works in this one, permit has asked.
+		explicit: f.explicit || root != "" && root != f.base,
+	}
+	r.processes.started.Store(asked)
+	r.processes.environ = sync.OnceValue(r.processes.buildEnviron)
+	r.loose = newLooseObjects(objects, r.Format, s.shared, alternates)
+	r.refs = refFiles{gitDir: r.GitDir, commonDir: r.CommonDir, format: r.Format, storage: r.RefStorage}
+	r.replaces = sync.OnceValue(r.refs.haveReplacements)
+	r.cat = catFile{processes: r.processes, format: r.Format}
 	return r, nil
 }
 
-// findRoot finds the root of the working tree by git's rules.
-func (r *Repo) findRoot(f found) error {
+// workTree finds the root of the working tree by git's rules, without symlinks. It is
+// empty if there is none.
+func (l Locate) workTree(dir string, f found, s repoSettings) (string, error) {
 	root := f.base
-	workTree := ""
-	if r.locate.Hook {
-		workTree = r.locate.getenv("GIT_WORK_TREE")
+	named := ""
+	if l.Hook {
+		named = l.getenv("GIT_WORK_TREE")
 	}
 	switch {
-	case workTree != "":
-		root = absolute(r.dir, workTree)
-	case r.settings.worktree != "":
-		root = absolute(f.gitDir, r.settings.worktree)
-	case r.settings.bare:
-		return nil
-	case f.explicit && isFalse(r.locate.getenv("GIT_IMPLICIT_WORK_TREE")):
-		return nil
+	case named != "":
+		root = absolute(dir, named)
+	case s.worktree != "":
+		root = absolute(f.gitDir, s.worktree)
+	case s.bare:
+		return "", nil
+	case f.explicit && isFalse(l.getenv("GIT_IMPLICIT_WORK_TREE")):
+		return "", nil
 	case f.explicit:
-		root = r.dir
+		root = dir
 	}
 	if root == "" {
-		return nil
+		return "", nil
 	}
 	physical, err := filepath.EvalSymlinks(root)
 	if err != nil {
-		return fmt.Errorf("resolve working tree: %w", err)
+		return "", fmt.Errorf("resolve working tree: %w", err)
 	}
 	if _, inside := below(f.gitDir, physical); inside {
-		return nil
+		return "", nil
 	}
-	r.Root = physical
-	// Git would not find the repository from that working tree. In GIT_DIR it takes
-	// any: whether it works in this one, permit has asked.
-	r.explicit = r.explicit || physical != f.base
-	return nil
+	return physical, nil
 }
 
 // MainRoot is the root of the main worktree, empty if there is none or if it
@@ -155,16 +134,6 @@ func (r *Repo) MainRoot() string {
 		return ""
 	}
 	return root
-}
-
-// GitPath is where git keeps the file name of its directory (hooks, info/exclude),
-// absolute: it knows which are shared by worktrees, and core.hooksPath.
-func (r *Repo) GitPath(ctx context.Context, name string) (string, error) {
-	out, err := r.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", name)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(string(out), "\n"), nil
 }
 
 func isFalse(value string) bool { return value != "" && !isTrue(value) }

@@ -17,19 +17,13 @@ type TreeEntry struct {
 	OID  OID
 }
 
-// EmptyTree is the tree without entries. Git knows it everywhere, stored or not.
-func (r *Repo) EmptyTree() OID { return r.Format.hashObject("tree", nil) }
-
 // Tree gives the entries of a tree in git's order. The slice is shared: it must
 // not be changed. No tree ("") has no entries.
 func (r *Repo) Tree(ctx context.Context, oid OID) ([]TreeEntry, error) {
-	if oid == "" || oid == r.EmptyTree() {
+	if oid == "" || oid == r.Format.EmptyTree() {
 		return nil, nil
 	}
-	r.treeMu.Lock()
-	entries, ok := r.trees[oid]
-	r.treeMu.Unlock()
-	if ok {
+	if entries, ok := r.trees.get(oid); ok {
 		return entries, nil
 	}
 	object, err := r.Read(ctx, string(oid))
@@ -39,25 +33,12 @@ func (r *Repo) Tree(ctx context.Context, oid OID) ([]TreeEntry, error) {
 	if object.Type != "tree" {
 		return nil, fmt.Errorf("%s %s is no tree", object.Type, oid)
 	}
-	if entries, err = decodeTree(object.Data, r.Format); err != nil {
+	entries, err := decodeTree(object.Data, r.Format)
+	if err != nil {
 		return nil, fmt.Errorf("read tree %s: %w", oid, err)
 	}
-	r.remember(oid, entries)
+	r.trees.put(oid, entries)
 	return entries, nil
-}
-
-// maxTreeEntries bounds the entries of the trees that are kept in memory within
-// WriteInBulk.
-const maxTreeEntries = 200_000
-
-func (r *Repo) remember(oid OID, entries []TreeEntry) {
-	r.treeMu.Lock()
-	defer r.treeMu.Unlock()
-	if r.treeEntries += len(entries); r.bulk && r.treeEntries > maxTreeEntries {
-		clear(r.trees)
-		r.treeEntries = len(entries)
-	}
-	r.trees[oid] = slices.Clip(entries)
 }
 
 func decodeTree(data []byte, format Format) ([]TreeEntry, error) {
@@ -109,11 +90,11 @@ func (r *Repo) StoreTree(entries []TreeEntry) (OID, error) {
 		b.WriteByte(0)
 		b.Write(raw)
 	}
-	oid, err := r.writeLoose("tree", b.Bytes())
+	oid, err := r.loose.write("tree", b.Bytes())
 	if err != nil {
 		return "", err
 	}
-	r.remember(oid, entries)
+	r.trees.put(oid, entries)
 	return oid, nil
 }
 

@@ -97,7 +97,7 @@ func (c *Created) sources(ctx context.Context, s *session.State) ([]provenance.S
 	if err != nil {
 		return nil, err
 	}
-	empty := c.r.Repo.HashBlob(nil)
+	empty := c.r.Repo.Format.HashBlob(nil)
 	var sources []provenance.Source
 	for _, p := range s.FilesTouched {
 		from := provenance.Source{Path: p}

@@ -23,7 +23,7 @@ import (
 // left.) A pending file that was renamed goes by its new name.
 func (r *Condenser) FindRemaining(ctx context.Context, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) {
 	shadow, err := r.files.ShadowTree(ctx, s)
-	if err == nil && shadow == r.Repo.EmptyTree() {
+	if err == nil && shadow == r.Repo.Format.EmptyTree() {
 		// Stopped before the state was saved, a hook has carried it forward.
 		shadow, err = r.files.BranchTree(ctx, checkpoint.ShadowBranch(m.Commit, r.Repo.WorktreeID))
 	}

@@ -59,7 +59,7 @@ func (sp *Steps) changedSinceStop(ctx context.Context, s *session.State, n *trac
 		switch {
 		case kind == fileGone && last != GoneBlob:
 			found.add(p, GoneBlob)
-		case kind == fileRead && sp.Repo.HashBlob(data) != last:
+		case kind == fileRead && sp.Repo.Format.HashBlob(data) != last:
 			blob, err := sp.Repo.WriteBlob(data)
 			if err != nil {
 				return found, err

@@ -47,7 +47,7 @@ func (sp *Steps) splitMoved(ctx context.Context, s *session.State, n *tracking.P
 // a file that the turn removed: it is no longer pending then.
 func (sp *Steps) movedAway(ctx context.Context, s *session.State, n *tracking.Pending, tree git.OID) []Source {
 	steps := sp.ReadSteps(ctx, s, n)
-	empty := sp.Repo.HashBlob(nil)
+	empty := sp.Repo.Format.HashBlob(nil)
 	wrote := map[string]git.OID{}
 	for _, step := range steps {
 		for i, p := range step.Paths {

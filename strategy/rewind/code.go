@@ -170,7 +170,7 @@ func (r *CodeRewinder) presentCode(ctx context.Context, paths []string) (map[str
 			if err != nil {
 				return nil, err
 			}
-			now.file = rewindstate.CodeFile{Mode: git.ModeLink, OID: r.Repo.HashBlob([]byte(target))}
+			now.file = rewindstate.CodeFile{Mode: git.ModeLink, OID: r.Repo.Format.HashBlob([]byte(target))}
 		default:
 			now.blocked = true
 		}

@@ -24,7 +24,7 @@ const fetched = "refs/entire/fetched/checkpoints/v1"
 // for as long as ctx allows.
 func (r *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
 	if err := r.exchange(ctx, func() error { return r.takeIn(ctx, remote) }); err != nil {
-		return fmt.Errorf("fetch checkpoints from %s: %w", git.HideURL(remote), err)
+		return fmt.Errorf("fetch checkpoints from %s: %w", gitremote.HideURL(remote), err)
 	}
 	return nil
 }

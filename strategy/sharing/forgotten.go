@@ -80,7 +80,7 @@ func (r *Pusher) PushForgotten(ctx context.Context, remote string) error {
 		return gitremote.Replace(ctx, r.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at})
 	})
 	if err != nil {
-		return fmt.Errorf("send to %s: %w", git.HideURL(remote), err)
+		return fmt.Errorf("send to %s: %w", gitremote.HideURL(remote), err)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (r *Pusher) PrePush(ctx context.Context) error {
 	if !known || call.DryRun {
 		return nil
 	}
-	p := &push{r: r, remote: named, shown: git.HideURL(named), say: r.Env.Say}
+	p := &push{r: r, remote: named, shown: gitremote.HideURL(named), say: r.Env.Say}
 	if call.Quiet {
 		p.say = func(string) {}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
@@ -19,7 +18,7 @@ import (
 type RemoteRefusedError struct{ Remote, Reason string }
 
 func (e *RemoteRefusedError) Error() string {
-	return "refused push_remote " + git.HideURL(e.Remote) + ": " + e.Reason
+	return "refused push_remote " + gitremote.HideURL(e.Remote) + ": " + e.Reason
 }
 
 // Hint is what the user can do about it.

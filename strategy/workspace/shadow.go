@@ -15,7 +15,7 @@ import (
 // is none.
 func (fi *Files) ShadowTree(ctx context.Context, s *session.State) (git.OID, error) {
 	if s.BaseCommit == "" {
-		return fi.Repo.EmptyTree(), nil
+		return fi.Repo.Format.EmptyTree(), nil
 	}
 	return fi.BranchTree(ctx, checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID))
 }
@@ -25,7 +25,7 @@ func (fi *Files) BranchTree(ctx context.Context, name string) (git.OID, error) {
 	c, err := fi.Repo.Commit(ctx, name)
 	switch {
 	case errors.Is(err, git.ErrMissing):
-		return fi.Repo.EmptyTree(), nil
+		return fi.Repo.Format.EmptyTree(), nil
 	case err != nil:
 		return "", fmt.Errorf("read shadow branch %s: %w", name, err)
 	}
@@ -35,7 +35,7 @@ func (fi *Files) BranchTree(ctx context.Context, name string) (git.OID, error) {
 // Lookup returns the entry of a path in a tree, which may be the empty tree that is
 // not stored.
 func (w *Workspace) Lookup(ctx context.Context, tree git.OID, path string) (git.TreeEntry, bool, error) {
-	if tree == w.Repo.EmptyTree() {
+	if tree == w.Repo.Format.EmptyTree() {
 		return git.TreeEntry{}, false, nil
 	}
 	return gittree.Lookup(ctx, w.Repo, tree, path)

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitremote"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -388,10 +389,10 @@ func forgetRemote(opts forgetOptions, rec *strategy.Recorder) (string, error) {
 func pushForgotten(ctx context.Context, a *app.App, opts forgetOptions, rec *strategy.Recorder, remote string) error {
 	err := a.Streams.Progress("Pushing", func() error { return rec.Sharing().Pusher.PushForgotten(ctx, remote) })
 	if err != nil {
-		return app.WithHint(err, "it is forgotten here; `entire forget --push "+git.HideURL(remote)+"` tries to push again")
+		return app.WithHint(err, "it is forgotten here; `entire forget --push "+gitremote.HideURL(remote)+"` tries to push again")
 	}
 	if !opts.json {
-		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), git.HideURL(remote))
+		a.Streams.Printf("%s Replaced the checkpoints of %s\n", a.Streams.Paint(ui.Green, "✓"), gitremote.HideURL(remote))
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func diffTree(ctx context.Context, r *git.Repo, from, to string) ([]Change, erro
 
 func treeish(r *git.Repo, oid git.OID) (string, error) {
 	if oid == "" {
-		return string(r.EmptyTree()), nil
+		return string(r.Format.EmptyTree()), nil
 	}
 	if !r.Format.Valid(oid) {
 		return "", fmt.Errorf("%q is no object id", oid)

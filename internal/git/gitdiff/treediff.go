@@ -31,7 +31,7 @@ func compareTrees(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change,
 
 // rootTree answers the tree of a commit, or the tree itself, "" for none.
 func rootTree(ctx context.Context, r *git.Repo, oid git.OID) (git.OID, error) {
-	if oid == "" || oid == r.EmptyTree() {
+	if oid == "" || oid == r.Format.EmptyTree() {
 		return "", nil
 	}
 	object, err := r.Read(ctx, string(oid))

@@ -204,7 +204,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 }
 
 func appendCommit(t *testing.T, r *git.Repo, name, message string) error {
-	c := git.Commit{Tree: r.EmptyTree(), Message: message}
+	c := git.Commit{Tree: r.Format.EmptyTree(), Message: message}
 	tip, err := r.Commit(t.Context(), name)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return err
@@ -226,7 +226,7 @@ func TestASymbolicRefLeadsNowhere(t *testing.T) {
 	head := git.OID(s.Git(dir, "rev-parse", "HEAD"))
 	s.Git(dir, "symbolic-ref", "refs/heads/entire/x", "refs/heads/main")
 	r := s.Open(dir)
-	oid := gittest.Must[git.OID](t)(r.WriteCommit(git.Commit{Tree: r.EmptyTree()}))
+	oid := gittest.Must[git.OID](t)(r.WriteCommit(git.Commit{Tree: r.Format.EmptyTree()}))
 	if err := gitref.Update(t.Context(), r, "", []gitref.Change{{Name: "refs/heads/entire/x", New: oid, Old: head}}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package gitremote
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -180,7 +181,7 @@ func reason(stderr string) string {
 		case line == "", line == "remote:", strings.HasPrefix(lower, "warning:"), strings.HasPrefix(lower, "hint:"),
 			strings.Contains(lower, "askpass"):
 		default:
-			return git.HideURL(git.Plainly(line))
+			return HideURL(git.Plainly(line))
 		}
 	}
 	return "git says no more"
@@ -212,4 +213,9 @@ func FetchMissing(ctx context.Context, r *git.Repo, remote, commit string) error
 		"--no-auto-maintenance", "--filter=blob:none", "--recurse-submodules=no", "--stdin", "--", remote,
 	}})
 	return err
+}
+
+// HideURL takes user names and passwords out of the URLs in a text.
+func HideURL(text string) string {
+	return regexp.MustCompile(`://[^/\s]*@`).ReplaceAllString(text, "://")
 }

@@ -200,7 +200,7 @@ func TestHideURL(t *testing.T) {
 		"https://token@host, https://a:p@q@host": "https://host, https://host",
 		"git@host:x and https://host/a@b":        "git@host:x and https://host/a@b",
 	} {
-		if got := git.HideURL(text); got != want {
+		if got := gitremote.HideURL(text); got != want {
 			t.Errorf("%q", got)
 		}
 	}

@@ -121,7 +121,7 @@ func rewrite(ctx context.Context, r *git.Repo, oid git.OID, n *node) (git.OID, e
 	for _, e := range old {
 		c := n.below[e.Name]
 		if c == nil {
-			if e.OID != r.EmptyTree() {
+			if e.OID != r.Format.EmptyTree() {
 				entries = append(entries, e)
 			}
 			continue
@@ -175,7 +175,7 @@ func appendEdited(ctx context.Context, r *git.Repo, e git.TreeEntry, c *node, en
 	if c.state == emptied || e.Mode != git.ModeTree {
 		oid = ""
 	}
-	if len(c.below) > 0 || oid == r.EmptyTree() {
+	if len(c.below) > 0 || oid == r.Format.EmptyTree() {
 		var err error
 		if oid, err = rewrite(ctx, r, oid, c); err != nil {
 			return nil, err

@@ -22,7 +22,7 @@ func TestHashFilesTakesAnyName(t *testing.T) {
 		r := s.Open(dir)
 		for _, name := range gittest.OddNames() {
 			s.Write(dir, name, "content of "+name)
-			want[name] = r.HashBlob([]byte("content of " + name))
+			want[name] = r.Format.HashBlob([]byte("content of " + name))
 		}
 		s.Symlink("plain", "r/link")
 		s.Symlink("/etc", "r/out")
@@ -153,7 +153,7 @@ func TestHashFilesGoesOnPastABadFile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, name := range []string{"1", "2", "3"} {
-		if got[name] != r.HashBlob([]byte(name)) {
+		if got[name] != r.Format.HashBlob([]byte(name)) {
 			t.Errorf("%s: %q", name, got[name])
 		}
 	}

@@ -362,7 +362,7 @@ func TestCaptureTellsIfItCantStore(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.write("one", "something new\n")
-	oid := string(b.repo.HashBlob([]byte("something new\n")))
+	oid := string(b.repo.Format.HashBlob([]byte("something new\n")))
 	fanout := filepath.Join(b.repo.CommonDir, "objects", oid[:2])
 	fine(t, errors.Join(os.RemoveAll(fanout), os.WriteFile(fanout, nil, 0o600)))
 	taken, err := b.capture().Files(t.Context(), []string{"one", "a.go"}, nil)

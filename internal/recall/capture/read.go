@@ -199,7 +199,7 @@ func (w *capturing) count(ctx context.Context, s *observation, f *Captured, data
 	switch {
 	case !s.inBase && f.Change == recall.Added:
 		f.Added = countLines(data)
-	case s.inBase && w.Repo.HashBlob(data) != s.base.OID:
+	case s.inBase && w.Repo.Format.HashBlob(data) != s.base.OID:
 		if old := w.baseContent(ctx, s); old != nil {
 			f.Added, f.Removed = CountChanged(old, data)
 		}

@@ -229,7 +229,7 @@ func TestVerifyNamesWhatIsGone(t *testing.T) {
 	lost.State.Files["x"], shared.State.Files["x"] = f, f
 	first, second := b.put(lost), b.put(shared)
 	b.put(whole)
-	oid := string(b.store.Repo.HashBlob([]byte(f.Content)))
+	oid := string(b.store.Repo.Format.HashBlob([]byte(f.Content)))
 	fine(t, os.Remove(filepath.Join(b.store.Repo.CommonDir, "objects", oid[:2], oid[2:])))
 	found, err := b.store.Verify(t.Context())
 	fine(t, err)

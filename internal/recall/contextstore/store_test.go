@@ -249,7 +249,7 @@ func TestAnObjectThatIsGoneDoesntBreakTheRef(t *testing.T) {
 	b := newBench(t)
 	c := b.checkpoint("pruned")
 	f := c.State.Files["a.go"]
-	f.Blob = string(b.store.Repo.HashBlob([]byte("never stored")))
+	f.Blob = string(b.store.Repo.Format.HashBlob([]byte("never stored")))
 	c.State.Files["a.go"] = f
 	got, err := b.store.Get(t.Context(), b.put(c))
 	fine(t, err)

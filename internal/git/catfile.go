@@ -9,13 +9,71 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// Object is an object as the repository has it.
-type Object struct {
-	OID  OID
-	Type string // commit, tree, blob, tag
-	Data []byte
+// catFile reads objects through one `git cat-file --batch`, which it starts when it is
+// needed. Its methods may be called at the same time.
+type catFile struct {
+	processes *processes
+	format    Format
+
+	mu    sync.Mutex // guards batch, the order of its requests, and lazy
+	batch *batch
+	lazy  bool // reads may fetch
+}
+
+// read reads an object of at most limit bytes.
+func (c *catFile) read(ctx context.Context, spec string, limit int64) (Object, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.batch == nil {
+		b, err := startBatch(ctx, c.processes, c.lazy)
+		if err != nil {
+			return Object{}, fmt.Errorf("read %s: %w", spec, err)
+		}
+		c.batch = b
+	}
+	stop := context.AfterFunc(ctx, c.batch.kill)
+	object, err := c.batch.read(spec, c.format, limit)
+	if !stop() {
+		err = context.Cause(ctx) // the process is being killed
+	}
+	if err == nil || errors.Is(err, errReply) {
+		return object, unwrapReply(spec, err)
+	}
+	// The process is gone or out of step: the next read starts another.
+	b := c.batch
+	c.batch = nil
+	return Object{}, fmt.Errorf("read %s: %w", spec, b.fail(ctx, err))
+}
+
+// fetchLazily ends the process, and lets the next one fetch.
+func (c *catFile) fetchLazily() error {
+	err := c.close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lazy = true
+	return err
+}
+
+// close ends the process, if there is one.
+func (c *catFile) close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.batch == nil {
+		return nil
+	}
+	b := c.batch
+	c.batch = nil
+	defer b.kill()
+	if err := b.in.Close(); err != nil {
+		b.kill()
+	}
+	if err := b.cmd.Wait(); err != nil {
+		return fmt.Errorf("end git cat-file: %w", err)
+	}
+	return nil
 }
 
 // batch is a running `git cat-file --batch`.
@@ -25,57 +83,6 @@ type batch struct {
 	out    *bufio.Reader
 	stderr *capture
 	kill   context.CancelFunc
-}
-
-// readLimit bounds what Read takes into memory.
-const readLimit = 256 << 20
-
-// Read gives the object that spec names, in any way git understands: an OID, a
-// ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
-// ErrMissing if there is none, and ErrTooMuch above 256 MiB. Loose objects are read
-// from their files; all other reads share one git process.
-func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
-	return r.ReadWithin(ctx, spec, readLimit)
-}
-
-// ReadWithin is Read of an object of at most limit bytes: ErrTooMuch if it has
-// more. That costs the git process, as the rest would have to be read.
-func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object, error) {
-	if spec == "" || strings.ContainsAny(spec, "\n\x00") || strings.HasSuffix(spec, "\r") {
-		return Object{}, fmt.Errorf("read %q: not an object's name", spec)
-	}
-	if object, found, err := r.readPending(spec); found || err != nil {
-		return object, err
-	}
-	if err := ctx.Err(); err != nil {
-		return Object{}, fmt.Errorf("read %s: %w", spec, err)
-	}
-	if object, err := r.readLoose(spec, limit); err == nil {
-		return object, nil
-	} else if !errors.Is(err, errAskGit) {
-		return Object{}, fmt.Errorf("read %s: %w", spec, err)
-	}
-	r.batchMu.Lock()
-	defer r.batchMu.Unlock()
-	if r.batch == nil {
-		b, err := r.startBatch(ctx)
-		if err != nil {
-			return Object{}, fmt.Errorf("read %s: %w", spec, err)
-		}
-		r.batch = b
-	}
-	stop := context.AfterFunc(ctx, r.batch.kill)
-	object, err := r.batch.read(spec, r.Format, limit)
-	if !stop() {
-		err = context.Cause(ctx) // the process is being killed
-	}
-	if err == nil || errors.Is(err, errReply) {
-		return object, unwrapReply(spec, err)
-	}
-	// The process is gone or out of step: the next read starts another.
-	b := r.batch
-	r.batch = nil
-	return Object{}, fmt.Errorf("read %s: %w", spec, b.fail(ctx, err))
 }
 
 // errReply marks a failure that the process reported and survived.
@@ -91,42 +98,9 @@ func unwrapReply(spec string, err error) error {
 	return fmt.Errorf("read %s: ambiguous name", spec)
 }
 
-// ReadLazily lets later reads fetch what a partial clone has left at its remote.
-func (r *Repo) ReadLazily() error {
-	err := r.Close()
-	r.batchMu.Lock()
-	defer r.batchMu.Unlock()
-	r.lazy = true
-	return err
-}
-
 // streamLarge are the arguments with which git does not take a blob into memory whole
 // before it prints it: it may be refused by its size.
 func streamLarge() []string { return []string{"-c", "core.bigFileThreshold=1m"} }
-
-func (r *Repo) startBatch(ctx context.Context) (*batch, error) {
-	life, kill := context.WithCancel(context.WithoutCancel(ctx))
-	q := Command{Args: append(streamLarge(), "cat-file", "--batch"), LazyFetch: r.lazy}
-	cmd, stderr := r.command(life, q)
-	cmd.Cancel = func() error { return cmd.Process.Kill() } // it only reads
-	b := &batch{cmd: cmd, stderr: stderr, kill: kill}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		kill()
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		kill()
-		return nil, err
-	}
-	b.in, b.out = in, bufio.NewReaderSize(out, 32<<10)
-	if err := cmd.Start(); err != nil {
-		kill()
-		return nil, err
-	}
-	return b, nil
-}
 
 func (b *batch) read(spec string, format Format, limit int64) (Object, error) {
 	if _, err := io.WriteString(b.in, spec+"\n"); err != nil {
@@ -196,23 +170,26 @@ func (b *batch) fail(ctx context.Context, err error) error {
 	return err
 }
 
-// Close ends the process that reads objects, if there is one. A later read
-// starts another.
-func (r *Repo) Close() error {
-	r.discard()
-	r.batchMu.Lock()
-	defer r.batchMu.Unlock()
-	if r.batch == nil {
-		return nil
+func startBatch(ctx context.Context, p *processes, lazy bool) (*batch, error) {
+	life, kill := context.WithCancel(context.WithoutCancel(ctx))
+	q := Command{Args: append(streamLarge(), "cat-file", "--batch"), LazyFetch: lazy}
+	cmd, stderr := p.command(life, q)
+	cmd.Cancel = func() error { return cmd.Process.Kill() } // it only reads
+	b := &batch{cmd: cmd, stderr: stderr, kill: kill}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		kill()
+		return nil, err
 	}
-	b := r.batch
-	r.batch = nil
-	defer b.kill()
-	if err := b.in.Close(); err != nil {
-		b.kill()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		kill()
+		return nil, err
 	}
-	if err := b.cmd.Wait(); err != nil {
-		return fmt.Errorf("end git cat-file: %w", err)
+	b.in, b.out = in, bufio.NewReaderSize(out, 32<<10)
+	if err := cmd.Start(); err != nil {
+		kill()
+		return nil, err
 	}
-	return nil
+	return b, nil
 }

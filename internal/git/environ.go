@@ -1,0 +1,139 @@
+package git
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// processes starts git for a repository.
+type processes struct {
+	locate                           Locate
+	dir                              string // where discovery began; relative paths start here
+	root, gitDir, commonDir, objects string
+	explicit                         bool // GIT_DIR is passed on to git
+
+	environ func() []string // of all processes, except the user's own
+	started atomic.Int64
+}
+
+// command prepares a git process. Every one is made here: this counts it,
+// gives it its environment and keeps its stderr.
+func (p *processes) command(ctx context.Context, q Command) (*exec.Cmd, *capture) {
+	p.started.Add(1)
+	cmd := exec.CommandContext(ctx, "git", q.Args...)
+	cmd.Dir = p.root
+	if cmd.Dir == "" {
+		cmd.Dir = p.gitDir
+	}
+	cmd.Env = p.commandEnviron(q)
+	stderr := &capture{}
+	cmd.Stdin, cmd.Stderr = q.Stdin, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = waitDelay
+	if q.NoTerminal {
+		isolate(cmd)
+	}
+	return cmd, stderr
+}
+
+// commandEnviron is the environment of a command.
+func (p *processes) commandEnviron(q Command) []string {
+	if q.User {
+		return slices.Concat(p.userEnviron(), q.Env)
+	}
+	env := slices.Concat(p.environ(), q.Env)
+	if index := p.locate.getenv("GIT_INDEX_FILE"); q.HookIndex && p.locate.Hook && index != "" {
+		env = append(env, "GIT_INDEX_FILE="+absolute(p.dir, index))
+	}
+	switch {
+	case q.LazyFetch:
+		env = append(env, "GIT_NO_LAZY_FETCH=0")
+	case !q.Network:
+		// A git older than 2.45 doesn't know GIT_NO_LAZY_FETCH; without an
+		// allowed protocol its lazy fetch fails before it connects.
+		env = append(env, "GIT_ALLOW_PROTOCOL=none")
+	}
+	return env
+}
+
+// userEnviron is the environment that git has when the user calls it, without what
+// would lead it to another repository or let it ask at a terminal.
+func (p *processes) userEnviron() []string {
+	env := slices.DeleteFunc(p.locate.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
+	return append(env, p.explicitEnviron()...)
+}
+
+// buildEnviron is the environment of all git processes: the caller's, without
+// what would lead git elsewhere.
+func (p *processes) buildEnviron() []string {
+	env := p.locate.inherited()
+	env = append(env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1")
+	if p.locate.Hook {
+		env = append(env, p.hookEnviron()...)
+	}
+	return append(env, p.explicitEnviron()...)
+}
+
+// inherited is the caller's environment, without what would lead git elsewhere.
+func (l Locate) inherited() []string {
+	all := l.Environ
+	if all == nil {
+		all = os.Environ()
+	}
+	env := make([]string, 0, len(all)+12)
+	for _, e := range all {
+		if name, _, _ := strings.Cut(e, "="); !dropped(name) {
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// explicitEnviron tells git where the repository is if it can't find it.
+func (p *processes) explicitEnviron() []string {
+	switch {
+	case !p.explicit:
+		return nil
+	case p.root == "":
+		return []string{"GIT_DIR=" + p.gitDir}
+	default:
+		return []string{"GIT_DIR=" + p.gitDir, "GIT_WORK_TREE=" + p.root}
+	}
+}
+
+// hookEnviron is what git told its hook about the repository.
+func (p *processes) hookEnviron() []string {
+	var env []string
+	if p.locate.getenv("GIT_COMMON_DIR") != "" {
+		env = append(env, "GIT_COMMON_DIR="+p.commonDir)
+	}
+	if p.locate.getenv("GIT_OBJECT_DIRECTORY") != "" {
+		env = append(env, "GIT_OBJECT_DIRECTORY="+p.objects)
+	}
+	if list := p.locate.getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"); list != "" {
+		env = append(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+list)
+	}
+	if !p.explicit && p.locate.getenv("GIT_WORK_TREE") != "" {
+		env = append(env, "GIT_WORK_TREE="+p.root)
+	}
+	return env
+}
+
+// dropped names the variables that say where the repository is or how paths
+// are to be read (git rev-parse --local-env-vars, and some more).
+func dropped(name string) bool {
+	switch name {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_INDEX_VERSION", "GIT_PREFIX",
+		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_IMPLICIT_WORK_TREE",
+		"GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES",
+		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+		"GIT_REPLACE_REF_BASE", "GIT_NO_REPLACE_OBJECTS", "GIT_CONFIG", "GIT_ATTR_SOURCE", "GIT_FLUSH",
+		"GIT_REFLOG_ACTION", "GIT_NO_LAZY_FETCH", "GIT_DEFAULT_HASH":
+		return true
+	}
+	return false
+}

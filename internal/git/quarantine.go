@@ -1,0 +1,75 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const asidePrefix = "tmp_objdir-entire-"
+
+// quarantine runs do with an environment in which git writes objects into a
+// directory of their own, and then takes them from there: git doesn't sync them
+// before it names them, and syncs one by one where it is asked to.
+func (l *looseObjects) quarantine(do func(env []string) error) (err error) {
+	aside, err := os.MkdirTemp(l.dir, asidePrefix) // git's prune removes what a crash leaves of it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(aside)) }()
+	others := quoteAlternate(l.dir)
+	if l.alternates != "" {
+		others += string(os.PathListSeparator) + l.alternates
+	}
+	failed := do([]string{"GIT_OBJECT_DIRECTORY=" + aside, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + others})
+	return errors.Join(failed, l.adopt(aside))
+}
+
+// quoteAlternate writes a path as one of a list of them.
+func quoteAlternate(path string) string {
+	if !strings.ContainsAny(path, "\"\\\n"+string(os.PathListSeparator)) {
+		return path
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
+}
+
+// adopt takes the loose objects of a directory as pending ones.
+func (l *looseObjects) adopt(aside string) error {
+	paths, err := filepath.Glob(filepath.Join(escapeGlob(aside), "[0-9a-f][0-9a-f]", "*"))
+	if err != nil || len(paths) == 0 {
+		return err
+	}
+	for _, path := range paths {
+		if strings.HasPrefix(filepath.Base(path), "tmp_obj") {
+			continue
+		}
+		oid := OID(filepath.Base(filepath.Dir(path)) + filepath.Base(path))
+		if err := l.adoptObject(oid, path); err != nil {
+			return fmt.Errorf("write objects: %w", err)
+		}
+	}
+	return nil
+}
+
+// adoptObject makes the file at path a pending object.
+func (l *looseObjects) adoptObject(oid OID, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if err := l.makeFanout(filepath.Dir(loosePath(l.dir, oid))); err != nil {
+		return err
+	}
+	aside := filepath.Base(filepath.Dir(filepath.Dir(path)))
+	temp := filepath.Join(l.dir, "tmp_obj_"+strings.TrimPrefix(aside, asidePrefix)+"_"+string(oid[:8]))
+	if err := os.Rename(path, temp); err != nil {
+		return err
+	}
+	return l.pending.add(oid, "blob", temp, nil, int(info.Size()))
+}
+
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}

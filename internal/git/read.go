@@ -1,0 +1,86 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Object is an object as the repository has it.
+type Object struct {
+	OID  OID
+	Type string // commit, tree, blob, tag
+	Data []byte
+}
+
+// readLimit bounds what Read takes into memory.
+const readLimit = 256 << 20
+
+// Read gives the object that spec names, in any way git understands: an OID, a
+// ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
+// ErrMissing if there is none, and ErrTooMuch above 256 MiB. Loose objects are read
+// from their files; all other reads share one git process.
+func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
+	return r.ReadWithin(ctx, spec, readLimit)
+}
+
+// ReadWithin is Read of an object of at most limit bytes: ErrTooMuch if it has
+// more. That costs the git process, as the rest would have to be read.
+func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object, error) {
+	if spec == "" || strings.ContainsAny(spec, "\n\x00") || strings.HasSuffix(spec, "\r") {
+		return Object{}, fmt.Errorf("read %q: not an object's name", spec)
+	}
+	if object, found, err := r.loose.pending.read(spec, r.Format.HexLen()); found || err != nil {
+		return object, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Object{}, fmt.Errorf("read %s: %w", spec, err)
+	}
+	if object, err := r.readLoose(spec, limit); err == nil {
+		return object, nil
+	} else if !errors.Is(err, errAskGit) {
+		return Object{}, fmt.Errorf("read %s: %w", spec, err)
+	}
+	return r.cat.read(ctx, spec, limit)
+}
+
+// readLoose reads a loose object of the repository without a git process. It
+// resolves object names, HEAD and branches, with ^{commit} or without. The error is
+// ErrMissing for a ref that isn't there, ErrTooMuch above limit bytes, and
+// errAskGit for everything that it leaves to git: packed objects, replaced ones,
+// those of alternates, damaged ones, and other names.
+func (r *Repo) readLoose(spec string, limit int64) (Object, error) {
+	if r.replaces() {
+		return Object{}, errAskGit
+	}
+	name, peel := strings.CutSuffix(spec, "^{commit}")
+	oid := OID(name)
+	if !r.Format.Valid(oid) {
+		var err error
+		if oid, err = r.refs.resolve(name); err != nil {
+			return Object{}, err
+		}
+	}
+	o, err := r.loose.read(oid, limit)
+	if err != nil {
+		return Object{}, err
+	}
+	if peel && o.Type != "commit" {
+		return Object{}, errAskGit // a tag
+	}
+	return o, nil
+}
+
+// ReadLazily lets later reads fetch what a partial clone has left at its remote.
+func (r *Repo) ReadLazily() error {
+	r.loose.pending.discard()
+	return r.cat.fetchLazily()
+}
+
+// Close ends the process that reads objects, if there is one, and removes the objects
+// that have no names. A later read starts another process.
+func (r *Repo) Close() error {
+	r.loose.pending.discard()
+	return r.cat.close()
+}
