@@ -20,7 +20,7 @@ func ShadowsOf(store *bands.Store, v bands.Version, sessions map[string]bool) ([
 		return nil, err
 	}
 	var oids []git.OID
-	for _, m := range append(all, kept.Moments...) {
+	for _, m := range append(all, kept.Sessions...) {
 		if m.Shadow != "" && sessions[m.Session] {
 			oids = append(oids, m.Shadow)
 		}

@@ -30,7 +30,7 @@ type WorktreeAuthors struct {
 	byAgent []string               // paths that agents changed, sorted, once asked for
 	Records []*provenance.Activity // of sessions that were at work since
 	snapped map[string]bool        // turns with a snapshot of what they changed
-	last    provenance.Stretch     // from the newest snapshot until now
+	last    provenance.Interval    // from the newest snapshot until now
 	newest  bands.Snapshot
 	tree    tree.Loader // of the newest snapshot
 	close   []func() error
@@ -73,7 +73,7 @@ func (r *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target b
 		}
 		a.newest = s
 	}
-	a.last = provenance.Stretch{From: a.newest.Created, Between: !a.turnOpen(), Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
+	a.last = provenance.Interval{From: a.newest.Created, Between: !a.turnOpen(), Snapped: a.snapped, Restored: a.restoredBy(ctx, a.newest)}
 	_, a.last.Interrupted = history.Interrupted(store, target.Lineage)
 	records, reader := store.Loader(a.newest)
 	a.tree = records
@@ -99,7 +99,7 @@ func (a *WorktreeAuthors) turnOpen() bool {
 
 // compare takes up what changed from one snapshot to the next.
 func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) error {
-	st := provenance.Stretch{
+	st := provenance.Interval{
 		From: from.Created, To: to.Created, Until: to.Version, Others: map[string]bool{},
 		Late: to.Late, Between: to.Cause == bands.Prompt && !to.Late, Begun: to.Causality.Turn, Snapped: a.snapped,
 		Restored: a.restoredBy(ctx, from),
@@ -107,13 +107,13 @@ func (a *WorktreeAuthors) compare(ctx context.Context, from, to bands.Snapshot) 
 	if to.Causality.Agent != "" && to.Cause != bands.Prompt && to.Cause != bands.Rescue && to.Parent == from.Version {
 		st.Turn = to.Causality.Session
 	}
-	moments, err := rewindstate.List(a.Store, to.Version)
+	recorded, err := rewindstate.List(a.Store, to.Version)
 	if err != nil {
 		a.R.Log.WarnContext(ctx, "session of the snapshot unknown", "version", to.Version.String(), "error", err.Error())
 	}
-	st.Untold = true
-	for _, m := range moments {
-		st.Untold = st.Untold && (m.Session != st.Turn || m.Later)
+	st.OthersUnknown = true
+	for _, m := range recorded {
+		st.OthersUnknown = st.OthersUnknown && (m.Session != st.Turn || m.Later)
 		for _, p := range m.Others {
 			st.Others[p] = true
 		}

@@ -46,9 +46,9 @@ func (r *Authors) codeSince(since time.Time) []rewindstate.CodeChanged {
 	return slices.DeleteFunc(done, func(d rewindstate.CodeChanged) bool { return !d.End.IsZero() && d.End.Before(since) })
 }
 
-// byCode reports whether a rewind without snapshots, in the stretch, made a path what
+// byCode reports whether a rewind without snapshots, in the interval, made a path what
 // it was at the end of that: what it wrote has the time of the rewind.
-func (a *WorktreeAuthors) byCode(st *provenance.Stretch, name string, is *tree.Entry) bool {
+func (a *WorktreeAuthors) byCode(st *provenance.Interval, name string, is *tree.Entry) bool {
 	return slices.ContainsFunc(a.code, func(d rewindstate.CodeChanged) bool {
 		whole := provenance.Span{Start: d.Start, End: d.End}
 		if !whole.Within(st) {

@@ -111,7 +111,7 @@ func whoChanged(works []work, b between, path string, at int, gone bool) (agents
 		act.AddScan(repo, scan, time.Time{})
 		a.Records = append(a.Records, act)
 	}
-	st := &provenance.Stretch{From: sec(b.from), To: sec(b.to), Turn: b.turn, Others: map[string]bool{}, Between: b.quiet, Untold: b.untold}
+	st := &provenance.Interval{From: sec(b.from), To: sec(b.to), Turn: b.turn, Others: map[string]bool{}, Between: b.quiet, OthersUnknown: b.untold}
 	for _, p := range b.others {
 		st.Others[p] = true
 	}

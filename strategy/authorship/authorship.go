@@ -53,16 +53,16 @@ func (a *Authorship) add(c AuthoredChange, first bool) {
 	}
 }
 
-// note takes up a path that changed in a stretch, at the time given if it is known.
-func (a *WorktreeAuthors) note(st *provenance.Stretch, name string, was, is *tree.Entry, at time.Time) {
+// note takes up a path that changed in a interval, at the time given if it is known.
+func (a *WorktreeAuthors) note(st *provenance.Interval, name string, was, is *tree.Entry, at time.Time) {
 	c, changed := a.changeIn(st, name, was, is, at)
 	if changed {
 		a.changes.add(name, c)
 	}
 }
 
-// changeIn is what became of a path in a stretch, false if nothing did.
-func (a *WorktreeAuthors) changeIn(st *provenance.Stretch, name string, was, is *tree.Entry, at time.Time) (c AuthoredChange, changed bool) {
+// changeIn is what became of a path in a interval, false if nothing did.
+func (a *WorktreeAuthors) changeIn(st *provenance.Interval, name string, was, is *tree.Entry, at time.Time) (c AuthoredChange, changed bool) {
 	back := bands.Version(0)
 	if st.Restored != nil {
 		wanted := st.Restored.Find(name)
@@ -75,7 +75,7 @@ func (a *WorktreeAuthors) changeIn(st *provenance.Stretch, name string, was, is 
 		}
 	}
 	if a.byCode(st, name, is) {
-		// What was done before it in the stretch is known by name alone.
+		// What was done before it in the interval is known by name alone.
 		before := *st
 		before.Turn = ""
 		c = a.judge(&before, name, is == nil, time.Time{})
@@ -113,7 +113,7 @@ func (a *WorktreeAuthors) changesUntil(name string, v bands.Version) []AuthoredC
 }
 
 // judge decides who made a change.
-func (a *WorktreeAuthors) judge(st *provenance.Stretch, name string, gone bool, at time.Time) AuthoredChange {
+func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool, at time.Time) AuthoredChange {
 	const before = 2 * time.Second // a snapshot's time is not that of each of its files
 	c := AuthoredChange{until: st.Until}
 	known := !at.IsZero() && !at.Before(st.From.Add(-before))
@@ -135,7 +135,7 @@ func (a *WorktreeAuthors) judge(st *provenance.Stretch, name string, gone bool, 
 	}
 	if st.Turn != "" && !st.Others[name] && !slices.Contains(c.Agents, st.Turn) {
 		timed = timed && a.has(st.Turn)
-		if !st.Untold || gone || !surely || explained || behind || !timed {
+		if !st.OthersUnknown || gone || !surely || explained || behind || !timed {
 			c.Agents = append(c.Agents, st.Turn)
 		}
 	}
@@ -160,8 +160,8 @@ func (a *WorktreeAuthors) has(session string) bool {
 	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool { return act.Session == session && act.Timed })
 }
 
-// mentioned lists the sessions of which a command in the stretch names a path.
-func (a *WorktreeAuthors) mentioned(name string, st *provenance.Stretch) []string {
+// mentioned lists the sessions of which a command in the interval names a path.
+func (a *WorktreeAuthors) mentioned(name string, st *provenance.Interval) []string {
 	var found []string
 	for _, act := range a.Records {
 		if !st.Between && act.Mentions(name, st) {
@@ -173,13 +173,13 @@ func (a *WorktreeAuthors) mentioned(name string, st *provenance.Stretch) []strin
 
 // Named reports whether any tool call since names a path.
 func (a *WorktreeAuthors) Named(name string) bool {
-	all := &provenance.Stretch{}
+	all := &provenance.Interval{}
 	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
 		return len(act.Edits[name]) > 0 || act.Mentions(name, all)
 	})
 }
 
-func (a *WorktreeAuthors) personStepped(name string, st *provenance.Stretch) bool {
+func (a *WorktreeAuthors) personStepped(name string, st *provenance.Interval) bool {
 	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
 		return slices.ContainsFunc(act.PersonSteps[name], func(m provenance.StepMark) bool { return m.Turn == st.Begun })
 	})

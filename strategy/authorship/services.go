@@ -19,24 +19,24 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	journalServices := journal.New(w)
-	provenanceServices := provenance.New(w)
-	snapshotsServices := snapshots.New(w)
-	trackingServices := tracking.New(w)
-	workspaceServices := workspace.New(w)
+	journalSvc := journal.New(w)
+	provenanceSvc := provenance.New(w)
+	snapshotsSvc := snapshots.New(w)
+	trackingSvc := tracking.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Authors: &Authors{
 			Workspace:   w,
-			files:       workspaceServices.Files,
-			snapshots:   snapshotsServices.Snapshots,
-			steps:       provenanceServices.Steps,
-			transcripts: trackingServices.Transcripts,
+			files:       workspaceSvc.Files,
+			snapshots:   snapshotsSvc.Snapshots,
+			steps:       provenanceSvc.Steps,
+			transcripts: trackingSvc.Transcripts,
 		},
 		Attribution: &Attribution{
 			Workspace: w,
-			files:     workspaceServices.Files,
-			links:     journalServices.Links,
-			steps:     provenanceServices.Steps,
+			files:     workspaceSvc.Files,
+			links:     journalSvc.Links,
+			steps:     provenanceSvc.Steps,
 		},
 	}
 	return s

@@ -14,11 +14,11 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	turnServices := turn.New(w)
+	turnSvc := turn.New(w)
 	s := &Services{
 		Committer: &Committer{
 			Workspace: w,
-			turns:     turnServices.Turns,
+			turns:     turnSvc.Turns,
 		},
 	}
 	return s

@@ -23,44 +23,44 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	authorshipServices := authorship.New(w)
-	condenseServices := condense.New(w)
-	journalServices := journal.New(w)
-	provenanceServices := provenance.New(w)
-	trackingServices := tracking.New(w)
-	workspaceServices := workspace.New(w)
+	authorshipSvc := authorship.New(w)
+	condenseSvc := condense.New(w)
+	journalSvc := journal.New(w)
+	provenanceSvc := provenance.New(w)
+	trackingSvc := tracking.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Preparer: &Preparer{
 			Workspace: w,
-			authors:   authorshipServices.Authors,
-			commits:   journalServices.Commits,
-			journal:   journalServices.Journal,
-			links:     journalServices.Links,
-			sharer:    condenseServices.Sharer,
+			authors:   authorshipSvc.Authors,
+			commits:   journalSvc.Commits,
+			journal:   journalSvc.Journal,
+			links:     journalSvc.Links,
+			sharer:    condenseSvc.Sharer,
 		},
 		Operations: &Operations{
 			Workspace: w,
 		},
 		Committed: &Committed{
 			Workspace:   w,
-			children:    workspaceServices.Children,
-			condenser:   condenseServices.Condenser,
-			finalizer:   condenseServices.Finalizer,
-			journal:     journalServices.Journal,
-			links:       journalServices.Links,
-			states:      trackingServices.States,
-			steps:       provenanceServices.Steps,
-			transcripts: trackingServices.Transcripts,
+			children:    workspaceSvc.Children,
+			condenser:   condenseSvc.Condenser,
+			finalizer:   condenseSvc.Finalizer,
+			journal:     journalSvc.Journal,
+			links:       journalSvc.Links,
+			states:      trackingSvc.States,
+			steps:       provenanceSvc.Steps,
+			transcripts: trackingSvc.Transcripts,
 		},
 		Repairer: &Repairer{
 			Workspace:   w,
-			attribution: authorshipServices.Attribution,
-			children:    workspaceServices.Children,
-			commits:     journalServices.Commits,
-			condenser:   condenseServices.Condenser,
-			journal:     journalServices.Journal,
-			links:       journalServices.Links,
-			transcripts: trackingServices.Transcripts,
+			attribution: authorshipSvc.Attribution,
+			children:    workspaceSvc.Children,
+			commits:     journalSvc.Commits,
+			condenser:   condenseSvc.Condenser,
+			journal:     journalSvc.Journal,
+			links:       journalSvc.Links,
+			transcripts: trackingSvc.Transcripts,
 		},
 	}
 	s.Preparer.operations = s.Operations

@@ -22,41 +22,41 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	authorshipServices := authorship.New(w)
-	journalServices := journal.New(w)
-	provenanceServices := provenance.New(w)
-	snapshotsServices := snapshots.New(w)
-	trackingServices := tracking.New(w)
-	turnServices := turn.New(w)
-	workspaceServices := workspace.New(w)
+	authorshipSvc := authorship.New(w)
+	journalSvc := journal.New(w)
+	provenanceSvc := provenance.New(w)
+	snapshotsSvc := snapshots.New(w)
+	trackingSvc := tracking.New(w)
+	turnSvc := turn.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Condenser: &Condenser{
 			Workspace:   w,
-			attribution: authorshipServices.Attribution,
-			authors:     authorshipServices.Authors,
-			children:    workspaceServices.Children,
-			files:       workspaceServices.Files,
-			journal:     journalServices.Journal,
-			links:       journalServices.Links,
-			requests:    snapshotsServices.Requests,
-			shadows:     turnServices.Shadows,
-			transcripts: trackingServices.Transcripts,
-			turns:       turnServices.Turns,
+			attribution: authorshipSvc.Attribution,
+			authors:     authorshipSvc.Authors,
+			children:    workspaceSvc.Children,
+			files:       workspaceSvc.Files,
+			journal:     journalSvc.Journal,
+			links:       journalSvc.Links,
+			requests:    snapshotsSvc.Requests,
+			shadows:     turnSvc.Shadows,
+			transcripts: trackingSvc.Transcripts,
+			turns:       turnSvc.Turns,
 		},
 		Finalizer: &Finalizer{
 			Workspace:   w,
-			attribution: authorshipServices.Attribution,
-			steps:       provenanceServices.Steps,
-			transcripts: trackingServices.Transcripts,
+			attribution: authorshipSvc.Attribution,
+			steps:       provenanceSvc.Steps,
+			transcripts: trackingSvc.Transcripts,
 		},
 		Sharer: &Sharer{
 			Workspace:   w,
-			agents:      trackingServices.Agents,
-			attribution: authorshipServices.Attribution,
-			authors:     authorshipServices.Authors,
-			files:       workspaceServices.Files,
-			links:       journalServices.Links,
-			marks:       trackingServices.Marks,
+			agents:      trackingSvc.Agents,
+			attribution: authorshipSvc.Attribution,
+			authors:     authorshipSvc.Authors,
+			files:       workspaceSvc.Files,
+			links:       journalSvc.Links,
+			marks:       trackingSvc.Marks,
 		},
 	}
 	s.Condenser.finalizer = s.Finalizer

@@ -83,7 +83,7 @@ func (r *Conversations) RewindConversation(ctx context.Context, p points.Point, 
 	if err != nil || none != nil || rescue == 0 {
 		return conv, err
 	}
-	return conv, EndFollow(store, rescue)
+	return conv, MarkCompleted(store, rescue)
 }
 
 // conversationAt returns the transcript of a point's session, and how many bytes
@@ -288,12 +288,12 @@ func (r *Conversations) copyTranscript(id, path string) (aside string, err error
 	})
 }
 
-// EndFollow notes beside a rescue that all of its rewind has been done.
-func EndFollow(store *bands.Store, rescue bands.Version) error {
+// MarkCompleted notes beside a rescue that all of its rewind has been done.
+func MarkCompleted(store *bands.Store, rescue bands.Version) error {
 	p, err := rewindstate.ReadSessionsBefore(store, rescue)
-	if err != nil || p.Followed {
+	if err != nil || p.Completed {
 		return err
 	}
-	p.Followed = true
+	p.Completed = true
 	return rewindstate.WriteSessionsBefore(store, rescue, p)
 }

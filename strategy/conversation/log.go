@@ -22,7 +22,7 @@ import (
 type Log struct {
 	Session, Prompt string
 	Path            string
-	Standing        Standing
+	Status          LogStatus
 	// Stored and Local are the times of the last lines, zero if they have none.
 	Stored, Local time.Time
 	// Lines is how many of the commit's lines the session wrote.
@@ -72,7 +72,7 @@ func (r *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversatio
 // PutLog writes a stored transcript to its place, over what is there, which is
 // kept as a copy. One that is the same stays.
 func (r *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
-	conv := Conversation{Session: log.Session, Path: log.Path, Changed: log.Standing != StandingSame}
+	conv := Conversation{Session: log.Session, Path: log.Path, Changed: log.Status != LogSame}
 	if !conv.Changed {
 		return conv, nil
 	}

@@ -17,16 +17,16 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	pointsServices := points.New(w)
-	snapshotsServices := snapshots.New(w)
+	pointsSvc := points.New(w)
+	snapshotsSvc := snapshots.New(w)
 	s := &Services{
 		Logs: &Logs{
 			Workspace: w,
 		},
 		Conversations: &Conversations{
 			Workspace: w,
-			points:    pointsServices.Points,
-			snapshots: snapshotsServices.Snapshots,
+			points:    pointsSvc.Points,
+			snapshots: snapshotsSvc.Snapshots,
 		},
 	}
 	s.Logs.conversations = s.Conversations

@@ -85,8 +85,8 @@ func (e *exam) restores(_ context.Context) ([]Finding, error) {
 		if noStore == nil {
 			if j, found := history.Interrupted(store, lineage); found {
 				list = append(list, interruptedFinding(w.Root, j.Target.String(), j.Other()))
-			} else if stopped, found := rewind.InterruptedConversation(store, e.rec.Sessions, w.ID); found {
-				list = append(list, stoppedConversationFinding(w.Root, stopped))
+			} else if stopped, found := rewind.FindUnfinished(store, e.rec.Sessions, w.ID); found {
+				list = append(list, unfinishedRewindFinding(w.Root, stopped))
 			}
 		}
 		if target, other := rewind.InterruptedCode(e.rec.Repo.CommonDir, lineage); target != "" || other {
@@ -110,9 +110,9 @@ func interruptedFinding(root, target string, other bool) Finding {
 	return f
 }
 
-// stoppedConversationFinding is about a rewind that was stopped between the files and the
+// unfinishedRewindFinding is about a rewind that was stopped between the files and the
 // conversation, or the sessions.
-func stoppedConversationFinding(root string, stopped rewind.StoppedConversation) Finding {
+func unfinishedRewindFinding(root string, stopped rewind.Unfinished) Finding {
 	what, hint := stopped.Explain()
 	why := "the conversation is about other files"
 	if stopped.Sessions {

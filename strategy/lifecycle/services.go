@@ -21,31 +21,31 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	condenseServices := condense.New(w)
-	journalServices := journal.New(w)
-	snapshotsServices := snapshots.New(w)
-	trackingServices := tracking.New(w)
-	turnServices := turn.New(w)
-	workspaceServices := workspace.New(w)
+	condenseSvc := condense.New(w)
+	journalSvc := journal.New(w)
+	snapshotsSvc := snapshots.New(w)
+	trackingSvc := tracking.New(w)
+	turnSvc := turn.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Machine: &Machine{
 			Workspace:   w,
-			children:    workspaceServices.Children,
-			finalizer:   condenseServices.Finalizer,
-			journal:     journalServices.Journal,
-			marks:       trackingServices.Marks,
-			observer:    turnServices.Observer,
-			requests:    snapshotsServices.Requests,
-			shadows:     turnServices.Shadows,
-			snapshots:   snapshotsServices.Snapshots,
-			states:      trackingServices.States,
+			children:    workspaceSvc.Children,
+			finalizer:   condenseSvc.Finalizer,
+			journal:     journalSvc.Journal,
+			marks:       trackingSvc.Marks,
+			observer:    turnSvc.Observer,
+			requests:    snapshotsSvc.Requests,
+			shadows:     turnSvc.Shadows,
+			snapshots:   snapshotsSvc.Snapshots,
+			states:      trackingSvc.States,
 			steps:       provenance.New(w).Steps,
-			transcripts: trackingServices.Transcripts,
-			turns:       turnServices.Turns,
+			transcripts: trackingSvc.Transcripts,
+			turns:       turnSvc.Turns,
 		},
 		Tasks: &Tasks{
 			Workspace: w,
-			taskTurns: turnServices.TaskTurns,
+			taskTurns: turnSvc.TaskTurns,
 		},
 	}
 	s.Tasks.machine = s.Machine

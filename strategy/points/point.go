@@ -297,8 +297,8 @@ func (r *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 		p.pairs = append(p.pairs, checkpoint.ID(pair.Checkpoint))
 		p.Checkpoint, p.Commit = checkpoint.ID(pair.Checkpoint), git.OID(pair.Commit)
 	}
-	if moments, err := rewindstate.List(store, s.Version); err == nil {
-		for _, m := range moments {
+	if recorded, err := rewindstate.List(store, s.Version); err == nil {
+		for _, m := range recorded {
 			if m.Session == s.Causality.Session {
 				p.Shadow, p.earlier = m.Shadow, m.Earlier
 			}

@@ -14,11 +14,11 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	snapshotsServices := snapshots.New(w)
+	snapshotsSvc := snapshots.New(w)
 	s := &Services{
 		Points: &Points{
 			Workspace: w,
-			snapshots: snapshotsServices.Snapshots,
+			snapshots: snapshotsSvc.Snapshots,
 		},
 	}
 	return s

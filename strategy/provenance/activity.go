@@ -57,9 +57,9 @@ type StepMark struct {
 // by a hook, may change the file.
 const settle = 2 * time.Second
 
-// Names reports whether an edit tool named the path in the stretch, and whether
+// Names reports whether an edit tool named the path in the interval, and whether
 // that explains a change at a time.
-func (act *Activity) Names(name string, st *Stretch, at time.Time) (named, covers bool) {
+func (act *Activity) Names(name string, st *Interval, at time.Time) (named, covers bool) {
 	for _, edit := range act.Edits[name] {
 		if edit.Within(st) {
 			named = true
@@ -69,9 +69,9 @@ func (act *Activity) Names(name string, st *Stretch, at time.Time) (named, cover
 	return named, covers
 }
 
-// Wrote reports whether a tool ran in the stretch, at that time, that can write
+// Wrote reports whether a tool ran in the interval, at that time, that can write
 // anything, or one in the background.
-func (act *Activity) Wrote(st *Stretch, at time.Time) (during, background bool) {
+func (act *Activity) Wrote(st *Interval, at time.Time) (during, background bool) {
 	i, found := slices.BinarySearchFunc(act.calls, at, func(s Span, at time.Time) int { return s.Start.Add(-workspace.ClockSlack).Compare(at) })
 	if !found {
 		i--
@@ -83,9 +83,9 @@ func (act *Activity) Wrote(st *Stretch, at time.Time) (during, background bool) 
 	return during, background
 }
 
-// Mentions reports whether a command in the stretch has a word that names the
+// Mentions reports whether a command in the interval has a word that names the
 // path, a directory above it, or a pattern that it matches.
-func (act *Activity) Mentions(name string, st *Stretch) bool {
+func (act *Activity) Mentions(name string, st *Interval) bool {
 	return slices.ContainsFunc(act.commands, func(c shellCommand) bool {
 		return c.Within(st) && slices.ContainsFunc(c.words, func(word string) bool { return wordNames(word, name) })
 	})
@@ -110,8 +110,8 @@ func wordNames(word, name string) bool {
 }
 
 // Stepped reports whether a step records that the session changed the path in the
-// stretch.
-func (act *Activity) Stepped(name string, st *Stretch) bool {
+// interval.
+func (act *Activity) Stepped(name string, st *Interval) bool {
 	return slices.ContainsFunc(act.steps[name], st.hasStep)
 }
 
@@ -210,7 +210,7 @@ func (act *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Ti
 			act.commands = append(act.commands, shellCommand{s, wordsOf(repo, c.Command)})
 		}
 	}
-	act.calls = joined(act.calls)
+	act.calls = mergeSpans(act.calls)
 }
 
 // wordsOf takes a command apart into what may be paths below the worktree.

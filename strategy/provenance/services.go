@@ -12,13 +12,13 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	snapshotsServices := snapshots.New(w)
-	workspaceServices := workspace.New(w)
+	snapshotsSvc := snapshots.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Steps: &Steps{
 			Workspace: w,
-			files:     workspaceServices.Files,
-			snapshots: snapshotsServices.Snapshots,
+			files:     workspaceSvc.Files,
+			snapshots: snapshotsSvc.Snapshots,
 		},
 	}
 	return s

@@ -14,11 +14,11 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	sharingServices := sharing.New(w)
+	sharingSvc := sharing.New(w)
 	s := &Services{
 		Resumer: &Resumer{
 			Workspace: w,
-			pusher:    sharingServices.Pusher,
+			pusher:    sharingSvc.Pusher,
 		},
 	}
 	return s

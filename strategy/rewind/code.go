@@ -243,7 +243,7 @@ func (r *CodeRewinder) rewindCode(ctx context.Context, h *rewindstate.CodeHistor
 			return done, err
 		}
 	} else {
-		turn.Before = r.momentsNow(ctx)
+		turn.Before = r.currentSessions(ctx)
 	}
 	h.Begun = &rewindstate.CodeOperation{Op: history.OpRestore, Turn: turn}
 	if err := r.code.saveCodeHistory(h); err != nil {
@@ -267,7 +267,7 @@ func (r *CodeRewinder) rewindCode(ctx context.Context, h *rewindstate.CodeHistor
 	if err != nil {
 		return done, fmt.Errorf("the files are restored, the sessions don't agree with them: %w", err)
 	}
-	turn.After = r.momentsNow(ctx)
+	turn.After = r.currentSessions(ctx)
 	h.End(turn.Changes, r.Env.Now())
 	h.Redo, h.Rewound = nil, r.Env.Now()
 	if turn.Changes = withoutFailed(turn.Changes, done.Failed, nil); len(turn.Changes) > 0 {
@@ -391,8 +391,8 @@ func (r *CodeRewinder) alignCode(ctx context.Context, h *rewindstate.CodeHistory
 	}
 	at := slices.IndexFunc(log, func(o git.Commit) bool { return o.OID == c.OID })
 	if at < 0 { // a rescue, not a checkpoint of the branch
-		if moments := h.MomentsAt(c.OID); moments != nil {
-			return r.moveSessions(ctx, nil, moments)
+		if sessions := h.SessionsAt(c.OID); sessions != nil {
+			return r.moveSessions(ctx, nil, sessions)
 		}
 		states := r.AllSessions(ctx)
 		var pending []string

@@ -229,26 +229,26 @@ func (r *CodeRewinder) alignTurn(ctx context.Context, turn rewindstate.CodeTurn,
 	return nil
 }
 
-// momentsNow is what the sessions of the worktree are.
-func (r *CodeRewinder) momentsNow(ctx context.Context) []rewindstate.Moment {
+// currentSessions is what the sessions of the worktree are.
+func (r *CodeRewinder) currentSessions(ctx context.Context) []rewindstate.Session {
 	states := r.AllSessions(ctx)
-	moments := make([]rewindstate.Moment, 0, len(states))
+	sessions := make([]rewindstate.Session, 0, len(states))
 	for _, s := range states {
-		moments = append(moments, r.reader.Current(ctx, s))
+		sessions = append(sessions, r.reader.Current(ctx, s))
 	}
-	return moments
+	return sessions
 }
 
 // moveSessions makes the sessions what they were, if they are still what the other
-// moments say; where these are unknown, if none has begun a turn since. A session
+// states record; where these are unknown, if none has begun a turn since. A session
 // that has worked since keeps its work: what was pending is pending again beside it.
-func (r *CodeRewinder) moveSessions(ctx context.Context, from, to []rewindstate.Moment) error {
+func (r *CodeRewinder) moveSessions(ctx context.Context, from, to []rewindstate.Session) error {
 	states := r.AllSessions(ctx)
-	wanted := map[string]rewindstate.Moment{}
+	wanted := map[string]rewindstate.Session{}
 	for _, m := range to {
 		wanted[m.Session] = m
 	}
-	left := map[string]rewindstate.Moment{}
+	left := map[string]rewindstate.Session{}
 	for _, m := range from {
 		left[m.Session] = m
 	}
@@ -262,15 +262,15 @@ func (r *CodeRewinder) moveSessions(ctx context.Context, from, to []rewindstate.
 		}
 	}
 	if same {
-		_, err := r.aligner.becomeAll(ctx, states, wanted)
+		_, err := r.aligner.restoreSessions(ctx, states, wanted)
 		return err
 	}
 	return r.addPending(ctx, states, wanted)
 }
 
-// addPending makes files of other moments pending again that differ from HEAD, on a
+// addPending makes files of other session states pending again that differ from HEAD, on a
 // shadow commit that follows the present ones.
-func (r *CodeRewinder) addPending(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Moment) error {
+func (r *CodeRewinder) addPending(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) error {
 	head, born, err := r.Head(ctx)
 	if err != nil || !born {
 		return err

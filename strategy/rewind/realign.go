@@ -32,8 +32,8 @@ func (r *Aligner) realign(ctx context.Context, store *bands.Store, done restore.
 	var changed []string
 	err := r.WithLock(ctx, func() error {
 		states := r.AllSessions(ctx)
-		if !rewindstate.KeptBefore(store, done.Origin) { // else this goes on with what was interrupted
-			if err := r.keepPast(ctx, store, done.Origin, states); err != nil {
+		if !rewindstate.HasSessionsBefore(store, done.Origin) { // else this goes on with what was interrupted
+			if err := r.saveSessions(ctx, store, done.Origin, states); err != nil {
 				return err
 			}
 		}
@@ -42,14 +42,14 @@ func (r *Aligner) realign(ctx context.Context, store *bands.Store, done restore.
 			changed, err = r.dropClean(ctx, states, paths)
 			return err
 		}
-		if done.Target.Cause == bands.Rescue && !rewindstate.KeptBefore(store, done.Target.Version) {
+		if done.Target.Cause == bands.Rescue && !rewindstate.HasSessionsBefore(store, done.Target.Version) {
 			return nil // the restore that took it never came to the sessions
 		}
-		wanted, err := r.momentsAt(ctx, store, done.Target, states)
+		wanted, err := r.sessionsAt(ctx, store, done.Target, states)
 		if err != nil {
 			return err
 		}
-		changed, err = r.becomeAll(ctx, states, wanted)
+		changed, err = r.restoreSessions(ctx, states, wanted)
 		return err
 	})
 	if err != nil {
@@ -58,9 +58,9 @@ func (r *Aligner) realign(ctx context.Context, store *bands.Store, done restore.
 	return changed, nil
 }
 
-// keepPast writes what the sessions are, and holds on to their shadow commits,
+// saveSessions writes what the sessions are, and holds on to their shadow commits,
 // which the branch may leave.
-func (r *Aligner) keepPast(ctx context.Context, store *bands.Store, rescue bands.Version, states []*session.State) error {
+func (r *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue bands.Version, states []*session.State) error {
 	if rescue == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (r *Aligner) keepPast(ctx context.Context, store *bands.Store, rescue bands
 	hold := workspace.NewRefTransaction(r.Repo)
 	for _, s := range states {
 		m := r.reader.Current(ctx, s)
-		p.Moments = append(p.Moments, m)
+		p.Sessions = append(p.Sessions, m)
 		if m.Shadow != "" {
 			if err := hold.Set(ctx, rewindstate.HeldRef(r.snapshots.Lineage(), rescue), m.Shadow); err != nil {
 				return err
@@ -81,16 +81,16 @@ func (r *Aligner) keepPast(ctx context.Context, store *bands.Store, rescue bands
 	return rewindstate.WriteSessionsBefore(store, rescue, p)
 }
 
-// momentsAt is what each session was at a snapshot: what that tells itself,
+// sessionsAt is what each session was at a snapshot: what that tells itself,
 // else what the newest one before it tells. A session that no snapshot tells of
 // had not done anything yet.
-func (r *Aligner) momentsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Moment, error) {
-	found := map[string]rewindstate.Moment{}
+func (r *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Session, error) {
+	found := map[string]rewindstate.Session{}
 	kept, err := rewindstate.ReadSessionsBefore(store, target.Version)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range kept.Moments {
+	for _, m := range kept.Sessions {
 		found[m.Session] = m
 	}
 	versions, err := store.Versions()
@@ -104,11 +104,11 @@ func (r *Aligner) momentsAt(ctx context.Context, store *bands.Store, target band
 		if len(found) >= len(states) {
 			break
 		}
-		moments, err := rewindstate.List(store, v)
+		recorded, err := rewindstate.List(store, v)
 		if err != nil {
 			r.Log.WarnContext(ctx, "snapshot doesn't tell its sessions", "version", v.String(), "error", err.Error())
 		}
-		for _, m := range moments {
+		for _, m := range recorded {
 			if _, newer := found[m.Session]; !newer {
 				found[m.Session] = m
 			}
@@ -117,10 +117,10 @@ func (r *Aligner) momentsAt(ctx context.Context, store *bands.Store, target band
 	return found, nil
 }
 
-// becomeAll makes the sessions what they were, and moves the shadow branch of
+// restoreSessions makes the sessions what they were, and moves the shadow branch of
 // HEAD to the newest shadow commit among them. It answers the sessions that
 // changed.
-func (r *Aligner) becomeAll(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Moment) ([]string, error) {
+func (r *Aligner) restoreSessions(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
 	head, born, err := r.Head(ctx)
 	if err != nil || !born {
 		return nil, err
@@ -135,7 +135,7 @@ func (r *Aligner) becomeAll(ctx context.Context, states []*session.State, wanted
 			tip = m.Shadow
 		}
 		before := workOf(s)
-		if err := r.become(ctx, s, m, same); err != nil {
+		if err := r.restoreSession(ctx, s, m, same); err != nil {
 			return nil, err
 		}
 		moved := !same && len(s.FilesTouched) > 0
@@ -174,9 +174,9 @@ func (p pendingWork) equal(s *session.State) bool {
 	return p.count == s.CheckpointCount && slices.Equal(p.files, s.FilesTouched)
 }
 
-// become gives a session the pending files of a moment: as they were if HEAD is
+// restoreSession gives a session the pending files of a moment: as they were if HEAD is
 // what it was then, else those of them that differ from HEAD now.
-func (r *Aligner) become(ctx context.Context, s *session.State, m rewindstate.Moment, same bool) error {
+func (r *Aligner) restoreSession(ctx context.Context, s *session.State, m rewindstate.Session, same bool) error {
 	files := []string(m.Files)
 	if !same && len(files) > 0 {
 		entries, err := gitwork.Status(ctx, r.Repo, files...)

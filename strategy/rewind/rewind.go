@@ -72,7 +72,7 @@ func (r *Rewinder) PreviewRewind(ctx context.Context, p points.Point, o Options)
 	if err != nil {
 		return Plan{}, err
 	}
-	choice, err := r.chooser(ctx, store, target, o)
+	choice, err := r.newChoice(ctx, store, target, o)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -100,7 +100,7 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 	if _, _, err := r.finisher.finish(ctx, store); err != nil {
 		return Rewound{}, err
 	}
-	if done, finished, err := r.finisher.finishCut(ctx, store, p, o); err != nil || finished {
+	if done, finished, err := r.finisher.finishTruncation(ctx, store, p, o); err != nil || finished {
 		return done, err
 	}
 	var choice *rewindChoice
@@ -110,7 +110,7 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 		}
 	}()
 	done, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
-		if choice, err = r.chooser(ctx, store, target, o); err != nil {
+		if choice, err = r.newChoice(ctx, store, target, o); err != nil {
 			return restore.Result{}, err
 		}
 		scope, err := choice.scope(ctx)
@@ -173,16 +173,16 @@ func (r *Rewinder) move(ctx context.Context, op history.Operation, o Options, ho
 	if err != nil || finished == op {
 		return done, err
 	}
-	follow := r.finisher.followOf(store, op, o.Paths)
+	follow := r.finisher.followUp(store, op, o.Paths)
 	done, err = r.restore(ctx, store, o, func(held *bands.Held) (restore.Result, error) {
 		opts := r.moveOptions(o)
-		opts.Follow, opts.Always = follow, follow == followPutBack
+		opts.Follow, opts.Always = follow, follow == followRestore
 		return how(ctx, held, opts)
 	})
 	if (err == nil || errors.Is(err, apply.ErrIncomplete)) && len(o.Paths) == 0 {
 		convs, failed := r.conversations.UndoConversations(ctx, done.Target.Version, done.Origin)
 		if failed == nil && len(convs) > 0 {
-			failed = conversation.EndFollow(store, done.Origin)
+			failed = conversation.MarkCompleted(store, done.Origin)
 		}
 		done.Conversations, err = convs, errors.Join(err, failed)
 	}
@@ -197,9 +197,9 @@ func (r *Rewinder) moveOptions(o Options) restore.Options {
 }
 
 func (r *Rewinder) restoreOptions(o Options) restore.Options {
-	follow := alignment(followSessions, o.Paths)
+	follow := withScope(followSessions, o.Paths)
 	if o.Conversation {
-		follow = followCut
+		follow = followTruncate
 	}
 	return restore.Options{
 		Options: r.snapshots.TreeOptions(), Scope: plan.Scope{Nested: o.Nested, Force: o.Force, PresentTime: !o.Exact}, Progress: o.Progress,
@@ -220,7 +220,7 @@ func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, d
 	}
 	sessions, failed := r.aligner.realign(ctx, store, done, o.Paths)
 	if failed == nil && done.Origin != 0 {
-		failed = r.finisher.endSessions(store, done.Origin)
+		failed = r.finisher.completeSessions(store, done.Origin)
 	}
 	return Rewound{Result: done, Plan: Plan{Plan: done.Plan}, Sessions: sessions}, errors.Join(err, failed)
 }

@@ -73,8 +73,8 @@ type rewindChoice struct {
 	why    map[string]KeptPath
 }
 
-// chooser decides for one rewind. The caller closes it.
-func (r *Rewinder) chooser(ctx context.Context, store *bands.Store, target bands.Snapshot, o Options) (*rewindChoice, error) {
+// newChoice decides for one rewind. The caller closes it.
+func (r *Rewinder) newChoice(ctx context.Context, store *bands.Store, target bands.Snapshot, o Options) (*rewindChoice, error) {
 	known, err := r.authors.AuthorsSince(ctx, store, target)
 	if err != nil {
 		return nil, err

@@ -22,40 +22,40 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	authorshipServices := authorship.New(w)
-	conversationServices := conversation.New(w)
-	rewindstateServices := rewindstate.New(w)
-	pointsServices := points.New(w)
-	snapshotsServices := snapshots.New(w)
-	workspaceServices := workspace.New(w)
+	authorshipSvc := authorship.New(w)
+	conversationSvc := conversation.New(w)
+	rewindstateSvc := rewindstate.New(w)
+	pointsSvc := points.New(w)
+	snapshotsSvc := snapshots.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Rewinder: &Rewinder{
 			Workspace:     w,
-			authors:       authorshipServices.Authors,
-			conversations: conversationServices.Conversations,
-			points:        pointsServices.Points,
-			snapshots:     snapshotsServices.Snapshots,
+			authors:       authorshipSvc.Authors,
+			conversations: conversationSvc.Conversations,
+			points:        pointsSvc.Points,
+			snapshots:     snapshotsSvc.Snapshots,
 		},
 		Finisher: &Finisher{
 			Workspace:     w,
-			conversations: conversationServices.Conversations,
-			snapshots:     snapshotsServices.Snapshots,
+			conversations: conversationSvc.Conversations,
+			snapshots:     snapshotsSvc.Snapshots,
 		},
 		Aligner: &Aligner{
 			Workspace: w,
-			files:     workspaceServices.Files,
-			reader:    rewindstateServices.Reader,
-			snapshots: snapshotsServices.Snapshots,
+			files:     workspaceSvc.Files,
+			reader:    rewindstateSvc.Reader,
+			snapshots: snapshotsSvc.Snapshots,
 		},
 		Code: &CodeWriter{
 			Workspace: w,
-			snapshots: snapshotsServices.Snapshots,
+			snapshots: snapshotsSvc.Snapshots,
 		},
 		CodeRewinder: &CodeRewinder{
 			Workspace: w,
-			files:     workspaceServices.Files,
-			reader:    rewindstateServices.Reader,
-			snapshots: snapshotsServices.Snapshots,
+			files:     workspaceSvc.Files,
+			reader:    rewindstateSvc.Reader,
+			snapshots: snapshotsSvc.Snapshots,
 		},
 	}
 	s.Rewinder.aligner = s.Aligner

@@ -66,9 +66,9 @@ func (h *CodeHistory) End(changes []CodeChange, now time.Time) {
 	h.Begun = nil
 }
 
-// MomentsAt returns what the sessions were at a rescue commit, nil if that isn't
+// SessionsAt returns what the sessions were at a rescue commit, nil if that isn't
 // recorded.
-func (h *CodeHistory) MomentsAt(rescue git.OID) []Moment {
+func (h *CodeHistory) SessionsAt(rescue git.OID) []Session {
 	for _, t := range slices.Concat(h.Undo, h.Redo) {
 		if t.From == rescue {
 			return t.Before
@@ -106,8 +106,8 @@ type CodeTurn struct {
 	Changes []CodeChange `json:"changes"`
 	// Before and After are the sessions before and after it. After is absent if the
 	// rewind has not ended.
-	Before []Moment `json:"before,omitempty"`
-	After  []Moment `json:"after,omitempty"`
+	Before []Session `json:"before,omitempty"`
+	After  []Session `json:"after,omitempty"`
 }
 
 // Reversed returns the turn that undoes t.

@@ -15,11 +15,11 @@ import (
 // SessionsBefore is what the sessions of a worktree were before a rewind, kept beside
 // the rescue snapshot of its tree: a rewind to that snapshot restores them too.
 type SessionsBefore struct {
-	Moments []Moment `json:"sessions"`
+	Sessions []Session `json:"sessions"`
 	// Transcripts are those that were replaced after the rescue.
 	Transcripts []ReplacedTranscript `json:"transcripts,omitempty"`
-	// Followed reports whether the rewind has restored the sessions after the files.
-	Followed bool `json:"followed,omitempty"`
+	// Completed reports whether the rewind has restored the sessions after the files.
+	Completed bool `json:"followed,omitempty"`
 }
 
 // ReplacedTranscript is a transcript that a rewind replaced, in the file
@@ -63,9 +63,9 @@ func WriteSessionsBefore(store *bands.Store, v bands.Version, p SessionsBefore) 
 	return disk.WriteDurable(sessionsBeforePath(store, v), append(data, '\n'), 0o600)
 }
 
-// KeptBefore reports whether the sessions were kept beside a rescue snapshot. They
+// HasSessionsBefore reports whether the sessions were kept beside a rescue snapshot. They
 // are, before the rewind changes any.
-func KeptBefore(store *bands.Store, v bands.Version) bool {
+func HasSessionsBefore(store *bands.Store, v bands.Version) bool {
 	_, err := os.Lstat(sessionsBeforePath(store, v))
 	return err == nil
 }

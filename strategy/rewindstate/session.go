@@ -24,9 +24,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Moment is what a session was at a stop, in the file session-<id>.json of the
+// Session is what a session was at a stop, in the file session-<id>.json of the
 // snapshot taken there. A rewind to the snapshot restores the session from it.
-type Moment struct {
+type Session struct {
 	Session string `json:"session_id"`
 	Turn    string `json:"turn_id,omitempty"`
 	// Base is HEAD, Shadow the tip of the shadow branch, empty if there was none.
@@ -45,13 +45,13 @@ type Moment struct {
 	Earlier []git.OID `json:"earlier,omitempty"`
 }
 
-func momentPath(store *bands.Store, v bands.Version, id string) string {
+func sessionPath(store *bands.Store, v bands.Version, id string) string {
 	return filepath.Join(store.SnapshotDir(v), "session-"+id+".json")
 }
 
 // Current returns what the session is now.
-func (r *Reader) Current(ctx context.Context, s *session.State) Moment {
-	m := Moment{Session: s.ID, Turn: s.TurnID, Base: git.OID(s.BaseCommit), Count: s.CheckpointCount, Files: slices.Clone(s.FilesTouched)}
+func (r *Reader) Current(ctx context.Context, s *session.State) Session {
+	m := Session{Session: s.ID, Turn: s.TurnID, Base: git.OID(s.BaseCommit), Count: s.CheckpointCount, Files: slices.Clone(s.FilesTouched)}
 	if s.BaseCommit == "" {
 		return m
 	}
@@ -63,22 +63,22 @@ func (r *Reader) Current(ctx context.Context, s *session.State) Moment {
 }
 
 // Write records what a session is with a snapshot.
-func Write(store *bands.Store, v bands.Version, m Moment) error {
+func Write(store *bands.Store, v bands.Version, m Session) error {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	return disk.WriteCache(momentPath(store, v, m.Session), append(data, '\n'), 0o600)
+	return disk.WriteCache(sessionPath(store, v, m.Session), append(data, '\n'), 0o600)
 }
 
 // List returns what is recorded of sessions with a snapshot. Records that can't be
 // read are in the error.
-func List(store *bands.Store, v bands.Version) ([]Moment, error) {
+func List(store *bands.Store, v bands.Version) ([]Session, error) {
 	entries, err := os.ReadDir(store.SnapshotDir(v))
 	if err != nil {
 		return nil, err
 	}
-	var list []Moment
+	var list []Session
 	var failed []error
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), "session-") || !strings.HasSuffix(e.Name(), ".json") {
@@ -90,7 +90,7 @@ func List(store *bands.Store, v bands.Version) ([]Moment, error) {
 			failed = append(failed, err)
 			continue
 		}
-		var m Moment
+		var m Session
 		if err := json.Unmarshal(data, &m); err != nil || session.CheckID(m.Session) != nil {
 			failed = append(failed, fmt.Errorf("%s can't be read", p))
 			continue

@@ -19,31 +19,31 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	lifecycleServices := lifecycle.New(w)
-	trackingServices := tracking.New(w)
-	workspaceServices := workspace.New(w)
+	lifecycleSvc := lifecycle.New(w)
+	trackingSvc := tracking.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Saver: &Saver{
 			Workspace: w,
 		},
 		Clearer: &Clearer{
 			Workspace: w,
-			children:  workspaceServices.Children,
+			children:  workspaceSvc.Children,
 		},
 		Opener: &Opener{
 			Workspace: w,
-			children:  workspaceServices.Children,
-			machine:   lifecycleServices.Machine,
-			marks:     trackingServices.Marks,
+			children:  workspaceSvc.Children,
+			machine:   lifecycleSvc.Machine,
+			marks:     trackingSvc.Marks,
 		},
 		Watcher: &Watcher{
 			Workspace: w,
-			children:  workspaceServices.Children,
+			children:  workspaceSvc.Children,
 		},
 		Ender: &Ender{
 			Workspace: w,
-			machine:   lifecycleServices.Machine,
-			marks:     trackingServices.Marks,
+			machine:   lifecycleSvc.Machine,
+			marks:     trackingSvc.Marks,
 		},
 	}
 	s.Saver.ender = s.Ender

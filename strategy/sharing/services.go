@@ -14,11 +14,11 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	commitsServices := commits.New(w)
+	commitsSvc := commits.New(w)
 	s := &Services{
 		Pusher: &Pusher{
 			Workspace:  w,
-			operations: commitsServices.Operations,
+			operations: commitsSvc.Operations,
 		},
 	}
 	return s

@@ -14,7 +14,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	rewindstateServices := rewindstate.New(w)
+	rewindstateSvc := rewindstate.New(w)
 	s := &Services{
 		Snapshots: &Snapshots{
 			Workspace: w,
@@ -24,7 +24,7 @@ func New(w *workspace.Workspace) *Services {
 		},
 		Server: &Server{
 			Workspace: w,
-			reader:    rewindstateServices.Reader,
+			reader:    rewindstateSvc.Reader,
 		},
 	}
 	s.Requests.server = s.Server

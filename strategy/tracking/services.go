@@ -14,7 +14,7 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	workspaceServices := workspace.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Transcripts: &Transcripts{
 			Workspace: w,
@@ -27,7 +27,7 @@ func New(w *workspace.Workspace) *Services {
 		},
 		Marks: &Marks{
 			Workspace: w,
-			children:  workspaceServices.Children,
+			children:  workspaceSvc.Children,
 		},
 	}
 	s.Transcripts.agents = s.Agents

@@ -11,7 +11,7 @@ import (
 )
 
 // annotate prepares the annotation of a stop's snapshot.
-func (r *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.Pending, seen sight, t *Changes) {
+func (r *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.Pending, seen observation, t *Changes) {
 	if seen.snap == nil {
 		return
 	}
@@ -25,7 +25,7 @@ func (r *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.Pe
 // Annotate records with a snapshot what the session is now. One that can't be
 // annotated is logged: the snapshot stays without its session.
 func (r *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Annotation) {
-	var old rewindstate.Moment
+	var old rewindstate.Session
 	if a.Unchanged {
 		var found bool
 		if old, found = annotated(a, s.ID); !found || old.Shadow == "" {
@@ -46,18 +46,18 @@ func (r *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Ann
 }
 
 // annotated returns what the snapshot has recorded of a session.
-func annotated(a tracking.Annotation, id string) (rewindstate.Moment, bool) {
+func annotated(a tracking.Annotation, id string) (rewindstate.Session, bool) {
 	all, err := rewindstate.List(a.Store, a.Version)
-	i := slices.IndexFunc(all, func(m rewindstate.Moment) bool { return m.Session == id })
+	i := slices.IndexFunc(all, func(m rewindstate.Session) bool { return m.Session == id })
 	if err != nil || i < 0 {
-		return rewindstate.Moment{}, false
+		return rewindstate.Session{}, false
 	}
 	return all[i], true
 }
 
-// share marks those of the touched files that another session, at work at the
+// markShared marks those of the touched files that another session, at work at the
 // same time, may have changed as well.
-func (r *Shadows) share(ctx context.Context, s *session.State, touched []string, t *Changes) {
+func (r *Shadows) markShared(ctx context.Context, s *session.State, touched []string, t *Changes) {
 	var unnamed []string
 	for _, p := range touched {
 		if !t.Named[p] {

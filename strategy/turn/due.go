@@ -12,10 +12,10 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// owe notes what the turn leaves to commit where each turn gets a commit: what
+// markDue notes what the turn leaves to commit where each turn gets a commit: what
 // it changed, and what earlier ones did if that couldn't be committed. Under
 // another strategy that is forgotten; the files stay pending.
-func (r *Turns) owe(s *session.State, touched []string, t *Changes) {
+func (r *Turns) markDue(s *session.State, touched []string, t *Changes) {
 	due := &s.Recorder.Due
 	if r.Options.Strategy != workspace.AutoCommit {
 		*due = session.Due{}

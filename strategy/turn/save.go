@@ -20,7 +20,7 @@ import (
 func (r *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) error {
 	n.Prompted, _ = r.marks.PromptTime(s.ID)
 	r.marks.BeginLate(s)
-	seen, err := r.observer.look(ctx, s, n, in)
+	seen, err := r.observer.observe(ctx, s, n, in)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (r *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pend
 			s.Recorder.Expect = said
 		}
 	}
-	changes, err := r.turnChanges(s, seen)
+	changes, err := r.newChanges(s, seen)
 	if err != nil {
 		return err
 	}
@@ -40,25 +40,25 @@ func (r *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pend
 	if err != nil {
 		return err
 	}
-	r.shadows.share(ctx, s, touched, changes)
+	r.shadows.markShared(ctx, s, touched, changes)
 	stopTasks(s, in.Background)
 	if len(touched) > 0 {
-		if err := r.keep(ctx, s, n, touched, seen); err != nil {
+		if err := r.storeTurn(ctx, s, n, touched, seen); err != nil {
 			return err
 		}
 	}
 	tasksDone(s)
-	r.saw(s, n, seen, changes)
+	r.recordBaseline(s, n, seen, changes)
 	r.shadows.annotate(ctx, s, n, seen, changes)
-	r.owe(s, touched, changes)
-	s.Recorder.Turn = afterTurn(s.Recorder.Turn, in.Background)
+	r.markDue(s, touched, changes)
+	s.Recorder.Turn = remainingTurn(s.Recorder.Turn, in.Background)
 	n.TurnSaved = true
 	return nil
 }
 
-// keep stores what the turn said and what it wrote, and prepares its shadow
+// storeTurn stores what the turn said and what it wrote, and prepares its shadow
 // checkpoint. On an unborn branch there is nothing for that to hang on.
-func (r *Turns) keep(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen sight) error {
+func (r *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen observation) error {
 	var wait sync.WaitGroup
 	var entries map[string]gittree.Edit
 	var failed error
@@ -82,8 +82,8 @@ func (r *Turns) keep(ctx context.Context, s *session.State, n *tracking.Pending,
 	return r.shadows.shadow(ctx, s, n, c)
 }
 
-// turnChanges is what is needed to tell the turn's changes from others'.
-func (r *Turns) turnChanges(s *session.State, seen sight) (*Changes, error) {
+// newChanges is what is needed to tell the turn's changes from others'.
+func (r *Turns) newChanges(s *session.State, seen observation) (*Changes, error) {
 	known, err := r.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (r *Turns) turnChanges(s *session.State, seen sight) (*Changes, error) {
 
 // takeChanges adds to the pending files what the turn changed, takes from them
 // what it took back, and answers the former.
-func (r *Turns) takeChanges(ctx context.Context, s *session.State, seen sight, t *Changes) ([]string, error) {
+func (r *Turns) takeChanges(ctx context.Context, s *session.State, seen observation, t *Changes) ([]string, error) {
 	touched, err := t.touched(ctx, seen.entries)
 	if err != nil {
 		return nil, fmt.Errorf("find what the turn changed: %w", err)
@@ -110,9 +110,9 @@ func (r *Turns) takeChanges(ctx context.Context, s *session.State, seen sight, t
 	return touched, nil
 }
 
-// afterTurn is what remains of a turn that is saved: if tasks go on in the
+// remainingTurn is what remains of a turn that is saved: if tasks go on in the
 // background, what they change is still the turn's.
-func afterTurn(t session.Turn, background bool) session.Turn {
+func remainingTurn(t session.Turn, background bool) session.Turn {
 	if !background {
 		return session.Turn{}
 	}
@@ -120,9 +120,9 @@ func afterTurn(t session.Turn, background bool) session.Turn {
 	return session.Turn{Start: t.Start, Line: t.Line, Calls: open, Timed: t.Timed}
 }
 
-// saw keeps, for the next turn, what git's status listed now, and the snapshot
+// recordBaseline keeps, for the next turn, what git's status listed now, and the snapshot
 // that goes with it.
-func (r *Turns) saw(s *session.State, n *tracking.Pending, seen sight, t *Changes) {
+func (r *Turns) recordBaseline(s *session.State, n *tracking.Pending, seen observation, t *Changes) {
 	switch {
 	case seen.whole:
 		n.Known = EncodeKnown(t.After(nil, seen.entries))

@@ -46,7 +46,7 @@ func (r *Observer) scan(ctx context.Context, s *session.State, in workspace.Inpu
 		b := &bandScan{store: store}
 		look := func(of bands.Snapshot) {
 			failed := workspace.Recover(func() error {
-				b.paths, b.few = r.changedSince(ctx, store, of, r.sawHere(s))
+				b.paths, b.few = r.changedSince(ctx, store, of, r.lastSeen(s))
 				changed(b)
 				return nil
 			})
@@ -104,9 +104,9 @@ func autoName(s *session.State, t workspace.TaskEvent) string {
 	}
 }
 
-// sawHere is the snapshot of this worktree that goes with what the session
+// lastSeen is the snapshot of this worktree that goes with what the session
 // knows of git's status, 0 if there is none.
-func (r *Observer) sawHere(s *session.State) bands.Version {
+func (r *Observer) lastSeen(s *session.State) bands.Version {
 	if s.Recorder.Seen.Lineage != r.snapshots.Lineage() {
 		return 0
 	}

@@ -21,36 +21,36 @@ type Services struct {
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	rewindstateServices := rewindstate.New(w)
-	provenanceServices := provenance.New(w)
-	snapshotsServices := snapshots.New(w)
-	trackingServices := tracking.New(w)
-	workspaceServices := workspace.New(w)
+	rewindstateSvc := rewindstate.New(w)
+	provenanceSvc := provenance.New(w)
+	snapshotsSvc := snapshots.New(w)
+	trackingSvc := tracking.New(w)
+	workspaceSvc := workspace.New(w)
 	s := &Services{
 		Turns: &Turns{
 			Workspace:   w,
-			files:       workspaceServices.Files,
-			marks:       trackingServices.Marks,
-			snapshots:   snapshotsServices.Snapshots,
-			steps:       provenanceServices.Steps,
-			transcripts: trackingServices.Transcripts,
+			files:       workspaceSvc.Files,
+			marks:       trackingSvc.Marks,
+			snapshots:   snapshotsSvc.Snapshots,
+			steps:       provenanceSvc.Steps,
+			transcripts: trackingSvc.Transcripts,
 		},
 		Observer: &Observer{
 			Workspace:   w,
-			requests:    snapshotsServices.Requests,
-			snapshots:   snapshotsServices.Snapshots,
-			transcripts: trackingServices.Transcripts,
+			requests:    snapshotsSvc.Requests,
+			snapshots:   snapshotsSvc.Snapshots,
+			transcripts: trackingSvc.Transcripts,
 		},
 		Shadows: &Shadows{
 			Workspace:   w,
-			files:       workspaceServices.Files,
-			reader:      rewindstateServices.Reader,
-			transcripts: trackingServices.Transcripts,
+			files:       workspaceSvc.Files,
+			reader:      rewindstateSvc.Reader,
+			transcripts: trackingSvc.Transcripts,
 		},
 		TaskTurns: &TaskTurns{
 			Workspace:   w,
-			files:       workspaceServices.Files,
-			transcripts: trackingServices.Transcripts,
+			files:       workspaceSvc.Files,
+			transcripts: trackingSvc.Transcripts,
 		},
 	}
 	s.Turns.observer = s.Observer

@@ -25,15 +25,15 @@ const agentTime = 2 * time.Second
 // edit tools named. The turn goes on: what the session knows of git's status
 // stays, so that the stop sees the same changes as without it.
 func (r *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input, toolUse string) error {
-	look := r.observer.look
+	look := r.observer.observe
 	if r.observer.LargeWorktree() {
-		look = r.observer.lookAtNamed
+		look = r.observer.observeNamed
 	}
 	seen, err := look(ctx, s, n, in)
 	if err != nil {
 		return err
 	}
-	changes, err := r.turns.turnChanges(s, seen)
+	changes, err := r.turns.newChanges(s, seen)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (r *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking.
 	if err != nil {
 		return err
 	}
-	r.shadows.share(ctx, s, touched, changes)
+	r.shadows.markShared(ctx, s, touched, changes)
 	task := s.Recorder.FindTask(tracking.ByToolUse(toolUse))
 	unseen := !seen.complete() && task.Phase == session.TaskStopped // what a shell command changed, the snapshot has
 	if seen.born && (len(touched) > 0 || task.Steps > 0 || unseen) {
@@ -59,7 +59,7 @@ func (r *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking.
 // taskLook is what there is to see at a task's checkpoint.
 type taskLook struct {
 	in      workspace.Input
-	seen    sight
+	seen    observation
 	touched []string
 }
 

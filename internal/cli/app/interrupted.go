@@ -23,18 +23,18 @@ func (a *App) NoteInterruptedRewind(repo *git.Repo) {
 		a.Streams.Notef("The rewind to %s was interrupted: some files are from %s, some are not.", target, target)
 		a.Streams.Hint("`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it")
 	default:
-		a.noteInterruptedConversation(repo)
+		a.noteUnfinishedRewind(repo)
 	}
 }
 
-// noteInterruptedConversation names a rewind that was interrupted between the files and the
+// noteUnfinishedRewind names a rewind that was interrupted between the files and the
 // conversation, or the sessions.
-func (a *App) noteInterruptedConversation(repo *git.Repo) {
+func (a *App) noteUnfinishedRewind(repo *git.Repo) {
 	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
 	if err != nil {
 		return
 	}
-	if stopped, found := rewind.InterruptedConversation(store, session.Open(repo.CommonDir), repo.WorktreeID); found {
+	if stopped, found := rewind.FindUnfinished(store, session.Open(repo.CommonDir), repo.WorktreeID); found {
 		what, hint := stopped.Explain()
 		a.Streams.Notef("%s%s.", strings.ToUpper(what[:1]), what[1:])
 		a.Streams.Hint(hint)

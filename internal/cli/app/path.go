@@ -65,3 +65,13 @@ func FindOnPath(getenv func(string) string, program string) (string, bool) {
 	}
 	return "", false
 }
+
+// SameDir reports whether two paths are the same directory.
+func SameDir(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}

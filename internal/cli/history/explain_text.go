@@ -56,7 +56,7 @@ func (e *explaining) detailText(d explain.Detail) string {
 		b.WriteString("  " + format.Path(f) + "\n")
 	}
 	for _, t := range d.Sessions {
-		e.writeTalk(&b, d, t)
+		e.writeConversation(&b, d, t)
 	}
 	return b.String()
 }
@@ -220,8 +220,8 @@ func learnings(l checkpoint.Learnings) []string {
 	return append(lines, l.Workflow...)
 }
 
-// writeTalk shows a session's part of the conversation.
-func (e *explaining) writeTalk(b *strings.Builder, d explain.Detail, t explain.Session) {
+// writeConversation shows a session's part of the conversation.
+func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t explain.Session) {
 	scope := "checkpoint scope"
 	if e.opts.full {
 		scope = "whole session"

@@ -43,12 +43,12 @@ func (w *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	}
 	result := newResumedJSON(b, c, stored.ID)
 	for _, log := range logs {
-		talk, err := w.rec.Conversation().Logs.PutLog(ctx, log)
+		conv, err := w.rec.Conversation().Logs.PutLog(ctx, log)
 		if err != nil {
 			return err
 		}
-		w.NoteConversation(talk)
-		result.add(log, talk)
+		w.NoteConversation(conv)
+		result.add(log, conv)
 	}
 	if w.opts.json {
 		return w.Streams.JSON(result)
@@ -126,7 +126,7 @@ func (w *resuming) unread(err error) error {
 func (w *resuming) newer(ctx context.Context, logs []conversation.Log) error {
 	var ids []string
 	for _, log := range logs {
-		if log.Standing == conversation.StandingNewer {
+		if log.Status == conversation.LogNewer {
 			ids = append(ids, log.Session)
 		}
 	}
@@ -218,8 +218,8 @@ func newResumedJSON(b resume.Branch, c resume.Carrier, id checkpoint.ID) *resume
 	}
 }
 
-func (r *resumedJSON) add(log conversation.Log, talk conversation.Conversation) {
+func (r *resumedJSON) add(log conversation.Log, conv conversation.Conversation) {
 	r.Sessions = append(r.Sessions, resumedSession{
-		Session: log.Session, Prompt: log.Prompt, Path: talk.Path, Restored: talk.Changed, Copy: talk.Copy, Command: "claude -r " + log.Session,
+		Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy, Command: "claude -r " + log.Session,
 	})
 }

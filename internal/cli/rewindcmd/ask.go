@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
-	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
@@ -151,7 +151,7 @@ func (w *rewinding) active() ([]string, error) {
 func (w *rewinding) turns() ([]*session.State, error) {
 	states, failed := session.Open(w.repo.CommonDir).Pending()
 	states = slices.DeleteFunc(states, func(s *session.State) bool {
-		return s.Phase != session.Active || !access.SameDir(s.WorktreePath, w.repo.Root)
+		return s.Phase != session.Active || !app.SameDir(s.WorktreePath, w.repo.Root)
 	})
 	return states, errors.Join(failed...)
 }

@@ -77,7 +77,7 @@ func (w *codeRewind) codeOnly(ctx context.Context, p points.Point) error {
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return w.stoppedCode(ctx, err)
 	}
-	talk, failed := w.talk(ctx, p, 0)
+	conv, failed := w.rewindConversation(ctx, p, 0)
 	if failed != nil {
 		return errors.Join(failed, err)
 	}
@@ -85,7 +85,7 @@ func (w *codeRewind) codeOnly(ctx context.Context, p points.Point) error {
 		return errors.Join(w.Streams.JSON(newCodePlanJSON(p.ID, done)), w.incompleteCode(err, done))
 	}
 	w.printCode(done.Plan, "Nothing to change: the session's files are as they were there.")
-	w.reporter().reportTalk(talk)
+	w.reporter().reportConversation(conv)
 	if done.Rescue != "" {
 		w.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Rescue.Short())
 	}

@@ -25,24 +25,24 @@ func (w *logsRestore) logs(ctx context.Context, p points.Point) error {
 			return err
 		}
 	}
-	talks, err := w.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
+	convs, err := w.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
 	if err != nil {
 		return err
 	}
-	for _, t := range talks {
+	for _, t := range convs {
 		w.NoteConversation(t)
 	}
 	if w.opts.reset {
-		return w.resetTo(ctx, p, talks)
+		return w.resetTo(ctx, p, convs)
 	}
 	w.Streams.Printf("Rewound to %s.\n", format.ID(p.ID))
-	w.commands(talks)
+	w.commands(convs)
 	w.Streams.Printf("Note: Working directory unchanged. Use interactive mode for full checkout.\n")
 	return nil
 }
 
-func (w *logsRestore) commands(talks []conversation.Conversation) {
-	for _, t := range talks {
+func (w *logsRestore) commands(convs []conversation.Conversation) {
+	for _, t := range convs {
 		w.Streams.Printf("claude -r %s\n", t.Session)
 	}
 }
@@ -67,7 +67,7 @@ func (w *logsRestore) clean(ctx context.Context) error {
 	return nil
 }
 
-func (w *logsRestore) resetTo(ctx context.Context, p points.Point, talks []conversation.Conversation) error {
+func (w *logsRestore) resetTo(ctx context.Context, p points.Point, convs []conversation.Conversation) error {
 	old, err := w.repo.Commit(ctx, "HEAD")
 	if err != nil {
 		return err
@@ -77,6 +77,6 @@ func (w *logsRestore) resetTo(ctx context.Context, p points.Point, talks []conve
 	}
 	w.Streams.Printf("Reset branch to %s.\n", p.Commit.Short())
 	w.Streams.Printf("To undo this reset: git reset --hard %s\n", old.OID.Short())
-	w.commands(talks)
+	w.commands(convs)
 	return nil
 }

@@ -35,25 +35,25 @@ func (w *rewinding) tree(ctx context.Context, p points.Point) error {
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
 		return w.stopped(ctx, err, p, done)
 	}
-	talk, failed := w.talk(ctx, p, done.Origin)
+	conv, failed := w.rewindConversation(ctx, p, done.Origin)
 	if failed != nil {
 		return errors.Join(failed, err)
 	}
 	w.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(w.Now().Sub(began))), "undo", p.Session)
-	w.reporter().reportTalk(talk)
+	w.reporter().reportConversation(conv)
 	return w.incomplete(err, done)
 }
 
-// talk cuts the conversation back, if that is wanted.
-func (w *rewinding) talk(ctx context.Context, p points.Point, rescue bands.Version) (conversation.Conversation, error) {
+// rewindConversation cuts the conversation back, if that is wanted.
+func (w *rewinding) rewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (conversation.Conversation, error) {
 	if !w.opts.conversation {
 		return conversation.Conversation{}, nil
 	}
-	talk, err := w.rec.Conversation().Conversations.RewindConversation(ctx, p, rescue)
+	conv, err := w.rec.Conversation().Conversations.RewindConversation(ctx, p, rescue)
 	if err != nil {
-		return talk, fmt.Errorf("the files are restored, the conversation is not: %w", err)
+		return conv, fmt.Errorf("the files are restored, the conversation is not: %w", err)
 	}
-	return talk, nil
+	return conv, nil
 }
 
 // rewoundTo says where a rewind went.
@@ -95,13 +95,13 @@ func (w *rewinding) step(ctx context.Context, what string,
 		line = "%s: what the rewind changed, and nobody since, is as in %s again (%s)."
 	}
 	w.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], done.Target.Version, format.Took(w.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
-	w.reporter().noteTalks(done.Conversations)
+	w.reporter().noteConversations(done.Conversations)
 	return w.incomplete(err, done)
 }
 
-// noteTalks names the conversations that an undo or redo put back, or left.
-func (w *reporter) noteTalks(talks []conversation.Conversation) {
-	for _, t := range talks {
+// noteConversations names the conversations that an undo or redo put back, or left.
+func (w *reporter) noteConversations(convs []conversation.Conversation) {
+	for _, t := range convs {
 		if t.Changed {
 			w.Streams.Notef("Conversation put back: %s", t.Path)
 			w.Streams.Notef("The one of until now is kept: %s", t.Copy)
@@ -127,8 +127,8 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 		return w.Streams.JSON(format.NewPlanJSON(planned, planned.Target))
 	}
 	w.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned})
-	talks, err := w.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)
-	for _, t := range talks {
+	convs, err := w.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)
+	for _, t := range convs {
 		if t.Changed {
 			w.Streams.Printf("Conversation: %s is put back\n", t.Path)
 		}
@@ -192,14 +192,14 @@ func (w *reporter) report(done rewind.Rewound, line, back, session string) {
 	}
 }
 
-func (w *reporter) reportTalk(talk conversation.Conversation) {
+func (w *reporter) reportConversation(conv conversation.Conversation) {
 	switch {
-	case talk.Session == "":
-	case !talk.Changed:
+	case conv.Session == "":
+	case !conv.Changed:
 		w.Streams.Notef("The conversation is as it was there.")
 	default:
-		w.Streams.Notef("Conversation cut back: %s", talk.Path)
-		w.Streams.Notef("The former one is kept: %s", talk.Copy)
+		w.Streams.Notef("Conversation cut back: %s", conv.Path)
+		w.Streams.Notef("The former one is kept: %s", conv.Copy)
 	}
 }
 
@@ -260,12 +260,12 @@ func (w *rewinding) preview(ctx context.Context, p points.Point) error {
 	}
 	w.reporter().printPlan(p.Snapshot.String(), planned)
 	if w.opts.conversation {
-		talk, err := w.rec.Conversation().Conversations.PreviewConversation(ctx, p)
+		conv, err := w.rec.Conversation().Conversations.PreviewConversation(ctx, p)
 		if err != nil {
 			return err
 		}
-		if talk.Changed {
-			w.Streams.Printf("Conversation: %s is cut back\n", talk.Path)
+		if conv.Changed {
+			w.Streams.Printf("Conversation: %s is cut back\n", conv.Path)
 		}
 	}
 	return nil

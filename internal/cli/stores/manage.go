@@ -90,7 +90,7 @@ func storeOf(ctx context.Context, known *registry.Registry, dir string) (registr
 		return registry.Entry{}, err
 	}
 	for _, e := range entries {
-		if access.SameDir(e.Root, dir) {
+		if app.SameDir(e.Root, dir) {
 			return e, nil
 		}
 	}

@@ -153,7 +153,7 @@ func restoreTree(ctx context.Context, f *access.Command, s *access.Selection, ta
 
 // elsewhere names the tree, after a space, unless it is the working directory.
 func elsewhere(f *access.Command, s *access.Selection) string {
-	if access.SameDir(f.Dir, s.Options.Root) {
+	if app.SameDir(f.Dir, s.Options.Root) {
 		return ""
 	}
 	return " " + f.ShortPath(s.Options.Root)

@@ -133,21 +133,11 @@ func (f *Command) repositoryAt(root string) *git.Repo {
 	if err != nil {
 		return nil
 	}
-	if repo.Bare || !SameDir(repo.Root, root) {
+	if repo.Bare || !app.SameDir(repo.Root, root) {
 		_ = repo.Close()
 		return nil
 	}
 	return repo
-}
-
-// SameDir reports whether two paths are the same directory.
-func SameDir(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
 }
 
 // treeOptions say how the tree is captured.

@@ -20,30 +20,30 @@ import (
 
 // What follows the files of a rewind, in bands.Turn.
 const (
-	// followCut cuts the transcript of the target's session back.
-	followCut = "cut-conversation"
-	// followPutBack puts back the transcripts that were replaced after the target.
-	followPutBack = "put-back-conversations"
+	// followTruncate cuts the transcript of the target's session back.
+	followTruncate = "cut-conversation"
+	// followRestore puts back the transcripts that were replaced after the target.
+	followRestore = "put-back-conversations"
 	// followSessions makes the sessions agree with the files of a rewind or an undo,
 	// followRedone with those of a redo, where no conversation is concerned.
-	followSessions = "align-sessions"
-	followRedone   = "align-sessions-redo"
-	// ofPaths ends either where only the turn's paths count for the sessions.
-	ofPaths = "-of-paths"
+	followSessions     = "align-sessions"
+	followSessionsRedo = "align-sessions-redo"
+	// pathsSuffix ends either where only the turn's paths count for the sessions.
+	pathsSuffix = "-of-paths"
 )
 
-// alignment is what follows files where no conversation is concerned.
-func alignment(follow string, paths []string) string {
+// withScope is what follows files where no conversation is concerned.
+func withScope(follow string, paths []string) string {
 	if len(paths) > 0 {
-		return follow + ofPaths
+		return follow + pathsSuffix
 	}
 	return follow
 }
 
-// StoppedConversation is a rewind of whose conversation nothing was changed before it was
+// Unfinished is a rewind of whose conversation nothing was changed before it was
 // stopped, an undo that has not put back every transcript, or either where the
 // sessions don't agree with the files. The files are restored.
-type StoppedConversation struct {
+type Unfinished struct {
 	Target bands.Version
 	// Sessions reports whether only the sessions are left to be aligned.
 	Sessions bool
@@ -56,7 +56,7 @@ type StoppedConversation struct {
 }
 
 // Explain returns what happened, and which command ends it.
-func (s StoppedConversation) Explain() (what, hint string) {
+func (s Unfinished) Explain() (what, hint string) {
 	if s.Sessions {
 		const left = "the files are restored, the sessions don't agree with them yet"
 		if s.Op == history.OpRestore {
@@ -73,10 +73,10 @@ func (s StoppedConversation) Explain() (what, hint string) {
 		"`entire rewind --" + string(s.Op) + "` completes it"
 }
 
-// InterruptedConversation returns the last rewind of a worktree if it was stopped between its
+// FindUnfinished returns the last rewind of a worktree if it was stopped between its
 // files and its conversation or sessions; false while its process is at work, and
 // once the conversation, or one of the worktree, went on.
-func InterruptedConversation(store *bands.Store, sessions *session.Store, worktreeID string) (stopped StoppedConversation, found bool) {
+func FindUnfinished(store *bands.Store, sessions *session.Store, worktreeID string) (stopped Unfinished, found bool) {
 	lineage := checkpoint.WorktreeHash(worktreeID)
 	past, err := history.Read(store, lineage)
 	if _, files := history.Interrupted(store, lineage); err != nil || files {
@@ -86,22 +86,22 @@ func InterruptedConversation(store *bands.Store, sessions *session.Store, worktr
 	if !found || turn.Follow == "" || turn.PID != os.Getpid() && proc.Alive(turn.PID, turn.Start) {
 		return stopped, false
 	}
-	if kept, err := rewindstate.ReadSessionsBefore(store, turn.Rescue); err != nil || kept.Followed {
+	if kept, err := rewindstate.ReadSessionsBefore(store, turn.Rescue); err != nil || kept.Completed {
 		return stopped, false
 	}
-	stopped = StoppedConversation{Target: turn.Target, Op: op, rescue: turn.Rescue}
-	switch follow, some := strings.CutSuffix(turn.Follow, ofPaths); follow {
-	case followSessions, followRedone:
+	stopped = Unfinished{Target: turn.Target, Op: op, rescue: turn.Rescue}
+	switch follow, some := strings.CutSuffix(turn.Follow, pathsSuffix); follow {
+	case followSessions, followSessionsRedo:
 		stopped.Sessions = true
 		if some {
 			stopped.paths = turn.Paths
 		}
-		if follow == followRedone {
+		if follow == followSessionsRedo {
 			stopped.Op = history.OpRedo
 		}
-		return stopped, !wentOn(sessions, worktreeID, turn.At)
+		return stopped, !transcriptWrittenSince(sessions, worktreeID, turn.At)
 	}
-	if turn.Follow == followCut {
+	if turn.Follow == followTruncate {
 		target, err := store.Snapshot(turn.Target)
 		if err != nil {
 			return stopped, false
@@ -116,9 +116,9 @@ func InterruptedConversation(store *bands.Store, sessions *session.Store, worktr
 	return stopped, err == nil && slices.ContainsFunc(convs, func(t conversation.Conversation) bool { return t.Changed })
 }
 
-// wentOn reports whether the transcript of a session of the worktree was written
+// transcriptWrittenSince reports whether the transcript of a session of the worktree was written
 // after a time. What its turns change then is found at their stops.
-func wentOn(sessions *session.Store, worktreeID string, at time.Time) bool {
+func transcriptWrittenSince(sessions *session.Store, worktreeID string, at time.Time) bool {
 	states, _ := sessions.All()
 	return slices.ContainsFunc(states, func(s *session.State) bool {
 		info, err := os.Stat(s.TranscriptPath)
@@ -126,16 +126,16 @@ func wentOn(sessions *session.Store, worktreeID string, at time.Time) bool {
 	})
 }
 
-// interrupted returns InterruptedConversation of this worktree.
-func (r *Finisher) interrupted(store *bands.Store) (StoppedConversation, bool) {
-	return InterruptedConversation(store, r.Sessions, r.Repo.WorktreeID)
+// unfinished returns FindUnfinished of this worktree.
+func (r *Finisher) unfinished(store *bands.Store) (Unfinished, bool) {
+	return FindUnfinished(store, r.Sessions, r.Repo.WorktreeID)
 }
 
 // finish ends what was stopped after its files: the sessions agree with them, and
 // the transcripts of an undo or redo are put back. The operation is that undo or redo,
 // empty if there was none. Whether a conversation is cut back depends on what follows.
 func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op history.Operation, done Rewound, err error) {
-	stopped, found := r.interrupted(store)
+	stopped, found := r.unfinished(store)
 	if !found || stopped.Op == history.OpRestore && !stopped.Sessions {
 		return "", done, nil
 	}
@@ -143,18 +143,18 @@ func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op history.O
 		return "", done, err
 	}
 	if stopped.Op == history.OpRestore {
-		return "", done, conversation.EndFollow(store, stopped.rescue)
+		return "", done, conversation.MarkCompleted(store, stopped.rescue)
 	}
 	if done.Conversations, err = r.conversations.UndoConversations(ctx, stopped.Target, stopped.rescue); err != nil {
 		return "", done, err
 	}
-	return stopped.Op, done, conversation.EndFollow(store, stopped.rescue)
+	return stopped.Op, done, conversation.MarkCompleted(store, stopped.rescue)
 }
 
-// finishCut reports whether a rewind to a point only has to end one that was stopped
+// finishTruncation reports whether a rewind to a point only has to end one that was stopped
 // after its files, which are still those of the point.
-func (r *Finisher) finishCut(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
-	stopped, found := r.interrupted(store)
+func (r *Finisher) finishTruncation(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
+	stopped, found := r.unfinished(store)
 	if !found || !o.Conversation || stopped.Op != history.OpRestore || stopped.Target != p.Snapshot {
 		return done, false, nil
 	}
@@ -168,7 +168,7 @@ func (r *Finisher) finishCut(ctx context.Context, store *bands.Store, p points.P
 }
 
 // finishSessions lets the sessions agree with the files of a stopped rewind.
-func (r *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopped StoppedConversation) (done Rewound, err error) {
+func (r *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopped Unfinished) (done Rewound, err error) {
 	if done.Target, err = store.Snapshot(stopped.Target); err != nil {
 		return done, err
 	}
@@ -180,28 +180,28 @@ func (r *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopp
 	return done, err
 }
 
-// followOf is what an undo or redo has to do once the files are restored.
-func (r *Finisher) followOf(store *bands.Store, op history.Operation, paths []string) string {
+// followUp is what an undo or redo has to do once the files are restored.
+func (r *Finisher) followUp(store *bands.Store, op history.Operation, paths []string) string {
 	past, err := history.Read(store, r.snapshots.Lineage())
-	if _, interrupted := history.Interrupted(store, r.snapshots.Lineage()); err != nil || interrupted {
+	if _, unfinished := history.Interrupted(store, r.snapshots.Lineage()); err != nil || unfinished {
 		return "" // what takes it back adds no turn, what completes it has one
 	}
 	turns, sessions := past.Undo, followSessions
 	if op == history.OpRedo {
-		turns, sessions = past.Redo, followRedone
+		turns, sessions = past.Redo, followSessionsRedo
 	}
 	if len(turns) == 0 {
 		return ""
 	}
 	if kept, err := rewindstate.ReadSessionsBefore(store, turns[len(turns)-1].Rescue); err != nil || len(kept.Transcripts) == 0 || len(paths) > 0 {
-		return alignment(sessions, paths)
+		return withScope(sessions, paths)
 	}
-	return followPutBack
+	return followRestore
 }
 
-// endSessions notes beside a rescue that the sessions agree with the files, where
+// completeSessions notes beside a rescue that the sessions agree with the files, where
 // nothing else is to follow them.
-func (r *Finisher) endSessions(store *bands.Store, rescue bands.Version) error {
+func (r *Finisher) completeSessions(store *bands.Store, rescue bands.Version) error {
 	past, err := history.Read(store, r.snapshots.Lineage())
 	if err != nil {
 		return err
@@ -210,5 +210,5 @@ func (r *Finisher) endSessions(store *bands.Store, rescue bands.Version) error {
 	if !found || turn.Rescue != rescue || !strings.HasPrefix(turn.Follow, followSessions) {
 		return nil
 	}
-	return conversation.EndFollow(store, rescue)
+	return conversation.MarkCompleted(store, rescue)
 }

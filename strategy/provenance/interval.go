@@ -9,16 +9,16 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Stretch is the time between two snapshots, or from the newest one until now.
-type Stretch struct {
+// Interval is the time between two snapshots, or from the newest one until now.
+type Interval struct {
 	From, To time.Time // to is zero for now
 	Until    bands.Version
 	// Turn is the session at whose stop the later snapshot was taken, others what
 	// changed and isn't of its turn.
 	Turn   string
 	Others map[string]bool
-	// Untold reports whether Others isn't known, so that the times of files decide.
-	Untold bool
+	// OthersUnknown reports whether Others isn't known, so that the times of files decide.
+	OthersUnknown bool
 	// Between reports whether no turn was under way: what still runs in the background
 	// proves nothing. late reports whether the snapshot was taken after the turn began
 	// which it stands before.
@@ -34,15 +34,15 @@ type Stretch struct {
 	Interrupted bool
 }
 
-// holds reports whether a time lies in the stretch.
-func (st *Stretch) holds(at time.Time) bool {
+// contains reports whether a time lies in the interval.
+func (st *Interval) contains(at time.Time) bool {
 	return !at.Before(st.From.Add(-workspace.ClockSlack)) && (st.To.IsZero() || !at.After(st.To.Add(workspace.ClockSlack)))
 }
 
-// hasStep reports whether a step is about the stretch: that of the turn whose
+// hasStep reports whether a step is about the interval: that of the turn whose
 // beginning the later snapshot missed, or one of which no snapshot was taken.
-func (st *Stretch) hasStep(m StepMark) bool {
-	return st.Late && m.Turn == st.Begun || !st.Snapped[m.Turn] && st.holds(m.at)
+func (st *Interval) hasStep(m StepMark) bool {
+	return st.Late && m.Turn == st.Begun || !st.Snapped[m.Turn] && st.contains(m.at)
 }
 
 // Span is the time of a tool call; end is zero while it runs.
@@ -53,16 +53,16 @@ func (s Span) Covers(at time.Time, after time.Duration) bool {
 	return s.Start.IsZero() || !at.Before(s.Start.Add(-workspace.ClockSlack)) && (s.End.IsZero() || !at.After(s.End.Add(after)))
 }
 
-// Within reports whether the span and the stretch overlap.
-func (s Span) Within(st *Stretch) bool {
+// Within reports whether the span and the interval overlap.
+func (s Span) Within(st *Interval) bool {
 	if s.Start.IsZero() {
 		return true
 	}
 	return (st.To.IsZero() || !s.Start.After(st.To)) && (s.End.IsZero() || s.End.After(st.From))
 }
 
-// joined orders spans and merges those that overlap.
-func joined(spans []Span) []Span {
+// mergeSpans orders spans and merges those that overlap.
+func mergeSpans(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return a.Start.Compare(b.Start) })
 	var apart []Span
 	for _, s := range spans {

@@ -20,8 +20,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// sight is what there is to see when a turn ends.
-type sight struct {
+// observation is what there is to see when a turn ends.
+type observation struct {
 	head    git.Commit
 	born    bool
 	by      git.Signature
@@ -35,17 +35,17 @@ type sight struct {
 }
 
 // complete says whether nothing that changed is missing.
-func (s sight) complete() bool { return s.whole || s.asked != nil }
+func (s observation) complete() bool { return s.whole || s.asked != nil }
 
-// look reads the transcript, reads HEAD and the user's name, and finds what
+// observe reads the transcript, reads HEAD and the user's name, and finds what
 // changed: by a snapshot and git's status of what that saw change, or by git's
 // status of everything.
-func (r *Observer) look(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (sight, error) {
-	var seen sight
+func (r *Observer) observe(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
+	var seen observation
 	var headErr, byErr, statusErr error
 	var wait sync.WaitGroup
 	all := func() (err error) { seen.entries, seen.whole, err = r.statusOfAll(ctx); return err }
-	snapped := r.sawHere(s)
+	snapped := r.lastSeen(s)
 	if snapped == 0 {
 		workspace.Guard(&wait, &statusErr, all)
 	}
@@ -76,10 +76,10 @@ func (r *Observer) look(ctx context.Context, s *session.State, n *tracking.Pendi
 	return seen, errors.Join(caught, headErr, byErr, statusErr)
 }
 
-// lookAtNamed finds what changed among the paths that edit tools named, and lets
+// observeNamed finds what changed among the paths that edit tools named, and lets
 // a child take the snapshot. Its cost doesn't grow with the worktree.
-func (r *Observer) lookAtNamed(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (sight, error) {
-	var seen sight
+func (r *Observer) observeNamed(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
+	var seen observation
 	var headErr, byErr error
 	var wait sync.WaitGroup
 	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.Head(ctx); return err })
@@ -116,7 +116,7 @@ func (r *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, bool
 // statusOfChanged asks git for the state of the paths that the snapshot saw
 // changed, of those that are pending and of those that edit tools named; of
 // none if they are too many.
-func (r *Observer) statusOfChanged(ctx context.Context, s *session.State, b *bandScan, seen *sight) error {
+func (r *Observer) statusOfChanged(ctx context.Context, s *session.State, b *bandScan, seen *observation) error {
 	if !b.few {
 		return nil
 	}

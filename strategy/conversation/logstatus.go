@@ -14,21 +14,21 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// Standing is how the transcript that the agent has of a session stands to the
-// one that is stored.
-type Standing string
+// LogStatus is the result of comparing the agent's transcript of a session with the
+// stored one.
+type LogStatus string
 
-// The standings.
+// The results of a comparison.
 const (
-	// StandingNone: the agent has none.
-	StandingNone Standing = "none"
-	// StandingSame: the times of their last lines are the same, or all bytes.
-	StandingSame Standing = "same"
-	// StandingOlder: it is neither the same nor newer.
-	StandingOlder Standing = "older"
-	// StandingNewer: its last time is later, or it begins with the stored one
+	// LogMissing: the agent has no transcript of the session.
+	LogMissing LogStatus = "none"
+	// LogSame: the times of their last lines are equal, or all bytes are.
+	LogSame LogStatus = "same"
+	// LogOlder: it is neither the same nor newer.
+	LogOlder LogStatus = "older"
+	// LogNewer: its last time is later, or it begins with the stored one
 	// and goes on.
-	StandingNewer Standing = "newer"
+	LogNewer LogStatus = "newer"
 )
 
 // lastTime is the time of a stored transcript's last line that has one.
@@ -45,22 +45,22 @@ func (r *Logs) lastTime(ctx context.Context, text checkpoint.Transcript) (time.T
 	return time.Time{}, nil
 }
 
-// compare finds how what is there stands to what is stored. The times tell, and
-// only where they don't, the bytes: what is stored is redacted, and without the
-// vendor's bulk.
+// compare sets the status of a log, by the times of the last lines, and only where
+// these don't decide by the bytes: stored transcripts are redacted, and lack large
+// values of the agent's.
 func (r *Logs) compare(ctx context.Context, log *Log) (err error) {
 	log.Local, err = transcript.LastTimeIn(log.Path)
 	switch {
 	case errors.Is(err, transcript.ErrNotFound):
-		log.Standing = StandingNone
+		log.Status = LogMissing
 		return nil
 	case err != nil:
 		return err
 	case log.Local.After(log.Stored):
-		log.Standing = StandingNewer
+		log.Status = LogNewer
 		return nil
 	case log.Local.Equal(log.Stored) && !log.Local.IsZero():
-		log.Standing = StandingSame
+		log.Status = LogSame
 		return nil
 	}
 	f, err := os.Open(log.Path)
@@ -72,13 +72,13 @@ func (r *Logs) compare(ctx context.Context, log *Log) (err error) {
 	err = r.copyLog(ctx, *log, there)
 	switch {
 	case errors.Is(err, errDiffers):
-		log.Standing = StandingOlder
+		log.Status = LogOlder
 	case err != nil:
 		return err
 	case there.ended():
-		log.Standing = StandingSame
+		log.Status = LogSame
 	default:
-		log.Standing = StandingNewer
+		log.Status = LogNewer
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ type mirror struct {
 	buf  []byte
 }
 
-// Write fails with errDiffers at the first piece that the file hasn't there.
+// Write returns errDiffers at the first piece that differs from the file.
 func (m *mirror) Write(piece []byte) (int, error) {
 	m.buf = slices.Grow(m.buf[:0], len(piece))[:len(piece)]
 	if _, err := io.ReadFull(m.file, m.buf); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -106,7 +106,7 @@ func (m *mirror) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// ended says whether the file has nothing more.
+// ended reports whether the file has been read to its end.
 func (m *mirror) ended() bool {
 	_, err := m.file.ReadByte()
 	return err != nil
