@@ -10,29 +10,29 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// agent takes in an answer.
-func (d *Digest) agent(e *transcript.Event, redact plain.Redactor) {
+// agent adds a message of the agent.
+func (r *reader) agent(e *transcript.Event) {
 	if e.Failed {
-		d.trouble(Trouble{Kind: FailedTurn, Text: plain.Line(e.Said(), maxItem, redact)})
+		r.Troubles.add(Trouble{Kind: FailedTurn, Text: r.item(e.Said())})
 		return
 	}
-	d.Troubles = slices.DeleteFunc(d.Troubles, func(t Trouble) bool { return t.Kind == FailedTurn })
-	d.usage(e)
+	r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedTurn })
+	r.usage(e)
 	if len(e.Raw()) > 0 {
-		d.PlanOffered = false
-		d.said, d.SaidAt = append(d.said[:0], e.Raw()...), d.Prompts
+		r.PlanOffered = false
+		r.text, r.SaidAt = append(r.text[:0], e.Raw()...), r.Prompts
 		if mayDecide(e.Raw()) {
-			d.chose(e.Said(), redact)
+			r.chose(e.Said())
 		}
 	}
 	for _, use := range e.Uses {
-		d.PlanOffered = false
-		d.use(use, redact)
+		r.PlanOffered = false
+		r.use(use)
 	}
 }
 
-// usage takes in how full the context was. An answer stands in several lines,
-// and not all of them tell the truth: the most is it.
+// usage records the size of the context. A message has several lines, of which the
+// first may give less than was used: the largest counts.
 func (d *Digest) usage(e *transcript.Event) {
 	if e.Model != "" {
 		d.Model = plain.Head(plain.Clean(e.Model), maxName)
@@ -47,26 +47,30 @@ func (d *Digest) usage(e *transcript.Event) {
 	}
 }
 
-// use takes in the call of a tool.
-func (d *Digest) use(use transcript.ToolUse, redact plain.Redactor) {
+// use adds the call of a tool.
+func (r *reader) use(use transcript.ToolUse) {
 	call := Call{ID: plain.Head(use.ID, maxName), Tool: use.Tool}
 	switch use.Tool {
 	case "Edit", "Write", "MultiEdit", "NotebookEdit", "Read", "NotebookRead":
-		call.Text = d.path(firstOf(use.Input, "file_path", "notebook_path"), redact)
+		call.Text = r.path(firstOf(use.Input, "file_path", "notebook_path"))
 	case "Bash":
-		d.command(&call, use.Input, redact)
+		r.command(&call, use.Input)
 	case "WebFetch":
-		call.Text = plain.Line(use.Input.Member("url").Text(), maxItem, redact)
+		call.Text = r.item(use.Input.Member("url").Text())
 	case "TaskCreate":
-		call.Text = plain.Line(use.Input.Member("subject").Text(), maxItem, redact)
+		call.Text = r.item(use.Input.Member("subject").Text())
 	case "TodoWrite":
-		d.todos(use.Input.Member("todos"), redact)
+		r.setTasks(use.Input.Member("todos"))
 		return
 	case "TaskUpdate":
-		d.taskUpdate(use.Input, redact)
+		r.updateTask(use.Input)
 		return
 	case "ExitPlanMode":
-		d.offer(use.Input.Member("plan").Text(), redact)
+		r.PlanOffered = true
+		if plan := use.Input.Member("plan").Text(); plan != "" {
+			r.Plan = planOf(plan, r.redact)
+			r.Plan.At = r.Prompts
+		}
 	case "AskUserQuestion":
 	default:
 		return
@@ -74,8 +78,8 @@ func (d *Digest) use(use transcript.ToolUse, redact plain.Redactor) {
 	if call.ID == "" {
 		return
 	}
-	d.Open = slices.DeleteFunc(d.Open, func(c Call) bool { return c.ID == call.ID })
-	d.Open = plain.Last(append(d.Open, call), openBound(), Call.weight)
+	r.Open = slices.DeleteFunc(r.Open, func(c Call) bool { return c.ID == call.ID })
+	r.Open = plain.Last(append(r.Open, call), openBound(), Call.weight)
 }
 
 func (c Call) weight() int {
@@ -87,7 +91,7 @@ func (c Call) weight() int {
 	return n
 }
 
-// firstOf is the text of the first of an object's members that has one.
+// firstOf returns the text of the first of an object's members that has one.
 func firstOf(v transcript.Value, keys ...string) string {
 	for _, key := range keys {
 		if text := v.Member(key).Text(); text != "" {
@@ -97,20 +101,20 @@ func firstOf(v transcript.Value, keys ...string) string {
 	return ""
 }
 
-// path is a file's path as it may be kept, empty if it can't be.
-func (d *Digest) path(path string, redact plain.Redactor) string {
-	path = shellcmd.ResolvePath(path, d.Cwd)
+// path returns the redacted absolute path of a file; empty if it has none or is too long.
+func (r *reader) path(path string) string {
+	path = shellcmd.ResolvePath(path, r.Cwd)
 	if path == "" || plain.JSONSize(path) > maxPath {
 		return ""
 	}
-	if slices.Contains(d.Edited, path) || slices.Contains(d.Read, path) {
-		return path // it was redacted before
+	if slices.Contains(r.Edited, path) || slices.Contains(r.Read, path) {
+		return path // already redacted
 	}
-	return redact.Path(path)
+	return r.redact.Path(path)
 }
 
-// command takes in a shell command.
-func (d *Digest) command(call *Call, input transcript.Value, redact plain.Redactor) {
+// command adds a shell command to its call.
+func (r *reader) command(call *Call, input transcript.Value) {
 	text := strings.TrimSpace(input.Member("command").Text())
 	line := shellcmd.Split(text)
 	call.Checks = line.Checks()
@@ -121,29 +125,29 @@ func (d *Digest) command(call *Call, input transcript.Value, redact plain.Redact
 	if input.Member("run_in_background").True() {
 		call.Judge = shellcmd.Never
 	}
-	for _, path := range line.Files(d.Cwd) {
+	for _, path := range line.Files(r.Cwd) {
 		const most = 16
-		if path = d.path(path, redact); path != "" && len(call.Shown) < most {
+		if path = r.path(path); path != "" && len(call.Shown) < most {
 			call.Shown = append(call.Shown, path)
 		}
 	}
 	if !call.Trivial {
-		call.Text = d.commandText(text, redact)
+		call.Text = r.commandText(text)
 	}
 }
 
-// commandText is the first line of a command, as it may be kept.
-func (d *Digest) commandText(text string, redact plain.Redactor) string {
+// commandText returns the first line of a command, redacted.
+func (r *reader) commandText(text string) string {
 	first, more, _ := strings.Cut(text, "\n")
 	if more = strings.TrimSpace(more); more != "" && strings.Contains(first, "git commit ") {
-		subject, _, _ := strings.Cut(more, "\n") // the message is a here-document, mostly
+		subject, _, _ := strings.Cut(more, "\n") // the message is usually a here-document
 		first += " " + strings.TrimSpace(subject)
 	}
 	if more != "" {
 		first = strings.TrimRight(first, " \\") + " " + plain.Ellipsis
 	}
-	if slices.ContainsFunc(d.Commands, func(c recall.Command) bool { return c.Text == first }) {
+	if slices.ContainsFunc(r.Commands, func(c recall.Command) bool { return c.Text == first }) {
 		return first
 	}
-	return plain.Line(first, maxItem, redact)
+	return r.item(first)
 }

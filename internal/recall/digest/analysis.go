@@ -1,7 +1,6 @@
 package digest
 
 import (
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,27 +9,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// Sources is what an analysis is made from beside the digest. Its texts come
-// redacted.
+// Sources is what an analysis is made from beside the digest. Its texts are redacted.
 type Sources struct {
-	// Root is the worktree's; paths below it are shown relative to it.
+	// Root is the root of the worktree; paths below it are shown relative to it.
 	Root   string
 	Branch string
-	// Subjects are those of the commits that the session made, the last first.
+	// Subjects are those of the commits that the session made, the most recent first.
 	Subjects []string
-	// Said is the agent's last message, as a stop hook told it, where the
-	// transcript may not have it yet.
+	// Said is the agent's last message in the payload of a stop hook: the transcript may
+	// not have it yet.
 	Said string
 	// Files are the paths that the session changed, from the root.
 	Files []string
-	// Added and Removed are their lines.
+	// Added and Removed are their changed lines.
 	Added, Removed int
 }
 
-// What stands before a person's own words.
+// userSaid precedes the user's own words.
 const userSaid = "user: "
 
-// The bounds of what an analysis shows.
+// The limits of an analysis.
 const (
 	maxTask     = 300
 	maxSteps    = 12
@@ -39,25 +37,32 @@ const (
 	maxPackages = 20
 )
 
-// Analysis is what was going on. What is quoted in it stands behind what it is:
-// "user: ", "agent: ", "plan accepted: ", "plan: ", "open question: ", "last asked: ".
+// report derives texts from a digest.
+type report struct {
+	*Digest
+	src Sources
+}
+
+// Analysis returns the state of the work. Quoted texts have a prefix: "user: ",
+// "agent: ", "plan accepted: ", "plan: ", "open question: ", "last asked: ".
 func (d *Digest) Analysis(src Sources) recall.Analysis {
+	r := report{d, src}
 	return recall.Analysis{
-		CurrentTask:  d.task(src),
-		NextSteps:    notNil(firstOnes(d.steps(src), maxSteps)),
-		Decisions:    notNil(d.decisions()),
-		Blockers:     notNil(d.blockers(src)),
-		RelevantDocs: notNil(d.docs(src)),
+		CurrentTask:  r.task(),
+		NextSteps:    notNil(firstOnes(r.steps(), maxSteps)),
+		Decisions:    notNil(r.decisions()),
+		Blockers:     notNil(r.blockers()),
+		RelevantDocs: notNil(r.docs()),
 	}
 }
 
-// task is what was worked on: the item of the agent's list that is begun, else
-// the plan, each with what was asked after it, else what was asked last.
-func (d *Digest) task(src Sources) string {
-	text, at := d.aim()
+// task returns the current task: the task in progress, else the plan, each with what
+// was asked after it, else what was asked last.
+func (r report) task() string {
+	text, at := r.aim()
 	last := Asked{}
-	if n := len(d.Asked); n > 0 {
-		last = d.Asked[n-1]
+	if n := len(r.Asked); n > 0 {
+		last = r.Asked[n-1]
 	}
 	asked := oneLine(last.Text, maxTask)
 	switch {
@@ -67,51 +72,51 @@ func (d *Digest) task(src Sources) string {
 		return text
 	case asked != "":
 		return asked
-	case d.Title != "":
-		return d.Title
-	case d.Short != "":
-		return oneLine(d.Short, maxTask)
-	case src.Branch != "" && len(d.Edited)+len(src.Files) > 0:
-		return "work on branch " + src.Branch
+	case r.Title != "":
+		return r.Title
+	case r.Short != "":
+		return oneLine(r.Short, maxTask)
+	case r.src.Branch != "" && len(r.Edited)+len(r.src.Files) > 0:
+		return "work on branch " + r.src.Branch
 	}
 	return ""
 }
 
-// aim is what the agent itself calls its work, and how many prompts there were
-// when it said so.
-func (d *Digest) aim() (text string, at int) {
-	for _, t := range d.Tasks {
+// aim returns the task in progress or the plan, and the number of prompts when it was
+// set.
+func (r report) aim() (text string, at int) {
+	for _, t := range r.Tasks {
 		switch {
 		case t.State != "in_progress":
-		case d.Plan.Accepted:
-			return t.Text + "; plan: " + d.Plan.Title, d.Plan.At
+		case r.Plan.Accepted:
+			return t.Text + "; plan: " + r.Plan.Title, r.Plan.At
 		default:
 			return t.Text, 0
 		}
 	}
 	switch {
-	case d.Plan.Title == "":
-	case d.Plan.Accepted:
-		return d.Plan.Title, d.Plan.At
-	case d.PlanOffered:
-		return "plan offered: " + d.Plan.Title, d.Plan.At
+	case r.Plan.Title == "":
+	case r.Plan.Accepted:
+		return r.Plan.Title, r.Plan.At
+	case r.PlanOffered:
+		return "plan offered: " + r.Plan.Title, r.Plan.At
 	}
 	return "", 0
 }
 
-// steps are what is still to be done: the open items of the agent's list, else
-// the steps of a plan that is not begun, else what the agent wrote last.
-func (d *Digest) steps(src Sources) []string {
+// steps returns what is left to do: the pending tasks, else the steps of an accepted
+// plan that is not begun; then what the agent announced in its last text.
+func (r report) steps() []string {
 	var steps []string
-	for _, t := range d.Tasks {
+	for _, t := range r.Tasks {
 		if t.State == "pending" {
 			steps = append(steps, t.Text)
 		}
 	}
-	if len(steps) == 0 && d.Plan.Accepted && !d.Plan.Begun {
-		steps = slices.Clone(d.Plan.Steps)
+	if len(steps) == 0 && r.Plan.Accepted && !r.Plan.Begun {
+		steps = slices.Clone(r.Plan.Steps)
 	}
-	said := d.lastSaid(src)
+	said := r.lastSaid()
 	if said == "" {
 		return steps
 	}
@@ -126,18 +131,18 @@ func (d *Digest) steps(src Sources) []string {
 	return steps
 }
 
-// lastSaid is what the agent said last, if nobody has answered it.
-func (d *Digest) lastSaid(src Sources) string {
-	if src.Said != "" {
-		return plain.Head(src.Said, maxSaid)
+// lastSaid returns the agent's last text, if no prompt came after it.
+func (r report) lastSaid() string {
+	if r.src.Said != "" {
+		return plain.Head(r.src.Said, maxSaid)
 	}
-	if d.SaidAt != d.Prompts {
+	if r.SaidAt != r.Prompts {
 		return ""
 	}
-	return d.Said
+	return r.Said
 }
 
-// announced is the list below the last heading that says what comes next.
+// announced returns the list below the last heading that announces next steps.
 func announced(said string) []string {
 	var steps []string
 	below, fenced := false, false
@@ -162,7 +167,7 @@ func announced(said string) []string {
 	return steps
 }
 
-// announces says whether a line is the heading of what is still to be done.
+// announces reports whether a line is a heading that announces next steps.
 func announces(text string) bool {
 	const longest, words = 60, 8
 	if n := strings.LastIndex(text, ". "); n >= 0 {
@@ -177,7 +182,7 @@ func announces(text string) bool {
 		!containsAny(low, "no remaining", "no next", "no follow", "none", "completed", "done")
 }
 
-// lastQuestion is the question that a text ends with.
+// lastQuestion returns the question that a text ends with.
 func lastQuestion(said string) string {
 	said = strings.TrimRight(strings.TrimSpace(said), "*_ ")
 	if !strings.HasSuffix(said, "?") {
@@ -194,22 +199,22 @@ func lastQuestion(said string) string {
 	return oneLine(strings.Trim(last, "*_ "), maxItem)
 }
 
-// decisions are what people decided, and what the agent says that it did. The
-// last prompt is no decision, but the task.
-func (d *Digest) decisions() []string {
-	all := slices.Clone(d.Answers)
-	if n := len(d.Asked); n > 0 {
-		last := userSaid + oneLine(d.Asked[n-1].Text, maxItem)
+// decisions returns the decisions of the user, then those of the agent, without the
+// last prompt: that is the task.
+func (r report) decisions() []string {
+	all := slices.Clone(r.Answers)
+	if n := len(r.Asked); n > 0 {
+		last := userSaid + oneLine(r.Asked[n-1].Text, maxItem)
 		all = slices.DeleteFunc(all, func(s string) bool { return s == last })
 	}
-	return append(all, d.Chosen...)
+	return append(all, r.Chosen...)
 }
 
-// blockers are what went wrong and wasn't seen to go right since.
-func (d *Digest) blockers(src Sources) []string {
+// blockers returns what went wrong and has not succeeded since.
+func (r report) blockers() []string {
 	var all []string
-	for _, t := range d.Troubles {
-		text, why := src.short(t.Text), ""
+	for _, t := range r.Troubles {
+		text, why := r.src.short(t.Text), ""
 		if t.Why != "" {
 			why = ": " + t.Why
 		}
@@ -229,55 +234,21 @@ func (d *Digest) blockers(src Sources) []string {
 	return all
 }
 
-// docs are the documents that were read or written, the last ones first.
-func (d *Digest) docs(src Sources) []string {
+// docs returns the documents that were read or written, the most recent first.
+func (r report) docs() []string {
 	var all []string
-	for _, list := range [][]string{d.Docs, d.Edited, d.Read} {
+	for _, list := range [][]string{r.Docs, r.Edited, r.Read} {
 		for _, name := range slices.Backward(list) {
 			isURL := strings.Contains(name, "://")
 			if isURL || isDoc(name) && !ownFile(name) {
-				all = append(all, src.relative(name))
+				all = append(all, r.src.relative(name))
 			}
 		}
 	}
 	return firstOnes(distinct(all), maxDocs)
 }
 
-// Context is where it was going on; the git fields are the caller's.
-func (d *Digest) Context(src Sources) recall.Context {
-	c := recall.Context{WorkingDirectory: d.Cwd, GitBranch: src.Branch, RelevantPackages: []string{}, RecentCommands: []string{}}
-	if c.WorkingDirectory == "" {
-		c.WorkingDirectory = src.Root
-	}
-	for _, file := range src.Files {
-		c.RelevantPackages = append(c.RelevantPackages, path.Dir(file))
-	}
-	slices.Sort(c.RelevantPackages)
-	c.RelevantPackages = firstOnes(slices.Compact(c.RelevantPackages), maxPackages)
-	for _, command := range slices.Backward(d.Commands) {
-		if len(c.Commands) == maxShown {
-			break
-		}
-		command.Text = src.withoutCd(command.Text)
-		c.Commands = append(c.Commands, command)
-		c.RecentCommands = append(c.RecentCommands, command.Text)
-	}
-	changed := map[string]bool{}
-	for _, file := range src.Files {
-		changed[file] = true
-	}
-	for _, file := range d.Edited {
-		changed[src.relative(file)] = true
-	}
-	for _, file := range slices.Backward(d.Read) {
-		if file = src.relative(file); !changed[file] {
-			c.FilesRead = append(c.FilesRead, file)
-		}
-	}
-	return c
-}
-
-// relative is a path from the worktree's root, if it is below that.
+// relative returns a path below the root relative to it, others unchanged.
 func (src Sources) relative(name string) string {
 	if rest, ok := strings.CutPrefix(name, src.Root+"/"); ok && src.Root != "" {
 		return filepath.ToSlash(rest)
@@ -285,7 +256,7 @@ func (src Sources) relative(name string) string {
 	return name
 }
 
-// short is a text with paths from the worktree's root.
+// short returns a text with paths relative to the root.
 func (src Sources) short(text string) string {
 	if src.Root == "" {
 		return text
@@ -297,7 +268,7 @@ func (src Sources) short(text string) string {
 	return strings.ReplaceAll(text, " "+src.Root+"/", " ")
 }
 
-// withoutCd is a command without the step into the root that it begins with.
+// withoutCd returns a command without a leading cd into the root.
 func (src Sources) withoutCd(command string) string {
 	for _, root := range []string{src.Root, `"` + src.Root + `"`} {
 		if rest, ok := strings.CutPrefix(command, "cd "+root+" && "); ok && src.Root != "" {
@@ -330,19 +301,18 @@ func distinct(list []string) []string {
 	})
 }
 
-// oneLine is a text in one line, cut.
+// oneLine returns a text as one line, cut.
 func oneLine(text string, limit int) string {
 	return plain.Shorten(strings.Join(strings.Fields(text), " "), limit)
 }
 
-// ownFile says whether a file is one of the agent's own, and no part of a
-// project.
+// ownFile reports whether a file is the agent's own and not part of a project.
 func ownFile(path string) bool {
 	return containsAny(path, "/.claude/plans/", "/.claude/projects/", "/tool-results/") ||
 		strings.Contains(path, "/tasks/") && strings.HasSuffix(path, ".output")
 }
 
-// isDoc says whether a file is one for people to read.
+// isDoc reports whether a file is documentation.
 func isDoc(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".md", ".mdx", ".rst", ".adoc":

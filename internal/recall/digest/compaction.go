@@ -6,14 +6,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// SetCompaction sets the agent's own summary of what it compacted, as a hook
-// told it, or as the transcript has it. What the agent puts around it goes.
+// SetCompaction sets the agent's summary of what it compacted, as the hook or the
+// transcript has it, without what the agent puts around it.
 func (d *Digest) SetCompaction(summary string, redact plain.Redactor) {
 	d.Compaction = plain.Text(bareSummary(plain.Head(summary, plain.MaxScanned)), maxCompaction, redact)
 }
 
-// bareSummary is a summary without how it was come to, and without what tells
-// the agent to go on with it.
+// bareSummary returns a summary without its analysis and without the instructions to
+// continue.
 func bareSummary(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "This session is being continued ") {
@@ -33,7 +33,7 @@ func bareSummary(s string) string {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "</summary>"))
 }
 
-// withoutElement is a text without the first element of a tag.
+// withoutElement returns a text without the first element of a tag.
 func withoutElement(s, tag string) string {
 	before, rest, ok := strings.Cut(s, "<"+tag+">")
 	_, after, closed := strings.Cut(rest, "</"+tag+">")

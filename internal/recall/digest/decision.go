@@ -7,8 +7,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// chose keeps the sentences of a text in which the agent says what it decided.
-func (d *Digest) chose(said string, redact plain.Redactor) {
+// chose adds the sentences of a text in which the agent reports a decision.
+func (r *reader) chose(said string) {
 	fenced := false
 	for text := range strings.SplitSeq(plain.Head(said, plain.MaxScanned), "\n") {
 		text = strings.TrimSpace(text)
@@ -22,14 +22,14 @@ func (d *Digest) chose(said string, redact plain.Redactor) {
 			if !decides(sentence) {
 				continue
 			}
-			if kept := plain.Line(sentence, maxItem, redact); kept != "" {
-				d.Chosen = plain.Append(d.Chosen, "agent: "+kept, chosenBound())
+			if kept := r.item(sentence); kept != "" {
+				r.Chosen = plain.Append(r.Chosen, "agent: "+kept, chosenBound())
 			}
 		}
 	}
 }
 
-// mayDecide says quickly whether a raw text holds a word that decisions hold.
+// mayDecide reports whether a raw text contains one of the words that decides needs.
 func mayDecide(raw []byte) bool {
 	for _, word := range []string{"ecided", "'ll use", "ll go with", "oing with", "chose", "pted for", "pted to", "rather than", "instead of"} {
 		if bytes.Contains(raw, []byte(word)) {
@@ -39,7 +39,7 @@ func mayDecide(raw []byte) bool {
 	return false
 }
 
-// sentences are those of a line, without the mark of a list's item.
+// sentences returns the sentences of a line, without its bullet.
 func sentences(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if item, ok := listItem(text); ok && item != "" {
@@ -66,7 +66,7 @@ func sentences(text string) func(yield func(string) bool) {
 	}
 }
 
-// decides says whether a sentence tells of a decision that was taken.
+// decides reports whether a sentence reports a decision that was made.
 func decides(sentence string) bool {
 	const shortest, longest = 20, 400
 	if len(sentence) < shortest || len(sentence) > longest || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") {

@@ -5,39 +5,32 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
-	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// offer takes in a plan that the agent offers.
-func (d *Digest) offer(plan string, redact plain.Redactor) {
-	d.PlanOffered = true
-	if plan != "" {
-		d.Plan = planOf(plan, redact)
-		d.Plan.At = d.Prompts
-	}
+// Plan is a plan that the agent offered.
+type Plan struct {
+	Title string   `json:"title"`
+	Steps []string `json:"steps,omitempty"`
+	// Accepted is set when the user accepts the plan, Begun when files are edited
+	// after that. At is the number of prompts when it was offered or accepted.
+	Accepted bool `json:"accepted,omitempty"`
+	Begun    bool `json:"begun,omitempty"`
+	At       int  `json:"at,omitempty"`
 }
 
-// revised takes in a plan as a person left it.
-func (d *Digest) revised(detail transcript.Value, redact plain.Redactor) {
-	if plan := detail.Member("plan").Text(); plan != "" {
-		d.Plan = planOf(plan, redact)
-	}
-}
-
-// accept takes in that a person agreed to the plan.
-func (d *Digest) accept(redact plain.Redactor) {
-	if d.Plan.Title == "" {
+// accept records that the user accepted the plan.
+func (r *reader) accept() {
+	if r.Plan.Title == "" {
 		return
 	}
-	d.Plan.Accepted, d.Plan.Begun, d.Plan.At = true, false, d.Prompts
-	d.answer("plan accepted: " + plain.Line(d.Plan.Title, maxItem, redact))
+	r.Plan.Accepted, r.Plan.Begun, r.Plan.At = true, false, r.Prompts
+	r.decided("plan accepted: " + r.item(r.Plan.Title))
 }
 
-// planOf is the outline of a plan: its title, and the items of its list of
-// steps, else nothing more.
-func planOf(plan string, redact plain.Redactor) Outlined {
+// planOf returns the title of a plan and the items of its list of steps.
+func planOf(plan string, redact plain.Redactor) Plan {
 	plan = plain.Clean(redact.Text(plain.Clean(plain.Head(plan, plain.MaxScanned))))
-	var p Outlined
+	var p Plan
 	inSteps, fenced := false, false
 	for text := range strings.SplitSeq(plan, "\n") {
 		indented := strings.HasPrefix(text, "  ") || strings.HasPrefix(text, "\t")
@@ -58,13 +51,13 @@ func planOf(plan string, redact plain.Redactor) Outlined {
 			}
 		}
 	}
-	slices.Reverse(p.Steps) // the first ones stay
+	slices.Reverse(p.Steps) // keep the first ones
 	p.Steps = stepsBound().Last(p.Steps)
 	slices.Reverse(p.Steps)
 	return p
 }
 
-// planTitle is a plan's first line without the word that says that it is one.
+// planTitle returns a plan's first line without "Plan:".
 func planTitle(s string) string {
 	s = strings.Trim(s, "*_ ")
 	if rest, ok := strings.CutPrefix(s, "Plan:"); ok {
@@ -78,8 +71,8 @@ func isStepsHeading(heading string) bool {
 	return containsAny(heading, "step", "implementation", "changes", "tasks", "todo", "approach") && !containsAny(heading, "out of scope")
 }
 
-// listItem is the text of an item of a list, without mark and box, empty for one
-// that is ticked; ok is false for what is no item.
+// listItem returns the text of a list item without its bullet and check box, empty if
+// the box is checked; ok is false if the line is not a list item.
 func listItem(text string) (item string, ok bool) {
 	switch {
 	case strings.HasPrefix(text, "- "), strings.HasPrefix(text, "* "), strings.HasPrefix(text, "+ "), strings.HasPrefix(text, "\u2022 "):
@@ -100,65 +93,4 @@ func listItem(text string) (item string, ok bool) {
 	item = strings.TrimSpace(strings.TrimPrefix(item, "[ ]"))
 	item = strings.ReplaceAll(item, "**", "")
 	return item, true
-}
-
-// todos takes in a whole list of tasks.
-func (d *Digest) todos(list transcript.Value, redact plain.Redactor) {
-	d.Tasks = nil
-	for item := range list.Items() {
-		d.addTask(Task{Text: plain.Line(item.Member("content").Text(), maxItem, redact), State: stateOf(item.Member("status").Text())})
-	}
-}
-
-// created takes in a task that was put on the list.
-func (d *Digest) created(subject string, detail, content transcript.Value, redact plain.Redactor) {
-	id := detail.Member("task").Member("id").Text()
-	if id == "" {
-		_, rest, _ := strings.Cut(content.Said(), "Task #")
-		id, _, _ = strings.Cut(rest, " ")
-	}
-	d.addTask(Task{ID: plain.Line(id, maxName, redact), Text: subject, State: "pending"})
-}
-
-// taskUpdate takes in a change of a task.
-func (d *Digest) taskUpdate(input transcript.Value, redact plain.Redactor) {
-	id := firstOf(input, "taskId", "task_id")
-	state := input.Member("status").Text()
-	i := slices.IndexFunc(d.Tasks, func(t Task) bool { return t.ID != "" && t.ID == id })
-	switch {
-	case i < 0:
-		return
-	case state == "deleted":
-		d.Tasks = slices.Delete(d.Tasks, i, i+1)
-	default:
-		if state != "" {
-			d.Tasks[i].State = stateOf(state)
-		}
-		if subject := input.Member("subject").Text(); subject != "" {
-			d.Tasks[i].Text = plain.Line(subject, maxItem, redact)
-		}
-	}
-}
-
-func stateOf(s string) string {
-	switch s {
-	case "in_progress", "completed":
-		return s
-	}
-	return "pending"
-}
-
-// addTask puts a task on the list. Where there is no room, what is completed
-// goes first.
-func (d *Digest) addTask(t Task) {
-	if t.Text == "" {
-		return
-	}
-	const fields = 40 // the names of the fields
-	weigh := func(t Task) int { return plain.JSONSize(t.ID) + plain.JSONSize(t.Text) + fields }
-	d.Tasks = append(d.Tasks, t)
-	if !plain.Within(d.Tasks, tasksBound(), weigh) {
-		d.Tasks = slices.DeleteFunc(d.Tasks, func(t Task) bool { return t.State == "completed" })
-	}
-	d.Tasks = plain.Last(d.Tasks, tasksBound(), weigh)
 }

@@ -10,114 +10,116 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// result takes in what a tool answered.
-func (d *Digest) result(e *transcript.Event, r transcript.ToolResult, redact plain.Redactor) {
-	i := slices.IndexFunc(d.Open, func(c Call) bool { return c.ID == plain.Head(r.Of, maxName) })
+// result adds the result of a tool call.
+func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
+	i := slices.IndexFunc(r.Open, func(c Call) bool { return c.ID == plain.Head(res.Of, maxName) })
 	if i < 0 {
 		return
 	}
-	call := d.Open[i]
-	d.Open = slices.Delete(d.Open, i, i+1)
+	call := r.Open[i]
+	r.Open = slices.Delete(r.Open, i, i+1)
 	said := ""
-	if r.Failed {
-		said = r.Content.Said()
-		if d.denied(call, said, redact) {
+	if res.Failed {
+		said = res.Content.Said()
+		if r.denied(call, said) {
 			return
 		}
 	}
 	switch call.Tool {
 	case "Bash":
-		d.ran(e, r, ran{call: call, said: said}, redact)
+		r.ran(e, res, ended{call: call, said: said})
 	case "Edit", "Write", "MultiEdit", "NotebookEdit":
-		d.edited(call, said, redact)
+		r.edited(call, said)
 	case "AskUserQuestion":
-		d.answered(e.Detail(), redact)
+		r.answered(e.Detail())
 	default:
-		if !r.Failed {
-			d.succeeded(e, r, call, redact)
+		if !res.Failed {
+			r.succeeded(e, res, call)
 		}
 	}
 }
 
-// succeeded takes in what a tool did that leaves no trace when it fails.
-func (d *Digest) succeeded(e *transcript.Event, r transcript.ToolResult, call Call, redact plain.Redactor) {
+// succeeded adds what a tool did whose failure is not recorded.
+func (r *reader) succeeded(e *transcript.Event, res transcript.ToolResult, call Call) {
 	switch call.Tool {
 	case "Read", "NotebookRead":
-		d.read(call.Text)
+		r.read(call.Text)
 	case "WebFetch":
 		if call.Text != "" {
-			d.Docs = plain.Append(d.Docs, call.Text, docsBound())
+			r.Docs = plain.Append(r.Docs, call.Text, docsBound())
 		}
 	case "TaskCreate":
-		d.created(call.Text, e.Detail(), r.Content, redact)
+		r.createTask(call.Text, e.Detail(), res.Content)
 	case "ExitPlanMode":
-		d.revised(e.Detail(), redact)
-		d.accept(redact)
+		if plan := e.Detail().Member("plan").Text(); plan != "" { // the user may have edited it
+			r.Plan = planOf(plan, r.redact)
+		}
+		r.accept()
 	}
 }
 
-// denied takes in that a person or a rule didn't let the agent do something. An
-// offered plan is no such thing: when a person accepts it and clears the context,
-// the result reads as if they had refused.
-func (d *Digest) denied(call Call, said string, redact plain.Redactor) bool {
+// denied adds that the user or a permission rule denied a tool call, and reports
+// whether the call was never executed. An offered plan is not counted: if the user
+// accepts it and clears the context, the result is that of a refusal.
+func (r *reader) denied(call Call, said string) bool {
 	said = strings.TrimSpace(said)
 	byUser := strings.HasPrefix(said, "The user doesn't want to") || strings.HasPrefix(said, "User rejected")
 	switch {
 	case strings.HasPrefix(said, "Sibling tool call errored"), strings.HasPrefix(said, "Cancelled"),
 		strings.HasPrefix(said, "<tool_use_error>") && call.Tool == "Bash":
-		return true // it was never done
+		return true // never executed
 	case !byUser && !strings.HasPrefix(said, "Permission to use "):
 		return false
 	}
 	if _, words, ok := strings.Cut(said, "the user said:"); ok && byUser {
-		if text := plain.Line(words, maxItem, redact); enough(text) {
-			d.answer(userSaid + text)
+		if text := r.item(words); enough(text) {
+			r.decided(userSaid + text)
 		}
 	}
 	if call.Tool == "ExitPlanMode" || call.Tool == "AskUserQuestion" || call.Text == "" {
 		return true
 	}
-	d.trouble(Trouble{Kind: Denied, Text: plain.Shorten(call.Tool+" "+call.Text, maxItem)})
+	r.Troubles.add(Trouble{Kind: Denied, Text: plain.Shorten(call.Tool+" "+call.Text, maxItem)})
 	return true
 }
 
-// ran is a command that ended, with what an error said.
-type ran struct {
+// ended is a command that ended, with its error message.
+type ended struct {
 	call Call
 	said string
 }
 
-// ran takes in how a command ended.
-func (d *Digest) ran(e *transcript.Event, r transcript.ToolResult, of ran, redact plain.Redactor) {
+// ran adds the result of a command.
+func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 	call := of.call
 	result := recall.Failed
-	if !r.Failed {
+	if !res.Failed {
 		for _, path := range call.Shown {
-			d.read(path)
+			r.read(path)
 		}
-		result = d.outcome(e, r, call)
+		result = outcome(e, res, call)
 	}
 	if !call.Trivial && call.Text != "" {
 		const fields = 40 // the names of the fields
-		d.Commands = slices.DeleteFunc(d.Commands, func(c recall.Command) bool { return c.Text == call.Text })
-		d.Commands = plain.Last(append(d.Commands, recall.Command{Text: call.Text, Result: result}), runBound(),
+		r.Commands = slices.DeleteFunc(r.Commands, func(c recall.Command) bool { return c.Text == call.Text })
+		r.Commands = plain.Last(append(r.Commands, recall.Command{Text: call.Text, Result: result}), runBound(),
 			func(c recall.Command) int { return plain.JSONSize(c.Text) + fields })
 	}
 	switch {
 	case call.Checks == 0:
-	case result == recall.Passed, result == recall.Unknown: // it may have passed
-		d.passed(call.Checks)
+	case result == recall.Passed, result == recall.Unknown: // may have passed
+		r.Troubles.passed(call.Checks)
 	case result == recall.Failed:
 		if of.said == "" {
-			of.said = r.Content.Said()
+			of.said = res.Content.Said()
 		}
-		d.passed(call.Checks) // what failed before is old news
-		d.trouble(Trouble{Kind: FailedCommand, Text: call.Text, Why: reason(of.said, redact), Checks: call.Checks})
+		r.Troubles.passed(call.Checks) // this failure replaces earlier ones
+		r.Troubles.add(Trouble{Kind: FailedCommand, Text: call.Text, Why: reason(of.said, r.redact), Checks: call.Checks})
 	}
 }
 
-// outcome is how a command ended that gave no error.
-func (d *Digest) outcome(e *transcript.Event, r transcript.ToolResult, call Call) recall.Outcome {
+// outcome returns how a command ended whose result is no error.
+func outcome(e *transcript.Event, res transcript.ToolResult, call Call) recall.Outcome {
 	for key, value := range e.Detail().Members() {
 		switch key {
 		case "interrupted":
@@ -136,18 +138,10 @@ func (d *Digest) outcome(e *transcript.Event, r transcript.ToolResult, call Call
 	if call.Judge == shellcmd.Never || call.Checks == 0 {
 		return recall.Unknown
 	}
-	return call.Judge.Outcome(r.Content.Said())
+	return call.Judge.Outcome(res.Content.Said())
 }
 
-// passed takes what passed from what failed before.
-func (d *Digest) passed(checks shellcmd.Checks) {
-	for i := range d.Troubles {
-		d.Troubles[i].Checks &^= checks
-	}
-	d.Troubles = slices.DeleteFunc(d.Troubles, func(t Trouble) bool { return t.Kind == FailedCommand && t.Checks == 0 })
-}
-
-// reason is the line of an output that tells what was wrong, redacted.
+// reason returns the line of an output that describes the error, redacted.
 func reason(output string, redact plain.Redactor) string {
 	const most, share, longest = 8 << 10, 4, 160
 	if len(output) > most {
@@ -169,8 +163,8 @@ func reason(output string, redact plain.Redactor) string {
 	return plain.Shorten(first, longest)
 }
 
-// edited takes in that a file was changed, or wasn't: said is the error.
-func (d *Digest) edited(call Call, said string, redact plain.Redactor) {
+// edited adds the edit of a file; said is its error.
+func (r *reader) edited(call Call, said string) {
 	if call.Text == "" {
 		return
 	}
@@ -178,26 +172,26 @@ func (d *Digest) edited(call Call, said string, redact plain.Redactor) {
 		said = strings.TrimSuffix(strings.TrimPrefix(said, "<tool_use_error>"), "</tool_use_error>")
 		first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
 		const longest = 160
-		d.trouble(Trouble{Kind: FailedEdit, Text: call.Text, Why: plain.Line(first, longest, redact)})
+		r.Troubles.add(Trouble{Kind: FailedEdit, Text: call.Text, Why: plain.Line(first, longest, r.redact)})
 		return
 	}
 	if !ownFile(call.Text) {
-		d.Edited = plain.Append(d.Edited, call.Text, editedBound())
-		d.Plan.Begun = d.Plan.Accepted
+		r.Edited = plain.Append(r.Edited, call.Text, editedBound())
+		r.Plan.Begun = r.Plan.Accepted
 	}
-	d.Troubles = slices.DeleteFunc(d.Troubles, func(t Trouble) bool {
+	r.Troubles.drop(func(t Trouble) bool {
 		return t.Kind == FailedEdit && t.Text == call.Text || t.Kind == Denied && strings.HasSuffix(t.Text, " "+call.Text)
 	})
 }
 
-func (d *Digest) read(path string) {
+func (r *reader) read(path string) {
 	if path != "" && !ownFile(path) {
-		d.Read = plain.Append(d.Read, path, readBound())
+		r.Read = plain.Append(r.Read, path, readBound())
 	}
 }
 
-// answered takes in what a person answered to the agent's questions.
-func (d *Digest) answered(detail transcript.Value, redact plain.Redactor) {
+// answered adds the user's answers to the agent's questions.
+func (r *reader) answered(detail transcript.Value) {
 	for question, answer := range detail.Member("answers").Members() {
 		text := answer.Text()
 		question = transcript.Value(`"` + question + `"`).Text()
@@ -205,6 +199,6 @@ func (d *Digest) answered(detail transcript.Value, redact plain.Redactor) {
 			continue
 		}
 		const half = maxItem / 2
-		d.answer(plain.Line(question, half, redact) + " -> " + plain.Line(text, half, redact))
+		r.decided(plain.Line(question, half, r.redact) + " -> " + plain.Line(text, half, r.redact))
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// Summary is the work in one line: at most 80 characters and the figures.
+// Summary returns the work in one line: at most 80 characters and the counts of files
+// and lines.
 func (d *Digest) Summary(src Sources) string {
-	text := d.headline(src)
+	text := report{d, src}.headline()
 	if n := len(src.Files); n > 0 {
 		files := "files"
 		if n == 1 {
@@ -20,30 +21,31 @@ func (d *Digest) Summary(src Sources) string {
 	return text
 }
 
-// headline is the best short name of the work that there is.
-func (d *Digest) headline(src Sources) string {
+// headline returns the subject of the last commit, else the plan or the last prompt,
+// else the task.
+func (r report) headline() string {
 	const longest, room = 80, 60
-	switch n := len(src.Subjects); {
+	switch n := len(r.src.Subjects); {
 	case n > 1:
 		more := fmt.Sprintf(" and %d more commits", n-1)
 		if n == 2 { //nolint:mnd // two
 			more = " and another commit"
 		}
-		return cutWords(src.Subjects[0], room) + more
+		return cutWords(r.src.Subjects[0], room) + more
 	case n == 1:
-		return cutWords(src.Subjects[0], longest)
-	case d.Plan.Title != "" && (d.Plan.Accepted || d.PlanOffered):
-		return cutWords(d.Plan.Title, longest)
-	case len(d.Asked) > 0:
-		return cutWords(d.Asked[len(d.Asked)-1].Text, longest)
+		return cutWords(r.src.Subjects[0], longest)
+	case r.Plan.Title != "" && (r.Plan.Accepted || r.PlanOffered):
+		return cutWords(r.Plan.Title, longest)
+	case len(r.Asked) > 0:
+		return cutWords(r.Asked[len(r.Asked)-1].Text, longest)
 	}
-	if text := cutWords(d.task(src), longest); text != "" {
+	if text := cutWords(r.task(), longest); text != "" {
 		return text
 	}
 	return "a session in which nothing was asked"
 }
 
-// cutWords is a text in one line of at most limit characters, cut at a word.
+// cutWords returns a text as one line of at most limit characters, cut at a word.
 func cutWords(text string, limit int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	letters := []rune(text)
@@ -57,7 +59,7 @@ func cutWords(text string, limit int) string {
 	return strings.TrimRight(cut, " ,;:-") + plain.Ellipsis
 }
 
-// Description are some sentences more: what was asked, what the agent said last.
+// Description returns what was asked and what the agent said last, a line each.
 func (d *Digest) Description(src Sources) string {
 	const longest = 600
 	var parts []string

@@ -1,0 +1,156 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// reader adds the lines of a transcript to a digest.
+type reader struct {
+	*Digest
+
+	redact plain.Redactor
+	events transcript.Events
+	// text is the agent's last text as it is in its line. finish sets Said to it: a
+	// transcript has many texts, and redacting each costs more than reading all lines.
+	text []byte
+}
+
+// line adds one line, but for Said.
+func (r *reader) line(raw []byte) {
+	e, ok := r.events.Line(raw)
+	if !ok {
+		return
+	}
+	if e.Cwd != "" && plain.JSONSize(e.Cwd) <= maxPath {
+		r.Cwd = r.redact.Path(e.Cwd)
+	}
+	switch e.Kind {
+	case transcript.UserEvent:
+		r.user(e)
+	case transcript.AgentEvent:
+		r.agent(e)
+	case transcript.CompactEvent:
+		r.Tokens, r.MessageID, r.PlanOffered = 0, "", false
+	case transcript.TitleEvent:
+		r.Title = r.item(e.Said())
+	}
+}
+
+// finish sets Said to the agent's last text.
+func (r *reader) finish() {
+	if len(r.text) > 0 {
+		r.Said = plain.Text(transcript.Unquoted(r.text), maxSaid, r.redact)
+		r.text = r.text[:0]
+	}
+}
+
+// item returns a text as one line of at most maxItem bytes, redacted.
+func (r *reader) item(text string) string { return plain.Line(text, maxItem, r.redact) }
+
+// user adds a prompt, the results of tools, or what the agent writes in the user's name.
+func (r *reader) user(e *transcript.Event) {
+	if e.PromptID != "" && !e.Compaction {
+		r.PromptID = plain.Head(e.PromptID, maxName)
+	}
+	for _, res := range e.Results {
+		r.result(e, res)
+	}
+	switch {
+	case e.Compaction:
+		r.SetCompaction(e.Said(), r.redact)
+	case e.Interrupted:
+		r.interrupted()
+	case e.Plan != "":
+		r.beginTurn()
+		r.Plan = planOf(e.Plan, r.redact)
+		r.accept()
+	case e.Prompt != "", e.Command != "":
+		r.asked(e)
+	}
+}
+
+// beginTurn removes the troubles of the turn before, except checks that still fail.
+func (r *reader) beginTurn() {
+	r.PlanOffered = false
+	r.Troubles.drop(func(t Trouble) bool { return t.Kind != FailedCommand })
+}
+
+// asked adds a prompt.
+func (r *reader) asked(e *transcript.Event) {
+	r.beginTurn()
+	r.Prompts++
+	text := e.Prompt
+	if e.Command != "" {
+		text = strings.TrimSpace("/" + e.Command + " " + text)
+	}
+	text = plain.Text(text, maxAsked, r.redact)
+	if !enough(e.Prompt) {
+		r.Short = text
+		return
+	}
+	r.Short = ""
+	r.Asked = plain.Last(append(r.Asked, Asked{Text: text, At: r.Prompts}), askedBound(),
+		func(a Asked) int { return plain.JSONSize(a.Text) })
+	if r.Prompts > 1 && corrects(text) {
+		r.decided("user: " + r.item(text))
+	}
+}
+
+// enough reports whether a prompt has at least four words, and so describes a task.
+func enough(prompt string) bool {
+	const least = 4
+	words := 0
+	for word := range strings.FieldsSeq(plain.Head(prompt, maxAsked)) {
+		letters, dense := 0, 0
+		for _, c := range word {
+			switch {
+			case unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+				dense++
+			case unicode.IsLetter(c):
+				letters++
+			}
+		}
+		words += dense / 2 //nolint:mnd // about two characters a word
+		if letters > 0 {
+			words++
+		}
+	}
+	return words >= least
+}
+
+// corrects reports whether a prompt asks the agent to do something another way.
+func corrects(prompt string) bool {
+	const longest = 500
+	if len(prompt) > longest || strings.HasSuffix(prompt, "?") {
+		return false
+	}
+	low := strings.ToLower(prompt)
+	for _, begin := range []string{
+		"no,", "no ", "nope", "don't ", "dont ", "do not ", "actually", "instead", "rather", "let's ", "lets ", "use ", "i'd rather",
+		"i would rather", "please don't", "never ", "always ", "keep ", "we should ", "we shouldn't ", "yeah let's", "yes, but", "ok, but",
+	} {
+		if strings.HasPrefix(low, begin) {
+			return true
+		}
+	}
+	return containsAny(low, " instead", "i'd rather ", "i prefer ", "we prefer ")
+}
+
+// decided adds a decision of the user.
+func (r *reader) decided(text string) {
+	r.Answers = plain.Append(r.Answers, text, answersBound())
+}
+
+// interrupted adds that the user interrupted the agent. The answer to an offered plan
+// has the same text in the transcript.
+func (r *reader) interrupted() {
+	if r.PlanOffered || slices.ContainsFunc(r.Troubles, func(t Trouble) bool { return t.Kind == Interrupted }) {
+		return
+	}
+	r.Troubles.add(Trouble{Kind: Interrupted})
+}
