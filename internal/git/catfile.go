@@ -151,7 +151,7 @@ func replyError(line string) error {
 	return fmt.Errorf("unknown reply %q", line)
 }
 
-// fail ends a process that can't go on and says why.
+// fail ends a process that can't go on and returns why.
 func (b *batch) fail(ctx context.Context, err error) error {
 	b.kill()
 	waitErr := b.cmd.Wait()

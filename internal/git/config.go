@@ -79,7 +79,7 @@ func readConfig(s *repoSettings, path string) error {
 	return nil
 }
 
-// Config gives the settings whose keys match the regular expression, the last
+// Config returns the settings whose keys match the regular expression, the last
 // value of each. Section and name of a key are in lower case, a subsection is
 // as written. A key without a value is "true".
 func (r *Repo) Config(ctx context.Context, regexp string) (map[string]string, error) {

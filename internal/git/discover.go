@@ -12,7 +12,7 @@ import (
 // ErrNotRepository means that no repository contains the directory.
 var ErrNotRepository = errors.New("not in a git repository")
 
-// Locate says where to look for a repository.
+// Locate is where to find a repository.
 type Locate struct {
 	// Dir is the absolute directory to start from.
 	Dir string
@@ -133,7 +133,7 @@ func (l Locate) walkUp(dir string) (found, error) {
 	}
 }
 
-// at looks for a repository in dir itself: its .git, or dir being a git
+// at finds a repository in dir itself: its .git, or dir being a git
 // directory.
 func at(dir string) (found, error) {
 	f := found{gitDir: filepath.Join(dir, ".git"), base: dir}
@@ -157,7 +157,7 @@ func at(dir string) (found, error) {
 	return found{}, nil
 }
 
-// valid tells if f.gitDir is a git directory, and finds its common directory.
+// valid reports whether f.gitDir is a git directory, and finds its common directory.
 func (f *found) valid(objectsElsewhere bool) bool {
 	if _, err := os.Lstat(filepath.Join(f.gitDir, "HEAD")); err != nil {
 		return false
@@ -190,7 +190,7 @@ func (f *found) resolve() error {
 	return nil
 }
 
-// readGitFile reads a .git file and gives the directory it names.
+// readGitFile reads a .git file and returns the directory that it names.
 func readGitFile(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

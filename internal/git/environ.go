@@ -21,7 +21,7 @@ type processes struct {
 }
 
 // command prepares a git process. Every one is made here: this counts it,
-// gives it its environment and keeps its stderr.
+// sets its environment and keeps its stderr.
 func (p *processes) command(ctx context.Context, q Command) (*exec.Cmd, *capture) {
 	p.started.Add(1)
 	cmd := exec.CommandContext(ctx, "git", q.Args...)
@@ -61,7 +61,7 @@ func (p *processes) commandEnviron(q Command) []string {
 }
 
 // userEnviron is the environment that git has when the user calls it, without what
-// would lead it to another repository or let it ask at a terminal.
+// would lead it to another repository or allow it to ask at a terminal.
 func (p *processes) userEnviron() []string {
 	env := slices.DeleteFunc(p.locate.inherited(), func(e string) bool { return strings.HasPrefix(e, "GPG_TTY=") })
 	return append(env, p.explicitEnviron()...)
@@ -93,7 +93,7 @@ func (l Locate) inherited() []string {
 	return env
 }
 
-// explicitEnviron tells git where the repository is if it can't find it.
+// explicitEnviron names the repository if git would not find it.
 func (p *processes) explicitEnviron() []string {
 	switch {
 	case !p.explicit:
@@ -123,7 +123,7 @@ func (p *processes) hookEnviron() []string {
 	return env
 }
 
-// dropped names the variables that say where the repository is or how paths
+// dropped names the variables for where the repository is and how paths
 // are to be read (git rev-parse --local-env-vars, and some more).
 func dropped(name string) bool {
 	switch name {

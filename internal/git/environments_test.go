@@ -64,8 +64,8 @@ func environments() map[string]func(s *gittest.Sandbox) string {
 		"shallow clone":        func(s *gittest.Sandbox) string { return clone(s, "--no-local", "--depth=1") },
 		"partial clone":        func(s *gittest.Sandbox) string { return clone(s, "--no-local", "--filter=blob:none") },
 		"everything packed":    func(s *gittest.Sandbox) string { d := s.Init("r"); s.Git(d, "gc", "-q"); return d },
-		"core.worktree":        func(s *gittest.Sandbox) string { return elsewhere(s) },
-		"object dir is a link": func(s *gittest.Sandbox) string { return movedObjects(s) },
+		"core.worktree":        elsewhere,
+		"object dir is a link": movedObjects,
 		"no identity and quiet": func(s *gittest.Sandbox) string {
 			d := s.Init("r")
 			s.Git(d, "config", "core.quotePath", "false")

@@ -1,11 +1,10 @@
-// Package git is the one door to git. It finds the repository by reading
-// files, reads and writes loose objects itself, reads others through one
-// `git cat-file --batch`, moves refs through `git update-ref --stdin` with the old value, and
-// asks git for everything else.
+// Package git is the one door to git. It finds the repository by reading files, reads
+// and writes loose objects itself, reads others through one `git cat-file --batch`, and
+// starts git for the packages below it: refs are in gitref, trees in gittree, differences
+// in gitdiff, history in gitlog, the working tree in gitwork, remotes in gitremote.
 //
-// It never writes the index, HEAD or the working tree and never uses the
-// network, but where its caller was asked to: Checkout, Switch, CommitPaths,
-// Push, Fetch, ReadLazily. It starts git with -z or --batch output only.
+// It writes nothing but objects, and uses no network except for what ReadLazily permits.
+// Git is started with output that is made for programs: -z, --batch, --porcelain.
 package git
 
 import (
@@ -27,7 +26,7 @@ var ErrMissing = errors.New("no such object")
 // ErrTooMuch means that there is more to read than the caller wanted.
 var ErrTooMuch = errors.New("more than was asked for")
 
-// ErrBadPath means that a path can't stand in a tree.
+// ErrBadPath means that git would not take a path into a tree.
 var ErrBadPath = errors.New("path can't stand in a tree")
 
 // OID names an object: 40 or 64 lower-case hex digits. The empty string is no
@@ -64,7 +63,7 @@ func (m Mode) Valid() bool {
 // Format is the hash function of a repository.
 type Format string
 
-// The formats that git knows.
+// The formats of git.
 const (
 	SHA1   Format = "sha1"
 	SHA256 Format = "sha256"
@@ -76,7 +75,7 @@ func (f Format) HexLen() int { return 2 * f.size() }
 // Zero is the all-zero OID, which git uses for "none" on the wire.
 func (f Format) Zero() OID { return OID(strings.Repeat("0", f.HexLen())) }
 
-// Valid tells if o is an OID of this format.
+// Valid reports whether o is an OID of this format.
 func (f Format) Valid(o OID) bool {
 	if len(o) != f.HexLen() {
 		return false

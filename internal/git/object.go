@@ -26,7 +26,7 @@ type Signature struct {
 	When        time.Time
 }
 
-// Commit gives the commit that spec names, through tags.
+// Commit returns the commit that spec names, through tags.
 func (r *Repo) Commit(ctx context.Context, spec string) (Commit, error) {
 	object, err := r.Read(ctx, spec+"^{commit}")
 	if err != nil {

@@ -25,7 +25,7 @@ func (r *Repo) Rel(path string) (string, bool) {
 	return rel, true
 }
 
-// below gives path relative to root, if it is root or below it. Both are clean.
+// below returns path relative to root, if it is root or below it. Both are clean.
 func below(root, path string) (string, bool) {
 	if path == root {
 		return ".", true
@@ -36,7 +36,7 @@ func below(root, path string) (string, bool) {
 	return strings.CutPrefix(path, root)
 }
 
-// ValidPath tells if git would take path into a tree: relative, with slashes,
+// ValidPath reports whether git would take path into a tree: relative, with slashes,
 // no empty element, no "." or "..", and no .git in any of the spellings that
 // some file system takes for it.
 func ValidPath(path string) bool {
@@ -51,12 +51,13 @@ func ValidPath(path string) bool {
 	return true
 }
 
+// ValidName reports whether git would take name into a tree, as the name of one entry.
 func ValidName(name string) bool {
 	return name != "" && name != "." && name != ".." &&
 		strings.IndexByte(name, 0) < 0 && strings.IndexByte(name, '/') < 0 && !isDotGit(name)
 }
 
-// isDotGit knows .git in any case, with what NTFS drops at its end and what
+// isDotGit reports whether name is .git in any case, with what NTFS drops at its end and what
 // HFS+ drops anywhere. Git refuses all of them.
 func isDotGit(name string) bool {
 	if !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "g") &&

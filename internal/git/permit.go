@@ -23,7 +23,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("git refuses the repository %s: %s", e.Dir, e.Reason)
 }
 
-// Hint says who decides.
+// Hint names who decides.
 func (e *RefusedError) Hint() string {
 	return "`git status` in " + e.Dir + " says how git can be told to trust it"
 }
@@ -62,7 +62,7 @@ func (l Locate) permit(f found) (processes int64, err error) {
 }
 
 // doubtful reports whether git might refuse the repository: it has no .git of its
-// own, or a file that git checks belongs to somebody else.
+// own, or a file that git checks belongs to another user.
 func (l Locate) doubtful(f found) bool {
 	if f.base == "" || isTrue(l.getenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")) {
 		return true

@@ -12,7 +12,7 @@ import (
 // maxPrefetched is the size up to which ReadMany keeps an object's content.
 const maxPrefetched = 1 << 20
 
-// maxSkipped is the size up to which it is quicker to read an object in vain than to
+// maxSkipped is the size up to which it is quicker to read an object to no use than to
 // start another process.
 const maxSkipped = 16 << 20
 

@@ -77,7 +77,7 @@ func (c Command) Subcommand() string { return subcommand(c.Args) }
 func (r *Repo) Processes() int { return int(r.processes.started.Load()) }
 
 // Run starts git with args in the root of the working tree (the git directory
-// if there is none) and gives its stdout. The error is an *ExitError if git
+// if there is none) and returns its stdout. The error is an *ExitError if git
 // failed, and wraps that of ctx if ctx ended it.
 func (r *Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
 	return r.Do(ctx, Command{Args: args})

@@ -17,7 +17,7 @@ type Object struct {
 // readLimit bounds what Read takes into memory.
 const readLimit = 256 << 20
 
-// Read gives the object that spec names, in any way git understands: an OID, a
+// Read returns the object that spec names, in any of git's ways: an OID, a
 // ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
 // ErrMissing if there is none, and ErrTooMuch above 256 MiB. Loose objects are read
 // from their files; all other reads share one git process.

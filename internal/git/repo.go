@@ -18,7 +18,7 @@ type Repo struct {
 	GitDir, CommonDir, Root string
 	// WorktreeID is the name of a linked worktree, empty for the main one.
 	WorktreeID string
-	// Bare says that there is no working tree here: a bare repository, or a
+	// Bare reports that there is no working tree here: a bare repository, or a
 	// directory inside a git directory.
 	Bare bool
 	// Format is the hash function.

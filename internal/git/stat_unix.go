@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sameDevice tells if two files are on one file system.
+// sameDevice reports whether two files are on one file system.
 func sameDevice(a, b fs.FileInfo) bool {
 	x, okX := a.Sys().(*syscall.Stat_t)
 	y, okY := b.Sys().(*syscall.Stat_t)

@@ -17,7 +17,7 @@ type TreeEntry struct {
 	OID  OID
 }
 
-// Tree gives the entries of a tree in git's order. The slice is shared: it must
+// Tree returns the entries of a tree in git's order. The slice is shared: it must
 // not be changed. No tree ("") has no entries.
 func (r *Repo) Tree(ctx context.Context, oid OID) ([]TreeEntry, error) {
 	if oid == "" || oid == r.Format.EmptyTree() {

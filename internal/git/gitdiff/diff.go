@@ -40,7 +40,7 @@ func Staged(ctx context.Context, r *git.Repo, base git.OID) ([]Change, error) {
 	return parseRaw(r, string(out))
 }
 
-// Changes tells how two trees or commits differ ("": the empty tree).
+// Changes returns how two trees or commits differ ("": the empty tree).
 func Changes(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change, error) {
 	a, errA := treeish(r, from)
 	b, errB := treeish(r, to)

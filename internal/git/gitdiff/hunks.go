@@ -17,7 +17,7 @@ import (
 type FileDiff struct {
 	Change
 	OldPath string
-	// Binary says that git tells no lines of it.
+	// Binary reports that git compares no lines of it.
 	Binary bool
 	Hunks  []Hunk
 	// Added and Removed are the numbers of its lines.
@@ -29,7 +29,7 @@ type FileDiff struct {
 // lines it names the one before.
 type Hunk struct{ Old, OldLines, New, NewLines int }
 
-// Hunks tells by lines how two trees or commits differ ("": the empty tree), as
+// Hunks returns by lines how two trees or commits differ ("": the empty tree), as
 // git diff-tree -p -U0 -M does, whatever the user's settings. It reads at most
 // limit bytes of that: ErrTooMuch if there is more.
 func Hunks(ctx context.Context, r *git.Repo, from, to git.OID, limit int64) ([]FileDiff, error) {
@@ -61,7 +61,7 @@ func diffArgs(r *git.Repo, from, to git.OID, format ...string) ([]string, error)
 }
 
 // parseHunks reads the raw list, which names the files, and the patches, which
-// stand in the same order.
+// are in the same order.
 func parseHunks(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 	files, err := parseRawList(r, in)
 	if err != nil {
@@ -129,7 +129,7 @@ func parseRawList(r *git.Repo, in *bufio.Reader) ([]FileDiff, error) {
 	}
 }
 
-// readStart reads a line and answers its beginning: what a hunk holds may be
+// readStart reads a line and returns its beginning: what a hunk holds may be
 // one line of any length.
 func readStart(in *bufio.Reader) (string, error) {
 	part, more, err := in.ReadLine()
@@ -162,7 +162,7 @@ func parseSpan(s string) (start, lines int, err error) {
 	return start, lines, err
 }
 
-// LineCounts tells of each file that differs between two trees or commits how
+// LineCounts returns for each file that differs between two trees or commits how
 // many lines do, as git diff-tree --numstat -M does. Nothing but the paths and
 // those numbers is known.
 func LineCounts(ctx context.Context, r *git.Repo, from, to git.OID) ([]FileDiff, error) {

@@ -14,7 +14,7 @@ const maxTreesCompared = 150
 
 var errManyTrees = errors.New("too many trees")
 
-// compareTrees tells how two trees or commits differ, as git diff-tree does,
+// compareTrees returns how two trees or commits differ, as git diff-tree does,
 // without a process of its own.
 func compareTrees(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change, error) {
 	a, errA := rootTree(ctx, r, from)
@@ -29,7 +29,7 @@ func compareTrees(ctx context.Context, r *git.Repo, from, to git.OID) ([]Change,
 	return c.changes, nil
 }
 
-// rootTree answers the tree of a commit, or the tree itself, "" for none.
+// rootTree returns the tree of a commit, or the tree itself, "" for none.
 func rootTree(ctx context.Context, r *git.Repo, oid git.OID) (git.OID, error) {
 	if oid == "" || oid == r.Format.EmptyTree() {
 		return "", nil
@@ -132,7 +132,7 @@ func (c *comparison) entries(ctx context.Context, prefix string, a, b git.TreeEn
 	return nil
 }
 
-// kindMask is the part of a mode that says what an entry is.
+// kindMask is the part of a mode with the kind of an entry.
 const kindMask git.Mode = 0o170000
 
 // canonical has the mode that git takes an odd one of an old tree for.

@@ -14,7 +14,7 @@ import (
 // last. Git converts it to UTF-8.
 const commitFormat = "--format=%H%n%T%n%P%n%an%n%ae%n%at%n%cn%n%ce%n%ct%n%B"
 
-// Commits gives the commits that `git log` with these arguments lists, in its
+// Commits returns the commits that `git log` with these arguments lists, in its
 // order. Unlike Log it starts a process for all of them, and reads what lies
 // beyond the boundary of a shallow clone as not there.
 func Commits(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, error) {

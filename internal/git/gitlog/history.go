@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Unreachable answers which of the commits are not in the history of head. Those
+// Unreachable returns which of the commits are not in the history of head. Those
 // that the repository no longer has are left out.
 func Unreachable(ctx context.Context, r *git.Repo, head git.OID, commits []git.OID) ([]git.OID, error) {
 	args := []string{"rev-list", "--ignore-missing"}
@@ -35,7 +35,7 @@ func Unreachable(ctx context.Context, r *git.Repo, head git.OID, commits []git.O
 	return slices.DeleteFunc(slices.Clone(commits), func(c git.OID) bool { return !listed[string(c)] }), nil
 }
 
-// Last gives the last n commits that rev reaches, newest first.
+// Last returns the last n commits that rev reaches, newest first.
 func Last(ctx context.Context, r *git.Repo, rev string, n int) ([]git.Commit, error) {
 	if rev == "" || strings.HasPrefix(rev, "-") {
 		return nil, fmt.Errorf("log %q: not a revision", rev)
@@ -70,7 +70,7 @@ func MergeBase(ctx context.Context, r *git.Repo, a, b git.OID) (git.OID, error) 
 	return git.OID(strings.TrimSuffix(string(out), "\n")), err
 }
 
-// Subjects gives the first lines of the messages of the commits that to
+// Subjects returns the first lines of the messages of the commits that to
 // reaches and from doesn't, newest first; of all that it reaches if from is
 // empty.
 func Subjects(ctx context.Context, r *git.Repo, from, to string) ([]string, error) {
@@ -85,7 +85,7 @@ func Subjects(ctx context.Context, r *git.Repo, from, to string) ([]string, erro
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
 }
 
-// FirstParents gives the commits from tip on along the first parents, newest
+// FirstParents returns the commits from tip on along the first parents, newest
 // first, at most n, up to the first one that one of the commits not reaches.
 func FirstParents(ctx context.Context, r *git.Repo, tip git.OID, not []git.OID, n int) ([]git.Commit, error) {
 	args := []string{"--first-parent", "--max-count=" + strconv.Itoa(n), string(tip)}
@@ -95,7 +95,7 @@ func FirstParents(ctx context.Context, r *git.Repo, tip git.OID, not []git.OID, 
 	return revList(ctx, r, append(args, "--")...)
 }
 
-// Messages answers the messages, newest first, of the commits that hold the
+// Messages returns the messages, newest first, of the commits that hold the
 // text in theirs and that the revisions reach. What git rev-list takes for
 // revisions counts too: --all, --reflog.
 func Messages(ctx context.Context, r *git.Repo, text string, revs ...string) ([]string, error) {

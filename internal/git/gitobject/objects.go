@@ -56,7 +56,7 @@ func Reachable(ctx context.Context, r *git.Repo, revs ...string) (map[git.OID]bo
 	return set, nil
 }
 
-// Absent answers which of the objects are not there. That one is damaged isn't
+// Absent returns which of the objects are not there. That one is damaged isn't
 // noticed.
 func Absent(ctx context.Context, r *git.Repo, oids []git.OID) ([]git.OID, error) {
 	if len(oids) == 0 {
@@ -83,7 +83,7 @@ func Absent(ctx context.Context, r *git.Repo, oids []git.OID) ([]git.OID, error)
 	return absent, nil
 }
 
-// Sizes gives the sizes of objects in bytes, 0 for one that the repository
+// Sizes returns the sizes of objects in bytes, 0 for one that the repository
 // doesn't have.
 func Sizes(ctx context.Context, r *git.Repo, oids []git.OID) ([]int64, error) {
 	if len(oids) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// ValidBranch says whether name can be a branch's, and is nothing that git
+// ValidBranch reports whether name can be a branch's, and is nothing that git
 // would take for an option or another way to name a commit.
 func ValidBranch(name string) bool {
 	if name == "" || name == "@" || name == "HEAD" || name[0] == '-' || strings.HasSuffix(name, ".") {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// ErrMoved means that a ref hadn't the old value: somebody else moved it.
+// ErrMoved means that a ref hadn't the old value: another process moved it.
 // Nothing was changed; read again and retry.
 var ErrMoved = errors.New("ref has moved")
 
@@ -55,7 +55,7 @@ func Update(ctx context.Context, r *git.Repo, reason string, updates []Change) e
 			return fmt.Errorf("update ref %s: %w", u.Name, err)
 		}
 	}
-	// Without --no-deref a symbolic ref would lead to somebody else's branch.
+	// Without --no-deref a symbolic ref would lead to another branch.
 	args := []string{"-c", "core.fsync=reference", "update-ref", "--no-deref", "--stdin", "-z"}
 	if reason != "" {
 		args = append(args, "-m", reason)
@@ -128,7 +128,7 @@ const (
 
 // breakLocks removes the locks that a killed git process left on refs of ours or
 // on packed-refs, which git needs to delete a ref, and reports whether there were
-// any. Other refs are the user's to mend.
+// any. Locks of other refs are left to the user.
 func breakLocks(r *git.Repo, updates []Change) bool {
 	broken := false
 	for _, u := range updates {
@@ -188,8 +188,8 @@ func orZero(r *git.Repo, oid git.OID) git.OID {
 	return oid
 }
 
-// refError tells a lost race from other failures: by git's message, and where
-// that says nothing by what the refs are now.
+// refError distinguishes a lost race from other failures: by git's message, and where
+// that is no help by what the refs are now.
 func refError(ctx context.Context, r *git.Repo, updates []Change, err error) error {
 	exit, ok := errors.AsType[*git.ExitError](err)
 	if !ok {
@@ -208,7 +208,7 @@ func refError(ctx context.Context, r *git.Repo, updates []Change, err error) err
 	return err
 }
 
-// moved tells if one of the refs hasn't its old value.
+// moved reports whether one of the refs hasn't its old value.
 func moved(ctx context.Context, r *git.Repo, updates []Change) (bool, error) {
 	names := make([]string, len(updates))
 	for i, u := range updates {

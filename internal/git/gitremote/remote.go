@@ -31,12 +31,12 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Reason }
 
-// Unwrap answers ErrDiverged, ErrNoRemoteRef or nil.
+// Unwrap returns ErrDiverged, ErrNoRef or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 // PushResult is what a push has done.
 type PushResult struct {
-	// Changed says that the remote's ref has moved.
+	// Changed reports that the remote's ref has moved.
 	Changed bool
 	// From is the commit, perhaps abbreviated, at which the remote's ref was;
 	// empty if it is new.
@@ -87,7 +87,7 @@ func Fetch(ctx context.Context, r *git.Repo, remote string, refspecs ...string) 
 type Destination struct {
 	// URL is the URL, or the lines of several, by all of git's rules about it.
 	URL string
-	// Configured says that it is that of a remote which the configuration names.
+	// Configured reports that it is that of a remote which the configuration names.
 	Configured bool
 }
 
@@ -100,7 +100,7 @@ func FindDestination(ctx context.Context, r *git.Repo, remote string) (Destinati
 	return Destination{URL: strings.TrimSuffix(string(out), "\n"), Configured: true}, err
 }
 
-// run runs a git command that talks to a remote.
+// run runs a git command that connects to a remote.
 func run(ctx context.Context, r *git.Repo, q git.Command) ([]byte, error) {
 	if err := disk.Step(q.Subcommand(), r.CommonDir); err != nil {
 		return nil, err
@@ -171,8 +171,8 @@ func rejected(summary string, err error) error {
 	return failure
 }
 
-// reason is the line of git's stderr that says what went wrong: the first that
-// is no advice, and doesn't speak of how silence keeps git from asking.
+// reason is the line of git's stderr with the cause of a failure: the first that
+// is no advice, and not about how silence keeps git from asking.
 func reason(stderr string) string {
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Edit is a change at one path of a tree: the entry that shall stand there, or,
+// Edit is a change at one path of a tree: the entry to put there, or,
 // with an empty OID, nothing.
 type Edit struct {
 	Path string
@@ -19,7 +19,7 @@ type Edit struct {
 	OID  git.OID
 }
 
-// node is what the edits say about one name of a directory.
+// node has the edits of one name of a directory.
 type node struct {
 	below map[string]*node
 	entry git.TreeEntry // what replaces the old entry
@@ -31,11 +31,11 @@ type nodeState int
 
 const (
 	kept     nodeState = iota // the old entry, with what is below changed
-	replaced                  // entry stands here
+	replaced                  // entry is here
 	emptied                   // nothing of the old is left
 )
 
-// Apply applies edits to the tree root, in order, and gives the new root. It
+// Apply applies edits to the tree root, in order, and returns the new root. It
 // reads and writes the trees on the paths only. An edit replaces a file by a
 // directory and the other way round; a removal takes a file or a directory,
 // and is nothing where there is neither; a directory left without entries goes.
@@ -110,7 +110,7 @@ func (n *node) child(name string) *node {
 	return n.below[name]
 }
 
-// rewrite gives the tree oid with the edits below n; "" if nothing is left.
+// rewrite returns the tree oid with the edits below n; "" if nothing is left.
 func rewrite(ctx context.Context, r *git.Repo, oid git.OID, n *node) (git.OID, error) {
 	old, err := r.Tree(ctx, oid)
 	if err != nil {

@@ -40,7 +40,7 @@ func findName(entries []git.TreeEntry, name string) (git.TreeEntry, bool) {
 }
 
 // Write stores a tree of entries in any order. Their modes and names must
-// be ones that git writes (ErrBadPath), and each name may stand once.
+// be ones that git writes (ErrBadPath), and each name may be there once.
 func Write(r *git.Repo, entries []git.TreeEntry) (git.OID, error) {
 	for _, e := range entries {
 		if !git.ValidName(e.Name) {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// SyncAll is the setting that lets git sync the objects, the index and the refs
+// SyncAll is the setting with which git syncs the objects, the index and the refs
 // that it writes: by default a power cut may take what a ref or the index refers to.
 const SyncAll = "core.fsync=all"
 
@@ -25,17 +25,16 @@ type PathCommit struct {
 	Env     []string // on top of the user's
 }
 
-// CommitPaths lets git commit paths on the branch that is checked out, and
+// CommitPaths commits paths on the branch that is checked out, and
 // nothing else that is staged. It is the user's own commit: git runs in their
-// environment, with their hooks, identity and signing key. But nobody can be
-// asked: it has no terminal and no editor. When ctx ends, git and all that it
+// environment, with their hooks, identity and signing key. But it has no terminal and no editor. When ctx ends, git and all that it
 // started are ended.
 func CommitPaths(ctx context.Context, r *git.Repo, c PathCommit) error {
 	if err := disk.Step("commit", r.Root); err != nil {
 		return err
 	}
 	args := append([]string{"-c", SyncAll, "commit", "--quiet", "--only", "--cleanup=whitespace", "--message=" + c.Message}, pathsFromStdin()...)
-	return unlocked(ctx, r, func() error {
+	return unlocked(ctx, func() error {
 		_, err := r.Do(ctx, git.Command{
 			Args: args, Stdin: pathspecs(c.Paths), User: true, NoTerminal: true,
 			Env: append([]string{"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0"}, c.Env...),
@@ -44,7 +43,7 @@ func CommitPaths(ctx context.Context, r *git.Repo, c PathCommit) error {
 	})
 }
 
-// IntendToAdd lets the index know of untracked files, without their contents,
+// IntendToAdd adds untracked files to the index, without their contents,
 // so that CommitPaths can have them. In a sparse checkout they may lie outside.
 func IntendToAdd(ctx context.Context, r *git.Repo, paths []string) error {
 	err := editIndex(ctx, r, paths, "add", "--intent-to-add")
@@ -67,7 +66,7 @@ func editIndex(ctx context.Context, r *git.Repo, paths []string, command ...stri
 	if err := disk.Step("index", r.GitDir); err != nil {
 		return err
 	}
-	return unlocked(ctx, r, func() error {
+	return unlocked(ctx, func() error {
 		_, err := r.Do(ctx, git.Command{Args: slices.Concat([]string{"-c", SyncAll}, command, pathsFromStdin()), Stdin: pathspecs(paths)})
 		return err
 	})
@@ -76,7 +75,7 @@ func editIndex(ctx context.Context, r *git.Repo, paths []string, command ...stri
 // unlocked does what needs the index, and again for a while as long as another
 // git process has its lock: an editor that asks for the status has it for a
 // moment.
-func unlocked(ctx context.Context, r *git.Repo, do func() error) error {
+func unlocked(ctx context.Context, do func() error) error {
 	const tries, pause = 10, 100 * time.Millisecond
 	for n := 1; ; n++ {
 		err := do()
@@ -95,8 +94,8 @@ func unlocked(ctx context.Context, r *git.Repo, do func() error) error {
 // pathsFromStdin are the options with which a command reads pathspecs.
 func pathsFromStdin() []string { return []string{"--pathspec-from-file=-", "--pathspec-file-nul"} }
 
-// pathspecs are paths that git takes literally. Each says so itself: the option
-// that says it for all would be handed on to the user's hooks.
+// pathspecs are paths that git takes literally. Each is marked so itself: the option
+// for all of them would be handed on to the user's hooks.
 func pathspecs(paths []string) *strings.Reader {
 	var b strings.Builder
 	for _, p := range paths {

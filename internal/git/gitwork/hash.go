@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// HashMode says if HashFiles also stores what it hashes.
+// HashMode is whether HashFiles also stores what it hashes.
 type HashMode int
 
 // The modes of HashFiles.
@@ -25,7 +25,7 @@ const (
 // isn't the files (each costs another process).
 const maxHashFailures = 3
 
-// HashFiles gives the blob that `git add` would make of each path of the
+// HashFiles returns the blob that `git add` would make of each path of the
 // working tree: after line-end conversion, encoding and filters. Paths are
 // relative to Root and of any bytes. A path that isn't a regular file that can
 // be read is left out, and so is one beyond a symlink. If single files fail (a filter, no space), the others
@@ -79,7 +79,7 @@ func hashEach(ctx context.Context, r *git.Repo, how hashing, todo []string, oids
 	return failed, nil
 }
 
-// hashable gives the paths that are regular files, each once.
+// hashable returns the paths that are regular files, each once.
 func hashable(r *git.Repo, paths []string) []string {
 	seen := make(map[string]struct{}, len(paths))
 	todo := make([]string, 0, len(paths))
@@ -109,7 +109,7 @@ func isReadable(r *git.Repo, path string) bool {
 	return f.Close() == nil
 }
 
-// hashSome hashes paths until one fails and tells how many are done.
+// hashSome hashes paths until one fails and returns how many are done.
 func hashSome(ctx context.Context, r *git.Repo, how hashing, paths []string, oids map[string]git.OID) (int, error) {
 	args := []string{"-c", "core.safecrlf=false", "hash-object", "--stdin-paths"}
 	if how.mode == HashAndStore {

@@ -50,7 +50,7 @@ func coversPath(path, name string) bool {
 	return true
 }
 
-// listedByGit looks for a file among the paths of the index as git lists them.
+// listedByGit reports whether a file is among the paths of the index, by git.
 func listedByGit(ctx context.Context, r *git.Repo, root, name string) (bool, error) {
 	out, err := r.Run(ctx, "-C", root, "ls-files", "-z")
 	if err != nil {
@@ -59,7 +59,7 @@ func listedByGit(ctx context.Context, r *git.Repo, root, name string) (bool, err
 	return slices.ContainsFunc(strings.Split(string(out), "\x00"), func(path string) bool { return coversPath(path, name) }), nil
 }
 
-// headHas looks for a file in the commit at HEAD of a git directory.
+// headHas reports whether a file is in the commit at HEAD of a git directory.
 func headHas(ctx context.Context, r *git.Repo, gitDir, name string) (bool, error) {
 	spec, err := headSpec(r, gitDir)
 	if err != nil {
@@ -135,7 +135,7 @@ func headSpec(r *git.Repo, gitDir string) (string, error) {
 	return text, nil
 }
 
-// treeHas looks for a file in a tree, in every folder whose name matches. It
+// treeHas searches a tree for a file, in every folder whose name matches. It
 // returns what to note of the trees that it read.
 func treeHas(ctx context.Context, r *git.Repo, tree git.OID, name string) (read []string, found bool, err error) {
 	if isWithout(r, string(tree), name) {

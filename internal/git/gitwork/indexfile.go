@@ -17,7 +17,7 @@ import (
 // errIndexUnread means that git has to read the index.
 var errIndexUnread = errors.New("git has to read the index")
 
-// indexHas looks for a file in the index of a git directory. Entries are in the
+// indexHas searches for a file in the index of a git directory. Entries are in the
 // order of their names' bytes, so it stops after the last that may match.
 // errIndexUnread if the index is split, sparse there, damaged, or of another version.
 func indexHas(r *git.Repo, gitDir, name string) (bool, error) {

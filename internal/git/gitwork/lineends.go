@@ -49,7 +49,7 @@ func keepLineEnds(ctx context.Context, r *git.Repo, how hashing, oids map[string
 	return nil
 }
 
-// indexedWithCRLF gives those of paths whose blob in the index has CRLF.
+// indexedWithCRLF returns those of paths whose blob in the index has CRLF.
 func indexedWithCRLF(ctx context.Context, r *git.Repo, paths []string) (map[string]git.OID, error) {
 	indexed := make(map[string]git.OID)
 	for some := range slices.Chunk(paths, indexArgs) {
@@ -78,7 +78,7 @@ func indexedWithCRLF(ctx context.Context, r *git.Repo, paths []string) (map[stri
 	return indexed, nil
 }
 
-// isConverted tells if a file has CRLF and oid isn't its content as it is.
+// isConverted reports whether a file has CRLF and oid isn't its content as it is.
 func isConverted(r *git.Repo, path string, oid git.OID) (yes bool, err error) {
 	f, err := os.Open(filepath.Join(r.Root, filepath.FromSlash(path)))
 	if err != nil {
@@ -122,7 +122,7 @@ func hasCRLF(f io.Reader) (bool, error) {
 }
 
 // addToOwnIndex adds files to a temporary index that has what the real one has
-// for them, and gives the blobs that came of it.
+// for them, and returns the resulting blobs.
 func addToOwnIndex(ctx context.Context, r *git.Repo, how hashing, indexed map[string]git.OID) (oids map[string]git.OID, err error) {
 	dir, err := os.MkdirTemp("", "entire-index-")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Operation says what git is in the middle of.
+// Operation is what git is in the middle of.
 type Operation struct {
 	Rebase     bool // rebase-merge/, or rebase-apply/ of a rebase
 	Apply      bool // git am
@@ -21,7 +21,7 @@ type Operation struct {
 	Bisect     bool
 }
 
-// Name says what it is, as one would call it; empty for nothing.
+// Name returns what a user calls it; empty for nothing.
 func (o Operation) Name() string {
 	switch {
 	case o.Rebase:
@@ -41,7 +41,7 @@ func (o Operation) Name() string {
 	}
 }
 
-// InProgress tells what git is in the middle of. It starts no process, except
+// InProgress returns what git is in the middle of. It starts no process, except
 // that a reftable repository has two of the marks among its refs.
 func InProgress(ctx context.Context, r *git.Repo) (Operation, error) {
 	op := Operation{

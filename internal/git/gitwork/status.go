@@ -25,7 +25,7 @@ type StatusEntry struct {
 	Path            string
 }
 
-// Status tells what differs, at or below the paths given (none: everywhere).
+// Status returns what differs, at or below the paths given (none: everywhere).
 // Paths are taken literally, renames are a deletion and an addition, and ignored
 // files are left out.
 func Status(ctx context.Context, r *git.Repo, paths ...string) ([]StatusEntry, error) {
@@ -66,7 +66,7 @@ func totalLen(paths []string) int {
 	return n
 }
 
-// pathFilter knows the paths at or below some.
+// pathFilter is the set of the paths at or below some.
 type pathFilter struct{ set map[string]struct{} }
 
 func newPathFilter(paths []string) *pathFilter {
@@ -77,7 +77,7 @@ func newPathFilter(paths []string) *pathFilter {
 	return f
 }
 
-// has tells if path is one of them or below one; a nil filter has all.
+// has reports whether path is one of them or below one; a nil filter has all.
 func (f *pathFilter) has(path string) bool {
 	if f == nil {
 		return true
@@ -108,7 +108,7 @@ func Untracked(ctx context.Context, r *git.Repo) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
 }
 
-// Ignored answers which of the paths, relative to the root, git ignores. A
+// Ignored returns which of the paths, relative to the root, git ignores. A
 // tracked path never is.
 func Ignored(ctx context.Context, r *git.Repo, paths []string) ([]string, error) {
 	if len(paths) == 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // AddTrailers puts trailers ("Key: value") at the end of the message's trailer
-// block by git's own rules, each unless it stands there already. Lines that
+// block by git's own rules, each unless it is there already. Lines that
 // begin with the comment character stay below them. A message that is still
 // empty gets room for a subject above them.
 func AddTrailers(ctx context.Context, r *git.Repo, message []byte, trailers []string) ([]byte, error) {
@@ -30,8 +30,8 @@ func AddTrailers(ctx context.Context, r *git.Repo, message []byte, trailers []st
 	return leaveRoom(out, trailers), nil
 }
 
-// leaveRoom makes sure that two empty lines stand above trailers that nothing
-// but empty lines stand above: the subject goes on the first of them.
+// leaveRoom puts two empty lines above trailers that nothing
+// but empty lines are above: the subject goes on the first of them.
 func leaveRoom(message []byte, trailers []string) []byte {
 	rest := bytes.TrimLeft(message, "\n")
 	first := func(t string) bool { return bytes.HasPrefix(rest, []byte(t+"\n")) }
