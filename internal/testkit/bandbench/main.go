@@ -1,5 +1,3 @@
-//go:build linux || darwin
-
 // Command bandbench measures snapshots and restores of a large tree, as whole
 // processes, beside what others take for the same: restic, borg, cp. Tools that
 // aren't installed are left out. A budget is a ratio within one run.

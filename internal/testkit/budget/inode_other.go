@@ -1,7 +1,0 @@
-//go:build !unix
-
-package main
-
-import "io/fs"
-
-func inodeOf(fs.FileInfo) uint64 { return 0 }
