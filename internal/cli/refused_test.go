@@ -76,21 +76,21 @@ type trapped struct {
 }
 
 // trap sets the traps in the configuration of the repository with the git directory.
-func (r *trapped) trap() {
-	r.Helper()
-	program := filepath.Join(filepath.Dir(r.mark), "trap")
-	hooks := filepath.Join(filepath.Dir(r.mark), "traps")
-	fine(r, os.MkdirAll(hooks, 0o755))
-	script := []byte("#!/bin/sh\necho \"$0 $*\" >> " + r.mark + "\nexit 1\n")
-	fine(r, os.WriteFile(program, script, 0o755))
+func (t *trapped) trap() {
+	t.Helper()
+	program := filepath.Join(filepath.Dir(t.mark), "trap")
+	hooks := filepath.Join(filepath.Dir(t.mark), "traps")
+	fine(t, os.MkdirAll(hooks, 0o755))
+	script := []byte("#!/bin/sh\necho \"$0 $*\" >> " + t.mark + "\nexit 1\n")
+	fine(t, os.WriteFile(program, script, 0o755))
 	for _, name := range []string{
 		"applypatch-msg", "pre-applypatch", "pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase",
 		"post-checkout", "post-merge", "pre-push", "post-rewrite", "pre-auto-gc", "reference-transaction", "post-index-change", "fsmonitor-watchman",
 	} {
-		fine(r, os.WriteFile(filepath.Join(hooks, name), script, 0o755))
+		fine(t, os.WriteFile(filepath.Join(hooks, name), script, 0o755))
 	}
-	config, err := os.OpenFile(filepath.Join(r.gitDir, "config"), os.O_APPEND|os.O_WRONLY, 0)
-	fine(r, err)
+	config, err := os.OpenFile(filepath.Join(t.gitDir, "config"), os.O_APPEND|os.O_WRONLY, 0)
+	fine(t, err)
 	_, err = fmt.Fprintf(config, `
 [core]
 	fsmonitor = %[1]s
@@ -137,12 +137,12 @@ func (r *trapped) trap() {
 	vcs = trap
 	promisor = true
 `, program, hooks)
-	fine(r, errors.Join(err, config.Close()))
-	fine(r, errors.Join(
-		os.MkdirAll(filepath.Join(r.gitDir, "info"), 0o755),
-		os.WriteFile(filepath.Join(r.gitDir, "info", "attributes"), []byte("* filter=trap diff=trap merge=trap\n"), 0o600),
-		os.MkdirAll(filepath.Join(r.gitDir, "entire"), 0o755),
-		os.WriteFile(filepath.Join(r.gitDir, "entire", "enabled"), nil, 0o600),
+	fine(t, errors.Join(err, config.Close()))
+	fine(t, errors.Join(
+		os.MkdirAll(filepath.Join(t.gitDir, "info"), 0o755),
+		os.WriteFile(filepath.Join(t.gitDir, "info", "attributes"), []byte("* filter=trap diff=trap merge=trap\n"), 0o600),
+		os.MkdirAll(filepath.Join(t.gitDir, "entire"), 0o755),
+		os.WriteFile(filepath.Join(t.gitDir, "entire", "enabled"), nil, 0o600),
 	))
 }
 
@@ -155,32 +155,32 @@ func fine(t testing.TB, err error) {
 
 // call runs a command line of one of the programs in the repository, and returns
 // the trap that it has sprung, if any.
-func (r *trapped) call(line, args string) string {
-	r.Helper()
+func (t *trapped) call(line, args string) string {
+	t.Helper()
 	words := append(strings.Fields(line), strings.Fields(args)...)
-	cmd := exec.Command(filepath.Join(r.bin, words[0]), words[1:]...)
-	cmd.Dir = r.dir
-	cmd.Env = append(slices.Clone(r.env), "CLAUDE_PROJECT_DIR="+r.dir, "ENTIRE_NO_DETACH=1", "ENTIRE_BANDS_ENABLED=true")
+	cmd := exec.Command(filepath.Join(t.bin, words[0]), words[1:]...)
+	cmd.Dir = t.dir
+	cmd.Env = append(slices.Clone(t.env), "CLAUDE_PROJECT_DIR="+t.dir, "ENTIRE_NO_DETACH=1", "ENTIRE_BANDS_ENABLED=true")
 	if strings.Contains(line, "hooks") || strings.Contains(line, "statusline") {
-		cmd.Stdin = strings.NewReader(`{"session_id":"6d2f4a34-0000-4000-8000-000000000001","cwd":"` + r.dir +
+		cmd.Stdin = strings.NewReader(`{"session_id":"6d2f4a34-0000-4000-8000-000000000001","cwd":"` + t.dir +
 			`","prompt":"do it","source":"startup","reason":"other","trigger":"auto","tool_name":"Task","tool_use_id":"toolu_1","tool_input":{},` +
-			`"workspace":{"current_dir":"` + r.dir + `"}}`)
+			`"workspace":{"current_dir":"` + t.dir + `"}}`)
 	}
 	_ = cmd.Run() // most of them fail here
-	sprung, err := os.ReadFile(r.mark)
+	sprung, err := os.ReadFile(t.mark)
 	if err != nil {
 		return ""
 	}
-	fine(r, os.Remove(r.mark))
+	fine(t, os.Remove(t.mark))
 	return string(sprung)
 }
 
 // listing is the names of all files in the git directory, with their sizes, but for
 // what "agentfs init" and "manage" make of a folder, which need no git.
-func (r *trapped) listing() []string {
-	r.Helper()
+func (t *trapped) listing() []string {
+	t.Helper()
 	var list []string
-	fine(r, filepath.WalkDir(r.gitDir, func(path string, e fs.DirEntry, err error) error {
+	fine(t, filepath.WalkDir(t.gitDir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -226,14 +226,14 @@ func newTrapped(t *testing.T, kind, bin string) *trapped {
 }
 
 // giveAway makes the repository another user's: for git, if only root could do it.
-func (r *trapped) giveAway() {
-	r.Helper()
+func (t *trapped) giveAway() {
+	t.Helper()
 	if os.Geteuid() != 0 {
-		r.env = append(r.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
+		t.env = append(t.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER=1")
 		return
 	}
 	const nobody = 65534
-	fine(r, filepath.WalkDir(r.dir, func(path string, _ fs.DirEntry, err error) error {
+	fine(t, filepath.WalkDir(t.dir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, nobody, nobody))
 	}))
 }

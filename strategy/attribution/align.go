@@ -36,9 +36,9 @@ type match struct{ a, b int }
 type aligner struct{ matches []match }
 
 // between matches lines of two stretches, which begin at atA and atB.
-func (x *aligner) between(a, b []int, atA, atB int) {
+func (al *aligner) between(a, b []int, atA, atB int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		x.matches = append(x.matches, match{atA, atB})
+		al.matches = append(al.matches, match{atA, atB})
 		a, b, atA, atB = a[1:], b[1:], atA+1, atB+1
 	}
 	tail := 0
@@ -46,27 +46,27 @@ func (x *aligner) between(a, b []int, atA, atB int) {
 		tail++
 	}
 	endA, endB := len(a)-tail, len(b)-tail
-	x.middle(a[:endA], b[:endB], atA, atB)
+	al.middle(a[:endA], b[:endB], atA, atB)
 	for i := range tail {
-		x.matches = append(x.matches, match{atA + endA + i, atB + endB + i})
+		al.matches = append(al.matches, match{atA + endA + i, atB + endB + i})
 	}
 }
 
 // middle matches stretches that neither begin nor end alike.
-func (x *aligner) middle(a, b []int, atA, atB int) {
+func (al *aligner) middle(a, b []int, atA, atB int) {
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
 	anchors := anchors(a, b)
 	if len(anchors) == 0 {
-		x.table(a, b, atA, atB)
+		al.table(a, b, atA, atB)
 		return
 	}
 	from := match{}
 	for _, m := range append(anchors, match{len(a), len(b)}) {
-		x.between(a[from.a:m.a], b[from.b:m.b], atA+from.a, atB+from.b)
+		al.between(a[from.a:m.a], b[from.b:m.b], atA+from.a, atB+from.b)
 		if m.a < len(a) {
-			x.matches = append(x.matches, match{atA + m.a, atB + m.b})
+			al.matches = append(al.matches, match{atA + m.a, atB + m.b})
 		}
 		from = match{m.a + 1, m.b + 1}
 	}
@@ -125,7 +125,7 @@ func increasing(list []match) []match {
 }
 
 // table matches the longest common sequence of two short stretches.
-func (x *aligner) table(a, b []int, atA, atB int) {
+func (al *aligner) table(a, b []int, atA, atB int) {
 	width := len(b) + 1
 	if len(a) > maxTable/width || !share(a, b) {
 		return
@@ -143,7 +143,7 @@ func (x *aligner) table(a, b []int, atA, atB int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] == b[j]:
-			x.matches = append(x.matches, match{atA + i, atB + j})
+			al.matches = append(al.matches, match{atA + i, atB + j})
 			i, j = i+1, j+1
 		case longest[(i+1)*width+j] >= longest[i*width+j+1]:
 			i++

@@ -30,13 +30,13 @@ const (
 // Attribute determines for each session of a commit who wrote its lines, and leaves
 // that in the sessions. Without it a checkpoint is complete all the same: what
 // goes wrong is logged.
-func (r *Attribution) Attribute(ctx context.Context, d journal.Decision, head git.Commit, m Committed, todo []Slot) {
+func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head git.Commit, m Committed, todo []Slot) {
 	m.Lines.Group.Wait()
 	if m.Lines.failed != nil {
-		r.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
+		at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", m.Lines.failed.Error())
 		return
 	}
-	a := &attributing{r: r, steps: provenance.PathSteps{}, replaced: r.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
+	a := &attributing{r: at, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
 	a.sessions, a.decided, a.others, a.changes = todo, d.Shares, m.Lines.others, m.Changes
 	a.gather(ctx, head)
 	for _, f := range m.Lines.files {
@@ -47,7 +47,7 @@ func (r *Attribution) Attribute(ctx context.Context, d journal.Decision, head gi
 	for i := range todo {
 		raw, err := a.result(d, todo[i].State.ID)
 		if err != nil {
-			r.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", err.Error())
+			at.Log.WarnContext(ctx, "commit not attributed", "checkpoint", string(d.ID), "error", err.Error())
 			return
 		}
 		todo[i].Attribution = raw
@@ -56,10 +56,10 @@ func (r *Attribution) Attribute(ctx context.Context, d journal.Decision, head gi
 
 // has says whether the commit itself made the change: a merge has what its
 // parents bring along too.
-func (m Committed) has(f gitdiff.FileDiff) bool {
-	c, ok := m.Changes[f.Path]
+func (co Committed) has(f gitdiff.FileDiff) bool {
+	c, ok := co.Changes[f.Path]
 	if !ok && f.OldPath != "" {
-		_, ok = m.Changes[f.OldPath]
+		_, ok = co.Changes[f.OldPath]
 	}
 	return ok && c.NewMode != git.ModeModule && c.OldMode != git.ModeModule
 }

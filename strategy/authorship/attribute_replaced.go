@@ -34,21 +34,21 @@ const mostReplaced = 20
 // replacedCommits are the commits whose place the decision's takes, oldest
 // first: the one that has its id, and those between that and the parent; or
 // those whose ids it keeps, as a squashed merge does.
-func (r *Attribution) replacedCommits(ctx context.Context, d journal.Decision, head git.Commit) []replacedCommit {
-	links := r.links.All()
+func (at *Attribution) replacedCommits(ctx context.Context, d journal.Decision, head git.Commit) []replacedCommit {
+	links := at.links.All()
 	if d.Amend {
 		i := slices.IndexFunc(links, func(l journal.Link) bool { return l.ID == d.ID })
 		if i < 0 {
 			return nil
 		}
-		return r.replacedRow(ctx, links[i].Commit, head)
+		return at.replacedRow(ctx, links[i].Commit, head)
 	}
 	var list []replacedCommit
 	for _, l := range links {
 		if l.ID == d.ID || !slices.Contains(d.Keep, l.ID) || len(list) == mostReplaced {
 			continue
 		}
-		if old, err := r.replacedCommit(ctx, l.Commit); err == nil {
+		if old, err := at.replacedCommit(ctx, l.Commit); err == nil {
 			list = append(list, old)
 		}
 	}
@@ -58,13 +58,13 @@ func (r *Attribution) replacedCommits(ctx context.Context, d journal.Decision, h
 
 // replacedRow are the commits from next back to the parent of head, oldest
 // first; only next if it doesn't lead there.
-func (r *Attribution) replacedRow(ctx context.Context, next git.OID, head git.Commit) []replacedCommit {
+func (at *Attribution) replacedRow(ctx context.Context, next git.OID, head git.Commit) []replacedCommit {
 	var list []replacedCommit
 	reached := false
 	for len(list) < mostReplaced && !reached {
-		old, err := r.replacedCommit(ctx, next)
+		old, err := at.replacedCommit(ctx, next)
 		if err != nil {
-			r.Log.InfoContext(ctx, "replaced commit not read", "commit", next.Short(), "error", err.Error())
+			at.Log.InfoContext(ctx, "replaced commit not read", "commit", next.Short(), "error", err.Error())
 			break
 		}
 		list = append(list, old)
@@ -78,12 +78,12 @@ func (r *Attribution) replacedRow(ctx context.Context, next git.OID, head git.Co
 	return list
 }
 
-func (r *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old replacedCommit, err error) {
-	if old.commit, err = r.Repo.Commit(ctx, string(oid)); err != nil {
+func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old replacedCommit, err error) {
+	if old.commit, err = at.Repo.Commit(ctx, string(oid)); err != nil {
 		return old, err
 	}
 	if len(old.commit.Parents) > 0 {
-		if old.parent, err = r.Repo.Commit(ctx, string(old.commit.Parents[0])); err != nil {
+		if old.parent, err = at.Repo.Commit(ctx, string(old.commit.Parents[0])); err != nil {
 			return old, err
 		}
 	}
@@ -91,11 +91,11 @@ func (r *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old repl
 	if len(ids) == 0 {
 		return old, nil
 	}
-	stored, err := r.ReadCheckpoint(ctx, ids[len(ids)-1])
+	stored, err := at.ReadCheckpoint(ctx, ids[len(ids)-1])
 	if err != nil {
 		return old, err
 	}
-	counts, err := gitdiff.LineCounts(ctx, r.Repo, old.parent.OID, oid)
+	counts, err := gitdiff.LineCounts(ctx, at.Repo, old.parent.OID, oid)
 	if err != nil {
 		return old, err
 	}

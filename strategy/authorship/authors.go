@@ -40,8 +40,8 @@ type WorktreeAuthors struct {
 
 // AuthorsSince looks through the snapshots that came after target in its worktree.
 // The caller closes the result.
-func (r *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target bands.Snapshot) (_ *WorktreeAuthors, err error) {
-	a := &WorktreeAuthors{R: r, Store: store, snapped: map[string]bool{}, newest: target}
+func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target bands.Snapshot) (_ *WorktreeAuthors, err error) {
+	a := &WorktreeAuthors{R: au, Store: store, snapped: map[string]bool{}, newest: target}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -51,10 +51,10 @@ func (r *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target b
 	if err != nil {
 		return nil, err
 	}
-	if a.Records, err = r.steps.ActivitySince(ctx, target); err != nil {
+	if a.Records, err = au.steps.ActivitySince(ctx, target); err != nil {
 		return nil, err
 	}
-	a.code = r.codeSince(target.Created)
+	a.code = au.codeSince(target.Created)
 	var later []bands.Snapshot
 	for _, v := range versions {
 		if v <= target.Version {
@@ -78,7 +78,7 @@ func (r *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target b
 	records, reader := store.Loader(a.newest)
 	a.tree = records
 	a.close = append(a.close, reader.Close)
-	a.Sparse, err = r.sparseFiles(ctx)
+	a.Sparse, err = au.sparseFiles(ctx)
 	return a, err
 }
 
@@ -190,11 +190,11 @@ func (a *WorktreeAuthors) HasAgentsBelow(dir string) bool {
 
 // sparseFiles are the tracked files of a sparse checkout, none of any other: one
 // that a snapshot lacks may only have been outside the cone.
-func (r *Authors) sparseFiles(ctx context.Context) (map[string]bool, error) {
-	if _, err := os.Lstat(filepath.Join(r.Repo.GitDir, "info", "sparse-checkout")); err != nil {
+func (au *Authors) sparseFiles(ctx context.Context) (map[string]bool, error) {
+	if _, err := os.Lstat(filepath.Join(au.Repo.GitDir, "info", "sparse-checkout")); err != nil {
 		return map[string]bool{}, nil //nolint:nilerr // it isn't sparse
 	}
-	tracked, err := gitwork.Tracked(ctx, r.Repo)
+	tracked, err := gitwork.Tracked(ctx, au.Repo)
 	if err != nil {
 		return nil, err
 	}

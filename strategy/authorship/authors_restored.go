@@ -34,8 +34,8 @@ func (a *WorktreeAuthors) restoredBy(ctx context.Context, rescue bands.Snapshot)
 
 // codeSince are the rewinds without snapshots since a time, and one that was
 // interrupted.
-func (r *Authors) codeSince(since time.Time) []rewindstate.CodeChanged {
-	h, err := rewindstate.ReadCodeHistory(r.Repo.CommonDir, r.snapshots.Lineage())
+func (au *Authors) codeSince(since time.Time) []rewindstate.CodeChanged {
+	h, err := rewindstate.ReadCodeHistory(au.Repo.CommonDir, au.snapshots.Lineage())
 	if err != nil {
 		return nil
 	}

@@ -231,11 +231,11 @@ func sameStat(a, b *tree.Entry) bool {
 
 // changeTime is when a path of the worktree changed last; of one that is gone,
 // when the nearest directory that is there did.
-func (r *Authors) changeTime(name string) time.Time {
-	if info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(name))); err == nil {
+func (au *Authors) changeTime(name string) time.Time {
+	if info, err := os.Lstat(filepath.Join(au.Repo.Root, filepath.FromSlash(name))); err == nil {
 		return disk.Changed(info)
 	}
-	return workspace.RemovalTime(r.Repo.Root, name)
+	return workspace.RemovalTime(au.Repo.Root, name)
 }
 
 // dirTime is the time of the nearest directory above a path that a tree has.

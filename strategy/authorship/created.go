@@ -34,8 +34,8 @@ type Created struct {
 }
 
 // Created returns what decides which of the files that a commit creates are a session's.
-func (r *Authors) Created(changes journal.Changes, states []*session.State) *Created {
-	return &Created{r: r, Changes: changes, states: states, shadows: map[string]git.OID{}, room: mostCompared}
+func (au *Authors) Created(changes journal.Changes, states []*session.State) *Created {
+	return &Created{r: au, Changes: changes, states: states, shadows: map[string]git.OID{}, room: mostCompared}
 }
 
 // IsShare reports whether a file that the commit creates is the session's share.

@@ -31,11 +31,11 @@ const (
 	madeFiles = 100
 )
 
-func (r *Authors) madePath() string { return filepath.Join(r.RecordsDir(), "made") }
+func (au *Authors) madePath() string { return filepath.Join(au.RecordsDir(), "made") }
 
 // NoteMade adds the decision's id to the ids that were made here. It is one
 // write, not synced: a power cut may take the last lines.
-func (r *Authors) NoteMade(d journal.Decision) error {
+func (au *Authors) NoteMade(d journal.Decision) error {
 	entry := madeEntry{ID: d.ID, Shares: d.Shares}
 	files := 0
 	for _, share := range d.Shares {
@@ -51,7 +51,7 @@ func (r *Authors) NoteMade(d journal.Decision) error {
 	if err != nil {
 		return fmt.Errorf("note id: %w", err)
 	}
-	path := r.madePath()
+	path := au.madePath()
 	if info, err := os.Lstat(path); err == nil && info.Size() > madeLimit {
 		if err := disk.Step("rename", path); err != nil {
 			return err
@@ -74,9 +74,9 @@ func (r *Authors) NoteMade(d journal.Decision) error {
 // MadeHere returns the ids that were given to commits in this repository, with
 // what each session had in the commit as it was decided last. Lines that can't be
 // read are left out.
-func (r *Authors) MadeHere() (map[checkpoint.ID][]journal.Share, error) {
+func (au *Authors) MadeHere() (map[checkpoint.ID][]journal.Share, error) {
 	made := map[checkpoint.ID][]journal.Share{}
-	for _, path := range []string{r.madePath() + ".old", r.madePath()} {
+	for _, path := range []string{au.madePath() + ".old", au.madePath()} {
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -8,11 +8,11 @@ import (
 )
 
 // ReadCheckpoint reads a checkpoint; the zero one if it doesn't exist.
-func (r *Attribution) ReadCheckpoint(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
-	tree, err := checkpoint.Tree(ctx, r.Repo)
+func (at *Attribution) ReadCheckpoint(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
+	tree, err := checkpoint.Tree(ctx, at.Repo)
 	var c checkpoint.Checkpoint
 	if err == nil {
-		c, err = checkpoint.Read(ctx, r.Repo, tree, id)
+		c, err = checkpoint.Read(ctx, at.Repo, tree, id)
 	}
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return checkpoint.Checkpoint{}, nil

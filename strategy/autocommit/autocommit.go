@@ -29,37 +29,37 @@ const tidyTimeout = 5 * time.Second
 // went well: what git or the state of the repository has against the commit. All
 // is then as it was, and the next stop tries again. postCommit does the work of the
 // hook of that name, which CommitTurn calls where git didn't run it.
-func (r *Committer) CommitTurn(ctx context.Context, id string, postCommit func(context.Context) error) (notice string, err error) {
-	if r.Options.Strategy != workspace.AutoCommit && !r.intended() {
+func (co *Committer) CommitTurn(ctx context.Context, id string, postCommit func(context.Context) error) (notice string, err error) {
+	if co.Options.Strategy != workspace.AutoCommit && !co.intended() {
 		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, turnCommitTimeout)
 	defer cancel()
-	err = r.oneCommit(ctx, func() (err error) {
-		if err := r.withdraw(ctx); err != nil { // what a stop that was killed has left
+	err = co.oneCommit(ctx, func() (err error) {
+		if err := co.withdraw(ctx); err != nil { // what a stop that was killed has left
 			return err
 		}
-		s, err := r.Sessions.Load(id)
+		s, err := co.Sessions.Load(id)
 		switch {
-		case r.Options.Strategy != workspace.AutoCommit, errors.Is(err, session.ErrNotFound):
+		case co.Options.Strategy != workspace.AutoCommit, errors.Is(err, session.ErrNotFound):
 			return nil
 		case err != nil:
 			return err
-		case s.Phase == session.Active || !r.OwnsSession(s):
+		case s.Phase == session.Active || !co.OwnsSession(s):
 			return nil // the next stop does it
 		}
-		notice, err = r.commitDue(ctx, s, postCommit)
+		notice, err = co.commitDue(ctx, s, postCommit)
 		return err
 	})
 	if notice != "" {
-		r.Log.WarnContext(ctx, "commit of a turn", "session_id", id, "notice", notice)
+		co.Log.WarnContext(ctx, "commit of a turn", "session_id", id, "notice", notice)
 	}
 	return notice, err
 }
 
 // oneCommit runs do while no other stop of this worktree commits.
-func (r *Committer) oneCommit(ctx context.Context, do func() error) error {
-	lock, err := filelock.Acquire(ctx, r.commitFile(".lock"))
+func (co *Committer) oneCommit(ctx context.Context, do func() error) error {
+	lock, err := filelock.Acquire(ctx, co.commitFile(".lock"))
 	if err != nil {
 		return err
 	}
@@ -67,47 +67,47 @@ func (r *Committer) oneCommit(ctx context.Context, do func() error) error {
 }
 
 // commitDue commits the files that are due.
-func (r *Committer) commitDue(ctx context.Context, s *session.State, postCommit func(context.Context) error) (notice string, err error) {
-	plan, err := r.planCommit(ctx, s)
+func (co *Committer) commitDue(ctx context.Context, s *session.State, postCommit func(context.Context) error) (notice string, err error) {
+	plan, err := co.planCommit(ctx, s)
 	if err != nil || len(plan.paths) == 0 {
 		return "", err
 	}
-	doing, err := gitwork.InProgress(ctx, r.Repo)
+	doing, err := gitwork.InProgress(ctx, co.Repo)
 	if err != nil {
 		return "", err
 	}
 	if name := doing.Name(); name != "" {
 		return "not committed: a " + name + " is in progress", nil
 	}
-	before, _, err := r.Head(ctx)
+	before, _, err := co.Head(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err = r.intend(ctx, plan.fresh); err == nil {
-		err = gitwork.CommitPaths(ctx, r.Repo, gitwork.PathCommit{
+	if err = co.intend(ctx, plan.fresh); err == nil {
+		err = gitwork.CommitPaths(ctx, co.Repo, gitwork.PathCommit{
 			Paths: plan.paths, Message: s.Recorder.Due.Subject,
 			Env: []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=" + s.ID, workspace.TurnVariable + "=" + s.TurnID},
 		})
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
 	defer cancel()
-	head, born, lost := r.Head(after)
+	head, born, lost := co.Head(after)
 	if lost != nil {
 		return "", errors.Join(err, lost)
 	}
 	made := born && head.OID != before.OID && firstParent(head) == before.OID
 	if err != nil && !made { // one whose last hook was cut short is made
-		return "not committed: " + r.reason(err), r.withdraw(after)
+		return "not committed: " + co.reason(err), co.withdraw(after)
 	}
-	r.Log.InfoContext(ctx, "turn committed", "session_id", s.ID, "commit", head.OID.Short(), "files", len(plan.paths))
-	if err := r.dropIntent(); err != nil {
+	co.Log.InfoContext(ctx, "turn committed", "session_id", s.ID, "commit", head.OID.Short(), "files", len(plan.paths))
+	if err := co.dropIntent(); err != nil {
 		return "", err
 	}
-	if err := r.alignIndex(after, head, plan.paths); err != nil {
+	if err := co.alignIndex(after, head, plan.paths); err != nil {
 		return "", err
 	}
 	linked := func() (bool, error) {
-		s, err := r.Sessions.Load(s.ID)
+		s, err := co.Sessions.Load(s.ID)
 		return err == nil && s.BaseCommit == string(head.OID), err
 	}
 	if ok, err := linked(); ok || err != nil {
@@ -131,7 +131,7 @@ func firstParent(c git.Commit) git.OID {
 
 // reason says in a line why git made no commit: with the first line of what it
 // or a hook of the user's said.
-func (r *Committer) reason(err error) string {
+func (co *Committer) reason(err error) string {
 	const longest = 200
 	reason := err.Error()
 	if exit, ok := errors.AsType[*git.ExitError](err); ok {
@@ -146,6 +146,6 @@ func (r *Committer) reason(err error) string {
 		}
 		return c
 	}
-	runes := []rune(strings.Map(printable, r.Redact.Text(reason)))
+	runes := []rune(strings.Map(printable, co.Redact.Text(reason)))
 	return string(runes[:min(longest, len(runes))])
 }

@@ -23,35 +23,35 @@ type intent struct {
 }
 
 // commitFile is a file about the turns' commits of this worktree.
-func (r *Committer) commitFile(kind string) string {
-	return filepath.Join(r.RecordsDir(), "commit-"+checkpoint.WorktreeHash(r.Repo.WorktreeID)+kind)
+func (co *Committer) commitFile(kind string) string {
+	return filepath.Join(co.RecordsDir(), "commit-"+checkpoint.WorktreeHash(co.Repo.WorktreeID)+kind)
 }
 
 // intended says whether there is a note.
-func (r *Committer) intended() bool {
-	_, err := os.Lstat(r.commitFile(".json"))
+func (co *Committer) intended() bool {
+	_, err := os.Lstat(co.commitFile(".json"))
 	return err == nil
 }
 
 // intend lets the index know of new files.
-func (r *Committer) intend(ctx context.Context, paths []string) error {
+func (co *Committer) intend(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
 	data, err := json.Marshal(intent{Files: paths})
 	if err == nil {
-		err = disk.WriteDurable(r.commitFile(".json"), append(data, '\n'), 0o600)
+		err = disk.WriteDurable(co.commitFile(".json"), append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("note new files: %w", err)
 	}
-	return gitwork.IntendToAdd(ctx, r.Repo, paths)
+	return gitwork.IntendToAdd(ctx, co.Repo, paths)
 }
 
 // withdraw takes from the index the files of the note that it has without
 // content: their commit was not made.
-func (r *Committer) withdraw(ctx context.Context) error {
-	path := r.commitFile(".json")
+func (co *Committer) withdraw(ctx context.Context) error {
+	path := co.commitFile(".json")
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -61,17 +61,17 @@ func (r *Committer) withdraw(ctx context.Context) error {
 	}
 	var note intent
 	if json.Unmarshal(data, &note) == nil && len(note.Files) > 0 {
-		if err := r.unintend(ctx, note.Files); err != nil {
+		if err := co.unintend(ctx, note.Files); err != nil {
 			return fmt.Errorf("take new files from the index again: %w", err)
 		}
 	}
-	return r.dropIntent()
+	return co.dropIntent()
 }
 
 // dropIntent removes the note.
-func (r *Committer) dropIntent() error {
-	path := r.commitFile(".json")
-	if !r.intended() {
+func (co *Committer) dropIntent() error {
+	path := co.commitFile(".json")
+	if !co.intended() {
 		return nil
 	}
 	if err := disk.Step("remove", path); err != nil {
@@ -83,8 +83,8 @@ func (r *Committer) dropIntent() error {
 	return nil
 }
 
-func (r *Committer) unintend(ctx context.Context, paths []string) error {
-	entries, err := gitwork.Status(ctx, r.Repo, paths...)
+func (co *Committer) unintend(ctx context.Context, paths []string) error {
+	entries, err := gitwork.Status(ctx, co.Repo, paths...)
 	if err != nil {
 		return err
 	}
@@ -94,5 +94,5 @@ func (r *Committer) unintend(ctx context.Context, paths []string) error {
 			empty = append(empty, e.Path)
 		}
 	}
-	return gitwork.Unstage(ctx, r.Repo, empty)
+	return gitwork.Unstage(ctx, co.Repo, empty)
 }

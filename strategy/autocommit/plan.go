@@ -22,17 +22,17 @@ type commitPlan struct {
 // planCommit asks git what is to be committed of the files that are due. What
 // the user has staged, wholly or in part, is theirs to commit; what the agent
 // has staged itself, as it is in the working tree, is the turn's.
-func (r *Committer) planCommit(ctx context.Context, s *session.State) (commitPlan, error) {
+func (co *Committer) planCommit(ctx context.Context, s *session.State) (commitPlan, error) {
 	due := s.Recorder.Due
 	files := slices.DeleteFunc(slices.Clone(due.Files), func(p string) bool { return !workspace.ContainsPath(s.FilesTouched, p) })
 	if len(files) == 0 {
 		return commitPlan{}, nil
 	}
-	entries, err := gitwork.Status(ctx, r.Repo, files...)
+	entries, err := gitwork.Status(ctx, co.Repo, files...)
 	if err != nil {
 		return commitPlan{}, fmt.Errorf("find what to commit: %w", err)
 	}
-	byAgent := !due.Index.IsZero() && due.Index.Equal(r.turns.IndexTime())
+	byAgent := !due.Index.IsZero() && due.Index.Equal(co.turns.IndexTime())
 	var plan commitPlan
 	var theirs []string
 	for _, e := range entries {
@@ -48,7 +48,7 @@ func (r *Committer) planCommit(ctx context.Context, s *session.State) (commitPla
 		}
 	}
 	if len(theirs) > 0 {
-		r.Log.InfoContext(ctx, "left out of the turn's commit: staged", "session_id", s.ID, "files", len(theirs), "first", theirs[0])
+		co.Log.InfoContext(ctx, "left out of the turn's commit: staged", "session_id", s.ID, "files", len(theirs), "first", theirs[0])
 	}
 	slices.Sort(plan.paths)
 	return plan, nil
@@ -57,10 +57,10 @@ func (r *Committer) planCommit(ctx context.Context, s *session.State) (commitPla
 // alignIndex makes the index agree with the commit where nobody has staged
 // anything else: what a hook of the user's has changed while git made the
 // commit, git keeps out of the index.
-func (r *Committer) alignIndex(ctx context.Context, head git.Commit, paths []string) error {
-	stale, err := r.staleInIndex(ctx, head, paths)
+func (co *Committer) alignIndex(ctx context.Context, head git.Commit, paths []string) error {
+	stale, err := co.staleInIndex(ctx, head, paths)
 	if err == nil {
-		err = gitwork.Unstage(ctx, r.Repo, stale)
+		err = gitwork.Unstage(ctx, co.Repo, stale)
 	}
 	if err != nil {
 		return fmt.Errorf("bring the index in line with %s: %w", head.OID.Short(), err)
@@ -71,12 +71,12 @@ func (r *Committer) alignIndex(ctx context.Context, head git.Commit, paths []str
 // staleInIndex answers which paths the index has otherwise than the commit,
 // though nobody staged that: those committed, and those that it has as they were
 // before.
-func (r *Committer) staleInIndex(ctx context.Context, head git.Commit, paths []string) ([]string, error) {
-	staged, err := gitdiff.Staged(ctx, r.Repo, head.OID)
+func (co *Committer) staleInIndex(ctx context.Context, head git.Commit, paths []string) ([]string, error) {
+	staged, err := gitdiff.Staged(ctx, co.Repo, head.OID)
 	if err != nil || len(staged) == 0 {
 		return nil, err
 	}
-	list, err := gitdiff.Changes(ctx, r.Repo, firstParent(head), head.OID)
+	list, err := gitdiff.Changes(ctx, co.Repo, firstParent(head), head.OID)
 	if err != nil {
 		return nil, err
 	}

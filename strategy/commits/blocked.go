@@ -15,12 +15,12 @@ import (
 // Blocked returns the branch, such as "entire", whose name keeps git from having
 // the branch of checkpoints beside it; "" if there is none. It starts a git
 // process only where that branch has no file of its own.
-func (r *Preparer) Blocked(ctx context.Context) (string, error) {
-	info, err := os.Lstat(filepath.Join(r.Repo.CommonDir, filepath.FromSlash(checkpoint.MetadataBranch)))
+func (pr *Preparer) Blocked(ctx context.Context) (string, error) {
+	info, err := os.Lstat(filepath.Join(pr.Repo.CommonDir, filepath.FromSlash(checkpoint.MetadataBranch)))
 	if err == nil && info.Mode().IsRegular() {
 		return "", nil
 	}
-	refs, err := gitref.List(ctx, r.Repo, "refs/heads/entire")
+	refs, err := gitref.List(ctx, pr.Repo, "refs/heads/entire")
 	if err != nil {
 		return "", err
 	}
@@ -39,12 +39,12 @@ func BlockedHint(branch string) string {
 }
 
 // unblocked declines a link that the commit's checkpoint could not honour.
-func (r *Preparer) unblocked(ctx context.Context, d journal.Decision) (journal.Decision, error) {
-	branch, err := r.Blocked(ctx)
+func (pr *Preparer) unblocked(ctx context.Context, d journal.Decision) (journal.Decision, error) {
+	branch, err := pr.Blocked(ctx)
 	if err != nil || branch == "" {
 		return d, err
 	}
-	r.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
+	pr.Env.Say(fmt.Sprintf("entire: %s: the branch %s is in the way of %s; %s",
 		notLinked, branch, strings.TrimPrefix(checkpoint.MetadataBranch, "refs/heads/"), BlockedHint(branch)))
 	return d.Declined(), nil
 }

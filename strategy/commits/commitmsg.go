@@ -14,48 +14,48 @@ import (
 // it but our trailer, the trailer goes too, so that git aborts the commit as
 // it would have without us. If the trailer was lost with the whole text, not
 // taken out, it is put back.
-func (r *Preparer) CommitMsg(ctx context.Context, file string) error {
-	d, ok := r.current(ctx)
+func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
+	d, ok := pr.current(ctx)
 	if !ok {
 		return nil
 	}
-	msg, err := r.readMessage(ctx, Message{File: file})
+	msg, err := pr.readMessage(ctx, Message{File: file})
 	if err != nil {
 		return err
 	}
 	have := checkpoint.IDs(msg.prose)
-	if bare := r.withoutComments(msg); strings.TrimSpace(checkpoint.StripIDs(bare)) == "" {
+	if bare := pr.withoutComments(msg); strings.TrimSpace(checkpoint.StripIDs(bare)) == "" {
 		if len(have) == 0 {
 			return nil
 		}
 		msg.prose = checkpoint.StripIDs(msg.prose)
-		return r.rewrite(&msg)
+		return pr.rewrite(&msg)
 	}
 	missing := slices.DeleteFunc(slices.Clone(d.Keep), func(id checkpoint.ID) bool { return slices.Contains(have, id) })
 	if len(missing) == 0 || declined(d, msg) {
 		return nil
 	}
-	if err := r.add(ctx, &msg, unique(append(have, missing...)), ""); err != nil {
+	if err := pr.add(ctx, &msg, unique(append(have, missing...)), ""); err != nil {
 		return err
 	}
-	return r.rewrite(&msg)
+	return pr.rewrite(&msg)
 }
 
 // current is the decision about the commit that is being made.
-func (r *Preparer) current(ctx context.Context) (journal.Decision, bool) {
-	mine := r.journal.OfWorktree(ctx)
+func (pr *Preparer) current(ctx context.Context) (journal.Decision, bool) {
+	mine := pr.journal.OfWorktree(ctx)
 	for _, d := range slices.Backward(mine) {
-		if r.isCaller(d) {
+		if pr.isCaller(d) {
 			return d, true
 		}
 	}
-	if _, known := r.Env.Caller(); known || len(mine) == 0 {
+	if _, known := pr.Env.Caller(); known || len(mine) == 0 {
 		return journal.Decision{}, false
 	}
 	return mine[len(mine)-1], true
 }
 
-func (r *Preparer) rewrite(msg *message) error {
+func (pr *Preparer) rewrite(msg *message) error {
 	if err := msg.write(); err != nil {
 		return fmt.Errorf("write commit message: %w", err)
 	}
@@ -72,7 +72,7 @@ func declined(d journal.Decision, msg message) bool {
 }
 
 // withoutComments is the prose less the comments that stand within it.
-func (r *Preparer) withoutComments(msg message) string {
+func (pr *Preparer) withoutComments(msg message) string {
 	if msg.mark == "" {
 		return msg.prose
 	}

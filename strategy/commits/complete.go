@@ -19,35 +19,35 @@ const lag = 300 * time.Millisecond
 
 // CompleteSession stores the rest of a session's transcript, and completes its
 // checkpoints with it.
-func (r *Committed) CompleteSession(ctx context.Context, id string) error {
-	s, err := r.awaitLast(ctx, id)
+func (c *Committed) CompleteSession(ctx context.Context, id string) error {
+	s, err := c.awaitLast(ctx, id)
 	if s == nil || err != nil {
 		return err
 	}
 	// The long part, redacting, is done without the lock: pieces come out the
 	// same whoever makes them.
-	_, failed := r.transcripts.StoreTranscript(ctx, s, tracking.NoLimit)
-	if err := r.Repo.SyncObjects(); err != nil { // the state counts on them
+	_, failed := c.transcripts.StoreTranscript(ctx, s, tracking.NoLimit)
+	if err := c.Repo.SyncObjects(); err != nil { // the state counts on them
 		return errors.Join(failed, err)
 	}
 	if failed != nil {
-		return errors.Join(failed, r.keepStored(ctx, s))
+		return errors.Join(failed, c.keepStored(ctx, s))
 	}
-	return r.WithLock(ctx, func() error { return r.adopt(ctx, s) })
+	return c.WithLock(ctx, func() error { return c.adopt(ctx, s) })
 }
 
 // keepStored takes into the session's state what was stored of its transcript before
 // the time was up, so that the next child goes on from there.
-func (r *Committed) keepStored(ctx context.Context, done *session.State) error {
+func (c *Committed) keepStored(ctx context.Context, done *session.State) error {
 	const patience = time.Second
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	return r.WithLock(soon, func() error {
-		s, err := r.Sessions.Load(done.ID)
+	return c.WithLock(soon, func() error {
+		s, err := c.Sessions.Load(done.ID)
 		if err != nil || !takeStored(s, done) {
 			return err
 		}
-		return r.Sessions.Save(s)
+		return c.Sessions.Save(s)
 	})
 }
 
@@ -65,9 +65,9 @@ func takeStored(s, done *session.State) bool {
 // moment if that lacks the message that the last stop was told. The answer is
 // nil if it doesn't come, in which case the next hook sees to it, or if there
 // is no such session.
-func (r *Committed) awaitLast(ctx context.Context, id string) (*session.State, error) {
+func (c *Committed) awaitLast(ctx context.Context, id string) (*session.State, error) {
 	const looks = 10
-	s, err := r.refresh(ctx, id)
+	s, err := c.refresh(ctx, id)
 	for range looks {
 		if err != nil || s == nil || s.Recorder.Expect == "" {
 			return s, err
@@ -77,22 +77,22 @@ func (r *Committed) awaitLast(ctx context.Context, id string) (*session.State, e
 			return nil, ctx.Err()
 		case <-time.After(lag / looks):
 		}
-		s, err = r.refresh(ctx, id)
+		s, err = c.refresh(ctx, id)
 	}
 	return nil, err
 }
 
 // adopt takes into the session's state what was stored of its transcript, and
 // completes its checkpoints with it.
-func (r *Committed) adopt(ctx context.Context, done *session.State) error {
-	s, err := r.Sessions.Load(done.ID)
+func (c *Committed) adopt(ctx context.Context, done *session.State) error {
+	s, err := c.Sessions.Load(done.ID)
 	if err != nil {
 		return err
 	}
 	takeStored(s, done)
 	if ids := workspace.IncompleteCheckpoints(s); len(ids) > 0 {
 		last := concludes(s, ids)
-		if err := r.finalizer.RewriteSlots(ctx, s, new(tracking.Pending), ids, last); err != nil {
+		if err := c.finalizer.RewriteSlots(ctx, s, new(tracking.Pending), ids, last); err != nil {
 			return err
 		}
 		condense.TakeRest(s, last)
@@ -100,7 +100,7 @@ func (r *Committed) adopt(ctx context.Context, done *session.State) error {
 	if s.Recorder.Expect == "" {
 		s.Recorder.Incomplete = nil
 	}
-	return r.Sessions.Save(s)
+	return c.Sessions.Save(s)
 }
 
 // concludes is that of the checkpoints ids which what a turn said at its very
@@ -116,10 +116,10 @@ func concludes(s *session.State, ids []string) string {
 // refresh brings a session's state up to date with its transcript; nil if
 // there is no such session. The transcript is read without the lock, and read
 // again if another hook has saved the session meanwhile.
-func (r *Committed) refresh(ctx context.Context, id string) (*session.State, error) {
+func (c *Committed) refresh(ctx context.Context, id string) (*session.State, error) {
 	for attempt := 1; ; attempt++ {
-		stamp := r.Sessions.Stamp(id)
-		s, err := r.Sessions.Load(id)
+		stamp := c.Sessions.Stamp(id)
+		s, err := c.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
 			return nil, nil //nolint:nilnil // as said above
 		}
@@ -127,13 +127,13 @@ func (r *Committed) refresh(ctx context.Context, id string) (*session.State, err
 			return nil, err
 		}
 		n, cursor, agents := new(tracking.Pending), s.Recorder.Cursor, encodeAgents(s)
-		if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
+		if err := c.transcripts.CatchUp(ctx, s, n); err != nil {
 			return nil, err
 		}
 		if s.Recorder.Cursor == cursor && bytes.Equal(encodeAgents(s), agents) {
 			return s, nil // nothing new
 		}
-		err = r.states.SaveUnchanged(ctx, s, n, stamp, nil)
+		err = c.states.SaveUnchanged(ctx, s, n, stamp, nil)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return s, err
 		}
@@ -153,12 +153,12 @@ func encodeAgents(s *session.State) []byte {
 // StartCompletions lets the checkpoints of turns that may never stop have what their
 // transcripts hold by now. except is the session that the hook is about.
 // Whether a turn goes on can be told only of an agent whose process is known.
-func (r *Committed) StartCompletions(ctx context.Context, except string) {
-	for _, s := range r.OwnSessions(ctx, r.Sessions.Glance) {
+func (c *Committed) StartCompletions(ctx context.Context, except string) {
+	for _, s := range c.OwnSessions(ctx, c.Sessions.Glance) {
 		agent := s.Recorder.Agent
-		stopped := s.Phase == session.Active && (agent.PID == 0 || !r.Env.Alive(agent.PID, agent.Start))
+		stopped := s.Phase == session.Active && (agent.PID == 0 || !c.Env.Alive(agent.PID, agent.Start))
 		if (stopped && len(s.TurnCheckpointIDs) > 0 && s.ID != except) || (len(s.Recorder.Incomplete) > 0 && s.ID != except) {
-			r.children.RequestCompletionIfIdle(ctx, s.ID)
+			c.children.RequestCompletionIfIdle(ctx, s.ID)
 		}
 	}
 }

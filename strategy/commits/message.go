@@ -33,10 +33,10 @@ type message struct {
 
 // readMessage reads a message file. One that was given on the command line is
 // all text; comments are looked for in the others, which an editor may show.
-func (r *Preparer) readMessage(ctx context.Context, m Message) (message, error) {
+func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error) {
 	path := m.File
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.Repo.Root, path)
+		path = filepath.Join(pr.Repo.Root, path)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return message{}, fmt.Errorf("read commit message: %s is no regular file", path)
@@ -48,12 +48,12 @@ func (r *Preparer) readMessage(ctx context.Context, m Message) (message, error) 
 	if m.Source == "message" {
 		return message{path: path, prose: string(data)}, nil
 	}
-	return splitMessage(path, string(data), r.commentMark(ctx, string(data))), nil
+	return splitMessage(path, string(data), pr.commentMark(ctx, string(data))), nil
 }
 
 // commentMark is what comment lines begin with.
-func (r *Preparer) commentMark(ctx context.Context, text string) string {
-	config, err := r.Repo.Config(ctx, `^core\.comment(char|string)$`)
+func (pr *Preparer) commentMark(ctx context.Context, text string) string {
+	config, err := pr.Repo.Config(ctx, `^core\.comment(char|string)$`)
 	if err != nil {
 		return "#"
 	}
@@ -101,7 +101,7 @@ func splitMessage(path, text, mark string) message {
 }
 
 // add puts the trailers into the message, each once, by git's own rules.
-func (r *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hint string) error {
+func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hint string) error {
 	trailers := make([]string, len(ids))
 	for i, id := range ids {
 		trailers[i] = checkpoint.TrailerKey + ": " + string(id)
@@ -112,7 +112,7 @@ func (r *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hin
 		// Nothing is written yet: the first line is for the subject.
 		m.prose = "\n\n" + strings.Join(trailers, "\n") + "\n"
 	default:
-		out, err := gitwork.AddTrailers(ctx, r.Repo, []byte(ensureNewline(body)), trailers)
+		out, err := gitwork.AddTrailers(ctx, pr.Repo, []byte(ensureNewline(body)), trailers)
 		if err != nil {
 			return fmt.Errorf("add trailer: %w", err)
 		}

@@ -25,21 +25,21 @@ type NextCommit struct {
 // NextCommit tells what a person's next commit would be linked to: the hook
 // decides by the same rules, when it is made. In the middle of a rebase, a pick
 // or a revert it tells nothing. It writes nothing.
-func (r *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
+func (pr *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 	var next NextCommit
-	op, err := gitwork.InProgress(ctx, r.Repo)
+	op, err := gitwork.InProgress(ctx, pr.Repo)
 	if err != nil || op.Rebase || op.Apply || op.CherryPick || op.Revert {
 		return next, err
 	}
-	here := slices.DeleteFunc(r.AllSessions(ctx), func(s *session.State) bool { return !s.Pending() })
+	here := slices.DeleteFunc(pr.AllSessions(ctx), func(s *session.State) bool { return !s.Pending() })
 	if len(here) == 0 {
 		return next, nil
 	}
-	head, _, err := r.Head(ctx)
+	head, _, err := pr.Head(ctx)
 	if err != nil {
 		return next, fmt.Errorf("read HEAD: %w", err)
 	}
-	list, err := gitdiff.Staged(ctx, r.Repo, head.OID)
+	list, err := gitdiff.Staged(ctx, pr.Repo, head.OID)
 	if err != nil {
 		return next, fmt.Errorf("read staged changes: %w", err)
 	}
@@ -47,7 +47,7 @@ func (r *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 		next.Shares = pendingShares(here)
 		return next, nil
 	}
-	person := condense.New(r.AsPerson()).Sharer
+	person := condense.New(pr.AsPerson()).Sharer
 	next.Shares, err = person.SharesOf(ctx, here, journal.ByPath(list))
 	return next, err
 }

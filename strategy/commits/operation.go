@@ -38,20 +38,20 @@ type Message struct {
 // operation finds out what is going on. Git's hooks aren't told of an amend
 // with -m, of a cherry-pick or of a revert: their traces in the git directory
 // and the command line of the git process are all there is.
-func (r *Operations) operation(ctx context.Context, m Message, text string) operation {
-	doing, err := gitwork.InProgress(ctx, r.Repo)
+func (o *Operations) operation(ctx context.Context, m Message, text string) operation {
+	doing, err := gitwork.InProgress(ctx, o.Repo)
 	if err != nil {
-		r.Log.WarnContext(ctx, "operation in progress unknown", "error", err.Error())
+		o.Log.WarnContext(ctx, "operation in progress unknown", "error", err.Error())
 	}
-	verb, args := r.Command(ctx)
+	verb, args := o.Command(ctx)
 	switch {
-	case doing.Rebase && verb == "commit" && !amends(m, verb, args) && r.gitFile("rebase-merge", "current-fixups") == "":
+	case doing.Rebase && verb == "commit" && !amends(m, verb, args) && o.gitFile("rebase-merge", "current-fixups") == "":
 		return commitAside
 	case doing.Rebase:
 		return commitRebase
-	case doing.CherryPick, verb == "cherry-pick", r.reflogAction("cherry-pick"):
+	case doing.CherryPick, verb == "cherry-pick", o.reflogAction("cherry-pick"):
 		return commitPick
-	case doing.Revert, verb == "revert", r.reflogAction("revert"), isRevert(text):
+	case doing.Revert, verb == "revert", o.reflogAction("revert"), isRevert(text):
 		return commitRevert
 	case verb == "merge" || verb == "pull":
 		return commitClean
@@ -66,8 +66,8 @@ func (r *Operations) operation(ctx context.Context, m Message, text string) oper
 	}
 }
 
-func (r *Operations) reflogAction(name string) bool {
-	return strings.HasPrefix(r.Env.Getenv("GIT_REFLOG_ACTION"), name)
+func (o *Operations) reflogAction(name string) bool {
+	return strings.HasPrefix(o.Env.Getenv("GIT_REFLOG_ACTION"), name)
 }
 
 // isRevert recognises the message that git revert writes.
@@ -92,8 +92,8 @@ func amends(m Message, verb string, args []string) bool {
 
 // Command returns the git command that makes the commit and its arguments,
 // aliases replaced by what they stand for; nothing where it can't be seen.
-func (r *Operations) Command(ctx context.Context) (verb string, args []string) {
-	caller, ok := r.Env.Caller()
+func (o *Operations) Command(ctx context.Context) (verb string, args []string) {
+	caller, ok := o.Env.Caller()
 	if !ok || len(caller.Args) == 0 {
 		return "", nil
 	}
@@ -109,7 +109,7 @@ func (r *Operations) Command(ctx context.Context) (verb string, args []string) {
 	if slices.Contains([]string{"commit", "merge", "rebase", "cherry-pick", "revert", "pull", "am", "stash"}, verb) {
 		return verb, args
 	}
-	aliases, err := r.Repo.Config(ctx, `^alias\.`)
+	aliases, err := o.Repo.Config(ctx, `^alias\.`)
 	if err != nil {
 		return verb, args
 	}
@@ -134,26 +134,26 @@ func skipGlobalOptions(args []string) []string {
 
 // prior answers the ids that a commit of this kind has to keep: those of the
 // commits that it replaces, copies or folds in, in order, each once.
-func (r *Operations) prior(ctx context.Context, op operation, head git.Commit, text string) []checkpoint.ID {
+func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, text string) []checkpoint.ID {
 	ids := checkpoint.IDs(text)
 	switch op {
 	case commitAmend:
 		ids = append(checkpoint.IDs(head.Message), ids...)
 	case commitSquash:
 		// Git lists the commits it folds together from the newest on.
-		folded := checkpoint.IDs(r.gitFile("SQUASH_MSG"))
+		folded := checkpoint.IDs(o.gitFile("SQUASH_MSG"))
 		slices.Reverse(folded)
 		ids = append(folded, ids...)
 	case commitPick:
-		if c, err := r.Repo.Commit(ctx, "CHERRY_PICK_HEAD"); err == nil && len(ids) == 0 {
+		if c, err := o.Repo.Commit(ctx, "CHERRY_PICK_HEAD"); err == nil && len(ids) == 0 {
 			ids = checkpoint.IDs(c.Message)
 		}
 	case commitRebase:
-		ids = append(ids, r.rebased(ctx)...)
+		ids = append(ids, o.rebased(ctx)...)
 	case commitAside:
 		// Where a rebase stopped the person commits something of their own, or
 		// a part of what was picked.
-		for _, id := range r.rebased(ctx) {
+		for _, id := range o.rebased(ctx) {
 			if !slices.Contains(checkpoint.IDs(head.Message), id) {
 				ids = append(ids, id)
 			}
@@ -164,8 +164,8 @@ func (r *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 }
 
 // gitFile answers the content of a file of the git directory.
-func (r *Operations) gitFile(name ...string) string {
-	data, err := os.ReadFile(filepath.Join(append([]string{r.Repo.GitDir}, name...)...))
+func (o *Operations) gitFile(name ...string) string {
+	data, err := os.ReadFile(filepath.Join(append([]string{o.Repo.GitDir}, name...)...))
 	if err != nil {
 		return ""
 	}
@@ -175,9 +175,9 @@ func (r *Operations) gitFile(name ...string) string {
 // rebased answers the ids of what the rebase is folding together or picking
 // right now: git leaves the messages of fixups out, and an edited message may
 // have lost its own.
-func (r *Operations) rebased(ctx context.Context) []checkpoint.ID {
+func (o *Operations) rebased(ctx context.Context) []checkpoint.ID {
 	commits := make([]string, 0, 4)
-	fixups := strings.TrimSpace(r.gitFile("rebase-merge", "current-fixups"))
+	fixups := strings.TrimSpace(o.gitFile("rebase-merge", "current-fixups"))
 	if fixups != "" {
 		// The first one, onto which they are folded, is HEAD by now.
 		commits = append(commits, "HEAD")
@@ -188,15 +188,15 @@ func (r *Operations) rebased(ctx context.Context) []checkpoint.ID {
 		}
 	}
 	if len(commits) == 0 {
-		if stopped := strings.TrimSpace(r.gitFile("rebase-merge", "stopped-sha")); stopped != "" {
+		if stopped := strings.TrimSpace(o.gitFile("rebase-merge", "stopped-sha")); stopped != "" {
 			commits = append(commits, stopped)
-		} else if verb, rev := lastDone(r.gitFile("rebase-merge", "done")); verb != "" {
+		} else if verb, rev := lastDone(o.gitFile("rebase-merge", "done")); verb != "" {
 			commits = append(commits, rev)
 		}
 	}
 	var ids []checkpoint.ID
 	for _, rev := range commits {
-		if c, err := r.Repo.Commit(ctx, rev); err == nil {
+		if c, err := o.Repo.Commit(ctx, rev); err == nil {
 			ids = append(ids, checkpoint.IDs(c.Message)...)
 		}
 	}

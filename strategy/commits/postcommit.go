@@ -34,28 +34,28 @@ func (m Made) Checkpoints() []checkpoint.ID {
 
 // FindMade returns the commit that HEAD is now. It reports false if there is
 // nothing to do for it.
-func (r *Committed) FindMade(ctx context.Context) (Made, bool, error) {
-	doing, err := gitwork.InProgress(ctx, r.Repo)
+func (c *Committed) FindMade(ctx context.Context) (Made, bool, error) {
+	doing, err := gitwork.InProgress(ctx, c.Repo)
 	if err != nil {
 		return Made{}, false, err
 	}
-	mine := r.journal.OfWorktree(ctx)
+	mine := c.journal.OfWorktree(ctx)
 	if doing.Rebase {
-		return Made{}, false, r.dropKept(mine)
+		return Made{}, false, c.dropKept(mine)
 	}
-	if len(mine) == 0 && !r.anyFiles(ctx) {
+	if len(mine) == 0 && !c.anyFiles(ctx) {
 		return Made{}, false, nil
 	}
-	head, born, err := r.Head(ctx)
+	head, born, err := c.Head(ctx)
 	return Made{head: head, decisions: mine}, err == nil && born, err
 }
 
 // Finish carries out what was decided about the commit. If that fails the decision
 // stays, and the next hook of any kind tries again.
-func (r *Committed) Finish(ctx context.Context, m Made) error {
-	err := r.afterCommit(ctx, m.head, m.decisions)
+func (c *Committed) Finish(ctx context.Context, m Made) error {
+	err := c.afterCommit(ctx, m.head, m.decisions)
 	if errors.Is(err, filelock.ErrLocked) || ctx.Err() != nil {
-		r.children.RequestCompletion(ctx, "")
+		c.children.RequestCompletion(ctx, "")
 	}
 	switch {
 	case err == nil:
@@ -68,20 +68,20 @@ func (r *Committed) Finish(ctx context.Context, m Made) error {
 }
 
 // dropKept forgets what the commits of a rebase had to keep.
-func (r *Committed) dropKept(mine []journal.Decision) error {
+func (c *Committed) dropKept(mine []journal.Decision) error {
 	for _, d := range mine {
-		if d.ID != "" || (r.repairer.isLive(d) && !r.preparer.isCaller(d)) {
+		if d.ID != "" || (c.repairer.isLive(d) && !c.preparer.isCaller(d)) {
 			continue
 		}
-		if err := r.journal.Remove(d); err != nil {
+		if err := c.journal.Remove(d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Committed) anyFiles(ctx context.Context) bool {
-	for _, s := range r.PendingSessions(ctx) {
+func (c *Committed) anyFiles(ctx context.Context) bool {
+	for _, s := range c.PendingSessions(ctx) {
 		if len(s.FilesTouched)+len(s.TurnCheckpointIDs) > 0 {
 			return true
 		}
@@ -92,18 +92,18 @@ func (r *Committed) anyFiles(ctx context.Context) bool {
 // afterCommit applies the decisions about head, and updates the other sessions
 // of the worktree. A decision whose git process is still running belongs to
 // another commit that is being made in this worktree, and is left alone.
-func (r *Committed) afterCommit(ctx context.Context, head git.Commit, mine []journal.Decision) error {
+func (c *Committed) afterCommit(ctx context.Context, head git.Commit, mine []journal.Decision) error {
 	ids := checkpoint.IDs(head.Message)
 	linked := map[string]bool{}
 	var kept, elsewhere []journal.Decision
 	for _, d := range mine {
-		own := r.preparer.isCaller(d)
+		own := c.preparer.isCaller(d)
 		switch {
-		case !own && r.repairer.isLive(d):
+		case !own && c.repairer.isLive(d):
 		case d.ID == "":
 			kept = append(kept, d)
 		case slices.Contains(ids, d.ID):
-			if err := r.condenser.Apply(ctx, d, journal.LinkedCommit{Commit: head, Holder: head.OID}); err != nil {
+			if err := c.condenser.Apply(ctx, d, journal.LinkedCommit{Commit: head, Holder: head.OID}); err != nil {
 				return err
 			}
 			for _, share := range d.Shares {
@@ -115,24 +115,24 @@ func (r *Committed) afterCommit(ctx context.Context, head git.Commit, mine []jou
 			elsewhere = append(elsewhere, d)
 		}
 	}
-	if err := r.finishKept(ctx, kept, head.OID); err != nil {
+	if err := c.finishKept(ctx, kept, head.OID); err != nil {
 		return err
 	}
-	if _, err := r.repairer.finishAll(ctx, elsewhere, journal.RecentCommits); err != nil {
+	if _, err := c.repairer.finishAll(ctx, elsewhere, journal.RecentCommits); err != nil {
 		return err
 	}
-	return r.settle(ctx, head, func(id string) bool { return linked[id] })
+	return c.settle(ctx, head, func(id string) bool { return linked[id] })
 }
 
 // finishKept carries out decisions that ask for no checkpoint.
-func (r *Committed) finishKept(ctx context.Context, kept []journal.Decision, commit git.OID) error {
+func (c *Committed) finishKept(ctx context.Context, kept []journal.Decision, commit git.OID) error {
 	if len(kept) == 0 {
 		return nil
 	}
-	return r.WithLock(ctx, func() error {
+	return c.WithLock(ctx, func() error {
 		for _, d := range kept {
-			r.links.Relink(ctx, d, commit)
-			if err := r.journal.Remove(d); err != nil {
+			c.links.Relink(ctx, d, commit)
+			if err := c.journal.Remove(d); err != nil {
 				return err
 			}
 		}
@@ -141,9 +141,9 @@ func (r *Committed) finishKept(ctx context.Context, kept []journal.Decision, com
 }
 
 // PostRewrite follows commits that git has rewritten, old id to new.
-func (r *Committed) PostRewrite(ctx context.Context, moved map[git.OID]git.OID) error {
-	if len(moved) == 0 || len(r.links.All()) == 0 {
+func (c *Committed) PostRewrite(ctx context.Context, moved map[git.OID]git.OID) error {
+	if len(moved) == 0 || len(c.links.All()) == 0 {
 		return nil
 	}
-	return r.WithLock(ctx, func() error { return r.links.Move(moved) })
+	return c.WithLock(ctx, func() error { return c.links.Move(moved) })
 }

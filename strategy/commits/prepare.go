@@ -24,23 +24,23 @@ const notLinked = "this commit is not linked to its conversation"
 // sessions, and if so writes the decision down and the trailer into the
 // message. What it can't write down it doesn't promise: then the message is
 // left as it is and the error says so.
-func (r *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
-	msg, err := r.readMessage(ctx, m)
+func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
+	msg, err := pr.readMessage(ctx, m)
 	if err != nil {
 		return err
 	}
-	if r.Env.Getenv("GIT_EDITOR") == ":" && strings.TrimSpace(checkpoint.StripIDs(r.withoutComments(msg))) == "" {
+	if pr.Env.Getenv("GIT_EDITOR") == ":" && strings.TrimSpace(checkpoint.StripIDs(pr.withoutComments(msg))) == "" {
 		return nil // git starts no editor, and refuses an empty message
 	}
-	d, err := r.decide(ctx, m, &msg)
+	d, err := pr.decide(ctx, m, &msg)
 	if err != nil {
 		return err
 	}
-	if d.ID != "" && !d.Amend && !r.agreed(ctx, m, msg) {
+	if d.ID != "" && !d.Amend && !pr.agreed(ctx, m, msg) {
 		d = d.Declined()
 	}
 	if d.ID != "" {
-		if d, err = r.unblocked(ctx, d); err != nil {
+		if d, err = pr.unblocked(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -51,103 +51,103 @@ func (r *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	case len(d.Keep) == 0, d.ID == "" && m.Source == "message" && msg.endsWith(d.Keep):
 		return nil
 	}
-	hint := r.hint(d)
+	hint := pr.hint(d)
 	d.Hint = msg.rest != "" && hint != ""
 	d.Prose = msg.digest()
-	if err := r.journal.Record(&d); err != nil {
+	if err := pr.journal.Record(&d); err != nil {
 		return fmt.Errorf("%s: %w", notLinked, err)
 	}
 	if d.ID != "" {
-		if err := r.authors.NoteMade(d); err != nil { // only doctor needs it
-			r.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(d.ID), "error", err.Error())
+		if err := pr.authors.NoteMade(d); err != nil { // only doctor needs it
+			pr.Log.WarnContext(ctx, "id not noted", "checkpoint_id", string(d.ID), "error", err.Error())
 		}
 	}
-	if err := r.add(ctx, &msg, d.Keep, hint); err != nil {
-		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.journal.Remove(d)))
+	if err := pr.add(ctx, &msg, d.Keep, hint); err != nil {
+		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, pr.journal.Remove(d)))
 	}
 	if err := msg.write(); err != nil {
-		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, r.journal.Remove(d)))
+		return fmt.Errorf("%s: %w", notLinked, errors.Join(err, pr.journal.Remove(d)))
 	}
 	for _, old := range d.Abandoned {
-		if err := r.journal.Remove(old); err != nil {
+		if err := pr.journal.Remove(old); err != nil {
 			return err
 		}
 	}
-	r.Log.InfoContext(ctx, "commit linked", "checkpoint_id", string(d.ID), "kept", len(d.Keep), "sessions", len(d.Shares))
+	pr.Log.InfoContext(ctx, "commit linked", "checkpoint_id", string(d.ID), "kept", len(d.Keep), "sessions", len(d.Shares))
 	return nil
 }
 
 // isCaller reports whether the git process that runs this hook is the one that
 // the decision was made for.
-func (r *Preparer) isCaller(d journal.Decision) bool {
-	caller, ok := r.Env.Caller()
+func (pr *Preparer) isCaller(d journal.Decision) bool {
+	caller, ok := pr.Env.Caller()
 	return ok && caller.PID == d.Git && caller.Start == d.GitStart
 }
 
 // decide answers what is to become of the commit; an empty Keep means nothing.
-func (r *Preparer) decide(ctx context.Context, m Message, msg *message) (journal.Decision, error) {
-	op := r.operations.operation(ctx, m, msg.prose)
+func (pr *Preparer) decide(ctx context.Context, m Message, msg *message) (journal.Decision, error) {
+	op := pr.operations.operation(ctx, m, msg.prose)
 	if op == commitRevert || op == commitClean {
 		return journal.Decision{}, nil
 	}
-	here := r.PendingSessions(ctx)
-	if op == commitNew && len(here) == 0 && r.nothingLinked(msg) {
+	here := pr.PendingSessions(ctx)
+	if op == commitNew && len(here) == 0 && pr.nothingLinked(msg) {
 		return journal.Decision{}, nil
 	}
-	head, born, err := r.Head(ctx)
+	head, born, err := pr.Head(ctx)
 	if err != nil {
 		return journal.Decision{}, fmt.Errorf("read HEAD: %w", err)
 	}
-	d := journal.Decision{Worktree: r.Repo.WorktreeID, Parent: head.OID, Created: r.Env.Now().UTC(), Keep: r.operations.prior(ctx, op, head, msg.prose)}
-	if caller, ok := r.Env.Caller(); ok {
+	d := journal.Decision{Worktree: pr.Repo.WorktreeID, Parent: head.OID, Created: pr.Env.Now().UTC(), Keep: pr.operations.prior(ctx, op, head, msg.prose)}
+	if caller, ok := pr.Env.Caller(); ok {
 		d.Git, d.GitStart = caller.PID, caller.Start
 		if age, ok := caller.Age(); ok { // of which some hundredths of a second are not known
 			d.Begun = d.Created.Add(-age - time.Second).Truncate(time.Second)
 		}
 	}
-	if r.Env.Getenv("GIT_COMMITTER_DATE") != "" {
+	if pr.Env.Getenv("GIT_COMMITTER_DATE") != "" {
 		d.Begun = time.Unix(0, 0).UTC()
 	}
-	if d.Nonce, err = r.NewNonce(); err != nil {
+	if d.Nonce, err = pr.NewNonce(); err != nil {
 		return journal.Decision{}, err
 	}
 	if op == commitRebase || op == commitAside || op == commitPick {
 		return d, nil
 	}
-	d.Abandoned = r.abandoned(ctx, d.Keep)
+	d.Abandoned = pr.abandoned(ctx, d.Keep)
 	d.Keep = slices.DeleteFunc(d.Keep, func(id checkpoint.ID) bool {
 		return slices.ContainsFunc(d.Abandoned, func(old journal.Decision) bool { return old.ID == id })
 	})
-	changes, err := r.stagedChanges(ctx, op, head, born)
+	changes, err := pr.stagedChanges(ctx, op, head, born)
 	if err != nil {
 		return d, err
 	}
-	return r.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
+	return pr.link(ctx, d, question{op: op, head: head, here: here, changes: changes})
 }
 
 // nothingLinked reports whether a commit in which no session has a share can have
 // no ids either: nothing was linked in this repository that it could take over,
 // and the message has none. Then no git process has to be started.
-func (r *Preparer) nothingLinked(msg *message) bool {
-	return r.Env.Getenv("CLAUDECODE") != "1" && len(r.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0
+func (pr *Preparer) nothingLinked(msg *message) bool {
+	return pr.Env.Getenv("CLAUDECODE") != "1" && len(pr.links.All()) == 0 && len(checkpoint.IDs(msg.prose)) == 0
 }
 
 // abandoned returns the decisions of this worktree about commits that were never
 // made but whose ids a message holds: that of a commit which a hook refused, used
 // again. An id without a checkpoint must not get into another commit by itself.
-func (r *Preparer) abandoned(ctx context.Context, ids []checkpoint.ID) []journal.Decision {
+func (pr *Preparer) abandoned(ctx context.Context, ids []checkpoint.ID) []journal.Decision {
 	if len(ids) == 0 {
 		return nil
 	}
-	list := slices.DeleteFunc(r.journal.OfWorktree(ctx), func(d journal.Decision) bool {
-		return d.ID == "" || d.Amend || r.repairer.isLive(d) || !slices.Contains(ids, d.ID)
+	list := slices.DeleteFunc(pr.journal.OfWorktree(ctx), func(d journal.Decision) bool {
+		return d.ID == "" || d.Amend || pr.repairer.isLive(d) || !slices.Contains(ids, d.ID)
 	})
 	if len(list) == 0 {
 		return nil
 	}
-	found, err := r.commits.FindCommits(ctx, list, journal.AllCommits)
+	found, err := pr.commits.FindCommits(ctx, list, journal.AllCommits)
 	if err != nil {
-		r.Log.WarnContext(ctx, "commits not searched, every id is kept", "error", err.Error())
+		pr.Log.WarnContext(ctx, "commits not searched, every id is kept", "error", err.Error())
 		return nil
 	}
 	return slices.DeleteFunc(list, func(d journal.Decision) bool { _, made := found[d.Nonce]; return made })
@@ -162,8 +162,8 @@ type question struct {
 }
 
 // link adds to the decision which sessions have a share, and under which id.
-func (r *Preparer) link(ctx context.Context, d journal.Decision, q question) (journal.Decision, error) {
-	shares, err := r.sharer.SharesOf(ctx, q.here, q.changes)
+func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (journal.Decision, error) {
+	shares, err := pr.sharer.SharesOf(ctx, q.here, q.changes)
 	if err != nil {
 		return d, err
 	}
@@ -172,12 +172,12 @@ func (r *Preparer) link(ctx context.Context, d journal.Decision, q question) (jo
 	case commitAmend:
 		own := checkpoint.IDs(q.head.Message)
 		d.Replaced = own
-		if len(own) > 0 && (len(shares) > 0 || r.owns(q.head.OID, own[len(own)-1])) {
+		if len(own) > 0 && (len(shares) > 0 || pr.owns(q.head.OID, own[len(own)-1])) {
 			d.ID, d.Amend, d.Former = own[len(own)-1], true, []git.OID{q.head.OID}
 			return d, nil
 		}
 	case commitNew:
-		if back := r.sharer.IsTakenBack(ctx, q.head.OID, q.changes); len(back) > 0 {
+		if back := pr.sharer.IsTakenBack(ctx, q.head.OID, q.changes); len(back) > 0 {
 			for _, l := range back {
 				d.Replaced, d.Former = append(d.Replaced, l.ID), append(d.Former, l.Commit)
 			}
@@ -192,7 +192,7 @@ func (r *Preparer) link(ctx context.Context, d journal.Decision, q question) (jo
 	}
 	if len(d.Abandoned) > 0 {
 		d.ID = d.Abandoned[0].ID
-	} else if d.ID, err = checkpoint.NewID(r.Env.Random); err != nil {
+	} else if d.ID, err = checkpoint.NewID(pr.Env.Random); err != nil {
 		return d, err
 	}
 	d.Keep = append(d.Keep, d.ID)
@@ -200,13 +200,13 @@ func (r *Preparer) link(ctx context.Context, d journal.Decision, q question) (jo
 }
 
 // owns says whether the checkpoint was made for this very commit.
-func (r *Preparer) owns(commit git.OID, id checkpoint.ID) bool {
-	return slices.ContainsFunc(r.links.All(), func(l journal.Link) bool { return l.ID == id && l.Commit == commit })
+func (pr *Preparer) owns(commit git.OID, id checkpoint.ID) bool {
+	return slices.ContainsFunc(pr.links.All(), func(l journal.Link) bool { return l.ID == id && l.Commit == commit })
 }
 
 // stagedChanges answers what the commit will change: against the parent it
 // will have, and for a merge only what differs from every parent.
-func (r *Preparer) stagedChanges(ctx context.Context, op operation, head git.Commit, born bool) (journal.Changes, error) {
+func (pr *Preparer) stagedChanges(ctx context.Context, op operation, head git.Commit, born bool) (journal.Changes, error) {
 	base := head.OID
 	if op == commitAmend && born {
 		base = ""
@@ -214,7 +214,7 @@ func (r *Preparer) stagedChanges(ctx context.Context, op operation, head git.Com
 			base = head.Parents[0]
 		}
 	}
-	list, err := gitdiff.Staged(ctx, r.Repo, base)
+	list, err := gitdiff.Staged(ctx, pr.Repo, base)
 	if err != nil {
 		return nil, fmt.Errorf("read staged changes: %w", err)
 	}
@@ -222,8 +222,8 @@ func (r *Preparer) stagedChanges(ctx context.Context, op operation, head git.Com
 	if op != commitMerge {
 		return changes, nil
 	}
-	for rev := range strings.FieldsSeq(r.operations.gitFile("MERGE_HEAD")) {
-		other, err := gitdiff.Staged(ctx, r.Repo, git.OID(rev))
+	for rev := range strings.FieldsSeq(pr.operations.gitFile("MERGE_HEAD")) {
+		other, err := gitdiff.Staged(ctx, pr.Repo, git.OID(rev))
 		if err != nil {
 			return nil, fmt.Errorf("read staged changes: %w", err)
 		}
@@ -238,22 +238,22 @@ func (r *Preparer) stagedChanges(ctx context.Context, op operation, head git.Com
 }
 
 // agreed asks where the settings want it and somebody is there to answer.
-func (r *Preparer) agreed(ctx context.Context, m Message, msg message) bool {
-	if !r.Options.Ask || m.Source != "message" || msg.rest != "" || !r.Env.Terminal() {
+func (pr *Preparer) agreed(ctx context.Context, m Message, msg message) bool {
+	if !pr.Options.Ask || m.Source != "message" || msg.rest != "" || !pr.Env.Terminal() {
 		return true
 	}
-	return r.Env.Confirm(ctx, "Link this commit to "+workspace.AgentType+" session context?")
+	return pr.Env.Confirm(ctx, "Link this commit to "+workspace.AgentType+" session context?")
 }
 
 // hint is what the editor shows below the message.
-func (r *Preparer) hint(d journal.Decision) string {
+func (pr *Preparer) hint(d journal.Decision) string {
 	if d.ID == "" || d.Amend {
 		return ""
 	}
 	var hint strings.Builder
 	hint.WriteString(hintMark + " above if you don't want to link this commit to " + workspace.AgentType + ".")
 	for _, share := range d.Shares {
-		s, err := r.Sessions.Load(share.Session)
+		s, err := pr.Sessions.Load(share.Session)
 		if err == nil && s.FirstPrompt != "" {
 			hint.WriteString("\nSession: " + s.FirstPrompt)
 		}

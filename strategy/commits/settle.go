@@ -15,9 +15,9 @@ import (
 
 // settle removes the files that a commit contains from the pending ones of the
 // sessions without a share in it.
-func (r *Committed) settle(ctx context.Context, head git.Commit, except func(id string) bool) error {
+func (c *Committed) settle(ctx context.Context, head git.Commit, except func(id string) bool) error {
 	var waiting []*session.State
-	for _, s := range r.PendingSessions(ctx) {
+	for _, s := range c.PendingSessions(ctx) {
 		if len(s.FilesTouched) > 0 && !except(s.ID) {
 			waiting = append(waiting, s)
 		}
@@ -25,7 +25,7 @@ func (r *Committed) settle(ctx context.Context, head git.Commit, except func(id 
 	if len(waiting) == 0 {
 		return nil
 	}
-	changes, err := r.condenser.ChangesOf(ctx, head)
+	changes, err := c.condenser.ChangesOf(ctx, head)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (r *Committed) settle(ctx context.Context, head git.Commit, except func(id 
 		if !slices.ContainsFunc(s.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
 			continue
 		}
-		if err := r.settleSession(ctx, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
+		if err := c.settleSession(ctx, s.ID, authorship.Committed{Commit: head.OID, Changes: changes}); err != nil {
 			return err
 		}
 	}
@@ -43,29 +43,29 @@ func (r *Committed) settle(ctx context.Context, head git.Commit, except func(id 
 // settleSession removes the files that a commit contains from a session's
 // pending ones. As with a step, the work is done without the lock, and again if
 // another hook has saved the session meanwhile.
-func (r *Committed) settleSession(ctx context.Context, id string, m authorship.Committed) error {
+func (c *Committed) settleSession(ctx context.Context, id string, m authorship.Committed) error {
 	for attempt := 1; ; attempt++ {
-		stamp := r.Sessions.Stamp(id)
-		s, err := r.Sessions.Load(id)
+		stamp := c.Sessions.Stamp(id)
+		s, err := c.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		rest, err := r.condenser.FindRemaining(ctx, s, m, journal.Share{Session: s.ID})
+		rest, err := c.condenser.FindRemaining(ctx, s, m, journal.Share{Session: s.ID})
 		if err != nil {
 			return err
 		}
 		s.Keep(rest.Paths)
 		n := new(tracking.Pending)
-		if err := r.steps.SettleSteps(ctx, s, n, rest.Paths); err != nil {
+		if err := c.steps.SettleSteps(ctx, s, n, rest.Paths); err != nil {
 			return err
 		}
-		err = r.states.SaveUnchanged(ctx, s, n, stamp, nil)
+		err = c.states.SaveUnchanged(ctx, s, n, stamp, nil)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return err
 		}
-		r.Retried++
+		c.Retried++
 	}
 }

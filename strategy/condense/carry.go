@@ -21,11 +21,11 @@ import (
 // session wrote them, if the worktree too has something else, or a stash has the
 // rest. (A file that was edited before all of it was committed has nothing
 // left.) A pending file that was renamed goes by its new name.
-func (r *Condenser) FindRemaining(ctx context.Context, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) {
-	shadow, err := r.files.ShadowTree(ctx, s)
-	if err == nil && shadow == r.Repo.Format.EmptyTree() {
+func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m authorship.Committed, share journal.Share) (authorship.Remaining, error) {
+	shadow, err := co.files.ShadowTree(ctx, s)
+	if err == nil && shadow == co.Repo.Format.EmptyTree() {
 		// Stopped before the state was saved, a hook has carried it forward.
-		shadow, err = r.files.BranchTree(ctx, checkpoint.ShadowBranch(m.Commit, r.Repo.WorktreeID))
+		shadow, err = co.files.BranchTree(ctx, checkpoint.ShadowBranch(m.Commit, co.Repo.WorktreeID))
 	}
 	if err != nil {
 		return authorship.Remaining{}, err
@@ -38,9 +38,9 @@ func (r *Condenser) FindRemaining(ctx context.Context, s *session.State, m autho
 			rest.Paths = append(rest.Paths, p)
 			continue
 		}
-		entry, found, err := r.Lookup(ctx, shadow, share.NameBefore(p))
+		entry, found, err := co.Lookup(ctx, shadow, share.NameBefore(p))
 		if err == nil && !found { // it is carried forward already, see above
-			entry, found, err = r.Lookup(ctx, shadow, p)
+			entry, found, err = co.Lookup(ctx, shadow, p)
 		}
 		if err != nil {
 			return authorship.Remaining{}, fmt.Errorf("look up %s: %w", p, err)
@@ -50,17 +50,17 @@ func (r *Condenser) FindRemaining(ctx context.Context, s *session.State, m autho
 		}
 	}
 	differ := slices.Sorted(maps.Keys(wrote))
-	dirty, err := r.dirty(ctx, differ)
+	dirty, err := co.dirty(ctx, differ)
 	if err != nil {
 		return authorship.Remaining{}, err
 	}
 	clean := slices.DeleteFunc(differ, func(p string) bool { return slices.Contains(dirty, p) })
-	stashed, err := r.sharer.stashed(ctx, s, m, clean, wrote)
+	stashed, err := co.sharer.stashed(ctx, s, m, clean, wrote)
 	if err != nil {
 		return authorship.Remaining{}, err
 	}
 	rest.Paths = append(rest.Paths, dirty...)
-	if rest.Entries, err = r.files.StoreContents(ctx, rest.Paths); err != nil {
+	if rest.Entries, err = co.files.StoreContents(ctx, rest.Paths); err != nil {
 		return authorship.Remaining{}, err
 	}
 	rest.Paths = slices.DeleteFunc(rest.Paths, func(p string) bool { // a hook's change that the index lacks
@@ -82,20 +82,20 @@ func (r *Condenser) FindRemaining(ctx context.Context, s *session.State, m autho
 
 // moved gives pending files the names that the share has them under, unless they
 // are still there under the old ones.
-func (r *Condenser) moved(s *session.State, share journal.Share) {
+func (co *Condenser) moved(s *session.State, share journal.Share) {
 	for _, m := range share.Renamed {
-		if !r.files.HasFile(string(m.From)) {
+		if !co.files.HasFile(string(m.From)) {
 			s.Rename(string(m.From), string(m.To))
 		}
 	}
 }
 
 // dirty returns which of the paths have something that HEAD has otherwise.
-func (r *Condenser) dirty(ctx context.Context, paths []string) ([]string, error) {
+func (co *Condenser) dirty(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	entries, err := gitwork.Status(ctx, r.Repo, paths...)
+	entries, err := gitwork.Status(ctx, co.Repo, paths...)
 	if err != nil {
 		return nil, fmt.Errorf("find what is left of a commit: %w", err)
 	}
@@ -110,18 +110,18 @@ func (r *Condenser) dirty(ctx context.Context, paths []string) ([]string, error)
 
 // carry moves what is left onto a new shadow branch that hangs on the commit,
 // and drops the old branch if no session needs it but those that are leaving.
-func (r *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c authorship.Slot, head git.Commit, leaving []string) error {
-	old, next := "", checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+func (co *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c authorship.Slot, head git.Commit, leaving []string) error {
+	old, next := "", checkpoint.ShadowBranch(head.OID, co.Repo.WorktreeID)
 	if base := c.State.BaseCommit; base != "" {
 		old = checkpoint.ShadowBranch(git.OID(base), c.State.WorktreeID)
 	}
 	if len(c.Rest.Paths) > 0 {
-		at, err := r.carryTip(ctx, refs, next, head)
+		at, err := co.carryTip(ctx, refs, next, head)
 		if err != nil {
 			return err
 		}
-		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, workspace.EditsOf(c.Rest.Entries, c.Rest.Paths), checkpoint.Carry{
-			Session: c.State.ID, Strategy: r.StrategyName(), When: r.Env.Now(),
+		oid, err := checkpoint.WriteCarryForward(ctx, co.Repo, at, workspace.EditsOf(c.Rest.Entries, c.Rest.Paths), checkpoint.Carry{
+			Session: c.State.ID, Strategy: co.StrategyName(), When: co.Env.Now(),
 		})
 		if err != nil {
 			return fmt.Errorf("carry forward: %w", err)
@@ -130,7 +130,7 @@ func (r *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c
 			return err
 		}
 	}
-	if old == "" || old == next || r.shadows.IsNeeded(old, leaving) {
+	if old == "" || old == next || co.shadows.IsNeeded(old, leaving) {
 		return nil
 	}
 	return refs.Set(ctx, old, "")
@@ -138,12 +138,12 @@ func (r *Condenser) carry(ctx context.Context, refs *workspace.RefTransaction, c
 
 // carryTip returns what a carry-forward builds on: the commit, or what hangs on
 // it already.
-func (r *Condenser) carryTip(ctx context.Context, refs *workspace.RefTransaction, next string, head git.Commit) (checkpoint.Tip, error) {
+func (co *Condenser) carryTip(ctx context.Context, refs *workspace.RefTransaction, next string, head git.Commit) (checkpoint.Tip, error) {
 	at := checkpoint.Tip{Tree: head.Tree}
 	tip, err := refs.Get(ctx, next)
 	if err != nil || tip == "" {
 		return at, err
 	}
-	commit, err := r.Repo.Commit(ctx, string(tip))
+	commit, err := co.Repo.Commit(ctx, string(tip))
 	return checkpoint.Tip{Commit: tip, Tree: commit.Tree}, err
 }

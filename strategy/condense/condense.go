@@ -30,27 +30,27 @@ const attemptsToApply = 3
 // Everything is prepared without the lock, which is held only while refs, states
 // and the journal change. If another hook has saved one of the sessions in
 // between, all is prepared again.
-func (r *Condenser) Apply(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
+func (co *Condenser) Apply(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
 	if d.ID == "" {
-		return r.journal.Remove(d)
+		return co.journal.Remove(d)
 	}
-	if err := r.CheckTombstones(); err != nil {
+	if err := co.CheckTombstones(); err != nil {
 		return err
 	}
 	var p pendingCheckpoint
 	err := workspace.ErrStale
 	for attempt := 1; attempt <= attemptsToApply && errors.Is(err, workspace.ErrStale); attempt++ {
-		if p, err = r.prepareCheckpoint(ctx, d, commit); err == nil {
-			err = r.WithLock(ctx, func() error { return r.writeCheckpoint(ctx, p) })
+		if p, err = co.prepareCheckpoint(ctx, d, commit); err == nil {
+			err = co.WithLock(ctx, func() error { return co.writeCheckpoint(ctx, p) })
 		}
 		if errors.Is(err, workspace.ErrStale) {
-			r.Retried++
+			co.Retried++
 		}
 	}
 	if errors.Is(err, workspace.ErrStale) {
-		err = r.WithLock(ctx, func() (err error) {
-			if p, err = r.prepareCheckpoint(ctx, d, commit); err == nil {
-				err = r.writeCheckpoint(ctx, p)
+		err = co.WithLock(ctx, func() (err error) {
+			if p, err = co.prepareCheckpoint(ctx, d, commit); err == nil {
+				err = co.writeCheckpoint(ctx, p)
 			}
 			return err
 		})
@@ -60,7 +60,7 @@ func (r *Condenser) Apply(ctx context.Context, d journal.Decision, commit journa
 	}
 	for _, c := range p.todo {
 		if !c.Complete {
-			r.children.RequestCompletion(ctx, c.State.ID)
+			co.children.RequestCompletion(ctx, c.State.ID)
 		}
 	}
 	return nil
@@ -78,55 +78,55 @@ type pendingCheckpoint struct {
 
 // prepareCheckpoint reads and stores everything that the checkpoint needs. It
 // changes no ref and no state.
-func (r *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) (pendingCheckpoint, error) {
+func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) (pendingCheckpoint, error) {
 	p := pendingCheckpoint{decision: d, commit: commit}
-	if !r.journal.IsRecorded(d) {
+	if !co.journal.IsRecorded(d) {
 		return p, nil // another hook has carried it out
 	}
-	ahead := r.authors.StartPrompts(d.Shares)
+	ahead := co.authors.StartPrompts(d.Shares)
 	defer ahead.Wait()
-	lines := r.attribution.StartDiff(ctx, commit.Commit)
+	lines := co.attribution.StartDiff(ctx, commit.Commit)
 	defer lines.Group.Wait()
 	var err error
-	if p.changes, err = r.ChangesOf(ctx, commit.Commit); err != nil {
+	if p.changes, err = co.ChangesOf(ctx, commit.Commit); err != nil {
 		return p, err
 	}
 	var dropped map[string][]string
-	if p.shares, dropped, err = r.sharer.settleShares(ctx, d, p.changes); err != nil {
+	if p.shares, dropped, err = co.sharer.settleShares(ctx, d, p.changes); err != nil {
 		return p, err
 	}
 	m := authorship.Committed{Commit: commit.OID, Changes: p.changes, Ahead: ahead, Lines: lines}
-	if p.todo, err = r.condenseAll(ctx, d, p.shares, dropped, m); err != nil {
+	if p.todo, err = co.condenseAll(ctx, d, p.shares, dropped, m); err != nil {
 		return p, err
 	}
 	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
-		r.attribution.Attribute(ctx, d, commit.Commit, m, p.todo)
+		co.attribution.Attribute(ctx, d, commit.Commit, m, p.todo)
 	}
 	mainLast(p.todo, d.Shares)
 	for _, c := range p.todo {
 		condense := func(*session.State) error {
-			put, err := r.WriteSlot(ctx, d, c)
+			put, err := co.WriteSlot(ctx, d, c)
 			p.puts = append(p.puts, put)
 			return err
 		}
-		c.State.Phase, err = session.Fire(c.State, session.GitCommit, session.Work{Now: r.Env.Now, Condense: condense})
+		c.State.Phase, err = session.Fire(c.State, session.GitCommit, session.Work{Now: co.Env.Now, Condense: condense})
 		if err != nil {
 			return p, err
 		}
 	}
-	return p, r.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
+	return p, co.Repo.SyncObjects() // the rest is synced under the lock, before the refs move
 }
 
 // writeCheckpoint moves the refs, saves the states and ends the decision. It is
 // errStale if a session was saved since the checkpoint was prepared. The caller
 // holds the lock.
-func (r *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) error {
+func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) error {
 	d, head := p.decision, p.commit.Commit
-	if !r.journal.IsRecorded(d) {
+	if !co.journal.IsRecorded(d) {
 		return nil // another hook has carried it out
 	}
 	for _, c := range p.todo {
-		if r.Sessions.Stamp(c.State.ID) != c.Stamp {
+		if co.Sessions.Stamp(c.State.ID) != c.Stamp {
 			return workspace.ErrStale
 		}
 	}
@@ -134,40 +134,40 @@ func (r *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) er
 	for i, share := range p.shares {
 		leaving[i] = share.Session
 	}
-	refs := workspace.NewRefTransaction(r.Repo)
+	refs := workspace.NewRefTransaction(co.Repo)
 	for _, c := range p.todo {
-		if err := r.carry(ctx, refs, c, head, leaving); err != nil {
+		if err := co.carry(ctx, refs, c, head, leaving); err != nil {
 			return err
 		}
 	}
 	if len(p.puts) > 0 {
-		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: r.Env.Now()}
-		if _, err := checkpoint.Update(ctx, r.Repo, by, p.puts, refs.Updates()); err != nil {
+		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: co.Env.Now()}
+		if _, err := checkpoint.Update(ctx, co.Repo, by, p.puts, refs.Updates()); err != nil {
 			return fmt.Errorf("write checkpoint %s: %w", d.ID, err)
 		}
 	}
-	if err := r.finalizer.commitStates(ctx, d, head, p.todo); err != nil {
+	if err := co.finalizer.commitStates(ctx, d, head, p.todo); err != nil {
 		return err
 	}
-	if err := r.links.Remember(journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs(p.shares, p.changes)}); err != nil {
-		r.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
+	if err := co.links.Remember(journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs(p.shares, p.changes)}); err != nil {
+		co.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
 	}
-	r.links.Relink(ctx, d, p.commit.Holder)
-	r.requests.AddPair(ctx, d.ID, p.commit)
-	return r.journal.Remove(d)
+	co.links.Relink(ctx, d, p.commit.Holder)
+	co.requests.AddPair(ctx, d.ID, p.commit)
+	return co.journal.Remove(d)
 }
 
 // condenseAll prepares the sessions with a share, but those that have the
 // decision in their state already.
-func (r *Condenser) condenseAll(ctx context.Context, d journal.Decision, shares []journal.Share, dropped map[string][]string, m authorship.Committed) ([]authorship.Slot, error) {
+func (co *Condenser) condenseAll(ctx context.Context, d journal.Decision, shares []journal.Share, dropped map[string][]string, m authorship.Committed) ([]authorship.Slot, error) {
 	var todo []authorship.Slot
 	for _, share := range shares {
-		c, err := r.condense(ctx, d, share, m)
+		c, err := co.condense(ctx, d, share, m)
 		if errors.Is(err, errApplied) {
 			continue
 		}
 		if err == nil {
-			err = r.sharer.giveBack(ctx, &c, dropped[share.Session])
+			err = co.sharer.giveBack(ctx, &c, dropped[share.Session])
 		}
 		if err != nil {
 			return nil, err
@@ -197,14 +197,14 @@ func mainLast(todo []authorship.Slot, shares []journal.Share) {
 
 // ChangesOf returns what a commit changed: against its first parent, and for a
 // merge only what differs from every parent.
-func (r *Condenser) ChangesOf(ctx context.Context, c git.Commit) (journal.Changes, error) {
+func (co *Condenser) ChangesOf(ctx context.Context, c git.Commit) (journal.Changes, error) {
 	if len(c.Parents) == 0 {
-		list, err := gitdiff.Changes(ctx, r.Repo, "", c.OID)
+		list, err := gitdiff.Changes(ctx, co.Repo, "", c.OID)
 		return journal.ByPath(list), err
 	}
 	var changes journal.Changes
 	for i, p := range c.Parents {
-		list, err := gitdiff.Changes(ctx, r.Repo, p, c.OID)
+		list, err := gitdiff.Changes(ctx, co.Repo, p, c.OID)
 		if err != nil {
 			return nil, fmt.Errorf("read changes of %s: %w", c.OID.Short(), err)
 		}
@@ -223,13 +223,13 @@ var errApplied = errors.New("already applied")
 
 // condense brings a session up to date with its transcript and finds out what
 // the commit left of its files.
-func (r *Condenser) condense(ctx context.Context, d journal.Decision, share journal.Share, m authorship.Committed) (authorship.Slot, error) {
-	stamp := r.Sessions.Stamp(share.Session)
-	s, err := r.Sessions.Load(share.Session)
+func (co *Condenser) condense(ctx context.Context, d journal.Decision, share journal.Share, m authorship.Committed) (authorship.Slot, error) {
+	stamp := co.Sessions.Stamp(share.Session)
+	s, err := co.Sessions.Load(share.Session)
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
 		// All that is known of it is its name: its slot says so.
-		r.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
-		s, err = &session.State{ID: share.Session, WorktreePath: r.Repo.Root, Phase: session.Ended, AgentType: workspace.AgentType}, nil
+		co.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
+		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: workspace.AgentType}, nil
 	}
 	if err != nil {
 		return authorship.Slot{}, err
@@ -237,23 +237,23 @@ func (r *Condenser) condense(ctx context.Context, d journal.Decision, share jour
 	if s.Recorder.Applied == d.Nonce {
 		return authorship.Slot{}, errApplied
 	}
-	if err := r.finalizer.recount(ctx, s); err != nil {
+	if err := co.finalizer.recount(ctx, s); err != nil {
 		return authorship.Slot{}, err
 	}
 	notes := new(tracking.Pending)
-	if err := r.transcripts.CatchUp(ctx, s, notes); err != nil {
+	if err := co.transcripts.CatchUp(ctx, s, notes); err != nil {
 		return authorship.Slot{}, err
 	}
-	complete, err := r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	complete, err := co.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
 	if err != nil {
 		return authorship.Slot{}, err
 	}
-	r.moved(s, share)
-	rest, err := r.FindRemaining(ctx, s, m, share)
+	co.moved(s, share)
+	rest, err := co.FindRemaining(ctx, s, m, share)
 	if err != nil {
 		return authorship.Slot{}, err
 	}
-	if err := r.turns.DropCommitted(s, notes, m.Changes); err != nil {
+	if err := co.turns.DropCommitted(s, notes, m.Changes); err != nil {
 		return authorship.Slot{}, err
 	}
 	// The transcript may be behind what the stop was told just now.

@@ -15,18 +15,18 @@ import (
 // Finalize completes the checkpoints of a turn's commits, now that the turn is
 // over: they get the whole transcript, and the last one the tokens that nobody
 // has counted. What of it can't be done within the budget is left to a child.
-func (r *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.Pending) error {
+func (f *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.Pending) error {
 	ids := workspace.IncompleteCheckpoints(s)
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := r.recount(ctx, s); err != nil {
+	if err := f.recount(ctx, s); err != nil {
 		return err
 	}
-	if err := r.transcripts.CatchUp(ctx, s, n); err != nil {
+	if err := f.transcripts.CatchUp(ctx, s, n); err != nil {
 		return err
 	}
-	complete, err := r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	complete, err := f.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
 	if err != nil {
 		return err
 	}
@@ -40,9 +40,9 @@ func (r *Finalizer) Finalize(ctx context.Context, s *session.State, n *tracking.
 
 // Complete carries out the pending completion and records it in the state. The
 // caller holds the lock.
-func (r *Finalizer) Complete(ctx context.Context, s *session.State, n *tracking.Pending) error {
+func (f *Finalizer) Complete(ctx context.Context, s *session.State, n *tracking.Pending) error {
 	c := n.Completion
-	if err := r.RewriteSlots(ctx, s, n, c.Checkpoints, c.Last); err != nil {
+	if err := f.RewriteSlots(ctx, s, n, c.Checkpoints, c.Last); err != nil {
 		return err
 	}
 	TakeRest(s, c.Last)
@@ -56,12 +56,12 @@ func (r *Finalizer) Complete(ctx context.Context, s *session.State, n *tracking.
 // recount makes the state agree with the checkpoint that was counted last: a
 // stop may have completed that and been stopped itself before the state was
 // saved.
-func (r *Finalizer) recount(ctx context.Context, s *session.State) error {
+func (f *Finalizer) recount(ctx context.Context, s *session.State) error {
 	rec := &s.Recorder
 	if rec.CountedIn == "" || !slices.Contains(workspace.IncompleteCheckpoints(s), rec.CountedIn) {
 		return nil
 	}
-	c, err := r.attribution.ReadCheckpoint(ctx, checkpoint.ID(rec.CountedIn))
+	c, err := f.attribution.ReadCheckpoint(ctx, checkpoint.ID(rec.CountedIn))
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func TakeRest(s *session.State, last string) {
 // the transcript as it is stored now. The checkpoint last, if it is the
 // session's last one, reaches to the end of it and counts all tokens that
 // earlier ones haven't.
-func (r *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *tracking.Pending, ids []string, last string) error {
-	slot, err := r.condenser.slot(ctx, s, n)
+func (f *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *tracking.Pending, ids []string, last string) error {
+	slot, err := f.condenser.slot(ctx, s, n)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (r *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *track
 	changes := make([]checkpoint.Change, len(ids))
 	for i, id := range ids {
 		changes[i] = func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-			old, ok := oldSlot(ctx, r.Repo, tree, checkpoint.ID(id), s.ID)
+			old, ok := oldSlot(ctx, f.Repo, tree, checkpoint.ID(id), s.ID)
 			if !ok {
 				return tree, "", nil
 			}
@@ -115,15 +115,15 @@ func (r *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *track
 			if id == mine {
 				old.Meta.TokenUsage, old.Meta.TranscriptEnd = &share, s.Recorder.Cursor.Lines
 			}
-			next, err := checkpoint.Put(ctx, r.Repo, tree, checkpoint.ID(id), old, checkpoint.SummaryInfo{})
+			next, err := checkpoint.Put(ctx, f.Repo, tree, checkpoint.ID(id), old, checkpoint.SummaryInfo{})
 			return next, checkpoint.FinalizeMessage(checkpoint.ID(id)), err
 		}
 	}
-	by, err := r.Identity(ctx)
+	by, err := f.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := checkpoint.Update(ctx, r.Repo, by, changes, nil); err != nil {
+	if _, err := checkpoint.Update(ctx, f.Repo, by, changes, nil); err != nil {
 		return fmt.Errorf("complete checkpoints: %w", err)
 	}
 	return nil

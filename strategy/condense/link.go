@@ -17,9 +17,9 @@ import (
 // IsTakenBack returns the links of commits that are no longer in HEAD's history
 // and whose content is being committed again: a file as it was, or one that they
 // created with enough of its lines to be a share.
-func (r *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[string]gitdiff.Change) []journal.Link {
-	same := slices.DeleteFunc(r.links.All(), func(l journal.Link) bool {
-		return l.Worktree != r.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) && len(createdAgain(l, staged)) == 0
+func (sh *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[string]gitdiff.Change) []journal.Link {
+	same := slices.DeleteFunc(sh.links.All(), func(l journal.Link) bool {
+		return l.Worktree != sh.Repo.WorktreeID || l.Commit == head || !sharesBlob(l, staged) && len(createdAgain(l, staged)) == 0
 	})
 	if len(same) == 0 {
 		return nil
@@ -29,13 +29,13 @@ func (r *Sharer) IsTakenBack(ctx context.Context, head git.OID, staged map[strin
 		for i, l := range same {
 			commits[i] = l.Commit
 		}
-		outside, err := gitlog.Unreachable(ctx, r.Repo, head, commits)
+		outside, err := gitlog.Unreachable(ctx, sh.Repo, head, commits)
 		if err != nil {
-			r.Log.WarnContext(ctx, "history not read, no older link is kept", "error", err.Error())
+			sh.Log.WarnContext(ctx, "history not read, no older link is kept", "error", err.Error())
 		}
 		same = slices.DeleteFunc(same, func(l journal.Link) bool { return !slices.Contains(outside, l.Commit) })
 	}
-	return slices.DeleteFunc(same, func(l journal.Link) bool { return !sharesBlob(l, staged) && !r.sharesLines(ctx, l, staged) })
+	return slices.DeleteFunc(same, func(l journal.Link) bool { return !sharesBlob(l, staged) && !sh.sharesLines(ctx, l, staged) })
 }
 
 // createdAgain returns the files of a link that are created with other content.
@@ -52,14 +52,14 @@ func createdAgain(l journal.Link, staged map[string]gitdiff.Change) []string {
 
 // sharesLines reports whether a file that is created has enough of the lines that
 // the linked commit had in it.
-func (r *Sharer) sharesLines(ctx context.Context, l journal.Link, staged map[string]gitdiff.Change) bool {
-	files := r.authors.Created(staged, nil)
+func (sh *Sharer) sharesLines(ctx context.Context, l journal.Link, staged map[string]gitdiff.Change) bool {
+	files := sh.authors.Created(staged, nil)
 	s := &session.State{ID: string(l.ID)} // whoever made the commit
 	for _, path := range createdAgain(l, staged) {
 		before := []provenance.AuthoredStep{{By: s.ID, Blob: l.Blobs[path]}}
 		share, ok, err := files.Compare(ctx, s, authorship.Comparison{Final: staged[path].New, Base: provenance.GoneBlob, Steps: before})
 		if err != nil {
-			r.Log.WarnContext(ctx, "file not compared with an older commit's", "error", err.Error())
+			sh.Log.WarnContext(ctx, "file not compared with an older commit's", "error", err.Error())
 		}
 		if ok && share.Counts() {
 			return true

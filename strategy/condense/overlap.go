@@ -24,18 +24,18 @@ import (
 // left tasks running. An editor or a shell that the agent once started has the
 // mark too, which is why the session must be known and busy, or have its turn
 // committed.
-func (r *Sharer) agentSession(here []*session.State) (*session.State, bool) {
-	if r.Env.Getenv("CLAUDECODE") != "1" {
+func (sh *Sharer) agentSession(here []*session.State) (*session.State, bool) {
+	if sh.Env.Getenv("CLAUDECODE") != "1" {
 		return nil, false
 	}
-	if id := r.Env.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+	if id := sh.Env.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		for _, s := range here {
 			if s.ID == id {
-				return s, r.inTurn(s)
+				return s, sh.inTurn(s)
 			}
 		}
-		s, err := r.Sessions.Load(id)
-		return s, err == nil && r.inTurn(s)
+		s, err := sh.Sessions.Load(id)
+		return s, err == nil && sh.inTurn(s)
 	}
 	var active []*session.State
 	for _, s := range here {
@@ -52,28 +52,28 @@ func (r *Sharer) agentSession(here []*session.State) (*session.State, bool) {
 // inTurn reports whether a commit by the session's agent belongs to its turn: one
 // is under way, even if its prompt could not be noted in the state, or is being
 // committed.
-func (r *Sharer) inTurn(s *session.State) bool {
-	if workspace.IsBusy(s) || r.IsTurnCommitOf(s) {
+func (sh *Sharer) inTurn(s *session.State) bool {
+	if workspace.IsBusy(s) || sh.IsTurnCommitOf(s) {
 		return true
 	}
-	r.marks.BeginLate(s)
-	_, prompted := r.marks.PromptTime(s.ID)
+	sh.marks.BeginLate(s)
+	_, prompted := sh.marks.PromptTime(s.ID)
 	return prompted
 }
 
 // SharesOf decides which sessions a commit belongs to and what each has in it.
-func (r *Sharer) SharesOf(ctx context.Context, here []*session.State, changes journal.Changes) ([]journal.Share, error) {
+func (sh *Sharer) SharesOf(ctx context.Context, here []*session.State, changes journal.Changes) ([]journal.Share, error) {
 	var shares []journal.Share
-	files := r.authors.Created(changes, here)
-	agent, byAgent := r.agentSession(here)
+	files := sh.authors.Created(changes, here)
+	agent, byAgent := sh.agentSession(here)
 	if byAgent {
-		own, err := r.agentFiles(ctx, agent, files)
+		own, err := sh.agentFiles(ctx, agent, files)
 		if err != nil {
 			return nil, err
 		}
 		shares = append(shares, own)
 	}
-	alone := !byAgent && r.Env.Getenv("CLAUDECODE") != "1" && !r.Env.Terminal()
+	alone := !byAgent && sh.Env.Getenv("CLAUDECODE") != "1" && !sh.Env.Terminal()
 	for _, s := range workspace.NewestFirst(here) {
 		if byAgent && s.ID == agent.ID || !session.MayCondense(s) {
 			continue
@@ -81,9 +81,9 @@ func (r *Sharer) SharesOf(ctx context.Context, here []*session.State, changes jo
 		var share journal.Share
 		var err error
 		if alone && s.Phase == session.Active {
-			share, err = r.namedFiles(ctx, s, files)
+			share, err = sh.namedFiles(ctx, s, files)
 		} else {
-			share, err = r.overlap(ctx, s, files)
+			share, err = sh.overlap(ctx, s, files)
 		}
 		if err != nil {
 			return nil, err
@@ -100,16 +100,16 @@ func (r *Sharer) SharesOf(ctx context.Context, here []*session.State, changes jo
 // parent has counts whatever became of it, and so does one that a tool of the
 // running turn named; another counts if it is the session's share, or a
 // pre-commit hook has just formatted it.
-func (r *Sharer) overlap(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
+func (sh *Sharer) overlap(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
 	pending := s.FilesTouched
 	var named map[string]bool
 	if s.Phase == session.Active {
-		edits, err := r.editsSoFar(ctx, s)
+		edits, err := sh.editsSoFar(ctx, s)
 		if err != nil {
 			return share, err
 		}
-		named = r.RelativePaths(edits)
+		named = sh.RelativePaths(edits)
 		pending = slices.Compact(slices.Sorted(slices.Values(slices.Concat(pending, slices.Collect(maps.Keys(named))))))
 	}
 	for _, p := range pending {
@@ -124,7 +124,7 @@ func (r *Sharer) overlap(ctx context.Context, s *session.State, files *authorshi
 				return share, err
 			}
 		}
-		if counts || r.changedByHook(p) {
+		if counts || sh.changedByHook(p) {
 			share.Files = append(share.Files, p)
 		}
 	}
@@ -133,27 +133,27 @@ func (r *Sharer) overlap(ctx context.Context, s *session.State, files *authorshi
 
 // changedByHook reports whether the file changed since git began to make this
 // commit: then a pre-commit hook did it, not a person who wrote something else.
-func (r *Sharer) changedByHook(path string) bool {
+func (sh *Sharer) changedByHook(path string) bool {
 	// Neither clock is exact to some hundredths of a second.
 	const margin = 30 * time.Millisecond
-	caller, ok := r.Env.Caller()
+	caller, ok := sh.Env.Caller()
 	if !ok {
 		return false
 	}
 	age, ok := caller.Age()
-	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(path)))
-	return ok && err == nil && disk.Changed(info).After(r.Env.Now().Add(-age).Add(margin))
+	info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(path)))
+	return ok && err == nil && disk.Changed(info).After(sh.Env.Now().Add(-age).Add(margin))
 }
 
 // namedFiles returns the files of a commit that an edit tool of the session's
 // running turn named, and those pending from earlier turns that count.
-func (r *Sharer) namedFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
+func (sh *Sharer) namedFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
 	share := journal.Share{Session: s.ID}
-	edits, err := r.editsSoFar(ctx, s)
+	edits, err := sh.editsSoFar(ctx, s)
 	if err != nil {
 		return share, err
 	}
-	named := r.RelativePaths(edits)
+	named := sh.RelativePaths(edits)
 	for p, c := range files.Changes {
 		counts := named[p] || c.OldMode != 0 && workspace.ContainsPath(s.FilesTouched, p)
 		if !counts && workspace.ContainsPath(s.FilesTouched, p) {
@@ -171,7 +171,7 @@ func (r *Sharer) namedFiles(ctx context.Context, s *session.State, files *author
 
 // editsSoFar answers the paths that edit tools named in the running turn, those
 // of the transcript's new lines included. It changes nothing.
-func (r *Sharer) editsSoFar(ctx context.Context, s *session.State) ([]string, error) {
+func (sh *Sharer) editsSoFar(ctx context.Context, s *session.State) ([]string, error) {
 	edits := slices.Clone(s.Recorder.Turn.Edits)
 	if s.TranscriptPath == "" {
 		return edits, nil
@@ -186,20 +186,20 @@ func (r *Sharer) editsSoFar(ctx context.Context, s *session.State) ([]string, er
 	for _, e := range scan.Edits {
 		edits = append(edits, e.Path)
 	}
-	return append(edits, r.agents.AgentEdits(ctx, s)...), nil
+	return append(edits, sh.agents.AgentEdits(ctx, s)...), nil
 }
 
 // agentFiles returns the files of its own commit that an agent has changed:
 // those that its edit tools named or that are pending and count, and those that
 // changed since the turn began or are gone.
-func (r *Sharer) agentFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
-	share, err := r.namedFiles(ctx, s, files)
+func (sh *Sharer) agentFiles(ctx context.Context, s *session.State, files *authorship.Created) (journal.Share, error) {
+	share, err := sh.namedFiles(ctx, s, files)
 	if err != nil {
 		return share, err
 	}
 	named := share.Files
 	for p, c := range files.Changes {
-		if !workspace.ContainsPath(named, p) && r.sinceTurn(s, p, c) {
+		if !workspace.ContainsPath(named, p) && sh.sinceTurn(s, p, c) {
 			share.Files = append(share.Files, p)
 		}
 	}
@@ -207,11 +207,11 @@ func (r *Sharer) agentFiles(ctx context.Context, s *session.State, files *author
 	return share, nil
 }
 
-func (r *Sharer) sinceTurn(s *session.State, path string, c gitdiff.Change) bool {
+func (sh *Sharer) sinceTurn(s *session.State, path string, c gitdiff.Change) bool {
 	if c.New == "" || c.NewMode == 0 {
 		return true
 	}
-	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(path)))
+	info, err := os.Lstat(filepath.Join(sh.Repo.Root, filepath.FromSlash(path)))
 	start := s.Recorder.Turn.Start
 	return err == nil && !start.IsZero() && !disk.Changed(info).Before(start)
 }

@@ -15,7 +15,7 @@ import (
 // commitStates saves what the commit means for the sessions: those with a
 // share in it begin anew behind it, and of the others the files that it
 // contains are no longer pending.
-func (r *Finalizer) commitStates(ctx context.Context, d journal.Decision, head git.Commit, todo []authorship.Slot) error {
+func (f *Finalizer) commitStates(ctx context.Context, d journal.Decision, head git.Commit, todo []authorship.Slot) error {
 	for _, c := range todo {
 		s, rec := c.State, &c.State.Recorder
 		if s.Phase == session.Active {
@@ -25,7 +25,7 @@ func (r *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 			rec.Incomplete = addID(rec.Incomplete, d.ID)
 		}
 		s.Keep(c.Rest.Paths)
-		if err := errors.Join(r.steps.SettleSteps(ctx, s, c.Notes, c.Rest.Paths), r.steps.RenameSteps(ctx, s, c.Notes, c.Rest.Renamed)); err != nil {
+		if err := errors.Join(f.steps.SettleSteps(ctx, s, c.Notes, c.Rest.Paths), f.steps.RenameSteps(ctx, s, c.Notes, c.Rest.Renamed)); err != nil {
 			return err
 		}
 		counted := counts(s, d)
@@ -46,7 +46,7 @@ func (r *Finalizer) commitStates(ctx context.Context, d journal.Decision, head g
 		rec.Applied = d.Nonce
 		rec.DropTasks()
 		s.BaseCommit, s.AttributionBase = string(head.OID), string(head.OID)
-		if err := c.Notes.Save(r.Sessions, s); err != nil {
+		if err := c.Notes.Save(f.Sessions, s); err != nil {
 			return err
 		}
 	}

@@ -10,11 +10,11 @@ import (
 )
 
 // giveBack makes files pending again that a commit no longer contains.
-func (r *Sharer) giveBack(ctx context.Context, c *authorship.Slot, paths []string) error {
+func (sh *Sharer) giveBack(ctx context.Context, c *authorship.Slot, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	entries, err := r.files.StoreContents(ctx, paths)
+	entries, err := sh.files.StoreContents(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (r *Sharer) giveBack(ctx context.Context, c *authorship.Slot, paths []strin
 // settleShares narrows the shares to what was committed. For a commit that
 // replaces another it adds what that one's sessions still have in it, and
 // returns what each has no more.
-func (r *Sharer) settleShares(ctx context.Context, d journal.Decision, changes journal.Changes) (shares []journal.Share, dropped map[string][]string, err error) {
+func (sh *Sharer) settleShares(ctx context.Context, d journal.Decision, changes journal.Changes) (shares []journal.Share, dropped map[string][]string, err error) {
 	files, renamed := map[string][]string{}, map[string][]journal.Rename{}
 	var order []string
 	add := func(id string, paths []string) {
@@ -39,7 +39,7 @@ func (r *Sharer) settleShares(ctx context.Context, d journal.Decision, changes j
 	}
 	dropped = map[string][]string{}
 	if d.Amend {
-		old, err := r.attribution.ReadCheckpoint(ctx, d.ID)
+		old, err := sh.attribution.ReadCheckpoint(ctx, d.ID)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -47,7 +47,7 @@ func (r *Sharer) settleShares(ctx context.Context, d journal.Decision, changes j
 			if slot.Meta.SessionID == "" {
 				continue
 			}
-			kept, gone := r.stillIn(slot.Meta.FilesTouched, changes)
+			kept, gone := sh.stillIn(slot.Meta.FilesTouched, changes)
 			add(slot.Meta.SessionID, kept)
 			dropped[slot.Meta.SessionID] = gone
 		}
@@ -64,15 +64,15 @@ func (r *Sharer) settleShares(ctx context.Context, d journal.Decision, changes j
 
 // stillIn tells the paths that a checkpoint lists, redacted as they are there,
 // into those that the commit has and those that it has no more.
-func (r *Sharer) stillIn(listed []string, changes journal.Changes) (kept, gone []string) {
+func (sh *Sharer) stillIn(listed []string, changes journal.Changes) (kept, gone []string) {
 	redacted := make(map[string]string, len(changes))
 	for p := range changes {
-		redacted[r.Redact.Path(p)] = p
+		redacted[sh.Redact.Path(p)] = p
 	}
 	for _, name := range listed {
 		if p, ok := redacted[name]; ok {
 			kept = append(kept, p)
-		} else if r.files.HasFile(name) {
+		} else if sh.files.HasFile(name) {
 			gone = append(gone, name)
 		}
 	}

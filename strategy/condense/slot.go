@@ -14,23 +14,23 @@ import (
 )
 
 // WriteSlot is the change that writes a session's slot.
-func (r *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authorship.Slot) (checkpoint.Change, error) {
+func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authorship.Slot) (checkpoint.Change, error) {
 	s := c.State
-	slot, err := r.slot(ctx, s, c.Notes)
+	slot, err := co.slot(ctx, s, c.Notes)
 	if err != nil {
 		return nil, err
 	}
-	branch, err := gitref.HeadBranch(ctx, r.Repo)
+	branch, err := gitref.HeadBranch(ctx, co.Repo)
 	if err != nil {
 		branch = ""
 	}
 	total := s.Total()
-	branch = r.Redact.Path(branch)
+	branch = co.Redact.Path(branch)
 	slot.Written = c.Written
 	slot.Meta.CheckpointID, slot.Meta.CreatedAt, slot.Meta.Branch = d.ID, d.Created, branch
 	slot.Meta.CheckpointsCount, slot.Meta.TurnID = s.CheckpointCount, s.TurnID
 	for _, p := range c.Files {
-		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, r.Redact.Path(p))
+		slot.Meta.FilesTouched = append(slot.Meta.FilesTouched, co.Redact.Path(p))
 	}
 	slot.Meta.TranscriptStart, slot.Meta.TranscriptIDAtStart = s.TranscriptStart, s.TranscriptIDAtStart
 	slot.Meta.TranscriptEnd = s.Recorder.Cursor.Lines
@@ -43,23 +43,23 @@ func (r *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authors
 	if s.BaseCommit != "" {
 		shadow = checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
 	}
-	tasks, err := r.tasks(ctx, s)
+	tasks, err := co.tasks(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: r.Env.Version, Strategy: r.StrategyName()}
+	info := checkpoint.SummaryInfo{Branch: branch, CLIVersion: co.Env.Version, Strategy: co.StrategyName()}
 	return func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 		slot := slot
-		if old, ok := oldSlot(ctx, r.Repo, tree, d.ID, s.ID); ok && d.Amend {
+		if old, ok := oldSlot(ctx, co.Repo, tree, d.ID, s.ID); ok && d.Amend {
 			slot = replaced(old, slot)
 		}
-		forgotten, err := checkpoint.IsForgotten(ctx, r.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
+		forgotten, err := checkpoint.IsForgotten(ctx, co.Repo, tree, checkpoint.SessionIn{ID: d.ID, Session: s.ID})
 		if err != nil || forgotten {
 			return tree, "", err
 		}
-		next, err := checkpoint.Put(ctx, r.Repo, tree, d.ID, slot, info)
+		next, err := checkpoint.Put(ctx, co.Repo, tree, d.ID, slot, info)
 		if err == nil {
-			next, err = checkpoint.PutTasks(ctx, r.Repo, next, d.ID, tasks)
+			next, err = checkpoint.PutTasks(ctx, co.Repo, next, d.ID, tasks)
 		}
 		return next, checkpoint.CommitMessage(d.ID, slot.Meta, shadow), err
 	}, nil
@@ -67,19 +67,19 @@ func (r *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authors
 
 // slot is what a checkpoint keeps of a session, less what only the commit
 // knows.
-func (r *Condenser) slot(ctx context.Context, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
-	prompts, err := r.transcripts.Prompts(s, n)
+func (co *Condenser) slot(ctx context.Context, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
+	prompts, err := co.transcripts.Prompts(s, n)
 	if errors.Is(err, session.ErrCorrupt) {
-		prompts, err = r.transcripts.RereadPrompts(ctx, s, n)
+		prompts, err = co.transcripts.RereadPrompts(ctx, s, n)
 	}
 	if err != nil {
 		return checkpoint.Slot{}, err
 	}
 	var stored checkpoint.Transcript
 	if s.Recorder.Stored.Raw > 0 {
-		stored, err = r.transcripts.StoredSegments(ctx, s)
+		stored, err = co.transcripts.StoredSegments(ctx, s)
 	} else {
-		stored, err = r.fromShadow(ctx, s)
+		stored, err = co.fromShadow(ctx, s)
 	}
 	if err != nil {
 		return checkpoint.Slot{}, err
@@ -88,24 +88,24 @@ func (r *Condenser) slot(ctx context.Context, s *session.State, n *tracking.Pend
 		Transcript: stored,
 		Prompts:    prompts,
 		Meta: checkpoint.SessionMeta{
-			CLIVersion: r.Env.Version, SessionID: s.ID, Strategy: r.StrategyName(), Agent: s.AgentType,
-			TranscriptPath: checkpoint.RelTranscript(r.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
+			CLIVersion: co.Env.Version, SessionID: s.ID, Strategy: co.StrategyName(), Agent: s.AgentType,
+			TranscriptPath: checkpoint.RelTranscript(co.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
 		},
 	}, nil
 }
 
 // fromShadow answers the transcript that the shadow branch holds, for a
 // session whose live one is gone.
-func (r *Condenser) fromShadow(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
-	tree, err := r.files.ShadowTree(ctx, s)
+func (co *Condenser) fromShadow(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
+	tree, err := co.files.ShadowTree(ctx, s)
 	if err != nil {
 		return checkpoint.Transcript{}, err
 	}
-	dir, found, err := r.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
+	dir, found, err := co.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
 	if err != nil || !found {
 		return checkpoint.Transcript{}, err
 	}
-	t, _, err := r.transcripts.Segmenter(s).Restore(ctx, dir.OID)
+	t, _, err := co.transcripts.Segmenter(s).Restore(ctx, dir.OID)
 	return t, err
 }
 

@@ -23,18 +23,18 @@ const mostStashes = 10
 // that the session wrote, or lines of it that would be a share of the next
 // commit. That is what git stash --keep-index does with a file that is staged in
 // part.
-func (r *Sharer) stashed(ctx context.Context, s *session.State, m authorship.Committed, paths []string, wrote map[string]git.TreeEntry) ([]string, error) {
+func (sh *Sharer) stashed(ctx context.Context, s *session.State, m authorship.Committed, paths []string, wrote map[string]git.TreeEntry) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	stashes, err := r.stashes(ctx)
+	stashes, err := sh.stashes(ctx)
 	if err != nil || len(stashes) == 0 {
 		return nil, err
 	}
-	files := r.authors.Created(m.Changes, []*session.State{s})
+	files := sh.authors.Created(m.Changes, []*session.State{s})
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		for _, tree := range stashes {
-			e, found, failed := r.Lookup(ctx, tree, p)
+			e, found, failed := sh.Lookup(ctx, tree, p)
 			if failed != nil {
 				err = errors.Join(err, failed)
 				return true
@@ -60,9 +60,9 @@ func (r *Sharer) stashed(ctx context.Context, s *session.State, m authorship.Com
 }
 
 // stashes returns the trees of the newest stashes, the newest first.
-func (r *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
+func (sh *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 	const name = "refs/stash"
-	top, err := r.Repo.Commit(ctx, name)
+	top, err := sh.Repo.Commit(ctx, name)
 	if errors.Is(err, git.ErrMissing) {
 		return nil, nil
 	}
@@ -72,7 +72,7 @@ func (r *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 	trees := []git.OID{top.Tree}
 	// Older ones stand in the reflog only. Where that isn't a file, the newest
 	// has to do.
-	log, err := os.ReadFile(filepath.Join(r.Repo.CommonDir, "logs", filepath.FromSlash(name)))
+	log, err := os.ReadFile(filepath.Join(sh.Repo.CommonDir, "logs", filepath.FromSlash(name)))
 	if err != nil {
 		return trees, nil //nolint:nilerr // see above
 	}
@@ -83,7 +83,7 @@ func (r *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 			break
 		}
 		if oid := string(fields[1]); oid != string(top.OID) {
-			if c, err := r.Repo.Commit(ctx, oid); err == nil {
+			if c, err := sh.Repo.Commit(ctx, oid); err == nil {
 				trees = append(trees, c.Tree)
 			}
 		}

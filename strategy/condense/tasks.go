@@ -18,34 +18,34 @@ const maxTaskBlob = 95 << 20
 // tasks answers the session's task checkpoints since its last commit, where the
 // strategy keeps them with the checkpoint of the commit. They are redacted once
 // more: another version of the tool doesn't do it on shadow branches.
-func (r *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {
-	if r.Options.Strategy != workspace.AutoCommit {
+func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {
+	if co.Options.Strategy != workspace.AutoCommit {
 		return nil, nil
 	}
-	tree, err := r.files.ShadowTree(ctx, s)
+	tree, err := co.files.ShadowTree(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	files, err := checkpoint.Tasks(ctx, r.Repo, tree, s.ID)
+	files, err := checkpoint.Tasks(ctx, co.Repo, tree, s.ID)
 	if err != nil {
 		return nil, err
 	}
 	kept := files[:0]
 	for _, f := range files {
-		object, err := r.Repo.Read(ctx, string(f.OID))
+		object, err := co.Repo.Read(ctx, string(f.OID))
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", f.Path, err)
 		}
 		if len(object.Data) > maxTaskBlob {
-			r.Log.WarnContext(ctx, "task file left out", "session_id", s.ID, "bytes", len(object.Data))
+			co.Log.WarnContext(ctx, "task file left out", "session_id", s.ID, "bytes", len(object.Data))
 			continue
 		}
-		clean, err := r.redactFile(ctx, object.Data)
+		clean, err := co.redactFile(ctx, object.Data)
 		if err != nil {
 			return nil, fmt.Errorf("redact %s: %w", f.Path, err)
 		}
 		if !bytes.Equal(clean, object.Data) {
-			if f.OID, err = r.Repo.WriteBlob(clean); err != nil {
+			if f.OID, err = co.Repo.WriteBlob(clean); err != nil {
 				return nil, fmt.Errorf("write %s: %w", f.Path, err)
 			}
 		}
@@ -55,13 +55,13 @@ func (r *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edit
 }
 
 // redactFile redacts a file of JSON, or of lines of it.
-func (r *Condenser) redactFile(ctx context.Context, data []byte) (_ []byte, err error) {
+func (co *Condenser) redactFile(ctx context.Context, data []byte) (_ []byte, err error) {
 	lines := bytes.Split(data, []byte("\n"))
 	if json.Valid(data) {
 		lines = [][]byte{data}
 	}
 	for i, line := range lines {
-		if lines[i], err = r.Redact.LineContext(ctx, line); err != nil {
+		if lines[i], err = co.Redact.LineContext(ctx, line); err != nil {
 			return nil, err
 		}
 	}

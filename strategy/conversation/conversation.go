@@ -30,11 +30,11 @@ type Conversation struct {
 
 // transcriptEnd returns whose conversation a point is in, where the transcript is and
 // how much of it there was.
-func (r *Conversations) transcriptEnd(p points.Point) (bands.Causality, error) {
+func (c *Conversations) transcriptEnd(p points.Point) (bands.Causality, error) {
 	if p.Snapshot == 0 {
 		return bands.Causality{Session: p.Session}, nil
 	}
-	_, target, err := r.points.Target(p)
+	_, target, err := c.points.Target(p)
 	if err == nil && (target.Causality.Session == "" || target.Causality.TranscriptPath == "") {
 		err = fmt.Errorf("%s belongs to no conversation", target.Version)
 	}
@@ -45,9 +45,9 @@ func (r *Conversations) transcriptEnd(p points.Point) (bands.Causality, error) {
 type noteReplaced func(rewindstate.ReplacedTranscript) error
 
 // beside notes it in the folder of a rescue snapshot, if there is one.
-func (r *Conversations) beside(rescue bands.Version) noteReplaced {
+func (c *Conversations) beside(rescue bands.Version) noteReplaced {
 	return func(t rewindstate.ReplacedTranscript) error {
-		store, err := r.snapshots.Store()
+		store, err := c.snapshots.Store()
 		if rescue == 0 || errors.Is(err, snapshots.ErrNoBands) {
 			return nil
 		}
@@ -64,22 +64,22 @@ func (r *Conversations) beside(rescue bands.Version) noteReplaced {
 }
 
 // PreviewConversation returns what RewindConversation would do.
-func (r *Conversations) PreviewConversation(ctx context.Context, p points.Point) (Conversation, error) {
-	conv, _, err := r.conversationAt(ctx, p)
+func (c *Conversations) PreviewConversation(ctx context.Context, p points.Point) (Conversation, error) {
+	conv, _, err := c.conversationAt(ctx, p)
 	return conv, err
 }
 
 // RewindConversation cuts the transcript of a point's session to what it was at
 // that point. The transcript of now is kept as a copy, which the undo of the
 // rewind with that rescue puts back.
-func (r *Conversations) RewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (Conversation, error) {
-	conv, end, err := r.conversationAt(ctx, p)
+func (c *Conversations) RewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (Conversation, error) {
+	conv, end, err := c.conversationAt(ctx, p)
 	if err == nil && conv.Changed {
-		conv.Copy, err = r.replaceTranscript(ctx, conv.Session, conv.Path, r.beside(rescue), func(w io.Writer) error {
+		conv.Copy, err = c.replaceTranscript(ctx, conv.Session, conv.Path, c.beside(rescue), func(w io.Writer) error {
 			return copyHead(w, conv.Path, end)
 		})
 	}
-	store, none := r.snapshots.Store()
+	store, none := c.snapshots.Store()
 	if err != nil || none != nil || rescue == 0 {
 		return conv, err
 	}
@@ -88,12 +88,12 @@ func (r *Conversations) RewindConversation(ctx context.Context, p points.Point, 
 
 // conversationAt returns the transcript of a point's session, and how many bytes
 // it had at that point.
-func (r *Conversations) conversationAt(ctx context.Context, p points.Point) (Conversation, int64, error) {
-	cause, err := r.transcriptEnd(p)
+func (c *Conversations) conversationAt(ctx context.Context, p points.Point) (Conversation, int64, error) {
+	cause, err := c.transcriptEnd(p)
 	if err != nil {
 		return Conversation{}, 0, err
 	}
-	s, err := r.Sessions.Load(cause.Session)
+	s, err := c.Sessions.Load(cause.Session)
 	if err != nil {
 		return Conversation{}, 0, err
 	}
@@ -101,7 +101,7 @@ func (r *Conversations) conversationAt(ctx context.Context, p points.Point) (Con
 	if p.Snapshot != 0 && s.TranscriptPath != cause.TranscriptPath {
 		return conv, 0, fmt.Errorf("the conversation has moved to %s", s.TranscriptPath)
 	}
-	most, err := r.points.TaskAnswered(ctx, p, s)
+	most, err := c.points.TaskAnswered(ctx, p, s)
 	if err != nil {
 		return conv, 0, err
 	}
@@ -163,15 +163,15 @@ func copyHead(w io.Writer, path string, size int64) (err error) {
 // UndoConversations puts back the transcripts that were replaced after a rescue,
 // where they still are what took their place. What they are now can be put back
 // by undoing the rewind with the rescue now.
-func (r *Conversations) UndoConversations(ctx context.Context, rescue, now bands.Version) ([]Conversation, error) {
-	list, err := r.ReplacedConversations(rescue)
+func (c *Conversations) UndoConversations(ctx context.Context, rescue, now bands.Version) ([]Conversation, error) {
+	list, err := c.ReplacedConversations(rescue)
 	var failed []error
 	for i, conv := range list {
 		if !conv.Changed {
 			continue
 		}
 		from := conv.Copy
-		list[i].Copy, err = r.replaceTranscript(ctx, conv.Session, conv.Path, r.beside(now), func(w io.Writer) error {
+		list[i].Copy, err = c.replaceTranscript(ctx, conv.Session, conv.Path, c.beside(now), func(w io.Writer) error {
 			info, err := os.Stat(from)
 			if err != nil {
 				return err
@@ -186,8 +186,8 @@ func (r *Conversations) UndoConversations(ctx context.Context, rescue, now bands
 // ReplacedConversations returns the transcripts that were replaced after a rescue,
 // with the copies of what they were, but for those that are as they were then.
 // Changed reports of each whether it can be put back: nothing was added to it since.
-func (r *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversation, error) {
-	store, err := r.snapshots.Store()
+func (c *Conversations) ReplacedConversations(rescue bands.Version) ([]Conversation, error) {
+	store, err := c.snapshots.Store()
 	if err != nil {
 		return nil, err
 	}
@@ -227,17 +227,17 @@ func hashFile(path string) (hash string, size int64, err error) {
 
 // replaceTranscript puts what fill writes in the place of a session's
 // transcript. What is there is copied aside first, and note told of it.
-func (r *Conversations) replaceTranscript(ctx context.Context, id, path string, note noteReplaced, fill func(io.Writer) error) (aside string, err error) {
+func (c *Conversations) replaceTranscript(ctx context.Context, id, path string, note noteReplaced, fill func(io.Writer) error) (aside string, err error) {
 	dir := filepath.Dir(path)
 	if _, err := os.Lstat(path); err == nil {
-		if aside, err = r.copyTranscript(id, path); err != nil {
+		if aside, err = c.copyTranscript(id, path); err != nil {
 			return "", fmt.Errorf("keep the transcript: %w", err)
 		}
 	} else if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	if err := disk.SweepTemp(dir, r.Env.Now().Add(-time.Hour)); err != nil {
-		r.Log.WarnContext(ctx, "temporary files not swept", "error", err.Error())
+	if err := disk.SweepTemp(dir, c.Env.Now().Add(-time.Hour)); err != nil {
+		c.Log.WarnContext(ctx, "temporary files not swept", "error", err.Error())
 	}
 	if note != nil && aside != "" {
 		sum := sha256.New()
@@ -253,7 +253,7 @@ func (r *Conversations) replaceTranscript(ctx context.Context, id, path string, 
 	if err := disk.WriteStream(path, 0o600, fill); err != nil {
 		return aside, fmt.Errorf("write the transcript: %w", err)
 	}
-	r.Log.InfoContext(ctx, "transcript put back", "session_id", id, "path", path, "copy", aside)
+	c.Log.InfoContext(ctx, "transcript put back", "session_id", id, "path", path, "copy", aside)
 	return aside, nil
 }
 
@@ -268,8 +268,8 @@ func (c *counter) Write(b []byte) (int, error) {
 
 // copyTranscript copies a transcript to where replaced ones are kept. The copy is
 // on the disk when it returns.
-func (r *Conversations) copyTranscript(id, path string) (aside string, err error) {
-	dir := r.TranscriptCopies()
+func (c *Conversations) copyTranscript(id, path string) (aside string, err error) {
+	dir := c.TranscriptCopies()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
@@ -281,7 +281,7 @@ func (r *Conversations) copyTranscript(id, path string) (aside string, err error
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	aside = filepath.Join(dir, id+"-"+r.Env.Now().UTC().Format("20060102T150405.000")+".jsonl")
+	aside = filepath.Join(dir, id+"-"+c.Env.Now().UTC().Format("20060102T150405.000")+".jsonl")
 	return aside, disk.WriteStream(aside, 0o600, func(w io.Writer) error {
 		_, err := io.Copy(w, f)
 		return err

@@ -38,29 +38,29 @@ type Skipped struct{ Session, Why string }
 // ResumeLogs looks at what the sessions of a checkpoint left, the one that wrote
 // most of the commit first, of equals the one that went on longest, and where it
 // belongs in this worktree. It writes nothing.
-func (r *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
-	return r.storedLogs(ctx, c, r.agentPath)
+func (lo *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
+	return lo.storedLogs(ctx, c, lo.agentPath)
 }
 
 // RestoreLogs writes the stored transcripts of a checkpoint's sessions to where
 // the agent looks for them, over what is there, which is kept as a copy. One
 // that is the same stays.
-func (r *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, error) {
-	v1, err := checkpoint.Tree(ctx, r.Repo)
+func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, error) {
+	v1, err := checkpoint.Tree(ctx, lo.Repo)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := checkpoint.Read(ctx, r.Repo, v1, id)
+	stored, err := checkpoint.Read(ctx, lo.Repo, v1, id)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint %s: %w", id, err)
 	}
-	logs, _, err := r.storedLogs(ctx, stored, r.livePath)
+	logs, _, err := lo.storedLogs(ctx, stored, lo.livePath)
 	if err != nil {
 		return nil, err
 	}
 	var convs []Conversation
 	for _, log := range logs {
-		conv, err := r.PutLog(ctx, log)
+		conv, err := lo.PutLog(ctx, log)
 		if err != nil {
 			return convs, err
 		}
@@ -71,22 +71,22 @@ func (r *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversatio
 
 // PutLog writes a stored transcript to its place, over what is there, which is
 // kept as a copy. One that is the same stays.
-func (r *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
+func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 	conv := Conversation{Session: log.Session, Path: log.Path, Changed: log.Status != LogSame}
 	if !conv.Changed {
 		return conv, nil
 	}
 	var err error
-	conv.Copy, err = r.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return r.copyLog(ctx, log, w) })
+	conv.Copy, err = lo.conversations.replaceTranscript(ctx, log.Session, log.Path, nil, func(w io.Writer) error { return lo.copyLog(ctx, log, w) })
 	return conv, err
 }
 
 // storedLogs finds a place for each session of a checkpoint.
-func (r *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place func(id string) (string, error)) ([]Log, []Skipped, error) {
+func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place func(id string) (string, error)) ([]Log, []Skipped, error) {
 	var logs []Log
 	var skipped []Skipped
 	for _, s := range c.Sessions {
-		log, why, err := r.storedLog(ctx, s, place)
+		log, why, err := lo.storedLog(ctx, s, place)
 		if err != nil {
 			return nil, nil, fmt.Errorf("session %s: %w", s.Meta.SessionID, err)
 		}
@@ -103,7 +103,7 @@ func (r *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place fu
 }
 
 // storedLog is what a session left, or why that is of no use here.
-func (r *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id string) (string, error)) (log Log, why string, err error) {
+func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id string) (string, error)) (log Log, why string, err error) {
 	id := s.Meta.SessionID
 	switch {
 	case !resumable(id):
@@ -111,7 +111,7 @@ func (r *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id
 	case s.Meta.Agent != "" && s.Meta.Agent != workspace.AgentType:
 		return log, "it was recorded by " + s.Meta.Agent, nil
 	}
-	text, found, err := s.Transcript(ctx, r.Repo)
+	text, found, err := s.Transcript(ctx, lo.Repo)
 	if err != nil {
 		return log, "", err
 	}
@@ -122,20 +122,20 @@ func (r *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id
 	if log.Path, err = place(id); err != nil {
 		return log, "", err
 	}
-	prompts, err := s.Prompts(ctx, r.Repo)
+	prompts, err := s.Prompts(ctx, lo.Repo)
 	if err != nil {
 		return log, "", err
 	}
 	if len(prompts) > 0 {
 		log.Prompt = prompts[0]
 	}
-	if log.move, err = r.relocation(ctx, s.Meta, text); err != nil {
+	if log.move, err = lo.relocation(ctx, s.Meta, text); err != nil {
 		return log, "", err
 	}
-	if log.Stored, err = r.lastTime(ctx, text); err != nil {
+	if log.Stored, err = lo.lastTime(ctx, text); err != nil {
 		return log, "", err
 	}
-	return log, "", r.compare(ctx, &log)
+	return log, "", lo.compare(ctx, &log)
 }
 
 // resumable says whether a session's id can stand on a command line as it is.
@@ -148,17 +148,17 @@ func resumable(id string) bool {
 
 // livePath is where a session's transcript belongs: where the state of a
 // session of this worktree knows it, else in the agent's folder.
-func (r *Logs) livePath(id string) (string, error) {
-	if s, err := r.Sessions.Load(id); err == nil && s.TranscriptPath != "" && r.OwnsSession(s) {
+func (lo *Logs) livePath(id string) (string, error) {
+	if s, err := lo.Sessions.Load(id); err == nil && s.TranscriptPath != "" && lo.OwnsSession(s) {
 		return s.TranscriptPath, nil
 	}
-	return r.agentPath(id)
+	return lo.agentPath(id)
 }
 
 // agentPath is where the agent looks for a session when it is started in this
 // worktree, whatever the metadata says.
-func (r *Logs) agentPath(id string) (string, error) {
-	dir := transcript.SessionDir(r.Env.Getenv, r.Env.Home, r.Repo.Root)
+func (lo *Logs) agentPath(id string) (string, error) {
+	dir := transcript.SessionDir(lo.Env.Getenv, lo.Env.Home, lo.Repo.Root)
 	if dir == "" {
 		return "", errors.New("there is no home directory, so the agent's folder isn't known")
 	}
@@ -172,11 +172,11 @@ const originLimit = 32 << 20
 
 // relocation is the way from the project in which a transcript was written to
 // this worktree.
-func (r *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text checkpoint.Transcript) (transcript.Relocation, error) {
+func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text checkpoint.Transcript) (transcript.Relocation, error) {
 	origin := transcript.NewOrigin(transcript.SlugOf(meta.TranscriptPath), meta.FilesTouched)
 	settled := false
 	for i, read := 0, 0; i < len(text.Segments) && !settled && read < originLimit; i++ {
-		blob, err := r.Repo.ReadWithin(ctx, string(text.Segments[i]), checkpoint.MaxSegment)
+		blob, err := lo.Repo.ReadWithin(ctx, string(text.Segments[i]), checkpoint.MaxSegment)
 		if err != nil {
 			return transcript.Relocation{}, err
 		}
@@ -187,13 +187,13 @@ func (r *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, text
 			}
 		}
 	}
-	return transcript.NewRelocation(origin.Root(), r.Repo.Root), nil
+	return transcript.NewRelocation(origin.Root(), lo.Repo.Root), nil
 }
 
 // copyLog writes the transcript as it is to stand here.
-func (r *Logs) copyLog(ctx context.Context, log Log, w io.Writer) error {
+func (lo *Logs) copyLog(ctx context.Context, log Log, w io.Writer) error {
 	moved := transcript.NewRelocator(w, log.move)
-	if _, err := log.text.Copy(ctx, r.Repo, moved); err != nil {
+	if _, err := log.text.Copy(ctx, lo.Repo, moved); err != nil {
 		return err
 	}
 	return moved.Close()

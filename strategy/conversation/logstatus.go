@@ -32,9 +32,9 @@ const (
 )
 
 // lastTime is the time of a stored transcript's last line that has one.
-func (r *Logs) lastTime(ctx context.Context, text checkpoint.Transcript) (time.Time, error) {
+func (lo *Logs) lastTime(ctx context.Context, text checkpoint.Transcript) (time.Time, error) {
 	for _, oid := range slices.Backward(text.Segments) {
-		blob, err := r.Repo.ReadWithin(ctx, string(oid), checkpoint.MaxSegment)
+		blob, err := lo.Repo.ReadWithin(ctx, string(oid), checkpoint.MaxSegment)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -48,7 +48,7 @@ func (r *Logs) lastTime(ctx context.Context, text checkpoint.Transcript) (time.T
 // compare sets the status of a log, by the times of the last lines, and only where
 // these don't decide by the bytes: stored transcripts are redacted, and lack large
 // values of the agent's.
-func (r *Logs) compare(ctx context.Context, log *Log) (err error) {
+func (lo *Logs) compare(ctx context.Context, log *Log) (err error) {
 	log.Local, err = transcript.LastTimeIn(log.Path)
 	switch {
 	case errors.Is(err, transcript.ErrNotFound):
@@ -69,7 +69,7 @@ func (r *Logs) compare(ctx context.Context, log *Log) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	there := &mirror{file: bufio.NewReader(f)}
-	err = r.copyLog(ctx, *log, there)
+	err = lo.copyLog(ctx, *log, there)
 	switch {
 	case errors.Is(err, errDiffers):
 		log.Status = LogOlder

@@ -22,9 +22,9 @@ func openRecord(ctx context.Context, repo *git.Repo) (record, error) {
 }
 
 // read reads a checkpoint: checkpoint.ErrNotFound if it is not stored here.
-func (b record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
-	for _, tree := range b.trees {
-		c, err := checkpoint.Read(ctx, b.repo, tree, id)
+func (r record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
+	for _, tree := range r.trees {
+		c, err := checkpoint.Read(ctx, r.repo, tree, id)
 		if !errors.Is(err, checkpoint.ErrNotFound) {
 			return c, err
 		}
@@ -34,13 +34,13 @@ func (b record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoi
 
 // find answers the checkpoints whose ids begin with prefix, which is not
 // empty.
-func (b record) find(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
+func (r record) find(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
 	if prefix == "" {
 		return nil, nil
 	}
 	var ids []checkpoint.ID
-	for _, tree := range b.trees {
-		found, err := checkpoint.Find(ctx, b.repo, tree, prefix)
+	for _, tree := range r.trees {
+		found, err := checkpoint.Find(ctx, r.repo, tree, prefix)
 		if err != nil {
 			return nil, err
 		}

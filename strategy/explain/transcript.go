@@ -156,10 +156,10 @@ func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
 
 // Text is the part in the form in which it is shown and summarized: "[User]",
 // "[Assistant]" or "[Tool] name:" before each item.
-func (t Session) Text() string {
+func (s Session) Text() string {
 	var b strings.Builder
-	for i, item := range t.Items {
-		if i > 0 && (item.By != transcript.Tool || t.Items[i-1].By != transcript.Tool) {
+	for i, item := range s.Items {
+		if i > 0 && (item.By != transcript.Tool || s.Items[i-1].By != transcript.Tool) {
 			b.WriteByte('\n')
 		}
 		b.WriteString(Mark(item) + item.Text)

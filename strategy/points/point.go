@@ -62,16 +62,16 @@ const (
 
 // Points lists the newest points of this worktree, newest first. It writes
 // nothing.
-func (r *Points) Points(ctx context.Context) ([]Point, error) {
-	shadows, err := r.shadowPoints(ctx)
+func (pt *Points) Points(ctx context.Context) ([]Point, error) {
+	shadows, err := pt.shadowPoints(ctx)
 	if err != nil {
 		return nil, err
 	}
-	commits, err := r.commitPoints(ctx)
+	commits, err := pt.commitPoints(ctx)
 	if err != nil {
 		return nil, err
 	}
-	snaps, err := r.snapshotPoints(ctx, pointVersion)
+	snaps, err := pt.snapshotPoints(ctx, pointVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -144,12 +144,12 @@ func inOrder(points []Point) {
 }
 
 // shadowPoints are the shadow checkpoints on HEAD.
-func (r *Points) shadowPoints(ctx context.Context) ([]Point, error) {
-	head, born, err := r.Head(ctx)
+func (pt *Points) shadowPoints(ctx context.Context) ([]Point, error) {
+	head, born, err := pt.Head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
-	commits, err := gitlog.Last(ctx, r.Repo, checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID), MaxPoints)
+	commits, err := gitlog.Last(ctx, pt.Repo, checkpoint.ShadowBranch(head.OID, pt.Repo.WorktreeID), MaxPoints)
 	if err != nil { // there is no such branch
 		return nil, nil //nolint:nilerr // git says no more than that it can't
 	}
@@ -164,7 +164,7 @@ func (r *Points) shadowPoints(ctx context.Context) ([]Point, error) {
 			p.TaskID, _ = checkpoint.TaskOf(dir)
 			p.MetadataDir = dir
 		}
-		p.Prompt = r.turnPrompt(ctx, c, p, prompts)
+		p.Prompt = pt.turnPrompt(ctx, c, p, prompts)
 		prompts[p.Session] = p.Prompt
 		points = append(points, p)
 	}
@@ -174,11 +174,11 @@ func (r *Points) shadowPoints(ctx context.Context) ([]Point, error) {
 // turnPrompt is the prompt of the turn that a shadow checkpoint is of. Of a task,
 // which has no record of it, it is that of the stop that followed, or of the turn
 // under way.
-func (r *Points) turnPrompt(ctx context.Context, c git.Commit, p Point, following map[string]string) string {
+func (pt *Points) turnPrompt(ctx context.Context, c git.Commit, p Point, following map[string]string) string {
 	if p.TaskID == "" {
-		texts, err := checkpoint.ShadowPrompts(ctx, r.Repo, c.Tree, p.Session)
+		texts, err := checkpoint.ShadowPrompts(ctx, pt.Repo, c.Tree, p.Session)
 		if err != nil {
-			r.Log.WarnContext(ctx, "prompts of a shadow checkpoint not read", "commit", c.OID.Short(), "error", err.Error())
+			pt.Log.WarnContext(ctx, "prompts of a shadow checkpoint not read", "commit", c.OID.Short(), "error", err.Error())
 		}
 		if n := len(texts); n > 0 && texts[n-1] != "" {
 			return checkpoint.FirstPrompt(texts[n-1])
@@ -186,7 +186,7 @@ func (r *Points) turnPrompt(ctx context.Context, c git.Commit, p Point, followin
 	} else if prompt := following[p.Session]; prompt != "" {
 		return prompt
 	}
-	s, err := r.Sessions.Load(p.Session)
+	s, err := pt.Sessions.Load(p.Session)
 	if err != nil {
 		return ""
 	}
@@ -197,15 +197,15 @@ func (r *Points) turnPrompt(ctx context.Context, c git.Commit, p Point, followin
 }
 
 // commitPoints are the newest commits that carry a checkpoint which is stored.
-func (r *Points) commitPoints(ctx context.Context) ([]Point, error) {
-	v1, err := checkpoint.Tree(ctx, r.Repo)
+func (pt *Points) commitPoints(ctx context.Context) ([]Point, error) {
+	v1, err := checkpoint.Tree(ctx, pt.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	commits, err := gitlog.Last(ctx, r.Repo, "HEAD", PointCommits)
+	commits, err := gitlog.Last(ctx, pt.Repo, "HEAD", PointCommits)
 	if err != nil {
 		return nil, nil //nolint:nilerr // an unborn branch
 	}
@@ -217,7 +217,7 @@ func (r *Points) commitPoints(ctx context.Context) ([]Point, error) {
 		}
 		id := ids[len(ids)-1]
 		p := Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id}
-		stored, err := checkpoint.Read(ctx, r.Repo, v1, id)
+		stored, err := checkpoint.Read(ctx, pt.Repo, v1, id)
 		if errors.Is(err, git.ErrTooMuch) {
 			p.Unreadable = err.Error()
 			points = append(points, p)
@@ -228,7 +228,7 @@ func (r *Points) commitPoints(ctx context.Context) ([]Point, error) {
 		}
 		if main, ok := stored.Main(); ok {
 			p.Session = main.Meta.SessionID
-			if prompts, err := main.Prompts(ctx, r.Repo); err == nil && len(prompts) > 0 {
+			if prompts, err := main.Prompts(ctx, pt.Repo); err == nil && len(prompts) > 0 {
 				p.Prompt = checkpoint.FirstPrompt(prompts[len(prompts)-1])
 			}
 		}
@@ -246,8 +246,8 @@ type snapPoint struct {
 }
 
 // snapshotPoints are the points of the newest snapshots of this worktree.
-func (r *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, error) {
-	store, err := r.snapshots.Store()
+func (pt *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, error) {
+	store, err := pt.snapshots.Store()
 	if errors.Is(err, snapshots.ErrNoBands) {
 		return nil, nil
 	}
@@ -265,18 +265,18 @@ func (r *Points) snapshotPoints(ctx context.Context, most int) ([]snapPoint, err
 		}
 		s, err := store.Snapshot(v)
 		if err != nil {
-			r.Log.WarnContext(ctx, "snapshot skipped", "version", v.String(), "error", err.Error())
+			pt.Log.WarnContext(ctx, "snapshot skipped", "version", v.String(), "error", err.Error())
 			continue
 		}
-		if s.Lineage == r.snapshots.Lineage() {
-			points = append(points, r.pointOf(store, s))
+		if s.Lineage == pt.snapshots.Lineage() {
+			points = append(points, pt.pointOf(store, s))
 		}
 	}
 	return points, nil
 }
 
 // pointOf is the point of a snapshot.
-func (r *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
+func (pt *Points) pointOf(store *bands.Store, s bands.Snapshot) snapPoint {
 	p := snapPoint{Point: Point{
 		ID: s.Version.String(), Message: s.Message, Date: s.Created, Snapshot: s.Version, Cause: s.Cause, Late: s.Late,
 		Session: s.Causality.Session, Prompt: s.Causality.Prompt,

@@ -20,14 +20,14 @@ const LeastPrefix = 7
 // point or its beginning, a checkpoint's id, a time ("10 minutes ago",
 // "2026-01-27 10:32"), or a commit as git understands it (HEAD~2). A
 // *PointError says why there is none.
-func (r *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
+func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if spec == "" {
 		return Point{}, &PointError{spec, "names nothing"}
 	}
 	if v, err := bands.ParseVersion(spec); err == nil && spec[0] == 'v' {
-		return r.pointAt(spec, v)
+		return pt.pointAt(spec, v)
 	}
-	points, err := r.Points(ctx)
+	points, err := pt.Points(ctx)
 	if err != nil {
 		return Point{}, err
 	}
@@ -35,12 +35,12 @@ func (r *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 		return p, nil
 	}
 	if id, err := checkpoint.ParseID(spec); err == nil {
-		return r.pointOfCheckpoint(ctx, spec, id)
+		return pt.pointOfCheckpoint(ctx, spec, id)
 	}
-	if at, ok := parseTime(spec, r.Env.Now()); ok {
-		return r.pointBefore(spec, at)
+	if at, ok := parseTime(spec, pt.Env.Now()); ok {
+		return pt.pointBefore(spec, at)
 	}
-	return r.pointOfCommit(ctx, spec, points)
+	return pt.pointOfCommit(ctx, spec, points)
 }
 
 // byID finds the one point that an id, or the beginning of one, names.
@@ -58,8 +58,8 @@ func byID(points []Point, id string) (Point, bool) {
 }
 
 // pointAt is the point of a version.
-func (r *Points) pointAt(spec string, v bands.Version) (Point, error) {
-	store, err := r.snapshots.Store()
+func (pt *Points) pointAt(spec string, v bands.Version) (Point, error) {
+	store, err := pt.snapshots.Store()
 	if err != nil {
 		return Point{}, &PointError{spec, err.Error()}
 	}
@@ -67,24 +67,24 @@ func (r *Points) pointAt(spec string, v bands.Version) (Point, error) {
 	if err != nil {
 		return Point{}, err
 	}
-	if s.Lineage != r.snapshots.Lineage() {
+	if s.Lineage != pt.snapshots.Lineage() {
 		return Point{}, &PointError{spec, "is a snapshot of the worktree " + s.Root}
 	}
-	return r.pointOf(store, s).Point, nil
+	return pt.pointOf(store, s).Point, nil
 }
 
 // pointOfCheckpoint is the point of a checkpoint's snapshot.
-func (r *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpoint.ID) (Point, error) {
-	if v, found := r.pairedWith(id); found {
-		p, err := r.pointAt(spec, v)
+func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpoint.ID) (Point, error) {
+	if v, found := pt.pairedWith(id); found {
+		p, err := pt.pointAt(spec, v)
 		p.Checkpoint = id // it may stand for others too
 		return p, err
 	}
-	v1, err := checkpoint.Tree(ctx, r.Repo)
+	v1, err := checkpoint.Tree(ctx, pt.Repo)
 	if err != nil {
 		return Point{}, &PointError{spec, "no such checkpoint"}
 	}
-	stored, err := checkpoint.Read(ctx, r.Repo, v1, id)
+	stored, err := checkpoint.Read(ctx, pt.Repo, v1, id)
 	if err != nil {
 		return Point{}, &PointError{spec, "no such checkpoint"}
 	}
@@ -96,18 +96,18 @@ func (r *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpoi
 }
 
 // pairedWith is the snapshot that stands for a checkpoint.
-func (r *Points) pairedWith(id checkpoint.ID) (bands.Version, bool) {
-	store, err := r.snapshots.Store()
+func (pt *Points) pairedWith(id checkpoint.ID) (bands.Version, bool) {
+	store, err := pt.snapshots.Store()
 	if err != nil {
 		return 0, false
 	}
-	v, err := store.Paired(string(id), r.snapshots.Lineage())
+	v, err := store.Paired(string(id), pt.snapshots.Lineage())
 	return v, err == nil && v != 0
 }
 
 // pointBefore is the last snapshot at or before a time.
-func (r *Points) pointBefore(spec string, at time.Time) (Point, error) {
-	store, err := r.snapshots.Store()
+func (pt *Points) pointBefore(spec string, at time.Time) (Point, error) {
+	store, err := pt.snapshots.Store()
 	if err != nil {
 		return Point{}, &PointError{spec, err.Error()}
 	}
@@ -117,19 +117,19 @@ func (r *Points) pointBefore(spec string, at time.Time) (Point, error) {
 	}
 	for _, v := range slices.Backward(versions) {
 		s, err := store.Snapshot(v)
-		if err == nil && s.Lineage == r.snapshots.Lineage() && !s.Created.After(at) {
-			return r.pointOf(store, s).Point, nil
+		if err == nil && s.Lineage == pt.snapshots.Lineage() && !s.Created.After(at) {
+			return pt.pointOf(store, s).Point, nil
 		}
 	}
 	return Point{}, &PointError{spec, "there is no snapshot that old"}
 }
 
 // pointOfCommit is the point of a commit: its checkpoint's.
-func (r *Points) pointOfCommit(ctx context.Context, spec string, points []Point) (Point, error) {
+func (pt *Points) pointOfCommit(ctx context.Context, spec string, points []Point) (Point, error) {
 	if strings.HasPrefix(spec, "-") {
 		return Point{}, &PointError{spec, "no such point"}
 	}
-	c, err := r.Repo.Commit(ctx, spec+"^{commit}")
+	c, err := pt.Repo.Commit(ctx, spec+"^{commit}")
 	if err != nil {
 		return Point{}, &PointError{spec, "no such point"}
 	}
@@ -141,7 +141,7 @@ func (r *Points) pointOfCommit(ctx context.Context, spec string, points []Point)
 		return p, nil
 	}
 	for _, id := range slices.Backward(checkpoint.IDs(c.Message)) {
-		p, err := r.pointOfCheckpoint(ctx, spec, id)
+		p, err := pt.pointOfCheckpoint(ctx, spec, id)
 		if err == nil {
 			p.Commit = c.OID
 			return p, nil
@@ -199,8 +199,8 @@ func before(now time.Time, n int, unit string) (time.Time, bool) {
 }
 
 // Target opens the snapshot of a point.
-func (r *Points) Target(p Point) (*bands.Store, bands.Snapshot, error) {
-	store, err := r.snapshots.Store()
+func (pt *Points) Target(p Point) (*bands.Store, bands.Snapshot, error) {
+	store, err := pt.snapshots.Store()
 	if err != nil {
 		return nil, bands.Snapshot{}, err
 	}

@@ -18,15 +18,15 @@ var errFound = errors.New("found")
 // TaskAnswered is the offset behind the line of the transcript with the result
 // of the task whose last checkpoint p is: the agent can't go on without it. 0
 // if p is another point, or the line isn't there.
-func (r *Points) TaskAnswered(ctx context.Context, p Point, s *session.State) (int64, error) {
+func (pt *Points) TaskAnswered(ctx context.Context, p Point, s *session.State) (int64, error) {
 	if p.TaskID == "" || p.Shadow == "" {
 		return 0, nil
 	}
-	c, err := r.Repo.Commit(ctx, string(p.Shadow))
+	c, err := pt.Repo.Commit(ctx, string(p.Shadow))
 	if err != nil {
 		return 0, err
 	}
-	end, ended, err := checkpoint.ReadTaskEnd(ctx, r.Repo, c.Tree, s.ID, p.TaskID)
+	end, ended, err := checkpoint.ReadTaskEnd(ctx, pt.Repo, c.Tree, s.ID, p.TaskID)
 	if err != nil || !ended {
 		return 0, err
 	}

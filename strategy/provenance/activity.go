@@ -59,8 +59,8 @@ const settle = 2 * time.Second
 
 // Names reports whether an edit tool named the path in the interval, and whether
 // that explains a change at a time.
-func (act *Activity) Names(name string, st *Interval, at time.Time) (named, covers bool) {
-	for _, edit := range act.Edits[name] {
+func (a *Activity) Names(name string, st *Interval, at time.Time) (named, covers bool) {
+	for _, edit := range a.Edits[name] {
 		if edit.Within(st) {
 			named = true
 			covers = covers || edit.Covers(at, settle)
@@ -71,13 +71,13 @@ func (act *Activity) Names(name string, st *Interval, at time.Time) (named, cove
 
 // Wrote reports whether a tool ran in the interval, at that time, that can write
 // anything, or one in the background.
-func (act *Activity) Wrote(st *Interval, at time.Time) (during, background bool) {
-	i, found := slices.BinarySearchFunc(act.calls, at, func(s Span, at time.Time) int { return s.Start.Add(-workspace.ClockSlack).Compare(at) })
+func (a *Activity) Wrote(st *Interval, at time.Time) (during, background bool) {
+	i, found := slices.BinarySearchFunc(a.calls, at, func(s Span, at time.Time) int { return s.Start.Add(-workspace.ClockSlack).Compare(at) })
 	if !found {
 		i--
 	}
-	during = i >= 0 && act.calls[i].Within(st) && act.calls[i].Covers(at, workspace.ClockSlack)
-	background = slices.ContainsFunc(act.background, func(start time.Time) bool {
+	during = i >= 0 && a.calls[i].Within(st) && a.calls[i].Covers(at, workspace.ClockSlack)
+	background = slices.ContainsFunc(a.background, func(start time.Time) bool {
 		return Span{Start: start}.Within(st) && !at.Before(start.Add(-workspace.ClockSlack))
 	})
 	return during, background
@@ -85,8 +85,8 @@ func (act *Activity) Wrote(st *Interval, at time.Time) (during, background bool)
 
 // Mentions reports whether a command in the interval has a word that names the
 // path, a directory above it, or a pattern that it matches.
-func (act *Activity) Mentions(name string, st *Interval) bool {
-	return slices.ContainsFunc(act.commands, func(c shellCommand) bool {
+func (a *Activity) Mentions(name string, st *Interval) bool {
+	return slices.ContainsFunc(a.commands, func(c shellCommand) bool {
 		return c.Within(st) && slices.ContainsFunc(c.words, func(word string) bool { return wordNames(word, name) })
 	})
 }
@@ -111,8 +111,8 @@ func wordNames(word, name string) bool {
 
 // Stepped reports whether a step records that the session changed the path in the
 // interval.
-func (act *Activity) Stepped(name string, st *Interval) bool {
-	return slices.ContainsFunc(act.steps[name], st.hasStep)
+func (a *Activity) Stepped(name string, st *Interval) bool {
+	return slices.ContainsFunc(a.steps[name], st.hasStep)
 }
 
 // ActivitySince reads what the sessions of this worktree did since a snapshot.
@@ -184,7 +184,7 @@ func (sp *Steps) readActivity(ctx context.Context, act *Activity, s *session.Sta
 }
 
 // AddScan adds the edits and calls of a scan that didn't end before since.
-func (act *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Time) {
+func (a *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Time) {
 	over := func(s Span) bool { return !s.End.IsZero() && s.End.Before(since) }
 	for _, e := range scan.Edits {
 		s := Span{e.Start, e.End}
@@ -192,7 +192,7 @@ func (act *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Ti
 			continue
 		}
 		if p, ok := workspace.RelativePath(repo, e.Path); ok {
-			act.Edits[p] = append(act.Edits[p], s)
+			a.Edits[p] = append(a.Edits[p], s)
 		}
 	}
 	for _, c := range scan.Calls {
@@ -201,16 +201,16 @@ func (act *Activity) AddScan(repo *git.Repo, scan transcript.Scan, since time.Ti
 		case over(s) || c.Start.IsZero():
 			continue
 		case c.Background:
-			act.background = append(act.background, c.Start)
-		case transcript.IsTask(c.Tool) && act.subagents: // each has a transcript of its own
+			a.background = append(a.background, c.Start)
+		case transcript.IsTask(c.Tool) && a.subagents: // each has a transcript of its own
 		default:
-			act.calls = append(act.calls, s)
+			a.calls = append(a.calls, s)
 		}
 		if c.Command != "" {
-			act.commands = append(act.commands, shellCommand{s, wordsOf(repo, c.Command)})
+			a.commands = append(a.commands, shellCommand{s, wordsOf(repo, c.Command)})
 		}
 	}
-	act.calls = mergeSpans(act.calls)
+	a.calls = mergeSpans(a.calls)
 }
 
 // wordsOf takes a command apart into what may be paths below the worktree.

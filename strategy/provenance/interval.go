@@ -35,14 +35,14 @@ type Interval struct {
 }
 
 // contains reports whether a time lies in the interval.
-func (st *Interval) contains(at time.Time) bool {
-	return !at.Before(st.From.Add(-workspace.ClockSlack)) && (st.To.IsZero() || !at.After(st.To.Add(workspace.ClockSlack)))
+func (i *Interval) contains(at time.Time) bool {
+	return !at.Before(i.From.Add(-workspace.ClockSlack)) && (i.To.IsZero() || !at.After(i.To.Add(workspace.ClockSlack)))
 }
 
 // hasStep reports whether a step is about the interval: that of the turn whose
 // beginning the later snapshot missed, or one of which no snapshot was taken.
-func (st *Interval) hasStep(m StepMark) bool {
-	return st.Late && m.Turn == st.Begun || !st.Snapped[m.Turn] && st.contains(m.at)
+func (i *Interval) hasStep(m StepMark) bool {
+	return i.Late && m.Turn == i.Begun || !i.Snapped[m.Turn] && i.contains(m.at)
 }
 
 // Span is the time of a tool call; end is zero while it runs.

@@ -19,24 +19,24 @@ type AuthoredStep struct {
 }
 
 // AddSession adds the steps of a session.
-func (m PathSteps) AddSession(id string, steps []Step) {
+func (ps PathSteps) AddSession(id string, steps []Step) {
 	for _, s := range steps {
 		by := ""
 		if s.By == byAgent {
 			by = id
 		}
 		for i, p := range s.Paths {
-			m[p] = append(m[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw})
+			ps[p] = append(ps[p], AuthoredStep{At: s.At, By: by, Blob: s.Blobs[i], Raw: s.Raw})
 		}
 	}
 }
 
 // Of returns a path's steps, oldest first. A file that was renamed has those of its
 // old name before them, without its removal.
-func (m PathSteps) Of(path, oldPath string) []AuthoredStep {
-	steps := slices.Clone(m[path])
+func (ps PathSteps) Of(path, oldPath string) []AuthoredStep {
+	steps := slices.Clone(ps[path])
 	if oldPath != "" {
-		for _, s := range m[oldPath] {
+		for _, s := range ps[oldPath] {
 			if s.Blob != GoneBlob {
 				steps = append(steps, s)
 			}

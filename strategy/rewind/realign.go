@@ -25,31 +25,31 @@ import (
 //
 // Where only paths were restored, these alone are looked at: those that are
 // what HEAD has are no longer pending.
-func (r *Aligner) realign(ctx context.Context, store *bands.Store, done restore.Result, paths []string) ([]string, error) {
+func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore.Result, paths []string) ([]string, error) {
 	if done.Target.Version == 0 {
 		return nil, nil
 	}
 	var changed []string
-	err := r.WithLock(ctx, func() error {
-		states := r.AllSessions(ctx)
+	err := al.WithLock(ctx, func() error {
+		states := al.AllSessions(ctx)
 		if !rewindstate.HasSessionsBefore(store, done.Origin) { // else this goes on with what was interrupted
-			if err := r.saveSessions(ctx, store, done.Origin, states); err != nil {
+			if err := al.saveSessions(ctx, store, done.Origin, states); err != nil {
 				return err
 			}
 		}
 		if len(paths) > 0 {
 			var err error
-			changed, err = r.dropClean(ctx, states, paths)
+			changed, err = al.dropClean(ctx, states, paths)
 			return err
 		}
 		if done.Target.Cause == bands.Rescue && !rewindstate.HasSessionsBefore(store, done.Target.Version) {
 			return nil // the restore that took it never came to the sessions
 		}
-		wanted, err := r.sessionsAt(ctx, store, done.Target, states)
+		wanted, err := al.sessionsAt(ctx, store, done.Target, states)
 		if err != nil {
 			return err
 		}
-		changed, err = r.restoreSessions(ctx, states, wanted)
+		changed, err = al.restoreSessions(ctx, states, wanted)
 		return err
 	})
 	if err != nil {
@@ -60,22 +60,22 @@ func (r *Aligner) realign(ctx context.Context, store *bands.Store, done restore.
 
 // saveSessions writes what the sessions are, and holds on to their shadow commits,
 // which the branch may leave.
-func (r *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue bands.Version, states []*session.State) error {
+func (al *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue bands.Version, states []*session.State) error {
 	if rescue == 0 {
 		return nil
 	}
 	var p rewindstate.SessionsBefore
-	hold := workspace.NewRefTransaction(r.Repo)
+	hold := workspace.NewRefTransaction(al.Repo)
 	for _, s := range states {
-		m := r.reader.Current(ctx, s)
+		m := al.reader.Current(ctx, s)
 		p.Sessions = append(p.Sessions, m)
 		if m.Shadow != "" {
-			if err := hold.Set(ctx, rewindstate.HeldRef(r.snapshots.Lineage(), rescue), m.Shadow); err != nil {
+			if err := hold.Set(ctx, rewindstate.HeldRef(al.snapshots.Lineage(), rescue), m.Shadow); err != nil {
 				return err
 			}
 		}
 	}
-	if err := gitref.Update(ctx, r.Repo, "entire: rewind", hold.Updates()); err != nil {
+	if err := gitref.Update(ctx, al.Repo, "entire: rewind", hold.Updates()); err != nil {
 		return err
 	}
 	return rewindstate.WriteSessionsBefore(store, rescue, p)
@@ -84,7 +84,7 @@ func (r *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue b
 // sessionsAt is what each session was at a snapshot: what that tells itself,
 // else what the newest one before it tells. A session that no snapshot tells of
 // had not done anything yet.
-func (r *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Session, error) {
+func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Session, error) {
 	found := map[string]rewindstate.Session{}
 	kept, err := rewindstate.ReadSessionsBefore(store, target.Version)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target ban
 		}
 		recorded, err := rewindstate.List(store, v)
 		if err != nil {
-			r.Log.WarnContext(ctx, "snapshot doesn't tell its sessions", "version", v.String(), "error", err.Error())
+			al.Log.WarnContext(ctx, "snapshot doesn't tell its sessions", "version", v.String(), "error", err.Error())
 		}
 		for _, m := range recorded {
 			if _, newer := found[m.Session]; !newer {
@@ -120,8 +120,8 @@ func (r *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target ban
 // restoreSessions makes the sessions what they were, and moves the shadow branch of
 // HEAD to the newest shadow commit among them. It answers the sessions that
 // changed.
-func (r *Aligner) restoreSessions(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
-	head, born, err := r.Head(ctx)
+func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
+	head, born, err := al.Head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
@@ -131,11 +131,11 @@ func (r *Aligner) restoreSessions(ctx context.Context, states []*session.State, 
 	for _, s := range states {
 		m := wanted[s.ID]
 		same := m.Base == head.OID
-		if same && r.newerShadow(ctx, tip, m.Shadow) {
+		if same && al.newerShadow(ctx, tip, m.Shadow) {
 			tip = m.Shadow
 		}
 		before := workOf(s)
-		if err := r.restoreSession(ctx, s, m, same); err != nil {
+		if err := al.restoreSession(ctx, s, m, same); err != nil {
 			return nil, err
 		}
 		moved := !same && len(s.FilesTouched) > 0
@@ -149,11 +149,11 @@ func (r *Aligner) restoreSessions(ctx context.Context, states []*session.State, 
 			save = append(save, s)
 		}
 	}
-	if err := r.moveTip(ctx, head, tip, rewrite); err != nil {
+	if err := al.moveTip(ctx, head, tip, rewrite); err != nil {
 		return nil, err
 	}
 	for _, s := range save {
-		if err := r.Sessions.Save(s); err != nil {
+		if err := al.Sessions.Save(s); err != nil {
 			return nil, err
 		}
 	}
@@ -176,10 +176,10 @@ func (p pendingWork) equal(s *session.State) bool {
 
 // restoreSession gives a session the pending files of a moment: as they were if HEAD is
 // what it was then, else those of them that differ from HEAD now.
-func (r *Aligner) restoreSession(ctx context.Context, s *session.State, m rewindstate.Session, same bool) error {
+func (al *Aligner) restoreSession(ctx context.Context, s *session.State, m rewindstate.Session, same bool) error {
 	files := []string(m.Files)
 	if !same && len(files) > 0 {
-		entries, err := gitwork.Status(ctx, r.Repo, files...)
+		entries, err := gitwork.Status(ctx, al.Repo, files...)
 		if err != nil {
 			return err
 		}
@@ -205,49 +205,49 @@ func (r *Aligner) restoreSession(ctx context.Context, s *session.State, m rewind
 }
 
 // newerShadow says whether the shadow commit b is there, and newer than a.
-func (r *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
+func (al *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
 	if b == "" {
 		return false
 	}
-	later, err := r.Repo.Commit(ctx, string(b))
+	later, err := al.Repo.Commit(ctx, string(b))
 	if err != nil {
 		return false
 	}
 	if a == "" {
 		return true
 	}
-	earlier, err := r.Repo.Commit(ctx, string(a))
+	earlier, err := al.Repo.Commit(ctx, string(a))
 	return err != nil || later.Committer.When.After(earlier.Committer.When)
 }
 
 // moveTip moves the shadow branch of HEAD to tip, or removes it, and writes on
 // it the files of sessions whose own branch has gone.
-func (r *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rewrite []*session.State) error {
-	refs := workspace.NewRefTransaction(r.Repo)
-	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
+func (al *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rewrite []*session.State) error {
+	refs := workspace.NewRefTransaction(al.Repo)
+	branch := checkpoint.ShadowBranch(head.OID, al.Repo.WorktreeID)
 	if err := refs.Set(ctx, branch, tip); err != nil {
 		return err
 	}
 	at := checkpoint.Tip{Commit: tip, Tree: head.Tree}
 	if tip != "" {
-		c, err := r.Repo.Commit(ctx, string(tip))
+		c, err := al.Repo.Commit(ctx, string(tip))
 		if err != nil {
 			return err
 		}
 		at.Tree = c.Tree
 	}
 	for _, s := range rewrite {
-		entries, err := r.files.StoreContents(ctx, s.FilesTouched)
+		entries, err := al.files.StoreContents(ctx, s.FilesTouched)
 		if err != nil {
 			return err
 		}
-		oid, err := checkpoint.WriteCarryForward(ctx, r.Repo, at, workspace.EditsOf(entries, s.FilesTouched), checkpoint.Carry{
-			Session: s.ID, Strategy: r.StrategyName(), When: r.Env.Now(),
+		oid, err := checkpoint.WriteCarryForward(ctx, al.Repo, at, workspace.EditsOf(entries, s.FilesTouched), checkpoint.Carry{
+			Session: s.ID, Strategy: al.StrategyName(), When: al.Env.Now(),
 		})
 		if err != nil {
 			return err
 		}
-		c, err := r.Repo.Commit(ctx, string(oid))
+		c, err := al.Repo.Commit(ctx, string(oid))
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (r *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rew
 			return err
 		}
 	}
-	err := gitref.Update(ctx, r.Repo, "entire: rewind", refs.Updates())
+	err := gitref.Update(ctx, al.Repo, "entire: rewind", refs.Updates())
 	if errors.Is(err, gitref.ErrMoved) {
 		return fmt.Errorf("the shadow branch was moved meanwhile: %w", err)
 	}
@@ -266,8 +266,8 @@ func (r *Aligner) moveTip(ctx context.Context, head git.Commit, tip git.OID, rew
 
 // dropClean takes from the pending files those at or below the paths that don't
 // differ from HEAD.
-func (r *Aligner) dropClean(ctx context.Context, states []*session.State, paths []string) ([]string, error) {
-	entries, err := gitwork.Status(ctx, r.Repo, paths...)
+func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths []string) ([]string, error) {
+	entries, err := gitwork.Status(ctx, al.Repo, paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func (r *Aligner) dropClean(ctx context.Context, states []*session.State, paths 
 			continue
 		}
 		s.Keep(keep)
-		if err := r.Sessions.Save(s); err != nil {
+		if err := al.Sessions.Save(s); err != nil {
 			return nil, err
 		}
 		changed = append(changed, s.ID)

@@ -56,21 +56,21 @@ type Unfinished struct {
 }
 
 // Explain returns what happened, and which command ends it.
-func (s Unfinished) Explain() (what, hint string) {
-	if s.Sessions {
+func (u Unfinished) Explain() (what, hint string) {
+	if u.Sessions {
 		const left = "the files are restored, the sessions don't agree with them yet"
-		if s.Op == history.OpRestore {
-			return fmt.Sprintf("the rewind to %s was interrupted: %s", s.Target, left),
-				"`entire rewind --undo` takes it back, `entire rewind --to " + s.Target.String() + "` completes it"
+		if u.Op == history.OpRestore {
+			return fmt.Sprintf("the rewind to %s was interrupted: %s", u.Target, left),
+				"`entire rewind --undo` takes it back, `entire rewind --to " + u.Target.String() + "` completes it"
 		}
-		return fmt.Sprintf("the %s of a rewind was interrupted: %s", s.Op, left), "`entire rewind --" + string(s.Op) + "` completes it"
+		return fmt.Sprintf("the %s of a rewind was interrupted: %s", u.Op, left), "`entire rewind --" + string(u.Op) + "` completes it"
 	}
-	if s.Op == history.OpRestore {
-		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, the conversation is not cut back", s.Target),
-			"`entire rewind --undo` takes it back, `entire rewind --to " + s.Target.String() + " --conversation` completes it"
+	if u.Op == history.OpRestore {
+		return fmt.Sprintf("the rewind to %s was interrupted: the files are restored, the conversation is not cut back", u.Target),
+			"`entire rewind --undo` takes it back, `entire rewind --to " + u.Target.String() + " --conversation` completes it"
 	}
-	return fmt.Sprintf("the %s of a rewind was interrupted: the files are restored, the conversation is not put back", s.Op),
-		"`entire rewind --" + string(s.Op) + "` completes it"
+	return fmt.Sprintf("the %s of a rewind was interrupted: the files are restored, the conversation is not put back", u.Op),
+		"`entire rewind --" + string(u.Op) + "` completes it"
 }
 
 // FindUnfinished returns the last rewind of a worktree if it was stopped between its
@@ -127,25 +127,25 @@ func transcriptWrittenSince(sessions *session.Store, worktreeID string, at time.
 }
 
 // unfinished returns FindUnfinished of this worktree.
-func (r *Finisher) unfinished(store *bands.Store) (Unfinished, bool) {
-	return FindUnfinished(store, r.Sessions, r.Repo.WorktreeID)
+func (f *Finisher) unfinished(store *bands.Store) (Unfinished, bool) {
+	return FindUnfinished(store, f.Sessions, f.Repo.WorktreeID)
 }
 
 // finish ends what was stopped after its files: the sessions agree with them, and
 // the transcripts of an undo or redo are put back. The operation is that undo or redo,
 // empty if there was none. Whether a conversation is cut back depends on what follows.
-func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op history.Operation, done Rewound, err error) {
-	stopped, found := r.unfinished(store)
+func (f *Finisher) finish(ctx context.Context, store *bands.Store) (op history.Operation, done Rewound, err error) {
+	stopped, found := f.unfinished(store)
 	if !found || stopped.Op == history.OpRestore && !stopped.Sessions {
 		return "", done, nil
 	}
-	if done, err = r.finishSessions(ctx, store, stopped); err != nil {
+	if done, err = f.finishSessions(ctx, store, stopped); err != nil {
 		return "", done, err
 	}
 	if stopped.Op == history.OpRestore {
 		return "", done, conversation.MarkCompleted(store, stopped.rescue)
 	}
-	if done.Conversations, err = r.conversations.UndoConversations(ctx, stopped.Target, stopped.rescue); err != nil {
+	if done.Conversations, err = f.conversations.UndoConversations(ctx, stopped.Target, stopped.rescue); err != nil {
 		return "", done, err
 	}
 	return stopped.Op, done, conversation.MarkCompleted(store, stopped.rescue)
@@ -153,22 +153,22 @@ func (r *Finisher) finish(ctx context.Context, store *bands.Store) (op history.O
 
 // finishTruncation reports whether a rewind to a point only has to end one that was stopped
 // after its files, which are still those of the point.
-func (r *Finisher) finishTruncation(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
-	stopped, found := r.unfinished(store)
+func (f *Finisher) finishTruncation(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
+	stopped, found := f.unfinished(store)
 	if !found || !o.Conversation || stopped.Op != history.OpRestore || stopped.Target != p.Snapshot {
 		return done, false, nil
 	}
-	plan, err := r.rewinder.PreviewRewind(ctx, p, o)
+	plan, err := f.rewinder.PreviewRewind(ctx, p, o)
 	if err != nil || !plan.Empty() {
 		return done, false, err
 	}
-	done, err = r.finishSessions(ctx, store, stopped)
+	done, err = f.finishSessions(ctx, store, stopped)
 	done.Plan = plan
 	return done, true, err
 }
 
 // finishSessions lets the sessions agree with the files of a stopped rewind.
-func (r *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopped Unfinished) (done Rewound, err error) {
+func (f *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopped Unfinished) (done Rewound, err error) {
 	if done.Target, err = store.Snapshot(stopped.Target); err != nil {
 		return done, err
 	}
@@ -176,14 +176,14 @@ func (r *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopp
 		return done, err
 	}
 	done.Origin = stopped.rescue
-	done.Sessions, err = r.aligner.realign(ctx, store, done.Result, stopped.paths)
+	done.Sessions, err = f.aligner.realign(ctx, store, done.Result, stopped.paths)
 	return done, err
 }
 
 // followUp is what an undo or redo has to do once the files are restored.
-func (r *Finisher) followUp(store *bands.Store, op history.Operation, paths []string) string {
-	past, err := history.Read(store, r.snapshots.Lineage())
-	if _, unfinished := history.Interrupted(store, r.snapshots.Lineage()); err != nil || unfinished {
+func (f *Finisher) followUp(store *bands.Store, op history.Operation, paths []string) string {
+	past, err := history.Read(store, f.snapshots.Lineage())
+	if _, unfinished := history.Interrupted(store, f.snapshots.Lineage()); err != nil || unfinished {
 		return "" // what takes it back adds no turn, what completes it has one
 	}
 	turns, sessions := past.Undo, followSessions
@@ -201,8 +201,8 @@ func (r *Finisher) followUp(store *bands.Store, op history.Operation, paths []st
 
 // completeSessions notes beside a rescue that the sessions agree with the files, where
 // nothing else is to follow them.
-func (r *Finisher) completeSessions(store *bands.Store, rescue bands.Version) error {
-	past, err := history.Read(store, r.snapshots.Lineage())
+func (f *Finisher) completeSessions(store *bands.Store, rescue bands.Version) error {
+	past, err := history.Read(store, f.snapshots.Lineage())
 	if err != nil {
 		return err
 	}

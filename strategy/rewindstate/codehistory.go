@@ -133,11 +133,11 @@ type CodeOperation struct {
 }
 
 // Changes returns the changes of the operation in its direction.
-func (m *CodeOperation) Changes() []CodeChange {
-	if m.Back {
-		return m.Turn.Reversed().Changes
+func (c *CodeOperation) Changes() []CodeChange {
+	if c.Back {
+		return c.Turn.Reversed().Changes
 	}
-	return m.Turn.Changes
+	return c.Turn.Changes
 }
 
 // CodeChange is what a path is before and after an operation.

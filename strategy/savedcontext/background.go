@@ -29,30 +29,30 @@ func (cc *contextComparer) improvable() string {
 // FinishRecall does the work of the background process: it ends a session whose
 // hook ran out of time, reads the rest of its context, completes the checkpoint that
 // was saved without it, and prunes automatic checkpoints.
-func (r *Saver) FinishRecall(ctx context.Context, id string) error {
+func (sa *Saver) FinishRecall(ctx context.Context, id string) error {
 	var failed []error
 	if id != "" {
-		failed = append(failed, r.ender.finishEnd(ctx, id), r.finishSession(ctx, id))
+		failed = append(failed, sa.ender.finishEnd(ctx, id), sa.finishSession(ctx, id))
 	}
-	return errors.Join(append(failed, r.pruneContexts(ctx))...)
+	return errors.Join(append(failed, sa.pruneContexts(ctx))...)
 }
 
-func (r *Saver) pruneContexts(ctx context.Context) error {
+func (sa *Saver) pruneContexts(ctx context.Context) error {
 	const day = 24 * time.Hour
-	o := r.Options.Recall
-	gone, err := r.Contexts().Prune(ctx, o.MaxAuto, time.Duration(o.CleanupAfterDays)*day)
+	o := sa.Options.Recall
+	gone, err := sa.Contexts().Prune(ctx, o.MaxAuto, time.Duration(o.CleanupAfterDays)*day)
 	if err != nil {
 		return fmt.Errorf("prune context checkpoints: %w", err)
 	}
 	if len(gone) > 0 {
-		r.Log.InfoContext(ctx, "context checkpoints pruned", "removed", len(gone))
+		sa.Log.InfoContext(ctx, "context checkpoints pruned", "removed", len(gone))
 	}
 	return nil
 }
 
-func (r *Saver) finishSession(ctx context.Context, id string) error {
+func (sa *Saver) finishSession(ctx context.Context, id string) error {
 	ask := ""
-	err := r.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) error {
+	err := sa.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) error {
 		ask = w.improvable()
 		last := w.m.Last
 		if w.m.Unfinished == "" || last == nil || last.ID != w.m.Unfinished {
@@ -72,28 +72,28 @@ func (r *Saver) finishSession(ctx context.Context, id string) error {
 		return nil
 	}
 	if err == nil && ask != "" {
-		err = r.improve(ctx, id, ask)
+		err = sa.improve(ctx, id, ask)
 	}
 	return err
 }
 
 // improve asks a model for an analysis of the session and stores it in the
 // checkpoint. No lock is held while the model runs.
-func (r *Saver) improve(ctx context.Context, session, id string) error {
-	m, _, err := r.remembered(ctx, session)
+func (sa *Saver) improve(ctx context.Context, session, id string) error {
+	m, _, err := sa.remembered(ctx, session)
 	if err != nil {
 		return err
 	}
-	better, err := digest.Improve(ctx, r.Env.Ask, &m.Digest, m.Said, r.Redact)
+	better, err := digest.Improve(ctx, sa.Env.Ask, &m.Digest, m.Said, sa.Redact)
 	if err != nil {
-		r.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", id, "error", err.Error())
+		sa.Log.WarnContext(ctx, "context checkpoint not improved", "checkpoint", id, "error", err.Error())
 	}
-	return r.recollect(ctx, session, stopEffort(), func(ctx context.Context, w *contextWriter) error {
+	return sa.recollect(ctx, session, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.m.Improved = id
 		if err != nil {
 			return nil //nolint:nilerr // logged; it is not asked again
 		}
-		c, err := r.Contexts().Get(ctx, id)
+		c, err := sa.Contexts().Get(ctx, id)
 		if errors.Is(err, recall.ErrNotFound) {
 			return nil
 		}
@@ -101,7 +101,7 @@ func (r *Saver) improve(ctx context.Context, session, id string) error {
 			return err
 		}
 		c.State.Analysis = better
-		_, err = r.Contexts().Put(ctx, c)
+		_, err = sa.Contexts().Put(ctx, c)
 		return err
 	})
 }

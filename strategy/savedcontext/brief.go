@@ -32,69 +32,69 @@ const (
 
 // brief makes the brief of a checkpoint as things are now, for the two hooks
 // that a session's start has.
-func (r *Saver) brief(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
+func (sa *Saver) brief(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
 	const hooks = 2
-	return r.briefIn(ctx, id, kind, hooks)
+	return sa.briefIn(ctx, id, kind, hooks)
 }
 
 // briefIn makes it in at most so many parts.
-func (r *Saver) briefIn(ctx context.Context, id string, kind brief.Kind, parts int) (Recalled, error) {
-	store := r.Contexts()
+func (sa *Saver) briefIn(ctx context.Context, id string, kind brief.Kind, parts int) (Recalled, error) {
+	store := sa.Contexts()
 	c, err := store.Get(ctx, id)
 	if err != nil {
 		return Recalled{}, err
 	}
-	m := brief.Material{Kind: kind, Now: r.Env.Now(), Parts: parts}
+	m := brief.Material{Kind: kind, Now: sa.Env.Now(), Parts: parts}
 	if kind == brief.Notice {
 		m.Checkpoint = c
 		return Recalled{Checkpoint: c, Brief: brief.Write(m)}, nil
 	}
-	if err := r.whereNow(ctx, &m); err != nil {
+	if err := sa.whereNow(ctx, &m); err != nil {
 		return Recalled{}, err
 	}
-	known, base := r.knownOf(ctx, c)
-	if m.Present, err = r.present(ctx, c, known); err != nil {
+	known, base := sa.knownOf(ctx, c)
+	if m.Present, err = sa.present(ctx, c, known); err != nil {
 		return Recalled{}, err
 	}
 	if kind == brief.Full {
 		if err := store.Contents(ctx, &c); err != nil {
 			return Recalled{}, err
 		}
-		if err := r.addPresent(&m, c); err != nil {
+		if err := sa.addPresent(&m, c); err != nil {
 			return Recalled{}, err
 		}
-		if m.Base, err = r.baseOf(ctx, c, base); err != nil {
+		if m.Base, err = sa.baseOf(ctx, c, base); err != nil {
 			return Recalled{}, err
 		}
 	}
-	m.Others = r.othersSince(ctx, c)
+	m.Others = sa.othersSince(ctx, c)
 	m.Checkpoint = c
 	return Recalled{Checkpoint: c, Brief: brief.Write(m)}, nil
 }
 
 // whereNow says what is checked out.
-func (r *Saver) whereNow(ctx context.Context, m *brief.Material) error {
-	head, _, err := r.Head(ctx)
+func (sa *Saver) whereNow(ctx context.Context, m *brief.Material) error {
+	head, _, err := sa.Head(ctx)
 	if err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
 	m.Commit = string(head.OID)
-	m.Branch, err = r.branchShown(ctx)
+	m.Branch, err = sa.branchShown(ctx)
 	return err
 }
 
 // branchShown is the name of the branch that is checked out, as it may be kept.
-func (r *Saver) branchShown(ctx context.Context) (string, error) {
-	name, err := gitref.HeadBranch(ctx, r.Repo)
-	return r.Redact.Path(name), err
+func (sa *Saver) branchShown(ctx context.Context) (string, error) {
+	name, err := gitref.HeadBranch(ctx, sa.Repo)
+	return sa.Redact.Path(name), err
 }
 
 // knownOf is what the memory of the checkpoint's session knows of its files, and
 // the commit that it began with; HEAD of then where it isn't known.
-func (r *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]capture.Captured, string) {
+func (sa *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]capture.Captured, string) {
 	if len(c.Sessions) > 0 {
-		m, _, err := r.remembered(ctx, c.Sessions[0])
-		if err == nil && m.Worktree == r.Repo.Root && m.Base != "" {
+		m, _, err := sa.remembered(ctx, c.Sessions[0])
+		if err == nil && m.Worktree == sa.Repo.Root && m.Base != "" {
 			return m.Files, m.Base
 		}
 	}
@@ -103,9 +103,9 @@ func (r *Saver) knownOf(ctx context.Context, c recall.Checkpoint) (map[string]ca
 
 // present compares the checkpoint's files with what they are now. What there is
 // no time to read is left out, and so are those whose names are not kept.
-func (r *Saver) present(ctx context.Context, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
+func (sa *Saver) present(ctx context.Context, c recall.Checkpoint, known map[string]capture.Captured) (map[string]brief.Present, error) {
 	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(c.State.Files)), isAltered)
-	compare := r.capturer("", maxHashed)
+	compare := sa.capturer("", maxHashed)
 	compare.Limits.Contents = false
 	taken, err := compare.Files(ctx, paths, known)
 	if err != nil {
@@ -133,8 +133,8 @@ func isAltered(path string) bool {
 }
 
 // addPresent reads what became of files that the checkpoint has with content.
-func (r *Saver) addPresent(m *brief.Material, c recall.Checkpoint) (err error) {
-	root, err := os.OpenRoot(r.Repo.Root)
+func (sa *Saver) addPresent(m *brief.Material, c recall.Checkpoint) (err error) {
+	root, err := os.OpenRoot(sa.Repo.Root)
 	if err != nil {
 		return fmt.Errorf("open worktree: %w", err)
 	}
@@ -150,7 +150,7 @@ func (r *Saver) addPresent(m *brief.Material, c recall.Checkpoint) (err error) {
 			continue
 		}
 		left -= len(text)
-		now.Content = r.Redact.Text(text)
+		now.Content = sa.Redact.Text(text)
 		m.Present[p] = now
 	}
 	return nil
@@ -174,7 +174,7 @@ func readText(root *os.Root, path string, most int) (string, bool) {
 }
 
 // baseOf reads what the larger of the changed files were at the session's start.
-func (r *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (map[string]string, error) {
+func (sa *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (map[string]string, error) {
 	if base == "" {
 		return nil, nil //nolint:nilnil // the branch had no commit
 	}
@@ -185,7 +185,7 @@ func (r *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (m
 		if f.Change != recall.Modified || len(f.Content) < small || len(f.Content) > left {
 			continue
 		}
-		object, err := r.Repo.Read(ctx, base+":"+p)
+		object, err := sa.Repo.Read(ctx, base+":"+p)
 		if errors.Is(err, git.ErrMissing) {
 			continue
 		}
@@ -196,20 +196,20 @@ func (r *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (m
 			continue
 		}
 		left -= len(object.Data)
-		texts[p] = r.Redact.Text(string(object.Data))
+		texts[p] = sa.Redact.Text(string(object.Data))
 	}
 	return texts, nil
 }
 
 // othersSince finds other sessions that changed files of the checkpoint after
 // it.
-func (r *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []brief.Other {
+func (sa *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []brief.Other {
 	var others []brief.Other
-	for _, t := range r.opener.candidates(ctx) {
-		if slices.Contains(c.Sessions, t.id) || t.Worktree != r.Repo.Root || t.Seen.Before(c.CreatedAt) {
+	for _, t := range sa.opener.candidates(ctx) {
+		if slices.Contains(c.Sessions, t.id) || t.Worktree != sa.Repo.Root || t.Seen.Before(c.CreatedAt) {
 			continue
 		}
-		m, _, err := r.remembered(ctx, t.id)
+		m, _, err := sa.remembered(ctx, t.id)
 		if err != nil {
 			continue
 		}

@@ -45,9 +45,9 @@ const doubled = time.Minute
 
 // BeforeClear saves what a clear would lose and reports whether to ask. It and the
 // hook at the session's end may run in any order, concurrently, and twice.
-func (r *Clearer) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error) {
+func (cl *Clearer) BeforeClear(ctx context.Context, c Clearing) (Unsaved, error) {
 	var lost Unsaved
-	err := r.end(ctx, c, recall.Clear, endEffort(), func(w *contextWriter, kept *fingerprint) {
+	err := cl.end(ctx, c, recall.Clear, endEffort(), func(w *contextWriter, kept *fingerprint) {
 		end := w.m.End
 		if end == nil || end.ID == "" || !end.Fresh {
 			return
@@ -94,8 +94,8 @@ func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) in
 
 // end records how a session ended and saves what its cause asks for. A second call
 // for the same end only completes it. then gets what was kept before the end.
-func (r *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *contextWriter, kept *fingerprint)) error {
-	return r.saver.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *contextWriter) error {
+func (cl *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how effort, then func(w *contextWriter, kept *fingerprint)) error {
+	return cl.saver.recollect(ctx, c.SessionID, how, func(ctx context.Context, w *contextWriter) error {
 		return w.end(ctx, c, cause, then)
 	})
 }
@@ -220,14 +220,14 @@ const (
 )
 
 // AnswerClear applies the user's reply.
-func (r *Clearer) AnswerClear(ctx context.Context, c Clearing, answer ClearAnswer) error {
-	err := r.saver.recollect(ctx, c.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
+func (cl *Clearer) AnswerClear(ctx context.Context, c Clearing, answer ClearAnswer) error {
+	err := cl.saver.recollect(ctx, c.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		end := w.m.End
 		if end == nil || !end.Fresh || end.ID == "" || answer == NoAnswer {
 			return nil
 		}
 		if answer == DiscardIt {
-			if err := r.saver.Contexts().Discard(ctx, end.ID); err != nil {
+			if err := cl.saver.Contexts().Discard(ctx, end.ID); err != nil {
 				return fmt.Errorf("discard context checkpoint: %w", err)
 			}
 			w.forget(end.ID)
@@ -279,15 +279,15 @@ func (cc *contextComparer) forget(id string) {
 
 // RecallEnd saves the context of a session that ends, as its reason asks for.
 // Work beyond the hook's limits is left to a background process.
-func (r *Clearer) RecallEnd(ctx context.Context, in workspace.Input) error {
+func (cl *Clearer) RecallEnd(ctx context.Context, in workspace.Input) error {
 	later := false
-	err := r.end(ctx, clearingOf(in), endCause(in), endEffort(),
+	err := cl.end(ctx, clearingOf(in), endCause(in), endEffort(),
 		func(w *contextWriter, _ *fingerprint) { later = w.needsChild() })
 	if errors.Is(err, session.ErrNotFound) {
 		return nil // nothing was ever asked
 	}
 	if later {
-		r.children.DetachRecall(ctx, in.SessionID)
+		cl.children.DetachRecall(ctx, in.SessionID)
 	}
 	return err
 }

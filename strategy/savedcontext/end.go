@@ -15,53 +15,53 @@ import (
 
 // NoteEnd records that a session is ending, so that a background process can finish
 // it if the hook runs out of time.
-func (r *Ender) NoteEnd(ctx context.Context, in workspace.Input) {
-	if r.Sessions.Stamp(in.SessionID) == "" {
+func (e *Ender) NoteEnd(ctx context.Context, in workspace.Input) {
+	if e.Sessions.Stamp(in.SessionID) == "" {
 		return
 	}
 	self, _ := proc.Look(os.Getpid())
 	note := tracking.EndNote{SessionID: in.SessionID, Reason: in.Reason, PromptID: in.PromptID, Agent: in.Agent, PID: os.Getpid(), Start: self.Start}
-	if err := r.marks.WriteMark(r.marks.EndMark(in.SessionID), note); err != nil {
-		r.Log.WarnContext(ctx, "end of the session not noted", "session_id", in.SessionID, "error", err.Error())
+	if err := e.marks.WriteMark(e.marks.EndMark(in.SessionID), note); err != nil {
+		e.Log.WarnContext(ctx, "end of the session not noted", "session_id", in.SessionID, "error", err.Error())
 	}
 }
 
 // finishEnd ends a session as its note describes. A session that went on has no
 // note any more.
-func (r *Ender) finishEnd(ctx context.Context, id string) error {
-	note, found := r.marks.EndNoted(id)
+func (e *Ender) finishEnd(ctx context.Context, id string) error {
+	note, found := e.marks.EndNoted(id)
 	if !found {
 		return nil
 	}
-	err := r.finishNoted(ctx, note)
+	err := e.finishNoted(ctx, note)
 	if errors.Is(err, lifecycle.ErrTurnOver) || errors.Is(err, session.ErrNotFound) {
 		err = nil
 	}
 	if workspace.IsTimeout(err) {
 		return err
 	}
-	return errors.Join(err, tracking.RemoveMark(r.marks.EndMark(id)))
+	return errors.Join(err, tracking.RemoveMark(e.marks.EndMark(id)))
 }
 
-func (r *Ender) finishNoted(ctx context.Context, note tracking.EndNote) error {
+func (e *Ender) finishNoted(ctx context.Context, note tracking.EndNote) error {
 	in := note.Input()
 	noted := func() error {
-		if _, found := r.marks.EndNoted(in.SessionID); !found {
+		if _, found := e.marks.EndNoted(in.SessionID); !found {
 			return lifecycle.ErrTurnOver
 		}
 		return nil
 	}
-	s, err := r.Sessions.Load(in.SessionID)
+	s, err := e.Sessions.Load(in.SessionID)
 	if err != nil {
 		return err
 	}
-	r.Recovered++
+	e.Recovered++
 	if s.Phase != session.Ended {
-		if err := r.machine.Step(ctx, in, session.Stop, func(*session.State, *tracking.Pending) error { return noted() }); err != nil {
+		if err := e.machine.Step(ctx, in, session.Stop, func(*session.State, *tracking.Pending) error { return noted() }); err != nil {
 			return err
 		}
 	}
-	return r.saver.recollect(ctx, in.SessionID, allEffort(), func(ctx context.Context, w *contextWriter) error {
+	return e.saver.recollect(ctx, in.SessionID, allEffort(), func(ctx context.Context, w *contextWriter) error {
 		if err := noted(); err != nil {
 			return err
 		}

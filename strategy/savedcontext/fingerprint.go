@@ -124,11 +124,11 @@ func (f fingerprint) differs(old *fingerprint) bool {
 // context checkpoint that is kept, as the last hook recorded them, and returns that
 // checkpoint's id, empty if there is none. It starts no process and takes no
 // lock.
-func (r *Saver) ChangedSince(ctx context.Context, id string) (files int, checkpoint string) {
+func (sa *Saver) ChangedSince(ctx context.Context, id string) (files int, checkpoint string) {
 	if session.CheckID(id) != nil {
 		return 0, ""
 	}
-	m, _, err := r.remembered(ctx, id)
+	m, _, err := sa.remembered(ctx, id)
 	if err != nil {
 		return 0, ""
 	}

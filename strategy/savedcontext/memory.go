@@ -97,8 +97,8 @@ const (
 
 // remembered returns the memory of the session id and its file's bytes; a new
 // memory if there is none, or if it can't be decoded.
-func (r *Saver) remembered(ctx context.Context, id string) (*memory, []byte, error) {
-	data, err := r.Sessions.Side(id, session.RecallKind).ReadAll()
+func (sa *Saver) remembered(ctx context.Context, id string) (*memory, []byte, error) {
+	data, err := sa.Sessions.Side(id, session.RecallKind).ReadAll()
 	if err != nil {
 		return nil, nil, fmt.Errorf("read what is known of session %s: %w", id, err)
 	}
@@ -107,14 +107,14 @@ func (r *Saver) remembered(ctx context.Context, id string) (*memory, []byte, err
 		return m, data, nil
 	}
 	if err := m.decode(data); err != nil {
-		r.Log.WarnContext(ctx, "context of a session read anew", "session_id", id, "error", err.Error())
+		sa.Log.WarnContext(ctx, "context of a session read anew", "session_id", id, "error", err.Error())
 		m = new(memory)
 	}
 	return m, data, nil
 }
 
 // putMemory writes the memory if it changed. The caller must hold the lock.
-func (r *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) {
+func (sa *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) {
 	m.bound()
 	data, err := m.encode()
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *Saver) putMemory(id string, m *memory, before []byte) ([]byte, error) {
 	if bytes.Equal(data, before) {
 		return before, nil
 	}
-	if err := r.Sessions.Side(id, session.RecallKind).Replace(data); err != nil {
+	if err := sa.Sessions.Side(id, session.RecallKind).Replace(data); err != nil {
 		return before, fmt.Errorf("write what is known of session %s: %w", id, err)
 	}
 	return data, nil
@@ -193,40 +193,40 @@ type contextWriter struct {
 // recollect brings the memory of a session up to date, calls then while it holds
 // the lock, and writes the memory. If another hook wrote it meanwhile, it starts
 // again from that. It wraps session.ErrNotFound if the session has no state.
-func (r *Saver) recollect(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
-	if err := r.CheckTombstones(); err != nil {
+func (sa *Saver) recollect(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
+	if err := sa.CheckTombstones(); err != nil {
 		return err
 	}
 	for attempt := 1; ; attempt++ {
-		err := r.recollectOnce(ctx, id, how, then)
+		err := sa.recollectOnce(ctx, id, how, then)
 		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
 			return err
 		}
 	}
 }
 
-func (r *Saver) recollectOnce(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
-	s, err := r.Sessions.Load(id)
+func (sa *Saver) recollectOnce(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
+	s, err := sa.Sessions.Load(id)
 	if err != nil {
 		return err
 	}
-	w := &contextWriter{contextComparer: contextComparer{contextReader: contextReader{saver: r, s: s}}}
-	if w.m, w.before, err = r.remembered(ctx, id); err != nil {
+	w := &contextWriter{contextComparer: contextComparer{contextReader: contextReader{saver: sa, s: s}}}
+	if w.m, w.before, err = sa.remembered(ctx, id); err != nil {
 		return err
 	}
 	defer w.settlePlace(ctx)()
 	if err := w.observe(ctx, how); err != nil {
 		return err
 	}
-	return r.WithLock(ctx, func() error {
-		now, err := r.Sessions.Side(id, session.RecallKind).ReadAll()
+	return sa.WithLock(ctx, func() error {
+		now, err := sa.Sessions.Side(id, session.RecallKind).ReadAll()
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(now, w.before) {
 			return workspace.ErrStale
 		}
-		if r.Sessions.Stamp(id) == "" {
+		if sa.Sessions.Stamp(id) == "" {
 			return session.ErrNotFound // removed meanwhile: it gets no file any more
 		}
 		err = w.settleSaving(ctx)

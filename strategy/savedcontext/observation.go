@@ -119,10 +119,10 @@ func (cr *contextReader) paths() []string {
 }
 
 // capturer returns the capture of files that the settings describe.
-func (r *Saver) capturer(base string, work int64) capture.Capture {
-	o := r.Options.Recall
+func (sa *Saver) capturer(base string, work int64) capture.Capture {
+	o := sa.Options.Recall
 	return capture.Capture{
-		Repo: r.Repo, Redact: r.Redact, Base: base,
+		Repo: sa.Repo, Redact: sa.Redact, Base: base,
 		Limits: capture.Limits{
 			File: o.MaxFile, Total: o.MaxCheckpoint, Exclude: o.Exclude, Work: work,
 			Contents: o.CaptureFiles && recall.Mode(o.Mode) != recall.SummaryMode,

@@ -43,66 +43,66 @@ const fresh = 24 * time.Hour
 
 // RecallStart notes where a session starts, answers what it is told of what was
 // before it, and lets a child clean up.
-func (r *Opener) RecallStart(ctx context.Context, in workspace.Input) (Opening, error) {
-	err := r.begin(ctx, in)
-	o, failed := r.Opening(ctx, in)
+func (op *Opener) RecallStart(ctx context.Context, in workspace.Input) (Opening, error) {
+	err := op.begin(ctx, in)
+	o, failed := op.Opening(ctx, in)
 	if in.Source != "compact" {
-		r.children.DetachRecall(ctx, "")
+		op.children.DetachRecall(ctx, "")
 	}
 	return o, errors.Join(err, failed)
 }
 
 // Opening answers what a session that starts is told of what was before it.
-func (r *Opener) Opening(ctx context.Context, in workspace.Input) (o Opening, err error) {
-	lock, err := r.lockOpening(ctx)
+func (op *Opener) Opening(ctx context.Context, in workspace.Input) (o Opening, err error) {
+	lock, err := op.lockOpening(ctx)
 	if err != nil {
 		return o, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	if known, ok := r.opened(in); ok {
+	if known, ok := op.opened(in); ok {
 		return known, nil
 	}
-	o = Opening{Source: in.Source, At: r.Env.Now().UTC()}
-	if err := (&opener{r: r, in: in, o: &o}).decide(ctx); err != nil {
+	o = Opening{Source: in.Source, At: op.Env.Now().UTC()}
+	if err := (&opener{r: op, in: in, o: &o}).decide(ctx); err != nil {
 		return o, err
 	}
 	data, err := json.Marshal(o)
 	if err != nil {
 		return o, err
 	}
-	return o, r.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
+	return o, op.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
 }
 
 // lockOpening lets one hook at a time decide.
-func (r *Opener) lockOpening(ctx context.Context) (*filelock.Lock, error) {
-	if err := r.WithLock(ctx, func() error { return nil }); err != nil { // makes the folder
+func (op *Opener) lockOpening(ctx context.Context) (*filelock.Lock, error) {
+	if err := op.WithLock(ctx, func() error { return nil }); err != nil { // makes the folder
 		return nil, err
 	}
-	wait, cancel := context.WithTimeout(ctx, r.Options.LockTimeout)
+	wait, cancel := context.WithTimeout(ctx, op.Options.LockTimeout)
 	defer cancel()
-	return filelock.Acquire(wait, filepath.Join(r.RecordsDir(), "opening"))
+	return filelock.Acquire(wait, filepath.Join(op.RecordsDir(), "opening"))
 }
 
 // opened answers what was decided before.
-func (r *Opener) opened(in workspace.Input) (Opening, bool) {
+func (op *Opener) opened(in workspace.Input) (Opening, bool) {
 	var o Opening
-	data, err := r.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
+	data, err := op.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
 	if err != nil || json.Unmarshal(data, &o) != nil || o.Source != in.Source {
 		return Opening{}, false
 	}
 	once := in.Source == "startup" || in.Source == "clear"
-	return o, once || r.Env.Now().Sub(o.At) < again
+	return o, once || op.Env.Now().Sub(o.At) < again
 }
 
 // begin notes where the session starts, before it changes anything.
-func (r *Opener) begin(ctx context.Context, in workspace.Input) error {
-	err := r.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *contextWriter) error {
+func (op *Opener) begin(ctx context.Context, in workspace.Input) error {
+	err := op.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
 		if in.Source == "compact" {
 			return nil
 		}
 		w.m.End = nil
-		return tracking.RemoveMark(r.marks.EndMark(in.SessionID)) // it goes on
+		return tracking.RemoveMark(op.marks.EndMark(in.SessionID)) // it goes on
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
@@ -117,131 +117,131 @@ type opener struct {
 	o  *Opening
 }
 
-func (d *opener) decide(ctx context.Context) error {
-	switch d.in.Source {
+func (o *opener) decide(ctx context.Context) error {
+	switch o.in.Source {
 	case "clear":
-		return d.cleared(ctx)
+		return o.cleared(ctx)
 	case "compact":
-		return d.same(ctx, brief.Short)
+		return o.same(ctx, brief.Short)
 	case "resume", "fork":
-		return d.same(ctx, brief.Drift)
+		return o.same(ctx, brief.Drift)
 	default:
-		return d.startup(ctx)
+		return o.startup(ctx)
 	}
 }
 
 // cleared tells a session that begins with a cleared context of the one before.
-func (d *opener) cleared(ctx context.Context) error {
-	before, ok := d.r.predecessor(d.r.candidates(ctx), d.in.SessionID, d.in.Agent)
+func (o *opener) cleared(ctx context.Context) error {
+	before, ok := o.r.predecessor(o.r.candidates(ctx), o.in.SessionID, o.in.Agent)
 	if !ok {
-		return d.startup(ctx)
+		return o.startup(ctx)
 	}
 	if before.End == nil { // nobody said that it ended
-		err := d.r.clearer.end(ctx, Clearing{SessionID: before.id}, recall.Clear, endEffort(), nil)
+		err := o.r.clearer.end(ctx, Clearing{SessionID: before.id}, recall.Clear, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			return err
 		}
 	}
-	m, _, err := d.r.saver.remembered(ctx, before.id)
+	m, _, err := o.r.saver.remembered(ctx, before.id)
 	if err != nil {
 		return err
 	}
 	if m.End == nil {
 		return nil
 	}
-	if err := d.r.follow(ctx, before.id, d.in.SessionID); err != nil {
+	if err := o.r.follow(ctx, before.id, o.in.SessionID); err != nil {
 		return err
 	}
-	d.say(before.id, *m.End)
+	o.say(before.id, *m.End)
 	switch {
 	case m.End.ID != "":
-		return d.offer(ctx, m.End.ID)
+		return o.offer(ctx, m.End.ID)
 	case m.Kept != nil:
-		return d.tell(ctx, m.Kept.ID, brief.Notice)
+		return o.tell(ctx, m.Kept.ID, brief.Notice)
 	default:
 		return nil
 	}
 }
 
 // say tells the person what was saved at the clear.
-func (d *opener) say(id string, end sessionEnd) {
+func (o *opener) say(id string, end sessionEnd) {
 	if !end.Fresh || end.ID == "" {
 		return
 	}
-	d.o.Messages = append(d.o.Messages, savedLine(end.Summary, end.ID))
+	o.o.Messages = append(o.o.Messages, savedLine(end.Summary, end.ID))
 	if end.Status == recall.Pending {
-		d.o.Messages = append(d.o.Messages,
+		o.o.Messages = append(o.o.Messages,
 			"Discard it: entire recall discard "+end.ID, "The cleared session: claude --resume "+id)
 	}
 }
 
 // offer goes on from a checkpoint as the user's settings say.
-func (d *opener) offer(ctx context.Context, id string) error {
-	if d.r.Options.Recall.OnStart != settings.Prompt {
-		return d.tell(ctx, id, brief.Full)
+func (o *opener) offer(ctx context.Context, id string) error {
+	if o.r.Options.Recall.OnStart != settings.Prompt {
+		return o.tell(ctx, id, brief.Full)
 	}
-	d.o.Ask = d.in.Source == "clear"
-	return d.tell(ctx, id, brief.Notice)
+	o.o.Ask = o.in.Source == "clear"
+	return o.tell(ctx, id, brief.Notice)
 }
 
 // tell adds the brief of a checkpoint, unless nothing is to be told. One that is
 // gone is passed over.
-func (d *opener) tell(ctx context.Context, id string, kind brief.Kind) error {
-	if d.r.Options.Recall.OnStart == settings.Never {
+func (o *opener) tell(ctx context.Context, id string, kind brief.Kind) error {
+	if o.r.Options.Recall.OnStart == settings.Never {
 		return nil
 	}
-	told, err := d.r.saver.brief(ctx, id, kind)
+	told, err := o.r.saver.brief(ctx, id, kind)
 	if errors.Is(err, recall.ErrNotFound) {
-		d.o.Ask = false
+		o.o.Ask = false
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("brief of context checkpoint %s: %w", id, err)
 	}
-	d.o.Checkpoint = id
-	d.o.Parts = told.Brief.Parts
+	o.o.Checkpoint = id
+	o.o.Parts = told.Brief.Parts
 	if len(told.Brief.Parts) > 0 && told.Brief.Message != "" && kind != brief.Notice {
-		d.o.Messages = append(d.o.Messages, told.Brief.Message)
+		o.o.Messages = append(o.o.Messages, told.Brief.Message)
 	}
 	return nil
 }
 
 // startup tells a new session of the newest checkpoint here: all of it if it is
 // fresh, else that there is one.
-func (d *opener) startup(ctx context.Context) error {
-	if d.in.Source == "startup" || d.in.Source == "" {
-		d.r.machine.EndDeadTurns(ctx)
-		d.r.saveLost(ctx, d.r.candidates(ctx), d.in)
+func (o *opener) startup(ctx context.Context) error {
+	if o.in.Source == "startup" || o.in.Source == "" {
+		o.r.machine.EndDeadTurns(ctx)
+		o.r.saveLost(ctx, o.r.candidates(ctx), o.in)
 	}
-	id, kind, err := d.r.newest(ctx, d.in)
+	id, kind, err := o.r.newest(ctx, o.in)
 	if err != nil || id == "" {
 		return err
 	}
 	if kind == brief.Full {
-		return d.offer(ctx, id)
+		return o.offer(ctx, id)
 	}
-	return d.tell(ctx, id, kind)
+	return o.tell(ctx, id, kind)
 }
 
 // same tells a session of its own newest checkpoint.
-func (d *opener) same(ctx context.Context, kind brief.Kind) error {
-	list, err := d.r.saver.Contexts().List(ctx, contextstore.Filter{Session: d.in.SessionID, Limit: 1})
+func (o *opener) same(ctx context.Context, kind brief.Kind) error {
+	list, err := o.r.saver.Contexts().List(ctx, contextstore.Filter{Session: o.in.SessionID, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	return d.tell(ctx, list[0].ID, kind)
+	return o.tell(ctx, list[0].ID, kind)
 }
 
 // newest answers the checkpoint that a new session here is told of, and how much
 // of it. What a session that still runs saved by itself is its own. That of a
 // lost session is as old as its work, not as the start at which it was saved.
-func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
+func (op *Opener) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
 	const enough = 20
-	list, err := r.saver.Contexts().List(ctx, contextstore.Filter{Worktree: r.Repo.Root, Limit: enough})
+	list, err := op.saver.Contexts().List(ctx, contextstore.Filter{Worktree: op.Repo.Root, Limit: enough})
 	if err != nil {
 		return "", 0, fmt.Errorf("list context checkpoints: %w", err)
 	}
-	branch, err := r.saver.branchShown(ctx)
+	branch, err := op.saver.branchShown(ctx)
 	if err != nil {
 		return "", 0, err
 	}
@@ -249,17 +249,17 @@ func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kin
 		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
 			return false
 		}
-		t, ok := r.readHeader(e.Session)
-		return ok && r.goesOn(t, in.Agent)
+		t, ok := op.readHeader(e.Session)
+		return ok && op.goesOn(t, in.Agent)
 	})
 	for i, e := range list {
-		if t, ok := r.readHeader(e.Session); ok && e.Cause == recall.Lost {
-			list[i].CreatedAt = r.heard(e.Session, t).Truncate(time.Second) // as of all others
+		if t, ok := op.readHeader(e.Session); ok && e.Cause == recall.Lost {
+			list[i].CreatedAt = op.heard(e.Session, t).Truncate(time.Second) // as of all others
 		}
 	}
 	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, e := range list {
-		if e.Branch == branch && r.Env.Now().Sub(e.CreatedAt) < fresh {
+		if e.Branch == branch && op.Env.Now().Sub(e.CreatedAt) < fresh {
 			return e.ID, brief.Full, nil
 		}
 		if id == "" {
@@ -271,12 +271,12 @@ func (r *Opener) newest(ctx context.Context, in workspace.Input) (id string, kin
 
 // AfterClear says whether the person is to be asked if a session that begins
 // after a clear goes on from a checkpoint, and from which.
-func (r *Opener) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
-	o, err := r.Opening(ctx, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: r.agentOf(ctx, c)})
+func (op *Opener) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
+	o, err := op.Opening(ctx, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: op.agentOf(ctx, c)})
 	if err != nil || !o.Ask || o.Checkpoint == "" {
 		return Recalled{}, false, err
 	}
-	told, err := r.saver.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook that has more is over when the person answers
+	told, err := op.saver.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook that has more is over when the person answers
 	if errors.Is(err, recall.ErrNotFound) {
 		return Recalled{}, false, nil
 	}
@@ -286,11 +286,11 @@ func (r *Opener) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bo
 // agentOf is the process of the agent that clears: the nearest one above who
 // asks in which a session was at work. Two sessions of a worktree that are
 // cleared at the same time are told apart by it.
-func (r *Opener) agentOf(ctx context.Context, c Clearing) session.Process {
+func (op *Opener) agentOf(ctx context.Context, c Clearing) session.Process {
 	if c.Agent.PID != 0 || len(c.Above) == 0 {
 		return c.Agent
 	}
-	candidates := r.candidates(ctx)
+	candidates := op.candidates(ctx)
 	for _, p := range c.Above {
 		if slices.ContainsFunc(candidates, func(t candidate) bool { return t.Agent == p }) {
 			return p

@@ -42,15 +42,15 @@ type candidate struct {
 
 // candidates returns the sessions that ran a hook last, the newest first. It lists
 // one directory and reads the headers of at most maxCandidates files.
-func (r *Opener) candidates(ctx context.Context) []candidate {
+func (op *Opener) candidates(ctx context.Context) []candidate {
 	type found struct {
 		id string
 		at time.Time
 	}
 	var list []found
-	oldest := r.Env.Now().Add(-candidateAge)
-	for _, name := range r.memoryNames(ctx) {
-		info, err := os.Lstat(filepath.Join(r.Sessions.SideDir(), name))
+	oldest := op.Env.Now().Add(-candidateAge)
+	for _, name := range op.memoryNames(ctx) {
+		info, err := os.Lstat(filepath.Join(op.Sessions.SideDir(), name))
 		if err == nil && info.ModTime().After(oldest) {
 			list = append(list, found{strings.TrimSuffix(name, "."+session.RecallKind), info.ModTime()})
 		}
@@ -58,7 +58,7 @@ func (r *Opener) candidates(ctx context.Context) []candidate {
 	slices.SortFunc(list, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
 	var candidates []candidate
 	for _, f := range list[:min(len(list), maxCandidates)] {
-		if t, ok := r.readHeader(f.id); ok {
+		if t, ok := op.readHeader(f.id); ok {
 			candidates = append(candidates, candidate{f.id, t})
 		}
 	}
@@ -66,8 +66,8 @@ func (r *Opener) candidates(ctx context.Context) []candidate {
 	return candidates
 }
 
-func (r *Opener) memoryNames(ctx context.Context) []string {
-	dir, err := os.Open(r.Sessions.SideDir())
+func (op *Opener) memoryNames(ctx context.Context) []string {
+	dir, err := os.Open(op.Sessions.SideDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -77,15 +77,15 @@ func (r *Opener) memoryNames(ctx context.Context) []string {
 		err = errors.Join(err, dir.Close())
 	}
 	if err != nil {
-		r.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
+		op.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
 	}
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, "."+session.RecallKind) })
 }
 
 // readHeader reads the first line of a session's memory.
-func (r *Opener) readHeader(id string) (header, bool) {
+func (op *Opener) readHeader(id string) (header, bool) {
 	var t header
-	f, err := os.Open(filepath.Join(r.Sessions.SideDir(), id+"."+session.RecallKind))
+	f, err := os.Open(filepath.Join(op.Sessions.SideDir(), id+"."+session.RecallKind))
 	if err != nil {
 		return t, false
 	}
@@ -101,7 +101,7 @@ func (r *Opener) readHeader(id string) (header, bool) {
 // of the same process. Where the process isn't known it is the one of this
 // worktree that was cleared last and that no other session came after; else the
 // only one that goes on, for some programs say nothing of an end.
-func (r *Opener) predecessor(candidates []candidate, id string, agent session.Process) (candidate, bool) {
+func (op *Opener) predecessor(candidates []candidate, id string, agent session.Process) (candidate, bool) {
 	for _, t := range candidates {
 		if t.id != id && agent.PID != 0 && t.Agent == agent {
 			return t, true
@@ -109,14 +109,14 @@ func (r *Opener) predecessor(candidates []candidate, id string, agent session.Pr
 	}
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
 		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
-		return t.id == id || known || t.Worktree != r.Repo.Root
+		return t.id == id || known || t.Worktree != op.Repo.Root
 	})
 	var open []candidate
 	for _, t := range candidates {
-		if t.End != nil && t.End.clearedFor(id) && r.Env.Now().Sub(t.End.At) < following {
+		if t.End != nil && t.End.clearedFor(id) && op.Env.Now().Sub(t.End.At) < following {
 			return t, true
 		}
-		if t.Agent.PID == 0 && r.goesOn(t.header, agent) {
+		if t.Agent.PID == 0 && op.goesOn(t.header, agent) {
 			open = append(open, t)
 		}
 	}
@@ -134,55 +134,55 @@ func (e sessionEnd) clearedFor(id string) bool {
 
 // follow notes that the session next came after the clear of the session id, so
 // that no other one is taken for it.
-func (r *Opener) follow(ctx context.Context, id, next string) error {
-	return r.WithLock(ctx, func() error {
-		m, before, err := r.saver.remembered(ctx, id)
+func (op *Opener) follow(ctx context.Context, id, next string) error {
+	return op.WithLock(ctx, func() error {
+		m, before, err := op.saver.remembered(ctx, id)
 		if err != nil || m.End == nil || m.End.Next == next {
 			return err
 		}
 		m.End.Next = next
-		_, err = r.saver.putMemory(id, m, before)
+		_, err = op.saver.putMemory(id, m, before)
 		return err
 	})
 }
 
 // goesOn says whether a session still runs, seen from one that starts in the
 // process agent.
-func (r *Opener) goesOn(t header, agent session.Process) bool {
+func (op *Opener) goesOn(t header, agent session.Process) bool {
 	switch {
 	case t.End != nil:
 		return false
 	case t.Agent.PID != 0:
-		return t.Agent != agent && r.Env.Alive(t.Agent.PID, t.Agent.Start)
+		return t.Agent != agent && op.Env.Alive(t.Agent.PID, t.Agent.Start)
 	default:
-		return r.Env.Now().Sub(t.Seen) < silence
+		return op.Env.Now().Sub(t.Seen) < silence
 	}
 }
 
 // saveLost saves the context of sessions that ended here without a word: their
 // process was killed, or the program around them says nothing. There may be
 // several, as when the machine went down.
-func (r *Opener) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
+func (op *Opener) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
 	const most = 3
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
-		return t.id == in.SessionID || t.End != nil || t.Worktree != r.Repo.Root || r.goesOn(t.header, in.Agent)
+		return t.id == in.SessionID || t.End != nil || t.Worktree != op.Repo.Root || op.goesOn(t.header, in.Agent)
 	})
 	for _, t := range slices.Backward(candidates[:min(len(candidates), most)]) { // the last one's is the newest
 		c, cause := Clearing{SessionID: t.id}, recall.Lost
-		if note, found := r.marks.EndNoted(t.id); found {
+		if note, found := op.marks.EndNoted(t.id); found {
 			in := note.Input()
 			c, cause = clearingOf(in), endCause(in)
 		}
-		err := r.clearer.end(ctx, c, cause, endEffort(), nil)
+		err := op.clearer.end(ctx, c, cause, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
-			r.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
+			op.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
 		}
 	}
 }
 
 // heard is when a session was last at work.
-func (r *Opener) heard(id string, t header) time.Time {
-	s, err := r.Sessions.Load(id)
+func (op *Opener) heard(id string, t header) time.Time {
+	s, err := op.Sessions.Load(id)
 	if err != nil || s.TranscriptPath == "" {
 		return t.Seen
 	}

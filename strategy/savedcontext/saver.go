@@ -30,14 +30,14 @@ type Saving struct {
 
 // SaveContext saves a context checkpoint and returns it without contents. It wraps
 // session.ErrNotFound if there is no session.
-func (r *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint, error) {
+func (sa *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint, error) {
 	var c recall.Checkpoint
-	id := cmp.Or(want.SessionID, r.lastAtWork(ctx))
+	id := cmp.Or(want.SessionID, sa.lastAtWork(ctx))
 	if id == "" {
 		return c, fmt.Errorf("no session was at work in this worktree: %w", session.ErrNotFound)
 	}
 	want.Cause = cmp.Or(want.Cause, recall.Requested)
-	err := r.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) (err error) {
+	err := sa.recollect(ctx, id, allEffort(), func(ctx context.Context, w *contextWriter) (err error) {
 		c, err = w.save(ctx, want, recall.Kept, "")
 		return err
 	})
@@ -46,7 +46,7 @@ func (r *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint
 
 // lastAtWork returns the session that was last active in this worktree: preferably
 // one whose turn is running, then one that had a prompt; empty if there is none.
-func (r *Saver) lastAtWork(ctx context.Context) string {
+func (sa *Saver) lastAtWork(ctx context.Context) string {
 	at := func(s *session.State) time.Time {
 		if s.LastInteraction != nil {
 			return *s.LastInteraction
@@ -63,7 +63,7 @@ func (r *Saver) lastAtWork(ctx context.Context) string {
 			return 0
 		}
 	}
-	here := r.OwnSessions(ctx, r.Sessions.All)
+	here := sa.OwnSessions(ctx, sa.Sessions.All)
 	if len(here) == 0 {
 		return ""
 	}
@@ -73,14 +73,14 @@ func (r *Saver) lastAtWork(ctx context.Context) string {
 }
 
 // Contexts returns the store of context checkpoints.
-func (r *Saver) Contexts() contextstore.Store {
+func (sa *Saver) Contexts() contextstore.Store {
 	return contextstore.Store{
-		Repo: r.Repo, By: r.Identity, Now: r.Env.Now, Random: r.Env.Random,
+		Repo: sa.Repo, By: sa.Identity, Now: sa.Env.Now, Random: sa.Env.Random,
 		Catalog: func(ctx context.Context) (*catalog.Catalog, error) {
-			if r.Env.Registry == nil || r.Env.Registry.Home == "" {
+			if sa.Env.Registry == nil || sa.Env.Registry.Home == "" {
 				return nil, catalog.ErrNotFound
 			}
-			return catalog.Open(ctx, r.Env.Registry.CatalogPath())
+			return catalog.Open(ctx, sa.Env.Registry.CatalogPath())
 		},
 	}
 }
@@ -95,15 +95,15 @@ type Recalled struct {
 // id. If id is empty, it is the brief that a session which starts here now would
 // get, of the kind that it would get, without parts where the settings want
 // nothing told. It wraps recall.ErrNotFound.
-func (r *Saver) Recall(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
+func (sa *Saver) Recall(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
 	if id != "" {
-		whole, err := r.Contexts().Find(ctx, id)
+		whole, err := sa.Contexts().Find(ctx, id)
 		if err != nil {
 			return Recalled{}, err
 		}
-		return r.brief(ctx, whole, kind)
+		return sa.brief(ctx, whole, kind)
 	}
-	id, usual, err := r.opener.newest(ctx, workspace.Input{})
+	id, usual, err := sa.opener.newest(ctx, workspace.Input{})
 	if err != nil {
 		return Recalled{}, err
 	}
@@ -113,14 +113,14 @@ func (r *Saver) Recall(ctx context.Context, id string, kind brief.Kind) (Recalle
 	if kind == brief.Full {
 		kind = usual
 	}
-	switch r.Options.Recall.OnStart {
+	switch sa.Options.Recall.OnStart {
 	case settings.Prompt:
 		kind = brief.Notice
 	case settings.Never:
-		told, err := r.brief(ctx, id, brief.Notice)
+		told, err := sa.brief(ctx, id, brief.Notice)
 		told.Brief = brief.Brief{Message: told.Brief.Message}
 		return told, err
 	case settings.Always:
 	}
-	return r.brief(ctx, id, kind)
+	return sa.brief(ctx, id, kind)
 }

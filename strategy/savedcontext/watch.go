@@ -19,16 +19,16 @@ const maxSpoken = 8 << 10
 // RecallStop records what a turn said and changed, so that little is left to do on
 // a clear, and saves a checkpoint when the context is nearly full. The notice is
 // for the user; empty for none.
-func (r *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice string, err error) {
-	if !r.Options.Recall.Auto {
+func (wa *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice string, err error) {
+	if !wa.Options.Recall.Auto {
 		return "", nil
 	}
 	later := false
-	err = r.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
+	err = wa.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
 		w.m.End = nil
 		if in.Summary != "" {
-			w.m.Said = r.Redact.Text(cut(in.Summary, maxSpoken))
+			w.m.Said = wa.Redact.Text(cut(in.Summary, maxSpoken))
 		}
 		var err error
 		notice, err = w.threshold(ctx)
@@ -39,7 +39,7 @@ func (r *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice st
 		return "", nil
 	}
 	if later {
-		r.children.DetachRecall(ctx, in.SessionID)
+		wa.children.DetachRecall(ctx, in.SessionID)
 	}
 	return notice, err
 }
@@ -147,9 +147,9 @@ func windowOf(model string, getenv func(string) string) int64 {
 }
 
 // RecallCompact saves the context before the agent compacts it.
-func (r *Watcher) RecallCompact(ctx context.Context, in workspace.Input) error {
+func (wa *Watcher) RecallCompact(ctx context.Context, in workspace.Input) error {
 	later := false
-	err := r.saver.recollect(ctx, in.SessionID, endEffort(), func(ctx context.Context, w *contextWriter) error {
+	err := wa.saver.recollect(ctx, in.SessionID, endEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
 		v := w.judge(ctx, recall.Compact)
 		if !v.save {
@@ -163,27 +163,27 @@ func (r *Watcher) RecallCompact(ctx context.Context, in workspace.Input) error {
 		return nil
 	}
 	if later {
-		r.children.DetachRecall(ctx, in.SessionID)
+		wa.children.DetachRecall(ctx, in.SessionID)
 	}
 	return err
 }
 
 // RecallCompacted records the agent's summary of a compaction, also in the
 // checkpoint that was saved before it.
-func (r *Watcher) RecallCompacted(ctx context.Context, in workspace.Input) error {
-	err := r.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
+func (wa *Watcher) RecallCompacted(ctx context.Context, in workspace.Input) error {
+	err := wa.saver.recollect(ctx, in.SessionID, stopEffort(), func(ctx context.Context, w *contextWriter) error {
 		w.seen(in.Agent)
 		w.m.Compacted = w.m.Seen
 		w.m.Full = false
 		if in.Compaction == "" {
 			return nil
 		}
-		w.m.Digest.SetCompaction(in.Compaction, r.Redact)
+		w.m.Digest.SetCompaction(in.Compaction, wa.Redact)
 		text, last := w.m.Digest.Compaction, w.m.Last
 		if last == nil || last.Cause != recall.Compact {
 			return nil
 		}
-		c, err := r.saver.Contexts().Get(ctx, last.ID)
+		c, err := wa.saver.Contexts().Get(ctx, last.ID)
 		if errors.Is(err, recall.ErrNotFound) {
 			w.forget(last.ID)
 			return nil
@@ -192,7 +192,7 @@ func (r *Watcher) RecallCompacted(ctx context.Context, in workspace.Input) error
 			return err
 		}
 		c.Compaction = text
-		_, err = r.saver.Contexts().Put(ctx, c)
+		_, err = wa.saver.Contexts().Put(ctx, c)
 		return err
 	})
 	if errors.Is(err, session.ErrNotFound) {

@@ -14,8 +14,8 @@ type pushCall struct {
 
 // pushCall reads the command line of the git process that runs this hook,
 // which git doesn't tell its pre-push hook; false where it can't be read.
-func (r *Pusher) pushCall(ctx context.Context) (pushCall, bool) {
-	verb, args := r.operations.Command(ctx)
+func (pu *Pusher) pushCall(ctx context.Context) (pushCall, bool) {
+	verb, args := pu.operations.Command(ctx)
 	return readPush(args), verb == "push"
 }
 

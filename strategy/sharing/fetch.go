@@ -22,8 +22,8 @@ const fetched = "refs/entire/fetched/checkpoints/v1"
 // is lost, and nothing moves if the remote has nothing new. The error is
 // gitremote.ErrNoRef if the remote has no checkpoints. It uses the network,
 // for as long as ctx allows.
-func (r *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
-	if err := r.exchange(ctx, func() error { return r.takeIn(ctx, remote) }); err != nil {
+func (pu *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
+	if err := pu.exchange(ctx, func() error { return pu.takeIn(ctx, remote) }); err != nil {
 		return fmt.Errorf("fetch checkpoints from %s: %w", gitremote.HideURL(remote), err)
 	}
 	return nil
@@ -31,71 +31,71 @@ func (r *Pusher) FetchCheckpoints(ctx context.Context, remote string) error {
 
 // exchange runs do while no other process of this repository exchanges
 // checkpoints with a remote. Neither hooks nor commits wait for it.
-func (r *Pusher) exchange(ctx context.Context, do func() error) error {
-	if err := disk.MkdirAll(r.RecordsDir(), 0o700); err != nil {
-		return fmt.Errorf("make %s: %w", r.RecordsDir(), err)
+func (pu *Pusher) exchange(ctx context.Context, do func() error) error {
+	if err := disk.MkdirAll(pu.RecordsDir(), 0o700); err != nil {
+		return fmt.Errorf("make %s: %w", pu.RecordsDir(), err)
 	}
-	lock, err := filelock.Acquire(ctx, filepath.Join(r.RecordsDir(), "remote.lock"))
+	lock, err := filelock.Acquire(ctx, filepath.Join(pu.RecordsDir(), "remote.lock"))
 	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
 	err = do()
 	// What a process left that was killed holds objects which nobody needs.
-	return errors.Join(err, r.dropFetched(context.WithoutCancel(ctx)), lock.Unlock())
+	return errors.Join(err, pu.dropFetched(context.WithoutCancel(ctx)), lock.Unlock())
 }
 
 // takeIn fetches a remote's checkpoints and merges them into the local branch.
-func (r *Pusher) takeIn(ctx context.Context, remote string) error {
-	if err := gitremote.Fetch(ctx, r.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
+func (pu *Pusher) takeIn(ctx context.Context, remote string) error {
+	if err := gitremote.Fetch(ctx, pu.Repo, remote, "+"+checkpoint.MetadataBranch+":"+fetched); err != nil {
 		return err
 	}
-	err := r.mergeFetched(ctx)
+	err := pu.mergeFetched(ctx)
 	if !errors.Is(err, git.ErrMissing) {
 		return err
 	}
 	// A partial clone has left out what the merge needs.
 	for _, ref := range []string{fetched, checkpoint.MetadataBranch} {
-		if err := gitremote.FetchMissing(ctx, r.Repo, remote, ref); err != nil {
+		if err := gitremote.FetchMissing(ctx, pu.Repo, remote, ref); err != nil {
 			return err
 		}
 	}
-	return r.mergeFetched(ctx)
+	return pu.mergeFetched(ctx)
 }
 
 // mergeFetched merges what was fetched.
-func (r *Pusher) mergeFetched(ctx context.Context) error {
-	by, err := r.Identity(ctx)
+func (pu *Pusher) mergeFetched(ctx context.Context) error {
+	by, err := pu.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	return r.WithLock(ctx, func() error {
-		theirs, err := r.Repo.Commit(ctx, fetched)
+	return pu.WithLock(ctx, func() error {
+		theirs, err := pu.Repo.Commit(ctx, fetched)
 		if err != nil {
 			return err
 		}
-		clean, err := r.withoutForgottenTexts(ctx, theirs.OID)
+		clean, err := pu.withoutForgottenTexts(ctx, theirs.OID)
 		if err != nil {
 			return err
 		}
-		if _, err := checkpoint.Merge(ctx, r.Repo, by, clean, []gitref.Change{{Name: fetched, Old: theirs.OID}}); err != nil {
+		if _, err := checkpoint.Merge(ctx, pu.Repo, by, clean, []gitref.Change{{Name: fetched, Old: theirs.OID}}); err != nil {
 			return err
 		}
-		return r.learnForgotten(ctx)
+		return pu.learnForgotten(ctx)
 	})
 }
 
 // dropFetched removes the ref of a fetch that was not merged.
-func (r *Pusher) dropFetched(ctx context.Context) error {
-	tip, err := r.tipOf(ctx, fetched)
+func (pu *Pusher) dropFetched(ctx context.Context) error {
+	tip, err := pu.tipOf(ctx, fetched)
 	if tip == "" || err != nil {
 		return err
 	}
-	return gitref.Update(ctx, r.Repo, "entire: fetch given up", []gitref.Change{{Name: fetched, Old: tip}})
+	return gitref.Update(ctx, pu.Repo, "entire: fetch given up", []gitref.Change{{Name: fetched, Old: tip}})
 }
 
 // tipOf answers the commit of a ref, empty if there is no such ref.
-func (r *Pusher) tipOf(ctx context.Context, ref string) (git.OID, error) {
-	c, err := r.Repo.Commit(ctx, ref)
+func (pu *Pusher) tipOf(ctx context.Context, ref string) (git.OID, error) {
+	c, err := pu.Repo.Commit(ctx, ref)
 	if errors.Is(err, git.ErrMissing) {
 		return "", nil
 	}

@@ -17,67 +17,67 @@ var ErrRemoteHasForgotten = errors.New("it still has what was forgotten here: ru
 
 // learnForgotten adds what the metadata branch lists as forgotten to this
 // repository's own list.
-func (r *Pusher) learnForgotten(ctx context.Context) error {
-	tree, err := checkpoint.Tree(ctx, r.Repo)
+func (pu *Pusher) learnForgotten(ctx context.Context) error {
+	tree, err := checkpoint.Tree(ctx, pu.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	listed, err := checkpoint.ForgottenIn(ctx, r.Repo, tree)
+	listed, err := checkpoint.ForgottenIn(ctx, pu.Repo, tree)
 	if err != nil || listed.Empty() {
 		return err
 	}
-	t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+	t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
 	if err != nil || t.Has(listed) {
 		return err
 	}
 	t.Forgotten = t.With(listed)
-	return t.Save(r.Repo.CommonDir)
+	return t.Save(pu.Repo.CommonDir)
 }
 
 // remoteHasForgotten reports whether the remote's metadata branch is at a commit
 // that was rewritten here because of what it has.
-func (r *Pusher) remoteHasForgotten(ctx context.Context, remote string) (bool, error) {
-	t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+func (pu *Pusher) remoteHasForgotten(ctx context.Context, remote string) (bool, error) {
+	t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
 	if err != nil || len(t.Replaced) == 0 {
 		return false, err
 	}
-	at, err := gitremote.Ref(ctx, r.Repo, remote, checkpoint.MetadataBranch)
+	at, err := gitremote.Ref(ctx, pu.Repo, remote, checkpoint.MetadataBranch)
 	return slices.Contains(t.Replaced, at), err
 }
 
 // PushForgotten makes the remote's metadata branch this repository's, in the place
 // of one that has what was forgotten. What others have added to the remote's is
 // merged first. It fails if the remote's branch moves meanwhile.
-func (r *Pusher) PushForgotten(ctx context.Context, remote string) error {
-	place, err := gitremote.FindDestination(ctx, r.Repo, remote)
+func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
+	place, err := gitremote.FindDestination(ctx, pu.Repo, remote)
 	if err == nil {
-		err = r.CheckRemote(place)
+		err = pu.CheckRemote(place)
 	}
 	if err != nil {
 		return err
 	}
-	err = r.exchange(ctx, func() error {
-		t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+	err = pu.exchange(ctx, func() error {
+		t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
-		at, err := gitremote.Ref(ctx, r.Repo, remote, checkpoint.MetadataBranch)
+		at, err := gitremote.Ref(ctx, pu.Repo, remote, checkpoint.MetadataBranch)
 		if err != nil {
 			return err
 		}
 		if at != "" && !slices.Contains(t.Replaced, at) {
-			if err := r.takeIn(ctx, remote); err != nil {
+			if err := pu.takeIn(ctx, remote); err != nil {
 				return err
 			}
 		}
-		tip, err := r.tipOf(ctx, checkpoint.MetadataBranch)
+		tip, err := pu.tipOf(ctx, checkpoint.MetadataBranch)
 		if err != nil || tip == "" || tip == at {
 			return err
 		}
-		return gitremote.Replace(ctx, r.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at})
+		return gitremote.Replace(ctx, pu.Repo, remote, gitref.Change{Name: checkpoint.MetadataBranch, New: tip, Old: at})
 	})
 	if err != nil {
 		return fmt.Errorf("send to %s: %w", gitremote.HideURL(remote), err)
@@ -87,8 +87,8 @@ func (r *Pusher) PushForgotten(ctx context.Context, remote string) error {
 
 // withoutForgottenTexts returns a commit of another clone's metadata branch,
 // rewritten without the texts that were forgotten here.
-func (r *Pusher) withoutForgottenTexts(ctx context.Context, theirs git.OID) (git.OID, error) {
-	t, err := checkpoint.LoadTombstones(r.Repo.CommonDir)
+func (pu *Pusher) withoutForgottenTexts(ctx context.Context, theirs git.OID) (git.OID, error) {
+	t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
 	if err != nil {
 		return "", err
 	}
@@ -96,5 +96,5 @@ func (r *Pusher) withoutForgottenTexts(ctx context.Context, theirs git.OID) (git
 	if f == nil {
 		return theirs, nil
 	}
-	return (&checkpoint.Rewriting{Repo: r.Repo, Mask: f.Mask}).Metadata(ctx, theirs)
+	return (&checkpoint.Rewriting{Repo: pu.Repo, Mask: f.Mask}).Metadata(ctx, theirs)
 }

@@ -33,19 +33,19 @@ const (
 //
 // An error means that they were not sent; it is one line, fit for the user. ctx
 // bounds the time that all of it may take.
-func (r *Pusher) PrePush(ctx context.Context) error {
-	named := r.Options.PushRemote
+func (pu *Pusher) PrePush(ctx context.Context) error {
+	named := pu.Options.PushRemote
 	if named == "" {
 		return nil
 	}
-	call, known := r.pushCall(ctx)
+	call, known := pu.pushCall(ctx)
 	if !known {
-		r.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")
+		pu.Log.InfoContext(ctx, "checkpoints not sent: the command line of git push can't be read")
 	}
 	if !known || call.DryRun {
 		return nil
 	}
-	p := &push{r: r, remote: named, shown: gitremote.HideURL(named), say: r.Env.Say}
+	p := &push{r: pu, remote: named, shown: gitremote.HideURL(named), say: pu.Env.Say}
 	if call.Quiet {
 		p.say = func(string) {}
 	}

@@ -30,23 +30,23 @@ func (e *RemoteRefusedError) Hint() string {
 // remote nor a URL with an allowed transport. A path counts only if it is the
 // user's own setting. Nothing inside the worktree counts, as a repository there
 // has hooks that whoever made the worktree's files has written.
-func (r *Pusher) CheckRemote(p gitremote.Destination) error {
-	refuse := func(reason string) error { return &RemoteRefusedError{Remote: r.Options.PushRemote, Reason: reason} }
+func (pu *Pusher) CheckRemote(p gitremote.Destination) error {
+	refuse := func(reason string) error { return &RemoteRefusedError{Remote: pu.Options.PushRemote, Reason: reason} }
 	if !p.Configured && !settings.IsRemoteURL(p.URL) {
 		switch _, local := localPath(p.URL); {
 		case !local:
 			return refuse("its transport is not https or ssh")
-		case !r.Options.OwnRemote:
+		case !pu.Options.OwnRemote:
 			return refuse("it is no configured remote, and a path counts only from your own settings")
 		case !filepath.IsAbs(p.URL) && !strings.HasPrefix(p.URL, ".") && !strings.HasPrefix(p.URL, "file:"):
-			if _, err := os.Stat(r.fromRoot(p.URL)); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(pu.fromRoot(p.URL)); errors.Is(err, fs.ErrNotExist) {
 				return refuse("there is no remote of that name")
 			}
 		}
 	}
 	for one := range strings.Lines(p.URL) {
 		path, local := localPath(strings.TrimSuffix(one, "\n"))
-		if local && (r.liesInWorktree(r.fromRoot(path)) || r.liesInWorktree(r.fromRoot(path+".git"))) {
+		if local && (pu.liesInWorktree(pu.fromRoot(path)) || pu.liesInWorktree(pu.fromRoot(path+".git"))) {
 			return refuse("it lies inside the worktree, where the repository's files are")
 		}
 	}
@@ -77,18 +77,18 @@ func cutPrefixFold(text, prefix string) (string, bool) {
 
 // fromRoot is a path as git takes it, which starts at the worktree's root. It
 // isn't cleaned: ".." after a link leads elsewhere than its text says.
-func (r *Pusher) fromRoot(path string) string {
+func (pu *Pusher) fromRoot(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return r.Repo.Root + string(filepath.Separator) + path
+	return pu.Repo.Root + string(filepath.Separator) + path
 }
 
 // liesInWorktree reports whether a path, links followed, lies in a worktree of the
 // repository.
-func (r *Pusher) liesInWorktree(path string) bool {
+func (pu *Pusher) liesInWorktree(path string) bool {
 	var roots []os.FileInfo
-	for _, root := range []string{r.Repo.Root, r.Repo.MainRoot()} {
+	for _, root := range []string{pu.Repo.Root, pu.Repo.MainRoot()} {
 		if info, err := os.Stat(root); err == nil && root != "" {
 			roots = append(roots, info)
 		}

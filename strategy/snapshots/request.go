@@ -42,8 +42,8 @@ const requestExt = ".json"
 
 // subject is what the request is about: its cause, and a session or a
 // checkpoint. Requests of earlier versions have no nonce in their names.
-func (q Request) subject() string {
-	subject := strings.TrimSuffix(filepath.Base(q.path), requestExt)
+func (r Request) subject() string {
+	subject := strings.TrimSuffix(filepath.Base(r.path), requestExt)
 	if rest, nonce, ok := cutLast(subject, "."); ok && len(nonce) == workspace.NonceLen && isHex(nonce) {
 		return rest
 	}
@@ -61,23 +61,23 @@ func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
 // replaces reports whether q is used instead of another request with the same subject.
 // Marking a request as missed gives its file a new time.
-func (q Request) replaces(other Request) bool {
-	if q.Missed != other.Missed {
+func (r Request) replaces(other Request) bool {
+	if r.Missed != other.Missed {
 		return other.Missed
 	}
-	return q.asked.After(other.asked)
+	return r.asked.After(other.asked)
 }
 
 // message returns the message of the snapshot.
-func (q Request) message() string {
-	switch q.Cause {
+func (r Request) message() string {
+	switch r.Cause {
 	case bands.Prompt:
 		return "prompt"
 	case bands.Commit:
-		return "commit " + git.OID(q.Commit).Short()
+		return "commit " + git.OID(r.Commit).Short()
 	case bands.Auto, bands.Named, bands.Rescue:
 	}
-	return cmp.Or(q.Message, workspace.AutoMessage)
+	return cmp.Or(r.Message, workspace.AutoMessage)
 }
 
 // errBadRequest means that a file holds no request.

@@ -46,10 +46,10 @@ func readSummary(answer string) (checkpoint.SessionSummary, error) {
 }
 
 // redactSummary takes secrets out: a model may put together what was apart.
-func (r *Summarizer) redactSummary(s *checkpoint.SessionSummary) {
-	eachText(s, r.Redact.Text)
+func (su *Summarizer) redactSummary(s *checkpoint.SessionSummary) {
+	eachText(s, su.Redact.Text)
 	for i := range s.Learnings.Code {
-		s.Learnings.Code[i].Path = r.Redact.Path(s.Learnings.Code[i].Path)
+		s.Learnings.Code[i].Path = su.Redact.Path(s.Learnings.Code[i].Path)
 	}
 }
 

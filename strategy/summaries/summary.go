@@ -35,12 +35,12 @@ type SummaryOf struct {
 // The model reads what is stored, thus redacted, and nothing else. That the
 // conversation may try to talk to it is expected: whatever it answers, a summary
 // of bounded size is all that is taken from it.
-func (r *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
-	tree, err := checkpoint.Tree(ctx, r.Repo)
+func (su *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
+	tree, err := checkpoint.Tree(ctx, su.Repo)
 	if err != nil {
 		return err
 	}
-	c, err := checkpoint.Read(ctx, r.Repo, tree, of.ID)
+	c, err := checkpoint.Read(ctx, su.Repo, tree, of.ID)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (r *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 		if len(s.Meta.Summary) > 0 && !of.Again {
 			continue
 		}
-		text, err := r.conversation(ctx, s)
+		text, err := su.conversation(ctx, s)
 		if err != nil {
 			return fmt.Errorf("summarize checkpoint %s: %w", of.ID, err)
 		}
@@ -58,7 +58,7 @@ func (r *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 			reason = ErrNothingSaid
 			continue
 		}
-		if err := r.summarize(ctx, checkpoint.SessionIn{ID: of.ID, Session: s.Meta.SessionID}, text); err != nil {
+		if err := su.summarize(ctx, checkpoint.SessionIn{ID: of.ID, Session: s.Meta.SessionID}, text); err != nil {
 			return fmt.Errorf("summarize checkpoint %s: %w", of.ID, err)
 		}
 		done++
@@ -70,12 +70,12 @@ func (r *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 }
 
 // summarize asks for the summary of one conversation and stores it.
-func (r *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, text string) error {
-	prompt, err := summaryPrompt(r.Env.Random, text)
+func (su *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, text string) error {
+	prompt, err := summaryPrompt(su.Env.Random, text)
 	if err != nil {
 		return err
 	}
-	answer, err := r.Env.Ask(ctx, prompt)
+	answer, err := su.Env.Ask(ctx, prompt)
 	if err != nil {
 		return err
 	}
@@ -83,15 +83,15 @@ func (r *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, tex
 	if err != nil {
 		return err
 	}
-	r.redactSummary(&summary)
-	by, err := r.Identity(ctx)
+	su.redactSummary(&summary)
+	by, err := su.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	return r.WithLock(ctx, func() error {
-		_, err := checkpoint.Update(ctx, r.Repo, by, []checkpoint.Change{
+	return su.WithLock(ctx, func() error {
+		_, err := checkpoint.Update(ctx, su.Repo, by, []checkpoint.Change{
 			func(ctx context.Context, tree git.OID) (git.OID, string, error) {
-				next, err := checkpoint.SetSummary(ctx, r.Repo, tree, at, summary)
+				next, err := checkpoint.SetSummary(ctx, su.Repo, tree, at, summary)
 				return next, checkpoint.SummaryMessage(at), err
 			},
 		}, nil)
@@ -101,11 +101,11 @@ func (r *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, tex
 
 // SummarizeLater lets a child write the summary of a checkpoint that was just
 // made, if the user's settings say so.
-func (r *Summarizer) SummarizeLater(ctx context.Context, id checkpoint.ID) {
-	if !r.Options.Summarize {
+func (su *Summarizer) SummarizeLater(ctx context.Context, id checkpoint.ID) {
+	if !su.Options.Summarize {
 		return
 	}
-	if err := r.Env.Detach("hooks", "summarize", string(id)); err != nil {
-		r.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
+	if err := su.Env.Detach("hooks", "summarize", string(id)); err != nil {
+		su.Log.WarnContext(ctx, "detached child not started", "error", err.Error())
 	}
 }

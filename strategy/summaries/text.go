@@ -13,8 +13,8 @@ import (
 
 // conversation is what was said and done in the session's part of a checkpoint,
 // as people read it; empty if there is nothing.
-func (r *Summarizer) conversation(ctx context.Context, s checkpoint.Stored) (string, error) {
-	part, err := explain.Reader{Repo: r.Repo}.Session(ctx, s, explain.Options{})
+func (su *Summarizer) conversation(ctx context.Context, s checkpoint.Stored) (string, error) {
+	part, err := explain.Reader{Repo: su.Repo}.Session(ctx, s, explain.Options{})
 	return part.Text(), err
 }
 

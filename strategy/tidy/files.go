@@ -50,18 +50,18 @@ type remains struct {
 	is   func(name string) bool
 }
 
-func (d remains) list(now time.Time) ([]Item, error) {
-	entries, err := os.ReadDir(d.dir)
+func (r remains) list(now time.Time) ([]Item, error) {
+	entries, err := os.ReadDir(r.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var items []Item
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !d.is(e.Name()) {
+		if !e.Type().IsRegular() || !r.is(e.Name()) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > d.age {
-			items = append(items, Item{Kind: d.kind, Name: filepath.Join(d.dir, e.Name()), Why: d.why})
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > r.age {
+			items = append(items, Item{Kind: r.kind, Name: filepath.Join(r.dir, e.Name()), Why: r.why})
 		}
 	}
 	return items, nil

@@ -42,18 +42,18 @@ type Pending struct {
 
 // MovesRefs reports whether something of it needs the lock before the side files
 // and the state are written.
-func (n *Pending) MovesRefs() bool {
-	return len(n.ShadowCommits) > 0 || n.Annotation != nil || n.Completion != nil
+func (p *Pending) MovesRefs() bool {
+	return len(p.ShadowCommits) > 0 || p.Annotation != nil || p.Completion != nil
 }
 
 // Save writes the side files of the session and then its state, which refers to
 // them. The caller holds the lock.
-func (n *Pending) Save(store *session.Store, s *session.State) error {
+func (p *Pending) Save(store *session.Store, s *session.State) error {
 	var written []session.Side
 	for _, t := range []struct {
 		kind string
 		Tail
-	}{{session.PromptsKind, n.prompts}, {session.UsageKind, n.usage}, {session.StepsKind, n.Steps}} {
+	}{{session.PromptsKind, p.prompts}, {session.UsageKind, p.usage}, {session.StepsKind, p.Steps}} {
 		if len(t.Data) == 0 {
 			continue
 		}
@@ -63,10 +63,10 @@ func (n *Pending) Save(store *session.Store, s *session.State) error {
 		}
 		written = append(written, side)
 	}
-	if n.Known != nil {
+	if p.Known != nil {
 		s.Renew(session.UntrackedKind)
 		side := store.SideOf(s, session.UntrackedKind)
-		if err := side.Replace(n.Known); err != nil {
+		if err := side.Replace(p.Known); err != nil {
 			return fmt.Errorf("store list of untracked files: %w", err)
 		}
 		written = append(written, side)

@@ -11,20 +11,20 @@ import (
 )
 
 // annotate prepares the annotation of a stop's snapshot.
-func (r *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.Pending, seen observation, t *Changes) {
+func (sh *Shadows) annotate(ctx context.Context, _ *session.State, n *tracking.Pending, seen observation, t *Changes) {
 	if seen.snap == nil {
 		return
 	}
 	taken := seen.snap.taken
 	n.Annotation = &tracking.Annotation{Store: seen.snap.store, Version: taken.Snapshot.Version, Unchanged: taken.Unchanged}
 	if !taken.Unchanged {
-		n.Annotation.Others = r.observer.foreign(ctx, seen.snap, t)
+		n.Annotation.Others = sh.observer.foreign(ctx, seen.snap, t)
 	}
 }
 
 // Annotate records with a snapshot what the session is now. One that can't be
 // annotated is logged: the snapshot stays without its session.
-func (r *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Annotation) {
+func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Annotation) {
 	var old rewindstate.Session
 	if a.Unchanged {
 		var found bool
@@ -32,7 +32,7 @@ func (r *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Ann
 			return // there is nothing to bring up to date
 		}
 	}
-	m := r.reader.Current(ctx, s)
+	m := sh.reader.Current(ctx, s)
 	m.Others = a.Others
 	if a.Unchanged {
 		if m.Shadow == old.Shadow || m.Base != old.Base {
@@ -41,7 +41,7 @@ func (r *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.Ann
 		m.Others, m.Earlier = old.Others, slices.Concat(old.Earlier, []git.OID{old.Shadow})
 	}
 	if err := rewindstate.Write(a.Store, a.Version, m); err != nil {
-		r.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
+		sh.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
 	}
 }
 
@@ -57,14 +57,14 @@ func annotated(a tracking.Annotation, id string) (rewindstate.Session, bool) {
 
 // markShared marks those of the touched files that another session, at work at the
 // same time, may have changed as well.
-func (r *Shadows) markShared(ctx context.Context, s *session.State, touched []string, t *Changes) {
+func (sh *Shadows) markShared(ctx context.Context, s *session.State, touched []string, t *Changes) {
 	var unnamed []string
 	for _, p := range touched {
 		if !t.Named[p] {
 			unnamed = append(unnamed, p)
 		}
 	}
-	if len(unnamed) == 0 || !r.AnyOtherActive(ctx, s.ID) {
+	if len(unnamed) == 0 || !sh.AnyOtherActive(ctx, s.ID) {
 		return
 	}
 	s.Recorder.Shared = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Recorder.Shared, unnamed))))

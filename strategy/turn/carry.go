@@ -11,8 +11,8 @@ import (
 // IsNeeded reports whether a session has something on the branch, other than those
 // that leave it. The caller holds the lock, and the list of sessions is read anew:
 // one may have begun since this hook did.
-func (r *Shadows) IsNeeded(branch string, leaving []string) bool {
-	states, _ := session.Open(r.Repo.CommonDir).Pending()
+func (sh *Shadows) IsNeeded(branch string, leaving []string) bool {
+	states, _ := session.Open(sh.Repo.CommonDir).Pending()
 	return slices.ContainsFunc(states, func(s *session.State) bool {
 		return !slices.Contains(leaving, s.ID) && s.BaseCommit != "" && len(s.FilesTouched)+s.CheckpointCount > 0 &&
 			checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID) == branch

@@ -15,9 +15,9 @@ import (
 // markDue notes what the turn leaves to commit where each turn gets a commit: what
 // it changed, and what earlier ones did if that couldn't be committed. Under
 // another strategy that is forgotten; the files stay pending.
-func (r *Turns) markDue(s *session.State, touched []string, t *Changes) {
+func (tu *Turns) markDue(s *session.State, touched []string, t *Changes) {
 	due := &s.Recorder.Due
-	if r.Options.Strategy != workspace.AutoCommit {
+	if tu.Options.Strategy != workspace.AutoCommit {
 		*due = session.Due{}
 		return
 	}
@@ -27,7 +27,7 @@ func (r *Turns) markDue(s *session.State, touched []string, t *Changes) {
 		due.Subject = checkpoint.Subject(lastOf(s.Recorder.Turn.Prompts))
 	}
 	due.Index = time.Time{}
-	if at := r.IndexTime(); t.During(at) {
+	if at := tu.IndexTime(); t.During(at) {
 		due.Index = at
 	}
 }
@@ -40,8 +40,8 @@ func lastOf(texts []string) string {
 }
 
 // IndexTime is when git's index was last written.
-func (r *Turns) IndexTime() time.Time {
-	info, err := os.Lstat(filepath.Join(r.Repo.GitDir, "index"))
+func (tu *Turns) IndexTime() time.Time {
+	info, err := os.Lstat(filepath.Join(tu.Repo.GitDir, "index"))
 	if err != nil {
 		return time.Time{}
 	}

@@ -35,27 +35,27 @@ type observation struct {
 }
 
 // complete says whether nothing that changed is missing.
-func (s observation) complete() bool { return s.whole || s.asked != nil }
+func (o observation) complete() bool { return o.whole || o.asked != nil }
 
 // observe reads the transcript, reads HEAD and the user's name, and finds what
 // changed: by a snapshot and git's status of what that saw change, or by git's
 // status of everything.
-func (r *Observer) observe(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
+func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
 	var seen observation
 	var headErr, byErr, statusErr error
 	var wait sync.WaitGroup
-	all := func() (err error) { seen.entries, seen.whole, err = r.statusOfAll(ctx); return err }
-	snapped := r.lastSeen(s)
+	all := func() (err error) { seen.entries, seen.whole, err = ob.statusOfAll(ctx); return err }
+	snapped := ob.lastSeen(s)
 	if snapped == 0 {
 		workspace.Guard(&wait, &statusErr, all)
 	}
-	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.Head(ctx); return err })
-	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = r.Identity(ctx); return err })
-	caught := r.transcripts.CatchUp(ctx, s, n)
+	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = ob.Head(ctx); return err })
+	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = ob.Identity(ctx); return err })
+	caught := ob.transcripts.CatchUp(ctx, s, n)
 	var changedErr error
-	seen.snap = r.scan(ctx, s, in, func(b *bandScan) {
+	seen.snap = ob.scan(ctx, s, in, func(b *bandScan) {
 		if snapped != 0 {
-			changedErr = r.statusOfChanged(ctx, s, b, &seen)
+			changedErr = ob.statusOfChanged(ctx, s, b, &seen)
 		}
 	})
 	if snapped != 0 {
@@ -69,26 +69,26 @@ func (r *Observer) observe(ctx context.Context, s *session.State, n *tracking.Pe
 	}
 	wait.Wait()
 	if statusErr != nil && ctx.Err() == nil {
-		r.Log.WarnContext(ctx, "status failed, only named files are seen", "session_id", s.ID, "error", statusErr.Error())
+		ob.Log.WarnContext(ctx, "status failed, only named files are seen", "session_id", s.ID, "error", statusErr.Error())
 		seen.whole = false
-		seen.entries, statusErr = r.namedStatus(ctx, s)
+		seen.entries, statusErr = ob.namedStatus(ctx, s)
 	}
 	return seen, errors.Join(caught, headErr, byErr, statusErr)
 }
 
 // observeNamed finds what changed among the paths that edit tools named, and lets
 // a child take the snapshot. Its cost doesn't grow with the worktree.
-func (r *Observer) observeNamed(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
+func (ob *Observer) observeNamed(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) (observation, error) {
 	var seen observation
 	var headErr, byErr error
 	var wait sync.WaitGroup
-	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = r.Head(ctx); return err })
-	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = r.Identity(ctx); return err })
-	err := r.transcripts.CatchUp(ctx, s, n)
+	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = ob.Head(ctx); return err })
+	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = ob.Identity(ctx); return err })
+	err := ob.transcripts.CatchUp(ctx, s, n)
 	if err == nil {
-		seen.entries, err = r.namedStatus(ctx, s)
+		seen.entries, err = ob.namedStatus(ctx, s)
 	}
-	n.Snapshot = &snapshots.Request{Cause: bands.Auto, Causality: r.snapshots.Causality(s, in), Message: autoName(s, in.Task)}
+	n.Snapshot = &snapshots.Request{Cause: bands.Auto, Causality: ob.snapshots.Causality(s, in), Message: autoName(s, in.Task)}
 	wait.Wait()
 	return seen, errors.Join(err, headErr, byErr)
 }
@@ -96,31 +96,31 @@ func (r *Observer) observeNamed(ctx context.Context, s *session.State, n *tracki
 // LargeWorktree reports whether walking the worktree takes longer than a
 // subagent should wait at each step of its task: by the time of the last walk,
 // or where no snapshots are taken by the size of git's index.
-func (r *Observer) LargeWorktree() bool {
+func (ob *Observer) LargeWorktree() bool {
 	const slowWalk, largeIndex = 10 * time.Millisecond, 1 << 20
-	if took, known := r.snapshots.LastWalk(); known {
+	if took, known := ob.snapshots.LastWalk(); known {
 		return took > slowWalk
 	}
-	info, err := os.Stat(filepath.Join(r.Repo.GitDir, "index"))
+	info, err := os.Stat(filepath.Join(ob.Repo.GitDir, "index"))
 	return err == nil && info.Size() > largeIndex
 }
 
 // statusOfAll is git's status of the whole worktree.
-func (r *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, bool, error) {
-	within, cancel := r.statusDeadline(ctx)
+func (ob *Observer) statusOfAll(ctx context.Context) ([]gitwork.StatusEntry, bool, error) {
+	within, cancel := ob.statusDeadline(ctx)
 	defer cancel()
-	entries, err := gitwork.Status(within, r.Repo)
+	entries, err := gitwork.Status(within, ob.Repo)
 	return entries, err == nil, err
 }
 
 // statusOfChanged asks git for the state of the paths that the snapshot saw
 // changed, of those that are pending and of those that edit tools named; of
 // none if they are too many.
-func (r *Observer) statusOfChanged(ctx context.Context, s *session.State, b *bandScan, seen *observation) error {
+func (ob *Observer) statusOfChanged(ctx context.Context, s *session.State, b *bandScan, seen *observation) error {
 	if !b.few {
 		return nil
 	}
-	asked := slices.Concat([]string{}, b.paths, s.FilesTouched, slices.Collect(maps.Keys(r.RelativePaths(s.Recorder.Turn.Edits))))
+	asked := slices.Concat([]string{}, b.paths, s.FilesTouched, slices.Collect(maps.Keys(ob.RelativePaths(s.Recorder.Turn.Edits))))
 	slices.Sort(asked)
 	if asked = slices.Compact(asked); len(asked) > maxAsked {
 		return nil
@@ -130,7 +130,7 @@ func (r *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ban
 		return nil
 	}
 	var err error
-	seen.entries, err = gitwork.Status(ctx, r.Repo, asked...)
+	seen.entries, err = gitwork.Status(ctx, ob.Repo, asked...)
 	if err != nil {
 		seen.asked = nil
 	}
@@ -139,31 +139,31 @@ func (r *Observer) statusOfChanged(ctx context.Context, s *session.State, b *ban
 
 // statusDeadline leaves, in a repository that is too large for git's status,
 // the time to look at the files that edit tools named.
-func (r *Observer) statusDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+func (ob *Observer) statusDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
 	}
 	const share = 0.6
-	return context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(r.Env.Now()))))
+	return context.WithTimeout(ctx, time.Duration(share*float64(end.Sub(ob.Env.Now()))))
 }
 
 // namedStatus is git's status of the paths that edit tools named in this turn:
 // of the maxAsked that changed last, if they are more.
-func (r *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwork.StatusEntry, error) {
-	paths := slices.Sorted(maps.Keys(r.RelativePaths(s.Recorder.Turn.Edits)))
+func (ob *Observer) namedStatus(ctx context.Context, s *session.State) ([]gitwork.StatusEntry, error) {
+	paths := slices.Sorted(maps.Keys(ob.RelativePaths(s.Recorder.Turn.Edits)))
 	if len(paths) == 0 {
 		return nil, nil
 	}
 	if len(paths) > maxAsked {
 		changed := make(map[string]time.Time, len(paths))
 		for _, p := range paths {
-			if info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(p))); err == nil {
+			if info, err := os.Lstat(filepath.Join(ob.Repo.Root, filepath.FromSlash(p))); err == nil {
 				changed[p] = disk.Changed(info)
 			}
 		}
 		slices.SortStableFunc(paths, func(a, b string) int { return changed[b].Compare(changed[a]) })
 		paths = paths[:maxAsked]
 	}
-	return gitwork.Status(ctx, r.Repo, paths...)
+	return gitwork.Status(ctx, ob.Repo, paths...)
 }

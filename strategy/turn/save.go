@@ -17,40 +17,40 @@ import (
 )
 
 // SaveTurn makes the shadow checkpoint of a turn and forgets the turn.
-func (r *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) error {
-	n.Prompted, _ = r.marks.PromptTime(s.ID)
-	r.marks.BeginLate(s)
-	seen, err := r.observer.observe(ctx, s, n, in)
+func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input) error {
+	n.Prompted, _ = tu.marks.PromptTime(s.ID)
+	tu.marks.BeginLate(s)
+	seen, err := tu.observer.observe(ctx, s, n, in)
 	if err != nil {
 		return err
 	}
 	if in.Summary != "" {
-		if s.Recorder.Turn.Summary, err = r.RedactText(ctx, in.Summary); err != nil {
+		if s.Recorder.Turn.Summary, err = tu.RedactText(ctx, in.Summary); err != nil {
 			return err
 		}
 		if said := workspace.Digest(in.Summary); s.Recorder.Said != said {
 			s.Recorder.Expect = said
 		}
 	}
-	changes, err := r.newChanges(s, seen)
+	changes, err := tu.newChanges(s, seen)
 	if err != nil {
 		return err
 	}
-	touched, err := r.takeChanges(ctx, s, seen, changes)
+	touched, err := tu.takeChanges(ctx, s, seen, changes)
 	if err != nil {
 		return err
 	}
-	r.shadows.markShared(ctx, s, touched, changes)
+	tu.shadows.markShared(ctx, s, touched, changes)
 	stopTasks(s, in.Background)
 	if len(touched) > 0 {
-		if err := r.storeTurn(ctx, s, n, touched, seen); err != nil {
+		if err := tu.storeTurn(ctx, s, n, touched, seen); err != nil {
 			return err
 		}
 	}
 	tasksDone(s)
-	r.recordBaseline(s, n, seen, changes)
-	r.shadows.annotate(ctx, s, n, seen, changes)
-	r.markDue(s, touched, changes)
+	tu.recordBaseline(s, n, seen, changes)
+	tu.shadows.annotate(ctx, s, n, seen, changes)
+	tu.markDue(s, touched, changes)
 	s.Recorder.Turn = remainingTurn(s.Recorder.Turn, in.Background)
 	n.TurnSaved = true
 	return nil
@@ -58,44 +58,44 @@ func (r *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pend
 
 // storeTurn stores what the turn said and what it wrote, and prepares its shadow
 // checkpoint. On an unborn branch there is nothing for that to hang on.
-func (r *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen observation) error {
+func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen observation) error {
 	var wait sync.WaitGroup
 	var entries map[string]gittree.Edit
 	var failed error
-	workspace.Guard(&wait, &failed, func() (err error) { entries, err = r.files.StoreContents(ctx, touched); return err })
+	workspace.Guard(&wait, &failed, func() (err error) { entries, err = tu.files.StoreContents(ctx, touched); return err })
 	complete, err := true, error(nil)
 	if seen.born {
-		complete, err = r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+		complete, err = tu.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
 	}
 	wait.Wait()
 	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
-	if err := r.steps.AddTurn(ctx, s, n, provenance.StepTurn{Touched: touched, Entries: entries, Base: seen.head}); err != nil || !seen.born {
+	if err := tu.steps.AddTurn(ctx, s, n, provenance.StepTurn{Touched: touched, Entries: entries, Base: seen.head}); err != nil || !seen.born {
 		return err
 	}
 	n.Unstored = n.Unstored || !complete
 	c := tracking.ShadowCommit{Head: seen.head, Touched: touched, Edits: workspace.EditsOf(entries, touched), By: seen.by}
-	if err := r.taskTurns.endTasks(ctx, s, n, c); err != nil {
+	if err := tu.taskTurns.endTasks(ctx, s, n, c); err != nil {
 		return err
 	}
-	return r.shadows.shadow(ctx, s, n, c)
+	return tu.shadows.shadow(ctx, s, n, c)
 }
 
 // newChanges is what is needed to tell the turn's changes from others'.
-func (r *Turns) newChanges(s *session.State, seen observation) (*Changes, error) {
-	known, err := r.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
+func (tu *Turns) newChanges(s *session.State, seen observation) (*Changes, error) {
+	known, err := tu.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil {
 		return nil, err
 	}
 	return &Changes{
-		Repo: r.Repo, Turn: s.Recorder.Turn, Named: r.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
+		Repo: tu.Repo, Turn: s.Recorder.Turn, Named: tu.RelativePaths(s.Recorder.Turn.Edits), known: decodeKnown(known), head: seen.head.Tree,
 	}, nil
 }
 
 // takeChanges adds to the pending files what the turn changed, takes from them
 // what it took back, and answers the former.
-func (r *Turns) takeChanges(ctx context.Context, s *session.State, seen observation, t *Changes) ([]string, error) {
+func (tu *Turns) takeChanges(ctx context.Context, s *session.State, seen observation, t *Changes) ([]string, error) {
 	touched, err := t.touched(ctx, seen.entries)
 	if err != nil {
 		return nil, fmt.Errorf("find what the turn changed: %w", err)
@@ -122,7 +122,7 @@ func remainingTurn(t session.Turn, background bool) session.Turn {
 
 // recordBaseline keeps, for the next turn, what git's status listed now, and the snapshot
 // that goes with it.
-func (r *Turns) recordBaseline(s *session.State, n *tracking.Pending, seen observation, t *Changes) {
+func (tu *Turns) recordBaseline(s *session.State, n *tracking.Pending, seen observation, t *Changes) {
 	switch {
 	case seen.whole:
 		n.Known = EncodeKnown(t.After(nil, seen.entries))
@@ -133,7 +133,7 @@ func (r *Turns) recordBaseline(s *session.State, n *tracking.Pending, seen obser
 	}
 	s.UntrackedAtStart, s.Recorder.Unlisted = untracked(n.Known), false
 	if seen.snap != nil {
-		s.Recorder.Seen = session.Seen{Version: int(seen.snap.taken.Snapshot.Version), Lineage: r.snapshots.Lineage()}
+		s.Recorder.Seen = session.Seen{Version: int(seen.snap.taken.Snapshot.Version), Lineage: tu.snapshots.Lineage()}
 	}
 }
 

@@ -36,25 +36,25 @@ type bandScan struct {
 // last look, if both can be done while somebody waits. Else a child takes it, and
 // the result is nil. changed is called with what was found before the snapshot is
 // on the disk, and also if it doesn't come to be.
-func (r *Observer) scan(ctx context.Context, s *session.State, in workspace.Input, changed func(*bandScan)) *bandScan {
-	store, err := r.snapshots.Store()
+func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Input, changed func(*bandScan)) *bandScan {
+	store, err := ob.snapshots.Store()
 	if err != nil {
 		return nil
 	}
-	cause := r.snapshots.Causality(s, in)
-	if _, found, err := store.Latest(r.snapshots.Lineage()); err == nil && found {
+	cause := ob.snapshots.Causality(s, in)
+	if _, found, err := store.Latest(ob.snapshots.Lineage()); err == nil && found {
 		b := &bandScan{store: store}
 		look := func(of bands.Snapshot) {
 			failed := workspace.Recover(func() error {
-				b.paths, b.few = r.changedSince(ctx, store, of, r.lastSeen(s))
+				b.paths, b.few = ob.changedSince(ctx, store, of, ob.lastSeen(s))
 				changed(b)
 				return nil
 			})
 			if failed != nil { // then all is looked at
-				r.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
+				ob.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
 			}
 		}
-		b.taken, err = r.takeStop(ctx, store, capture.TakeOptions{
+		b.taken, err = ob.takeStop(ctx, store, capture.TakeOptions{
 			Causality: cause, Message: autoName(s, in.Task), Beside: look,
 		})
 		if err == nil {
@@ -63,25 +63,25 @@ func (r *Observer) scan(ctx context.Context, s *session.State, in workspace.Inpu
 			}
 			return b
 		}
-		r.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
+		ob.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
 	}
-	r.requests.RequestLater(ctx, s.ID, snapshots.Request{Cause: bands.Auto, Causality: cause})
+	ob.requests.RequestLater(ctx, s.ID, snapshots.Request{Cause: bands.Auto, Causality: cause})
 	return nil
 }
 
 // takeStop takes the snapshot of a stop, and settles what children have left.
-func (r *Observer) takeStop(ctx context.Context, store *bands.Store, o capture.TakeOptions) (taken capture.Taken, err error) {
+func (ob *Observer) takeStop(ctx context.Context, store *bands.Store, o capture.TakeOptions) (taken capture.Taken, err error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.HookWait)
 	if err != nil {
 		return taken, err
 	}
 	defer func() { err = errors.Join(err, held.Release()) }()
-	asked := r.requests.Unserved(ctx) // before the walk: what is asked for later wants a later snapshot
+	asked := ob.requests.Unserved(ctx) // before the walk: what is asked for later wants a later snapshot
 	o.Cause, o.SkipUnchanged = bands.Auto, true
 	o.MostFiles, o.MostBytes = snapshots.TakeNowFiles, snapshots.TakeNowBytes
-	taken, err = r.snapshots.Take(ctx, held, o)
+	taken, err = ob.snapshots.Take(ctx, held, o)
 	if err == nil {
-		err = r.requests.SettleUnserved(ctx, held, taken, asked)
+		err = ob.requests.SettleUnserved(ctx, held, taken, asked)
 	}
 	return taken, err
 }
@@ -106,8 +106,8 @@ func autoName(s *session.State, t workspace.TaskEvent) string {
 
 // lastSeen is the snapshot of this worktree that goes with what the session
 // knows of git's status, 0 if there is none.
-func (r *Observer) lastSeen(s *session.State) bands.Version {
-	if s.Recorder.Seen.Lineage != r.snapshots.Lineage() {
+func (ob *Observer) lastSeen(s *session.State) bands.Version {
+	if s.Recorder.Seen.Lineage != ob.snapshots.Lineage() {
 		return 0
 	}
 	return bands.Version(s.Recorder.Seen.Version)
@@ -115,7 +115,7 @@ func (r *Observer) lastSeen(s *session.State) bands.Version {
 
 // changedSince lists the paths, as git's status may be asked for them, that
 // differ from the snapshot that the session saw last.
-func (r *Observer) changedSince(ctx context.Context, store *bands.Store, of bands.Snapshot, seen bands.Version) ([]string, bool) {
+func (ob *Observer) changedSince(ctx context.Context, store *bands.Store, of bands.Snapshot, seen bands.Version) ([]string, bool) {
 	if seen == 0 {
 		return nil, false
 	}
@@ -128,7 +128,7 @@ func (r *Observer) changedSince(ctx context.Context, store *bands.Store, of band
 		if path.Base(c.Path) == ".gitignore" {
 			return snapshots.ErrTooMany // it changes what git lists elsewhere
 		}
-		paths[r.statusPath(c.Path, modules)] = true
+		paths[ob.statusPath(c.Path, modules)] = true
 		if len(paths) > maxAsked {
 			return snapshots.ErrTooMany
 		}
@@ -140,17 +140,17 @@ func (r *Observer) changedSince(ctx context.Context, store *bands.Store, of band
 // statusPath is the path under which git's status lists a file: one in a
 // repository of its own stands under that repository's name. known keeps what
 // was found out about directories.
-func (r *Observer) statusPath(p string, known map[string]string) string {
+func (ob *Observer) statusPath(p string, known map[string]string) string {
 	dir := path.Dir(p)
 	if dir == "." {
 		return p
 	}
 	root, ok := known[dir]
 	if !ok {
-		root = r.statusPath(dir, known)
+		root = ob.statusPath(dir, known)
 		if root == dir {
 			root = ""
-			if _, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(dir), ".git")); err == nil {
+			if _, err := os.Lstat(filepath.Join(ob.Repo.Root, filepath.FromSlash(dir), ".git")); err == nil {
 				root = dir
 			}
 		}
@@ -164,7 +164,7 @@ func (r *Observer) statusPath(p string, known map[string]string) string {
 
 // foreign lists what changed since the snapshot's parent and is not the turn's:
 // what somebody else made is not taken away when the turn is taken back.
-func (r *Observer) foreign(ctx context.Context, b *bandScan, t *Changes) []string {
+func (ob *Observer) foreign(ctx context.Context, b *bandScan, t *Changes) []string {
 	if b.taken.Unchanged || b.taken.Snapshot.Parent == 0 {
 		return nil
 	}
@@ -177,14 +177,14 @@ func (r *Observer) foreign(ctx context.Context, b *bandScan, t *Changes) []strin
 		if c.New == nil || workspace.IsDir(c.New) || t.Named[c.Path] {
 			return nil
 		}
-		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(c.Path)))
+		info, err := os.Lstat(filepath.Join(ob.Repo.Root, filepath.FromSlash(c.Path)))
 		if err == nil && !t.During(disk.Changed(info)) {
 			others = append(others, c.Path)
 		}
 		return nil
 	})
 	if err != nil {
-		r.Log.InfoContext(ctx, "who changed what is not told apart", "error", err.Error())
+		ob.Log.InfoContext(ctx, "who changed what is not told apart", "error", err.Error())
 	}
 	return others
 }

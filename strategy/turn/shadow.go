@@ -16,8 +16,8 @@ import (
 // shadow prepares the shadow checkpoint of a turn, on the branch that hangs on
 // HEAD. If HEAD has moved since the last one, the session's pending files come
 // along and the old branch goes, unless another session needs it.
-func (r *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
-	stored, err := r.transcripts.StoredSegments(ctx, s)
+func (sh *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
+	stored, err := sh.transcripts.StoredSegments(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (r *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pend
 		subject = turn.Prompts[n-1]
 	}
 	c.Turn = &checkpoint.Shadow{
-		Session: s.ID, Strategy: r.StrategyName(), Subject: checkpoint.Subject(subject),
+		Session: s.ID, Strategy: sh.StrategyName(), Subject: checkpoint.Subject(subject),
 		Prompts: turn.Prompts, Summary: turn.Summary, Transcript: stored,
 	}
 	n.ShadowCommits = append(n.ShadowCommits, c)
@@ -36,37 +36,37 @@ func (r *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pend
 
 // Commit makes a pending commit, moves the branch, and records both in the state.
 // The caller holds the lock.
-func (r *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) error {
+func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) error {
 	edits := c.Edits
-	refs := workspace.NewRefTransaction(r.Repo)
-	at, moved, err := r.files.NextTip(ctx, refs, s, c.Head)
+	refs := workspace.NewRefTransaction(sh.Repo)
+	at, moved, err := sh.files.NextTip(ctx, refs, s, c.Head)
 	if err != nil {
 		return err
 	}
 	if moved != "" {
-		carried, err := r.pendingEdits(ctx, s, c.Touched)
+		carried, err := sh.pendingEdits(ctx, s, c.Touched)
 		if err != nil {
 			return err
 		}
 		edits = append(carried, edits...)
 	}
-	oid, made, err := r.writeCommit(ctx, s, c, at, edits)
+	oid, made, err := sh.writeCommit(ctx, s, c, at, edits)
 	if err != nil {
 		return err
 	}
 	if !made {
-		r.Log.InfoContext(ctx, "Skipped checkpoint (no changes since last checkpoint)", "session_id", s.ID)
+		sh.Log.InfoContext(ctx, "Skipped checkpoint (no changes since last checkpoint)", "session_id", s.ID)
 		return nil
 	}
-	if err := refs.Set(ctx, checkpoint.ShadowBranch(c.Head.OID, r.Repo.WorktreeID), oid); err != nil {
+	if err := refs.Set(ctx, checkpoint.ShadowBranch(c.Head.OID, sh.Repo.WorktreeID), oid); err != nil {
 		return err
 	}
-	if moved != "" && !r.IsNeeded(moved, []string{s.ID}) {
+	if moved != "" && !sh.IsNeeded(moved, []string{s.ID}) {
 		if err := refs.Set(ctx, moved, ""); err != nil {
 			return err
 		}
 	}
-	if err := gitref.Update(ctx, r.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
+	if err := gitref.Update(ctx, sh.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
 		return fmt.Errorf("move shadow branch: %w", err)
 	}
 	s.BaseCommit = string(c.Head.OID)
@@ -75,25 +75,25 @@ func (r *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shado
 }
 
 // writeCommit writes the commit on a tip, false if there is nothing to commit.
-func (r *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
+func (sh *Shadows) writeCommit(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
 	switch {
 	case c.TaskEnd != nil:
-		return checkpoint.WriteTask(ctx, r.Repo, at, edits, *c.TaskEnd, c.By)
+		return checkpoint.WriteTask(ctx, sh.Repo, at, edits, *c.TaskEnd, c.By)
 	case c.TaskStep != nil:
-		return r.taskTurns.writeStep(ctx, s, c, at, edits)
+		return sh.taskTurns.writeStep(ctx, s, c, at, edits)
 	}
 	turn := *c.Turn
 	var err error
-	if turn.Tasks, err = r.taskTurns.taskDirs(ctx, s); err != nil {
+	if turn.Tasks, err = sh.taskTurns.taskDirs(ctx, s); err != nil {
 		return "", false, err
 	}
-	return checkpoint.WriteShadow(ctx, r.Repo, at, edits, turn, c.By)
+	return checkpoint.WriteShadow(ctx, sh.Repo, at, edits, turn, c.By)
 }
 
 // pendingEdits returns the session's pending files as its shadow branch has
 // them, less those that are written anew, and its tasks.
-func (r *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]gittree.Edit, error) {
-	tree, err := r.files.ShadowTree(ctx, s)
+func (sh *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []string) ([]gittree.Edit, error) {
+	tree, err := sh.files.ShadowTree(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (r *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []str
 		if workspace.ContainsPath(anew, p) {
 			continue
 		}
-		e, found, err := r.Lookup(ctx, tree, p)
+		e, found, err := sh.Lookup(ctx, tree, p)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (r *Shadows) pendingEdits(ctx context.Context, s *session.State, anew []str
 			edits = append(edits, gittree.Edit{Path: p, Mode: e.Mode, OID: e.OID})
 		}
 	}
-	tasks, err := r.taskTurns.taskDirs(ctx, s)
+	tasks, err := sh.taskTurns.taskDirs(ctx, s)
 	for _, e := range tasks {
 		edits = append(edits, gittree.Edit{Path: checkpoint.TaskDir(s.ID, e.Name), Mode: e.Mode, OID: e.OID})
 	}

@@ -24,35 +24,35 @@ const agentTime = 2 * time.Second
 // far; in a large worktree, where finding all of it takes too long, with what
 // edit tools named. The turn goes on: what the session knows of git's status
 // stays, so that the stop sees the same changes as without it.
-func (r *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input, toolUse string) error {
-	look := r.observer.observe
-	if r.observer.LargeWorktree() {
-		look = r.observer.observeNamed
+func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking.Pending, in workspace.Input, toolUse string) error {
+	look := tt.observer.observe
+	if tt.observer.LargeWorktree() {
+		look = tt.observer.observeNamed
 	}
 	seen, err := look(ctx, s, n, in)
 	if err != nil {
 		return err
 	}
-	changes, err := r.turns.newChanges(s, seen)
+	changes, err := tt.turns.newChanges(s, seen)
 	if err != nil {
 		return err
 	}
-	touched, err := r.turns.takeChanges(ctx, s, seen, changes)
+	touched, err := tt.turns.takeChanges(ctx, s, seen, changes)
 	if err != nil {
 		return err
 	}
-	r.shadows.markShared(ctx, s, touched, changes)
+	tt.shadows.markShared(ctx, s, touched, changes)
 	task := s.Recorder.FindTask(tracking.ByToolUse(toolUse))
 	unseen := !seen.complete() && task.Phase == session.TaskStopped // what a shell command changed, the snapshot has
 	if seen.born && (len(touched) > 0 || task.Steps > 0 || unseen) {
-		if err := r.keepTask(ctx, s, n, task, taskLook{in: in, seen: seen, touched: touched}); err != nil {
+		if err := tt.keepTask(ctx, s, n, task, taskLook{in: in, seen: seen, touched: touched}); err != nil {
 			return err
 		}
 	}
 	if task.Phase == session.TaskStopped {
 		task.Phase = session.TaskDone
 	}
-	r.shadows.annotate(ctx, s, n, seen, changes)
+	tt.shadows.annotate(ctx, s, n, seen, changes)
 	return nil
 }
 
@@ -65,12 +65,12 @@ type taskLook struct {
 
 // keepTask stores what the task's files are now and prepares its checkpoint: a
 // step, or the end if the task has stopped.
-func (r *TaskTurns) keepTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, l taskLook) error {
+func (tt *TaskTurns) keepTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, l taskLook) error {
 	var wait sync.WaitGroup
 	var entries map[string]gittree.Edit
 	var failed error
-	workspace.Guard(&wait, &failed, func() (err error) { entries, err = r.files.StoreContents(ctx, l.touched); return err })
-	complete, err := r.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	workspace.Guard(&wait, &failed, func() (err error) { entries, err = tt.files.StoreContents(ctx, l.touched); return err })
+	complete, err := tt.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
 	wait.Wait()
 	if err := errors.Join(err, failed); err != nil {
 		return err
@@ -78,23 +78,23 @@ func (r *TaskTurns) keepTask(ctx context.Context, s *session.State, n *tracking.
 	n.Unstored = n.Unstored || !complete
 	c := tracking.ShadowCommit{Head: l.seen.head, Touched: l.touched, Edits: workspace.EditsOf(entries, l.touched), By: l.seen.by}
 	if task.Phase == session.TaskStopped {
-		return r.endTask(ctx, s, n, task, c)
+		return tt.endTask(ctx, s, n, task, c)
 	}
-	return r.stepTask(ctx, n, task, c, l.in.Task.Step)
+	return tt.stepTask(ctx, n, task, c, l.in.Task.Step)
 }
 
 // endTask prepares the last checkpoint of a task.
-func (r *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit) error {
-	main, err := r.transcripts.StoredSegments(ctx, s)
+func (tt *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit) error {
+	main, err := tt.transcripts.StoredSegments(ctx, s)
 	if err != nil {
 		return err
 	}
 	t := checkpoint.Task{
-		Session: s.ID, ToolUse: task.ToolUse, Strategy: r.StrategyName(),
+		Session: s.ID, ToolUse: task.ToolUse, Strategy: tt.StrategyName(),
 		Subject: checkpoint.EndSubject(task.Type, task.Description, task.ToolUse),
 	}
 	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-	t.Files, err = checkpoint.EndOfTask(r.Repo, end, r.agentTranscript(ctx, s, task.Agent), main)
+	t.Files, err = checkpoint.EndOfTask(tt.Repo, end, tt.agentTranscript(ctx, s, task.Agent), main)
 	if err != nil {
 		return err
 	}
@@ -105,14 +105,14 @@ func (r *TaskTurns) endTask(ctx context.Context, s *session.State, n *tracking.P
 
 // stepTask prepares a checkpoint within a task. None is made if no file differs
 // from the last one.
-func (r *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit, step workspace.TaskStep) (err error) {
+func (tt *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *session.Task, c tracking.ShadowCommit, step workspace.TaskStep) (err error) {
 	for i := range step.Todos {
-		if step.Todos[i].Content, err = r.RedactText(ctx, step.Todos[i].Content); err != nil {
+		if step.Todos[i].Content, err = tt.RedactText(ctx, step.Todos[i].Content); err != nil {
 			return err
 		}
 	}
 	if step.Input != nil {
-		if step.Input, err = r.Redact.LineContext(ctx, step.Input); err != nil {
+		if step.Input, err = tt.Redact.LineContext(ctx, step.Input); err != nil {
 			return err
 		}
 	}
@@ -123,25 +123,25 @@ func (r *TaskTurns) stepTask(ctx context.Context, n *tracking.Pending, task *ses
 
 // writeStep writes the commit of a step within a task and counts the step in the
 // state.
-func (r *TaskTurns) writeStep(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
+func (tt *TaskTurns) writeStep(ctx context.Context, s *session.State, c tracking.ShadowCommit, at checkpoint.Tip, edits []gittree.Edit) (git.OID, bool, error) {
 	step := c.TaskStep
 	task := s.Recorder.FindTask(tracking.ByToolUse(step.ToolUse))
-	tree, err := gittree.Apply(ctx, r.Repo, at.Tree, edits)
+	tree, err := gittree.Apply(ctx, tt.Repo, at.Tree, edits)
 	if err != nil || tree == at.Tree {
 		return "", false, err
 	}
 	number := task.Steps + 1
 	t := checkpoint.Task{
-		Session: s.ID, ToolUse: step.ToolUse, Strategy: r.StrategyName(),
+		Session: s.ID, ToolUse: step.ToolUse, Strategy: tt.StrategyName(),
 		Subject: checkpoint.StepSubject(step.Todos, number, step.ToolUse),
 	}
-	t.Files, err = checkpoint.StepOfTask(r.Repo, s.ID, number, checkpoint.TaskStep{
-		Tool: step.Tool, ToolUse: step.ToolUse, Time: r.Env.Now(), Data: step.Input,
+	t.Files, err = checkpoint.StepOfTask(tt.Repo, s.ID, number, checkpoint.TaskStep{
+		Tool: step.Tool, ToolUse: step.ToolUse, Time: tt.Env.Now(), Data: step.Input,
 	})
 	if err != nil {
 		return "", false, err
 	}
-	oid, made, err := checkpoint.WriteTask(ctx, r.Repo, at, edits, t, c.By)
+	oid, made, err := checkpoint.WriteTask(ctx, tt.Repo, at, edits, t, c.By)
 	if err == nil && made {
 		task.Steps = number
 	}
@@ -150,29 +150,29 @@ func (r *TaskTurns) writeStep(ctx context.Context, s *session.State, c tracking.
 
 // agentTranscript stores what a subagent wrote. A checkpoint without it is
 // better than none.
-func (r *TaskTurns) agentTranscript(ctx context.Context, s *session.State, agent string) []git.OID {
+func (tt *TaskTurns) agentTranscript(ctx context.Context, s *session.State, agent string) []git.OID {
 	file, found := transcript.FindAgent(s.TranscriptPath, agent)
 	if !found {
 		return nil
 	}
 	soon, cancel := context.WithTimeout(ctx, agentTime)
 	defer cancel()
-	chunks, err := checkpoint.StoreAgent(soon, r.Repo, r.Redact, file.Path, file.Size)
+	chunks, err := checkpoint.StoreAgent(soon, tt.Repo, tt.Redact, file.Path, file.Size)
 	if err != nil {
-		r.Log.WarnContext(ctx, "transcript of a subagent not stored", "session_id", s.ID, "error", err.Error())
+		tt.Log.WarnContext(ctx, "transcript of a subagent not stored", "session_id", s.ID, "error", err.Error())
 	}
 	return chunks
 }
 
 // endTasks prepares the last checkpoints of the tasks that have stopped
 // without a hook that told so. The stop's own follows them.
-func (r *TaskTurns) endTasks(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
+func (tt *TaskTurns) endTasks(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
 	for i := range s.Recorder.Tasks {
 		task := &s.Recorder.Tasks[i]
 		if task.Phase != session.TaskStopped {
 			continue
 		}
-		if err := r.endTask(ctx, s, n, task, c); err != nil {
+		if err := tt.endTask(ctx, s, n, task, c); err != nil {
 			return err
 		}
 	}
@@ -191,19 +191,19 @@ func tasksDone(s *session.State) {
 // taskDirs answers the directories of the session's tasks as its shadow branch
 // has them, with the lines that answer their calls as far as they are known by
 // now.
-func (r *TaskTurns) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEntry, error) {
+func (tt *TaskTurns) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEntry, error) {
 	if len(s.Recorder.Tasks) == 0 {
 		return nil, nil
 	}
-	tree, err := r.files.ShadowTree(ctx, s)
+	tree, err := tt.files.ShadowTree(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	dir, found, err := r.Lookup(ctx, tree, checkpoint.TasksDir(s.ID))
+	dir, found, err := tt.Lookup(ctx, tree, checkpoint.TasksDir(s.ID))
 	if err != nil || !found {
 		return nil, err
 	}
-	entries, err := r.Repo.Tree(ctx, dir.OID)
+	entries, err := tt.Repo.Tree(ctx, dir.OID)
 	if err != nil {
 		return nil, fmt.Errorf("read tasks: %w", err)
 	}
@@ -215,7 +215,7 @@ func (r *TaskTurns) taskDirs(ctx context.Context, s *session.State) ([]git.TreeE
 		if task.Phase != session.TaskDone || task.Answer == "" || task.Turn != s.TurnID {
 			continue
 		}
-		if entries[i].OID, err = r.answered(ctx, s, *task, e.OID); err != nil {
+		if entries[i].OID, err = tt.answered(ctx, s, *task, e.OID); err != nil {
 			return nil, err
 		}
 	}
@@ -223,14 +223,14 @@ func (r *TaskTurns) taskDirs(ctx context.Context, s *session.State) ([]git.TreeE
 }
 
 // answered is the directory of a task with the line that answers its call.
-func (r *TaskTurns) answered(ctx context.Context, s *session.State, task session.Task, dir git.OID) (git.OID, error) {
+func (tt *TaskTurns) answered(ctx context.Context, s *session.State, task session.Task, dir git.OID) (git.OID, error) {
 	end := checkpoint.TaskEnd{Session: s.ID, ToolUse: task.ToolUse, UUID: task.Answer, Agent: task.Agent}
-	entry, err := end.Entry(r.Repo)
+	entry, err := end.Entry(tt.Repo)
 	if err != nil {
 		return "", err
 	}
-	if _, found, err := gittree.Lookup(ctx, r.Repo, dir, entry.Name); err != nil || !found {
+	if _, found, err := gittree.Lookup(ctx, tt.Repo, dir, entry.Name); err != nil || !found {
 		return dir, err
 	}
-	return gittree.Apply(ctx, r.Repo, dir, []gittree.Edit{{Path: entry.Name, Mode: entry.Mode, OID: entry.OID}})
+	return gittree.Apply(ctx, tt.Repo, dir, []gittree.Edit{{Path: entry.Name, Mode: entry.Mode, OID: entry.OID}})
 }

@@ -48,16 +48,16 @@ func statusKey(e gitwork.StatusEntry) string {
 }
 
 // touched answers which entries of git's status are the turn's.
-func (t *Changes) touched(ctx context.Context, entries []gitwork.StatusEntry) ([]string, error) {
+func (ch *Changes) touched(ctx context.Context, entries []gitwork.StatusEntry) ([]string, error) {
 	var paths []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Path, "/") || e.Path == ".entire" || strings.HasPrefix(e.Path, ".entire/") {
 			continue // a repository of its own, or ours
 		}
-		is := t.Named[e.Path]
-		if !is && !t.Turn.Start.IsZero() {
+		is := ch.Named[e.Path]
+		if !is && !ch.Turn.Start.IsZero() {
 			var err error
-			if is, err = t.changed(ctx, e); err != nil {
+			if is, err = ch.changed(ctx, e); err != nil {
 				return nil, err
 			}
 		}
@@ -69,20 +69,20 @@ func (t *Changes) touched(ctx context.Context, entries []gitwork.StatusEntry) ([
 	return slices.Compact(paths), nil
 }
 
-func (t *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, error) {
-	full := filepath.Join(t.Repo.Root, filepath.FromSlash(e.Path))
+func (ch *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, error) {
+	full := filepath.Join(ch.Repo.Root, filepath.FromSlash(e.Path))
 	info, err := os.Lstat(full)
 	switch {
 	case err != nil:
-		return !t.known[statusKey(e)] && t.During(workspace.RemovalTime(t.Repo.Root, e.Path)), nil
+		return !ch.known[statusKey(e)] && ch.During(workspace.RemovalTime(ch.Repo.Root, e.Path)), nil
 	case info.IsDir() && (e.Worktree == 'D' || e.Index == 'D'): // a file became a folder
-		return !t.known[statusKey(e)] && t.During(disk.Changed(info)), nil
+		return !ch.known[statusKey(e)] && ch.During(disk.Changed(info)), nil
 	case info.IsDir():
-		return t.During(moduleTime(full)), nil
-	case t.During(disk.Changed(info)):
+		return ch.During(moduleTime(full)), nil
+	case ch.During(disk.Changed(info)):
 		return true, nil
-	case e.Index == '?' && !t.known[statusKey(e)]:
-		return t.renamedDir(ctx, e.Path)
+	case e.Index == '?' && !ch.known[statusKey(e)]:
+		return ch.renamedDir(ctx, e.Path)
 	default:
 		return false, nil
 	}
@@ -90,7 +90,7 @@ func (t *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, err
 
 // reset answers which pending files the turn took back: they are no longer in
 // git's status, and changed or disappeared during the turn.
-func (t *Changes) reset(pending []string, entries []gitwork.StatusEntry) []string {
+func (ch *Changes) reset(pending []string, entries []gitwork.StatusEntry) []string {
 	listed := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		listed[e.Path] = true
@@ -99,23 +99,23 @@ func (t *Changes) reset(pending []string, entries []gitwork.StatusEntry) []strin
 		if listed[p] {
 			return true
 		}
-		info, err := os.Lstat(filepath.Join(t.Repo.Root, filepath.FromSlash(p)))
+		info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(p)))
 		if err != nil {
-			return !t.During(workspace.RemovalTime(t.Repo.Root, p))
+			return !ch.During(workspace.RemovalTime(ch.Repo.Root, p))
 		}
-		return !t.Named[p] && !t.During(disk.Changed(info))
+		return !ch.Named[p] && !ch.During(disk.Changed(info))
 	})
 }
 
 // During reports whether a change at this time can be the turn's.
-func (t *Changes) During(at time.Time) bool {
-	if t.Turn.Start.IsZero() || at.Before(t.Turn.Start) {
+func (ch *Changes) During(at time.Time) bool {
+	if ch.Turn.Start.IsZero() || at.Before(ch.Turn.Start) {
 		return false
 	}
-	if !t.Turn.Timed {
+	if !ch.Turn.Timed {
 		return true
 	}
-	for _, c := range t.Turn.Calls {
+	for _, c := range ch.Turn.Calls {
 		if c.Start.IsZero() {
 			return true
 		}
@@ -129,26 +129,26 @@ func (t *Changes) During(at time.Time) bool {
 // renamedDir says whether an untracked file came with a directory that was
 // renamed during the turn: then the directory has a new time and the file
 // doesn't.
-func (t *Changes) renamedDir(ctx context.Context, p string) (bool, error) {
+func (ch *Changes) renamedDir(ctx context.Context, p string) (bool, error) {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		info, err := os.Lstat(filepath.Join(t.Repo.Root, filepath.FromSlash(dir)))
-		if err != nil || !t.During(disk.Changed(info)) {
+		info, err := os.Lstat(filepath.Join(ch.Repo.Root, filepath.FromSlash(dir)))
+		if err != nil || !ch.During(disk.Changed(info)) {
 			continue
 		}
-		if t.knownBelow(dir) {
+		if ch.knownBelow(dir) {
 			return false, nil
 		}
-		if t.head == "" {
+		if ch.head == "" {
 			return true, nil
 		}
-		_, tracked, err := gittree.Lookup(ctx, t.Repo, t.head, dir)
+		_, tracked, err := gittree.Lookup(ctx, ch.Repo, ch.head, dir)
 		return err == nil && !tracked, err
 	}
 	return false, nil
 }
 
-func (t *Changes) knownBelow(dir string) bool {
-	for k := range t.known {
+func (ch *Changes) knownBelow(dir string) bool {
+	for k := range ch.known {
 		if strings.HasPrefix(k[1:], dir+"/") {
 			return true
 		}
@@ -179,10 +179,10 @@ func moduleTime(dir string) time.Time {
 
 // After is what is known once git's status listed these entries: of all paths,
 // or if asked isn't nil of just these.
-func (t *Changes) After(asked []string, entries []gitwork.StatusEntry) map[string]bool {
+func (ch *Changes) After(asked []string, entries []gitwork.StatusEntry) map[string]bool {
 	known := map[string]bool{}
 	if asked != nil {
-		maps.Copy(known, t.known)
+		maps.Copy(known, ch.known)
 	}
 	for _, p := range asked {
 		delete(known, "?"+p)
@@ -218,8 +218,8 @@ func decodeKnown(data []byte) map[string]bool {
 
 // DropCommitted takes the committed paths from what the session knows to be
 // untracked or deleted, so that a later turn that does it again is seen.
-func (r *Turns) DropCommitted(s *session.State, n *tracking.Pending, changes journal.Changes) error {
-	data, err := r.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
+func (tu *Turns) DropCommitted(s *session.State, n *tracking.Pending, changes journal.Changes) error {
+	data, err := tu.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil || len(data) == 0 {
 		return err
 	}

@@ -20,20 +20,20 @@ import (
 // first turn, where session-start had no time for it. If that turn has begun,
 // only what is older than the turn is known to be from before it; if it may have
 // written something already, nothing is.
-func (r *Turns) ListUntracked(ctx context.Context, id string) error {
-	s, err := r.Sessions.Load(id)
+func (tu *Turns) ListUntracked(ctx context.Context, id string) error {
+	s, err := tu.Sessions.Load(id)
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
-	if err != nil || !s.Recorder.Unlisted || !r.OwnsSession(s) {
+	if err != nil || !s.Recorder.Unlisted || !tu.OwnsSession(s) {
 		return err
 	}
-	entries, err := gitwork.Status(ctx, r.Repo)
+	entries, err := gitwork.Status(ctx, tu.Repo)
 	if err != nil {
 		return fmt.Errorf("list what is untracked: %w", err)
 	}
-	return r.WithLock(ctx, func() error {
-		s, err := r.Sessions.Load(id)
+	return tu.WithLock(ctx, func() error {
+		s, err := tu.Sessions.Load(id)
 		if err != nil || !s.Recorder.Unlisted {
 			return err
 		}
@@ -43,23 +43,23 @@ func (r *Turns) ListUntracked(ctx context.Context, id string) error {
 				return nil // the first stop lists everything
 			}
 		}
-		entries = slices.DeleteFunc(entries, func(e gitwork.StatusEntry) bool { return !r.beforeTurn(s, e) })
+		entries = slices.DeleteFunc(entries, func(e gitwork.StatusEntry) bool { return !tu.beforeTurn(s, e) })
 		n := &tracking.Pending{Known: EncodeKnown((&Changes{}).After(nil, entries))}
 		s.Recorder.Unlisted = false
-		return n.Save(r.Sessions, s)
+		return n.Save(tu.Sessions, s)
 	})
 }
 
 // beforeTurn reports whether an entry of git's status was there before the
 // session's running turn began.
-func (r *Turns) beforeTurn(s *session.State, e gitwork.StatusEntry) bool {
-	t := Changes{Repo: r.Repo, Turn: s.Recorder.Turn}
+func (tu *Turns) beforeTurn(s *session.State, e gitwork.StatusEntry) bool {
+	t := Changes{Repo: tu.Repo, Turn: s.Recorder.Turn}
 	if t.Turn.Start.IsZero() {
 		return true
 	}
-	info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(e.Path)))
+	info, err := os.Lstat(filepath.Join(tu.Repo.Root, filepath.FromSlash(e.Path)))
 	if err != nil {
-		return workspace.RemovalTime(r.Repo.Root, e.Path).Before(t.Turn.Start)
+		return workspace.RemovalTime(tu.Repo.Root, e.Path).Before(t.Turn.Start)
 	}
 	return disk.Changed(info).Before(t.Turn.Start)
 }

@@ -23,33 +23,33 @@ func NewRefTransaction(repo *git.Repo) *RefTransaction {
 }
 
 // Get returns the value of a ref with the changes so far, empty if it doesn't exist.
-func (p *RefTransaction) Get(ctx context.Context, name string) (git.OID, error) {
-	if oid, ok := p.after[name]; ok {
+func (r *RefTransaction) Get(ctx context.Context, name string) (git.OID, error) {
+	if oid, ok := r.after[name]; ok {
 		return oid, nil
 	}
-	c, err := p.repo.Commit(ctx, name)
+	c, err := r.repo.Commit(ctx, name)
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return "", err
 	}
-	p.before[name], p.after[name] = c.OID, c.OID
+	r.before[name], r.after[name] = c.OID, c.OID
 	return c.OID, nil
 }
 
 // Set changes a ref; the empty id removes it.
-func (p *RefTransaction) Set(ctx context.Context, name string, oid git.OID) error {
-	if _, err := p.Get(ctx, name); err != nil {
+func (r *RefTransaction) Set(ctx context.Context, name string, oid git.OID) error {
+	if _, err := r.Get(ctx, name); err != nil {
 		return err
 	}
-	p.after[name] = oid
+	r.after[name] = oid
 	return nil
 }
 
 // Updates returns the changes, ordered by name.
-func (p *RefTransaction) Updates() []gitref.Change {
+func (r *RefTransaction) Updates() []gitref.Change {
 	var list []gitref.Change
-	for name, oid := range p.after {
-		if oid != p.before[name] {
-			list = append(list, gitref.Change{Name: name, New: oid, Old: p.before[name]})
+	for name, oid := range r.after {
+		if oid != r.before[name] {
+			list = append(list, gitref.Change{Name: name, New: oid, Old: r.before[name]})
 		}
 	}
 	slices.SortFunc(list, func(a, b gitref.Change) int {

@@ -32,36 +32,36 @@ func (a *App) Input(ctx context.Context) io.Reader {
 
 // Read is that of io.Reader. The read below is left behind when the time is up: the
 // stream can't be woken.
-func (r *input) Read(p []byte) (int, error) {
+func (i *input) Read(p []byte) (int, error) {
 	const largest = 64 << 10
-	if err := r.ctx.Err(); err != nil || len(p) == 0 {
+	if err := i.ctx.Err(); err != nil || len(p) == 0 {
 		return 0, err
 	}
-	if r.buf == nil {
-		r.buf = make([]byte, largest)
+	if i.buf == nil {
+		i.buf = make([]byte, largest)
 	}
 	type result struct {
 		n   int
 		err error
 	}
 	done := make(chan result, 1)
-	buf := r.buf[:min(len(p), largest)]
+	buf := i.buf[:min(len(p), largest)]
 	go func() {
-		n, err := r.in.Read(buf)
+		n, err := i.in.Read(buf)
 		done <- result{n, err}
 	}()
-	began := r.now()
-	left := time.NewTimer(r.most - r.waited)
+	began := i.now()
+	left := time.NewTimer(i.most - i.waited)
 	defer left.Stop()
 	select {
 	case got := <-done:
-		r.waited += r.now().Sub(began)
+		i.waited += i.now().Sub(began)
 		return copy(p, buf[:got.n]), got.err
-	case <-r.ctx.Done():
-		r.buf = nil
-		return 0, r.ctx.Err()
+	case <-i.ctx.Done():
+		i.buf = nil
+		return 0, i.ctx.Err()
 	case <-left.C:
-		r.buf, r.waited = nil, r.most
+		i.buf, i.waited = nil, i.most
 		return 0, errInputTimeout
 	}
 }

@@ -94,34 +94,34 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 
 // branch takes up the last session of a branch. Everything that may refuse or
 // ask comes before the first change.
-func (w *resuming) branch(ctx context.Context, b resume.Branch) error {
+func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 	if checkpoint.IsShadow(b.Name) || "refs/heads/"+b.Name == checkpoint.MetadataBranch {
 		return fmt.Errorf("%s is a branch of ours: nothing is worked on there", b.Name)
 	}
 	if !b.Current {
-		if err := w.rec.Resume().Resumer.CanSwitch(ctx); err != nil {
+		if err := r.rec.Resume().Resumer.CanSwitch(ctx); err != nil {
 			return err
 		}
 	}
-	if err := w.fetchBranch(ctx, b); err != nil {
+	if err := r.fetchBranch(ctx, b); err != nil {
 		return err
 	}
-	last, found, err := w.rec.Resume().Resumer.LastCheckpoint(ctx, b)
+	last, found, err := r.rec.Resume().Resumer.LastCheckpoint(ctx, b)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return w.nothing(ctx, b)
+		return r.nothing(ctx, b)
 	}
-	if err := w.older(ctx, b, last); err != nil {
+	if err := r.older(ctx, b, last); err != nil {
 		return err
 	}
-	return w.restore(ctx, b, last)
+	return r.restore(ctx, b, last)
 }
 
 // carrier takes up the sessions of a commit or of a checkpoint.
-func (w *resuming) carrier(ctx context.Context, what string) error {
-	c, err := w.rec.Resume().Resumer.FindCarrier(ctx, what)
+func (r *resuming) carrier(ctx context.Context, what string) error {
+	c, err := r.rec.Resume().Resumer.FindCarrier(ctx, what)
 	_, unknown := errors.AsType[*points.PointError](err)
 	switch {
 	case unknown:
@@ -131,82 +131,82 @@ func (w *resuming) carrier(ctx context.Context, what string) error {
 	case err != nil:
 		return err
 	}
-	return w.restore(ctx, resume.Branch{Current: true}, c)
+	return r.restore(ctx, resume.Branch{Current: true}, c)
 }
 
 // fetchBranch brings a branch that only a remote has up to date, if the user
 // wants it here.
-func (w *resuming) fetchBranch(ctx context.Context, b resume.Branch) error {
+func (r *resuming) fetchBranch(ctx context.Context, b resume.Branch) error {
 	if b.Remote == "" {
 		return nil
 	}
 	title := fmt.Sprintf("The branch '%s' is not here, but on %s. Fetch it and check it out?", b.Name, b.Remote)
-	if err := w.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
+	if err := r.confirm(ctx, ui.Question{Title: title, Flag: "--force"}); err != nil {
 		return err
 	}
-	err := w.Streams.Progress("Fetching "+b.Name, func() error { return w.rec.Resume().Resumer.FetchBranch(ctx, b) })
+	err := r.Streams.Progress("Fetching "+b.Name, func() error { return r.rec.Resume().Resumer.FetchBranch(ctx, b) })
 	if ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
-		w.Streams.Notef("Not fetched, so this is the branch as it was seen last: %v", err)
+		r.Streams.Notef("Not fetched, so this is the branch as it was seen last: %v", err)
 	}
 	return nil
 }
 
 // older asks whether a session is wanted that is not the end of the branch.
-func (w *resuming) older(ctx context.Context, b resume.Branch, last resume.Carrier) error {
+func (r *resuming) older(ctx context.Context, b resume.Branch, last resume.Carrier) error {
 	if last.Newer == 0 {
 		return nil
 	}
 	title := fmt.Sprintf("%s above the last checkpoint of '%s' came without a session. Resume from %s all the same?",
 		ui.Plural(last.Newer, "commit"), b.Name, last.Commit.OID.Short())
 	subject, _, _ := strings.Cut(last.Commit.Message, "\n")
-	return w.confirm(ctx, ui.Question{Title: title, Help: ui.Line(subject, 60), Flag: "--force"})
+	return r.confirm(ctx, ui.Question{Title: title, Help: ui.Line(subject, 60), Flag: "--force"})
 }
 
 // confirm ends with an error unless the answer is yes.
-func (w *resuming) confirm(ctx context.Context, q ui.Question) error {
-	if w.opts.force {
+func (r *resuming) confirm(ctx context.Context, q ui.Question) error {
+	if r.opts.force {
 		return nil
 	}
-	answers, err := w.Prompter.Ask(ctx, q)
+	answers, err := r.Prompter.Ask(ctx, q)
 	if err != nil {
 		return err
 	}
 	if answers[0] != ui.Yes {
-		w.Streams.Notef("Resume cancelled, nothing is changed.")
+		r.Streams.Notef("Resume cancelled, nothing is changed.")
 		return app.ErrDone
 	}
 	return nil
 }
 
 // nothing ends a resume of a branch without a checkpoint.
-func (w *resuming) nothing(ctx context.Context, b resume.Branch) error {
-	if err := w.checkOut(ctx, b); err != nil {
+func (r *resuming) nothing(ctx context.Context, b resume.Branch) error {
+	if err := r.checkOut(ctx, b); err != nil {
 		return err
 	}
-	w.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
-	if w.opts.json {
-		return w.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))
+	r.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
+	if r.opts.json {
+		return r.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))
 	}
 	return nil
 }
 
-func (w *resuming) checkOut(ctx context.Context, b resume.Branch) error {
+func (r *resuming) checkOut(ctx context.Context, b resume.Branch) error {
 	if b.Current {
 		return nil
 	}
-	left, err := w.rec.Resume().Resumer.DetachedHead(ctx)
+	left, err := r.rec.Resume().Resumer.DetachedHead(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.Streams.Progress("Checking out "+b.Name, func() error { return w.rec.Resume().Resumer.Switch(ctx, b) }); err != nil {
+	if err := r.Streams.Progress("Checking out "+b.Name, func() error { return r.rec.Resume().Resumer.Switch(ctx, b) }); err != nil {
 		return err
 	}
-	w.Streams.Notef("Switched to branch '%s'.", b.Name)
+	r.Streams.Notef("Switched to branch '%s'.", b.Name)
 	if left != "" {
-		w.Streams.Notef("HEAD was detached at %s.", left.Short())
+		r.Streams.Notef("HEAD was detached at %s.", left.Short())
 	}
 	return nil
 }

@@ -17,86 +17,86 @@ import (
 )
 
 // restore brings the sessions of a checkpoint back, and checks its branch out.
-func (w *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrier) error {
-	stored, err := w.stored(ctx, b, c)
+func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrier) error {
+	stored, err := r.stored(ctx, b, c)
 	if err != nil {
 		return err
 	}
-	logs, skipped, err := w.rec.Conversation().Logs.ResumeLogs(ctx, stored)
+	logs, skipped, err := r.rec.Conversation().Logs.ResumeLogs(ctx, stored)
 	if err != nil {
-		return w.unread(err)
+		return r.unread(err)
 	}
 	for _, s := range skipped {
-		w.Streams.Notef("Session %s can't be resumed: %s", showID(s.Session), ui.Line(s.Why, 80))
+		r.Streams.Notef("Session %s can't be resumed: %s", showID(s.Session), ui.Line(s.Why, 80))
 	}
 	if len(logs) == 0 {
 		return fmt.Errorf("checkpoint %s has no session that can be resumed", stored.ID)
 	}
-	if err := w.newer(ctx, logs); err != nil {
+	if err := r.newer(ctx, logs); err != nil {
 		return err
 	}
-	if err := w.checkOut(ctx, b); err != nil {
+	if err := r.checkOut(ctx, b); err != nil {
 		return err
 	}
 	if n := len(logs); n > 1 {
-		w.Streams.Notef("Restoring %d sessions from checkpoint: %s", n, stored.ID)
+		r.Streams.Notef("Restoring %d sessions from checkpoint: %s", n, stored.ID)
 	}
 	result := newResumedJSON(b, c, stored.ID)
 	for _, log := range logs {
-		conv, err := w.rec.Conversation().Logs.PutLog(ctx, log)
+		conv, err := r.rec.Conversation().Logs.PutLog(ctx, log)
 		if err != nil {
 			return err
 		}
-		w.NoteConversation(conv)
+		r.NoteConversation(conv)
 		result.add(log, conv)
 	}
-	if w.opts.json {
-		return w.Streams.JSON(result)
+	if r.opts.json {
+		return r.Streams.JSON(result)
 	}
 	first := ""
 	if len(logs) > 1 {
 		first = whyFirst(logs)
 	}
-	w.commands(result.Sessions, first)
+	r.commands(result.Sessions, first)
 	return nil
 }
 
 // stored reads the checkpoint that counts, which is fetched if it isn't here. If
 // nobody has it, an earlier one that the same commit carries will do.
-func (w *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier) (checkpoint.Checkpoint, error) {
-	stored, err := w.rec.Resume().Resumer.FindStored(ctx, c.IDs[:1])
+func (r *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier) (checkpoint.Checkpoint, error) {
+	stored, err := r.rec.Resume().Resumer.FindStored(ctx, c.IDs[:1])
 	if !errors.Is(err, checkpoint.ErrNotFound) {
-		return stored, w.unread(err)
+		return stored, r.unread(err)
 	}
-	missing := w.fetchCheckpoints(ctx, b)
+	missing := r.fetchCheckpoints(ctx, b)
 	if ctx.Err() != nil {
 		return stored, missing
 	}
-	stored, err = w.rec.Resume().Resumer.FindStored(ctx, c.IDs)
+	stored, err = r.rec.Resume().Resumer.FindStored(ctx, c.IDs)
 	switch {
 	case errors.Is(err, checkpoint.ErrNotFound) && missing != nil:
 		return stored, fmt.Errorf("checkpoint %s is not stored here: %w", c.IDs[0], missing)
 	case errors.Is(err, checkpoint.ErrNotFound):
 		return stored, app.WithHint(fmt.Errorf("checkpoint %s is neither stored here nor at the remote", c.IDs[0]), notPushed)
 	case err == nil && stored.ID != c.IDs[0]:
-		w.Streams.Notef("Checkpoint %s is not stored; this is the one before it, %s.", c.IDs[0], stored.ID)
+		r.Streams.Notef("Checkpoint %s is not stored; this is the one before it, %s.", c.IDs[0], stored.ID)
 	}
-	return stored, w.unread(err)
+	return stored, r.unread(err)
 }
 
 // notPushed is why a checkpoint may be missing.
 const notPushed = "whoever made it may not have pushed it, or to a repository of its own: name that in `strategy_options.push_remote`"
 
 // fetchCheckpoints gets what the remote has.
-func (w *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error {
+func (r *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error {
 	name := b.Name
 	if name == "" {
 		var err error
-		if name, err = gitref.HeadBranch(ctx, w.repo); err != nil {
+		if name, err = gitref.HeadBranch(ctx, r.repo); err != nil {
 			return err
 		}
 	}
-	remote, err := w.rec.Resume().Resumer.CheckpointRemote(ctx, name)
+	remote, err := r.rec.Resume().Resumer.CheckpointRemote(ctx, name)
 	if refused, ok := errors.AsType[*sharing.RemoteRefusedError](err); ok {
 		return app.WithHint(err, refused.Hint())
 	}
@@ -106,7 +106,7 @@ func (w *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error 
 	if remote == "" {
 		return app.WithHint(errors.New("there is no remote to ask"), "name one with `strategy_options.push_remote` in .entire/settings.local.json")
 	}
-	err = w.Streams.Progress("Fetching checkpoints", func() error { return w.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) })
+	err = r.Streams.Progress("Fetching checkpoints", func() error { return r.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) })
 	if err != nil {
 		return app.WithHint(err, notPushed)
 	}
@@ -114,7 +114,7 @@ func (w *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error 
 }
 
 // unread explains what a partial or damaged repository can't give.
-func (w *resuming) unread(err error) error {
+func (r *resuming) unread(err error) error {
 	if errors.Is(err, git.ErrMissing) {
 		return app.WithHint(err, "the checkpoint is not complete here: `git fetch` may help")
 	}
@@ -123,43 +123,43 @@ func (w *resuming) unread(err error) error {
 
 // newer keeps transcripts that go on where the stored ones end, unless the user
 // gives them up. They are all looked at before the first is written.
-func (w *resuming) newer(ctx context.Context, logs []conversation.Log) error {
+func (r *resuming) newer(ctx context.Context, logs []conversation.Log) error {
 	var ids []string
 	for _, log := range logs {
 		if log.Status == conversation.LogNewer {
 			ids = append(ids, log.Session)
 		}
 	}
-	if len(ids) == 0 || w.opts.force {
+	if len(ids) == 0 || r.opts.force {
 		return nil
 	}
 	text := "the transcript here is newer than the checkpoint's: session " + strings.Join(ids, ", ")
 	hint := "to go on with it: claude -r " + ids[len(ids)-1] + "; --force replaces it, and keeps a copy"
-	if !w.Prompter.Interactive() {
+	if !r.Prompter.Interactive() {
 		return app.WithHint(errors.New("nothing is written, local transcripts are preserved: "+text), hint)
 	}
-	answers, err := w.Prompter.Ask(ctx, ui.Question{Title: strings.ToUpper(text[:1]) + text[1:] + ". Replace it?", Help: "A copy is kept.", Flag: "--force"})
+	answers, err := r.Prompter.Ask(ctx, ui.Question{Title: strings.ToUpper(text[:1]) + text[1:] + ". Replace it?", Help: "A copy is kept.", Flag: "--force"})
 	if err != nil {
 		return err
 	}
 	if answers[0] != ui.Yes {
-		w.Streams.Notef("Resume cancelled, local transcripts preserved.")
-		w.Streams.Hint(hint)
+		r.Streams.Notef("Resume cancelled, local transcripts preserved.")
+		r.Streams.Hint(hint)
 		return app.ErrDone
 	}
 	return nil
 }
 
 // commands prints how to go on.
-func (w *resuming) commands(sessions []resumedSession, first string) {
+func (r *resuming) commands(sessions []resumedSession, first string) {
 	for _, s := range sessions {
-		w.Streams.Notef("Session: %s", s.Session)
+		r.Streams.Notef("Session: %s", s.Session)
 	}
 	what := "this session"
 	if len(sessions) > 1 {
 		what = "one of these sessions"
 	}
-	w.Streams.Notef("\nTo continue %s, run:", what)
+	r.Streams.Notef("\nTo continue %s, run:", what)
 	for i, s := range sessions {
 		line := "  " + s.Command
 		if about := ui.Line(s.Prompt, 60); about != "" {
@@ -168,10 +168,10 @@ func (w *resuming) commands(sessions []resumedSession, first string) {
 		if i == 0 && len(sessions) > 1 {
 			line += " (" + first + ")"
 		}
-		w.Streams.Notef("%s", line)
+		r.Streams.Notef("%s", line)
 	}
-	if w.Dir != w.repo.Root {
-		w.Streams.Hint("run it in " + w.repo.Root + ": the agent looks for sessions by folder")
+	if r.Dir != r.repo.Root {
+		r.Streams.Hint("run it in " + r.repo.Root + ": the agent looks for sessions by folder")
 	}
 }
 

@@ -25,48 +25,48 @@ const (
 
 // confirm asks before a rewind changes what a person or a session at work has a
 // part in. Without a terminal it prints a note and takes the safe choice.
-func (w *rewinding) confirm(ctx context.Context, p points.Point) error {
-	if w.opts.force {
+func (r *rewinding) confirm(ctx context.Context, p points.Point) error {
+	if r.opts.force {
 		return nil
 	}
-	if !w.Prompter.Interactive() {
-		return w.noteActive()
+	if !r.Prompter.Interactive() {
+		return r.noteActive()
 	}
-	q, err := w.questionAbout(ctx, p)
+	q, err := r.questionAbout(ctx, p)
 	if err != nil || len(q.Options) == 0 {
 		return err
 	}
-	answers, err := w.Prompter.Ask(ctx, q)
+	answers, err := r.Prompter.Ask(ctx, q)
 	if err != nil {
 		return err
 	}
-	return w.take(answers[0])
+	return r.take(answers[0])
 }
 
 // take applies the choice made for questionAbout.
-func (w *rewinding) take(answer string) error {
+func (r *rewinding) take(answer string) error {
 	switch answer {
 	case answerCancel:
 		return ui.ErrAborted
 	case answerKeepBoth:
-		w.keepBoth = true
+		r.keepBoth = true
 	case answerAtWork:
-		w.atWork = true
+		r.atWork = true
 	}
 	return nil
 }
 
 // questionAbout is what has to be asked before going to a point. It has no
 // options if that is nothing.
-func (w *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Question, error) {
+func (r *rewinding) questionAbout(ctx context.Context, p points.Point) (ui.Question, error) {
 	q := ui.Question{Title: "Go on?", Flag: "--force"}
-	active, err := w.active()
+	active, err := r.active()
 	if err != nil {
 		return q, err
 	}
 	var plan rewind.Plan
-	if p.Snapshot != 0 && !p.LogsOnly() && !w.opts.logsOnly && !w.opts.reset {
-		if plan, err = w.planTo(ctx, p); err != nil {
+	if p.Snapshot != 0 && !p.LogsOnly() && !r.opts.logsOnly && !r.opts.reset {
+		if plan, err = r.planTo(ctx, p); err != nil {
 			return q, err
 		}
 	}
@@ -124,19 +124,19 @@ func someOf(paths []string) string {
 }
 
 // noteActive warns, where nobody can be asked, that a turn is under way.
-func (w *rewinding) noteActive() error {
-	active, err := w.active()
+func (r *rewinding) noteActive() error {
+	active, err := r.active()
 	for _, id := range active {
-		w.Streams.Notef("A turn of session %s is under way here; the agent doesn't know that files change.", format.ID(id))
+		r.Streams.Notef("A turn of session %s is under way here; the agent doesn't know that files change.", format.ID(id))
 	}
 	return err
 }
 
 // active lists the sessions of this worktree in the middle of a turn, but for the
 // one that runs this command.
-func (w *rewinding) active() ([]string, error) {
-	states, failed := w.turns()
-	own := w.own(states)
+func (r *rewinding) active() ([]string, error) {
+	states, failed := r.turns()
+	own := r.own(states)
 	var ids []string
 	for _, s := range states {
 		if !slices.Contains(own, s.ID) {
@@ -148,16 +148,16 @@ func (w *rewinding) active() ([]string, error) {
 }
 
 // turns are the sessions of this worktree in the middle of a turn.
-func (w *rewinding) turns() ([]*session.State, error) {
-	states, failed := session.Open(w.repo.CommonDir).Pending()
+func (r *rewinding) turns() ([]*session.State, error) {
+	states, failed := session.Open(r.repo.CommonDir).Pending()
 	states = slices.DeleteFunc(states, func(s *session.State) bool {
-		return s.Phase != session.Active || !app.SameDir(s.WorktreePath, w.repo.Root)
+		return s.Phase != session.Active || !app.SameDir(s.WorktreePath, r.repo.Root)
 	})
 	return states, errors.Join(failed...)
 }
 
 // own lists those of the sessions whose agent runs this command.
-func (w *rewinding) own(states []*session.State) []string {
+func (r *rewinding) own(states []*session.State) []string {
 	above := proc.Ancestors()
 	var ids []string
 	for _, s := range states {
@@ -172,21 +172,21 @@ func (w *rewinding) own(states []*session.State) []string {
 }
 
 // planTo is the plan of going to a point in the scope of the flags, made once.
-func (w *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.Plan, err error) {
-	o, err := w.scope(p)
+func (r *rewinding) planTo(ctx context.Context, p points.Point) (plan rewind.Plan, err error) {
+	o, err := r.scope(p)
 	if err != nil {
 		return plan, err
 	}
 	key := fmt.Sprint(p.ID, o.Scope, o.Exact, o.Nested, o.Paths)
-	if known, ok := w.plans[key]; ok {
+	if known, ok := r.plans[key]; ok {
 		return known, nil
 	}
-	err = w.Streams.Progress("Comparing", func() (err error) {
-		plan, err = w.rec.Rewind().Rewinder.PreviewRewind(ctx, p, o)
+	err = r.Streams.Progress("Comparing", func() (err error) {
+		plan, err = r.rec.Rewind().Rewinder.PreviewRewind(ctx, p, o)
 		return err
 	})
 	if err == nil {
-		w.plans[key] = plan
+		r.plans[key] = plan
 	}
 	return plan, err
 }

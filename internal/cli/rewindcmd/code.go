@@ -21,32 +21,32 @@ import (
 type codeRewind struct{ *rewinding }
 
 // previewCode is the preview of a point without a snapshot.
-func (w *codeRewind) previewCode(ctx context.Context, p points.Point) error {
-	plan, err := w.rec.Rewind().CodeRewinder.PreviewCode(ctx, p)
+func (c *codeRewind) previewCode(ctx context.Context, p points.Point) error {
+	plan, err := c.rec.Rewind().CodeRewinder.PreviewCode(ctx, p)
 	if err != nil {
 		return err
 	}
-	if w.opts.json {
-		return w.Streams.JSON(newCodePlanJSON(p.ID, rewind.CodeRewound{Plan: plan}))
+	if c.opts.json {
+		return c.Streams.JSON(newCodePlanJSON(p.ID, rewind.CodeRewound{Plan: plan}))
 	}
-	w.printCode(plan, "Nothing to change: the session's files are as they were there.")
+	c.printCode(plan, "Nothing to change: the session's files are as they were there.")
 	return nil
 }
 
 // printCode prints a plan; nothing is the line for one without steps.
-func (w *codeRewind) printCode(plan rewind.CodePlan, nothing string) {
+func (c *codeRewind) printCode(plan rewind.CodePlan, nothing string) {
 	if len(plan.Steps) == 0 {
-		w.Streams.Printf("%s\n", nothing)
+		c.Streams.Printf("%s\n", nothing)
 	}
 	for _, kind := range stepKinds() {
 		for _, s := range plan.Steps {
 			if s.Kind == kind {
-				w.Streams.Printf("%-11s %s\n", format.StepWord(kind), format.Path(s.Path))
+				c.Streams.Printf("%-11s %s\n", format.StepWord(kind), format.Path(s.Path))
 			}
 		}
 	}
-	w.reporter().noteKept("it leads through a symlink, or is a folder now", plan.Skipped)
-	w.reporter().noteKept("changed since the rewind", plan.ChangedSince)
+	c.reporter().noteKept("it leads through a symlink, or is a folder now", plan.Skipped)
+	c.reporter().noteKept("changed since the rewind", plan.ChangedSince)
 }
 
 // codePlanJSON is the preview, or the outcome, of going to a point without a
@@ -72,41 +72,41 @@ func newCodePlanJSON(id string, done rewind.CodeRewound) codePlanJSON {
 }
 
 // codeOnly goes to a point without a snapshot.
-func (w *codeRewind) codeOnly(ctx context.Context, p points.Point) error {
-	done, err := w.rec.Rewind().CodeRewinder.RewindCodeOnly(ctx, p)
+func (c *codeRewind) codeOnly(ctx context.Context, p points.Point) error {
+	done, err := c.rec.Rewind().CodeRewinder.RewindCodeOnly(ctx, p)
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
-		return w.stoppedCode(ctx, err)
+		return c.stoppedCode(ctx, err)
 	}
-	conv, failed := w.rewindConversation(ctx, p, 0)
+	conv, failed := c.rewindConversation(ctx, p, 0)
 	if failed != nil {
 		return errors.Join(failed, err)
 	}
-	if w.opts.json {
-		return errors.Join(w.Streams.JSON(newCodePlanJSON(p.ID, done)), w.incompleteCode(err, done))
+	if c.opts.json {
+		return errors.Join(c.Streams.JSON(newCodePlanJSON(p.ID, done)), c.incompleteCode(err, done))
 	}
-	w.printCode(done.Plan, "Nothing to change: the session's files are as they were there.")
-	w.reporter().reportConversation(conv)
+	c.printCode(done.Plan, "Nothing to change: the session's files are as they were there.")
+	c.reporter().reportConversation(conv)
 	if done.Rescue != "" {
-		w.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Rescue.Short())
+		c.Streams.Notef("Before it: %s. To take it back: entire rewind --undo", done.Rescue.Short())
 	}
 	if p.Session != "" {
-		w.Streams.Printf("%s. claude -r %s\n", rewoundTo(p, format.ID(p.ID)), p.Session)
+		c.Streams.Printf("%s. claude -r %s\n", rewoundTo(p, format.ID(p.ID)), p.Session)
 	} else {
-		w.Streams.Printf("%s.\n", rewoundTo(p, format.ID(p.ID)))
+		c.Streams.Printf("%s.\n", rewoundTo(p, format.ID(p.ID)))
 	}
-	return w.incompleteCode(err, done)
+	return c.incompleteCode(err, done)
 }
 
 // codeStep undoes or redoes a code-only rewind.
-func (w *codeRewind) codeStep(ctx context.Context, op history.Operation) error {
-	o, err := w.scope(points.Point{})
+func (c *codeRewind) codeStep(ctx context.Context, op history.Operation) error {
+	o, err := c.scope(points.Point{})
 	if err != nil {
 		return err
 	}
-	do := w.rec.Rewind().CodeRewinder.StepCode
-	if w.opts.preview {
-		do = w.rec.Rewind().CodeRewinder.PreviewCodeStep
-	} else if err := w.confirm(ctx, points.Point{}); err != nil {
+	do := c.rec.Rewind().CodeRewinder.StepCode
+	if c.opts.preview {
+		do = c.rec.Rewind().CodeRewinder.PreviewCodeStep
+	} else if err := c.confirm(ctx, points.Point{}); err != nil {
 		return err
 	}
 	done, err := do(ctx, op, o)
@@ -114,46 +114,46 @@ func (w *codeRewind) codeStep(ctx context.Context, op history.Operation) error {
 	case errors.Is(err, history.ErrNoHistory):
 		return fmt.Errorf("nothing to %s", op)
 	case err != nil && !errors.Is(err, apply.ErrIncomplete):
-		return w.stoppedCode(ctx, err)
-	case w.opts.json:
-		return errors.Join(w.Streams.JSON(newCodePlanJSON(string(done.Target), done)), w.incompleteCode(err, done))
+		return c.stoppedCode(ctx, err)
+	case c.opts.json:
+		return errors.Join(c.Streams.JSON(newCodePlanJSON(string(done.Target), done)), c.incompleteCode(err, done))
 	}
 	nothing := "Nothing to change: what the rewind changed is as it was."
 	if len(done.Plan.ChangedSince) > 0 {
 		nothing = "Nothing to change: what differs was changed since the rewind."
 	}
-	w.printCode(done.Plan, nothing)
-	if !w.opts.preview && len(done.Plan.Steps) > 0 {
+	c.printCode(done.Plan, nothing)
+	if !c.opts.preview && len(done.Plan.Steps) > 0 {
 		word := string(op)
 		line := fmt.Sprintf("%s: what the rewind changed, and nobody since, is as in %s again.", strings.ToUpper(word[:1])+word[1:], done.Target.Short())
 		if !done.TakenBack {
 			line += " To take it back: entire rewind --" + string(map[history.Operation]history.Operation{history.OpUndo: history.OpRedo, history.OpRedo: history.OpUndo}[op])
 		}
-		w.Streams.Printf("%s\n", line)
+		c.Streams.Printf("%s\n", line)
 	}
-	return w.incompleteCode(err, done)
+	return c.incompleteCode(err, done)
 }
 
-func (w *codeRewind) incompleteCode(err error, done rewind.CodeRewound) error {
+func (c *codeRewind) incompleteCode(err error, done rewind.CodeRewound) error {
 	if !errors.Is(err, apply.ErrIncomplete) {
 		return err
 	}
 	for _, failure := range done.Failed {
-		w.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
+		c.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
 	}
 	return fmt.Errorf("%s could not be restored, everything else is", ui.Plural(len(done.Failed), "path"))
 }
 
 // stoppedCode explains a code-only rewind that did not end.
-func (w *codeRewind) stoppedCode(ctx context.Context, err error) error {
-	target, other := app.InterruptedRewind(w.repo)
+func (c *codeRewind) stoppedCode(ctx context.Context, err error) error {
+	target, other := app.InterruptedRewind(c.repo)
 	switch {
 	case errors.Is(err, filelock.ErrLocked):
 		return app.WithHint(err, "a snapshot or another rewind is under way; try again")
 	case target == "" || other:
 		return err
 	case ctx.Err() != nil: // of which nothing but "Cancelled." is printed
-		w.NoteInterruptedRewind(w.repo)
+		c.NoteInterruptedRewind(c.repo)
 		return err
 	}
 	return app.WithHint(err, fmt.Sprintf("`entire rewind --undo` goes back to what was there before, `entire rewind --to %s` goes on", target))

@@ -56,8 +56,8 @@ func newPointJSON(p points.Point) pointJSON {
 type picker struct{ *rewinding }
 
 // list prints the points and nothing else: callers read both streams.
-func (w *picker) list(ctx context.Context) error {
-	points, err := w.rec.Points().Points.Points(ctx)
+func (pi *picker) list(ctx context.Context) error {
+	points, err := pi.rec.Points().Points.Points(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,9 +66,9 @@ func (w *picker) list(ctx context.Context) error {
 		list = append(list, newPointJSON(p))
 	}
 	if len(list) > 0 { // the newest is the rescue of what was interrupted
-		list[0].Interrupted, _ = app.InterruptedRewind(w.repo)
+		list[0].Interrupted, _ = app.InterruptedRewind(pi.repo)
 	}
-	return w.Streams.Show(func(out io.Writer) error {
+	return pi.Streams.Show(func(out io.Writer) error {
 		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
 		return e.Encode(list)
@@ -77,22 +77,22 @@ func (w *picker) list(ctx context.Context) error {
 
 // choose lets a person pick a point, shows what going there would change, and
 // goes there if that is wanted.
-func (w *picker) choose(ctx context.Context) error {
-	points, err := w.rec.Points().Points.Points(ctx)
+func (pi *picker) choose(ctx context.Context) error {
+	points, err := pi.rec.Points().Points.Points(ctx)
 	if err != nil {
 		return err
 	}
 	if len(points) == 0 {
-		w.Streams.Printf("No points to go back to yet: a turn or `entire fs checkpoint create` makes one.\n")
+		pi.Streams.Printf("No points to go back to yet: a turn or `entire fs checkpoint create` makes one.\n")
 		return nil
 	}
 	options := make([]ui.Option, 0, len(points)+1)
 	for i, p := range points {
-		options = append(options, ui.Option{Label: w.label(p), Value: points[i].ID})
+		options = append(options, ui.Option{Label: pi.label(p), Value: points[i].ID})
 	}
 	options = append(options, ui.Option{Label: "Cancel", Value: ""})
 	seen := map[string]string{}
-	answers, err := w.Prompter.Ask(ctx, ui.Question{Title: "Go back to", Flag: "--to", Options: options}, ui.Question{
+	answers, err := pi.Prompter.Ask(ctx, ui.Question{Title: "Go back to", Flag: "--to", Options: options}, ui.Question{
 		Title: "What should come back?", Flag: "--to",
 		Then: func(earlier []string) (string, []ui.Option) {
 			p, chosen := pointWith(points, earlier[0])
@@ -100,7 +100,7 @@ func (w *picker) choose(ctx context.Context) error {
 				return "", nil
 			}
 			if _, known := seen[p.ID]; !known {
-				seen[p.ID] = w.glance(ctx, p)
+				seen[p.ID] = pi.glance(ctx, p)
 			}
 			return seen[p.ID], scopesOf(p)
 		},
@@ -108,10 +108,10 @@ func (w *picker) choose(ctx context.Context) error {
 		Title: "Go on?", Flag: "--force",
 		Then: func(earlier []string) (string, []ui.Option) {
 			p, chosen := pointWith(points, earlier[0])
-			if !chosen || earlier[1] == "" || earlier[1] == answerCancel || w.opts.force {
+			if !chosen || earlier[1] == "" || earlier[1] == answerCancel || pi.opts.force {
 				return "", nil
 			}
-			quiet, _ := w.quiet()
+			quiet, _ := pi.quiet()
 			quiet.chooseScope(earlier[1])
 			q, err := quiet.questionAbout(ctx, p)
 			if err != nil { // the rewind fails with the same error
@@ -127,19 +127,19 @@ func (w *picker) choose(ctx context.Context) error {
 	if !chosen || answers[1] == "" || answers[1] == answerCancel {
 		return ui.ErrAborted
 	}
-	if err := w.take(answers[2]); err != nil {
+	if err := pi.take(answers[2]); err != nil {
 		return err
 	}
-	w.chooseScope(answers[1])
-	w.confirmed = true
-	return w.goTo(ctx, p)
+	pi.chooseScope(answers[1])
+	pi.confirmed = true
+	return pi.goTo(ctx, p)
 }
 
 // quiet is the same run with nothing on the terminal, and what it would print.
-func (w *picker) quiet() (*rewinding, *bytes.Buffer) {
+func (pi *picker) quiet() (*rewinding, *bytes.Buffer) {
 	var out bytes.Buffer
-	quiet := *w.rewinding
-	silent := *w.App
+	quiet := *pi.rewinding
+	silent := *pi.App
 	silent.Streams.Out, silent.Streams.Err, silent.Streams.Terminal = &out, &out, ui.Terminal{}
 	quiet.App = &silent
 	return &quiet, &out
@@ -155,12 +155,12 @@ func pointWith(list []points.Point, id string) (points.Point, bool) {
 }
 
 // glance is the beginning of a preview.
-func (w *picker) glance(ctx context.Context, p points.Point) string {
+func (pi *picker) glance(ctx context.Context, p points.Point) string {
 	const most = 12
 	if p.LogsOnly() {
 		return ""
 	}
-	quiet, out := w.quiet()
+	quiet, out := pi.quiet()
 	if err := quiet.preview(ctx, p); err != nil {
 		return err.Error()
 	}
@@ -173,16 +173,16 @@ func (w *picker) glance(ctx context.Context, p points.Point) string {
 }
 
 // chooseScope sets the flags to the scope that a person chose.
-func (w *rewinding) chooseScope(scope string) {
+func (r *rewinding) chooseScope(scope string) {
 	switch scope {
 	case "code":
-		w.opts.code = true
+		r.opts.code = true
 	case "talk":
-		w.opts.conversation = true
+		r.opts.conversation = true
 	case "logs":
-		w.opts.logsOnly = true
+		r.opts.logsOnly = true
 	case "reset":
-		w.opts.reset = true
+		r.opts.reset = true
 	}
 }
 
@@ -190,7 +190,7 @@ func (w *rewinding) chooseScope(scope string) {
 const answerCancel = "cancel"
 
 // label is a line of the list of points.
-func (w *picker) label(p points.Point) string {
+func (pi *picker) label(p points.Point) string {
 	const width = 60
 	name := format.ID(p.ID)
 	if p.Snapshot != 0 {
@@ -203,7 +203,7 @@ func (w *picker) label(p points.Point) string {
 	case p.Checkpoint != "":
 		kind = "  [commit " + p.Commit.Short() + "]"
 	}
-	return strings.TrimRight(name+strings.Repeat(" ", max(1, 9-len(name)))+ui.Ago(w.Now(), p.Date)+"  "+ui.Line(p.Message, width)+kind, " ")
+	return strings.TrimRight(name+strings.Repeat(" ", max(1, 9-len(name)))+ui.Ago(pi.Now(), p.Date)+"  "+ui.Line(p.Message, width)+kind, " ")
 }
 
 // scopesOf are the answers to what of a point should come back.

@@ -16,45 +16,45 @@ type logsRestore struct{ *rewinding }
 
 // logs restores the transcripts of a commit's checkpoint, and with --reset the
 // branch.
-func (w *logsRestore) logs(ctx context.Context, p points.Point) error {
+func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 	if p.Checkpoint == "" {
 		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
 	}
-	if w.opts.reset {
-		if err := w.clean(ctx); err != nil {
+	if l.opts.reset {
+		if err := l.clean(ctx); err != nil {
 			return err
 		}
 	}
-	convs, err := w.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
+	convs, err := l.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
 	if err != nil {
 		return err
 	}
 	for _, t := range convs {
-		w.NoteConversation(t)
+		l.NoteConversation(t)
 	}
-	if w.opts.reset {
-		return w.resetTo(ctx, p, convs)
+	if l.opts.reset {
+		return l.resetTo(ctx, p, convs)
 	}
-	w.Streams.Printf("Rewound to %s.\n", format.ID(p.ID))
-	w.commands(convs)
-	w.Streams.Printf("Note: Working directory unchanged. Use interactive mode for full checkout.\n")
+	l.Streams.Printf("Rewound to %s.\n", format.ID(p.ID))
+	l.commands(convs)
+	l.Streams.Printf("Note: Working directory unchanged. Use interactive mode for full checkout.\n")
 	return nil
 }
 
-func (w *logsRestore) commands(convs []conversation.Conversation) {
+func (l *logsRestore) commands(convs []conversation.Conversation) {
 	for _, t := range convs {
-		w.Streams.Printf("claude -r %s\n", t.Session)
+		l.Streams.Printf("claude -r %s\n", t.Session)
 	}
 }
 
 // clean refuses a reset that would lose what is not committed, unless a
 // snapshot can hold it or the user insists.
-func (w *logsRestore) clean(ctx context.Context) error {
-	err := w.rec.Rewind().Rewinder.Rescue(ctx, "before reset")
-	if err == nil || w.opts.force {
+func (l *logsRestore) clean(ctx context.Context) error {
+	err := l.rec.Rewind().Rewinder.Rescue(ctx, "before reset")
+	if err == nil || l.opts.force {
 		return nil
 	}
-	entries, statusErr := gitwork.Status(ctx, w.repo)
+	entries, statusErr := gitwork.Status(ctx, l.repo)
 	if statusErr != nil {
 		return statusErr
 	}
@@ -67,16 +67,16 @@ func (w *logsRestore) clean(ctx context.Context) error {
 	return nil
 }
 
-func (w *logsRestore) resetTo(ctx context.Context, p points.Point, convs []conversation.Conversation) error {
-	old, err := w.repo.Commit(ctx, "HEAD")
+func (l *logsRestore) resetTo(ctx context.Context, p points.Point, convs []conversation.Conversation) error {
+	old, err := l.repo.Commit(ctx, "HEAD")
 	if err != nil {
 		return err
 	}
-	if _, err := w.repo.Run(ctx, "-c", gitwork.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
+	if _, err := l.repo.Run(ctx, "-c", gitwork.SyncAll, "reset", "--hard", "--quiet", string(p.Commit)); err != nil {
 		return err
 	}
-	w.Streams.Printf("Reset branch to %s.\n", p.Commit.Short())
-	w.Streams.Printf("To undo this reset: git reset --hard %s\n", old.OID.Short())
-	w.commands(convs)
+	l.Streams.Printf("Reset branch to %s.\n", p.Commit.Short())
+	l.Streams.Printf("To undo this reset: git reset --hard %s\n", old.OID.Short())
+	l.commands(convs)
 	return nil
 }

@@ -62,7 +62,7 @@ func newRewoundJSON(done rewind.Rewound) rewoundJSON {
 type reporter struct{ *rewinding }
 
 // noteLeft names what a rewind leaves alone, and why.
-func (w *reporter) noteLeft(p rewind.Plan) {
+func (r *reporter) noteLeft(p rewind.Plan) {
 	kept := map[string][]string{}
 	var order []string
 	for _, k := range p.KeptPaths {
@@ -73,7 +73,7 @@ func (w *reporter) noteLeft(p rewind.Plan) {
 		kept[why] = append(kept[why], k.Path)
 	}
 	for _, why := range order {
-		w.noteKept(why, kept[why])
+		r.noteKept(why, kept[why])
 	}
 	for _, left := range []struct {
 		why   string
@@ -88,7 +88,7 @@ func (w *reporter) noteLeft(p rewind.Plan) {
 		{"something that stays is in its way", p.Blocked},
 		{"the store has lost it", p.Damaged},
 	} {
-		w.noteKept(left.why, left.paths)
+		r.noteKept(left.why, left.paths)
 	}
 }
 
@@ -111,10 +111,10 @@ func keptBecause(k rewind.KeptPath) string {
 }
 
 // noteBoth names what a rewind changes though a person changed it too.
-func (w *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
+func (r *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
 	paths := make([]string, 0, len(p.Both))
 	for _, path := range p.Both {
-		if !w.keepBoth {
+		if !r.keepBoth {
 			paths = append(paths, path)
 		}
 	}
@@ -123,23 +123,23 @@ func (w *reporter) noteBoth(p rewind.Plan, rescue bands.Version) {
 		verb = "restored"
 		where = "is in " + rescue.String()
 	}
-	w.noteSome(paths, func(path string) string {
+	r.noteSome(paths, func(path string) string {
 		return fmt.Sprintf("%s %s: changed by an agent and by you; what it was %s", verb, path, where)
 	})
 }
 
 // noteKept names the first of the paths that stay, and counts the others.
-func (w *reporter) noteKept(why string, paths []string) {
-	w.noteSome(paths, func(path string) string { return "kept " + path + ": " + why })
+func (r *reporter) noteKept(why string, paths []string) {
+	r.noteSome(paths, func(path string) string { return "kept " + path + ": " + why })
 }
 
-func (w *reporter) noteSome(paths []string, line func(path string) string) {
+func (r *reporter) noteSome(paths []string, line func(path string) string) {
 	const shown = 10
 	for i, p := range paths {
 		if i == shown {
-			w.Streams.Notef("  and %d more", len(paths)-shown)
+			r.Streams.Notef("  and %d more", len(paths)-shown)
 			return
 		}
-		w.Streams.Notef("%s", line(format.Path(p)))
+		r.Streams.Notef("%s", line(format.Path(p)))
 	}
 }

@@ -110,7 +110,7 @@ type rewinding struct {
 }
 
 // reporter returns what prints the outcome of the run.
-func (w *rewinding) reporter() *reporter { return &reporter{w} }
+func (r *rewinding) reporter() *reporter { return &reporter{r} }
 
 func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) {
 	if opts.to == "" && !opts.list && !opts.undo && !opts.redo && (opts.preview || opts.reset || opts.logsOnly) {
@@ -150,34 +150,34 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 }
 
 // noPaths explains an error about paths that were named and are nowhere.
-func (w *rewinding) noPaths(err error) error {
+func (r *rewinding) noPaths(err error) error {
 	missing, ok := errors.AsType[*plan.PathsError](err)
 	if !ok {
 		return err
 	}
 	err = app.Unmatched(missing.Paths, missing.Target.String(), "now")
-	if strings.Contains(strings.Join(w.opts.paths, ""), ",") {
+	if strings.Contains(strings.Join(r.opts.paths, ""), ",") {
 		err = app.WithHint(err, "give --paths once for each path")
 	}
 	return err
 }
 
 // undo takes back the last rewind, or the last undo, of a snapshot or of code only.
-func (w *rewinding) undo(ctx context.Context, op history.Operation) error {
-	code, err := w.rec.Rewind().Code.CodeIsNext(op)
+func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
+	code, err := r.rec.Rewind().Code.CodeIsNext(op)
 	switch {
 	case err != nil:
 		return err
 	case code:
-		return (&codeRewind{w}).codeStep(ctx, op)
+		return (&codeRewind{r}).codeStep(ctx, op)
 	case op == history.OpRedo:
-		return w.step(ctx, string(op), w.rec.Rewind().Rewinder.PreviewRedo, w.rec.Rewind().Rewinder.RedoRewind)
+		return r.step(ctx, string(op), r.rec.Rewind().Rewinder.PreviewRedo, r.rec.Rewind().Rewinder.RedoRewind)
 	default:
-		return w.step(ctx, string(op), w.rec.Rewind().Rewinder.PreviewUndo, w.rec.Rewind().Rewinder.UndoRewind)
+		return r.step(ctx, string(op), r.rec.Rewind().Rewinder.PreviewUndo, r.rec.Rewind().Rewinder.UndoRewind)
 	}
 }
 
-func (w *rewinding) noPoint(err error) error {
+func (r *rewinding) noPoint(err error) error {
 	_, unknown := errors.AsType[*points.PointError](err)
 	if unknown || errors.Is(err, bands.ErrNoSnapshot) {
 		return app.WithHint(err, "`entire rewind --list` shows the points there are")
@@ -186,34 +186,34 @@ func (w *rewinding) noPoint(err error) error {
 }
 
 // goTo goes back to a point in the scope that the flags name.
-func (w *rewinding) goTo(ctx context.Context, p points.Point) error {
-	if err := w.possible(p); err != nil {
+func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
+	if err := r.possible(p); err != nil {
 		return err
 	}
 	switch {
-	case w.opts.preview:
-		return w.preview(ctx, p)
-	case w.opts.logsOnly || w.opts.reset || p.LogsOnly():
-		err := (&logsRestore{w}).logs(ctx, p)
+	case r.opts.preview:
+		return r.preview(ctx, p)
+	case r.opts.logsOnly || r.opts.reset || p.LogsOnly():
+		err := (&logsRestore{r}).logs(ctx, p)
 		if errors.Is(err, git.ErrTooMuch) {
 			return app.WithHint(err, format.TooLargeHint)
 		}
 		return err
 	}
-	if !w.confirmed {
-		if err := w.confirm(ctx, p); err != nil {
+	if !r.confirmed {
+		if err := r.confirm(ctx, p); err != nil {
 			return err
 		}
 	}
 	if p.Snapshot == 0 {
-		return (&codeRewind{w}).codeOnly(ctx, p)
+		return (&codeRewind{r}).codeOnly(ctx, p)
 	}
-	return w.tree(ctx, p)
+	return r.tree(ctx, p)
 }
 
 // possible refuses what the point doesn't have.
-func (w *rewinding) possible(p points.Point) error {
-	o := w.opts
+func (r *rewinding) possible(p points.Point) error {
+	o := r.opts
 	switch {
 	case (o.logsOnly || o.reset) && p.Checkpoint == "":
 		return app.WithHint(fmt.Errorf("%s has no committed checkpoint", format.ID(p.ID)), "--logs-only and --reset are for commits with a checkpoint")
@@ -226,21 +226,21 @@ func (w *rewinding) possible(p points.Point) error {
 }
 
 // scope is what of the tree comes back.
-func (w *rewinding) scope(p points.Point) (rewind.Options, error) {
+func (r *rewinding) scope(p points.Point) (rewind.Options, error) {
 	o := rewind.Options{
-		Scope: rewind.RewindAll, Nested: w.opts.nested, Exact: w.opts.exact, Force: w.opts.force,
-		Session: p.Session, Conversation: w.opts.conversation, KeepBoth: w.keepBoth, AtWork: w.atWork,
+		Scope: rewind.RewindAll, Nested: r.opts.nested, Exact: r.opts.exact, Force: r.opts.force,
+		Session: p.Session, Conversation: r.opts.conversation, KeepBoth: r.keepBoth, AtWork: r.atWork,
 	}
-	if states, err := w.turns(); err == nil {
-		o.Own = w.own(states)
+	if states, err := r.turns(); err == nil {
+		o.Own = r.own(states)
 	}
 	switch {
-	case w.opts.code:
+	case r.opts.code:
 		o.Scope = rewind.RewindCode
-	case len(w.opts.paths) > 0:
+	case len(r.opts.paths) > 0:
 		o.Scope = rewind.RewindPaths
 		var err error
-		if o.Paths, err = app.TreePaths(w.repo.Root, w.Dir, w.opts.paths); err != nil {
+		if o.Paths, err = app.TreePaths(r.repo.Root, r.Dir, r.opts.paths); err != nil {
 			return o, err
 		}
 		if o.Paths == nil {

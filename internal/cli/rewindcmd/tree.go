@@ -21,35 +21,35 @@ import (
 )
 
 // tree restores a snapshot, and the conversation if that is wanted.
-func (w *rewinding) tree(ctx context.Context, p points.Point) error {
-	o, err := w.scope(p)
+func (r *rewinding) tree(ctx context.Context, p points.Point) error {
+	o, err := r.scope(p)
 	if err != nil {
 		return err
 	}
-	began := w.Now()
+	began := r.Now()
 	var done rewind.Rewound
-	err = w.Streams.Progress("Restoring "+p.Snapshot.String(), func() (err error) {
-		done, err = w.rec.Rewind().Rewinder.Rewind(ctx, p, o)
+	err = r.Streams.Progress("Restoring "+p.Snapshot.String(), func() (err error) {
+		done, err = r.rec.Rewind().Rewinder.Rewind(ctx, p, o)
 		return err
 	})
 	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
-		return w.stopped(ctx, err, p, done)
+		return r.stopped(ctx, err, p, done)
 	}
-	conv, failed := w.rewindConversation(ctx, p, done.Origin)
+	conv, failed := r.rewindConversation(ctx, p, done.Origin)
 	if failed != nil {
 		return errors.Join(failed, err)
 	}
-	w.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(w.Now().Sub(began))), "undo", p.Session)
-	w.reporter().reportConversation(conv)
-	return w.incomplete(err, done)
+	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", p.Session)
+	r.reporter().reportConversation(conv)
+	return r.incomplete(err, done)
 }
 
 // rewindConversation cuts the conversation back, if that is wanted.
-func (w *rewinding) rewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (conversation.Conversation, error) {
-	if !w.opts.conversation {
+func (r *rewinding) rewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (conversation.Conversation, error) {
+	if !r.opts.conversation {
 		return conversation.Conversation{}, nil
 	}
-	conv, err := w.rec.Conversation().Conversations.RewindConversation(ctx, p, rescue)
+	conv, err := r.rec.Conversation().Conversations.RewindConversation(ctx, p, rescue)
 	if err != nil {
 		return conv, fmt.Errorf("the files are restored, the conversation is not: %w", err)
 	}
@@ -65,22 +65,22 @@ func rewoundTo(p points.Point, name string) string {
 }
 
 // step undoes or redoes.
-func (w *rewinding) step(ctx context.Context, what string,
+func (r *rewinding) step(ctx context.Context, what string,
 	look func(context.Context, rewind.Options) (plan.Plan, error), do func(context.Context, rewind.Options) (rewind.Rewound, error),
 ) error {
-	o, err := w.scope(points.Point{})
+	o, err := r.scope(points.Point{})
 	if err != nil {
 		return err
 	}
-	if w.opts.preview {
-		return w.previewStep(ctx, what, look, o)
+	if r.opts.preview {
+		return r.previewStep(ctx, what, look, o)
 	}
-	if err := w.confirm(ctx, points.Point{}); err != nil {
+	if err := r.confirm(ctx, points.Point{}); err != nil {
 		return err
 	}
-	began := w.Now()
+	began := r.Now()
 	var done rewind.Rewound
-	err = w.Streams.Progress("Restoring", func() (err error) {
+	err = r.Streams.Progress("Restoring", func() (err error) {
 		done, err = do(ctx, o)
 		return err
 	})
@@ -88,33 +88,33 @@ func (w *rewinding) step(ctx context.Context, what string,
 	case errors.Is(err, history.ErrNoHistory):
 		return fmt.Errorf("nothing to %s", what)
 	case err != nil && !errors.Is(err, apply.ErrIncomplete):
-		return w.stopped(ctx, err, points.Point{}, done)
+		return r.stopped(ctx, err, points.Point{}, done)
 	}
 	line := "%s: what the rewind changed is as in %s again (%s)."
 	if len(done.Plan.ChangedSince) > 0 {
 		line = "%s: what the rewind changed, and nobody since, is as in %s again (%s)."
 	}
-	w.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], done.Target.Version, format.Took(w.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
-	w.reporter().noteConversations(done.Conversations)
-	return w.incomplete(err, done)
+	r.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], done.Target.Version, format.Took(r.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	r.reporter().noteConversations(done.Conversations)
+	return r.incomplete(err, done)
 }
 
 // noteConversations names the conversations that an undo or redo put back, or left.
-func (w *reporter) noteConversations(convs []conversation.Conversation) {
+func (r *reporter) noteConversations(convs []conversation.Conversation) {
 	for _, t := range convs {
 		if t.Changed {
-			w.Streams.Notef("Conversation put back: %s", t.Path)
-			w.Streams.Notef("The one of until now is kept: %s", t.Copy)
+			r.Streams.Notef("Conversation put back: %s", t.Path)
+			r.Streams.Notef("The one of until now is kept: %s", t.Copy)
 			continue
 		}
-		w.Streams.Notef("kept %s: the conversation went on since; what it was before is in %s", t.Path, t.Copy)
+		r.Streams.Notef("kept %s: the conversation went on since; what it was before is in %s", t.Path, t.Copy)
 	}
 }
 
 // previewStep prints what an undo or redo would change.
-func (w *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
+func (r *rewinding) previewStep(ctx context.Context, what string, look func(context.Context, rewind.Options) (plan.Plan, error), o rewind.Options) error {
 	var planned plan.Plan
-	err := w.Streams.Progress("Comparing", func() (err error) {
+	err := r.Streams.Progress("Comparing", func() (err error) {
 		planned, err = look(ctx, o)
 		return err
 	})
@@ -123,21 +123,21 @@ func (w *rewinding) previewStep(ctx context.Context, what string, look func(cont
 		return fmt.Errorf("nothing to %s", what)
 	case err != nil:
 		return err
-	case w.opts.json:
-		return w.Streams.JSON(format.NewPlanJSON(planned, planned.Target))
+	case r.opts.json:
+		return r.Streams.JSON(format.NewPlanJSON(planned, planned.Target))
 	}
-	w.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned})
-	convs, err := w.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)
+	r.reporter().printPlan(planned.Target.Version.String(), rewind.Plan{Plan: planned})
+	convs, err := r.rec.Conversation().Conversations.ReplacedConversations(planned.Target.Version)
 	for _, t := range convs {
 		if t.Changed {
-			w.Streams.Printf("Conversation: %s is put back\n", t.Path)
+			r.Streams.Printf("Conversation: %s is put back\n", t.Path)
 		}
 	}
 	return err
 }
 
 // stopped explains a restore that did not end.
-func (w *rewinding) stopped(ctx context.Context, err error, p points.Point, done rewind.Rewound) error {
+func (r *rewinding) stopped(ctx context.Context, err error, p points.Point, done rewind.Rewound) error {
 	if errors.Is(err, filelock.ErrLocked) {
 		return app.WithHint(fmt.Errorf("the snapshot store is in use by another process: %w", err), "a snapshot or another rewind is under way; try again")
 	}
@@ -149,57 +149,57 @@ func (w *rewinding) stopped(ctx context.Context, err error, p points.Point, done
 		hint += ", `entire rewind --to " + p.Snapshot.String() + "` goes on"
 	}
 	if ctx.Err() != nil { // of which nothing but "Cancelled." is printed
-		w.NoteInterruptedRewind(w.repo)
+		r.NoteInterruptedRewind(r.repo)
 		return err
 	}
 	return app.WithHint(err, hint)
 }
 
-func (w *rewinding) incomplete(err error, done rewind.Rewound) error {
+func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
 	if !errors.Is(err, apply.ErrIncomplete) {
 		return err
 	}
 	for _, failure := range done.Failed {
-		w.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
+		r.Streams.Notef("not restored: %s: %v", format.Path(failure.Path), failure.Err)
 	}
 	return app.WithHint(fmt.Errorf("%s could not be restored, everything else is", ui.Plural(len(done.Failed), "path")),
 		"`entire rewind --undo` goes back to what was there before")
 }
 
 // report tells what a restore did and left alone.
-func (w *reporter) report(done rewind.Rewound, line, back, session string) {
-	if w.opts.json {
-		_ = w.Streams.JSON(newRewoundJSON(done))
+func (r *reporter) report(done rewind.Rewound, line, back, session string) {
+	if r.opts.json {
+		_ = r.Streams.JSON(newRewoundJSON(done))
 		return
 	}
-	w.noteBoth(done.Plan, done.Rescue.Version)
-	w.noteLeft(done.Plan)
+	r.noteBoth(done.Plan, done.Rescue.Version)
+	r.noteLeft(done.Plan)
 	unset := make([]string, 0, len(done.Unset))
 	for _, failure := range done.Unset {
 		unset = append(unset, failure.Path)
 	}
-	w.noteSome(slices.Compact(unset), func(path string) string {
+	r.noteSome(slices.Compact(unset), func(path string) string {
 		return "restored " + path + " without its owner or an attribute, which you may not set"
 	})
 	if done.Rescue.Version == 0 || done.Plan.Empty() {
-		w.Streams.Printf("%s\n", nothingChanges(done.Plan.Plan, "Nothing to change: the tree is as it was there."))
+		r.Streams.Printf("%s\n", nothingChanges(done.Plan.Plan, "Nothing to change: the tree is as it was there."))
 		return
 	}
-	w.Streams.Printf("%s %s\n", line, summary(done.Plan.Plan))
-	w.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
+	r.Streams.Printf("%s %s\n", line, summary(done.Plan.Plan))
+	r.Streams.Printf("Before it: %s. To take it back: entire rewind --%s\n", done.Rescue.Version, back)
 	if session != "" {
-		w.Streams.Printf("claude -r %s\n", session)
+		r.Streams.Printf("claude -r %s\n", session)
 	}
 }
 
-func (w *reporter) reportConversation(conv conversation.Conversation) {
+func (r *reporter) reportConversation(conv conversation.Conversation) {
 	switch {
 	case conv.Session == "":
 	case !conv.Changed:
-		w.Streams.Notef("The conversation is as it was there.")
+		r.Streams.Notef("The conversation is as it was there.")
 	default:
-		w.Streams.Notef("Conversation cut back: %s", conv.Path)
-		w.Streams.Notef("The former one is kept: %s", conv.Copy)
+		r.Streams.Notef("Conversation cut back: %s", conv.Path)
+		r.Streams.Notef("The former one is kept: %s", conv.Copy)
 	}
 }
 
@@ -247,42 +247,42 @@ func nothingChanges(p plan.Plan, same string) string {
 }
 
 // preview prints what would change, by kind.
-func (w *rewinding) preview(ctx context.Context, p points.Point) error {
+func (r *rewinding) preview(ctx context.Context, p points.Point) error {
 	if p.Snapshot == 0 {
-		return (&codeRewind{w}).previewCode(ctx, p)
+		return (&codeRewind{r}).previewCode(ctx, p)
 	}
-	planned, err := w.planTo(ctx, p)
+	planned, err := r.planTo(ctx, p)
 	if err != nil {
 		return err
 	}
-	if w.opts.json {
-		return w.Streams.JSON(newRewindPlanJSON(planned, planned.Target))
+	if r.opts.json {
+		return r.Streams.JSON(newRewindPlanJSON(planned, planned.Target))
 	}
-	w.reporter().printPlan(p.Snapshot.String(), planned)
-	if w.opts.conversation {
-		conv, err := w.rec.Conversation().Conversations.PreviewConversation(ctx, p)
+	r.reporter().printPlan(p.Snapshot.String(), planned)
+	if r.opts.conversation {
+		conv, err := r.rec.Conversation().Conversations.PreviewConversation(ctx, p)
 		if err != nil {
 			return err
 		}
 		if conv.Changed {
-			w.Streams.Printf("Conversation: %s is cut back\n", conv.Path)
+			r.Streams.Printf("Conversation: %s is cut back\n", conv.Path)
 		}
 	}
 	return nil
 }
 
-func (w *reporter) printPlan(name string, plan rewind.Plan) {
+func (r *reporter) printPlan(name string, plan rewind.Plan) {
 	if plan.Empty() {
-		w.Streams.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
+		r.Streams.Printf("%s\n", nothingChanges(plan.Plan, "Nothing would change: the tree is as in "+name+"."))
 	}
 	for _, kind := range stepKinds() {
 		for step := range plan.Steps(kind) {
-			w.Streams.Printf("%-11s %s\n", format.StepWord(kind), format.Path(step.Path))
+			r.Streams.Printf("%-11s %s\n", format.StepWord(kind), format.Path(step.Path))
 		}
 	}
 	if !plan.Empty() {
-		w.Streams.Printf("In all: %s\n", summary(plan.Plan))
+		r.Streams.Printf("In all: %s\n", summary(plan.Plan))
 	}
-	w.noteBoth(plan, 0)
-	w.noteLeft(plan)
+	r.noteBoth(plan, 0)
+	r.noteLeft(plan)
 }

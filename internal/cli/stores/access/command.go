@@ -37,9 +37,9 @@ EXIT STATUS
   130  interrupted`
 
 // Run is a command's function with its errors explained.
-func (f *Command) Run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+func (c *Command) Run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return f.Explain(do(cmd.Context(), args))
+		return c.Explain(do(cmd.Context(), args))
 	}
 }
 
@@ -68,24 +68,24 @@ func (t *Table) Row(cells ...string) {
 func (t *Table) String() string { return t.table.String() }
 
 // PrintJSON prints v as JSON on one line, with < and > as they are.
-func (f *Command) PrintJSON(v any) error {
-	return f.Streams.JSONLine(v)
+func (c *Command) PrintJSON(v any) error {
+	return c.Streams.JSONLine(v)
 }
 
 // Say prints a stage or an outcome; a program that reads JSON gets neither.
-func (f *Command) Say(format string, args ...any) {
-	if !f.JSON {
-		f.Streams.Printf(format+"\n", args...)
+func (c *Command) Say(format string, args ...any) {
+	if !c.JSON {
+		c.Streams.Printf(format+"\n", args...)
 	}
 }
 
 // ShortPath is a path as people write it, with ~ for their home.
-func (f *Command) ShortPath(path string) string {
-	if f.Home == "" || f.Home == string(filepath.Separator) {
+func (c *Command) ShortPath(path string) string {
+	if c.Home == "" || c.Home == string(filepath.Separator) {
 		return format.Path(path)
 	}
-	homes := []string{f.Home}
-	if home, err := filepath.EvalSymlinks(f.Home); err == nil {
+	homes := []string{c.Home}
+	if home, err := filepath.EvalSymlinks(c.Home); err == nil {
 		homes = append(homes, home)
 	}
 	for _, home := range homes {

@@ -15,14 +15,14 @@ import (
 
 // Explain gives an error of a store the exit code and the hint that belong to
 // it.
-func (f *Command) Explain(err error) error {
+func (c *Command) Explain(err error) error {
 	if err == nil || app.CodeOf(err) != 0 || errors.Is(err, context.Canceled) {
 		return err
 	}
-	code, hint := f.explanation(err)
+	code, hint := c.explanation(err)
 	if errors.Is(err, registry.ErrNoContext) {
 		//nolint:staticcheck // the text is fixed
-		err = fmt.Errorf("No store selected. Use --store or run '%s use <name>'", f.Program)
+		err = fmt.Errorf("No store selected. Use --store or run '%s use <name>'", c.Program)
 	}
 	if _, has := errors.AsType[*app.HintError](err); hint != "" && !has {
 		err = app.WithHint(err, hint)
@@ -34,8 +34,8 @@ func (f *Command) Explain(err error) error {
 }
 
 // explanation is an exit code, 0 for that of any failure, and a hint.
-func (f *Command) explanation(err error) (code int, hint string) {
-	run := func(format string) string { return fmt.Sprintf(format, f.Program) }
+func (c *Command) explanation(err error) (code int, hint string) {
+	run := func(format string) string { return fmt.Sprintf(format, c.Program) }
 	if _, bad := errors.AsType[*registry.ConfigError](err); bad {
 		return 0, "mend it; until then hooks go by the defaults"
 	}
@@ -72,7 +72,7 @@ func (f *Command) explanation(err error) (code int, hint string) {
 }
 
 // NoCheckpoints is the error where a command needs one.
-func (f *Command) NoCheckpoints() error {
+func (c *Command) NoCheckpoints() error {
 	return app.WithCode(app.ExitNoVersion, app.WithHint(errors.New("no checkpoints yet"),
-		fmt.Sprintf("create one with `%s checkpoint create`", f.Program)))
+		fmt.Sprintf("create one with `%s checkpoint create`", c.Program)))
 }

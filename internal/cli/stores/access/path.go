@@ -24,12 +24,12 @@ func within(root, path string) bool {
 }
 
 // Absolute is a path as an argument, from the working directory.
-func (f *Command) Absolute(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && f.Home != "" { // a shell that didn't
-		return filepath.Join(f.Home, rest)
+func (c *Command) Absolute(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && c.Home != "" { // a shell that didn't
+		return filepath.Join(c.Home, rest)
 	}
-	if at, ok := disk.NewResolver("/", f.Dir).Abs(path); ok {
+	if at, ok := disk.NewResolver("/", c.Dir).Abs(path); ok {
 		return at
 	}
-	return filepath.Join(f.Dir, path)
+	return filepath.Join(c.Dir, path)
 }

@@ -46,13 +46,13 @@ type Selection struct {
 // Selected is the store of --store, of the nearest .agentfs, or the
 // repository's own. For "entire fs" in an enabled repository its own comes before
 // a .agentfs.
-func (f *Command) Selected(ctx context.Context) (*Selection, error) {
-	known := f.Registry()
-	repo, unusable := f.Repository()
+func (c *Command) Selected(ctx context.Context) (*Selection, error) {
+	known := c.Registry()
+	repo, unusable := c.Repository()
 	if unusable != nil {
 		repo = nil // whatever is wrong with it: other stores don't need it
 	}
-	entry, err := f.find(ctx, known, repo)
+	entry, err := c.find(ctx, known, repo)
 	if refused, ok := errors.AsType[*git.RefusedError](unusable); ok && errors.Is(err, registry.ErrNoContext) {
 		return nil, app.WithCode(app.ExitNoStore, refused)
 	}
@@ -63,14 +63,14 @@ func (f *Command) Selected(ctx context.Context) (*Selection, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeRepo(repo))
 	}
-	s := &Selection{Store: store, Command: f, Registry: known, Entry: entry}
+	s := &Selection{Store: store, Command: c, Registry: known, Entry: entry}
 	if repo == nil || repo.Bare || entry.Dir != registry.RepositoryDir(repo.CommonDir) {
 		err := closeRepo(repo)
 		if err != nil {
 			return nil, err
 		}
 		own := repo != nil && entry.Dir == registry.RepositoryDir(repo.CommonDir)
-		at := f.repositoryAt(entry.Root)
+		at := c.repositoryAt(entry.Root)
 		if own && (at == nil || at.CommonDir != repo.CommonDir) {
 			return nil, errors.Join(notOf(entry), closeRepo(at))
 		}
@@ -78,7 +78,7 @@ func (f *Command) Selected(ctx context.Context) (*Selection, error) {
 	}
 	s.repo = repo
 	s.Options = s.treeOptions()
-	f.noteInterrupted(s)
+	c.noteInterrupted(s)
 	return s, nil
 }
 
@@ -92,23 +92,23 @@ func closeRepo(repo *git.Repo) error {
 // Close closes the store.
 func (s *Selection) Close() { _ = closeRepo(s.repo) } // it only reads
 
-func (f *Command) find(ctx context.Context, known *registry.Registry, repo *git.Repo) (registry.Entry, error) {
-	if f.Store != "" {
-		return known.Find(ctx, f.Named(f.Store))
+func (c *Command) find(ctx context.Context, known *registry.Registry, repo *git.Repo) (registry.Entry, error) {
+	if c.Store != "" {
+		return known.Find(ctx, c.Named(c.Store))
 	}
 	own := ""
 	if repo != nil {
 		own = registry.RepositoryDir(repo.CommonDir)
 	}
-	if f.Dir == "" {
+	if c.Dir == "" {
 		return registry.Entry{}, errors.New("the working directory is gone")
 	}
-	if f.OwnFirst && repo != nil && f.Settings(repo).Enabled {
+	if c.OwnFirst && repo != nil && c.Settings(repo).Enabled {
 		if entry, err := known.Own(own); !errors.Is(err, registry.ErrNoContext) {
 			return entry, err
 		}
 	}
-	return known.FindFor(ctx, f.Dir, own)
+	return known.FindFor(ctx, c.Dir, own)
 }
 
 // notOf is the error of a store in a git directory that names a folder
@@ -119,17 +119,17 @@ func notOf(entry registry.Entry) error {
 }
 
 // Named is a store's name, or its path made absolute.
-func (f *Command) Named(name string) string {
+func (c *Command) Named(name string) string {
 	if strings.ContainsRune(name, filepath.Separator) && !strings.HasPrefix(name, "~") && !filepath.IsAbs(name) {
-		return f.Absolute(name)
+		return c.Absolute(name)
 	}
 	return name
 }
 
 // repositoryAt is the repository whose working tree root is; nil if there is
 // none.
-func (f *Command) repositoryAt(root string) *git.Repo {
-	repo, err := git.Discover(git.Locate{Dir: root, Getenv: f.Getenv, Environ: f.Environ})
+func (c *Command) repositoryAt(root string) *git.Repo {
+	repo, err := git.Discover(git.Locate{Dir: root, Getenv: c.Getenv, Environ: c.Environ})
 	if err != nil {
 		return nil
 	}
@@ -165,8 +165,8 @@ func (s *Selection) treeOptions() bands.Options {
 }
 
 // Mounted is the selected store, if it is open and its tree is there.
-func (f *Command) Mounted(ctx context.Context) (*Selection, error) {
-	s, err := f.Selected(ctx)
+func (c *Command) Mounted(ctx context.Context) (*Selection, error) {
+	s, err := c.Selected(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -217,17 +217,17 @@ func (s *Selection) InTree() error {
 }
 
 // noteInterrupted reports a restore that was interrupted by a crash.
-func (f *Command) noteInterrupted(s *Selection) {
+func (c *Command) noteInterrupted(s *Selection) {
 	j, ok := history.Interrupted(s.Store, s.Options.Lineage)
-	if !ok || f.Quiet {
+	if !ok || c.Quiet {
 		return
 	}
 	if j.Other() {
-		f.Streams.Notef("A restore was interrupted, and another version of this program wrote its journal: only that one can end it.")
+		c.Streams.Notef("A restore was interrupted, and another version of this program wrote its journal: only that one can end it.")
 		return
 	}
-	f.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
-	f.Streams.Hint(s.Advice(j.Target, j.Rescue, plan.Scope{Paths: j.Paths, Nested: j.Nested}))
+	c.Streams.Notef("A restore to %s was interrupted: files may be missing or half restored.", j.Target)
+	c.Streams.Hint(s.Advice(j.Target, j.Rescue, plan.Scope{Paths: j.Paths, Nested: j.Nested}))
 }
 
 // Advice returns how an interrupted restore is completed or undone.

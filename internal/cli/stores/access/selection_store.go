@@ -98,12 +98,12 @@ func (s *Selection) Forget(ctx context.Context, versions []bands.Version) {
 	}
 }
 
-func (f *Command) noteCatalog(err error) {
-	if err == nil || f.Quiet {
+func (c *Command) noteCatalog(err error) {
+	if err == nil || c.Quiet {
 		return
 	}
-	f.Streams.Notef("The catalog isn't up to date: %v", err)
-	f.Streams.Hint("`" + f.Program + " doctor` rebuilds it")
+	c.Streams.Notef("The catalog isn't up to date: %v", err)
+	c.Streams.Hint("`" + c.Program + " doctor` rebuilds it")
 }
 
 // ScanTree reads the tree as it is now.
@@ -159,7 +159,7 @@ func (s *Selection) Policy(keep int) retention.Policy {
 func (s *Selection) Cap() int64 { return bands.CapAt(s.Entry.Dir, s.Options.Cap) }
 
 // Redact is the beginning of a prompt, without secrets.
-func (f *Command) Redact(prompt string) string {
+func (c *Command) Redact(prompt string) string {
 	if prompt == "" {
 		return ""
 	}
