@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
@@ -21,8 +21,14 @@ type Inspected struct {
 	// Summary says what is wrong with the checkpoint's own metadata, which can
 	// be made anew from its sessions: see Resummarize.
 	Summary string
-	// Lost says what is wrong with its sessions.
+	// Lost says what is wrong with its sessions, a line each.
 	Lost []string
+	// Missing are objects of it that are not in this repository, with a line of Lost
+	// each. Another repository may have them.
+	Missing []git.OID
+	// Unreadable are files that are here and can't be decoded, by their paths in the
+	// checkpoint's directory.
+	Unreadable []string
 }
 
 // OK says that nothing is wrong.
@@ -72,7 +78,7 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 	found := Inspected{ID: id, Dir: dir}
 	entries, err := from.repo.Tree(ctx, dir)
 	if err != nil || missing[dir] {
-		found.Lost = []string{"its directory is gone"}
+		found.Lost, found.Missing = []string{"its directory is gone"}, []git.OID{dir}
 		return found, unlessMissing(err)
 	}
 	data, err := from.metadata(ctx, entries)
@@ -94,34 +100,30 @@ func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing ma
 		return found, nil
 	}
 	found.judge(entries, there, summary.Sessions)
-	if bad != nil {
-		found.Summary = "its " + metadataFile + " can't be read"
+	own, _ := findEntry(entries, metadataFile)
+	switch {
+	case missing[own.OID]:
+		found.Lost, found.Missing = append(found.Lost, "the content of its "+metadataFile+" is gone"), append(found.Missing, own.OID)
+	case bad != nil:
+		found.Summary, found.Unreadable = "its "+metadataFile+" can't be read", append(found.Unreadable, metadataFile)
 	}
 	return found, nil
 }
 
 // judge compares the sessions that are there, by the names of their directories,
-// with those that the checkpoint's metadata lists.
+// with those that the checkpoint's metadata lists. Metadata that lists fewer is no
+// damage, as readers go through the directories.
 func (i *Inspected) judge(entries []git.TreeEntry, there map[string]bool, listed []SessionFiles) {
-	named := 0
 	for _, files := range listed {
-		slot, _, _ := strings.Cut(strings.TrimPrefix(files.Metadata, "/"+i.ID.Dir()+"/"), "/")
-		switch _, ok := slotIndex(slot); {
-		case there[slot]:
-			named++
-		case ok:
+		slot := path.Base(path.Dir(files.Metadata)) // some versions wrote the checkpoint's directory twice
+		if _, ok := slotIndex(slot); ok && !there[slot] {
 			i.Lost = append(i.Lost, "session "+slot+" is gone")
 		}
 	}
 	// Old versions kept a session beside the checkpoint's metadata, and a
 	// checkpoint may hold nothing but a subagent's tasks.
 	_, tasks := findEntry(entries, "tasks")
-	beside := tasks || len(segmentsIn(entries)) > 0
-	switch {
-	case beside:
-	case named < len(there):
-		i.Summary = "its " + metadataFile + " lists fewer sessions than it has"
-	case len(there) == 0:
+	if beside := tasks || len(segmentsIn(entries)) > 0; !beside && len(there) == 0 {
 		i.Lost = append(i.Lost, "it holds no session")
 	}
 }
@@ -132,11 +134,13 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 	entries, err := from.repo.Tree(ctx, s.oid)
 	if err != nil || missing[s.oid] {
 		lost("its directory is gone")
+		i.Missing = append(i.Missing, s.oid)
 		return unlessMissing(err)
 	}
 	gone := slices.DeleteFunc(slices.Clone(entries), func(e git.TreeEntry) bool { return !missing[e.OID] })
 	for _, e := range gone {
 		lost("the content of " + e.Name + " is gone")
+		i.Missing = append(i.Missing, e.OID)
 	}
 	data, err := from.metadata(ctx, entries)
 	switch {
@@ -144,6 +148,7 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 		return nil // told above
 	case errors.Is(err, git.ErrTooMuch):
 		lost("its " + metadataFile + " is too large to be read")
+		i.Unreadable = append(i.Unreadable, s.name()+"/"+metadataFile)
 		return nil
 	case err != nil:
 		return err
@@ -154,10 +159,45 @@ func (i *Inspected) slot(ctx context.Context, from source, s slotDir, missing ma
 	}
 	if err != nil {
 		lost("its " + metadataFile + " can't be read")
+		i.Unreadable = append(i.Unreadable, s.name()+"/"+metadataFile)
 		return nil //nolint:nilerr // that is what was found
 	}
 	i.Sessions = append(i.Sessions, meta.SessionID)
 	return nil
+}
+
+// Covers reports whether the tree other holds all that the checkpoint's directory
+// holds, but for files that can't be read: with other in its place nothing is lost.
+func (i *Inspected) Covers(ctx context.Context, repo *git.Repo, other git.OID) (bool, error) {
+	return covers(ctx, repo, i.Dir, other, "", i.Unreadable)
+}
+
+func covers(ctx context.Context, repo *git.Repo, dir, other git.OID, prefix string, but []string) (bool, error) {
+	if dir == other {
+		return true, nil
+	}
+	entries, err := repo.Tree(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	others, err := repo.Tree(ctx, other)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		o, found := findEntry(others, e.Name)
+		same := found && o.Mode == e.Mode
+		switch {
+		case same && o.OID == e.OID, slices.Contains(but, prefix+e.Name):
+		case same && e.Mode == git.ModeTree:
+			if ok, err := covers(ctx, repo, e.OID, o.OID, prefix+e.Name+"/", but); err != nil || !ok {
+				return false, err
+			}
+		default:
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // source is where inspection reads: the repository, and the metadata files that

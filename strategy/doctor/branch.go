@@ -39,8 +39,8 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 	b.ids = make(map[checkpoint.ID]bool, len(b.list))
 	for i := range b.list {
 		b.ids[b.list[i].ID] = true
-		if partial { // what is not here is at the remote
-			b.list[i].Lost, b.list[i].Summary = nil, ""
+		if partial && len(b.list[i].Missing) > 0 { // they are at the remote
+			b.list[i].Lost, b.list[i].Missing, b.list[i].Summary = nil, nil, ""
 		}
 	}
 	return b

@@ -3,13 +3,12 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/settings"
 )
 
@@ -49,7 +48,7 @@ func (e *exam) unused(context.Context) ([]Finding, error) {
 			Why:  "commits were dropped or squashed, or stand in another clone; checkpoints stay",
 		}
 		if auto {
-			f.Why, f.Hint = "their commits were dropped, or stand in another clone", "`entire clean` shows what can go"
+			f.Why, f.Hint = "their commits were dropped, or stand in another clone", "`entire clean` removes those that no remote has"
 		}
 		list = append(list, f)
 	}
@@ -67,16 +66,19 @@ func (e *exam) checkpoints(ctx context.Context) ([]Finding, error) {
 		}}, nil
 	}
 	var list []Finding
+	gone := make([]*checkpoint.Inspected, 0, len(e.v1.list))
 	for i := range e.v1.list {
 		c := &e.v1.list[i]
 		switch {
+		case len(c.Missing) > 0:
+			gone = append(gone, c)
 		case len(c.Lost) > 0:
 			list = append(list, e.damaged(ctx, c))
 		case c.Summary != "":
 			list = append(list, Finding{
 				Code: CheckpointSummary, Severity: Error, Subject: string(c.ID),
 				What: "the checkpoint is damaged: " + c.Summary,
-				Why:  "its sessions are whole and not shown",
+				Why:  "its branch, tokens and files as a whole are not known",
 				Fix:  "make its metadata anew from its sessions",
 				Repair: e.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
 					return checkpoint.Resummarize(ctx, e.repo, tree, c.ID)
@@ -84,21 +86,76 @@ func (e *exam) checkpoints(ctx context.Context) ([]Finding, error) {
 			})
 		}
 	}
-	return list, nil
+	absent, err := e.absent(ctx, gone)
+	return append(list, absent...), err
 }
 
+// damaged is the finding of a checkpoint that holds what can't be decoded. It is
+// repaired only with a version that has everything else of it.
 func (e *exam) damaged(ctx context.Context, c *checkpoint.Inspected) Finding {
 	f := Finding{
 		Code: DamagedCheckpoint, Severity: Error, Subject: string(c.ID),
 		What: "the checkpoint is damaged: " + strings.Join(c.Lost, "; "),
 		Why:  "that part of the record can't be read",
-		Hint: "`git fsck` says what is missing; fetch the branch from a clone that has it",
+		Hint: "fetch the branch from a clone that has it whole",
 	}
-	if dir, ok := e.earlier(ctx, c.ID); ok {
+	covering := func(dir git.OID) bool {
+		ok, err := c.Covers(ctx, e.repo, dir)
+		return err == nil && ok
+	}
+	if dir, ok := e.earlier(ctx, c.ID, covering); ok {
 		f.Fix, f.Hint = "put the last whole version of it in its place", ""
 		f.Repair = e.graft(c.ID, dir)
 	}
 	return f
+}
+
+// absent are the findings of checkpoints with objects that are not here. They are
+// never repaired: whoever has the objects can bring them, as long as the checkpoint
+// refers to them.
+func (e *exam) absent(ctx context.Context, gone []*checkpoint.Inspected) ([]Finding, error) {
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	var list []Finding
+	for _, r := range e.remotes(ctx) {
+		there, err := e.reachableMissing(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		var ids []string
+		gone = slices.DeleteFunc(gone, func(c *checkpoint.Inspected) bool {
+			away := !slices.ContainsFunc(c.Missing, func(oid git.OID) bool { return !there[oid] })
+			if away {
+				ids = append(ids, string(c.ID))
+			}
+			return away
+		})
+		if len(ids) > 0 {
+			list = append(list, Finding{
+				Code: AbsentContent, Severity: Warning, Subject: some(ids),
+				What: "contents of " + count(len(ids), "checkpoint") + " are not in this clone; " + r.name + " has the commits that hold them",
+				Why:  "those parts of the record can't be shown",
+				Hint: "`git fetch --refetch " + r.name + "` brings all that " + r.name + " has",
+			})
+		}
+	}
+	for _, c := range gone {
+		list = append(list, Finding{
+			Code: DamagedCheckpoint, Severity: Error, Subject: string(c.ID),
+			What: "the checkpoint is damaged: " + strings.Join(c.Lost, "; "),
+			Why:  "that part of the record can't be read",
+			Hint: "`git fsck` says what is missing; fetch the branch from a clone that has it",
+		})
+	}
+	return list, nil
+}
+
+// reachableMissing returns the objects that are missing here and that the remote's
+// metadata branch refers to, as it was fetched last.
+func (e *exam) reachableMissing(ctx context.Context, r remote) (map[git.OID]bool, error) {
+	missing, _, err := objects(ctx, e.repo, string(r.tip.OID))
+	return missing, err
 }
 
 // graft is the repair that puts a tree in a checkpoint's place.
@@ -117,55 +174,6 @@ func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.
 	return &Repair{Checkpoints: []checkpoint.ID{id}, Do: func(ctx context.Context) error {
 		return e.rec.WithLock(ctx, func() error { return commit(ctx, e.rec, change) })
 	}}
-}
-
-// earlier looks for the last whole version of a checkpoint: in the history of
-// the metadata branch, where it stood before, and on remotes.
-func (e *exam) earlier(ctx context.Context, id checkpoint.ID) (git.OID, bool) {
-	const most = 200
-	var revs []string
-	for _, args := range [][]string{
-		{"log", "--full-history", "--format=%H %P", "--max-count=" + strconv.Itoa(most), checkpoint.MetadataBranch, "--", id.Dir()},
-		{"log", "-g", "--format=%H", "--max-count=" + strconv.Itoa(most), checkpoint.MetadataBranch, "--"},
-	} {
-		if out, err := e.repo.Run(ctx, args...); err == nil { // without the branch, or a log of it, there is nothing
-			revs = append(revs, strings.Fields(string(out))...)
-		}
-	}
-	for _, r := range e.remotes(ctx) {
-		revs = append(revs, string(r.tip.OID))
-	}
-	tried := map[git.OID]bool{"": true}
-	for _, rev := range revs {
-		dir, _ := e.dirAt(ctx, rev, id)
-		if tried[dir] {
-			continue
-		}
-		tried[dir] = true
-		if e.whole(ctx, id, dir) {
-			return dir, true
-		}
-	}
-	return "", false
-}
-
-func (e *exam) dirAt(ctx context.Context, rev string, id checkpoint.ID) (git.OID, error) {
-	c, err := e.repo.Commit(ctx, rev)
-	if err != nil {
-		return "", err
-	}
-	entry, _, err := gittree.Lookup(ctx, e.repo, c.Tree, id.Dir())
-	return entry.OID, err
-}
-
-// whole says whether all of a checkpoint's directory is there and can be read.
-func (e *exam) whole(ctx context.Context, id checkpoint.ID, dir git.OID) bool {
-	missing, _, err := objects(ctx, e.repo, string(dir))
-	if err != nil || len(missing) > 0 {
-		return false
-	}
-	found, err := checkpoint.InspectDir(ctx, e.repo, id, dir, missing)
-	return err == nil && found.OK()
 }
 
 // blobs finds what hosts refuse to take.

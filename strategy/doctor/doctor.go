@@ -48,6 +48,7 @@ const (
 	UnusedCheckpoints  = "unused-checkpoints"
 	DamagedCheckpoint  = "damaged-checkpoint"
 	CheckpointSummary  = "checkpoint-summary"
+	AbsentContent      = "absent-content"
 	OversizedBlob      = "oversized-blob"
 	BrokenRef          = "broken-ref"
 	StaleLock          = "stale-lock"

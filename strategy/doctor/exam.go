@@ -29,6 +29,8 @@ type exam struct {
 	// openErr is why it is not known whether their commits were made.
 	openErr error
 	v1      branch
+	// past are earlier versions of checkpoints; nil until needed.
+	past *versions
 	// everywhere is what commits name anywhere; it is listed while the branch is
 	// examined.
 	everywhere struct {

@@ -121,7 +121,9 @@ func unfinishedRewindFinding(root string, stopped rewind.Unfinished) Finding {
 	return Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, What: what, Why: why, Hint: hint}
 }
 
-// catalog finds a catalog that doesn't agree with the store.
+// catalog finds a catalog that can't be read. One that doesn't agree with the store
+// is made anew without asking, since all that it has is derived; it is reported only
+// if that fails.
 func (e *exam) catalog(ctx context.Context) ([]Finding, error) {
 	known := e.rec.Env.Registry
 	store, err := bands.Open(e.rec.Snapshots().Snapshots.StoreDir())
@@ -129,6 +131,12 @@ func (e *exam) catalog(ctx context.Context) ([]Finding, error) {
 		return nil, nil //nolint:nilerr // told by another check
 	}
 	differs, err := known.Compare(ctx, store)
+	if err == nil && len(differs) > 0 {
+		if err := e.rebuild().Do(ctx); err != nil {
+			return nil, err
+		}
+		differs, err = known.Compare(ctx, store)
+	}
 	f := Finding{
 		Code: CatalogBehind, Severity: Warning, Subject: known.CatalogPath(),
 		Why: "lists of snapshots may be late; no snapshot is lost",

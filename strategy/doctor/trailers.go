@@ -185,7 +185,7 @@ func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]commi
 		What: "commit " + n.commit.Short() + " names a checkpoint that isn't there",
 		Why:  "the record of this commit can't be read",
 	}
-	if dir, ok := e.earlier(ctx, n.id); ok {
+	if dir, ok := e.earlier(ctx, n.id, func(git.OID) bool { return true }); ok {
 		f.Fix = "bring it back from the branch's own past"
 		f.Repair = e.graft(n.id, dir)
 		return f, true

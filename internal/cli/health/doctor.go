@@ -163,6 +163,9 @@ func (c *consulting) wanted(ctx context.Context, groups [][]doctor.Finding) ([]d
 	for i, group := range groups {
 		questions[i] = ui.Question{Title: repairQuestion(group), Help: format.Capitalize(group[0].Fix) + ".", Flag: "--yes"}
 	}
+	if !c.opts.yes && !c.opts.force {
+		c.printBranchChanges(groups)
+	}
 	answers := make([]string, len(groups))
 	if !c.opts.yes && !c.opts.force && len(groups) > 0 {
 		var err error

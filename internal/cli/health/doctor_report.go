@@ -1,9 +1,12 @@
 package health
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -121,7 +124,7 @@ func (c *consulting) printOutcomes(done []doctor.Outcome) {
 
 func (c *consulting) printFindings(list []doctor.Finding) {
 	w := c.Streams
-	for _, f := range list {
+	for _, f := range grouped(list) {
 		mark := w.Paint(ui.Dim, "-")
 		switch f.Severity {
 		case doctor.Error:
@@ -144,6 +147,46 @@ func (c *consulting) printFindings(list []doctor.Finding) {
 	}
 	if len(list) > 0 {
 		w.Printf("\n")
+	}
+}
+
+// grouped joins findings that differ only in their subjects: the subject is then the
+// first ones and how many more there are.
+func grouped(list []doctor.Finding) []doctor.Finding {
+	const most = 3
+	type text struct{ code, what, why, fix, hint string }
+	key := func(f doctor.Finding) text { return text{f.Code, f.What, f.Why, f.Fix, f.Hint} }
+	subjects := map[text][]string{}
+	for _, f := range list {
+		subjects[key(f)] = append(subjects[key(f)], f.Subject)
+	}
+	var groups []doctor.Finding
+	for _, f := range list {
+		all, first := subjects[key(f)]
+		if !first {
+			continue
+		}
+		delete(subjects, key(f))
+		if len(all) > 1 {
+			f.Subject = strings.Join(all[:min(most, len(all))], ", ")
+			if more := len(all) - most; more > 0 {
+				f.Subject += " and " + strconv.Itoa(more) + " more"
+			}
+		}
+		groups = append(groups, f)
+	}
+	return groups
+}
+
+// printBranchChanges lists what the repairs would write to the branch of the
+// checkpoints, which others have too.
+func (c *consulting) printBranchChanges(groups [][]doctor.Finding) {
+	w := c.Streams
+	for _, f := range slices.Concat(groups...) {
+		if len(f.Repair.Checkpoints) == 0 && !slices.Contains(f.Repair.Refs, checkpoint.MetadataBranch) {
+			continue
+		}
+		w.Printf("entire/checkpoints/v1: %s: %s\n  change: %s\n", findingTitle(f), ui.Line(f.What, format.LineWidth), ui.Line(f.Fix, format.LineWidth))
 	}
 }
 

@@ -1,0 +1,108 @@
+package doctor
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+)
+
+// versions are the trees that checkpoints had in the history of the metadata branch,
+// the newest first.
+type versions struct {
+	dirs map[checkpoint.ID][]git.OID
+	// tips are root trees in which a checkpoint is searched after dirs: those that the
+	// branch's log names, and those of remotes.
+	tips []git.OID
+}
+
+// earlier returns the last version of a checkpoint that is whole here and that fits.
+func (e *exam) earlier(ctx context.Context, id checkpoint.ID, fits func(dir git.OID) bool) (git.OID, bool) {
+	if e.past == nil {
+		e.past = e.loadVersions(ctx)
+	}
+	tried := map[git.OID]bool{"": true}
+	try := func(dir git.OID) bool {
+		if tried[dir] {
+			return false
+		}
+		tried[dir] = true
+		return fits(dir) && e.whole(ctx, id, dir)
+	}
+	for _, dir := range e.past.dirs[id] {
+		if try(dir) {
+			return dir, true
+		}
+	}
+	for _, tree := range e.past.tips {
+		entry, _, err := gittree.Lookup(ctx, e.repo, tree, id.Dir())
+		if err == nil && try(entry.OID) {
+			return entry.OID, true
+		}
+	}
+	return "", false
+}
+
+// loadVersions reads the history of the metadata branch once for all checkpoints.
+// What can't be read of it is left out.
+func (e *exam) loadVersions(ctx context.Context) *versions {
+	past := &versions{dirs: map[checkpoint.ID][]git.OID{}}
+	if out, err := e.repo.Run(ctx, "-c", "log.showRoot=true", "log", "-m", "--raw", "-t", "-z", "--no-abbrev", "--no-renames", "--format=", checkpoint.MetadataBranch, "--"); err == nil {
+		past.add(string(out))
+	}
+	const most = 200
+	known := map[git.OID]bool{}
+	addTip := func(c git.Commit) {
+		if !known[c.Tree] {
+			known[c.Tree] = true
+			past.tips = append(past.tips, c.Tree)
+		}
+	}
+	if out, err := e.repo.Run(ctx, "log", "-g", "--format=%H", "--max-count="+strconv.Itoa(most), checkpoint.MetadataBranch, "--"); err == nil {
+		for oid := range strings.FieldsSeq(string(out)) {
+			if c, err := e.repo.Commit(ctx, oid); err == nil {
+				addTip(c)
+			}
+		}
+	}
+	for _, r := range e.remotes(ctx) {
+		addTip(r.tip)
+	}
+	return past
+}
+
+// add takes in the output of git log --raw -z: ":<modes> <old> <new> <status>", and
+// after a zero byte the path.
+func (v *versions) add(raw string) {
+	var fields []string
+	for record := range strings.SplitSeq(raw, "\x00") {
+		if record = strings.TrimLeft(record, "\n"); strings.HasPrefix(record, ":") {
+			fields = strings.Fields(record)
+			continue
+		}
+		id, err := checkpoint.ParseID(strings.Replace(record, "/", "", 1))
+		if err != nil || id.Dir() != record || len(fields) < 5 {
+			continue
+		}
+		const tree = "040000"
+		if fields[1] == tree {
+			v.dirs[id] = append(v.dirs[id], git.OID(fields[3]))
+		}
+		if fields[0] == ":"+tree {
+			v.dirs[id] = append(v.dirs[id], git.OID(fields[2]))
+		}
+	}
+}
+
+// whole reports whether all of a checkpoint's directory is here and can be read.
+func (e *exam) whole(ctx context.Context, id checkpoint.ID, dir git.OID) bool {
+	missing, _, err := objects(ctx, e.repo, string(dir))
+	if err != nil || len(missing) > 0 {
+		return false
+	}
+	found, err := checkpoint.InspectDir(ctx, e.repo, id, dir, missing)
+	return err == nil && found.OK()
+}
