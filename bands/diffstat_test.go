@@ -75,14 +75,14 @@ func TestDiffStatTellsEachKind(t *testing.T) {
 	t.Parallel()
 	r, v := changedTree(t)
 	want := []diff.File{
-		{Path: "added", Kind: diff.DiffAdded, Added: 2, Counted: true},
-		{Path: "binary", Kind: diff.DiffModified, Binary: true},
-		{Path: "deleted", Kind: diff.DiffDeleted, Removed: 1, Counted: true},
-		{Path: "kind", Kind: diff.DiffType},
-		{Path: "modified", Kind: diff.DiffModified, Added: 1, Removed: 2, Counted: true},
-		{Path: "moved/a.go", OldPath: "similar/a.go", Kind: diff.DiffRenamed, Added: 1, Removed: 5, Counted: true},
-		{Path: "new/other.go", OldPath: "old/name.go", Kind: diff.DiffRenamed, Counted: true},
-		{Path: "run", Kind: diff.DiffAttributes, Counted: true},
+		{Path: "added", Kind: diff.Added, Added: 2, Counted: true},
+		{Path: "binary", Kind: diff.Modified, Binary: true},
+		{Path: "deleted", Kind: diff.Deleted, Removed: 1, Counted: true},
+		{Path: "kind", Kind: diff.Retyped},
+		{Path: "modified", Kind: diff.Modified, Added: 1, Removed: 2, Counted: true},
+		{Path: "moved/a.go", OldPath: "similar/a.go", Kind: diff.Renamed, Added: 1, Removed: 5, Counted: true},
+		{Path: "new/other.go", OldPath: "old/name.go", Kind: diff.Renamed, Counted: true},
+		{Path: "run", Kind: diff.Attributes, Counted: true},
 	}
 	check := func(old, now diff.Side) {
 		t.Helper()

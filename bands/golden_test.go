@@ -140,7 +140,7 @@ func TestAStoreOfTheFormerFormat(t *testing.T) {
 	// What was written has another owner or mode where others run the test.
 	var modified []string
 	for _, d := range list {
-		if d.Kind != diff.DiffAttributes {
+		if d.Kind != diff.Attributes {
 			modified = append(modified, string(d.Kind)+" "+d.Path)
 		}
 	}

@@ -72,7 +72,7 @@ func TestRestoreTakesBackATurnAndUndoesIt(t *testing.T) {
 	r.turn(restore.Undo)
 	h := r.hold()
 	defer func() { r.must(h.Release()) }()
-	if _, err := restore.Undo(t.Context(), h, restore.Options{Options: r.opts}); !errors.Is(err, history.ErrNoHistory) {
+	if _, err := restore.Undo(t.Context(), h, restore.Options{Options: r.opts}); !errors.Is(err, history.ErrEmpty) {
 		t.Errorf("one undo too many: %v", err)
 	}
 }

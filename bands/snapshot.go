@@ -139,3 +139,12 @@ type Pair struct {
 	// Late reports whether the tree may have changed since the commit.
 	Late bool `json:"late,omitempty"`
 }
+
+// BandLengths returns the length that each band had, by its number.
+func (s *Snapshot) BandLengths() map[uint32]int64 {
+	lengths := make(map[uint32]int64, len(s.Bands))
+	for _, b := range s.Bands {
+		lengths[b.Number] = b.Length
+	}
+	return lengths
+}

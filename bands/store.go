@@ -1,6 +1,8 @@
 package bands
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,4 +166,24 @@ func (s *Store) writeInfo(info Info) error {
 		return err
 	}
 	return disk.WriteDurable(s.Path(InfoFile), append(data, '\n'), 0o600)
+}
+
+// HasBand reports whether the snapshot's folder, or else the store's, has the
+// band in its whole length.
+func (s *Store) HasBand(snap Snapshot, b BandLength) bool {
+	for _, dir := range []string{s.SnapshotDir(snap.Version), s.BandsDir()} {
+		if f, err := band.StatFile(dir, b.Number); err == nil && f.Length >= b.Length {
+			return true
+		}
+	}
+	return false
+}
+
+// StoreID is the same however the folder is reached.
+func StoreID(dir string) string {
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
+	}
+	sum := sha256.Sum256([]byte(filepath.Clean(dir)))
+	return hex.EncodeToString(sum[:8])
 }

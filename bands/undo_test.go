@@ -136,7 +136,7 @@ func TestUndoOfPaths(t *testing.T) {
 	for _, name := range []string{"a", "b", "dir/c", "dir/d"} {
 		r.is(name, "two")
 	}
-	if _, err := r.undoing(plan.Scope{}); !errors.Is(err, history.ErrNoHistory) {
+	if _, err := r.undoing(plan.Scope{}); !errors.Is(err, history.ErrEmpty) {
 		t.Errorf("one undo too many: %v", err)
 	}
 }

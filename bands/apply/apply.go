@@ -1,3 +1,7 @@
+// Package apply carries out the steps of a plan (package plan) below a directory:
+// it deletes, writes, links and sets attributes, replaces a file only if it is
+// what the rescue captured, and syncs all of it in the end. It neither decides
+// what changes nor writes to the store. Packages restore and export call it.
 package apply
 
 import (

@@ -43,18 +43,7 @@ func openBase(s *bands.Store, set bands.Settings) *base {
 
 // whole says whether every band of the snapshot is there in its whole length.
 func whole(s *bands.Store, snap bands.Snapshot) bool {
-	return !slices.ContainsFunc(snap.Bands, func(b bands.BandLength) bool { return !HasBand(s, snap, b) })
-}
-
-// HasBand reports whether the snapshot's folder, or else the store's, has the
-// band in its whole length.
-func HasBand(s *bands.Store, snap bands.Snapshot, b bands.BandLength) bool {
-	for _, dir := range []string{s.SnapshotDir(snap.Version), s.BandsDir()} {
-		if f, err := band.StatFile(dir, b.Number); err == nil && f.Length >= b.Length {
-			return true
-		}
-	}
-	return false
+	return !slices.ContainsFunc(snap.Bands, func(b bands.BandLength) bool { return !s.HasBand(snap, b) })
 }
 
 func (b *base) close() error {

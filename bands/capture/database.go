@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/bands/sqlite"
 	"github.com/seed-3aff656d/entire/bands/statcache"
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -66,11 +65,11 @@ func (l *looker) database(ctx context.Context, main string) error {
 		return err
 	})
 	switch {
-	case inner != nil && (isStoreError(inner) || Fatal(inner)):
+	case inner != nil && (isStoreError(inner) || IsFatal(inner)):
 		return inner
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case Fatal(err):
+	case IsFatal(err):
 		return err
 	}
 	l.companions(main)
@@ -203,7 +202,7 @@ func (l *looker) refuse(main string, why tree.Reason) {
 			continue
 		}
 		l.unsure(it, why)
-		path := rules.Join(l.path, name)
+		path := tree.JoinPath(l.path, name)
 		l.note(func(all *notes) {
 			if why == tree.Unreadable {
 				all.unreadable = append(all.unreadable, path)

@@ -14,7 +14,7 @@ import (
 // batch that may not be on the disk: also what an earlier writer appended and
 // didn't get to sync.
 func (t *taking) bandFiles(numbers []uint32, batch *disk.Batch) ([]band.File, error) {
-	known := LengthsOf(t.parent)
+	known := t.parent.BandLengths()
 	files := make([]band.File, 0, len(numbers))
 	for _, n := range numbers {
 		f, err := t.bandFile(n, known[n])
@@ -61,15 +61,6 @@ func (t *taking) bandFile(n uint32, length int64) (band.File, error) {
 	return own, disk.SyncDir(t.BandsDir())
 }
 
-// LengthsOf are the lengths of a snapshot's bands.
-func LengthsOf(snap bands.Snapshot) map[uint32]int64 {
-	lengths := make(map[uint32]int64, len(snap.Bands))
-	for _, b := range snap.Bands {
-		lengths[b.Number] = b.Length
-	}
-	return lengths
-}
-
 // place puts the band into the folder of a new snapshot, and adds it to the batch
 // if its content isn't on the disk with the store's band. Where the file system clones, a band that has not grown since the parent
 // is the parent's clone under one more name.
@@ -79,7 +70,7 @@ func (t *taking) place(f band.File, dir string, batch *disk.Batch) error {
 	case disk.Hardlink:
 		return t.Hardlink(from, to)
 	case disk.Reflink:
-		length, ok := LengthsOf(t.parent)[f.Number]
+		length, ok := t.parent.BandLengths()[f.Number]
 		repaired := slices.ContainsFunc(t.keep.repaired(), func(d band.Damaged) bool { return d.Ref.Band == f.Number })
 		if !ok || length != f.Length || repaired {
 			break

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/bands/sqlite"
 	"github.com/seed-3aff656d/entire/bands/statcache"
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -244,7 +243,7 @@ func (l *looker) lineOf(name string, st *dirfd.Stat) statcache.Line {
 
 // failed settles a file that can't be read.
 func (l *looker) failed(it *item, err error) error {
-	if isStoreError(err) || Fatal(err) {
+	if isStoreError(err) || IsFatal(err) {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -258,7 +257,7 @@ func (l *looker) failed(it *item, err error) error {
 // moving settles a file that changed during each attempt.
 func (l *looker) moving(it *item) {
 	l.unsure(it, tree.Moving)
-	path := rules.Join(l.path, it.line.Name)
+	path := tree.JoinPath(l.path, it.line.Name)
 	l.note(func(all *notes) { all.moving = append(all.moving, path) })
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/bands/statcache"
+	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
@@ -144,7 +145,7 @@ func (d *weighed) each(visit func(*weighed)) {
 
 // survey measures the tree without reading a file.
 func (t *taking) survey(ctx context.Context) (*weighed, error) {
-	s := &surveyor{rules: t.base.rules, free: make(chan struct{}, Crew(t.set.Workers)-1)}
+	s := &surveyor{rules: t.base.rules, free: make(chan struct{}, Workers(t.set.Workers)-1)}
 	dir, err := dirfd.OpenRoot(t.set.Root)
 	if err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func (s *surveyor) weigh(ctx context.Context, dir *dirfd.Dir, to *weighed) {
 			continue
 		}
 		if below, err := dir.Open(name); err == nil {
-			kid := &weighed{path: rules.Join(to.path, name)}
+			kid := &weighed{path: tree.JoinPath(to.path, name)}
 			to.kids = append(to.kids, kid)
 			s.later(&group, func() { s.weigh(ctx, below, kid) })
 		}

@@ -1,3 +1,7 @@
+// Package capture reads a working tree: Take stores it as a snapshot, Scan compares
+// it with the last one and writes nothing. Only what changed since the last
+// snapshot is read (package statcache); large files and databases are read in
+// parts. It removes no snapshots: that is package retention.
 package capture
 
 import (
@@ -59,7 +63,7 @@ func (t *taking) run(ctx context.Context) (taken Taken, err error) {
 		return Taken{}, err
 	}
 	t.keep = NewKeeper(t.Store, t.Reserved().Band, room)
-	t.keep.Lengths = LengthsOf(t.parent)
+	t.keep.Lengths = t.parent.BandLengths()
 	defer func() { err = errors.Join(err, t.keep.Close()) }()
 	if err := t.read(ctx); err != nil {
 		return Taken{}, err

@@ -84,7 +84,7 @@ func (w *walk) run(ctx context.Context, workers int) (*node, error) {
 	}
 	w.stack, w.open = []*node{top}, 1
 	var group sync.WaitGroup
-	for range Crew(workers) {
+	for range Workers(workers) {
 		group.Go(func() { w.work(ctx) })
 	}
 	group.Wait()
@@ -97,8 +97,8 @@ func (w *walk) run(ctx context.Context, workers int) (*node, error) {
 	return top, nil
 }
 
-// Crew is how many workers there are.
-func Crew(workers int) int {
+// Workers is how many workers there are.
+func Workers(workers int) int {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/bands/statcache"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
@@ -174,7 +173,7 @@ func (l *looker) meet(name string) error {
 
 // unseen is for a name that was listed and can't be asked about.
 func (l *looker) unseen(name string, err error) error {
-	if Fatal(err) {
+	if IsFatal(err) {
 		return err
 	}
 	l.anew = true
@@ -190,7 +189,7 @@ func (l *looker) unseen(name string, err error) error {
 }
 
 func (l *looker) unreadable(name string) {
-	path := rules.Join(l.path, name)
+	path := tree.JoinPath(l.path, name)
 	l.note(func(all *notes) { all.unreadable = append(all.unreadable, path) })
 }
 

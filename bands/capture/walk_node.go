@@ -4,7 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/bands/statcache"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
@@ -61,7 +60,7 @@ func (n *node) path() string {
 	if n.parent == nil {
 		return ""
 	}
-	return rules.Join(n.parent.path(), n.name)
+	return tree.JoinPath(n.parent.path(), n.name)
 }
 
 // closeOne says that one user less needs the directory.

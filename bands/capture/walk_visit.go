@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/seed-3aff656d/entire/bands/rules"
 	"github.com/seed-3aff656d/entire/bands/statcache"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
@@ -75,7 +74,7 @@ func (r *reader) enter(ctx context.Context, n *node) ([]*node, error) {
 
 // lost settles a directory that can't be opened or listed.
 func (r *reader) lost(n *node, err error) error {
-	if n.parent == nil || Fatal(err) {
+	if n.parent == nil || IsFatal(err) {
 		return err
 	}
 	switch {
@@ -91,8 +90,8 @@ func (r *reader) lost(n *node, err error) error {
 	return nil
 }
 
-// Fatal says whether the error is about this process and not about a file.
-func Fatal(err error) bool {
+// IsFatal says whether the error is about this process and not about a file.
+func IsFatal(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -128,7 +127,7 @@ func (r *reader) unchanged(n *node) (verified int, same bool) {
 
 // leaves says whether the cap leaves no room for the directory.
 func (r *reader) leaves(n *node, name string) bool {
-	return len(r.leave) > 0 && r.leave[rules.Join(n.path(), name)]
+	return len(r.leave) > 0 && r.leave[tree.JoinPath(n.path(), name)]
 }
 
 // stillSkipped says whether what was not looked at needs no look now.
@@ -146,7 +145,7 @@ func (r *reader) stillSkipped(n *node, e *statcache.Line) bool {
 // staysOut says whether a directory that the cap left out stays so, and notes
 // it.
 func (r *reader) staysOut(n *node, name string) bool {
-	path := rules.Join(n.path(), name)
+	path := tree.JoinPath(n.path(), name)
 	if !r.keepLeft || r.leave != nil && !r.leave[path] {
 		return false
 	}

@@ -1,3 +1,5 @@
+// Package contents reads what the files of a snapshot hold, checked against its
+// hashes, and writes it to files and writers.
 package contents
 
 import (
@@ -8,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -278,4 +281,13 @@ func copyData(to, from *os.File, size int64) error {
 		_, err := io.Copy(io.NewOffsetWriter(to, off), io.NewSectionReader(from, off, n))
 		return err
 	})
+}
+
+// Open opens a snapshot for reading files; the caller closes its reader.
+func Open(s *bands.Store, v bands.Snapshot) (*Reader, error) {
+	if _, ok := v.Tree.Ref(); !ok {
+		return nil, fmt.Errorf("snapshot %s: %w", v.Version, bands.ErrDamaged)
+	}
+	records, reader := s.Loader(v)
+	return &Reader{Bands: reader, Records: records}, nil
 }

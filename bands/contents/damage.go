@@ -1,6 +1,8 @@
 package contents
 
 import (
+	"io"
+
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
@@ -16,7 +18,7 @@ func (c *Reader) Damaged(e *tree.Entry, buf []byte) (bad []band.Damaged, _ []byt
 		switch p.Kind {
 		case band.HolePart:
 		case band.RawPart:
-			if ReadRaw(c, Need{Ref: p.Ref, Raw: p.Length}) != nil {
+			if c.CheckRaw(p.Ref, p.Length) != nil {
 				bad = append(bad, band.Damaged{Ref: p.Ref})
 			}
 		default:
@@ -33,4 +35,10 @@ func (c *Reader) Damaged(e *tree.Entry, buf []byte) (bad []band.Damaged, _ []byt
 		}
 	}
 	return bad, buf
+}
+
+// CheckRaw reads a raw band of the length, and returns an error if it doesn't match
+// its checksum.
+func (c *Reader) CheckRaw(ref band.Ref, length int64) error {
+	return c.copyRaw(io.Discard, &band.Part{Length: length, Ref: ref})
 }

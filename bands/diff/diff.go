@@ -1,3 +1,6 @@
+// Package diff compares two snapshots, or one and the tree as it is: the files that
+// differ, with their numbers of lines and renames, and a unified diff that git
+// applies.
 package diff
 
 import (
@@ -115,7 +118,7 @@ func copyBelow(w io.Writer, root, path string, e *tree.Entry) (err error) {
 
 // moved is errMoved for an error of opening a file that was there before.
 func moved(err error) error {
-	if capture.Fatal(err) {
+	if capture.IsFatal(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", capture.ErrMoved, err)
@@ -174,12 +177,12 @@ type Kind string
 
 // The kinds of differences.
 const (
-	DiffAdded      Kind = "added"
-	DiffDeleted    Kind = "deleted"
-	DiffModified   Kind = "modified"
-	DiffRenamed    Kind = "renamed"
-	DiffAttributes Kind = "attributes"
-	DiffType       Kind = "type"
+	Added      Kind = "added"
+	Deleted    Kind = "deleted"
+	Modified   Kind = "modified"
+	Renamed    Kind = "renamed"
+	Attributes Kind = "attributes"
+	Retyped    Kind = "type"
 )
 
 // File is one file that differs.
@@ -254,20 +257,20 @@ func differences(ctx context.Context, old, now Side, o Options) ([]File, error) 
 func diffKind(c tree.Change, old, now tree.Loader) (Kind, error) {
 	switch c.Kind {
 	case tree.Modified:
-		return DiffModified, nil
+		return Modified, nil
 	case tree.TypeChanged:
-		return DiffType, nil
+		return Retyped, nil
 	case tree.Attributes:
 		a, b := c.Old.Attr, c.New.Attr
 		a.Mtime = b.Mtime
-		if tree.SameAttr(&a, &b) {
+		if a.Equal(&b) {
 			return "", nil
 		}
-		return DiffAttributes, nil
+		return Attributes, nil
 	case tree.Added:
-		return toldIfEmpty(now, c.New, DiffAdded)
+		return toldIfEmpty(now, c.New, Added)
 	case tree.Deleted:
-		return toldIfEmpty(old, c.Old, DiffDeleted)
+		return toldIfEmpty(old, c.Old, Deleted)
 	default:
 		return "", nil
 	}
@@ -294,7 +297,7 @@ func countLines(ctx context.Context, old, now Side, list []File) error {
 	var heavy sync.Mutex
 	for i := range list {
 		d := &list[i]
-		if len(list) > countedFiles && (d.Kind == DiffAdded || d.Kind == DiffDeleted) {
+		if len(list) > countedFiles && (d.Kind == Added || d.Kind == Deleted) {
 			continue
 		}
 		group.Go(func() error {
@@ -312,10 +315,10 @@ func countLines(ctx context.Context, old, now Side, list []File) error {
 }
 
 func (d *File) count(old, now Side) error {
-	if d.Kind == DiffType || tree.IsDir(d.old) || tree.IsDir(d.now) {
+	if d.Kind == Retyped || tree.IsDir(d.old) || tree.IsDir(d.now) {
 		return nil
 	}
-	if d.Kind == DiffAttributes || d.Kind == DiffRenamed && d.old.Content.Hash == d.now.Content.Hash {
+	if d.Kind == Attributes || d.Kind == Renamed && d.old.Content.Hash == d.now.Content.Hash {
 		d.Counted = true
 		return nil
 	}

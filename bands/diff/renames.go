@@ -23,7 +23,7 @@ func findRenames(old, now Side, list []File) ([]File, error) {
 	tries := similarFiles
 	for i := range list {
 		d := &list[i]
-		if d.Kind != DiffAdded || d.now.Kind != tree.File || d.now.Size == 0 {
+		if d.Kind != Added || d.now.Kind != tree.File || d.now.Size == 0 {
 			continue
 		}
 		from := best(byHash[d.now.Content.Hash], list, joined, tree.BasePath(d.Path))
@@ -35,7 +35,7 @@ func findRenames(old, now Side, list []File) ([]File, error) {
 		}
 		if from >= 0 {
 			joined[from] = true
-			d.Kind, d.OldPath, d.old = DiffRenamed, list[from].Path, list[from].old
+			d.Kind, d.OldPath, d.old = Renamed, list[from].Path, list[from].old
 		}
 	}
 	kept := list[:0]
@@ -51,7 +51,7 @@ func findRenames(old, now Side, list []File) ([]File, error) {
 func deletedBy(list []File) (hash map[band.Hash][]int, name map[string][]int) {
 	hash, name = map[band.Hash][]int{}, map[string][]int{}
 	for i := range list {
-		if d := &list[i]; d.Kind == DiffDeleted && d.old.Kind == tree.File && d.old.Size > 0 {
+		if d := &list[i]; d.Kind == Deleted && d.old.Kind == tree.File && d.old.Size > 0 {
 			hash[d.old.Content.Hash] = append(hash[d.old.Content.Hash], i)
 			name[tree.BasePath(d.Path)] = append(name[tree.BasePath(d.Path)], i)
 		}

@@ -2,9 +2,9 @@ package diff
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
@@ -22,7 +22,8 @@ func Uncompared(ctx context.Context, o Options, sides ...Side) ([]string, error)
 			return nil, err
 		}
 	}
-	return capture.Merge(list), nil
+	slices.Sort(list)
+	return slices.Compact(list), nil
 }
 
 // appendUnheld appends what is not held in a directory and below.
@@ -50,7 +51,7 @@ func (s Side) appendUnheld(ctx context.Context, list []string, in *plan.Selectio
 			if list, err = s.appendUnheld(ctx, list, in, at, e.Content); err != nil {
 				return nil, err
 			}
-		case e.Kind == tree.Unknown && capture.Unheld(e.Reason) && relation == plan.Inside:
+		case e.Kind == tree.Unknown && e.Reason.Unheld() && relation == plan.Inside:
 			list = append(list, at)
 		}
 	}

@@ -150,11 +150,11 @@ func Unified(ctx context.Context, w io.Writer, old, now Side, o Options) (unread
 
 func (d *File) unified(w *bufio.Writer, old, now Side) error {
 	if tree.IsDir(d.old) || tree.IsDir(d.now) {
-		if d.Kind != DiffType {
+		if d.Kind != Retyped {
 			return nil
 		}
 	}
-	if d.Kind == DiffType {
+	if d.Kind == Retyped {
 		return d.retyped(w, old, now)
 	}
 	same := d.old != nil && d.now != nil && d.old.Content.Hash == d.now.Content.Hash && d.old.Target == d.now.Target
@@ -191,14 +191,14 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 
 // retyped shows a change of type as git does: one file goes, another comes.
 func (d *File) retyped(w *bufio.Writer, old, now Side) error {
-	come := File{Path: d.Path, Kind: DiffAdded, now: d.now}
+	come := File{Path: d.Path, Kind: Added, now: d.now}
 	if !tree.IsDir(d.now) {
 		if _, _, _, err := come.texts(old, now); err != nil {
 			return err // before anything is written
 		}
 	}
 	if !tree.IsDir(d.old) {
-		gone := File{Path: d.Path, Kind: DiffDeleted, old: d.old}
+		gone := File{Path: d.Path, Kind: Deleted, old: d.old}
 		if err := gone.unified(w, old, now); err != nil {
 			return err
 		}

@@ -1,3 +1,6 @@
+// Package erase removes recorded content from all snapshots of a store: it rewrites
+// the records that refer to it and overwrites the bytes. `entire forget` calls it.
+// Snapshots that only expire are deleted by package retention.
 package erase
 
 import (

@@ -31,7 +31,7 @@ func Run(ctx context.Context, h *bands.Held, what Request) error {
 	f.keep = capture.NewKeeper(h.Store, h.Reserved().Band, -1)
 	f.keep.Lengths = map[uint32]int64{}
 	for _, snap := range snaps {
-		for n, length := range capture.LengthsOf(snap) {
+		for n, length := range snap.BandLengths() {
 			f.keep.Lengths[n] = max(f.keep.Lengths[n], length)
 		}
 	}
@@ -89,7 +89,7 @@ func rewrite(ctx context.Context, h *bands.Held, f *forgetter, snaps []bands.Sna
 
 // redescribe gives a snapshot another tree.
 func redescribe(h *bands.Held, snap bands.Snapshot, rec tree.Stored, wrote map[uint32]bool) error {
-	had := capture.LengthsOf(snap)
+	had := snap.BandLengths()
 	snap.Tree = bands.TreeRef{Hash: rec.Ref.Hash.String(), Band: rec.Ref.Band, Offset: rec.Ref.Offset}
 	snap.Totals, snap.Bands = rec.Totals, nil
 	for _, n := range mergeBand(rec.Bands, rec.Ref.Band) {
@@ -168,7 +168,7 @@ func isSame(a, b string) (bool, error) {
 func dropUnlisted(h *bands.Held) error {
 	snaps, _ := h.Snapshots()
 	for _, snap := range snaps {
-		lengths := capture.LengthsOf(snap)
+		lengths := snap.BandLengths()
 		files, err := band.Files(h.SnapshotDir(snap.Version))
 		if err != nil {
 			return err

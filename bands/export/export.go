@@ -1,3 +1,5 @@
+// Package export writes a snapshot into an empty directory, and single files of it
+// to a writer.
 package export
 
 import (

@@ -1,3 +1,6 @@
+// Package history has the files that tell what restores did to a tree: the history
+// by which they can be undone and redone, and the journal of one that has begun.
+// Package restore writes them; retention keeps the snapshots that they name.
 package history
 
 import (
@@ -14,8 +17,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// ErrNoHistory means that there is nothing to undo, redo or finish.
-var ErrNoHistory = errors.New("nothing to go back to")
+// ErrEmpty means that there is nothing to undo, redo or finish.
+var ErrEmpty = errors.New("nothing to go back to")
 
 // historyLength is how many restores can be taken back.
 const historyLength = 100
@@ -48,16 +51,16 @@ type Turn struct {
 // Read is the lineage's history; empty if it has none. A restore that was
 // interrupted is in it.
 func Read(s *bands.Store, lineage string) (History, error) {
-	past, _, err := Pending(s, lineage)
+	past, _, err := WithInterrupted(s, lineage)
 	if errors.Is(err, ErrOtherJournal) {
 		err = nil
 	}
 	return past, err
 }
 
-// Pending is the history as it will be when an interrupted restore, which it
+// WithInterrupted is the history as it will be when an interrupted restore, which it
 // answers too, has ended.
-func Pending(s *bands.Store, lineage string) (History, *Journal, error) {
+func WithInterrupted(s *bands.Store, lineage string) (History, *Journal, error) {
 	past, err := ReadRecorded(s, lineage)
 	if err != nil {
 		return History{}, nil, err

@@ -59,7 +59,7 @@ type Journal struct {
 // while its process is at work. Of a journal that another version wrote only
 // what could be read is there; Restore, Undo and Redo are ErrOtherJournal then.
 func Interrupted(s *bands.Store, lineage string) (Journal, bool) {
-	_, j, err := Pending(s, lineage)
+	_, j, err := WithInterrupted(s, lineage)
 	if err != nil && !errors.Is(err, ErrOtherJournal) || j == nil {
 		return Journal{}, false
 	}

@@ -30,14 +30,14 @@ const changedName = "changed"
 // changedMagic begins the decompressed file; docs/formats/bands.md has the rest.
 const changedMagic = "entire changed 1\n"
 
-// pathState identifies what a restore made of a path.
-type pathState struct {
+// PathState identifies what a restore made of a path.
+type PathState struct {
 	path string
-	stateID
+	StateID
 }
 
-// stateID identifies what is at a path.
-type stateID struct {
+// StateID identifies what is at a path.
+type StateID struct {
 	kind tree.Kind // 0: nothing, the path was removed
 	// content identifies kind, length and content, attr the permissions and the
 	// user's extended attributes. Times and owners are not in it: a restore may
@@ -47,15 +47,15 @@ type stateID struct {
 }
 
 // noState is the state of a path that can't be identified.
-var noState = stateID{kind: 0xff} //nolint:gochecknoglobals // a constant
+var noState = StateID{kind: 0xff} //nolint:gochecknoglobals // a constant
 
 // ChangedSet is what a restore changed, by path. A path is in it more than once
 // if a restore that was interrupted and the one that completed it made
 // different things of it.
-type ChangedSet []pathState
+type ChangedSet []PathState
 
 func (c ChangedSet) Sorted() ChangedSet {
-	slices.SortFunc(c, func(a, b pathState) int {
+	slices.SortFunc(c, func(a, b PathState) int {
 		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind),
 			bytes.Compare(a.content[:], b.content[:]), bytes.Compare(a.attr[:], b.attr[:]))
 	})
@@ -64,8 +64,8 @@ func (c ChangedSet) Sorted() ChangedSet {
 
 // stateOf identifies what is at a path; a nil entry is nothing. It reports false
 // if the parts of a file can't be read.
-func stateOf(path string, e *tree.Entry, parts func(band.Ref) ([]band.Part, error)) (pathState, bool) {
-	s := pathState{path: path}
+func stateOf(path string, e *tree.Entry, parts func(band.Ref) ([]band.Part, error)) (PathState, bool) {
+	s := PathState{path: path}
 	if e == nil {
 		return s, true
 	}
@@ -119,7 +119,7 @@ func attrState(e *tree.Entry) (attr [4]byte) {
 
 // States yields what the plan is going to change, and to what, by path, and
 // returns of how many paths.
-func (p *Plan) States() (count int, states iter.Seq[pathState]) {
+func (p *Plan) States() (count int, states iter.Seq[PathState]) {
 	var beside ChangedSet // of directories that stay
 	for path, attr := range p.partly {
 		s, _ := stateOf(path, &tree.Entry{Kind: tree.Dir, Attr: attr}, nil)
@@ -134,16 +134,16 @@ func (p *Plan) States() (count int, states iter.Seq[pathState]) {
 	for d := range p.Root.Dirs() {
 		count += d.Count(func(_ *DirSteps, s *NamedStep) bool { return s.state != noState })
 	}
-	return count, func(yield func(pathState) bool) {
+	return count, func(yield func(PathState) bool) {
 		rest := beside
 		for d, i := range p.Root.all() {
-			s := pathState{d.PathOf(&d.List[i]), d.List[i].state}
+			s := PathState{d.PathOf(&d.List[i]), d.List[i].state}
 			for ; len(rest) > 0 && rest[0].path < s.path; rest = rest[1:] {
 				if !yield(rest[0]) {
 					return
 				}
 			}
-			if s.stateID != noState && !yield(s) {
+			if s.StateID != noState && !yield(s) {
 				return
 			}
 		}
@@ -156,7 +156,7 @@ func (p *Plan) States() (count int, states iter.Seq[pathState]) {
 }
 
 // encodeStates is the content of the file with so many states, by path.
-func encodeStates(count int, states iter.Seq[pathState]) ([]byte, error) {
+func encodeStates(count int, states iter.Seq[PathState]) ([]byte, error) {
 	var packed bytes.Buffer
 	enc, err := zstd.NewWriter(&packed, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true),
 		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
@@ -185,7 +185,7 @@ func changedPath(s *bands.Store, v bands.Version) string {
 	return filepath.Join(s.SnapshotDir(v), changedName)
 }
 
-func WriteChanged(h *bands.Held, v bands.Version, count int, states iter.Seq[pathState]) error {
+func WriteChanged(h *bands.Held, v bands.Version, count int, states iter.Seq[PathState]) error {
 	data, err := encodeStates(count, states)
 	if err != nil {
 		return fmt.Errorf("write list of changed paths: %w", err)
@@ -193,11 +193,11 @@ func WriteChanged(h *bands.Held, v bands.Version, count int, states iter.Seq[pat
 	return disk.WriteDurable(changedPath(h.Store, v), data, 0o600)
 }
 
-// ChangedOf returns what a restore changed, whose list is in the folder of the
+// ReadChanged returns what a restore changed, whose list is in the folder of the
 // version list. Restores of versions before there were lists, and those whose
 // list was pruned, have what differs between their rescue and what they
 // restored.
-func ChangedOf(ctx context.Context, s *bands.Store, list, rescue bands.Version, restored []bands.Version, in *Selection) (*changedList, error) {
+func ReadChanged(ctx context.Context, s *bands.Store, list, rescue bands.Version, restored []bands.Version, in *Selection) (*ChangedList, error) {
 	if list != 0 {
 		data, err := os.ReadFile(changedPath(s, list))
 		if err == nil {
@@ -234,9 +234,9 @@ func ChangedOf(ctx context.Context, s *bands.Store, list, rescue bands.Version, 
 	return newChangedList(set), nil
 }
 
-// OrAsBefore adds what the snapshot has at the paths of the set: what an
+// WithStatesBefore adds what the snapshot has at the paths of the set: what an
 // interrupted restore has not come to yet.
-func OrAsBefore(s *bands.Store, list *changedList, before bands.Snapshot) (*changedList, error) {
+func WithStatesBefore(s *bands.Store, list *ChangedList, before bands.Snapshot) (*ChangedList, error) {
 	root, ok := before.Tree.Ref()
 	if !ok {
 		return nil, fmt.Errorf("snapshot %s: %w", before.Version, bands.ErrDamaged)

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// changedList is a changedSet that is looked up. It is held as in its file,
+// ChangedList is a changedSet that is looked up. It is held as in its file,
 // which takes a third of what a slice would.
-type changedList struct {
+type ChangedList struct {
 	data  []byte        // states after each other, as appendState writes them
 	marks []changedMark // of every markEvery-th state
 }
@@ -31,8 +31,8 @@ type changedMark struct {
 const markEvery = 16
 
 // newChangedList returns the list of the states.
-func newChangedList(set ChangedSet) *changedList {
-	c := &changedList{}
+func newChangedList(set ChangedSet) *ChangedList {
+	c := &ChangedList{}
 	before := ""
 	for i, s := range set.Sorted() {
 		c.mark(i, s.path, len(c.data))
@@ -42,15 +42,15 @@ func newChangedList(set ChangedSet) *changedList {
 	return c
 }
 
-func (c *changedList) mark(number int, path string, offset int) {
+func (c *ChangedList) mark(number int, path string, offset int) {
 	if number%markEvery == 0 {
 		c.marks = append(c.marks, changedMark{path, offset})
 	}
 }
 
 // From yields the states of the path and of those behind it.
-func (c *changedList) From(path string) iter.Seq[pathState] {
-	return func(yield func(pathState) bool) {
+func (c *ChangedList) From(path string) iter.Seq[PathState] {
+	return func(yield func(PathState) bool) {
 		at, _ := slices.BinarySearchFunc(c.marks, path, func(m changedMark, path string) int { return strings.Compare(m.path, path) })
 		if at = max(at-1, 0); at == len(c.marks) {
 			return
@@ -58,7 +58,7 @@ func (c *changedList) From(path string) iter.Seq[pathState] {
 		r := stateReader{data: c.data[c.marks[at].offset:], path: []byte(c.marks[at].path)}
 		for first := true; len(r.data) > 0; first = false {
 			id, ok := r.next(first)
-			if !ok || string(r.path) >= path && !yield(pathState{string(r.path), id}) {
+			if !ok || string(r.path) >= path && !yield(PathState{string(r.path), id}) {
 				return
 			}
 		}
@@ -66,25 +66,25 @@ func (c *changedList) From(path string) iter.Seq[pathState] {
 }
 
 // at returns the states of a path.
-func (c *changedList) at(path string) (states []stateID) {
+func (c *ChangedList) at(path string) (states []StateID) {
 	for s := range c.From(path) {
 		if s.path != path {
 			break
 		}
-		states = append(states, s.stateID)
+		states = append(states, s.StateID)
 	}
 	return states
 }
 
 // reaches reports whether the path or something below it is in the list.
-func (c *changedList) reaches(path string) bool {
+func (c *ChangedList) reaches(path string) bool {
 	if path == "" {
 		return len(c.marks) > 0
 	}
 	return len(c.at(path)) > 0 || c.hasBelow(path+"/")
 }
 
-func (c *changedList) hasBelow(prefix string) bool {
+func (c *ChangedList) hasBelow(prefix string) bool {
 	for s := range c.From(prefix) {
 		return strings.HasPrefix(s.path, prefix)
 	}
@@ -92,7 +92,7 @@ func (c *changedList) hasBelow(prefix string) bool {
 }
 
 // Within reports whether all paths are of the scope.
-func (c *changedList) Within(in *Selection) bool {
+func (c *ChangedList) Within(in *Selection) bool {
 	for s := range c.From("") {
 		if in.Relate(s.path) != Inside {
 			return false
@@ -102,7 +102,7 @@ func (c *changedList) Within(in *Selection) bool {
 }
 
 // appendState encodes a state that follows that of the path before.
-func appendState(data []byte, before string, s *pathState) []byte {
+func appendState(data []byte, before string, s *PathState) []byte {
 	shared := 0
 	for shared < min(len(before), len(s.path)) && before[shared] == s.path[shared] {
 		shared++
@@ -124,7 +124,7 @@ type stateReader struct {
 }
 
 // next takes a state and sets path. Of the first of a mark the path is known.
-func (r *stateReader) next(marked bool) (id stateID, ok bool) {
+func (r *stateReader) next(marked bool) (id StateID, ok bool) {
 	shared, n := binary.Uvarint(r.data)
 	rest, m := binary.Uvarint(r.data[max(n, 0):])
 	if n <= 0 || m <= 0 {
@@ -151,7 +151,7 @@ func (r *stateReader) next(marked bool) (id stateID, ok bool) {
 
 var errBadChanged = fmt.Errorf("list of changed paths: %w", bands.ErrDamaged)
 
-func decodeChanged(packed []byte) (*changedList, error) {
+func decodeChanged(packed []byte) (*ChangedList, error) {
 	const most = 1 << 30
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(most))
 	if err != nil {
@@ -170,7 +170,7 @@ func decodeChanged(packed []byte) (*changedList, error) {
 	if n <= 0 || count > uint64(end) {
 		return nil, errBadChanged
 	}
-	c := &changedList{data: data[len(changedMagic)+n : end]}
+	c := &ChangedList{data: data[len(changedMagic)+n : end]}
 	r := stateReader{data: c.data}
 	for i := range int(count) {
 		offset := len(c.data) - len(r.data)

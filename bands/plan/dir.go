@@ -55,7 +55,7 @@ func (p *Planner) directory(path string, was, want *tree.Directory, out *Plan) {
 	p.Plan.Dirs[path] = DirChange{was.Attr, want.Attr}
 	a, b := was.Attr, want.Attr
 	a.Mtime = b.Mtime
-	if !tree.SameAttr(&a, &b) {
+	if !a.Equal(&b) {
 		p.does(out, NamedStep{Name: tree.BasePath(tree.ShownPath(path)), Kind: StepAttributes, Was: tree.Dir}, &tree.Entry{Kind: tree.Dir})
 	}
 }
@@ -110,7 +110,7 @@ func (p *Planner) removeDir(ctx context.Context, path string, was *tree.Entry, o
 	}
 	rel := p.Scope.Relate(path)
 	if rel == Inside && !p.takesBack(path, was) {
-		rel = above // what the restore made in it may go
+		rel = Above // what the restore made in it may go
 	}
 	if rel == Inside && len(d.Entries) == 0 && !p.Scope.deletes(path, was) {
 		out.Kept = append(out.Kept, path)

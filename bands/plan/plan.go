@@ -1,6 +1,12 @@
+// Package plan compares a tree with a snapshot and lists the steps that make the
+// tree what the snapshot has, within a scope: what is created, rewritten, linked,
+// given attributes and deleted, and what stays and why. For an undo it is limited
+// to what a restore changed and nobody changed since. It writes nothing to the
+// tree; the lists of changed paths are its only files.
 package plan
 
 import (
+	"errors"
 	"iter"
 	"slices"
 
@@ -149,3 +155,6 @@ func (p *Plan) Tidy() {
 		*list = slices.Compact(*list)
 	}
 }
+
+// ErrChanged means that a path isn't what the rescue holds any more.
+var ErrChanged = errors.New("changed since it was captured")

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -24,9 +23,9 @@ func (p *Planner) same(a, b *tree.Entry) bool {
 	case a.Kind == tree.Unknown:
 		// What can't be read may differ. What isn't to be held, or has no content,
 		// is of no interest.
-		return a.Reason == b.Reason && !capture.Unheld(a.Reason)
+		return a.Reason == b.Reason && !a.Reason.Unheld()
 	}
-	same := tree.SameAttr
+	same := (*tree.Attr).Equal
 	if p.Scope.PresentTime && a.Kind == tree.File {
 		same = sameButTime
 	}
@@ -51,7 +50,7 @@ func (p *Planner) timed(was, want *tree.Entry) *tree.Entry {
 func sameButTime(a, b *tree.Attr) bool {
 	x := *a
 	x.Mtime = b.Mtime
-	return tree.SameAttr(&x, b)
+	return x.Equal(b)
 }
 
 // sameContent compares files or symlinks, a of the present and b of the target.

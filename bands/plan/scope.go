@@ -101,12 +101,12 @@ func isBelow(root, path string) bool {
 	return !errors.Is(dir.Stat(tree.BasePath(path), &st), fs.ErrNotExist)
 }
 
-// relation is how a path stands to a scope.
-type relation int
+// Relation is how a path stands to a scope.
+type Relation int
 
 const (
-	Outside relation = iota
-	above            // a directory that holds something of the scope
+	Outside Relation = iota
+	Above            // a directory that holds something of the scope
 	Inside
 )
 
@@ -147,7 +147,7 @@ func (s Scope) Compile(hidden []string) (*Selection, error) {
 	return c, nil
 }
 
-func (s *Selection) Relate(p string) relation {
+func (s *Selection) Relate(p string) Relation {
 	if len(s.Named) == 0 {
 		return Inside
 	}
@@ -160,7 +160,7 @@ func (s *Selection) Relate(p string) relation {
 		}
 	}
 	if s.Over[p] {
-		return above
+		return Above
 	}
 	return Outside
 }

@@ -27,7 +27,7 @@ type NamedStep struct {
 	Name      string
 	Kind      StepKind
 	Was, Want tree.Kind // now and in the target; 0: nothing
-	state     stateID   // what it makes of the path; noState unless that is listed
+	state     StateID   // what it makes of the path; noState unless that is listed
 	Unit      int32     // one more than the index of the database that the path belongs to
 }
 

@@ -57,8 +57,8 @@ func TestAChangedListHasWhatWasPutIntoIt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		name := rapid.StringMatching(`[-.ab0]{1,2}(/[-.ab0]{1,2}){0,3}`)
-		states := rapid.Custom(func(r *rapid.T) pathState {
-			s := pathState{path: name.Draw(r, "path")}
+		states := rapid.Custom(func(r *rapid.T) PathState {
+			s := PathState{path: name.Draw(r, "path")}
 			if s.kind = tree.Kind(rapid.IntRange(0, 3).Draw(r, "kind")); s.kind != 0 {
 				s.content[0] = rapid.Byte().Draw(r, "content")
 				s.attr[3] = rapid.Byte().Draw(r, "attr")
@@ -75,15 +75,15 @@ func TestAChangedListHasWhatWasPutIntoIt(t *testing.T) {
 			r.Fatal(err)
 		}
 		path := name.Draw(r, "looked up")
-		for what, list := range map[string]*changedList{"read": read, "made": newChangedList(want)} {
+		for what, list := range map[string]*ChangedList{"read": read, "made": newChangedList(want)} {
 			if got := slices.Collect(list.From("")); !slices.Equal(got, want) {
 				r.Fatalf("%s: %+v, not %+v", what, got, want)
 			}
-			var at []stateID
+			var at []StateID
 			reaches := false
 			for _, s := range want {
 				if s.path == path {
-					at = append(at, s.stateID)
+					at = append(at, s.StateID)
 				}
 				reaches = reaches || s.path == path || len(s.path) > len(path) && s.path[:len(path)+1] == path+"/"
 			}
@@ -104,7 +104,7 @@ func TestAListOfChangedPathsThatIsCutIsDamaged(t *testing.T) {
 	t.Parallel()
 	var set ChangedSet
 	for i := range 100 {
-		set = append(set, pathState{fmt.Sprintf("dir/file%03d", i), stateID{kind: tree.File}})
+		set = append(set, PathState{fmt.Sprintf("dir/file%03d", i), StateID{kind: tree.File}})
 	}
 	packed, err := encodeStates(len(set), slices.Values(set))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // Undoing limits a plan to what a restore changed and nobody changed since.
 type Undoing struct {
-	Changed *changedList
+	Changed *ChangedList
 	// Interrupted lets attributes differ, as they may have been half set, and
 	// paths be missing.
 	Interrupted bool

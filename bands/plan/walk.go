@@ -167,14 +167,14 @@ func (p *Planner) see(path string) {
 }
 
 // noteLinks remembers what may have to share its content with another path.
-func (p *Planner) noteLinks(path string, was, want *tree.Entry, rel relation) {
+func (p *Planner) noteLinks(path string, was, want *tree.Entry, rel Relation) {
 	if rel == Inside && ((was != nil && was.Link != 0) || (want != nil && want.Link != 0)) {
 		p.linked = append(p.linked, linkPair{path, was, want})
 	}
 }
 
 // stays lists a path that differs and isn't touched.
-func (p *Planner) stays(path string, was, want *tree.Entry, rel relation, out *Plan) bool {
+func (p *Planner) stays(path string, was, want *tree.Entry, rel Relation, out *Plan) bool {
 	var list *[]string
 	switch {
 	case rel == Inside && p.Scope.keeps(path, was, want):
@@ -238,7 +238,7 @@ func (p *Planner) completed(s NamedStep, want *tree.Entry) NamedStep {
 	s.state = noState
 	if p.lists && (s.Kind != StepAttributes || s.Want != tree.Dir) { // those are in dirs
 		if is, ok := stateOf("", want, p.Content.Records.Parts); ok {
-			s.state = is.stateID
+			s.state = is.StateID
 		}
 	}
 	return s

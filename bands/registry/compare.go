@@ -85,7 +85,7 @@ func Describe(s *bands.Store) ([]verify.BadVersion, error) {
 	}
 	var bad []verify.BadVersion
 	for _, v := range versions {
-		if _, err := verify.Described(s, v); err != nil && !errors.Is(err, bands.ErrNoSnapshot) {
+		if _, err := verify.ReadSnapshot(s, v); err != nil && !errors.Is(err, bands.ErrNoSnapshot) {
 			bad = append(bad, verify.BadVersion{Version: v, Err: err})
 		}
 	}

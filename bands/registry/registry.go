@@ -1,3 +1,6 @@
+// Package registry has the stores of a machine by their names: it makes, finds, opens
+// and deletes them, with the rows of the catalog, config.toml and the .agentfs
+// files. What is in a store is true; the catalog is an index that can be rebuilt.
 package registry
 
 import (

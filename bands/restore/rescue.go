@@ -76,7 +76,7 @@ func unreadable(ctx context.Context, c *contents.Reader, p *plan.Plan) ([]band.D
 	var mu sync.Mutex
 	var bad []band.Damaged
 	var group sync.WaitGroup
-	for range capture.Crew(0) {
+	for range capture.Workers(0) {
 		group.Go(func() {
 			var buf []byte
 			for e := range work {

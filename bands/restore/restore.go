@@ -1,3 +1,6 @@
+// Package restore makes a tree what a snapshot has, and takes that back: Run, Undo,
+// Redo and Finish take a rescue snapshot, plan, write the journal and apply the
+// plan. The order of these steps is what keeps a tree from being lost.
 package restore
 
 import (
@@ -82,7 +85,7 @@ func (j *job) compile(o Options) (*plan.Selection, error) {
 // restore of the same target that was interrupted is completed by it: going
 // back then still leads to the tree before the first.
 func Run(ctx context.Context, h *bands.Held, target bands.Version, o Options) (Result, error) {
-	past, left, err := history.Pending(h.Store, o.Lineage)
+	past, left, err := history.WithInterrupted(h.Store, o.Lineage)
 	if err != nil {
 		return Result{}, err
 	}

@@ -75,7 +75,7 @@ func planJob(ctx context.Context, s *bands.Store, present *capture.Present, j jo
 }
 
 func undoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
-	past, left, err := history.Pending(s, o.Lineage)
+	past, left, err := history.WithInterrupted(s, o.Lineage)
 	if err != nil {
 		return job{}, err
 	}
@@ -83,7 +83,7 @@ func undoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
 		return takeBack(ctx, s, *left, o)
 	}
 	if len(past.Undo) == 0 {
-		return job{}, fmt.Errorf("undo: %w", history.ErrNoHistory)
+		return job{}, fmt.Errorf("undo: %w", history.ErrEmpty)
 	}
 	last := past.Undo[len(past.Undo)-1]
 	rest := past.Undo[:len(past.Undo)-1]
@@ -96,7 +96,7 @@ func undoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
 }
 
 func redoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
-	past, left, err := history.Pending(s, o.Lineage)
+	past, left, err := history.WithInterrupted(s, o.Lineage)
 	switch {
 	case err != nil:
 		return job{}, err
@@ -105,7 +105,7 @@ func redoJob(ctx context.Context, s *bands.Store, o Options) (job, error) {
 	case left != nil && left.Op == history.OpUndo:
 		return takeBack(ctx, s, *left, o)
 	case len(past.Redo) == 0:
-		return job{}, fmt.Errorf("redo: %w", history.ErrNoHistory)
+		return job{}, fmt.Errorf("redo: %w", history.ErrEmpty)
 	}
 	last := past.Redo[len(past.Redo)-1]
 	rest := past.Redo[:len(past.Redo)-1]
@@ -176,19 +176,19 @@ func undoing(ctx context.Context, s *bands.Store, list, rescue bands.Version, re
 	if err != nil {
 		return &plan.Undoing{}, err
 	}
-	set, err := plan.ChangedOf(ctx, s, list, rescue, restored, compiled)
+	set, err := plan.ReadChanged(ctx, s, list, rescue, restored, compiled)
 	return &plan.Undoing{Changed: set}, err
 }
 
 // Finish completes what Interrupted reports. Only what was there before, or
 // was made by what was interrupted, is removed.
 func Finish(ctx context.Context, h *bands.Held, o Options) (Result, error) {
-	_, left, err := history.Pending(h.Store, o.Lineage)
+	_, left, err := history.WithInterrupted(h.Store, o.Lineage)
 	if err != nil {
 		return Result{}, err
 	}
 	if left == nil {
-		return Result{}, fmt.Errorf("finish: %w", history.ErrNoHistory)
+		return Result{}, fmt.Errorf("finish: %w", history.ErrEmpty)
 	}
 	j, err := finishJob(ctx, h.Store, *left, o)
 	if err != nil {
@@ -218,7 +218,7 @@ func finishJob(ctx context.Context, s *bands.Store, left history.Journal, o Opti
 		return j, err
 	}
 	undo.Interrupted, undo.Begun = true, begunBy(s, left)
-	undo.Changed, err = plan.OrAsBefore(s, undo.Changed, before)
+	undo.Changed, err = plan.WithStatesBefore(s, undo.Changed, before)
 	j.undo = undo
 	return j, err
 }

@@ -57,8 +57,8 @@ func compact(ctx context.Context, h *bands.Held, which deadness) (int64, error) 
 	return c.freed, err
 }
 
-// liveBands are the stretches of bands that snapshots need, by band.
-type liveBands struct {
+// LiveBands are the stretches of bands that snapshots need, by band.
+type LiveBands struct {
 	Stretches map[uint32][]Stretch // by offset
 	Pieces    map[uint32][]Stretch // of raw bands
 	Pinned    map[uint32]bool      // those of which not all is known
@@ -69,7 +69,7 @@ type Stretch struct{ From, To int64 }
 
 // Live finds what the snapshots need. Bands of snapshots that can't be read are
 // pinned.
-func Live(ctx context.Context, h *bands.Held) (liveBands, error) {
+func Live(ctx context.Context, h *bands.Held) (LiveBands, error) {
 	snaps, _ := h.Snapshots()
 	readable := map[bands.Version]bool{}
 	l := newLedger(h.Store, countLive)
@@ -77,12 +77,12 @@ func Live(ctx context.Context, h *bands.Held) (liveBands, error) {
 	for _, snap := range snaps {
 		readable[snap.Version] = true
 		if _, err := l.add(ctx, snap); err != nil {
-			return liveBands{}, err
+			return LiveBands{}, err
 		}
 	}
 	versions, err := h.Versions()
 	if err != nil {
-		return liveBands{}, err
+		return LiveBands{}, err
 	}
 	for _, v := range versions {
 		if readable[v] {
@@ -90,7 +90,7 @@ func Live(ctx context.Context, h *bands.Held) (liveBands, error) {
 		}
 		files, err := band.Files(h.SnapshotDir(v))
 		if err != nil {
-			return liveBands{}, fmt.Errorf("snapshot %s: %w", v, err)
+			return LiveBands{}, fmt.Errorf("snapshot %s: %w", v, err)
 		}
 		for _, f := range files {
 			l.pinned[f.Number] = true
@@ -99,8 +99,8 @@ func Live(ctx context.Context, h *bands.Held) (liveBands, error) {
 	return l.live(), nil
 }
 
-func (l *ledger) live() liveBands {
-	b := liveBands{Stretches: map[uint32][]Stretch{}, Pieces: l.pieces, Pinned: l.pinned}
+func (l *ledger) live() LiveBands {
+	b := LiveBands{Stretches: map[uint32][]Stretch{}, Pieces: l.pieces, Pinned: l.pinned}
 	for at, r := range l.records {
 		if !r.raw {
 			b.Stretches[at.band] = append(b.Stretches[at.band], Stretch{int64(at.offset), int64(at.offset) + r.stored})
@@ -130,7 +130,7 @@ func BandDirs(h *bands.Held) ([]string, error) {
 // compaction makes holes in bands.
 type compaction struct {
 	*bands.Held
-	live  liveBands
+	live  LiveBands
 	dirs  []string
 	which deadness
 	freed int64

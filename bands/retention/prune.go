@@ -1,3 +1,6 @@
+// Package retention removes snapshots and what only they need: by age and number, by
+// the cap, or by name. It also compacts bands and measures what snapshots take.
+// Snapshots that the history of restores needs are kept.
 package retention
 
 import (

@@ -1,3 +1,5 @@
+// Package rules decides which paths of a tree are captured: the patterns of the
+// options, hidden paths, the store itself and linked worktrees.
 package rules
 
 import (
@@ -17,7 +19,7 @@ import (
 // Rules say which paths of a tree are not captured. Paths are relative to the
 // root; the root is "".
 type Rules struct {
-	exclude []pattern
+	exclude []Pattern
 	literal map[string]bool // whole paths that are excluded
 	// Names by the directory they are in.
 	hidden    map[string][]string
@@ -25,8 +27,8 @@ type Rules struct {
 	Print     band.Hash
 }
 
-// pattern is one of Options.Exclude, taken apart.
-type pattern struct {
+// Pattern is one of Options.Exclude, taken apart.
+type Pattern struct {
 	segments []string
 	dirs     bool // matches directories only
 }
@@ -97,13 +99,13 @@ func literalPath(text string) (string, bool) {
 	return p.String(), ok && rest != "" && !strings.HasSuffix(rest, "/")
 }
 
-func NewPattern(text string) (pattern, bool) {
-	p := pattern{dirs: strings.HasSuffix(text, "/")}
+func NewPattern(text string) (Pattern, bool) {
+	p := Pattern{dirs: strings.HasSuffix(text, "/")}
 	text = strings.TrimSuffix(text, "/")
 	rooted := strings.Contains(text, "/")
 	text = strings.TrimPrefix(text, "/")
 	if text == "" {
-		return pattern{}, false
+		return Pattern{}, false
 	}
 	if !rooted {
 		p.segments = append(p.segments, "**")
@@ -115,7 +117,7 @@ func NewPattern(text string) (pattern, bool) {
 // matches reports whether the pattern is about the path. Only the last "**" is ever
 // given more directories: what matched before it would match in no better place. So
 // the time is at most the product of the two lengths.
-func (p pattern) matches(segments []string) bool {
+func (p Pattern) matches(segments []string) bool {
 	at, next := 0, 0       // in p.segments, in segments
 	stars, resume := -1, 0 // behind the last "**", and where it ended
 	for next < len(segments) {
@@ -145,11 +147,11 @@ func matchesName(want, name string) bool {
 }
 
 // holds reports whether the pattern is about a directory that the path is in.
-func (p pattern) holds(segments []string) bool {
+func (p Pattern) holds(segments []string) bool {
 	if p.matches(nil) {
 		return len(segments) > 1 // about all directories but the root
 	}
-	below := pattern{segments: append(slices.Clip(p.segments), "*", "**")}
+	below := Pattern{segments: append(slices.Clip(p.segments), "*", "**")}
 	return below.matches(segments)
 }
 
@@ -166,7 +168,7 @@ func (r *Rules) Reason(dir, name string, isDir bool) tree.Reason {
 	if len(r.exclude) == 0 && len(r.literal) == 0 {
 		return 0
 	}
-	whole := Join(dir, name)
+	whole := tree.JoinPath(dir, name)
 	if r.literal[whole] {
 		return tree.Excluded
 	}
@@ -177,12 +179,4 @@ func (r *Rules) Reason(dir, name string, isDir bool) tree.Reason {
 		}
 	}
 	return 0
-}
-
-// Join is the path of a name in a directory.
-func Join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
 }

@@ -1,3 +1,7 @@
+// Package statcache reads and writes the stat cache of a lineage: what stat(2)
+// returned for a tree when a snapshot was taken, so that the next one reads only
+// what differs. It is disposable and holds no content; its format is in
+// docs/formats/bands.md.
 package statcache
 
 import (
@@ -14,9 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// The stat cache tells what a tree looked like to stat(2) when a snapshot was
-// taken, so that the next one reads only what differs. It is one file for each
-// lineage, disposable, and holds no content: docs/formats/bands.md.
+// The parts of the file.
 const (
 	magic = "ENTSTAT1"
 	// headerLength is the magic, the snapshot's version (4 bytes), four that are

@@ -103,7 +103,7 @@ func (d *differ) pair(path string, before, after *Entry) error {
 		return nil
 	case isUnknown(before), isUnknown(after):
 		return d.unknown(Change{Path: path, Kind: UnknownChange, Old: before, New: after})
-	case isDir(before) || isDir(after):
+	case IsDir(before) || IsDir(after):
 		return d.dirs(path, before, after)
 	}
 	kind, err := d.compare(before, after)
@@ -117,8 +117,6 @@ func (d *differ) pair(path string, before, after *Entry) error {
 }
 
 func isUnknown(e *Entry) bool { return e != nil && e.Kind == Unknown }
-
-func isDir(e *Entry) bool { return e != nil && e.Kind == Dir }
 
 // unknown visits a path that is Unknown in one tree.
 func (d *differ) unknown(c Change) (err error) {
@@ -144,7 +142,7 @@ func (d *differ) dirs(path string, before, after *Entry) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
 	}
-	if isDir(before) && isDir(after) && before.Content.Hash == after.Content.Hash {
+	if IsDir(before) && IsDir(after) && before.Content.Hash == after.Content.Hash {
 		return nil
 	}
 	was, beforeDir, err := d.old.open(before)
@@ -245,14 +243,14 @@ func byName(before, after []Entry) int {
 // entry compares one name; that nothing differs costs nothing.
 func (d *differ) entry(parent string, before, after *Entry) error {
 	if before != nil && after != nil && before.Kind == after.Kind && before.Content.Hash == after.Content.Hash &&
-		(before.Kind == Dir || before.Kind == Unknown || before.Size == after.Size && before.Target == after.Target && before.Attr.equal(&after.Attr)) {
+		(before.Kind == Dir || before.Kind == Unknown || before.Size == after.Size && before.Target == after.Target && before.Attr.Equal(&after.Attr)) {
 		return nil
 	}
 	name := before
 	if name == nil {
 		name = after
 	}
-	return d.pair(join(parent, name.Name), before, after)
+	return d.pair(JoinPath(parent, name.Name), before, after)
 }
 
 // kindOf is the change of entries, their content left aside; 0 if there is none.
@@ -264,7 +262,7 @@ func kindOf(before, after *Entry) ChangeKind {
 		return Deleted
 	case before.Kind != after.Kind:
 		return TypeChanged
-	case !before.Attr.equal(&after.Attr):
+	case !before.Attr.Equal(&after.Attr):
 		return Attributes
 	}
 	return 0
@@ -301,10 +299,4 @@ func (d *differ) sameContent(before, after *Entry) (bool, error) {
 		return false, err
 	}
 	return slices.EqualFunc(beforeParts, afterParts, band.Part.Same), nil
-}
-
-// equal says whether files with these attributes differ in their content alone.
-func (a *Attr) equal(b *Attr) bool {
-	return a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && a.Mtime.Equal(b.Mtime) &&
-		slices.EqualFunc(a.Xattrs, b.Xattrs, Xattr.equal)
 }

@@ -4,6 +4,7 @@
 package tree
 
 import (
+	"slices"
 	"time"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -47,6 +48,18 @@ const (
 	Forgotten Reason = 11
 )
 
+// Unheld reports whether a path that is unknown for the reason has a content that
+// a snapshot should hold and doesn't, so that it can't be told whether it changed.
+func (r Reason) Unheld() bool {
+	switch r {
+	case Socket, Device, FIFO, OtherFileSystem, Excluded, Worktree:
+		return false
+	case Unreadable, Moving, Budget, Busy, Forgotten:
+	default: // of versions to come
+	}
+	return true
+}
+
 // Entry is one name of a directory.
 type Entry struct {
 	// Name is any bytes but '/' and NUL; never empty, "." or "..".
@@ -76,6 +89,12 @@ type Attr struct {
 	Xattrs   []Xattr   // by name
 }
 
+// Equal reports whether both have the same mode, owner, time and extended attributes.
+func (a *Attr) Equal(b *Attr) bool {
+	return a.Mode == b.Mode && a.UID == b.UID && a.GID == b.GID && a.Mtime.Equal(b.Mtime) &&
+		slices.EqualFunc(a.Xattrs, b.Xattrs, Xattr.equal)
+}
+
 // Xattr is an extended attribute.
 type Xattr struct {
 	Name  string
@@ -101,4 +120,11 @@ type Totals struct {
 	Dirs    int64 `json:"dirs"`
 	Unknown int64 `json:"unknown"`
 	Bytes   int64 `json:"bytes"` // lengths of files
+}
+
+// Stored is a directory as the store has it.
+type Stored struct {
+	Ref    band.Ref
+	Totals Totals
+	Bands  []uint32
 }

@@ -2,7 +2,9 @@ package tree
 
 import (
 	"container/list"
+	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -168,3 +170,20 @@ func (r *Records) keep(key cacheKey, dir *Directory) {
 }
 
 func weigh(dir *Directory) int { return len(dir.Entries) + len(dir.Pages) + 4 }
+
+// LoadDir reads a directory; the zero reference is an empty one.
+func LoadDir(l Loader, ref band.Ref) (*Directory, error) {
+	if ref.IsZero() {
+		return &Directory{}, nil
+	}
+	return l.Directory(ref)
+}
+
+// IsDir reports whether there is an entry, and it is a directory.
+func IsDir(e *Entry) bool { return e != nil && e.Kind == Dir }
+
+// IsDamaged reports whether an error of a Loader means that a record is damaged or
+// missing.
+func IsDamaged(err error) bool {
+	return errors.Is(err, band.ErrDamaged) || errors.Is(err, ErrBad) || errors.Is(err, fs.ErrNotExist)
+}

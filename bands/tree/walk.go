@@ -67,14 +67,6 @@ func missing(path string) error {
 	return &fs.PathError{Op: "find", Path: path, Err: fs.ErrNotExist}
 }
 
-// load loads a directory; the zero reference is an empty one.
-func load(l Loader, ref band.Ref) (*Directory, error) {
-	if ref.IsZero() {
-		return &Directory{}, nil
-	}
-	return l.Directory(ref)
-}
-
 // describe fills in the attributes of a directory's entry.
 func describe(l Loader, e *Entry) error {
 	if e.Kind != Dir {
@@ -138,7 +130,7 @@ func (w *walker) enter(path string, e Entry) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	dir, err := load(w.loader, e.Content)
+	dir, err := LoadDir(w.loader, e.Content)
 	if err != nil {
 		return w.damage.note(path, err)
 	}
@@ -151,7 +143,7 @@ func (w *walker) enter(path string, e Entry) error {
 	}
 	for i := range dir.Entries {
 		e := &dir.Entries[i]
-		child := join(path, e.Name)
+		child := JoinPath(path, e.Name)
 		if e.Kind == Dir {
 			err = w.enter(child, *e)
 		} else {
@@ -162,11 +154,4 @@ func (w *walker) enter(path string, e Entry) error {
 		}
 	}
 	return nil
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "/" + name
 }

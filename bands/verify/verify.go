@@ -1,3 +1,5 @@
+// Package verify reads snapshots back, checks every record against its hash and lists
+// the paths whose content is lost.
 package verify
 
 import (
@@ -14,7 +16,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
@@ -98,7 +99,7 @@ func Run(ctx context.Context, s *bands.Store, v bands.Version, progress func(don
 	var readable []bands.Snapshot
 	for _, version := range versions {
 		before := maps.Clone(c.bad)
-		snapshot, bad := Described(s, version)
+		snapshot, bad := ReadSnapshot(s, version)
 		if _, ok := snapshot.Tree.Ref(); ok {
 			if err := verifyOne(ctx, s, c, snapshot); err != nil && (ctx.Err() != nil || !isDeleted(s, version)) {
 				return Damage{}, err
@@ -128,9 +129,9 @@ func isDeleted(s *bands.Store, v bands.Version) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Described reads what a version says of itself, and whether its bands are
+// ReadSnapshot reads what a version says of itself, and whether its bands are
 // there and long enough.
-func Described(s *bands.Store, v bands.Version) (bands.Snapshot, error) {
+func ReadSnapshot(s *bands.Store, v bands.Version) (bands.Snapshot, error) {
 	snapshot, err := s.Snapshot(v)
 	if err != nil {
 		return bands.Snapshot{}, err
@@ -139,7 +140,7 @@ func Described(s *bands.Store, v bands.Version) (bands.Snapshot, error) {
 		return bands.Snapshot{}, bands.ErrDamaged
 	}
 	for _, b := range snapshot.Bands {
-		if !capture.HasBand(s, snapshot, b) {
+		if !s.HasBand(snapshot, b) {
 			return snapshot, fmt.Errorf("its band %d is missing or cut short: %w", b.Number, bands.ErrDamaged)
 		}
 	}
@@ -176,9 +177,18 @@ type checker struct {
 	records, bytes int64
 }
 
+// need is a record that has to be read.
+type need struct {
+	kind band.Kind
+	ref  band.Ref
+	raw  int64 // length of a raw band; -1: it is none
+	// piece is the length of a piece of a raw band, 0 of anything else.
+	piece int64
+}
+
 // run goes through a version's directories and lets others read the files.
 func (c *checker) run(ctx context.Context, content *contents.Reader, root band.Ref) error {
-	work := make(chan contents.Need, 256)
+	work := make(chan need, 256)
 	var group sync.WaitGroup
 	for range max(runtime.NumCPU(), 2) {
 		group.Go(func() {
@@ -233,19 +243,19 @@ func (c *checker) end(kind band.Kind, ref band.Ref, err error, size int64) {
 }
 
 // read reads a file's record.
-func (c *checker) read(content *contents.Reader, n contents.Need, buf []byte) []byte {
-	if n.Raw >= 0 {
-		c.end(n.Kind, n.Ref, contents.ReadRaw(content, n), n.Raw)
+func (c *checker) read(content *contents.Reader, n need, buf []byte) []byte {
+	if n.raw >= 0 {
+		c.end(n.kind, n.ref, content.CheckRaw(n.ref, n.raw), n.raw)
 		return buf
 	}
 	var data []byte
 	var err error
-	if n.Piece > 0 {
-		data, err = content.Bands.ReadPiece(band.Part{Length: n.Piece, Ref: n.Ref}, buf[:0])
+	if n.piece > 0 {
+		data, err = content.Bands.ReadPiece(band.Part{Length: n.piece, Ref: n.ref}, buf[:0])
 	} else {
-		data, err = content.Bands.Read(n.Ref, n.Kind, buf[:0])
+		data, err = content.Bands.Read(n.ref, n.kind, buf[:0])
 	}
-	c.end(n.Kind, n.Ref, err, int64(len(data)))
+	c.end(n.kind, n.ref, err, int64(len(data)))
 	if err != nil {
 		return buf
 	}
@@ -253,7 +263,7 @@ func (c *checker) read(content *contents.Reader, n contents.Need, buf []byte) []
 }
 
 // directory reads a directory and all below it, if no version before had it.
-func (c *checker) directory(ctx context.Context, content *contents.Reader, ref band.Ref, work chan<- contents.Need) error {
+func (c *checker) directory(ctx context.Context, content *contents.Reader, ref band.Ref, work chan<- need) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -284,7 +294,7 @@ func (c *checker) directory(ctx context.Context, content *contents.Reader, ref b
 	return c.entries(ctx, content, d.Entries, work)
 }
 
-func (c *checker) entries(ctx context.Context, content *contents.Reader, entries []tree.Entry, work chan<- contents.Need) error {
+func (c *checker) entries(ctx context.Context, content *contents.Reader, entries []tree.Entry, work chan<- need) error {
 	for i := range entries {
 		e := &entries[i]
 		if e.Kind == tree.Dir {
@@ -299,10 +309,10 @@ func (c *checker) entries(ctx context.Context, content *contents.Reader, entries
 	return nil
 }
 
-func (c *checker) file(content *contents.Reader, e *tree.Entry, work chan<- contents.Need) {
+func (c *checker) file(content *contents.Reader, e *tree.Entry, work chan<- need) {
 	if !e.Parts {
 		if c.begin(e.Content) {
-			work <- contents.Need{Kind: band.Data, Ref: e.Content, Raw: -1}
+			work <- need{kind: band.Data, ref: e.Content, raw: -1}
 		}
 		return
 	}
@@ -318,11 +328,21 @@ func (c *checker) file(content *contents.Reader, e *tree.Entry, work chan<- cont
 		}
 		switch p.Kind {
 		case band.RawPart:
-			work <- contents.Need{Ref: p.Ref, Raw: p.Length}
+			work <- need{ref: p.Ref, raw: p.Length}
 		case band.PiecePart:
-			work <- contents.Need{Ref: p.Ref, Raw: -1, Piece: p.Length}
+			work <- need{ref: p.Ref, raw: -1, piece: p.Length}
 		default:
-			work <- contents.Need{Kind: band.Data, Ref: p.Ref, Raw: -1}
+			work <- need{kind: band.Data, ref: p.Ref, raw: -1}
 		}
 	}
+}
+
+// Damaged are the records of what Verify found.
+func (d Damage) Damaged() []band.Damaged {
+	all := make([]band.Damaged, 0, len(d.Bad))
+	for i := range d.Bad {
+		b := &d.Bad[i]
+		all = append(all, band.Damaged{Kind: b.Kind, Ref: band.Ref{Hash: b.Hash, Band: b.Band, Offset: b.Offset}})
+	}
+	return all
 }

@@ -2,6 +2,7 @@ package testkit_test
 
 import (
 	"bytes"
+	"cmp"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -216,15 +217,33 @@ func TestNamedFilesExist(t *testing.T) {
 // the packages below strategy, and that each imports only those above it.
 func TestPackagesOfStrategyImportInOrder(t *testing.T) {
 	t.Parallel()
+	checkImportOrder(t, "strategy", regexp.MustCompile("(?m)^\\| [a-z]* ?\\| `([a-z]+)` \\| "))
+}
+
+// TestPackagesOfBandsImportInOrder checks the same of the packages below bands.
+func TestPackagesOfBandsImportInOrder(t *testing.T) {
+	t.Parallel()
+	checkImportOrder(t, "bands", regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| "))
+}
+
+// checkImportOrder checks the table of architecture.md that lists the packages in and
+// below a folder, one in each row. The table begins after the heading "package of
+// `folder`", or at the first row.
+func checkImportOrder(t *testing.T, folder string, row *regexp.Regexp) {
+	t.Helper()
 	page, err := os.ReadFile(filepath.Join(moduleRoot, "docs", "architecture.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, table, ok := strings.Cut(string(page), "| package of `"+folder+"` |"); ok {
+		table, _, _ = strings.Cut(table, "\n\n")
+		page = []byte(table)
+	}
 	var order []string
-	for _, m := range regexp.MustCompile("(?m)^\\| [a-z]* ?\\| `([a-z]+)` \\| ").FindAllSubmatch(page, -1) {
+	for _, m := range row.FindAllSubmatch(page, -1) {
 		order = append(order, string(m[1]))
 	}
-	entries, err := os.ReadDir(filepath.Join(moduleRoot, "strategy"))
+	entries, err := os.ReadDir(filepath.Join(moduleRoot, folder))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,10 +252,9 @@ func TestPackagesOfStrategyImportInOrder(t *testing.T) {
 			t.Errorf("the table doesn't list %s", e.Name())
 		}
 	}
-	imported := regexp.MustCompile(`entire/strategy(?:/([a-z]+))?$`)
 	for i, name := range order {
-		dir := filepath.Join(moduleRoot, "strategy", name)
-		if name == "strategy" {
+		dir := filepath.Join(moduleRoot, folder, name)
+		if name == folder {
 			dir = filepath.Dir(dir)
 		}
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -247,27 +265,33 @@ func TestPackagesOfStrategyImportInOrder(t *testing.T) {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			source, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, spec := range source.Imports {
-				path, err := strconv.Unquote(spec.Path.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
-				m := imported.FindStringSubmatch(path)
-				if m == nil {
-					continue
-				}
-				other := m[1]
-				if other == "" {
-					other = "strategy"
-				}
+			for _, other := range importsBelow(t, file, folder) {
 				if at := slices.Index(order, other); at < 0 || at >= i {
 					t.Errorf("%s imports %s, which is not above %s in the table", file, other, name)
 				}
 			}
 		}
 	}
+}
+
+// importsBelow returns the names of the packages in or below a folder of the module
+// that a file imports.
+func importsBelow(t *testing.T, file, folder string) []string {
+	t.Helper()
+	source, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imported := regexp.MustCompile(`entire/` + folder + `(?:/([a-z]+))?$`)
+	var names []string
+	for _, spec := range source.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := imported.FindStringSubmatch(path); m != nil {
+			names = append(names, cmp.Or(m[1], folder))
+		}
+	}
+	return names
 }

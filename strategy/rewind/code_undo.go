@@ -62,7 +62,7 @@ func (r *CodeRewinder) StepCode(ctx context.Context, op history.Operation, o Opt
 
 // nextCode returns the turn that an undo or redo carries out, in its direction.
 func nextCode(h *rewindstate.CodeHistory, op history.Operation, o Options) (turn rewindstate.CodeTurn, begun bool, err error) {
-	none := fmt.Errorf("%s: %w", op, history.ErrNoHistory)
+	none := fmt.Errorf("%s: %w", op, history.ErrEmpty)
 	turns := h.Undo
 	if op == history.OpRedo {
 		turns = h.Redo

@@ -111,7 +111,7 @@ func (c *codeRewind) codeStep(ctx context.Context, op history.Operation) error {
 	}
 	done, err := do(ctx, op, o)
 	switch {
-	case errors.Is(err, history.ErrNoHistory):
+	case errors.Is(err, history.ErrEmpty):
 		return fmt.Errorf("nothing to %s", op)
 	case err != nil && !errors.Is(err, apply.ErrIncomplete):
 		return c.stoppedCode(ctx, err)

@@ -85,7 +85,7 @@ func (r *rewinding) step(ctx context.Context, what string,
 		return err
 	})
 	switch {
-	case errors.Is(err, history.ErrNoHistory):
+	case errors.Is(err, history.ErrEmpty):
 		return fmt.Errorf("nothing to %s", what)
 	case err != nil && !errors.Is(err, apply.ErrIncomplete):
 		return r.stopped(ctx, err, points.Point{}, done)
@@ -119,7 +119,7 @@ func (r *rewinding) previewStep(ctx context.Context, what string, look func(cont
 		return err
 	})
 	switch {
-	case errors.Is(err, history.ErrNoHistory):
+	case errors.Is(err, history.ErrEmpty):
 		return fmt.Errorf("nothing to %s", what)
 	case err != nil:
 		return err

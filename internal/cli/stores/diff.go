@@ -253,11 +253,11 @@ func newDiffJSON(files []diff.File) []diffJSON {
 // diffWord is the name of a kind of difference, and where it stands in the list.
 func diffWord(kind diff.Kind) (word string, rank int) {
 	switch kind {
-	case diff.DiffModified, diff.DiffType, diff.DiffAttributes:
+	case diff.Modified, diff.Retyped, diff.Attributes:
 		return "Modified:", 0
-	case diff.DiffRenamed:
+	case diff.Renamed:
 		return "Renamed:", 1
-	case diff.DiffAdded:
+	case diff.Added:
 		return "Added:", 2
 	default:
 		return "Deleted:", 3
@@ -274,7 +274,7 @@ func printDiff(f *access.Command, files []diff.File) {
 	for _, d := range files {
 		word, _ := diffWord(d.Kind)
 		path := format.Path(d.Path)
-		if d.Kind == diff.DiffRenamed {
+		if d.Kind == diff.Renamed {
 			path = format.Path(d.OldPath) + " -> " + path
 		}
 		f.Streams.Printf("%-9s %s%s\n", word, path, diffCounts(d))
@@ -287,15 +287,15 @@ func printDiff(f *access.Command, files []diff.File) {
 // diffCounts says how much of a file has changed, where it was and is there.
 func diffCounts(d diff.File) string {
 	switch {
-	case d.Kind == diff.DiffAdded || d.Kind == diff.DiffDeleted:
+	case d.Kind == diff.Added || d.Kind == diff.Deleted:
 		return ""
-	case d.Kind == diff.DiffAttributes:
+	case d.Kind == diff.Attributes:
 		return " (mode)"
-	case d.Kind == diff.DiffType:
+	case d.Kind == diff.Retyped:
 		return " (type)"
 	case d.Binary:
 		return " (binary)"
-	case !d.Counted, d.Kind == diff.DiffRenamed && d.Added+d.Removed == 0:
+	case !d.Counted, d.Kind == diff.Renamed && d.Added+d.Removed == 0:
 		return ""
 	}
 	return fmt.Sprintf(" (+%d -%d)", d.Added, d.Removed)
