@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/bands/verify"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // anew checks that a snapshot without the stat cache finds the same records.
@@ -68,6 +69,7 @@ func (r *rig) editLarge(random *rand.Rand) {
 
 func TestEditsOfALargeDirectory(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t, "2,400 files, edited six times")
 	for seed := range uint64(1) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		r := newRig(t)
@@ -105,6 +107,7 @@ func TestEditsOfALargeDirectory(t *testing.T) {
 
 func TestOneChangeInALargeDirectoryStoresOnePage(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t, "6,000 files")
 	r := newRig(t)
 	for i := range 6000 {
 		r.write(fmt.Sprintf("large/%04d", i), strconv.Itoa(i))

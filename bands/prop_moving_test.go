@@ -46,8 +46,8 @@ func TestPropMovingFile(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	held := 0
-	for range 60 {
+	held, times := 0, testkit.Rounds(15, 60)
+	for range times {
 		var taken capture.Taken
 		w.hold(func(h *bands.Held) error {
 			var err error
@@ -74,7 +74,7 @@ func TestPropMovingFile(t *testing.T) {
 	}
 	stop.Store(true)
 	done.Wait()
-	t.Logf("held %d times of 60", held)
+	t.Logf("held %d times of %d", held, times)
 }
 
 // TestPropTogether: several processes' worth of snapshots, restores, deletes

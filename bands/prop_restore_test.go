@@ -40,7 +40,7 @@ func TestPropRestoreBringsBack(t *testing.T) {
 	create := worlds(t)
 	rapid.Check(t, func(r *rapid.T) {
 		w := create(r)
-		w.story(rapid.Bool().Draw(r, "large"))
+		w.story(!testing.Short() && rapid.Bool().Draw(r, "large"))
 	})
 }
 

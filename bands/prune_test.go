@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/retention"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestPruneGivesRoomBackAndHarmsNothing(t *testing.T) {
@@ -176,6 +177,7 @@ func TestAtTheCapTheOldestGoPairedOnesLast(t *testing.T) {
 
 func TestManySmallSnapshotsStayBelowTheCap(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t, "120 snapshots")
 	const size = 2 << 20
 	s := newShelf(t)
 	for i := range 60 {

@@ -428,9 +428,7 @@ func TestPairsAreKeptBesideTheSnapshot(t *testing.T) {
 
 func TestABandWithTooManyNamesIsCopied(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("makes as many links as there can be")
-	}
+	testkit.Long(t, "makes as many links as there can be")
 	r := newRigAt(t, testkit.DiskDir(t))
 	r.plant()
 	if r.store.Linking() != disk.Hardlink {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
@@ -50,8 +51,8 @@ func TestAttackLongResultOfATool(t *testing.T) {
 	for name, lineTimeout := range map[string]time.Duration{"completed": 0, "left out": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && lineTimeout == 0 {
-				t.Skip("half a minute with the race detector")
+			if lineTimeout == 0 {
+				testkit.Long(t, "half a minute with the race detector")
 			}
 			ctx := context.Background()
 			d := newDesk(t)

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/sqlite"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 const (
@@ -64,10 +65,7 @@ func TestCaptureUnderLoad(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			wanted := 25
-			if testing.Short() {
-				wanted = 10
-			}
+			wanted := testkit.Rounds(5, 25)
 			underLoad(t, test.capture, wanted, job{
 				Path:    filepath.Join(t.TempDir(), "x.db"),
 				Pragmas: append(test.pragmas, "cache_size(10)", "cache_spill(10)"),

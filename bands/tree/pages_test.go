@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // paged is a Loader of directories with pages that were never written. It counts
@@ -114,7 +115,7 @@ func editDirectory(random *rand.Rand, m map[string]tree.Entry, edits int) []tree
 
 func TestEditedPagesAreThoseMadeAnew(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	for seed := range uint64(testkit.Rounds(1, 3)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		model := map[string]tree.Entry{}
 		editDirectory(random, model, 6_000)

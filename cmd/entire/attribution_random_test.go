@@ -121,7 +121,7 @@ func (w *writers) commit(t *testing.T) {
 // installed hooks, with snapshots and without.
 func TestAttributionOfRandomEdits(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4) {
+	for seed := range uint64(testkit.Rounds(1, 4)) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			repo := matrixRepo(t)

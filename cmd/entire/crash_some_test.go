@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // TestCrashSome stops the program at some writes of some hooks, and lets some
 // fail. All of them are what `make crash` is for.
 func TestCrashSome(t *testing.T) { //nolint:tparallel // the hooks within are parallel
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	testkit.Long(t, "a program of its own, and hooks stopped at many writes")
 	d := &drill{bin: buildFaulty(t), tally: newTally(), step: 5}
 	chosen := []string{"post-commit, split with carry-forward", "stop, two commits of its own", "post-commit, amend with another session's file"}
 	t.Run("hooks", func(t *testing.T) {

@@ -104,6 +104,7 @@ func (p *play) cut(path string) {
 // transcript of several segments, and lets all go on.
 func TestDamagedRecordsAreNoObstacle(t *testing.T) { //nolint:tparallel // one repository for all
 	t.Parallel()
+	testkit.Long(t, "22 times damage, and the hooks after it")
 	root := t.TempDir()
 	ready := newPlay(t, root, programDir(t), "plain")
 	ready.turn("main", "a.txt")

@@ -57,11 +57,11 @@ func rewrites() []rewrite {
 // there.
 func TestRewriting(t *testing.T) {
 	t.Parallel()
-	runs := 4
+	runs := testkit.Rounds(1, 4)
 	switch {
 	case os.Getenv("ENTIRE_TEST_TABLE") != "":
 		runs = 20
-	case testing.Short() || raceEnabled:
+	case raceEnabled:
 		runs = 1
 	}
 	table := &table{rows: map[string]int{}}

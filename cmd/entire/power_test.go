@@ -26,9 +26,7 @@ const powerStates = 5
 // the next hooks run, and the records are checked.
 func TestPower(t *testing.T) { //nolint:tparallel // the scenes within are parallel
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	testkit.Long(t, "a program of its own, and many trees")
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace isn't installed")
 	}

@@ -26,7 +26,7 @@ func stormRuns(t *testing.T) int {
 		}
 		return n
 	}
-	if testing.Short() || raceEnabled {
+	if raceEnabled {
 		return 1
 	}
 	return 2
@@ -73,6 +73,7 @@ type storm struct {
 // sight. After the next hooks no trailer of any commit is without its checkpoint.
 func TestStorm(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t, "twelve ways to rewrite history, twice")
 	runs := stormRuns(t)
 	for _, h := range histories() {
 		t.Run(h.name, func(t *testing.T) {

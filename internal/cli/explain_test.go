@@ -4,15 +4,15 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // TestExplainOnATerminal shows what is longer than the screen through a pager,
 // and plainly where that can't be had or isn't wanted.
 func TestExplainOnATerminal(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
+	testkit.Long(t, "builds the program")
 	d := explained(t, strings.Repeat("question\\n", 50))
 	bin := program(t)
 	tests := map[string]struct {

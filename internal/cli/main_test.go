@@ -21,7 +21,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-func TestMain(m *testing.M) { os.Exit(testkit.InMemory(m).Run()) }
+func TestMain(m *testing.M) {
+	code := testkit.InMemory(m).Run()
+	_ = os.RemoveAll(programsDir) // "" removes nothing
+	os.Exit(code)
+}
 
 // desk is a person's machine: a repository, an empty home, a clean environment.
 type desk struct {

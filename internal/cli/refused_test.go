@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/cli"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 // attackArgs is how each command is called where git refuses the repository, with
@@ -238,23 +239,12 @@ func (t *trapped) giveAway() {
 	}))
 }
 
-// buildBoth builds both programs.
-func buildBoth(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	cmd := exec.Command("go", "build", "-o", dir, "../../cmd/entire", "../../cmd/agentfs")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return dir
-}
-
 // TestAttackConfigurationOfARefusedRepository runs every command and hook where git
 // refuses the repository: nothing of its configuration may run, and nothing is
 // written into its git directory.
 func TestAttackConfigurationOfARefusedRepository(t *testing.T) {
 	t.Parallel()
+	testkit.Long(t, "every command in five repositories")
 	args := attackArgs()
 	for _, line := range cli.CommandPaths() {
 		if _, ok := args[line]; !ok {
@@ -269,7 +259,7 @@ func TestAttackConfigurationOfARefusedRepository(t *testing.T) {
 	for _, line := range hooks {
 		args[line] = map[bool]string{true: "COMMIT_EDITMSG", false: ""}[strings.HasSuffix(line, "msg")]
 	}
-	bin := buildBoth(t)
+	bin := programs(t)
 	t.Logf("%d command lines", len(args))
 	for _, kind := range []string{
 		"foreign", "foreign, with a working tree", "embedded", "embedded, with a working tree", "foreign, embedded, with a working tree",

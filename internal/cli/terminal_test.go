@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,18 +13,40 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
-// program builds the real binary, once.
-func program(t testing.TB) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "entire")
-	cmd := exec.Command("go", "build", "-o", path, "../../cmd/entire")
+// programsDir is where build puts the real binaries; TestMain removes it.
+var programsDir string
+
+// build builds the real binaries, once.
+var build = sync.OnceValue(func() (err error) {
+	programsDir, err = os.MkdirTemp("", "programs")
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("go", "build", "-o", programsDir, "../../cmd/entire", "../../cmd/agentfs")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+		return fmt.Errorf("build: %w\n%s", err, out)
 	}
-	return path
+	return nil
+})
+
+// programs returns the folder of the real binaries.
+func programs(t testing.TB) string {
+	t.Helper()
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+	return programsDir
+}
+
+// program returns the path of the real binary.
+func program(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(programs(t), "entire")
 }
 
 // screen is a terminal that answers no question of the program's, only keys.
@@ -108,9 +131,7 @@ func (s *screen) pressAndSee(keys string) {
 // TestMuteTerminal shows that nothing waits for a terminal that doesn't answer.
 func TestMuteTerminal(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
+	testkit.Long(t, "builds the program")
 	d := repoDesk(t)
 	bin := program(t)
 	for _, args := range [][]string{{"version"}, {"status"}, {"help"}} {
@@ -137,9 +158,7 @@ func TestMuteTerminal(t *testing.T) {
 // TestEnableOnATerminal answers the real form.
 func TestEnableOnATerminal(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
+	testkit.Long(t, "builds the program")
 	d := repoDesk(t)
 	cmd := exec.Command(program(t), "enable")
 	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1")
@@ -159,9 +178,7 @@ func TestEnableOnATerminal(t *testing.T) {
 // TestInterruptedOnATerminal leaves the form with Ctrl-C.
 func TestInterruptedOnATerminal(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
+	testkit.Long(t, "builds the program")
 	d := repoDesk(t)
 	cmd := exec.Command(program(t), "enable")
 	cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color")
@@ -178,9 +195,7 @@ func TestInterruptedOnATerminal(t *testing.T) {
 // doesn't.
 func TestForgetOnATerminal(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
+	testkit.Long(t, "builds the program")
 	d := repoDesk(t)
 	bin := program(t)
 	log := d.path(".entire/logs/entire.log")

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/testkit"
 )
 
 func TestUpdateRefs(t *testing.T) {
@@ -171,7 +172,8 @@ func TestNoUpdateIsLost(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("r")
-	const name, each = "refs/heads/chain", 200
+	const name = "refs/heads/chain"
+	each := testkit.Rounds(50, 200)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done, raced := 0, 0

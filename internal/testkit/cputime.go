@@ -1,0 +1,27 @@
+package testkit
+
+import (
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ProcessorTime is the processor time that this process uses during f, which other
+// processes don't lengthen: for tests that are not parallel.
+func ProcessorTime(tb TB, f func()) time.Duration {
+	tb.Helper()
+	runtime.GC()
+	before := processorTime(tb)
+	f()
+	return processorTime(tb) - before
+}
+
+func processorTime(tb TB) time.Duration {
+	tb.Helper()
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
+		tb.Fatalf("getrusage: %v", err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
