@@ -25,6 +25,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 const (
@@ -331,7 +332,7 @@ func (d *File) count(old, now Side) error {
 		return err
 	}
 	d.Counted = true
-	d.Added, d.Removed = counts(lineDiff(a, b))
+	d.Added, d.Removed = linediff.Totals(linediff.Compare(a, b, linediff.Thorough))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
 // similarFiles is for how many files of the same name it is looked whether
@@ -90,10 +91,10 @@ func similar(old, now Side, list []File, joined []bool, d *File, from []int, tri
 			continue
 		}
 		common, total := 0, 0
-		for _, op := range lineDiff(a, b) {
-			total += op.lines
-			if op.kind == ' ' {
-				common += op.lines
+		for _, op := range linediff.Compare(a, b, linediff.Thorough) {
+			total += op.Lines
+			if op.Kind == linediff.Kept {
+				common += op.Lines
 			}
 		}
 		// Unchanged lines stand for two, one of each file.
@@ -102,17 +103,4 @@ func similar(old, now Side, list []File, joined []bool, d *File, from []int, tri
 		}
 	}
 	return -1, nil
-}
-
-// counts are the lines added and removed.
-func counts(ops []lineOp) (added, removed int) {
-	for _, op := range ops {
-		switch op.kind {
-		case '+':
-			added += op.lines
-		case '-':
-			removed += op.lines
-		}
-	}
-	return added, removed
 }

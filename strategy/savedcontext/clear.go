@@ -86,7 +86,7 @@ func (cc *contextComparer) addedSince(ctx context.Context, kept *fingerprint) in
 			added += max(now.added()-before.added(), 0)
 			continue
 		}
-		lines, _ := capture.LinesBetween(was.Content, string(object.Data))
+		lines, _ := capture.CountChanged(was.Content, string(object.Data))
 		added += lines
 	}
 	return added

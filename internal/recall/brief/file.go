@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/outline"
 )
@@ -19,6 +20,7 @@ const (
 	maxLooked    = 1 << 20     // bytes of all contents that are looked at
 	maxMentions  = 16 << 10    // bytes of what was said that are looked through
 	maxViews     = 48          // files that are more than named
+	maxRemoved   = 6           // removed lines that are shown of a run
 )
 
 // tier is how much of a file a brief holds.
@@ -272,10 +274,11 @@ func (v *view) changes() (form, bool) {
 	if v.since == "" {
 		return form{}, false
 	}
-	list := hunks(v.before, v.content)
 	var b strings.Builder
-	shown, room := 0, maxHunksCost
-	for _, h := range list {
+	all, shown, room := 0, 0, maxHunksCost
+	for h := range linediff.Hunks(v.before, v.content, linediff.Compare(v.before, v.content, linediff.Quick)) {
+		all++
+		h.Lines = shortenRemoved(h.Lines)
 		text := h.String()
 		if cost := sizeOf(text).cost; cost <= room {
 			b.WriteString(text)
@@ -287,9 +290,34 @@ func (v *view) changes() (form, bool) {
 		return form{}, false
 	}
 	of, value := v.since, 0.7
-	if shown < len(list) {
-		of += fmt.Sprintf(", %d of %d", shown, len(list))
-		value = 0.35 + 0.3*float64(shown)/float64(len(list))
+	if shown < all {
+		of += fmt.Sprintf(", %d of %d", shown, all)
+		value = 0.35 + 0.3*float64(shown)/float64(all)
 	}
 	return makeForm(inHunks, value, v.heading(of)+fenced("diff", b.String())), true
+}
+
+// shortenRemoved returns the lines of a hunk with at most maxRemoved of each run of
+// removed lines, and the number of the others.
+func shortenRemoved(lines []string) []string {
+	var short []string
+	for len(lines) > 0 {
+		run := slices.IndexFunc(lines, func(line string) bool { return line[0] != byte(linediff.Removed) })
+		switch {
+		case run == 0:
+			run = 1
+		case run < 0:
+			run = len(lines)
+		}
+		shown := run
+		if run > maxRemoved+1 {
+			shown = maxRemoved
+		}
+		short = append(short, lines[:shown]...)
+		if shown < run {
+			short = append(short, fmt.Sprintf("\\ %d more removed lines\n", run-shown))
+		}
+		lines = lines[run:]
+	}
+	return short
 }

@@ -1,7 +1,6 @@
 package capture_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -371,7 +370,7 @@ func TestCaptureTellsIfItCantStore(t *testing.T) {
 	}
 }
 
-func TestDifferingLines(t *testing.T) {
+func TestCountChanged(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat("x\n", 3000)
 	for _, tc := range []struct {
@@ -388,21 +387,21 @@ func TestDifferingLines(t *testing.T) {
 		{"1\n2\n", "1\n2", 0, 0},
 		{strings.ReplaceAll(many, "x", "y"), many + "z\n", 3001, 3000},
 	} {
-		if added, removed := capture.DifferingLines([]byte(tc.before), []byte(tc.after)); added != tc.added || removed != tc.removed {
+		if added, removed := capture.CountChanged(tc.before, tc.after); added != tc.added || removed != tc.removed {
 			t.Errorf("%.30q to %.30q: +%d -%d, want +%d -%d", tc.before, tc.after, added, removed, tc.added, tc.removed)
 		}
 	}
 }
 
-func FuzzDifferingLines(f *testing.F) {
-	f.Add([]byte("a\nb\n"), []byte("b\na"))
-	f.Fuzz(func(t *testing.T, before, after []byte) {
-		added, removed := capture.DifferingLines(before, after)
-		back, forth := capture.DifferingLines(after, before)
+func FuzzCountChanged(f *testing.F) {
+	f.Add("a\nb\n", "b\na")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		added, removed := capture.CountChanged(before, after)
+		back, forth := capture.CountChanged(after, before)
 		if added < 0 || removed < 0 || added != forth || removed != back {
 			t.Errorf("+%d -%d, and back +%d -%d", added, removed, back, forth)
 		}
-		if added > bytes.Count(after, []byte("\n"))+1 || removed > bytes.Count(before, []byte("\n"))+1 {
+		if added > strings.Count(after, "\n")+1 || removed > strings.Count(before, "\n")+1 {
 			t.Errorf("+%d -%d", added, removed)
 		}
 	})

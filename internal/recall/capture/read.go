@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/outline"
 )
@@ -32,7 +33,7 @@ func (w *capturing) read(ctx context.Context, s *observation) error {
 	switch {
 	case s.kind == missing:
 		f.Size, f.LastModified, f.Omitted = 0, time.Time{}, recall.Gone
-		f.Removed = countLines(w.baseContent(ctx, s))
+		f.Removed = linediff.Count(string(w.baseContent(ctx, s)))
 	case s.omitted != "":
 	case s.kind == link:
 		w.readLink(s, &f)
@@ -198,10 +199,10 @@ func isBinary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 || !utf8.
 func (w *capturing) count(ctx context.Context, s *observation, f *Captured, data []byte) {
 	switch {
 	case !s.inBase && f.Change == recall.Added:
-		f.Added = countLines(data)
+		f.Added = linediff.Count(string(data))
 	case s.inBase && w.Repo.Format.HashBlob(data) != s.base.OID:
 		if old := w.baseContent(ctx, s); old != nil {
-			f.Added, f.Removed = CountChanged(old, data)
+			f.Added, f.Removed = CountChanged(string(old), string(data))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package diff
+package linediff
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,7 @@ import (
 )
 
 // rebuilt applies a line diff.
-func rebuilt(t *testing.T, a, b string, ops []lineOp) string {
+func rebuilt(t *testing.T, a, b string, ops []Op) string {
 	t.Helper()
 	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
 	var out strings.Builder
@@ -22,14 +22,14 @@ func rebuilt(t *testing.T, a, b string, ops []lineOp) string {
 		return text
 	}
 	for _, op := range ops {
-		switch op.kind {
+		switch op.Kind {
 		case '-':
-			take(&x, op.lines)
+			take(&x, op.Lines)
 		case '+':
-			out.WriteString(take(&y, op.lines))
+			out.WriteString(take(&y, op.Lines))
 		default:
-			kept := take(&x, op.lines)
-			if other := take(&y, op.lines); kept != other {
+			kept := take(&x, op.Lines)
+			if other := take(&y, op.Lines); kept != other {
 				t.Fatalf("%q is not %q: %v of %q and %q", kept, other, ops, a, b)
 			}
 			out.WriteString(kept)
@@ -50,7 +50,7 @@ func TestLineDiffRebuildsTheText(t *testing.T) {
 	}
 	for range 20_000 {
 		a, b := text(), text()
-		if got := rebuilt(t, a, b, lineDiff(a, b)); got != b {
+		if got := rebuilt(t, a, b, Compare(a, b, Quick)); got != b {
 			t.Fatalf("%q and %q: %q", a, b, got)
 		}
 	}
@@ -58,14 +58,14 @@ func TestLineDiffRebuildsTheText(t *testing.T) {
 
 func TestLineDiffOfManyLines(t *testing.T) {
 	t.Parallel()
-	same := strings.Repeat("same\n", manyLines)
-	want := []lineOp{{' ', manyLines}, {'-', 1}, {'+', 1}, {' ', manyLines}}
-	if diff := cmp.Diff(want, lineDiff(same+"old\n"+same, same+"new\n"+same), cmp.AllowUnexported(lineOp{})); diff != "" {
+	same := strings.Repeat("same\n", maxLines)
+	want := []Op{{' ', maxLines}, {'-', 1}, {'+', 1}, {' ', maxLines}}
+	if diff := cmp.Diff(want, Compare(same+"old\n"+same, same+"new\n"+same, Quick)); diff != "" {
 		t.Error(diff)
 	}
-	want = []lineOp{{'-', manyLines}, {'+', manyLines}}
-	got := lineDiff(strings.Repeat("old\n", manyLines), strings.Repeat("new\n", manyLines))
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(lineOp{})); diff != "" {
+	want = []Op{{'-', maxLines}, {'+', maxLines}}
+	got := Compare(strings.Repeat("old\n", maxLines), strings.Repeat("new\n", maxLines), Quick)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,0 +1,178 @@
+// Package linediff compares two texts by lines.
+package linediff
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
+)
+
+// Op is a run of lines.
+type Op struct {
+	Kind  Kind
+	Lines int
+}
+
+// Kind is what a diff does with lines. It is the first byte of their lines in a
+// unified diff.
+type Kind byte
+
+// The kinds.
+const (
+	Kept    Kind = ' '
+	Removed Kind = '-'
+	Added   Kind = '+'
+)
+
+// Effort bounds the time of a comparison.
+type Effort int
+
+// The efforts. Up to a number of lines that occur in both texts the result is the
+// shortest; above, it is what is found within a time.
+const (
+	Thorough Effort = iota // for commands: 20,000 lines, 2 seconds
+	Quick                  // for hooks: 4,000 lines, 20 milliseconds
+)
+
+func (e Effort) limits() (exact int, longest time.Duration) {
+	if e == Quick {
+		return 4000, 20 * time.Millisecond //nolint:mnd // as documented
+	}
+	return 20_000, 2 * time.Second //nolint:mnd // as documented
+}
+
+// maxLines is the number of lines between the first and the last differing line above
+// which they all count as replaced. Each takes about 100 bytes of memory.
+const maxLines = 400_000
+
+// Compare returns what makes b of a, in order: removed lines before added lines, and
+// no two runs of one kind in a row. Only the lines between the first and the last
+// differing line take memory.
+func Compare(a, b string, effort Effort) []Op {
+	head := commonHead(a, b)
+	tail := commonTail(a[head:], b[head:])
+	var ops script
+	ops.add(Kept, Count(a[:head]))
+	x, y := a[head:len(a)-tail], b[head:len(b)-tail]
+	if n, m := Count(x), Count(y); n == 0 || m == 0 || n+m > maxLines {
+		ops.add(Removed, n)
+		ops.add(Added, m)
+	} else {
+		ops.compare(x, y, effort)
+	}
+	ops.add(Kept, Count(a[len(a)-tail:]))
+	return ops
+}
+
+// Count returns the number of lines of a text; the last one may lack its newline.
+func Count(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// Totals returns the number of added and removed lines.
+func Totals(ops []Op) (added, removed int) {
+	for _, op := range ops {
+		switch op.Kind {
+		case Added:
+			added += op.Lines
+		case Removed:
+			removed += op.Lines
+		case Kept:
+		}
+	}
+	return added, removed
+}
+
+type script []Op
+
+func (s *script) add(kind Kind, lines int) {
+	switch last := len(*s) - 1; {
+	case lines == 0:
+	case last >= 0 && (*s)[last].Kind == kind:
+		(*s)[last].Lines += lines
+	default:
+		*s = append(*s, Op{kind, lines})
+	}
+}
+
+// compare adds the difference of two texts. Lines that only one of them has are part
+// of no shortest difference's kept lines, so only the others are compared.
+func (s *script) compare(a, b string, effort Effort) {
+	d := diffmatchpatch.New()
+	x, y, _ := d.DiffLinesToRunes(a, b)
+	inX, atX := shared(x, y)
+	inY, atY := shared(y, x)
+	d.DiffTimeout = 0
+	if exact, longest := effort.limits(); len(inX)+len(inY) > exact {
+		d.DiffTimeout = longest
+	}
+	i, j := 0, 0 // lines passed in x and y
+	for _, part := range d.DiffMainRunes(inX, inY, false) {
+		n := utf8.RuneCountInString(part.Text)
+		switch part.Type {
+		case diffmatchpatch.DiffDelete:
+			atX = atX[n:]
+		case diffmatchpatch.DiffInsert:
+			atY = atY[n:]
+		case diffmatchpatch.DiffEqual:
+			for k := range n {
+				s.add(Removed, atX[k]-i)
+				s.add(Added, atY[k]-j)
+				s.add(Kept, 1)
+				i, j = atX[k]+1, atY[k]+1
+			}
+			atX, atY = atX[n:], atY[n:]
+		}
+	}
+	s.add(Removed, len(x)-i)
+	s.add(Added, len(y)-j)
+}
+
+// shared returns the lines that the other text has too, and their numbers from 0.
+func shared(lines, other []rune) (in []rune, at []int) {
+	has := make(map[rune]struct{}, len(other))
+	for _, line := range other {
+		has[line] = struct{}{}
+	}
+	for n, line := range lines {
+		if _, ok := has[line]; ok {
+			in, at = append(in, line), append(at, n)
+		}
+	}
+	return in, at
+}
+
+// commonHead returns the length of the whole lines that both texts begin with.
+func commonHead(a, b string) int {
+	n, limit := 0, min(len(a), len(b))
+	for n < limit && a[n] == b[n] {
+		n++
+	}
+	if n == len(a) && n == len(b) {
+		return n
+	}
+	return strings.LastIndexByte(a[:n], '\n') + 1
+}
+
+// commonTail returns the length of the whole lines that both texts end with.
+func commonTail(a, b string) int {
+	n, limit := 0, min(len(a), len(b))
+	for n < limit && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	// The tail begins after a newline in both texts, or is all of one.
+	for ; n > 0; n-- {
+		if startsLine(a, len(a)-n) && startsLine(b, len(b)-n) {
+			break
+		}
+	}
+	return n
+}
+
+func startsLine(text string, at int) bool { return at == 0 || text[at-1] == '\n' }
