@@ -9,7 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy"
-	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
 // branch is the metadata branch, as one examination sees it.
@@ -118,37 +117,6 @@ func objects(ctx context.Context, repo *git.Repo, revs ...string) (missing map[g
 		}
 	}
 	return missing, large, nil
-}
-
-// gone finds that the branch was deleted.
-func (e *exam) gone(_ context.Context) ([]Finding, error) {
-	was := e.v1.deleted
-	if was.OID == "" {
-		return nil, nil
-	}
-	return []Finding{{
-		Code: LostBranch, Severity: Error, Subject: "entire/checkpoints/v1",
-		What: "the branch of the checkpoints was deleted",
-		Why:  "no checkpoint can be read; git's gc removes them for good one day",
-		Fix:  "bring it back as it was on " + was.Committer.When.Format("2006-01-02 15:04"),
-		Repair: &Repair{Refs: []string{checkpoint.MetadataBranch}, Do: func(ctx context.Context) error {
-			return e.rec.WithLock(ctx, func() error { return e.setRef(ctx, checkpoint.MetadataBranch, was.OID) })
-		}},
-	}}, nil
-}
-
-// blocked finds a branch that keeps git from having that of the checkpoints.
-func (e *exam) blocked(ctx context.Context) ([]Finding, error) {
-	name, err := e.rec.Commits().Preparer.Blocked(ctx)
-	if err != nil || name == "" {
-		return nil, err
-	}
-	return []Finding{{
-		Code: BlockedBranch, Severity: Error, Subject: name,
-		What: "the branch is in the way of entire/checkpoints/v1",
-		Why:  "git has no branch below another: nothing is recorded, and no commit linked",
-		Hint: commits.BlockedHint(name),
-	}}, nil
 }
 
 // dangling is the newest commit in the repository that was made for the metadata

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/strategy/commits"
 )
 
 // namedAnywhere lists the ids in all commits of refs and reflogs.
@@ -17,21 +18,52 @@ func (e *exam) namedAnywhere(ctx context.Context) ([]named, error) {
 	return e.grep(ctx, "--ignore-missing", "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--all", "--reflog")
 }
 
-// unused reports checkpoints that no commit names any more.
-func (e *exam) unused(context.Context) ([]Finding, error) {
-	if len(e.v1.list) == 0 {
+// lostBranch finds that the branch was deleted.
+func (cc checkpointChecks) lostBranch(_ context.Context) ([]Finding, error) {
+	was := cc.v1.deleted
+	if was.OID == "" {
 		return nil, nil
 	}
-	if err := e.everywhere.wait(); err != nil {
+	return []Finding{{
+		Code: LostBranch, Severity: Error, Subject: "entire/checkpoints/v1",
+		What: "the branch of the checkpoints was deleted",
+		Why:  "no checkpoint can be read; git's gc removes them for good one day",
+		Fix:  "bring it back as it was on " + was.Committer.When.Format("2006-01-02 15:04"),
+		Repair: &Repair{Refs: []string{checkpoint.MetadataBranch}, Do: func(ctx context.Context) error {
+			return cc.rec.WithLock(ctx, func() error { return cc.setRef(ctx, checkpoint.MetadataBranch, was.OID) })
+		}},
+	}}, nil
+}
+
+// blockedBranch finds a branch that keeps git from having that of the checkpoints.
+func (cc checkpointChecks) blockedBranch(ctx context.Context) ([]Finding, error) {
+	name, err := cc.rec.Commits().Preparer.Blocked(ctx)
+	if err != nil || name == "" {
 		return nil, err
 	}
-	used := make(map[checkpoint.ID]bool, len(e.everywhere.ids))
-	for _, n := range e.everywhere.ids {
+	return []Finding{{
+		Code: BlockedBranch, Severity: Error, Subject: name,
+		What: "the branch is in the way of entire/checkpoints/v1",
+		Why:  "git has no branch below another: nothing is recorded, and no commit linked",
+		Hint: commits.BlockedHint(name),
+	}}, nil
+}
+
+// unused reports checkpoints that no commit names any more.
+func (cc checkpointChecks) unused(context.Context) ([]Finding, error) {
+	if len(cc.v1.list) == 0 {
+		return nil, nil
+	}
+	if err := cc.everywhere.wait(); err != nil {
+		return nil, err
+	}
+	used := make(map[checkpoint.ID]bool, len(cc.everywhere.ids))
+	for _, n := range cc.everywhere.ids {
 		used[n.id] = true
 	}
 	byStrategy := map[bool][]string{}
-	for i := range e.v1.list {
-		if c := &e.v1.list[i]; !used[c.ID] {
+	for i := range cc.v1.list {
+		if c := &cc.v1.list[i]; !used[c.ID] {
 			auto := c.Strategy == settings.AutoCommit
 			byStrategy[auto] = append(byStrategy[auto], string(c.ID))
 		}
@@ -55,9 +87,9 @@ func (e *exam) unused(context.Context) ([]Finding, error) {
 	return list, nil
 }
 
-// checkpoints finds what can't be read on the metadata branch.
-func (e *exam) checkpoints(ctx context.Context) ([]Finding, error) {
-	if text := lines(e.v1.err); len(text) > 0 {
+// unreadable finds what can't be read on the metadata branch.
+func (cc checkpointChecks) unreadable(ctx context.Context) ([]Finding, error) {
+	if text := lines(cc.v1.err); len(text) > 0 {
 		return []Finding{{
 			Code: DamagedCheckpoint, Severity: Error, Subject: "entire/checkpoints/v1",
 			What: "the branch can't be read: " + text[0],
@@ -66,33 +98,33 @@ func (e *exam) checkpoints(ctx context.Context) ([]Finding, error) {
 		}}, nil
 	}
 	var list []Finding
-	gone := make([]*checkpoint.Inspected, 0, len(e.v1.list))
-	for i := range e.v1.list {
-		c := &e.v1.list[i]
+	gone := make([]*checkpoint.Inspected, 0, len(cc.v1.list))
+	for i := range cc.v1.list {
+		c := &cc.v1.list[i]
 		switch {
 		case len(c.Missing) > 0:
 			gone = append(gone, c)
 		case len(c.Lost) > 0:
-			list = append(list, e.damaged(ctx, c))
+			list = append(list, cc.damaged(ctx, c))
 		case c.Summary != "":
 			list = append(list, Finding{
 				Code: CheckpointSummary, Severity: Error, Subject: string(c.ID),
 				What: "the checkpoint is damaged: " + c.Summary,
 				Why:  "its branch, tokens and files as a whole are not known",
 				Fix:  "make its metadata anew from its sessions",
-				Repair: e.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
-					return checkpoint.Resummarize(ctx, e.repo, tree, c.ID)
+				Repair: cc.onBranch(c.ID, "Summarize checkpoint "+string(c.ID)+" anew", func(ctx context.Context, tree git.OID) (git.OID, error) {
+					return checkpoint.Resummarize(ctx, cc.repo, tree, c.ID)
 				}),
 			})
 		}
 	}
-	absent, err := e.absent(ctx, gone)
+	absent, err := cc.absent(ctx, gone)
 	return append(list, absent...), err
 }
 
 // damaged is the finding of a checkpoint that holds what can't be decoded. It is
 // repaired only with a version that has everything else of it.
-func (e *exam) damaged(ctx context.Context, c *checkpoint.Inspected) Finding {
+func (cc checkpointChecks) damaged(ctx context.Context, c *checkpoint.Inspected) Finding {
 	f := Finding{
 		Code: DamagedCheckpoint, Severity: Error, Subject: string(c.ID),
 		What: "the checkpoint is damaged: " + strings.Join(c.Lost, "; "),
@@ -100,12 +132,12 @@ func (e *exam) damaged(ctx context.Context, c *checkpoint.Inspected) Finding {
 		Hint: "fetch the branch from a clone that has it whole",
 	}
 	covering := func(dir git.OID) bool {
-		ok, err := c.Covers(ctx, e.repo, dir)
+		ok, err := c.Covers(ctx, cc.repo, dir)
 		return err == nil && ok
 	}
-	if dir, ok := e.earlier(ctx, c.ID, covering); ok {
+	if dir, ok := cc.earlier(ctx, c.ID, covering); ok {
 		f.Fix, f.Hint = "put the last whole version of it in its place", ""
-		f.Repair = e.graft(c.ID, dir)
+		f.Repair = cc.graft(c.ID, dir)
 	}
 	return f
 }
@@ -113,13 +145,13 @@ func (e *exam) damaged(ctx context.Context, c *checkpoint.Inspected) Finding {
 // absent are the findings of checkpoints with objects that are not here. They are
 // never repaired: whoever has the objects can bring them, as long as the checkpoint
 // refers to them.
-func (e *exam) absent(ctx context.Context, gone []*checkpoint.Inspected) ([]Finding, error) {
+func (cc checkpointChecks) absent(ctx context.Context, gone []*checkpoint.Inspected) ([]Finding, error) {
 	if len(gone) == 0 {
 		return nil, nil
 	}
 	var list []Finding
-	for _, r := range e.remotes(ctx) {
-		there, err := e.reachableMissing(ctx, r)
+	for _, r := range cc.remotes(ctx) {
+		there, err := cc.reachableMissing(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -153,8 +185,8 @@ func (e *exam) absent(ctx context.Context, gone []*checkpoint.Inspected) ([]Find
 
 // reachableMissing returns the objects that are missing here and that the remote's
 // metadata branch refers to, as it was fetched last.
-func (e *exam) reachableMissing(ctx context.Context, r remote) (map[git.OID]bool, error) {
-	missing, _, err := objects(ctx, e.repo, string(r.tip.OID))
+func (cc checkpointChecks) reachableMissing(ctx context.Context, r remote) (map[git.OID]bool, error) {
+	missing, _, err := objects(ctx, cc.repo, string(r.tip.OID))
 	return missing, err
 }
 
@@ -176,23 +208,23 @@ func (e *exam) onBranch(id checkpoint.ID, message string, edit func(ctx context.
 	}}
 }
 
-// blobs finds what hosts refuse to take.
-func (e *exam) blobs(ctx context.Context) ([]Finding, error) {
+// oversized finds what hosts refuse to take.
+func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 	var list []Finding
-	if n := len(e.v1.large); n > 0 {
+	if n := len(cc.v1.large); n > 0 {
 		list = append(list, Finding{
 			Code: OversizedBlob, Severity: Error, Subject: "entire/checkpoints/v1",
-			What: fmt.Sprintf("%s of more than 95 MiB: %s", count(n, "blob"), some(texts(e.v1.large))),
+			What: fmt.Sprintf("%s of more than 95 MiB: %s", count(n, "blob"), some(texts(cc.v1.large))),
 			Why:  "common hosts refuse a push of the branch, now and with all that follows",
 			Hint: "name a remote that takes files of this size in strategy_options.push_remote",
 		})
 	}
-	shadows, err := e.shadows(ctx)
+	shadows, err := cc.shadows(ctx)
 	if err != nil || len(shadows) == 0 {
 		return list, err
 	}
 	revs := append(shadows, "--not", "--exclude=entire/*", "--branches") //nolint:gocritic // a list of its own
-	_, large, err := objects(ctx, e.repo, revs...)
+	_, large, err := objects(ctx, cc.repo, revs...)
 	if err != nil {
 		return list, nil //nolint:nilerr // a broken branch is told by another check
 	}
@@ -207,8 +239,8 @@ func (e *exam) blobs(ctx context.Context) ([]Finding, error) {
 }
 
 // shadows are the names of the shadow branches.
-func (e *exam) shadows(ctx context.Context) ([]string, error) {
-	refs, err := gitref.List(ctx, e.repo, shadowRefs)
+func (cc checkpointChecks) shadows(ctx context.Context) ([]string, error) {
+	refs, err := gitref.List(ctx, cc.repo, shadowRefs)
 	var names []string
 	for _, ref := range refs {
 		if checkpoint.IsShadow(ref.Name) {

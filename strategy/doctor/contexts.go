@@ -6,13 +6,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
-// contexts finds context checkpoints of which something can't be read. Refs that
+// damagedContexts finds context checkpoints of which something can't be read. Refs that
 // name no commit are found by refs.
-func (e *exam) contexts(ctx context.Context) ([]Finding, error) {
-	damaged, err := contextstore.Store{Repo: e.repo}.Verify(ctx)
+func (sc storeChecks) damagedContexts(ctx context.Context) ([]Finding, error) {
+	damaged, err := contextstore.Store{Repo: sc.repo}.Verify(ctx)
 	var list []Finding
 	for _, d := range damaged {
-		if e.isBroken(ctx, contextstore.Refs+d.ID) {
+		if sc.isBroken(ctx, contextstore.Refs+d.ID) {
 			continue
 		}
 		list = append(list, Finding{

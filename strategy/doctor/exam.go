@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// exam is one examination: what several checks need, looked at once.
+// exam is one examination: what several checks need, read once.
 type exam struct {
 	rec  *strategy.Recorder
 	repo *git.Repo
@@ -45,7 +45,9 @@ type badState struct {
 	err      error
 }
 
-func (d *Doctor) look(ctx context.Context) *exam {
+// examine reads what the checks need. The commits of all refs are listed in the
+// background.
+func (d *Doctor) examine(ctx context.Context) *exam {
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	e.loadStates()
 	e.open, e.openErr = e.rec.Commits().Repairer.OpenCommits(ctx)
@@ -57,10 +59,39 @@ func (d *Doctor) look(ctx context.Context) *exam {
 	return e
 }
 
+// The checks by family. They share an examination.
+type (
+	refChecks        struct{ *exam }
+	sessionChecks    struct{ *exam }
+	journalChecks    struct{ *exam }
+	checkpointChecks struct{ *exam }
+	trailerChecks    struct{ *exam }
+	storeChecks      struct{ *exam }
+)
+
+// checks returns all checks, in the order in which their findings are reported.
 func (e *exam) checks() []Check {
+	refs, sessions, journal := refChecks{e}, sessionChecks{e}, journalChecks{e}
+	checkpoints, trailers, stores := checkpointChecks{e}, trailerChecks{e}, storeChecks{e}
 	return []Check{
-		e.refs, e.locks, e.damagedStates, e.stuck, e.turns, e.sideFiles, e.journal, e.gone, e.blocked, e.checkpoints, e.trailers, e.unused, e.blobs,
-		e.store, e.contexts, e.restores, e.catalog, e.temporary,
+		refs.broken,
+		refs.staleLocks,
+		sessions.damaged,
+		sessions.stuck,
+		sessions.unfinishedTurns,
+		sessions.lostSideFiles,
+		journal.unfinished,
+		checkpoints.lostBranch,
+		checkpoints.blockedBranch,
+		checkpoints.unreadable,
+		trailers.missing,
+		checkpoints.unused,
+		checkpoints.oversized,
+		stores.damaged,
+		stores.damagedContexts,
+		stores.interruptedRewinds,
+		stores.damagedCatalog,
+		refs.temporaryFiles,
 	}
 }
 

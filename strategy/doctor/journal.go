@@ -9,27 +9,27 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
-// journal finds commits that were decided about and never seen to.
-func (e *exam) journal(ctx context.Context) ([]Finding, error) {
-	list := make([]Finding, 0, len(e.open))
-	if forget.Interrupted(e.repo.CommonDir) {
+// unfinished finds commits that were decided about and never seen to.
+func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
+	list := make([]Finding, 0, len(jc.open))
+	if forget.Interrupted(jc.repo.CommonDir) {
 		list = append(list, Finding{
-			Code: InterruptedForget, Severity: Error, Subject: filepath.Base(forget.JournalPath(e.repo.CommonDir)),
+			Code: InterruptedForget, Severity: Error, Subject: filepath.Base(forget.JournalPath(jc.repo.CommonDir)),
 			What: "forgetting was interrupted",
 			Why:  "some of what was to be forgotten is still recorded",
 			Hint: "run the same `entire forget` again: it goes on where it stopped",
 		})
 	}
-	if _, err := checkpoint.LoadTombstones(e.repo.CommonDir); err != nil {
+	if _, err := checkpoint.LoadTombstones(jc.repo.CommonDir); err != nil {
 		list = append(list, Finding{
 			Code: DamagedTombstones, Severity: Error, Subject: "forgotten.json",
 			What: "the list of what was forgotten can't be read",
 			Why:  "nothing is recorded, as what was forgotten could come back; checkpoints of commits stay pending",
-			Hint: "restore " + checkpoint.TombstonePath(e.repo.CommonDir) + " from a backup, or delete it and forget again what was forgotten",
+			Hint: "restore " + checkpoint.TombstonePath(jc.repo.CommonDir) + " from a backup, or delete it and forget again what was forgotten",
 		})
 	}
-	for _, o := range e.open {
-		f := Finding{Severity: Warning, Subject: string(o.ID), Repair: e.ofDecision(ctx, o)}
+	for _, o := range jc.open {
+		f := Finding{Severity: Warning, Subject: string(o.ID), Repair: jc.ofDecision(ctx, o)}
 		switch {
 		case o.Err != nil:
 			f.Code, f.Severity, f.Subject = DamagedJournal, Error, filepath.Base(o.Path)
@@ -51,24 +51,24 @@ func (e *exam) journal(ctx context.Context) ([]Finding, error) {
 		}
 		list = append(list, f)
 	}
-	return list, e.openErr
+	return list, jc.openErr
 }
 
 // ofDecision is the repair of a journal entry: all that applying it may change.
-func (e *exam) ofDecision(ctx context.Context, o commits.Open) *Repair {
+func (jc journalChecks) ofDecision(ctx context.Context, o commits.Open) *Repair {
 	rep := &Repair{
 		Kind:  "journal",
-		Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(e.repo.CommonDir, "entire", "links.json")},
-		Do:    e.rec.Commits().Repairer.FinishCommits,
+		Files: []string{o.Path, o.Path + ".corrupt", filepath.Join(jc.repo.CommonDir, "entire", "links.json")},
+		Do:    jc.rec.Commits().Repairer.FinishCommits,
 	}
 	if o.ID != "" {
 		rep.Checkpoints = []checkpoint.ID{o.ID}
 	}
 	for _, share := range o.Shares {
-		rep.Files = append(rep.Files, e.sessionFiles(share.Session)...)
-		for _, s := range e.states {
+		rep.Files = append(rep.Files, jc.sessionFiles(share.Session)...)
+		for _, s := range jc.states {
 			if s.ID == share.Session {
-				rep.Refs = append(rep.Refs, e.of(ctx, s, nil, nil).Refs...)
+				rep.Refs = append(rep.Refs, jc.of(ctx, s, nil, nil).Refs...)
 			}
 		}
 	}

@@ -22,23 +22,23 @@ const (
 	ownRefs    = "refs/entire/"
 )
 
-// refs finds refs of ours that name no commit.
-func (e *exam) refs(ctx context.Context) ([]Finding, error) {
+// broken finds refs of ours that name no commit.
+func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	names := make([]string, 0, 4)
-	for _, file := range e.refFiles() {
+	for _, file := range rc.refFiles() {
 		if !strings.HasSuffix(file.name, ".lock") {
 			names = append(names, file.name)
 		}
 	}
-	refs, err := gitref.List(ctx, e.repo, shadowRefs, ownRefs)
+	refs, err := gitref.List(ctx, rc.repo, shadowRefs, ownRefs)
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
 	slices.Sort(names)
 	var list []Finding
 	for _, name := range slices.Compact(names) {
-		if isOwn(name) && e.isBroken(ctx, name) {
-			list = append(list, e.brokenRef(ctx, name))
+		if isOwn(name) && rc.isBroken(ctx, name) {
+			list = append(list, rc.brokenRef(ctx, name))
 		}
 	}
 	return list, err
@@ -59,12 +59,12 @@ func (e *exam) isBroken(ctx context.Context, name string) bool {
 	return err == nil || failed == nil && now != ""
 }
 
-func (e *exam) brokenRef(ctx context.Context, name string) Finding {
+func (rc refChecks) brokenRef(ctx context.Context, name string) Finding {
 	f := Finding{
 		Code: BrokenRef, Severity: Error, Subject: name,
 		What: "the ref names no commit", Why: "git can't read or move it, and neither can hooks",
 	}
-	good, found := e.lastGood(ctx, name)
+	good, found := rc.lastGood(ctx, name)
 	switch {
 	case found:
 		f.Fix = "set it to the last commit that it named and that is there, " + good.Short()
@@ -77,9 +77,9 @@ func (e *exam) brokenRef(ctx context.Context, name string) Finding {
 		f.Fix = "remove it; what it kept is lost"
 	}
 	f.Repair = &Repair{
-		Files: []string{e.refPath(name)}, Refs: []string{name},
+		Files: []string{rc.refPath(name)}, Refs: []string{name},
 		Do: func(ctx context.Context) error {
-			return e.rec.WithLock(ctx, func() error { return e.setRef(ctx, name, good) })
+			return rc.rec.WithLock(ctx, func() error { return rc.setRef(ctx, name, good) })
 		},
 	}
 	return f
@@ -91,8 +91,8 @@ func (e *exam) refPath(name string) string {
 
 // lastGood is the newest commit in the log of a ref that is still there; of the
 // metadata branch also that of a remote.
-func (e *exam) lastGood(ctx context.Context, name string) (git.OID, bool) {
-	data, err := os.ReadFile(filepath.Join(e.repo.CommonDir, "logs", filepath.FromSlash(name)))
+func (rc refChecks) lastGood(ctx context.Context, name string) (git.OID, bool) {
+	data, err := os.ReadFile(filepath.Join(rc.repo.CommonDir, "logs", filepath.FromSlash(name)))
 	if err == nil {
 		entries := strings.Split(string(data), "\n")
 		slices.Reverse(entries)
@@ -101,13 +101,13 @@ func (e *exam) lastGood(ctx context.Context, name string) (git.OID, bool) {
 			if len(fields) < 2 {
 				continue
 			}
-			if c, err := e.repo.Commit(ctx, fields[1]); err == nil {
+			if c, err := rc.repo.Commit(ctx, fields[1]); err == nil {
 				return c.OID, true
 			}
 		}
 	}
 	if name == checkpoint.MetadataBranch {
-		for _, r := range e.remotes(ctx) {
+		for _, r := range rc.remotes(ctx) {
 			return r.tip.OID, true
 		}
 	}
@@ -155,10 +155,10 @@ type refFile struct {
 }
 
 // refFiles are the files of our refs; a repository with reftables has none.
-func (e *exam) refFiles() []refFile {
+func (rc refChecks) refFiles() []refFile {
 	var list []refFile
 	for _, prefix := range []string{shadowRefs, ownRefs} {
-		root := e.refPath(prefix)
+		root := rc.refPath(prefix)
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.Type().IsRegular() {
 				return nil //nolint:nilerr // what is not there has no files
@@ -177,11 +177,11 @@ func (e *exam) refFiles() []refFile {
 // milliseconds.
 const abandoned = time.Hour
 
-// locks finds locks that killed git processes have left.
-func (e *exam) locks(_ context.Context) ([]Finding, error) {
+// staleLocks finds locks that killed git processes have left.
+func (rc refChecks) staleLocks(_ context.Context) ([]Finding, error) {
 	var list []Finding
-	old := func(t time.Time) bool { return e.rec.Env.Now().Sub(t) > abandoned }
-	for _, file := range e.refFiles() {
+	old := func(t time.Time) bool { return rc.rec.Env.Now().Sub(t) > abandoned }
+	for _, file := range rc.refFiles() {
 		if !strings.HasSuffix(file.name, ".lock") || !old(file.changed) {
 			continue
 		}
@@ -191,12 +191,12 @@ func (e *exam) locks(_ context.Context) ([]Finding, error) {
 			Why:  "while it is there the ref can't be moved",
 			Fix:  "remove it",
 			Repair: &Repair{Files: []string{file.path}, Do: func(ctx context.Context) error {
-				return e.rec.WithLock(ctx, func() error { return remove(file.path) })
+				return rc.rec.WithLock(ctx, func() error { return remove(file.path) })
 			}},
 		})
 	}
 	for _, name := range []string{"packed-refs.lock", "config.lock"} {
-		path := filepath.Join(e.repo.CommonDir, name)
+		path := filepath.Join(rc.repo.CommonDir, name)
 		if info, err := os.Lstat(path); err == nil && old(info.ModTime()) {
 			list = append(list, Finding{
 				Code: StaleLock, Severity: Warning, Subject: path,
@@ -220,9 +220,9 @@ func remove(path string) error {
 	return nil
 }
 
-// temporary finds files that killed processes have left.
-func (e *exam) temporary(_ context.Context) ([]Finding, error) {
-	left, err := e.rec.Lifecycle().Machine.TempFiles()
+// temporaryFiles finds files that killed processes have left.
+func (rc refChecks) temporaryFiles(_ context.Context) ([]Finding, error) {
+	left, err := rc.rec.Lifecycle().Machine.TempFiles()
 	if len(left) == 0 {
 		return nil, err
 	}
@@ -235,6 +235,6 @@ func (e *exam) temporary(_ context.Context) ([]Finding, error) {
 		What:   count(len(left), "temporary file") + " of processes that were killed",
 		Why:    "they do no harm; the next session to start removes them",
 		Fix:    "remove them",
-		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { e.rec.Lifecycle().Machine.SweepTempFiles(ctx); return nil }},
+		Repair: &Repair{Files: left, Do: func(ctx context.Context) error { rc.rec.Lifecycle().Machine.SweepTempFiles(ctx); return nil }},
 	}}, err
 }

@@ -26,13 +26,13 @@ const (
 )
 
 // stuck finds turns that no stop will end, and work of sessions that ended.
-func (e *exam) stuck(ctx context.Context) ([]Finding, error) {
+func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 	var list []Finding
-	for _, s := range e.states {
+	for _, s := range sc.states {
 		switch {
 		case s.Phase == session.Active:
-			if why, ok := e.abandoned(s); ok {
-				list = append(list, e.stuckSession(ctx, s, why))
+			if why, ok := sc.abandoned(s); ok {
+				list = append(list, sc.stuckSession(ctx, s, why))
 			}
 		case s.Phase == session.Ended && len(s.FilesTouched) > 0:
 			list = append(list, Finding{
@@ -46,18 +46,18 @@ func (e *exam) stuck(ctx context.Context) ([]Finding, error) {
 }
 
 // abandoned says why a turn that is under way will never stop, if so.
-func (e *exam) abandoned(s *session.State) (string, bool) {
-	agent, now := s.Recorder.Agent, e.rec.Env.Now()
+func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
+	agent, now := s.Recorder.Agent, sc.rec.Env.Now()
 	if agent.PID != 0 {
-		return "its agent is gone", !e.rec.Env.Alive(agent.PID, agent.Start)
+		return "its agent is gone", !sc.rec.Env.Alive(agent.PID, agent.Start)
 	}
-	sign := e.lastSign(s)
+	sign := sc.lastSign(s)
 	return fmt.Sprintf("nothing has been heard of it for %d hours", int(now.Sub(sign).Hours())), now.Sub(sign) > silence
 }
 
 // lastSign is when a session was last seen to do anything: its hooks, its
 // transcript, its subagents', or a snapshot of its own.
-func (e *exam) lastSign(s *session.State) time.Time {
+func (sc sessionChecks) lastSign(s *session.State) time.Time {
 	last := s.StartedAt
 	see := func(t time.Time) {
 		if t.After(last) {
@@ -72,15 +72,15 @@ func (e *exam) lastSign(s *session.State) time.Time {
 			see(info.ModTime())
 		}
 	}
-	see(e.lastSnapshot(s))
+	see(sc.lastSnapshot(s))
 	return last
 }
 
 // lastSnapshot is when the newest of the session's own snapshots was taken, as
 // far as it is among the last of its worktree: those of others say nothing of it.
-func (e *exam) lastSnapshot(s *session.State) time.Time {
+func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	const most = 50
-	store, err := bands.Open(e.rec.Snapshots().Snapshots.StoreDir())
+	store, err := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir())
 	if err != nil {
 		return time.Time{}
 	}
@@ -112,7 +112,7 @@ func subagents(path string) []string {
 	return paths
 }
 
-func (e *exam) stuckSession(ctx context.Context, s *session.State, why string) Finding {
+func (sc sessionChecks) stuckSession(ctx context.Context, s *session.State, why string) Finding {
 	f := Finding{
 		Code: StuckSession, Severity: Warning, Subject: s.ID,
 		What: "a turn of the session never ended: " + why,
@@ -120,16 +120,16 @@ func (e *exam) stuckSession(ctx context.Context, s *session.State, why string) F
 		Fix:  "end the turn, and save what it changed as its stop would have",
 	}
 	ids := workspace.IncompleteCheckpoints(s)
-	f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
-		return e.ifStuck(s.ID, func() error {
-			return e.in(s, func(there *strategy.Recorder) error { return there.Lifecycle().Machine.EndTurn(ctx, s.ID) })
+	f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
+		return sc.ifStuck(s.ID, func() error {
+			return sc.in(s, func(there *strategy.Recorder) error { return there.Lifecycle().Machine.EndTurn(ctx, s.ID) })
 		})
 	})
-	if !isDir(e.rootOf(s)) {
+	if !isDir(sc.rootOf(s)) {
 		f.Why = "its worktree " + s.WorktreePath + " is gone, and what it changed last with it"
 		f.Fix = "note that the session has ended; its earlier checkpoints stay"
-		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
-			return e.ifStuck(s.ID, func() error { return e.rec.Lifecycle().Machine.EndSession(ctx, s.ID) })
+		f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
+			return sc.ifStuck(s.ID, func() error { return sc.rec.Lifecycle().Machine.EndSession(ctx, s.ID) })
 		})
 	}
 	return f
@@ -137,23 +137,23 @@ func (e *exam) stuckSession(ctx context.Context, s *session.State, why string) F
 
 // ifStuck runs do if the session is stuck still: a question may have waited for
 // its answer while the person went on with it.
-func (e *exam) ifStuck(id string, do func() error) error {
-	s, err := e.rec.Sessions.Load(id)
+func (sc sessionChecks) ifStuck(id string, do func() error) error {
+	s, err := sc.rec.Sessions.Load(id)
 	if err != nil || s.Phase != session.Active {
 		return err
 	}
-	if _, ok := e.abandoned(s); !ok {
+	if _, ok := sc.abandoned(s); !ok {
 		return nil
 	}
 	return do()
 }
 
-// turns finds checkpoints that should have been completed when a turn ended.
-func (e *exam) turns(ctx context.Context) ([]Finding, error) {
+// unfinishedTurns finds checkpoints that should have been completed when a turn ended.
+func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) {
 	var list []Finding
-	for _, s := range e.states {
+	for _, s := range sc.states {
 		ids := workspace.IncompleteCheckpoints(s)
-		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || e.rec.Env.Now().Sub(e.touched(s)) < grace {
+		if s.Phase == session.Active || s.Recorder.Background || len(ids) == 0 || sc.rec.Env.Now().Sub(sc.touched(s)) < grace {
 			continue
 		}
 		f := Finding{
@@ -162,11 +162,11 @@ func (e *exam) turns(ctx context.Context) ([]Finding, error) {
 			Why:  "they lack the end of the conversation",
 			Fix:  "add what the transcript has to them",
 		}
-		f.Repair = e.of(ctx, s, ids, func(ctx context.Context) error {
-			return e.in(s, func(there *strategy.Recorder) error { return there.Background().CompleteTurn(ctx, s.ID) })
+		f.Repair = sc.of(ctx, s, ids, func(ctx context.Context) error {
+			return sc.in(s, func(there *strategy.Recorder) error { return there.Background().CompleteTurn(ctx, s.ID) })
 		})
-		if !isDir(e.rootOf(s)) {
-			f.Repair.Do = func(ctx context.Context) error { return e.rec.Background().CompleteTurn(ctx, s.ID) }
+		if !isDir(sc.rootOf(s)) {
+			f.Repair.Do = func(ctx context.Context) error { return sc.rec.Background().CompleteTurn(ctx, s.ID) }
 		}
 		list = append(list, f)
 	}
@@ -174,17 +174,17 @@ func (e *exam) turns(ctx context.Context) ([]Finding, error) {
 }
 
 // touched is when a hook last saw the session.
-func (e *exam) touched(s *session.State) time.Time {
+func (sc sessionChecks) touched(s *session.State) time.Time {
 	if s.LastInteraction != nil {
 		return *s.LastInteraction
 	}
 	return s.StartedAt
 }
 
-// damagedStates finds states that can't be read, or say what no version says.
-func (e *exam) damagedStates(ctx context.Context) ([]Finding, error) {
+// damaged finds states that can't be read, or say what no version says.
+func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 	var list []Finding
-	for _, b := range e.bad {
+	for _, b := range sc.bad {
 		f := Finding{
 			Code: DamagedState, Severity: Error, Subject: b.id,
 			What: "the session's state can't be read",
@@ -192,21 +192,21 @@ func (e *exam) damagedStates(ctx context.Context) ([]Finding, error) {
 		}
 		if errors.Is(b.err, session.ErrCorrupt) {
 			f.Fix = "set the state aside; the session begins anew, from its transcript, with its next prompt"
-			f.Repair = &Repair{Files: append(e.sessionFiles(b.id), b.path+".corrupt"), Do: e.aside(b.id)}
+			f.Repair = &Repair{Files: append(sc.sessionFiles(b.id), b.path+".corrupt"), Do: sc.aside(b.id)}
 		} else {
 			f.What, f.Hint = "the session's state can't be read: "+b.err.Error(), "look at "+b.path
 		}
 		list = append(list, f)
 	}
-	for _, s := range e.states {
-		if phase, ok := e.unknownPhase(s); ok {
+	for _, s := range sc.states {
+		if phase, ok := sc.unknownPhase(s); ok {
 			list = append(list, Finding{
 				Code: UnknownPhase, Severity: Warning, Subject: s.ID,
 				What: fmt.Sprintf("the session's state says it is %.40q, which no version knows", phase),
 				Why:  "it counts as idle",
 				Fix:  "write that it is idle",
-				Repair: e.of(ctx, s, nil, func(ctx context.Context) error {
-					return e.rec.WithLock(ctx, func() error { return e.resave(s.ID) })
+				Repair: sc.of(ctx, s, nil, func(ctx context.Context) error {
+					return sc.rec.WithLock(ctx, func() error { return sc.resave(s.ID) })
 				}),
 			})
 		}
@@ -214,32 +214,32 @@ func (e *exam) damagedStates(ctx context.Context) ([]Finding, error) {
 	return list, ctx.Err()
 }
 
-func (e *exam) aside(id string) func(ctx context.Context) error {
+func (sc sessionChecks) aside(id string) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		return e.rec.WithLock(ctx, func() error {
-			if _, err := e.rec.Sessions.Load(id); !errors.Is(err, session.ErrCorrupt) {
+		return sc.rec.WithLock(ctx, func() error {
+			if _, err := sc.rec.Sessions.Load(id); !errors.Is(err, session.ErrCorrupt) {
 				return nil // mended meanwhile
 			}
-			_, err := e.rec.Sessions.SetAside(id)
+			_, err := sc.rec.Sessions.SetAside(id)
 			return err
 		})
 	}
 }
 
-func (e *exam) resave(id string) error {
-	s, err := e.rec.Sessions.Load(id)
+func (sc sessionChecks) resave(id string) error {
+	s, err := sc.rec.Sessions.Load(id)
 	if err != nil {
 		return err
 	}
-	return e.rec.Sessions.Save(s)
+	return sc.rec.Sessions.Save(s)
 }
 
 // unknownPhase reads the phase as it stands in the file.
-func (e *exam) unknownPhase(s *session.State) (string, bool) {
+func (sc sessionChecks) unknownPhase(s *session.State) (string, bool) {
 	var raw struct {
 		Phase string `json:"phase"`
 	}
-	data, err := os.ReadFile(filepath.Join(e.rec.Sessions.Dir(), s.ID+".json"))
+	data, err := os.ReadFile(filepath.Join(sc.rec.Sessions.Dir(), s.ID+".json"))
 	if err != nil || json.Unmarshal(data, &raw) != nil {
 		return "", false
 	}
@@ -251,15 +251,15 @@ func (e *exam) unknownPhase(s *session.State) (string, bool) {
 	}
 }
 
-// sideFiles finds side files that are shorter than the states say.
-func (e *exam) sideFiles(_ context.Context) ([]Finding, error) {
+// lostSideFiles finds side files that are shorter than the states say.
+func (sc sessionChecks) lostSideFiles(_ context.Context) ([]Finding, error) {
 	var list []Finding
-	for _, s := range e.states {
+	for _, s := range sc.states {
 		var lost []string
-		if errors.Is(e.rec.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts), session.ErrCorrupt) {
+		if errors.Is(sc.rec.Sessions.SideOf(s, session.PromptsKind).Check(s.Recorder.Prompts), session.ErrCorrupt) {
 			lost = append(lost, "prompts")
 		}
-		if errors.Is(e.rec.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage), session.ErrCorrupt) {
+		if errors.Is(sc.rec.Sessions.SideOf(s, session.UsageKind).Check(s.Recorder.Usage), session.ErrCorrupt) {
 			lost = append(lost, "token counts")
 		}
 		if len(lost) > 0 {
@@ -269,7 +269,7 @@ func (e *exam) sideFiles(_ context.Context) ([]Finding, error) {
 				Why:  "the next hook of the session reads its transcript anew",
 			})
 		}
-		if errors.Is(e.rec.Sessions.SideOf(s, session.StepsKind).Check(s.Recorder.Steps), session.ErrCorrupt) {
+		if errors.Is(sc.rec.Sessions.SideOf(s, session.StepsKind).Check(s.Recorder.Steps), session.ErrCorrupt) {
 			list = append(list, Finding{
 				Code: SideFileLost, Severity: Note, Subject: s.ID,
 				What: "what the session's files were at its stops is lost",

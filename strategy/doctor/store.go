@@ -15,9 +15,9 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
-// store finds what is wrong with the snapshots, short of reading all of them.
-func (e *exam) store(_ context.Context) ([]Finding, error) {
-	dir := e.rec.Snapshots().Snapshots.StoreDir()
+// damaged finds what is wrong with the snapshots, short of reading all of them.
+func (sc storeChecks) damaged(_ context.Context) ([]Finding, error) {
+	dir := sc.rec.Snapshots().Snapshots.StoreDir()
 	store, err := bands.Open(dir)
 	switch {
 	case errors.Is(err, bands.ErrNoStore) && !isDir(filepath.Join(dir, "checkpoints")):
@@ -28,7 +28,7 @@ func (e *exam) store(_ context.Context) ([]Finding, error) {
 			What:   "the store of snapshots has lost its description",
 			Why:    "no snapshot can be taken or restored",
 			Fix:    "write it anew from what its snapshots say",
-			Repair: e.rebuild(),
+			Repair: sc.rebuild(),
 		}}, nil
 	case err != nil:
 		return nil, err
@@ -55,12 +55,12 @@ func (e *exam) store(_ context.Context) ([]Finding, error) {
 }
 
 // rebuild is what `agentfs doctor` does.
-func (e *exam) rebuild() *Repair {
-	known := e.rec.Env.Registry
+func (sc storeChecks) rebuild() *Repair {
+	known := sc.rec.Env.Registry
 	if known == nil {
 		return nil
 	}
-	dir, path := e.rec.Snapshots().Snapshots.StoreDir(), known.CatalogPath()
+	dir, path := sc.rec.Snapshots().Snapshots.StoreDir(), known.CatalogPath()
 	return &Repair{
 		Files: []string{
 			path, path + "-wal", path + "-shm", filepath.Join(known.Home, "stores.list"),
@@ -73,23 +73,23 @@ func (e *exam) rebuild() *Repair {
 	}
 }
 
-// restores finds rewinds that did not end.
-func (e *exam) restores(_ context.Context) ([]Finding, error) {
-	store, noStore := bands.Open(e.rec.Snapshots().Snapshots.StoreDir()) // told by another check
+// interruptedRewinds finds rewinds that did not end.
+func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
+	store, noStore := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir()) // told by another check
 	var list []Finding
-	for _, w := range gitwork.Worktrees(e.repo) {
-		if w.ID != e.repo.WorktreeID && !isDir(w.Root) {
+	for _, w := range gitwork.Worktrees(sc.repo) {
+		if w.ID != sc.repo.WorktreeID && !isDir(w.Root) {
 			continue // removed without git
 		}
 		lineage := checkpoint.WorktreeHash(w.ID)
 		if noStore == nil {
 			if j, found := history.Interrupted(store, lineage); found {
 				list = append(list, interruptedFinding(w.Root, j.Target.String(), j.Other()))
-			} else if stopped, found := rewind.FindUnfinished(store, e.rec.Sessions, w.ID); found {
+			} else if stopped, found := rewind.FindUnfinished(store, sc.rec.Sessions, w.ID); found {
 				list = append(list, unfinishedRewindFinding(w.Root, stopped))
 			}
 		}
-		if target, other := rewind.InterruptedCode(e.rec.Repo.CommonDir, lineage); target != "" || other {
+		if target, other := rewind.InterruptedCode(sc.rec.Repo.CommonDir, lineage); target != "" || other {
 			list = append(list, interruptedFinding(w.Root, target.Short(), other))
 		}
 	}
@@ -121,18 +121,18 @@ func unfinishedRewindFinding(root string, stopped rewind.Unfinished) Finding {
 	return Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, What: what, Why: why, Hint: hint}
 }
 
-// catalog finds a catalog that can't be read. One that doesn't agree with the store
+// damagedCatalog finds a catalog that can't be read. One that doesn't agree with the store
 // is made anew without asking, since all that it has is derived; it is reported only
 // if that fails.
-func (e *exam) catalog(ctx context.Context) ([]Finding, error) {
-	known := e.rec.Env.Registry
-	store, err := bands.Open(e.rec.Snapshots().Snapshots.StoreDir())
+func (sc storeChecks) damagedCatalog(ctx context.Context) ([]Finding, error) {
+	known := sc.rec.Env.Registry
+	store, err := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir())
 	if err != nil || known == nil {
 		return nil, nil //nolint:nilerr // told by another check
 	}
 	differs, err := known.Compare(ctx, store)
 	if err == nil && len(differs) > 0 {
-		if err := e.rebuild().Do(ctx); err != nil {
+		if err := sc.rebuild().Do(ctx); err != nil {
 			return nil, err
 		}
 		differs, err = known.Compare(ctx, store)
@@ -140,7 +140,7 @@ func (e *exam) catalog(ctx context.Context) ([]Finding, error) {
 	f := Finding{
 		Code: CatalogBehind, Severity: Warning, Subject: known.CatalogPath(),
 		Why: "lists of snapshots may be late; no snapshot is lost",
-		Fix: "make the catalog anew from the stores", Repair: e.rebuild(),
+		Fix: "make the catalog anew from the stores", Repair: sc.rebuild(),
 	}
 	switch {
 	case errors.Is(err, catalog.ErrDamaged):

@@ -29,26 +29,26 @@ type named struct {
 	commit git.OID
 }
 
-// trailers finds commits whose checkpoint isn't on the branch.
-func (e *exam) trailers(ctx context.Context) ([]Finding, error) {
-	found, err := e.namedByCommits(ctx)
-	if err != nil || e.v1.err != nil || e.v1.broken || e.v1.deleted.OID != "" {
+// missing finds commits whose checkpoint isn't on the branch.
+func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
+	found, err := tc.namedByCommits(ctx)
+	if err != nil || tc.v1.err != nil || tc.v1.broken || tc.v1.deleted.OID != "" {
 		return nil, err // that the branch can't be read is told by another check
 	}
 	var list []Finding
 	var foreign []string
 	away := map[string][]string{} // by remote
-	linked := e.rec.Commits().Repairer.Linked()
-	remotes := e.remotes(ctx)
+	linked := tc.rec.Commits().Repairer.Linked()
+	remotes := tc.remotes(ctx)
 	for _, n := range found {
-		if e.v1.ids[n.id] || slices.ContainsFunc(e.open, func(o commits.Open) bool { return o.ID == n.id }) {
+		if tc.v1.ids[n.id] || slices.ContainsFunc(tc.open, func(o commits.Open) bool { return o.ID == n.id }) {
 			continue
 		}
-		if remote, ok := e.onRemote(ctx, remotes, n.id); ok {
+		if remote, ok := tc.onRemote(ctx, remotes, n.id); ok {
 			away[remote] = append(away[remote], n.commit.Short())
 			continue
 		}
-		f, ours := e.lost(ctx, n, linked)
+		f, ours := tc.lost(ctx, n, linked)
 		if !ours {
 			foreign = append(foreign, n.commit.Short())
 			continue
@@ -57,8 +57,8 @@ func (e *exam) trailers(ctx context.Context) ([]Finding, error) {
 	}
 	for _, r := range remotes {
 		// Without a local branch the remote's is read.
-		if commits := away[r.name]; len(commits) > 0 && e.v1.tip.OID != "" {
-			list = append(list, e.unfetched(r.name, commits))
+		if commits := away[r.name]; len(commits) > 0 && tc.v1.tip.OID != "" {
+			list = append(list, tc.unfetched(r.name, commits))
 		}
 	}
 	if len(foreign) > 0 {
@@ -81,12 +81,12 @@ func count(n int, noun string) string {
 
 // namedByCommits answers the ids of the newest commits of local branches and of
 // those that were linked here, each id once.
-func (e *exam) namedByCommits(ctx context.Context) ([]named, error) {
+func (tc trailerChecks) namedByCommits(ctx context.Context) ([]named, error) {
 	args := []string{"--max-count=" + strconv.Itoa(newest), "--exclude=entire/*", "--branches"}
-	if _, err := e.repo.Commit(ctx, "HEAD"); err == nil {
+	if _, err := tc.repo.Commit(ctx, "HEAD"); err == nil {
 		args = append(args, "HEAD")
 	}
-	list, err := e.grep(ctx, args...)
+	list, err := tc.grep(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +94,9 @@ func (e *exam) namedByCommits(ctx context.Context) ([]named, error) {
 	for _, n := range list {
 		known[n.id] = true
 	}
-	for id, l := range e.rec.Commits().Repairer.Linked() {
-		c, err := e.repo.Commit(ctx, string(l.Commit))
-		if err == nil && !known[id] && slices.Contains(checkpoint.IDs(c.Message), id) && e.reachable(ctx, c.OID) {
+	for id, l := range tc.rec.Commits().Repairer.Linked() {
+		c, err := tc.repo.Commit(ctx, string(l.Commit))
+		if err == nil && !known[id] && slices.Contains(checkpoint.IDs(c.Message), id) && tc.reachable(ctx, c.OID) {
 			list = append(list, named{id, c.OID})
 		}
 	}
@@ -105,8 +105,8 @@ func (e *exam) namedByCommits(ctx context.Context) ([]named, error) {
 }
 
 // reachable says whether a branch has the commit.
-func (e *exam) reachable(ctx context.Context, commit git.OID) bool {
-	out, err := e.repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(commit), "--format=%(refname)", "refs/heads/", "refs/remotes/")
+func (tc trailerChecks) reachable(ctx context.Context, commit git.OID) bool {
+	out, err := tc.repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(commit), "--format=%(refname)", "refs/heads/", "refs/remotes/")
 	return err == nil && len(out) > 0
 }
 
@@ -154,9 +154,9 @@ func (e *exam) remotes(ctx context.Context) []remote {
 }
 
 // onRemote answers the remote that has the checkpoint.
-func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID) (string, bool) {
+func (tc trailerChecks) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID) (string, bool) {
 	for _, r := range remotes {
-		if _, found, err := gittree.Lookup(ctx, e.repo, r.tip.Tree, id.Dir()); err == nil && found {
+		if _, found, err := gittree.Lookup(ctx, tc.repo, r.tip.Tree, id.Dir()); err == nil && found {
 			return r.name, true
 		}
 	}
@@ -164,7 +164,7 @@ func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID)
 }
 
 // unfetched is the finding of checkpoints that only a remote has.
-func (e *exam) unfetched(remote string, commits []string) Finding {
+func (tc trailerChecks) unfetched(remote string, commits []string) Finding {
 	return Finding{
 		Code: UnfetchedPoint, Severity: Warning, Subject: remote,
 		What: "the checkpoints of " + count(len(commits), "commit") + " are on " + remote + " only: " + some(commits),
@@ -172,43 +172,43 @@ func (e *exam) unfetched(remote string, commits []string) Finding {
 		Fix:  "fetch the checkpoints of " + remote + ", and add them to the local branch",
 		Repair: &Repair{
 			Refs: []string{checkpoint.MetadataBranch},
-			Do:   func(ctx context.Context) error { return e.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) },
+			Do:   func(ctx context.Context) error { return tc.rec.Sharing().Pusher.FetchCheckpoints(ctx, remote) },
 		},
 	}
 }
 
 // lost is the finding of a checkpoint that nobody has; false if nothing shows
 // that it was made here.
-func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]commits.Linked) (Finding, bool) {
+func (tc trailerChecks) lost(ctx context.Context, n named, linked map[checkpoint.ID]commits.Linked) (Finding, bool) {
 	f := Finding{
 		Code: LostCheckpoint, Severity: Warning, Subject: string(n.id),
 		What: "commit " + n.commit.Short() + " names a checkpoint that isn't there",
 		Why:  "the record of this commit can't be read",
 	}
-	if dir, ok := e.earlier(ctx, n.id, func(git.OID) bool { return true }); ok {
+	if dir, ok := tc.earlier(ctx, n.id, func(git.OID) bool { return true }); ok {
 		f.Fix = "bring it back from the branch's own past"
-		f.Repair = e.graft(n.id, dir)
+		f.Repair = tc.graft(n.id, dir)
 		return f, true
 	}
 	l, known := linked[n.id]
-	lost := commits.Lost{ID: n.id, Shares: e.makers(n.id, l.Files)}
+	lost := commits.Lost{ID: n.id, Shares: tc.makers(n.id, l.Files)}
 	if len(lost.Shares) == 0 {
 		f.Why += "; nothing is left here to write it anew from"
 		f.Hint = "another clone, or a backup of the branch, may have it"
-		return f, known || e.madeHere(n)
+		return f, known || tc.madeHere(n)
 	}
 	var names, files []string
 	for _, share := range lost.Shares {
-		names, files = append(names, share.Session), append(files, e.sessionFiles(share.Session)...)
+		names, files = append(names, share.Session), append(files, tc.sessionFiles(share.Session)...)
 	}
 	f.Fix = "write it anew from session " + strings.Join(names, ", ") + ", with all of the conversation so far"
 	f.Repair = &Repair{
 		Files: files, Checkpoints: []checkpoint.ID{n.id},
 		Do: func(ctx context.Context) (err error) {
-			if lost.Commit, err = e.repo.Commit(ctx, string(n.commit)); err != nil {
+			if lost.Commit, err = tc.repo.Commit(ctx, string(n.commit)); err != nil {
 				return err
 			}
-			changed, err := e.changed(ctx, lost.Commit)
+			changed, err := tc.changed(ctx, lost.Commit)
 			if err != nil {
 				return err
 			}
@@ -220,33 +220,33 @@ func (e *exam) lost(ctx context.Context, n named, linked map[checkpoint.ID]commi
 				slices.Sort(kept)
 				lost.Shares[i].Files = slices.Compact(kept)
 			}
-			return e.rec.Commits().Repairer.WriteLost(ctx, lost)
+			return tc.rec.Commits().Repairer.WriteLost(ctx, lost)
 		},
 	}
 	return f, true
 }
 
 // made returns the ids that were given to commits in this repository, read once.
-func (e *exam) made() map[checkpoint.ID][]journal.Share {
-	if e.ids == nil {
+func (tc trailerChecks) made() map[checkpoint.ID][]journal.Share {
+	if tc.ids == nil {
 		var err error
-		if e.ids, err = e.rec.Authorship().Authors.MadeHere(); err != nil {
-			e.ids = map[checkpoint.ID][]journal.Share{}
+		if tc.ids, err = tc.rec.Authorship().Authors.MadeHere(); err != nil {
+			tc.ids = map[checkpoint.ID][]journal.Share{}
 		}
 	}
-	return e.ids
+	return tc.ids
 }
 
 // makers returns the sessions whose work a lost checkpoint held and whose states
 // are there, with their files as far as these are known.
-func (e *exam) makers(id checkpoint.ID, files []string) []journal.Share {
+func (tc trailerChecks) makers(id checkpoint.ID, files []string) []journal.Share {
 	var shares []journal.Share
-	for _, share := range e.made()[id] {
-		if slices.ContainsFunc(e.states, func(s *session.State) bool { return s.ID == share.Session }) {
+	for _, share := range tc.made()[id] {
+		if slices.ContainsFunc(tc.states, func(s *session.State) bool { return s.ID == share.Session }) {
 			shares = append(shares, share)
 		}
 	}
-	if s := e.maker(id); len(shares) == 0 && s != nil {
+	if s := tc.maker(id); len(shares) == 0 && s != nil {
 		shares = []journal.Share{{Session: s.ID, Files: files}}
 	}
 	return shares
@@ -255,14 +255,14 @@ func (e *exam) makers(id checkpoint.ID, files []string) []journal.Share {
 // madeHere reports whether the commit's id was given to it in this repository:
 // the id is among those that were noted, or a reflog of HEAD says that the commit
 // was made by git commit.
-func (e *exam) madeHere(n named) bool {
-	if _, ok := e.made()[n.id]; ok {
+func (tc trailerChecks) madeHere(n named) bool {
+	if _, ok := tc.made()[n.id]; ok {
 		return true
 	}
-	if e.committed == nil {
-		e.committed = committedHere(e.repo)
+	if tc.committed == nil {
+		tc.committed = committedHere(tc.repo)
 	}
-	return e.committed[n.commit]
+	return tc.committed[n.commit]
 }
 
 // committedHere returns the commits that git commit has made in any worktree, as
@@ -290,14 +290,14 @@ func committedHere(repo *git.Repo) map[git.OID]bool {
 
 // maker is the session whose work the checkpoint holds: the one whose state
 // names it, or that made the snapshot which stands for it. Nil if nothing tells.
-func (e *exam) maker(id checkpoint.ID) *session.State {
-	for _, s := range e.states {
+func (tc trailerChecks) maker(id checkpoint.ID) *session.State {
+	for _, s := range tc.states {
 		if s.LastCheckpointID == string(id) || s.Recorder.CountedIn == string(id) || slices.Contains(workspace.IncompleteCheckpoints(s), string(id)) {
 			return s
 		}
 	}
-	made := e.pairs()[string(id)]
-	for _, s := range e.states {
+	made := tc.pairs()[string(id)]
+	for _, s := range tc.states {
 		if s.ID == made {
 			return s
 		}
@@ -307,9 +307,9 @@ func (e *exam) maker(id checkpoint.ID) *session.State {
 
 // pairs answers for checkpoints the session that made the snapshot which stands
 // for each.
-func (e *exam) pairs() map[string]string {
+func (tc trailerChecks) pairs() map[string]string {
 	found := map[string]string{}
-	store, err := bands.Open(e.rec.Snapshots().Snapshots.StoreDir())
+	store, err := bands.Open(tc.rec.Snapshots().Snapshots.StoreDir())
 	if err != nil {
 		return found
 	}
@@ -323,12 +323,12 @@ func (e *exam) pairs() map[string]string {
 }
 
 // changed are the paths that the commit changed against its first parent.
-func (e *exam) changed(ctx context.Context, c git.Commit) ([]string, error) {
+func (tc trailerChecks) changed(ctx context.Context, c git.Commit) ([]string, error) {
 	var parent git.OID
 	if len(c.Parents) > 0 {
 		parent = c.Parents[0]
 	}
-	changes, err := gitdiff.Changes(ctx, e.repo, parent, c.OID)
+	changes, err := gitdiff.Changes(ctx, tc.repo, parent, c.OID)
 	paths := make([]string, len(changes))
 	for i := range changes {
 		paths[i] = changes[i].Path
