@@ -31,7 +31,7 @@ type Attribution struct {
 	// AgentFiles and HumanFiles count binary files.
 	AgentFiles int `json:"agent_files,omitempty"`
 	HumanFiles int `json:"human_files,omitempty"`
-	// Estimated says that some files were too large or too many to follow their
+	// Estimated reports whether some files were too large or too many to follow their
 	// lines: all of such a file counts for whoever changed it last.
 	Estimated bool `json:"estimated,omitempty"`
 	// Files are the session's lines, left out where they are too many.

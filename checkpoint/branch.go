@@ -54,12 +54,12 @@ func V1(ctx context.Context, repo *git.Repo, by git.Signature) (tip, parent, tre
 
 // Update makes the changes, one commit for each, and moves the metadata branch
 // to the last of them in one transaction with the extra ref updates. A change
-// that answers the tree it was given makes no commit; without any commit the
+// that returns the tree it was given makes no commit; without any commit the
 // branch stays, and is not created. If somebody else moved the branch the
 // changes are made again upon it, at most five times; if they moved one of the
 // extra refs it is gitref.ErrMoved at once, nothing having moved.
 //
-// It answers the branch's commit, empty if there is no branch.
+// It returns the branch's commit, empty if there is no branch.
 func Update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Change, extra []gitref.Change) (git.OID, error) {
 	return persist(ctx, repo, extra, func() (git.OID, error) { return update(ctx, repo, by, changes, extra) })
 }
@@ -113,7 +113,7 @@ func update(ctx context.Context, repo *git.Repo, by git.Signature, changes []Cha
 	return tip, gitref.Update(ctx, repo, "entire: checkpoint", updates)
 }
 
-// moved says whether one of the refs is not where its update expects it.
+// moved reports whether one of the refs is not where its update expects it.
 func moved(ctx context.Context, repo *git.Repo, updates []gitref.Change) bool {
 	for _, u := range updates {
 		object, err := repo.Read(ctx, u.Name)

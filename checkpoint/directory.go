@@ -96,7 +96,7 @@ func slotIndex(name string) (int, bool) {
 // name is the name of the slot's directory.
 func (s slotDir) name() string { return strconv.Itoa(s.index) }
 
-// slotOf answers the slot of a session, the next free index if it has none.
+// slotOf returns the slot of a session, the next free index if it has none.
 func (d *directory) slotOf(sessionID string) slotDir {
 	if i := d.find(sessionID); i >= 0 {
 		return d.slots[i]
@@ -104,7 +104,7 @@ func (d *directory) slotOf(sessionID string) slotDir {
 	return slotDir{index: d.nextIndex()}
 }
 
-// find answers which of the slots is the session's, -1 if none.
+// find returns which of the slots is the session's, -1 if none.
 func (d *directory) find(sessionID string) int {
 	return slices.IndexFunc(d.slots, func(s slotDir) bool { return s.meta.SessionID == sessionID })
 }
@@ -152,7 +152,7 @@ func (s slotDir) paths(id ID) SessionFiles {
 	}
 }
 
-// findEntry answers the entry of a tree with the name.
+// findEntry returns the entry of a tree with the name.
 func findEntry(entries []git.TreeEntry, name string) (git.TreeEntry, bool) {
 	i := slices.IndexFunc(entries, func(e git.TreeEntry) bool { return e.Name == name })
 	if i < 0 {

@@ -166,7 +166,7 @@ func (e *extension) closeSegment() error {
 	return nil
 }
 
-// finish writes what is not written and answers the new state.
+// finish writes what is not written and returns the new state.
 func (e *extension) finish() (session.Segments, error) {
 	if e.broken != nil {
 		return e.st, e.broken

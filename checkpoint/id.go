@@ -37,7 +37,7 @@ func ParseID(s string) (ID, error) {
 // The id must be valid.
 func (id ID) Dir() string { return string(id[:shardLen]) + "/" + string(id[shardLen:]) }
 
-// isHex says whether s has nothing but lowercase hex digits.
+// isHex reports whether s has nothing but lowercase hex digits.
 func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -31,7 +31,7 @@ type Inspected struct {
 	Unreadable []string
 }
 
-// OK says that nothing is wrong.
+// OK reports whether nothing is wrong.
 func (i *Inspected) OK() bool { return i.Summary == "" && len(i.Lost) == 0 }
 
 // Inspect examines every checkpoint in the tree of the metadata branch. Objects
@@ -288,7 +288,7 @@ func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (gi
 	return Graft(ctx, repo, v1Tree, id, tree)
 }
 
-// Graft answers the tree of the branch with the tree dir as the checkpoint id,
+// Graft returns the tree of the branch with the tree dir as the checkpoint id,
 // without that checkpoint if dir is empty. Only objects are written.
 func Graft(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, dir git.OID) (git.OID, error) {
 	edit := gittree.Edit{Path: id.Dir()}

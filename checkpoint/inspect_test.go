@@ -59,7 +59,7 @@ func TestInspectFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// spoil answers the branch's tree with a file of idA's directory changed.
+// spoil returns the branch's tree with a file of idA's directory changed.
 func (f *fixture) spoil(tb testing.TB, path, text string) git.OID {
 	tb.Helper()
 	tree, err := checkpoint.Tree(tb.Context(), f.git)

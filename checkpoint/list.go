@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// Trees answers the trees of all metadata branches for reading: the local
+// Trees returns the trees of all metadata branches for reading: the local
 // branch's first, then those that were fetched from remotes. A checkpoint may
 // be in any of them. There may be none.
 func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
@@ -32,7 +32,7 @@ func Trees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 	return trees, nil
 }
 
-// Find answers the checkpoints in v1Tree whose ids begin with prefix, in order.
+// Find returns the checkpoints in v1Tree whose ids begin with prefix, in order.
 // It reads the directories that they can be in and nothing else.
 func Find(ctx context.Context, repo *git.Repo, v1Tree git.OID, prefix string) ([]ID, error) {
 	if len(prefix) > 2*idBytes || !isHex(prefix) {

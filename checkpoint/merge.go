@@ -32,7 +32,7 @@ import (
 // What either side lists as forgotten is dropped from both, and from their
 // histories: the commits that are merged are the rewritten ones.
 //
-// It answers the branch's commit. Like [Update] it begins anew, at most five
+// It returns the branch's commit. Like [Update] it begins anew, at most five
 // times, if somebody else moves the branch.
 func Merge(ctx context.Context, repo *git.Repo, by git.Signature, theirs git.OID, extra []gitref.Change) (git.OID, error) {
 	their, err := repo.Commit(ctx, string(theirs))
@@ -105,7 +105,7 @@ func (w *Rewriting) rewritten(ctx context.Context, c git.Commit) (git.Commit, er
 	return w.Repo.Commit(ctx, string(next))
 }
 
-// join answers a commit that contains both: one of them if it does, else a new
+// join returns a commit that contains both: one of them if it does, else a new
 // one. There may be no commit of ours.
 func join(ctx context.Context, repo *git.Repo, by git.Signature, ours, theirs git.Commit) (git.OID, error) {
 	if ours.OID == "" {

@@ -24,7 +24,7 @@ type three struct{ base, ours, theirs git.TreeEntry }
 // resolve decides about a name where both sides have changed something.
 type resolve func(ctx context.Context, name string, t three) (git.TreeEntry, error)
 
-// settled answers what stands at the name if at most one side has changed it.
+// settled returns what stands at the name if at most one side has changed it.
 func (t three) settled() (git.TreeEntry, bool) {
 	switch {
 	case t.ours == t.theirs, t.theirs == t.base:
@@ -44,7 +44,7 @@ func (t three) either() git.TreeEntry {
 	return t.theirs
 }
 
-// trees says whether each side has a directory or nothing, and one has.
+// trees reports whether each side has a directory or nothing, and one has.
 func (t three) trees() bool {
 	dir := func(e git.TreeEntry) bool { return e.Mode == git.ModeTree }
 	return (dir(t.ours) || t.ours.Name == "") && (dir(t.theirs) || t.theirs.Name == "")
@@ -71,7 +71,7 @@ func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, e
 	return gittree.Write(m.repo, entries)
 }
 
-// names answers what stands at each name of the directories.
+// names returns what stands at each name of the directories.
 func (m merger) names(ctx context.Context, t three) (map[string]*three, error) {
 	names := map[string]*three{}
 	for _, side := range []struct {
@@ -99,7 +99,7 @@ func (m merger) names(ctx context.Context, t three) (map[string]*three, error) {
 	return names, nil
 }
 
-// acceptable says whether an entry may stand on the branch: what others push
+// acceptable reports whether an entry may stand on the branch: what others push
 // there may be anything, but links and submodules have no business there, and
 // a name that git refuses would stop every later merge.
 func acceptable(e git.TreeEntry) bool {

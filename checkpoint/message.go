@@ -38,7 +38,7 @@ func SummaryMessage(at SessionIn) string {
 	return "Update summary for checkpoint " + string(at.ID) + " (session: " + oneLine(at.Session) + ")\n"
 }
 
-// SubjectID answers which checkpoint a commit on the metadata branch is about,
+// SubjectID returns which checkpoint a commit on the metadata branch is about,
 // by the first line of its message; false for those that are about none.
 func SubjectID(subject string) (ID, bool) {
 	for _, prefix := range []string{"Checkpoint: ", "Finalize transcript for Checkpoint: ", "Update summary for checkpoint "} {

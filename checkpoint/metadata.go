@@ -127,7 +127,7 @@ func (m SessionMeta) checked() SessionMeta {
 	return m
 }
 
-// isToolID says whether s can be the id of a tool use, or is none.
+// isToolID reports whether s can be the id of a tool use, or is none.
 func isToolID(s string) bool { return s == "" || transcript.IsToolID(s) }
 
 // RelTranscript is the value of SessionMeta.TranscriptPath for a transcript:

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// Segments answers the blobs of the transcript that a session's directory
+// Segments returns the blobs of the transcript that a session's directory
 // holds, as [TranscriptIn] does, without its hash and thus without reading any
 // of them. There are none if it holds no transcript.
 func Segments(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript, error) {

@@ -32,7 +32,7 @@ type SummaryInfo struct {
 }
 
 // Put writes the session's slot into the checkpoint id in v1Tree, the tree of
-// the metadata branch (empty for an empty one), and answers the new tree. The
+// the metadata branch (empty for an empty one), and returns the new tree. The
 // slot of the same session is replaced, with all its files; else the next one is
 // made. The summary is made anew from all sessions.
 //

@@ -60,7 +60,7 @@ func (s Stored) Transcript(ctx context.Context, repo *git.Repo) (Transcript, boo
 	return TranscriptIn(ctx, repo, s.Dir)
 }
 
-// Tree answers the tree of the metadata branch for reading: the local branch's,
+// Tree returns the tree of the metadata branch for reading: the local branch's,
 // or the one that was fetched from origin if there is no local one. ErrNotFound
 // if there is neither.
 func Tree(ctx context.Context, repo *git.Repo) (git.OID, error) {
@@ -68,7 +68,7 @@ func Tree(ctx context.Context, repo *git.Repo) (git.OID, error) {
 	return tip.Tree, err
 }
 
-// findTip answers the commit that the branch ends with, or that it would
+// findTip returns the commit that the branch ends with, or that it would
 // continue from, and whether it is the local branch's.
 func findTip(ctx context.Context, repo *git.Repo) (tip git.Commit, local bool, err error) {
 	for _, ref := range []string{MetadataBranch, remoteBranch} {

@@ -33,14 +33,14 @@ func WorktreeHash(worktreeID string) string {
 	return hex.EncodeToString(sum[:])[:hashLen]
 }
 
-// IsShadow says whether ref, with or without refs/heads/, names a shadow
+// IsShadow reports whether ref, with or without refs/heads/, names a shadow
 // branch: entire/<7 or more hex>, and in all but old ones -<6 hex>.
 func IsShadow(ref string) bool {
 	_, _, ok := ParseShadow(ref)
 	return ok
 }
 
-// ParseShadow answers the beginning of the base commit's id and the hash of the
+// ParseShadow returns the beginning of the base commit's id and the hash of the
 // worktree that a shadow branch is named after; the hash is empty in the names
 // of old ones.
 func ParseShadow(ref string) (base, worktree string, ok bool) {

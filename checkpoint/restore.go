@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Restore answers the transcript that a session's directory in a shadow tree
+// Restore returns the transcript that a session's directory in a shadow tree
 // holds, for a session whose live transcript is gone. Other versions of the
 // tool redact nothing there, so every line is redacted, again perhaps: blobs
 // that had nothing to redact stay the same, others are written anew. It answers
@@ -98,7 +98,7 @@ func (s Segmenter) redactLines(ctx context.Context, text []byte) ([]byte, error)
 	return bytes.Join(lines, []byte{'\n'}), nil
 }
 
-// pieces answers the blobs that hold the text clean, which is what became of
+// pieces returns the blobs that hold the text clean, which is what became of
 // the blob oid: itself if it may stay, else new ones no longer than a chunk.
 func (s Segmenter) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
 	if len(clean) <= maxLine && bytes.Equal(blob, clean) {

@@ -91,7 +91,7 @@ func (s Segmenter) Extend(ctx context.Context, st session.Segments, path string,
 	return next, nil
 }
 
-// Transcript answers the blobs and the hash of what st says is stored. ErrLost
+// Transcript returns the blobs and the hash of what st says is stored. ErrLost
 // means that Extend must begin anew.
 func (s Segmenter) Transcript(st session.Segments) (Transcript, error) {
 	if st.Lines == 0 {

@@ -68,7 +68,7 @@ type Carry struct {
 
 // WriteCarryForward makes the shadow commit of files that a session's commit
 // left behind: no metadata, and nobody as its author. If nothing differs from
-// the tip it answers the tip.
+// the tip it returns the tip.
 func WriteCarryForward(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, c Carry) (git.OID, error) {
 	if err := session.CheckID(c.Session); err != nil {
 		return "", fmt.Errorf("write carry-forward: %w", err)

@@ -50,7 +50,7 @@ func ParseSummary(raw json.RawMessage) *SessionSummary {
 }
 
 // SetSummary puts a summary into the session's metadata in the checkpoint id in
-// v1Tree, and answers the new tree: ErrNotFound if it isn't there. Nothing else
+// v1Tree, and returns the new tree: ErrNotFound if it isn't there. Nothing else
 // changes. Only objects are written.
 func SetSummary(ctx context.Context, repo *git.Repo, v1Tree git.OID, at SessionIn, s SessionSummary) (git.OID, error) {
 	tree, err := setSummary(ctx, repo, v1Tree, at, s)

@@ -81,7 +81,7 @@ func ReadTaskEnd(ctx context.Context, repo *git.Repo, tree git.OID, sessionID, t
 }
 
 // EndOfTask writes what the last checkpoint of a task keeps: how it ended, the
-// subagent's transcript, and the session's as it is now. It answers the edits
+// subagent's transcript, and the session's as it is now. It returns the edits
 // for [Task.Files].
 func EndOfTask(repo *git.Repo, end TaskEnd, agent []git.OID, main Transcript) ([]gittree.Edit, error) {
 	dir := TaskDir(end.Session, end.ToolUse)
@@ -143,7 +143,7 @@ func taskMessage(t Task) string {
 	return shadowMessage(t.Subject, TaskKey+": "+TaskDir(t.Session, t.ToolUse), t.Session, t.Strategy)
 }
 
-// TaskOf answers the tool use that the value of a trailer with TaskKey names,
+// TaskOf returns the tool use that the value of a trailer with TaskKey names,
 // on the shadow branch or the metadata branch; false if it names none.
 func TaskOf(dir string) (toolUse string, ok bool) {
 	_, rest, found := strings.Cut(dir, "/"+tasksDir+"/")

@@ -61,7 +61,7 @@ func taskFiles(ctx context.Context, repo *git.Repo, files []gittree.Edit, dir st
 }
 
 // PutTasks puts files of task checkpoints, by the paths that Tasks gives, into
-// the checkpoint id in v1Tree, and answers the new tree. Their contents must be
+// the checkpoint id in v1Tree, and returns the new tree. Their contents must be
 // redacted.
 func PutTasks(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID, files []gittree.Edit) (git.OID, error) {
 	if len(files) == 0 {

@@ -23,7 +23,7 @@ const scissors = " ------------------------ >8 ------------------------"
 // Trailer is the line that links a commit to the checkpoint.
 func (id ID) Trailer() string { return TrailerKey + ": " + string(id) }
 
-// IDs answers the checkpoint ids of a commit message in order, each once. A
+// IDs returns the checkpoint ids of a commit message in order, each once. A
 // line counts wherever it stands, indented or not, if it has the key, 12 hex
 // digits, and then nothing or a space. Commented lines don't count, nor what
 // follows git's scissors line.
@@ -40,7 +40,7 @@ func IDs(message string) []ID {
 	return ids
 }
 
-// StripIDs answers the message without the lines that begin with the trailer.
+// StripIDs returns the message without the lines that begin with the trailer.
 // A blank line is dropped where two would meet, or where one would end the
 // message. Indented lines, comments and what follows the scissors stay, and a
 // message without the trailer stays as it is.

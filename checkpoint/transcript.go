@@ -23,7 +23,7 @@ type Transcript struct {
 	Hash     string // "sha256:<64 hex>", empty without segments
 }
 
-// TranscriptIn answers the transcript that a session's directory holds, in a
+// TranscriptIn returns the transcript that a session's directory holds, in a
 // shadow tree or on the metadata branch: segments, chunks or the one blob of
 // other versions, or a legacy full.log. The hash is the one that stands beside
 // them; where there is none the blobs are read for it. It answers false if
@@ -54,7 +54,7 @@ func TranscriptIn(ctx context.Context, repo *git.Repo, dir git.OID) (Transcript,
 	return t, true, nil
 }
 
-// segmentsIn answers the blobs of the transcript in a metadata directory.
+// segmentsIn returns the blobs of the transcript in a metadata directory.
 func segmentsIn(entries []git.TreeEntry) []git.OID {
 	blobs := make(map[string]git.OID, len(entries))
 	for _, e := range entries {

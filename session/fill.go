@@ -17,7 +17,7 @@ type Fill struct {
 	At      time.Time `json:"at"`
 }
 
-// Fill answers what was written last for the session id; false if nothing that
+// Fill returns what was written last for the session id; false if nothing that
 // can be read.
 func (s *Store) Fill(id string) (Fill, bool) {
 	var f Fill

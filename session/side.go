@@ -113,7 +113,7 @@ const (
 	OpeningKind = "opening"
 )
 
-// Read answers the first valid bytes; an error if the file is shorter.
+// Read returns the first valid bytes; an error if the file is shorter.
 func (f Side) Read(valid int64) ([]byte, error) {
 	if valid == 0 {
 		return nil, nil
@@ -152,7 +152,7 @@ func (f Side) Scan(valid int64, size int, yield func(records []byte)) error {
 	return errors.Join(err, file.Close())
 }
 
-// Check says whether the file has its first valid bytes: ErrCorrupt if not.
+// Check reports whether the file has its first valid bytes: ErrCorrupt if not.
 func (f Side) Check(valid int64) error {
 	if valid == 0 {
 		return nil
@@ -168,7 +168,7 @@ func (f Side) Check(valid int64) error {
 	}
 }
 
-// Append writes data after the first valid bytes and answers the new valid
+// Append writes data after the first valid bytes and returns the new valid
 // length, which counts only once the state is saved with it. A file that is
 // shorter is ErrCorrupt.
 func (f Side) Append(valid int64, data []byte) (int64, error) {
@@ -219,7 +219,7 @@ func (f Side) Sync() error {
 	return disk.SyncFiles([]string{f.path}, []string{filepath.Dir(f.path)})
 }
 
-// ReadAll answers the whole file, nil if there is none.
+// ReadAll returns the whole file, nil if there is none.
 func (f Side) ReadAll() ([]byte, error) {
 	data, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

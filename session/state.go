@@ -139,7 +139,7 @@ type Turn struct {
 	Edits []string `json:"edits,omitempty"`
 	// Calls are the tool calls that can write anything.
 	Calls []transcript.Call `json:"calls,omitempty"`
-	// Timed says that the turn's lines carry times of the turn.
+	// Timed reports whether the turn's lines carry times of the turn.
 	Timed bool `json:"timed,omitempty"`
 	// Prompts are the redacted prompts of the turn, Summary its last words.
 	Prompts []string `json:"prompts,omitempty"`
@@ -169,7 +169,7 @@ type Segments struct {
 // list of what is stored now alone.
 func (s Segments) Anew() Segments { return Segments{Second: !s.Second} }
 
-// Pending says whether a commit hook may have something to do for the session.
+// Pending reports whether a commit hook may have something to do for the session.
 func (s *State) Pending() bool {
 	return s.Phase != Ended || len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
 }

@@ -57,7 +57,7 @@ func (s *Store) Dir() string { return s.dir }
 // SideDir is the folder of the side files, in Dir.
 func (s *Store) SideDir() string { return filepath.Join(s.dir, sideDir) }
 
-// CheckID says whether id can name a session: it is not empty, no longer than
+// CheckID reports whether id can name a session: it is not empty, no longer than
 // 200 bytes, holds no separator or control character, and begins with no dot.
 func CheckID(id string) error {
 	bad := func(r rune) bool {
@@ -183,7 +183,7 @@ func (s *Store) names() []string {
 	return names
 }
 
-// Pending answers the sessions for which a commit hook may have something to
+// Pending returns the sessions for which a commit hook may have something to
 // do, and the errors of states that can't be read. Hundreds of old sessions
 // cost it a stat each: an index names those that were seen with nothing
 // pending, by size and time of the state file.

@@ -35,13 +35,13 @@ const (
 	TaskDone       TaskPhase = "done"
 )
 
-// Runs says whether the task may still change something.
+// Runs reports whether the task may still change something.
 func (t *Task) Runs() bool { return t.Phase == TaskRunning || t.Phase == TaskBackground }
 
 // maxTasks bounds the tasks of a state.
 const maxTasks = 200
 
-// AddTask adds a task and answers it. Where there are too many the oldest that
+// AddTask adds a task and returns it. Where there are too many the oldest that
 // is done goes, else the oldest.
 func (r *Recorder) AddTask(t Task) *Task {
 	if len(r.Tasks) >= maxTasks {
@@ -52,7 +52,7 @@ func (r *Recorder) AddTask(t Task) *Task {
 	return &r.Tasks[len(r.Tasks)-1]
 }
 
-// FindTask answers the first task that is wanted, nil if there is none. It is
+// FindTask returns the first task that is wanted, nil if there is none. It is
 // good until tasks are added or dropped.
 func (r *Recorder) FindTask(wanted func(*Task) bool) *Task {
 	for i := range r.Tasks {

@@ -77,7 +77,7 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 	return r.payload, nil
 }
 
-// Handle carries out the event that the hook verb stands for, and answers what
+// Handle carries out the event that the hook verb stands for, and returns what
 // the agent is told. What it answers counts also if there is an error.
 func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace.Input) (Answer, error) {
 	switch verb {

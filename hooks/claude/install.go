@@ -72,7 +72,7 @@ func (s Settings) file() edited {
 	return edited{path: s.Path, backup: s.Backup, holds: holdsOurs, strip: stripSettings}
 }
 
-// holdsOurs tells whether something of ours or of the existing tool is there.
+// holdsOurs reports whether something of ours or of the existing tool is there.
 func holdsOurs(d *document) bool {
 	hooks, _ := d.find("hooks")
 	return d.ownStatusLine() || slices.ContainsFunc(memberNames(hooks), func(event string) bool {

@@ -153,7 +153,7 @@ func (d *document) renew(q question, h handler) error {
 	return d.apply(replacement{input.StartOffset, input.EndOffset, q.input()})
 }
 
-// sameJSON tells whether v is what compact says, however it is written.
+// sameJSON reports whether v is what compact says, however it is written.
 func sameJSON(v hujson.Value, compact string) bool {
 	v = v.Clone()
 	v.Standardize()

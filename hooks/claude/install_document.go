@@ -256,7 +256,7 @@ func (d *document) remove(v hujson.Value, i int) error {
 	return d.apply(rs...)
 }
 
-// endsInLineComment tells whether the last comment of extra is a line comment.
+// endsInLineComment reports whether the last comment of extra is a line comment.
 func endsInLineComment(extra string) bool {
 	line := false
 	for extra != "" {
@@ -284,7 +284,7 @@ func (d *document) indentOf(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// startsLine tells whether only white space stands before offset on its line.
+// startsLine reports whether only white space stands before offset on its line.
 func (d *document) startsLine(offset int) bool {
 	i := bytes.LastIndexByte(d.text[:offset], '\n')
 	return i >= 0 && len(bytes.Trim(d.text[i+1:offset], " \t")) == 0

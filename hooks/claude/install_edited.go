@@ -16,7 +16,7 @@ type edited struct {
 	// path is the file's; a symbolic link is written through. backup is the
 	// directory of the record.
 	path, backup string
-	// holds tells whether anything of ours is in the document.
+	// holds reports whether anything of ours is in the document.
 	holds func(d *document) bool
 	// strip takes all of ours out. mayGo tells which of the objects and arrays
 	// that become empty go too.
@@ -207,7 +207,7 @@ func (e edited) takeOut(f target, rec record, known bool) (bool, error) {
 	return true, f.replace(withMark(f, d.text))
 }
 
-// isEmptyObject tells whether nothing but an empty object is left: no member
+// isEmptyObject reports whether nothing but an empty object is left: no member
 // and no comment.
 func isEmptyObject(d *document) bool {
 	root, ok := d.root.Value.(*hujson.Object)

@@ -57,7 +57,7 @@ func (r *record) note(f target, text []byte, foreign bool) {
 	r.After = digest(text)
 }
 
-// untouched tells whether nobody else has written f since: what was before us is
+// untouched reports whether nobody else has written f since: what was before us is
 // still that.
 func (r *record) untouched(f target) bool {
 	now := digest(f.data)
@@ -90,7 +90,7 @@ func (e edited) readRecord() (record, bool, error) {
 	return record{Path: e.path}, false, nil
 }
 
-// besideOurs tells whether the file's directory was made for another file of
+// besideOurs reports whether the file's directory was made for another file of
 // ours that is still there. It is then that of both: whichever goes last takes it
 // away.
 func (e edited) besideOurs() bool {

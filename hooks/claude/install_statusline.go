@@ -12,7 +12,7 @@ const (
 	statusLineCommand = "entire statusline"
 )
 
-// ownStatusLineCommand tells whether a command is our status line.
+// ownStatusLineCommand reports whether a command is our status line.
 func ownStatusLineCommand(command string) bool {
 	words := strings.Fields(command)
 	return len(words) >= 2 && (words[0] == "entire" || strings.HasSuffix(words[0], "/entire")) && words[1] == "statusline"

@@ -27,7 +27,7 @@ type Server struct {
 	Args    []string `json:"args"`
 }
 
-// Ours says whether it is `entire mcp`, wherever that program lies.
+// Ours reports whether it is `entire mcp`, wherever that program lies.
 func (s Server) Ours() bool {
 	return filepath.Base(s.Command) == "entire" && len(s.Args) > 0 && s.Args[0] == "mcp"
 }

@@ -70,7 +70,7 @@ func (i Installer) readConfig(ctx context.Context) (pathConfig, error) {
 	return c, nil
 }
 
-// isOwn tells whether the hooks directory is inside the git directory: it may
+// isOwn reports whether the hooks directory is inside the git directory: it may
 // be a symbolic link to a folder of somebody else's, or no directory at all.
 func isOwn(common, hooks string) bool {
 	if _, err := os.Lstat(hooks); errors.Is(err, os.ErrNotExist) {
@@ -135,7 +135,7 @@ func (c pathConfig) at(l level) (setting, bool) {
 // effective is the level that decides in this worktree.
 func (c pathConfig) effective() level { return c.levels[len(c.levels)-1] }
 
-// isRedirect tells whether a value leads to scripts of ours: to those of this
+// isRedirect reports whether a value leads to scripts of ours: to those of this
 // repository, or to where they were before it was moved or copied.
 func (c pathConfig) isRedirect(value string) bool {
 	if value == c.redirect {
@@ -151,7 +151,7 @@ func (c pathConfig) isRedirect(value string) bool {
 	return err == nil && strings.Contains(string(text), marker)
 }
 
-// needsRedirect tells whether git looks for hooks where we don't write.
+// needsRedirect reports whether git looks for hooks where we don't write.
 func (c pathConfig) needsRedirect(l level) bool {
 	s, ok := c.at(l)
 	if !ok {
@@ -162,7 +162,7 @@ func (c pathConfig) needsRedirect(l level) bool {
 	return !c.ownIsOurs || err != nil || ownErr != nil || named != own
 }
 
-// settled tells whether the level's configuration is as it should be.
+// settled reports whether the level's configuration is as it should be.
 func (c pathConfig) settled(l level) bool {
 	s, ok := c.at(l)
 	if c.needsRedirect(l) {
@@ -171,7 +171,7 @@ func (c pathConfig) settled(l level) bool {
 	return !c.has(l, true)
 }
 
-// has tells whether a level sets the path, or the former path.
+// has reports whether a level sets the path, or the former path.
 func (c pathConfig) has(l level, former bool) bool {
 	return slices.ContainsFunc(c.settings, func(s setting) bool { return s.former == former && s.scope == l.scope })
 }

@@ -54,7 +54,7 @@ func (d hookDir) readAs(name, base string) (file, error) {
 	return f, nil
 }
 
-// settled tells whether the hook name needs nothing done.
+// settled reports whether the hook name needs nothing done.
 func (d hookDir) settled(name string) (bool, error) {
 	f, err := d.read(name)
 	return f.origin == current || f.origin == edited, err
@@ -107,7 +107,7 @@ func (d hookDir) setAside(name string, f file) (note string, err error) {
 	return note, duplicate(path, path+backupSuffix, f)
 }
 
-// same tells whether two files differ in their names only.
+// same reports whether two files differ in their names only.
 func same(a, b file) bool {
 	return a.info.Mode().IsRegular() && a.info.Mode() == b.info.Mode() && a.text == b.text
 }
@@ -236,7 +236,7 @@ func (d hookDir) remove(base string) error {
 	return os.Remove(path)
 }
 
-// runs tells whether git would run the file name in the directory dir.
+// runs reports whether git would run the file name in the directory dir.
 func runs(dir, name string) bool {
 	info, err := os.Stat(filepath.Join(dir, name))
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0

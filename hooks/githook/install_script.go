@@ -66,7 +66,7 @@ func checksum(body string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// isUnchanged tells whether text is a script as some version of ours wrote it.
+// isUnchanged reports whether text is a script as some version of ours wrote it.
 func isUnchanged(text string) bool {
 	rest, ok := strings.CutPrefix(text, beforeSum)
 	sum, body, found := strings.Cut(rest, afterSum)
@@ -108,7 +108,7 @@ func scriptBody(name string, f form) string {
 // hook leaves it, and does nothing if it refuses.
 func isPost(name string) bool { return strings.HasPrefix(name, "post-") }
 
-// keepsStdin tells whether the script must read git's stdin to give it to more
+// keepsStdin reports whether the script must read git's stdin to give it to more
 // than one program.
 func keepsStdin(name string, f form) bool {
 	switch name {
@@ -256,7 +256,7 @@ func originOf(name string, f form, text string) origin {
 	return foreign
 }
 
-// isExisting tells whether every line of text is one that the existing tool
+// isExisting reports whether every line of text is one that the existing tool
 // writes into the hook name: its command, in the form for its own development
 // too, and the block that runs the backup.
 func isExisting(name, text string) bool {

@@ -18,7 +18,7 @@ type Status struct {
 	NoFolder    bool     // git looks in a folder that doesn't exist, and so runs no hook
 }
 
-// OK tells whether git runs all our hooks.
+// OK reports whether git runs all our hooks.
 func (s Status) OK() bool { return len(s.Installed) == len(recordedHooks()) }
 
 // Check looks at the hooks and writes nothing.

@@ -97,7 +97,7 @@ func source(path string) string {
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/...
 	}
-	// Nothing is synced: hooks write here while somebody waits, and a database
+	// Nothing is synced: hooks write here while the user waits, and a database
 	// that a power cut damages is made anew from the stores.
 	pragmas := url.Values{
 		"_pragma": {"busy_timeout(" + slice + ")", "journal_mode(wal)", "synchronous(off)", "foreign_keys(1)"},

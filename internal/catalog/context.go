@@ -65,7 +65,7 @@ CREATE TABLE IF NOT EXISTS context_stamps (
     stamp TEXT NOT NULL
 ) WITHOUT ROWID;`
 
-// hasContexts says whether the tables of contexts are there.
+// hasContexts reports whether the tables of contexts are there.
 func (c *Catalog) hasContexts(ctx context.Context) (bool, error) {
 	var n int
 	err := c.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('contexts', 'context_stamps')").Scan(&n)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// TestDoctorAsksForEachKind answers no to the one and yes to the other.
+// TestDoctorAsksForEachKind returns no to the one and yes to the other.
 func TestDoctorAsksForEachKind(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)

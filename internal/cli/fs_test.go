@@ -31,7 +31,7 @@ func (d *desk) agentfs(keys string, args ...string) result {
 	return result{code, hide.Replace(out.String()), hide.Replace(errs.String())}
 }
 
-// fs runs a command line that succeeds and answers what it printed on Out.
+// fs runs a command line that succeeds and returns what it printed on Out.
 func (d *desk) fs(args ...string) string {
 	d.Helper()
 	r := d.agentfs("", args...)

@@ -138,7 +138,7 @@ func (d *desk) entire(args ...string) result {
 	return result{code, hide.Replace(out.String()), hide.Replace(errs.String())}
 }
 
-// must runs a command that succeeds and answers what it printed on Out.
+// must runs a command that succeeds and returns what it printed on Out.
 func (d *desk) must(args ...string) string {
 	d.Helper()
 	r := d.entire(args...)

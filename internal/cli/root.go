@@ -54,7 +54,7 @@ func quiet() map[string]func(*app.App) *cobra.Command {
 	return map[string]func(*app.App) *cobra.Command{"hooks": hookrun.NewHooks, hookrun.StatuslineCommand: hookrun.NewStatusline}
 }
 
-// Main runs one command line and answers the exit code: 0, 1 for a failure, 2
+// Main runs one command line and returns the exit code: 0, 1 for a failure, 2
 // for wrong usage, 130 if the user interrupted it. Hooks always get 0, so that
 // they never block an agent or a commit, not even by a panic; so does the status
 // line.
@@ -71,7 +71,7 @@ func Main(ctx context.Context, args []string, env app.Env) (code int) {
 	return execute(ctx, a, newRootCmd(a, build), args)
 }
 
-// MainFS runs one command line of agentfs and answers the exit code: those of
+// MainFS runs one command line of agentfs and returns the exit code: those of
 // Main, and 3 for an unknown store, 4 for an unknown version, 5 for a store
 // that is inactive or can't be made active.
 func MainFS(ctx context.Context, args []string, env app.Env) int {
@@ -163,7 +163,7 @@ func newHelpCmd(_ *app.App) *cobra.Command {
 	}
 }
 
-// report says what went wrong and answers the exit code.
+// report says what went wrong and returns the exit code.
 func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int {
 	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
 	_, isUsage := errors.AsType[*app.UsageError](err)

@@ -155,7 +155,7 @@ func TestMuteTerminal(t *testing.T) {
 	}
 }
 
-// TestEnableOnATerminal answers the real form.
+// TestEnableOnATerminal returns the real form.
 func TestEnableOnATerminal(t *testing.T) {
 	t.Parallel()
 	testkit.Long(t, "builds the program")

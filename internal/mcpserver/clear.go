@@ -120,7 +120,7 @@ func question(u savedcontext.Unsaved, verified bool, now time.Time) string {
 }
 
 // afterClear is checkpoint_after_clear: called when a session begins after a
-// clear, and again with the person's answer. It answers what the hook adds to
+// clear, and again with the person's answer. It returns what the hook adds to
 // the context.
 func (s *Server) afterClear(ctx context.Context, c call, in hookInput) (result, error) {
 	return s.hooked(ctx, c, in, func(p *Project, of savedcontext.Clearing) (result, error) {
@@ -170,7 +170,7 @@ func ask(text string) result {
 	}}}
 }
 
-// canAsk says whether the client shows forms.
+// canAsk reports whether the client shows forms.
 func canAsk(req *mcp.CallToolRequest) bool {
 	able := req.ClientCapabilities()
 	return able != nil && able.Elicitation != nil && (able.Elicitation.Form != nil || able.Elicitation.URL == nil)

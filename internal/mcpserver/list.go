@@ -32,7 +32,7 @@ type searchInput struct {
 // listed is what both answer.
 type listed struct {
 	Checkpoints []listedEntry `json:"checkpoints"`
-	// More says that there are more than the limit.
+	// More reports whether there are more than the limit.
 	More bool `json:"more"`
 }
 
@@ -84,7 +84,7 @@ func checkLimit(limit *int) (int, error) {
 	}
 }
 
-// entries answers what the filter selects.
+// entries returns what the filter selects.
 func (s *Server) entries(ctx context.Context, store Store, f contextstore.Filter) (result, error) {
 	limit := f.Limit
 	f.Limit++

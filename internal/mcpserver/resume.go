@@ -49,7 +49,7 @@ func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, er
 	})
 }
 
-// find answers the id that is meant, that of the checkpoint with which a new
+// find returns the id that is meant, that of the checkpoint with which a new
 // session would begin if none is named.
 func find(ctx context.Context, p *Project, prefix string) (string, error) {
 	if prefix = strings.TrimSpace(prefix); prefix != "" {
@@ -73,7 +73,7 @@ func advised(err error) error {
 	}
 }
 
-// resumeSummary answers the task and the steps.
+// resumeSummary returns the task and the steps.
 func (s *Server) resumeSummary(ctx context.Context, p *Project, id string) (result, error) {
 	c, err := p.Store.Get(ctx, id)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Server) resumeSummary(ctx context.Context, p *Project, id string) (resu
 	return said(lines...), nil
 }
 
-// resumeContext answers what a session would begin with, without files.
+// resumeContext returns what a session would begin with, without files.
 func (s *Server) resumeContext(ctx context.Context, p *Project, id string) (result, error) {
 	r, err := p.Work.Recall(ctx, id, brief.Full)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Server) resumeContext(ctx context.Context, p *Project, id string) (resu
 	return said(r.Brief.Parts[0]), nil
 }
 
-// resumeFull answers all of a checkpoint that the client takes.
+// resumeFull returns all of a checkpoint that the client takes.
 func (s *Server) resumeFull(ctx context.Context, p *Project, id string) (result, error) {
 	c, err := p.Store.Get(ctx, id)
 	if err == nil {

@@ -48,7 +48,7 @@ func (in saveInput) check() error {
 	return nil
 }
 
-// save is checkpoint_save. It answers what was captured in words, and the
+// save is checkpoint_save. It returns what was captured in words, and the
 // checkpoint without the contents of files.
 func (s *Server) save(ctx context.Context, c call, in saveInput) (result, error) {
 	if err := in.check(); err != nil {

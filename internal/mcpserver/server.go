@@ -22,7 +22,7 @@ const (
 	// waits for those that run.
 	callTime  = 30 * time.Second
 	graceTime = time.Second
-	// watchTime is how often the client is looked for.
+	// watchTime is how often the client is searched for.
 	watchTime = time.Second
 )
 

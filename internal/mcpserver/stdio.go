@@ -18,7 +18,7 @@ import (
 const maxLine = 16 << 20
 
 // stdio is the transport: a JSON-RPC message on each line. Unlike the library's
-// own, it answers what is no message with an error and goes on with the next
+// own, it returns what is no message with an error and goes on with the next
 // line.
 type stdio struct {
 	in  io.Reader
@@ -89,7 +89,7 @@ func (c *connection) take(line []byte, problem error) bool {
 
 var errLong = fmt.Errorf("a message has more than %d bytes", maxLine)
 
-// readLine answers the next line, with the error that ended it; errLong for one
+// readLine returns the next line, with the error that ended it; errLong for one
 // that is too long, which is passed over.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
@@ -134,7 +134,7 @@ func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 	return messages, nil
 }
 
-// refuse answers what is no message.
+// refuse returns what is no message.
 func (c *connection) refuse(problem error) error {
 	answer, ok := errors.AsType[*jsonrpc.Error](problem)
 	if !ok {
@@ -155,7 +155,7 @@ func (c *connection) put(data []byte) error {
 	return err
 }
 
-// Read answers the next message, io.EOF when the client has closed its end and
+// Read returns the next message, io.EOF when the client has closed its end and
 // its calls are answered.
 func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) { //nolint:ireturn // as the library calls it
 	select {

@@ -31,7 +31,7 @@ func ParseChange(key, text string) (Change, error) {
 }
 
 // Configure changes the user's own file, which it makes, readable for nobody
-// else, if there is none, and answers the settings then in force: a layer above
+// else, if there is none, and returns the settings then in force: a layer above
 // the user's may override them (Overrides). It is all or nothing: a bad value,
 // a *BadValueError, or an unknown key changes nothing.
 func Configure(from Sources, changes ...Change) (Settings, error) {
@@ -138,7 +138,7 @@ func Presets() []string { return []string{"auto", "prompt", "manual"} }
 // file meanwhile.
 const attempts = 20
 
-// unchangedSince says whether path still has the bytes that were read.
+// unchangedSince reports whether path still has the bytes that were read.
 func unchangedSince(path string, old []byte) bool {
 	now, err := readFile(path)
 	if err != nil {

@@ -42,7 +42,7 @@ func (from Sources) configFile(program, name string) string {
 	return filepath.Join(dir, program, name)
 }
 
-// MarkerFile says that the repository was enabled on this machine.
+// MarkerFile reports whether the repository was enabled on this machine.
 func MarkerFile(commonDir string) string { return filepath.Join(commonDir, "entire", "enabled") }
 
 // Load reads all layers. It reads no more than six files, the marker, and where
@@ -193,7 +193,7 @@ func (l *loader) field(key string, in Layer) *field {
 	return nil
 }
 
-// group says whether key holds other keys.
+// group reports whether key holds other keys.
 func (l *loader) group(key string, in Layer) bool {
 	for i := range l.fields {
 		name := l.fields[i].name(in)

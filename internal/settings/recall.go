@@ -42,7 +42,7 @@ type Recall struct {
 	// MaxCheckpoint and MaxFile are bytes.
 	MaxCheckpoint, MaxFile int64    // max_checkpoint_size, max_file_size
 	Exclude                []string // exclude_patterns
-	// ModelPass says that the user's own claude may improve a checkpoint's
+	// ModelPass reports whether the user's own claude may improve a checkpoint's
 	// analysis, at the user's cost. It counts only from the user's own layers.
 	ModelPass bool // model_pass
 }

@@ -20,7 +20,7 @@ const (
 	AutoCommit   = "auto-commit"
 )
 
-// Linking says whether a commit is linked silently or after a question.
+// Linking reports whether a commit is linked silently or after a question.
 type Linking string
 
 // The values of commit_linking.
@@ -75,7 +75,7 @@ type Sources struct {
 
 // Settings is every value in force. The zero value isn't valid: use Load.
 type Settings struct {
-	// Enabled says that sessions are recorded here, Configured that somebody
+	// Enabled reports whether sessions are recorded here, Configured that somebody
 	// once enabled the repository, and Marker that it was done on this machine.
 	Enabled, Configured, Marker bool
 

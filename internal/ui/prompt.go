@@ -52,7 +52,7 @@ type Prompter struct{ streams Streams }
 // NewPrompter asks on the streams. It doesn't touch them before a question.
 func NewPrompter(s Streams) *Prompter { return &Prompter{streams: s} }
 
-// Interactive says whether there is somebody to ask.
+// Interactive reports whether there is somebody to ask.
 func (p *Prompter) Interactive() bool {
 	return p.streams.Terminal.In && p.streams.Terminal.Err
 }

@@ -26,7 +26,7 @@ func Text(text string) string {
 	}, text)
 }
 
-// Fits says whether the terminal behind Out shows the text without scrolling.
+// Fits reports whether the terminal behind Out shows the text without scrolling.
 // Everything fits where there is no terminal.
 func (s Streams) Fits(text string) bool {
 	f, ok := s.Out.(*os.File)

@@ -28,7 +28,7 @@ type use struct {
 	// edit is the place in scan.Edits, -1 for other tools.
 	edit       int
 	background bool
-	// task says that it starts a subagent.
+	// task reports whether it starts a subagent.
 	task bool
 }
 

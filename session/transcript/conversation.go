@@ -39,7 +39,7 @@ type Conversation struct {
 	// Root is the project's directory, empty if it isn't known. Paths below it,
 	// or below the directory where the session was, are shown relative to it.
 	Root string
-	// Subagent says that the transcript is a subagent's: what it said is in.
+	// Subagent reports whether the transcript is a subagent's: what it said is in.
 	Subagent bool
 	Items    []Item
 

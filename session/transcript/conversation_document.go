@@ -1,6 +1,6 @@
 package transcript
 
-// IsDocument says whether a transcript is one JSON document with a list of
+// IsDocument reports whether a transcript is one JSON document with a list of
 // messages, as Gemini CLI writes it, and not lines.
 func IsDocument(transcript []byte) bool {
 	s := scanner{b: transcript}

@@ -12,11 +12,11 @@ type entry struct {
 	timestamp []byte
 	cwd       []byte
 	source    source
-	// silent says that no person wrote the line whatever it reads like.
+	// silent reports whether no person wrote the line whatever it reads like.
 	silent bool
-	// sidechain says that the line is a subagent's.
+	// sidechain reports whether the line is a subagent's.
 	sidechain bool
-	// detached says that the tool went on in the background.
+	// detached reports whether the tool went on in the background.
 	detached bool
 	// message is the raw value of that key.
 	message []byte
@@ -34,7 +34,7 @@ func sniff(line []byte) []byte {
 	return s.str()
 }
 
-// isChain says whether lines of a type make up the conversation; all others
+// isChain reports whether lines of a type make up the conversation; all others
 // are the agent's book-keeping.
 func isChain(kind []byte) bool {
 	switch string(kind) {
@@ -115,7 +115,7 @@ func (e *entry) origin(s *scanner) {
 	}
 }
 
-// detached says whether a tool's result only tells that it was started.
+// detached reports whether a tool's result only tells that it was started.
 func detached(s *scanner) bool {
 	if !s.enter('{') {
 		return false

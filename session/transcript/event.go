@@ -16,7 +16,7 @@ type Event struct {
 	// Prompt is what a person asked, Command the skill that they named with it,
 	// Plan the accepted plan that the line begins with, in a line of [UserEvent].
 	Prompt, Command, Plan string
-	// Interrupted says that a person stopped the agent, Compaction that
+	// Interrupted reports whether a person stopped the agent, Compaction that
 	// Said is the agent's summary of what it compacted.
 	Interrupted, Compaction bool
 	// Results are those of tools.
@@ -146,7 +146,7 @@ type eventHead struct {
 	source                             source
 	silent, compaction, failed         bool
 	message                            *message
-	// nothing says that the line says nothing, whatever else it holds.
+	// nothing reports whether the line says nothing, whatever else it holds.
 	nothing bool
 }
 

@@ -72,7 +72,7 @@ func temporary(t *testing.T, dir string, data []byte) string {
 	return f.Name()
 }
 
-// glued says whether what is before the cut ends in an object without a
+// glued reports whether what is before the cut ends in an object without a
 // newline of its own.
 func glued(data []byte, at int) bool {
 	line := data[bytes.LastIndexByte(data[:at], '\n')+1 : at]

@@ -29,7 +29,7 @@ func NewOrigin(slug string, touched []string) *Origin {
 	return o
 }
 
-// Line takes in a line, in the order of the transcript, and says whether
+// Line takes in a line, in the order of the transcript, and reports whether
 // further ones would tell nothing more.
 func (o *Origin) Line(line []byte) (settled bool) {
 	s := scanner{b: line}
@@ -108,11 +108,11 @@ func (o *Origin) Root() string {
 	return o.first
 }
 
-// isHome says whether a folder looks like somebody's home: an agent may be
+// isHome reports whether a folder looks like somebody's home: an agent may be
 // started there, but the project lies below.
 func isHome(dir string) bool { return slices.Contains([]string{"/home", "/Users"}, filepath.Dir(dir)) }
 
-// usableRoot says whether a folder that a transcript names is one of a system
+// usableRoot reports whether a folder that a transcript names is one of a system
 // like this.
 func usableRoot(dir string) bool {
 	return strings.HasPrefix(dir, "/") && filepath.Clean(dir) == dir &&

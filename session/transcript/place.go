@@ -67,7 +67,7 @@ func CheckPlace(path string, getenv func(string) string, home, repoRoot string) 
 	return CheckPath(path, temp)
 }
 
-// CheckPath says whether a path that a hook was given may be read as a
+// CheckPath reports whether a path that a hook was given may be read as a
 // transcript: an absolute path without "..", to a file *.jsonl in dir (as
 // [SessionDir] gives it) or, where dir is one of the projects below a
 // directory "projects", in any of them, also after symbolic links are followed.
@@ -95,7 +95,7 @@ func CheckPath(path, dir string) error {
 	return nil
 }
 
-// plausible says whether a path looks like a transcript's before the file
+// plausible reports whether a path looks like a transcript's before the file
 // system is asked.
 func plausible(path string) bool {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
@@ -110,7 +110,7 @@ func plausible(path string) bool {
 	return strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
 }
 
-// below says whether a resolved path is below dir or the projects around it.
+// below reports whether a resolved path is below dir or the projects around it.
 func below(target, dir string) (bool, error) {
 	roots := []string{dir}
 	if parent := filepath.Dir(dir); filepath.Base(parent) == "projects" {

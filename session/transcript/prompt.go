@@ -2,7 +2,7 @@ package transcript
 
 import "strings"
 
-// IsHuman says whether the prompt of a prompt hook was written by a person. It
+// IsHuman reports whether the prompt of a prompt hook was written by a person. It
 // is not if the agent put it there itself: the notice of a task's end, the
 // summary after a compaction, the plan that was just accepted, a local command.
 // A skill typed with its arguments ("/review 12") is a person's.
@@ -31,13 +31,13 @@ func human(s string, from source) string {
 	return strings.TrimSpace(strip(s, isCommandTag))
 }
 
-// isEcho says whether a text is the trace of a command or key that a person
+// isEcho reports whether a text is the trace of a command or key that a person
 // gave to the agent's terminal: their doing, but nothing they asked for.
 func isEcho(s string) bool {
 	return hasPrefix(s, "<command-", "<local-command-", "<bash-", "[Request interrupted")
 }
 
-// isNotice says whether a text is one that the agent writes in a person's name.
+// isNotice reports whether a text is one that the agent writes in a person's name.
 func isNotice(s string) bool {
 	return hasPrefix(s, "<task-notification>",
 		"This session is being continued ", "Implement the following plan:")
@@ -52,12 +52,12 @@ func hasPrefix(s string, prefixes ...string) bool {
 	return false
 }
 
-// isAside says whether a tag wraps what the agent adds to a person's text.
+// isAside reports whether a tag wraps what the agent adds to a person's text.
 func isAside(tag string) bool {
 	return strings.HasPrefix(tag, "ide_") || tag == "system-reminder" || tag == "local-command-caveat"
 }
 
-// isCommandTag says whether a tag wraps a part of a command's trace.
+// isCommandTag reports whether a tag wraps a part of a command's trace.
 func isCommandTag(tag string) bool {
 	switch tag {
 	case "command-name", "command-message", "command-args", "local-command-stdout":
@@ -103,7 +103,7 @@ func strip(s string, wanted func(tag string) bool) string {
 // tagName returns the name in the opening tag that s begins with, "" if there
 // is none.
 func tagName(s string) string {
-	const longest = 64 // longer than any that is looked for
+	const longest = 64 // longer than any that is searched for
 	tag, _, ok := strings.Cut(s[1:min(len(s), longest)], ">")
 	if !ok {
 		return ""

@@ -207,7 +207,7 @@ func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []by
 	return nil
 }
 
-// whole says whether a line that has no newline is complete nevertheless: a
+// whole reports whether a line that has no newline is complete nevertheless: a
 // JSON object is never the beginning of another.
 func whole(line []byte) bool {
 	line = bytes.TrimLeft(line, " \t\r")

@@ -119,7 +119,7 @@ func (m Relocation) next(text []byte, from int, known []int) (at int, form []byt
 	return at, form
 }
 
-// beginsPath says whether an absolute path can begin behind the text: "/app"
+// beginsPath reports whether an absolute path can begin behind the text: "/app"
 // does so in "cd /app" and not in "src/app" or "$HOME/app".
 func beginsPath(before []byte) bool {
 	if bytes.HasSuffix(before, []byte("://")) {
@@ -138,7 +138,7 @@ func beginsPath(before []byte) bool {
 	return n == 0 || !unicode.In(c, unicode.L, unicode.N, unicode.M) && !strings.ContainsRune(`_./~})]*…`, c)
 }
 
-// endsPath says whether a path ends before the text, or goes on below: "/app"
+// endsPath reports whether a path ends before the text, or goes on below: "/app"
 // does so in "/app/x", "/app." and not in "/apple", "/app-2" or "/app.bak".
 func endsPath(after []byte) bool {
 	c, size := runeAt(after)

@@ -72,7 +72,7 @@ func (s *scanner) key() ([]byte, bool) {
 	return k, true
 }
 
-// item says whether the array entered has a further item, which the caller
+// item reports whether the array entered has a further item, which the caller
 // then consumes. It returns false behind the array's end.
 func (s *scanner) item() bool {
 	c := s.peek()
@@ -128,7 +128,7 @@ func (s *scanner) quoted() {
 	}
 }
 
-// truth consumes a value and says whether it is true.
+// truth consumes a value and reports whether it is true.
 func (s *scanner) truth() bool {
 	return string(s.raw()) == "true"
 }

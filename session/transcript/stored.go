@@ -33,7 +33,7 @@ func Stored(line []byte) []byte {
 	return out
 }
 
-// isBulk says whether a line is one to be replaced.
+// isBulk reports whether a line is one to be replaced.
 func isBulk(line []byte) bool {
 	kind, attached := sniff(line), []byte(nil)
 	if kind == nil {
@@ -96,7 +96,7 @@ func typeOf(s *scanner) (kind []byte) {
 	return kind
 }
 
-// isEnvelope says whether a key belongs to every line of the conversation.
+// isEnvelope reports whether a key belongs to every line of the conversation.
 func isEnvelope(key []byte) bool {
 	switch string(key) {
 	case "type", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "session_id", "agentId",

@@ -33,7 +33,7 @@ type piece struct {
 	line []byte
 	// end is the offset behind the line and its newline.
 	end int64
-	// cut says that the range ended without a newline.
+	// cut reports whether the range ended without a newline.
 	cut bool
 }
 
@@ -142,7 +142,7 @@ func (s *stream) ahead() (int64, error) {
 	return s.end - s.at, nil
 }
 
-// blank says whether a line has nothing but white space.
+// blank reports whether a line has nothing but white space.
 func blank(line []byte) bool {
 	for _, c := range line {
 		if c != ' ' && c != '\t' && c != '\r' {

@@ -22,7 +22,7 @@ type AgentFile struct {
 	device, inode uint64
 }
 
-// Behind says whether a cursor is at the end of the file.
+// Behind reports whether a cursor is at the end of the file.
 func (f AgentFile) Behind(c Cursor) bool {
 	return c.Offset == f.Size && c.Inode == f.inode && c.Device == f.device
 }
@@ -60,7 +60,7 @@ func AgentFiles(path string) ([]AgentFile, error) {
 	return files, nil
 }
 
-// FindAgent answers the transcript of the subagent id of the session whose
+// FindAgent returns the transcript of the subagent id of the session whose
 // transcript is path: in the session's folder or, as older agents have it,
 // beside the session's.
 func FindAgent(path, id string) (AgentFile, bool) {
@@ -114,7 +114,7 @@ func ReadAgentMeta(path, id string) (AgentMeta, bool) {
 	return m, true
 }
 
-// IsToolID says whether s can be the id of a tool use or of a subagent: 1 to
+// IsToolID reports whether s can be the id of a tool use or of a subagent: 1 to
 // 128 letters, digits, dashes and underscores.
 func IsToolID(s string) bool {
 	const longest = 128

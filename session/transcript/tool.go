@@ -29,7 +29,7 @@ func effectOf(tool string) effect {
 	return effectAny
 }
 
-// IsTask says whether a tool starts a subagent.
+// IsTask reports whether a tool starts a subagent.
 func IsTask(tool string) bool { return tool == "Task" || tool == "Agent" }
 
 // toolName cuts off what cannot be part of a tool's name: models at times

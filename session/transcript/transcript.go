@@ -15,12 +15,12 @@ import (
 
 // Errors that Read, Lines and CheckPath wrap.
 var (
-	// ErrNotFound says that there is no such file (yet: an agent names its
+	// ErrNotFound reports whether there is no such file (yet: an agent names its
 	// transcript before it makes it).
 	ErrNotFound = errors.New("no such transcript")
-	// ErrNotRegular says that the path is a directory, pipe or device.
+	// ErrNotRegular reports whether the path is a directory, pipe or device.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrOutside says that a path is not in the agent's session directories.
+	// ErrOutside reports whether a path is not in the agent's session directories.
 	ErrOutside = errors.New("outside the agent's session directories")
 )
 
@@ -80,7 +80,7 @@ type Call struct {
 	// is zero while the call is Open, both are zero if the lines have no time.
 	Start time.Time `json:"start,omitzero"`
 	End   time.Time `json:"end,omitzero"`
-	// Open says that the call may still be writing: it has no result yet, or
+	// Open reports whether the call may still be writing: it has no result yet, or
 	// it went on in the background and nothing said that it ended.
 	Open bool `json:"open,omitempty"`
 	// Line is the number of its line, from 0.
@@ -105,7 +105,7 @@ type Message struct {
 type Scan struct {
 	// Cursor is where the next scan continues.
 	Cursor Cursor
-	// Restarted says that the given cursor did not fit the file, so that this
+	// Restarted reports whether the given cursor did not fit the file, so that this
 	// scan is of the file from its beginning.
 	Restarted bool
 	// First is the number of the first line read, from 0.

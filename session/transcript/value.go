@@ -15,7 +15,7 @@ func (v Value) Text() string {
 	return strings.ToValidUTF8(text(s.str()), "\uFFFD")
 }
 
-// True says whether the value is true.
+// True reports whether the value is true.
 func (v Value) True() bool { return string(v) == "true" }
 
 // Members are an object's keys, as written between their quotes, and their

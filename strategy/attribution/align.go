@@ -13,7 +13,7 @@ const maxTable = 1 << 20
 // way to lines b to bEnd of the other.
 type gap struct{ a, aEnd, b, bEnd int }
 
-// align answers where two contents differ, in order. Lines that stand once in
+// align returns where two contents differ, in order. Lines that stand once in
 // both are fixed points; between them the longest common sequence counts. Its
 // time is bounded, and its answer depends on nothing but the contents.
 func align(a, b []int) []gap {
@@ -97,7 +97,7 @@ func anchors(a, b []int) []match {
 	return increasing(unique)
 }
 
-// increasing answers the longest run of matches, sorted by a, that is sorted by
+// increasing returns the longest run of matches, sorted by a, that is sorted by
 // b too.
 func increasing(list []match) []match {
 	var ends []int // ends[n]: the match that ends the best run of n+1

@@ -21,7 +21,7 @@ const Person Author = ""
 type State struct {
 	By      Author
 	Content []byte
-	// Raw says that this is what stood in the worktree, which git's filters may
+	// Raw reports whether this is what stood in the worktree, which git's filters may
 	// make another content of.
 	Raw bool
 	// Known is what is known of the step's lines, nil if they are all By's.

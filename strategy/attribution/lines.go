@@ -11,7 +11,7 @@ type texts struct {
 	loose   []int
 	// counts are the lines that are significant.
 	counts []bool
-	// unix says that a carriage return before a line's end doesn't count: git
+	// unix reports whether a carriage return before a line's end doesn't count: git
 	// has none in this file, so only the worktree can.
 	unix bool
 }

@@ -105,7 +105,7 @@ func (h *history) removedIn(k gitdiff.Hunk) []Line {
 	return lines
 }
 
-// nearest answers the line of the span nearest to i that is what is looked for,
+// nearest returns the line of the span nearest to i that is what is searched for,
 // if there is one not too far away.
 func nearest(i int, s span, is func(int) bool) (int, bool) {
 	const far = 1000

@@ -54,7 +54,7 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 	}
 }
 
-// has says whether the commit itself made the change: a merge has what its
+// has reports whether the commit itself made the change: a merge has what its
 // parents bring along too.
 func (co Committed) has(f gitdiff.FileDiff) bool {
 	c, ok := co.Changes[f.Path]
@@ -140,7 +140,7 @@ func (a *attributing) author(path string) attribution.Author {
 	return attribution.Person
 }
 
-// changedInTurn says whether the session's running turn changed a path: a tool
+// changedInTurn reports whether the session's running turn changed a path: a tool
 // named it, it changed while a tool ran, or the commit is the agent's own and
 // it was taken up for that.
 func (a *attributing) changedInTurn(c Slot, path string) bool {

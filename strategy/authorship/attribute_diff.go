@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// mostDiff is how much of a commit's diff is read while somebody waits.
+	// mostDiff is how much of a commit's diff is read while the user waits.
 	mostDiff = 20 << 20
 	// mostFiles is in how many files lines are followed.
 	mostFiles = 500
@@ -24,7 +24,7 @@ type EarlyDiff struct {
 	// others are the diffs against a merge's other parents.
 	others [][]gitdiff.FileDiff
 	failed error
-	// counted says that only the numbers of lines are known.
+	// counted reports whether only the numbers of lines are known.
 	counted bool
 }
 

@@ -27,7 +27,7 @@ func (co *Committer) commitFile(kind string) string {
 	return filepath.Join(co.RecordsDir(), "commit-"+checkpoint.WorktreeHash(co.Repo.WorktreeID)+kind)
 }
 
-// intended says whether there is a note.
+// intended reports whether there is a note.
 func (co *Committer) intended() bool {
 	_, err := os.Lstat(co.commitFile(".json"))
 	return err == nil

@@ -68,7 +68,7 @@ func (co *Committer) alignIndex(ctx context.Context, head git.Commit, paths []st
 	return nil
 }
 
-// staleInIndex answers which paths the index has otherwise than the commit,
+// staleInIndex returns which paths the index has otherwise than the commit,
 // though nobody staged that: those committed, and those that it has as they were
 // before.
 func (co *Committer) staleInIndex(ctx context.Context, head git.Commit, paths []string) ([]string, error) {

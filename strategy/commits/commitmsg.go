@@ -62,7 +62,7 @@ func (pr *Preparer) rewrite(msg *message) error {
 	return nil
 }
 
-// declined says whether a person took the trailer out: the hint is still
+// declined reports whether a person took the trailer out: the hint is still
 // there, or all the rest of the message is as it was.
 func declined(d journal.Decision, msg message) bool {
 	if d.Hint {

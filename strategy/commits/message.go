@@ -32,7 +32,7 @@ type message struct {
 }
 
 // readMessage reads a message file. One that was given on the command line is
-// all text; comments are looked for in the others, which an editor may show.
+// all text; comments are searched for in the others, which an editor may show.
 func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error) {
 	path := m.File
 	if !filepath.IsAbs(path) {
@@ -133,7 +133,7 @@ func (pr *Preparer) add(ctx context.Context, m *message, ids []checkpoint.ID, hi
 	return nil
 }
 
-// isCut says whether git throws away this line and all below it.
+// isCut reports whether git throws away this line and all below it.
 func (m *message) isCut(line string) bool { return strings.HasPrefix(line, m.mark+cutLine) }
 
 func (m *message) comment(text string) string {
@@ -145,7 +145,7 @@ func (m *message) comment(text string) string {
 	return b.String()
 }
 
-// endsWith says whether the only id that the message has to carry is its last
+// endsWith reports whether the only id that the message has to carry is its last
 // line already, as in a copy of a commit.
 func (m *message) endsWith(ids []checkpoint.ID) bool {
 	last := strings.TrimRight(m.prose, "\n")

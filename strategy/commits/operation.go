@@ -132,7 +132,7 @@ func skipGlobalOptions(args []string) []string {
 	return args
 }
 
-// prior answers the ids that a commit of this kind has to keep: those of the
+// prior returns the ids that a commit of this kind has to keep: those of the
 // commits that it replaces, copies or folds in, in order, each once.
 func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, text string) []checkpoint.ID {
 	ids := checkpoint.IDs(text)
@@ -163,7 +163,7 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 	return unique(ids)
 }
 
-// gitFile answers the content of a file of the git directory.
+// gitFile returns the content of a file of the git directory.
 func (o *Operations) gitFile(name ...string) string {
 	data, err := os.ReadFile(filepath.Join(append([]string{o.Repo.GitDir}, name...)...))
 	if err != nil {
@@ -172,7 +172,7 @@ func (o *Operations) gitFile(name ...string) string {
 	return string(data)
 }
 
-// rebased answers the ids of what the rebase is folding together or picking
+// rebased returns the ids of what the rebase is folding together or picking
 // right now: git leaves the messages of fixups out, and an edited message may
 // have lost its own.
 func (o *Operations) rebased(ctx context.Context) []checkpoint.ID {
@@ -203,7 +203,7 @@ func (o *Operations) rebased(ctx context.Context) []checkpoint.ID {
 	return ids
 }
 
-// lastDone answers the command and the commit of the last line of a rebase's
+// lastDone returns the command and the commit of the last line of a rebase's
 // list of what is done, if that picks a commit.
 func lastDone(list string) (verb, rev string) {
 	lines := strings.Split(strings.TrimSpace(list), "\n")

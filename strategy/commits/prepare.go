@@ -84,7 +84,7 @@ func (pr *Preparer) isCaller(d journal.Decision) bool {
 	return ok && caller.PID == d.Git && caller.Start == d.GitStart
 }
 
-// decide answers what is to become of the commit; an empty Keep means nothing.
+// decide returns what is to become of the commit; an empty Keep means nothing.
 func (pr *Preparer) decide(ctx context.Context, m Message, msg *message) (journal.Decision, error) {
 	op := pr.operations.operation(ctx, m, msg.prose)
 	if op == commitRevert || op == commitClean {
@@ -199,12 +199,12 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	return d, nil
 }
 
-// owns says whether the checkpoint was made for this very commit.
+// owns reports whether the checkpoint was made for this very commit.
 func (pr *Preparer) owns(commit git.OID, id checkpoint.ID) bool {
 	return slices.ContainsFunc(pr.links.All(), func(l journal.Link) bool { return l.ID == id && l.Commit == commit })
 }
 
-// stagedChanges answers what the commit will change: against the parent it
+// stagedChanges returns what the commit will change: against the parent it
 // will have, and for a merge only what differs from every parent.
 func (pr *Preparer) stagedChanges(ctx context.Context, op operation, head git.Commit, born bool) (journal.Changes, error) {
 	base := head.OID

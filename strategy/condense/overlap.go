@@ -169,7 +169,7 @@ func (sh *Sharer) namedFiles(ctx context.Context, s *session.State, files *autho
 	return share, files.AddRenamed(ctx, s, &share)
 }
 
-// editsSoFar answers the paths that edit tools named in the running turn, those
+// editsSoFar returns the paths that edit tools named in the running turn, those
 // of the transcript's new lines included. It changes nothing.
 func (sh *Sharer) editsSoFar(ctx context.Context, s *session.State) ([]string, error) {
 	edits := slices.Clone(s.Recorder.Turn.Edits)

@@ -94,7 +94,7 @@ func (co *Condenser) slot(ctx context.Context, s *session.State, n *tracking.Pen
 	}, nil
 }
 
-// fromShadow answers the transcript that the shadow branch holds, for a
+// fromShadow returns the transcript that the shadow branch holds, for a
 // session whose live one is gone.
 func (co *Condenser) fromShadow(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
 	tree, err := co.files.ShadowTree(ctx, s)
@@ -146,7 +146,7 @@ func replaced(old, now checkpoint.Slot) checkpoint.Slot {
 	return now
 }
 
-// counts says whether tokens are counted for the decision's checkpoint. An
+// counts reports whether tokens are counted for the decision's checkpoint. An
 // older one that is changed keeps its count: what came since is counted for
 // others.
 func counts(s *session.State, d journal.Decision) bool {

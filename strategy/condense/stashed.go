@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// mostStashes is how many stashes, from the newest on, are looked at.
+// mostStashes is how many stashes, from the newest on, are examined.
 const mostStashes = 10
 
 // stashed returns those of the paths, which the commit has otherwise than the

@@ -15,7 +15,7 @@ import (
 // maxTaskBlob is the size of a file beyond which a task goes without it.
 const maxTaskBlob = 95 << 20
 
-// tasks answers the session's task checkpoints since its last commit, where the
+// tasks returns the session's task checkpoints since its last commit, where the
 // strategy keeps them with the checkpoint of the commit. They are redacted once
 // more: another version of the tool doesn't do it on shadow branches.
 func (co *Condenser) tasks(ctx context.Context, s *session.State) ([]gittree.Edit, error) {

@@ -138,7 +138,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	return log, "", lo.compare(ctx, &log)
 }
 
-// resumable says whether a session's id can stand on a command line as it is.
+// resumable reports whether a session's id can stand on a command line as it is.
 // Whoever can write to the metadata branch chooses it.
 func resumable(id string) bool {
 	return id != "" && id[0] != '-' && id[0] != '.' && !strings.ContainsFunc(id, func(c rune) bool {

@@ -36,7 +36,7 @@ type Backup struct {
 	Code     string    `json:"code"`
 	Subjects []string  `json:"subjects"`
 	Created  time.Time `json:"created_at"`
-	// Done says that the repair came to its end, and that After holds.
+	// Done reports whether the repair came to its end, and that After holds.
 	Done bool `json:"done"`
 	// Undone is when the backup was put back.
 	Undone      *time.Time        `json:"undone_at,omitempty"`
@@ -76,7 +76,7 @@ func (d *Doctor) backups() string {
 
 func (d *Doctor) folder(b *Backup) string { return filepath.Join(d.backups(), b.Name) }
 
-// Backups answers the backups of repairs, oldest first. What can't be read is
+// Backups returns the backups of repairs, oldest first. What can't be read is
 // left out.
 func (d *Doctor) Backups() []Backup {
 	entries, err := os.ReadDir(d.backups())
@@ -144,7 +144,7 @@ func (d *Doctor) prune(ctx context.Context) error {
 	return nil
 }
 
-// checkName says whether a name can be that of a backup.
+// checkName reports whether a name can be that of a backup.
 func checkName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && filepath.Base(name) == name
 }

@@ -143,7 +143,7 @@ func fileNow(path string) (string, error) {
 	return digest(data), err
 }
 
-// stored answers the metadata branch's tip, and where it has the backup's
+// stored returns the metadata branch's tip, and where it has the backup's
 // checkpoints; nothing where there is no branch.
 func (d *Doctor) stored(ctx context.Context, b *Backup) (git.OID, []git.OID, error) {
 	dirs := make([]git.OID, len(b.Checkpoints))

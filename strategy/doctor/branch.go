@@ -18,7 +18,7 @@ type branch struct {
 	ids  map[checkpoint.ID]bool
 	// large are blobs that hosts refuse, wherever they stand in its history.
 	large []git.OID
-	// err says that it can't be read, broken that its ref names no commit.
+	// err reports whether it can't be read, broken that its ref names no commit.
 	err    error
 	broken bool
 	// deleted is what it ended with before somebody removed it.
@@ -89,7 +89,7 @@ func (e *exam) withoutBranch(ctx context.Context) branch {
 	return b
 }
 
-// isPartial says whether the repository is a partial clone.
+// isPartial reports whether the repository is a partial clone.
 func (e *exam) isPartial(ctx context.Context) bool {
 	set, err := e.repo.Config(ctx, `^(extensions\.partialclone|remote\..*\.promisor)$`)
 	return err == nil && len(set) > 0

@@ -226,7 +226,7 @@ func (cc checkpointChecks) oversized(ctx context.Context) ([]Finding, error) {
 	revs := append(shadows, "--not", "--exclude=entire/*", "--branches") //nolint:gocritic // a list of its own
 	_, large, err := objects(ctx, cc.repo, revs...)
 	if err != nil {
-		return list, nil //nolint:nilerr // a broken branch is told by another check
+		return list, nil //nolint:nilerr // a broken branch is reported by another check
 	}
 	if n := len(large); n > 0 {
 		list = append(list, Finding{

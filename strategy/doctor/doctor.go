@@ -77,7 +77,7 @@ type Finding struct {
 	Repair *Repair `json:"-"`
 }
 
-// Problem says whether something has to be done about it.
+// Problem reports whether something has to be done about it.
 func (f Finding) Problem() bool { return f.Severity != Note }
 
 // Repair is what mends a finding, and all that it may change. Findings that share

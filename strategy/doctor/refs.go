@@ -44,12 +44,12 @@ func (rc refChecks) broken(ctx context.Context) ([]Finding, error) {
 	return list, err
 }
 
-// isOwn says whether a ref is ours: people may have branches in our folder.
+// isOwn reports whether a ref is ours: people may have branches in our folder.
 func isOwn(name string) bool {
 	return strings.HasPrefix(name, ownRefs) || name == checkpoint.MetadataBranch || checkpoint.IsShadow(name)
 }
 
-// isBroken says whether a ref is there and names no commit.
+// isBroken reports whether a ref is there and names no commit.
 func (e *exam) isBroken(ctx context.Context, name string) bool {
 	if _, err := e.repo.Commit(ctx, name); !errors.Is(err, git.ErrMissing) {
 		return false

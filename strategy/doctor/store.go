@@ -75,7 +75,7 @@ func (sc storeChecks) rebuild() *Repair {
 
 // interruptedRewinds finds rewinds that did not end.
 func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
-	store, noStore := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir()) // told by another check
+	store, noStore := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir()) // reported by another check
 	var list []Finding
 	for _, w := range gitwork.Worktrees(sc.repo) {
 		if w.ID != sc.repo.WorktreeID && !isDir(w.Root) {
@@ -128,7 +128,7 @@ func (sc storeChecks) damagedCatalog(ctx context.Context) ([]Finding, error) {
 	known := sc.rec.Env.Registry
 	store, err := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir())
 	if err != nil || known == nil {
-		return nil, nil //nolint:nilerr // told by another check
+		return nil, nil //nolint:nilerr // reported by another check
 	}
 	differs, err := known.Compare(ctx, store)
 	if err == nil && len(differs) > 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// newest is how many commits of the local branches are looked at.
+// newest is how many commits of the local branches are examined.
 const newest = 500
 
 // named is a commit that names a checkpoint.
@@ -33,7 +33,7 @@ type named struct {
 func (tc trailerChecks) missing(ctx context.Context) ([]Finding, error) {
 	found, err := tc.namedByCommits(ctx)
 	if err != nil || tc.v1.err != nil || tc.v1.broken || tc.v1.deleted.OID != "" {
-		return nil, err // that the branch can't be read is told by another check
+		return nil, err // that the branch can't be read is reported by another check
 	}
 	var list []Finding
 	var foreign []string
@@ -79,7 +79,7 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// namedByCommits answers the ids of the newest commits of local branches and of
+// namedByCommits returns the ids of the newest commits of local branches and of
 // those that were linked here, each id once.
 func (tc trailerChecks) namedByCommits(ctx context.Context) ([]named, error) {
 	args := []string{"--max-count=" + strconv.Itoa(newest), "--exclude=entire/*", "--branches"}
@@ -104,13 +104,13 @@ func (tc trailerChecks) namedByCommits(ctx context.Context) ([]named, error) {
 	return slices.CompactFunc(list, func(a, b named) bool { return a.id == b.id }), nil
 }
 
-// reachable says whether a branch has the commit.
+// reachable reports whether a branch has the commit.
 func (tc trailerChecks) reachable(ctx context.Context, commit git.OID) bool {
 	out, err := tc.repo.Run(ctx, "for-each-ref", "--count=1", "--contains="+string(commit), "--format=%(refname)", "refs/heads/", "refs/remotes/")
 	return err == nil && len(out) > 0
 }
 
-// grep answers the ids that the commits carry which git log lists for args.
+// grep returns the ids that the commits carry which git log lists for args.
 func (e *exam) grep(ctx context.Context, args ...string) ([]named, error) {
 	fixed := []string{"log", "-z", "--no-show-signature", "--no-color", "--encoding=UTF-8", "--format=%H%n%B", "-F", "--grep=" + checkpoint.TrailerKey + ":"}
 	out, err := e.repo.Run(ctx, append(fixed, args...)...)
@@ -153,7 +153,7 @@ func (e *exam) remotes(ctx context.Context) []remote {
 	return list
 }
 
-// onRemote answers the remote that has the checkpoint.
+// onRemote returns the remote that has the checkpoint.
 func (tc trailerChecks) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID) (string, bool) {
 	for _, r := range remotes {
 		if _, found, err := gittree.Lookup(ctx, tc.repo, r.tip.Tree, id.Dir()); err == nil && found {
@@ -305,7 +305,7 @@ func (tc trailerChecks) maker(id checkpoint.ID) *session.State {
 	return nil
 }
 
-// pairs answers for checkpoints the session that made the snapshot which stands
+// pairs returns for checkpoints the session that made the snapshot which stands
 // for each.
 func (tc trailerChecks) pairs() map[string]string {
 	found := map[string]string{}

@@ -64,7 +64,7 @@ func plus(a, b *checkpoint.Tokens) *checkpoint.Tokens {
 }
 
 // commitsOf finds the commits that carry a checkpoint's id, the newest first.
-// Commits older than the checkpoint are looked at only if there is none, for
+// Commits older than the checkpoint are examined only if there is none, for
 // they are many and their dates seldom lie.
 func (r Reader) commitsOf(ctx context.Context, id checkpoint.ID, created time.Time, where Search) ([]git.Commit, error) {
 	const skew = 24 * time.Hour // clocks differ

@@ -24,7 +24,7 @@ type Reader struct{ Repo *git.Repo }
 // NotFoundError means that nothing has the name.
 type NotFoundError struct{ Kind, Name string }
 
-// Error says what was looked for.
+// Error describes what was searched for.
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%s not found: %.80s", e.Kind, e.Name) }
 
 // AmbiguousError means that a prefix fits more than one checkpoint.
@@ -44,7 +44,7 @@ type Detail struct {
 	// that no commit has taken up.
 	ID        string
 	Temporary bool
-	// Task says that it is a subagent's.
+	// Task reports whether it is a subagent's.
 	Task bool
 	// Forgotten reports that what it held was removed on purpose.
 	Forgotten bool
@@ -93,7 +93,7 @@ const (
 	Whole              // all of each transcript
 )
 
-// Search says where the commits of a checkpoint are looked for.
+// Search says where the commits of a checkpoint are searched for.
 type Search int
 
 // The searches.

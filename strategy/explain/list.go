@@ -93,7 +93,7 @@ func (r Reader) addCommitted(ctx context.Context, l *List, book record, commits 
 	return nil
 }
 
-// idsOf answers the checkpoints that commits name, in order, and which commits
+// idsOf returns the checkpoints that commits name, in order, and which commits
 // name each.
 func idsOf(commits []git.Commit) ([]checkpoint.ID, map[checkpoint.ID][]git.Commit) {
 	var ids []checkpoint.ID

@@ -32,7 +32,7 @@ func (r record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoi
 	return checkpoint.Checkpoint{}, checkpoint.ErrNotFound
 }
 
-// find answers the checkpoints whose ids begin with prefix, which is not
+// find returns the checkpoints whose ids begin with prefix, which is not
 // empty.
 func (r record) find(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
 	if prefix == "" {

@@ -57,7 +57,7 @@ func (r Reader) shadowCommits(ctx context.Context, branches ...string) ([]git.Co
 	}), err
 }
 
-// sessionOf answers the session of a shadow commit and the directory of its
+// sessionOf returns the session of a shadow commit and the directory of its
 // metadata; empty if it is no turn's.
 func sessionOf(c git.Commit) (session, dir string) {
 	dir = trailer(c, checkpoint.TaskKey)

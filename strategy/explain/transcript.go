@@ -99,7 +99,7 @@ func (r Reader) readTranscript(ctx context.Context, t *Session, stored checkpoin
 	return nil
 }
 
-// isDocument says whether a transcript is a document and has no lines.
+// isDocument reports whether a transcript is a document and has no lines.
 func (r Reader) isDocument(ctx context.Context, agent string, stored checkpoint.Transcript) (bool, error) {
 	if len(stored.Segments) == 0 || agent == linesAgent {
 		return false, nil

@@ -65,7 +65,7 @@ func (m *Machine) forgetAll(ctx context.Context, idle []*session.State) error {
 	return nil
 }
 
-// leftNothing says whether a session is over, as far as can be told, and has
+// leftNothing reports whether a session is over, as far as can be told, and has
 // neither work that no commit has nor a checkpoint that counts on its state.
 func (m *Machine) leftNothing(s *session.State) bool {
 	heard := s.StartedAt

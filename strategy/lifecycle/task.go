@@ -94,7 +94,7 @@ func (ts *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
 	}
 }
 
-// taskOf answers the task that an event is about, nil if there is none that
+// taskOf returns the task that an event is about, nil if there is none that
 // can be told. One that nothing has announced is noted now.
 func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 	rec, t := &s.Recorder, in.Task
@@ -119,7 +119,7 @@ func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 	return task
 }
 
-// onlyRunning answers the one task of this turn that runs and whose subagent
+// onlyRunning returns the one task of this turn that runs and whose subagent
 // isn't known; it is that of agent then.
 func onlyRunning(s *session.State, agent string) *session.Task {
 	var only *session.Task

@@ -48,7 +48,7 @@ type Point struct {
 	at time.Time // Date, to the fraction of a second where that is known
 }
 
-// LogsOnly says whether nothing but transcripts can be brought back.
+// LogsOnly reports whether nothing but transcripts can be brought back.
 func (p Point) LogsOnly() bool { return p.Snapshot == 0 && p.Shadow == "" }
 
 // MaxPoints is how many points a list has.
@@ -321,5 +321,5 @@ func Trailer(message, key string) string {
 // PointError means that a text names no point.
 type PointError struct{ Spec, Why string }
 
-// Error says what was asked for, and why it is no point.
+// Error describes what was asked for, and why it is no point.
 func (e *PointError) Error() string { return fmt.Sprintf("%q: %s", e.Spec, e.Why) }

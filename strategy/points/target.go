@@ -16,7 +16,7 @@ import (
 // LeastPrefix is how much of an id names a point.
 const LeastPrefix = 7
 
-// FindPoint answers the point that a text names: a version (v12), the id of a
+// FindPoint returns the point that a text names: a version (v12), the id of a
 // point or its beginning, a checkpoint's id, a time ("10 minutes ago",
 // "2026-01-27 10:32"), or a commit as git understands it (HEAD~2). A
 // *PointError says why there is none.

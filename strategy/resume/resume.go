@@ -25,13 +25,13 @@ var ErrNoCheckpoint = errors.New("has no checkpoint")
 // ErrAmbiguous means that several checkpoints begin with a text.
 var ErrAmbiguous = errors.New("is the beginning of several checkpoints' ids")
 
-// resumeDepth is how far back from a branch's tip a checkpoint is looked for.
+// resumeDepth is how far back from a branch's tip a checkpoint is searched for.
 const resumeDepth = 100
 
 // Branch is a branch that a session is taken up on.
 type Branch struct {
 	Name string
-	// Current says that it is checked out here.
+	// Current reports whether it is checked out here.
 	Current bool
 	// Remote is the remote that has it, empty where there is a local one.
 	Remote string

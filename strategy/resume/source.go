@@ -43,7 +43,7 @@ func (r *Resumer) FindCarrier(ctx context.Context, spec string) (Carrier, error)
 	return Carrier{}, &points.PointError{Spec: spec, Why: "is no branch, commit or checkpoint"}
 }
 
-// byPrefix answers the stored checkpoints whose ids begin with a text.
+// byPrefix returns the stored checkpoints whose ids begin with a text.
 func (r *Resumer) byPrefix(ctx context.Context, prefix string) ([]checkpoint.ID, error) {
 	if len(prefix) < points.LeastPrefix {
 		return nil, nil

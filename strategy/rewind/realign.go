@@ -20,10 +20,10 @@ import (
 
 // realign makes the sessions of this worktree what they were when the tree was
 // what it is now again: their pending files, their count and the shadow branch.
-// What they were until now is kept beside the rescue snapshot. It answers the
+// What they were until now is kept beside the rescue snapshot. It returns the
 // sessions that it changed.
 //
-// Where only paths were restored, these alone are looked at: those that are
+// Where only paths were restored, these alone are examined: those that are
 // what HEAD has are no longer pending.
 func (al *Aligner) realign(ctx context.Context, store *bands.Store, done restore.Result, paths []string) ([]string, error) {
 	if done.Target.Version == 0 {
@@ -118,7 +118,7 @@ func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target ba
 }
 
 // restoreSessions makes the sessions what they were, and moves the shadow branch of
-// HEAD to the newest shadow commit among them. It answers the sessions that
+// HEAD to the newest shadow commit among them. It returns the sessions that
 // changed.
 func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State, wanted map[string]rewindstate.Session) ([]string, error) {
 	head, born, err := al.Head(ctx)
@@ -204,7 +204,7 @@ func (al *Aligner) restoreSession(ctx context.Context, s *session.State, m rewin
 	return nil
 }
 
-// newerShadow says whether the shadow commit b is there, and newer than a.
+// newerShadow reports whether the shadow commit b is there, and newer than a.
 func (al *Aligner) newerShadow(ctx context.Context, a, b git.OID) bool {
 	if b == "" {
 		return false
@@ -290,7 +290,7 @@ func (al *Aligner) dropClean(ctx context.Context, states []*session.State, paths
 	return changed, nil
 }
 
-// belowAny says whether p is one of the paths, or below one.
+// belowAny reports whether p is one of the paths, or below one.
 func belowAny(p string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") })
 }

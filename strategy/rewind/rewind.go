@@ -39,7 +39,7 @@ type Options struct {
 	Session string
 	Own     []string
 	AtWork  bool
-	// Conversation says that the conversation is rewound too.
+	// Conversation reports whether the conversation is rewound too.
 	Conversation bool
 	// KeepBoth leaves what an agent and a person have both changed since.
 	KeepBoth bool

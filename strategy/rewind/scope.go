@@ -25,7 +25,7 @@ const (
 	// KeptCreatedBoth paths were created by a person and changed by an agent.
 	KeptCreatedBoth KeepReason = "created-both"
 	// KeptNamed paths were created since; a command of an agent names them, but
-	// nothing says that it wrote them.
+	// nothing reports whether it wrote them.
 	KeptNamed KeepReason = "named"
 	// KeptBoth paths were changed by an agent and by a person, and are to be kept.
 	KeptBoth KeepReason = "both"

@@ -126,7 +126,7 @@ func (sa *Saver) present(ctx context.Context, c recall.Checkpoint, known map[str
 	return now, nil
 }
 
-// isAltered says that the name of a file is not as it is on disk: what can't be
+// isAltered reports whether the name of a file is not as it is on disk: what can't be
 // kept of it was replaced.
 func isAltered(path string) bool {
 	return strings.Contains(path, redact.Mark) || strings.ContainsRune(path, utf8.RuneError)
@@ -156,7 +156,7 @@ func (sa *Saver) addPresent(m *brief.Material, c recall.Checkpoint) (err error) 
 	return nil
 }
 
-// readText answers a file that is text of at most so many bytes.
+// readText returns a file that is text of at most so many bytes.
 func readText(root *os.Root, path string, most int) (string, bool) {
 	info, err := root.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > int64(most) {

@@ -29,7 +29,7 @@ type Opening struct {
 	// Messages are for the person, Parts for the agent.
 	Messages []string `json:"messages,omitempty"`
 	Parts    []string `json:"parts,omitempty"`
-	// Ask says that the person may be asked if the session goes on from the
+	// Ask reports whether the person may be asked if the session goes on from the
 	// checkpoint.
 	Ask bool `json:"ask,omitempty"`
 }
@@ -52,7 +52,7 @@ func (op *Opener) RecallStart(ctx context.Context, in workspace.Input) (Opening,
 	return o, errors.Join(err, failed)
 }
 
-// Opening answers what a session that starts is told of what was before it.
+// Opening returns what a session that starts is told of what was before it.
 func (op *Opener) Opening(ctx context.Context, in workspace.Input) (o Opening, err error) {
 	lock, err := op.lockOpening(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (op *Opener) lockOpening(ctx context.Context) (*filelock.Lock, error) {
 	return filelock.Acquire(wait, filepath.Join(op.RecordsDir(), "opening"))
 }
 
-// opened answers what was decided before.
+// opened returns what was decided before.
 func (op *Opener) opened(in workspace.Input) (Opening, bool) {
 	var o Opening
 	data, err := op.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
@@ -232,7 +232,7 @@ func (o *opener) same(ctx context.Context, kind brief.Kind) error {
 	return o.tell(ctx, list[0].ID, kind)
 }
 
-// newest answers the checkpoint that a new session here is told of, and how much
+// newest returns the checkpoint that a new session here is told of, and how much
 // of it. What a session that still runs saved by itself is its own. That of a
 // lost session is as old as its work, not as the start at which it was saved.
 func (op *Opener) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
@@ -269,7 +269,7 @@ func (op *Opener) newest(ctx context.Context, in workspace.Input) (id string, ki
 	return id, kind, nil
 }
 
-// AfterClear says whether the person is to be asked if a session that begins
+// AfterClear reports whether the person is to be asked if a session that begins
 // after a clear goes on from a checkpoint, and from which.
 func (op *Opener) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
 	o, err := op.Opening(ctx, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: op.agentOf(ctx, c)})

@@ -126,7 +126,7 @@ func (op *Opener) predecessor(candidates []candidate, id string, agent session.P
 	return candidate{}, false
 }
 
-// clearedFor says whether a session ended by a clear that the session id may
+// clearedFor reports whether a session ended by a clear that the session id may
 // have come from.
 func (e sessionEnd) clearedFor(id string) bool {
 	return (e.Cause == recall.Clear || e.Cause == recall.Plan) && (e.Next == "" || e.Next == id)
@@ -146,7 +146,7 @@ func (op *Opener) follow(ctx context.Context, id, next string) error {
 	})
 }
 
-// goesOn says whether a session still runs, seen from one that starts in the
+// goesOn reports whether a session still runs, seen from one that starts in the
 // process agent.
 func (op *Opener) goesOn(t header, agent session.Process) bool {
 	switch {

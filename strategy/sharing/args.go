@@ -41,7 +41,7 @@ func readPush(args []string) pushCall {
 	return call
 }
 
-// short reads bundled options of one letter, and says whether the next argument
+// short reads bundled options of one letter, and reports whether the next argument
 // is the value of the last.
 func (c *pushCall) short(letters string) (value bool) {
 	for i, letter := range letters {
@@ -59,7 +59,7 @@ func (c *pushCall) short(letters string) (value bool) {
 	return false
 }
 
-// long reads an option of a word, and says whether the next argument is its
+// long reads an option of a word, and reports whether the next argument is its
 // value.
 func (c *pushCall) long(word string) (value bool) {
 	word, _, joined := strings.Cut(word, "=")

@@ -93,7 +93,7 @@ func (pu *Pusher) dropFetched(ctx context.Context) error {
 	return gitref.Update(ctx, pu.Repo, "entire: fetch given up", []gitref.Change{{Name: fetched, Old: tip}})
 }
 
-// tipOf answers the commit of a ref, empty if there is no such ref.
+// tipOf returns the commit of a ref, empty if there is no such ref.
 func (pu *Pusher) tipOf(ctx context.Context, ref string) (git.OID, error) {
 	c, err := pu.Repo.Commit(ctx, ref)
 	if errors.Is(err, git.ErrMissing) {

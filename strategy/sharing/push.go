@@ -89,7 +89,7 @@ func (p *push) run(ctx context.Context) error {
 	return p.r.exchange(ctx, func() error { return p.send(ctx) })
 }
 
-// missing answers the commit that the remote should have, empty if it has it
+// missing returns the commit that the remote should have, empty if it has it
 // or if there is none.
 func (p *push) missing(ctx context.Context) (git.OID, error) {
 	tip, err := p.r.tipOf(ctx, checkpoint.MetadataBranch)

@@ -23,7 +23,7 @@ var (
 // SummaryOf says what is to be summarized.
 type SummaryOf struct {
 	ID checkpoint.ID
-	// Again says that summaries are made anew which are there already.
+	// Again reports whether summaries are made anew which are there already.
 	Again bool
 }
 

@@ -68,7 +68,7 @@ func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	return items, nil
 }
 
-// made answers the ids that the strategy stored, by the branch's own commits:
+// made returns the ids that the strategy stored, by the branch's own commits:
 // nearly always none, without reading any checkpoint.
 func made(ctx context.Context, repo *git.Repo) ([]checkpoint.ID, error) {
 	messages, err := gitlog.Messages(ctx, repo, checkpoint.StrategyKey+": "+settings.AutoCommit, checkpoint.MetadataBranch)
@@ -120,7 +120,7 @@ func sharedTrees(ctx context.Context, repo *git.Repo) ([]git.OID, error) {
 	return trees, nil
 }
 
-// inAny says whether one of the trees has the checkpoint, or can't be read.
+// inAny reports whether one of the trees has the checkpoint, or can't be read.
 func inAny(ctx context.Context, repo *git.Repo, trees []git.OID, id checkpoint.ID) bool {
 	return slices.ContainsFunc(trees, func(tree git.OID) bool {
 		_, found, err := gittree.Lookup(ctx, repo, tree, id.Dir())
@@ -128,7 +128,7 @@ func inAny(ctx context.Context, repo *git.Repo, trees []git.OID, id checkpoint.I
 	})
 }
 
-// isAuto says whether all of the checkpoint was made by the strategy.
+// isAuto reports whether all of the checkpoint was made by the strategy.
 func isAuto(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID) bool {
 	stored, err := checkpoint.Read(ctx, repo, tree, id)
 	if err != nil || len(stored.Sessions) == 0 || stored.Summary.Strategy != settings.AutoCommit {

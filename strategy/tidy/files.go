@@ -78,7 +78,7 @@ func (v *view) isForgotten(name string) bool {
 	return isForgotten(name) && !slices.ContainsFunc(v.states, func(s *session.State) bool { return s.ID == id })
 }
 
-// stateless says whether a side file belongs to no session that is known.
+// stateless reports whether a side file belongs to no session that is known.
 func (v *view) stateless(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 || session.CheckID(name[:dot]) != nil || strings.Contains(name, ".entire-tmp-") || isForgotten(name) {

@@ -47,7 +47,7 @@ func (v *view) shadows(ctx context.Context) ([]Item, error) {
 	return items, nil
 }
 
-// onHead says whether a shadow branch of that name hangs on a worktree's HEAD:
+// onHead reports whether a shadow branch of that name hangs on a worktree's HEAD:
 // then its checkpoints are points to rewind to.
 func (v *view) onHead(base, worktree string) bool {
 	return slices.ContainsFunc(v.heads, func(h head) bool {
@@ -55,7 +55,7 @@ func (v *view) onHead(base, worktree string) bool {
 	})
 }
 
-// hangsOn says whether base, from a branch's name, stands for the commit; zeros
+// hangsOn reports whether base, from a branch's name, stands for the commit; zeros
 // stand for none.
 func hangsOn(base string, commit git.OID) bool {
 	if commit == "" {
@@ -64,7 +64,7 @@ func hangsOn(base string, commit git.OID) bool {
 	return strings.HasPrefix(string(commit), base) || strings.HasPrefix(base, string(commit))
 }
 
-// has says whether the session works, or has something that no commit has, on
+// has reports whether the session works, or has something that no commit has, on
 // the shadow branch of that name.
 func has(s *session.State, base, worktree string) bool {
 	if s.Phase != session.Active && s.CheckpointCount == 0 && !unfinished(s) {
@@ -73,7 +73,7 @@ func has(s *session.State, base, worktree string) bool {
 	return (worktree == "" || worktree == checkpoint.WorktreeHash(s.WorktreeID)) && hangsOn(base, git.OID(s.BaseCommit))
 }
 
-// unfinished says whether something of the session is still to be written or
+// unfinished reports whether something of the session is still to be written or
 // committed.
 func unfinished(s *session.State) bool {
 	return len(s.FilesTouched)+len(s.TurnCheckpointIDs)+len(s.Recorder.Incomplete) > 0
@@ -119,7 +119,7 @@ func (v *view) store() (*bands.Store, []bands.Version, error) {
 	return store, versions, err
 }
 
-// reaches says whether one of the wanted commits is in the history of a shadow
+// reaches reports whether one of the wanted commits is in the history of a shadow
 // branch. That of one which is damaged is taken for it.
 func (v *view) reaches(ctx context.Context, tip git.OID, wanted map[git.OID]bool) (bool, error) {
 	for oid := tip; oid != "" && len(wanted) > 0; {

@@ -35,7 +35,7 @@ type Reset struct {
 	tip  git.OID
 }
 
-// Empty says whether there is nothing to reset.
+// Empty reports whether there is nothing to reset.
 func (r Reset) Empty() bool { return len(r.Sessions) == 0 && !r.Removes }
 
 // Errors of a reset.
@@ -95,7 +95,7 @@ func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.Stat
 	return checkpoint.ShadowBranch(at.OID, c.rec.Repo.WorktreeID), nil
 }
 
-// isGone says whether the folder of the session's worktree is no more.
+// isGone reports whether the folder of the session's worktree is no more.
 func isGone(s *session.State) bool {
 	_, err := os.Lstat(s.WorktreePath)
 	return s.WorktreePath != "" && errors.Is(err, fs.ErrNotExist)
@@ -122,7 +122,7 @@ func named(states []*session.State, id string) (*session.State, error) {
 	}
 }
 
-// neededBesides says whether a session has something on the branch that isn't
+// neededBesides reports whether a session has something on the branch that isn't
 // among those that go.
 func neededBesides(states, going []*session.State, branch string) bool {
 	base, worktree, _ := checkpoint.ParseShadow(branch)
@@ -178,7 +178,7 @@ func (r Reset) same(o Reset) bool {
 		slices.Equal(r.AtWork, o.AtWork) && slices.Equal(ids(r.Sessions), ids(o.Sessions))
 }
 
-// dropBranch removes the shadow branch of a reset and answers the ref that
+// dropBranch removes the shadow branch of a reset and returns the ref that
 // keeps it.
 func (c Cleaner) dropBranch(ctx context.Context, plan Reset) (string, error) {
 	if !plan.Removes {

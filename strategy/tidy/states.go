@@ -30,7 +30,7 @@ func (v *view) sessions(going []Item) []Item {
 	return items
 }
 
-// over says whether a session can be forgotten, and why.
+// over reports whether a session can be forgotten, and why.
 func (v *view) over(s *session.State) (string, bool) {
 	quiet := v.now.Sub(heardOf(s))
 	agent := s.Recorder.Agent
@@ -46,7 +46,7 @@ func (v *view) over(s *session.State) (string, bool) {
 	}
 }
 
-// stays says whether the session's shadow branch is there and isn't going.
+// stays reports whether the session's shadow branch is there and isn't going.
 func (v *view) stays(s *session.State, going []Item) bool {
 	for _, ref := range v.refs {
 		base, worktree, ok := checkpoint.ParseShadow(ref.Name)

@@ -156,7 +156,7 @@ func shadowOf(s *session.State) string {
 	return strings.TrimPrefix(checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID), "refs/heads/")
 }
 
-// orphan makes a shadow branch that nobody needs, and answers the commit that
+// orphan makes a shadow branch that nobody needs, and returns the commit that
 // it is named after.
 func (y *yard) orphan() (base string) {
 	y.Helper()

@@ -26,7 +26,7 @@ type observation struct {
 	born    bool
 	by      git.Signature
 	entries []gitwork.StatusEntry
-	// whole says that entries are all that git lists, asked that they are all
+	// whole reports whether entries are all that git lists, asked that they are all
 	// for these paths, which are all that matter. Else they are only what edit
 	// tools named.
 	whole bool
@@ -34,7 +34,7 @@ type observation struct {
 	snap  *bandScan // nil where no snapshot was taken
 }
 
-// complete says whether nothing that changed is missing.
+// complete reports whether nothing that changed is missing.
 func (o observation) complete() bool { return o.whole || o.asked != nil }
 
 // observe reads the transcript, reads HEAD and the user's name, and finds what

@@ -94,7 +94,7 @@ func (tu *Turns) newChanges(s *session.State, seen observation) (*Changes, error
 }
 
 // takeChanges adds to the pending files what the turn changed, takes from them
-// what it took back, and answers the former.
+// what it took back, and returns the former.
 func (tu *Turns) takeChanges(ctx context.Context, s *session.State, seen observation, t *Changes) ([]string, error) {
 	touched, err := t.touched(ctx, seen.entries)
 	if err != nil {

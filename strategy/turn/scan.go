@@ -33,7 +33,7 @@ type bandScan struct {
 }
 
 // scan takes the stop's snapshot, and finds what changed since the session's
-// last look, if both can be done while somebody waits. Else a child takes it, and
+// last look, if both can be done while the user waits. Else a child takes it, and
 // the result is nil. changed is called with what was found before the snapshot is
 // on the disk, and also if it doesn't come to be.
 func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Input, changed func(*bandScan)) *bandScan {
@@ -50,7 +50,7 @@ func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Inp
 				changed(b)
 				return nil
 			})
-			if failed != nil { // then all is looked at
+			if failed != nil { // then all is examined
 				ob.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
 			}
 		}

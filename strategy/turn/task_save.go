@@ -188,7 +188,7 @@ func tasksDone(s *session.State) {
 	}
 }
 
-// taskDirs answers the directories of the session's tasks as its shadow branch
+// taskDirs returns the directories of the session's tasks as its shadow branch
 // has them, with the lines that answer their calls as far as they are known by
 // now.
 func (tt *TaskTurns) taskDirs(ctx context.Context, s *session.State) ([]git.TreeEntry, error) {

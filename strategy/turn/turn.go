@@ -47,7 +47,7 @@ func statusKey(e gitwork.StatusEntry) string {
 	}
 }
 
-// touched answers which entries of git's status are the turn's.
+// touched returns which entries of git's status are the turn's.
 func (ch *Changes) touched(ctx context.Context, entries []gitwork.StatusEntry) ([]string, error) {
 	var paths []string
 	for _, e := range entries {
@@ -88,7 +88,7 @@ func (ch *Changes) changed(ctx context.Context, e gitwork.StatusEntry) (bool, er
 	}
 }
 
-// reset answers which pending files the turn took back: they are no longer in
+// reset returns which pending files the turn took back: they are no longer in
 // git's status, and changed or disappeared during the turn.
 func (ch *Changes) reset(pending []string, entries []gitwork.StatusEntry) []string {
 	listed := make(map[string]bool, len(entries))
@@ -126,7 +126,7 @@ func (ch *Changes) During(at time.Time) bool {
 	return false
 }
 
-// renamedDir says whether an untracked file came with a directory that was
+// renamedDir reports whether an untracked file came with a directory that was
 // renamed during the turn: then the directory has a new time and the file
 // doesn't.
 func (ch *Changes) renamedDir(ctx context.Context, p string) (bool, error) {

@@ -74,7 +74,7 @@ func (j *snapshotsJSON) addLatest(store *bands.Store, lineage string) error {
 	return nil
 }
 
-// floorNotes says that too little is free for automatic snapshots.
+// floorNotes reports whether too little is free for automatic snapshots.
 func floorNotes(dir string, floor int64) []app.Note {
 	space, err := disk.SpaceAt(dir)
 	if err != nil {

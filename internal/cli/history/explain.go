@@ -161,7 +161,7 @@ func (e *explaining) checkpoint(ctx context.Context) error {
 	return e.show(e.detailText(d))
 }
 
-// summarized has a summary of the checkpoint written, and answers it with that.
+// summarized has a summary of the checkpoint written, and returns it with that.
 func (e *explaining) summarized(ctx context.Context, d explain.Detail) (explain.Detail, error) {
 	id, err := checkpoint.ParseID(d.ID)
 	if d.Temporary || err != nil {

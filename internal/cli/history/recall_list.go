@@ -96,7 +96,7 @@ func (r *recalling) list(ctx context.Context, opts recallListOptions) error {
 	return nil
 }
 
-// none says that a list is empty, and why that may be.
+// none reports whether a list is empty, and why that may be.
 func (r *recalling) none(opts recallListOptions) {
 	switch {
 	case opts.query != "":

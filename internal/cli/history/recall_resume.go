@@ -86,7 +86,7 @@ func newBriefJSON(got savedcontext.Recalled) briefJSON {
 	return j
 }
 
-// noBrief says that there is nothing to go on from.
+// noBrief reports whether there is nothing to go on from.
 func (r *recalling) noBrief() error {
 	if r.opts.json {
 		return r.Streams.JSON(newBriefJSON(savedcontext.Recalled{}))

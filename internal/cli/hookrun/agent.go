@@ -207,7 +207,7 @@ func (h *hook) sweepAgentFiles(ctx context.Context) {
 	}
 }
 
-// twice says whether this is the plugin's hook where the settings have the same:
+// twice reports whether this is the plugin's hook where the settings have the same:
 // only the latter acts.
 func (h *hook) twice() bool {
 	if h.app.Getenv("CLAUDE_PLUGIN_ROOT") == "" {

@@ -120,7 +120,7 @@ func checkTranscript(a *app.App, repo *git.Repo, sessionID, path string) error {
 }
 
 // mcpConfigure changes the user's settings, if there is something to change,
-// and answers those in force in dir, which need not be in a repository.
+// and returns those in force in dir, which need not be in a repository.
 func mcpConfigure(a *app.App, dir string, changes []settings.Change) (settings.Settings, error) {
 	repo, err := git.Discover(git.Locate{Dir: dir, Getenv: a.Getenv, Environ: a.Environ})
 	if err != nil {

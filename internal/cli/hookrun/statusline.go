@@ -166,7 +166,7 @@ func formerLine(a *app.App, repo *git.Repo) string {
 	return ""
 }
 
-// runLine runs the user's own status line as the agent would, and answers what
+// runLine runs the user's own status line as the agent would, and returns what
 // it prints.
 func runLine(ctx context.Context, a *app.App, command string, raw []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, statuslineTimeout)

@@ -15,7 +15,7 @@ import (
 // answerTimeout is how long a question at a commit waits for its answer.
 const answerTimeout = 10 * time.Second
 
-// terminal says whether a person sits at a terminal of this process.
+// terminal reports whether a person sits at a terminal of this process.
 func (h *hook) terminal() bool {
 	switch h.app.Getenv("ENTIRE_TEST_TTY") {
 	case "1":

@@ -120,7 +120,7 @@ type enabling struct {
 	repo  *git.Repo
 	is    settings.Settings // as they were
 	agent install.AgentHooks
-	// shared says that the MCP server is to be everybody's.
+	// shared reports whether the MCP server is to be everybody's.
 	shared bool
 	// accepted are the project's proposals that the user wants.
 	accepted []settings.Proposal
@@ -158,7 +158,7 @@ func runEnable(ctx context.Context, a *app.App, opts enableOptions, accept []str
 	return e.install(ctx)
 }
 
-// nothingToDo says whether all is set up.
+// nothingToDo reports whether all is set up.
 func (e *enabling) nothingToDo(ctx context.Context) bool {
 	hooks, err := githook.Installer{Repo: e.repo}.Check(ctx)
 	return err == nil && hooks.OK() && e.is.Enabled && e.is.Marker && e.agent.Complete()

@@ -96,7 +96,7 @@ func (e *enabling) installAgent() (failed error) {
 	return nil
 }
 
-// writeSettings writes what isn't so already, and answers the file that says
+// writeSettings writes what isn't so already, and returns the file that says
 // so.
 func (e *enabling) writeSettings(p *install.Project) (string, error) {
 	target, write := e.settingsFile()

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// records says whether sessions of the worktree at root are recorded: it has
+// records reports whether sessions of the worktree at root are recorded: it has
 // the agent's hooks, or a session that hasn't ended.
 func (u *uninstalling) records(root string) bool {
 	for _, path := range install.ClaudeFiles(root) {

@@ -186,7 +186,7 @@ func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions)
 	return err
 }
 
-// wanted says whether config.toml wants a snapshot for an action now. A bad
+// wanted reports whether config.toml wants a snapshot for an action now. A bad
 // value in it counts as absent; status tells of it.
 func wanted(s *access.Selection, action string) (bool, error) {
 	config, _ := s.Registry.Config()
