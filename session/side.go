@@ -102,7 +102,7 @@ func (s *State) Renew(kind string) {
 	*s.Recorder.Second.second(kind) = !*s.saved.second(kind)
 }
 
-// The kinds that context checkpoints need. They are replaced as a whole, and can
+// The kinds that saved contexts need. They are replaced as a whole, and can
 // all be lost.
 const (
 	// RecallKind is what is known of the session's context.

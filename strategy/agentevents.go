@@ -17,7 +17,7 @@ type AgentEvents struct{ rec *Recorder }
 // AgentEvents returns the events of agents.
 func (r *Recorder) AgentEvents() *AgentEvents { return &AgentEvents{r} }
 
-// Greeting is what a session that starts is told.
+// Greeting is the text for a session that starts.
 type Greeting struct {
 	// Others is the number of other sessions in this worktree that have work in
 	// progress.

@@ -66,7 +66,7 @@ func (a *Answer) Encode() ([]byte, error) {
 }
 
 // ErrContext means that an event was carried out but for what it has to do with
-// context checkpoints.
+// saved contexts.
 var ErrContext = errors.New("context checkpoint")
 
 // guarded runs what must not take with it what was done before: a panic becomes

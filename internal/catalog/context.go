@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Context is a row of the table contexts: a context checkpoint of a repository.
+// Context is a row of the table contexts: a saved context of a repository.
 type Context struct {
 	ID string
 	// OID is the commit that the row was made from: the row is good while the

@@ -1,4 +1,4 @@
-// Package mcpserver offers the context checkpoints of a repository to an agent
+// Package mcpserver offers the saved contexts of a repository to an agent
 // over the Model Context Protocol, and asks the person what the agent's hooks
 // can't: whether to keep a checkpoint before /clear. docs/formats/mcp.md is the
 // contract.

@@ -15,7 +15,7 @@ import (
 
 // Errors that callers tell apart; they come wrapped.
 var (
-	// ErrNotFound means that there is no such context checkpoint.
+	// ErrNotFound means that there is no such saved context.
 	ErrNotFound = errors.New("no such context checkpoint")
 	// ErrAmbiguous means that the beginning of an id fits several.
 	ErrAmbiguous = errors.New("the id fits several context checkpoints")

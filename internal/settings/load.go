@@ -27,7 +27,7 @@ func LocalFile(root string) string { return filepath.Join(root, ".entire", "sett
 // UserFile is the user's own settings file, empty without a home.
 func UserFile(from Sources) string { return from.configFile("entire", "settings.json") }
 
-// ContextdFile is the file of contextd, whose settings of context checkpoints
+// ContextdFile is the file of contextd, whose settings of saved contexts
 // count below the user's own, empty without a home.
 func ContextdFile(from Sources) string { return from.configFile("contextd", "config.json") }
 

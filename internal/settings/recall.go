@@ -18,13 +18,13 @@ func (c Choice) Value() any {
 	return c == Always
 }
 
-// The modes of a context checkpoint.
+// The modes of a saved context.
 const (
 	Stateful    = "stateful"
 	SummaryOnly = "summary"
 )
 
-// Recall are the settings of context checkpoints: the keys below "recall".
+// Recall are the settings of saved contexts: the keys below "recall".
 type Recall struct {
 	OnClear Choice // auto_checkpoint_on_clear
 	OnStart Choice // auto_resume_on_start

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The keys of context checkpoints that other packages name.
+// The keys of saved contexts that other packages name.
 const (
 	KeyOnClear   = "recall.auto_checkpoint_on_clear"
 	KeyOnStart   = "recall.auto_resume_on_start"

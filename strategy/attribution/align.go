@@ -13,9 +13,9 @@ const maxTable = 1 << 20
 // way to lines b to bEnd of the other.
 type gap struct{ a, aEnd, b, bEnd int }
 
-// align returns where two contents differ, in order. Lines that stand once in
+// align returns where two contents differ, in order. Lines that occur once in
 // both are fixed points; between them the longest common sequence counts. Its
-// time is bounded, and its answer depends on nothing but the contents.
+// time is bounded, and its result depends on nothing but the contents.
 func align(a, b []int) []gap {
 	var x aligner
 	x.between(a, b, 0, 0)
@@ -72,7 +72,7 @@ func (al *aligner) middle(a, b []int, atA, atB int) {
 	}
 }
 
-// anchors are lines that stand once in a and once in b, the most of them that
+// anchors are lines that occur once in a and once in b, the most of them that
 // are in the same order in both.
 func anchors(a, b []int) []match {
 	type places struct{ a, b, inA, inB int }

@@ -1,7 +1,7 @@
-// Package attribution tells who wrote the lines of a commit. It compares what a
+// Package attribution determines who wrote the lines of a commit. It compares what a
 // file was, step by step, from the commit's parent to the commit, and follows
 // each line from the step in which it appeared. What counts as added or removed
-// is git's to say: every line of its diff gets one author, and no other line
+// is determined by git: every line of its diff gets one author, and no other line
 // counts. docs/formats/attribution.md defines the figures.
 //
 // The package is pure: contents in, authors out.
@@ -17,18 +17,18 @@ type Author string
 // Person is the author who is no agent.
 const Person Author = ""
 
-// State is what a file was after somebody changed it.
+// State is what a file was after a change.
 type State struct {
 	By      Author
 	Content []byte
-	// Raw reports whether this is what stood in the worktree, which git's filters may
+	// Raw reports whether this is the content of the worktree, which git's filters may
 	// make another content of.
 	Raw bool
 	// Known is what is known of the step's lines, nil if they are all By's.
 	Known *Known
 }
 
-// Known tells by lines, from 0, who made a step.
+// Known has the authors of a step, by lines from 0.
 type Known struct {
 	// Written are the authors of lines of the state. Those that it lacks are
 	// the step's author's.
@@ -67,7 +67,7 @@ type Line struct {
 // Lines are all lines of git's diff of a file.
 type Lines struct{ Added, Removed []Line }
 
-// Attribute tells who wrote the lines of the file's diff, and who removed
+// Attribute determines who wrote the lines of the file's diff, and who removed
 // those that are gone.
 func (f File) Attribute() Lines {
 	h := newHistory(f)

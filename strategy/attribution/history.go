@@ -12,10 +12,10 @@ const none = -1
 
 // origin is where a line comes from.
 type origin struct {
-	// base is the line of the base that it is, none if somebody wrote it.
+	// base is the line of the base that it is, none if it was written since.
 	base int
 	by   Author
-	// over is the line of the base in whose place it stands, none if in none's.
+	// over is the line of the base in whose place it is, none if in none's.
 	over     int
 	modified bool
 }
@@ -62,7 +62,7 @@ func newHistory(f File) *history {
 	return h
 }
 
-// dropFiltered leaves out what stood in the worktree where git's filters make
+// dropFiltered leaves out the content of the worktree where git's filters make
 // something wholly different of it: then it has nothing in common with the
 // states before and after, which have with each other.
 func (h *history) dropFiltered() {
@@ -165,7 +165,7 @@ func (h *history) step(to []int, s State) {
 }
 
 // moved returns the authors of lines that a step only moves or indents, by their
-// place in to: significant lines that somebody wrote since the base, and that
+// place in to: significant lines that were written since the base, and that
 // are in the gaps as often before as after it, white space around them aside.
 func (h *history) moved(now []origin, to []int, gaps []gap) map[int]Author {
 	lost, found := map[int][]Author{}, map[int][]int{}

@@ -6,7 +6,7 @@ import (
 
 // reconcile gives each line of git's diff its author. Where several lines are
 // equal, git may take another of them for the one that was added or removed
-// than the states tell: such a line gets the author of its double, one without
+// than the states record: such a line gets the author of its double, one without
 // a double that of its nearest neighbour in the hunk.
 func (h *history) reconcile(hunks []gitdiff.Hunk) Lines {
 	added, removed := make([]bool, len(h.final)), make([]bool, len(h.base))
@@ -37,7 +37,7 @@ func mark(lines []bool, s span) {
 }
 
 // swapAdded exchanges lines that git has as added and nobody wrote for equal
-// ones that somebody wrote and git has as old.
+// ones that have an author and that git has as old.
 func (h *history) swapAdded(added []bool) {
 	written := map[int][]int{}
 	for i, o := range h.now {

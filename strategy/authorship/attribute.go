@@ -102,7 +102,7 @@ func (a *attributing) gather(ctx context.Context, head git.Commit) {
 	}
 }
 
-// gatherRest adds what is known of a session's files that no step tells.
+// gatherRest adds what is known of a session's files that no step records.
 func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	var without []string
 	for _, p := range c.Files {
@@ -129,7 +129,7 @@ func (a *attributing) gatherRest(ctx context.Context, c Slot) {
 	}
 }
 
-// author is who made of a path what the commit has, if no step tells: the agent
+// author is who made of a path what the commit has, if no step records it: the agent
 // in whose running turn it was changed, else a person.
 func (a *attributing) author(path string) attribution.Author {
 	for _, c := range a.sessions {

@@ -39,7 +39,7 @@ func (a *attributing) ownOfMerge(ctx context.Context, f gitdiff.FileDiff, base [
 	return lines
 }
 
-// removedTexts counts the lines that the hunks remove, by what they say.
+// removedTexts counts the lines that the hunks remove, by their text.
 func removedTexts(content []byte, hunks []gitdiff.Hunk) map[string]int {
 	texts := bytes.SplitAfter(content, []byte("\n"))
 	removed := map[string]int{}

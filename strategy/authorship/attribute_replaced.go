@@ -13,7 +13,7 @@ import (
 )
 
 // replacedCommit is a commit that another takes the place of, with what its
-// checkpoint tells of its lines.
+// checkpoint records of its lines.
 type replacedCommit struct {
 	commit git.Commit
 	parent git.Commit // the zero one of a root commit
@@ -23,7 +23,7 @@ type replacedCommit struct {
 // replacedSlot is a session of a replaced commit.
 type replacedSlot struct {
 	session string
-	told    checkpoint.Attribution // the zero one if it tells nothing of use
+	told    checkpoint.Attribution // the zero one if it has nothing of use
 	files   []string               // redacted
 }
 
@@ -134,7 +134,7 @@ func (a *attributing) replacedStates(ctx context.Context, f gitdiff.FileDiff) []
 }
 
 // tell adds to the state what the slots of its commit know of its lines. A slot
-// that tells of no lines at all, as other versions of the tool write it, has
+// that records no lines at all, as other versions of the tool write it, has
 // those of its files.
 func (a *attributing) tell(s *attribution.State, old replacedCommit, path string, sameBase bool) {
 	s.Known = &attribution.Known{Written: map[int]attribution.Author{}, Modified: map[int]bool{}, Removed: map[int]attribution.Author{}}

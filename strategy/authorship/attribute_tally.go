@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/attribution"
 )
 
-// mostRanges is the length above which an attribution tells no ranges of lines.
+// mostRanges is the length above which an attribution has no ranges of lines.
 const mostRanges = 64 << 10
 
 // tally adds up lines.
@@ -97,7 +97,7 @@ func (a *attributing) estimate(f gitdiff.FileDiff, by attribution.Author) {
 	}
 }
 
-// binary counts a file of which git tells no lines.
+// binary counts a file for which git reports no lines.
 func (a *attributing) binary(by attribution.Author) {
 	if by == attribution.Person {
 		a.total.humanFiles++

@@ -22,7 +22,7 @@ import (
 // WorktreeAuthors knows who changed the files of a worktree since a snapshot: sessions of
 // agents, by their ids, and persons. Between two snapshots a file is a turn's if
 // the later one was taken at its stop; whatever else changed is a session's if
-// its transcript or its steps say so, and a person's if not.
+// its transcript or its steps show it, and a person's if not.
 type WorktreeAuthors struct {
 	R       *Authors
 	Store   *bands.Store
@@ -38,7 +38,7 @@ type WorktreeAuthors struct {
 	code    []rewindstate.CodeChanged // rewinds without snapshots since
 }
 
-// AuthorsSince looks through the snapshots that came after target in its worktree.
+// AuthorsSince reads the snapshots that came after target in its worktree.
 // The caller closes the result.
 func (au *Authors) AuthorsSince(ctx context.Context, store *bands.Store, target bands.Snapshot) (_ *WorktreeAuthors, err error) {
 	a := &WorktreeAuthors{R: au, Store: store, snapped: map[string]bool{}, newest: target}

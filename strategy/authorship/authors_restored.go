@@ -62,7 +62,7 @@ func (a *WorktreeAuthors) byCode(st *provenance.Interval, name string, is *tree.
 }
 
 // restoredVersion is what a rescue's restore made the tree. Rescues of earlier
-// versions of the program say so in their message alone.
+// versions of the program record it in their message alone.
 func restoredVersion(s bands.Snapshot) bands.Version {
 	if s.Cause != bands.Rescue || s.Causality.Restores != 0 {
 		return s.Causality.Restores

@@ -19,7 +19,7 @@ const mostCompared = 16 << 20
 
 // Created decides which of the files that a commit creates are a session's
 // share, by the lines that the session wrote (docs/formats/attribution.md).
-// Linking and the preview of it ask it, the decision keeps its answer, and what
+// Linking and the preview of it ask it, the decision keeps its result, and what
 // is attributed and carried forward goes by the decision.
 type Created struct {
 	r       *Authors

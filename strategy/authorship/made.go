@@ -16,7 +16,7 @@ import (
 
 // madeEntry is a line of the file "made": an id that was given to a commit here.
 // It outlives the decision and the links, so that a checkpoint which was lost can
-// be told from one that was made in another clone, and be written again.
+// be distinguished from one that was made in another clone, and be written again.
 type madeEntry struct {
 	ID checkpoint.ID `json:"id"`
 	// Shares are the decision's, without files where there are many.

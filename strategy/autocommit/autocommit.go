@@ -129,8 +129,8 @@ func firstParent(c git.Commit) git.OID {
 	return c.Parents[0]
 }
 
-// reason says in a line why git made no commit: with the first line of what it
-// or a hook of the user's said.
+// reason is a line on why git made no commit: with the first line of what it
+// or a hook of the user's printed.
 func (co *Committer) reason(err error) string {
 	const longest = 200
 	reason := err.Error()

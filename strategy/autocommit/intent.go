@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// intent is the note of the new files that the index was told of for a turn's
+// intent is the note of the new files that were added to the index for a turn's
 // commit. It is written before the index is, and goes when the commit is made
 // or the index is what it was.
 type intent struct {
@@ -33,7 +33,7 @@ func (co *Committer) intended() bool {
 	return err == nil
 }
 
-// intend lets the index know of new files.
+// intend adds entries for new files to the index.
 func (co *Committer) intend(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (co *Committer) unintend(ctx context.Context, paths []string) error {
 	}
 	var empty []string
 	for _, e := range entries {
-		if e.Index == ' ' { // else somebody has staged it since
+		if e.Index == ' ' { // else it was staged since
 			empty = append(empty, e.Path)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
-// CommitMsg looks at the message that the editor left. If there is nothing in
+// CommitMsg checks the message that the editor left. If there is nothing in
 // it but our trailer, the trailer goes too, so that git aborts the commit as
 // it would have without us. If the trailer was lost with the whole text, not
 // taken out, it is put back.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// lag is how long the transcript may be behind what a stop was told.
+// lag is how long the transcript may be behind the input of a stop.
 const lag = 300 * time.Millisecond
 
 // CompleteSession stores the rest of a session's transcript, and completes its
@@ -62,7 +62,7 @@ func takeStored(s, done *session.State) bool {
 }
 
 // awaitLast brings the session up to date with its transcript, and waits a
-// moment if that lacks the message that the last stop was told. The answer is
+// moment if that lacks the message of the last stop's input. The result is
 // nil if it doesn't come, in which case the next hook sees to it, or if there
 // is no such session.
 func (c *Committed) awaitLast(ctx context.Context, id string) (*session.State, error) {
@@ -103,8 +103,8 @@ func (c *Committed) adopt(ctx context.Context, done *session.State) error {
 	return c.Sessions.Save(s)
 }
 
-// concludes is that of the checkpoints ids which what a turn said at its very
-// end belongs to; empty once somebody has asked for something else.
+// concludes is that of the checkpoints ids to which the last text of a turn
+// belongs; empty once another prompt has begun.
 func concludes(s *session.State, ids []string) string {
 	last := s.LastCheckpointID
 	if s.Phase == session.Active || last != s.Recorder.CountedIn || !slices.Contains(ids, last) {
@@ -121,7 +121,7 @@ func (c *Committed) refresh(ctx context.Context, id string) (*session.State, err
 		stamp := c.Sessions.Stamp(id)
 		s, err := c.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
-			return nil, nil //nolint:nilnil // as said above
+			return nil, nil //nolint:nilnil // see the doc comment
 		}
 		if err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func encodeAgents(s *session.State) []byte {
 
 // StartCompletions lets the checkpoints of turns that may never stop have what their
 // transcripts hold by now. except is the session that the hook is about.
-// Whether a turn goes on can be told only of an agent whose process is known.
+// Whether a turn goes on is known only for an agent whose process is known.
 func (c *Committed) StartCompletions(ctx context.Context, except string) {
 	for _, s := range c.OwnSessions(ctx, c.Sessions.Glance) {
 		agent := s.Recorder.Agent

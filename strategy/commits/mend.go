@@ -103,12 +103,12 @@ type Lost struct {
 }
 
 // WriteLost writes a lost checkpoint anew from the sessions' states and
-// transcripts. Where the conversations stood at the commit is not known, so the
+// transcripts. How long the conversations were at the commit is not known, so the
 // checkpoint holds all of them. The states stay as they are.
 func (r *Repairer) WriteLost(ctx context.Context, l Lost) error {
 	return r.WithLock(ctx, func() error {
 		if c, err := r.attribution.ReadCheckpoint(ctx, l.ID); err != nil || len(c.Sessions) > 0 {
-			return err // or somebody has found it
+			return err // or it was found meanwhile
 		}
 		var puts []checkpoint.Change
 		for _, share := range l.Shares {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// hintMark begins the line that tells how to decline a link. As long as it is
+// hintMark begins the line that explains how to decline a link. As long as it is
 // in a message, a missing trailer was taken out by a person.
 const hintMark = "Remove the " + checkpoint.TrailerKey + " trailer"
 

@@ -22,9 +22,9 @@ type NextCommit struct {
 	Shares []journal.Share
 }
 
-// NextCommit tells what a person's next commit would be linked to: the hook
+// NextCommit returns what the user's next commit would be linked to: the hook
 // decides by the same rules, when it is made. In the middle of a rebase, a pick
-// or a revert it tells nothing. It writes nothing.
+// or a revert it returns nothing. It writes nothing.
 func (pr *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 	var next NextCommit
 	op, err := gitwork.InProgress(ctx, pr.Repo)

@@ -28,14 +28,14 @@ const (
 	commitRevert
 )
 
-// Message is what git tells the prepare-commit-msg hook.
+// Message are the arguments of the prepare-commit-msg hook.
 type Message struct {
 	File   string // path of the message
 	Source string // "", message, template, merge, squash or commit
 	Commit string // for commit: which one
 }
 
-// operation finds out what is going on. Git's hooks aren't told of an amend
+// operation finds the operation in progress. Git's hooks get no notice of an amend
 // with -m, of a cherry-pick or of a revert: their traces in the git directory
 // and the command line of the git process are all there is.
 func (o *Operations) operation(ctx context.Context, m Message, text string) operation {
@@ -91,7 +91,7 @@ func amends(m Message, verb string, args []string) bool {
 }
 
 // Command returns the git command that makes the commit and its arguments,
-// aliases replaced by what they stand for; nothing where it can't be seen.
+// aliases expanded; nothing where it can't be seen.
 func (o *Operations) Command(ctx context.Context) (verb string, args []string) {
 	caller, ok := o.Env.Caller()
 	if !ok || len(caller.Args) == 0 {

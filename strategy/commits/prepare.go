@@ -16,14 +16,14 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// notLinked is what a person is told whose commit gets no trailer though it
+// notLinked is the message for a user whose commit gets no trailer though it
 // should have one.
 const notLinked = "this commit is not linked to its conversation"
 
 // PrepareCommitMsg decides whether the commit that git is making belongs to
 // sessions, and if so writes the decision down and the trailer into the
 // message. What it can't write down it doesn't promise: then the message is
-// left as it is and the error says so.
+// left as it is and an error is returned.
 func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	msg, err := pr.readMessage(ctx, m)
 	if err != nil {
@@ -237,7 +237,7 @@ func (pr *Preparer) stagedChanges(ctx context.Context, op operation, head git.Co
 	return changes, nil
 }
 
-// agreed asks where the settings want it and somebody is there to answer.
+// agreed asks where the settings require it and there is a terminal.
 func (pr *Preparer) agreed(ctx context.Context, m Message, msg message) bool {
 	if !pr.Options.Ask || m.Source != "message" || msg.rest != "" || !pr.Env.Terminal() {
 		return true

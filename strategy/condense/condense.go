@@ -227,7 +227,7 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	stamp := co.Sessions.Stamp(share.Session)
 	s, err := co.Sessions.Load(share.Session)
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
-		// All that is known of it is its name: its slot says so.
+		// All that is known of it is its name: its slot records that.
 		co.Log.WarnContext(ctx, "session without state", "session_id", share.Session, "error", err.Error())
 		s, err = &session.State{ID: share.Session, WorktreePath: co.Repo.Root, Phase: session.Ended, AgentType: workspace.AgentType}, nil
 	}
@@ -256,7 +256,7 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	if err := co.turns.DropCommitted(s, notes, m.Changes); err != nil {
 		return authorship.Slot{}, err
 	}
-	// The transcript may be behind what the stop was told just now.
+	// The transcript may be behind the input of the stop just now.
 	complete = complete && (s.Phase == session.Active || s.Recorder.Expect == "")
 	c := authorship.Slot{State: s, Stamp: stamp, Notes: notes, Files: share.Files, Share: share, Rest: rest, Complete: complete, Pending: slices.Clone(s.FilesTouched)}
 	if a, ok := m.Ahead.Take(s); ok {

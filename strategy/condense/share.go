@@ -62,7 +62,7 @@ func (sh *Sharer) settleShares(ctx context.Context, d journal.Decision, changes 
 	return shares, dropped, nil
 }
 
-// stillIn tells the paths that a checkpoint lists, redacted as they are there,
+// stillIn returns the paths that a checkpoint lists, redacted as they are there,
 // into those that the commit has and those that it has no more.
 func (sh *Sharer) stillIn(listed []string, changes journal.Changes) (kept, gone []string) {
 	redacted := make(map[string]string, len(changes))

@@ -70,7 +70,7 @@ func (sh *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 		return nil, fmt.Errorf("read the stash: %w", err)
 	}
 	trees := []git.OID{top.Tree}
-	// Older ones stand in the reflog only. Where that isn't a file, the newest
+	// Older ones are in the reflog only. Where that isn't a file, the newest
 	// has to do.
 	log, err := os.ReadFile(filepath.Join(sh.Repo.CommonDir, "logs", filepath.FromSlash(name)))
 	if err != nil {

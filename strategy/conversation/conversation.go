@@ -226,7 +226,7 @@ func hashFile(path string) (hash string, size int64, err error) {
 }
 
 // replaceTranscript puts what fill writes in the place of a session's
-// transcript. What is there is copied aside first, and note told of it.
+// transcript. What is there is copied aside first, and note called with it.
 func (c *Conversations) replaceTranscript(ctx context.Context, id, path string, note noteReplaced, fill func(io.Writer) error) (aside string, err error) {
 	dir := filepath.Dir(path)
 	if _, err := os.Lstat(path); err == nil {

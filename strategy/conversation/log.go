@@ -35,7 +35,7 @@ type Log struct {
 // Skipped is a session of a checkpoint that can't be brought back, and why.
 type Skipped struct{ Session, Why string }
 
-// ResumeLogs looks at what the sessions of a checkpoint left, the one that wrote
+// ResumeLogs returns what the sessions of a checkpoint left, the one that wrote
 // most of the commit first, of equals the one that went on longest, and where it
 // belongs in this worktree. It writes nothing.
 func (lo *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log, []Skipped, error) {
@@ -138,7 +138,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	return log, "", lo.compare(ctx, &log)
 }
 
-// resumable reports whether a session's id can stand on a command line as it is.
+// resumable reports whether a session's id can be given on a command line as it is.
 // Whoever can write to the metadata branch chooses it.
 func resumable(id string) bool {
 	return id != "" && id[0] != '-' && id[0] != '.' && !strings.ContainsFunc(id, func(c rune) bool {
@@ -156,7 +156,7 @@ func (lo *Logs) livePath(id string) (string, error) {
 }
 
 // agentPath is where the agent looks for a session when it is started in this
-// worktree, whatever the metadata says.
+// worktree, whatever the metadata has.
 func (lo *Logs) agentPath(id string) (string, error) {
 	dir := transcript.SessionDir(lo.Env.Getenv, lo.Env.Home, lo.Repo.Root)
 	if dir == "" {
@@ -167,7 +167,7 @@ func (lo *Logs) agentPath(id string) (string, error) {
 }
 
 // originLimit is how much of a transcript is read to find out where it was
-// written. Nearly always the first edit tells.
+// written. Nearly always the first edit suffices.
 const originLimit = 32 << 20
 
 // relocation is the way from the project in which a transcript was written to
@@ -190,7 +190,7 @@ func (lo *Logs) relocation(ctx context.Context, meta checkpoint.SessionMeta, tex
 	return transcript.NewRelocation(origin.Root(), lo.Repo.Root), nil
 }
 
-// copyLog writes the transcript as it is to stand here.
+// copyLog writes the transcript with its paths changed to those of this machine.
 func (lo *Logs) copyLog(ctx context.Context, log Log, w io.Writer) error {
 	moved := transcript.NewRelocator(w, log.move)
 	if _, err := log.text.Copy(ctx, lo.Repo, moved); err != nil {

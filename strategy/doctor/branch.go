@@ -16,12 +16,12 @@ type branch struct {
 	tip  git.Commit // empty if there is none
 	list []checkpoint.Inspected
 	ids  map[checkpoint.ID]bool
-	// large are blobs that hosts refuse, wherever they stand in its history.
+	// large are blobs that hosts refuse, anywhere in its history.
 	large []git.OID
 	// err reports whether it can't be read, broken that its ref names no commit.
 	err    error
 	broken bool
-	// deleted is what it ended with before somebody removed it.
+	// deleted is what it ended with before it was removed.
 	deleted git.Commit
 }
 
@@ -45,7 +45,7 @@ func (e *exam) loadBranch(ctx context.Context) branch {
 	return b
 }
 
-// inspect examines the checkpoints of the branch, and looks for blobs in its
+// inspect examines the checkpoints of the branch, and finds blobs in its
 // history that hosts refuse. Both take long, so they run at the same time; only
 // where objects are missing the checkpoints are examined again.
 func inspect(ctx context.Context, repo *git.Repo, tip git.Commit) (list []checkpoint.Inspected, large []git.OID, err error) {
@@ -98,7 +98,7 @@ func (e *exam) isPartial(ctx context.Context) bool {
 // limit is the size of a blob that common hosts refuse, less a little.
 const limit = "95m"
 
-// objects looks through all that the arguments of rev-list reach: which objects
+// objects walks all that the arguments of rev-list reach: which objects
 // are missing, and which blobs are larger than limit.
 func objects(ctx context.Context, repo *git.Repo, revs ...string) (missing map[git.OID]bool, large []git.OID, err error) {
 	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print", "--filter=blob:limit=" + limit, "--filter-print-omitted"}

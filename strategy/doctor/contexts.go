@@ -6,7 +6,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
-// damagedContexts finds context checkpoints of which something can't be read. Refs that
+// damagedContexts finds saved contexts of which something can't be read. Refs that
 // name no commit are found by refs.
 func (sc storeChecks) damagedContexts(ctx context.Context) ([]Finding, error) {
 	damaged, err := contextstore.Store{Repo: sc.repo}.Verify(ctx)

@@ -1,4 +1,4 @@
-// Package doctor finds what is wrong with the records of a repository, says what
+// Package doctor finds what is wrong with the records of a repository, explains what
 // that means, and repairs it. docs/formats/doctor.md lists what it knows.
 //
 // To examine writes nothing. A repair is done by the services that hooks use,
@@ -94,8 +94,8 @@ type Repair struct {
 	Do          func(ctx context.Context) error
 }
 
-// Check looks for one kind of thing, and writes nothing. An error means that it
-// could not look.
+// Check finds faults of one kind, and writes nothing. An error means that it
+// could not run.
 type Check func(ctx context.Context) ([]Finding, error)
 
 // Doctor examines and repairs the records of the recorder's repository, those of

@@ -139,7 +139,7 @@ func (e *exam) rootOf(s *session.State) string {
 	return s.WorktreePath
 }
 
-// of is a repair of a session, which may change its state, what stands beside
+// of is a repair of a session, which may change its state, the files beside
 // it, its shadow branches, and the checkpoints that are named.
 func (e *exam) of(ctx context.Context, s *session.State, ids []string, do func(ctx context.Context) error) *Repair {
 	rep := &Repair{Files: e.sessionFiles(s.ID), Do: do}

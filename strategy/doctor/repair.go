@@ -12,7 +12,7 @@ type Outcome struct {
 
 	// Backup is what to undo it with.
 	Backup string
-	// Err says why it failed.
+	// Err is why it failed.
 	Err error
 }
 

@@ -45,7 +45,7 @@ func (sc sessionChecks) stuck(ctx context.Context) ([]Finding, error) {
 	return list, nil
 }
 
-// abandoned says why a turn that is under way will never stop, if so.
+// abandoned reports whether a turn that is under way will never stop, and why.
 func (sc sessionChecks) abandoned(s *session.State) (string, bool) {
 	agent, now := s.Recorder.Agent, sc.rec.Env.Now()
 	if agent.PID != 0 {
@@ -77,7 +77,7 @@ func (sc sessionChecks) lastSign(s *session.State) time.Time {
 }
 
 // lastSnapshot is when the newest of the session's own snapshots was taken, as
-// far as it is among the last of its worktree: those of others say nothing of it.
+// far as it is among the last of its worktree: those of other sessions prove nothing.
 func (sc sessionChecks) lastSnapshot(s *session.State) time.Time {
 	const most = 50
 	store, err := bands.Open(sc.rec.Snapshots().Snapshots.StoreDir())
@@ -173,7 +173,7 @@ func (sc sessionChecks) unfinishedTurns(ctx context.Context) ([]Finding, error) 
 	return list, nil
 }
 
-// touched is when a hook last saw the session.
+// touched is the time of the session's last hook.
 func (sc sessionChecks) touched(s *session.State) time.Time {
 	if s.LastInteraction != nil {
 		return *s.LastInteraction
@@ -181,7 +181,7 @@ func (sc sessionChecks) touched(s *session.State) time.Time {
 	return s.StartedAt
 }
 
-// damaged finds states that can't be read, or say what no version says.
+// damaged finds states that can't be read, or hold values of no version.
 func (sc sessionChecks) damaged(ctx context.Context) ([]Finding, error) {
 	var list []Finding
 	for _, b := range sc.bad {
@@ -234,7 +234,7 @@ func (sc sessionChecks) resave(id string) error {
 	return sc.rec.Sessions.Save(s)
 }
 
-// unknownPhase reads the phase as it stands in the file.
+// unknownPhase reads the phase from the file, undecoded.
 func (sc sessionChecks) unknownPhase(s *session.State) (string, bool) {
 	var raw struct {
 		Phase string `json:"phase"`
@@ -251,7 +251,7 @@ func (sc sessionChecks) unknownPhase(s *session.State) (string, bool) {
 	}
 }
 
-// lostSideFiles finds side files that are shorter than the states say.
+// lostSideFiles finds side files that are shorter than the states record.
 func (sc sessionChecks) lostSideFiles(_ context.Context) ([]Finding, error) {
 	var list []Finding
 	for _, s := range sc.states {

@@ -96,7 +96,7 @@ func (sc storeChecks) interruptedRewinds(_ context.Context) ([]Finding, error) {
 	return list, nil
 }
 
-// interruptedFinding is about a rewind of a worktree that did not end; other says
+// interruptedFinding is about a rewind of a worktree that did not end; other reports
 // that another version of the program began it.
 func interruptedFinding(root, target string, other bool) Finding {
 	f := Finding{Code: InterruptedRestore, Severity: Warning, Subject: root, Why: "the files may be a mixture of then and now"}

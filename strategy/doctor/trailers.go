@@ -253,7 +253,7 @@ func (tc trailerChecks) makers(id checkpoint.ID, files []string) []journal.Share
 }
 
 // madeHere reports whether the commit's id was given to it in this repository:
-// the id is among those that were noted, or a reflog of HEAD says that the commit
+// the id is among those that were noted, or a reflog of HEAD records that the commit
 // was made by git commit.
 func (tc trailerChecks) madeHere(n named) bool {
 	if _, ok := tc.made()[n.id]; ok {
@@ -289,7 +289,7 @@ func committedHere(repo *git.Repo) map[git.OID]bool {
 }
 
 // maker is the session whose work the checkpoint holds: the one whose state
-// names it, or that made the snapshot which stands for it. Nil if nothing tells.
+// names it, or that made the snapshot which is paired with it. Nil if unknown.
 func (tc trailerChecks) maker(id checkpoint.ID) *session.State {
 	for _, s := range tc.states {
 		if s.LastCheckpointID == string(id) || s.Recorder.CountedIn == string(id) || slices.Contains(workspace.IncompleteCheckpoints(s), string(id)) {
@@ -313,7 +313,7 @@ func (tc trailerChecks) pairs() map[string]string {
 	if err != nil {
 		return found
 	}
-	snapshots, _ := store.Snapshots() // those that can't be read tell nothing
+	snapshots, _ := store.Snapshots() // those that can't be read are skipped
 	for i := range snapshots {
 		for _, p := range snapshots[i].Pairs {
 			found[p.Checkpoint] = snapshots[i].Causality.Session

@@ -20,7 +20,7 @@ const undoCode = "undo"
 // ErrNoBackup means that there is no such backup, or none that isn't undone.
 var ErrNoBackup = errors.New("no backup to put back")
 
-// ChangedError says what has changed since a repair, so that it can't be undone
+// ChangedError lists what has changed since a repair, so that it can't be undone
 // without losing that.
 type ChangedError struct {
 	Backup string
@@ -31,7 +31,7 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s: changed since the repair: %s", e.Backup, some(e.Items))
 }
 
-// UndoOptions say how a repair is undone.
+// UndoOptions are the options of an undo.
 type UndoOptions struct {
 	// Name is the backup's; empty for the newest that isn't undone.
 	Name string

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
-// mostCommits is how far a branch is looked back.
+// mostCommits is how many commits of a branch are read.
 const mostCommits = 500
 
 // branchCommits are the commits of the branch that is checked out, the newest

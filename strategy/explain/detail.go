@@ -27,7 +27,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 			d.Created = s.Meta.CreatedAt
 		}
 	}
-	var wait sync.WaitGroup // git looks for the commits while the conversations are read
+	var wait sync.WaitGroup // git finds the commits while the conversations are read
 	var searched error
 	wait.Go(func() { d.Commits, searched = r.commitsOf(ctx, id, d.Created, o.Search) })
 	d.Sessions, err = r.sessions(ctx, c, o)

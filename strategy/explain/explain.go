@@ -1,5 +1,5 @@
 // Package explain reads the record: which checkpoints a branch has, and what
-// was asked, said and done for each of them. It takes what any version of the
+// was asked, replied and done for each of them. It takes what any version of the
 // tool wrote, and what anybody who can push to the metadata branch put there:
 // ids are well formed, texts are whatever they are.
 //
@@ -75,7 +75,7 @@ type Session struct {
 	Intent, Outcome string
 	Summary         *checkpoint.SessionSummary
 	Attribution     *checkpoint.Attribution
-	// Items are what was said and done in this checkpoint's part of the
+	// Items are the messages and tool calls in this checkpoint's part of the
 	// conversation, Lines what that is of the transcript.
 	Items []transcript.Item
 	Lines checkpoint.Span
@@ -84,7 +84,7 @@ type Session struct {
 	subagent bool // it is a subagent's own
 }
 
-// Scope says how much of the conversations a Detail has.
+// Scope is how much of the conversations a Detail has.
 type Scope int
 
 // The scopes.
@@ -93,7 +93,7 @@ const (
 	Whole              // all of each transcript
 )
 
-// Search says where the commits of a checkpoint are searched for.
+// Search is where the commits of a checkpoint are searched for.
 type Search int
 
 // The searches.
@@ -129,7 +129,7 @@ func (r Reader) Checkpoint(ctx context.Context, prefix string, o Options) (Detai
 	return r.temporary(ctx, name, o)
 }
 
-// OfCommit is what a commit says of its checkpoints.
+// OfCommit is what a commit's message has of its checkpoints.
 type OfCommit struct {
 	Commit git.Commit
 	// Checkpoints are those that it names, in its order, Missing those of them
@@ -167,7 +167,7 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 	return of, nil
 }
 
-// unlessMissing is err if it says more than that there is no such object.
+// unlessMissing is err, or nil if it only means that there is no such object.
 func unlessMissing(err error) error {
 	if errors.Is(err, git.ErrMissing) {
 		return nil

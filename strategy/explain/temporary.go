@@ -131,7 +131,7 @@ func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail
 	return d, nil
 }
 
-// readTemporary reads what was said for a shadow commit: in a turn, or by the
+// readTemporary reads the conversation of a shadow commit: in a turn, or by the
 // subagent whose task it ends.
 func (r Reader) readTemporary(ctx context.Context, t *Session, c, since git.Commit, o Options) error {
 	if task := trailer(c, checkpoint.TaskKey); task != "" {
@@ -194,7 +194,7 @@ type since struct{ files, conversation git.Commit }
 // since finds what a shadow commit builds on. A task's is its parent. A turn
 // has in it the tasks of its session since the turn before: its files are
 // compared with what was there before those that lead to it, its conversation with
-// what was said before all of them.
+// the conversation before all of them.
 func (r Reader) since(ctx context.Context, c git.Commit) (since, error) {
 	chain, err := gitlog.Commits(ctx, r.Repo, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
 	if err != nil || len(chain) == 0 {

@@ -171,7 +171,7 @@ func (s Session) Text() string {
 	return b.String()
 }
 
-// Mark is what stands before an item's text.
+// Mark is the prefix of an item's text.
 func Mark(item transcript.Item) string {
 	switch item.By {
 	case transcript.User:

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// forgetAge is how long ago a session that left nothing must have been heard
-// of to be forgotten, and how often hooks look for such.
+// forgetAge is how long ago a session that left nothing must have been silent
+// to be forgotten, and the interval between searches.
 const forgetAge = 24 * time.Hour
 
 // ForgetIdle removes the states of sessions that never came to a commit, have
@@ -65,7 +65,7 @@ func (m *Machine) forgetAll(ctx context.Context, idle []*session.State) error {
 	return nil
 }
 
-// leftNothing reports whether a session is over, as far as can be told, and has
+// leftNothing reports whether a session is over, as far as is known, and has
 // neither work that no commit has nor a checkpoint that counts on its state.
 func (m *Machine) leftNothing(s *session.State) bool {
 	heard := s.StartedAt

@@ -16,7 +16,7 @@ import (
 var errNothing = errors.New("nothing to do")
 
 // TaskStart notes that a subagent begins. The agent waits for it: it starts no
-// process and looks at no file but the session's state.
+// process and reads no file but the session's state.
 func (ts *Tasks) TaskStart(ctx context.Context, in workspace.Input) error {
 	if err := in.Task.Check(); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (ts *Tasks) TaskProgress(ctx context.Context, in workspace.Input) error {
 }
 
 // TaskEnd makes the last checkpoint of a subagent's task, once however many
-// hooks tell of the end. Of a subagent that goes on in the background it notes
+// hooks report the end. Of a subagent that goes on in the background it notes
 // just that.
 func (ts *Tasks) TaskEnd(ctx context.Context, in workspace.Input) error {
 	if in.Task.ToolUse == "" && in.Task.Agent == "" {
@@ -86,7 +86,7 @@ func (ts *Tasks) taskStep(ctx context.Context, in workspace.Input, do func(*sess
 	return err
 }
 
-// newTask is the task that an event tells of.
+// newTask is the task of an event.
 func (ts *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
 	return session.Task{
 		ToolUse: t.ToolUse, Agent: t.Agent, Turn: s.TurnID, Started: ts.Env.Now(),
@@ -95,7 +95,7 @@ func (ts *Tasks) newTask(s *session.State, t workspace.TaskEvent) session.Task {
 }
 
 // taskOf returns the task that an event is about, nil if there is none that
-// can be told. One that nothing has announced is noted now.
+// is known. One that nothing has announced is recorded now.
 func (ts *Tasks) taskOf(s *session.State, in workspace.Input) *session.Task {
 	rec, t := &s.Recorder, in.Task
 	if t.ToolUse == "" && t.Agent != "" {

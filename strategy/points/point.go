@@ -19,7 +19,7 @@ import (
 )
 
 // Point is a moment that one can go back to: a snapshot of the tree, a shadow
-// checkpoint, a commit with a checkpoint, or what two of them say of one
+// checkpoint, a commit with a checkpoint, or two of them about one
 // moment.
 type Point struct {
 	// ID names the point: the id of a shadow commit or a commit, else a
@@ -57,7 +57,7 @@ const MaxPoints = 20
 const (
 	// PointCommits is the number of commits searched for checkpoints.
 	PointCommits = 50
-	pointVersion = 60 // newest snapshots looked at for a list
+	pointVersion = 60 // newest snapshots read for a list
 )
 
 // Points lists the newest points of this worktree, newest first. It writes
@@ -151,7 +151,7 @@ func (pt *Points) shadowPoints(ctx context.Context) ([]Point, error) {
 	}
 	commits, err := gitlog.Last(ctx, pt.Repo, checkpoint.ShadowBranch(head.OID, pt.Repo.WorktreeID), MaxPoints)
 	if err != nil { // there is no such branch
-		return nil, nil //nolint:nilerr // git says no more than that it can't
+		return nil, nil //nolint:nilerr // git reports only that it can't
 	}
 	points := make([]Point, 0, len(commits))
 	prompts := map[string]string{} // of the turn that ends next, by session

@@ -19,7 +19,7 @@ const LeastPrefix = 7
 // FindPoint returns the point that a text names: a version (v12), the id of a
 // point or its beginning, a checkpoint's id, a time ("10 minutes ago",
 // "2026-01-27 10:32"), or a commit as git understands it (HEAD~2). A
-// *PointError says why there is none.
+// *PointError has the reason why there is none.
 func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if spec == "" {
 		return Point{}, &PointError{spec, "names nothing"}
@@ -77,7 +77,7 @@ func (pt *Points) pointAt(spec string, v bands.Version) (Point, error) {
 func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpoint.ID) (Point, error) {
 	if v, found := pt.pairedWith(id); found {
 		p, err := pt.pointAt(spec, v)
-		p.Checkpoint = id // it may stand for others too
+		p.Checkpoint = id // it may be paired with others too
 		return p, err
 	}
 	v1, err := checkpoint.Tree(ctx, pt.Repo)
@@ -95,7 +95,7 @@ func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpo
 	return p, nil
 }
 
-// pairedWith is the snapshot that stands for a checkpoint.
+// pairedWith is the snapshot that is paired with a checkpoint.
 func (pt *Points) pairedWith(id checkpoint.ID) (bands.Version, bool) {
 	store, err := pt.snapshots.Store()
 	if err != nil {

@@ -376,7 +376,7 @@ func (r *CodeRewinder) rescueCode(ctx context.Context, p points.Point, plan Code
 	return oid, gitref.Update(ctx, r.Repo, "entire: rewind", []gitref.Change{{Name: name, New: oid}})
 }
 
-// alignCode lets the sessions agree with a shadow checkpoint: the branch ends
+// alignCode aligns the sessions with a shadow checkpoint: the branch ends
 // there, and what no longer differs from HEAD isn't pending. At a rescue they are
 // what they were when it was made.
 func (r *CodeRewinder) alignCode(ctx context.Context, h *rewindstate.CodeHistory, c git.Commit, p points.Point) error {

@@ -29,7 +29,7 @@ var errCodeChanged = errors.New("it changed meanwhile")
 // stagePath is where git writes the contents of a code-only rewind.
 func (cw *CodeWriter) stagePath() string { return filepath.Join(cw.Repo.GitDir, "entire-checkout") }
 
-// stageCode lets git write the contents of steps beside the tree. It comes before the
+// stageCode writes the contents of steps beside the tree, by git. It comes before the
 // journal: what git no longer has keeps a rewind from starting.
 func (cw *CodeWriter) stageCode(ctx context.Context, steps []CodeStep) error {
 	var write []gittree.Edit
@@ -108,7 +108,7 @@ func (cw *CodeWriter) parentOf(name string, create bool) (*dirfd.Dir, error) {
 }
 
 // codeTemp is the name that a file has beside its path while it is written, or
-// until what it replaced has been looked at. Attributes of git that go by the
+// until what it replaced has been checked. Attributes of git that go by the
 // extension hold for it, too.
 func codeTemp(name string) string {
 	const longest = 32
@@ -127,7 +127,7 @@ func sameApartFromName(a, b dirfd.Stat) bool {
 }
 
 // placePlanned puts the staged file into the place of what the rescue holds. What
-// somebody saves in between is put back.
+// another program saves in between is put back.
 func (cw *CodeWriter) placePlanned(s CodeStep, staged string) error {
 	dir, err := cw.parentOf(s.Path, true)
 	if err != nil {
@@ -211,7 +211,7 @@ func copyInto(dir *dirfd.Dir, name, staged string) (err error) {
 }
 
 // removePlanned removes a file that is still what the rescue holds. It gets another
-// name first, so that what somebody saves in between is seen, and put back.
+// name first, so that what another program saves in between is found, and put back.
 func (cw *CodeWriter) removePlanned(s CodeStep) error {
 	dir, err := cw.parentOf(s.Path, false)
 	if err != nil {
@@ -243,7 +243,7 @@ func putBack(dir *dirfd.Dir, temp, name string) error {
 }
 
 // recoverCode removes the temporary files that an interrupted rewind left. Where one
-// is what somebody saved just before it was replaced, it gets its place again.
+// is what another program saved just before it was replaced, it gets its place again.
 func (cw *CodeWriter) recoverCode(ctx context.Context, h *rewindstate.CodeHistory) error {
 	if h.Begun == nil {
 		return nil

@@ -214,7 +214,7 @@ func (r *CodeRewinder) finishCode(ctx context.Context, h *rewindstate.CodeHistor
 	return r.carryOut(ctx, h, h.Begun.Turn, Options{})
 }
 
-// alignTurn lets the sessions agree with a tree that an undo or redo has changed.
+// alignTurn aligns the sessions with a tree that an undo or redo has changed.
 func (r *CodeRewinder) alignTurn(ctx context.Context, turn rewindstate.CodeTurn, partly bool) error {
 	err := r.WithLock(ctx, func() error {
 		if partly {

@@ -81,8 +81,8 @@ func (al *Aligner) saveSessions(ctx context.Context, store *bands.Store, rescue 
 	return rewindstate.WriteSessionsBefore(store, rescue, p)
 }
 
-// sessionsAt is what each session was at a snapshot: what that tells itself,
-// else what the newest one before it tells. A session that no snapshot tells of
+// sessionsAt is what each session was at a snapshot: what that records itself,
+// else what the newest one before it records. A session that no snapshot records
 // had not done anything yet.
 func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target bands.Snapshot, states []*session.State) (map[string]rewindstate.Session, error) {
 	found := map[string]rewindstate.Session{}
@@ -106,7 +106,7 @@ func (al *Aligner) sessionsAt(ctx context.Context, store *bands.Store, target ba
 		}
 		recorded, err := rewindstate.List(store, v)
 		if err != nil {
-			al.Log.WarnContext(ctx, "snapshot doesn't tell its sessions", "version", v.String(), "error", err.Error())
+			al.Log.WarnContext(ctx, "session states of the snapshot not read", "version", v.String(), "error", err.Error())
 		}
 		for _, m := range recorded {
 			if _, newer := found[m.Session]; !newer {

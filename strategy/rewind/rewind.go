@@ -29,7 +29,7 @@ const (
 	RewindPaths Scope = "paths"
 )
 
-// Options say how to go back.
+// Options are the options of a rewind.
 type Options struct {
 	Scope Scope
 	Paths []string // of RewindPaths, relative to the root
@@ -207,8 +207,8 @@ func (r *Rewinder) restoreOptions(o Options) restore.Options {
 	}
 }
 
-// restore carries out a restore under the store's lock, and lets the sessions
-// follow the tree.
+// restore carries out a restore under the store's lock, and aligns the sessions
+// with the tree.
 func (r *Rewinder) restore(ctx context.Context, store *bands.Store, o Options, do func(*bands.Held) (restore.Result, error)) (Rewound, error) {
 	held, err := snapshots.Hold(ctx, store, snapshots.RewindWait)
 	if err != nil {

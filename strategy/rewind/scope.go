@@ -107,7 +107,7 @@ func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
 		if scope.Paths, err = c.Touched(ctx); err != nil {
 			return scope, err
 		}
-		if len(scope.Paths) == 0 { // nothing, which no paths don't say
+		if len(scope.Paths) == 0 { // nothing, as no paths would mean all of them
 			scope.Keep = func(string, *tree.Entry, *tree.Entry) bool { return true }
 		}
 	case RewindAll:
@@ -115,7 +115,7 @@ func (c *rewindChoice) scope(ctx context.Context) (plan.Scope, error) {
 	return scope, nil
 }
 
-// of is who changed a path, looked up once.
+// of is who changed a path, determined once.
 func (c *rewindChoice) of(name string, now *tree.Entry) authorship.Authorship {
 	w, known := c.who[name]
 	if !known {

@@ -167,7 +167,7 @@ func (f *Finisher) finishTruncation(ctx context.Context, store *bands.Store, p p
 	return done, true, err
 }
 
-// finishSessions lets the sessions agree with the files of a stopped rewind.
+// finishSessions aligns the sessions with the files of an unfinished rewind.
 func (f *Finisher) finishSessions(ctx context.Context, store *bands.Store, stopped Unfinished) (done Rewound, err error) {
 	if done.Target, err = store.Snapshot(stopped.Target); err != nil {
 		return done, err

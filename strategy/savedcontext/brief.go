@@ -72,7 +72,7 @@ func (sa *Saver) briefIn(ctx context.Context, id string, kind brief.Kind, parts 
 	return Recalled{Checkpoint: c, Brief: brief.Write(m)}, nil
 }
 
-// whereNow says what is checked out.
+// whereNow describes what is checked out.
 func (sa *Saver) whereNow(ctx context.Context, m *brief.Material) error {
 	head, _, err := sa.Head(ctx)
 	if err != nil {

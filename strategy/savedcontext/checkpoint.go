@@ -41,7 +41,7 @@ func (cc *contextComparer) checkKept(ctx context.Context) {
 	}
 }
 
-// contextRef is the ref of a context checkpoint.
+// contextRef is the ref of a saved context.
 func contextRef(id string) string { return "refs/entire/context/" + id }
 
 // save writes a checkpoint of the current context and records it in the memory. id

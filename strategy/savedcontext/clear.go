@@ -27,7 +27,7 @@ type Clearing struct {
 
 // Unsaved is what a clear would lose.
 type Unsaved struct {
-	// ID is the checkpoint that was saved in case the user doesn't answer; empty if
+	// ID is the checkpoint that was saved in case the user makes no choice; empty if
 	// nothing is to be saved.
 	ID string
 	// Ask reports whether the user is to be asked.
@@ -101,7 +101,7 @@ func (cl *Clearer) end(ctx context.Context, c Clearing, cause recall.Cause, how 
 }
 
 func (w *contextWriter) end(ctx context.Context, c Clearing, cause recall.Cause, then func(w *contextWriter, kept *fingerprint)) (err error) {
-	if cause != recall.Lost { // of that one nothing was heard
+	if cause != recall.Lost { // its end was not reported
 		w.seen(c.Agent)
 	}
 	w.checkKept(ctx)

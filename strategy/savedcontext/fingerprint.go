@@ -121,7 +121,7 @@ func (f fingerprint) differs(old *fingerprint) bool {
 }
 
 // ChangedSince counts the files of the session id that changed since its last
-// context checkpoint that is kept, as the last hook recorded them, and returns that
+// saved context that is kept, as the last hook recorded them, and returns that
 // checkpoint's id, empty if there is none. It starts no process and takes no
 // lock.
 func (sa *Saver) ChangedSince(ctx context.Context, id string) (files int, checkpoint string) {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Opening is what a session is told when it starts. It is decided once, for
+// Opening is the text that a session gets when it starts. It is decided once, for
 // several hooks and the server ask, in any order, and some of them twice.
 type Opening struct {
 	Source string    `json:"source"`
@@ -73,7 +73,7 @@ func (op *Opener) Opening(ctx context.Context, in workspace.Input) (o Opening, e
 	return o, op.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
 }
 
-// lockOpening lets one hook at a time decide.
+// lockOpening takes the lock under which one hook at a time decides.
 func (op *Opener) lockOpening(ctx context.Context) (*filelock.Lock, error) {
 	if err := op.WithLock(ctx, func() error { return nil }); err != nil { // makes the folder
 		return nil, err
@@ -110,7 +110,7 @@ func (op *Opener) begin(ctx context.Context, in workspace.Input) error {
 	return err
 }
 
-// opener decides what a session is told.
+// opener decides what a session gets.
 type opener struct {
 	r  *Opener
 	in workspace.Input
@@ -130,13 +130,13 @@ func (o *opener) decide(ctx context.Context) error {
 	}
 }
 
-// cleared tells a session that begins with a cleared context of the one before.
+// cleared gives a session that begins with a cleared context that of the one before.
 func (o *opener) cleared(ctx context.Context) error {
 	before, ok := o.r.predecessor(o.r.candidates(ctx), o.in.SessionID, o.in.Agent)
 	if !ok {
 		return o.startup(ctx)
 	}
-	if before.End == nil { // nobody said that it ended
+	if before.End == nil { // its end was not reported
 		err := o.r.clearer.end(ctx, Clearing{SessionID: before.id}, recall.Clear, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			return err
@@ -163,7 +163,7 @@ func (o *opener) cleared(ctx context.Context) error {
 	}
 }
 
-// say tells the person what was saved at the clear.
+// say reports to the user what was saved at the clear.
 func (o *opener) say(id string, end sessionEnd) {
 	if !end.Fresh || end.ID == "" {
 		return
@@ -175,7 +175,7 @@ func (o *opener) say(id string, end sessionEnd) {
 	}
 }
 
-// offer goes on from a checkpoint as the user's settings say.
+// offer goes on from a checkpoint as the user's settings require.
 func (o *opener) offer(ctx context.Context, id string) error {
 	if o.r.Options.Recall.OnStart != settings.Prompt {
 		return o.tell(ctx, id, brief.Full)
@@ -184,7 +184,7 @@ func (o *opener) offer(ctx context.Context, id string) error {
 	return o.tell(ctx, id, brief.Notice)
 }
 
-// tell adds the brief of a checkpoint, unless nothing is to be told. One that is
+// tell adds the brief of a checkpoint, unless briefs are off. One that is
 // gone is passed over.
 func (o *opener) tell(ctx context.Context, id string, kind brief.Kind) error {
 	if o.r.Options.Recall.OnStart == settings.Never {
@@ -206,7 +206,7 @@ func (o *opener) tell(ctx context.Context, id string, kind brief.Kind) error {
 	return nil
 }
 
-// startup tells a new session of the newest checkpoint here: all of it if it is
+// startup gives a new session the newest checkpoint here: all of it if it is
 // fresh, else that there is one.
 func (o *opener) startup(ctx context.Context) error {
 	if o.in.Source == "startup" || o.in.Source == "" {
@@ -223,7 +223,7 @@ func (o *opener) startup(ctx context.Context) error {
 	return o.tell(ctx, id, kind)
 }
 
-// same tells a session of its own newest checkpoint.
+// same gives a session its own newest checkpoint.
 func (o *opener) same(ctx context.Context, kind brief.Kind) error {
 	list, err := o.r.saver.Contexts().List(ctx, contextstore.Filter{Session: o.in.SessionID, Limit: 1})
 	if err != nil || len(list) == 0 {
@@ -276,7 +276,7 @@ func (op *Opener) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask b
 	if err != nil || !o.Ask || o.Checkpoint == "" {
 		return Recalled{}, false, err
 	}
-	told, err := op.saver.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook that has more is over when the person answers
+	told, err := op.saver.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook that has more is over when the user responds
 	if errors.Is(err, recall.ErrNotFound) {
 		return Recalled{}, false, nil
 	}
@@ -285,7 +285,7 @@ func (op *Opener) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask b
 
 // agentOf is the process of the agent that clears: the nearest one above who
 // asks in which a session was at work. Two sessions of a worktree that are
-// cleared at the same time are told apart by it.
+// cleared at the same time are distinguished by it.
 func (op *Opener) agentOf(ctx context.Context, c Clearing) session.Process {
 	if c.Agent.PID != 0 || len(c.Above) == 0 {
 		return c.Agent

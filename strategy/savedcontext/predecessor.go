@@ -100,7 +100,7 @@ func (op *Opener) readHeader(id string) (header, bool) {
 // predecessor is the session whose context was cleared for one that starts: that
 // of the same process. Where the process isn't known it is the one of this
 // worktree that was cleared last and that no other session came after; else the
-// only one that goes on, for some programs say nothing of an end.
+// only one that goes on, as some programs report no end.
 func (op *Opener) predecessor(candidates []candidate, id string, agent session.Process) (candidate, bool) {
 	for _, t := range candidates {
 		if t.id != id && agent.PID != 0 && t.Agent == agent {
@@ -160,7 +160,7 @@ func (op *Opener) goesOn(t header, agent session.Process) bool {
 }
 
 // saveLost saves the context of sessions that ended here without a word: their
-// process was killed, or the program around them says nothing. There may be
+// process was killed, or the program around them reports none. There may be
 // several, as when the machine went down.
 func (op *Opener) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
 	const most = 3
@@ -180,7 +180,7 @@ func (op *Opener) saveLost(ctx context.Context, candidates []candidate, in works
 	}
 }
 
-// heard is when a session was last at work.
+// heard is when a session was last active.
 func (op *Opener) heard(id string, t header) time.Time {
 	s, err := op.Sessions.Load(id)
 	if err != nil || s.TranscriptPath == "" {

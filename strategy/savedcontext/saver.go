@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Saving is a request for a context checkpoint.
+// Saving is a request for a saved context.
 type Saving struct {
 	// SessionID is the session to save; empty: the last active one of this worktree.
 	SessionID string
@@ -28,7 +28,7 @@ type Saving struct {
 	Mode recall.Mode
 }
 
-// SaveContext saves a context checkpoint and returns it without contents. It wraps
+// SaveContext saves the context of a session and returns it without contents. It wraps
 // session.ErrNotFound if there is no session.
 func (sa *Saver) SaveContext(ctx context.Context, want Saving) (recall.Checkpoint, error) {
 	var c recall.Checkpoint
@@ -72,7 +72,7 @@ func (sa *Saver) lastAtWork(ctx context.Context) string {
 	}).ID
 }
 
-// Contexts returns the store of context checkpoints.
+// Contexts returns the store of saved contexts.
 func (sa *Saver) Contexts() contextstore.Store {
 	return contextstore.Store{
 		Repo: sa.Repo, By: sa.Identity, Now: sa.Env.Now, Random: sa.Env.Random,

@@ -16,7 +16,7 @@ import (
 // maxSpoken bounds the bytes kept of the agent's last message.
 const maxSpoken = 8 << 10
 
-// RecallStop records what a turn said and changed, so that little is left to do on
+// RecallStop records the messages and changes of a turn, so that little is left to do on
 // a clear, and saves a checkpoint when the context is nearly full. The notice is
 // for the user; empty for none.
 func (wa *Watcher) RecallStop(ctx context.Context, in workspace.Input) (notice string, err error) {

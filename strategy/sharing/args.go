@@ -13,7 +13,7 @@ type pushCall struct {
 }
 
 // pushCall reads the command line of the git process that runs this hook,
-// which git doesn't tell its pre-push hook; false where it can't be read.
+// which git doesn't pass to its pre-push hook; false where it can't be read.
 func (pu *Pusher) pushCall(ctx context.Context) (pushCall, bool) {
 	verb, args := pu.operations.Command(ctx)
 	return readPush(args), verb == "push"
@@ -21,7 +21,7 @@ func (pu *Pusher) pushCall(ctx context.Context) (pushCall, bool) {
 
 // readPush reads the arguments of git push by git's rules: options may be
 // bundled, cut short as long as nothing else begins so, taken back by a later
-// --no-, and stand behind the names of remote and refs.
+// --no-, and come after the names of remote and refs.
 func readPush(args []string) pushCall {
 	var call pushCall
 	for i := 0; i < len(args); i++ {

@@ -18,7 +18,7 @@ import (
 const (
 	// pushAttempts is how often a push is tried while others push too.
 	pushAttempts = 4
-	// patience is how long a push may take before the user is told of it.
+	// patience is how long a push may take before the user is notified.
 	patience = time.Second
 	// sentRefs is where it is noted what a remote is known to have, by a hash of
 	// its URL.
@@ -28,7 +28,7 @@ const (
 // PrePush sends the checkpoints to the remote that the user's settings name,
 // and nowhere else, whichever remote git is pushing to. It does nothing where
 // none is named, where that one has them already, for a push that is only
-// tried (--dry-run), and where git's command line, which says so, can't be
+// tried (--dry-run), and where git's command line, which has it, can't be
 // read. A remote that has others' checkpoints too gets, and gives, the union.
 //
 // An error means that they were not sent; it is one line, fit for the user. ctx
@@ -107,7 +107,7 @@ func (p *push) missing(ctx context.Context) (git.OID, error) {
 // pushes again.
 func (p *push) send(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
-		tip, err := p.missing(ctx) // somebody else may have sent it while this waited
+		tip, err := p.missing(ctx) // another push may have sent it while this waited
 		if tip == "" || err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (p *push) send(ctx context.Context) error {
 	}
 }
 
-// sent notes what the remote has now, and says how much of it is new there.
+// sent notes what the remote has now, and returns how much of it is new there.
 func (p *push) sent(ctx context.Context, tip git.OID, done gitremote.PushResult) {
 	was, err := p.r.tipOf(ctx, p.record)
 	if err == nil {
@@ -160,7 +160,7 @@ func (p *push) sent(ctx context.Context, tip git.OID, done gitremote.PushResult)
 	}
 }
 
-// announce tells who waits what for, if it takes a while. The function
+// announce prints what the user waits for, if it takes long. The function
 // answered ends that.
 func (p *push) announce(ctx context.Context) (stop func()) {
 	timer := time.AfterFunc(patience, func() {

@@ -76,7 +76,7 @@ func cutPrefixFold(text, prefix string) (string, bool) {
 }
 
 // fromRoot is a path as git takes it, which starts at the worktree's root. It
-// isn't cleaned: ".." after a link leads elsewhere than its text says.
+// isn't cleaned: ".." after a link leads elsewhere than its text.
 func (pu *Pusher) fromRoot(path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -15,7 +15,7 @@ const (
 	maxListed = 20
 )
 
-// readSummary takes a summary from a model's answer: the one JSON object in it,
+// readSummary takes a summary from a model's response: the one JSON object in it,
 // whose intent and outcome must be there. Texts and lists are cut to their
 // bounds, and control characters go.
 func readSummary(answer string) (checkpoint.SessionSummary, error) {
@@ -53,7 +53,7 @@ func (su *Summarizer) redactSummary(s *checkpoint.SessionSummary) {
 	}
 }
 
-// eachText puts what change answers in the place of each text, paths apart.
+// eachText replaces each text by the result of change, paths apart.
 func eachText(s *checkpoint.SessionSummary, change func(string) string) {
 	s.Intent, s.Outcome = change(s.Intent), change(s.Outcome)
 	for _, list := range [][]string{s.Learnings.Repo, s.Learnings.Workflow, s.Friction, s.OpenItems} {

@@ -16,24 +16,24 @@ var (
 	// ErrNothingSaid means that the checkpoint's part of its conversations is
 	// empty.
 	ErrNothingSaid = errors.New("nothing was said in it")
-	// ErrNoSummary means that the model's answer is no summary.
+	// ErrNoSummary means that the model's response is no summary.
 	ErrNoSummary = errors.New("the answer is no summary")
 )
 
-// SummaryOf says what is to be summarized.
+// SummaryOf is what is to be summarized.
 type SummaryOf struct {
 	ID checkpoint.ID
 	// Again reports whether summaries are made anew which are there already.
 	Again bool
 }
 
-// Summarize lets a model write a summary of each session's part in a
+// Summarize has a model write a summary of each session's part in a
 // checkpoint, through Env.Ask, and stores it there, redacted like all of the
 // record. It costs the user's tokens: call it only when asked to. What was
 // written before an error stays.
 //
 // The model reads what is stored, thus redacted, and nothing else. That the
-// conversation may try to talk to it is expected: whatever it answers, a summary
+// conversation may try to talk to it is expected: whatever it returns, a summary
 // of bounded size is all that is taken from it.
 func (su *Summarizer) Summarize(ctx context.Context, of SummaryOf) error {
 	tree, err := checkpoint.Tree(ctx, su.Repo)
@@ -99,7 +99,7 @@ func (su *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, te
 	})
 }
 
-// SummarizeLater lets a child write the summary of a checkpoint that was just
+// SummarizeLater starts a child that writes the summary of a checkpoint that was just
 // made, if the user's settings say so.
 func (su *Summarizer) SummarizeLater(ctx context.Context, id checkpoint.ID) {
 	if !su.Options.Summarize {

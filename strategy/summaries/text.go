@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
-// conversation is what was said and done in the session's part of a checkpoint,
+// conversation is the text of the session's part of a checkpoint,
 // as people read it; empty if there is nothing.
 func (su *Summarizer) conversation(ctx context.Context, s checkpoint.Stored) (string, error) {
 	part, err := explain.Reader{Repo: su.Repo}.Session(ctx, s, explain.Options{})
@@ -21,7 +21,7 @@ func (su *Summarizer) conversation(ctx context.Context, s checkpoint.Stored) (st
 // maxText bounds how much of a conversation a model is given to read.
 const maxText = 120 << 10
 
-// summaryPrompt is what a model is asked. The conversation stands between two
+// summaryPrompt is what a model is asked. The conversation is between two
 // marks that it can't know, for it may hold what others wrote to be obeyed.
 func summaryPrompt(random io.Reader, text string) (string, error) {
 	var b [12]byte
@@ -56,7 +56,7 @@ Lists may be empty; line and end_line may be left out.
 }
 
 // shorten leaves out the middle of a text that is longer than limit: how it
-// began says what was wanted, how it ended what came of it.
+// the beginning has the task, the end has the result.
 func shorten(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -55,8 +55,8 @@ func (v *view) onHead(base, worktree string) bool {
 	})
 }
 
-// hangsOn reports whether base, from a branch's name, stands for the commit; zeros
-// stand for none.
+// hangsOn reports whether base, from a branch's name, names the commit; zeros
+// name none.
 func hangsOn(base string, commit git.OID) bool {
 	if commit == "" {
 		return strings.Trim(base, "0") == ""
@@ -174,8 +174,8 @@ func (v *view) rescues(ctx context.Context) ([]Item, error) {
 	return items, nil
 }
 
-// since is when a ref without a snapshot was made, as its name says or, if that
-// is a commit's id, at the earliest; zero if nothing tells.
+// since is when a ref without a snapshot was made, by its name or, if that
+// is a commit's id, at the earliest; zero if unknown.
 func (v *view) since(ctx context.Context, name string, oid git.OID) (time.Time, error) {
 	const least = 16 // digits of nanoseconds, more than an abbreviated id has
 	if n, err := strconv.ParseInt(name, 10, 64); err == nil && len(name) >= least {

@@ -20,8 +20,8 @@ import (
 
 // Reset is what forgetting the uncommitted work of a worktree's sessions means.
 type Reset struct {
-	// Branch is the shadow branch, without refs/heads/. It goes if Removes says
-	// so: it is there, and nobody else has anything on it.
+	// Branch is the shadow branch, without refs/heads/. It goes if Removes is set:
+	// it is there, and no other session has anything on it.
 	Branch  string
 	Removes bool
 	// Sessions are those whose state goes.
@@ -47,7 +47,7 @@ var (
 	ErrMeanwhile = errors.New("sessions have gone on meanwhile")
 )
 
-// PlanReset says what a reset would forget: with an id that session, of this
+// PlanReset returns what a reset would forget: with an id that session, of this
 // worktree or of one that is gone, else the sessions of this worktree that
 // stand on HEAD; and their shadow branch. The beginning of an id is enough. It
 // writes nothing.
@@ -132,7 +132,7 @@ func neededBesides(states, going []*session.State, branch string) bool {
 	})
 }
 
-// Reset forgets what PlanReset told of: ErrMeanwhile if that is no longer so.
+// Reset forgets what PlanReset returned: ErrMeanwhile if that is no longer so.
 // What was on the branch is kept under Rescue.
 func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 	err := c.rec.WithLock(ctx, func() error {
@@ -156,7 +156,7 @@ func (c Cleaner) Reset(ctx context.Context, plan Reset) (Reset, error) {
 	return plan, err
 }
 
-// readSoFar is the end of the session's transcript: what stands before it is
+// readSoFar is the end of the session's transcript: what comes before it is
 // not the session's work any more, if it goes on.
 func readSoFar(ctx context.Context, s *session.State) transcript.Cursor {
 	scan, err := transcript.Read(ctx, s.TranscriptPath, s.Recorder.Cursor)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// sessions lists the states of sessions that are over: ended, or not heard of
+// sessions lists the states of sessions that are over: ended, or silent
 // for long, with nothing to commit or complete and nothing on a shadow branch
 // that stays. The last session of each worktree is kept, to be resumed.
 func (v *view) sessions(going []Item) []Item {
@@ -60,7 +60,7 @@ func (v *view) stays(s *session.State, going []Item) bool {
 	return false
 }
 
-// heardOf is when anything was last heard of a session.
+// heardOf is the time of a session's last sign of activity.
 func heardOf(s *session.State) time.Time {
 	at := s.StartedAt
 	for _, t := range []*time.Time{s.EndedAt, s.LastInteraction} {

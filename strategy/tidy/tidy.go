@@ -1,6 +1,6 @@
 // Package tidy removes from a repository's records what nobody needs any more,
 // and takes back what no commit has taken up. It decides what that is; what it
-// can't be sure of stays. docs/formats/clean.md says the same in prose.
+// can't be sure of stays. docs/formats/clean.md describes the rules.
 //
 // Finding writes nothing. Removing happens under the repository's lock, and
 // only of what is still found there.
@@ -46,10 +46,10 @@ const (
 	Leftover Kind = "leftover-file"
 )
 
-// How long things stay that somebody might still want.
+// How long things stay that may still be of use.
 const (
 	// endedAge is for states of sessions that ended, quietAge for those that
-	// never said so.
+	// never reported it.
 	endedAge = 7 * 24 * time.Hour
 	quietAge = 30 * 24 * time.Hour
 	// copyAge is for copies: transcripts, damaged files, rescues without a
@@ -118,9 +118,9 @@ func (c Cleaner) findLocal(ctx context.Context) ([]Item, error) {
 // Removal is what became of items that were to go.
 type Removal struct {
 	Removed []Item
-	// Kept are no longer orphaned: somebody needs them now.
+	// Kept are no longer orphaned: they are in use now.
 	Kept []Item
-	// Failed are those that could not be removed; the errors say why.
+	// Failed are those that could not be removed; the errors have the reasons.
 	Failed []Item
 }
 

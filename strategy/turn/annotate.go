@@ -41,7 +41,7 @@ func (sh *Shadows) Annotate(ctx context.Context, s *session.State, a tracking.An
 		m.Others, m.Earlier = old.Others, slices.Concat(old.Earlier, []git.OID{old.Shadow})
 	}
 	if err := rewindstate.Write(a.Store, a.Version, m); err != nil {
-		sh.Log.WarnContext(ctx, "snapshot doesn't know its session", "session_id", s.ID, "error", err.Error())
+		sh.Log.WarnContext(ctx, "session state not recorded with the snapshot", "session_id", s.ID, "error", err.Error())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// markDue notes what the turn leaves to commit where each turn gets a commit: what
+// markDue records what the turn leaves to commit where each turn gets a commit: what
 // it changed, and what earlier ones did if that couldn't be committed. Under
 // another strategy that is forgotten; the files stay pending.
 func (tu *Turns) markDue(s *session.State, touched []string, t *Changes) {

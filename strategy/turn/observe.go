@@ -20,7 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// observation is what there is to see when a turn ends.
+// observation is the state of the repository at the end of a turn.
 type observation struct {
 	head    git.Commit
 	born    bool

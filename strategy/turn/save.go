@@ -56,7 +56,7 @@ func (tu *Turns) SaveTurn(ctx context.Context, s *session.State, n *tracking.Pen
 	return nil
 }
 
-// storeTurn stores what the turn said and what it wrote, and prepares its shadow
+// storeTurn stores the turn's transcript and the files that it wrote, and prepares its shadow
 // checkpoint. On an unborn branch there is nothing for that to hang on.
 func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pending, touched []string, seen observation) error {
 	var wait sync.WaitGroup
@@ -82,7 +82,7 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	return tu.shadows.shadow(ctx, s, n, c)
 }
 
-// newChanges is what is needed to tell the turn's changes from others'.
+// newChanges returns what distinguishes the turn's changes from those of others.
 func (tu *Turns) newChanges(s *session.State, seen observation) (*Changes, error) {
 	known, err := tu.Sessions.SideOf(s, session.UntrackedKind).ReadAll()
 	if err != nil {

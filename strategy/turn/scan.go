@@ -22,18 +22,18 @@ import (
 // than one of just these.
 const maxAsked = 60
 
-// bandScan is what a snapshot at the stop tells.
+// bandScan is the result of a stop's snapshot.
 type bandScan struct {
 	store *bands.Store
 	taken capture.Taken
-	// paths changed since the session's last look, false if they are too many
-	// or that look is not known.
+	// paths changed since the session's last observation, false if they are too many
+	// or that observation isn't known.
 	paths []string
 	few   bool
 }
 
 // scan takes the stop's snapshot, and finds what changed since the session's
-// last look, if both can be done while the user waits. Else a child takes it, and
+// last observation, if both can be done while the user waits. Else a child takes it, and
 // the result is nil. changed is called with what was found before the snapshot is
 // on the disk, and also if it doesn't come to be.
 func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Input, changed func(*bandScan)) *bandScan {
@@ -50,7 +50,7 @@ func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Inp
 				changed(b)
 				return nil
 			})
-			if failed != nil { // then all is examined
+			if failed != nil { // then everything is examined
 				ob.Log.ErrorContext(ctx, "changed paths not found", "error", failed.Error())
 			}
 		}
@@ -138,7 +138,7 @@ func (ob *Observer) changedSince(ctx context.Context, store *bands.Store, of ban
 }
 
 // statusPath is the path under which git's status lists a file: one in a
-// repository of its own stands under that repository's name. known keeps what
+// repository of its own is listed under that repository's name. known keeps what
 // was found out about directories.
 func (ob *Observer) statusPath(p string, known map[string]string) string {
 	dir := path.Dir(p)
@@ -163,7 +163,7 @@ func (ob *Observer) statusPath(p string, known map[string]string) string {
 }
 
 // foreign lists what changed since the snapshot's parent and is not the turn's:
-// what somebody else made is not taken away when the turn is taken back.
+// what others made is not removed when the turn is taken back.
 func (ob *Observer) foreign(ctx context.Context, b *bandScan, t *Changes) []string {
 	if b.taken.Unchanged || b.taken.Snapshot.Parent == 0 {
 		return nil
@@ -184,7 +184,7 @@ func (ob *Observer) foreign(ctx context.Context, b *bandScan, t *Changes) []stri
 		return nil
 	})
 	if err != nil {
-		ob.Log.InfoContext(ctx, "who changed what is not told apart", "error", err.Error())
+		ob.Log.InfoContext(ctx, "changes of others not determined", "error", err.Error())
 	}
 	return others
 }

@@ -78,7 +78,7 @@ type Turns struct {
 	transcripts *tracking.Transcripts
 }
 
-// Observer finds what changed in the worktree since the session looked last.
+// Observer finds what changed in the worktree since the session's last observation.
 type Observer struct {
 	*workspace.Workspace
 

@@ -10,7 +10,7 @@ func stopTasks(s *session.State, background bool) {
 	for i := range s.Recorder.Tasks {
 		switch t := &s.Recorder.Tasks[i]; {
 		case t.Phase == session.TaskRunning:
-			t.Phase = session.TaskDone // its call failed, or nobody told of the end
+			t.Phase = session.TaskDone // its call failed, or its end was not reported
 		case t.Phase == session.TaskBackground && !background:
 			t.Phase = session.TaskStopped
 		}

@@ -165,7 +165,7 @@ func (tt *TaskTurns) agentTranscript(ctx context.Context, s *session.State, agen
 }
 
 // endTasks prepares the last checkpoints of the tasks that have stopped
-// without a hook that told so. The stop's own follows them.
+// without a hook that reported it. The stop's own follows them.
 func (tt *TaskTurns) endTasks(ctx context.Context, s *session.State, n *tracking.Pending, c tracking.ShadowCommit) error {
 	for i := range s.Recorder.Tasks {
 		task := &s.Recorder.Tasks[i]

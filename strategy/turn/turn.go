@@ -34,7 +34,7 @@ type Changes struct {
 	head  git.OID         // HEAD's tree
 }
 
-// statusKey names a path as it stands in git's status: untracked or deleted.
+// statusKey names a path as in git's status: untracked or deleted.
 // Other states need no memory, as their files have times.
 func statusKey(e gitwork.StatusEntry) string {
 	switch {

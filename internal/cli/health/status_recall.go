@@ -14,10 +14,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// mostPending is how many pending context checkpoints are named.
+// mostPending is how many pending saved contexts are named.
 const mostPending = 20
 
-// contextJSON is what `status` tells of the context checkpoints of this worktree.
+// contextJSON is what `status` tells of the saved contexts of this worktree.
 type contextJSON struct {
 	Latest *contextEntryJSON `json:"latest"`
 	// Pending are ids, the newest first, 20 at most.
@@ -32,7 +32,7 @@ type contextEntryJSON struct {
 	Status    string    `json:"status"`
 }
 
-// contextCheckpoints looks for the context checkpoints while others look
+// contextCheckpoints looks for the saved contexts while others look
 // elsewhere.
 func contextCheckpoints(ctx context.Context, a *app.App, repo *git.Repo, s settings.Settings) (wait func(*statusReport)) {
 	if !s.Configured {
@@ -51,7 +51,7 @@ func contextCheckpoints(ctx context.Context, a *app.App, repo *git.Repo, s setti
 	}
 }
 
-// contextLister lists context checkpoints.
+// contextLister lists saved contexts.
 type contextLister interface {
 	List(ctx context.Context, f contextstore.Filter) ([]contextstore.Entry, error)
 }

@@ -27,7 +27,7 @@ EXIT STATUS
   1    no such context checkpoint, or another failure
   2    wrong usage`
 
-// contexts is what the commands need of the store of context checkpoints.
+// contexts is what the commands need of the store of saved contexts.
 type contexts interface {
 	Find(ctx context.Context, prefix string) (string, error)
 	Get(ctx context.Context, id string) (recall.Checkpoint, error)
@@ -36,7 +36,7 @@ type contexts interface {
 	Discard(ctx context.Context, ids ...string) error
 }
 
-// recaller saves context checkpoints and makes briefs of them.
+// recaller saves contexts and makes briefs of them.
 type recaller interface {
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
 	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)

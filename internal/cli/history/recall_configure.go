@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// recallPrefix begins the keys of all settings of context checkpoints.
+// recallPrefix begins the keys of all settings of saved contexts.
 const recallPrefix = "recall."
 
 type recallConfigureOptions struct {

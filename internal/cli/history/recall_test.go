@@ -24,7 +24,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
-// shelf holds context checkpoints in memory.
+// shelf holds saved contexts in memory.
 type shelf struct {
 	all     map[string]recall.Checkpoint
 	damaged string

@@ -16,7 +16,7 @@ import (
 // itemWidth is how much of one step, decision or command is shown.
 const itemWidth = 300
 
-// checkpointText shows a context checkpoint without the contents of its files.
+// checkpointText shows a saved context without the contents of its files.
 func (r *recalling) checkpointText(c recall.Checkpoint) string {
 	var b strings.Builder
 	r.writeContextFacts(&b, c)

@@ -146,7 +146,7 @@ func (u *uninstalling) removeStore(ctx context.Context) error {
 	return nil
 }
 
-// forgetContexts removes what the catalog has of context checkpoints, whose refs
+// forgetContexts removes what the catalog has of saved contexts, whose refs
 // are gone. Rows that stay because it can't be written go when another repository
 // comes into it.
 func (u *uninstalling) forgetContexts(ctx context.Context) {

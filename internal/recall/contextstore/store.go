@@ -17,14 +17,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Refs is where the refs of context checkpoints are.
+// Refs is where the refs of saved contexts are.
 const Refs = "refs/entire/context/"
 
 // tries is how often a ref that somebody else moved is tried again, or another
 // id where one is taken.
 const tries = 8
 
-// Store keeps context checkpoints of a repository: each a commit at
+// Store keeps saved contexts of a repository: each a commit at
 // refs/entire/context/<id>, and a row in the catalog that can be made again from
 // it. Its methods may be called by many processes at once.
 type Store struct {
