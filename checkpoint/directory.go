@@ -18,6 +18,8 @@ type directory struct {
 	entries []git.TreeEntry
 	summary Summary
 	slots   []slotDir // by index
+	// absent reports that the checkpoint's own metadata is not in this repository.
+	absent bool
 }
 
 // slotDir is the directory of a session in a checkpoint.
@@ -26,6 +28,7 @@ type slotDir struct {
 	oid     git.OID
 	entries []git.TreeEntry
 	meta    SessionMeta // as it stands there, unchecked
+	absent  bool        // its metadata is not in this repository
 }
 
 // readDirectory reads the directory of the checkpoint id: ErrNotFound if there
@@ -42,12 +45,18 @@ func readDirectory(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (
 }
 
 // directoryAt reads the directory that the tree is; none ("") has nothing.
-func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (d directory, err error) {
+func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (directory, error) {
+	return directoryUnless(ctx, repo, tree, func(error) bool { return false })
+}
+
+// directoryUnless is directoryAt, but leaves out metadata that can't be read for a
+// reason that ignore accepts.
+func directoryUnless(ctx context.Context, repo *git.Repo, tree git.OID, ignore func(error) bool) (d directory, err error) {
 	if d.entries, err = repo.Tree(ctx, tree); err != nil {
 		return d, err
 	}
 	data, err := readEntry(ctx, repo, d.entries, metadataFile)
-	if err != nil {
+	if d.absent = err != nil && ignore(err); err != nil && !d.absent {
 		return d, err
 	}
 	room := int64(maxMetadata - len(data))
@@ -60,7 +69,7 @@ func directoryAt(ctx context.Context, repo *git.Repo, tree git.OID) (d directory
 			continue
 		}
 		slot, size, err := readSlot(ctx, repo, index, e.OID, room)
-		if err != nil {
+		if slot.absent = err != nil && ignore(err); err != nil && !slot.absent {
 			return d, fmt.Errorf("session %d: %w", index, err)
 		}
 		room -= size

@@ -41,7 +41,7 @@ func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[gi
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
 	}
-	from, err := prefetch(ctx, repo, shards)
+	from, err := prefetch(ctx, repo, shards, missing)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", MetadataBranch, err)
 	}
@@ -71,7 +71,7 @@ func Inspect(ctx context.Context, repo *git.Repo, v1Tree git.OID, missing map[gi
 
 // InspectDir is Inspect for one checkpoint, by the tree that holds it.
 func InspectDir(ctx context.Context, repo *git.Repo, id ID, dir git.OID, missing map[git.OID]bool) (Inspected, error) {
-	return inspectDir(ctx, source{repo: repo}, id, dir, missing)
+	return inspectDir(ctx, source{repo: repo, missing: missing}, id, dir, missing)
 }
 
 func inspectDir(ctx context.Context, from source, id ID, dir git.OID, missing map[git.OID]bool) (Inspected, error) {
@@ -203,13 +203,18 @@ func covers(ctx context.Context, repo *git.Repo, dir, other git.OID, prefix stri
 // source is where inspection reads: the repository, and the metadata files that
 // were read ahead of it.
 type source struct {
-	repo  *git.Repo
-	blobs map[git.OID][]byte
+	repo *git.Repo
+	// missing are objects that are not asked for: in a partial clone that ends git.
+	missing map[git.OID]bool
+	blobs   map[git.OID][]byte
 }
 
 // metadata returns the metadata file among the entries of a directory.
 func (s source) metadata(ctx context.Context, entries []git.TreeEntry) ([]byte, error) {
 	if e, found := findEntry(entries, metadataFile); found {
+		if s.missing[e.OID] {
+			return nil, git.ErrMissing
+		}
 		if data, known := s.blobs[e.OID]; known {
 			return data, nil
 		}
@@ -219,9 +224,9 @@ func (s source) metadata(ctx context.Context, entries []git.TreeEntry) ([]byte, 
 
 // prefetch reads the trees and metadata files of all checkpoints below shards,
 // level by level. What can't be read is left out, for whoever needs it to find.
-func prefetch(ctx context.Context, repo *git.Repo, shards []git.TreeEntry) (source, error) {
+func prefetch(ctx context.Context, repo *git.Repo, shards []git.TreeEntry, missing map[git.OID]bool) (source, error) {
 	const levels = 3 // shard, checkpoint, session
-	from := source{repo: repo, blobs: map[git.OID][]byte{}}
+	from := source{repo: repo, missing: missing, blobs: map[git.OID][]byte{}}
 	trees := subtrees(shards)
 	for range levels {
 		if err := repo.PrefetchTrees(ctx, trees); err != nil {
@@ -234,7 +239,7 @@ func prefetch(ctx context.Context, repo *git.Repo, shards []git.TreeEntry) (sour
 				continue
 			}
 			below = append(below, subtrees(entries)...)
-			if e, found := findEntry(entries, metadataFile); found && (e.Mode == git.ModeFile || e.Mode == git.ModeExec) {
+			if e, found := findEntry(entries, metadataFile); found && (e.Mode == git.ModeFile || e.Mode == git.ModeExec) && !missing[e.OID] {
 				files = append(files, e.OID)
 			}
 		}

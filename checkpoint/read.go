@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
 )
 
 // Checkpoint is a committed checkpoint as it was read. Ids in it are well
@@ -15,6 +16,8 @@ type Checkpoint struct {
 	ID       ID
 	Summary  Summary
 	Sessions []Stored // who wrote most of the commit first, see Main
+	// Absent reports that Summary is not in this repository: see ReadAvailable.
+	Absent bool
 }
 
 // Stored is a session in a checkpoint.
@@ -23,6 +26,8 @@ type Stored struct {
 	Meta  SessionMeta
 	// Dir is the tree that holds the session's files.
 	Dir git.OID
+	// Absent reports that its metadata is not in this repository: see ReadAvailable.
+	Absent bool
 }
 
 // Read reads the checkpoint id from v1Tree, the tree of the metadata branch:
@@ -36,13 +41,39 @@ func Read(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoin
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
 	}
-	c := Checkpoint{ID: id, Summary: d.summary}
+	return d.checkpoint(id), nil
+}
+
+// ReadAvailable is Read for showing a checkpoint of which objects may be missing, as
+// in a partial clone: metadata that is not in this repository is left out, and marked
+// as absent. What it returns must not be written back.
+func ReadAvailable(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (Checkpoint, error) {
+	entry, found, err := gittree.Lookup(ctx, repo, v1Tree, id.Dir())
+	if err == nil && (!found || entry.Mode != git.ModeTree) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+	}
+	missing := func(err error) bool { return errors.Is(err, git.ErrMissing) }
+	d, err := directoryUnless(ctx, repo, entry.OID, missing)
+	if err == nil && d.absent && len(d.slots) == 0 {
+		err = git.ErrMissing
+	}
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read checkpoint %s: %w", id, err)
+	}
+	return d.checkpoint(id), nil
+}
+
+func (d *directory) checkpoint(id ID) Checkpoint {
+	c := Checkpoint{ID: id, Summary: d.summary, Absent: d.absent}
 	c.Summary.CheckpointID = id
 	for _, slot := range d.slots {
-		c.Sessions = append(c.Sessions, Stored{Index: slot.index, Meta: slot.meta.checked(), Dir: slot.oid})
+		c.Sessions = append(c.Sessions, Stored{Index: slot.index, Meta: slot.meta.checked(), Dir: slot.oid, Absent: slot.absent})
 	}
 	bySignificance(c.Sessions)
-	return c, nil
+	return c
 }
 
 // Prompts reads the session's prompts; none if it has none.

@@ -32,7 +32,8 @@ type Item struct {
 }
 
 // Conversation is what a person reads in a transcript: what people asked, as
-// [Prompt] has it, what the agent answered, and a line for each use of a tool.
+// [Prompt] has it and also by accepted plans, commands and answers to the agent's
+// questions, what the agent answered, and a line for each use of a tool.
 // What subagents said, results, images and the agent's book-keeping are left
 // out. Any line is taken, whatever it holds.
 type Conversation struct {
@@ -95,9 +96,10 @@ func (c *Conversation) question(e *entry, n int) {
 		if at, known := c.uses[string(b.of)]; known && b.failed {
 			c.Items[at].Failed = true
 		}
+		c.say(Item{By: User, Text: reply(b), Line: n, Time: e.time()})
 	}
 	if !results && !e.silent {
-		c.say(Item{By: User, Text: asked(m, e.source), Line: n, Time: e.time()})
+		c.say(Item{By: User, Text: request(m, e.source), Line: n, Time: e.time()})
 	}
 }
 

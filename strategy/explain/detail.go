@@ -19,7 +19,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	if err != nil {
 		return Detail{}, fmt.Errorf("checkpoint %s: %w", id, err)
 	}
-	d := Detail{ID: string(id), Strategy: c.Summary.Strategy, Branch: c.Summary.Branch, Files: c.Summary.FilesTouched, Forgotten: c.Summary.Forgotten}
+	d := Detail{ID: string(id), Strategy: c.Summary.Strategy, Branch: c.Summary.Branch, Files: c.Summary.FilesTouched, Forgotten: c.Summary.Forgotten, Absent: c.Absent}
 	for _, s := range c.Sessions {
 		d.Task = d.Task || s.Meta.IsTask
 		d.Tokens = plus(d.Tokens, s.Meta.TokenUsage)
@@ -43,7 +43,10 @@ func (r Reader) sessions(ctx context.Context, c checkpoint.Checkpoint, o Options
 	sessions := make([]Session, 0, len(c.Sessions))
 	for _, s := range c.Sessions {
 		t, err := r.Session(ctx, s, o)
-		if err != nil {
+		switch {
+		case errors.Is(err, git.ErrMissing) && ctx.Err() == nil:
+			t.Problem = err // the others are shown, and what there is of it
+		case err != nil:
 			return nil, fmt.Errorf("checkpoint %s: session %d: %w", c.ID, s.Index, err)
 		}
 		sessions = append(sessions, t)

@@ -62,6 +62,8 @@ type Detail struct {
 	// Commits carry its id, the newest first.
 	Commits  []git.Commit
 	Sessions []Session
+	// Absent reports that its own metadata is not in this clone.
+	Absent bool
 }
 
 // Session is a session's part in a checkpoint.
@@ -70,8 +72,8 @@ type Session struct {
 	Created        time.Time
 	Files          []string
 	Tokens         *checkpoint.Tokens
-	// Intent and Outcome are the summary's, or else the first prompt and the
-	// last answer; empty if there is none.
+	// Intent and Outcome are the summary's, or else the first request of the part and
+	// the last answer; empty if there is none.
 	Intent, Outcome string
 	Summary         *checkpoint.SessionSummary
 	Attribution     *checkpoint.Attribution
@@ -79,6 +81,10 @@ type Session struct {
 	// conversation, Lines what that is of the transcript.
 	Items []transcript.Item
 	Lines checkpoint.Span
+
+	// Problem is why something of it is not shown, nil if all is. It wraps git.ErrMissing
+	// for what is not in this clone.
+	Problem error
 
 	stored   checkpoint.Transcript
 	subagent bool // it is a subagent's own
@@ -155,7 +161,7 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 	}
 	for _, id := range ids {
 		d, err := r.detail(ctx, book, id, o)
-		if errors.Is(err, checkpoint.ErrNotFound) || len(ids) > 1 && errors.Is(err, git.ErrTooMuch) {
+		if errors.Is(err, checkpoint.ErrNotFound) || errors.Is(err, git.ErrMissing) || len(ids) > 1 && errors.Is(err, git.ErrTooMuch) {
 			of.Missing = append(of.Missing, id)
 			continue
 		}

@@ -23,6 +23,8 @@ type List struct {
 	// Missing are checkpoints that commits name and that are not stored here, or
 	// can't be read.
 	Missing []checkpoint.ID
+	// More reports that there are more than MaxPoints.
+	More bool
 }
 
 // Point is a checkpoint in a list.
@@ -32,8 +34,11 @@ type Point struct {
 	Temporary, Task bool
 	Sessions        []string
 	Agent           string
-	// Prompt is the last one that its main session was asked.
+	// Prompt is what its main session was about: the stored summary's intent, or a
+	// request.
 	Prompt string
+	// Absent reports that contents of it are not in this clone.
+	Absent bool
 	Date   time.Time
 	Files  []string
 	// Commits carry its id; of a temporary one it is the shadow commit.
@@ -76,6 +81,7 @@ func (r Reader) addCommitted(ctx context.Context, l *List, book record, commits 
 	ids, of := idsOf(commits)
 	for _, id := range ids {
 		if len(l.Points) == MaxPoints {
+			l.More = true
 			return nil
 		}
 		c, err := book.read(ctx, id)
@@ -111,19 +117,37 @@ func idsOf(commits []git.Commit) ([]checkpoint.ID, map[checkpoint.ID][]git.Commi
 
 func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []git.Commit) Point {
 	p := Point{ID: string(c.ID), Commits: commits, Date: commits[0].Committer.When, Files: c.Summary.FilesTouched}
+	p.Absent = c.Absent
 	for _, s := range c.Sessions {
+		p.Absent = p.Absent || s.Absent
 		if s.Meta.SessionID != "" {
 			p.Sessions = append(p.Sessions, s.Meta.SessionID)
 		}
 		p.Task = p.Task || s.Meta.IsTask
 	}
 	if main, ok := c.Main(); ok {
-		p.Agent, p.Prompt = main.Meta.Agent, r.lastPrompt(ctx, main)
+		p.Agent, p.Prompt = main.Meta.Agent, r.title(ctx, main)
 		if !main.Meta.CreatedAt.IsZero() {
 			p.Date = main.Meta.CreatedAt
 		}
 	}
 	return p
+}
+
+// title is what a session's part was about, by its metadata and prompts.
+func (r Reader) title(ctx context.Context, s checkpoint.Stored) string {
+	if summary := checkpoint.ParseSummary(s.Meta.Summary); summary != nil && summary.Intent != "" {
+		return summary.Intent
+	}
+	return r.promptsTitle(ctx, s)
+}
+
+func (r Reader) promptsTitle(ctx context.Context, s checkpoint.Stored) string {
+	prompts, err := s.Prompts(ctx, r.Repo)
+	if err != nil {
+		return ""
+	}
+	return promptsTitle(prompts, s.Meta.TranscriptStart > 0)
 }
 
 // lastPrompt is what a session was asked last; a checkpoint without prompts is

@@ -21,10 +21,11 @@ func openRecord(ctx context.Context, repo *git.Repo) (record, error) {
 	return record{repo: repo, trees: trees}, err
 }
 
-// read reads a checkpoint: checkpoint.ErrNotFound if it is not stored here.
+// read reads a checkpoint, as far as it is in this clone: checkpoint.ErrNotFound if it
+// is not stored here.
 func (r record) read(ctx context.Context, id checkpoint.ID) (checkpoint.Checkpoint, error) {
 	for _, tree := range r.trees {
-		c, err := checkpoint.Read(ctx, r.repo, tree, id)
+		c, err := checkpoint.ReadAvailable(ctx, r.repo, tree, id)
 		if !errors.Is(err, checkpoint.ErrNotFound) {
 			return c, err
 		}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 // linesAgent is the agent whose transcripts are known to be lines.
 const linesAgent = "Claude Code"
 
-// Session reads a session's part in a committed checkpoint.
+// Session reads a session's part in a committed checkpoint. Beside an error that wraps
+// git.ErrMissing it returns what is in this clone.
 func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Session, error) {
 	m := s.Meta
 	t := Session{
@@ -27,17 +29,18 @@ func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Se
 	if o.Scope == Whole {
 		t.Lines = checkpoint.Span{}
 	}
+	if s.Absent {
+		return t, fmt.Errorf("read its metadata: %w", git.ErrMissing)
+	}
 	var err error
 	if t.stored, err = checkpoint.Segments(ctx, r.Repo, s.Dir); err != nil {
-		return Session{}, err
+		return t, err
 	}
-	if err := r.readTranscript(ctx, &t, t.stored, t.Lines); err != nil {
-		return Session{}, err
-	}
+	err = r.readTranscript(ctx, &t, t.stored, t.Lines)
 	if t.Summary == nil && t.Intent == "" { // it began before this part
-		t.Intent = r.lastPrompt(ctx, s)
+		t.Intent = r.promptsTitle(ctx, s)
 	}
-	return t, nil
+	return t, err
 }
 
 // readShadow is what a turn on a shadow branch, whose metadata is in dir, added
@@ -76,27 +79,29 @@ func (r Reader) readTranscript(ctx context.Context, t *Session, stored checkpoin
 	c := transcript.Conversation{Root: r.Repo.Root, Subagent: t.subagent}
 	listen := r.lines
 	if document, err := r.isDocument(ctx, t.Agent, stored); err != nil {
+		t.summarize()
 		return err
 	} else if document {
 		listen = r.documents
 	}
-	if err := listen(ctx, &c, stored, span); err != nil {
-		return err
-	}
+	err := listen(ctx, &c, stored, span)
 	t.Items = c.Items
-	if t.Summary != nil {
-		t.Intent, t.Outcome = t.Summary.Intent, t.Summary.Outcome
-		return nil
+	t.summarize()
+	return err
+}
+
+// summarize sets what the part was about.
+func (s *Session) summarize() {
+	if s.Summary != nil {
+		s.Intent, s.Outcome = s.Summary.Intent, s.Summary.Outcome
+		return
 	}
-	for _, item := range c.Items {
-		switch {
-		case item.By == transcript.User && t.Intent == "":
-			t.Intent = item.Text
-		case item.By == transcript.Assistant:
-			t.Outcome = item.Text
+	s.Intent = titleOf(s.Items)
+	for _, item := range s.Items {
+		if item.By == transcript.Assistant {
+			s.Outcome = item.Text
 		}
 	}
-	return nil
 }
 
 // isDocument reports whether a transcript is a document and has no lines.
@@ -156,7 +161,7 @@ func (r Reader) Copy(ctx context.Context, d Detail, w io.Writer) (bool, error) {
 
 // Text is the part in the form in which it is shown and summarized: "[User]",
 // "[Assistant]" or "[Tool] name:" before each item.
-func (s Session) Text() string {
+func (s *Session) Text() string {
 	var b strings.Builder
 	for i, item := range s.Items {
 		if i > 0 && (item.By != transcript.Tool || s.Items[i-1].By != transcript.Tool) {

@@ -24,7 +24,7 @@ type explainOptions struct {
 	checkpoint, commit, session string
 	short, full, raw            bool
 	json, noPager, searchAll    bool
-	generate, force             bool
+	generate, force, fetch      bool
 }
 
 // NewExplain returns the command that shows the record of a commit or checkpoint.
@@ -46,8 +46,11 @@ With --generate your own claude program reads the checkpoint's part of the
 conversation, redacted, and writes a summary of it, which is stored with the
 checkpoint. Nothing else here leaves your machine.
 
+What is not in this clone is named, and the rest is shown. --fetch gets it from the
+remote first; in a partial clone the list needs that once.
+
 EXIT STATUS
-  0  shown; also if the commit has no checkpoint
+  0  shown, at least in part; also if the commit has no checkpoint
   1  no such checkpoint or commit, or another failure
   2  wrong usage`,
 		Example: `  entire explain
@@ -75,6 +78,7 @@ EXIT STATUS
 	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
 	f.BoolVar(&opts.generate, "generate", false, "let claude write the checkpoint's summary first; needs --checkpoint")
 	f.BoolVar(&opts.force, "force", false, "with --generate: also if there is a summary already")
+	f.BoolVar(&opts.fetch, "fetch", false, "first get from the remote what this clone lacks of the checkpoints")
 	f.BoolVar(&opts.searchAll, "search-all", false, "look for the checkpoint's commits behind all refs, not only in local branches")
 	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
 	return cmd
@@ -124,6 +128,11 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo}}
+	if opts.fetch {
+		if err := e.fetch(ctx); err != nil {
+			return err
+		}
+	}
 	switch {
 	case opts.checkpoint != "":
 		return e.checkpoint(ctx)

@@ -29,6 +29,7 @@ type explainPointJSON struct {
 	Sessions  []string            `json:"sessions"`
 	Agent     string              `json:"agent,omitempty"`
 	Prompt    string              `json:"prompt,omitempty"`
+	Absent    bool                `json:"absent,omitempty"`
 	CreatedAt time.Time           `json:"created_at,omitzero"`
 	Files     []string            `json:"files_touched"`
 	Commits   []explainCommitJSON `json:"commits"`
@@ -75,6 +76,8 @@ type explainSessionJSON struct {
 	Outcome     string                     `json:"outcome,omitempty"`
 	Summary     *checkpoint.SessionSummary `json:"summary,omitempty"`
 	Attribution *checkpoint.Attribution    `json:"initial_attribution,omitempty"`
+	// Problem is why something of the session is not here.
+	Problem string `json:"problem,omitempty"`
 	// Transcript is left out with --short.
 	Transcript []explainItemJSON `json:"transcript,omitempty"`
 }
@@ -92,7 +95,7 @@ func newExplainListJSON(l explain.List, session string) explainListJSON {
 	j := explainListJSON{Version: explainVersion, Branch: l.Branch, Session: session, Checkpoints: []explainPointJSON{}, Missing: format.NotNil(l.Missing)}
 	for _, p := range l.Points {
 		j.Checkpoints = append(j.Checkpoints, explainPointJSON{
-			ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Prompt: p.Prompt,
+			ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Prompt: p.Prompt, Absent: p.Absent,
 			CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Commits: newExplainCommits(p.Commits),
 		})
 	}
@@ -123,6 +126,9 @@ func newExplainSession(t explain.Session) explainSessionJSON {
 	s := explainSessionJSON{
 		ID: t.Session, Agent: t.Agent, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
 		Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
+	}
+	if t.Problem != nil {
+		s.Problem = problemText(t)
 	}
 	for _, item := range t.Items {
 		i := explainItemJSON{Role: item.By, Tool: item.Tool, Text: item.Text, Failed: item.Failed, Line: item.Line}

@@ -38,6 +38,18 @@ func (e *explaining) listText(l explain.List) string {
 	if len(l.Points) == 0 {
 		b.WriteString("\nNo checkpoints found on this branch.\n")
 	}
+	absent := 0
+	for _, p := range l.Points {
+		if p.Absent {
+			absent++
+		}
+	}
+	if absent > 0 {
+		fmt.Fprintf(&b, "\nContents of %s are not in this clone.\n  hint: %s\n", ui.Plural(absent, "checkpoint"), absentHint(""))
+	}
+	if l.More {
+		fmt.Fprintf(&b, "\nOnly the newest %d are listed; --session or --commit shows others.\n", explain.MaxPoints)
+	}
 	if n := len(l.Missing); n > 0 {
 		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing))
 	}

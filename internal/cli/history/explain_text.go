@@ -49,6 +49,11 @@ func (e *explaining) detailText(d explain.Detail) string {
 		e.writeGist(&b, d, t)
 	}
 	if e.opts.short {
+		for _, t := range d.Sessions {
+			if t.Problem != nil {
+				fmt.Fprintf(&b, "\nSession %s: %s\n  hint: %s\n", format.Session(t.Session), ui.Line(problemText(t), format.LineWidth), absentHint(" -c "+d.ID))
+			}
+		}
 		return b.String()
 	}
 	fmt.Fprintf(&b, "\nFiles: (%d)\n", len(d.Files))
@@ -231,7 +236,7 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 		b.WriteString(" session " + format.Session(t.Session))
 	}
 	b.WriteByte('\n')
-	if len(t.Items) == 0 {
+	if len(t.Items) == 0 && t.Problem == nil {
 		b.WriteString("  (nothing was said in it)\n")
 	}
 	for i, item := range t.Items {
@@ -239,6 +244,9 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 			b.WriteByte('\n')
 		}
 		e.writeItem(b, item)
+	}
+	if t.Problem != nil {
+		fmt.Fprintf(b, "  (%s)\n  hint: %s\n", ui.Line(problemText(t), format.LineWidth), absentHint(" -c "+d.ID))
 	}
 }
 

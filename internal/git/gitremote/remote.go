@@ -199,16 +199,26 @@ func FetchMissing(ctx context.Context, r *git.Repo, remote, commit string) error
 	if err != nil {
 		return err
 	}
-	var missing strings.Builder
+	var missing []git.OID
 	for line := range strings.Lines(string(out)) {
 		if oid, ok := strings.CutPrefix(line, "?"); ok {
-			missing.WriteString(oid)
+			missing = append(missing, git.OID(strings.TrimSpace(oid)))
 		}
 	}
-	if missing.Len() == 0 {
+	return FetchObjects(ctx, r, remote, missing)
+}
+
+// FetchObjects gets objects by their ids, without what they refer to. The remote must
+// permit that, as those of partial clones do.
+func FetchObjects(ctx context.Context, r *git.Repo, remote string, oids []git.OID) error {
+	if len(oids) == 0 {
 		return nil
 	}
-	_, err = run(ctx, r, git.Command{Stdin: strings.NewReader(missing.String()), Args: []string{
+	var wanted strings.Builder
+	for _, oid := range oids {
+		wanted.WriteString(string(oid) + "\n")
+	}
+	_, err := run(ctx, r, git.Command{Stdin: strings.NewReader(wanted.String()), Args: []string{
 		"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
 		"--no-auto-maintenance", "--filter=blob:none", "--recurse-submodules=no", "--stdin", "--", remote,
 	}})

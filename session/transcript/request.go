@@ -1,0 +1,93 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+)
+
+// request returns what a person asked with a message, "" if a message asks nothing:
+// prompts, as [Prompt] has them, a plan that was accepted for a new session, and
+// commands that are prompts, with their arguments.
+func request(m *message, from source) string {
+	var parts []string
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		if string(b.kind) != "text" {
+			continue
+		}
+		s := strings.ToValidUTF8(text(b.text), "\uFFFD")
+		said := human(s, from)
+		s = strings.TrimSpace(strip(s, isAside))
+		switch {
+		case said != "":
+		case strings.HasPrefix(s, planPrefix):
+			said = s
+		default:
+			said = commandRequest(s)
+		}
+		if said != "" {
+			parts = append(parts, said)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// planPrefix begins the first message of a session that executes an accepted plan.
+const planPrefix = "Implement the following plan:"
+
+// commandRequest returns a command and its arguments from the trace of a command, ""
+// if the text is none, or if the command only concerns the client.
+func commandRequest(s string) string {
+	if !strings.HasPrefix(s, "<command-") {
+		return ""
+	}
+	name, args := strings.TrimSpace(elementText(s, "command-name")), strings.TrimSpace(elementText(s, "command-args"))
+	if name == "" || slices.Contains(clientCommands(), strings.TrimPrefix(name, "/")) {
+		return ""
+	}
+	if name[0] != '/' {
+		name = "/" + name
+	}
+	return strings.TrimSpace(name + " " + args)
+}
+
+// clientCommands are the commands of Claude Code that change or show the client and
+// ask the agent nothing.
+func clientCommands() []string {
+	return []string{
+		"add-dir", "agents", "bashes", "bug", "clear", "color", "compact", "config", "context", "copy", "cost", "desktop", "diff", "doctor",
+		"effort", "exit", "export", "extra-usage", "fast", "feedback", "help", "hooks", "ide", "keybindings", "login", "logout", "mcp", "memory",
+		"mobile", "model", "output-style", "permissions", "plugin", "plugins", "privacy-settings", "quit", "release-notes", "reload-plugins",
+		"remote-control", "rename", "resume", "rewind", "sandbox", "skills", "stats", "status", "statusline", "stickers", "tasks",
+		"terminal-setup", "theme", "todos", "upgrade", "usage", "vim", "voice",
+	}
+}
+
+// elementText returns what the first element with the tag holds.
+func elementText(s, tag string) string {
+	_, rest, found := strings.Cut(s, "<"+tag+">")
+	inner, _, closed := strings.Cut(rest, "</"+tag+">")
+	if !found || !closed {
+		return ""
+	}
+	return inner
+}
+
+// reply returns what a person answered with the result of a tool: the answers to the
+// agent's questions, or the reason why a use was refused; "" if there is none.
+func reply(b *block) string {
+	var m message
+	m.content(&scanner{b: b.result})
+	for i := range m.blocks {
+		s := strings.ToValidUTF8(text(m.blocks[i].text), "\uFFFD")
+		if answers, ok := strings.CutPrefix(s, "User has answered your questions: "); ok {
+			answers, _, _ = strings.Cut(answers, ". You can now continue")
+			return answers
+		}
+		_, reason, ok := strings.Cut(s, "To tell you how to proceed, the user said:\n")
+		if ok && b.failed && !strings.HasPrefix(reason, "The user wants to clarify these questions") {
+			return strings.TrimSpace(reason)
+		}
+	}
+	return ""
+}

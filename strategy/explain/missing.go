@@ -1,0 +1,117 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/git/gittree"
+)
+
+// MissingOfCheckpoint returns the files that this clone lacks of the checkpoints whose
+// ids begin with prefix.
+func (r Reader) MissingOfCheckpoint(ctx context.Context, prefix string) ([]git.OID, error) {
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := book.find(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	return book.missing(ctx, ids, false)
+}
+
+// MissingOfCommit returns the files that this clone lacks of the checkpoints that the
+// commit names.
+func (r Reader) MissingOfCommit(ctx context.Context, rev string) ([]git.OID, error) {
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := r.Repo.Commit(ctx, rev)
+	if err != nil {
+		return nil, errors.Join(&NotFoundError{Kind: "commit", Name: rev}, unlessMissing(err))
+	}
+	return book.missing(ctx, checkpoint.IDs(commit.Message), false)
+}
+
+// MissingOfList returns the files that this clone lacks for a list of the branch's
+// checkpoints.
+func (r Reader) MissingOfList(ctx context.Context) ([]git.OID, error) {
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil {
+		return nil, err
+	}
+	branch, err := gitref.HeadBranch(ctx, r.Repo)
+	if err != nil {
+		return nil, err
+	}
+	commits, err := r.branchCommits(ctx, branch)
+	if err != nil {
+		return nil, err
+	}
+	ids, _ := idsOf(commits)
+	return book.missing(ctx, ids, true)
+}
+
+// missing returns the blobs of the checkpoints that are not in this clone: all, or only
+// those that a list reads.
+func (r record) missing(ctx context.Context, ids []checkpoint.ID, listed bool) ([]git.OID, error) {
+	wanted := map[git.OID]bool{}
+	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print"}
+	for _, id := range ids {
+		for _, tree := range r.trees {
+			dir, found, err := gittree.Lookup(ctx, r.repo, tree, id.Dir())
+			if err != nil {
+				return nil, err
+			}
+			if !found || dir.Mode != git.ModeTree {
+				continue
+			}
+			args = append(args, string(dir.OID))
+			if err := r.addListed(ctx, wanted, dir.OID); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	out, err := r.repo.Run(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("find what is missing: %w", err)
+	}
+	var missing []git.OID
+	for line := range strings.Lines(string(out)) {
+		oid, isMissing := strings.CutPrefix(strings.TrimSpace(line), "?")
+		if isMissing && (!listed || wanted[git.OID(oid)]) {
+			missing = append(missing, git.OID(oid))
+		}
+	}
+	return missing, nil
+}
+
+// addListed adds the files below a checkpoint's directory that a list reads.
+func (r record) addListed(ctx context.Context, wanted map[git.OID]bool, dir git.OID) error {
+	entries, err := r.repo.Tree(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch {
+		case e.Mode == git.ModeTree:
+			if err := r.addListed(ctx, wanted, e.OID); err != nil {
+				return err
+			}
+		case e.Name == "metadata.json", e.Name == "prompt.txt":
+			wanted[e.OID] = true
+		}
+	}
+	return nil
+}
