@@ -20,6 +20,11 @@ type Options struct {
 	// is about names at any depth, any other about paths from the root; one that
 	// ends in a slash only about directories; ** is any number of directories.
 	Exclude []string
+	// Forgotten are paths from the root, of files that were forgotten. They are left out
+	// with a reason of their own.
+	Forgotten []string
+	// Refuse is why no snapshot may be taken; nil: one may.
+	Refuse error
 	// Hidden are paths from the root that are neither captured nor unknown. The
 	// store itself is always hidden.
 	Hidden []string

@@ -24,10 +24,18 @@ type Forgotten struct {
 	Version     int      `json:"version"`
 	Checkpoints []ID     `json:"checkpoints"`
 	Sessions    []string `json:"sessions"`
+	// Paths are files, from the root of a worktree, of which transcripts quote nothing.
+	Paths []string `json:"paths,omitempty"`
 }
 
+const (
+	// maxForgottenPaths and maxForgottenPath bound what a list has of paths.
+	maxForgottenPaths = 1000
+	maxForgottenPath  = 4096
+)
+
 // Empty reports whether nothing is forgotten.
-func (f Forgotten) Empty() bool { return len(f.Checkpoints)+len(f.Sessions) == 0 }
+func (f Forgotten) Empty() bool { return len(f.Checkpoints)+len(f.Sessions)+len(f.Paths) == 0 }
 
 // HasCheckpoint reports whether the checkpoint is forgotten.
 func (f Forgotten) HasCheckpoint(id ID) bool { return slices.Contains(f.Checkpoints, id) }
@@ -38,7 +46,8 @@ func (f Forgotten) HasSession(id string) bool { return id != "" && slices.Contai
 // Has reports whether all of the other list is in f.
 func (f Forgotten) Has(other Forgotten) bool {
 	return !slices.ContainsFunc(other.Checkpoints, func(id ID) bool { return !f.HasCheckpoint(id) }) &&
-		!slices.ContainsFunc(other.Sessions, func(id string) bool { return !f.HasSession(id) })
+		!slices.ContainsFunc(other.Sessions, func(id string) bool { return !f.HasSession(id) }) &&
+		!slices.ContainsFunc(other.Paths, func(path string) bool { return !slices.Contains(f.Paths, path) })
 }
 
 // With is f and the other list, each id once and in order.
@@ -47,6 +56,7 @@ func (f Forgotten) With(other Forgotten) Forgotten {
 		Version:     forgottenVersion,
 		Checkpoints: slices.Concat(f.Checkpoints, other.Checkpoints),
 		Sessions:    slices.Concat(f.Sessions, other.Sessions),
+		Paths:       slices.Compact(slices.Sorted(slices.Values(slices.Concat(f.Paths, other.Paths)))),
 	}
 	slices.Sort(all.Checkpoints)
 	slices.Sort(all.Sessions)
@@ -72,6 +82,8 @@ func ForgottenIn(ctx context.Context, repo *git.Repo, v1Tree git.OID) (Forgotten
 	}
 	f.Checkpoints = slices.DeleteFunc(f.Checkpoints, func(id ID) bool { _, err := ParseID(string(id)); return err != nil })
 	f.Sessions = slices.DeleteFunc(f.Sessions, func(id string) bool { return session.CheckID(id) != nil })
+	f.Paths = slices.DeleteFunc(f.Paths, func(path string) bool { return len(path) > maxForgottenPath || !git.ValidPath(path) })
+	f.Paths = f.Paths[:min(len(f.Paths), maxForgottenPaths)]
 	return f, nil
 }
 

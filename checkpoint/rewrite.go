@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // Rewriting makes histories that lack what is forgotten. It writes objects and
@@ -24,7 +25,14 @@ type Rewriting struct {
 	// Affected reports whether the content of a blob may have such a text; nil:
 	// any may. Blobs that it excludes are not read.
 	Affected func(oid git.OID) bool
+	// Files are paths that Shadow takes out of the trees, but for blobs of which Own
+	// reports that the user's own history has them. Nil Own: it has none.
+	Files []string
+	Own   func(oid git.OID) bool
+	// RecordsOnly reports that Shadow masks in metadata only, not in files.
+	RecordsOnly bool
 
+	quotes *transcript.Quotes // of Forgotten.Paths
 	// Moved are the commits that were rewritten, and what took their places;
 	// empty where nothing did.
 	Moved map[git.OID]git.OID
@@ -63,7 +71,10 @@ func (w *Rewriting) Shadow(ctx context.Context, tip git.OID) (git.OID, error) {
 			return c, false, err
 		}
 		c.Message = string(w.mask([]byte(c.Message)))
-		c.Tree, err = w.maskTree(ctx, tree)
+		if tree, err = w.withoutFiles(ctx, tree); err != nil {
+			return c, false, err
+		}
+		c.Tree, err = w.maskShadow(ctx, tree)
 		return c, true, err
 	})
 }
@@ -267,6 +278,50 @@ func (w *Rewriting) withoutMetadata(ctx context.Context, tree git.OID) (git.OID,
 	return gittree.Apply(ctx, w.Repo, tree, edits)
 }
 
+// withoutFiles takes the forgotten files out of a shadow tree.
+func (w *Rewriting) withoutFiles(ctx context.Context, tree git.OID) (git.OID, error) {
+	var edits []gittree.Edit
+	for _, path := range w.Files {
+		e, found, err := w.lookup(ctx, tree, path)
+		if err != nil {
+			return "", err
+		}
+		if found && e.Mode != git.ModeTree && e.Mode != git.ModeModule && (w.Own == nil || !w.Own(e.OID)) {
+			edits = append(edits, gittree.Edit{Path: path})
+		}
+	}
+	if len(edits) == 0 {
+		return tree, nil
+	}
+	return gittree.Apply(ctx, w.Repo, tree, edits)
+}
+
+func (w *Rewriting) lookup(ctx context.Context, tree git.OID, path string) (git.TreeEntry, bool, error) {
+	if tree == "" || tree == w.Repo.Format.EmptyTree() {
+		return git.TreeEntry{}, false, nil
+	}
+	return gittree.Lookup(ctx, w.Repo, tree, path)
+}
+
+// maskShadow masks in a shadow tree.
+func (w *Rewriting) maskShadow(ctx context.Context, tree git.OID) (git.OID, error) {
+	if !w.RecordsOnly {
+		return w.maskTree(ctx, tree)
+	}
+	e, found, err := w.lookup(ctx, tree, recordsDir)
+	if err != nil || !found || e.Mode != git.ModeTree {
+		return tree, err
+	}
+	next, err := w.maskTree(ctx, e.OID)
+	if err != nil || next == e.OID {
+		return tree, err
+	}
+	return gittree.Apply(ctx, w.Repo, tree, []gittree.Edit{{Path: recordsDir, Mode: git.ModeTree, OID: next}})
+}
+
+// recordsDir is the directory of a shadow tree that has the metadata of sessions.
+const recordsDir = ".entire"
+
 // each makes a tree of what change makes of its entries; an empty id drops one.
 func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Context, git.TreeEntry) (git.OID, error)) (git.OID, error) {
 	if done, known := w.trees[at]; known {
@@ -301,7 +356,7 @@ func (w *Rewriting) each(ctx context.Context, at treeAt, change func(context.Con
 // maskTree masks the texts in all files below a tree. Where a transcript changes,
 // the content hash beside it does.
 func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) {
-	if w.Mask == nil || oid == "" || oid == w.Repo.Format.EmptyTree() {
+	if !w.masks() || oid == "" || oid == w.Repo.Format.EmptyTree() {
 		return oid, nil
 	}
 	next, err := w.each(ctx, treeAt{oid, "files"}, w.maskEntry)
@@ -313,7 +368,7 @@ func (w *Rewriting) maskTree(ctx context.Context, oid git.OID) (git.OID, error) 
 
 func (w *Rewriting) maskEntry(ctx context.Context, e git.TreeEntry) (git.OID, error) {
 	switch {
-	case w.Mask == nil:
+	case !w.masks():
 		return e.OID, nil
 	case e.Mode == git.ModeTree:
 		return w.maskTree(ctx, e.OID)
@@ -346,11 +401,20 @@ func (w *Rewriting) maskBlob(ctx context.Context, oid git.OID) (git.OID, error) 
 }
 
 func (w *Rewriting) mask(data []byte) []byte {
-	if w.Mask == nil {
+	if w.Mask != nil {
+		data = w.Mask(data)
+	}
+	if len(w.Forgotten.Paths) == 0 {
 		return data
 	}
-	return w.Mask(data)
+	if w.quotes == nil {
+		w.quotes = transcript.NewQuotes(w.Forgotten.Paths, nil, nil)
+	}
+	return w.quotes.Mask(data)
 }
+
+// masks reports whether there is anything to mask.
+func (w *Rewriting) masks() bool { return w.Mask != nil || len(w.Forgotten.Paths) > 0 }
 
 // rehash gives the tree next, which took the place of the tree was, the content
 // hash of its transcript if that has changed and was right.

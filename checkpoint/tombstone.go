@@ -24,8 +24,11 @@ type Tombstones struct {
 	// Salt goes into the hashes.
 	Salt  string                 `json:"salt,omitempty"`
 	Texts []redact.ForgottenText `json:"texts,omitempty"`
-	// Files are paths in a worktree that no snapshot holds.
+	// Files are paths in a worktree that no snapshot, shadow branch and saved context
+	// holds.
 	Files []string `json:"files,omitempty"`
+	// Lines are marks of lines that these files had.
+	Lines []byte `json:"lines,omitempty"`
 	// Replaced are the commits of the metadata branch that were rewritten. A
 	// remote that has one of them has what was forgotten.
 	Replaced []git.OID `json:"replaced,omitempty"`
@@ -70,14 +73,23 @@ func (t *Tombstones) Save(commonDir string) error {
 	return disk.WriteDurable(path, append(data, '\n'), 0o600)
 }
 
+// makeSalt makes the salt, if there is none.
+func (t *Tombstones) makeSalt(random io.Reader) error {
+	if t.Salt != "" {
+		return nil
+	}
+	salt := make([]byte, saltBytes)
+	if _, err := io.ReadFull(random, salt); err != nil {
+		return fmt.Errorf("make a salt: %w", err)
+	}
+	t.Salt = hex.EncodeToString(salt)
+	return nil
+}
+
 // AddText notes a text. It returns how it is found.
 func (t *Tombstones) AddText(random io.Reader, text string) (*redact.Forgetter, error) {
-	if t.Salt == "" {
-		salt := make([]byte, saltBytes)
-		if _, err := io.ReadFull(random, salt); err != nil {
-			return nil, fmt.Errorf("make a salt: %w", err)
-		}
-		t.Salt = hex.EncodeToString(salt)
+	if err := t.makeSalt(random); err != nil {
+		return nil, err
 	}
 	f := redact.ForgetterOf([]byte(t.Salt), text)
 	known := map[string]bool{}

@@ -1,8 +1,13 @@
 package checkpoint
 
 import (
+	"context"
+	"io"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 // AddFile adds the path of a file, from the root of a worktree and with slashes.
@@ -10,13 +15,41 @@ func (t *Tombstones) AddFile(path string) {
 	t.Files = slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(t.Files), path))))
 }
 
-// FilePatterns returns patterns of bands.Options.Exclude that match the forgotten
-// files. A database and its logs are excluded together, as they are forgotten
-// together.
-func (t *Tombstones) FilePatterns() []string {
-	suffixes := []string{"-journal", "-wal", "-shm"}
-	escape := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
-	patterns := make([]string, 0, len(t.Files)*(1+len(suffixes)))
+// AddLines adds the lines that the files had, by their keys as redact.LineKeys returns
+// them.
+func (t *Tombstones) AddLines(random io.Reader, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if err := t.makeSalt(random); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	marks := slices.Clone(t.Lines)
+	for m := range slices.Chunk(marks, redact.LineMarkLen) {
+		known[string(m)] = true
+	}
+	for _, key := range keys {
+		mark := redact.MarkLine([]byte(t.Salt), key)
+		if !known[string(mark)] && len(marks) < maxForgottenLines*redact.LineMarkLen {
+			known[string(mark)] = true
+			marks = append(marks, mark...)
+		}
+	}
+	t.Lines = marks
+	return nil
+}
+
+// maxForgottenLines bounds the lines of all forgotten files: each hook reads them.
+const maxForgottenLines = 8192
+
+// unitSuffixes are those of the files that belong to a database.
+func unitSuffixes() []string { return []string{"-journal", "-wal", "-shm"} }
+
+// FilePaths returns the forgotten files. A database and its logs are forgotten together.
+func (t *Tombstones) FilePaths() []string {
+	suffixes := unitSuffixes()
+	paths := make([]string, 0, len(t.Files)*(1+len(suffixes)))
 	for _, path := range t.Files {
 		for _, suffix := range suffixes {
 			if base, ok := strings.CutSuffix(path, suffix); ok && base != "" && !strings.HasSuffix(base, "/") {
@@ -24,11 +57,68 @@ func (t *Tombstones) FilePatterns() []string {
 				break
 			}
 		}
-		pattern := "/" + escape.Replace(path)
-		patterns = append(patterns, pattern)
+		paths = append(paths, path)
 		for _, suffix := range suffixes {
-			patterns = append(patterns, pattern+suffix)
+			paths = append(paths, path+suffix)
 		}
 	}
+	return paths
+}
+
+// FilePatterns returns patterns of bands.Options.Forgotten that match FilePaths.
+func (t *Tombstones) FilePatterns() []string {
+	escape := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+	patterns := t.FilePaths()
+	for i, path := range patterns {
+		patterns[i] = "/" + escape.Replace(path)
+	}
 	return patterns
+}
+
+// Masker masks what was forgotten in what is recorded: texts, and what transcripts quote
+// of files.
+type Masker struct {
+	texts  *redact.Forgetter
+	quotes *transcript.Quotes
+}
+
+// Masker returns what masks the texts and files that were forgotten; nil if there are
+// none. The roots are worktrees in which the files may be.
+func (t *Tombstones) Masker(roots []string) *Masker {
+	m := Masker{texts: t.Forgetter(), quotes: t.Quotes(roots)}
+	if m.texts == nil && m.quotes == nil {
+		return nil
+	}
+	return &m
+}
+
+// Quotes finds what is quoted of forgotten files; nil if there are none.
+func (t *Tombstones) Quotes(roots []string) *transcript.Quotes {
+	paths := slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.Files, t.Paths))))
+	if len(paths) == 0 {
+		return nil
+	}
+	return transcript.NewQuotes(paths, roots, redact.NewForgottenLines([]byte(t.Salt), t.Lines))
+}
+
+// Mask replaces what was forgotten; JSON stays valid. Without any it returns data itself.
+func (m *Masker) Mask(data []byte) []byte {
+	if m.quotes != nil {
+		data = m.quotes.Mask(data)
+	}
+	if m.texts != nil {
+		data = m.texts.Mask(data)
+	}
+	return data
+}
+
+// MaskContext is Mask, and returns an error soon after ctx ends.
+func (m *Masker) MaskContext(ctx context.Context, data []byte) ([]byte, error) {
+	if m.quotes != nil {
+		data = m.quotes.Mask(data)
+	}
+	if m.texts == nil {
+		return data, ctx.Err()
+	}
+	return m.texts.MaskContext(ctx, data)
 }

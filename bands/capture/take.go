@@ -23,6 +23,9 @@ import (
 // Take takes a snapshot. A kill at any moment leaves the store without it or
 // with it; what was appended for one that didn't come to be stays unused.
 func Take(ctx context.Context, h *bands.Held, o TakeOptions) (Taken, error) {
+	if o.Refuse != nil {
+		return Taken{}, fmt.Errorf("take snapshot: %w", o.Refuse)
+	}
 	set, err := h.Settle(o.Options)
 	if err != nil {
 		return Taken{}, fmt.Errorf("take snapshot: %w", err)

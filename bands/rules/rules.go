@@ -21,6 +21,8 @@ import (
 type Rules struct {
 	exclude []Pattern
 	literal map[string]bool // whole paths that are excluded
+	// forgotten are whole paths that are excluded because they were forgotten.
+	forgotten map[string]bool
 	// Names by the directory they are in.
 	hidden    map[string][]string
 	worktrees map[string][]string
@@ -49,6 +51,13 @@ func New(o bands.Options, store string) *Rules {
 	}
 	r.addPatterns(o.Exclude)
 	text := fmt.Sprintf("%q %q %q", o.Exclude, r.hidden, r.worktrees) // maps print sorted
+	if len(o.Forgotten) > 0 {
+		r.forgotten = make(map[string]bool, len(o.Forgotten))
+		text += fmt.Sprintf(" %q", o.Forgotten)
+	}
+	for _, p := range o.Forgotten {
+		r.forgotten[p] = true
+	}
 	r.Print = sha256.Sum256([]byte(text))
 	return r
 }
@@ -165,10 +174,13 @@ func (r *Rules) Reason(dir, name string, isDir bool) tree.Reason {
 	if isDir && slices.Contains(r.worktrees[dir], name) {
 		return tree.Worktree
 	}
-	if len(r.exclude) == 0 && len(r.literal) == 0 {
+	if len(r.exclude)+len(r.literal)+len(r.forgotten) == 0 {
 		return 0
 	}
 	whole := tree.JoinPath(dir, name)
+	if r.forgotten[whole] && !isDir {
+		return tree.Forgotten
+	}
 	if r.literal[whole] {
 		return tree.Excluded
 	}

@@ -44,7 +44,8 @@ const (
 	Worktree Reason = 9
 	// Busy is a database that could not be captured at one point in time.
 	Busy Reason = 10
-	// Forgotten is a file that was taken out of the snapshot later.
+	// Forgotten is a file that the user had forgotten: it was taken out of the snapshot
+	// later, or left out.
 	Forgotten Reason = 11
 )
 

@@ -149,6 +149,7 @@ const (
 	NoRoom     Omitted = "checkpoint too large"
 	Binary     Omitted = "binary"
 	Excluded   Omitted = "excluded"
+	Forgotten  Omitted = "forgotten"
 	Ignored    Omitted = "ignored by git"
 	Secret     Omitted = "may hold secrets"
 	BuildMade  Omitted = "build output"

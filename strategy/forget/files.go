@@ -109,14 +109,14 @@ func (f *Forgetting) files(context.Context) ([]fileChange, error) {
 func (f *Forgetting) fileChange(path string, data []byte) (fileChange, bool) {
 	c := fileChange{path: path, place: Place{Kind: File, Name: f.shown(path), What: "is removed"}}
 	switch {
-	case f.text != nil:
-		if !f.text.Has(data) {
+	case f.find != nil:
+		if !f.find.Has(data) {
 			return c, false
 		}
 		if bytes.IndexByte(data, 0) >= 0 { // a cache: text files have no such byte
 			return c, true
 		}
-		c.place.What, c.data = "is masked", bands.Reseal(f.text.MaskInPlace(data))
+		c.place.What, c.data = "is masked", bands.Reseal(f.find.MaskInPlace(data))
 		return c, true
 	case f.what.Session != "":
 		return f.sessionFile(c, data)
@@ -300,7 +300,7 @@ func (f *Forgetting) clean(ctx context.Context, j *journal) (err error) {
 // storeAgain makes the sessions whose stored transcript has the text store it
 // again, masked: their states have a hash of what was stored.
 func (f *Forgetting) storeAgain(ctx context.Context) error {
-	if f.text == nil {
+	if f.find == nil {
 		return nil
 	}
 	var p refPlan

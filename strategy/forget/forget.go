@@ -26,8 +26,7 @@ type What struct {
 	Session    string
 	Checkpoint checkpoint.ID
 	Before     time.Time
-	// File is the path of a file from the root of a worktree, with slashes. It is
-	// taken out of snapshots only.
+	// File is the path of a file from the root of a worktree, with slashes.
 	File string
 
 	// AgentTranscript has the agent's own transcripts changed too, ActiveToo
@@ -82,8 +81,12 @@ type Forgetting struct {
 	what What
 
 	tombs checkpoint.Tombstones
-	// text finds the text, nil if none is to be forgotten.
+	// find finds the text, or what is quoted of the file; nil if neither is to be
+	// forgotten. text is the same for a text.
+	find finder
 	text *redact.Forgetter
+	// content is what is known of the file.
+	content fileContent
 	// list is what is to be forgotten by its id.
 	list checkpoint.Forgotten
 
@@ -112,7 +115,10 @@ func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, e
 		if err := CheckText(what.Text); err != nil {
 			return nil, err
 		}
-		f.text, err = f.tombs.AddText(rec.Env.Random, what.Text)
+		if f.text, err = f.tombs.AddText(rec.Env.Random, what.Text); err != nil {
+			return nil, err
+		}
+		f.find = f.text
 	case what.Session != "":
 		if err := session.CheckID(what.Session); err != nil {
 			return nil, err
@@ -123,12 +129,20 @@ func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, e
 	case !what.Before.IsZero():
 		f.list.Checkpoints, err = f.older(ctx)
 	case what.File != "":
-		f.tombs.AddFile(what.File)
+		err = f.prepareFile(ctx)
 	default:
 		return nil, errors.New("nothing was named that is to be forgotten")
 	}
 	f.tombs.Forgotten = f.tombs.With(f.list)
 	return f, err
+}
+
+// finder finds what is forgotten in a content, and masks it: JSON stays valid.
+type finder interface {
+	Has(data []byte) bool
+	Mask(data []byte) []byte
+	// MaskInPlace is Mask whose result has the length of data.
+	MaskInPlace(data []byte) []byte
 }
 
 // minText is the length below which a text is part of too much else.
@@ -204,7 +218,8 @@ func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) 
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(places, inside, f.catalog(), f.outOfReach()), nil
+	own, err := f.ownCommits(ctx)
+	return slices.Concat(places, inside, f.catalog(), own), err
 }
 
 // Result is what Do has done.

@@ -18,7 +18,7 @@ const maxObject = 95 << 20
 // own. Without a text there is nothing to search for. Each object is read once,
 // however often it is called.
 func (f *Forgetting) search(ctx context.Context, p *refPlan) error {
-	if f.text == nil {
+	if f.find == nil {
 		return nil
 	}
 	all, err := gitobject.All(ctx, f.rec.Repo)
@@ -32,7 +32,7 @@ func (f *Forgetting) search(ctx context.Context, p *refPlan) error {
 		_, known := f.searched[o.OID]
 		return known
 	})
-	if err := f.readAll(ctx, anew, func(o git.Object) { f.searched[o.OID] = f.text.Has(o.Data) }); err != nil {
+	if err := f.readAll(ctx, anew, func(o git.Object) { f.searched[o.OID] = f.has(o) }); err != nil {
 		return err
 	}
 	p.hits = map[git.OID]bool{}
@@ -44,9 +44,16 @@ func (f *Forgetting) search(ctx context.Context, p *refPlan) error {
 	if len(p.hits) == 0 {
 		return nil
 	}
-	p.own, err = gitobject.Reachable(ctx, f.rec.Repo, "--exclude=refs/heads/entire/*", "--exclude=refs/entire/*", "--exclude=refs/remotes/*/entire/*",
-		"--all", "--indexed-objects")
+	p.own, err = gitobject.Reachable(ctx, f.rec.Repo, append(userRefs(), "--indexed-objects")...)
 	return err
+}
+
+// has reports whether an object has something of it.
+func (f *Forgetting) has(o git.Object) bool {
+	if f.what.File == "" {
+		return f.find.Has(o.Data)
+	}
+	return o.Type != "tree" && (f.content.versions[o.OID] || f.find.Has(o.Data))
 }
 
 // readAll hands every object of a list that isn't too large to look.
@@ -78,7 +85,7 @@ type ends struct {
 // reach, and names those that stay.
 func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 	var found ends
-	if f.text == nil && f.what.Session == "" {
+	if f.find == nil && f.what.Session == "" {
 		return found, nil
 	}
 	reached, err := gitobject.Reachable(ctx, f.rec.Repo, "--all", "--reflog", "--indexed-objects")
@@ -100,6 +107,7 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 	}
 	for _, oid := range matched {
 		switch {
+		case !ours[oid] && f.what.File != "": // it has a line in common with the file
 		case !ours[oid]:
 			add(oid, Place{Kind: Object, What: "nothing refers to it, and it isn't known whose it is: git prune removes it", Stays: true})
 		case f.rec.Repo.IsLoose(oid):
@@ -115,6 +123,7 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 	}
 	for oid := range p.hits {
 		switch {
+		case f.what.File != "" && (p.own[oid] || !f.content.versions[oid]): // ownCommits names it
 		case p.own[oid]:
 			add(oid, Place{Kind: Own, What: "is in your own commits or index: rewriting those is yours to do", Stays: true})
 		case reached[oid] && !ourRefs[oid]:
@@ -140,7 +149,7 @@ func (f *Forgetting) matched(ctx context.Context, p refPlan, list []gitobject.In
 	ours = map[git.OID]bool{}
 	err = f.readAll(ctx, list, func(o git.Object) {
 		if p.hits[o.OID] || f.what.Session != "" && mentions(o.Data, f.what.Session) {
-			is[o.OID], ours[o.OID] = true, isRecord(o) || f.what.Session != "" && o.Type == "tree"
+			is[o.OID], ours[o.OID] = true, isRecord(o) || f.content.versions[o.OID] || f.what.Session != "" && o.Type == "tree"
 		}
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
+	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/contextstore"
 )
 
@@ -94,7 +95,7 @@ func (f *Forgetting) planRefs(ctx context.Context) (refPlan, error) {
 
 // anyToRewrite reports whether a ref of ours may have something of it.
 func (f *Forgetting) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
-	if f.text == nil || !f.tombs.Empty() {
+	if f.text == nil || !f.tombs.Empty() { // by ids and paths it may be anywhere
 		return true, nil
 	}
 	if len(p.hits) == 0 {
@@ -119,8 +120,12 @@ func (p *refPlan) keepBackups() {
 
 func (f *Forgetting) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
 	w := &checkpoint.Rewriting{Repo: f.rec.Repo, Forgotten: list}
-	if f.text != nil {
-		w.Mask = f.text.Mask
+	if f.what.File != "" {
+		w.Files, w.RecordsOnly = f.forgottenPaths(), true
+		w.Own = func(oid git.OID) bool { return f.own[oid] }
+	}
+	if f.find != nil {
+		w.Mask = f.find.Mask
 		w.Affected = func(oid git.OID) bool { return f.hits[oid] && !f.own[oid] }
 	}
 	return w
@@ -183,6 +188,13 @@ func (f *Forgetting) savedContext(ctx context.Context, w *checkpoint.Rewriting, 
 			return "", nil
 		}
 		return tip, nil
+	}
+	if f.what.File != "" {
+		next, err := contextstore.Rewrite(ctx, f.rec.Repo, tip, contextstore.Without{Paths: f.forgottenPaths(), Mask: f.find.Mask})
+		if errors.Is(err, recall.ErrDamaged) {
+			return tip, nil // left as it is, and named
+		}
+		return next, err
 	}
 	return w.Shadow(ctx, tip)
 }

@@ -16,7 +16,7 @@ func (f *Forgetting) transcripts() []fileChange {
 	states, _ := f.rec.Sessions.All()
 	var list []fileChange
 	for _, s := range states {
-		if s.TranscriptPath == "" || f.text == nil && s.ID != f.what.Session {
+		if s.TranscriptPath == "" || f.find == nil && s.ID != f.what.Session {
 			continue
 		}
 		paths := []string{s.TranscriptPath}
@@ -26,7 +26,7 @@ func (f *Forgetting) transcripts() []fileChange {
 		}
 		for _, path := range paths {
 			data, err := os.ReadFile(path)
-			if err != nil || f.text != nil && !f.text.Has(data) {
+			if err != nil || f.find != nil && !f.find.Has(data) {
 				continue
 			}
 			list = append(list, f.transcript(s, path, data))
@@ -52,11 +52,11 @@ func (f *Forgetting) transcript(s *session.State, path string, data []byte) file
 	if s.Phase == session.Active && !f.what.ActiveToo {
 		return stays("is the transcript of a session that is active: end it first, or use --force")
 	}
-	if f.text == nil {
+	if f.find == nil {
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: "the agent's own transcript is removed"}}
 	}
 	return fileChange{
-		path: path, data: f.text.MaskInPlace(data), // line by line, so that what has offsets into it goes on
+		path: path, data: f.find.MaskInPlace(data), // line by line, so that what has offsets into it goes on
 		place: Place{Kind: File, Name: path, What: "the agent's own transcript is masked"},
 	}
 }

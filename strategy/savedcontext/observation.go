@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/capture"
@@ -121,10 +122,11 @@ func (cr *contextReader) paths() []string {
 // capturer returns the capture of files that the settings describe.
 func (sa *Saver) capturer(base string, work int64) capture.Capture {
 	o := sa.Options.Recall
+	forgotten, _ := checkpoint.LoadTombstones(sa.Repo.CommonDir) // callers have checked that it can be read
 	return capture.Capture{
 		Repo: sa.Repo, Redact: sa.Redact, Base: base,
 		Limits: capture.Limits{
-			File: o.MaxFile, Total: o.MaxCheckpoint, Exclude: o.Exclude, Work: work,
+			File: o.MaxFile, Total: o.MaxCheckpoint, Exclude: o.Exclude, Forgotten: forgotten.FilePaths(), Work: work,
 			Contents: o.CaptureFiles && recall.Mode(o.Mode) != recall.SummaryMode,
 		},
 	}

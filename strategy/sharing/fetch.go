@@ -73,7 +73,7 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		clean, err := pu.withoutForgottenTexts(ctx, theirs.OID)
+		clean, err := pu.withoutForgotten(ctx, theirs.OID)
 		if err != nil {
 			return err
 		}

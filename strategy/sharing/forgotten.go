@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
 // ErrRemoteHasForgotten means that a remote still has what was forgotten here.
@@ -85,14 +86,18 @@ func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
 	return nil
 }
 
-// withoutForgottenTexts returns a commit of another clone's metadata branch,
-// rewritten without the texts that were forgotten here.
-func (pu *Pusher) withoutForgottenTexts(ctx context.Context, theirs git.OID) (git.OID, error) {
+// withoutForgotten returns a commit of another clone's metadata branch,
+// rewritten without the texts and files that were forgotten here.
+func (pu *Pusher) withoutForgotten(ctx context.Context, theirs git.OID) (git.OID, error) {
 	t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
 	if err != nil {
 		return "", err
 	}
-	f := t.Forgetter()
+	var roots []string
+	for _, w := range gitwork.Worktrees(pu.Repo) {
+		roots = append(roots, w.Root)
+	}
+	f := t.Masker(roots)
 	if f == nil {
 		return theirs, nil
 	}

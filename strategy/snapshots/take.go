@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -35,9 +34,6 @@ const (
 // Take takes a snapshot under the store's lock and records how long the walk took, by
 // which the next commit decides who takes its snapshot.
 func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeOptions) (capture.Taken, error) {
-	if _, err := checkpoint.LoadTombstones(sn.Repo.CommonDir); err != nil {
-		return capture.Taken{}, fmt.Errorf("take snapshot: %w", err)
-	}
 	o.Options = sn.TreeOptions()
 	taken, err := capture.Take(ctx, held, o)
 	if err != nil {
@@ -65,12 +61,14 @@ func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick fun
 	return taken, errors.Join(err, held.Release())
 }
 
-// TreeOptions returns how this worktree is captured.
+// TreeOptions returns how this worktree is captured. If the list of what was forgotten
+// can't be read they refuse every snapshot, that of a restore too: it could hold it again.
 func (sn *Snapshots) TreeOptions() bands.Options {
 	b := sn.Options.Bands
-	forgotten, _ := checkpoint.LoadTombstones(sn.Repo.CommonDir) // Take reports the error
+	forgotten, err := checkpoint.LoadTombstones(sn.Repo.CommonDir)
 	return bands.Options{
-		Root: sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: slices.Concat(b.Exclude, forgotten.FilePatterns()),
+		Refuse: err,
+		Root:   sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: b.Exclude, Forgotten: forgotten.FilePaths(),
 		Hidden: []string{".git", ".entire"}, Worktrees: sn.otherWorktrees(),
 		Ignored: func(ctx context.Context, paths []string) ([]string, error) {
 			return gitwork.Ignored(ctx, sn.Repo, paths)

@@ -30,11 +30,18 @@ const maxBytes = 128 << 20
 
 // StoreContents writes the blobs of files of the worktree, through git's own filters,
 // and returns the tree entries by path. A path that doesn't exist has an entry that
-// removes it; a file that can't be stored has none.
+// removes it; a file that can't be stored, or was forgotten, has none.
 func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]gittree.Edit, error) {
 	edits := make(map[string]gittree.Edit, len(paths))
 	var regular []sizedFile
+	if err := fi.CheckTombstones(); err != nil {
+		return nil, err
+	}
+	forgotten := fi.IsForgottenFile()
 	for _, p := range paths {
+		if forgotten(p) {
+			continue
+		}
 		e, size, kind, err := fi.entry(ctx, p)
 		switch {
 		case err != nil:

@@ -122,6 +122,14 @@ func (w *Workspace) IsForgotten(session string) (bool, error) {
 	return t.HasSession(session), err
 }
 
+// IsForgottenFile returns a predicate for the paths of files that were forgotten in
+// this repository. It matches none if the list can't be read: see CheckTombstones.
+func (w *Workspace) IsForgottenFile() func(path string) bool {
+	t, _ := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	paths := t.FilePaths()
+	return func(path string) bool { return slices.Contains(paths, path) }
+}
+
 // CheckTombstones returns an error if the list of what was forgotten can't be read.
 // What was recorded then could bring it back; the work stays due.
 func (w *Workspace) CheckTombstones() error {

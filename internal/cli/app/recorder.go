@@ -9,6 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -46,17 +47,26 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 	})
 }
 
-// redactor takes out secrets, and the texts that were forgotten in the repository.
+// redactor takes out secrets, and what was forgotten in the repository.
 func redactor(repo *git.Repo, log *slog.Logger) workspace.Redactor { //nolint:ireturn // of one of two types
 	t, err := checkpoint.LoadTombstones(repo.CommonDir)
 	if err != nil {
 		log.Error("what was forgotten is not known", "error", err.Error())
 	}
 	r := redact.New().WithFilesOf(repo.Root)
-	if texts := t.Forgetter(); texts != nil {
-		return tracking.ForgottenRedactor{Redactor: r, Texts: texts}
+	if forgotten := t.Masker(roots(repo)); forgotten != nil {
+		return tracking.ForgottenRedactor{Redactor: r, Forgotten: forgotten}
 	}
 	return r
+}
+
+// roots returns the roots of a repository's worktrees.
+func roots(repo *git.Repo) []string {
+	var list []string
+	for _, w := range gitwork.Worktrees(repo) {
+		list = append(list, w.Root)
+	}
+	return list
 }
 
 // BandOptions are the settings of snapshots, as the recorder takes them.

@@ -41,8 +41,8 @@ func NewForget(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget",
 		Short: "Remove what was recorded",
-		Long: `Removes a session, a checkpoint, a text, or all that is older than a date from
-what was recorded in this repository: from checkpoints and their whole history,
+		Long: `Removes a session, a checkpoint, a text, a file, or all that is older than a date
+from what was recorded in this repository: from checkpoints and their whole history,
 shadow branches, saved contexts, session states, kept transcripts and logs. It
 shows every place first, and asks. What was forgotten is not recorded again,
 and merging a copy that still has it doesn't bring it back.
@@ -52,9 +52,10 @@ REDACTED, as it is and escaped for JSON, percent- or base64-encoded; to keep it
 out of the shell's history let it be read from standard input (--text -) or
 from a file.
 
---file takes a file out of all snapshots, of all worktrees, and keeps it out of
-later ones. It stays in checkpoints, in what conversations quote of it, in shadow
-branches and in saved contexts.
+--file takes a file out of all snapshots, shadow branches and saved contexts, of
+all worktrees, and keeps it out of later ones. What tools were given and returned
+of it is masked in conversations, and so are lines of 12 characters or more that it
+has had and no other file of HEAD has. Your own commits that have it are named.
 
 The entire/checkpoints/v1 branch gets a new history. --push puts it in the
 place of the one that a remote has; without it the remote keeps what it has.
@@ -93,7 +94,7 @@ EXIT STATUS
 	f.StringVar(&opts.textFile, "text-file", "", "forget the text in a file")
 	f.StringVar(&opts.session, "session", "", "forget a session; the beginning of its id is enough")
 	f.StringVar(&opts.checkpoint, "checkpoint", "", "forget a checkpoint; the beginning of its id is enough")
-	f.StringVar(&opts.file, "file", "", "take a file out of all snapshots, and keep it out of later ones")
+	f.StringVar(&opts.file, "file", "", "forget a file: in snapshots, shadow branches, saved contexts and conversations")
 	f.StringVar(&opts.before, "before", "", "forget checkpoints, saved contexts and snapshots from before a date (2026-01-31)")
 	f.BoolVar(&opts.transcript, "agent-transcript", false, "also in the agent's own transcripts, of sessions that aren't active or with --force")
 	f.BoolVarP(&opts.force, "force", "f", false, "don't ask")
@@ -111,8 +112,8 @@ func forgetFlags() []string {
 }
 
 func runForget(ctx context.Context, a *app.App, opts forgetOptions) (err error) {
-	if opts.transcript && opts.text+opts.textFile+opts.session == "" {
-		return app.Usagef("--agent-transcript goes with --text or --session")
+	if opts.transcript && opts.text+opts.textFile+opts.session+opts.file == "" {
+		return app.Usagef("--agent-transcript goes with --text, --file or --session")
 	}
 	repo, err := a.Worktree()
 	if err != nil {

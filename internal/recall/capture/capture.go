@@ -24,6 +24,8 @@ type Limits struct {
 	File, Total int64
 	// Exclude are patterns of paths: `dir/**`, `*.log`.
 	Exclude []string
+	// Forgotten are paths whose contents are not kept, as the user had them forgotten.
+	Forgotten []string
 	// Contents says that contents are kept at all. Without, files are only
 	// hashed, and git isn't asked what it ignores.
 	Contents bool
@@ -161,7 +163,7 @@ func (w *capturing) reuses(s *observation) bool {
 		return false
 	}
 	byName := s.omitted != ""
-	if byName || k.Omitted == recall.Excluded || k.Omitted == recall.Secret {
+	if byName || k.Omitted == recall.Excluded || k.Omitted == recall.Forgotten || k.Omitted == recall.Secret {
 		return byName && k.Omitted == s.omitted
 	}
 	if k.Stat == "" || k.Stat != s.mark {

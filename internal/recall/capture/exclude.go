@@ -2,6 +2,7 @@ package capture
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
@@ -11,6 +12,8 @@ import (
 // tells.
 func (w *capturing) byName(name string) recall.Omitted {
 	switch {
+	case slices.Contains(w.Limits.Forgotten, name):
+		return recall.Forgotten
 	case isSecretFile(name):
 		return recall.Secret
 	case w.exclude.File(name):

@@ -22,6 +22,9 @@ type reader struct {
 
 // line adds one line, but for Said.
 func (r *reader) line(raw []byte) {
+	if f, ok := r.redact.(plain.Forgetter); ok {
+		raw = f.Forget(raw)
+	}
 	e, ok := r.events.Line(raw)
 	if !ok {
 		return

@@ -11,3 +11,9 @@ type Redactor interface {
 	TextContext(ctx context.Context, s string) (string, error)
 	Path(path string) string
 }
+
+// Forgetter masks what was forgotten in a raw line, of which a text alone doesn't show
+// what file it is of. A Redactor may be one.
+type Forgetter interface {
+	Forget(line []byte) []byte
+}

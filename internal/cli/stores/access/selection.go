@@ -160,6 +160,9 @@ func (s *Selection) treeOptions() bands.Options {
 	options := r.Snapshots().Snapshots.TreeOptions()
 	if s.Entry.Dir != r.Snapshots().Snapshots.StoreDir() {
 		options.Root, options.Lineage, options.Exclude = s.Entry.Root, bands.PlainLineage, from.Exclude
+		if s.Entry.Root != s.repo.Root {
+			options.Forgotten = nil // they are paths from another root
+		}
 	}
 	return options
 }

@@ -1,0 +1,290 @@
+package redact
+
+import (
+	"crypto/hmac"
+	"encoding/binary"
+	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const (
+	// minForgottenLine is the number of characters, white space not counted, below
+	// which a line of a forgotten file isn't searched for by itself.
+	minForgottenLine = 12
+	// distinctInLine is how many different characters such a line has at least.
+	distinctInLine = 5
+	// LineMarkLen is the length of the mark of a line in bytes: 4 of a polynomial hash,
+	// 8 of an HMAC-SHA-256 with the salt.
+	LineMarkLen = 12
+)
+
+// ForgottenLines finds lines of forgotten files, which it need not know: it has salted
+// hashes. White space, escapes, and the numbers and marks before a line that cat -n,
+// grep and diff print don't count.
+type ForgottenLines struct {
+	f     *Forgetter
+	marks map[uint32][]byte // by the first 4 bytes, the others
+}
+
+// NewForgottenLines returns one for lines that were marked with the same salt; nil if
+// there are none.
+func NewForgottenLines(salt, marks []byte) *ForgottenLines {
+	if len(marks) < LineMarkLen {
+		return nil
+	}
+	l := &ForgottenLines{f: NewForgetter(salt, nil), marks: make(map[uint32][]byte, len(marks)/LineMarkLen)}
+	for m := range slices.Chunk(marks[:len(marks)/LineMarkLen*LineMarkLen], LineMarkLen) {
+		key := binary.LittleEndian.Uint32(m)
+		l.marks[key] = append(l.marks[key], m[4:]...)
+	}
+	return l
+}
+
+// MarkLine returns the mark of a line as LineKeys returns it.
+func MarkLine(salt []byte, key string) []byte {
+	f := NewForgetter(salt, nil)
+	mark := binary.LittleEndian.AppendUint32(nil, f.fold(f.roll([]byte(key))))
+	return append(mark, f.sum([]byte(key))[:LineMarkLen-4]...)
+}
+
+// LineKeys returns what of the lines of a file counts when they are searched for. Short
+// and monotonous lines are left out.
+func LineKeys(data []byte, add func(key string)) {
+	var buf []byte
+	eachForgottenLine(data, 0, len(data), func(from, to int) {
+		if buf = lineKey(buf[:0], data[from:to]); isTelling(buf) {
+			add(string(buf))
+		}
+	})
+}
+
+// isTelling reports whether a line is long and varied enough to be searched for.
+func isTelling(key []byte) bool {
+	if len(key) < minForgottenLine {
+		return false
+	}
+	var seen [256]bool
+	n := 0
+	for _, c := range key {
+		if !seen[c] {
+			seen[c] = true
+			n++
+		}
+	}
+	return n >= distinctInLine
+}
+
+// Spans appends where lines are in data[from:to]: text, or the inside of a JSON string.
+// Within a line it finds those that are words, or are quoted.
+func (l *ForgottenLines) Spans(data []byte, from, to int, spans []ForgottenSpan) []ForgottenSpan {
+	var key []byte
+	found := func(from, to int) bool {
+		for to > from && (isBlank(data[to-1]) || data[to-1] == '\\') {
+			to--
+		}
+		if key = lineKey(key[:0], data[from:to]); !isTelling(key) || !l.has(key) {
+			return false
+		}
+		spans = append(spans, ForgottenSpan{From: from, To: to})
+		return true
+	}
+	eachForgottenLine(data, from, to, func(from, to int) {
+		if to-from < minForgottenLine {
+			return
+		}
+		for _, begin := range lineBegins(data, from, to) {
+			if found(begin, to) {
+				return
+			}
+		}
+		word := func(from, to int) {
+			for to > from && isPunctuation(data[to-1]) {
+				to--
+			}
+			found(from, to)
+		}
+		quoted := func(from, to int) {
+			if !found(from, to) {
+				eachPiece(data, from, to, isBlank, word)
+			}
+		}
+		eachPiece(data, from, to, func(c byte) bool { return c == '`' }, func(from, to int) {
+			if !found(from, to) {
+				eachPiece(data, from, to, func(c byte) bool { return c == '"' || c == '\'' }, quoted)
+			}
+		})
+	})
+	return spans
+}
+
+func isPunctuation(c byte) bool {
+	return c == '.' || c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == ')' || c == ']'
+}
+
+// eachPiece finds the pieces of data[from:to] between separators that are long enough to
+// be searched for.
+func eachPiece(data []byte, from, to int, separates func(byte) bool, visit func(from, to int)) {
+	begin := from
+	for i := from; i <= to; i++ {
+		if i < to && !separates(data[i]) {
+			continue
+		}
+		if i-begin >= minForgottenLine {
+			visit(begin, i)
+		}
+		begin = i + 1
+	}
+}
+
+func (l *ForgottenLines) has(key []byte) bool {
+	list, found := l.marks[l.f.fold(l.f.roll(key))]
+	if !found {
+		return false
+	}
+	sum := l.f.sum(key)[:LineMarkLen-4]
+	for m := range slices.Chunk(list, LineMarkLen-4) {
+		if hmac.Equal(m, sum) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachForgottenLine finds the lines of data[from:to], between ends of lines or escapes
+// of these, without the white space around them.
+func eachForgottenLine(data []byte, from, to int, visit func(from, to int)) {
+	emit := func(from, to int) {
+		for from < to && isBlank(data[from]) {
+			from++
+		}
+		for from < to && isBlank(data[to-1]) {
+			to--
+		}
+		if from < to {
+			visit(from, to)
+		}
+	}
+	begin := from
+	for i := from; i < to; i++ {
+		switch c := data[i]; {
+		case c == '\n' || c == '\r':
+			emit(begin, i)
+			begin = i + 1
+		case c == '\\':
+			end := i
+			for end < to && data[end] == '\\' {
+				end++
+			}
+			if end < to && (data[end] == 'n' || data[end] == 'r') {
+				emit(begin, i)
+				begin = end + 1
+			}
+			i = end
+		}
+	}
+	emit(begin, to)
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// lineBegins returns where the text of a line may begin: at its first character, and
+// behind a number or mark that a program printed before it.
+func lineBegins(data []byte, from, to int) []int {
+	begins := []int{from}
+	at := from
+	if c := data[at]; c == '+' || c == '-' || c == '<' || c == '>' || c == '|' {
+		begins = append(begins, skipBlank(data, at+1, to))
+	}
+	for at < to && data[at] >= '0' && data[at] <= '9' {
+		at++
+	}
+	if at == from || at == to {
+		return begins
+	}
+	switch arrow := "→"; {
+	case len(data[at:to]) >= len(arrow) && string(data[at:at+len(arrow)]) == arrow:
+		at += len(arrow)
+	case len(data[at:to]) >= 6 && string(data[at:at+6]) == `\u2192`:
+		at += 6
+	case data[at] == ':' || data[at] == '-' || data[at] == '|':
+		at++
+	}
+	return append(begins, skipBlank(data, at, to))
+}
+
+// skipBlank returns the first place from at on that has no white space, nor an escape
+// of it.
+func skipBlank(data []byte, at, to int) int {
+	for at < to {
+		if isBlank(data[at]) {
+			at++
+			continue
+		}
+		end := at
+		for end < to && data[end] == '\\' {
+			end++
+		}
+		if end == at || end == to || data[end] != 't' {
+			break
+		}
+		at = end + 1
+	}
+	return at
+}
+
+// lineKey appends a line without white space, backslashes and escapes: it is the same
+// however often the line was escaped for JSON.
+func lineKey(key, line []byte) []byte {
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		if isBlank(c) {
+			continue
+		}
+		if c != '\\' {
+			key = append(key, c)
+			continue
+		}
+		for i+1 < len(line) && line[i+1] == '\\' {
+			i++
+		}
+		if i+1 == len(line) {
+			break
+		}
+		switch line[i+1] {
+		case 't':
+			i++
+		case 'u':
+			r, ok := hex4(line[i+2:])
+			if !ok {
+				continue
+			}
+			i += 5
+			if utf16.IsSurrogate(r) && i+6 < len(line) && line[i+1] == '\\' && line[i+2] == 'u' {
+				if low, ok := hex4(line[i+3:]); ok {
+					r = utf16.DecodeRune(r, low)
+					i += 6
+				}
+			}
+			key = utf8.AppendRune(key, r)
+		}
+	}
+	return key
+}
+
+// MaskSpans replaces parts of data, which are in order and apart from one another:
+// by REDACTED, or in place by as many bytes of that word, repeated.
+func MaskSpans(data []byte, spans []ForgottenSpan, inPlace bool) []byte {
+	if len(spans) == 0 {
+		return data
+	}
+	return replaceSpans(data, spans, func(length int, _ bool) string {
+		if inPlace {
+			return maskOf(length)
+		}
+		return forgottenMask
+	})
+}
+
+// IsMask reports whether a text is what MaskSpans puts in the place of one.
+func IsMask(text []byte) bool { return string(text) == maskOf(len(text)) }

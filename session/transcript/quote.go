@@ -1,0 +1,273 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed-3aff656d/entire/internal/redact"
+)
+
+// maxQuoteCalls bounds the tool calls whose results are remembered.
+const maxQuoteCalls = 20_000
+
+// Quotes finds what transcripts, and records made of them, quote of files: what tools
+// were given and returned, and lines of the files anywhere else. It remembers the calls
+// that named a file, so that their results are found in later lines. It may be used by
+// several goroutines at once.
+type Quotes struct {
+	files []quotedFile
+	roots []string
+	lines *redact.ForgottenLines
+
+	mu    sync.Mutex
+	calls map[string]bool
+}
+
+// quotedFile is a file by its path from the root of a worktree.
+type quotedFile struct {
+	path string
+	hint []byte // what every line that names it has; nil: nothing is certain
+}
+
+// NewQuotes returns a finder of what is quoted of files. The paths are from the root of
+// a worktree, with slashes; roots are worktrees that are known. The lines may be nil.
+func NewQuotes(paths, roots []string, lines *redact.ForgottenLines) *Quotes {
+	q := &Quotes{roots: roots, lines: lines, calls: map[string]bool{}}
+	for _, p := range paths {
+		f := quotedFile{path: p, hint: []byte(path.Base(p))}
+		if bytes.ContainsFunc(f.hint, func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\/<>&`, c) }) {
+			f.hint = nil // it may be escaped
+		}
+		q.files = append(q.files, f)
+	}
+	return q
+}
+
+// Has reports whether something is quoted in data.
+func (q *Quotes) Has(data []byte) bool { return len(q.Spans(data)) > 0 }
+
+// Mask replaces by REDACTED what data quotes. JSON stays valid.
+func (q *Quotes) Mask(data []byte) []byte { return redact.MaskSpans(data, q.Spans(data), false) }
+
+// MaskInPlace is Mask whose result has the length of data.
+func (q *Quotes) MaskInPlace(data []byte) []byte {
+	return redact.MaskSpans(data, q.Spans(data), true)
+}
+
+// Learn remembers the calls in data that name a file.
+func (q *Quotes) Learn(data []byte) {
+	q.eachDocument(data, func(from, to int, isJSON bool) {
+		if doc := data[from:to]; isJSON && q.mayName(doc) {
+			readQuoting(doc).calls(q)
+		}
+	})
+}
+
+// Spans returns what data quotes, in order and apart from one another.
+func (q *Quotes) Spans(data []byte) []redact.ForgottenSpan {
+	var spans []redact.ForgottenSpan
+	q.eachDocument(data, func(from, to int, isJSON bool) {
+		if isJSON {
+			spans = q.document(data, from, to, spans)
+		} else {
+			spans = q.text(data, from, to, spans)
+		}
+	})
+	return spans
+}
+
+// eachDocument splits data into JSON documents, of a line each or of all lines, and text.
+func (q *Quotes) eachDocument(data []byte, visit func(from, to int, isJSON bool)) {
+	if isDocument(data) {
+		visit(0, len(data), true)
+		return
+	}
+	for from := 0; from < len(data); {
+		to := len(data)
+		if n := bytes.IndexByte(data[from:], '\n'); n >= 0 {
+			to = from + n + 1
+		}
+		visit(from, to, isDocument(data[from:to]))
+		from = to
+	}
+}
+
+func isDocument(data []byte) bool {
+	first := bytes.TrimLeft(data, " \t\r\n")
+	return len(first) > 0 && (first[0] == '{' || first[0] == '[') && json.Valid(data)
+}
+
+// text finds what a text quotes by its lines, and the lines that begin with a file's
+// path as those that grep prints.
+func (q *Quotes) text(data []byte, from, to int, spans []redact.ForgottenSpan) []redact.ForgottenSpan {
+	n := len(spans)
+	if q.lines != nil {
+		spans = q.lines.Spans(data, from, to, spans)
+	}
+	if !q.mayName(data[from:to]) {
+		return spans
+	}
+	for _, f := range q.files {
+		for at := from; ; {
+			i := bytes.Index(data[at:to], []byte(f.path+":"))
+			if i < 0 {
+				break
+			}
+			begin := at + i
+			at = begin + len(f.path) + 1
+			if !q.beginsLine(data[from:begin]) {
+				continue
+			}
+			end := endOfLine(data, at, to)
+			if at < end && !redact.IsMask(data[at:end]) {
+				spans = append(spans, redact.ForgottenSpan{From: at, To: end})
+			}
+			at = end
+		}
+	}
+	return append(spans[:n], disjoint(spans[n:])...)
+}
+
+// beginsLine reports whether what is before a path, without the root that it may have, is
+// the beginning of a line.
+func (q *Quotes) beginsLine(before []byte) bool {
+	for _, root := range append([]string{"./"}, q.roots...) {
+		before = bytes.TrimSuffix(before, []byte(strings.TrimSuffix(root, "/")+"/"))
+	}
+	return len(before) == 0 || before[len(before)-1] == '\n' || bytes.HasSuffix(before, []byte(`\n`))
+}
+
+// endOfLine returns where a line of a text ends: at a newline, or an escape of one.
+func endOfLine(data []byte, from, to int) int {
+	for i := from; i < to; i++ {
+		if data[i] == '\n' {
+			return i
+		}
+		if data[i] != '\\' {
+			continue
+		}
+		end := i
+		for end < to && data[end] == '\\' {
+			end++
+		}
+		if end < to && (data[end] == 'n' || data[end] == 'r') {
+			return i
+		}
+		i = end
+	}
+	return to
+}
+
+// disjoint puts spans in order and joins those that overlap.
+func disjoint(spans []redact.ForgottenSpan) []redact.ForgottenSpan {
+	slices.SortFunc(spans, func(a, b redact.ForgottenSpan) int { return a.From - b.From })
+	joined := spans[:0]
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.From < joined[n-1].To {
+			joined[n-1].To = max(joined[n-1].To, s.To)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}
+
+// mayName reports whether data may name a file, or a call that did.
+func (q *Quotes) mayName(data []byte) bool {
+	for _, f := range q.files {
+		if f.hint == nil || bytes.Contains(data, f.hint) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayAnswer reports whether data may be the result of a call.
+func (q *Quotes) mayAnswer(data []byte) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.calls) > 0 && bytes.Contains(data, []byte(`"tool_use_id"`))
+}
+
+// document finds what the JSON document data[from:to] quotes.
+func (q *Quotes) document(data []byte, from, to int, spans []redact.ForgottenSpan) []redact.ForgottenSpan {
+	doc := data[from:to]
+	named := q.mayName(doc)
+	if !named && q.lines == nil && !q.mayAnswer(doc) {
+		return spans
+	}
+	r := readQuoting(doc)
+	r.calls(q)
+	r.results(q)
+	for _, s := range r.strings {
+		begin, end := from+s.from, from+s.to
+		switch {
+		case s.isKey || begin == end || redact.IsMask(data[begin:end]):
+		case r.quotes(q, s):
+			spans = append(spans, redact.ForgottenSpan{From: begin, To: end})
+		default:
+			spans = q.text(data, begin, end, spans)
+		}
+	}
+	return spans
+}
+
+// isNamed reports whether a value is the path of one of the files, for a program that
+// runs in the directory cwd; empty: that isn't known.
+func (q *Quotes) isNamed(value, cwd string) bool {
+	value = strings.TrimPrefix(value, "./")
+	return slices.ContainsFunc(q.files, func(f quotedFile) bool {
+		above, found := strings.CutSuffix(value, f.path)
+		switch {
+		case !found:
+			return false
+		case above == "":
+			return true
+		case !strings.HasSuffix(above, "/"):
+			return false
+		}
+		above = strings.TrimSuffix(above, "/")
+		if slices.Contains(q.roots, above) {
+			return true
+		}
+		// Another clone's transcript: its root is above the directory that it worked in.
+		return cwd == "" && strings.Contains(f.path, "/") || above != "" && (cwd == above || strings.HasPrefix(cwd, above+"/"))
+	})
+}
+
+// namedIn reports whether a command names one of the files.
+func (q *Quotes) namedIn(command, cwd string) bool {
+	odd := func(f quotedFile) bool {
+		return strings.ContainsFunc(f.path, isNoPath) && strings.Contains(command, f.path)
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(command, isNoPath), func(word string) bool { return q.isNamed(word, cwd) }) ||
+		slices.ContainsFunc(q.files, odd)
+}
+
+// isNoPath reports whether a character separates the words of a command.
+func isNoPath(c rune) bool { return strings.ContainsRune(" \t\n\r\"'`()<>|;&=,{}$:", c) }
+
+// isWriting reports whether a command may have the content of a file that it names.
+func isWriting(command string) bool {
+	return strings.ContainsAny(command, "<>") ||
+		slices.ContainsFunc([]string{"tee ", "sed ", "printf ", "echo ", "perl ", "python"}, func(word string) bool { return strings.Contains(command, word) })
+}
+
+// remember adds a call.
+func (q *Quotes) remember(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if id != "" && len(q.calls) < maxQuoteCalls {
+		q.calls[id] = true
+	}
+}
+
+func (q *Quotes) isCall(id string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return id != "" && q.calls[id]
+}

@@ -1,0 +1,121 @@
+package transcript_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/redact"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// TestQuotesAreMasked holds that nothing stays of what a transcript quotes of a file,
+// that all else stays, and that lines stay valid and keep their length where they have to.
+func TestQuotesAreMasked(t *testing.T) {
+	t.Parallel()
+	salt := []byte("salt")
+	var marks []byte
+	redact.LineKeys([]byte("\n\tlong walrus line \"one\"\nshort\n----------------\n"), func(key string) {
+		marks = append(marks, redact.MarkLine(salt, key)...)
+	})
+	if len(marks) != redact.LineMarkLen {
+		t.Fatalf("%d bytes of marks", len(marks))
+	}
+	for name, c := range map[string]struct{ lines, kept string }{
+		"read": {
+			lines: `{"cwd":"/other/repo/sub","message":{"content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/other/repo/conf/a.txt"}}]}}
+{"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"1\u2192SECRET"}]},"toolUseResult":{"type":"text","file":{"filePath":"/other/repo/conf/a.txt","content":"SECRET","numLines":1}}}`,
+			kept: `"t1" "Read" "/other/repo/conf/a.txt" "tool_result"`,
+		},
+		"result alone, by its structure": {
+			lines: `{"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"1\u2192SECRET"}]},"toolUseResult":{"type":"text","file":{"filePath":"/repo/conf/a.txt","content":"SECRET"}}}`,
+		},
+		"edits": {
+			lines: `{"message":{"content":[{"type":"tool_use","id":"t2","name":"MultiEdit","input":{"edits":[{"old_string":"SECRET","new_string":"SECRET"}],"file_path":"/repo/conf/a.txt"}}]}}
+{"message":{"content":[{"type":"tool_result","tool_use_id":"t2","content":[{"type":"text","text":"SECRET"}]}]},"toolUseResult":{"filePath":"/repo/conf/a.txt","originalFile":"SECRET","structuredPatch":[{"oldStart":1,"lines":["-SECRET","+SECRET"]}]}}`,
+			kept: `"oldStart":1`,
+		},
+		"notebook":   {lines: `{"tool_input":{"notebook_path":"/repo/conf/a.txt","new_source":"SECRET","cell_id":"c7"}}`, kept: `"c7"`},
+		"attachment": {lines: `{"type":"attachment","attachment":{"type":"edited_text_file","filename":"/repo/conf/a.txt","snippet":"SECRET"}}`},
+		"error": {
+			lines: `{"message":{"content":[{"type":"tool_use","id":"t3","name":"Read","input":{"file_path":"conf/a.txt"}}]}}
+{"message":{"content":[{"type":"tool_result","tool_use_id":"t3","content":"no"}]},"toolUseResult":"Error: SECRET"}`,
+		},
+		"commands": {
+			lines: `{"message":{"content":[{"type":"tool_use","id":"t4","name":"Bash","input":{"command":"head -1 ./conf/a.txt | wc","description":"Count"}}]}}
+{"message":{"content":[{"type":"tool_result","tool_use_id":"t4","content":"SECRET"}]},"toolUseResult":{"stdout":"SECRET","stderr":""}}
+{"message":{"content":[{"type":"tool_use","id":"t5","name":"Bash","input":{"command":"cat >conf/a.txt <<E\nSECRET\nE"}}]}}`,
+			kept: `head -1 ./conf/a.txt "Count"`,
+		},
+		"grep":  {lines: `{"toolUseResult":{"content":"b.txt:1:kept\nconf/a.txt:2:SECRET\n/repo/conf/a.txt:3:SECRET\nb.txt:4:too"}}`, kept: `b.txt:1:kept b.txt:4:too`},
+		"lines": {lines: `{"text":"it has ` + "`" + `long walrus line \"one\"` + "`" + `, or:\n  12\u2192\tlong walrus line \"one\"\n+long  walrus line \"one\"\nand short ----------------"}`, kept: `and short ----------------`},
+		"plain": {lines: "said:\n    3\tlong walrus line \"one\"\nkept words\n", kept: "said: kept words"},
+		"another file": {
+			lines: `{"cwd":"/repo/x","message":{"content":[{"type":"tool_use","id":"t6","name":"Write","input":{"file_path":"/repo/x/conf/a.txt.bak","content":"kept-content"}}]}}
+{"toolUseResult":{"filePath":"/elsewhere/conf/a.txt","content":"kept-too"},"cwd":"/repo"}
+{"path":"conf/a.txt","blob":"kept-blob"}`,
+			kept: `kept-content kept-too kept-blob`,
+		},
+	} {
+		quotes := transcript.NewQuotes([]string{"conf/a.txt"}, []string{"/repo"}, redact.NewForgottenLines(salt, marks))
+		quotes.Learn([]byte(c.lines))
+		for how, masked := range map[string][]byte{"mask": quotes.Mask([]byte(c.lines)), "in place": quotes.MaskInPlace([]byte(c.lines))} {
+			if strings.Contains(string(masked), "SECRET") || strings.Contains(string(masked), "walrus") {
+				t.Errorf("%s, %s: left in\n%s", name, how, masked)
+			}
+			for _, kept := range strings.Fields(c.kept) {
+				if !strings.Contains(string(masked), kept) {
+					t.Errorf("%s, %s: %s is gone from\n%s", name, how, kept, masked)
+				}
+			}
+			if how == "in place" && len(masked) != len(c.lines) {
+				t.Errorf("%s: %d bytes of %d", name, len(masked), len(c.lines))
+			}
+			for line := range strings.Lines(string(masked)) {
+				if c.lines[0] == '{' && !json.Valid([]byte(line)) {
+					t.Errorf("%s, %s: no JSON: %s", name, how, line)
+				}
+			}
+			if quotes.Has(masked) {
+				t.Errorf("%s, %s: found again in\n%s", name, how, masked)
+			}
+		}
+	}
+}
+
+// TestAttackQuotesInDeepJSON searches documents that nest deeply, or have very many
+// members: the time is in proportion to the length.
+func TestAttackQuotesInDeepJSON(t *testing.T) {
+	t.Parallel()
+	quotes := transcript.NewQuotes([]string{"a.txt"}, nil, nil)
+	for name, doc := range map[string]string{
+		"objects": strings.Repeat(`{"path":"a.txt","input":`, 5000) + `"SECRET"` + strings.Repeat("}", 5000),
+		"arrays":  `{"file_path":"a.txt","x":` + strings.Repeat("[", 5000) + `"SECRET"` + strings.Repeat("]", 5000) + "}",
+		"members": `{"message":{` + strings.Repeat(`"path":"b.txt",`, 200_000) + `"file_path":"a.txt","text":"SECRET"}}`,
+		"quotes":  `{"file_path":"a.txt","text":"` + strings.Repeat(`\"`, 500_000) + `SECRET"}`,
+	} {
+		if masked := string(quotes.Mask([]byte(doc))); strings.Contains(masked, "SECRET") || !json.Valid([]byte(masked)) {
+			t.Errorf("%s: left, or no JSON: %.200s", name, masked)
+		}
+	}
+}
+
+// FuzzQuotes holds that masking keeps JSON valid and lengths in place, and leaves nothing
+// to be found again.
+func FuzzQuotes(f *testing.F) {
+	f.Add([]byte(`{"file_path":"a.txt","content":"x"}`))
+	f.Add([]byte("a.txt:1:x\n{\"tool_use_id\":\"t\"}\n"))
+	quotes := transcript.NewQuotes([]string{"a.txt"}, []string{"/r"}, redact.NewForgottenLines([]byte("s"), redact.MarkLine([]byte("s"), "abcdefghijkl")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		masked, inPlace := quotes.Mask(data), quotes.MaskInPlace(data)
+		if json.Valid(data) && (!json.Valid(masked) || !json.Valid(inPlace)) {
+			t.Errorf("no JSON: %s, %s", masked, inPlace)
+		}
+		if len(inPlace) != len(data) {
+			t.Errorf("%d bytes of %d", len(inPlace), len(data))
+		}
+		if quotes.Has(masked) || quotes.Has(inPlace) {
+			t.Errorf("found again in %q, %q", masked, inPlace)
+		}
+	})
+}
