@@ -52,5 +52,5 @@ func (b *Background) ServeSnapshots(ctx context.Context) error {
 
 // FinishRecall saves the contexts that the hooks of the session id left unsaved.
 func (b *Background) FinishRecall(ctx context.Context, id string) error {
-	return b.rec.SavedContexts().Saver.FinishRecall(ctx, id)
+	return b.rec.SavedContexts().Ender.FinishRecall(ctx, id)
 }

@@ -102,7 +102,7 @@ func TestEndWithoutTimeIsLeftToAChild(t *testing.T) {
 			if asked := slices.ContainsFunc(d.children, func(args []string) bool { return slices.Equal(args, []string{"hooks", "recall", s.ID}) }); asked != c.asked {
 				t.Errorf("children: %q", d.children)
 			}
-			d.must(d.recorder().SavedContexts().Saver.FinishRecall(context.Background(), s.ID))
+			d.must(d.recorder().SavedContexts().Ender.FinishRecall(context.Background(), s.ID))
 			d.want(c.want...)
 			state, err := d.recorder().Sessions.Load(s.ID)
 			d.must(err)

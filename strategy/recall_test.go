@@ -429,7 +429,7 @@ func BenchmarkRecallStop(b *testing.B) {
 			strings.Repeat(line, 900) + `"}]}}` + "\n")
 	}
 	d.turn(s, 7, "a.txt")
-	d.must(d.recorder().SavedContexts().Saver.FinishRecall(ctx, s.ID))
+	d.must(d.recorder().SavedContexts().Ender.FinishRecall(ctx, s.ID))
 	for b.Loop() {
 		b.StopTimer()
 		s.Prompt("Please write some files for me now.")

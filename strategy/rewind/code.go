@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +18,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
@@ -89,7 +84,7 @@ func (r *CodeRewinder) planCode(ctx context.Context, p points.Point) (plan CodeP
 	if paths, err = r.codePaths(ctx, c); err != nil {
 		return plan, nil, err
 	}
-	present, err := r.presentCode(ctx, paths)
+	present, err := r.code.presentCode(ctx, paths)
 	if err != nil {
 		return plan, nil, err
 	}
@@ -138,76 +133,12 @@ func (r *CodeRewinder) codePaths(ctx context.Context, c git.Commit) ([]string, e
 	return slices.Compact(paths), nil
 }
 
-// regular are those of the paths that are regular files.
-func (r *CodeRewinder) regular(paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
-		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(p)))
-		return err != nil || !info.Mode().IsRegular()
-	})
-}
-
-// codePresent is what is at a path now. Blocked is one that can't be restored.
-type codePresent struct {
-	file    rewindstate.CodeFile
-	stat    dirfd.Stat
-	blocked bool
-}
-
-// presentCode reads what is at the paths.
-func (r *CodeRewinder) presentCode(ctx context.Context, paths []string) (map[string]codePresent, error) {
-	present := make(map[string]codePresent, len(paths))
-	for _, name := range paths {
-		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(name)))
-		now := codePresent{stat: r.statBelow(name), blocked: r.throughLink(name)}
-		switch {
-		case errors.Is(err, fs.ErrNotExist) || workspace.IsNotDir(err) || now.blocked:
-		case err != nil:
-			return nil, err
-		case info.Mode().IsRegular():
-			now.file.Mode = workspace.GitMode(info)
-		case info.Mode()&fs.ModeSymlink != 0:
-			target, err := os.Readlink(filepath.Join(r.Repo.Root, filepath.FromSlash(name)))
-			if err != nil {
-				return nil, err
-			}
-			now.file = rewindstate.CodeFile{Mode: git.ModeLink, OID: r.Repo.Format.HashBlob([]byte(target))}
-		default:
-			now.blocked = true
-		}
-		present[name] = now
-	}
-	oids, err := gitwork.HashFiles(ctx, r.Repo, gitwork.HashOnly, r.regular(paths))
-	if err != nil {
-		return nil, err
-	}
-	for name, now := range present {
-		if now.file.Mode == 0 || now.file.OID != "" {
-			continue
-		}
-		now.file.OID = oids[name]
-		now.blocked = now.file.OID == ""
-		present[name] = now
-	}
-	return present, nil
-}
-
-// throughLink reports whether a directory of the path is a symlink.
-func (r *CodeRewinder) throughLink(name string) bool {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		info, err := os.Lstat(filepath.Join(r.Repo.Root, filepath.FromSlash(dir)))
-		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // RewindCodeOnly goes back to a shadow checkpoint that has no snapshot. What it
 // overwrites or removes is in a commit of its own first. A code-only rewind that was
 // interrupted becomes a part of it, so both are taken back together; an undo or redo
 // that was interrupted, and went to this commit, is completed.
 func (r *CodeRewinder) RewindCodeOnly(ctx context.Context, p points.Point) (done CodeRewound, err error) {
-	err = r.code.withCode(ctx, func(h *rewindstate.CodeHistory) error {
+	err = r.journal.withCode(ctx, func(h *rewindstate.CodeHistory) error {
 		if h.Begun != nil && h.Begun.Op != history.OpRestore && h.Begun.Turn.To == p.Shadow {
 			done, err = r.finishCode(ctx, h)
 			return err
@@ -246,7 +177,7 @@ func (r *CodeRewinder) rewindCode(ctx context.Context, h *rewindstate.CodeHistor
 		turn.Before = r.currentSessions(ctx)
 	}
 	h.Begun = &rewindstate.CodeOperation{Op: history.OpRestore, Turn: turn}
-	if err := r.code.saveCodeHistory(h); err != nil {
+	if err := r.journal.saveCodeHistory(h); err != nil {
 		return done, err
 	}
 	if done.Failed, err = r.code.applyCode(ctx, plan.Steps); err != nil {
@@ -273,7 +204,7 @@ func (r *CodeRewinder) rewindCode(ctx context.Context, h *rewindstate.CodeHistor
 	if turn.Changes = withoutFailed(turn.Changes, done.Failed, nil); len(turn.Changes) > 0 {
 		h.Undo = append(h.Undo, turn)
 	}
-	return done, errors.Join(incompleteCode(done), r.code.saveCodeHistory(h))
+	return done, errors.Join(incompleteCode(done), r.journal.saveCodeHistory(h))
 }
 
 // mergeBegun makes a turn start where an interrupted one did: what that changed and
@@ -284,7 +215,7 @@ func (r *CodeRewinder) mergeBegun(ctx context.Context, turn *rewindstate.CodeTur
 	for i, c := range turn.Changes {
 		at[c.Path] = i
 	}
-	present, err := r.presentCode(ctx, pathsOfChanges(begun.Changes))
+	present, err := r.code.presentCode(ctx, pathsOfChanges(begun.Changes))
 	if err != nil {
 		return err
 	}
@@ -323,21 +254,6 @@ func pathsOfChanges(changes []rewindstate.CodeChange) []string {
 		paths[i] = string(c.Path)
 	}
 	return paths
-}
-
-// statBelow is what is at a path of the worktree, zero if nothing is or a link
-// leads there.
-func (r *CodeRewinder) statBelow(name string) (st dirfd.Stat) {
-	dir, err := r.code.parentOf(name, false)
-	if err != nil {
-		return dirfd.Stat{}
-	}
-	defer func() { _ = dir.Close() }()
-	if dir.Stat(path.Base(name), &st) != nil {
-		return dirfd.Stat{}
-	}
-	st.Blocks = 0 // they may be allocated later
-	return st
 }
 
 // rescueCode makes a commit of the files as they are, under a ref that keeps it.

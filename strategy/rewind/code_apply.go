@@ -27,11 +27,11 @@ import (
 var errCodeChanged = errors.New("it changed meanwhile")
 
 // stagePath is where git writes the contents of a code-only rewind.
-func (cw *CodeWriter) stagePath() string { return filepath.Join(cw.Repo.GitDir, "entire-checkout") }
+func (cf *codeFiles) stagePath() string { return filepath.Join(cf.Repo.GitDir, "entire-checkout") }
 
 // stageCode writes the contents of steps beside the tree, by git. It comes before the
 // journal: what git no longer has keeps a rewind from starting.
-func (cw *CodeWriter) stageCode(ctx context.Context, steps []CodeStep) error {
+func (cf *codeFiles) stageCode(ctx context.Context, steps []CodeStep) error {
 	var write []gittree.Edit
 	for _, s := range steps {
 		if s.after.Mode != 0 {
@@ -41,7 +41,7 @@ func (cw *CodeWriter) stageCode(ctx context.Context, steps []CodeStep) error {
 	if len(write) == 0 {
 		return nil
 	}
-	if err := gitwork.CheckoutInto(ctx, cw.Repo, filepath.Join(cw.stagePath(), "files"), write); err != nil {
+	if err := gitwork.CheckoutInto(ctx, cf.Repo, filepath.Join(cf.stagePath(), "files"), write); err != nil {
 		return fmt.Errorf("nothing changed: %w", err)
 	}
 	return nil
@@ -50,7 +50,7 @@ func (cw *CodeWriter) stageCode(ctx context.Context, steps []CodeStep) error {
 // applyCode carries out steps that are staged: each file takes its place if that
 // still holds what the rescue has. Paths that can't be restored don't keep it from
 // the others. What it changed is on the disk when it returns.
-func (cw *CodeWriter) applyCode(ctx context.Context, steps []CodeStep) (failed []apply.Failure, err error) {
+func (cf *codeFiles) applyCode(ctx context.Context, steps []CodeStep) (failed []apply.Failure, err error) {
 	// A file may make way for a folder, so what goes comes first.
 	ordered := slices.Clone(steps)
 	slices.SortStableFunc(ordered, func(a, b CodeStep) int { return int(min(a.after.Mode, 1)) - int(min(b.after.Mode, 1)) })
@@ -60,15 +60,15 @@ func (cw *CodeWriter) applyCode(ctx context.Context, steps []CodeStep) (failed [
 			return failed, err
 		}
 		if s.after.Mode == 0 {
-			err = cw.removePlanned(s)
+			err = cf.removePlanned(s)
 		} else {
-			err = cw.placePlanned(s, filepath.Join(cw.stagePath(), "files", filepath.FromSlash(s.Path)))
+			err = cf.placePlanned(s, filepath.Join(cf.stagePath(), "files", filepath.FromSlash(s.Path)))
 		}
 		if err != nil {
 			failed = append(failed, apply.Failure{Path: s.Path, Err: err})
 		}
 		for dir := path.Dir(s.Path); ; dir = path.Dir(dir) {
-			if full := filepath.Join(cw.Repo.Root, filepath.FromSlash(dir)); !slices.Contains(dirs, full) {
+			if full := filepath.Join(cf.Repo.Root, filepath.FromSlash(dir)); !slices.Contains(dirs, full) {
 				dirs = append(dirs, full)
 			}
 			if dir == "." {
@@ -86,8 +86,8 @@ func (cw *CodeWriter) applyCode(ctx context.Context, steps []CodeStep) (failed [
 
 // parentOf opens the directory of a path of the worktree and follows no link. With
 // create it makes what is missing of it. The caller closes it.
-func (cw *CodeWriter) parentOf(name string, create bool) (*dirfd.Dir, error) {
-	dir, err := dirfd.OpenRoot(cw.Repo.Root)
+func (cf *codeFiles) parentOf(name string, create bool) (*dirfd.Dir, error) {
+	dir, err := dirfd.OpenRoot(cf.Repo.Root)
 	if err != nil || path.Dir(name) == "." {
 		return dir, err
 	}
@@ -128,8 +128,8 @@ func sameApartFromName(a, b dirfd.Stat) bool {
 
 // placePlanned puts the staged file into the place of what the rescue holds. What
 // another program saves in between is put back.
-func (cw *CodeWriter) placePlanned(s CodeStep, staged string) error {
-	dir, err := cw.parentOf(s.Path, true)
+func (cf *codeFiles) placePlanned(s CodeStep, staged string) error {
+	dir, err := cf.parentOf(s.Path, true)
 	if err != nil {
 		return err
 	}
@@ -212,8 +212,8 @@ func copyInto(dir *dirfd.Dir, name, staged string) (err error) {
 
 // removePlanned removes a file that is still what the rescue holds. It gets another
 // name first, so that what another program saves in between is found, and put back.
-func (cw *CodeWriter) removePlanned(s CodeStep) error {
-	dir, err := cw.parentOf(s.Path, false)
+func (cf *codeFiles) removePlanned(s CodeStep) error {
+	dir, err := cf.parentOf(s.Path, false)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func putBack(dir *dirfd.Dir, temp, name string) error {
 
 // recoverCode removes the temporary files that an interrupted rewind left. Where one
 // is what another program saved just before it was replaced, it gets its place again.
-func (cw *CodeWriter) recoverCode(ctx context.Context, h *rewindstate.CodeHistory) error {
+func (cf *codeFiles) recoverCode(ctx context.Context, h *rewindstate.CodeHistory) error {
 	if h.Begun == nil {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (cw *CodeWriter) recoverCode(ctx context.Context, h *rewindstate.CodeHistor
 	for _, name := range slices.Clone(paths) {
 		paths = append(paths, path.Join(path.Dir(name), codeTemp(name)))
 	}
-	present, err := cw.codeRewinder.presentCode(ctx, paths)
+	present, err := cf.presentCode(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -266,15 +266,15 @@ func (cw *CodeWriter) recoverCode(ctx context.Context, h *rewindstate.CodeHistor
 		if temp.stat == (dirfd.Stat{}) {
 			continue
 		}
-		if err := cw.recoverTemp(c, now, temp); err != nil {
+		if err := cf.recoverTemp(c, now, temp); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func (cw *CodeWriter) recoverTemp(c rewindstate.CodeChange, now, temp codePresent) error {
-	dir, err := cw.parentOf(string(c.Path), false)
+func (cf *codeFiles) recoverTemp(c rewindstate.CodeChange, now, temp codePresent) error {
+	dir, err := cf.parentOf(string(c.Path), false)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // stays, and nothing is left beside it.
 func TestCodeRewindKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:paralleltest // it sets a hook of the package
 	root, gitDir := t.TempDir(), t.TempDir()
-	r := New(&workspace.Workspace{Repo: &git.Repo{Root: root, GitDir: gitDir}}).Code
+	r := New(&workspace.Workspace{Repo: &git.Repo{Root: root, GitDir: gitDir}}).CodeRewinder.code
 	in := func(name string) string { return filepath.Join(root, name) }
 	write := func(path, text string) {
 		t.Helper()
@@ -40,7 +40,7 @@ func TestCodeRewindKeepsWhatIsSavedMeanwhile(t *testing.T) { //nolint:parallelte
 		if s.after.Mode != 0 {
 			write(filepath.Join(r.stagePath(), "files", name), "one")
 		}
-		s.was = r.codeRewinder.statBelow(name)
+		s.was = r.statBelow(name)
 		steps = append(steps, s)
 	}
 	defer func(before func(string)) { beforeCodeReplace = before }(beforeCodeReplace)
@@ -94,7 +94,7 @@ func TestCodeRewindRecoversWhatWasSaved(t *testing.T) {
 		{"removed", before, rewindstate.CodeFile{}, rewindstate.CodeFile{}, before, "", "old", ""},
 		{"in part, of a new one", rewindstate.CodeFile{}, after, rewindstate.CodeFile{}, rewindstate.CodeFile{Mode: git.ModeFile, OID: "3"}, "", "n", ""},
 	} {
-		r := New(&workspace.Workspace{Repo: &git.Repo{Root: t.TempDir()}}).Code
+		r := New(&workspace.Workspace{Repo: &git.Repo{Root: t.TempDir()}}).CodeRewinder.code
 		for name, text := range map[string]string{"a.txt": c.content, codeTemp("a.txt"): c.tempIs} {
 			if text != "" {
 				if err := os.WriteFile(filepath.Join(r.Repo.Root, name), []byte(text), 0o600); err != nil {

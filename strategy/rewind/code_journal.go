@@ -18,13 +18,13 @@ import (
 )
 
 // saveCodeHistory writes the history. It is on the disk when it returns.
-func (cw *CodeWriter) saveCodeHistory(h *rewindstate.CodeHistory) error {
+func (cj *CodeJournal) saveCodeHistory(h *rewindstate.CodeHistory) error {
 	h.Format = rewindstate.CodeFormat
 	if h.Begun != nil {
 		self, _ := proc.Look(os.Getpid())
 		h.Begun.PID, h.Begun.Start = os.Getpid(), self.Start
 		if h.Begun.Started.IsZero() {
-			h.Begun.Started = cw.Env.Now()
+			h.Begun.Started = cj.Env.Now()
 		}
 	}
 	h.Done = h.Done[max(0, len(h.Done)-rewindstate.CodeTurns):]
@@ -33,7 +33,7 @@ func (cw *CodeWriter) saveCodeHistory(h *rewindstate.CodeHistory) error {
 	if err != nil {
 		return fmt.Errorf("write the history of rewinds: %w", err)
 	}
-	return disk.WriteDurable(rewindstate.CodeHistoryPath(cw.Repo.CommonDir, cw.snapshots.Lineage()), append(data, '\n'), 0o600)
+	return disk.WriteDurable(rewindstate.CodeHistoryPath(cj.Repo.CommonDir, cj.snapshots.Lineage()), append(data, '\n'), 0o600)
 }
 
 // InterruptedCode returns the commit to which a code-only rewind of the lineage's
@@ -55,72 +55,72 @@ func InterruptedCode(commonDir, lineage string) (target git.OID, other bool) {
 
 // withCode runs do with the history of code-only rewinds. No other rewind and no
 // snapshot of this worktree is taken meanwhile.
-func (cw *CodeWriter) withCode(ctx context.Context, do func(h *rewindstate.CodeHistory) error) (err error) {
-	if err := disk.MkdirAll(cw.RecordsDir(), 0o700); err != nil {
-		return fmt.Errorf("make %s: %w", cw.RecordsDir(), err)
+func (cj *CodeJournal) withCode(ctx context.Context, do func(h *rewindstate.CodeHistory) error) (err error) {
+	if err := disk.MkdirAll(cj.RecordsDir(), 0o700); err != nil {
+		return fmt.Errorf("make %s: %w", cj.RecordsDir(), err)
 	}
 	wait, cancel := context.WithTimeout(ctx, snapshots.RewindWait)
 	defer cancel()
-	lock, err := filelock.Acquire(wait, rewindstate.CodeHistoryPath(cw.Repo.CommonDir, cw.snapshots.Lineage())+".lock")
+	lock, err := filelock.Acquire(wait, rewindstate.CodeHistoryPath(cj.Repo.CommonDir, cj.snapshots.Lineage())+".lock")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	if store, none := cw.snapshots.Store(); none == nil {
+	if store, none := cj.snapshots.Store(); none == nil {
 		held, err := snapshots.Hold(ctx, store, snapshots.RewindWait)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, held.Release()) }()
-		return cw.withHistory(do)
+		return cj.withHistory(do)
 	}
-	return cw.withHistory(do)
+	return cj.withHistory(do)
 }
 
-func (cw *CodeWriter) withHistory(do func(h *rewindstate.CodeHistory) error) error {
-	h, err := rewindstate.ReadCodeHistory(cw.Repo.CommonDir, cw.snapshots.Lineage())
+func (cj *CodeJournal) withHistory(do func(h *rewindstate.CodeHistory) error) error {
+	h, err := rewindstate.ReadCodeHistory(cj.Repo.CommonDir, cj.snapshots.Lineage())
 	if err != nil {
 		return err
 	}
 	// A run that was killed has left what it staged.
-	if err := os.RemoveAll(cw.stagePath()); err != nil {
+	if err := os.RemoveAll(cj.code.stagePath()); err != nil {
 		return err
 	}
-	return errors.Join(do(&h), os.RemoveAll(cw.stagePath()))
+	return errors.Join(do(&h), os.RemoveAll(cj.code.stagePath()))
 }
 
 // forgetCode ends what a rewind to a snapshot makes void: undos of code-only
 // rewinds can't be taken back any more, and if it restored the whole tree, nothing
 // of an interrupted one is left.
-func (cw *CodeWriter) forgetCode(ctx context.Context, whole bool) error {
-	h, err := rewindstate.ReadCodeHistory(cw.Repo.CommonDir, cw.snapshots.Lineage())
+func (cj *CodeJournal) forgetCode(ctx context.Context, whole bool) error {
+	h, err := rewindstate.ReadCodeHistory(cj.Repo.CommonDir, cj.snapshots.Lineage())
 	if err != nil || len(h.Redo) == 0 && (h.Begun == nil || !whole) {
 		return nil //nolint:nilerr // a history that can't be read is named by others
 	}
-	return cw.withCode(ctx, func(h *rewindstate.CodeHistory) error {
+	return cj.withCode(ctx, func(h *rewindstate.CodeHistory) error {
 		h.Redo = nil
 		if whole && h.Begun != nil {
-			h.End(h.Begun.Changes(), cw.Env.Now())
+			h.End(h.Begun.Changes(), cj.Env.Now())
 		}
-		return cw.saveCodeHistory(h)
+		return cj.saveCodeHistory(h)
 	})
 }
 
 // CodeIsNext reports whether the undo, or redo, that comes next is one of a
 // code-only rewind and not of a restore of a snapshot.
-func (cw *CodeWriter) CodeIsNext(op history.Operation) (bool, error) {
-	h, err := rewindstate.ReadCodeHistory(cw.Repo.CommonDir, cw.snapshots.Lineage())
+func (cj *CodeJournal) CodeIsNext(op history.Operation) (bool, error) {
+	h, err := rewindstate.ReadCodeHistory(cj.Repo.CommonDir, cj.snapshots.Lineage())
 	if err != nil {
 		return false, err
 	}
-	store, err := cw.snapshots.Store()
+	store, err := cj.snapshots.Store()
 	if err != nil {
 		return true, nil //nolint:nilerr // without snapshots there are no other rewinds
 	}
-	if _, found := history.Interrupted(store, cw.snapshots.Lineage()); found || h.Begun != nil {
+	if _, found := history.Interrupted(store, cj.snapshots.Lineage()); found || h.Begun != nil {
 		return !found, nil
 	}
-	past, err := history.Read(store, cw.snapshots.Lineage())
+	past, err := history.Read(store, cj.snapshots.Lineage())
 	if err != nil {
 		return false, err
 	}

@@ -38,7 +38,7 @@ func (r *CodeRewinder) PreviewCodeStep(ctx context.Context, op history.Operation
 // options if there are any. What was interrupted is taken back first, or completed
 // if it was a redo. bands.ErrNoHistory means that there is none.
 func (r *CodeRewinder) StepCode(ctx context.Context, op history.Operation, o Options) (done CodeRewound, err error) {
-	err = r.code.withCode(ctx, func(h *rewindstate.CodeHistory) error {
+	err = r.journal.withCode(ctx, func(h *rewindstate.CodeHistory) error {
 		turn, begun, err := nextCode(h, op, o)
 		if err == nil {
 			err = r.checkCodePaths(turn, o.Paths)
@@ -105,7 +105,7 @@ func (r *CodeRewinder) checkCodePaths(turn rewindstate.CodeTurn, paths []string)
 // planTurn compares the tree with what a turn starts from.
 func (r *CodeRewinder) planTurn(ctx context.Context, turn rewindstate.CodeTurn) (CodeRewound, error) {
 	done := CodeRewound{Target: turn.To, Rescue: turn.From}
-	present, err := r.presentCode(ctx, pathsOfChanges(turn.Changes))
+	present, err := r.code.presentCode(ctx, pathsOfChanges(turn.Changes))
 	if err != nil {
 		return done, err
 	}
@@ -133,7 +133,7 @@ func (r *CodeRewinder) carryOut(ctx context.Context, h *rewindstate.CodeHistory,
 	if err := r.code.stageCode(ctx, done.Plan.Steps); err != nil {
 		return done, err
 	}
-	if err := r.code.saveCodeHistory(h); err != nil {
+	if err := r.journal.saveCodeHistory(h); err != nil {
 		return done, err
 	}
 	if done.Failed, err = r.code.applyCode(ctx, done.Plan.Steps); err != nil {
@@ -143,7 +143,7 @@ func (r *CodeRewinder) carryOut(ctx context.Context, h *rewindstate.CodeHistory,
 		return done, err
 	}
 	r.endCode(h, turn, done, o)
-	return done, errors.Join(incompleteCode(done), r.code.saveCodeHistory(h))
+	return done, errors.Join(incompleteCode(done), r.journal.saveCodeHistory(h))
 }
 
 // endCode notes in the history that the move of h.Begun has ended.
@@ -191,7 +191,7 @@ func (r *CodeRewinder) takeCodeBack(ctx context.Context, h *rewindstate.CodeHist
 		return done, err
 	}
 	h.Begun.Back = true
-	if err := r.code.saveCodeHistory(h); err != nil {
+	if err := r.journal.saveCodeHistory(h); err != nil {
 		return done, err
 	}
 	if done.Failed, err = r.code.applyCode(ctx, done.Plan.Steps); err != nil {
@@ -202,7 +202,7 @@ func (r *CodeRewinder) takeCodeBack(ctx context.Context, h *rewindstate.CodeHist
 	}
 	h.End(turn.Changes, r.Env.Now())
 	done.TakenBack = true
-	return done, errors.Join(incompleteCode(done), r.code.saveCodeHistory(h))
+	return done, errors.Join(incompleteCode(done), r.journal.saveCodeHistory(h))
 }
 
 // finishCode completes what was interrupted.

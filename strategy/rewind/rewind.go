@@ -125,7 +125,7 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 		done.Plan = choice.plan(done.Result.Plan)
 	}
 	if err == nil && done.Rescue.Version != 0 {
-		err = r.code.forgetCode(ctx, o.Scope == RewindAll)
+		err = r.journal.forgetCode(ctx, o.Scope == RewindAll)
 	}
 	return done, err
 }

@@ -16,7 +16,7 @@ type Services struct {
 	Rewinder     *Rewinder
 	Finisher     *Finisher
 	Aligner      *Aligner
-	Code         *CodeWriter
+	CodeJournal  *CodeJournal
 	CodeRewinder *CodeRewinder
 }
 
@@ -28,6 +28,7 @@ func New(w *workspace.Workspace) *Services {
 	pointsSvc := points.New(w)
 	snapshotsSvc := snapshots.New(w)
 	workspaceSvc := workspace.New(w)
+	code := &codeFiles{Workspace: w}
 	s := &Services{
 		Rewinder: &Rewinder{
 			Workspace:     w,
@@ -47,25 +48,26 @@ func New(w *workspace.Workspace) *Services {
 			reader:    rewindstateSvc.Reader,
 			snapshots: snapshotsSvc.Snapshots,
 		},
-		Code: &CodeWriter{
+		CodeJournal: &CodeJournal{
 			Workspace: w,
+			code:      code,
 			snapshots: snapshotsSvc.Snapshots,
 		},
 		CodeRewinder: &CodeRewinder{
 			Workspace: w,
+			code:      code,
 			files:     workspaceSvc.Files,
 			reader:    rewindstateSvc.Reader,
 			snapshots: snapshotsSvc.Snapshots,
 		},
 	}
 	s.Rewinder.aligner = s.Aligner
-	s.Rewinder.code = s.Code
+	s.Rewinder.journal = s.CodeJournal
 	s.Rewinder.finisher = s.Finisher
 	s.Finisher.aligner = s.Aligner
 	s.Finisher.rewinder = s.Rewinder
-	s.Code.codeRewinder = s.CodeRewinder
 	s.CodeRewinder.aligner = s.Aligner
-	s.CodeRewinder.code = s.Code
+	s.CodeRewinder.journal = s.CodeJournal
 	return s
 }
 
@@ -75,7 +77,7 @@ type Rewinder struct {
 
 	aligner       *Aligner
 	authors       *authorship.Authors
-	code          *CodeWriter
+	journal       *CodeJournal
 	conversations *conversation.Conversations
 	points        *points.Points
 	snapshots     *snapshots.Snapshots
@@ -102,12 +104,17 @@ type Aligner struct {
 	snapshots *snapshots.Snapshots
 }
 
-// CodeWriter writes the files of a rewind that has no snapshot.
-type CodeWriter struct {
+// codeFiles reads and writes the files of rewinds without snapshots.
+type codeFiles struct {
+	*workspace.Workspace
+}
+
+// CodeJournal keeps the history of rewinds without snapshots and runs one at a time.
+type CodeJournal struct {
 	*workspace.Workspace
 
-	codeRewinder *CodeRewinder
-	snapshots    *snapshots.Snapshots
+	code      *codeFiles
+	snapshots *snapshots.Snapshots
 }
 
 // CodeRewinder restores files from turn checkpoints.
@@ -115,7 +122,8 @@ type CodeRewinder struct {
 	*workspace.Workspace
 
 	aligner   *Aligner
-	code      *CodeWriter
+	code      *codeFiles
+	journal   *CodeJournal
 	files     *workspace.Files
 	reader    *rewindstate.Reader
 	snapshots *snapshots.Snapshots

@@ -29,12 +29,12 @@ func (cc *contextComparer) improvable() string {
 // FinishRecall does the work of the background process: it ends a session whose
 // hook ran out of time, reads the rest of its context, completes the checkpoint that
 // was saved without it, and prunes automatic checkpoints.
-func (sa *Saver) FinishRecall(ctx context.Context, id string) error {
+func (e *Ender) FinishRecall(ctx context.Context, id string) error {
 	var failed []error
 	if id != "" {
-		failed = append(failed, sa.ender.finishEnd(ctx, id), sa.finishSession(ctx, id))
+		failed = append(failed, e.finishEnd(ctx, id), e.saver.finishSession(ctx, id))
 	}
-	return errors.Join(append(failed, sa.pruneContexts(ctx))...)
+	return errors.Join(append(failed, e.saver.pruneContexts(ctx))...)
 }
 
 func (sa *Saver) pruneContexts(ctx context.Context) error {

@@ -205,7 +205,7 @@ func (sa *Saver) baseOf(ctx context.Context, c recall.Checkpoint, base string) (
 // it.
 func (sa *Saver) othersSince(ctx context.Context, c recall.Checkpoint) []brief.Other {
 	var others []brief.Other
-	for _, t := range sa.opener.candidates(ctx) {
+	for _, t := range sa.recent.candidates(ctx) {
 		if slices.Contains(c.Sessions, t.id) || t.Worktree != sa.Repo.Root || t.Seen.Before(c.CreatedAt) {
 			continue
 		}

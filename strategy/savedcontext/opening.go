@@ -132,7 +132,7 @@ func (o *opener) decide(ctx context.Context) error {
 
 // cleared gives a session that begins with a cleared context that of the one before.
 func (o *opener) cleared(ctx context.Context) error {
-	before, ok := o.r.predecessor(o.r.candidates(ctx), o.in.SessionID, o.in.Agent)
+	before, ok := o.r.recent.predecessor(o.r.recent.candidates(ctx), o.in.SessionID, o.in.Agent)
 	if !ok {
 		return o.startup(ctx)
 	}
@@ -211,9 +211,9 @@ func (o *opener) tell(ctx context.Context, id string, kind brief.Kind) error {
 func (o *opener) startup(ctx context.Context) error {
 	if o.in.Source == "startup" || o.in.Source == "" {
 		o.r.machine.EndDeadTurns(ctx)
-		o.r.saveLost(ctx, o.r.candidates(ctx), o.in)
+		o.r.saveLost(ctx, o.r.recent.candidates(ctx), o.in)
 	}
-	id, kind, err := o.r.newest(ctx, o.in)
+	id, kind, err := o.r.saver.newest(ctx, o.in)
 	if err != nil || id == "" {
 		return err
 	}
@@ -232,16 +232,16 @@ func (o *opener) same(ctx context.Context, kind brief.Kind) error {
 	return o.tell(ctx, list[0].ID, kind)
 }
 
-// newest returns the checkpoint that a new session here is told of, and how much
+// newest returns the checkpoint whose brief a new session here gets, and how much
 // of it. What a session that still runs saved by itself is its own. That of a
 // lost session is as old as its work, not as the start at which it was saved.
-func (op *Opener) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
+func (sa *Saver) newest(ctx context.Context, in workspace.Input) (id string, kind brief.Kind, err error) {
 	const enough = 20
-	list, err := op.saver.Contexts().List(ctx, contextstore.Filter{Worktree: op.Repo.Root, Limit: enough})
+	list, err := sa.Contexts().List(ctx, contextstore.Filter{Worktree: sa.Repo.Root, Limit: enough})
 	if err != nil {
 		return "", 0, fmt.Errorf("list context checkpoints: %w", err)
 	}
-	branch, err := op.saver.branchShown(ctx)
+	branch, err := sa.branchShown(ctx)
 	if err != nil {
 		return "", 0, err
 	}
@@ -249,17 +249,17 @@ func (op *Opener) newest(ctx context.Context, in workspace.Input) (id string, ki
 		if !e.Cause.Automatic() || e.Session == "" || e.Session == in.SessionID {
 			return false
 		}
-		t, ok := op.readHeader(e.Session)
-		return ok && op.goesOn(t, in.Agent)
+		t, ok := sa.recent.readHeader(e.Session)
+		return ok && sa.recent.goesOn(t, in.Agent)
 	})
 	for i, e := range list {
-		if t, ok := op.readHeader(e.Session); ok && e.Cause == recall.Lost {
-			list[i].CreatedAt = op.heard(e.Session, t).Truncate(time.Second) // as of all others
+		if t, ok := sa.recent.readHeader(e.Session); ok && e.Cause == recall.Lost {
+			list[i].CreatedAt = sa.recent.lastActive(e.Session, t).Truncate(time.Second) // as of all others
 		}
 	}
 	slices.SortStableFunc(list, func(a, b contextstore.Entry) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, e := range list {
-		if e.Branch == branch && op.Env.Now().Sub(e.CreatedAt) < fresh {
+		if e.Branch == branch && sa.Env.Now().Sub(e.CreatedAt) < fresh {
 			return e.ID, brief.Full, nil
 		}
 		if id == "" {
@@ -290,7 +290,7 @@ func (op *Opener) agentOf(ctx context.Context, c Clearing) session.Process {
 	if c.Agent.PID != 0 || len(c.Above) == 0 {
 		return c.Agent
 	}
-	candidates := op.candidates(ctx)
+	candidates := op.recent.candidates(ctx)
 	for _, p := range c.Above {
 		if slices.ContainsFunc(candidates, func(t candidate) bool { return t.Agent == p }) {
 			return p

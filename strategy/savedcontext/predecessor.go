@@ -42,15 +42,15 @@ type candidate struct {
 
 // candidates returns the sessions that ran a hook last, the newest first. It lists
 // one directory and reads the headers of at most maxCandidates files.
-func (op *Opener) candidates(ctx context.Context) []candidate {
+func (rs *recentSessions) candidates(ctx context.Context) []candidate {
 	type found struct {
 		id string
 		at time.Time
 	}
 	var list []found
-	oldest := op.Env.Now().Add(-candidateAge)
-	for _, name := range op.memoryNames(ctx) {
-		info, err := os.Lstat(filepath.Join(op.Sessions.SideDir(), name))
+	oldest := rs.Env.Now().Add(-candidateAge)
+	for _, name := range rs.memoryNames(ctx) {
+		info, err := os.Lstat(filepath.Join(rs.Sessions.SideDir(), name))
 		if err == nil && info.ModTime().After(oldest) {
 			list = append(list, found{strings.TrimSuffix(name, "."+session.RecallKind), info.ModTime()})
 		}
@@ -58,7 +58,7 @@ func (op *Opener) candidates(ctx context.Context) []candidate {
 	slices.SortFunc(list, func(a, b found) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.id, b.id)) })
 	var candidates []candidate
 	for _, f := range list[:min(len(list), maxCandidates)] {
-		if t, ok := op.readHeader(f.id); ok {
+		if t, ok := rs.readHeader(f.id); ok {
 			candidates = append(candidates, candidate{f.id, t})
 		}
 	}
@@ -66,8 +66,8 @@ func (op *Opener) candidates(ctx context.Context) []candidate {
 	return candidates
 }
 
-func (op *Opener) memoryNames(ctx context.Context) []string {
-	dir, err := os.Open(op.Sessions.SideDir())
+func (rs *recentSessions) memoryNames(ctx context.Context) []string {
+	dir, err := os.Open(rs.Sessions.SideDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -77,15 +77,15 @@ func (op *Opener) memoryNames(ctx context.Context) []string {
 		err = errors.Join(err, dir.Close())
 	}
 	if err != nil {
-		op.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
+		rs.Log.WarnContext(ctx, "sessions not looked through", "error", err.Error())
 	}
 	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, "."+session.RecallKind) })
 }
 
 // readHeader reads the first line of a session's memory.
-func (op *Opener) readHeader(id string) (header, bool) {
+func (rs *recentSessions) readHeader(id string) (header, bool) {
 	var t header
-	f, err := os.Open(filepath.Join(op.Sessions.SideDir(), id+"."+session.RecallKind))
+	f, err := os.Open(filepath.Join(rs.Sessions.SideDir(), id+"."+session.RecallKind))
 	if err != nil {
 		return t, false
 	}
@@ -101,7 +101,7 @@ func (op *Opener) readHeader(id string) (header, bool) {
 // of the same process. Where the process isn't known it is the one of this
 // worktree that was cleared last and that no other session came after; else the
 // only one that goes on, as some programs report no end.
-func (op *Opener) predecessor(candidates []candidate, id string, agent session.Process) (candidate, bool) {
+func (rs *recentSessions) predecessor(candidates []candidate, id string, agent session.Process) (candidate, bool) {
 	for _, t := range candidates {
 		if t.id != id && agent.PID != 0 && t.Agent == agent {
 			return t, true
@@ -109,14 +109,14 @@ func (op *Opener) predecessor(candidates []candidate, id string, agent session.P
 	}
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
 		known := agent.PID != 0 && t.Agent.PID != 0 // then it is another's
-		return t.id == id || known || t.Worktree != op.Repo.Root
+		return t.id == id || known || t.Worktree != rs.Repo.Root
 	})
 	var open []candidate
 	for _, t := range candidates {
-		if t.End != nil && t.End.clearedFor(id) && op.Env.Now().Sub(t.End.At) < following {
+		if t.End != nil && t.End.clearedFor(id) && rs.Env.Now().Sub(t.End.At) < following {
 			return t, true
 		}
-		if t.Agent.PID == 0 && op.goesOn(t.header, agent) {
+		if t.Agent.PID == 0 && rs.goesOn(t.header, agent) {
 			open = append(open, t)
 		}
 	}
@@ -148,14 +148,14 @@ func (op *Opener) follow(ctx context.Context, id, next string) error {
 
 // goesOn reports whether a session still runs, seen from one that starts in the
 // process agent.
-func (op *Opener) goesOn(t header, agent session.Process) bool {
+func (rs *recentSessions) goesOn(t header, agent session.Process) bool {
 	switch {
 	case t.End != nil:
 		return false
 	case t.Agent.PID != 0:
-		return t.Agent != agent && op.Env.Alive(t.Agent.PID, t.Agent.Start)
+		return t.Agent != agent && rs.Env.Alive(t.Agent.PID, t.Agent.Start)
 	default:
-		return op.Env.Now().Sub(t.Seen) < silence
+		return rs.Env.Now().Sub(t.Seen) < silence
 	}
 }
 
@@ -165,7 +165,7 @@ func (op *Opener) goesOn(t header, agent session.Process) bool {
 func (op *Opener) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
 	const most = 3
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
-		return t.id == in.SessionID || t.End != nil || t.Worktree != op.Repo.Root || op.goesOn(t.header, in.Agent)
+		return t.id == in.SessionID || t.End != nil || t.Worktree != op.Repo.Root || op.recent.goesOn(t.header, in.Agent)
 	})
 	for _, t := range slices.Backward(candidates[:min(len(candidates), most)]) { // the last one's is the newest
 		c, cause := Clearing{SessionID: t.id}, recall.Lost
@@ -180,9 +180,9 @@ func (op *Opener) saveLost(ctx context.Context, candidates []candidate, in works
 	}
 }
 
-// heard is when a session was last active.
-func (op *Opener) heard(id string, t header) time.Time {
-	s, err := op.Sessions.Load(id)
+// lastActive is when a session was last active.
+func (rs *recentSessions) lastActive(id string, t header) time.Time {
+	s, err := rs.Sessions.Load(id)
 	if err != nil || s.TranscriptPath == "" {
 		return t.Seen
 	}

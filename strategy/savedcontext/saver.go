@@ -103,7 +103,7 @@ func (sa *Saver) Recall(ctx context.Context, id string, kind brief.Kind) (Recall
 		}
 		return sa.brief(ctx, whole, kind)
 	}
-	id, usual, err := sa.opener.newest(ctx, workspace.Input{})
+	id, usual, err := sa.newest(ctx, workspace.Input{})
 	if err != nil {
 		return Recalled{}, err
 	}

@@ -22,9 +22,11 @@ func New(w *workspace.Workspace) *Services {
 	lifecycleSvc := lifecycle.New(w)
 	trackingSvc := tracking.New(w)
 	workspaceSvc := workspace.New(w)
+	recent := &recentSessions{Workspace: w}
 	s := &Services{
 		Saver: &Saver{
 			Workspace: w,
+			recent:    recent,
 		},
 		Clearer: &Clearer{
 			Workspace: w,
@@ -32,6 +34,7 @@ func New(w *workspace.Workspace) *Services {
 		},
 		Opener: &Opener{
 			Workspace: w,
+			recent:    recent,
 			children:  workspaceSvc.Children,
 			machine:   lifecycleSvc.Machine,
 			marks:     trackingSvc.Marks,
@@ -46,8 +49,6 @@ func New(w *workspace.Workspace) *Services {
 			marks:     trackingSvc.Marks,
 		},
 	}
-	s.Saver.ender = s.Ender
-	s.Saver.opener = s.Opener
 	s.Clearer.saver = s.Saver
 	s.Opener.clearer = s.Clearer
 	s.Opener.saver = s.Saver
@@ -56,13 +57,11 @@ func New(w *workspace.Workspace) *Services {
 	return s
 }
 
-// Saver saves contexts of sessions on request, reads saved ones, and completes them
-// in the background.
+// Saver saves contexts of sessions on request and reads saved ones.
 type Saver struct {
 	*workspace.Workspace
 
-	ender  *Ender
-	opener *Opener
+	recent *recentSessions
 }
 
 // Clearer saves the context of a session that is cleared or ends, and applies the
@@ -82,7 +81,13 @@ type Opener struct {
 	clearer  *Clearer
 	machine  *lifecycle.Machine
 	marks    *tracking.Marks
+	recent   *recentSessions
 	saver    *Saver
+}
+
+// recentSessions finds the sessions whose contexts were recorded lately.
+type recentSessions struct {
+	*workspace.Workspace
 }
 
 // Watcher updates the memory at stops and compactions, and saves a context that is
@@ -94,7 +99,8 @@ type Watcher struct {
 	saver    *Saver
 }
 
-// Ender records that a session is ending, and finishes it in the background.
+// Ender records that a session is ending, and finishes its end and its saved context in
+// the background.
 type Ender struct {
 	*workspace.Workspace
 

@@ -164,7 +164,7 @@ func (r *rewinding) noPaths(err error) error {
 
 // undo takes back the last rewind, or the last undo, of a snapshot or of code only.
 func (r *rewinding) undo(ctx context.Context, op history.Operation) error {
-	code, err := r.rec.Rewind().Code.CodeIsNext(op)
+	code, err := r.rec.Rewind().CodeJournal.CodeIsNext(op)
 	switch {
 	case err != nil:
 		return err
