@@ -8,14 +8,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
-	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/plan"
@@ -24,32 +21,24 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Applier carries a plan out.
+// Applier carries out plans below a directory. Those who only write directories and
+// files, without a plan, call Walk with EnterChange and LeaveChange.
 type Applier struct {
-	root     string
-	Content  *contents.Reader
+	fileWriter
+
 	Source   *plan.Planner // reads again what the plan's steps need; nil of an export
-	workers  int
-	Progress func(stage string, done, total int)
+	Unsynced bool          // nobody relies on it after a crash
 
-	Unsynced bool // nobody relies on it after a crash
-	Flush    *Flusher
-	temp     atomic.Uint64 // numbers the temporary files
-	Verified atomic.Int64
-
-	was      *contents.Reader // of the rescue
-	Captured int64            // the file system's time before the rescue was taken
-
-	mu          sync.Mutex
-	Failed      []Failure
-	Unset       []Failure // restored but for an attribute
-	failedPaths map[string]bool
-	fatal       error // nothing more is begun
-	done, Total int
+	root    string
+	workers int
 }
 
+// New returns an applier for the directory root, which reads what it writes from
+// content; was has what it replaces, nil if it replaces nothing.
 func New(root string, content, was *contents.Reader) *Applier {
-	a := &Applier{root: root, Content: content, was: was, workers: min(max(runtime.NumCPU(), 2), 8), failedPaths: map[string]bool{}}
+	a := &Applier{root: root, workers: min(max(runtime.NumCPU(), 2), 8)}
+	a.Outcome = &Outcome{failedPaths: map[string]bool{}}
+	a.Content, a.was = content, was
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	a.temp.Store(binary.LittleEndian.Uint64(seed[:]))
@@ -127,71 +116,6 @@ func (a *Applier) read(n *Spot) (err error) {
 		n.Change = &plan.DirChange{Want: d.Attr}
 	}
 	return nil
-}
-
-// Fail notes that a path could not be restored. Some errors end everything:
-// each further path would fail too.
-func (a *Applier) Fail(path string, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.fatal != nil {
-		return
-	}
-	if hopeless(err) {
-		a.fatal = fmt.Errorf("restore %s: %w", path, err)
-	}
-	if !a.failedPaths[path] {
-		a.failedPaths[path] = true
-		a.Failed = append(a.Failed, Failure{path, err})
-	}
-}
-
-// noteUnset notes an attribute of a path that this user, or the file system,
-// doesn't allow.
-func (a *Applier) noteUnset(path string, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.Unset = append(a.Unset, Failure{path, err})
-}
-
-func hopeless(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// ended says whether nothing more is to be begun.
-func (a *Applier) ended(ctx context.Context) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.fatal == nil {
-		a.fatal = ctx.Err()
-	}
-	return a.fatal != nil
-}
-
-// advance counts steps that are done.
-func (a *Applier) advance(n int) {
-	if a.Progress == nil || n == 0 {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.done += n
-	a.Progress("restore", a.done, a.Total)
-}
-
-// tempName is a name for a file that is being written.
-func (a *Applier) tempName() string { return fmt.Sprintf("%s%016x", bands.TempPrefix, a.temp.Add(1)) }
-
-var errAppendOnly = errors.New("its folder is append-only")
-
-// tempIn is a name for a file in the directory that is going to replace another.
-// Where nothing can be replaced it could not be removed either.
-func (a *Applier) tempIn(dir *dirfd.Dir) (string, error) {
-	if dir.AppendOnly() {
-		return "", errAppendOnly
-	}
-	return a.tempName(), nil
 }
 
 // Spot is a directory in which something is to be done.

@@ -1,11 +1,8 @@
 package apply
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/contents"
@@ -63,60 +60,6 @@ func UnlinkIfThere(dir *dirfd.Dir, name string) error {
 		return err
 	}
 	return nil
-}
-
-// unchanged fails if name isn't what was captured: only that may be replaced.
-func (a *Applier) unchanged(dir *dirfd.Dir, name string, was *tree.Entry) (st dirfd.Stat, err error) {
-	if err := dir.Stat(name, &st); err != nil {
-		return st, err
-	}
-	same := st.Mtime == unixNano(was.Attr.Mtime)
-	switch was.Kind {
-	case tree.File:
-		same = same && st.IsRegular() && st.Size == was.Size
-	case tree.Symlink:
-		same = same && st.IsSymlink()
-	default:
-		same = false
-	}
-	// Who changes a file can give it its former time, but not its former ctime.
-	if same && was.Kind == tree.File && st.Ctime >= a.Captured {
-		same = a.holds(dir, name, was)
-	}
-	if !same {
-		return st, plan.ErrChanged
-	}
-	return st, nil
-}
-
-// holds reports whether the file has the content that the rescue has of it.
-func (a *Applier) holds(dir *dirfd.Dir, name string, was *tree.Entry) bool {
-	f, err := dir.OpenFile(name)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	return a.was.CopyTo(&sameContent{f: f}, was) == nil
-}
-
-// sameContent is a writer that fails unless a file has what is written to it.
-type sameContent struct {
-	f   *os.File
-	buf []byte
-}
-
-// Write compares.
-func (c *sameContent) Write(data []byte) (int, error) {
-	if cap(c.buf) < len(data) {
-		c.buf = make([]byte, len(data))
-	}
-	if _, err := io.ReadFull(c.f, c.buf[:len(data)]); err != nil {
-		return 0, err
-	}
-	if !bytes.Equal(c.buf[:len(data)], data) {
-		return 0, plan.ErrChanged
-	}
-	return len(data), nil
 }
 
 // leaveDeletion removes the directory itself, if it goes.

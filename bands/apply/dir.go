@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"time"
@@ -148,55 +147,6 @@ func (a *Applier) settleOwner(n *Spot, st *dirfd.Stat, want *tree.Attr) error {
 	return nil
 }
 
-// setXattrs makes the extended attributes those wanted. What the system doesn't
-// allow, or doesn't have there, is left and noted.
-func (a *Applier) setXattrs(path string, want []tree.Xattr, list func() ([]dirfd.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
-	have, err := list()
-	if err != nil {
-		return err
-	}
-	values := map[string]string{}
-	for _, x := range have {
-		values[x.Name] = string(x.Value)
-	}
-	for _, x := range want {
-		value, ok := values[x.Name]
-		delete(values, x.Name)
-		if ok && value == string(x.Value) {
-			continue
-		}
-		if err := set(x.Name, x.Value); refused(err) {
-			a.noteUnset(path, err)
-		} else if err != nil {
-			return err
-		}
-	}
-	for name := range values {
-		if err := remove(name); refused(err) {
-			a.noteUnset(path, err)
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func refused(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
-}
-
-// unixNano is the time as dirfd.Stat tells it.
-func unixNano(t time.Time) int64 {
-	const second = int64(time.Second)
-	switch sec := t.Unix(); {
-	case sec >= math.MaxInt64/second:
-		return math.MaxInt64
-	case sec <= math.MinInt64/second:
-		return math.MinInt64
-	}
-	return t.UnixNano()
-}
-
 // changed reports whether the directory or one of its names may have changed.
 func (n *Spot) changed() bool {
 	return n.Count > 0 || n.Make != nil || n.Change != nil ||
@@ -249,13 +199,6 @@ func (a *Applier) failAll(n *Spot) {
 	if len(n.Steps) == 0 && n.Change != nil && n.Make == nil {
 		a.Fail(tree.ShownPath(n.Path), n.Err)
 	}
-}
-
-// stopped says whether an error has ended everything.
-func (a *Applier) stopped() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.fatal != nil
 }
 
 // LeaveChange gives the directory its attributes when all in it is done.

@@ -33,7 +33,7 @@ func TestRefusedOwnerDropsSetuid(t *testing.T) {
 		{"both", 0, 0, false, 0o755, false, true},
 		{"both, of the group", 0, 5, true, 0o2755, true, true},
 	} {
-		a := &Applier{}
+		a := attributes{&Outcome{}}
 		set := func(uid, gid int) error {
 			if uid == -1 && gid == 5 && c.mayGroup {
 				return nil

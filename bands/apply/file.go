@@ -1,10 +1,16 @@
 package apply
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/bands"
 
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/plan"
@@ -12,31 +18,104 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
+// fileWriter writes, replaces and removes files and symlinks of open directories.
+type fileWriter struct {
+	attributes
+
+	Content  *contents.Reader
+	was      *contents.Reader // of the rescue
+	Captured int64            // the file system's time before the rescue was taken
+	Flush    *Flusher
+	temp     atomic.Uint64 // numbers the temporary files
+}
+
+var errAppendOnly = errors.New("its folder is append-only")
+
 // file carries out the step of a file or symlink.
-func (a *Applier) file(dir *dirfd.Dir, s *plan.Action, buf *contents.Scratch) error {
+func (w *fileWriter) file(dir *dirfd.Dir, s *plan.Action, buf *contents.Scratch) error {
 	name := tree.BasePath(s.Path)
 	if s.Was == nil || s.Was.Kind == tree.Dir {
-		return a.write(dir, name, s.Path, s.Entry, buf) // there is nothing of that name
+		return w.write(dir, name, s.Path, s.Entry, buf) // there is nothing of that name
 	}
 	if s.Kind == plan.StepAttributes {
-		if _, err := a.unchanged(dir, name, s.Was); err != nil {
+		if _, err := w.unchanged(dir, name, s.Was); err != nil {
 			return err
 		}
-		return a.changeAttributes(dir, s)
+		return w.changeAttributes(dir, s)
 	}
-	temp, err := a.tempIn(dir)
+	temp, err := w.tempIn(dir)
 	if err != nil {
 		return err
 	}
-	if err := a.write(dir, temp, s.Path, s.Entry, buf); err != nil {
+	if err := w.write(dir, temp, s.Path, s.Entry, buf); err != nil {
 		return err
 	}
-	return a.replaceBy(dir, temp, name, s.Was)
+	return w.replaceBy(dir, temp, name, s.Was)
+}
+
+// write makes name, which must not be there and is or becomes the path, what
+// the entry says.
+func (w *fileWriter) write(dir *dirfd.Dir, name, path string, e *tree.Entry, buf *contents.Scratch) error {
+	if e.Kind == tree.Symlink {
+		return w.writeLink(dir, name, path, e)
+	}
+	f, err := dir.Create(name, e.Attr.Mode&0o777)
+	if err != nil {
+		return err
+	}
+	err = w.Content.Fill(f, e, buf)
+	if err == nil {
+		err = w.settleFile(dir, name, path, f, e)
+	}
+	if err == nil {
+		err = dir.SetTimes(name, e.Attr.Mtime.Unix(), int64(e.Attr.Mtime.Nanosecond()))
+	}
+	if err != nil {
+		return errors.Join(err, f.Close(), dir.Unlink(name))
+	}
+	if err := w.Flush.add(f); err != nil {
+		return errors.Join(err, dir.Unlink(name))
+	}
+	w.Verified.Add(1)
+	return nil
+}
+
+func (w *fileWriter) writeLink(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
+	if err := dir.Symlink(e.Target, name); err != nil {
+		return err
+	}
+	if err := w.attributesOf(dir, name, path, e); err != nil {
+		return errors.Join(err, dir.Unlink(name))
+	}
+	if got, err := dir.Readlink(name); err != nil || got != e.Target {
+		return errors.Join(contents.ErrNotWritten, err, dir.Unlink(name))
+	}
+	w.Verified.Add(1)
+	return nil
+}
+
+// linkOrCopy makes name one more name of the step's file, or a copy of it where
+// the file system has no more.
+func (w *fileWriter) linkOrCopy(from, to *dirfd.Dir, name string, s *plan.Action, buf *contents.Scratch) error {
+	err := from.Link(tree.BasePath(s.Link), to, name)
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) || errors.Is(err, fs.ErrPermission) {
+		return w.write(to, name, s.Path, s.Entry, buf)
+	}
+	return err
+}
+
+// changeAttributes is attributes for a path of which nothing else changes.
+func (w *fileWriter) changeAttributes(dir *dirfd.Dir, s *plan.Action) error {
+	if err := w.attributesOf(dir, tree.BasePath(s.Path), s.Path, s.Entry); err != nil {
+		return err
+	}
+	w.Flush.addName(dir, tree.BasePath(s.Path))
+	return nil
 }
 
 // replaceBy puts temp in the place of name if that is what was captured, or gone.
-func (a *Applier) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entry) error {
-	st, err := a.unchanged(dir, name, was)
+func (w *fileWriter) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entry) error {
+	st, err := w.unchanged(dir, name, was)
 	switch {
 	case err == nil:
 		err = exchange(dir, temp, name, &st)
@@ -47,6 +126,82 @@ func (a *Applier) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entry) 
 		return errors.Join(err, dir.Unlink(temp))
 	}
 	return nil
+}
+
+// remove removes a file or symlink if it is what was captured. It gets another
+// name first, so that what somebody saves in between is seen, and put back.
+func (w *fileWriter) remove(dir *dirfd.Dir, name string, was *tree.Entry) error {
+	before, err := w.unchanged(dir, name, was)
+	if err != nil {
+		return err
+	}
+	beforeReplace(dir, name)
+	temp := w.tempName()
+	if err := dir.Rename(name, temp); err != nil {
+		return err
+	}
+	var st dirfd.Stat
+	if err := dir.Stat(temp, &st); err != nil {
+		return err
+	}
+	if sameInode(&st, &before) {
+		return dir.Unlink(temp)
+	}
+	switch err := dir.Link(temp, dir, name); {
+	case err == nil:
+	case errors.Is(err, fs.ErrExist): // it was saved once more: that one counts
+	default:
+		return errors.Join(plan.ErrChanged, dir.Rename(temp, name))
+	}
+	return errors.Join(plan.ErrChanged, dir.Unlink(temp))
+}
+
+// unchanged fails if name isn't what was captured: only that may be replaced.
+func (w *fileWriter) unchanged(dir *dirfd.Dir, name string, was *tree.Entry) (st dirfd.Stat, err error) {
+	if err := dir.Stat(name, &st); err != nil {
+		return st, err
+	}
+	same := st.Mtime == unixNano(was.Attr.Mtime)
+	switch was.Kind {
+	case tree.File:
+		same = same && st.IsRegular() && st.Size == was.Size
+	case tree.Symlink:
+		same = same && st.IsSymlink()
+	default:
+		same = false
+	}
+	// Who changes a file can give it its former time, but not its former ctime.
+	if same && was.Kind == tree.File && st.Ctime >= w.Captured {
+		same = w.holds(dir, name, was)
+	}
+	if !same {
+		return st, plan.ErrChanged
+	}
+	return st, nil
+}
+
+// holds reports whether the file has the content that the rescue has of it.
+func (w *fileWriter) holds(dir *dirfd.Dir, name string, was *tree.Entry) bool {
+	f, err := dir.OpenFile(name)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	return w.was.CopyTo(&sameContent{f: f}, was) == nil
+}
+
+// tempName is a name for a file that is being written.
+func (w *fileWriter) tempName() string {
+	return fmt.Sprintf("%s%016x", bands.TempPrefix, w.temp.Add(1))
+}
+
+// tempIn is a name for a file in the directory that is going to replace another.
+// Where nothing can be replaced it could not be removed either.
+func (w *fileWriter) tempIn(dir *dirfd.Dir) (string, error) {
+	if dir.AppendOnly() {
+		return "", errAppendOnly
+	}
+	return w.tempName(), nil
 }
 
 // beforeReplace is called between the check of what is replaced and the
@@ -82,196 +237,22 @@ func sameInode(a, b *dirfd.Stat) bool {
 	return a.Ino == b.Ino && a.Mode&dirfd.ModeType == b.Mode&dirfd.ModeType && a.Size == b.Size && a.Mtime == b.Mtime
 }
 
-// remove removes a file or symlink if it is what was captured. It gets another
-// name first, so that what somebody saves in between is seen, and put back.
-func (a *Applier) remove(dir *dirfd.Dir, name string, was *tree.Entry) error {
-	before, err := a.unchanged(dir, name, was)
-	if err != nil {
-		return err
-	}
-	beforeReplace(dir, name)
-	temp := a.tempName()
-	if err := dir.Rename(name, temp); err != nil {
-		return err
-	}
-	var st dirfd.Stat
-	if err := dir.Stat(temp, &st); err != nil {
-		return err
-	}
-	if sameInode(&st, &before) {
-		return dir.Unlink(temp)
-	}
-	switch err := dir.Link(temp, dir, name); {
-	case err == nil:
-	case errors.Is(err, fs.ErrExist): // it was saved once more: that one counts
-	default:
-		return errors.Join(plan.ErrChanged, dir.Rename(temp, name))
-	}
-	return errors.Join(plan.ErrChanged, dir.Unlink(temp))
+// sameContent is a writer that fails unless a file has what is written to it.
+type sameContent struct {
+	f   *os.File
+	buf []byte
 }
 
-// write makes name, which must not be there and is or becomes the path, what
-// the entry says.
-func (a *Applier) write(dir *dirfd.Dir, name, path string, e *tree.Entry, buf *contents.Scratch) error {
-	if e.Kind == tree.Symlink {
-		return a.writeLink(dir, name, path, e)
+// Write compares.
+func (c *sameContent) Write(data []byte) (int, error) {
+	if cap(c.buf) < len(data) {
+		c.buf = make([]byte, len(data))
 	}
-	f, err := dir.Create(name, e.Attr.Mode&0o777)
-	if err != nil {
-		return err
+	if _, err := io.ReadFull(c.f, c.buf[:len(data)]); err != nil {
+		return 0, err
 	}
-	err = a.Content.Fill(f, e, buf)
-	if err == nil {
-		err = a.settleFile(dir, name, path, f, e)
+	if !bytes.Equal(c.buf[:len(data)], data) {
+		return 0, plan.ErrChanged
 	}
-	if err == nil {
-		err = dir.SetTimes(name, e.Attr.Mtime.Unix(), int64(e.Attr.Mtime.Nanosecond()))
-	}
-	if err != nil {
-		return errors.Join(err, f.Close(), dir.Unlink(name))
-	}
-	if err := a.Flush.add(f); err != nil {
-		return errors.Join(err, dir.Unlink(name))
-	}
-	a.Verified.Add(1)
-	return nil
-}
-
-// settleFile sets what differs of a new file's owner, mode and extended attributes.
-func (a *Applier) settleFile(dir *dirfd.Dir, name, path string, f *os.File, e *tree.Entry) error {
-	var st dirfd.Stat
-	if err := dirfd.StatFile(f, &st); err != nil {
-		return err
-	}
-	if st.Size != e.Size {
-		return fmt.Errorf("it has %d bytes, not %d: %w", st.Size, e.Size, contents.ErrNotWritten)
-	}
-	if err := a.settleFileOwner(dir, name, path, &st, &e.Attr); err != nil {
-		return err
-	}
-	// A new file may have the ACL that its directory gives.
-	return a.fileXattrs(path, f, e.Attr.Xattrs)
-}
-
-func (a *Applier) fileXattrs(path string, f *os.File, want []tree.Xattr) error {
-	return a.setXattrs(path, want,
-		func() ([]dirfd.Xattr, error) { return dirfd.ListXattrs(f) },
-		func(name string, value []byte) error { return dirfd.SetXattr(f, name, value) },
-		func(name string) error { return dirfd.RemoveXattr(f, name) })
-}
-
-// settleFileOwner sets owner and mode where they differ. An owner that this user
-// may not set stays, and is noted.
-func (a *Applier) settleFileOwner(dir *dirfd.Dir, name, path string, st *dirfd.Stat, want *tree.Attr) error {
-	mode, chowned, err := a.chown(path, st, want, func(uid, gid int) error { return dir.Lchown(name, uid, gid) })
-	if err != nil {
-		return err
-	}
-	// A change of owner clears setuid and setgid.
-	if !st.IsSymlink() && (chowned || st.Mode&dirfd.ModePerm != mode) {
-		return dir.Chmod(name, mode)
-	}
-	return nil
-}
-
-const (
-	setuid = 0o4000
-	setgid = 0o2000
-)
-
-// chown sets owner and group where they differ, and returns the mode that goes
-// with them: setuid of another owner, or setgid of another group, would give
-// away what it doesn't in the target.
-func (a *Applier) chown(path string, st *dirfd.Stat, want *tree.Attr, set func(uid, gid int) error) (mode uint32, changed bool, err error) {
-	mode = want.Mode & dirfd.ModePerm
-	if st.UID == want.UID && st.GID == want.GID {
-		return mode, false, nil
-	}
-	if err = set(int(want.UID), int(want.GID)); err == nil {
-		return mode, true, nil
-	}
-	if !refused(err) {
-		return mode, false, err
-	}
-	if st.GID != want.GID { // a group that the user is in may be set
-		group := set(-1, int(want.GID))
-		if changed = group == nil; !changed {
-			mode &^= setgid
-		}
-	}
-	if st.UID != want.UID {
-		mode &^= setuid
-	}
-	a.noteUnset(path, fmt.Errorf("owner %d:%d: %w", want.UID, want.GID, err))
-	return mode, changed, nil
-}
-
-func (a *Applier) writeLink(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
-	if err := dir.Symlink(e.Target, name); err != nil {
-		return err
-	}
-	if err := a.attributesOf(dir, name, path, e); err != nil {
-		return errors.Join(err, dir.Unlink(name))
-	}
-	if got, err := dir.Readlink(name); err != nil || got != e.Target {
-		return errors.Join(contents.ErrNotWritten, err, dir.Unlink(name))
-	}
-	a.Verified.Add(1)
-	return nil
-}
-
-// attributes makes a file's or symlink's attributes those of the entry.
-func (a *Applier) attributes(dir *dirfd.Dir, path string, e *tree.Entry) error {
-	return a.attributesOf(dir, tree.BasePath(path), path, e)
-}
-
-// changeAttributes is attributes for a path of which nothing else changes.
-func (a *Applier) changeAttributes(dir *dirfd.Dir, s *plan.Action) error {
-	if err := a.attributes(dir, s.Path, s.Entry); err != nil {
-		return err
-	}
-	a.Flush.addName(dir, tree.BasePath(s.Path))
-	return nil
-}
-
-// attributesOf is attributes for an entry that may have another name.
-func (a *Applier) attributesOf(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
-	var st dirfd.Stat
-	if err := dir.Stat(name, &st); err != nil {
-		return err
-	}
-	if err := a.settleFileOwner(dir, name, path, &st, &e.Attr); err != nil {
-		return err
-	}
-	set := a.linkXattrs
-	if e.Kind == tree.File {
-		set = a.openXattrs
-	}
-	if err := set(dir, name, path, e); err != nil {
-		return err
-	}
-	if st.Mtime == unixNano(e.Attr.Mtime) {
-		return nil
-	}
-	return dir.SetTimes(name, e.Attr.Mtime.Unix(), int64(e.Attr.Mtime.Nanosecond()))
-}
-
-// linkXattrs makes the extended attributes of a symlink those of the entry.
-func (a *Applier) linkXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
-	return a.setXattrs(path, e.Attr.Xattrs,
-		func() ([]dirfd.Xattr, error) { return dir.EntryXattrs(name) },
-		func(attr string, value []byte) error { return dir.SetEntryXattr(name, attr, value) },
-		func(attr string) error { return dir.RemoveEntryXattr(name, attr) })
-}
-
-// openXattrs makes the extended attributes of a file those of the entry.
-func (a *Applier) openXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
-	f, err := dir.OpenFile(name)
-	if errors.Is(err, fs.ErrPermission) && len(e.Attr.Xattrs) == 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(a.fileXattrs(path, f, e.Attr.Xattrs), f.Close())
+	return len(data), nil
 }

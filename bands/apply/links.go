@@ -3,8 +3,6 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/plan"
@@ -39,12 +37,6 @@ func (a *Applier) LeaveLink(n *Spot, buf *contents.Scratch) {
 	a.LeaveChange(n, buf)
 }
 
-func (a *Applier) hasFailed(path string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.failedPaths[path]
-}
-
 func (a *Applier) link(n *Spot, s *plan.Action, buf *contents.Scratch) (err error) {
 	if a.hasFailed(s.Link) {
 		return fmt.Errorf("%s, of which it is one more name, could not be restored", s.Link)
@@ -77,14 +69,4 @@ func (a *Applier) link(n *Spot, s *plan.Action, buf *contents.Scratch) (err erro
 	}
 	// Renaming one name of a file to another of its names does nothing.
 	return UnlinkIfThere(n.fd, temp)
-}
-
-// linkOrCopy makes name one more name of the step's file, or a copy of it where
-// the file system has no more.
-func (a *Applier) linkOrCopy(from, to *dirfd.Dir, name string, s *plan.Action, buf *contents.Scratch) error {
-	err := from.Link(tree.BasePath(s.Link), to, name)
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) || errors.Is(err, fs.ErrPermission) {
-		return a.write(to, name, s.Path, s.Entry, buf)
-	}
-	return err
 }

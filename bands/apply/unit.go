@@ -32,14 +32,14 @@ func (a *Applier) unitSteps(n *Spot, steps []*plan.Action, buf *contents.Scratch
 // unit restores a database: everything is written beside it first, so that its
 // files are of different times only while they are renamed. The main file
 // comes before a journal or log that is to be played back into it.
-func (a *Applier) unit(dir *dirfd.Dir, main string, steps []*plan.Action, buf *contents.Scratch) (err error) {
+func (w *fileWriter) unit(dir *dirfd.Dir, main string, steps []*plan.Action, buf *contents.Scratch) (err error) {
 	temps := map[*plan.Action]string{}
 	defer func() {
 		for _, temp := range temps {
 			err = errors.Join(err, UnlinkIfThere(dir, temp))
 		}
 	}()
-	if err := a.beside(dir, steps, temps, buf); err != nil {
+	if err := w.beside(dir, steps, temps, buf); err != nil {
 		return err
 	}
 	if err := UnlinkIfThere(dir, main+"-shm"); err != nil {
@@ -55,13 +55,13 @@ func (a *Applier) unit(dir *dirfd.Dir, main string, steps []*plan.Action, buf *c
 	for _, s := range steps { // sorted: the main file has the shortest name
 		var err error
 		if temp, ok := temps[s]; ok && s.Was != nil {
-			err = a.replaceBy(dir, temp, tree.BasePath(s.Path), s.Was)
+			err = w.replaceBy(dir, temp, tree.BasePath(s.Path), s.Was)
 			delete(temps, s)
 		} else if ok {
 			err = dir.Rename(temp, tree.BasePath(s.Path))
 			delete(temps, s)
 		} else if s.Entry != nil {
-			err = a.changeAttributes(dir, s)
+			err = w.changeAttributes(dir, s)
 		}
 		if err != nil {
 			return err
@@ -72,22 +72,22 @@ func (a *Applier) unit(dir *dirfd.Dir, main string, steps []*plan.Action, buf *c
 
 // beside checks that nothing has changed, and writes the files of a database
 // under the names of temps.
-func (a *Applier) beside(dir *dirfd.Dir, steps []*plan.Action, temps map[*plan.Action]string, buf *contents.Scratch) error {
+func (w *fileWriter) beside(dir *dirfd.Dir, steps []*plan.Action, temps map[*plan.Action]string, buf *contents.Scratch) error {
 	for _, s := range steps {
 		if s.Was != nil {
-			if _, err := a.unchanged(dir, tree.BasePath(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if _, err := w.unchanged(dir, tree.BasePath(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
 		if s.Entry == nil || s.Kind == plan.StepAttributes {
 			continue
 		}
-		temp, err := a.tempIn(dir)
+		temp, err := w.tempIn(dir)
 		if err != nil {
 			return err
 		}
 		temps[s] = temp
-		if err := a.write(dir, temps[s], s.Path, s.Entry, buf); err != nil {
+		if err := w.write(dir, temps[s], s.Path, s.Entry, buf); err != nil {
 			return err
 		}
 	}

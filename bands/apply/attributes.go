@@ -1,0 +1,178 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands/contents"
+	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+)
+
+// attributes sets owners, modes, times and extended attributes of files and
+// symlinks.
+type attributes struct{ *Outcome }
+
+const (
+	setuid = 0o4000
+	setgid = 0o2000
+)
+
+// settleFile sets what differs of a new file's owner, mode and extended attributes.
+func (at attributes) settleFile(dir *dirfd.Dir, name, path string, f *os.File, e *tree.Entry) error {
+	var st dirfd.Stat
+	if err := dirfd.StatFile(f, &st); err != nil {
+		return err
+	}
+	if st.Size != e.Size {
+		return fmt.Errorf("it has %d bytes, not %d: %w", st.Size, e.Size, contents.ErrNotWritten)
+	}
+	if err := at.settleFileOwner(dir, name, path, &st, &e.Attr); err != nil {
+		return err
+	}
+	// A new file may have the ACL that its directory gives.
+	return at.fileXattrs(path, f, e.Attr.Xattrs)
+}
+
+func (at attributes) fileXattrs(path string, f *os.File, want []tree.Xattr) error {
+	return at.setXattrs(path, want,
+		func() ([]dirfd.Xattr, error) { return dirfd.ListXattrs(f) },
+		func(name string, value []byte) error { return dirfd.SetXattr(f, name, value) },
+		func(name string) error { return dirfd.RemoveXattr(f, name) })
+}
+
+// settleFileOwner sets owner and mode where they differ. An owner that this user
+// may not set stays, and is noted.
+func (at attributes) settleFileOwner(dir *dirfd.Dir, name, path string, st *dirfd.Stat, want *tree.Attr) error {
+	mode, chowned, err := at.chown(path, st, want, func(uid, gid int) error { return dir.Lchown(name, uid, gid) })
+	if err != nil {
+		return err
+	}
+	// A change of owner clears setuid and setgid.
+	if !st.IsSymlink() && (chowned || st.Mode&dirfd.ModePerm != mode) {
+		return dir.Chmod(name, mode)
+	}
+	return nil
+}
+
+// chown sets owner and group where they differ, and returns the mode that goes
+// with them: setuid of another owner, or setgid of another group, would give
+// away what it doesn't in the target.
+func (at attributes) chown(path string, st *dirfd.Stat, want *tree.Attr, set func(uid, gid int) error) (mode uint32, changed bool, err error) {
+	mode = want.Mode & dirfd.ModePerm
+	if st.UID == want.UID && st.GID == want.GID {
+		return mode, false, nil
+	}
+	if err = set(int(want.UID), int(want.GID)); err == nil {
+		return mode, true, nil
+	}
+	if !refused(err) {
+		return mode, false, err
+	}
+	if st.GID != want.GID { // a group that the user is in may be set
+		group := set(-1, int(want.GID))
+		if changed = group == nil; !changed {
+			mode &^= setgid
+		}
+	}
+	if st.UID != want.UID {
+		mode &^= setuid
+	}
+	at.noteUnset(path, fmt.Errorf("owner %d:%d: %w", want.UID, want.GID, err))
+	return mode, changed, nil
+}
+
+// attributesOf is attributes for an entry that may have another name.
+func (at attributes) attributesOf(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
+	var st dirfd.Stat
+	if err := dir.Stat(name, &st); err != nil {
+		return err
+	}
+	if err := at.settleFileOwner(dir, name, path, &st, &e.Attr); err != nil {
+		return err
+	}
+	set := at.linkXattrs
+	if e.Kind == tree.File {
+		set = at.openXattrs
+	}
+	if err := set(dir, name, path, e); err != nil {
+		return err
+	}
+	if st.Mtime == unixNano(e.Attr.Mtime) {
+		return nil
+	}
+	return dir.SetTimes(name, e.Attr.Mtime.Unix(), int64(e.Attr.Mtime.Nanosecond()))
+}
+
+// linkXattrs makes the extended attributes of a symlink those of the entry.
+func (at attributes) linkXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
+	return at.setXattrs(path, e.Attr.Xattrs,
+		func() ([]dirfd.Xattr, error) { return dir.EntryXattrs(name) },
+		func(attr string, value []byte) error { return dir.SetEntryXattr(name, attr, value) },
+		func(attr string) error { return dir.RemoveEntryXattr(name, attr) })
+}
+
+// openXattrs makes the extended attributes of a file those of the entry.
+func (at attributes) openXattrs(dir *dirfd.Dir, name, path string, e *tree.Entry) error {
+	f, err := dir.OpenFile(name)
+	if errors.Is(err, fs.ErrPermission) && len(e.Attr.Xattrs) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(at.fileXattrs(path, f, e.Attr.Xattrs), f.Close())
+}
+
+// setXattrs makes the extended attributes those wanted. What the system doesn't
+// allow, or doesn't have there, is left and noted.
+func (at attributes) setXattrs(path string, want []tree.Xattr, list func() ([]dirfd.Xattr, error), set func(string, []byte) error, remove func(string) error) error {
+	have, err := list()
+	if err != nil {
+		return err
+	}
+	values := map[string]string{}
+	for _, x := range have {
+		values[x.Name] = string(x.Value)
+	}
+	for _, x := range want {
+		value, ok := values[x.Name]
+		delete(values, x.Name)
+		if ok && value == string(x.Value) {
+			continue
+		}
+		if err := set(x.Name, x.Value); refused(err) {
+			at.noteUnset(path, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	for name := range values {
+		if err := remove(name); refused(err) {
+			at.noteUnset(path, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func refused(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
+}
+
+// unixNano is the time as dirfd.Stat tells it.
+func unixNano(t time.Time) int64 {
+	const second = int64(time.Second)
+	switch sec := t.Unix(); {
+	case sec >= math.MaxInt64/second:
+		return math.MaxInt64
+	case sec <= math.MinInt64/second:
+		return math.MinInt64
+	}
+	return t.UnixNano()
+}

@@ -1,0 +1,98 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// ErrIncomplete means that a restore was carried out but for the paths it names
+// in Restored.Failed.
+var ErrIncomplete = errors.New("not everything could be restored")
+
+// Failure is a path that could not be restored.
+type Failure struct {
+	Path string
+	Err  error
+}
+
+// Outcome is what became of the steps that were carried out. Its methods can be
+// called at the same time.
+type Outcome struct {
+	Verified atomic.Int64 // files and symlinks that were written and checked
+	Progress func(stage string, done, total int)
+
+	mu          sync.Mutex
+	Failed      []Failure
+	Unset       []Failure // restored but for an attribute
+	failedPaths map[string]bool
+	fatal       error // nothing more is begun
+	done, Total int
+}
+
+// Fail notes that a path could not be restored. Some errors end everything:
+// each further path would fail too.
+func (o *Outcome) Fail(path string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.fatal != nil {
+		return
+	}
+	if hopeless(err) {
+		o.fatal = fmt.Errorf("restore %s: %w", path, err)
+	}
+	if !o.failedPaths[path] {
+		o.failedPaths[path] = true
+		o.Failed = append(o.Failed, Failure{path, err})
+	}
+}
+
+// noteUnset notes an attribute of a path that this user, or the file system,
+// doesn't allow.
+func (o *Outcome) noteUnset(path string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.Unset = append(o.Unset, Failure{path, err})
+}
+
+func (o *Outcome) hasFailed(path string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failedPaths[path]
+}
+
+// ended says whether nothing more is to be begun.
+func (o *Outcome) ended(ctx context.Context) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.fatal == nil {
+		o.fatal = ctx.Err()
+	}
+	return o.fatal != nil
+}
+
+// stopped says whether an error has ended everything.
+func (o *Outcome) stopped() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.fatal != nil
+}
+
+// advance counts steps that are done.
+func (o *Outcome) advance(n int) {
+	if o.Progress == nil || n == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.done += n
+	o.Progress("restore", o.done, o.Total)
+}
+
+func hopeless(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
