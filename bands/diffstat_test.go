@@ -65,7 +65,7 @@ func (r *rig) sides(v bands.Version) (old, now diff.Side) {
 	r.must(err)
 	present, err := capture.Scan(r.t.Context(), r.store, r.opts)
 	r.must(err)
-	now, err = diff.PresentSide(r.store, present, r.root)
+	now, err = diff.PresentSide(present, r.root)
 	r.must(err)
 	r.t.Cleanup(func() { r.must(errors.Join(old.Close(), now.Close(), present.Close())) })
 	return old, now

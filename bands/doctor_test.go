@@ -57,7 +57,7 @@ func TestDoctorRebuildsTheCatalog(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			agrees(t, m, s)
-			fine(t, m.CheckCatalog(t.Context()))
+			fine(t, m.Rows().Check(t.Context()))
 			if again := doctor(t, m, own.Dir); len(again.Mended)+len(again.Problems) > 0 {
 				t.Errorf("a second time: %+v", again)
 			}

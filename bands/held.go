@@ -92,6 +92,7 @@ func (h *Held) dropStatCaches() error {
 	return nil
 }
 
+// RemoveAll removes a path with all below it, as a step that a test can stop at.
 func RemoveAll(path string) error {
 	if err := disk.Step("remove", path); err != nil {
 		return err

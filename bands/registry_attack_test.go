@@ -59,8 +59,8 @@ func TestAttackAContextNamesAStore(t *testing.T) {
 		"the name of a store that only the catalog knows": {func(t *testing.T, m machine, mine registry.Entry) string {
 			t.Helper()
 			s := m.plant(t, m.path("shared", "store"), mine.Root)
-			_, err := m.Checkpoints(t.Context(), s, 0)
-			fine(t, errors.Join(err, m.Record(t.Context(), s, bands.Snapshot{Version: 1})))
+			_, err := m.Rows().Checkpoints(t.Context(), s, 0)
+			fine(t, errors.Join(err, m.Rows().Record(t.Context(), s, bands.Snapshot{Version: 1})))
 			if e, err := m.Find(t.Context(), "planted"); err != nil || e.Dir != s.Dir() {
 				t.Fatalf("the catalog doesn't know it: %v %v", e, err)
 			}

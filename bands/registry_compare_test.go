@@ -17,11 +17,11 @@ func TestCompareNamesRowsOfSnapshotsThatAreGone(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	store := filled(t, m, "a", 3).Store
-	_, err := m.Checkpoints(t.Context(), store, 0)
+	_, err := m.Rows().Checkpoints(t.Context(), store, 0)
 	fine(t, err)
 	compare := func(want ...string) {
 		t.Helper()
-		got, err := m.Compare(t.Context(), store)
+		got, err := m.Rows().Compare(t.Context(), store)
 		fine(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -39,7 +39,7 @@ func TestCompareNamesRowsOfSnapshotsThatAreGone(t *testing.T) {
 	}
 	putFile(t, m.CatalogPath(), strings.Repeat("x", 9999))
 	before := names(t, m.Home)
-	if _, err := m.Compare(t.Context(), store); !errors.Is(err, catalog.ErrDamaged) {
+	if _, err := m.Rows().Compare(t.Context(), store); !errors.Is(err, catalog.ErrDamaged) {
 		t.Errorf("%v", err)
 	}
 	if diff := cmp.Diff(before, names(t, m.Home)); diff != "" {

@@ -71,7 +71,7 @@ func told(t *testing.T, s *shelf) []bands.Snapshot {
 func agrees(t *testing.T, m machine, s *shelf) {
 	t.Helper()
 	for range 2 { // read from the store at first, perhaps, then from the rows
-		list, err := m.Checkpoints(t.Context(), s.Store, 0)
+		list, err := m.Rows().Checkpoints(t.Context(), s.Store, 0)
 		for i := range list {
 			list[i].Tree, list[i].Bands, list[i].Added = bands.TreeRef{}, nil, 0
 			list[i].Created = list[i].Created.UTC().Truncate(time.Second)
@@ -90,7 +90,7 @@ func TestTheRowsAgreeWithTheStoreWhateverHappens(t *testing.T) {
 	for _, v := range s.versions(t)[1:4] {
 		snap, err := s.Snapshot(v)
 		fine(t, err)
-		fine(t, m.Record(t.Context(), s.Store, snap))
+		fine(t, m.Rows().Record(t.Context(), s.Store, snap))
 	}
 	if got := rows(t, m); len(got) != 3 || len(got[2].Pairs) != 1 {
 		t.Errorf("the rows are %+v", got)
@@ -108,7 +108,7 @@ func TestTheRowsAgreeWithTheStoreWhateverHappens(t *testing.T) {
 	agrees(t, m, s)
 	putFile(t, m.CatalogPath(), strings.Repeat("garbage", 1000))
 	agrees(t, m, s)
-	limited, err := m.Checkpoints(t.Context(), s.Store, 2)
+	limited, err := m.Rows().Checkpoints(t.Context(), s.Store, 2)
 	if err != nil || len(limited) != 2 || limited[0].Version != 5 {
 		t.Errorf("the newest two: %v, %v", limited, err)
 	}
@@ -121,11 +121,11 @@ func TestRowsOfWhatIsDoneAreWritten(t *testing.T) {
 	snap, err := s.Snapshot(3)
 	fine(t, err)
 	fine(t, os.Remove(m.CatalogPath())) // the store has no row
-	fine(t, m.Record(t.Context(), s.Store, snap))
+	fine(t, m.Rows().Record(t.Context(), s.Store, snap))
 	if got := rows(t, m); len(got) != 1 {
 		t.Errorf("the rows are %+v", got)
 	}
-	fine(t, m.Forget(t.Context(), s.Store, 3))
+	fine(t, m.Rows().Forget(t.Context(), s.Store, 3))
 	if got := rows(t, m); len(got) != 0 {
 		t.Errorf("the rows are %+v", got)
 	}
@@ -138,7 +138,7 @@ func TestADamagedSnapshotIsToldAndTheOthersListed(t *testing.T) {
 	agrees(t, m, s)
 	putFile(t, filepath.Join(s.SnapshotDir(2), "snapshot.json"), "{}")
 	fine(t, os.Chtimes(s.SnapshotDir(2), now(), now()))
-	list, err := m.Checkpoints(t.Context(), s.Store, 0)
+	list, err := m.Rows().Checkpoints(t.Context(), s.Store, 0)
 	if !errors.Is(err, bands.ErrDamaged) || len(list) != 2 {
 		t.Errorf("%v, %v", list, err)
 	}
@@ -170,7 +170,7 @@ func TestManyRecordAtOnce(t *testing.T) {
 		snap, err := s.Snapshot(v)
 		fine(t, err)
 		all.Go(func() {
-			if err := m.Record(t.Context(), s.Store, snap); err != nil {
+			if err := m.Rows().Record(t.Context(), s.Store, snap); err != nil {
 				t.Error(err)
 			}
 		})

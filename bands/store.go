@@ -148,6 +148,7 @@ func (s *Store) SnapshotDir(v Version) string {
 	return filepath.Join(s.dir, SnapshotsFolder, v.String())
 }
 
+// Path returns the path of a name in the store's folder.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, name) }
 
 // Linking is how bands come to stand in the folders of snapshots.

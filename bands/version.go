@@ -120,6 +120,7 @@ func (s *Store) latest(lineage string) (Version, error) {
 	return s.highest(lineage)
 }
 
+// Has reports whether the version has a snapshot.
 func (s *Store) Has(v Version) bool {
 	_, err := os.Lstat(filepath.Join(s.SnapshotDir(v), SnapshotFile))
 	return err == nil

@@ -148,6 +148,7 @@ type Spot struct {
 // Spots finds and makes the spots of a plan.
 type Spots map[string]*Spot
 
+// Get returns the spot of a directory, and makes it and those above it if need be.
 func (all Spots) Get(path string) *Spot {
 	n := all[path]
 	if n != nil {

@@ -51,6 +51,7 @@ func (a *Applier) unlink(n *Spot, s *plan.Action) error {
 	return nil
 }
 
+// UnlinkIfThere removes the name from a directory; that it isn't there is no error.
 func UnlinkIfThere(dir *dirfd.Dir, name string) error {
 	var st dirfd.Stat
 	if err := dir.Stat(name, &st); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {

@@ -47,6 +47,8 @@ type Keeper struct {
 	writer *band.Writer
 }
 
+// NewKeeper returns a keeper that begins no band with a number below first, and
+// appends at most room bytes (any amount if it is negative). The caller closes it.
 func NewKeeper(s *bands.Store, first uint32, room int64) *Keeper {
 	k := &Keeper{store: s, first: first, room: room, reader: band.NewReader(s.BandsDir())}
 	k.open = sync.OnceValues(k.begin)
@@ -70,6 +72,7 @@ func (k *Keeper) begin() (*band.Writer, error) {
 	return w, nil
 }
 
+// Add stores a record, unless the store has it.
 func (k *Keeper) Add(kind band.Kind, content []byte) (band.Ref, error) {
 	w, err := k.open()
 	if err != nil {
@@ -150,6 +153,7 @@ func (k *Keeper) added() int64 {
 	return k.writer.Added()
 }
 
+// Close closes the files that are open; what was added stays.
 func (k *Keeper) Close() error {
 	if k.writer == nil {
 		return k.reader.Close()

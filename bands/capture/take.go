@@ -102,10 +102,10 @@ func (t *taking) prepare() error {
 		return err
 	}
 	t.parent = parent
-	if t.stamp, err = t.Store.Stamp(t.set); err != nil {
+	if t.stamp, err = t.Stamp(t.set); err != nil {
 		return err
 	}
-	t.base = openBase(t.Held.Store, t.set)
+	t.base = openBase(t.Store, t.set)
 	return nil
 }
 

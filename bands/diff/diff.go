@@ -65,7 +65,7 @@ func SnapshotSide(s *bands.Store, v bands.Snapshot) (Side, error) {
 // PresentSide is the tree as Scan found it below root as a side of a diff. What
 // files hold is read from the tree itself, and is of no use if a file has changed
 // since: see FileDiff.Unread. The caller closes p.
-func PresentSide(s *bands.Store, p *capture.Present, root string) (Side, error) {
+func PresentSide(p *capture.Present, root string) (Side, error) {
 	return Side{
 		loader: p.Loader, root: p.Tree, close: func() error { return nil },
 		copy: func(w io.Writer, path string, e *tree.Entry) error { return copyBelow(w, root, path, e) },

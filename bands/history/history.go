@@ -89,6 +89,8 @@ func historyPath(s *bands.Store, lineage string) string {
 	return filepath.Join(s.Dir(), "history-"+lineage+".json")
 }
 
+// ReadRecorded returns the history as it is in its file, without an interrupted
+// restore; empty if the file is missing or can't be decoded.
 func ReadRecorded(s *bands.Store, lineage string) (History, error) {
 	data, err := os.ReadFile(historyPath(s, lineage))
 	if errors.Is(err, fs.ErrNotExist) {

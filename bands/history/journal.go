@@ -98,6 +98,7 @@ func ReadJournal(s *bands.Store, lineage string) (*Journal, error) {
 	return &j, nil
 }
 
+// WriteJournal writes the journal of a restore that begins.
 func WriteJournal(h *bands.Held, j Journal) error {
 	j.Format = journalFormat
 	data, err := json.Marshal(j)

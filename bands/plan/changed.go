@@ -54,6 +54,7 @@ var noState = StateID{kind: 0xff} //nolint:gochecknoglobals // a constant
 // different things of it.
 type ChangedSet []PathState
 
+// Sorted sorts the set by path and drops what is in it twice.
 func (c ChangedSet) Sorted() ChangedSet {
 	slices.SortFunc(c, func(a, b PathState) int {
 		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind),
@@ -185,6 +186,7 @@ func changedPath(s *bands.Store, v bands.Version) string {
 	return filepath.Join(s.SnapshotDir(v), changedName)
 }
 
+// WriteChanged writes count states, sorted by path, into the folder of a rescue.
 func WriteChanged(h *bands.Held, v bands.Version, count int, states iter.Seq[PathState]) error {
 	data, err := encodeStates(count, states)
 	if err != nil {

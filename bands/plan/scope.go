@@ -104,6 +104,7 @@ func isBelow(root, path string) bool {
 // Relation is how a path stands to a scope.
 type Relation int
 
+// The relations.
 const (
 	Outside Relation = iota
 	Above            // a directory that holds something of the scope
@@ -147,6 +148,7 @@ func (s Scope) Compile(hidden []string) (*Selection, error) {
 	return c, nil
 }
 
+// Relate returns the relation of a path.
 func (s *Selection) Relate(p string) Relation {
 	if len(s.Named) == 0 {
 		return Inside

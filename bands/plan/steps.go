@@ -155,6 +155,7 @@ func (d *DirSteps) at(path string) *DirSteps {
 	return d
 }
 
+// Kid returns the steps of a subdirectory; nil if it has none.
 func (d *DirSteps) Kid(name string) *DirSteps {
 	if i, ok := d.searchKid(name); ok {
 		return d.kids[i]
@@ -220,6 +221,7 @@ func (d *DirSteps) Bare(wanted func(*DirSteps, *NamedStep) bool) []*Action {
 	return list
 }
 
+// Count returns how many steps of the directory itself are wanted.
 func (d *DirSteps) Count(wanted func(*DirSteps, *NamedStep) bool) (n int) {
 	for i := range d.List {
 		if wanted(d, &d.List[i]) {
@@ -277,6 +279,7 @@ func (p *Planner) ActionsIn(d *DirSteps, was, want *tree.Directory, wanted func(
 	return list, nil
 }
 
+// EntryIn returns the entry of the name and kind; its absence is an error.
 func EntryIn(d *tree.Directory, name string, kind tree.Kind) (*tree.Entry, error) {
 	i, ok := d.Find(name)
 	if !ok || d.Entries[i].Kind != kind {

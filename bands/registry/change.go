@@ -52,7 +52,7 @@ func (r *Registry) change(ctx context.Context, dir string, edit func(*bands.Info
 	if err != nil {
 		return Entry{}, err
 	}
-	r.note(ctx, e)
+	r.Rows().note(ctx, e)
 	return e, nil
 }
 
@@ -78,11 +78,11 @@ func (r *Registry) DeleteStore(ctx context.Context, e Entry) error {
 		if err := r.removeContext(ctx, e); err != nil {
 			return err
 		}
-		if err := r.removeStore(ctx, e.Dir); err != nil {
+		if err := removeStore(ctx, e.Dir); err != nil {
 			return fmt.Errorf("delete store %s: %w", e.Name, err)
 		}
-		r.dropRow(ctx, e.ID)
-		return r.unremember(e.Dir)
+		r.Rows().drop(ctx, e.ID)
+		return r.list().remove(e.Dir)
 	})
 }
 
@@ -101,7 +101,7 @@ func (r *Registry) removeContext(ctx context.Context, e Entry) error {
 
 // removeStore moves the folder out of the way, so that no half of a store is
 // ever found, and removes it. It waits until nobody writes to the store.
-func (r *Registry) removeStore(ctx context.Context, dir string) error {
+func removeStore(ctx context.Context, dir string) error {
 	s, err := bands.Open(dir)
 	switch {
 	case errors.Is(err, bands.ErrNoStore) && isMissing(dir):
@@ -133,101 +133,4 @@ func (r *Registry) removeStore(ctx context.Context, dir string) error {
 		return errors.Join(err, os.Remove(gone))
 	}
 	return os.RemoveAll(gone)
-}
-
-// RepositoryDir is where the store of a repository is, by its common directory.
-func RepositoryDir(commonDir string) string { return filepath.Join(commonDir, "entire", "store") }
-
-// RepositoryStore is the repository's own store, made if there is none; root is
-// the main worktree. It is named after root's folder, with -2, -3 and so on if
-// that is taken. If the repository has been moved, the store is told.
-func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) (Entry, error) {
-	root, err := r.checkRoot(root)
-	if err != nil {
-		return Entry{}, err
-	}
-	dir := RepositoryDir(disk.Physical(filepath.Clean(commonDir)))
-	e, err := loadEntry(dir)
-	switch {
-	case err == nil && e.Root == root && e.Name != "":
-		return e, nil
-	case err != nil && !errors.Is(err, bands.ErrNoStore):
-		return Entry{}, err
-	}
-	err = r.alone(ctx, func() error {
-		if r.Home == "" {
-			e, err = r.repositoryUnlisted(ctx, dir, root)
-			return err
-		}
-		e, err = r.repositoryAlone(ctx, dir, root)
-		return err
-	})
-	return e, err
-}
-
-// complete gives a store that has lost its store.json a new one. Its snapshots
-// and versions are in files of their own.
-func (r *Registry) complete(ctx context.Context, dir string, info bands.Info) error {
-	s, err := bands.Create(dir)
-	if err != nil {
-		return err
-	}
-	waiting, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	h, err := s.Hold(waiting)
-	if err != nil {
-		return err
-	}
-	return errors.Join(h.SetInfo(info), h.Release())
-}
-
-// repositoryUnlisted is repositoryAlone where no other store is known.
-func (r *Registry) repositoryUnlisted(ctx context.Context, dir, root string) (Entry, error) {
-	name, now := nameFrom(filepath.Base(root)), r.Now().UTC().Truncate(time.Second)
-	_, err := loadEntry(dir)
-	if errors.Is(err, bands.ErrNoStore) {
-		err = r.complete(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
-		if errors.Is(err, fs.ErrExist) { // another process was faster
-			err = nil
-		}
-	}
-	if err != nil {
-		return Entry{}, err
-	}
-	return r.change(ctx, dir, func(info *bands.Info) {
-		info.Root = root
-		if info.Name == "" {
-			info.Name = name
-		}
-	})
-}
-
-func (r *Registry) repositoryAlone(ctx context.Context, dir, root string) (Entry, error) {
-	base, err := r.base()
-	if err != nil {
-		return Entry{}, err
-	}
-	taken, err := r.taken(base, dir)
-	if err != nil {
-		return Entry{}, err
-	}
-	name := freeName(nameFrom(filepath.Base(root)), taken)
-	now := r.Now().UTC().Truncate(time.Second)
-	_, err = loadEntry(dir)
-	switch {
-	case errors.Is(err, bands.ErrNoStore) && isMissing(dir):
-		return r.make(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
-	case errors.Is(err, bands.ErrNoStore): // it has lost its store.json
-		err = r.complete(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
-	}
-	if err != nil {
-		return Entry{}, err
-	}
-	e, err := r.change(ctx, dir, func(info *bands.Info) {
-		info.Root = root
-		if info.Name == "" || taken[info.Name] {
-			info.Name = name
-		}
-	})
-	return e, errors.Join(err, r.remember(dir))
 }

@@ -18,8 +18,8 @@ import (
 // somebody lists it. A catalog that can't be read is an error, one that isn't
 // there agrees with everything. Nothing of ours is written: what is opened is a
 // copy, as SQLite writes beside a database even to read it.
-func (r *Registry) Compare(ctx context.Context, s *bands.Store) (differs []string, err error) {
-	if isMissing(r.CatalogPath()) {
+func (r Rows) Compare(ctx context.Context, s *bands.Store) (differs []string, err error) {
+	if isMissing(r.path) {
 		return nil, nil
 	}
 	dir, err := os.MkdirTemp("", "entire-catalog-")
@@ -28,7 +28,7 @@ func (r *Registry) Compare(ctx context.Context, s *bands.Store) (differs []strin
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	for _, ending := range []string{"", "-wal"} {
-		data, err := os.ReadFile(r.CatalogPath() + ending)
+		data, err := os.ReadFile(r.path + ending)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

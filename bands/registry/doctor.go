@@ -62,7 +62,7 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 		sweepMade(base)
 	}
 	made := slices.Concat(dirs, also)
-	dirs = slices.Concat(made, d.rowDirs(ctx))
+	dirs = slices.Concat(made, d.Rows().dirs(ctx))
 	d.complete(ctx, dirs)
 	list, bad := loadEntries(dirs)
 	d.unreadable(bad)
@@ -77,7 +77,7 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 	if d.Home == "" {
 		return nil
 	}
-	return d.withCatalog(ctx, func(c *catalog.Catalog) error {
+	return d.Rows().with(ctx, func(c *catalog.Catalog) error {
 		if err := d.dropRows(ctx, c, list); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (d *doctor) run(ctx context.Context, also []string) error {
 
 // checkCatalog sets a damaged catalog aside.
 func (d *doctor) checkCatalog(ctx context.Context) error {
-	err := d.CheckCatalog(ctx)
+	err := d.Rows().Check(ctx)
 	if !errors.Is(err, catalog.ErrDamaged) {
 		return err
 	}
@@ -132,7 +132,7 @@ func (d *doctor) complete(ctx context.Context, dirs []string) {
 		if dir == RepositoryDir(filepath.Dir(filepath.Dir(dir))) && info.Root != "" {
 			info.Name = nameFrom(filepath.Base(info.Root))
 		}
-		if err := d.Registry.complete(ctx, dir, info); err != nil {
+		if err := complete(ctx, dir, info); err != nil {
 			d.problem("store %s: %v", dir, err)
 			continue
 		}
@@ -146,7 +146,7 @@ func (d *doctor) remembered(list []Entry, made []string) error {
 	if d.Home == "" {
 		return nil
 	}
-	was, err := d.listed()
+	was, err := d.list().read()
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (d *doctor) remembered(list []Entry, made []string) error {
 	if slices.Equal(was, now) {
 		return nil
 	}
-	return d.writeList(now)
+	return d.list().write(now)
 }
 
 // distinct gives stores other names whose name an older one has.

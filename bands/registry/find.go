@@ -39,7 +39,7 @@ func (r *Registry) base() (string, error) {
 // slash (absolute, or with ~/). It is ErrNoStore if there is none.
 func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
-		return r.findPath(expandHome(name, r.UserHome))
+		return findPath(expandHome(name, r.UserHome))
 	}
 	if err := CheckName(name); err != nil {
 		return Entry{}, fmt.Errorf("%w: %w", bands.ErrNoStore, err)
@@ -52,7 +52,7 @@ func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 	if e, err := loadEntry(filepath.Join(base, name)); base != "" && err == nil && e.Name == name {
 		return e, nil
 	}
-	if e, ok := r.findRow(ctx, name); ok {
+	if e, ok := r.Rows().find(ctx, name); ok {
 		return e, nil
 	}
 	dirs, err := r.dirs(base)
@@ -68,7 +68,7 @@ func (r *Registry) Find(ctx context.Context, name string) (Entry, error) {
 	return Entry{}, errors.Join(fmt.Errorf("%w: %s", bands.ErrNoStore, name), bad)
 }
 
-func (r *Registry) findPath(path string) (Entry, error) {
+func findPath(path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, fmt.Errorf("%w: %s: the path must be absolute", bands.ErrNoStore, path)
 	}
@@ -231,7 +231,7 @@ func (r *Registry) List(ctx context.Context) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, bad := loadEntries(append(dirs, r.rowDirs(ctx)...))
+	list, bad := loadEntries(append(dirs, r.Rows().dirs(ctx)...))
 	for i := range list {
 		s, err := bands.Open(list[i].Dir)
 		if err != nil {

@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,71 +13,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// listFile names the folders of all stores that were made, one JSON string a
-// line: stores in repositories are found by it again when the catalog is gone.
-func (r *Registry) listFile() string { return filepath.Join(r.Home, "stores.list") }
-
-// listed are the folders in listFile, each once. A line that can't be read is
-// passed over: a crash may have cut the last one.
-func (r *Registry) listed() ([]string, error) {
-	if r.Home == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(r.listFile())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var dirs []string
-	for line := range bytes.Lines(data) {
-		var dir string
-		if json.Unmarshal(line, &dir) == nil && filepath.IsAbs(dir) && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs, nil
-}
-
-// remember adds dir to the list. The caller runs alone.
-func (r *Registry) remember(dir string) error {
-	if r.Home == "" {
-		return nil
-	}
-	dirs, err := r.listed()
-	if err != nil || slices.Contains(dirs, dir) {
-		return err
-	}
-	return r.writeList(append(dirs, dir))
-}
-
-// unremember takes dirs off the list. The caller runs alone.
-func (r *Registry) unremember(gone ...string) error {
-	dirs, err := r.listed()
-	if err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return slices.Contains(gone, dir) })
-	if len(left) == len(dirs) {
-		return nil
-	}
-	return r.writeList(left)
-}
-
-func (r *Registry) writeList(dirs []string) error {
-	var text []byte
-	for _, dir := range dirs {
-		line, err := json.Marshal(dir)
-		if err != nil {
-			return err
-		}
-		text = append(append(text, line...), '\n')
-	}
-	return disk.WriteDurable(r.listFile(), text, 0o600)
-}
-
 // dirs are the folders in which stores may be: those that were made, and all
 // below base.
 func (r *Registry) dirs(base string) ([]string, error) {
-	dirs, err := r.listed()
+	dirs, err := r.list().read()
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +70,8 @@ func loadEntries(dirs []string) ([]Entry, error) {
 }
 
 // taken are the names that stores other than the one in dir have.
-func (r *Registry) taken(base, dir string) (map[string]bool, error) {
-	dirs, err := r.dirs(base)
+func (m maker) taken(base, dir string) (map[string]bool, error) {
+	dirs, err := m.dirs(base)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (r *Registry) Init(ctx context.Context, name, root string, size int64) (Ent
 	}
 	var made Entry
 	err = r.alone(ctx, func() error {
-		made, err = r.initAlone(ctx, name, root, size)
+		made, err = maker{r}.initAlone(ctx, name, root, size)
 		return err
 	})
 	return made, err
@@ -55,40 +55,43 @@ func (r *Registry) Manage(ctx context.Context, dir, name string, size int64) (En
 	}
 	var made Entry
 	err = r.alone(ctx, func() error {
-		made, err = r.manageAlone(ctx, root, name, size)
+		made, err = maker{r}.manageAlone(ctx, root, name, size)
 		return err
 	})
 	return made, err
 }
 
-func (r *Registry) manageAlone(ctx context.Context, root, name string, size int64) (Entry, error) {
-	if e, ok := r.named(ctx, root); ok && (name == "" || name == e.Name) && isMissing(e.Root) {
+// maker makes stores and gives trees to them, while no other process does.
+type maker struct{ *Registry }
+
+func (m maker) manageAlone(ctx context.Context, root, name string, size int64) (Entry, error) {
+	if e, ok := m.named(ctx, root); ok && (name == "" || name == e.Name) && isMissing(e.Root) {
 		if is := disk.Identity(root); name == "" && e.RootID != "" && is != "" && is != e.RootID {
 			return Entry{}, &movedError{root, e.Name, e.Root}
 		}
-		return r.change(ctx, e.Dir, func(info *bands.Info) { info.Root, info.RootID = root, disk.Identity(root) })
+		return m.change(ctx, e.Dir, func(info *bands.Info) { info.Root, info.RootID = root, disk.Identity(root) })
 	}
-	if e, ok, err := r.replaced(root); err != nil || ok && (name == "" || name == e.Name) {
+	if e, ok, err := m.replaced(root); err != nil || ok && (name == "" || name == e.Name) {
 		if err != nil {
 			return Entry{}, err
 		}
-		if e, err = r.change(ctx, e.Dir, func(info *bands.Info) { info.RootID = disk.Identity(root) }); err != nil {
+		if e, err = m.change(ctx, e.Dir, func(info *bands.Info) { info.RootID = disk.Identity(root) }); err != nil {
 			return Entry{}, err
 		}
 		return e, writeContext(root, e.Name)
 	}
 	if name != "" {
-		return r.initAlone(ctx, name, root, size)
+		return m.initAlone(ctx, name, root, size)
 	}
-	base, err := r.base()
+	base, err := m.base()
 	if err != nil {
 		return Entry{}, err
 	}
-	taken, err := r.taken(base, "")
+	taken, err := m.taken(base, "")
 	if err != nil {
 		return Entry{}, err
 	}
-	return r.initAlone(ctx, freeName(nameFrom(filepath.Base(root)), taken), root, size)
+	return m.initAlone(ctx, freeName(nameFrom(filepath.Base(root)), taken), root, size)
 }
 
 // movedError is a directory whose .agentfs names a store with a missing tree, and
@@ -106,12 +109,12 @@ func (e *movedError) Hint() string {
 }
 
 // replaced is the store whose tree was at root, where another directory is now.
-func (r *Registry) replaced(root string) (Entry, bool, error) {
-	base, err := r.base()
+func (m maker) replaced(root string) (Entry, bool, error) {
+	base, err := m.base()
 	if err != nil {
 		return Entry{}, false, err
 	}
-	dirs, err := r.dirs(base)
+	dirs, err := m.dirs(base)
 	if err != nil {
 		return Entry{}, false, err
 	}
@@ -134,8 +137,8 @@ func (r *Registry) named(ctx context.Context, root string) (Entry, bool) {
 	return e, err == nil
 }
 
-func (r *Registry) initAlone(ctx context.Context, name, root string, size int64) (Entry, error) {
-	cfg, err := r.Config()
+func (m maker) initAlone(ctx context.Context, name, root string, size int64) (Entry, error) {
+	cfg, err := m.Config()
 	if err == nil && cfg.BasePath == "" {
 		err = ErrNoHome
 	}
@@ -145,7 +148,7 @@ func (r *Registry) initAlone(ctx context.Context, name, root string, size int64)
 	if size == 0 {
 		size = cfg.DefaultSize
 	}
-	taken, err := r.taken(cfg.BasePath, "")
+	taken, err := m.taken(cfg.BasePath, "")
 	if err != nil {
 		return Entry{}, err
 	}
@@ -156,15 +159,15 @@ func (r *Registry) initAlone(ctx context.Context, name, root string, size int64)
 	if taken[name] {
 		return Entry{}, fmt.Errorf("%w: %s", ErrNameTaken, name)
 	}
-	if e, ok := r.named(ctx, root); ok && e.Root == root {
+	if e, ok := m.named(ctx, root); ok && e.Root == root {
 		return Entry{}, fmt.Errorf("%w: %s is the tree of %s", ErrRootTaken, root, e.Name)
 	}
 	unmake, err := makeTree(root)
 	if err != nil {
 		return Entry{}, err
 	}
-	now := r.Now().UTC().Truncate(time.Second)
-	e, err := r.make(ctx, dir, bands.Info{Name: name, Root: root, RootID: disk.Identity(root), Size: size, Created: now, Mounted: &now})
+	now := m.Now().UTC().Truncate(time.Second)
+	e, err := m.make(ctx, dir, bands.Info{Name: name, Root: root, RootID: disk.Identity(root), Size: size, Created: now, Mounted: &now})
 	if err == nil {
 		err = writeContext(root, name)
 	}
@@ -173,8 +176,8 @@ func (r *Registry) initAlone(ctx context.Context, name, root string, size int64)
 	}
 	if e.Dir != "" { // it was made, which a Ctrl-C doesn't keep from being undone
 		ctx = context.WithoutCancel(ctx)
-		err = errors.Join(err, r.removeStore(ctx, e.Dir), r.unremember(e.Dir))
-		r.dropRow(ctx, e.ID)
+		err = errors.Join(err, removeStore(ctx, e.Dir), m.list().remove(e.Dir))
+		m.Rows().drop(ctx, e.ID)
 	}
 	return Entry{}, errors.Join(err, unmake())
 }
@@ -258,7 +261,7 @@ func isMissing(path string) bool {
 
 // make makes a store in the folder dir, whole or not at all, and notes it. The
 // caller runs alone. fs.ErrExist if something is there.
-func (r *Registry) make(ctx context.Context, dir string, info bands.Info) (Entry, error) {
+func (m maker) make(ctx context.Context, dir string, info bands.Info) (Entry, error) {
 	above := filepath.Dir(dir)
 	if err := makeFolder(above); err != nil {
 		return Entry{}, err
@@ -271,7 +274,7 @@ func (r *Registry) make(ctx context.Context, dir string, info bands.Info) (Entry
 	if err != nil {
 		return Entry{}, err
 	}
-	err = errors.Join(r.fill(ctx, filepath.Join(temp, "store"), dir, info), os.RemoveAll(temp))
+	err = errors.Join(fill(ctx, filepath.Join(temp, "store"), dir, info), os.RemoveAll(temp))
 	if err != nil {
 		return Entry{}, fmt.Errorf("make store %s: %w", dir, err)
 	}
@@ -279,13 +282,13 @@ func (r *Registry) make(ctx context.Context, dir string, info bands.Info) (Entry
 	if err != nil {
 		return Entry{}, err
 	}
-	r.note(ctx, e)
-	return e, r.remember(e.Dir)
+	m.Rows().note(ctx, e)
+	return e, m.list().add(e.Dir)
 }
 
 // fill makes the store in temp and moves it to dir.
-func (r *Registry) fill(ctx context.Context, temp, dir string, info bands.Info) error {
-	if err := r.complete(ctx, temp, info); err != nil {
+func fill(ctx context.Context, temp, dir string, info bands.Info) error {
+	if err := complete(ctx, temp, info); err != nil {
 		return err
 	}
 	if err := disk.Step("rename", dir); err != nil {

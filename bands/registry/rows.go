@@ -19,45 +19,53 @@ func (r *Registry) CatalogPath() string {
 	return filepath.Join(r.Home, "agentfs.db")
 }
 
-// withCatalog runs work on the open catalog. The error is ErrNoHome if there is no
+// Rows are the rows of the stores and their snapshots in the catalog at path; there
+// is no catalog if it is "". What is true is in the stores: a row may be missing or
+// late without harm.
+type Rows struct{ path string }
+
+// Rows returns the rows of the registry's catalog.
+func (r *Registry) Rows() Rows { return Rows{r.CatalogPath()} }
+
+// with runs work on the open catalog. The error is ErrNoHome if there is no
 // place for one.
-func (r *Registry) withCatalog(ctx context.Context, work func(c *catalog.Catalog) error) error {
-	if r.Home == "" {
+func (r Rows) with(ctx context.Context, work func(c *catalog.Catalog) error) error {
+	if r.path == "" {
 		return ErrNoHome
 	}
-	c, err := catalog.Open(ctx, r.CatalogPath())
+	c, err := catalog.Open(ctx, r.path)
 	if err != nil {
 		return err
 	}
 	return errors.Join(work(c), c.Close())
 }
 
-// CheckCatalog says what is wrong with the catalog, if it is there. What it is
+// Check returns what is wrong with the catalog, if it is there. What it is
 // for works without it, slower; Doctor mends it.
-func (r *Registry) CheckCatalog(ctx context.Context) error {
-	if isMissing(r.CatalogPath()) {
+func (r Rows) Check(ctx context.Context) error {
+	if isMissing(r.path) {
 		return nil
 	}
-	return r.withCatalog(ctx, func(c *catalog.Catalog) error { return c.Check(ctx) })
+	return r.with(ctx, func(c *catalog.Catalog) error { return c.Check(ctx) })
 }
 
 // note writes the store's row. It is no harm if that fails: what is true stands
 // in the store, and the next snapshot or Doctor writes the row.
-func (r *Registry) note(ctx context.Context, e Entry) {
-	_ = r.withCatalog(ctx, func(c *catalog.Catalog) error { return addStore(ctx, c, e) })
+func (r Rows) note(ctx context.Context, e Entry) {
+	_ = r.with(ctx, func(c *catalog.Catalog) error { return addStore(ctx, c, e) })
 }
 
-// dropRow removes the store's rows, likewise.
-func (r *Registry) dropRow(ctx context.Context, id string) {
-	_ = r.withCatalog(ctx, func(c *catalog.Catalog) error { return c.DeleteStore(ctx, id) })
+// drop removes the store's rows, likewise.
+func (r Rows) drop(ctx context.Context, id string) {
+	_ = r.with(ctx, func(c *catalog.Catalog) error { return c.DeleteStore(ctx, id) })
 }
 
-// findRow is the store that the catalog knows by name, if it is still so called.
-func (r *Registry) findRow(ctx context.Context, name string) (e Entry, ok bool) {
-	if isMissing(r.CatalogPath()) {
+// find is the store that the catalog knows by name, if it is still so called.
+func (r Rows) find(ctx context.Context, name string) (e Entry, ok bool) {
+	if isMissing(r.path) {
 		return Entry{}, false
 	}
-	err := r.withCatalog(ctx, func(c *catalog.Catalog) error {
+	err := r.with(ctx, func(c *catalog.Catalog) error {
 		row, err := c.StoreByName(ctx, name)
 		if err != nil {
 			return err
@@ -68,13 +76,13 @@ func (r *Registry) findRow(ctx context.Context, name string) (e Entry, ok bool) 
 	return e, err == nil && e.Name == name
 }
 
-// rowDirs are the folders of the stores that the catalog knows.
-func (r *Registry) rowDirs(ctx context.Context) []string {
-	if isMissing(r.CatalogPath()) {
+// dirs are the folders of the stores that the catalog knows.
+func (r Rows) dirs(ctx context.Context) []string {
+	if isMissing(r.path) {
 		return nil
 	}
 	var dirs []string
-	_ = r.withCatalog(ctx, func(c *catalog.Catalog) error {
+	_ = r.with(ctx, func(c *catalog.Catalog) error {
 		rows, err := c.Stores(ctx)
 		for _, row := range rows {
 			dirs = append(dirs, row.Dir)
@@ -111,21 +119,21 @@ func storeRow(e Entry) catalog.Store {
 // Record writes the row of a snapshot, and the store's if it has none. The
 // caller may hold the store. An error is no more than a row that comes late: the
 // next Checkpoints writes it.
-func (r *Registry) Record(ctx context.Context, s *bands.Store, snap bands.Snapshot) error {
-	if r.Home == "" {
+func (r Rows) Record(ctx context.Context, s *bands.Store, snap bands.Snapshot) error {
+	if r.path == "" {
 		return nil
 	}
-	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
+	return r.with(ctx, func(c *catalog.Catalog) error {
 		return inStore(ctx, c, s, func(id string) error { return c.AddCheckpoints(ctx, id, rowOf(s, snap)) })
 	})
 }
 
 // Forget removes the rows of snapshots that were deleted, likewise.
-func (r *Registry) Forget(ctx context.Context, s *bands.Store, versions ...bands.Version) error {
-	if r.Home == "" {
+func (r Rows) Forget(ctx context.Context, s *bands.Store, versions ...bands.Version) error {
+	if r.path == "" {
 		return nil
 	}
-	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
+	return r.with(ctx, func(c *catalog.Catalog) error {
 		return c.DeleteCheckpoints(ctx, bands.StoreID(s.Dir()), versionNumbers(versions)...)
 	})
 }
@@ -201,7 +209,7 @@ func fromRow(c catalog.Checkpoint) bands.Snapshot {
 // that don't agree with the store are written anew; without a catalog that can
 // be used the snapshots are read from the store. A snapshot that can't be read
 // is in the joined error.
-func (r *Registry) Checkpoints(ctx context.Context, s *bands.Store, limit int) ([]bands.Snapshot, error) {
+func (r Rows) Checkpoints(ctx context.Context, s *bands.Store, limit int) ([]bands.Snapshot, error) {
 	versions, err := s.Versions()
 	if err != nil {
 		return nil, err
@@ -212,7 +220,7 @@ func (r *Registry) Checkpoints(ctx context.Context, s *bands.Store, limit int) (
 	}
 	var list []bands.Snapshot
 	var unreadable error
-	failed := r.withCatalog(ctx, func(c *catalog.Catalog) error {
+	failed := r.with(ctx, func(c *catalog.Catalog) error {
 		rows, err := c.Checkpoints(ctx, bands.StoreID(s.Dir()), limit)
 		if err != nil {
 			return err
@@ -285,11 +293,11 @@ func readSnapshots(s *bands.Store, versions []bands.Version) ([]bands.Snapshot, 
 // Remake makes the rows of a store anew, and the files of the catalog without
 // anything of former rows. The store may be nil. Without a catalog there is
 // nothing to do.
-func (r *Registry) Remake(ctx context.Context, s *bands.Store) error {
-	if r.Home == "" || isMissing(r.CatalogPath()) {
+func (r Rows) Remake(ctx context.Context, s *bands.Store) error {
+	if r.path == "" || isMissing(r.path) {
 		return nil
 	}
-	return r.withCatalog(ctx, func(c *catalog.Catalog) error {
+	return r.with(ctx, func(c *catalog.Catalog) error {
 		if s != nil {
 			e, err := entry(s)
 			if err == nil {

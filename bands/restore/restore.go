@@ -147,7 +147,7 @@ func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, erro
 
 // carryOut applies the plan between the journal's two ends.
 func carryOut(ctx context.Context, h *bands.Held, j job, a *apply.Applier, o Options, done *Result) error {
-	journal := journalOf(h, j, o, done)
+	journal := journalOf(j, o, done)
 	if err := listChanges(ctx, h, j, o, done); err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func listChanges(ctx context.Context, h *bands.Held, j job, o Options, done *Res
 	return plan.WriteChanged(h, done.Rescue.Version, count, states)
 }
 
-func journalOf(h *bands.Held, j job, o Options, done *Result) history.Journal {
+func journalOf(j job, o Options, done *Result) history.Journal {
 	at := o.Now()
 	journal := history.Journal{
 		Op: j.op, Lineage: o.Lineage, Root: o.Options.Root, Target: j.target, Rescue: done.Rescue.Version, Started: at,

@@ -19,7 +19,7 @@ import (
 // Rules say which paths of a tree are not captured. Paths are relative to the
 // root; the root is "".
 type Rules struct {
-	exclude []Pattern
+	exclude []pattern
 	literal map[string]bool // whole paths that are excluded
 	// forgotten are whole paths that are excluded because they were forgotten.
 	forgotten map[string]bool
@@ -29,8 +29,8 @@ type Rules struct {
 	Print     band.Hash
 }
 
-// Pattern is one of Options.Exclude, taken apart.
-type Pattern struct {
+// pattern is one of Options.Exclude, taken apart.
+type pattern struct {
 	segments []string
 	dirs     bool // matches directories only
 }
@@ -66,7 +66,7 @@ func (r *Rules) addPatterns(patterns []string) {
 	for _, text := range patterns {
 		if p, ok := literalPath(text); ok {
 			r.literal[p] = true
-		} else if p, ok := NewPattern(text); ok {
+		} else if p, ok := newPattern(text); ok {
 			r.exclude = append(r.exclude, p)
 		}
 	}
@@ -108,13 +108,14 @@ func literalPath(text string) (string, bool) {
 	return p.String(), ok && rest != "" && !strings.HasSuffix(rest, "/")
 }
 
-func NewPattern(text string) (Pattern, bool) {
-	p := Pattern{dirs: strings.HasSuffix(text, "/")}
+// newPattern parses a pattern; it reports false if nothing can match it.
+func newPattern(text string) (pattern, bool) {
+	p := pattern{dirs: strings.HasSuffix(text, "/")}
 	text = strings.TrimSuffix(text, "/")
 	rooted := strings.Contains(text, "/")
 	text = strings.TrimPrefix(text, "/")
 	if text == "" {
-		return Pattern{}, false
+		return pattern{}, false
 	}
 	if !rooted {
 		p.segments = append(p.segments, "**")
@@ -126,7 +127,7 @@ func NewPattern(text string) (Pattern, bool) {
 // matches reports whether the pattern is about the path. Only the last "**" is ever
 // given more directories: what matched before it would match in no better place. So
 // the time is at most the product of the two lengths.
-func (p Pattern) matches(segments []string) bool {
+func (p pattern) matches(segments []string) bool {
 	at, next := 0, 0       // in p.segments, in segments
 	stars, resume := -1, 0 // behind the last "**", and where it ended
 	for next < len(segments) {
@@ -156,11 +157,11 @@ func matchesName(want, name string) bool {
 }
 
 // holds reports whether the pattern is about a directory that the path is in.
-func (p Pattern) holds(segments []string) bool {
+func (p pattern) holds(segments []string) bool {
 	if p.matches(nil) {
 		return len(segments) > 1 // about all directories but the root
 	}
-	below := Pattern{segments: append(slices.Clip(p.segments), "*", "**")}
+	below := pattern{segments: append(slices.Clip(p.segments), "*", "**")}
 	return below.matches(segments)
 }
 

@@ -33,7 +33,7 @@ func matchesSlowly(want, segments []string) bool {
 }
 
 func leftOutSlowly(text string, segments []string) bool {
-	p, ok := NewPattern(text)
+	p, ok := newPattern(text)
 	if !ok {
 		return false
 	}
@@ -49,7 +49,7 @@ func leftOutSlowly(text string, segments []string) bool {
 // one path is compared as such elsewhere.
 func compareWithSlow(t *testing.T, text, name string) {
 	t.Helper()
-	p, ok := NewPattern(text)
+	p, ok := newPattern(text)
 	segments := strings.Split(name, "/")
 	if ok && p.matches(segments) != matchesSlowly(p.segments, segments) {
 		t.Fatalf("pattern %q, path %q: %v", text, name, p.matches(segments))

@@ -29,8 +29,10 @@ func (x *Index) Text(line int32) string {
 	return rest[:EntryLength+(int(rest[0])|int(rest[1])<<8)]
 }
 
+// Name returns the name of an entry by its number.
 func (x *Index) Name(line int32) string { return x.Text(line)[EntryLength:] }
 
+// Line returns an entry by its number.
 func (x *Index) Line(line int32) (e Line) {
 	lines := Lines{rest: x.Text(line), left: 1}
 	lines.Next(&e)

@@ -192,8 +192,11 @@ func (c *Cache) subtree(d Directory) string {
 	return c.data[d.at-d.below() : d.at+uint64(len(d.Block))]
 }
 
+// Count returns the number of entries.
 func (d Directory) Count() int        { return int(u32(d.Block, 4)) }
 func (d Directory) below() uint64     { return u64(d.Block, 8) }
+
+// Ino returns the directory's inode number.
 func (d Directory) Ino() uint64       { return u64(d.Block, 16) }
 func (d Directory) mode() uint32      { return u32(d.Block, 40) }
 func (d Directory) bandCount() uint32 { return u32(d.Block, 44) }

@@ -130,12 +130,12 @@ func (sc storeChecks) damagedCatalog(ctx context.Context) ([]Finding, error) {
 	if err != nil || known == nil {
 		return nil, nil //nolint:nilerr // reported by another check
 	}
-	differs, err := known.Compare(ctx, store)
+	differs, err := known.Rows().Compare(ctx, store)
 	if err == nil && len(differs) > 0 {
 		if err := sc.rebuild().Do(ctx); err != nil {
 			return nil, err
 		}
-		differs, err = known.Compare(ctx, store)
+		differs, err = known.Rows().Compare(ctx, store)
 	}
 	f := Finding{
 		Code: CatalogBehind, Severity: Warning, Subject: known.CatalogPath(),

@@ -106,7 +106,7 @@ func (f *Forgetting) cleanCatalog(ctx context.Context) {
 	if err != nil {
 		store = nil // it has no rows
 	}
-	f.catalogErr = errors.Join(f.catalogErr, registry.Remake(ctx, store))
+	f.catalogErr = errors.Join(f.catalogErr, registry.Rows().Remake(ctx, store))
 }
 
 // catalog names the files of the catalog that have the text.

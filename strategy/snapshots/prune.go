@@ -34,7 +34,7 @@ func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.
 	}
 	sv.Log.InfoContext(ctx, "snapshots thinned", "removed", len(pruned.Versions), "freed", pruned.Freed)
 	if known := sv.Env.Registry; known != nil {
-		if err := known.Forget(ctx, held.Store, pruned.Versions...); err != nil {
+		if err := known.Rows().Forget(ctx, held.Store, pruned.Versions...); err != nil {
 			sv.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
 		}
 	}

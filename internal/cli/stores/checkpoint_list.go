@@ -51,7 +51,7 @@ func runFSCheckpointList(ctx context.Context, f *access.Command, opts fsCheckpoi
 	if err != nil && len(list) == 0 {
 		return err
 	}
-	_, _ = s.Registry.Checkpoints(ctx, s.Store, 0) // which brings the rows of the catalog up to date
+	_, _ = s.Registry.Rows().Checkpoints(ctx, s.Store, 0) // which brings the rows of the catalog up to date
 	if err != nil {
 		f.Streams.Notef("%v", err)
 		f.Streams.Hint("`" + f.Program + " verify` names what is damaged")

@@ -209,7 +209,7 @@ func present(ctx context.Context, s *access.Selection, t *twoTrees) (err error) 
 	if t.present, err = s.ScanTree(ctx); err != nil {
 		return err
 	}
-	t.now, err = diff.PresentSide(s.Store, t.present, s.Options.Root)
+	t.now, err = diff.PresentSide(t.present, s.Options.Root)
 	return err
 }
 

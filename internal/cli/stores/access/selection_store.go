@@ -88,13 +88,13 @@ func (s *Selection) thin(ctx context.Context, held *bands.Held, cause bands.Caus
 
 // Record notes a snapshot in the catalog, which can be rebuilt if that fails.
 func (s *Selection) Record(ctx context.Context, v bands.Snapshot) {
-	s.Command.noteCatalog(s.Registry.Record(ctx, s.Store, v))
+	s.Command.noteCatalog(s.Registry.Rows().Record(ctx, s.Store, v))
 }
 
 // Forget removes the store's row from the catalog.
 func (s *Selection) Forget(ctx context.Context, versions []bands.Version) {
 	if len(versions) > 0 {
-		s.Command.noteCatalog(s.Registry.Forget(ctx, s.Store, versions...))
+		s.Command.noteCatalog(s.Registry.Rows().Forget(ctx, s.Store, versions...))
 	}
 }
 

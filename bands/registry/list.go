@@ -1,0 +1,82 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// storeList is the file that names the folders of all stores that were made, one JSON
+// string a line: stores in repositories are found by it again when the catalog is
+// gone. There is none if path is "".
+type storeList struct{ path string }
+
+func (r *Registry) list() storeList {
+	if r.Home == "" {
+		return storeList{}
+	}
+	return storeList{filepath.Join(r.Home, "stores.list")}
+}
+
+// read are the folders in the list, each once. A line that can't be read is
+// passed over: a crash may have cut the last one.
+func (l storeList) read() ([]string, error) {
+	if l.path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(l.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var dirs []string
+	for line := range bytes.Lines(data) {
+		var dir string
+		if json.Unmarshal(line, &dir) == nil && filepath.IsAbs(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// add adds dir to the list. The caller runs alone.
+func (l storeList) add(dir string) error {
+	if l.path == "" {
+		return nil
+	}
+	dirs, err := l.read()
+	if err != nil || slices.Contains(dirs, dir) {
+		return err
+	}
+	return l.write(append(dirs, dir))
+}
+
+// remove takes dirs off the list. The caller runs alone.
+func (l storeList) remove(gone ...string) error {
+	dirs, err := l.read()
+	if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return slices.Contains(gone, dir) })
+	if len(left) == len(dirs) {
+		return nil
+	}
+	return l.write(left)
+}
+
+func (l storeList) write(dirs []string) error {
+	var text []byte
+	for _, dir := range dirs {
+		line, err := json.Marshal(dir)
+		if err != nil {
+			return err
+		}
+		text = append(append(text, line...), '\n')
+	}
+	return disk.WriteDurable(l.path, text, 0o600)
+}

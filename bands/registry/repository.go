@@ -1,0 +1,109 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// RepositoryDir is where the store of a repository is, by its common directory.
+func RepositoryDir(commonDir string) string { return filepath.Join(commonDir, "entire", "store") }
+
+// RepositoryStore is the repository's own store, made if there is none; root is
+// the main worktree. It is named after root's folder, with -2, -3 and so on if
+// that is taken. If the repository has been moved, the store is told.
+func (r *Registry) RepositoryStore(ctx context.Context, commonDir, root string) (Entry, error) {
+	root, err := r.checkRoot(root)
+	if err != nil {
+		return Entry{}, err
+	}
+	dir := RepositoryDir(disk.Physical(filepath.Clean(commonDir)))
+	e, err := loadEntry(dir)
+	switch {
+	case err == nil && e.Root == root && e.Name != "":
+		return e, nil
+	case err != nil && !errors.Is(err, bands.ErrNoStore):
+		return Entry{}, err
+	}
+	err = r.alone(ctx, func() error {
+		if r.Home == "" {
+			e, err = maker{r}.repositoryUnlisted(ctx, dir, root)
+			return err
+		}
+		e, err = maker{r}.repositoryAlone(ctx, dir, root)
+		return err
+	})
+	return e, err
+}
+
+// repositoryUnlisted is repositoryAlone where no other store is known.
+func (m maker) repositoryUnlisted(ctx context.Context, dir, root string) (Entry, error) {
+	name, now := nameFrom(filepath.Base(root)), m.Now().UTC().Truncate(time.Second)
+	_, err := loadEntry(dir)
+	if errors.Is(err, bands.ErrNoStore) {
+		err = complete(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
+		if errors.Is(err, fs.ErrExist) { // another process was faster
+			err = nil
+		}
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return m.change(ctx, dir, func(info *bands.Info) {
+		info.Root = root
+		if info.Name == "" {
+			info.Name = name
+		}
+	})
+}
+
+func (m maker) repositoryAlone(ctx context.Context, dir, root string) (Entry, error) {
+	base, err := m.base()
+	if err != nil {
+		return Entry{}, err
+	}
+	taken, err := m.taken(base, dir)
+	if err != nil {
+		return Entry{}, err
+	}
+	name := freeName(nameFrom(filepath.Base(root)), taken)
+	now := m.Now().UTC().Truncate(time.Second)
+	_, err = loadEntry(dir)
+	switch {
+	case errors.Is(err, bands.ErrNoStore) && isMissing(dir):
+		return m.make(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
+	case errors.Is(err, bands.ErrNoStore): // it has lost its store.json
+		err = complete(ctx, dir, bands.Info{Name: name, Root: root, Created: now, Mounted: &now})
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	e, err := m.change(ctx, dir, func(info *bands.Info) {
+		info.Root = root
+		if info.Name == "" || taken[info.Name] {
+			info.Name = name
+		}
+	})
+	return e, errors.Join(err, m.list().add(dir))
+}
+
+// complete gives a store that has lost its store.json a new one. Its snapshots
+// and versions are in files of their own.
+func complete(ctx context.Context, dir string, info bands.Info) error {
+	s, err := bands.Create(dir)
+	if err != nil {
+		return err
+	}
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	h, err := s.Hold(waiting)
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.SetInfo(info), h.Release())
+}
