@@ -193,8 +193,8 @@ func (c *Cache) subtree(d Directory) string {
 }
 
 // Count returns the number of entries.
-func (d Directory) Count() int        { return int(u32(d.Block, 4)) }
-func (d Directory) below() uint64     { return u64(d.Block, 8) }
+func (d Directory) Count() int    { return int(u32(d.Block, 4)) }
+func (d Directory) below() uint64 { return u64(d.Block, 8) }
 
 // Ino returns the directory's inode number.
 func (d Directory) Ino() uint64       { return u64(d.Block, 16) }
