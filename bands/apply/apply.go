@@ -26,8 +26,8 @@ import (
 type Applier struct {
 	fileWriter
 
-	Source   *plan.Planner // reads again what the plan's steps need; nil of an export
-	Unsynced bool          // nobody relies on it after a crash
+	Source   *plan.Comparison // reads again what the plan's steps need; nil of an export
+	Unsynced bool             // nobody relies on it after a crash
 
 	root    string
 	workers int

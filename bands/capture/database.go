@@ -92,47 +92,47 @@ func (l *looker) database(ctx context.Context, main string) error {
 }
 
 // readFrom stores the content of a database's file; l.st has its data.
-func (l *looker) readFrom(name string, f *os.File) (content, error) {
-	if l.st.Size > smallFile || sparse(&l.st) {
-		src := source{file: f, size: l.st.Size, before: l.partsBefore(name)}
-		if sparse(&l.st) {
-			src.layout = l.layout(name, f)
+func (fr *fileReader) readFrom(name string, f *os.File) (content, error) {
+	if fr.st.Size > smallFile || sparse(&fr.st) {
+		src := source{file: f, size: fr.st.Size, before: fr.partsBefore(name)}
+		if sparse(&fr.st) {
+			src.layout = fr.layout(name, f)
 		}
-		parts, err := l.parts(src)
+		parts, err := fr.parts(src)
 		if err != nil {
 			return content{}, err
 		}
-		return l.listed(parts, l.entryBefore(name))
+		return fr.listed(parts, fr.entryBefore(name))
 	}
-	if l.buf == nil {
-		l.buf = make([]byte, smallFile)
+	if fr.buf == nil {
+		fr.buf = make([]byte, smallFile)
 	}
-	data := l.buf[:l.st.Size]
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, l.st.Size), data); err != nil {
+	data := fr.buf[:fr.st.Size]
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, fr.st.Size), data); err != nil {
 		return content{}, cut(err)
 	}
-	ref, err := l.store(data, l.entryBefore(name))
+	ref, err := fr.store(data, fr.entryBefore(name))
 	return content{ref: ref}, err
 }
 
 // layout tells where the holes of a database's file are, of which f may be a
 // copy that has none: as the file of that name has them, if it hasn't changed
 // since, else where there are pages of zeros.
-func (l *looker) layout(name string, f *os.File) []segment {
+func (fr *fileReader) layout(name string, f *os.File) []segment {
 	var list []segment
 	add := func(off, n int64, hole bool) error {
 		list = append(list, segment{off, n, hole})
 		return nil
 	}
-	if own, err := l.n.dir.OpenFile(name); err == nil {
+	if own, err := fr.n.dir.OpenFile(name); err == nil {
 		defer func() { _ = own.Close() }()
-		err := disk.Segments(own, l.st.Size, add)
-		if err == nil && dirfd.StatFile(own, &l.after) == nil && unmoved(&l.st, &l.after) {
+		err := disk.Segments(own, fr.st.Size, add)
+		if err == nil && dirfd.StatFile(own, &fr.after) == nil && unmoved(&fr.st, &fr.after) {
 			return list
 		}
 	}
 	list = nil
-	if zeroPages(f, l.st.Size, add) != nil {
+	if zeroPages(f, fr.st.Size, add) != nil {
 		return nil // then reading f fails too
 	}
 	return list

@@ -18,13 +18,13 @@ import (
 const partLength = 1 << 20
 
 // readLarge reads a file that is large or has holes.
-func (l *looker) readLarge(name string) (c content, err error) {
-	f, err := l.n.dir.OpenFile(name)
+func (fr *fileReader) readLarge(name string) (c content, err error) {
+	f, err := fr.n.dir.OpenFile(name)
 	if err != nil {
 		return content{}, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := dirfd.StatFile(f, &l.st); err != nil {
+	if err := dirfd.StatFile(f, &fr.st); err != nil {
 		return content{}, err
 	}
 	disk.StartWriteback(f)
@@ -32,26 +32,26 @@ func (l *looker) readLarge(name string) (c content, err error) {
 	if err != nil {
 		return content{}, err
 	}
-	if name != l.plain && IsDatabase(f) {
+	if name != fr.plain && IsDatabase(f) {
 		return content{}, errDatabase
 	}
-	src := source{file: f, size: l.st.Size, before: l.partsBefore(name)}
+	src := source{file: f, size: fr.st.Size, before: fr.partsBefore(name)}
 	var parts []band.Part
-	if l.st.Size > smallFile && !sparse(&l.st) && l.to.clones() {
-		parts, err = l.whole(src)
+	if fr.st.Size > smallFile && !sparse(&fr.st) && fr.to.clones() {
+		parts, err = fr.whole(src)
 	} else {
-		parts, err = l.parts(src)
+		parts, err = fr.parts(src)
 	}
 	if err == nil {
-		err = dirfd.StatFile(f, &l.after)
+		err = dirfd.StatFile(f, &fr.after)
 	}
 	if err != nil {
 		return content{}, err
 	}
-	if !unmoved(&l.st, &l.after) {
+	if !unmoved(&fr.st, &fr.after) {
 		return content{}, ErrMoved
 	}
-	c, err = l.listed(parts, l.entryBefore(name))
+	c, err = fr.listed(parts, fr.entryBefore(name))
 	c.xattrs = xattrs
 	return c, err
 }
@@ -85,12 +85,12 @@ func (s source) segments(yield func(off, n int64, hole bool) error) error {
 }
 
 // partsBefore are the parts of what was stored under the name.
-func (l *looker) partsBefore(name string) []band.Part {
-	e := l.entryBefore(name)
+func (fr *fileReader) partsBefore(name string) []band.Part {
+	e := fr.entryBefore(name)
 	if e == nil || e.Kind != tree.File || !e.Parts {
 		return nil
 	}
-	parts, err := l.base.Parts(e.Content)
+	parts, err := fr.base.Parts(e.Content)
 	if err != nil {
 		return nil // it is stored anew
 	}
@@ -98,7 +98,7 @@ func (l *looker) partsBefore(name string) []band.Part {
 }
 
 // listed stores a list of parts.
-func (l *looker) listed(parts []band.Part, before *tree.Entry) (content, error) {
+func (fr *fileReader) listed(parts []band.Part, before *tree.Entry) (content, error) {
 	if len(parts) == 0 {
 		return content{}, nil
 	}
@@ -108,11 +108,11 @@ func (l *looker) listed(parts []band.Part, before *tree.Entry) (content, error) 
 	data := band.EncodeParts(parts)
 	c := content{parts: true, bands: BandsOf(parts)}
 	if before != nil && before.Parts && before.Content.Hash == sha256.Sum256(data) {
-		ref, err := l.to.keep(before.Content, band.List, data)
+		ref, err := fr.to.keep(before.Content, band.List, data)
 		c.ref = ref
 		return c, kept(err)
 	}
-	ref, err := l.to.Add(band.List, data)
+	ref, err := fr.to.Add(band.List, data)
 	c.ref = ref
 	return c, kept(err)
 }
@@ -129,7 +129,7 @@ func BandsOf(parts []band.Part) []uint32 {
 }
 
 // parts stores a file in parts, and leaves its holes out.
-func (l *looker) parts(src source) ([]band.Part, error) {
+func (fr *fileReader) parts(src source) ([]band.Part, error) {
 	before := map[int64]band.Part{}
 	var at int64
 	for _, p := range src.before {
@@ -149,7 +149,7 @@ func (l *looker) parts(src source) ([]band.Part, error) {
 		}
 		for end := off + n; off < end; {
 			length := min(end, (off/partLength+1)*partLength) - off
-			p, err := l.part(io.NewSectionReader(src.file, off, length), before[off])
+			p, err := fr.part(io.NewSectionReader(src.file, off, length), before[off])
 			if err != nil {
 				return err
 			}
@@ -168,11 +168,11 @@ func (l *looker) parts(src source) ([]band.Part, error) {
 }
 
 // part stores one part; before is what was at its place.
-func (l *looker) part(from *io.SectionReader, before band.Part) (band.Part, error) {
-	if l.buf == nil {
-		l.buf = make([]byte, smallFile)
+func (fr *fileReader) part(from *io.SectionReader, before band.Part) (band.Part, error) {
+	if fr.buf == nil {
+		fr.buf = make([]byte, smallFile)
 	}
-	data := l.buf[:from.Size()]
+	data := fr.buf[:from.Size()]
 	if _, err := io.ReadFull(from, data); err != nil {
 		return band.Part{}, cut(err)
 	}
@@ -180,11 +180,11 @@ func (l *looker) part(from *io.SectionReader, before band.Part) (band.Part, erro
 		if before.Kind == band.PiecePart {
 			return before, nil // its blocks are the file's own
 		}
-		ref, err := l.to.keep(before.Ref, band.Data, data)
+		ref, err := fr.to.keep(before.Ref, band.Data, data)
 		before.Ref = ref
 		return before, kept(err)
 	}
-	ref, err := l.to.Add(band.Data, data)
+	ref, err := fr.to.Add(band.Data, data)
 	return band.Part{Kind: band.DataPart, Length: int64(len(data)), Ref: ref}, kept(err)
 }
 
@@ -197,7 +197,7 @@ const (
 
 // whole stores a large file where the file system clones: as a band of its own,
 // or, if little of it changed, as pieces of that band and records of the rest.
-func (l *looker) whole(src source) ([]band.Part, error) {
+func (fr *fileReader) whole(src source) ([]band.Part, error) {
 	if len(src.before) == 1 && src.before[0].Kind == band.RawPart && src.before[0].Length == src.size {
 		hash, err := hashOf(src.file, src.size)
 		if err != nil {
@@ -208,12 +208,12 @@ func (l *looker) whole(src source) ([]band.Part, error) {
 		}
 	} else if len(src.before) > 0 {
 		src.most = max(fewChanged, src.size/changedShare)
-		parts, err := l.parts(src)
+		parts, err := fr.parts(src)
 		if !errors.Is(err, errMuch) {
 			return parts, err
 		}
 	}
-	parts, err := l.to.raw(src.file, src.size)
+	parts, err := fr.to.raw(src.file, src.size)
 	switch {
 	case errors.Is(err, band.ErrChanged):
 		return nil, ErrMoved

@@ -161,7 +161,16 @@ func (l *looker) file(ctx context.Context, it *item) error {
 	return nil
 }
 
-// content is what was read of a file: l.st has its data.
+// fileReader reads and stores the contents of the files of one directory.
+type fileReader struct {
+	*reader
+
+	n     *node
+	list  *listing
+	plain string // a database that can be read like any file
+}
+
+// content is what was read of a file: the reader's st has its data.
 type content struct {
 	ref   band.Ref
 	parts bool
@@ -170,33 +179,33 @@ type content struct {
 	xattrs []dirfd.Xattr
 }
 
-func (l *looker) entryOf(name string, c content) tree.Entry {
+func (fr *fileReader) entryOf(name string, c content) tree.Entry {
 	e := tree.Entry{
-		Name: name, Kind: tree.File, Attr: AttrOf(&l.st), Size: l.st.Size, Content: c.ref, Parts: c.parts,
+		Name: name, Kind: tree.File, Attr: AttrOf(&fr.st), Size: fr.st.Size, Content: c.ref, Parts: c.parts,
 	}
-	if l.st.Nlink > 1 {
-		e.Link = l.st.Ino
+	if fr.st.Nlink > 1 {
+		e.Link = fr.st.Ino
 	}
 	return e
 }
 
 // read reads the file once, whole.
-func (l *looker) read(name string) (content, error) {
-	if l.buf == nil {
-		l.buf = make([]byte, smallFile)
+func (fr *fileReader) read(name string) (content, error) {
+	if fr.buf == nil {
+		fr.buf = make([]byte, smallFile)
 	}
-	n, xattrs, err := l.n.dir.ReadSettled(name, l.buf, &l.st, &l.after)
+	n, xattrs, err := fr.n.dir.ReadSettled(name, fr.buf, &fr.st, &fr.after)
 	switch {
 	case err != nil:
 		return content{}, err
-	case n < 0 || sparse(&l.st):
-		return l.readLarge(name)
-	case int64(n) != l.st.Size || !unmoved(&l.st, &l.after):
+	case n < 0 || sparse(&fr.st):
+		return fr.readLarge(name)
+	case int64(n) != fr.st.Size || !unmoved(&fr.st, &fr.after):
 		return content{}, ErrMoved
-	case name != l.plain && sqlite.IsDatabase(l.buf[:n]):
+	case name != fr.plain && sqlite.IsDatabase(fr.buf[:n]):
 		return content{}, errDatabase
 	}
-	ref, err := l.store(l.buf[:n], l.entryBefore(name))
+	ref, err := fr.store(fr.buf[:n], fr.entryBefore(name))
 	return content{ref: ref, xattrs: xattrs}, err
 }
 
@@ -210,16 +219,16 @@ func unmoved(a, b *dirfd.Stat) bool {
 
 // store stores the content of a file that is one record; before is what was
 // stored under its name.
-func (l *looker) store(data []byte, before *tree.Entry) (band.Ref, error) {
+func (fr *fileReader) store(data []byte, before *tree.Entry) (band.Ref, error) {
 	if len(data) == 0 {
 		return band.Ref{}, nil
 	}
 	if before != nil && before.Kind == tree.File && !before.Parts && before.Size == int64(len(data)) &&
 		before.Content.Hash == sha256.Sum256(data) {
-		ref, err := l.to.keep(before.Content, band.Data, data)
+		ref, err := fr.to.keep(before.Content, band.Data, data)
 		return ref, kept(err)
 	}
-	ref, err := l.to.Add(band.Data, data)
+	ref, err := fr.to.Add(band.Data, data)
 	return ref, kept(err)
 }
 
@@ -231,11 +240,11 @@ func (l *looker) settled(it *item, e tree.Entry, c content) {
 }
 
 // lineOf is the cache's line for a file.
-func (l *looker) lineOf(name string, st *dirfd.Stat) statcache.Line {
+func (fr *fileReader) lineOf(name string, st *dirfd.Stat) statcache.Line {
 	e := statcache.Line{
 		Name: name, Kind: statcache.File, Mode: st.Mode, Ino: st.Ino, Mtime: st.Mtime, Ctime: st.Ctime, Size: st.Size,
 	}
-	if l.racy(st) {
+	if fr.racy(st) {
 		e.Ino = 0
 	}
 	return e

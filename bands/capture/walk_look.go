@@ -14,7 +14,7 @@ import (
 // doesn't have, and returns its subdirectories. The first verified lines of the
 // cache hold; their subdirectories are in r.kids.
 func (r *reader) look(ctx context.Context, n *node, verified int) ([]*node, error) {
-	l := &looker{reader: r, n: n, list: &listing{}, path: n.path()}
+	l := &looker{fileReader: fileReader{reader: r, n: n, list: &listing{}}, path: n.path()}
 	if err := l.prepare(); err != nil {
 		return nil, err
 	}
@@ -53,16 +53,13 @@ func (r *reader) look(ctx context.Context, n *node, verified int) ([]*node, erro
 
 // looker is the look at one directory.
 type looker struct {
-	*reader
+	fileReader
 
-	n     *node
 	path  string
-	list  *listing
-	same  bool   // the directory's own data is the cache's
-	alien bool   // it is the store of another repository
-	todo  []int  // items whose content has to be read
-	plain string // a database that can be read like any file
-	anew  bool   // something is not as in the cache
+	same  bool  // the directory's own data is the cache's
+	alien bool  // it is the store of another repository
+	todo  []int // items whose content has to be read
+	anew  bool  // something is not as in the cache
 }
 
 // prepare finds out what is known about the directory.
@@ -227,11 +224,11 @@ func (l *looker) descend(name string, was statcache.Line) *node {
 }
 
 // entryBefore is what was stored under the name; nil if nothing was.
-func (l *looker) entryBefore(name string) *tree.Entry {
-	if l.list.before == nil {
+func (fr *fileReader) entryBefore(name string) *tree.Entry {
+	if fr.list.before == nil {
 		return nil
 	}
-	e, err := l.list.before.find(name)
+	e, err := fr.list.before.find(name)
 	if err != nil {
 		return nil // it is stored anew
 	}

@@ -92,7 +92,10 @@ func (x *exporter) enter(ctx context.Context, n *apply.Spot, s *contents.Scratch
 // become its kids.
 func (x *exporter) fill(ctx context.Context, n *apply.Spot, d *tree.Directory, s *contents.Scratch) {
 	part := (&plan.DirSteps{Path: n.Path}).Part()
-	p := &plan.Planner{Content: x.apply.Content, Want: x.apply.Content.Records, Scope: x.scope, Plan: part, Seen: map[string]bool{}}
+	p := &plan.Planner{
+		Comparison: plan.Comparison{Content: x.apply.Content, Want: x.apply.Content.Records, Scope: x.scope},
+		Plan:       part, Seen: map[string]bool{},
+	}
 	p.Later = func(path string, want *tree.Entry) {
 		e := *want
 		n.Kids = append(n.Kids, &apply.Spot{

@@ -54,7 +54,7 @@ func Compare(ctx context.Context, s *bands.Store, at Sides, content *contents.Re
 	want, _ := at.Target.Tree.Ref()
 	once := func(busy map[string]bool) (Plan, error) {
 		plan := Plan{Target: at.Target, Dirs: map[string]DirChange{}, partly: map[string]tree.Attr{}}
-		p := &Planner{Now: at.Now, Want: content.Records, Content: content, Scope: in, Plan: &plan, busy: busy, lists: at.Lists, Seen: map[string]bool{}}
+		p := &Planner{Comparison: Comparison{Now: at.Now, Want: content.Records, Content: content, Scope: in}, Plan: &plan, busy: busy, lists: at.Lists, Seen: map[string]bool{}}
 		err := p.run(ctx, at.NowRef, want)
 		if err != nil && tree.IsDamaged(err) {
 			err = fmt.Errorf("%w: %w", bands.ErrDamaged, err)

@@ -232,7 +232,7 @@ func (d *DirSteps) Count(wanted func(*DirSteps, *NamedStep) bool) (n int) {
 }
 
 // Actions reads what the wanted steps of a directory need.
-func (p *Planner) Actions(d *DirSteps, wanted func(*DirSteps, *NamedStep) bool) ([]*Action, error) {
+func (c *Comparison) Actions(d *DirSteps, wanted func(*DirSteps, *NamedStep) bool) ([]*Action, error) {
 	was, want := &tree.Directory{}, &tree.Directory{}
 	var needs, has bool
 	for i := range d.List {
@@ -242,20 +242,20 @@ func (p *Planner) Actions(d *DirSteps, wanted func(*DirSteps, *NamedStep) bool) 
 	}
 	var err error
 	if has {
-		if was, err = tree.LoadDir(p.Now, d.Was); err != nil {
+		if was, err = tree.LoadDir(c.Now, d.Was); err != nil {
 			return nil, err
 		}
 	}
 	if needs {
-		if want, err = tree.LoadDir(p.Want, d.Want); err != nil {
+		if want, err = tree.LoadDir(c.Want, d.Want); err != nil {
 			return nil, err
 		}
 	}
-	return p.ActionsIn(d, was, want, wanted)
+	return c.ActionsIn(d, was, want, wanted)
 }
 
 // ActionsIn finds what the wanted steps need in the directory now and in the target.
-func (p *Planner) ActionsIn(d *DirSteps, was, want *tree.Directory, wanted func(*DirSteps, *NamedStep) bool) ([]*Action, error) {
+func (c *Comparison) ActionsIn(d *DirSteps, was, want *tree.Directory, wanted func(*DirSteps, *NamedStep) bool) ([]*Action, error) {
 	list := d.Bare(wanted)
 	steps := d.List
 	for _, a := range list {
@@ -269,7 +269,7 @@ func (p *Planner) ActionsIn(d *DirSteps, was, want *tree.Directory, wanted func(
 		}
 		if s := &steps[0]; s.Want != 0 && err == nil {
 			if a.Entry, err = EntryIn(want, s.Name, s.Want); err == nil {
-				a.Entry, err = p.described(a, s)
+				a.Entry, err = c.described(a, s)
 			}
 		}
 		if err != nil {
@@ -290,10 +290,10 @@ func EntryIn(d *tree.Directory, name string, kind tree.Kind) (*tree.Entry, error
 
 // described is the entry that an action's path is to become: of a directory with
 // its attributes, of a file with the time that it is to get.
-func (p *Planner) described(a *Action, s *NamedStep) (*tree.Entry, error) {
+func (c *Comparison) described(a *Action, s *NamedStep) (*tree.Entry, error) {
 	switch {
 	case s.Want == tree.Dir:
-		d, err := tree.Header(p.Want, a.Entry.Content)
+		d, err := tree.Header(c.Want, a.Entry.Content)
 		if err != nil {
 			return nil, err
 		}
@@ -303,6 +303,6 @@ func (p *Planner) described(a *Action, s *NamedStep) (*tree.Entry, error) {
 	case s.Unit != 0: // a database's files have their own times
 		return a.Entry, nil
 	default:
-		return p.timed(a.Was, a.Entry), nil
+		return c.timed(a.Was, a.Entry), nil
 	}
 }

@@ -20,8 +20,8 @@ type Undoing struct {
 
 // takesBack reports whether the path is what the restore made of it, so that it
 // may be made what it was before. Without an undo every path of the scope may.
-func (p *Planner) takesBack(path string, was *tree.Entry) bool {
-	u := p.Scope.Undo
+func (c *Comparison) takesBack(path string, was *tree.Entry) bool {
+	u := c.Scope.Undo
 	if u == nil {
 		return true
 	}
@@ -33,7 +33,7 @@ func (p *Planner) takesBack(path string, was *tree.Entry) bool {
 		return true // removed, and what replaces it not yet made
 	}
 	var parts func(band.Ref) ([]band.Part, error)
-	if now, ok := p.Now.(parter); ok {
+	if now, ok := c.Now.(parter); ok {
 		parts = now.Parts
 	}
 	is, ok := stateOf(path, was, parts)
@@ -50,27 +50,27 @@ func (p *Planner) takesBack(path string, was *tree.Entry) bool {
 }
 
 // may reports whether the plan may change the path.
-func (p *Planner) may(path string, was *tree.Entry) bool {
-	return p.Scope.Relate(path) == Inside && p.takesBack(path, was)
+func (c *Comparison) may(path string, was *tree.Entry) bool {
+	return c.Scope.Relate(path) == Inside && c.takesBack(path, was)
 }
 
 // undoKeeps lists a path that an undo leaves: the restore that is taken back
 // didn't change it, or it was changed since. Directories that come or go are
 // decided by what is in them.
-func (p *Planner) undoKeeps(path string, was, want *tree.Entry, out *Plan) bool {
+func (c *Comparison) undoKeeps(path string, was, want *tree.Entry, out *Plan) bool {
 	wasDir, wantDir := tree.IsDir(was), tree.IsDir(want)
-	if p.Scope.Undo == nil || wasDir && (wantDir || want == nil) || was == nil && wantDir || p.takesBack(path, was) {
+	if c.Scope.Undo == nil || wasDir && (wantDir || want == nil) || was == nil && wantDir || c.takesBack(path, was) {
 		return false
 	}
-	p.keep(path, was, want, out)
+	c.keep(path, was, want, out)
 	return true
 }
 
 // keep names a path that an undo leaves, unless its time is all that differs.
-func (p *Planner) keep(path string, was, want *tree.Entry, out *Plan) {
+func (c *Comparison) keep(path string, was, want *tree.Entry, out *Plan) {
 	switch {
-	case was != nil && want != nil && was.Kind == want.Kind && p.sameContent(was, want) && sameButTime(&was.Attr, &want.Attr):
-	case len(p.Scope.Undo.Changed.at(path)) > 0:
+	case was != nil && want != nil && was.Kind == want.Kind && c.sameContent(was, want) && sameButTime(&was.Attr, &want.Attr):
+	case len(c.Scope.Undo.Changed.at(path)) > 0:
 		out.ChangedSince = append(out.ChangedSince, path)
 	default:
 		out.Untouched = append(out.Untouched, path)
@@ -78,8 +78,8 @@ func (p *Planner) keep(path string, was, want *tree.Entry, out *Plan) {
 }
 
 // keepsDirectory lists a directory whose attributes an undo leaves.
-func (p *Planner) keepsDirectory(path string, was, want *tree.Directory, out *Plan) bool {
-	u := p.Scope.Undo
+func (c *Comparison) keepsDirectory(path string, was, want *tree.Directory, out *Plan) bool {
+	u := c.Scope.Undo
 	if u == nil {
 		return false
 	}
@@ -90,22 +90,22 @@ func (p *Planner) keepsDirectory(path string, was, want *tree.Directory, out *Pl
 		}
 	}
 	if !sameButTime(&was.Attr, &want.Attr) {
-		p.keep(tree.ShownPath(path), &tree.Entry{Kind: tree.Dir, Attr: was.Attr}, &tree.Entry{Kind: tree.Dir, Attr: want.Attr}, out)
+		c.keep(tree.ShownPath(path), &tree.Entry{Kind: tree.Dir, Attr: was.Attr}, &tree.Entry{Kind: tree.Dir, Attr: want.Attr}, out)
 	}
 	return true
 }
 
 // addUndo takes up the plan for a directory that is on one side only. If all in
 // it stays since the restore didn't touch it, the directory is listed in its place.
-func (p *Planner) addUndo(path string, part, out *Plan) {
-	if p.Scope.Undo != nil && part.Root.empty() {
+func (c *Comparison) addUndo(path string, part, out *Plan) {
+	if c.Scope.Undo != nil && part.Root.empty() {
 		named := 0
 		for _, list := range part.lists() {
 			named += len(*list)
 		}
 		if named == len(part.Untouched) {
 			part = &Plan{Untouched: []string{path}}
-			if len(p.Scope.Undo.Changed.at(path)) > 0 {
+			if len(c.Scope.Undo.Changed.at(path)) > 0 {
 				part = &Plan{ChangedSince: []string{path}}
 			}
 		}
@@ -115,18 +115,18 @@ func (p *Planner) addUndo(path string, part, out *Plan) {
 
 // undoUnit lists the files of a database that an undo leaves: all of them, if
 // one was changed since. It reports whether they stay.
-func (p *Planner) undoUnit(dir string, members []pair, out *Plan) bool {
-	u := p.Scope.Undo
+func (c *Comparison) undoUnit(dir string, members []pair, out *Plan) bool {
+	u := c.Scope.Undo
 	if u == nil {
 		return false
 	}
 	touched, since := false, false
 	for _, m := range members {
 		path := tree.JoinPath(dir, m.name)
-		if p.same(m.was, m.want) || strings.HasSuffix(path, "-shm") {
+		if c.same(m.was, m.want) || strings.HasSuffix(path, "-shm") {
 			continue
 		}
-		mine := p.takesBack(path, m.was)
+		mine := c.takesBack(path, m.was)
 		touched = touched || len(u.Changed.at(path)) > 0
 		// An empty journal or log has nothing in it that could be lost.
 		since = since || !mine && (m.was == nil || m.was.Size > 0 || m.want != nil)
@@ -135,11 +135,11 @@ func (p *Planner) undoUnit(dir string, members []pair, out *Plan) bool {
 		return false
 	}
 	for _, m := range members {
-		if path := tree.JoinPath(dir, m.name); !p.same(m.was, m.want) {
+		if path := tree.JoinPath(dir, m.name); !c.same(m.was, m.want) {
 			if touched {
 				out.ChangedSince = append(out.ChangedSince, path)
 			} else {
-				p.keep(path, m.was, m.want, out)
+				c.keep(path, m.was, m.want, out)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func find(list []pair, name string) (pair, bool) {
 }
 
 // mains are the names that may be databases with something to restore.
-func (p *Planner) mains(list []pair) []string {
+func (c *Comparison) mains(list []pair) []string {
 	var names []string
 	add := func(name string) {
 		if !slices.Contains(names, name) {
@@ -56,7 +56,7 @@ func (p *Planner) mains(list []pair) []string {
 	for _, pr := range list {
 		if main, ok := sqlite.Unit(exists, pr.name); ok {
 			add(main)
-		} else if pr.was != nil && !p.same(pr.was, pr.want) && (pages(pr.was) || pages(pr.want)) {
+		} else if pr.was != nil && !c.same(pr.was, pr.want) && (pages(pr.was) || pages(pr.want)) {
 			add(pr.name)
 		}
 	}
@@ -94,18 +94,18 @@ func mayBeOf(e *tree.Entry) bool {
 }
 
 // isUnit says whether the files are a database with something to restore.
-func (p *Planner) isUnit(dir string, members []pair) bool {
+func (c *Comparison) isUnit(dir string, members []pair) bool {
 	main := members[0]
-	differs := slices.ContainsFunc(members, func(m pair) bool { return !p.same(m.was, m.want) })
-	if !differs || !mayBeOf(main.was) || !mayBeOf(main.want) || p.Scope.Hides(tree.JoinPath(dir, main.name)) {
+	differs := slices.ContainsFunc(members, func(m pair) bool { return !c.same(m.was, m.want) })
+	if !differs || !mayBeOf(main.was) || !mayBeOf(main.want) || c.Scope.Hides(tree.JoinPath(dir, main.name)) {
 		return false
 	}
 	if main.want != nil && main.want.Kind == tree.File && main.want.Size > 0 {
-		if head, err := p.Content.Head(main.want); err == nil && sqlite.IsDatabase(head) {
+		if head, err := c.Content.Head(main.want); err == nil && sqlite.IsDatabase(head) {
 			return true
 		}
 	}
-	return main.was != nil && main.was.Size > 0 && sqlite.IsDatabase(contents.HeadBelow(p.Scope.Root, tree.JoinPath(dir, main.name)))
+	return main.was != nil && main.was.Size > 0 && sqlite.IsDatabase(contents.HeadBelow(c.Scope.Root, tree.JoinPath(dir, main.name)))
 }
 
 // unit plans one database. It answers whether nothing of it is there in the end.
@@ -156,21 +156,21 @@ func (p *Planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 
 // unitStays is the list that the files of the database are named in if they
 // stay; nil if they don't.
-func (p *Planner) unitStays(dir string, members []pair, out *Plan) *[]string {
+func (c *Comparison) unitStays(dir string, members []pair, out *Plan) *[]string {
 	main := members[0]
 	for _, m := range members {
 		switch {
-		case p.Scope.keeps(tree.JoinPath(dir, m.name), m.was, m.want):
+		case c.Scope.keeps(tree.JoinPath(dir, m.name), m.was, m.want):
 			return &out.Kept
 		case m.was != nil && m.was.Kind == tree.Unknown, m.want != nil && m.want.Kind == tree.Unknown:
 			return &out.Unknown
 		}
 	}
-	if main.want == nil && !p.Scope.deletes(tree.JoinPath(dir, main.name), main.was) {
+	if main.want == nil && !c.Scope.deletes(tree.JoinPath(dir, main.name), main.was) {
 		return &out.Kept
 	}
 	for _, m := range members {
-		if m.want != nil && !p.Content.Whole(m.want) {
+		if m.want != nil && !c.Content.Whole(m.want) {
 			return &out.Damaged
 		}
 	}

@@ -6,20 +6,18 @@ import (
 	"io/fs"
 
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// Planner compares the tree as it is with the one that is wanted.
+// Planner fills a plan with what makes one side of a comparison the other.
 type Planner struct {
-	Now, Want tree.Loader
-	Content   *contents.Reader // of the target
-	Scope     *Selection
-	Plan      *Plan
-	busy      map[string]bool // main files of databases that stay as they are
-	Seen      map[string]bool // paths of the scope that were met
-	linked    []linkPair      // files with several names, on either side
-	lost      *lostCheck      // of files that have nothing in their place; nil: they are checked at once
+	Comparison
+
+	Plan   *Plan
+	busy   map[string]bool // main files of databases that stay as they are
+	Seen   map[string]bool // paths of the scope that were met
+	linked []linkPair      // files with several names, on either side
+	lost   *lostCheck      // of files that have nothing in their place; nil: they are checked at once
 	// Later takes a directory that is to be made, whose content is planned when it
 	// is made; nil: it is planned with the rest.
 	Later func(path string, want *tree.Entry)
@@ -244,7 +242,7 @@ func (p *Planner) completed(s NamedStep, want *tree.Entry) NamedStep {
 	return s
 }
 
-func (p *Planner) kindOf(was, want *tree.Entry) StepKind {
+func (c *Comparison) kindOf(was, want *tree.Entry) StepKind {
 	switch {
 	case was == nil:
 		return StepCreate
@@ -252,7 +250,7 @@ func (p *Planner) kindOf(was, want *tree.Entry) StepKind {
 		return StepReplace
 	// Attributes of a file with several names are those of all its names, also
 	// of names outside the tree: it is written anew.
-	case p.sameContent(was, want) && was.Link == 0:
+	case c.sameContent(was, want) && was.Link == 0:
 		return StepAttributes
 	}
 	return StepRewrite

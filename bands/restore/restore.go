@@ -141,7 +141,7 @@ func execute(ctx context.Context, h *bands.Held, j job, o Options) (Result, erro
 	defer func() { _ = was.Bands.Close() }()
 	a := apply.New(o.Options.Root, content, was)
 	a.Progress, a.Captured = o.Progress, began.At
-	a.Source = &plan.Planner{Now: was.Records, Want: content.Records, Content: content, Scope: in, Plan: &done.Plan}
+	a.Source = &plan.Comparison{Now: was.Records, Want: content.Records, Content: content, Scope: in}
 	return done, carryOut(ctx, h, j, a, o, &done)
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
+	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
@@ -12,9 +13,16 @@ type parter interface {
 	Parts(ref band.Ref) ([]band.Part, error)
 }
 
-// same says whether a path needs nothing done; names that share their content
+// Comparison is a tree as it is beside the one that is wanted, within a scope.
+type Comparison struct {
+	Now, Want tree.Loader
+	Content   *contents.Reader // of the target
+	Scope     *Selection
+}
+
+// same reports whether a path needs nothing done; names that share their content
 // are compared elsewhere.
-func (p *Planner) same(a, b *tree.Entry) bool {
+func (c *Comparison) same(a, b *tree.Entry) bool {
 	switch {
 	case a == nil || b == nil || a.Kind != b.Kind:
 		return false
@@ -26,23 +34,23 @@ func (p *Planner) same(a, b *tree.Entry) bool {
 		return a.Reason == b.Reason && !a.Reason.Unheld()
 	}
 	same := (*tree.Attr).Equal
-	if p.Scope.PresentTime && a.Kind == tree.File {
+	if c.Scope.PresentTime && a.Kind == tree.File {
 		same = sameButTime
 	}
-	return same(&a.Attr, &b.Attr) && p.sameContent(a, b)
+	return same(&a.Attr, &b.Attr) && c.sameContent(a, b)
 }
 
 // timed is what the target has of a path, with the time that it is to get.
-func (p *Planner) timed(was, want *tree.Entry) *tree.Entry {
-	if !p.Scope.PresentTime || want.Kind != tree.File {
+func (c *Comparison) timed(was, want *tree.Entry) *tree.Entry {
+	if !c.Scope.PresentTime || want.Kind != tree.File {
 		return want
 	}
 	e := *want
 	switch {
-	case was != nil && p.sameContent(was, want):
+	case was != nil && c.sameContent(was, want):
 		e.Attr.Mtime = was.Attr.Mtime
-	case !p.Scope.At.IsZero():
-		e.Attr.Mtime = p.Scope.At
+	case !c.Scope.At.IsZero():
+		e.Attr.Mtime = c.Scope.At
 	}
 	return &e
 }
@@ -54,19 +62,19 @@ func sameButTime(a, b *tree.Attr) bool {
 }
 
 // sameContent compares files or symlinks, a of the present and b of the target.
-func (p *Planner) sameContent(a, b *tree.Entry) bool {
+func (c *Comparison) sameContent(a, b *tree.Entry) bool {
 	if a.Kind != b.Kind || a.Size != b.Size || a.Parts != b.Parts || a.Target != b.Target {
 		return false
 	}
 	if a.Content.Hash == b.Content.Hash {
 		return true
 	}
-	now, ok := p.Now.(parter)
+	now, ok := c.Now.(parter)
 	if !ok || !a.Parts {
 		return false
 	}
 	// Lists say where parts are, and the same parts may be in two places.
 	x, errX := now.Parts(a.Content)
-	y, errY := p.Content.Records.Parts(b.Content)
+	y, errY := c.Content.Records.Parts(b.Content)
 	return errX == nil && errY == nil && slices.EqualFunc(x, y, band.Part.Same)
 }
