@@ -20,13 +20,14 @@ import (
 // shadow branch. The file still counts as touched, by its name.
 const maxContent = 64 << 20
 
-// maxContents is how many files are stored at once: git takes a second for
-// three thousand. Of further files only the names are recorded.
-const maxContents = 2000
-
-// maxBytes is how many bytes they may have in total: git stores some 50 MB a second.
-// The smaller files come first.
-const maxBytes = 128 << 20
+const (
+	// maxBytes is how many bytes are stored at once: git hashes and this program stores
+	// some 50 MB a second, and a hook has 5 s. The smaller files come first. Of further
+	// files only the names are recorded.
+	maxBytes = 128 << 20
+	// fileCost is what a file counts beside its bytes: 8,000 small ones take a second.
+	fileCost = 8 << 10
+)
 
 // StoreContents writes the blobs of files of the worktree, through git's own filters,
 // and returns the tree entries by path. A path that doesn't exist has an entry that
@@ -53,7 +54,7 @@ func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]
 			regular = append(regular, sizedFile{p, size})
 		}
 	}
-	stored := withinLimits(regular, maxContents, maxBytes)
+	stored := withinLimit(regular, maxBytes, fileCost)
 	if len(stored) < len(regular) {
 		fi.Log.InfoContext(ctx, "too much to store all files", "files", len(regular), "stored", len(stored))
 		keep := make(map[string]bool, len(stored))
@@ -75,20 +76,19 @@ type sizedFile struct {
 	size int64
 }
 
-// withinLimits returns the files that are stored if there may be at most so many
-// of them, with so many bytes: all if that suffices, else the first of the
-// smallest.
-func withinLimits(files []sizedFile, most int, bytes int64) []string {
+// withinLimit returns the files that are stored if they may have at most so many bytes,
+// each with cost more: all if that suffices, else the first of the smallest.
+func withinLimit(files []sizedFile, bytes, cost int64) []string {
 	var sum int64
 	for _, f := range files {
-		sum += f.size
+		sum += f.size + cost
 	}
 	if sum > bytes {
 		files = slices.SortedStableFunc(slices.Values(files), func(a, b sizedFile) int { return cmp.Compare(a.size, b.size) })
 	}
 	var paths []string
 	for _, f := range files {
-		if bytes -= f.size; bytes < 0 || len(paths) == most {
+		if bytes -= f.size + cost; bytes < 0 {
 			break
 		}
 		paths = append(paths, f.path)

@@ -25,6 +25,10 @@ const (
 // isn't the files (each costs another process).
 const maxHashFailures = 3
 
+// packFrom is how many files are stored in a pack rather than each as a loose object.
+// Loose ones cost about ten times as much, but hooks read them without starting git.
+const packFrom = 500
+
 // HashFiles returns the blob that `git add` would make of each path of the
 // working tree: after line-end conversion, encoding and filters. Paths are
 // relative to Root and of any bytes. A path that isn't a regular file that can
@@ -43,10 +47,50 @@ func HashFiles(ctx context.Context, r *git.Repo, mode HashMode, paths []string) 
 		}
 		return errors.Join(append(failed, keepLineEnds(ctx, r, hashing{mode, env}, oids))...)
 	}
-	if mode == HashOnly || len(todo) == 0 {
+	switch {
+	case mode == HashOnly || len(todo) == 0:
 		return oids, hash(nil)
+	case len(todo) < packFrom:
+		return oids, r.Quarantine(hash)
 	}
-	return oids, r.Quarantine(hash)
+	mode = HashOnly
+	failed := hash(nil)
+	rest, err := packFiles(ctx, r, todo, oids)
+	if err != nil {
+		return oids, errors.Join(failed, err)
+	}
+	mode, todo = HashAndStore, rest
+	if len(todo) == 0 {
+		return oids, failed
+	}
+	return oids, errors.Join(failed, r.Quarantine(hash))
+}
+
+// packFiles stores files, whose blobs are oids, in a pack. It returns those whose blobs
+// are not their contents as they are: what git has converted, or what has changed since.
+func packFiles(ctx context.Context, r *git.Repo, paths []string, oids map[string]git.OID) (rest []string, err error) {
+	err = r.WriteBlobPack(func(add func([]byte) (git.OID, error)) error {
+		for _, p := range paths {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			oid, hashed := oids[p]
+			if !hashed || r.Keep(oid) {
+				continue
+			}
+			data, err := os.ReadFile(filepath.Join(r.Root, filepath.FromSlash(p)))
+			if err != nil || r.Format.HashBlob(data) != oid {
+				delete(oids, p)
+				rest = append(rest, p)
+				continue
+			}
+			if _, err := add(data); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return rest, err
 }
 
 // hashing is how files are hashed: whether they are stored, and where.

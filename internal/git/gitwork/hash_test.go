@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
 	"github.com/seed-3aff656d/entire/internal/git/gittest"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
@@ -186,4 +188,53 @@ func TestHashFilesWithoutWorkingTree(t *testing.T) {
 	if got := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), s.Open(s.Path("b.git")), gitwork.HashOnly, []string{"HEAD"})); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
+}
+
+// TestManyFilesAreStoredInAPack holds that of many files those that git stores as they
+// are go into one pack, and the others, whose line ends or contents a filter changes,
+// are stored as git stores them.
+func TestManyFilesAreStoredInAPack(t *testing.T) {
+	t.Parallel()
+	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+		s.Write(dir, ".gitattributes", "*.txt text\n*.up filter=up\n")
+		s.Git(dir, "config", "filter.up.clean", "tr a-z A-Z")
+		s.Write(dir, "kept", "crlf\r\n")
+		s.Git(dir, "add", "kept")
+		s.Git(dir, "config", "core.autocrlf", "input")
+		s.Write(dir, "kept", "more crlf\r\n")
+		paths := []string{"kept", "a.txt", "b.up", "absent", "a"}
+		s.Write(dir, "a.txt", "line\r\n")
+		s.Write(dir, "b.up", "up\n")
+		for i := range 600 {
+			name := "many/" + strconv.Itoa(i)
+			s.Write(dir, name, strconv.Itoa(i%500)+"\n")
+			paths = append(paths, name)
+		}
+		r := s.Open(dir)
+		oids := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashAndStore, paths))
+		if err := r.SyncObjects(); err != nil {
+			t.Fatal(err)
+		}
+		if len(oids) != len(paths)-1 {
+			t.Errorf("%d of %d files are stored", len(oids), len(paths))
+		}
+		list := make([]git.OID, 0, len(oids))
+		for _, oid := range oids {
+			list = append(list, oid)
+		}
+		if absent := gittest.Must[[]git.OID](t)(gitobject.Absent(t.Context(), s.Open(dir), list)); len(absent) > 0 {
+			t.Errorf("absent: %q", absent)
+		}
+		s.Git(dir, "add", ".")
+		for line := range strings.SplitSeq(s.Git(dir, "ls-files", "-s"), "\n") {
+			head, name, _ := strings.Cut(line, "\t")
+			if want := git.OID(strings.Fields(head)[1]); name != ".gitattributes" && oids[name] != want {
+				t.Errorf("%s is %s, git add stores %s", name, oids[name], want)
+			}
+		}
+		if packs := gittest.Must[[]string](t)(filepath.Glob(filepath.Join(dir, ".git/objects/pack/*.pack"))); len(packs) != 1 {
+			t.Errorf("packs %q", packs)
+		}
+		s.Git(dir, "fsck", "--strict", "--no-dangling")
+	})
 }
