@@ -2,7 +2,6 @@ package claude
 
 import (
 	"path/filepath"
-	"time"
 
 	"github.com/tailscale/hujson"
 )
@@ -50,10 +49,6 @@ func (p ProjectServers) Server() (Server, bool, error) {
 	v, ok := d.server()
 	return serverOf(v), ok, nil
 }
-
-// Sweep removes the temporary files of writers that were stopped before the time
-// given.
-func (p ProjectServers) Sweep(before time.Time) error { return p.file().sweep(before) }
 
 func (p ProjectServers) file() edited {
 	holds := func(d *document) bool {

@@ -109,7 +109,7 @@ type Doctor struct {
 // Examine runs every check. The error is that of ctx: what can't be looked at is
 // a finding.
 func (d *Doctor) Examine(ctx context.Context) ([]Finding, error) {
-	e := d.examine(ctx)
+	e := d.newExam(ctx)
 	var list []Finding
 	for _, check := range slices.Concat(e.checks(), d.More) {
 		found, err := check(ctx)

@@ -45,9 +45,9 @@ type badState struct {
 	err      error
 }
 
-// examine reads what the checks need. The commits of all refs are listed in the
+// newExam reads what the checks need. The commits of all refs are listed in the
 // background.
-func (d *Doctor) examine(ctx context.Context) *exam {
+func (d *Doctor) newExam(ctx context.Context) *exam {
 	e := &exam{rec: d.Recorder, repo: d.Recorder.Repo}
 	e.loadStates()
 	e.open, e.openErr = e.rec.Commits().Repairer.OpenCommits(ctx)
