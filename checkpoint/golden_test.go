@@ -81,7 +81,7 @@ func TestShadowBytes(t *testing.T) {
 		Prompts:    []string{"please\nmake it", "and more"},
 		Summary:    "Made it.",
 		Transcript: f.transcript(t, "s1", "{}\n"),
-		Actions:    []string{checkpoint.Action("Write", "sub/made.sh"), checkpoint.Action("Bash", "make\nit")},
+		Actions:    []string{"- **Write**: sub/made.sh", "- **Bash**: make it"},
 	}
 	first, ok, err := checkpoint.WriteShadow(t.Context(), f.git, checkpoint.Tip{Tree: head.Tree}, edits, sh, author())
 	must(t, err)

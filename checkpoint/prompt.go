@@ -67,11 +67,6 @@ func FirstPrompt(prompt string) string {
 	return s
 }
 
-// Action is a line of Shadow.Actions: what a tool was used for.
-func Action(tool, detail string) string {
-	return fmt.Sprintf("- **%s**: %s", oneLine(tool), oneLine(detail))
-}
-
 // joinPrompts is the content of a prompt.txt.
 func joinPrompts(prompts []string) string { return strings.Join(prompts, promptSeparator) }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/journal"
 	"github.com/seed-3aff656d/entire/strategy/lifecycle"
 	"github.com/seed-3aff656d/entire/strategy/points"
-	"github.com/seed-3aff656d/entire/strategy/provenance"
 	"github.com/seed-3aff656d/entire/strategy/resume"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
@@ -68,9 +67,6 @@ func (r *Recorder) Lifecycle() *lifecycle.Services { return lifecycle.New(r.Work
 
 // Points returns the services of package points.
 func (r *Recorder) Points() *points.Services { return points.New(r.Workspace) }
-
-// Provenance returns the services of package provenance.
-func (r *Recorder) Provenance() *provenance.Services { return provenance.New(r.Workspace) }
 
 // Resume returns the services of package resume.
 func (r *Recorder) Resume() *resume.Services { return resume.New(r.Workspace) }

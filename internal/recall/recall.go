@@ -13,28 +13,28 @@ import (
 	"time"
 )
 
-// Errors that callers tell apart; they come wrapped.
+// Errors that callers distinguish with errors.Is.
 var (
 	// ErrNotFound means that there is no such saved context.
 	ErrNotFound = errors.New("no such context checkpoint")
-	// ErrAmbiguous means that the beginning of an id fits several.
+	// ErrAmbiguous means that several ids have a prefix.
 	ErrAmbiguous = errors.New("the id fits several context checkpoints")
-	// ErrDamaged means that what is stored can't be read.
+	// ErrDamaged means that a stored context can't be read.
 	ErrDamaged = errors.New("damaged context checkpoint")
 )
 
-// Status is what became of a checkpoint.
+// Status is whether the user has decided to keep a saved context.
 type Status string
 
-// The statuses. A discarded checkpoint is gone.
+// The statuses. A discarded context is deleted.
 const (
-	// Pending was saved before anybody could say whether it is wanted: it is
-	// kept, and announced with the command that discards it.
+	// Pending was saved before the user could be asked: it is kept, and announced with
+	// the command that discards it.
 	Pending Status = "pending"
 	Kept    Status = "kept"
 )
 
-// Cause is why a checkpoint was saved.
+// Cause is why a context was saved.
 type Cause string
 
 // The causes.
@@ -44,15 +44,15 @@ const (
 	Compact   Cause = "compact"   // before a compaction
 	Exit      Cause = "exit"      // the session ended
 	Threshold Cause = "threshold" // the context was nearly full
-	Lost      Cause = "lost"      // the session ended without a word: made at the next start
+	Lost      Cause = "lost"      // the session ended without a hook: saved at the next start
 	Requested Cause = "requested" // the user, or the agent for the user, asked for it
 )
 
-// Automatic says whether nobody asked for the checkpoint, so that it goes when
-// there are too many, or when it is old.
+// Automatic reports whether the context was not requested, so that it is pruned when
+// there are too many or it is old.
 func (c Cause) Automatic() bool { return c != Requested }
 
-// Mode is how much a checkpoint holds.
+// Mode is how much a saved context contains.
 type Mode string
 
 // The modes.
@@ -61,10 +61,9 @@ const (
 	StatefulMode Mode = "stateful" // contents of files and analysis
 )
 
-// Checkpoint is what a new session needs to go on. Its JSON is that of
-// `entire recall show --json` and of the MCP tools: the fields up to State are
-// as stateful checkpoints are specified elsewhere, the others are ours. All
-// texts are redacted.
+// Checkpoint is a saved context. Its JSON is that of `entire recall show --json` and of
+// the MCP tools: the fields up to State are those of the common format of stateful
+// checkpoints. All texts are redacted.
 type Checkpoint struct {
 	ID          string    `json:"id"`
 	Summary     string    `json:"summary"` // one line
@@ -76,30 +75,30 @@ type Checkpoint struct {
 	Status Status   `json:"status"`
 	Cause  Cause    `json:"cause"`
 	Mode   Mode     `json:"mode"`
-	// Worktree is the root of the worktree; Put fills it in.
+	// Worktree is the root of the worktree; Put sets it if it is empty.
 	Worktree string `json:"worktree"`
-	// Sessions are those whose work it is, the last one first; Checkpoints the
-	// ids of committed checkpoints that belong to them.
+	// Sessions are the sessions that did the work, the last one first; Checkpoints are
+	// the ids of their committed checkpoints.
 	Sessions    []string `json:"sessions"`
 	Checkpoints []string `json:"checkpoints,omitempty"`
-	// Prompts counts what people had asked in the session.
+	// Prompts is the number of prompts of the session.
 	Prompts int `json:"prompts"`
-	// Tokens is how full the session's context was, 0 if unknown.
+	// Tokens is the size of the session's context, 0 if unknown.
 	Tokens int64 `json:"context_tokens,omitempty"`
-	// Compaction is the agent's own summary of what it compacted last.
+	// Compaction is the agent's summary at the last compaction.
 	Compaction string `json:"compaction_summary,omitempty"`
-	// Warnings tell what is missing and why, a line each.
+	// Warnings are what is missing and why, a line each.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// State is the work as it was.
+// State is the state of the work.
 type State struct {
 	// Files are the files that the session changed, by path from the root of
 	// the worktree.
 	Files    map[string]File `json:"files"`
 	Analysis Analysis        `json:"analysis"`
 	Context  Context         `json:"context"`
-	// TotalSize is the bytes of all contents that are kept.
+	// TotalSize is the size of all contents that are kept, in bytes.
 	TotalSize int64 `json:"total_size_bytes"`
 }
 
@@ -116,8 +115,8 @@ type File struct {
 	Size         int64     `json:"size_bytes"`
 	LastModified time.Time `json:"last_modified,omitzero"`
 
-	// Change is how the session changed it. Omitted says why there is no
-	// content: "" if there is one.
+	// Change is how the session changed it. Omitted is why there is no content, "" if
+	// there is.
 	Change  Change  `json:"change"`
 	Omitted Omitted `json:"content_omitted,omitempty"`
 	// Added and Removed count lines against the commit at the session's start.
@@ -163,10 +162,10 @@ const (
 // Declaration is a line of a file's outline.
 type Declaration struct {
 	Line int    `json:"line"` // from 1
-	Text string `json:"text"` // as it stands in the file, trimmed, at most 160 bytes
+	Text string `json:"text"` // of the file, trimmed, at most 160 bytes
 }
 
-// Analysis is what was going on, from what was said and done.
+// Analysis is the state of the work, derived from the transcript.
 type Analysis struct {
 	CurrentTask  string   `json:"current_task"`
 	NextSteps    []string `json:"next_steps"`
@@ -175,7 +174,7 @@ type Analysis struct {
 	RelevantDocs []string `json:"relevant_docs"`
 }
 
-// Context is where it was going on.
+// Context is where the work was done.
 type Context struct {
 	WorkingDirectory string   `json:"working_directory"`
 	RelevantPackages []string `json:"relevant_packages"`

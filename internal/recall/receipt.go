@@ -13,8 +13,8 @@ import (
 // receiptFiles is how many files a receipt names.
 const receiptFiles = 5
 
-// Receipt tells a person what was saved, a line each: what was captured, and last
-// the summary with the id.
+// Receipt returns the lines that report to the user what was saved, the summary with the
+// id last.
 func (c Checkpoint) Receipt() []string {
 	lines := []string{
 		"Captured:",
@@ -47,7 +47,7 @@ func (c Checkpoint) filesText() string {
 	return text + ")"
 }
 
-// text says what is there of an analysis.
+// text counts what an analysis has.
 func (a Analysis) text() string {
 	var parts []string
 	if a.CurrentTask != "" {
@@ -87,7 +87,7 @@ func FormatSize(n int64) string {
 	}
 }
 
-// receiptLine is a text on one line, without what a terminal could take for a command.
+// receiptLine returns a text as one line without control characters.
 func receiptLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return strings.Map(func(r rune) rune {
@@ -98,7 +98,7 @@ func receiptLine(text string) string {
 	}, text)
 }
 
-// receiptPath is a path that can be shown, quoted if it has to be.
+// receiptPath returns a path, quoted if it has control characters.
 func receiptPath(path string) string {
 	if utf8.ValidString(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return path

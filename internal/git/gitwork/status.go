@@ -95,19 +95,6 @@ func (f *pathFilter) has(path string) bool {
 	}
 }
 
-// Untracked lists the files that git neither tracks nor ignores. A nested
-// repository is one path that ends with "/".
-func Untracked(ctx context.Context, r *git.Repo) ([]string, error) {
-	out, err := r.Run(ctx, "ls-files", "-o", "--exclude-standard", "-z")
-	if err != nil {
-		return nil, err
-	}
-	if len(out) == 0 {
-		return nil, nil
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"), nil
-}
-
 // Ignored returns which of the paths, relative to the root, git ignores. A
 // tracked path never is.
 func Ignored(ctx context.Context, r *git.Repo, paths []string) ([]string, error) {

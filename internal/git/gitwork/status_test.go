@@ -103,34 +103,6 @@ func TestStatusOfPathsTakesThemLiterally(t *testing.T) {
 	}
 }
 
-func TestUntracked(t *testing.T) {
-	t.Parallel()
-	s := gittest.New(t)
-	dir := s.Init("r")
-	r := s.Open(dir)
-	if got := gittest.Must[[]string](t)(gitwork.Untracked(t.Context(), r)); len(got) != 0 {
-		t.Errorf("got %q", got)
-	}
-	s.Write(s.Path("home"), ".config/git/ignore", "*.swp\n")
-	s.Write(dir, ".git/info/exclude", "excluded\n")
-	s.Write(dir, ".gitignore", "ignored/\n")
-	for _, name := range []string{"x.swp", "excluded", "ignored/f"} {
-		s.Write(dir, name, "x")
-	}
-	want := make([]string, 0, 1+len(gittest.OddNames()))
-	want = append(want, ".gitignore")
-	for _, name := range gittest.OddNames() {
-		s.Write(dir, name, "x")
-		want = append(want, name)
-	}
-	got := gittest.Must[[]string](t)(gitwork.Untracked(t.Context(), r))
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 func TestStagedAndChanges(t *testing.T) {
 	t.Parallel()
 	gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {

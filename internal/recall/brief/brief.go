@@ -14,29 +14,29 @@ import (
 
 // The hard limits of what is injected.
 const (
-	// MaxUnits is the length of each string, in UTF-16 code units: the agent
-	// puts aside what is longer.
+	// MaxUnits is the maximum length of each string, in UTF-16 code units: the agent drops
+	// longer ones.
 	MaxUnits = 9900
-	// MaxTokens is the size of all strings together, as CountTokens counts.
+	// MaxTokens is the maximum of CountTokens of all strings together.
 	MaxTokens = 5000
 )
 
-// Kind is which brief.
+// Kind is the kind of a brief.
 type Kind int
 
 // The kinds.
 const (
-	// Full is for a session that goes on with the work.
+	// Full is for a session that continues the work.
 	Full Kind = iota
 	// Short is for one that was compacted: the agent has a summary already.
 	Short
-	// Drift tells a resumed session only what changed meanwhile.
+	// Drift is for a resumed session: only what changed meanwhile.
 	Drift
-	// Notice says in two lines that there is a checkpoint.
+	// Notice is two lines that name the saved context.
 	Notice
 )
 
-// Present is a file as it is now.
+// Present is the present state of a file.
 type Present struct {
 	Exists  bool
 	Hash    string // as in File
@@ -48,13 +48,13 @@ type Material struct {
 	Checkpoint recall.Checkpoint // with contents
 	Kind       Kind
 	Now        time.Time
-	// Present are the checkpoint's files as they are now, Base their contents at
-	// the commit the session began with, redacted, where there were any.
+	// Present is the present state of the context's files, Base their redacted contents
+	// at the commit that the session began with.
 	Present map[string]Present
 	Base    map[string]string
-	// Branch and Commit are what is checked out now.
+	// Branch and Commit are the present HEAD.
 	Branch, Commit string
-	// Others names other sessions' work on the same files.
+	// Others are changes of other sessions to the same files.
 	Others []Other
 	// Parts is the number of strings that can be injected, 1 or 2.
 	Parts int
@@ -69,21 +69,21 @@ type Other struct {
 
 // Brief is what is injected.
 type Brief struct {
-	// Message is the line for the person, and the first line of the text.
+	// Message is the line for the user, and the first line of the text.
 	Message string `json:"message"`
-	// Parts are the strings, each shorter than MaxUnits, the first with the
-	// digest; none if there is nothing to say.
+	// Parts are the strings, each shorter than MaxUnits, the first with the digest; empty
+	// if there is nothing to report.
 	Parts []string `json:"parts"`
 	// Tokens is CountTokens of all parts.
 	Tokens int `json:"tokens"`
-	// Whole, Hunks, Outlined and Named are the files by how much of them is in.
+	// Whole, Hunks, Outlined and Named are the files by how much of them is included.
 	Whole    []string `json:"files_whole,omitempty"`
 	Hunks    []string `json:"files_hunks,omitempty"`
 	Outlined []string `json:"files_outlined,omitempty"`
 	Named    []string `json:"files_named,omitempty"`
 }
 
-// The room that the parts of a brief get of the limits.
+// The shares of the limits.
 const (
 	digestCost   = 2200 * unit
 	digestUnits  = 5000
@@ -92,7 +92,7 @@ const (
 	reservedCost = 400 * unit  // of the agent's own summary, if there is one
 )
 
-// Write makes the brief. Whatever the material holds, the limits hold.
+// Write returns the brief, within the limits for any material.
 func Write(m Material) Brief {
 	var b Brief
 	switch m.Kind {
@@ -110,7 +110,7 @@ func Write(m Material) Brief {
 	return b
 }
 
-// saved is the checkpoint in the words of the first line.
+// saved describes the context for the first line.
 func saved(m Material) string {
 	summary := cmp.Or(shownLine(m.Checkpoint.Summary, summaryWidth), "no summary")
 	return summary + " (saved " + Ago(m.Now, m.Checkpoint.CreatedAt) + ")"
@@ -118,7 +118,7 @@ func saved(m Material) string {
 
 func shownID(m Material) string { return shownLine(m.Checkpoint.ID, 40) }
 
-// notice says in two lines that there is a checkpoint.
+// notice returns a brief of two lines.
 func notice(m Material) Brief {
 	b := Brief{Message: "Checkpoint " + shownID(m) + ": " + saved(m)}
 	if branch := shownLine(m.Checkpoint.State.Context.GitBranch, pathWidth); branch != "" {
@@ -128,7 +128,7 @@ func notice(m Material) Brief {
 	return b
 }
 
-// drift tells what is no longer as it was saved; nothing if all is.
+// drift returns what differs from the saved context; an empty brief if nothing does.
 func drift(m Material) Brief {
 	c := m.Checkpoint.State.Context
 	files := slices.DeleteFunc(views(m), func(v view) bool { return !v.moved })
@@ -147,7 +147,7 @@ func drift(m Material) Brief {
 	return b
 }
 
-// resumed is a full brief, or a short one.
+// resumed returns a full brief or a short one.
 func resumed(m Material) Brief {
 	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
 	w := writing{material: m, files: views(m), cost: tokens(MaxTokens), head: b.Message + "\n" + recorded(m) + "\n\n"}
@@ -160,8 +160,8 @@ func resumed(m Material) Brief {
 	return b
 }
 
-// recorded says what the checkpoint is, and that it may have nothing to do with
-// what is asked next.
+// recorded returns the line that describes the context, and that it may not concern the
+// next prompt.
 func recorded(m Material) string {
 	line := "Checkpoint " + shownID(m) + " recorded"
 	if list := m.Checkpoint.Sessions; len(list) > 0 && list[0] != "" {
@@ -190,7 +190,7 @@ func why(c recall.Cause) string {
 	return ""
 }
 
-// writing is a brief that is put together.
+// writing is a brief that is being written.
 type writing struct {
 	material     Material
 	files        []view
@@ -198,8 +198,8 @@ type writing struct {
 	cost         int // of all parts
 }
 
-// into lays files around the digest, in one part if all get into it whole, and
-// what the agent itself summed up where they leave room.
+// into adds the files to the digest, in one part if all fit into it whole, and the
+// agent's own summary if they leave room.
 func (w *writing) into(b *Brief) {
 	title := w.filesTitle()
 	room := []size{{MaxUnits, w.cost - 2*unit}}
@@ -229,7 +229,7 @@ func (w *writing) into(b *Brief) {
 	p.report(b)
 }
 
-// filesTitle says what the words about files mean.
+// filesTitle returns the title of the files, which explains the states.
 func (w *writing) filesTitle() string {
 	if len(w.files) == 0 {
 		return ""

@@ -13,17 +13,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/outline"
 )
 
-// The bounds of what is made of files, before anything is chosen.
+// The limits of the forms of files, before any are chosen.
 const (
 	maxHunksCost = 1400 * unit // of one file's changes
 	maxLines     = 60          // of one file's outline
-	maxLooked    = 1 << 20     // bytes of all contents that are looked at
-	maxMentions  = 16 << 10    // bytes of what was said that are looked through
+	maxLooked    = 1 << 20     // bytes of all contents that are read
+	maxMentions  = 16 << 10    // bytes of texts that are searched for names
 	maxViews     = 48          // files that are more than named
 	maxRemoved   = 6           // removed lines that are shown of a run
 )
 
-// tier is how much of a file a brief holds.
+// tier is how much of a file a brief has.
 type tier int
 
 const (
@@ -38,27 +38,27 @@ type form struct {
 	tier  tier
 	text  string
 	size  size
-	value float64 // of what a session wants to know of the file, 1 is all
+	value float64 // share of the information about the file
 }
 
 // view is a file of a checkpoint as a brief sees it.
 type view struct {
 	path   string
 	state  string
-	moved  bool // it isn't as saved
+	moved  bool // it differs from the saved one
 	weight float64
 	forms  []form // the first is its name
 
 	file recall.File
-	// content is what may be shown, if known; before is what it is compared
-	// with, since says since when that is.
+	// content is what may be shown, if known; before is what it is compared with, and
+	// since describes that.
 	content, before string
 	known           bool
 	since           string
 	altered         bool
 }
 
-// views are the files of the material, the ones most worth first.
+// views returns the files of the material by descending weight.
 func views(m Material) []view {
 	paths := make([]string, 0, len(m.Checkpoint.State.Files))
 	for name := range m.Checkpoint.State.Files {
@@ -92,16 +92,15 @@ func lastChange(m Material, name string) time.Time {
 	return m.Checkpoint.State.Files[name].LastModified
 }
 
-// mentionsOf is what was said of the work, where a file that is named counts
-// more.
+// mentionsOf returns the texts in which the name of a file adds to its weight.
 func mentionsOf(m Material) string {
 	a := m.Checkpoint.State.Analysis
 	text := strings.Join(slices.Concat([]string{a.CurrentTask}, a.NextSteps, a.Blockers), "\n")
 	return text[:min(len(text), maxMentions)]
 }
 
-// weigh says how much a file is worth: less the longer ago it was changed, more
-// if somebody spoke of it, little if a program made it.
+// weigh returns the weight of a file: less the longer ago it was changed, more if it is
+// mentioned, little if it is generated.
 func weigh(name string, rank int, mentions string) float64 {
 	weight := 1 / (1 + float64(rank)/6)
 	if strings.Contains(mentions, path.Base(name)) {
@@ -113,7 +112,7 @@ func weigh(name string, rank int, mentions string) float64 {
 	return weight
 }
 
-// isMade says that a file is likely a program's work.
+// isMade reports whether a file is probably generated.
 func isMade(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	if slices.Contains(outline.Words("go.sum package-lock.json yarn.lock pnpm-lock.yaml cargo.lock poetry.lock uv.lock composer.lock gemfile.lock"), base) {
@@ -127,8 +126,8 @@ func isMade(name string) bool {
 	return strings.Contains("/"+name, "/testdata/") || strings.Contains("/"+name, "/vendor/")
 }
 
-// compare settles the file's state, and which contents may be shown: never one
-// that is no longer true without saying so.
+// compare sets the file's state, and the contents that may be shown: an outdated one only
+// if its state says so.
 func (v *view) compare(m Material) {
 	now, checked := m.Present[v.path]
 	saved := isSaved(v.file)
@@ -152,8 +151,8 @@ func (v *view) compare(m Material) {
 	}
 }
 
-// against has a file that didn't change since compared with what the session
-// began with.
+// against compares a file that has not changed since with its content at the start of
+// the session.
 func (v *view) against(base map[string]string) {
 	if text, ok := base[v.path]; ok && !v.moved {
 		v.before, v.since = text, "changes of the session"
@@ -176,12 +175,12 @@ func (v *view) beside(now Present, saved bool) {
 	}
 }
 
-// isSaved says that the checkpoint has the file's content, be it empty.
+// isSaved reports whether the context has the file's content, even an empty one.
 func isSaved(f recall.File) bool {
 	return f.Omitted == "" && (f.Content != "" || f.Size == 0 && f.Hash != "")
 }
 
-// clean takes out of the contents what may not stand in a brief.
+// clean removes from the contents what a brief must not have.
 func (v *view) clean() {
 	var old bool
 	v.content, v.altered = cleaned(v.content)
@@ -189,7 +188,7 @@ func (v *view) clean() {
 	v.altered = v.altered || old
 }
 
-// title is the file's name with what is known of it.
+// title returns the file's name with its change and state.
 func (v *view) title() string {
 	about := shownLine(string(v.file.Change), itemWidth)
 	if v.file.Added > 0 || v.file.Removed > 0 {
@@ -211,7 +210,7 @@ func makeForm(t tier, value float64, text string) form {
 	return form{tier: t, text: text, size: sizeOf(text), value: value}
 }
 
-// fuller are the forms beyond the name that the contents allow.
+// fuller returns the forms beyond the name.
 func (v *view) fuller(kind Kind) []form {
 	if !v.known || kind == Short {
 		return nil
@@ -231,7 +230,7 @@ func (v *view) fuller(kind Kind) []form {
 	return list
 }
 
-// asOfNow says of contents that they aren't the checkpoint's.
+// asOfNow marks a description of contents that are not the saved ones.
 func (v *view) asOfNow(of string) string {
 	if !v.moved {
 		return of
@@ -239,7 +238,8 @@ func (v *view) asOfNow(of string) string {
 	return strings.TrimSpace(of + " as it is now")
 }
 
-// heading begins a file's block; of is what the block has of it, all if empty.
+// heading returns the first line of a file's block; of is what the block has of it, all
+// if empty.
 func (v *view) heading(of string) string {
 	line := "### " + v.title()
 	if of != "" {
@@ -268,8 +268,7 @@ func (v *view) outline() (form, bool) {
 	return makeForm(outlined, 0.35, v.heading(of)+fenced("", b.String())), true
 }
 
-// changes are the file's changes with the lines around them, as many as there
-// is room for.
+// changes returns the hunks of the file's changes, as many as fit.
 func (v *view) changes() (form, bool) {
 	if v.since == "" {
 		return form{}, false

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// maxNames is the room of the names of files, whatever else there is.
+// maxNames is the limit of the names of files.
 const maxNames = 900 * unit
 
-// pack is what a brief has of its files: each is named, or stands as a block in
-// one of the parts.
+// pack chooses what a brief has of its files: each is named, or a block in one of the
+// parts.
 type pack struct {
 	files []view
-	at    []slot // of the same index; files beyond are not even named
+	at    []slot // of the same index; further files are not named
 	room  []size // left in each part; the tokens in the first are of all
 }
 
-// slot is the form that was chosen for a file, and where it stands.
+// slot is the form that was chosen for a file, and its part.
 type slot struct{ form, part int }
 
-// newPack names as many files as there is room for.
+// newPack names as many files as fit.
 func newPack(files []view, room []size) *pack {
 	p := &pack{files: files, room: slices.Clone(room)}
 	names := size{units: room[0].units / 2, cost: min(maxNames, room[0].cost/2)}
@@ -39,7 +39,7 @@ func newPack(files []view, room []size) *pack {
 	return p
 }
 
-// take and give change what is left of a part.
+// take and give change the room left in a part.
 func (p *pack) take(part int, s size) {
 	p.room[part].units -= s.units
 	p.room[0].cost -= s.cost
@@ -47,7 +47,7 @@ func (p *pack) take(part int, s size) {
 
 func (p *pack) give(part int, s size) { p.take(part, size{}.minus(s)) }
 
-// fits says in which part there is room, the last first: files belong there.
+// fits returns the last part with enough room.
 func (p *pack) fits(s size) (part int, ok bool) {
 	for part, room := range slices.Backward(p.room) {
 		if s.units <= room.units && s.cost <= p.room[0].cost {
@@ -57,8 +57,8 @@ func (p *pack) fits(s size) (part int, ok bool) {
 	return 0, false
 }
 
-// fill gives files fuller forms, always the one that tells most for its tokens,
-// until nothing more fits.
+// fill gives files fuller forms, always the one of the most value for its tokens, until
+// nothing more fits.
 func (p *pack) fill() {
 	tried := make([][]bool, len(p.at))
 	for i := range tried {
@@ -105,7 +105,7 @@ func (p *pack) raise(file, next int) {
 	p.at[file] = slot{form: next, part: part}
 }
 
-// complete says that every file has its fullest form.
+// complete reports whether every file has its fullest form.
 func (p *pack) complete() bool {
 	for i, at := range p.at {
 		for _, f := range p.files[i].forms {
@@ -117,10 +117,10 @@ func (p *pack) complete() bool {
 	return len(p.at) == len(p.files)
 }
 
-// names are the files that are only named, a line each.
+// names returns the files that are only named, a line each.
 func (p *pack) names() string { return p.text(0, func(t tier) bool { return t == named }) }
 
-// unnamed says how many files there was not even room to name.
+// unnamed returns the line about files that are not named.
 func (p *pack) unnamed() string {
 	if rest := len(p.files) - len(p.at); rest > 0 {
 		return fmt.Sprintf("- … %d more files\n", rest)
@@ -128,7 +128,7 @@ func (p *pack) unnamed() string {
 	return ""
 }
 
-// blocks are the files that a part holds more of.
+// blocks returns the blocks of a part.
 func (p *pack) blocks(part int) string { return p.text(part, func(t tier) bool { return t != named }) }
 
 func (p *pack) text(part int, want func(tier) bool) string {
@@ -141,7 +141,7 @@ func (p *pack) text(part int, want func(tier) bool) string {
 	return b.String()
 }
 
-// report says in the brief which file is how much in it.
+// report lists the files in the brief by their form.
 func (p *pack) report(b *Brief) {
 	for i, at := range p.at {
 		name := p.files[i].path

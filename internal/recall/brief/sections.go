@@ -8,27 +8,26 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// The bounds of what stands on one line, in bytes.
+// The limits of a line, in bytes.
 const (
 	summaryWidth = 160
 	taskWidth    = 700
 	itemWidth    = 320
 	pathWidth    = 300
 	rowWidth     = 110 // of several names on a line
-	listWidth    = 200 // items of a list that are looked at
+	listWidth    = 200 // items of a list that are read
 	maxOthers    = 20
 )
 
-// section is a part of the digest: a title and lines, of which as many stay as
-// there is room for.
+// section is a part of the digest: a title, and lines as many as fit.
 type section struct {
-	title string // with its line end; a section without lines has none
+	title string // with its newline; omitted without lines
 	lines []string
-	// step is how many lines it takes at a time, beside the others' one.
+	// step is how many lines it gets in a round.
 	step int
-	// more says what is left out, with the number for %d.
+	// more is the line about omitted lines, with their number for %d.
 	more string
-	// over is how many lines there would be beyond lines.
+	// over is the number of lines that are not in lines.
 	over int
 }
 
@@ -50,7 +49,7 @@ func numbered(title string, items []string) section {
 	return s
 }
 
-// rows are names, several on a line.
+// rows returns a section of names, several on a line.
 func rows(title string, names []string) section {
 	s := section{title: title, step: 1, more: "- … and more\n"}
 	row := ""
@@ -73,7 +72,7 @@ func rows(title string, names []string) section {
 	return s
 }
 
-// digest are the sections of a checkpoint that don't speak of its files.
+// digest returns the sections other than the files.
 func digest(m Material) []section {
 	a, c := m.Checkpoint.State.Analysis, m.Checkpoint.State.Context
 	var list []section
@@ -98,7 +97,7 @@ func digest(m Material) []section {
 	return append(list, section{lines: where(m), step: 3})
 }
 
-// told is what the checkpoint says in sentences, without the task once more.
+// told returns the lines of the description, without those that repeat the task.
 func told(c recall.Checkpoint) []string {
 	var lines []string
 	for line := range strings.Lines(c.Description[:min(len(c.Description), maxLooked)]) {
@@ -112,7 +111,7 @@ func told(c recall.Checkpoint) []string {
 	return lines
 }
 
-// besides are the items that don't say the task once more, whoever said it.
+// besides returns the items that do not repeat the task.
 func besides(items []string, task string) []string {
 	var list []string
 	for _, item := range items[:min(len(items), listWidth)] {
@@ -140,7 +139,7 @@ func commands(list []recall.Command) []string {
 	return lines
 }
 
-// compaction is the agent's own summary.
+// compaction returns the section of the agent's own summary.
 func compaction(text string) section {
 	s := section{title: "**Summary of an earlier compaction** (the agent's own words):\n", step: 1, more: "> … %d more lines\n"}
 	for line := range strings.Lines(text[:min(len(text), maxLooked)]) {
@@ -167,7 +166,7 @@ func others(m Material) []string {
 	return lines
 }
 
-// where says where the work was going on, and whether that moved.
+// where returns the lines about the directory and the branch, and whether they changed.
 func where(m Material) []string {
 	c := m.Checkpoint.State.Context
 	var lines []string
@@ -206,7 +205,7 @@ func shortHash(hash string) string { return shownLine(hash[:min(len(hash), 10)],
 
 func shortID(id string) string { return shownLine(id[:min(len(id), 8)], 16) }
 
-// rest says that n lines are left out.
+// rest returns the line about n omitted lines.
 func (s section) rest(n int) string {
 	if n <= 0 {
 		return ""
@@ -214,8 +213,8 @@ func (s section) rest(n int) string {
 	return strings.Replace(s.more, "%d", strconv.Itoa(n), 1)
 }
 
-// trimmed are the lines of the sections that fit, taken in turns. The first line
-// of a section pays for its title, and for saying how much there is more.
+// trimmed returns the lines of the sections that fit, taken in turns. The first line of a
+// section includes the cost of its title and of the line about omitted lines.
 func trimmed(list []section, room size) string {
 	taken := make([]int, len(list))
 	for again := true; again; {

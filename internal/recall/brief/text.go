@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Ago is how long before now t was, in words: "just now", "45 minutes ago",
+// Ago returns how long before now t was, in words: "just now", "45 minutes ago",
 // "1 hour ago", "3 days ago".
 func Ago(now, t time.Time) string {
 	const day = 24 * time.Hour
@@ -34,8 +34,8 @@ func ago(d, unit time.Duration, name string) string {
 	return fmt.Sprintf("%d %s ago", n, name)
 }
 
-// shownLine is a text as one line of at most that many bytes, without what isn't
-// seen: control characters, and those that turn the direction of writing.
+// shownLine returns a text as one line of at most limit bytes, without invisible
+// characters.
 func shownLine(text string, limit int) string {
 	text = withoutTags(text)
 	if len(text) <= limit && !strings.ContainsAny(text, "\n\t") && isPlain(text) && !strings.Contains(text, "  ") {
@@ -63,7 +63,7 @@ func shownLine(text string, limit int) string {
 	return b.String()
 }
 
-// shownPath is a file's name, quoted where it could be taken for another one.
+// shownPath returns a file's name, quoted if it has invisible characters.
 func shownPath(name string) string {
 	if len(name) <= pathWidth && shownLine(name, pathWidth) != name {
 		name = strings.ReplaceAll(strconv.Quote(name), "\uFFFD", `\ufffd`)
@@ -71,11 +71,10 @@ func shownPath(name string) string {
 	return shownLine(name, pathWidth)
 }
 
-// visible says that a character may stand in a brief: it is seen, or joins
-// others to one that is.
+// visible reports whether a character is visible, or joins others to one that is.
 func visible(r rune) bool { return unicode.IsPrint(r) || r == '\u200c' || r == '\u200d' }
 
-// cutText shortens a line to that many bytes, where it can before a word.
+// cutText shortens a line to limit bytes, before a word if possible.
 func cutText(text string, limit int) string {
 	const more = "…"
 	if len(text) <= limit {
@@ -91,8 +90,8 @@ func cutText(text string, limit int) string {
 	return strings.TrimRight(text[:end], " ") + more
 }
 
-// cleaned is the content of a file without what isn't seen, and without the
-// agent's own marks; altered says that there was some. Line ends become those of Unix, which is no alteration.
+// cleaned returns the content of a file without invisible characters and the agent's own
+// marks; altered reports whether it had any. CRLF becomes LF, which is not counted.
 func cleaned(content string) (text string, altered bool) {
 	unix := strings.ReplaceAll(content, "\r\n", "\n")
 	text = withoutTags(unix)
@@ -116,8 +115,8 @@ func cleaned(content string) (text string, altered bool) {
 	return text, altered
 }
 
-// withoutTags takes out the marks between which the agent puts what is injected,
-// so that no text can end what it stands in.
+// withoutTags removes the marks that the agent puts around injected text, so that no text
+// can end the injection.
 func withoutTags(text string) string {
 	if !strings.Contains(text, "system-reminder") {
 		return text
@@ -125,7 +124,7 @@ func withoutTags(text string) string {
 	return strings.NewReplacer("<system-reminder>", "system-reminder", "</system-reminder>", "system-reminder").Replace(text)
 }
 
-// isPlain says that a text has nothing but ASCII that is seen.
+// isPlain reports whether a text has only visible ASCII, newlines and tabs.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
@@ -135,7 +134,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// fenced is a text as a code block, within a fence that it can't close.
+// fenced returns a text as a code block, within a fence longer than any in the text.
 func fenced(language, text string) string {
 	longest := 2
 	for rest := text; ; {
@@ -153,7 +152,7 @@ func fenced(language, text string) string {
 	return fence + language + "\n" + text + fence + "\n"
 }
 
-// fenceLanguage is what a code block of the file is called.
+// fenceLanguage returns the language of a file for its code block.
 func fenceLanguage(name string) string {
 	ext := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
 	if len(ext) > 8 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789_$#-") != "" {
@@ -162,7 +161,7 @@ func fenceLanguage(name string) string {
 	return ext
 }
 
-// utf16Len is the length of a text in UTF-16 code units.
+// utf16Len returns the length of a text in UTF-16 code units.
 func utf16Len(text string) int {
 	n := 0
 	for _, r := range text {
@@ -174,7 +173,7 @@ func utf16Len(text string) int {
 	return n
 }
 
-// size is what a text takes of a brief: units of its length, and of tokens.
+// size is the size of a text: UTF-16 code units, and fractions of tokens.
 type size struct{ units, cost int }
 
 func sizeOf(text string) size {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// Limits bound what is captured.
+// Limits are the limits of a capture.
 type Limits struct {
 	// File and Total are bytes: a larger file, and what no longer fits, is kept
 	// as path and hash.
@@ -26,11 +26,11 @@ type Limits struct {
 	Exclude []string
 	// Forgotten are paths whose contents are not kept, as the user had them forgotten.
 	Forgotten []string
-	// Contents says that contents are kept at all. Without, files are only
-	// hashed, and git isn't asked what it ignores.
+	// Contents is whether contents are kept. Without, files are only hashed, and git is
+	// not asked what it ignores.
 	Contents bool
-	// Work bounds the bytes read while somebody waits, 0 for no bound. What is
-	// beyond is left as it was in Known, and Unfinished.
+	// Work is the limit of the bytes read, 0 for none. Files beyond it stay as they were
+	// known, and the result is Unfinished.
 	Work int64
 }
 
@@ -40,10 +40,9 @@ type Captured struct {
 	recall.File
 
 	Blob string `json:"blob,omitempty"`
-	// Stat tells whether the file may have changed: size, mtime, ctime, inode. It
-	// is empty where that can't be told.
+	// Stat is the file's size, mtime, ctime and inode, which differ if it may have
+	// changed. It is empty if the file changed so recently that they are no proof.
 	Stat string `json:"stat"`
-	// Outline is in File.
 }
 
 // Capture reads files of a worktree, and writes their redacted contents as
@@ -55,8 +54,7 @@ type Capture struct {
 	// Base is the commit at the session's start, against which changes and
 	// lines are counted; empty where there was none.
 	Base string
-	// Unignored are paths of which it is known that git doesn't ignore them: where
-	// all new files are among them git isn't asked.
+	// Unignored are paths that git is known not to ignore: git is not asked about them.
 	Unignored map[string]bool
 	// Head is HEAD's tree, whose files it doesn't ignore either; empty for none.
 	Head git.OID
@@ -69,12 +67,11 @@ type Taken struct {
 	Warnings   []string
 }
 
-// Files captures the files at paths (from the root), taking from known what has
-// not changed: that costs a look at each, no reading. The first paths have the
-// first right to what room there is. Unfinished says that Work or ctx was not
-// enough, warnings are for people. Nothing outside the worktree is read, nor
-// what a link leads to. An error means that contents could not be stored; all
-// else is there.
+// Files captures the files at paths, relative to the root. Files in known that have not
+// changed are not read again. Earlier paths have precedence for the limits. Unfinished
+// means that Work or ctx ended before all were read; warnings are for the user. Symbolic
+// links are not followed, and nothing outside the worktree is read. After an error,
+// contents could not be stored; the rest of the result is valid.
 func (c Capture) Files(ctx context.Context, paths []string, known map[string]Captured) (Taken, error) {
 	taken := Taken{Files: make(map[string]Captured, len(paths))}
 	root, err := dirfd.OpenRoot(c.Repo.Root)
@@ -129,7 +126,7 @@ func (w *capturing) run(ctx context.Context, paths []string, known map[string]Ca
 	return errors.Join(failed...)
 }
 
-// look sees what is at the paths, takes what is known, and answers the rest.
+// look observes the paths, takes what is known, and returns the rest.
 func (w *capturing) look(paths []string, known map[string]Captured) []*observation {
 	var todo []*observation
 	seen := make(map[string]bool, len(paths))
@@ -156,7 +153,7 @@ func (w *capturing) look(paths []string, known map[string]Captured) []*observati
 	return todo
 }
 
-// reuses says whether what is known of the file still holds.
+// reuses reports whether what is known of the file is still valid.
 func (w *capturing) reuses(s *observation) bool {
 	k := &s.known
 	if !s.had || k.Path != s.path {
@@ -175,7 +172,7 @@ func (w *capturing) reuses(s *observation) bool {
 	return w.holds(k)
 }
 
-// holds says whether a file that hasn't changed is what the limits want it to be.
+// holds reports whether the limits would have the same result for an unchanged file.
 func (w *capturing) holds(k *Captured) bool {
 	switch k.Omitted {
 	case "":
@@ -184,12 +181,12 @@ func (w *capturing) holds(k *Captured) bool {
 		return k.Size > w.Limits.File
 	case recall.Binary, recall.Link, recall.Gone, recall.Ignored, recall.BuildMade:
 		return true
-	default: // NoRoom is told when it is known what the others take
+	default: // NoRoom depends on the size of the others
 		return false
 	}
 }
 
-// take is what becomes of a file.
+// take adds a file to the result.
 func (w *capturing) take(s *observation, f Captured) {
 	f.Path = s.path
 	if !w.Limits.Contents {
@@ -204,7 +201,7 @@ func (w *capturing) take(s *observation, f Captured) {
 	w.taken.Files[s.path] = f
 }
 
-// leave keeps of files what was known before, else that they are there.
+// leave takes what was known of files, else that they exist.
 func (w *capturing) leave(todo []*observation) {
 	w.taken.Unfinished = true
 	for _, s := range todo {
@@ -218,7 +215,7 @@ func (w *capturing) leave(todo []*observation) {
 	}
 }
 
-// warn tells what is kept without its content because of its size.
+// warn adds warnings about files whose content is not kept because of its size.
 func (w *capturing) warn(paths []string) {
 	const most = 10
 	var large, crowded []string

@@ -8,8 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// byName is why a file's content is not kept whatever it is: its path alone
-// tells.
+// byName returns why a file's content is not kept because of its path, "" if it may be.
 func (w *capturing) byName(name string) recall.Omitted {
 	switch {
 	case slices.Contains(w.Limits.Forgotten, name):
@@ -22,8 +21,8 @@ func (w *capturing) byName(name string) recall.Omitted {
 	return ""
 }
 
-// isSecretFile says whether files of that path hold secrets by their nature:
-// keys, passwords, the environment of programs. Examples of such files don't.
+// isSecretFile reports whether a path is one of keys, passwords or environments of
+// programs, and not an example of such a file.
 func isSecretFile(name string) bool {
 	dir, base := path.Split(strings.ToLower(name))
 	if isExample(base) {
@@ -52,7 +51,7 @@ func isSecretFile(name string) bool {
 	return strings.HasSuffix(dir, ".docker/") && base == "config.json"
 }
 
-// isKeyName knows the names that ssh gives to private keys.
+// isKeyName reports whether a name is one that ssh gives to private keys.
 func isKeyName(base string) bool {
 	for _, kind := range []string{"rsa", "dsa", "ecdsa", "ed25519", "ecdsa_sk", "ed25519_sk", "xmss"} {
 		if base == "id_"+kind {
@@ -62,7 +61,7 @@ func isKeyName(base string) bool {
 	return false
 }
 
-// isExample knows the names of files that show what another may look like.
+// isExample reports whether a name is that of an example of another file.
 func isExample(base string) bool {
 	for _, word := range []string{"example", "sample", "template", "dist", "defaults"} {
 		if strings.HasSuffix(base, "."+word) || strings.HasSuffix(base, "-"+word) || strings.Contains(base, "."+word+".") {
@@ -72,7 +71,7 @@ func isExample(base string) bool {
 	return false
 }
 
-// isBuildFolder knows the names of folders that builds and package managers fill.
+// isBuildFolder reports whether builds or package managers create folders of that name.
 func isBuildFolder(name string) bool {
 	switch strings.ToLower(name) {
 	case "node_modules", "bower_components", "jspm_packages", "vendor", "pods", "site-packages",

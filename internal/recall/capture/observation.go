@@ -16,21 +16,21 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// observation is what is seen at a path before anything is read.
+// observation is what is known of a path before it is read.
 type observation struct {
 	path   string
 	stat   dirfd.Stat
 	kind   fileKind
-	mark   string // Captured.Stat, if what is read is still so afterwards
+	mark   string // Captured.Stat, if it is the same after reading
 	nested string // the root of the repository below this one that it is in
 
 	known   Captured
-	had     bool // something is known
+	had     bool // known is valid
 	omitted recall.Omitted
-	// base is what the path was at the session's start, if it was there.
+	// base is the entry of the path in the base, if inBase.
 	base   git.TreeEntry
 	inBase bool
-	placed bool // it is known what the path was, and whose
+	placed bool // base, nested and omitted are set
 }
 
 type fileKind int
@@ -39,14 +39,13 @@ const (
 	missing fileKind = iota
 	regular
 	link
-	odd // something else, or not to be looked at
+	odd // of another type, or not readable
 )
 
-// goneMark is the mark of what isn't there.
+// goneMark is the mark of a missing file.
 const goneMark = "gone"
 
-// see looks at a path, by the directories on the way: what a link leads to is
-// not there.
+// see observes a path. It follows no symbolic links: a path through one is missing.
 func (w *capturing) see(path string) *observation {
 	s := &observation{path: path, mark: goneMark}
 	err := w.in(path, func(dir *dirfd.Dir, name, nested string) error {
@@ -62,7 +61,7 @@ func (w *capturing) see(path string) *observation {
 	}
 	switch {
 	case s.stat.IsDir():
-		return s // in the place of a file that is gone
+		return s // in place of the file
 	case s.stat.IsRegular():
 		s.kind = regular
 	case s.stat.IsSymlink():
@@ -74,7 +73,7 @@ func (w *capturing) see(path string) *observation {
 	return s
 }
 
-// in runs do with the directory that the path is in.
+// in calls do with the directory of a path.
 func (w *capturing) in(path string, do func(dir *dirfd.Dir, name, nested string) error) error {
 	dir, nested, rest := w.root, "", path
 	for {
@@ -93,7 +92,7 @@ func (w *capturing) in(path string, do func(dir *dirfd.Dir, name, nested string)
 	}
 }
 
-// done closes a directory below the root.
+// done closes a directory, except the root.
 func (w *capturing) done(dir *dirfd.Dir) error {
 	if dir == w.root {
 		return nil
@@ -101,8 +100,8 @@ func (w *capturing) done(dir *dirfd.Dir) error {
 	return dir.Close()
 }
 
-// markOf is the mark of a file: none if it changed so lately that it may change
-// again without a difference.
+// markOf returns the mark of a file: none if it changed so recently that another change
+// may leave the same mark.
 func (w *capturing) markOf(s *dirfd.Stat) string {
 	tick := 100 * time.Millisecond
 	if s.Coarse() {
@@ -118,12 +117,12 @@ func (w *capturing) markOf(s *dirfd.Stat) string {
 type baseTree struct {
 	oid  git.OID
 	read bool
-	// unknown says that there was one, and that it can't be read.
+	// unknown is set if there is a base that can't be read.
 	unknown bool
 }
 
-// place finds what files were at the session's start, and which of the new ones
-// are nobody's work.
+// place finds the files in the base, and which of the new ones git ignores or a build
+// made.
 func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	var fresh []string
 	nested := map[string][]string{}
@@ -159,13 +158,12 @@ func (w *capturing) place(ctx context.Context, todo []*observation) error {
 	return nil
 }
 
-// isFresh says whether a file whose content may be kept is new since the
-// session's start.
+// isFresh reports whether a file whose content may be kept is not in the base.
 func (w *capturing) isFresh(s *observation) bool {
 	return w.Limits.Contents && s.kind == regular && s.omitted == "" && !s.inBase && (s.nested != "" || !w.base.unknown)
 }
 
-// tracked says whether HEAD has the file, so that git doesn't ignore it.
+// tracked reports whether HEAD has the file, so that git does not ignore it.
 func (w *capturing) tracked(ctx context.Context, path string) bool {
 	if w.Head == "" {
 		return false
@@ -174,7 +172,7 @@ func (w *capturing) tracked(ctx context.Context, path string) bool {
 	return err == nil && found
 }
 
-// ignored are those of the paths that git ignores: all, if it doesn't tell.
+// ignored returns which of the paths git ignores: all, if git fails.
 func (w *capturing) ignored(ctx context.Context, paths []string) map[string]bool {
 	list, err := gitwork.Ignored(ctx, w.Repo, paths)
 	if err != nil {
@@ -188,8 +186,8 @@ func (w *capturing) ignored(ctx context.Context, paths []string) map[string]bool
 	return ignored
 }
 
-// ignoredBelow adds those of the paths that repositories below this one ignore,
-// by the root of each: all, if it doesn't tell.
+// ignoredBelow adds the paths that nested repositories ignore, by the root of each: all,
+// if git fails.
 func (w *capturing) ignoredBelow(ctx context.Context, nested map[string][]string, ignored map[string]bool) {
 	for root, paths := range nested {
 		list, err := w.askBelow(ctx, root, paths)
@@ -220,7 +218,7 @@ func (w *capturing) askBelow(ctx context.Context, root string, paths []string) (
 	return list, err
 }
 
-// placeOne looks the path up in the base.
+// placeOne looks up the path in the base.
 func (w *capturing) placeOne(ctx context.Context, s *observation) error {
 	if !w.base.read {
 		w.base.read = true
@@ -239,16 +237,16 @@ func (w *capturing) placeOne(ctx context.Context, s *observation) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil { // a damaged tree
+	if err != nil { // damaged
 		w.base.unknown = true
-		return nil //nolint:nilerr // nothing is said of what it was
+		return nil //nolint:nilerr // unknown is what callers need
 	}
 	s.base, s.inBase = e, found && e.Mode != git.ModeTree
 	return nil
 }
 
-// isBuilt says whether the path, which the base doesn't have, is below a folder
-// of what builds and package managers make, which the base doesn't have either.
+// isBuilt reports whether a path that is not in the base is below a folder of builds or
+// package managers that is not in the base either.
 func (w *capturing) isBuilt(ctx context.Context, path string) (bool, error) {
 	for i, c := range path {
 		if c != '/' || !isBuildFolder(path[strings.LastIndexByte(path[:i], '/')+1:i]) {

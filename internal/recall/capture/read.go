@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// maxHashedSize is the size above which a file isn't even hashed.
+	// maxHashedSize is the size above which a file is not hashed.
 	maxHashedSize = 256 << 20
-	// keptDeclarations and keptDeclared bound an outline: entries, and bytes.
+	// keptDeclarations and keptDeclared are the limits of an outline: entries and bytes.
 	keptDeclarations = 100
 	keptDeclared     = 4 << 10
 )
 
-// read takes what is at a path. The error is that of storing.
+// read takes the file at a path. The error is that of storing its content.
 func (w *capturing) read(ctx context.Context, s *observation) error {
 	f := Captured{Stat: s.mark, File: recall.File{
 		Change: w.change(s), Omitted: s.omitted, Size: s.stat.Size, LastModified: time.Unix(0, s.stat.Mtime).UTC(),
@@ -56,7 +56,7 @@ func (w *capturing) read(ctx context.Context, s *observation) error {
 	return nil
 }
 
-// stillNoRoom says whether a file that had no room hasn't changed and has none.
+// stillNoRoom reports whether an unchanged file that had no room still has none.
 func (w *capturing) stillNoRoom(s *observation) bool {
 	same := s.had && s.known.Omitted == recall.NoRoom && s.known.Stat == s.mark && s.mark != ""
 	return same && w.Limits.Contents && s.stat.Size > w.room && s.stat.Size <= w.Limits.File
@@ -90,7 +90,7 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readRegular reads a file, and stores its content if that is to be kept.
+// readRegular reads a file, and stores its content if it is to be kept.
 func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured) error {
 	if s.stat.Size > w.Limits.File {
 		f.Omitted = recall.TooLarge
@@ -130,8 +130,8 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 	return nil
 }
 
-// content reads a file that is small enough. If it doesn't hold still what was
-// read last counts, and it is read again the next time.
+// content reads a file within the limit. If it changes all the while, the last content
+// counts, and the file is read again the next time.
 func (w *capturing) content(s *observation, f *Captured) ([]byte, bool) {
 	const most = 3
 	var data []byte
@@ -166,7 +166,7 @@ func same(a, b *dirfd.Stat) bool {
 	return a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Ino == b.Ino
 }
 
-// hashLarge hashes a file without holding it.
+// hashLarge hashes a file in pieces.
 func (w *capturing) hashLarge(ctx context.Context, s *observation, f *Captured) {
 	sum := sha256.New()
 	err := w.in(s.path, func(dir *dirfd.Dir, name, _ string) error {
@@ -192,10 +192,10 @@ func (w *capturing) hashLarge(ctx context.Context, s *observation, f *Captured) 
 	}
 }
 
-// isBinary says whether a content isn't text, of which the redactor can read all.
+// isBinary reports whether a content is not text.
 func isBinary(data []byte) bool { return bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) }
 
-// count counts the lines that differ from the base.
+// count sets the numbers of lines changed since the base.
 func (w *capturing) count(ctx context.Context, s *observation, f *Captured, data []byte) {
 	switch {
 	case !s.inBase && f.Change == recall.Added:
@@ -207,7 +207,7 @@ func (w *capturing) count(ctx context.Context, s *observation, f *Captured, data
 	}
 }
 
-// baseContent is what a path was at the session's start, nil for no text.
+// baseContent returns the content of a path in the base, nil if that is not text.
 func (w *capturing) baseContent(ctx context.Context, s *observation) []byte {
 	if !s.inBase || s.base.Mode != git.ModeFile && s.base.Mode != git.ModeExec {
 		return nil
@@ -222,7 +222,7 @@ func (w *capturing) baseContent(ctx context.Context, s *observation) []byte {
 	return object.Data
 }
 
-// bounded is the beginning of an outline.
+// bounded returns the beginning of an outline.
 func bounded(outline []recall.Declaration) []recall.Declaration {
 	size := 0
 	for i, d := range outline {

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// The names in the tree of a checkpoint's commit: docs/formats/context.md.
+// The names in the tree of a saved context: docs/formats/context.md.
 const (
 	metadataName = "checkpoint.json"
 	filesDir     = "files"
@@ -32,11 +32,10 @@ const (
 // maxSummary is the length of a summary in runes.
 const maxSummary = 300
 
-// stored is a checkpoint as it is kept.
+// stored is a saved context as metadataName has it.
 type stored struct {
 	Format int `json:"format"`
-	// Order is when it was made, in nanoseconds: it tells which of one second is
-	// the newest.
+	// Order is when it was made, in nanoseconds, which orders those of one second.
 	Order int64 `json:"order"`
 	recall.Checkpoint
 	State storedState `json:"state"`
@@ -51,15 +50,15 @@ type storedState struct {
 	TotalSize int64                 `json:"total_size_bytes"`
 }
 
-// storedFile is a file without its content, which is the object Blob.
+// storedFile is a file whose content is the object Blob.
 type storedFile struct {
 	recall.File
 	Content *string `json:"content,omitempty"` // never there
 	Blob    string  `json:"blob,omitempty"`
 }
 
-// draft makes of a checkpoint what is to be stored, with the contents as objects
-// that are there for certain: a ref that leads to one that isn't stops git's gc.
+// draft converts a context to what is stored. All objects that it names exist: a ref to
+// a tree without one of its objects makes git gc fail.
 func (s Store) draft(ctx context.Context, c recall.Checkpoint) (*stored, error) {
 	c.Summary = singleLine(c.Summary)
 	now := s.Now()
@@ -115,7 +114,7 @@ func (s Store) draftFiles(ctx context.Context, d *stored, files map[string]recal
 	return nil
 }
 
-// draftContent is the object of a file's content, "" for none.
+// draftContent returns the object of a file's content, "" for none.
 func (s Store) draftContent(f recall.File) (string, error) {
 	if f.Omitted != "" {
 		return "", nil
@@ -127,8 +126,8 @@ func (s Store) draftContent(f recall.File) (string, error) {
 	return string(oid), err
 }
 
-// write stores the objects of d and answers its commit, which is no ref's yet.
-// The tree takes from old what is the same.
+// write writes the objects of d and returns its commit. Unchanged parts of the tree are
+// those of old.
 func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 	by, err := s.By(ctx)
 	if err != nil {
@@ -159,7 +158,7 @@ func (s Store) write(ctx context.Context, d, old *stored) (git.OID, error) {
 
 func sameBlob(a, b storedFile) bool { return a.Blob == b.Blob }
 
-// contentEdits put the contents into the tree, each where placeOf says.
+// contentEdits adds the contents to the tree, each at its placeOf.
 func (d *stored) contentEdits() []gittree.Edit {
 	taken := map[string]bool{} // paths of files, and of the directories they are in
 	var edits []gittree.Edit
@@ -171,8 +170,8 @@ func (d *stored) contentEdits() []gittree.Edit {
 	return edits
 }
 
-// placeOf is where the content of the file at path is in the tree: below files/,
-// or, if it can't be there beside what is taken, by the hash of its path.
+// placeOf returns the path in the tree of the content of a file: below files/, or, if
+// that is not valid or in conflict with those taken, the hash of its path.
 func placeOf(path string, taken map[string]bool) string {
 	if git.ValidPath(path) && !taken[path+"/"] && !underFile(path, taken) {
 		taken[path] = true
@@ -187,7 +186,7 @@ func placeOf(path string, taken map[string]bool) string {
 	return othersDir + "/" + hex.EncodeToString(sum[:])
 }
 
-// underFile says whether a directory of the path is taken by a file.
+// underFile reports whether a directory of the path is a file in taken.
 func underFile(path string, taken map[string]bool) bool {
 	for i, c := range path {
 		if c == '/' && taken[path[:i]] {
@@ -208,10 +207,10 @@ func (d *stored) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// errNewer means that a newer version of the program stored a checkpoint.
+// errNewer means that a newer version of the program stored a context.
 var errNewer = errors.New("it was made by a newer version")
 
-// decode reads what encode wrote. What can't be told is left out.
+// decode parses what encode wrote. Invalid objects of contents are left out.
 func decode(data []byte, id string, format git.Format) (*stored, error) {
 	d := &stored{}
 	if err := json.Unmarshal(data, d); err != nil {
@@ -241,8 +240,7 @@ func decode(data []byte, id string, format git.Format) (*stored, error) {
 	return d, nil
 }
 
-// checkpoint is what the callers get: without contents, and with no list that is
-// nil in the JSON.
+// checkpoint returns the context without contents, and with empty instead of nil lists.
 func (d *stored) checkpoint() recall.Checkpoint {
 	c := d.Checkpoint
 	c.State = recall.State{
@@ -265,7 +263,7 @@ func (d *stored) checkpoint() recall.Checkpoint {
 	return c
 }
 
-// singleLine is a text in one line, of bounded length, without control characters.
+// singleLine returns a text as one line of bounded length without control characters.
 func singleLine(text string) string {
 	line := strings.Join(strings.Fields(plain.Clean(text)), " ")
 	if runes := []rune(line); len(runes) > maxSummary {

@@ -13,11 +13,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// maxMetadata is the size up to which a checkpoint's metadata is read.
+// maxMetadata is the maximum size of the metadata, in bytes.
 const maxMetadata = 16 << 20
 
 const (
-	// maxContents bounds the contents that are read of a checkpoint, in bytes.
+	// maxContents is the maximum size of all contents, in bytes.
 	maxContents = 256 << 20
 	// A content is at most growth times as long as its file was, as a secret is replaced
 	// by a mark of eight bytes, and minContent.
@@ -25,11 +25,11 @@ const (
 	minContent = 64 << 10
 )
 
-// minPrefix is how much of an id has to be given.
+// minPrefix is the minimum number of digits to find an id by.
 const minPrefix = 4
 
-// Find answers the one id that begins with prefix, of at least four digits, with
-// the dash or without: ErrNotFound, ErrAmbiguous.
+// Find returns the only id with the prefix of at least four digits, with or without the
+// dash. Its errors are ErrNotFound and ErrAmbiguous.
 func (s Store) Find(ctx context.Context, prefix string) (string, error) {
 	digits := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(prefix)), "-", "")
 	if len(digits) < minPrefix || len(digits) > 12 || !isHex(digits) {
@@ -55,8 +55,7 @@ func (s Store) Find(ctx context.Context, prefix string) (string, error) {
 	return found, nil
 }
 
-// Get answers the checkpoint without the contents of its files, which Contents
-// fills in.
+// Get returns a saved context without the contents of its files, which Contents reads.
 func (s Store) Get(ctx context.Context, id string) (recall.Checkpoint, error) {
 	d, err := s.load(ctx, id)
 	if err != nil {
@@ -65,10 +64,9 @@ func (s Store) Get(ctx context.Context, id string) (recall.Checkpoint, error) {
 	return d.checkpoint(), nil
 }
 
-// Contents reads the contents of the checkpoint's files, all if paths is empty.
-// The error is ErrDamaged if some can't be read; the others are there. What is far
-// larger than its file was, by the size that git gives before it is read, or beyond
-// maxContents, is left out and named in the checkpoint's warnings.
+// Contents reads the contents of files into c, all if paths is empty. The error is
+// ErrDamaged if some can't be read; the others are set. Contents that are far larger than
+// their file was, or beyond maxContents, are left out with a warning.
 func (s Store) Contents(ctx context.Context, c *recall.Checkpoint, paths ...string) error {
 	if len(paths) == 0 {
 		paths = slices.Sorted(maps.Keys(c.State.Files))
@@ -100,7 +98,7 @@ func (s Store) Contents(ctx context.Context, c *recall.Checkpoint, paths ...stri
 	return errors.Join(failed...)
 }
 
-// load reads the checkpoint id.
+// load reads the context id.
 func (s Store) load(ctx context.Context, id string) (*stored, error) {
 	if !IsID(id) {
 		return nil, recall.ErrNotFound
@@ -124,7 +122,7 @@ func (s Store) loadCommit(ctx context.Context, id string, commit git.Commit) (*s
 	return nil, damage(ctx, err)
 }
 
-// whyNot tells a checkpoint that isn't there from one that can't be read.
+// whyNot returns ErrNotFound if there is no ref of the id, else why it can't be read.
 func (s Store) whyNot(ctx context.Context, id string, err error) error {
 	refs, failed := gitref.List(ctx, s.Repo, Refs+id)
 	switch {
@@ -138,7 +136,7 @@ func (s Store) whyNot(ctx context.Context, id string, err error) error {
 	return damage(ctx, err)
 }
 
-// damage is the error of something that is there and can't be read.
+// damage returns the error of something that exists and can't be read.
 func damage(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -149,7 +147,7 @@ func damage(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", recall.ErrDamaged, err)
 }
 
-// refs are the commits of all checkpoints, by id.
+// refs returns the commits of all contexts, by id.
 func (s Store) refs(ctx context.Context) (map[string]git.OID, error) {
 	list, err := gitref.List(ctx, s.Repo, Refs)
 	if err != nil {

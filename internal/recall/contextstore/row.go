@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Entry is what a list shows of a checkpoint: its row.
+// Entry is the row of a saved context.
 type Entry struct {
 	ID        string        `json:"id"`
 	Summary   string        `json:"summary"`
@@ -21,16 +21,14 @@ type Entry struct {
 	Status    recall.Status `json:"status"`
 	Cause     recall.Cause  `json:"cause"`
 	Mode      recall.Mode   `json:"mode"`
-	// Worktree is the root of the worktree, Branch and Commit what was checked
-	// out there.
+	// Worktree is the root of the worktree, Branch and Commit its HEAD.
 	Worktree string `json:"worktree"`
 	Branch   string `json:"branch,omitempty"`
 	Commit   string `json:"commit,omitempty"`
 	Session  string `json:"session,omitempty"`
 	Files    int    `json:"files"`
 	Size     int64  `json:"size_bytes"`
-	// Text is what a search looks through, in lower case; there only if the
-	// filter has a query.
+	// Text is the searched text in lower case; empty without a query.
 	Text string `json:"-"`
 }
 
@@ -38,17 +36,16 @@ type Entry struct {
 type Filter struct {
 	Worktree, Branch, Session string
 	Status                    recall.Status
-	// Query is words that all have to be in the id, summary, description, task,
-	// steps, decisions, blockers, branch, files, tags, in any case.
+	// Query is words that must all occur in the id, summary, description, task, steps,
+	// decisions, blockers, branch, files or tags, in any case.
 	Query string
 	Limit int
 }
 
-// maxSearched is how many bytes of a checkpoint a search looks through.
+// maxSearched is the limit of the searched text, in bytes.
 const maxSearched = 16 << 10
 
-// List answers entries, the newest first. One that can't be read isn't among
-// them; Verify names it.
+// List returns entries, the newest first, without those that can't be read.
 func (s Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	rows, err := s.rows(ctx, catalog.ContextFilter{
 		Worktree: f.Worktree, Branch: f.Branch, Session: f.Session, Status: string(f.Status),
@@ -64,7 +61,7 @@ func (s Store) List(ctx context.Context, f Filter) ([]Entry, error) {
 	return list, nil
 }
 
-// rowOf makes the row of a checkpoint that is stored.
+// rowOf returns the row of a stored context.
 func rowOf(d *stored) catalog.Context {
 	r := catalog.Context{
 		ID: d.ID, OID: string(d.oid), Summary: d.Summary, Created: d.CreatedAt.UTC(), Order: d.Order,
@@ -87,7 +84,7 @@ func entryOf(r catalog.Context) Entry {
 	}
 }
 
-// searched is what a search looks through.
+// searched returns the searched text of a context.
 func searched(d *stored) string {
 	a := d.State.Analysis
 	parts := []string{d.ID, d.Summary, d.Description, a.CurrentTask, d.State.Context.GitBranch}

@@ -12,11 +12,11 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
-// stamp is what changes with a change of our refs, without reading them: the data
-// of the folder that they are in, into which git renames a file with each change,
-// the names in it, and the data of the file of packed refs. Only a second change
-// of one ref within a tick of the file system's clock has the same, and who makes
-// that writes its row.
+// stamp changes whenever a ref of a saved context changes, and needs no ref to be read:
+// it has the stat data of their folder, into which git renames a file with each change,
+// the names in it, and the stat data of the file of packed refs. Only a second change of
+// one ref within a tick of the file system's clock has the same stamp, and the process
+// that makes it writes the row.
 type stamp struct {
 	folder, packed string
 	names          uint64 // the sum of the hashes of the ids
@@ -25,7 +25,7 @@ type stamp struct {
 
 func (s stamp) String() string { return fmt.Sprintf("%s %s %x", s.folder, s.packed, s.names) }
 
-// none says that the repository never had a checkpoint, for certain.
+// none reports whether the repository certainly never had a saved context.
 func (s stamp) none() bool { return s.has != nil && s.folder == "-" && s.packed == "-" }
 
 func (s Store) stamp() stamp {
@@ -55,7 +55,7 @@ func hashName(name string) uint64 {
 	return h.Sum64()
 }
 
-// statOf tells a file of the repository from what it was before it changed.
+// statOf returns the modification time, size and inode of a file of the repository.
 func (s Store) statOf(path ...string) string {
 	info, err := os.Lstat(filepath.Join(append([]string{s.Repo.CommonDir}, path...)...))
 	if err != nil {
@@ -64,7 +64,7 @@ func (s Store) statOf(path ...string) string {
 	return fmt.Sprintf("%d.%d%s", info.ModTime().UnixNano(), info.Size(), disk.Inode(info))
 }
 
-// loadAt reads what the checkpoint's ref named when it was looked at.
+// loadAt reads a context from the commit of its ref.
 func (s Store) loadAt(ctx context.Context, id string, oid git.OID) (*stored, error) {
 	object, err := s.Repo.ReadWithin(ctx, string(oid)+":"+metadataName, maxMetadata)
 	if err == nil {

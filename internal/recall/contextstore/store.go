@@ -20,8 +20,8 @@ import (
 // Refs is where the refs of saved contexts are.
 const Refs = "refs/entire/context/"
 
-// tries is how often a ref that somebody else moved is tried again, or another
-// id where one is taken.
+// tries is the maximum number of attempts to update a ref that another process moves, and
+// to find an unused id.
 const tries = 8
 
 // Store keeps saved contexts of a repository: each a commit at
@@ -29,19 +29,18 @@ const tries = 8
 // it. Its methods may be called by many processes at once.
 type Store struct {
 	Repo *git.Repo
-	// Catalog opens the catalog, which the store closes; its error is not the
-	// store's, which then works from the refs. Nil: there is none.
+	// Catalog opens the catalog, which the store closes. If it is nil or fails, the store
+	// uses the refs alone.
 	Catalog func(ctx context.Context) (*catalog.Catalog, error)
 	By      func(ctx context.Context) (git.Signature, error)
 	Now     func() time.Time
 	Random  io.Reader
 }
 
-// Put stores a checkpoint, whose id is empty for a new one or that of one that
-// is replaced, and answers its id. The objects of the contents are there already,
-// or the contents are in the files; of a file with neither the name stays. One
-// that was discarded meanwhile is not replaced but ErrNotFound, and one that was
-// kept doesn't become pending again.
+// Put stores a saved context and returns its id. With an empty id it is new; else it
+// replaces the one with that id, or is ErrNotFound if that was discarded meanwhile. A
+// kept context does not become pending again. The content of each file is in the object
+// Blob or in Content; of a file with neither only the name is stored.
 func (s Store) Put(ctx context.Context, c recall.Checkpoint) (string, error) {
 	d, err := s.draft(ctx, c)
 	if err != nil {
@@ -59,7 +58,7 @@ func (s Store) Put(ctx context.Context, c recall.Checkpoint) (string, error) {
 	return made.ID, nil
 }
 
-// create stores a new one. An id that is taken gives way to another.
+// create stores a new one, with an unused id.
 func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 	var err error
 	for range tries {
@@ -82,7 +81,7 @@ func (s Store) create(ctx context.Context, d *stored) (*stored, error) {
 	return nil, err
 }
 
-// replace stores d in the place of what has its id.
+// replace stores d in place of the one with its id.
 func (s Store) replace(ctx context.Context, d *stored) (*stored, error) {
 	asked := d.Status
 	return s.revise(ctx, d.ID, func(old *stored) (*stored, error) {
@@ -96,8 +95,8 @@ func (s Store) replace(ctx context.Context, d *stored) (*stored, error) {
 	})
 }
 
-// revise makes of the checkpoint id what change answers, nil for nothing, and
-// again if somebody else has changed it meanwhile.
+// revise replaces the context id by what change returns, unless that is nil, and calls
+// change again if another process has changed it meanwhile.
 func (s Store) revise(ctx context.Context, id string, change func(old *stored) (*stored, error)) (*stored, error) {
 	for n := 1; ; n++ {
 		old, err := s.load(ctx, id)
@@ -123,7 +122,7 @@ func (s Store) revise(ctx context.Context, id string, change func(old *stored) (
 	}
 }
 
-// SetStatus changes what became of a checkpoint.
+// SetStatus sets the status of a saved context.
 func (s Store) SetStatus(ctx context.Context, id string, to recall.Status) error {
 	before := s.stamp()
 	made, err := s.revise(ctx, id, func(old *stored) (*stored, error) {
@@ -141,7 +140,7 @@ func (s Store) SetStatus(ctx context.Context, id string, to recall.Status) error
 	return nil
 }
 
-// Discard removes checkpoints. Those that are gone already are no error.
+// Discard removes saved contexts. Missing ones are no error.
 func (s Store) Discard(ctx context.Context, ids ...string) error {
 	wanted := make(map[string]struct{}, len(ids))
 	for _, id := range ids {
@@ -170,10 +169,9 @@ func (s Store) Discard(ctx context.Context, ids ...string) error {
 	}
 }
 
-// Prune removes automatic checkpoints, pending ones too, beyond the newest keep of
-// each worktree, and those older than the age (0: of any age), and answers what it
-// removed. Requested ones stay, and so does the newest of a worktree unless it is
-// too old.
+// Prune removes automatic contexts, pending ones too, beyond the newest keep of each
+// worktree, and those older than age (0: no limit), and returns what it removed. It never
+// removes requested ones, and the newest of a worktree only because of its age.
 func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry, error) {
 	for n := 1; ; n++ {
 		before := s.stamp()
@@ -202,7 +200,7 @@ func (s Store) Prune(ctx context.Context, keep int, age time.Duration) ([]Entry,
 	}
 }
 
-// before is when things of that age were made; zero for no age.
+// before returns the time an age ago; zero for no age.
 func (s Store) before(age time.Duration) time.Time {
 	if age <= 0 {
 		return time.Time{}
@@ -210,7 +208,7 @@ func (s Store) before(age time.Duration) time.Time {
 	return s.Now().Add(-age)
 }
 
-// surplus are the rows, of which the newest come first, that Prune removes.
+// surplus returns which of the rows, the newest first, Prune removes.
 func surplus(all []catalog.Context, keep int, before time.Time) []catalog.Context {
 	seen, automatic := map[string]bool{}, map[string]int{}
 	var list []catalog.Context
@@ -228,8 +226,8 @@ func surplus(all []catalog.Context, keep int, before time.Time) []catalog.Contex
 	return list
 }
 
-// newID is six hex digits, a dash and six more: never taken for the id of a
-// commit's checkpoint.
+// newID returns six hex digits, a dash and six more, which no id of a committed checkpoint
+// has.
 func (s Store) newID() (string, error) {
 	var b [6]byte
 	if _, err := io.ReadFull(s.Random, b[:]); err != nil {
@@ -239,7 +237,7 @@ func (s Store) newID() (string, error) {
 	return text[:6] + "-" + text[6:], nil
 }
 
-// IsID says whether text is a whole id.
+// IsID reports whether text is a whole id.
 func IsID(text string) bool {
 	if len(text) != 13 || text[6] != '-' {
 		return false

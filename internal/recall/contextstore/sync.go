@@ -13,14 +13,14 @@ import (
 	"github.com/seed-3aff656d/entire/internal/catalog"
 )
 
-// rowWait is how long other processes are waited for in the catalog: the rows can
-// be made again from the refs.
+// rowWait is the maximum time to wait for the catalog: rows can be made again from the
+// refs.
 const rowWait = 200 * time.Millisecond
 
 // errNoCatalog means that the store has none.
 var errNoCatalog = errors.New("no catalog")
 
-// index is the open catalog, for one repository, with which nobody waits long.
+// index is the open catalog, for one repository.
 type index struct {
 	c          *catalog.Catalog
 	repository string
@@ -51,13 +51,13 @@ func (i index) list(ctx context.Context, f catalog.ContextFilter) ([]catalog.Con
 	return i.c.Contexts(within, i.repository, f)
 }
 
-// Forget removes what the catalog has of this repository.
+// Forget removes the rows of this repository from the catalog.
 func (s Store) Forget(ctx context.Context) error {
 	return s.withIndex(ctx, func(i index) error { return i.c.DropContexts(ctx, i.repository) })
 }
 
-// note writes the rows of checkpoints that were changed since before. It is no
-// harm if that fails: the next who looks sees that they don't agree with the refs.
+// note writes the rows of contexts that were changed since before. If that fails, the next
+// reader finds that the stamp differs.
 func (s Store) note(ctx context.Context, before stamp, change catalog.ContextChange) {
 	now := s.stamp()
 	names := before.names
@@ -71,19 +71,19 @@ func (s Store) note(ctx context.Context, before stamp, change catalog.ContextCha
 			names -= hashName(id)
 		}
 	}
-	// Where nobody else has changed anything meanwhile, rows that agreed go on to.
+	// If no other process has changed anything meanwhile, the rows stay current.
 	if before.has != nil && now.names == names && now.packed == before.packed {
 		change.Stamp, change.After = now.String(), before.String()
 	}
 	_ = s.withIndex(ctx, func(i index) error { return i.set(ctx, change) })
 }
 
-// rows are those that the filter selects, the newest first: from the catalog as
-// far as that agrees with the refs.
+// rows returns the rows that the filter selects, the newest first, after it has updated
+// those in the catalog that differ from the refs.
 func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
 	at := s.stamp()
 	if at.none() {
-		return nil, nil // who looks doesn't write the catalog for that
+		return nil, nil // without opening the catalog
 	}
 	now := at.String()
 	var list []catalog.Context
@@ -115,7 +115,7 @@ func (s Store) rows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Con
 	return s.readRows(ctx, f)
 }
 
-// compare finds what has to be written for the rows to agree with the refs.
+// compare returns the change that makes the rows agree with the refs.
 func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, error) {
 	var change catalog.ContextChange
 	refs, err := s.refs(ctx)
@@ -148,7 +148,7 @@ func (s Store) compare(ctx context.Context, i index) (catalog.ContextChange, err
 	return change, nil
 }
 
-// mend writes the change. That only the stamp can't be written is no error.
+// mend writes the change. A failure to write only the stamp is no error.
 func (i index) mend(ctx context.Context, change catalog.ContextChange) error {
 	err := i.set(ctx, change)
 	if len(change.Put)+len(change.Drop) == 0 {
@@ -157,7 +157,7 @@ func (i index) mend(ctx context.Context, change catalog.ContextChange) error {
 	return err
 }
 
-// without is what the rows would be with the change, which can't be written.
+// without returns the rows after a change that can't be written.
 func (i index) without(ctx context.Context, change catalog.ContextChange, f catalog.ContextFilter) ([]catalog.Context, error) {
 	all, err := i.list(ctx, catalog.ContextFilter{Words: f.Words})
 	if err != nil {
@@ -174,7 +174,7 @@ func (i index) without(ctx context.Context, change catalog.ContextChange, f cata
 	return selected(append(all, change.Put...), f), nil
 }
 
-// dropGone removes what the catalog has of repositories that are no longer there.
+// dropGone removes the rows of repositories that no longer exist.
 func (i index) dropGone(ctx context.Context) {
 	list, _ := i.c.ContextRepositories(ctx)
 	for _, dir := range list {
@@ -184,7 +184,7 @@ func (i index) dropGone(ctx context.Context) {
 	}
 }
 
-// readRows makes rows from the refs, without the catalog.
+// readRows returns rows from the refs, without the catalog.
 func (s Store) readRows(ctx context.Context, f catalog.ContextFilter) ([]catalog.Context, error) {
 	refs, err := s.refs(ctx)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s Store) readRows(ctx context.Context, f catalog.ContextFilter) ([]catalog
 	return selected(list, f), nil
 }
 
-// selected are those of list that the filter selects.
+// selected returns the rows that the filter selects.
 func selected(list []catalog.Context, f catalog.ContextFilter) []catalog.Context {
 	is := func(want, has string) bool { return want == "" || want == has }
 	list = slices.DeleteFunc(list, func(r catalog.Context) bool {

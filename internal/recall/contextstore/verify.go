@@ -12,15 +12,15 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Damage is a checkpoint of which something can't be read.
+// Damage is a saved context of which something can't be read.
 type Damage struct {
 	ID string
-	// Err is what is wrong; it is ErrDamaged.
+	// Err wraps ErrDamaged.
 	Err error
 }
 
-// Verify looks whether all objects of all checkpoints are there, and whether
-// what describes them can be read. It doesn't read contents.
+// Verify checks that all objects of all contexts exist, and reads their metadata and
+// trees. It does not read contents.
 func (s Store) Verify(ctx context.Context) ([]Damage, error) {
 	refs, err := s.refs(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s Store) Verify(ctx context.Context) ([]Damage, error) {
 	return found, nil
 }
 
-// objects are the contents that a checkpoint's tree leads to.
+// objects returns the blobs of a context's tree.
 func (s Store) objects(ctx context.Context, id string) ([]git.OID, error) {
 	d, err := s.load(ctx, id)
 	if err != nil {

@@ -15,18 +15,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// ErrNoAnalysis means that a model's answer is no analysis.
+// ErrNoAnalysis means that a model's reply is not an analysis.
 var ErrNoAnalysis = errors.New("the answer is no analysis")
 
-// maxModelText bounds what a model is given to read.
+// maxModelText is the limit of the text for a model, in bytes.
 const maxModelText = 24 << 10
 
-// Improve lets a model write the analysis of what the digest knows; said is the
-// agent's last message, where the transcript may not have it yet. It costs the
-// user's tokens: call it only if they wish it. The model reads redacted text. That
-// this text may try to talk to it is expected: an analysis of bounded size,
-// redacted once more, is all that is taken from the answer, and an answer of
-// another form is an error that wraps [ErrNoAnalysis].
+// Improve asks a model for the analysis of a digest; said is the agent's last message if
+// the transcript does not have it yet. It costs the user's tokens: call it only if they
+// enabled it. The model gets redacted text, which may contain instructions to it: of its
+// reply only an analysis of bounded size is used, redacted once more. A reply of another
+// form is an error that wraps [ErrNoAnalysis].
 func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (string, error),
 	d *Digest, said string, redact plain.Redactor,
 ) (recall.Analysis, error) {
@@ -41,12 +40,12 @@ func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (
 	if err != nil {
 		return recall.Analysis{}, fmt.Errorf("improve an analysis: %w", err)
 	}
-	// What was read is known better than any model can tell.
+	// The documents that were read are known exactly.
 	a.RelevantDocs = known.RelevantDocs
 	return a, nil
 }
 
-// modelText is what a model reads: what the digest knows, the most telling first.
+// modelText returns the digest as text for a model, the most important first.
 func modelText(d *Digest, src Sources) string {
 	a := d.Analysis(src)
 	var b strings.Builder
@@ -84,8 +83,8 @@ func modelText(d *Digest, src Sources) string {
 	return plain.Head(b.String(), maxModelText)
 }
 
-// modelPrompt is what a model is asked. The text stands between two marks that
-// it can't hold, since they are made from it.
+// modelPrompt returns the prompt for a model. The text is between two marks that it
+// cannot contain, as they are its hash.
 func modelPrompt(text string) string {
 	const size = 12
 	sum := sha256.Sum256([]byte(text))
@@ -112,8 +111,7 @@ Lists may be empty.
 `, mark, text)
 }
 
-// readAnalysis takes an analysis from a model's answer: one JSON object of the
-// form asked for.
+// readAnalysis parses a model's reply: one JSON object of the form asked for.
 func readAnalysis(answer string, redact plain.Redactor) (recall.Analysis, error) {
 	const longest = 256 << 10
 	if len(answer) > longest {

@@ -7,21 +7,20 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// language says which lines of a source file declare something, well enough
-// for an outline: a line of any comment or text may be taken for one.
+// language describes the lines of declarations in a source file. Lines within
+// comments and strings may be taken for declarations.
 type language struct {
 	// keys begin a declaration, after any of the modifiers.
 	keys, modifiers []string
-	// deep is how many blanks may stand before one, a tab as four.
+	// deep is the maximum indentation, with a tab as four.
 	deep int
-	// shape finds those that no word begins.
+	// shape finds declarations that do not begin with a keyword.
 	shape func(line string, indent int) bool
-	// comment begins a line that says nothing.
+	// comment begins lines that are skipped.
 	comment []string
 }
 
-// languageOf knows a language by a file's extension, or its name; nil if it
-// doesn't.
+// languageOf returns the language of a file by its extension or name, nil if unknown.
 func languageOf(ext, name string) *language {
 	switch ext {
 	case ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte":
@@ -101,7 +100,7 @@ func typed() *language {
 	}
 }
 
-// outlineLines takes the lines that the language calls declarations.
+// outlineLines returns the lines that are declarations of the language.
 func outlineLines(l *language, content string) []recall.Declaration {
 	if l == nil {
 		return nil
@@ -124,7 +123,7 @@ func outlineLines(l *language, content string) []recall.Declaration {
 	return o.list
 }
 
-// fenceOf is the mark of a fence of Markdown, "" on any other line.
+// fenceOf returns the mark of a Markdown fence, "" for any other line.
 func fenceOf(text string) string {
 	for _, mark := range []string{"```", "~~~"} {
 		if strings.HasPrefix(text, mark) {
@@ -177,7 +176,7 @@ func (l *language) declares(text string, indent int) bool {
 	return false
 }
 
-// isCall says that a line is a name, after some of the words, and parameters.
+// isCall reports whether a line is a name, after any of the words, and parameters.
 func isCall(line string, before ...string) bool {
 	head, _, ok := strings.Cut(line, "(")
 	if !ok {
@@ -208,7 +207,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// isCFunction says that a line at the margin is the head of a function.
+// isCFunction reports whether an unindented line is the head of a function.
 func isCFunction(line string, indent int) bool {
 	head, _, ok := strings.Cut(line, "(")
 	if !ok || indent > 0 || !isLetterOrDigit(line[0]) || strings.Contains(head, "=") {
@@ -228,7 +227,7 @@ func isHeading(line string, _ int) bool {
 	return level > 0 && level <= 6 && level < len(line) && line[level] == ' '
 }
 
-// isTarget says that a line of a makefile is a rule.
+// isTarget reports whether a line of a makefile is a rule.
 func isTarget(line string, indent int) bool {
 	name, rest, ok := strings.Cut(line, ":")
 	return ok && indent == 0 && name != "" && !strings.HasPrefix(rest, "=") && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "=$ ")

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// The bounds of an outline.
+// The limits of an outline.
 const (
 	maxDeclarations = 200
 	maxDeclaration  = 160     // bytes of a line
@@ -20,8 +20,8 @@ const (
 	maxSpecs        = 12      // of a group of constants or variables
 )
 
-// Outline are the declarations of a file, by its name and content: at most
-// 200, none for what isn't known as source.
+// Outline returns the declarations of a file, by its name and content: at most 200, and
+// none if the language is unknown.
 func Outline(name, content string) []recall.Declaration {
 	if len(content) > maxOutlined {
 		content = content[:strings.LastIndexByte(content[:maxOutlined], '\n')+1]
@@ -36,8 +36,8 @@ func Outline(name, content string) []recall.Declaration {
 	return outlineLines(languageOf(ext, path.Base(name)), content)
 }
 
-// outlineGo is that of a Go file; of one with an error, as while it is being
-// worked on, its lines tell.
+// outlineGo parses a Go file. If it has a syntax error, outlineLines finds its
+// declarations.
 func outlineGo(content string) []recall.Declaration {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", content, parser.SkipObjectResolution)
@@ -63,7 +63,8 @@ func outlineGo(content string) []recall.Declaration {
 	return o.list
 }
 
-// specLine is the line of the keyword where it stands before the only spec.
+// specLine returns the line of a spec: that of the keyword if the spec is not in
+// parentheses.
 func specLine(set *token.FileSet, d *ast.GenDecl, spec ast.Spec) int {
 	if !d.Lparen.IsValid() {
 		return set.PositionFor(d.Pos(), false).Line
@@ -71,13 +72,13 @@ func specLine(set *token.FileSet, d *ast.GenDecl, spec ast.Spec) int {
 	return set.PositionFor(spec.Pos(), false).Line
 }
 
-// outliner gathers declarations, a line once.
+// outliner collects declarations, each line once.
 type outliner struct {
 	lines []string
 	list  []recall.Declaration
 }
 
-// add takes in a line, by its number from 1; false says that there are enough.
+// add adds a line, by its number from 1; false means that the outline is full.
 func (o *outliner) add(line int) bool {
 	if len(o.list) >= maxDeclarations {
 		return false
@@ -91,7 +92,7 @@ func (o *outliner) add(line int) bool {
 	return true
 }
 
-// declared is a line as an outline has it.
+// declared returns the text of a declaration for an outline.
 func declared(line string) string {
 	text := strings.TrimRight(strings.TrimSpace(strings.ToValidUTF8(line, "")), " \t{")
 	if len(text) <= maxDeclaration {

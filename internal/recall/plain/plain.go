@@ -10,25 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// MaxScanned is how much of a text is looked at for what is kept of it: far more
-// than is kept, so that a secret at the cut is seen whole.
+// MaxScanned is the number of bytes of a text that are redacted: far more than is kept,
+// so that a secret at the cut is found.
 const MaxScanned = 64 << 10
 
-// Text is the beginning of a text, as it may stand in a digest: redacted, valid,
-// without what a terminal takes for a command, and no longer in JSON than limit.
+// Text returns the beginning of a text: redacted, cleaned, and no longer than limit.
 func Text(s string, limit int, redact Redactor) string {
 	s = Head(s, MaxScanned)
 	return Shorten(Clean(redact.Text(Clean(s))), limit)
 }
 
-// Line is kept in one line.
+// Line is Text with all white space as single spaces.
 func Line(s string, limit int, redact Redactor) string {
 	s = Clean(redact.Text(Clean(Head(s, MaxScanned))))
 	return Shorten(strings.Join(strings.Fields(s), " "), limit)
 }
 
-// Clean leaves out control characters but line ends and tabs, and the characters
-// that turn the direction of a text or can't be seen.
+// Clean removes invisible characters: control characters except newline and tab, and
+// format characters such as those that change the direction of a text.
 func Clean(s string) string {
 	s = strings.Map(func(c rune) rune {
 		switch {
@@ -44,7 +43,7 @@ func Clean(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// Head is the beginning of a text of at most limit bytes, whole characters.
+// Head returns the whole characters of the first limit bytes of a text.
 func Head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -55,11 +54,10 @@ func Head(s string, limit int) string {
 	return s[:limit]
 }
 
-// Ellipsis says that a text was cut.
+// Ellipsis ends a text that was cut.
 const Ellipsis = "..."
 
-// Shorten is a text cut at a word, so that it takes no more than limit bytes
-// in JSON.
+// Shorten cuts a text at a word so that it is no longer than limit, with its Ellipsis.
 func Shorten(s string, limit int) string {
 	if JSONSize(s) <= limit {
 		return s
@@ -81,14 +79,14 @@ func Shorten(s string, limit int) string {
 	return strings.TrimRight(cut, " \n\t,;:-") + Ellipsis
 }
 
-// worst is how many bytes one may take in JSON, around what stands around an
-// item of a list: quotes and comma.
+// worst is the number of bytes of JSON that a byte of text can take, around that of the
+// quotes and the comma of an item of a list.
 const (
 	worst  = 6
 	around = 3
 )
 
-// JSONSize is how many bytes a text takes in JSON, without the quotes.
+// JSONSize returns the length of a text encoded as JSON, without the quotes.
 func JSONSize(s string) int {
 	if isPlainASCII(s) {
 		return len(s)
@@ -100,7 +98,7 @@ func JSONSize(s string) int {
 	return n
 }
 
-// isPlainASCII says whether every byte of a text stands for itself in JSON.
+// isPlainASCII reports whether JSON needs no escapes for a text.
 func isPlainASCII(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -123,18 +121,18 @@ func runeWeight(c rune) int {
 	return utf8.RuneLen(c)
 }
 
-// Append puts an item at the end of a list, or moves it there, and drops the
-// first ones beyond count items or bytes in JSON.
+// Append adds an item to the end of a list, or moves it there, and drops the first ones
+// beyond the bound.
 func Append(list []string, item string, bound Bound) []string {
 	list = slices.DeleteFunc(list, func(s string) bool { return s == item })
 	list = append(list, item)
 	return bound.Last(list)
 }
 
-// Bound is what a list may hold.
+// Bound is the maximum of a list: items, and bytes of JSON.
 type Bound struct{ Items, Bytes int }
 
-// Last is the end of a list that is within the bound.
+// last returns the end of a list that is within the bound.
 func (b Bound) Last(list []string) []string {
 	n := 0
 	for _, s := range list {
@@ -146,8 +144,8 @@ func (b Bound) Last(list []string) []string {
 	return Last(list, b, JSONSize)
 }
 
-// Last is the end of a list that is within a bound, by each item's weight
-// but for what JSON puts around it.
+// Last returns the end of a list that is within a bound; weigh returns an item's size in
+// JSON, without quotes and comma.
 func Last[T any](list []T, b Bound, weigh func(T) int) []T {
 	left := b.Bytes
 	for i, item := range slices.Backward(list) {
@@ -159,7 +157,7 @@ func Last[T any](list []T, b Bound, weigh func(T) int) []T {
 	return list
 }
 
-// Within says whether a whole list is within a bound.
+// Within reports whether a whole list is within a bound.
 func Within[T any](list []T, b Bound, weigh func(T) int) bool {
 	return len(Last(slices.Clone(list), b, weigh)) == len(list)
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 )
 
-// Redactor redacts what is kept of a transcript.
+// Redactor removes secrets from texts and paths.
 type Redactor interface {
 	Text(s string) string
-	// TextContext is Text that ends with ctx, in the middle of a long text too.
+	// TextContext is Text, and returns the error of ctx as soon as that is done.
 	TextContext(ctx context.Context, s string) (string, error)
 	Path(path string) string
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Checks is a set of what a command finds out or carries through.
+// Checks is the set of what a command checks or completes.
 type Checks uint8
 
-// What a failed command blocks, until one of the same sort passes.
+// The checks. A failed one is a blocker until a command with the same check passes.
 const (
 	tests Checks = 1 << iota
 	builds
@@ -18,9 +18,9 @@ const (
 )
 
 // Checks returns what a command line checks.
-func (line Line) Checks() Checks {
+func (l Line) Checks() Checks {
 	var all Checks
-	for _, c := range line.commands {
+	for _, c := range l.commands {
 		all |= c.checks()
 	}
 	return all
@@ -48,7 +48,7 @@ func (c command) checks() Checks {
 	return 0
 }
 
-// toolchain says what the command of a language's own tool checks.
+// toolchain returns what a command of a language's toolchain checks.
 func toolchain(command string) Checks {
 	switch command {
 	case "test", "nextest":
@@ -71,7 +71,7 @@ func gitChecks(command string) Checks {
 	return 0
 }
 
-// targets says what the targets of a task runner check, by their names.
+// targets returns what the targets of a task runner check, by their names.
 func (c command) targets() Checks {
 	var all Checks
 	for _, arg := range c.arguments() {
@@ -93,7 +93,7 @@ func (c command) targets() Checks {
 	return all
 }
 
-// DescribedChecks says what a command checks by what the agent says that it is for.
+// DescribedChecks returns what a command checks by the agent's description of it.
 func DescribedChecks(purpose string) Checks {
 	purpose = strings.ToLower(purpose)
 	if !strings.HasPrefix(purpose, "run ") {
@@ -113,8 +113,8 @@ func contains(s string, parts ...string) bool {
 }
 
 // Trivial reports whether all commands of the line only show something.
-func (line Line) Trivial() bool {
-	return !slices.ContainsFunc(line.commands, func(c command) bool { return !c.trivial() })
+func (l Line) Trivial() bool {
+	return !slices.ContainsFunc(l.commands, func(c command) bool { return !c.trivial() })
 }
 
 func (c command) trivial() bool {
@@ -126,7 +126,7 @@ func (c command) trivial() bool {
 		"done", "fi", "for", "while", "else", "strings", "xxd", "hexdump", "id", "history", "wait", "set", "unset", "return", "exit":
 		return true
 	case "git":
-		return gitLooks(c)
+		return isGitQuery(c)
 	case "gh":
 		return slices.Contains([]string{"view", "list", "diff", "status"}, c.argument(1)) ||
 			c.argument(0) == "api" && !slices.Contains(c.words, "-f") && !slices.Contains(c.words, "-X")
@@ -136,8 +136,8 @@ func (c command) trivial() bool {
 	return slices.Equal(c.words[1:], []string{"--version"}) || slices.Equal(c.words[1:], []string{"--help"})
 }
 
-// gitLooks says whether a git command only shows something.
-func gitLooks(c command) bool {
+// isGitQuery reports whether a git command only shows something.
+func isGitQuery(c command) bool {
 	command := c.argument(0)
 	if slices.Contains(c.words, "-C") {
 		command = c.argument(1)

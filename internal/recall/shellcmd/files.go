@@ -7,9 +7,9 @@ import (
 
 // Files returns the absolute paths of the files that a command line run in cwd
 // shows, as far as they can be seen in it: `cat f`, `sed -n 1,9p f`, `rg word f`.
-func (line Line) Files(cwd string) []string {
+func (l Line) Files(cwd string) []string {
 	var paths []string
-	for _, c := range line.commands {
+	for _, c := range l.commands {
 		if c.program() == "cd" {
 			cwd = ResolvePath(c.argument(0), cwd)
 			continue
@@ -23,7 +23,7 @@ func (line Line) Files(cwd string) []string {
 	return paths
 }
 
-// shown are the arguments that can be files whose contents the command shows.
+// shown returns the arguments that may be files whose contents the command shows.
 func (c command) shown() []string {
 	args := c.arguments()
 	switch c.program() {
@@ -40,7 +40,7 @@ func (c command) shown() []string {
 	return nil
 }
 
-// looksLikeFile says whether an argument can hardly be anything but a file.
+// looksLikeFile reports whether an argument is very probably a file name.
 func looksLikeFile(arg string) bool {
 	const longest = 512
 	if len(arg) > longest || strings.ContainsAny(arg, "*?[]{}$`~<>|;&=,\"'\\^()\n") || strings.Contains(arg, "://") {
@@ -56,7 +56,8 @@ func looksLikeFile(arg string) bool {
 	return strings.Trim(ext[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// ResolvePath is a path from the directory dir, empty if it can't be told.
+// ResolvePath returns a path relative to dir as an absolute one, empty if that needs a
+// shell.
 func ResolvePath(path, dir string) string {
 	switch {
 	case path == "", strings.ContainsAny(path, "$~"):

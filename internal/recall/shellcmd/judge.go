@@ -6,22 +6,22 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
 
-// Judge is how the success of a command is told from a result without an error.
+// Judge is how the success of a command whose result is no error is determined.
 type Judge uint8
 
 const (
-	ByStatus    Judge = iota // it is one
-	byOutput                 // the end of the output tells
-	byFewOutput              // the output tells, but parts are left out
-	Never                    // nothing tells
+	ByStatus    Judge = iota // by its exit status, which is success
+	byOutput                 // by the end of its output
+	byFewOutput              // by its output, of which parts are left out
+	Never                    // not at all
 )
 
 // Judge returns how the success of the line is judged.
-func (line Line) Judge() Judge {
+func (l Line) Judge() Judge {
 	switch {
-	case line.masked && line.cuts:
+	case l.masked && l.cuts:
 		return byFewOutput
-	case line.masked:
+	case l.masked:
 		return byOutput
 	}
 	return ByStatus
@@ -46,14 +46,14 @@ func (by Judge) Outcome(output string) recall.Outcome {
 		switch {
 		case IsFailure(text):
 			return recall.Failed
-		case tellsSuccess(text, by == byFewOutput):
+		case isSuccess(text, by == byFewOutput):
 			seen = recall.Passed
 		}
 	}
 	return seen
 }
 
-// IsFailure says whether a line of output is one that only failures print.
+// IsFailure reports whether only failures print a line of output.
 func IsFailure(text string) bool {
 	for _, begin := range []string{
 		"FAIL", "--- FAIL", "not ok ", "panic: ", "fatal: ", "make: ***", "error: ", "error[", "BUILD FAILED", "npm ERR!", "npm error",
@@ -66,9 +66,9 @@ func IsFailure(text string) bool {
 	return counted(text, func(n int) bool { return n > 0 })
 }
 
-// tellsSuccess says whether a line of output is one that only success prints;
-// strictly: that it speaks for all that ran.
-func tellsSuccess(text string, strictly bool) bool {
+// isSuccess reports whether only success prints a line of output; strictly: success of
+// everything that ran.
+func isSuccess(text string, strictly bool) bool {
 	if counted(text, func(n int) bool { return n == 0 }) || contains(text, "found no issues", "no issues found", "All checks passed") {
 		return true
 	}
@@ -76,7 +76,7 @@ func tellsSuccess(text string, strictly bool) bool {
 		strings.HasPrefix(text, "test result: ok") || strings.Contains(text, "BUILD SUCCESS") || strings.Contains(text, " passed"))
 }
 
-// counted says whether a line counts failures, and good of one of its numbers.
+// counted reports whether a line has a number of failures for which good is true.
 func counted(text string, good func(n int) bool) bool {
 	const longest = 200
 	if len(text) > longest {

@@ -9,196 +9,194 @@ import (
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
 )
 
-// Line is what can be said of a shell command without running it.
+// Line is a parsed shell command line.
 type Line struct {
 	// commands are the simple ones in it, each as words without quotes.
 	commands []command
-	// masked says that it may succeed though a command in it failed: a pipe,
+	// masked is set if it may succeed though a command in it failed: a pipe,
 	// a semicolon, an alternative, something in the background.
 	masked bool
-	// cuts says that what it prints is cut at its beginning or filtered.
+	// cuts is set if the beginning of its output is cut, or the output filtered.
 	cuts bool
 }
 
 // command is one program with its arguments.
 type command struct {
 	words []string
-	// piped says that it reads what the one before prints.
+	// piped is set if it reads the output of the one before.
 	piped bool
 }
 
-// Split takes a command line apart. It knows quotes, escapes, substitutions,
-// redirections and the joints of commands; what it doesn't understand are words.
-// Here-documents end it: what follows is no command.
+// Split parses a command line. It handles quotes, escapes, substitutions, redirections
+// and operators between commands; all else are words. It stops at a here-document.
 func Split(text string) Line {
 	const longest = 16 << 10
-	w := shellWords{text: plain.Head(text, longest)}
-	for w.at < len(w.text) && !w.done {
-		w.step()
+	p := parser{text: plain.Head(text, longest)}
+	for p.at < len(p.text) && !p.done {
+		p.step()
 	}
-	w.endCommand(false)
-	last := len(w.line.commands) - 1
-	for i, c := range w.line.commands {
+	p.endCommand(false)
+	last := len(p.line.commands) - 1
+	for i, c := range p.line.commands {
 		if c.piped && i <= last {
-			w.line.cuts = w.line.cuts || c.program() != "tail" && c.program() != "tee"
+			p.line.cuts = p.line.cuts || c.program() != "tail" && c.program() != "tee"
 		}
 	}
-	return w.line
+	return p.line
 }
 
-// shellWords is the state of splitShell.
-type shellWords struct {
+// parser is the state of Split.
+type parser struct {
 	text string
 	at   int
 	line Line
 	word strings.Builder
-	// begun says that there is a word, be it empty; dropped that it is the
-	// target of a redirection.
+	// begun is set if there is a word, even an empty one; dropped if it is the target of
+	// a redirection.
 	begun, dropped, done bool
 	words                []string
 	piped                bool
 }
 
-func (w *shellWords) step() {
-	c := w.text[w.at]
+func (p *parser) step() {
+	c := p.text[p.at]
 	switch {
-	case c == '\\' && w.at+1 < len(w.text):
-		if w.text[w.at+1] != '\n' {
-			w.letters(w.text[w.at+1 : w.at+2])
+	case c == '\\' && p.at+1 < len(p.text):
+		if p.text[p.at+1] != '\n' {
+			p.letters(p.text[p.at+1 : p.at+2])
 		}
-		w.at += 2
+		p.at += 2
 	case c == '\'', c == '"', c == '`':
-		w.quoted(c)
-	case c == '$' && strings.HasPrefix(w.text[w.at:], "$("):
-		w.substitution()
+		p.quoted(c)
+	case c == '$' && strings.HasPrefix(p.text[p.at:], "$("):
+		p.substitution()
 	case c == ' ', c == '\t':
-		w.endWord()
-		w.at++
-	case c == '<' && strings.HasPrefix(w.text[w.at:], "<<"):
-		w.done = true
+		p.endWord()
+		p.at++
+	case c == '<' && strings.HasPrefix(p.text[p.at:], "<<"):
+		p.done = true
 	case c == '<', c == '>':
-		w.redirection()
-	case c == '#' && !w.begun:
-		w.skipTo("\n")
+		p.redirection()
+	case c == '#' && !p.begun:
+		p.skipTo("\n")
 	case strings.IndexByte("|&;\n(){}", c) >= 0:
-		w.joint(c)
+		p.operator(c)
 	default:
-		w.letters(w.text[w.at : w.at+1])
-		w.at++
+		p.letters(p.text[p.at : p.at+1])
+		p.at++
 	}
 }
 
-func (w *shellWords) letters(s string) {
-	w.begun = true
-	w.word.WriteString(s)
+func (p *parser) letters(s string) {
+	p.begun = true
+	p.word.WriteString(s)
 }
 
-// skipTo moves to the next place of a text, or to the end.
-func (w *shellWords) skipTo(s string) {
-	if n := strings.Index(w.text[w.at:], s); n >= 0 {
-		w.at += n
+// skipTo moves to the next occurrence of a text, or to the end.
+func (p *parser) skipTo(s string) {
+	if n := strings.Index(p.text[p.at:], s); n >= 0 {
+		p.at += n
 	} else {
-		w.at = len(w.text)
+		p.at = len(p.text)
 	}
 }
 
-// quoted takes in what is between quotes.
-func (w *shellWords) quoted(quote byte) {
-	w.at++
-	begin := w.at
-	for w.at < len(w.text) && w.text[w.at] != quote {
-		if w.text[w.at] == '\\' && quote != '\'' {
-			w.at++
+// quoted adds the text between quotes to the word.
+func (p *parser) quoted(quote byte) {
+	p.at++
+	begin := p.at
+	for p.at < len(p.text) && p.text[p.at] != quote {
+		if p.text[p.at] == '\\' && quote != '\'' {
+			p.at++
 		}
-		w.at++
+		p.at++
 	}
-	w.at = min(w.at, len(w.text))
-	w.letters(w.text[begin:w.at])
-	w.at = min(w.at+1, len(w.text))
+	p.at = min(p.at, len(p.text))
+	p.letters(p.text[begin:p.at])
+	p.at = min(p.at+1, len(p.text))
 }
 
-// substitution takes in a $( ) as letters, with those in it.
-func (w *shellWords) substitution() {
-	begin, depth := w.at, 0
-	for w.at < len(w.text) {
-		switch w.text[w.at] {
+// substitution adds a $( ), with those nested in it, to the word.
+func (p *parser) substitution() {
+	begin, depth := p.at, 0
+	for p.at < len(p.text) {
+		switch p.text[p.at] {
 		case '(':
 			depth++
 		case ')':
 			depth--
 		}
-		w.at++
-		if depth == 0 && w.at > begin+1 {
+		p.at++
+		if depth == 0 && p.at > begin+1 {
 			break
 		}
 	}
-	w.letters(w.text[begin:w.at])
+	p.letters(p.text[begin:p.at])
 }
 
-// redirection leaves out where something is read from or written to.
-func (w *shellWords) redirection() {
-	if isNumber(w.word.String()) { // the number of the stream
-		w.word.Reset()
-		w.begun = false
+// redirection skips a redirection.
+func (p *parser) redirection() {
+	if isNumber(p.word.String()) { // the number of the stream
+		p.word.Reset()
+		p.begun = false
 	}
-	w.endWord()
-	for w.at < len(w.text) && strings.IndexByte("<>&|", w.text[w.at]) >= 0 {
-		w.at++
+	p.endWord()
+	for p.at < len(p.text) && strings.IndexByte("<>&|", p.text[p.at]) >= 0 {
+		p.at++
 	}
-	for w.at < len(w.text) && w.text[w.at] == ' ' {
-		w.at++
+	for p.at < len(p.text) && p.text[p.at] == ' ' {
+		p.at++
 	}
-	w.dropped = true
+	p.dropped = true
 }
 
-// joint ends a command.
-func (w *shellWords) joint(c byte) {
-	two := w.text[w.at:min(w.at+2, len(w.text))]
+// operator ends a command at an operator.
+func (p *parser) operator(c byte) {
+	two := p.text[p.at:min(p.at+2, len(p.text))]
 	switch two {
 	case "&&":
-		w.at += len(two)
-		w.endCommand(false)
+		p.at += len(two)
+		p.endCommand(false)
 		return
 	case "||", "|&":
-		w.at += len(two)
-		w.line.masked = true
-		w.endCommand(two == "|&")
+		p.at += len(two)
+		p.line.masked = true
+		p.endCommand(two == "|&")
 		return
 	}
-	w.at++
-	before := len(w.words) > 0 || w.begun
-	w.endCommand(c == '|')
+	p.at++
+	before := len(p.words) > 0 || p.begun
+	p.endCommand(c == '|')
 	switch c {
 	case '|', '&':
-		w.line.masked = true
+		p.line.masked = true
 	case ';', '\n':
-		w.line.masked = w.line.masked || before && strings.TrimLeft(w.text[w.at:], " \t\n;") != ""
+		p.line.masked = p.line.masked || before && strings.TrimLeft(p.text[p.at:], " \t\n;") != ""
 	}
 }
 
-func (w *shellWords) endWord() {
-	if w.begun && !w.dropped {
-		w.words = append(w.words, w.word.String())
+func (p *parser) endWord() {
+	if p.begun && !p.dropped {
+		p.words = append(p.words, p.word.String())
 	}
-	if w.begun {
-		w.dropped = false
+	if p.begun {
+		p.dropped = false
 	}
-	w.word.Reset()
-	w.begun = false
+	p.word.Reset()
+	p.begun = false
 }
 
-// endCommand ends a command; the next one reads what it prints if piped.
-func (w *shellWords) endCommand(piped bool) {
-	w.endWord()
-	w.dropped = false
-	if len(w.words) > 0 {
-		w.line.commands = append(w.line.commands, command{words: w.words, piped: w.piped}.bare())
+// endCommand ends a command; piped is whether the next one reads its output.
+func (p *parser) endCommand(piped bool) {
+	p.endWord()
+	p.dropped = false
+	if len(p.words) > 0 {
+		p.line.commands = append(p.line.commands, command{words: p.words, piped: p.piped}.bare())
 	}
-	w.words, w.piped = nil, piped
+	p.words, p.piped = nil, piped
 }
 
-// bare is the command without what stands before a program: assignments, and
-// programs that run another.
+// bare returns the command without leading assignments and programs that run another.
 func (c command) bare() command {
 	for len(c.words) > 0 {
 		switch word := c.words[0]; {
@@ -240,8 +238,7 @@ func isNumber(s string) bool {
 
 func startsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// program is the name of the program, without its directory; empty if there is
-// none.
+// program returns the base name of the program, empty if there is none.
 func (c command) program() string {
 	if len(c.words) == 0 {
 		return ""
@@ -249,7 +246,7 @@ func (c command) program() string {
 	return c.words[0][strings.LastIndexByte(c.words[0], '/')+1:]
 }
 
-// arguments are the words behind the program that are no flags.
+// arguments returns the words after the program that are not flags.
 func (c command) arguments() []string {
 	var args []string
 	for _, word := range c.words[min(1, len(c.words)):] {
@@ -260,7 +257,7 @@ func (c command) arguments() []string {
 	return args
 }
 
-// argument is the n-th of them, empty if there are fewer.
+// argument returns the n-th of them, empty if there are fewer.
 func (c command) argument(n int) string {
 	if args := c.arguments(); n < len(args) {
 		return args[n]
