@@ -167,11 +167,11 @@ func eachForgottenLine(data []byte, from, to int, visit func(from, to int)) {
 	}
 	begin := from
 	for i := from; i < to; i++ {
-		switch c := data[i]; {
-		case c == '\n' || c == '\r':
+		switch data[i] {
+		case '\n', '\r':
 			emit(begin, i)
 			begin = i + 1
-		case c == '\\':
+		case '\\':
 			end := i
 			for end < to && data[end] == '\\' {
 				end++

@@ -207,7 +207,7 @@ func (q *Quotes) document(data []byte, from, to int, spans []redact.ForgottenSpa
 		begin, end := from+s.from, from+s.to
 		switch {
 		case s.isKey || begin == end || redact.IsMask(data[begin:end]):
-		case r.quotes(q, s):
+		case r.quotes(s):
 			spans = append(spans, redact.ForgottenSpan{From: begin, To: end})
 		default:
 			spans = q.text(data, begin, end, spans)

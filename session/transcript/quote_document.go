@@ -1,5 +1,7 @@
 package transcript
 
+import "slices"
+
 // quoting is a JSON document as a list of its objects and strings.
 type quoting struct {
 	doc     []byte
@@ -75,10 +77,8 @@ const maxQuoteDepth = 64
 // isOf reports whether an object is a member of one of the keys, or is in such an object.
 func (r *quoting) isOf(object int, keys ...string) bool {
 	for depth := 0; object >= 0 && depth < maxQuoteDepth; depth, object = depth+1, r.objects[object].in {
-		for _, key := range keys {
-			if r.objects[object].key == key {
-				return true
-			}
+		if slices.Contains(keys, r.objects[object].key) {
+			return true
 		}
 	}
 	return false
@@ -140,7 +140,7 @@ func (r *quoting) results(q *Quotes) {
 }
 
 // quotes reports whether a string is of a file as a whole.
-func (r *quoting) quotes(q *Quotes, s quotingString) bool {
+func (r *quoting) quotes(s quotingString) bool {
 	switch s.key {
 	case "type", "id", "tool_use_id", "name", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd",
 		"file_path", "filePath", "path", "filename", "notebook_path", "notebookPath", "displayPath",

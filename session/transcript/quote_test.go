@@ -63,7 +63,7 @@ func TestQuotesAreMasked(t *testing.T) {
 			if strings.Contains(string(masked), "SECRET") || strings.Contains(string(masked), "walrus") {
 				t.Errorf("%s, %s: left in\n%s", name, how, masked)
 			}
-			for _, kept := range strings.Fields(c.kept) {
+			for kept := range strings.FieldsSeq(c.kept) {
 				if !strings.Contains(string(masked), kept) {
 					t.Errorf("%s, %s: %s is gone from\n%s", name, how, kept, masked)
 				}

@@ -171,7 +171,7 @@ func (f *Forgetting) versionsLeftBehind(ctx context.Context) error {
 		}
 		entries, err := f.rec.Repo.Tree(ctx, o.OID)
 		if err != nil || !slices.ContainsFunc(entries, func(e git.TreeEntry) bool { return e.Name == ".entire" || e.Name == "checkpoint.json" }) {
-			continue //nolint:nilerr // git prunes it
+			continue // git prunes a damaged one
 		}
 		for _, p := range paths {
 			for _, name := range []string{p, "files/" + p} {

@@ -91,6 +91,10 @@ func (a *Activity) Mentions(name string, st *Interval) bool {
 	})
 }
 
+// maxPatternWord is the length above which a word is no pattern: matching takes time in
+// proportion to its length, for each directory above each path.
+const maxPatternWord = 256
+
 // wordNames reports whether a word of a command may name the path. The command's
 // working directory isn't known, so the end of the path is enough.
 func wordNames(word, name string) bool {
@@ -98,7 +102,7 @@ func wordNames(word, name string) bool {
 		if at == word || strings.HasSuffix(at, "/"+word) {
 			return true
 		}
-		if strings.ContainsAny(word, "*?[") {
+		if len(word) <= maxPatternWord && strings.ContainsAny(word, "*?[") {
 			whole, _ := path.Match(word, at)
 			base, _ := path.Match(word, path.Base(at))
 			if whole || base {
