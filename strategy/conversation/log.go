@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -85,10 +86,17 @@ func (lo *Logs) PutLog(ctx context.Context, log Log) (Conversation, error) {
 func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place func(id string) (string, error)) ([]Log, []Skipped, error) {
 	var logs []Log
 	var skipped []Skipped
+	var missing error
 	for _, s := range c.Sessions {
 		log, why, err := lo.storedLog(ctx, s, place)
 		if err != nil {
-			return nil, nil, fmt.Errorf("session %s: %w", s.Meta.SessionID, err)
+			err = fmt.Errorf("session %s: %w", s.Meta.SessionID, err)
+		}
+		if errors.Is(err, git.ErrMissing) && ctx.Err() == nil {
+			missing, why, err = errors.Join(missing, err), "its transcript is not in this clone", nil
+		}
+		if err != nil {
+			return nil, nil, err
 		}
 		if why != "" {
 			skipped = append(skipped, Skipped{s.Meta.SessionID, why})
@@ -98,18 +106,23 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place f
 			logs = append(logs, log)
 		}
 	}
+	if len(logs) == 0 && missing != nil {
+		return nil, nil, missing
+	}
 	slices.SortStableFunc(logs, func(a, b Log) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), b.Stored.Compare(a.Stored)) })
 	return logs, skipped, nil
 }
 
 // storedLog is what a session left, or why that is of no use here.
 func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id string) (string, error)) (log Log, why string, err error) {
-	id := s.Meta.SessionID
+	id := transcript.SessionID(s.Meta.SessionID)
+	agent := s.Meta.Agent
+	unnamed := agent == "" || agent == unnamedAgent
 	switch {
 	case !resumable(id):
 		return log, "its id can't be given to an agent", nil
-	case s.Meta.Agent != "" && s.Meta.Agent != workspace.AgentType:
-		return log, "it was recorded by " + s.Meta.Agent, nil
+	case !unnamed && agent != workspace.AgentType:
+		return log, "it was recorded by " + agent, nil
 	}
 	text, found, err := s.Transcript(ctx, lo.Repo)
 	if err != nil {
@@ -117,6 +130,15 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	}
 	if !found {
 		return log, "it has no transcript", nil
+	}
+	if unnamed {
+		first, err := lo.Repo.ReadWithin(ctx, string(text.Segments[0]), checkpoint.MaxSegment)
+		switch {
+		case err != nil:
+			return log, "", err
+		case transcript.IsDocument(first.Data):
+			return log, "it was recorded by Gemini CLI", nil
+		}
 	}
 	log = Log{Session: id, Lines: s.Meta.Lines(), text: text}
 	if log.Path, err = place(id); err != nil {
@@ -137,6 +159,9 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	}
 	return log, "", lo.compare(ctx, &log)
 }
+
+// unnamedAgent is what other versions wrote where they didn't have the agent's name.
+const unnamedAgent = "Agent"
 
 // resumable reports whether a session's id can be given on a command line as it is.
 // Whoever can write to the metadata branch chooses it.

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,6 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	d := Detail{ID: string(id), Strategy: c.Summary.Strategy, Branch: c.Summary.Branch, Files: c.Summary.FilesTouched, Forgotten: c.Summary.Forgotten, Absent: c.Absent}
 	for _, s := range c.Sessions {
 		d.Task = d.Task || s.Meta.IsTask
-		d.Tokens = plus(d.Tokens, s.Meta.TokenUsage)
 		if d.Created.IsZero() || s.Meta.CreatedAt.Before(d.Created) {
 			d.Created = s.Meta.CreatedAt
 		}
@@ -30,8 +30,13 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	var wait sync.WaitGroup // git finds the commits while the conversations are read
 	var searched error
 	wait.Go(func() { d.Commits, searched = r.commitsOf(ctx, id, d.Created, o.Search) })
-	d.Sessions, err = r.sessions(ctx, c, o)
+	d.Sessions, err = r.sessions(ctx, book, c, o)
 	wait.Wait()
+	for _, s := range d.Sessions {
+		if !s.NothingNew {
+			d.Tokens = plus(d.Tokens, s.Tokens)
+		}
+	}
 	if err := errors.Join(err, searched); err != nil {
 		return Detail{}, err
 	}
@@ -39,9 +44,20 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	return d, err
 }
 
-func (r Reader) sessions(ctx context.Context, c checkpoint.Checkpoint, o Options) ([]Session, error) {
+// sessions reads the sessions of a checkpoint: first those that edited most of its
+// files, unless their lines were counted, and last those with nothing new in it.
+func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoint, o Options) ([]Session, error) {
 	sessions := make([]Session, 0, len(c.Sessions))
+	counted := false
 	for _, s := range c.Sessions {
+		counted = counted || s.Meta.TranscriptLines > 0
+		if o.Scope == Part {
+			start, err := book.startOf(ctx, c.ID, s)
+			if err != nil {
+				return nil, err
+			}
+			s.Meta.TranscriptStart = max(s.Meta.TranscriptStart, start)
+		}
 		t, err := r.Session(ctx, s, o)
 		switch {
 		case errors.Is(err, git.ErrMissing) && ctx.Err() == nil:
@@ -51,6 +67,21 @@ func (r Reader) sessions(ctx context.Context, c checkpoint.Checkpoint, o Options
 		}
 		sessions = append(sessions, t)
 	}
+	if !slices.ContainsFunc(sessions, func(s Session) bool { return !s.NothingNew }) {
+		for i := range sessions {
+			sessions[i].NothingNew = false // there is nothing else to show
+		}
+	}
+	edited := func(s Session) int {
+		switch {
+		case s.NothingNew:
+			return -1
+		case counted:
+			return 0
+		}
+		return s.edited(c.Summary.FilesTouched)
+	}
+	slices.SortStableFunc(sessions, func(a, b Session) int { return cmp.Compare(edited(b), edited(a)) })
 	return sessions, nil
 }
 

@@ -10,11 +10,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -82,6 +85,12 @@ type Session struct {
 	Items []transcript.Item
 	Lines checkpoint.Span
 
+	// NothingNew reports that the session was stored again with nothing said since its
+	// previous checkpoint.
+	NothingNew bool
+	// Recorder is the version of another program that computed Attribution, empty for
+	// this one.
+	Recorder string
 	// Problem is why something of it is not shown, nil if all is. It wraps git.ErrMissing
 	// for what is not in this clone.
 	Problem error
@@ -112,6 +121,8 @@ const (
 type Options struct {
 	Scope  Scope
 	Search Search
+	// Lines wants Points instead of many details of a commit.
+	Lines bool
 }
 
 // Checkpoint reads the checkpoint whose id begins with prefix, or the shadow
@@ -142,7 +153,14 @@ type OfCommit struct {
 	// that are not stored here.
 	Checkpoints []Detail
 	Missing     []checkpoint.ID
+	// Points are the checkpoints instead, where a line each is wanted: those that a
+	// merge brings in, or those of a commit that names more than MostDetails.
+	Points []Point
+	Merge  bool
 }
+
+// MostDetails is how many checkpoints of a commit are shown in full.
+const MostDetails = 5
 
 // Commit reads the checkpoints of the commit that rev names.
 func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, error) {
@@ -152,12 +170,23 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 	}
 	of := OfCommit{Commit: commit}
 	ids := checkpoint.IDs(commit.Message)
-	if len(ids) == 0 {
+	if len(ids) == 0 && len(commit.Parents) < 2 {
 		return of, nil
 	}
 	book, err := openRecord(ctx, r.Repo)
 	if err != nil {
 		return OfCommit{}, err
+	}
+	switch {
+	case len(ids) == 0:
+		brought, err := gitlog.Commits(ctx, r.Repo, "--max-count="+strconv.Itoa(mostCommits), string(commit.OID), "^"+string(commit.Parents[0]), "--")
+		if err != nil {
+			return OfCommit{}, err
+		}
+		of.Merge = true
+		return of, r.addPoints(ctx, &of, book, brought)
+	case o.Lines && len(ids) > MostDetails:
+		return of, r.addPoints(ctx, &of, book, []git.Commit{commit})
 	}
 	for _, id := range ids {
 		d, err := r.detail(ctx, book, id, o)
@@ -168,9 +197,19 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 		if err != nil {
 			return OfCommit{}, err
 		}
+		if !slices.ContainsFunc(d.Commits, func(c git.Commit) bool { return c.OID == commit.OID }) {
+			d.Commits = append(d.Commits, commit) // no local branch has it
+		}
 		of.Checkpoints = append(of.Checkpoints, d)
 	}
 	return of, nil
+}
+
+func (r Reader) addPoints(ctx context.Context, of *OfCommit, book record, commits []git.Commit) error {
+	var l List
+	err := r.addCommitted(ctx, &l, book, commits, func(Point) bool { return true })
+	of.Points, of.Missing = l.Points, l.Missing
+	return err
 }
 
 // unlessMissing is err, or nil if it only means that there is no such object.

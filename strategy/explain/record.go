@@ -14,11 +14,13 @@ import (
 type record struct {
 	repo  *git.Repo
 	trees []git.OID
+	// slots are those of all checkpoints by session; the map is nil until needed.
+	slots *map[string][]slot
 }
 
 func openRecord(ctx context.Context, repo *git.Repo) (record, error) {
 	trees, err := checkpoint.Trees(ctx, repo)
-	return record{repo: repo, trees: trees}, err
+	return record{repo: repo, trees: trees, slots: new(map[string][]slot)}, err
 }
 
 // read reads a checkpoint, as far as it is in this clone: checkpoint.ErrNotFound if it

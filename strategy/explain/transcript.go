@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +27,9 @@ func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Se
 	}
 	if a, ok := checkpoint.ParseAttribution(m.Attribution); ok {
 		t.Attribution = &a
+		if !bytes.Contains(m.Attribution, []byte(`"session_lines"`)) {
+			t.Recorder = cmp.Or(m.CLIVersion, "unknown")
+		}
 	}
 	if o.Scope == Whole {
 		t.Lines = checkpoint.Span{}
@@ -37,6 +42,13 @@ func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Se
 		return t, err
 	}
 	err = r.readTranscript(ctx, &t, t.stored, t.Lines)
+	if err == nil && len(t.Items) == 0 && t.Lines.From > 0 && m.TranscriptLines == 0 {
+		var whole bool
+		if whole, t.NothingNew, err = r.placeOf(ctx, t.stored, t.Lines.From); err == nil && whole {
+			t.Lines = checkpoint.Span{}
+			err = r.readTranscript(ctx, &t, t.stored, t.Lines)
+		}
+	}
 	if t.Summary == nil && t.Intent == "" { // it began before this part
 		t.Intent = r.promptsTitle(ctx, s)
 	}

@@ -190,7 +190,9 @@ func (e *explaining) summarized(ctx context.Context, d explain.Detail) (explain.
 }
 
 func (e *explaining) commit(ctx context.Context) error {
-	of, err := e.reader.Commit(ctx, e.opts.commit, e.options())
+	o := e.options()
+	o.Lines = !e.opts.json && !e.opts.raw
+	of, err := e.reader.Commit(ctx, e.opts.commit, o)
 	if err != nil {
 		return explainError(err)
 	}
@@ -200,11 +202,11 @@ func (e *explaining) commit(ctx context.Context) error {
 	if e.opts.json && !e.opts.raw {
 		return e.json(of)
 	}
-	if len(of.Checkpoints)+len(of.Missing) == 0 {
+	if len(of.Checkpoints)+len(of.Missing)+len(of.Points) == 0 {
 		e.Streams.Printf("No associated Entire checkpoint\n\nCommit %s carries no Entire-Checkpoint trailer: it was made without a session,\nor before recording was enabled.\n", of.Commit.OID.Short())
 		return nil
 	}
-	if len(of.Checkpoints) == 0 {
+	if len(of.Checkpoints)+len(of.Points) == 0 {
 		return app.WithHint(&explain.NotFoundError{Kind: "checkpoint", Name: string(of.Missing[0])}, fetchHint)
 	}
 	return e.show(e.commitText(of))

@@ -47,7 +47,9 @@ type explainedJSON struct {
 	Version     int                 `json:"version"`
 	Commit      *explainCommitJSON  `json:"commit,omitempty"`
 	Checkpoints []explainDetailJSON `json:"checkpoints"`
-	Missing     []checkpoint.ID     `json:"missing"`
+	// Merged are the checkpoints that a merge brings in.
+	Merged  []explainPointJSON `json:"merged,omitempty"`
+	Missing []checkpoint.ID    `json:"missing"`
 }
 
 type explainDetailJSON struct {
@@ -76,6 +78,8 @@ type explainSessionJSON struct {
 	Outcome     string                     `json:"outcome,omitempty"`
 	Summary     *checkpoint.SessionSummary `json:"summary,omitempty"`
 	Attribution *checkpoint.Attribution    `json:"initial_attribution,omitempty"`
+	NothingNew  bool                       `json:"nothing_new,omitempty"`
+	RecordedBy  string                     `json:"attribution_recorded_by,omitempty"`
 	// Problem is why something of the session is not here.
 	Problem string `json:"problem,omitempty"`
 	// Transcript is left out with --short.
@@ -93,13 +97,19 @@ type explainItemJSON struct {
 
 func newExplainListJSON(l explain.List, session string) explainListJSON {
 	j := explainListJSON{Version: explainVersion, Branch: l.Branch, Session: session, Checkpoints: []explainPointJSON{}, Missing: format.NotNil(l.Missing)}
-	for _, p := range l.Points {
-		j.Checkpoints = append(j.Checkpoints, explainPointJSON{
+	j.Checkpoints = append(j.Checkpoints, newExplainPoints(l.Points)...)
+	return j
+}
+
+func newExplainPoints(points []explain.Point) []explainPointJSON {
+	list := make([]explainPointJSON, 0, len(points))
+	for _, p := range points {
+		list = append(list, explainPointJSON{
 			ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Prompt: p.Prompt, Absent: p.Absent,
 			CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Commits: newExplainCommits(p.Commits),
 		})
 	}
-	return j
+	return list
 }
 
 // newExplainedJSON is a commit's checkpoints, or one that was asked for itself.
@@ -108,6 +118,7 @@ func newExplainedJSON(of explain.OfCommit) explainedJSON {
 	if of.Commit.OID != "" {
 		j.Commit = &newExplainCommits([]git.Commit{of.Commit})[0]
 	}
+	j.Merged = newExplainPoints(of.Points)
 	for _, d := range of.Checkpoints {
 		detail := explainDetailJSON{
 			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Forgotten: d.Forgotten, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: format.UTC(d.Created),
@@ -127,6 +138,7 @@ func newExplainSession(t explain.Session) explainSessionJSON {
 		ID: t.Session, Agent: t.Agent, CreatedAt: format.UTC(t.Created), Files: format.NotNil(t.Files), Tokens: t.Tokens,
 		Intent: t.Intent, Outcome: t.Outcome, Summary: t.Summary, Attribution: t.Attribution,
 	}
+	s.NothingNew, s.RecordedBy = t.NothingNew, t.Recorder
 	if t.Problem != nil {
 		s.Problem = problemText(t)
 	}

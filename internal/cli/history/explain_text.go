@@ -26,14 +26,31 @@ const (
 // commitText shows all checkpoints of a commit.
 func (e *explaining) commitText(of explain.OfCommit) string {
 	var b strings.Builder
-	if len(of.Checkpoints)+len(of.Missing) > 1 {
+	if len(of.Points) == 0 && len(of.Checkpoints)+len(of.Missing) > 1 {
 		fmt.Fprintf(&b, "Commit: %s %s\nCheckpoints: %d\n\n", of.Commit.OID.Short(), ui.Line(format.Subject(of.Commit.Message), format.SubjectWidth), len(of.Checkpoints))
+	}
+	if len(of.Points) > 0 {
+		what := "names"
+		if of.Merge {
+			what = "brings in"
+		}
+		fmt.Fprintf(&b, "Commit %s %s %s:\n", of.Commit.OID.Short(), what, ui.Plural(len(of.Points), "checkpoint"))
+		for _, p := range of.Points {
+			if !of.Merge {
+				p.Commits = nil // it is the one above
+			}
+			e.writePoint(&b, p)
+		}
 	}
 	for i, d := range of.Checkpoints {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
 		b.WriteString(e.detailText(d))
+	}
+	if n := len(of.Missing); n > 1 {
+		fmt.Fprintf(&b, "\nNot stored here: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(of.Missing))
+		return b.String()
 	}
 	for _, id := range of.Missing {
 		fmt.Fprintf(&b, "\nCheckpoint: %s\n  hint: %s\n", id, fetchHint)
@@ -44,7 +61,17 @@ func (e *explaining) commitText(of explain.OfCommit) string {
 // detailText shows a checkpoint.
 func (e *explaining) detailText(d explain.Detail) string {
 	var b strings.Builder
+	var folded []string
+	d.Sessions = slices.DeleteFunc(slices.Clone(d.Sessions), func(t explain.Session) bool {
+		if t.NothingNew {
+			folded = append(folded, format.Session(t.Session))
+		}
+		return t.NothingNew
+	})
 	e.writeFacts(&b, d)
+	if len(folded) > 0 {
+		fmt.Fprintf(&b, "Sessions with nothing new: %s\n", strings.Join(folded, ", "))
+	}
 	for _, t := range d.Sessions {
 		e.writeGist(&b, d, t)
 	}
@@ -154,6 +181,9 @@ func attributionText(d explain.Detail) string {
 	}
 	if a.Estimated {
 		text += ", estimated"
+	}
+	if by := d.Sessions[i].Recorder; by != "" {
+		text += "; as recorded by version " + ui.Line(by, format.NameWidth)
 	}
 	if len(d.Sessions) == 1 {
 		return text

@@ -1,0 +1,36 @@
+package transcript
+
+import "strings"
+
+// SessionID returns the id that the agent has for a session that is recorded as id:
+// early versions of other programs put a date before it ("2026-01-15-<uuid>").
+func SessionID(id string) string {
+	const date = "2006-01-02-"
+	if len(id) != len(date)+36 || !hasForm(id[:len(date)], "dddd-dd-dd-") || !hasForm(strings.ToLower(id[len(date):]), "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh") {
+		return id
+	}
+	return id[len(date):]
+}
+
+// hasForm reports whether s has a digit for each d of form, a hexadecimal digit for
+// each h, and the other characters as they are.
+func hasForm(s, form string) bool {
+	for i, f := range []byte(form) {
+		digit := s[i] >= '0' && s[i] <= '9'
+		switch f {
+		case 'd':
+			if !digit {
+				return false
+			}
+		case 'h':
+			if !digit && (s[i] < 'a' || s[i] > 'f') {
+				return false
+			}
+		default:
+			if s[i] != f {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,158 @@
+package explain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// slot is a session's part in one checkpoint.
+type slot struct {
+	checkpoint checkpoint.ID
+	created    time.Time
+	dir        git.OID
+}
+
+// bySession returns the slots of all checkpoints by session. It reads the metadata of
+// all of them, once.
+func (r record) bySession(ctx context.Context) (map[string][]slot, error) {
+	if *r.slots != nil {
+		return *r.slots, nil
+	}
+	slots := map[string][]slot{}
+	for _, tree := range r.trees {
+		shards, err := r.repo.Tree(ctx, tree)
+		if err != nil {
+			return nil, err
+		}
+		for _, shard := range shards {
+			if shard.Mode != git.ModeTree {
+				continue
+			}
+			dirs, err := r.repo.Tree(ctx, shard.OID)
+			if err != nil {
+				return nil, err
+			}
+			for _, dir := range dirs {
+				id, err := checkpoint.ParseID(shard.Name + dir.Name)
+				if err != nil {
+					continue
+				}
+				c, err := checkpoint.ReadAvailable(ctx, r.repo, tree, id)
+				if err != nil {
+					continue // one that can't be read is nobody's predecessor
+				}
+				for _, s := range c.Sessions {
+					slots[s.Meta.SessionID] = append(slots[s.Meta.SessionID], slot{id, s.Meta.CreatedAt, s.Dir})
+				}
+			}
+		}
+	}
+	*r.slots = slots
+	return slots, nil
+}
+
+// startOf returns the line where a part begins whose start another version didn't
+// store: behind what the session's previous checkpoint has; 0 if there is none.
+func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stored) (int, error) {
+	m := s.Meta
+	if m.TranscriptStart > 0 || m.TranscriptLines > 0 || m.SessionID == "" || s.Absent {
+		return 0, nil
+	}
+	slots, err := r.bySession(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var previous slot
+	for _, other := range slots[m.SessionID] {
+		if other.checkpoint != id && other.created.Before(m.CreatedAt) && other.created.After(previous.created) {
+			previous = other
+		}
+	}
+	if previous.dir == "" {
+		return 0, nil
+	}
+	before, err := checkpoint.Segments(ctx, r.repo, previous.dir)
+	if err != nil {
+		return 0, unlessMissing(err)
+	}
+	var last []byte
+	err = before.Lines(ctx, r.repo, checkpoint.Span{}, func(line []byte, _ int) error {
+		if key := uuidOf(line); key != nil {
+			last = key
+		}
+		return nil
+	})
+	if err != nil || last == nil {
+		return 0, unlessMissing(err)
+	}
+	now, err := checkpoint.Segments(ctx, r.repo, s.Dir)
+	if err != nil {
+		return 0, unlessMissing(err)
+	}
+	start := 0
+	err = now.Lines(ctx, r.repo, checkpoint.Span{}, func(line []byte, n int) error {
+		if start == 0 && bytes.Contains(line, last) {
+			start = n + 1
+		}
+		return nil
+	})
+	return start, unlessMissing(err)
+}
+
+// uuidOf returns the member of a line that identifies it, nil if it has none.
+func uuidOf(line []byte) []byte {
+	const key = `"uuid":"`
+	at := bytes.Index(line, []byte(key))
+	if at < 0 {
+		return nil
+	}
+	end := bytes.IndexByte(line[at+len(key):], '"')
+	if end <= 0 {
+		return nil
+	}
+	return bytes.Clone(line[at : at+len(key)+end+1])
+}
+
+// placeOf reports what a part is for which nothing was found behind its start: all of
+// what is stored, where a version stored only the part, or nothing new.
+func (r Reader) placeOf(ctx context.Context, stored checkpoint.Transcript, start int) (whole, nothing bool, err error) {
+	lines, head := 0, true
+	continued := false // the first line continues one that isn't stored
+	err = stored.Lines(ctx, r.Repo, checkpoint.Span{}, func(line []byte, _ int) error {
+		if len(bytes.TrimSpace(line)) == 0 {
+			return nil
+		}
+		lines++
+		var e struct {
+			UUID   string  `json:"uuid"`
+			Parent *string `json:"parentUuid"`
+		}
+		if head && json.Unmarshal(line, &e) == nil && e.UUID != "" {
+			head, continued = false, e.Parent != nil && *e.Parent != ""
+		}
+		return nil
+	})
+	whole = start >= lines && continued
+	return whole, start == lines && !whole, err
+}
+
+// edited counts the files of the checkpoint that the session's edit tools named.
+func (s *Session) edited(files []string) int {
+	named := map[string]bool{}
+	for _, item := range s.Items {
+		switch item.Tool {
+		case "Edit", "Write", "MultiEdit", "NotebookEdit", "replace", "write_file":
+			if item.By == transcript.Tool && !item.Failed && slices.Contains(files, item.Text) {
+				named[item.Text] = true
+			}
+		}
+	}
+	return len(named)
+}
