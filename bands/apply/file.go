@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands"
-
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"

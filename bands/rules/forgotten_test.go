@@ -18,8 +18,12 @@ func TestForgottenFilesHaveTheirOwnReason(t *testing.T) {
 		isDir     bool
 		want      tree.Reason
 	}{
-		{"conf", "a*.txt", false, tree.Forgotten}, {"conf", "a*.txt", true, 0}, {"conf", "abc.txt", false, 0}, {"", "a*.txt", false, 0},
-		{"", "x.log", false, tree.Forgotten}, {"", "y.log", false, tree.Excluded},
+		{"conf", "a*.txt", false, tree.Forgotten},
+		{"conf", "a*.txt", true, 0},
+		{"conf", "abc.txt", false, 0},
+		{"", "a*.txt", false, 0},
+		{"", "x.log", false, tree.Forgotten},
+		{"", "y.log", false, tree.Excluded},
 	} {
 		if got := r.Reason(c.dir, c.name, c.isDir); got != c.want {
 			t.Errorf("%s/%s (directory: %v): reason %d, want %d", c.dir, c.name, c.isDir, got, c.want)
