@@ -115,10 +115,10 @@ func weigh(name string, rank int, mentions string) float64 {
 // isMade reports whether a file is probably generated.
 func isMade(name string) bool {
 	base := strings.ToLower(path.Base(name))
-	if slices.Contains(outline.Words("go.sum package-lock.json yarn.lock pnpm-lock.yaml cargo.lock poetry.lock uv.lock composer.lock gemfile.lock"), base) {
+	if slices.Contains(strings.Fields("go.sum package-lock.json yarn.lock pnpm-lock.yaml cargo.lock poetry.lock uv.lock composer.lock gemfile.lock"), base) {
 		return true
 	}
-	for _, end := range outline.Words(".min.js .min.css .map .pb.go _pb2.py .snap .golden .svg .csv .lock") {
+	for _, end := range strings.Fields(".min.js .min.css .map .pb.go _pb2.py .snap .golden .svg .csv .lock") {
 		if strings.HasSuffix(base, end) {
 			return true
 		}

@@ -26,28 +26,28 @@ func languageOf(ext, name string) *language {
 	case ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte":
 		return script()
 	case ".py", ".pyi":
-		return &language{keys: Words("def class"), modifiers: Words("async"), deep: 8, comment: Words("#")}
+		return &language{keys: words("def class"), modifiers: words("async"), deep: 8, comment: words("#")}
 	case ".rb", ".rake":
-		return &language{keys: Words("def class module"), deep: 8, comment: Words("#")}
+		return &language{keys: words("def class module"), deep: 8, comment: words("#")}
 	case ".rs":
 		return &language{
-			keys: Words("fn struct enum trait impl impl< mod type static const union macro_rules!"), deep: 4,
-			modifiers: Words(`pub pub(crate) pub(super) async unsafe const extern "C" default`), comment: Words("// *"),
+			keys: words("fn struct enum trait impl impl< mod type static const union macro_rules!"), deep: 4,
+			modifiers: words(`pub pub(crate) pub(super) async unsafe const extern "C" default`), comment: words("// *"),
 		}
 	case ".java", ".kt", ".kts", ".cs", ".scala", ".swift", ".dart", ".groovy":
 		return typed()
 	case ".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".hh", ".m", ".mm":
 		return &language{
-			keys:    Words("struct class enum union typedef namespace template #define"),
-			comment: Words("// * /*"), shape: isCFunction,
+			keys:    words("struct class enum union typedef namespace template #define"),
+			comment: words("// * /*"), shape: isCFunction,
 		}
 	case ".php":
 		return &language{
-			keys: Words("function class interface trait enum namespace"), deep: 8, comment: Words("// # *"),
-			modifiers: Words("public private protected static abstract final readonly"),
+			keys: words("function class interface trait enum namespace"), deep: 8, comment: words("// # *"),
+			modifiers: words("public private protected static abstract final readonly"),
 		}
 	case ".sh", ".bash", ".zsh", ".ksh":
-		return &language{keys: Words("function"), deep: 4, comment: Words("#"), shape: isShellFunction}
+		return &language{keys: words("function"), deep: 4, comment: words("#"), shape: isShellFunction}
 	}
 	return languageOther(ext, name)
 }
@@ -55,32 +55,32 @@ func languageOf(ext, name string) *language {
 func languageOther(ext, name string) *language {
 	switch ext {
 	case ".lua":
-		return &language{keys: Words("function"), modifiers: Words("local"), deep: 4, comment: Words("--")}
+		return &language{keys: words("function"), modifiers: words("local"), deep: 4, comment: words("--")}
 	case ".ex", ".exs":
-		return &language{keys: Words("def defp defmodule defmacro"), deep: 8, comment: Words("#")}
+		return &language{keys: words("def defp defmodule defmacro"), deep: 8, comment: words("#")}
 	case ".proto":
-		return &language{keys: Words("message service rpc enum"), deep: 4, comment: Words("//")}
+		return &language{keys: words("message service rpc enum"), deep: 4, comment: words("//")}
 	case ".sql":
-		return &language{keys: Words("CREATE ALTER create alter"), comment: Words("--")}
+		return &language{keys: words("CREATE ALTER create alter"), comment: words("--")}
 	case ".md", ".markdown":
 		return &language{shape: isHeading}
 	case ".toml", ".ini", ".cfg":
 		return &language{shape: func(line string, indent int) bool { return indent == 0 && line[0] == '[' }}
 	case ".mk":
-		return &language{shape: isTarget, comment: Words("#")}
+		return &language{shape: isTarget, comment: words("#")}
 	}
 	if name == "Makefile" || name == "GNUmakefile" {
-		return &language{shape: isTarget, comment: Words("#")}
+		return &language{shape: isTarget, comment: words("#")}
 	}
 	return nil
 }
 
-func Words(list string) []string { return strings.Fields(list) }
+func words(list string) []string { return strings.Fields(list) }
 
 func script() *language {
 	return &language{
-		keys:      Words("function function* class interface type enum namespace const let var"),
-		modifiers: Words("export default declare abstract async"), comment: Words("// * /*"),
+		keys:      words("function function* class interface type enum namespace const let var"),
+		modifiers: words("export default declare abstract async"), comment: words("// * /*"),
 		shape: func(line string, indent int) bool {
 			return indent > 0 && indent <= 4 && strings.HasSuffix(line, "{") && isCall(line, "async", "static", "private", "public", "protected", "get", "set", "readonly", "override")
 		},
@@ -89,10 +89,10 @@ func script() *language {
 
 // typed is for languages whose members begin with modifiers or a type.
 func typed() *language {
-	modifiers := Words("public private protected internal static final abstract override open sealed data suspend inline async virtual partial readonly default synchronized fileprivate mutating case")
+	modifiers := words("public private protected internal static final abstract override open sealed data suspend inline async virtual partial readonly default synchronized fileprivate mutating case")
 	return &language{
-		keys:      Words("class interface enum record struct protocol extension object trait fun func def init namespace typealias"),
-		modifiers: modifiers, deep: 8, comment: Words("// * /* @"),
+		keys:      words("class interface enum record struct protocol extension object trait fun func def init namespace typealias"),
+		modifiers: modifiers, deep: 8, comment: words("// * /* @"),
 		shape: func(line string, indent int) bool {
 			first, _, _ := strings.Cut(line, " ")
 			return indent <= 8 && slices.Contains(modifiers, first) && first != "case" && first != "default" && strings.Contains(line, "(")
@@ -185,7 +185,7 @@ func isCall(line string, before ...string) bool {
 	parts := strings.Fields(head)
 	for i, part := range parts {
 		if i == len(parts)-1 {
-			return isName(part) && !slices.Contains(Words("if for while switch catch return function with else do"), part)
+			return isName(part) && !slices.Contains(words("if for while switch catch return function with else do"), part)
 		}
 		if !slices.Contains(before, part) {
 			return false
@@ -214,7 +214,7 @@ func isCFunction(line string, indent int) bool {
 		return false
 	}
 	first, rest, _ := strings.Cut(head, " ")
-	return rest != "" && !slices.Contains(Words("if for while switch return else do case"), first)
+	return rest != "" && !slices.Contains(words("if for while switch return else do case"), first)
 }
 
 func isShellFunction(line string, indent int) bool {

@@ -42,7 +42,7 @@ func outlineGo(content string) []recall.Declaration {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", content, parser.SkipObjectResolution)
 	if err != nil {
-		return outlineLines(&language{keys: Words("func type const var")}, content)
+		return outlineLines(&language{keys: words("func type const var")}, content)
 	}
 	o := outliner{lines: strings.Split(content, "\n")}
 	for _, decl := range file.Decls {

@@ -132,7 +132,7 @@ func Append(list []string, item string, bound Bound) []string {
 // Bound is the maximum of a list: items, and bytes of JSON.
 type Bound struct{ Items, Bytes int }
 
-// last returns the end of a list that is within the bound.
+// Last returns the end of a list that is within the bound.
 func (b Bound) Last(list []string) []string {
 	n := 0
 	for _, s := range list {

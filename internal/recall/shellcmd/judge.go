@@ -9,6 +9,7 @@ import (
 // Judge is how the success of a command whose result is no error is determined.
 type Judge uint8
 
+// The ways to determine it.
 const (
 	ByStatus    Judge = iota // by its exit status, which is success
 	byOutput                 // by the end of its output
@@ -35,6 +36,7 @@ func (by Judge) Outcome(output string) recall.Outcome {
 		return recall.Passed
 	case Never:
 		return recall.Unknown
+	case byOutput, byFewOutput:
 	}
 	const most = 64 << 10
 	if len(output) > most {
