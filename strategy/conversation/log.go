@@ -47,15 +47,7 @@ func (lo *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log,
 // the agent looks for them, over what is there, which is kept as a copy. One
 // that is the same stays.
 func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, error) {
-	v1, err := checkpoint.Tree(ctx, lo.Repo)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := checkpoint.Read(ctx, lo.Repo, v1, id)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", id, err)
-	}
-	logs, _, err := lo.storedLogs(ctx, stored, lo.livePath)
+	logs, err := lo.PreviewLogs(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +60,20 @@ func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversati
 		convs = append(convs, conv)
 	}
 	return convs, nil
+}
+
+// PreviewLogs returns the transcripts that RestoreLogs would write, and writes nothing.
+func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, error) {
+	v1, err := checkpoint.Tree(ctx, lo.Repo)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := checkpoint.Read(ctx, lo.Repo, v1, id)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s: %w", id, err)
+	}
+	logs, _, err := lo.storedLogs(ctx, stored, lo.livePath)
+	return logs, err
 }
 
 // PutLog writes a stored transcript to its place, over what is there, which is

@@ -35,7 +35,12 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 		return p, nil
 	}
 	if id, err := checkpoint.ParseID(spec); err == nil {
-		return pt.pointOfCheckpoint(ctx, spec, id)
+		p, err := pt.pointOfCheckpoint(ctx, spec, id)
+		carries := func(p Point) bool { return p.Checkpoint == id && p.Commit != "" }
+		if i := slices.IndexFunc(points, carries); err == nil && p.Commit == "" && i >= 0 {
+			p.Commit = points[i].Commit // the newest of several
+		}
+		return p, err
 	}
 	if at, ok := parseTime(spec, pt.Env.Now()); ok {
 		return pt.pointBefore(spec, at)

@@ -35,10 +35,58 @@ func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 	if l.opts.reset {
 		return l.resetTo(ctx, p, convs)
 	}
-	l.Streams.Printf("Rewound to %s.\n", format.ID(p.ID))
+	l.Streams.Printf("Restored the transcripts of checkpoint %s.\n", p.Checkpoint)
 	l.commands(convs)
-	l.Streams.Printf("Note: Working directory unchanged. Use interactive mode for full checkout.\n")
+	l.Streams.Printf("Note: Working directory unchanged. Only transcripts were restored.\n")
 	return nil
+}
+
+// preview prints which transcripts would be written, and where a reset would go.
+func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
+	if p.Checkpoint == "" {
+		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
+	}
+	logs, err := l.rec.Conversation().Logs.PreviewLogs(ctx, p.Checkpoint)
+	if err != nil {
+		return err
+	}
+	if l.opts.json {
+		j := logsPlanJSON{Version: 1, Checkpoint: string(p.Checkpoint), Transcripts: []logPlanJSON{}}
+		if l.opts.reset {
+			j.Reset = string(p.Commit)
+		}
+		for _, log := range logs {
+			j.Transcripts = append(j.Transcripts, logPlanJSON{log.Session, log.Path, log.Status != conversation.LogSame})
+		}
+		return l.Streams.JSON(j)
+	}
+	if l.opts.reset {
+		l.Streams.Printf("Would reset the branch to %s.\n", p.Commit.Short())
+	} else {
+		l.Streams.Printf("No file would change: only transcripts are restored.\n")
+	}
+	for _, log := range logs {
+		what := "write"
+		if log.Status == conversation.LogSame {
+			what = "keep"
+		}
+		l.Streams.Printf("%-11s %s\n", what, format.Path(log.Path))
+	}
+	return nil
+}
+
+// logsPlanJSON is the preview of a point that has only transcripts.
+type logsPlanJSON struct {
+	Version     int           `json:"version"`
+	Checkpoint  string        `json:"checkpoint"`
+	Reset       string        `json:"reset,omitempty"`
+	Transcripts []logPlanJSON `json:"transcripts"`
+}
+
+type logPlanJSON struct {
+	Session string `json:"session_id"`
+	Path    string `json:"transcript_path"`
+	Changed bool   `json:"changed"`
 }
 
 func (l *logsRestore) commands(convs []conversation.Conversation) {

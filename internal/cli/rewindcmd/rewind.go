@@ -191,6 +191,8 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 		return err
 	}
 	switch {
+	case r.opts.preview && (r.opts.logsOnly || r.opts.reset || p.LogsOnly()):
+		return (&logsRestore{r}).preview(ctx, p)
 	case r.opts.preview:
 		return r.preview(ctx, p)
 	case r.opts.logsOnly || r.opts.reset || p.LogsOnly():
