@@ -8,6 +8,7 @@ LAB      ?=
 LABRUN   ?=
 BENCH    ?=
 SAMPLES  ?=
+RECORDS  ?=
 
 GOLANGCI_VERSION := v2.15.0
 GOFUMPT_VERSION  := v0.12.0
@@ -21,7 +22,7 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: help build install demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: foreign help build install demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
@@ -45,6 +46,7 @@ help:
 	@echo 'bench       hooks and commands: BENCH=folder (needs a C compiler, Python)'
 	@echo 'memory      peak memory of every command and hook on 500,000 files'
 	@echo 'bench-bands snapshots and restores of a large tree'
+	@echo 'foreign         every reading command on records of other programs: RECORDS=folder'
 	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES=folder'
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
@@ -180,6 +182,15 @@ memory: build
 # are installed. BANDBENCHFLAGS='-snapshots 10000' measures that many, too.
 bench-bands: build
 	go run ./internal/testkit/bandbench -bin bin/agentfs -cache "$(CACHE)/bands" $(BANDBENCHFLAGS)
+
+# The table of docs/foreign-records.md; fails if something is not shown as an independent
+# reader finds it.
+foreign:
+	@if [ -z "$(RECORDS)" ]; then \
+		echo 'foreign skipped: name the folder of archived repositories with RECORDS='; \
+	else \
+		ENTIRE_RECORDS="$(abspath $(RECORDS))" go test ./cmd/entire -count=1 -run TestForeignRecords -v; \
+	fi
 
 # The table of docs/recall-quality.md; fails if a brief says something false.
 recall-quality:
