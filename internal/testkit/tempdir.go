@@ -6,7 +6,7 @@ import (
 )
 
 // onDisk is where temporary files are without InMemory.
-var onDisk = os.TempDir()
+var onDisk = os.TempDir() //nolint:gochecknoglobals // read before InMemory changes TMPDIR
 
 // InMemory returns tests that keep their temporary files in memory where there is
 // room: they make many small files and sync them. If TMPDIR is set, it is used.
@@ -33,7 +33,7 @@ func (i inMemory) Run() int {
 // tests of what file systems on disks do.
 func DiskDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(onDisk, "go-test-tmp-")
+	dir, err := os.MkdirTemp(onDisk, "go-test-tmp-") //nolint:usetesting // t.TempDir is in memory
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,8 +62,9 @@ func redactor(repo *git.Repo, log *slog.Logger) workspace.Redactor { //nolint:ir
 
 // roots returns the roots of a repository's worktrees.
 func roots(repo *git.Repo) []string {
-	var list []string
-	for _, w := range gitwork.Worktrees(repo) {
+	worktrees := gitwork.Worktrees(repo)
+	list := make([]string, 0, len(worktrees))
+	for _, w := range worktrees {
 		list = append(list, w.Root)
 	}
 	return list

@@ -118,7 +118,7 @@ func isMade(name string) bool {
 	if slices.Contains(strings.Fields("go.sum package-lock.json yarn.lock pnpm-lock.yaml cargo.lock poetry.lock uv.lock composer.lock gemfile.lock"), base) {
 		return true
 	}
-	for _, end := range strings.Fields(".min.js .min.css .map .pb.go _pb2.py .snap .golden .svg .csv .lock") {
+	for end := range strings.FieldsSeq(".min.js .min.css .map .pb.go _pb2.py .snap .golden .svg .csv .lock") {
 		if strings.HasSuffix(base, end) {
 			return true
 		}
