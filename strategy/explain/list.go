@@ -147,7 +147,7 @@ func (r Reader) promptsTitle(ctx context.Context, s checkpoint.Stored) string {
 	if err != nil {
 		return ""
 	}
-	return promptsTitle(prompts, s.Meta.TranscriptStart > 0)
+	return promptsTitle(prompts, s.Meta.TranscriptStart > 0 || s.Meta.TranscriptIDAtStart != "")
 }
 
 // lastPrompt is what a session was asked last; a checkpoint without prompts is

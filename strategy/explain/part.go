@@ -58,39 +58,26 @@ func (r record) bySession(ctx context.Context) (map[string][]slot, error) {
 	return slots, nil
 }
 
-// startOf returns the line where a part begins whose start another version didn't
-// store: behind what the session's previous checkpoint has; 0 if there is none.
+// startOf returns the line where a part begins whose start isn't stored: behind the
+// line that the metadata names, which is left where a transcript was replaced, else
+// behind what the session's previous checkpoint has, as another version wrote it; 0 if
+// there is neither.
 func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stored) (int, error) {
 	m := s.Meta
-	if m.TranscriptStart > 0 || m.TranscriptLines > 0 || m.SessionID == "" || s.Absent {
+	if m.TranscriptStart > 0 || m.SessionID == "" || s.Absent {
 		return 0, nil
-	}
-	slots, err := r.bySession(ctx)
-	if err != nil {
-		return 0, err
-	}
-	var previous slot
-	for _, other := range slots[m.SessionID] {
-		if other.checkpoint != id && other.created.Before(m.CreatedAt) && other.created.After(previous.created) {
-			previous = other
-		}
-	}
-	if previous.dir == "" {
-		return 0, nil
-	}
-	before, err := checkpoint.Segments(ctx, r.repo, previous.dir)
-	if err != nil {
-		return 0, unlessMissing(err)
 	}
 	var last []byte
-	err = before.Lines(ctx, r.repo, checkpoint.Span{}, func(line []byte, _ int) error {
-		if key := uuidOf(line); key != nil {
-			last = key
+	switch {
+	case m.TranscriptIDAtStart != "":
+		last = []byte(uuidKey + m.TranscriptIDAtStart + `"`)
+	case m.TranscriptLines > 0:
+		return 0, nil
+	default:
+		var err error
+		if last, err = r.lastOfPrevious(ctx, id, m); err != nil || last == nil {
+			return 0, unlessMissing(err)
 		}
-		return nil
-	})
-	if err != nil || last == nil {
-		return 0, unlessMissing(err)
 	}
 	now, err := checkpoint.Segments(ctx, r.repo, s.Dir)
 	if err != nil {
@@ -106,18 +93,49 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 	return start, unlessMissing(err)
 }
 
+// lastOfPrevious returns what identifies the last line of the session in its previous
+// checkpoint, nil if it has none.
+func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoint.SessionMeta) (last []byte, err error) {
+	slots, err := r.bySession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var previous slot
+	for _, other := range slots[m.SessionID] {
+		if other.checkpoint != id && other.created.Before(m.CreatedAt) && other.created.After(previous.created) {
+			previous = other
+		}
+	}
+	if previous.dir == "" {
+		return nil, nil
+	}
+	before, err := checkpoint.Segments(ctx, r.repo, previous.dir)
+	if err != nil {
+		return nil, err
+	}
+	err = before.Lines(ctx, r.repo, checkpoint.Span{}, func(line []byte, _ int) error {
+		if key := uuidOf(line); key != nil {
+			last = key
+		}
+		return nil
+	})
+	return last, err
+}
+
+// uuidKey is the beginning of the member of a line that identifies it.
+const uuidKey = `"uuid":"`
+
 // uuidOf returns the member of a line that identifies it, nil if it has none.
 func uuidOf(line []byte) []byte {
-	const key = `"uuid":"`
-	at := bytes.Index(line, []byte(key))
+	at := bytes.Index(line, []byte(uuidKey))
 	if at < 0 {
 		return nil
 	}
-	end := bytes.IndexByte(line[at+len(key):], '"')
+	end := bytes.IndexByte(line[at+len(uuidKey):], '"')
 	if end <= 0 {
 		return nil
 	}
-	return bytes.Clone(line[at : at+len(key)+end+1])
+	return bytes.Clone(line[at : at+len(uuidKey)+end+1])
 }
 
 // placeOf reports what a part is for which nothing was found behind its start: all of
