@@ -2,11 +2,13 @@ package strategy_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
 // TestStopIsRepeatedOnAStateSavedInBetween: a stop whose session another hook saves
@@ -43,5 +45,107 @@ func TestStopIsRepeatedOnAStateSavedInBetween(t *testing.T) {
 	d.must(err)
 	if state.Phase != session.Idle || state.CheckpointCount != 1 || !slices.Equal(state.FilesTouched, []string{"a.txt"}) {
 		t.Errorf("%s, %d checkpoints, files %q", state.Phase, state.CheckpointCount, state.FilesTouched)
+	}
+}
+
+// TestStopGivesUpOnAStateThatIsSavedEachTime: a stop whose session other hooks save at
+// every attempt fails as stale, and has moved no ref and saved nothing of its own.
+func TestStopGivesUpOnAStateThatIsSavedEachTime(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.repo.Write("README.md", "text\n")
+	d.repo.Commit("first")
+	s := d.session("main")
+	d.prompt(s, 0)
+	s.Write("a.txt", "one\n")
+	s.Stop()
+	ctx, in := context.Background(), d.in(s, 0)
+	r, attempts := d.recorder(), 0
+	err := r.Lifecycle().Machine.Step(ctx, in, session.TurnEnd, func(*session.State, *tracking.Pending) error {
+		attempts++
+		return d.recorder().Lifecycle().Machine.Step(ctx, in, session.Start, nil)
+	})
+	if !errors.Is(err, workspace.ErrStale) || attempts != workspace.MaxAttempts {
+		t.Errorf("%v after %d attempts", err, attempts)
+	}
+	state, err := d.recorder().Sessions.Load(s.ID)
+	d.must(err)
+	if state.Phase != session.Active || state.CheckpointCount != 0 {
+		t.Errorf("%s, %d checkpoints", state.Phase, state.CheckpointCount)
+	}
+	if names := d.repo.Git("for-each-ref", "refs/heads/entire/"); names != "" {
+		t.Errorf("refs: %s", names)
+	}
+	d.must(d.recorder().AgentEvents().Stop(ctx, in))
+	state, err = d.recorder().Sessions.Load(s.ID)
+	d.must(err)
+	if state.Phase != session.Idle || !slices.Equal(state.FilesTouched, []string{"a.txt"}) {
+		t.Errorf("the next stop: %s, files %q", state.Phase, state.FilesTouched)
+	}
+}
+
+// TestEventsAreRepeatedOnAStateSavedInBetween: an event whose session another event
+// changes before it is saved is repeated on what that has saved.
+func TestEventsAreRepeatedOnAStateSavedInBetween(t *testing.T) {
+	t.Parallel()
+	start := func(d *desk, ctx context.Context, in workspace.Input) error {
+		_, err := d.recorder().AgentEvents().SessionStart(ctx, in)
+		return err
+	}
+	prompt := func(d *desk, ctx context.Context, in workspace.Input) error {
+		in.Prompt = "Do more."
+		return d.recorder().AgentEvents().Prompt(ctx, in)
+	}
+	stop := func(d *desk, ctx context.Context, in workspace.Input) error {
+		return d.recorder().AgentEvents().Stop(ctx, in)
+	}
+	end := func(d *desk, ctx context.Context, in workspace.Input) error {
+		return d.recorder().AgentEvents().SessionEnd(ctx, in)
+	}
+	tests := map[string]struct {
+		active bool // a turn is under way
+		event  session.Event
+		during func(d *desk, ctx context.Context, in workspace.Input) error
+		want   session.Phase
+	}{
+		"a start, and a prompt":      {event: session.Start, during: prompt, want: session.Active},
+		"a start, and the end":       {event: session.Start, during: end, want: session.Idle},
+		"a stop, and a start":        {active: true, event: session.TurnEnd, during: start, want: session.Idle},
+		"a stop, and another prompt": {active: true, event: session.TurnEnd, during: prompt, want: session.Idle},
+		"a stop, and another stop":   {active: true, event: session.TurnEnd, during: stop, want: session.Idle},
+		"a stop, and the end":        {active: true, event: session.TurnEnd, during: end, want: session.Ended},
+		"the end, and a stop":        {active: true, event: session.Stop, during: stop, want: session.Ended},
+		"the end, and a prompt":      {event: session.Stop, during: prompt, want: session.Ended},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.repo.Write("README.md", "text\n")
+			d.repo.Commit("first")
+			s := d.session("main")
+			d.turn(s, 0, "a.txt")
+			if c.active {
+				d.prompt(s, 0)
+				s.Write("b.txt", "one\n")
+				s.Stop()
+			}
+			ctx, in := context.Background(), d.in(s, 0)
+			r, attempts := d.recorder(), 0
+			d.must(r.Lifecycle().Machine.Step(ctx, in, c.event, func(*session.State, *tracking.Pending) error {
+				if attempts++; attempts == 1 {
+					return c.during(d, ctx, in)
+				}
+				return nil
+			}))
+			if attempts != 2 || r.Retried != 1 {
+				t.Errorf("%d attempts, %d repeated", attempts, r.Retried)
+			}
+			state, err := r.Sessions.Load(s.ID)
+			d.must(err)
+			if want := map[bool][]string{false: {"a.txt"}, true: {"a.txt", "b.txt"}}[c.active]; state.Phase != c.want || !slices.Equal(state.FilesTouched, want) {
+				t.Errorf("%s, files %q", state.Phase, state.FilesTouched)
+			}
+		})
 	}
 }

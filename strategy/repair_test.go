@@ -1,0 +1,134 @@
+package strategy_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+)
+
+// hook is a recorder that serves a hook of git.
+func (d *desk) hook() *strategy.GitHooks {
+	d.t.Helper()
+	r := d.recorder()
+	r.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
+	r.Env.Terminal = func() bool { return false }
+	return r.GitHooks()
+}
+
+// prepare stages files and lets prepare-commit-msg write a message, which it returns.
+func (d *desk) prepare(paths ...string) (message string) {
+	d.t.Helper()
+	message = filepath.Join(filepath.Dir(d.repo.Dir), "message")
+	d.repo.Write(message, "Change "+strings.Join(paths, " and ")+"\n")
+	d.repo.Git(append([]string{"add", "--"}, paths...)...)
+	d.must(d.hook().PrepareCommitMsg(context.Background(), commits.Message{File: message}))
+	return message
+}
+
+// commitWithoutPostCommit commits files, and the last hook is never run. It returns
+// the id of the checkpoint.
+func (d *desk) commitWithoutPostCommit(paths ...string) (id string) {
+	d.t.Helper()
+	d.repo.Git("commit", "-q", "--no-verify", "-F", d.prepare(paths...))
+	ids := d.repo.Trailers("HEAD")
+	if len(ids) != 1 {
+		d.t.Fatalf("trailers %q\nlog:\n%s", ids, d.log.String())
+	}
+	return ids[0]
+}
+
+// commit commits files with all hooks and returns the id of the checkpoint.
+func (d *desk) commit(paths ...string) (id string) {
+	d.t.Helper()
+	id = d.commitWithoutPostCommit(paths...)
+	d.must(d.hook().PostCommit(context.Background()))
+	return id
+}
+
+// end ends the session.
+func (d *desk) end(s *testkit.Session) {
+	d.t.Helper()
+	d.must(d.recorder().AgentEvents().SessionEnd(context.Background(), d.in(s, 0)))
+}
+
+// prompt begins a turn of an agent's process.
+func (d *desk) prompt(s *testkit.Session, pid int) {
+	d.t.Helper()
+	in := d.in(s, pid)
+	in.Prompt = "Please go on."
+	d.must(d.recorder().AgentEvents().Prompt(context.Background(), in))
+	s.Prompt(in.Prompt)
+}
+
+// TestRepairWhereverHEADIs: a commit whose post-commit hook was not run gets its
+// checkpoint from the next hook, whatever git has done with HEAD and the commit.
+func TestRepairWhereverHEADIs(t *testing.T) {
+	t.Parallel()
+	moves := map[string]func(d *desk){
+		"nothing":            func(*desk) {},
+		"another branch":     func(d *desk) { d.repo.Git("switch", "-q", "-c", "other", "HEAD~1") },
+		"an orphan branch":   func(d *desk) { d.repo.Git("switch", "-q", "--orphan", "other") },
+		"detached before it": func(d *desk) { d.repo.Git("checkout", "-q", "--detach", "HEAD~1") },
+		"reset before it":    func(d *desk) { d.repo.Git("reset", "-q", "--hard", "HEAD~1") },
+		"amended":            func(d *desk) { d.repo.Git("commit", "-q", "--no-verify", "--amend", "--no-edit", "--date=2020-01-01") },
+		"31 commits on it": func(d *desk) {
+			for range 31 {
+				d.repo.Git("commit", "-q", "--no-verify", "--allow-empty", "-m", "later")
+			}
+		},
+	}
+	nexts := map[string]func(d *desk, s *testkit.Session) error{
+		"start": func(d *desk, s *testkit.Session) error {
+			_, err := d.recorder().AgentEvents().SessionStart(context.Background(), d.in(s, 0))
+			return err
+		},
+		"another session's turn": func(d *desk, _ *testkit.Session) error { d.turn(d.session("other"), 0, "b.txt"); return nil },
+		"another commit": func(d *desk, _ *testkit.Session) error {
+			d.repo.Write("c.txt", "of the person\n")
+			d.repo.Git("commit", "-q", "--no-verify", "-F", d.prepare("c.txt"))
+			return d.hook().PostCommit(context.Background())
+		},
+		"a child": func(d *desk, _ *testkit.Session) error {
+			return d.recorder().Background().Complete(context.Background(), "")
+		},
+	}
+	for moved, move := range moves {
+		for hook, next := range nexts {
+			t.Run(moved+", "+hook, func(t *testing.T) {
+				t.Parallel()
+				d := newDesk(t)
+				d.repo.Write("README.md", "text\n")
+				d.repo.Commit("first")
+				s := d.session("main")
+				d.turn(s, 0, "a.txt")
+				id := d.commitWithoutPostCommit("a.txt")
+				move(d)
+				d.must(next(d, s))
+				point := d.repo.Stored()[id]
+				if point == nil {
+					t.Fatalf("no checkpoint %s\nlog:\n%s", id, d.log.String())
+				}
+				if diff := cmp.Diff([]string{"a.txt"}, point.Summary.FilesTouched); diff != "" {
+					t.Error(diff)
+				}
+				state, err := d.recorder().Sessions.Load(s.ID)
+				d.must(err)
+				if slices.Contains(state.FilesTouched, "a.txt") {
+					t.Errorf("pending: %q", state.FilesTouched)
+				}
+				if left, err := filepath.Glob(d.own("entire", "journal", "*."+id+".json")); err != nil || len(left) > 0 {
+					t.Errorf("in the journal: %q, %v", left, err)
+				}
+			})
+		}
+	}
+}
