@@ -170,7 +170,7 @@ type part struct {
 
 // compare returns what differs. Tool uses have to be the same; of what was asked all
 // has to be shown.
-func (p part) compare(tools, asked []string) []string {
+func (p *part) compare(tools, asked []string) []string {
 	var wrong []string
 	if !slices.Equal(p.tools, tools) {
 		wrong = append(wrong, fmt.Sprintf("%s: %d tool uses of %d", p.session, len(tools), len(p.tools)))
