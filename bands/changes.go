@@ -35,7 +35,7 @@ func (h *Held) MarkLate(v Version) error {
 	return disk.WriteCache(filepath.Join(h.SnapshotDir(v), lateName), nil, 0o600)
 }
 
-// markedLate says whether MarkLate was called.
+// markedLate reports whether MarkLate was called.
 func (s *Store) markedLate(v Version) bool {
 	_, err := os.Lstat(filepath.Join(s.SnapshotDir(v), lateName))
 	return err == nil

@@ -106,7 +106,7 @@ func drills(t *testing.T, fault string) {
 	}
 }
 
-// stopped plays it once with a fault at the write n, and says whether it came
+// stopped plays it once with a fault at the write n, and reports whether it came
 // that far, and whether all was right.
 func (d doing) stopped(t *testing.T, fault string, n int) (struck, right bool) {
 	t.Helper()

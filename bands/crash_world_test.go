@@ -32,7 +32,7 @@ func incomplete(err error) error {
 	return err
 }
 
-// whole says that every snapshot that was there holds what it did; what was
+// whole reports that every snapshot that was there holds what it did; what was
 // taken meanwhile is taken up.
 func (w *world) whole() {
 	w.tb.Helper()
@@ -56,7 +56,7 @@ func (w *world) whole() {
 	}
 }
 
-// unchanged says that the tree is what it was.
+// unchanged reports that the tree is what it was.
 func (w *world) unchanged(present treetest.Model) {
 	w.tb.Helper()
 	if diff := treetest.Diff(present, w.tree.Read()); diff != "" {
@@ -93,7 +93,7 @@ func (w *world) adopt(present treetest.Model) {
 	}
 }
 
-// eitherWay says that the tree is the old or the new one, or that the store knows
+// eitherWay reports that the tree is the old or the new one, or that the store knows
 // the way to either.
 func (w *world) eitherWay(n int, target, present treetest.Model) {
 	w.tb.Helper()

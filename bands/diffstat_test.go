@@ -29,7 +29,7 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
-// changedTree has one of each kind of difference since the version it answers.
+// changedTree has one of each kind of difference since the version it returns.
 func changedTree(t *testing.T) (*rig, bands.Version) {
 	t.Helper()
 	r := newRig(t)

@@ -30,7 +30,7 @@ type Options struct {
 	Hidden []string
 	// Worktrees are absolute paths of linked worktrees, which aren't entered.
 	Worktrees []string
-	// Ignored answers which of the directories, paths from the root, git ignores.
+	// Ignored returns which of the directories, paths from the root, git ignores.
 	// It is asked when the tree doesn't fit the cap; nil: none are.
 	Ignored func(ctx context.Context, dirs []string) ([]string, error)
 	// Now is the clock, Home the user's home directory ("" if there is none).

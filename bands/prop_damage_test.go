@@ -53,7 +53,7 @@ func TestPropDamage(t *testing.T) {
 	})
 }
 
-// disposable says whether a file of the store only makes things fast.
+// disposable reports whether a file of the store only makes things fast.
 func disposable(name string) bool {
 	return name == "dedupe" || name == "lock" || strings.HasPrefix(name, "stat-") || strings.HasPrefix(name, "latest-")
 }
@@ -113,7 +113,7 @@ func damage(r *rapid.T, path string) {
 	}
 }
 
-// rightOrTold says that each version is what it was, or that Verify tells that
+// rightOrTold reports that each version is what it was, or that Verify tells that
 // it isn't.
 func (w *world) rightOrTold(name string) {
 	w.tb.Helper()

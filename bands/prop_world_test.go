@@ -140,7 +140,7 @@ func (w *world) changes(what string, target, present treetest.Model, do func(h *
 	}
 }
 
-// obstructed says whether something that snapshots don't hold is where the
+// obstructed reports whether something that snapshots don't hold is where the
 // target has something else.
 func obstructed(target, present treetest.Model) bool {
 	for path, node := range present {
@@ -216,7 +216,7 @@ func (w *world) export(v bands.Version) {
 	w.must(os.RemoveAll(to))
 }
 
-// tidy says that nothing of a stopped run is left in the store.
+// tidy reports that nothing of a stopped run is left in the store.
 func (w *world) tidy() {
 	w.tb.Helper()
 	for _, name := range []string{"", "checkpoints", "bands"} {

@@ -68,7 +68,7 @@ func (r *rig) must(err error) {
 	}
 }
 
-// is says that the file has the text; "" that there is none.
+// is reports that the file has the text; "" that there is none.
 func (r *rig) is(name, want string) {
 	r.t.Helper()
 	got, err := os.ReadFile(r.path(name))
@@ -96,7 +96,7 @@ func (r *rig) take() bands.Version {
 	return taken.Snapshot.Version
 }
 
-// try restores and answers what that said.
+// try restores and returns what that said.
 func (r *rig) try(v bands.Version, in plan.Scope) (restore.Result, error) {
 	r.t.Helper()
 	h := r.hold()

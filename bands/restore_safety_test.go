@@ -39,7 +39,7 @@ func (r *rig) open(name string, statements ...string) *sql.DB {
 	return db
 }
 
-// rows says that the database is sound and has so many rows.
+// rows reports that the database is sound and has so many rows.
 func (r *rig) rows(name string, want int) {
 	r.t.Helper()
 	db := r.open(name)

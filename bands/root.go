@@ -49,7 +49,7 @@ func checkRoot(o Options) error {
 	return nil
 }
 
-// CheckRoot says whether a directory may be the tree of a store: ErrRefusedRoot.
+// CheckRoot reports whether a directory may be the tree of a store: ErrRefusedRoot.
 func CheckRoot(root, home string) error { return checkRoot(Options{Root: root, Home: home}) }
 
 // Settings are Options with their defaults, and what the file systems say.

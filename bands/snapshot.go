@@ -60,7 +60,7 @@ const (
 	Rescue Cause = "rescue"
 )
 
-// Causality tells who made a snapshot happen. Every field may be empty.
+// Causality records who made a snapshot happen. Every field may be empty.
 type Causality struct {
 	Agent   string `json:"agent,omitempty"`
 	Session string `json:"session,omitempty"`
@@ -82,7 +82,7 @@ type Causality struct {
 	Restores Version `json:"restores,omitempty"`
 }
 
-// Snapshot is what snapshot.json tells of one version.
+// Snapshot is what snapshot.json records of one version.
 type Snapshot struct {
 	Version Version   `json:"version"`
 	Message string    `json:"message,omitempty"`

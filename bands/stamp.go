@@ -64,7 +64,7 @@ func (s *Store) Stamp(set Settings) (Stamp, error) {
 	return st, nil
 }
 
-// exact says whether the file system keeps the time of each file's last change.
+// exact reports whether the file system keeps the time of each file's last change.
 func exact(name string) bool {
 	switch name {
 	case "ext4", "xfs", "btrfs", "tmpfs", "overlay", "f2fs", "zfs", "bcachefs", "apfs", "nfs", "ceph":

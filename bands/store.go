@@ -50,7 +50,7 @@ type Store struct {
 	linking disk.Linking
 }
 
-// Info is what store.json tells of a store.
+// Info is what store.json records of a store.
 type Info struct {
 	Format  int          `json:"format"`
 	Name    string       `json:"name,omitempty"`
@@ -114,7 +114,7 @@ func Open(dir string) (*Store, error) {
 // store.json is lost.
 func At(dir string) *Store { return &Store{dir: dir} }
 
-// Info is what store.json tells now.
+// Info is the content of store.json now.
 func (s *Store) Info() (Info, error) {
 	data, err := os.ReadFile(s.Path(InfoFile))
 	switch {

@@ -36,7 +36,7 @@ func (r *rig) model() treetest.Model {
 	return treetest.Read(r.t, r.root, ".git", ".entire")
 }
 
-// holds says that the version has what the model tells.
+// holds reports that the version has what the model tells.
 func (r *rig) holds(v bands.Version, want treetest.Model) {
 	r.t.Helper()
 	snapshot, err := r.store.Snapshot(v)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// Reservation is what the file version tells: the highest version that was ever
+// Reservation is what the file version holds: the highest version that was ever
 // given out, to which lineage, and the least number that a new band gets.
 // Neither numbers come again, whatever was deleted.
 type Reservation struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Attribution is who wrote the lines of a commit, as it stands in a session's
+// Attribution is who wrote the lines of a commit, as it is in a session's
 // metadata under initial_attribution. docs/formats/attribution.md defines the
 // figures.
 type Attribution struct {

@@ -87,7 +87,7 @@ type file struct {
 	data []byte
 }
 
-// writeFiles writes the files as blobs and answers their tree entries.
+// writeFiles writes the files as blobs and returns their tree entries.
 func writeFiles(repo *git.Repo, files []file) ([]git.TreeEntry, error) {
 	entries := make([]git.TreeEntry, len(files))
 	failed := make([]error, len(files))

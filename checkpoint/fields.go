@@ -49,7 +49,7 @@ func encodeFields(v any, unknown fields) ([]byte, error) {
 }
 
 // decodeFields reads a JSON object into the struct that v points to, and
-// answers the members that it doesn't know. A member of the wrong type is left
+// returns the members that it doesn't know. A member of the wrong type is left
 // out and does not spoil the others: what is read may be of any version or
 // make. So is one that is nested without end, for indented it would be a
 // thousand times its size.

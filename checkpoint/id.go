@@ -25,7 +25,7 @@ func NewID(r io.Reader) (ID, error) {
 	return ID(hex.EncodeToString(b[:])), nil
 }
 
-// ParseID answers s as an id, or ErrInvalid.
+// ParseID returns s as an id, or ErrInvalid.
 func ParseID(s string) (ID, error) {
 	if len(s) != 2*idBytes || !isHex(s) {
 		return "", fmt.Errorf("%w: %.40q", ErrInvalid, s)

@@ -18,10 +18,10 @@ type Inspected struct {
 	Dir      git.OID // the tree that holds it
 	Strategy string
 	Sessions []string
-	// Summary says what is wrong with the checkpoint's own metadata, which can
+	// Summary describes what is wrong with the checkpoint's own metadata, which can
 	// be made anew from its sessions: see Resummarize.
 	Summary string
-	// Lost says what is wrong with its sessions, a line each.
+	// Lost describes what is wrong with its sessions, a line each.
 	Lost []string
 	// Missing are objects of it that are not in this repository, with a line of Lost
 	// each. Another repository may have them.
@@ -275,7 +275,7 @@ func unlessMissing(err error) error {
 }
 
 // Resummarize makes the checkpoint's own metadata anew from its sessions, and
-// answers the new tree of the branch. Only objects are written.
+// returns the new tree of the branch. Only objects are written.
 func Resummarize(ctx context.Context, repo *git.Repo, v1Tree git.OID, id ID) (git.OID, error) {
 	d, err := readDirectory(ctx, repo, v1Tree, id)
 	if err != nil {

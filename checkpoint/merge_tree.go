@@ -17,14 +17,14 @@ type merger struct {
 	unread *[]ID
 }
 
-// three is what stands at one name in both sides, and in what they come from;
+// three is what is at one name in both sides, and in what they come from;
 // the zero entry where nothing does.
 type three struct{ base, ours, theirs git.TreeEntry }
 
 // resolve decides about a name where both sides have changed something.
 type resolve func(ctx context.Context, name string, t three) (git.TreeEntry, error)
 
-// settled returns what stands at the name if at most one side has changed it.
+// settled returns what is at the name if at most one side has changed it.
 func (t three) settled() (git.TreeEntry, bool) {
 	switch {
 	case t.ours == t.theirs, t.theirs == t.base:
@@ -71,7 +71,7 @@ func (m merger) each(ctx context.Context, t three, conflict resolve) (git.OID, e
 	return gittree.Write(m.repo, entries)
 }
 
-// names returns what stands at each name of the directories.
+// names returns what is at each name of the directories.
 func (m merger) names(ctx context.Context, t three) (map[string]*three, error) {
 	names := map[string]*three{}
 	for _, side := range []struct {

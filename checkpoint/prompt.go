@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// promptSeparator stands between the prompts of a prompt.txt.
+	// promptSeparator is between the prompts of a prompt.txt.
 	promptSeparator = "\n\n---\n\n"
 	// noSubject is the subject of a turn that has no prompt.
 	noSubject = "Claude Code session updates"

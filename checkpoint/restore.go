@@ -14,7 +14,7 @@ import (
 // Restore returns the transcript that a session's directory in a shadow tree
 // holds, for a session whose live transcript is gone. Other versions of the
 // tool redact nothing there, so every line is redacted, again perhaps: blobs
-// that had nothing to redact stay the same, others are written anew. It answers
+// that had nothing to redact stay the same, others are written anew. It returns
 // false if the directory holds none.
 func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, error) {
 	entries, err := s.Repo.Tree(ctx, dir)
@@ -53,7 +53,7 @@ func (s Segmenter) Restore(ctx context.Context, dir git.OID) (Transcript, bool, 
 	return t, true, nil
 }
 
-// Verify answers st if all that it says is stored is still in the repository,
+// Verify returns st if all that it says is stored is still in the repository,
 // else the state from which Extend begins anew. It costs a git process: ask
 // where a session rests for weeks, since git's gc removes what no branch refers
 // to then.
@@ -117,7 +117,7 @@ func (s Segmenter) pieces(oid git.OID, blob, clean []byte) ([]git.OID, error) {
 	return ids, nil
 }
 
-// cutChunk answers as many whole lines of text as fit a chunk, and the rest
+// cutChunk returns as many whole lines of text as fit a chunk, and the rest
 // behind the newline that ends them, if there is any. No line is longer than a
 // chunk.
 func cutChunk(text []byte) (chunk, rest []byte, more bool) {

@@ -193,7 +193,7 @@ func (w *Rewriting) checkpoint(ctx context.Context, id ID, oid git.OID) (git.OID
 }
 
 // dropSessions takes the forgotten sessions out of a checkpoint. One that is
-// forgotten, or has no session left, keeps its place and says so.
+// forgotten, or has no session left, keeps its place and reports that.
 func (w *Rewriting) dropSessions(ctx context.Context, id ID, oid git.OID) (git.OID, error) {
 	if w.Forgotten.Empty() {
 		return oid, nil

@@ -24,7 +24,7 @@ const (
 
 // Redactor takes the secrets out of what a session wrote.
 type Redactor interface {
-	// Line redacts one line of a transcript, and answers one line.
+	// Line redacts one line of a transcript, and returns one line.
 	Line(line []byte) []byte
 	// Text redacts a text.
 	Text(text string) string

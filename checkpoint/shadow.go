@@ -44,7 +44,7 @@ func MetadataDir(sessionID string) string { return ".entire/metadata/" + session
 
 // WriteShadow makes the shadow commit of a turn: at.Tree with the edits, and
 // with the session's metadata directory replaced by what sh says. It writes
-// objects only. It answers false, and makes no commit, if nothing differs from
+// objects only. It returns false, and makes no commit, if nothing differs from
 // the tip.
 func WriteShadow(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, sh Shadow, by git.Signature) (git.OID, bool, error) {
 	if err := session.CheckID(sh.Session); err != nil {

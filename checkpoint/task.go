@@ -52,7 +52,7 @@ type TaskEnd struct {
 	Agent string `json:"agent_id"`
 }
 
-// Entry writes the file of a task's end, and answers its entry.
+// Entry writes the file of a task's end, and returns its entry.
 func (e TaskEnd) Entry(repo *git.Repo) (git.TreeEntry, error) {
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
@@ -113,7 +113,7 @@ type TaskStep struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// StepOfTask writes the file of the n-th step of a task, from 1, and answers
+// StepOfTask writes the file of the n-th step of a task, from 1, and returns
 // the edits for [Task.Files].
 func StepOfTask(repo *git.Repo, sessionID string, n int, step TaskStep) ([]gittree.Edit, error) {
 	data, err := json.MarshalIndent(step, "", "  ")
@@ -126,7 +126,7 @@ func StepOfTask(repo *git.Repo, sessionID string, n int, step TaskStep) ([]gittr
 }
 
 // WriteTask makes the shadow commit of a task: at.Tree with the edits and the
-// task's files. It writes objects only. It answers false, and makes no commit,
+// task's files. It writes objects only. It returns false, and makes no commit,
 // if nothing differs from the tip.
 func WriteTask(ctx context.Context, repo *git.Repo, at Tip, edits []gittree.Edit, t Task, by git.Signature) (git.OID, bool, error) {
 	if err := session.CheckID(t.Session); err != nil {

@@ -25,8 +25,8 @@ type Transcript struct {
 
 // TranscriptIn returns the transcript that a session's directory holds, in a
 // shadow tree or on the metadata branch: segments, chunks or the one blob of
-// other versions, or a legacy full.log. The hash is the one that stands beside
-// them; where there is none the blobs are read for it. It answers false if
+// other versions, or a legacy full.log. The hash is the one that is beside
+// them; where there is none the blobs are read for it. It returns false if
 // there is no transcript.
 //
 // What it finds in a shadow tree may be unredacted: see [Segmenter.Restore].

@@ -32,7 +32,7 @@ func (s *Store) Fill(id string) (Fill, bool) {
 }
 
 // SetFill writes the fill of a session that has a state, unless it stands there
-// already, and answers whether it wrote.
+// already, and reports whether it wrote.
 func (s *Store) SetFill(f Fill) (bool, error) {
 	if err := CheckID(f.SessionID); err != nil {
 		return false, err

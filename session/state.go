@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// State is what is known of one session between two hooks, as it stands in
+// State is what is known of one session between two hooks, as it is in
 // <git common dir>/entire-sessions/<id>.json. docs/formats/session.md is the
 // format; the fields up to Recorder are those of other versions of the tool,
 // and fields unknown to this one survive a load and save.

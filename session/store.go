@@ -152,7 +152,7 @@ func (s *Store) SetAside(id string) (string, error) {
 	return to, os.Rename(from, to)
 }
 
-// All answers every state that can be read, by id, and the errors of the
+// All returns every state that can be read, by id, and the errors of the
 // others.
 func (s *Store) All() ([]*State, []error) {
 	var states []*State
@@ -290,7 +290,7 @@ func (s *Store) writeDormant(known, fresh map[string]string) {
 	_ = disk.WriteCache(filepath.Join(s.dir, dormantName), []byte(b.String()), 0o600)
 }
 
-// Remove deletes the session's state and all that stands beside it, the state
+// Remove deletes the session's state and all that is beside it, the state
 // last: who is stopped on the way leaves a session that can be removed again.
 func (s *Store) Remove(id string) error {
 	if err := CheckID(id); err != nil {

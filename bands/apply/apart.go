@@ -11,7 +11,7 @@ import (
 // manyFiles is from how many files on a new directory is put apart.
 const manyFiles = 2000
 
-// many says whether many files come into the directory and those below.
+// many reports whether many files come into the directory and those below.
 func (n *Spot) many() bool {
 	count := 0
 	var visit func(n *Spot) bool

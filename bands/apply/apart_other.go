@@ -2,5 +2,5 @@
 
 package apply
 
-// spreads says that no file system here has the flag for it.
+// spreads reports that no file system here has the flag for it.
 func spreads(string) bool { return false }

@@ -165,7 +165,7 @@ func refused(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
 }
 
-// unixNano is the time as dirfd.Stat tells it.
+// unixNano is the time in the form of dirfd.Stat.
 func unixNano(t time.Time) int64 {
 	const second = int64(time.Second)
 	switch sec := t.Unix(); {

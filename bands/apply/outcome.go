@@ -64,7 +64,7 @@ func (o *Outcome) hasFailed(path string) bool {
 	return o.failedPaths[path]
 }
 
-// ended says whether nothing more is to be begun.
+// ended reports whether nothing more is to be begun.
 func (o *Outcome) ended(ctx context.Context) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,7 +74,7 @@ func (o *Outcome) ended(ctx context.Context) bool {
 	return o.fatal != nil
 }
 
-// stopped says whether an error has ended everything.
+// stopped reports whether an error has ended everything.
 func (o *Outcome) stopped() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -18,7 +18,7 @@ const rawSuffix = ".raw"
 // File is a band in a folder.
 type File struct {
 	Number uint32
-	// Raw says that the band is one large file's bytes and nothing else.
+	// Raw reports that the band is one large file's bytes and nothing else.
 	Raw    bool
 	Length int64
 }

@@ -33,12 +33,12 @@ type DamageError struct {
 	What   string
 }
 
-// Error says what is wrong, and where.
+// Error describes what is wrong, and where.
 func (e *DamageError) Error() string {
 	return fmt.Sprintf("band %d, record at %d: %s", e.Band, e.Offset, e.What)
 }
 
-// Is says that every DamageError is an ErrDamaged.
+// Is reports that every DamageError is an ErrDamaged.
 func (e *DamageError) Is(target error) bool { return target == ErrDamaged }
 
 const (
@@ -46,7 +46,7 @@ const (
 	bandHeader  = 16
 	recordMagic = "REC1"
 	lastMagic   = "REC9" // of versions to come
-	// recordHeader is the length of what stands before a record's stored bytes.
+	// recordHeader is the length of what is before a record's stored bytes.
 	recordHeader = 52
 	// checkedHeader is the part of it that the checksum covers.
 	checkedHeader = 48
@@ -60,7 +60,7 @@ const (
 	compressed codec = 1
 )
 
-// header is what stands before a record's stored bytes.
+// header is what is before a record's stored bytes.
 type header struct {
 	kind   Kind
 	codec  codec
@@ -126,7 +126,7 @@ func appendBandHeader(buf []byte, number uint32) []byte {
 	return binary.LittleEndian.AppendUint32(buf, checksum(buf[start:]))
 }
 
-// isBandHeader says whether data begins a band of that number.
+// isBandHeader reports whether data begins a band of that number.
 func isBandHeader(data []byte, number uint32) bool {
 	return len(data) >= bandHeader && string(data[:bandHeader]) == string(appendBandHeader(nil, number))
 }

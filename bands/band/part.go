@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// PartKind says what a part of a file is.
+// PartKind describes what a part of a file is.
 type PartKind byte
 
 // The kinds of parts.

@@ -59,7 +59,7 @@ func (r *Reader) Read(ref Ref, kind Kind, buf []byte) ([]byte, error) {
 	return content, nil
 }
 
-// Check says whether the record is there, by its header alone: the kind, the
+// Check reports whether the record is there, by its header alone: the kind, the
 // hash, and that the band is long enough.
 func (r *Reader) Check(ref Ref, kind Kind) bool {
 	_, err := r.head(ref, kind)
@@ -288,7 +288,7 @@ func damaged(ref Ref, what string) error {
 	return &DamageError{Band: ref.Band, Offset: ref.Offset, What: what}
 }
 
-// broken says what an error of reading means: a band that is missing or can't be
+// broken describes what an error of reading means: a band that is missing or can't be
 // read is damage, running out of file handles isn't.
 func broken(ref Ref, err error) error {
 	switch {

@@ -15,7 +15,7 @@ type Hash [sha256.Size]byte
 // String is the hash in lower case hex.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Kind says what a record holds.
+// Kind describes what a record holds.
 type Kind byte
 
 // The kinds of records.
@@ -30,14 +30,14 @@ const (
 	Page Kind = 4
 )
 
-// Ref says where a record is, and what it must hold.
+// Ref describes where a record is, and what it must hold.
 type Ref struct {
 	Hash   Hash
 	Band   uint32
 	Offset uint32
 }
 
-// IsZero says whether the reference names nothing.
+// IsZero reports whether the reference names nothing.
 func (r Ref) IsZero() bool { return r == Ref{} }
 
 // ParseHash reads 64 hex digits.

@@ -145,7 +145,7 @@ func (w *Writer) find(hash Hash, kind Kind) (Ref, bool) {
 	return ref, w.reader.Intact(ref, kind)
 }
 
-// own says whether this writer has written the place that ref names, and then
+// own reports whether this writer has written the place that ref names, and then
 // whether the record is there.
 func (w *Writer) own(ref Ref, kind Kind) (own, same bool) {
 	begun, ok := w.begun[ref.Band]

@@ -41,7 +41,7 @@ func openBase(s *bands.Store, set bands.Settings) *base {
 	return b
 }
 
-// whole says whether every band of the snapshot is there in its whole length.
+// whole reports whether every band of the snapshot is there in its whole length.
 func whole(s *bands.Store, snap bands.Snapshot) bool {
 	return !slices.ContainsFunc(snap.Bands, func(b bands.BandLength) bool { return !s.HasBand(snap, b) })
 }

@@ -20,7 +20,7 @@ import (
 // patience is how long a database may keep a walk waiting.
 const patience = 50 * time.Millisecond
 
-// startsDatabase says whether the file of the name is a database.
+// startsDatabase reports whether the file of the name is a database.
 func (l *looker) startsDatabase(name string) bool {
 	f, err := l.n.dir.OpenFile(name)
 	if err != nil {
@@ -30,7 +30,7 @@ func (l *looker) startsDatabase(name string) bool {
 	return IsDatabase(f)
 }
 
-// IsDatabase says whether the file is a database, by its beginning.
+// IsDatabase reports whether the file is a database, by its beginning.
 func IsDatabase(f *os.File) bool {
 	var head [16]byte
 	n, err := f.ReadAt(head[:], 0)
@@ -115,7 +115,7 @@ func (fr *fileReader) readFrom(name string, f *os.File) (content, error) {
 	return content{ref: ref}, err
 }
 
-// layout tells where the holes of a database's file are, of which f may be a
+// layout returns where the holes of a database's file are, of which f may be a
 // copy that has none: as the file of that name has them, if it hasn't changed
 // since, else where there are pages of zeros.
 func (fr *fileReader) layout(name string, f *os.File) []segment {

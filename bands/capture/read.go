@@ -62,7 +62,7 @@ func (l *looker) one(ctx context.Context, at int) error {
 	return l.file(ctx, it)
 }
 
-// hasFile says whether the directory has a regular file of the name.
+// hasFile reports whether the directory has a regular file of the name.
 func (l *looker) hasFile(name string) bool {
 	if it := l.list.item(name); it != nil {
 		return it.line.Mode&dirfd.ModeType == dirfd.ModeRegular
@@ -209,10 +209,10 @@ func (fr *fileReader) read(name string) (content, error) {
 	return content{ref: ref, xattrs: xattrs}, err
 }
 
-// sparse says whether the file may have holes.
+// sparse reports whether the file may have holes.
 func sparse(st *dirfd.Stat) bool { return st.Size >= 4096 && st.Blocks*512 < st.Size }
 
-// unmoved says whether two looks at a file saw the same.
+// unmoved reports whether two looks at a file saw the same.
 func unmoved(a, b *dirfd.Stat) bool {
 	return a.Ino == b.Ino && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime && a.Mode == b.Mode
 }

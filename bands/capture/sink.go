@@ -23,7 +23,7 @@ type sink interface {
 	// keep returns former, the reference to a record of that content, if the record
 	// is whole; else it stores the content.
 	keep(former band.Ref, kind band.Kind, content []byte) (band.Ref, error)
-	// clones says whether raw is a good way to store a large file.
+	// clones reports whether raw is a good way to store a large file.
 	clones() bool
 	// raw stores a large file as it is, and returns the pieces of it.
 	raw(f *os.File, size int64) ([]band.Part, error)

@@ -31,7 +31,7 @@ type leftOut struct {
 	exact   bool // fit's weight has all that the walk will read
 }
 
-// leftOut says what the walk leaves out. Where a cache tells what was left out,
+// leftOut describes what the walk leaves out. Where a cache tells what was left out,
 // and not long ago, that stands until more comes than there is room for.
 func (t *taking) leftOut(ctx context.Context) (leftOut, error) {
 	cache := t.base.cache

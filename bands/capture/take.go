@@ -180,7 +180,7 @@ func (t *taking) told() Taken {
 	}
 }
 
-// unchanged says whether there is nothing to take.
+// unchanged reports whether there is nothing to take.
 func (t *taking) unchanged() bool {
 	ref, ok := t.parent.Tree.Ref()
 	return t.o.SkipUnchanged && t.parent.Version != 0 && ok && ref.Hash == t.top.settled().Ref.Hash

@@ -188,7 +188,7 @@ func (w *walk) told() notes {
 	return w.notes
 }
 
-// count says that so many entries are done.
+// count reports that so many entries are done.
 func (w *walk) count(n int) {
 	done := w.entries.Add(int64(n))
 	if w.progress != nil {
@@ -208,7 +208,7 @@ func (w *walk) take(it *item) error {
 	return nil
 }
 
-// racy says whether the file could change once more without its data showing
+// racy reports whether the file could change once more without its data showing
 // it.
 func (w *walk) racy(st *dirfd.Stat) bool {
 	return st.Ctime >= w.stamp || w.coarse && st.Mtime >= w.stamp

@@ -15,7 +15,7 @@ func unknownEntry(name string, why tree.Reason, st *dirfd.Stat) tree.Entry {
 	return tree.Entry{Name: name, Kind: tree.Unknown, Reason: why, Attr: AttrOf(st)}
 }
 
-// AttrOf is what stat tells of a file besides its content.
+// AttrOf is what stat records of a file besides its content.
 func AttrOf(st *dirfd.Stat) tree.Attr {
 	return tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime).UTC()}
 }
@@ -45,7 +45,7 @@ func typeReason(st *dirfd.Stat) tree.Reason {
 	}
 }
 
-// isStore says whether a directory with these names is a store.
+// isStore reports whether a directory with these names is a store.
 func isStore(names []string) bool {
 	for _, name := range []string{bands.InfoFile, bands.TagFile, bands.BandsFolder, bands.SnapshotsFolder} {
 		if !slices.Contains(names, name) {
@@ -55,5 +55,5 @@ func isStore(names []string) bool {
 	return true
 }
 
-// isShared says whether the name is one that a database's shared memory has.
+// isShared reports whether the name is one that a database's shared memory has.
 func isShared(name string) bool { return strings.HasSuffix(name, "-shm") }

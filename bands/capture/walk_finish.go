@@ -50,7 +50,7 @@ func (r *reader) settle(n *node) error {
 	return s.end(rec)
 }
 
-// moved says whether a subdirectory has another record than in the cache.
+// moved reports whether a subdirectory has another record than in the cache.
 func (n *node) moved() bool {
 	return slices.ContainsFunc(n.differing, func(kid *node) bool {
 		return kid.out.state != storedAnew || !kid.old.Known() || kid.out.record.Ref != kid.old.Record().Ref

@@ -235,7 +235,7 @@ func (fr *fileReader) entryBefore(name string) *tree.Entry {
 	return e
 }
 
-// differs says whether the directory has to be stored, or its block written.
+// differs reports whether the directory has to be stored, or its block written.
 func (l *looker) differs() bool {
 	return l.anew || !l.same || len(l.todo) > 0 || len(l.list.places) != len(l.list.lines.Starts)
 }

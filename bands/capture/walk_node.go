@@ -63,7 +63,7 @@ func (n *node) path() string {
 	return tree.JoinPath(n.parent.path(), n.name)
 }
 
-// closeOne says that one user less needs the directory.
+// closeOne reports that one user less needs the directory.
 func (n *node) closeOne() {
 	if n != nil && n.users.Add(-1) == 0 && n.dir != nil {
 		_ = n.dir.Close() // nothing was written through it
@@ -88,7 +88,7 @@ func (n *node) adopt(name string, old statcache.Directory, st *dirfd.Stat) *node
 	return kid
 }
 
-// differs tells the parent that the subdirectory isn't as in the cache.
+// differs notes for the parent that the subdirectory isn't as in the cache.
 func (n *node) differs(kid *node) {
 	n.mu.Lock()
 	n.differing = append(n.differing, kid)

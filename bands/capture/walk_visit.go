@@ -90,7 +90,7 @@ func (r *reader) lost(n *node, err error) error {
 	return nil
 }
 
-// IsFatal says whether the error is about this process and not about a file.
+// IsFatal reports whether the error is about this process and not about a file.
 func IsFatal(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
@@ -125,12 +125,12 @@ func (r *reader) unchanged(n *node) (verified int, same bool) {
 	return verified, !lines.Bad
 }
 
-// leaves says whether the cap leaves no room for the directory.
+// leaves reports whether the cap leaves no room for the directory.
 func (r *reader) leaves(n *node, name string) bool {
 	return len(r.leave) > 0 && r.leave[tree.JoinPath(n.path(), name)]
 }
 
-// stillSkipped says whether what was not looked at needs no look now.
+// stillSkipped reports whether what was not looked at needs no look now.
 func (r *reader) stillSkipped(n *node, e *statcache.Line) bool {
 	switch e.Reason {
 	case tree.OtherFileSystem:
@@ -142,7 +142,7 @@ func (r *reader) stillSkipped(n *node, e *statcache.Line) bool {
 	}
 }
 
-// staysOut says whether a directory that the cap left out stays so, and notes
+// staysOut reports whether a directory that the cap left out stays so, and notes
 // it.
 func (r *reader) staysOut(n *node, name string) bool {
 	path := tree.JoinPath(n.path(), name)

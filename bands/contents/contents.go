@@ -50,7 +50,7 @@ func (c *Reader) Parts(e *tree.Entry) ([]band.Part, error) {
 	return list, nil
 }
 
-// Whole says whether all records that the entry needs are there, by their headers.
+// Whole reports whether all records that the entry needs are there, by their headers.
 func (c *Reader) Whole(e *tree.Entry) bool {
 	if e.Kind != tree.File || e.Size == 0 {
 		return true

@@ -211,7 +211,7 @@ type Options struct {
 	NoCounts bool
 }
 
-// Stat tells the files that differ, sorted by path. Directories are told of
+// Stat returns the files that differ, sorted by path. Directories are included
 // only where they are empty or their attributes differ. Times don't count, nor
 // does what one of the sides doesn't hold.
 func Stat(ctx context.Context, old, now Side, o Options) ([]File, error) {

@@ -33,7 +33,7 @@ var ErrNotHeld = errors.New("not held by the snapshot")
 
 // Options say what an export holds.
 type Options struct {
-	// Ignored answers which of the paths git ignores; they are left out.
+	// Ignored returns which of the paths git ignores; they are left out.
 	// Directories end in "/", and nothing below one that is ignored is asked for.
 	// nil: nothing is left out.
 	Ignored func(ctx context.Context, paths []string) ([]string, error)

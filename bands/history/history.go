@@ -59,7 +59,7 @@ func Read(s *bands.Store, lineage string) (History, error) {
 }
 
 // WithInterrupted is the history as it will be when an interrupted restore, which it
-// answers too, has ended.
+// returns too, has ended.
 func WithInterrupted(s *bands.Store, lineage string) (History, *Journal, error) {
 	past, err := ReadRecorded(s, lineage)
 	if err != nil {
@@ -78,7 +78,7 @@ func WithInterrupted(s *bands.Store, lineage string) (History, *Journal, error) 
 	return left.Next, left, nil
 }
 
-// equal says whether both tell of the same restores.
+// equal reports whether both tell of the same restores.
 func (h History) equal(o History) bool {
 	same := func(a, b Turn) bool { return a.Rescue == b.Rescue && a.Target == b.Target && a.At.Equal(b.At) }
 	return len(h.Undo)+len(h.Redo) > 0 &&

@@ -27,7 +27,7 @@ const (
 // journalFormat is the format of journals and histories.
 const journalFormat = 1
 
-// Journal tells of a restore that has begun. It is there until the restore has
+// Journal describes a restore that has begun. It is there until the restore has
 // ended, so one whose process is gone tells of a tree that may be half restored.
 type Journal struct {
 	Format  int       `json:"format"`

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
-// nested says whether the directory is a repository of its own that isn't asked for.
+// nested reports whether the directory is a repository of its own that isn't asked for.
 func (p *Planner) nested(path string, dirs ...*tree.Directory) bool {
 	if p.Scope.Nested || p.Scope.names(path) {
 		return false

@@ -28,7 +28,7 @@ type Scope struct {
 	// Nested restores nested repositories and submodules too. One that is named
 	// in Paths, or holds a path named there, is restored without it.
 	Nested bool
-	// Delete says whether a path that the target lacks may be removed; nil: yes.
+	// Delete reports whether a path that the target lacks may be removed; nil: yes.
 	// It is asked for files, symlinks and empty directories: a directory goes
 	// with the last thing in it.
 	Delete func(path string, e tree.Entry) bool
@@ -114,7 +114,7 @@ const (
 // AgentDir holds the agent's settings and is restored only when named.
 const AgentDir = ".claude"
 
-// Selection is a Scope in a form that answers fast.
+// Selection is a Scope in a form that is fast to test.
 type Selection struct {
 	Scope
 	Named, Over map[string]bool // the paths, and the directories above them

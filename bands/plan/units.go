@@ -16,7 +16,7 @@ import (
 const pageUnit = 512
 
 // units plans the databases of a directory: main file, journal and log are
-// restored together or not at all. It answers for each name it has planned
+// restored together or not at all. It returns for each name it has planned
 // whether nothing is there in the end.
 func (p *Planner) units(dir string, list []pair, out *Plan) map[string]bool {
 	var done map[string]bool
@@ -79,7 +79,7 @@ func membersOf(list []pair, main string) []pair {
 	return members
 }
 
-// mayBeOf says whether SQLite may have made the file: directories, links and
+// mayBeOf reports whether SQLite may have made the file: directories, links and
 // sockets are none of its.
 func mayBeOf(e *tree.Entry) bool {
 	if e == nil || e.Kind != tree.Unknown {
@@ -93,7 +93,7 @@ func mayBeOf(e *tree.Entry) bool {
 	}
 }
 
-// isUnit says whether the files are a database with something to restore.
+// isUnit reports whether the files are a database with something to restore.
 func (c *Comparison) isUnit(dir string, members []pair) bool {
 	main := members[0]
 	differs := slices.ContainsFunc(members, func(m pair) bool { return !c.same(m.was, m.want) })
@@ -108,7 +108,7 @@ func (c *Comparison) isUnit(dir string, members []pair) bool {
 	return main.was != nil && main.was.Size > 0 && sqlite.IsDatabase(contents.HeadBelow(c.Scope.Root, tree.JoinPath(dir, main.name)))
 }
 
-// unit plans one database. It answers whether nothing of it is there in the end.
+// unit plans one database. It reports whether nothing of it is there in the end.
 func (p *Planner) unit(dir string, members []pair, out *Plan) (gone bool) {
 	main := tree.JoinPath(dir, members[0].name)
 	inScope := false
@@ -177,7 +177,7 @@ func (c *Comparison) unitStays(dir string, members []pair, out *Plan) *[]string 
 	return nil
 }
 
-// inUse answers which of the databases, paths of main files, some process has
+// inUse returns which of the databases, paths of main files, some process has
 // open. One that can't be looked at counts as open.
 func inUse(root string, mains []string) map[string]bool {
 	places := make([]sqlite.Place, 0, len(mains))

@@ -89,7 +89,7 @@ func (p *Planner) missing(now, want band.Ref) error {
 }
 
 // Merge compares the entries of a directory that is on one side at least. It
-// answers whether nothing of it stays.
+// reports whether nothing of it stays.
 func (p *Planner) Merge(ctx context.Context, dir string, was, want *tree.Directory, out *Plan) (gone bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -138,7 +138,7 @@ func pairs(was, want *tree.Directory) []pair {
 	return list
 }
 
-// entry plans one path. It answers whether nothing is there in the end.
+// entry plans one path. It reports whether nothing is there in the end.
 func (p *Planner) entry(ctx context.Context, path string, was, want *tree.Entry, out *Plan) (gone bool, err error) {
 	if p.Scope.Hides(path) {
 		return false, nil

@@ -75,7 +75,7 @@ func compare(ctx context.Context, c *catalog.Catalog, s *bands.Store) ([]string,
 	return differs, nil
 }
 
-// Describe answers the snapshots that can't be used at all: whose description
+// Describe returns the snapshots that can't be used at all: whose description
 // can't be read, or whose bands are missing or cut short. What the bands hold is
 // for Verify to read.
 func Describe(s *bands.Store) ([]verify.BadVersion, error) {

@@ -103,7 +103,7 @@ func (e *movedError) Error() string {
 		filepath.Join(e.root, contextFile), e.name, e.was)
 }
 
-// Hint says how the store is given the directory all the same.
+// Hint describes how the store is given the directory all the same.
 func (e *movedError) Hint() string {
 	return fmt.Sprintf("--name %s makes it that store's folder; without the file a new store is made", e.name)
 }
@@ -248,7 +248,7 @@ func (r *Registry) checkRoot(root string) (string, error) {
 	return root, nil
 }
 
-// pathWithin says whether path is dir or below it; both clean.
+// pathWithin reports whether path is dir or below it; both clean.
 func pathWithin(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

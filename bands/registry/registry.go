@@ -67,7 +67,7 @@ type Entry struct {
 	Checkpoints int
 }
 
-// Active says whether snapshots may be taken.
+// Active reports whether snapshots may be taken.
 func (e Entry) Active() bool { return e.Mounted != nil }
 
 // Replaced reports whether another directory, or a link, is where the store's
@@ -120,7 +120,7 @@ func (r *Registry) alone(ctx context.Context, work func() error) error {
 // maxName is the longest name of a store in bytes; its folder has a few more.
 const maxName = 100
 
-// CheckName says why name can't be a store's: ErrBadName. A name is also that
+// CheckName describes why name can't be a store's: ErrBadName. A name is also that
 // of a folder, and a line of .agentfs where a path is told by its slash.
 func CheckName(name string) error {
 	bad := func(why string) error { return fmt.Errorf("%w: %q: %s", ErrBadName, name, why) }

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
-// deadness says which bands are worth the work.
+// deadness describes which bands are worth the work.
 type deadness int
 
 const (
@@ -207,7 +207,7 @@ func deadParts(live []Stretch, size int64) (dead []Stretch, sum int64) {
 	return dead, sum + HeadRoom
 }
 
-// punch makes holes in the file and says how many bytes of the disk that gave.
+// punch makes holes in the file and returns how many bytes of the disk that gave.
 func punch(path string, dead []Stretch) (freed int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

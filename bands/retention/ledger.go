@@ -12,7 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
-// counting says how much a ledger finds out.
+// counting describes how much a ledger finds out.
 type counting int
 
 const (
@@ -66,7 +66,7 @@ func (l *ledger) close() { _ = l.reader.Close() }
 // damage is what could not be read.
 func (l *ledger) damage() error { return errors.Join(l.bad...) }
 
-// add enters a snapshot and says how many bytes it needs that none did before.
+// add enters a snapshot and returns how many bytes it needs that none did before.
 // Damage doesn't stop it: the snapshot's bands are pinned then.
 func (l *ledger) add(ctx context.Context, snap bands.Snapshot) (int64, error) {
 	e := entering{ledger: l, holder: int32(l.snaps)}
@@ -94,7 +94,7 @@ type entering struct {
 	bad    []error
 }
 
-// enter notes a record and says whether what is below it has to be looked at.
+// enter notes a record and reports whether what is below it has to be looked at.
 func (e *entering) enter(at recordAt, size func() (heldRecord, error)) (below bool) {
 	had, known := e.records[at]
 	switch {

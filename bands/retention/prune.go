@@ -254,7 +254,7 @@ func MaybePrune(ctx context.Context, h *bands.Held, p Policy) (Pruned, error) {
 	return done, notePruned(h, pruneNote{latest, p.Now, done.Before-done.Freed > p.Cap && p.Cap > 0})
 }
 
-// pruneNote tells of the last prune: at which version, when, and whether the
+// pruneNote describes the last prune: at which version, when, and whether the
 // store takes more than its cap all the same.
 type pruneNote struct {
 	version bands.Version

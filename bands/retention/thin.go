@@ -91,7 +91,7 @@ func thin(snaps []bands.Snapshot, ranks map[bands.Version]rank, p Policy) []band
 	return gone
 }
 
-// isAutomatic says whether keep_count counts the snapshot: the latest counts
+// isAutomatic reports whether keep_count counts the snapshot: the latest counts
 // though it is kept.
 func isAutomatic(snap bands.Snapshot) bool {
 	return (snap.Cause == bands.Auto || snap.Cause == bands.Prompt) && len(snap.Pairs) == 0

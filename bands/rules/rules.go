@@ -165,7 +165,7 @@ func (p pattern) holds(segments []string) bool {
 	return below.matches(segments)
 }
 
-// Hides says whether the name in the directory is neither captured nor unknown.
+// Hides reports whether the name in the directory is neither captured nor unknown.
 func (r *Rules) Hides(dir, name string) bool {
 	return slices.Contains(r.hidden[dir], name) || bands.IsTemp(name)
 }

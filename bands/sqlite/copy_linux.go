@@ -15,7 +15,7 @@ import (
 const cloneFrom = 4 << 20
 
 // privateCopy copies the part to a file without a name: a clone beside it, or
-// memory up to the limit. If neither can be, it answers the part's file.
+// memory up to the limit. If neither can be, it returns the part's file.
 func privateCopy(dir *dirfd.Dir, p *part, limit int64) (*os.File, error) {
 	if p.st.Size > cloneFrom {
 		if f, ok := cloned(dir, p); ok {

@@ -14,7 +14,7 @@ import (
 // Place is where a database is.
 type Place struct{ Dir, Main string }
 
-// InUse says whether another process has the database main in the directory
+// InUse reports whether another process has the database main in the directory
 // dir open, or one of its companions. Processes that this one may not look at
 // are found only by the locks they hold.
 func InUse(dir, main string) (bool, error) {
@@ -22,7 +22,7 @@ func InUse(dir, main string) (bool, error) {
 	return len(used) > 0, err
 }
 
-// Used is InUse for many databases at the cost of one: it answers those that
+// Used is InUse for many databases at the cost of one: it returns those that
 // are in use, in the order given. A database that isn't there is not in use.
 func Used(places []Place) ([]Place, error) {
 	held := make([]bool, len(places))
@@ -51,7 +51,7 @@ func Used(places []Place) ([]Place, error) {
 	return used, nil
 }
 
-// inspect answers the files of a database, and whether somebody holds a lock.
+// inspect returns the files of a database, and whether somebody holds a lock.
 func inspect(at Place) (files []proc.FileID, held bool, err error) {
 	dir, err := dirfd.OpenRoot(at.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func inspect(at Place) (files []proc.FileID, held bool, err error) {
 	return files, held, nil
 }
 
-// anyLock says whether somebody holds a lock on the file name of the database
+// anyLock reports whether somebody holds a lock on the file name of the database
 // main. A file that can't be read has nothing to tell.
 func anyLock(dir *dirfd.Dir, name, main string) (bool, error) {
 	var start, n int64

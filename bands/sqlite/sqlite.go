@@ -23,7 +23,7 @@ const (
 // magic is how a database begins.
 const magic = "SQLite format 3\x00"
 
-// IsDatabase says whether a file with this beginning, of at least 16 bytes, is
+// IsDatabase reports whether a file with this beginning, of at least 16 bytes, is
 // a database.
 func IsDatabase(head []byte) bool {
 	return len(head) >= len(magic) && string(head[:len(magic)]) == magic
@@ -36,7 +36,7 @@ func Companions(main string) [3]string {
 	return [3]string{main + journalSuffix, main + logSuffix, main + sharedSuffix}
 }
 
-// Unit answers the main file whose companion name is, if exists says that there
+// Unit returns the main file whose companion name is, if exists says that there
 // is one of that name. It goes by names alone: whether the main file is a
 // database, IsDatabase knows.
 func Unit(exists func(name string) bool, name string) (main string, ok bool) {

@@ -42,7 +42,7 @@ type unit struct {
 	head  []byte
 	parts [partCount]part
 	done  int // so many parts have been handed to take
-	// settled says that a change of the main file can't but show in its stamps.
+	// settled reports that a change of the main file can't but show in its stamps.
 	settled bool
 }
 
@@ -100,10 +100,10 @@ func look(dir *dirfd.Dir, name string) (dirfd.Stat, error) {
 	return st, nil
 }
 
-// sameFile says whether both are the same file, however it was changed.
+// sameFile reports whether both are the same file, however it was changed.
 func sameFile(a, b dirfd.Stat) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
-// unchanged says whether nothing was written to the file in between.
+// unchanged reports whether nothing was written to the file in between.
 func unchanged(a, b dirfd.Stat) bool {
 	return sameFile(a, b) && a.Size == b.Size && a.Mtime == b.Mtime && a.Ctime == b.Ctime
 }
@@ -154,7 +154,7 @@ func (u *unit) copyAll(limit int64, take Take) error {
 	return nil
 }
 
-// inPlace says whether any part is read where it is.
+// inPlace reports whether any part is read where it is.
 func (u *unit) inPlace() bool {
 	for i := range u.parts {
 		if p := &u.parts[i]; p.content != nil && !p.copied() {
@@ -180,7 +180,7 @@ func (u *unit) handTo(end int, take Take) error {
 	return nil
 }
 
-// sameContent answers errMoved unless the part's file still is what was copied.
+// sameContent returns errMoved unless the part's file still is what was copied.
 func (p *part) sameContent() error {
 	const chunk = 256 << 10
 	a, b := make([]byte, chunk), make([]byte, chunk)

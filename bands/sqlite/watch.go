@@ -80,7 +80,7 @@ func (u *unit) quiet() error {
 	return nil
 }
 
-// cannotLock says whether the error means that there are no such locks here.
+// cannotLock reports whether the error means that there are no such locks here.
 func cannotLock(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOLCK)
 }
@@ -157,7 +157,7 @@ func (w *watch) lock(name string) error {
 	return errMoved
 }
 
-// connected says whether somebody is connected in WAL mode.
+// connected reports whether somebody is connected in WAL mode.
 func connected(shm *os.File) (bool, error) {
 	live, err := filelock.OFDTest(shm, true, connectedLock, 1)
 	if err != nil && !cannotLock(err) {
@@ -166,7 +166,7 @@ func connected(shm *os.File) (bool, error) {
 	return live, nil
 }
 
-// indexReady says whether the index is there. While it isn't, somebody is going
+// indexReady reports whether the index is there. While it isn't, somebody is going
 // to rebuild it, and needs the checkpoint lock for it.
 func indexReady(shm *os.File) (bool, error) {
 	const indexHeader, isInit = 48, 12 // the header is there twice
@@ -189,7 +189,7 @@ func (w *watch) end() {
 	}
 }
 
-// check answers errMoved if the unit did not stand still.
+// check returns errMoved if the unit did not stand still.
 func (w *watch) check() error {
 	u := w.u
 	for i := range u.parts {

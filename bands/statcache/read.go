@@ -64,7 +64,7 @@ type Meta struct {
 	Rules   band.Hash
 }
 
-// Fit says how a tree was made to fit its cap.
+// Fit describes how a tree was made to fit its cap.
 type Fit struct {
 	Capacity int64
 	At       int64 // when, in seconds
@@ -122,7 +122,7 @@ type Directory struct {
 	at    uint64 // where it begins
 }
 
-// Known says whether the cache has the directory.
+// Known reports whether the cache has the directory.
 func (d Directory) Known() bool { return d.Block != "" }
 
 // directory is the block at a place; false if there can be none.
@@ -201,7 +201,7 @@ func (d Directory) Ino() uint64       { return u64(d.Block, 16) }
 func (d Directory) mode() uint32      { return u32(d.Block, 40) }
 func (d Directory) bandCount() uint32 { return u32(d.Block, 44) }
 
-// Same says whether the directory's own data is as it was: then no name in it
+// Same reports whether the directory's own data is as it was: then no name in it
 // came or went.
 func (d Directory) Same(st *dirfd.Stat) bool {
 	return st.Ino == u64(d.Block, 16) && st.Mtime == i64(d.Block, 24) && st.Ctime == i64(d.Block, 32) && st.Mode == d.mode()
@@ -277,12 +277,12 @@ func (l *Lines) Next(e *Line) bool {
 	return true
 }
 
-// Same says whether the file is as it was.
+// Same reports whether the file is as it was.
 func (e *Line) Same(st *dirfd.Stat) bool {
 	return st.Ino == e.Ino && st.Ctime == e.Ctime && st.Mtime == e.Mtime && st.Size == e.Size && st.Mode == e.Mode
 }
 
-// Unsure says whether the file is as it was, but for a change that its data may
+// Unsure reports whether the file is as it was, but for a change that its data may
 // not show.
 func (e *Line) Unsure(st *dirfd.Stat) bool {
 	was := *e

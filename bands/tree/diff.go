@@ -228,7 +228,7 @@ func (d *differ) entries(path string, before, after []Entry) error {
 	return nil
 }
 
-// byName says which of two directories has the next name: the first if it is
+// byName returns which of two directories has the next name: the first if it is
 // negative, both if it is 0.
 func byName(before, after []Entry) int {
 	switch {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ValidName says whether a name can stand in a directory.
+// ValidName reports whether a name can stand in a directory.
 func ValidName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00")
 }

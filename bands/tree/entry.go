@@ -77,7 +77,7 @@ type Entry struct {
 	// Content is a file's Data or List record, or a directory's record. A file
 	// of length 0 has none.
 	Content band.Ref
-	// Parts says that Content is a List record.
+	// Parts reports that Content is a List record.
 	Parts bool
 }
 

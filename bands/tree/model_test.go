@@ -61,7 +61,7 @@ func parent(path string) string {
 	return ""
 }
 
-// below says whether path is in the directory dir, at any depth.
+// below reports whether path is in the directory dir, at any depth.
 func below(path, dir string) bool {
 	return path != dir && (dir == "" || strings.HasPrefix(path, dir+"/"))
 }

@@ -58,7 +58,7 @@ func losses(ctx context.Context, s *bands.Store, l *loss, v bands.Snapshot) erro
 	return err
 }
 
-// note adds a path if the record is damaged, and says so.
+// note adds a path if the record is damaged, and reports that.
 func (l *loss) note(path string, ref band.Ref) bool {
 	id := idOf(ref)
 	if l.bad[id] == nil {
@@ -73,7 +73,7 @@ func (l *loss) note(path string, ref band.Ref) bool {
 	return true
 }
 
-// directory answers whether nothing is damaged in it or below.
+// directory reports whether nothing is damaged in it or below.
 func (l *loss) directory(ctx context.Context, path string, ref band.Ref) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err

@@ -65,7 +65,7 @@ func (e *DeletedError) Error() string { return e.Version.String() + " was delete
 // Unwrap returns ErrNoSnapshot.
 func (e *DeletedError) Unwrap() error { return bands.ErrNoSnapshot }
 
-// OK says that nothing is damaged.
+// OK reports that nothing is damaged.
 func (d Damage) OK() bool { return len(d.Bad) == 0 && len(d.Versions) == 0 }
 
 // Paths are the damaged paths, sorted, each once.
@@ -204,7 +204,7 @@ func (c *checker) run(ctx context.Context, content *contents.Reader, root band.R
 	return err
 }
 
-// begin says whether the record has to be read.
+// begin reports whether the record has to be read.
 func (c *checker) begin(ref band.Ref) bool {
 	id := idOf(ref)
 	if c.seen[id] {

@@ -25,7 +25,7 @@ type writers struct {
 	open    bool // the last turn was interrupted
 }
 
-// edit answers the file with a random stretch of it replaced.
+// edit returns the file with a random stretch of it replaced.
 func (w *writers) edit(path string, byAgent bool) string {
 	old := strings.Split(strings.TrimSuffix(w.Read(path), "\n"), "\n")
 	from := w.random.IntN(len(old) + 1)

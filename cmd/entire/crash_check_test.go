@@ -166,7 +166,7 @@ func (p *play) states() []string {
 	return faults
 }
 
-// lost answers what a session changed that is in none of its checkpoints and
+// lost returns what a session changed that is in none of its checkpoints and
 // not pending either, but what is excused.
 func (p *play) lost() []string {
 	p.TB.Helper()

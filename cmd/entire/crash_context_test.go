@@ -34,7 +34,7 @@ func TestCrashContext(t *testing.T) {
 }
 
 // contextCase is one hook that is stopped: after before, while act is done;
-// then says how the world goes on before the next session starts.
+// then describes how the world goes on before the next session starts.
 type contextCase struct {
 	hook, want        string
 	before, act, then func(p *play)

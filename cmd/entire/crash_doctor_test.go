@@ -54,7 +54,7 @@ func TestCrashDoctor(t *testing.T) {
 	}
 }
 
-// stopDoctor runs the command, to be killed at its step, and says whether it was.
+// stopDoctor runs the command, to be killed at its step, and reports whether it was.
 func stopDoctor(p *play, args []string, step int) bool {
 	mark := filepath.Join(p.root, "mark")
 	testkit.Call{Dir: p.Dir, Name: "entire", Args: args, Env: p.Env.With(

@@ -14,7 +14,7 @@ import (
 )
 
 // buildFaulty builds the program in which a write can be made to fail or to be
-// the last one, and answers the folder that holds it.
+// the last one, and returns the folder that holds it.
 func buildFaulty(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

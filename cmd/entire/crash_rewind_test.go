@@ -162,7 +162,7 @@ func (c rewindCase) named(t *testing.T, p *play, where string, trees, pending ma
 	}
 }
 
-// stopAt runs the command, to be killed at its step, and says whether it was.
+// stopAt runs the command, to be killed at its step, and reports whether it was.
 func (c rewindCase) stopAt(p *play, step int) bool {
 	mark := filepath.Join(p.root, "mark")
 	call := testkit.Call{Dir: p.Dir, Name: "entire", Args: c.args, Env: p.Env.With(

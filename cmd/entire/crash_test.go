@@ -138,7 +138,7 @@ func (st *stage) expect(t *testing.T, after next) {
 	st.want[after.name] = want
 }
 
-// run plays the scene once, its hook stopped at the write n, and says whether
+// run plays the scene once, its hook stopped at the write n, and reports whether
 // it came that far.
 func (st *stage) run(t *testing.T, n int, after next) bool {
 	t.Helper()
@@ -172,7 +172,7 @@ func (st *stage) run(t *testing.T, n int, after next) bool {
 	return mark != ""
 }
 
-// during runs do with a fault in the hook, and answers where it struck.
+// during runs do with a fault in the hook, and returns where it struck.
 func (p *play) during(hook, fault string, do func()) (mark string) {
 	p.TB.Helper()
 	path := filepath.Join(p.root, "mark")

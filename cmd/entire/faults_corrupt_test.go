@@ -28,7 +28,7 @@ func programDir(t *testing.T) string {
 type damage struct {
 	name string
 	do   func(p *play)
-	// unlinked says that the next commit can't be linked.
+	// unlinked reports that the next commit can't be linked.
 	unlinked bool
 }
 
@@ -262,7 +262,7 @@ func TestRefLockLeft(t *testing.T) {
 }
 
 // TestFolderOfOursIsAFile: where nothing of ours can be written the commit is
-// made and says so; afterwards all goes on.
+// made and reports that; afterwards all goes on.
 func TestFolderOfOursIsAFile(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"entire", "entire-sessions", "entire/journal"} {

@@ -55,7 +55,7 @@ func (d *drill) failAt(t *testing.T, s scene, hook string) {
 	}
 }
 
-// failing plays the scene once with a fault, and says whether it struck.
+// failing plays the scene once with a fault, and reports whether it struck.
 func (st *stage) failing(t *testing.T, fault string, after next) bool {
 	t.Helper()
 	st.tape.rewind(t)

@@ -240,7 +240,7 @@ func (r *labRun) check(line string) {
 // labShown is how much of a text a failure shows.
 const labShown = 6000
 
-// text answers what a subject names: "screen NAME", "shell", "request N M" (the
+// text returns what a subject names: "screen NAME", "shell", "request N M" (the
 // messages of turn N, step M).
 func (r *labRun) text(subject string) (string, bool) {
 	words := strings.Fields(subject)

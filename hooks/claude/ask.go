@@ -27,7 +27,7 @@ const (
 )
 
 // Ask puts a prompt to a model through the user's own program, claude, and
-// answers what the model says. The model has no tools, no settings and no
+// returns what the model says. The model has no tools, no settings and no
 // hooks, no session is kept, and the program runs in an empty folder outside the
 // project. environ is the user's environment. The error is proc.ErrNoProgram if there is no such
 // program; it costs tokens otherwise, and takes two minutes at most.

@@ -78,7 +78,7 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 }
 
 // Handle carries out the event that the hook verb stands for, and returns what
-// the agent is told. What it answers counts also if there is an error.
+// the agent is told. What it returns counts also if there is an error.
 func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace.Input) (Answer, error) {
 	switch verb {
 	case "session-start":

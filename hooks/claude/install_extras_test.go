@@ -13,7 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/hooks/claude"
 )
 
-// done fails the test on an error, and answers whether the file was changed.
+// done fails the test on an error, and reports whether the file was changed.
 func done(tb testing.TB) func(changed bool, err error) bool {
 	tb.Helper()
 	return func(changed bool, err error) bool {

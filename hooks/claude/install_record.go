@@ -36,7 +36,7 @@ type record struct {
 	StatusLine []byte `json:"status_line,omitempty"`
 }
 
-// mayGo tells of the objects and arrays that become empty which ones go too:
+// mayGo describes the objects and arrays that become empty which ones go too:
 // those that installing made; without a record all.
 func (r *record) mayGo(known bool) func(path string) bool {
 	return func(path string) bool { return !known || r.Adopted || slices.Contains(r.Made, path) }

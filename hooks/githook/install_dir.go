@@ -209,7 +209,7 @@ func (d hookDir) uninstall(name string) (note string, changed bool, err error) {
 	return "", true, rename(path+backupSuffix, path)
 }
 
-// uninstallBehind cleans up behind a foreign hook that stands in our place.
+// uninstallBehind cleans up behind a foreign hook that is in our place.
 func (d hookDir) uninstallBehind(name string, f file) (note string, changed bool, err error) {
 	moved, err := d.moved(name)
 	if err != nil {

@@ -163,7 +163,7 @@ func newHelpCmd(_ *app.App) *cobra.Command {
 	}
 }
 
-// report says what went wrong and returns the exit code.
+// report describes what went wrong and returns the exit code.
 func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int {
 	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
 	_, isUsage := errors.AsType[*app.UsageError](err)

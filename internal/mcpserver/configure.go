@@ -42,7 +42,7 @@ func whole(v any) any {
 type configured struct {
 	Success bool            `json:"success"`
 	Config  effectiveConfig `json:"config"`
-	// Note says which of the values were not given by the user's own settings,
+	// Note describes which of the values were not given by the user's own settings,
 	// though they were to be changed there.
 	Note string `json:"note,omitempty"`
 }

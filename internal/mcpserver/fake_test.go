@@ -24,7 +24,7 @@ import (
 
 func now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// fake is a repository: what it answers is set, and what it was asked is noted.
+// fake is a repository: what it returns is set, and what it was asked is noted.
 type fake struct {
 	mu    sync.Mutex
 	asked []string
@@ -152,7 +152,7 @@ func (f *fake) server() *mcpserver.Server {
 }
 
 // client is a client of the server, of one version of the protocol, whose user
-// answers questions with answer; without one it can't ask.
+// returns questions with answer; without one it can't ask.
 type client struct {
 	version string
 	answer  func(question string) string // accept, decline, cancel
@@ -188,7 +188,7 @@ func (c client) connect(t *testing.T, s *mcpserver.Server) *mcp.ClientSession {
 	return cs
 }
 
-// call calls a tool and answers its text.
+// call calls a tool and returns its text.
 func call(t *testing.T, cs *mcp.ClientSession, tool string, args any) (string, *mcp.CallToolResult) {
 	t.Helper()
 	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})

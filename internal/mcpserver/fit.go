@@ -28,7 +28,7 @@ type fitted struct {
 
 	recall.Checkpoint
 
-	// LeftOut says what is missing, for want of room, and where it is.
+	// LeftOut describes what is missing, for want of room, and where it is.
 	LeftOut []string `json:"left_out,omitempty"`
 }
 

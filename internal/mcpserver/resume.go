@@ -59,7 +59,7 @@ func find(ctx context.Context, p *Project, prefix string) (string, error) {
 	return r.Checkpoint.ID, err
 }
 
-// advised says what can be done about an error.
+// advised describes what can be done about an error.
 func advised(err error) error {
 	switch {
 	case errors.Is(err, recall.ErrNotFound):

@@ -32,7 +32,7 @@ type Server struct {
 	// error says is shown to the agent.
 	Open func(ctx context.Context, at Place) (*Project, error)
 	// Configure changes the user's settings, if there is something to change, and
-	// answers those in force in a folder.
+	// returns those in force in a folder.
 	Configure func(dir string, changes []settings.Change) (settings.Settings, error)
 	// Dir is the folder that the client works in, Session the session that it was
 	// in when it started this server, empty if unknown.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Look answers what the system tells of the process pid; false if it has
+// Look returns what the system tells of the process pid; false if it has
 // ended, or on a system that doesn't tell.
 func Look(pid int) (Info, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))

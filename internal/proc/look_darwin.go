@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look answers what the system tells of the process pid; false if it has
+// Look returns what the system tells of the process pid; false if it has
 // ended.
 func Look(pid int) (Info, bool) {
 	kernel, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

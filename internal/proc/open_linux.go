@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Openers answers which processes other than this one have some of the files
+// Openers returns which processes other than this one have some of the files
 // open, by their numbers; known is false where the system doesn't tell. The
 // processes that this one may not look at, those of other users, are not among
 // them.
@@ -62,7 +62,7 @@ func addOpened(pid int, wanted map[FileID]bool, pids map[FileID][]int) {
 	}
 }
 
-// opened answers what the descriptor is open on. It doesn't ask a file server,
+// opened returns what the descriptor is open on. It doesn't ask a file server,
 // which may have gone.
 func opened(dir int, descriptor string) (FileID, bool) {
 	var x unix.Statx_t

@@ -2,5 +2,5 @@
 
 package proc
 
-// Openers answers that it is not known who has a file open.
+// Openers returns that it is not known who has a file open.
 func Openers(...FileID) (pids map[FileID][]int, known bool) { return nil, false }

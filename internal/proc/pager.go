@@ -21,7 +21,7 @@ const (
 )
 
 // Show lets the pager show the text, and waits until its user leaves it, who
-// may do so before the end. It answers false if the pager can't be started;
+// may do so before the end. It returns false if the pager can't be started;
 // then nothing has been shown.
 func (p Pager) Show(text io.Reader) (bool, error) {
 	cmd := exec.Command("/bin/sh", "-c", p.Command) //nolint:noctx // it is its user who ends it: an interrupt is the pager's business

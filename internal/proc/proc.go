@@ -64,7 +64,7 @@ func (i Info) Age() (time.Duration, bool) {
 	return time.Duration((seconds - float64(i.Start)/ticksPerSecond) * float64(time.Second)), true
 }
 
-// Alive says whether the process still runs that had this number and start.
+// Alive reports whether the process still runs that had this number and start.
 // A start of zero is not compared. Without a word from the system a process
 // that can be signalled counts as alive.
 func Alive(pid int, start uint64) bool {

@@ -46,7 +46,7 @@ func (e *ExitError) Error() string {
 // endDelay is how long a program has to end after it was told to.
 const endDelay = 2 * time.Second
 
-// Output runs the program and answers what it printed, also beside an error. It
+// Output runs the program and returns what it printed, also beside an error. It
 // ends together with all that it started when ctx ends: the error wraps that of
 // ctx then. It is ErrNoProgram if there is no such program, an *ExitError if it
 // failed.

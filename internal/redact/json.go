@@ -7,7 +7,7 @@ import (
 )
 
 // stringsOfLine splits a line of JSON into its strings. A line that is not
-// valid JSON is one segment, and what stands between quotes in it is another if
+// valid JSON is one segment, and what is between quotes in it is another if
 // it has escapes, up to the end if there is no second quote.
 func stringsOfLine(line []byte, segs []segment) []segment {
 	p := parser{src: line, segs: segs}

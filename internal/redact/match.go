@@ -232,7 +232,7 @@ func (f *follow) secretAt(text []byte) bool {
 }
 
 // submatch is FindSubmatchIndex of rule i's expression on a match by itself.
-// odd says that the plan may not be used.
+// odd reports that the plan may not be used.
 func (r *Redactor) submatch(i int, m []byte, odd bool) []int {
 	rule := &rules[i]
 	if rule.plan == planFull || rule.plan == planEither || odd {

@@ -15,7 +15,7 @@ const (
 	// is, not only where it was found.
 	minShared = prefixLen
 	// minKeyLine is the length from which a line of a secret of many lines is
-	// replaced where it stands alone.
+	// replaced where it is alone.
 	minKeyLine = 16
 )
 

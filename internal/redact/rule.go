@@ -1,6 +1,6 @@
 package redact
 
-// plan says how the matches of a rule are found. All plans give the matches
+// plan describes how the matches of a rule are found. All plans give the matches
 // that running the rule's expression over the whole text would give.
 type plan uint8
 
@@ -72,7 +72,7 @@ type allowlist struct {
 	stopwords []string // sorted, lower case, none of them part of another
 }
 
-// target says what an allowlist's expression is tried on.
+// target describes what an allowlist's expression is tried on.
 type target uint8
 
 const (

@@ -28,7 +28,7 @@ const (
 	maxTimeout = 10 * time.Minute
 )
 
-// raw is a value as it stands in a file or a variable.
+// raw is a value as it is in a file or a variable.
 type raw struct {
 	kind kind
 	text string // a string's content, else the JSON text

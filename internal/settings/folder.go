@@ -11,7 +11,7 @@ import (
 )
 
 // Folder makes the folder name below .entire in the worktree root, with mode
-// perm, and answers its path. If .entire itself is new, in a worktree that
+// perm, and returns its path. If .entire itself is new, in a worktree that
 // nobody enabled by hand, git is told to ignore all of it. The root is not made,
 // and a symbolic link on the way is an error: it would lead out of the worktree.
 func Folder(root, name string, perm fs.FileMode) (string, error) {

@@ -10,7 +10,7 @@ const (
 	Prompt Choice = "prompt"
 )
 
-// Value is the choice as it stands in JSON: true, false or "prompt".
+// Value is the choice as it is in JSON: true, false or "prompt".
 func (c Choice) Value() any {
 	if c == Prompt {
 		return string(c)

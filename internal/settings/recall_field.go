@@ -191,7 +191,7 @@ func rawJSON(text []byte) (raw, bool) {
 	return toRaw(v.Value), true
 }
 
-// json is the value as it stands in a file.
+// json is the value as it is in a file.
 func (r raw) json() json.RawMessage {
 	if r.kind == kindString {
 		text, err := json.Marshal(r.text)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// scope says which values of a key count from the project's files, which
+// scope describes which values of a key count from the project's files, which
 // everybody who can commit writes. Every key has one in scopes.
 type scope struct {
 	// fromProject reports whether a value counts from there. nil: every value does.

@@ -146,7 +146,7 @@ type Problem struct {
 	Allowed string
 }
 
-// String says what is wrong and what would be right.
+// String describes what is wrong and what would be right.
 func (p Problem) String() string {
 	text := p.Allowed
 	if p.Key != "" {

@@ -23,7 +23,7 @@ type Session struct {
 	Installed bool
 	// Lag makes the last answer reach the transcript only after Stop's hook.
 	Lag bool
-	// Shared says that others change the same worktree meanwhile: it can't
+	// Shared reports that others change the same worktree meanwhile: it can't
 	// be compared before and after a hook.
 	Shared bool
 	// Deaf calls no hook.

@@ -43,7 +43,7 @@ func escape(text string, painted painting) string {
 	return b.String()
 }
 
-// painting says what is in a text besides what others wrote.
+// painting describes what is in a text besides what others wrote.
 type painting uint8
 
 const (

@@ -57,7 +57,7 @@ func (p *Prompter) Interactive() bool {
 	return p.streams.Terminal.In && p.streams.Terminal.Err
 }
 
-// Ask puts the questions on one form, and answers an option's value or Yes or
+// Ask puts the questions on one form, and returns an option's value or Yes or
 // No for each. They belong together: a second form in one process may lose the
 // first key typed into it, to the first form's reader.
 func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, error) {

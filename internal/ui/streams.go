@@ -26,7 +26,7 @@ type Streams struct {
 	Terminal Terminal
 }
 
-// Terminal says which streams are terminals and what their user wants. The
+// Terminal describes which streams are terminals and what their user wants. The
 // zero value is no terminal at all.
 type Terminal struct {
 	In, Out, Err bool

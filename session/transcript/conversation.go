@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Speaker says whose an [Item] of a conversation is.
+// Speaker describes whose an [Item] of a conversation is.
 type Speaker string
 
 // The speakers.

@@ -17,7 +17,7 @@ func IsDocument(transcript []byte) bool {
 }
 
 // Document takes in a document, whose first message is the transcript's
-// message n, and answers how many messages it has.
+// message n, and returns how many messages it has.
 func (c *Conversation) Document(doc []byte, n int) int {
 	s := scanner{b: doc}
 	if !s.enter('{') {

@@ -106,11 +106,11 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 // Said is what the agent wrote, or the title, or a compaction's summary.
 func (e *Event) Said() string { return Unquoted(e.text) }
 
-// Raw is Said, but as it stands in the line: to look for words in, or to be
+// Raw is Said, but as it is in the line: to look for words in, or to be
 // kept until it is known that it is wanted.
 func (e *Event) Raw() []byte { return e.text }
 
-// Unquoted is the text of what stands between the quotes of a string, valid
+// Unquoted is the text of what is between the quotes of a string, valid
 // UTF-8.
 func Unquoted(raw []byte) string { return strings.ToValidUTF8(text(raw), "\uFFFD") }
 

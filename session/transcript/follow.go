@@ -20,7 +20,7 @@ type Follower struct {
 }
 
 // Follow hands over the lines from where an earlier call ended to the present
-// end, as [Read] takes them, and answers where the next call goes on; rest says
+// end, as [Read] takes them, and returns where the next call goes on; rest says
 // that the limit left lines unread. What was handed over before an error is
 // behind the cursor of no answer: take it back, or begin anew.
 // It wraps [ErrNotFound] and [ErrNotRegular].

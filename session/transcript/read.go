@@ -18,7 +18,7 @@ const tailSize = 4 << 10
 
 // Read reads the transcript from where an earlier scan ended to its present
 // end. If the cursor does not fit the file (another file, a shorter one, other
-// content before the offset) it reads from the beginning and says so.
+// content before the offset) it reads from the beginning and reports that.
 //
 // Only whole lines are read: a last line without a newline is taken if it is a
 // JSON object, else left for the next scan, and so are empty lines at the end.
@@ -176,7 +176,7 @@ type progress struct {
 
 // wholeLines hands over the whole lines of a stream that are not empty, each
 // with its number, and moves the cursor behind each, until there are no more or
-// take answers false.
+// take returns false.
 func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []byte, number int) bool) error {
 	empty := 0
 	for more := true; more; {

@@ -60,7 +60,7 @@ func spellings(path string) [][]byte {
 	return all
 }
 
-// inJSON is what stands between the quotes of a string.
+// inJSON is what is between the quotes of a string.
 func inJSON(s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -71,7 +71,7 @@ func inJSON(s string) []byte {
 	return b.Bytes()[1 : b.Len()-2]
 }
 
-// Text answers lines of a transcript for the new place: text itself if the old
+// Text returns lines of a transcript for the new place: text itself if the old
 // path isn't in them. What was valid JSON stays so, and other lines stay byte
 // for byte.
 func (m Relocation) Text(text []byte) []byte {

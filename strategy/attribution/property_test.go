@@ -101,7 +101,7 @@ func authors() *rapid.Generator[attribution.Author] {
 	return rapid.SampledFrom([]attribution.Author{attribution.Person, "one", "two"})
 }
 
-// repository answers git's own word on how contents differ.
+// repository returns git's own word on how contents differ.
 type repository struct{ *git.Repo }
 
 func newRepository(t *testing.T) repository {
@@ -124,7 +124,7 @@ func (r repository) tree(t *rapid.T, data []byte) git.OID {
 	return tree
 }
 
-// diff answers git's hunks, and its counts of added and removed lines.
+// diff returns git's hunks, and its counts of added and removed lines.
 func (r repository) diff(t *rapid.T, base, final []byte) (hunks []gitdiff.Hunk, added, removed int) {
 	a, b := r.tree(t, base), r.tree(t, final)
 	files, errA := gitdiff.Hunks(t.Context(), r.Repo, a, b, 1<<20)

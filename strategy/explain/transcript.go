@@ -58,7 +58,7 @@ func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Se
 // readShadow is what a turn on a shadow branch, whose metadata is in dir, added
 // to the transcript in earlier, the same directory before that turn. For the
 // first turn on a branch there is none: what belongs to earlier checkpoints
-// stands in the state.
+// is in the state.
 func (r Reader) readShadow(ctx context.Context, t *Session, dir, earlier git.OID, o Options) error {
 	stored, err := checkpoint.Segments(ctx, r.Repo, dir)
 	if err != nil {

@@ -41,7 +41,7 @@ const again = 20 * time.Second
 // fresh is how old a checkpoint may be for a new session to go on from it.
 const fresh = 24 * time.Hour
 
-// RecallStart notes where a session starts, answers what it is told of what was
+// RecallStart notes where a session starts, returns what it is told of what was
 // before it, and lets a child clean up.
 func (op *Opener) RecallStart(ctx context.Context, in workspace.Input) (Opening, error) {
 	err := op.begin(ctx, in)

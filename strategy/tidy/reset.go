@@ -73,7 +73,7 @@ func (c Cleaner) PlanReset(ctx context.Context, id string) (Reset, error) {
 	return plan, nil
 }
 
-// choose finds the sessions that go, and answers their shadow branch.
+// choose finds the sessions that go, and returns their shadow branch.
 func (c Cleaner) choose(ctx context.Context, plan *Reset, states []*session.State) (string, error) {
 	if plan.spec != "" {
 		s, err := named(slices.DeleteFunc(slices.Clone(states), func(s *session.State) bool { return !c.rec.OwnsSession(s) && !isGone(s) }), plan.spec)

@@ -189,7 +189,7 @@ func checkSettings(is *settings.Settings) []doctor.Finding {
 	return list
 }
 
-// checkFailures tells of hooks that failed.
+// checkFailures describes hooks that failed.
 func checkFailures(a *app.App, repo *git.Repo) []doctor.Finding {
 	failed := failures(a, repo.Root)
 	if failed == nil {

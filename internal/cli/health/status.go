@@ -204,7 +204,7 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 	}
 }
 
-// notes says which hooks the worktree lacks.
+// notes describes which hooks the worktree lacks.
 func notes(h install.AgentHooks, repo *git.Repo) []app.Note {
 	if h.Complete() {
 		return nil

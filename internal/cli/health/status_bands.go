@@ -15,7 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// snapshotsJSON is what `status` tells of the snapshots of this worktree.
+// snapshotsJSON is what `status` records of the snapshots of this worktree.
 type snapshotsJSON struct {
 	Enabled bool                   `json:"enabled"`
 	Count   int                    `json:"count"` // of all worktrees

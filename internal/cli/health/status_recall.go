@@ -17,7 +17,7 @@ import (
 // mostPending is how many pending saved contexts are named.
 const mostPending = 20
 
-// contextJSON is what `status` tells of the saved contexts of this worktree.
+// contextJSON is what `status` records of the saved contexts of this worktree.
 type contextJSON struct {
 	Latest *contextEntryJSON `json:"latest"`
 	// Pending are ids, the newest first, 20 at most.

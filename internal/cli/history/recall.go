@@ -177,7 +177,7 @@ func (r *recalling) show(text string) {
 	r.Streams.Printf("%s", text)
 }
 
-// causeText says why a checkpoint was saved, in a list.
+// causeText describes why a checkpoint was saved, in a list.
 func causeText(c recall.Cause) string {
 	texts := map[recall.Cause]string{
 		recall.Clear: "clear", recall.Plan: "plan", recall.Compact: "compact", recall.Exit: "exit",

@@ -94,7 +94,7 @@ func (o recallConfigureOptions) changes(args []string) ([]settings.Change, error
 	return changes, nil
 }
 
-// recallKey is a key as it stands in a settings file, given with or without its
+// recallKey is a key as it is in a settings file, given with or without its
 // prefix.
 func recallKey(name string) string {
 	return recallPrefix + strings.TrimPrefix(strings.TrimSpace(name), recallPrefix)

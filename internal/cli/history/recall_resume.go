@@ -96,7 +96,7 @@ func (r *recalling) noBrief() error {
 	return nil
 }
 
-// nothingToSay says why the brief of a checkpoint is empty.
+// nothingToSay describes why the brief of a checkpoint is empty.
 func (r *recalling) nothingToSay(asked, id string) {
 	if asked == "" && r.is.Recall.OnStart == settings.Never {
 		r.Streams.Notef("Nothing would be injected: auto_resume_on_start is false.")

@@ -69,7 +69,7 @@ func (r *recalling) writeContextFacts(b *strings.Builder, c recall.Checkpoint) {
 	fact("Conversation", conversationText(c))
 }
 
-// savedText says why a checkpoint was saved, in a sentence.
+// savedText describes why a checkpoint was saved, in a sentence.
 func savedText(c recall.Cause) string {
 	texts := map[recall.Cause]string{
 		recall.Clear: "before the context was cleared", recall.Plan: "before the context was cleared for an accepted plan",

@@ -88,7 +88,7 @@ func statusline(ctx context.Context, a *app.App) {
 }
 
 // noteLine notes how full the context is, where the session is recorded, and
-// answers a line of our own.
+// returns a line of our own.
 func noteLine(ctx context.Context, a *app.App, repo *git.Repo, line claude.Line) string {
 	if repo == nil {
 		return ""

@@ -56,7 +56,7 @@ func (r *rewinding) rewindConversation(ctx context.Context, p points.Point, resc
 	return conv, nil
 }
 
-// rewoundTo says where a rewind went.
+// rewoundTo describes where a rewind went.
 func rewoundTo(p points.Point, name string) string {
 	if p.TaskID != "" {
 		return "Rewound to task checkpoint. " + name

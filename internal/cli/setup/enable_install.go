@@ -156,7 +156,7 @@ func (e *enabling) settingsFile() (path string, write bool) {
 	return settings.LocalFile(root), true
 }
 
-// warn says what would keep recording from working all the same.
+// warn describes what would keep recording from working all the same.
 func (e *enabling) warn(ctx context.Context) {
 	rec := e.Recorder(e.repo, e.is, slog.New(slog.DiscardHandler))
 	if branch, err := rec.Commits().Preparer.Blocked(ctx); err == nil && branch != "" {

@@ -142,7 +142,7 @@ func causality(f *access.Command, opts fsCheckpointOptions) bands.Causality {
 	}
 }
 
-// notePaths tells of paths that aren't as one might think.
+// notePaths describes paths that aren't as one might think.
 func notePaths(f *access.Command, what string, paths []string) {
 	const most = 10
 	for i, path := range paths {

@@ -250,7 +250,7 @@ func newDiffJSON(files []diff.File) []diffJSON {
 	return list
 }
 
-// diffWord is the name of a kind of difference, and where it stands in the list.
+// diffWord is the name of a kind of difference, and where it is in the list.
 func diffWord(kind diff.Kind) (word string, rank int) {
 	switch kind {
 	case diff.Modified, diff.Retyped, diff.Attributes:
@@ -284,7 +284,7 @@ func printDiff(f *access.Command, files []diff.File) {
 	}
 }
 
-// diffCounts says how much of a file has changed, where it was and is there.
+// diffCounts describes how much of a file has changed, where it was and is there.
 func diffCounts(d diff.File) string {
 	switch {
 	case d.Kind == diff.Added || d.Kind == diff.Deleted:

@@ -109,7 +109,7 @@ func storeStopped(t *testing.T, name string, do func(b *bench, id string) error,
 	return true
 }
 
-// sound says whether what is listed is what is there, and can be read.
+// sound reports whether what is listed is what is there, and can be read.
 func (b *bench) sound() {
 	b.Helper()
 	list, err := b.store.List(b.Context(), contextstore.Filter{})

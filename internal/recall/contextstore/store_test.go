@@ -129,7 +129,7 @@ func (b *bench) checkpoint(summary string) recall.Checkpoint {
 	}
 }
 
-// put stores and answers the id, a second later than what was stored before.
+// put stores and returns the id, a second later than what was stored before.
 func (b *bench) put(c recall.Checkpoint) string {
 	b.Helper()
 	b.now = b.now.Add(time.Second)

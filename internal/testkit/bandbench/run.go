@@ -105,7 +105,7 @@ func (b *bench) env() testkit.Env {
 
 func (b *bench) wanted(row string) bool { return b.rows.MatchString(row) }
 
-// has says whether a tool is to be measured.
+// has reports whether a tool is to be measured.
 func (b *bench) has(tool string) bool {
 	if slices.Contains(b.without, tool) {
 		return false

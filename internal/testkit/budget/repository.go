@@ -24,7 +24,7 @@ type history struct {
 	talk        int // bytes of transcript in each checkpoint
 }
 
-// template answers a generated file or folder of the cache, made on first use.
+// template returns a generated file or folder of the cache, made on first use.
 func (b *bench) template(name string, generate func(path string)) string {
 	const edition = "2-" // of what is generated
 	path := filepath.Join(b.cache, edition+name)
@@ -42,7 +42,7 @@ func (b *bench) git(dir string, args ...string) string {
 	return testkit.Call{Dir: dir, Env: b.env, Name: "git", Args: args}.Must(b)
 }
 
-// repository answers a fresh copy of a generated repository, whose index is up
+// repository returns a fresh copy of a generated repository, whose index is up
 // to date.
 func (b *bench) repository(h history, as string) string {
 	from := b.template(h.name, func(path string) { b.generate(h, path) })
@@ -121,7 +121,7 @@ func (im *importer) history(h history) {
 	}
 }
 
-// commit writes a commit upon parent (0: none) and answers its mark.
+// commit writes a commit upon parent (0: none) and returns its mark.
 func (im *importer) commit(ref, message string, files map[string]string, parent int) int {
 	im.mark++
 	im.at += 60

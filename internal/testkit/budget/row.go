@@ -20,7 +20,7 @@ type row struct {
 	Name   string
 	Unit   unit
 	Budget float64 // 0: none
-	// Command says that it is no hook.
+	// Command reports that it is no hook.
 	Command bool
 
 	samples []sample

@@ -8,7 +8,7 @@
 //	crashdisk IMAGE FILE LOG
 //
 // FILE is an existing file, over which the image is mounted. A line on standard
-// output says that it is. It ends when FILE is unmounted, and unmounts FILE when
+// output reports that it is. It ends when FILE is unmounted, and unmounts FILE when
 // standard input ends. Package disklog reads the log.
 package main
 

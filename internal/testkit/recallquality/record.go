@@ -82,7 +82,7 @@ func (r record) blocks() []block {
 	return list
 }
 
-// prompt says that a person asked something.
+// prompt reports that a person asked something.
 func (r record) prompt() bool {
 	var text string
 	if r.Type != "user" || r.IsMeta || r.IsSidechain || r.IsCompactSummary || json.Unmarshal(r.Message.Content, &text) != nil {

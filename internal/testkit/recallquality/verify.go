@@ -146,7 +146,7 @@ func (r *result) block(heading string, body []string, m brief.Material) {
 	}
 }
 
-// changed says that a line of a diff is true.
+// changed reports that a line of a diff is true.
 func changed(line, before string, now []string) bool {
 	if line == "" {
 		return false
@@ -160,7 +160,7 @@ func changed(line, before string, now []string) bool {
 	return slices.Contains(now, line[1:])
 }
 
-// ranSo says that a command was run, and ended so when it was run last.
+// ranSo reports that a command was run, and ended so when it was run last.
 func (a *session) ranSo(item string) bool {
 	at := strings.LastIndex(item, ": ")
 	text, result := item[:max(at, 0)], item[at+2:]

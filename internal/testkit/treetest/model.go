@@ -30,7 +30,7 @@ const (
 	Device  Kind = "device"
 )
 
-// Held says whether a snapshot holds such a path; others are noted only.
+// Held reports whether a snapshot holds such a path; others are noted only.
 func (k Kind) Held() bool { return k == File || k == Dir || k == Symlink }
 
 // Node is everything that is known of one path.
@@ -185,7 +185,7 @@ func (m Model) Without(paths ...string) Model {
 	return rest
 }
 
-// Diff tells where got isn't as wanted, "" where it is. Of a directory in
+// Diff returns where got isn't as wanted, "" where it is. Of a directory in
 // loose only the kind counts.
 func Diff(want, got Model, loose ...string) string {
 	const most = 20
@@ -213,7 +213,7 @@ func Diff(want, got Model, loose ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// under says whether the path is dir or below it.
+// under reports whether the path is dir or below it.
 func under(path, dir string) bool {
 	return dir == "." || path == dir || strings.HasPrefix(path, dir+"/")
 }

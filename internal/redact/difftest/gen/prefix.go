@@ -124,7 +124,7 @@ func (s sequence) literal() (text string, off int) {
 	return text, off
 }
 
-// edge says what empty-width tests a match can begin with.
+// edge describes what empty-width tests a match can begin with.
 type edge int
 
 const (
