@@ -83,8 +83,9 @@ type Masker struct {
 }
 
 // Masker returns what masks the texts and files that were forgotten; nil if there are
-// none. The roots are worktrees in which the files may be.
-func (t *Tombstones) Masker(roots []string) *Masker {
+// none. roots returns the worktrees in which the files may be; it is called only if
+// files were forgotten.
+func (t *Tombstones) Masker(roots func() []string) *Masker {
 	m := Masker{texts: t.Forgetter(), quotes: t.Quotes(roots)}
 	if m.texts == nil && m.quotes == nil {
 		return nil
@@ -92,13 +93,14 @@ func (t *Tombstones) Masker(roots []string) *Masker {
 	return &m
 }
 
-// Quotes finds what is quoted of forgotten files; nil if there are none.
-func (t *Tombstones) Quotes(roots []string) *transcript.Quotes {
+// Quotes returns what finds quotes of forgotten files, as in Masker; nil if there are
+// none.
+func (t *Tombstones) Quotes(roots func() []string) *transcript.Quotes {
 	paths := slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.Files, t.Paths))))
 	if len(paths) == 0 {
 		return nil
 	}
-	return transcript.NewQuotes(paths, roots, redact.NewForgottenLines([]byte(t.Salt), t.Lines))
+	return transcript.NewQuotes(paths, roots(), redact.NewForgottenLines([]byte(t.Salt), t.Lines))
 }
 
 // Mask replaces what was forgotten; JSON stays valid. Without any it returns data itself.

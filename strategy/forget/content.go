@@ -59,11 +59,7 @@ func (f *Forgetting) prepareFile(ctx context.Context) error {
 	if err := f.tombs.AddLines(f.rec.Env.Random, slices.Sorted(maps.Keys(f.content.lines))); err != nil {
 		return err
 	}
-	var roots []string
-	for _, w := range gitwork.Worktrees(f.rec.Repo) {
-		roots = append(roots, w.Root)
-	}
-	quotes := f.tombs.Quotes(roots)
+	quotes := f.tombs.Quotes(func() []string { return gitwork.Roots(f.rec.Repo) })
 	f.find = quotes
 	all, err := gitobject.All(ctx, f.rec.Repo)
 	if err != nil {

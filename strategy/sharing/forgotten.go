@@ -93,11 +93,7 @@ func (pu *Pusher) withoutForgotten(ctx context.Context, theirs git.OID) (git.OID
 	if err != nil {
 		return "", err
 	}
-	var roots []string
-	for _, w := range gitwork.Worktrees(pu.Repo) {
-		roots = append(roots, w.Root)
-	}
-	f := t.Masker(roots)
+	f := t.Masker(func() []string { return gitwork.Roots(pu.Repo) })
 	if f == nil {
 		return theirs, nil
 	}

@@ -54,20 +54,10 @@ func redactor(repo *git.Repo, log *slog.Logger) workspace.Redactor { //nolint:ir
 		log.Error("what was forgotten is not known", "error", err.Error())
 	}
 	r := redact.New().WithFilesOf(repo.Root)
-	if forgotten := t.Masker(roots(repo)); forgotten != nil {
+	if forgotten := t.Masker(func() []string { return gitwork.Roots(repo) }); forgotten != nil {
 		return tracking.ForgottenRedactor{Redactor: r, Forgotten: forgotten}
 	}
 	return r
-}
-
-// roots returns the roots of a repository's worktrees.
-func roots(repo *git.Repo) []string {
-	worktrees := gitwork.Worktrees(repo)
-	list := make([]string, 0, len(worktrees))
-	for _, w := range worktrees {
-		list = append(list, w.Root)
-	}
-	return list
 }
 
 // BandOptions are the settings of snapshots, as the recorder takes them.

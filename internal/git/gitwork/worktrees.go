@@ -12,6 +12,16 @@ import (
 // worktrees/, empty for the main one.
 type Worktree struct{ Root, ID string }
 
+// Roots returns the roots of Worktrees.
+func Roots(r *git.Repo) []string {
+	worktrees := Worktrees(r)
+	roots := make([]string, len(worktrees))
+	for i, w := range worktrees {
+		roots[i] = w.Root
+	}
+	return roots
+}
+
 // Worktrees returns the working trees that the repository's files name, this one
 // first and then the main one, whether or not they are there.
 func Worktrees(r *git.Repo) []Worktree {
