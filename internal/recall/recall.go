@@ -172,6 +172,68 @@ type Analysis struct {
 	Decisions    []string `json:"decisions_made"`
 	Blockers     []string `json:"blockers"`
 	RelevantDocs []string `json:"relevant_docs"`
+
+	// Requests are what the person asked, in their words, the oldest first; those that
+	// only confirm or choose with what they reply to.
+	Requests []Request `json:"requests,omitempty"`
+	// Progress is how far the last request is.
+	Progress Progress `json:"progress,omitzero"`
+	// Todo are the unfinished items of the agent's list, those in progress first.
+	Todo []Todo `json:"todo,omitempty"`
+	// OpenQuestion is the question that the agent's last message ends with, empty if a
+	// prompt followed.
+	OpenQuestion string `json:"open_question,omitempty"`
+}
+
+// Request is a prompt, an accepted plan or a command with its arguments.
+type Request struct {
+	Text string `json:"text"`
+	// RepliesTo is what a text that only confirms or chooses replies to: the item of a
+	// list, or the question, in the agent's words.
+	RepliesTo string `json:"replies_to,omitempty"`
+}
+
+// Progress is how far the last request is, as far as the transcript shows it.
+type Progress struct {
+	// Commits are those that the session made, the most recent first.
+	Commits []Commit `json:"commits,omitempty"`
+	// Pushed reports whether a push succeeded after the last commit.
+	Pushed bool `json:"pushed,omitempty"`
+	// PullRequests are those that the session created or worked on, the most recent
+	// first: numbers or URLs.
+	PullRequests []string `json:"pull_requests,omitempty"`
+	// Reported is what the agent wrote at the end of its turn, empty if the turn did not
+	// end.
+	Reported string `json:"reported,omitempty"`
+	// Stopped is why the turn did not end, LastCall its last tool call; both are empty if
+	// the turn ended or that is unknown.
+	Stopped  Stop   `json:"stopped,omitempty"`
+	LastCall string `json:"last_call,omitempty"`
+}
+
+// Stop is why a turn did not end.
+type Stop string
+
+// The reasons.
+const (
+	ByPerson  Stop = "interrupted" // by the person
+	ByError   Stop = "error"       // of the model or the connection
+	Unstarted Stop = "unstarted"   // the agent wrote nothing after the last prompt
+	Midway    Stop = "midway"      // the transcript ends with a tool call or its result
+)
+
+// Commit is a commit that the session made.
+type Commit struct {
+	Hash    string `json:"hash"` // abbreviated, as git printed it
+	Subject string `json:"subject"`
+	// Request is the number of requests before the commit, from 1; 0 if unknown.
+	Request int `json:"request,omitempty"`
+}
+
+// Todo is an item of the agent's list.
+type Todo struct {
+	Text  string `json:"text"`
+	State string `json:"state"` // pending or in_progress
 }
 
 // Context is where the work was done.

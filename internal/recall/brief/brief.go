@@ -19,6 +19,8 @@ const (
 	MaxUnits = 9900
 	// MaxTokens is the maximum of CountTokens of all strings together.
 	MaxTokens = 5000
+	// MaxOpeningTokens is the maximum for an Opening.
+	MaxOpeningTokens = 400
 )
 
 // Kind is the kind of a brief.
@@ -34,6 +36,9 @@ const (
 	Drift
 	// Notice is two lines that name the saved context.
 	Notice
+	// Opening is for the start of a session whose first prompt is not known yet: the
+	// task, its state, the files, and how to get more, within MaxOpeningTokens.
+	Opening
 )
 
 // Present is the present state of a file.
@@ -100,6 +105,8 @@ func Write(m Material) Brief {
 		b = notice(m)
 	case Drift:
 		b = drift(m)
+	case Opening:
+		b = opening(m)
 	default:
 		b = resumed(m)
 	}
