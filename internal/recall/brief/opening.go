@@ -4,7 +4,7 @@ import "slices"
 
 // opening returns a brief within MaxOpeningTokens.
 func opening(m Material) Brief {
-	b := Brief{Message: "Checkpoint " + shownID(m) + ": " + saved(m)}
+	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
 	more := "More: `entire recall resume " + shownID(m) + "`, or the tool checkpoint_resume.\n"
 	text := b.Message + "\n" + recorded(m) + "\n\n"
 	m.Kind = Short
