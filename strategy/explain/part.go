@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -17,6 +19,44 @@ type slot struct {
 	checkpoint checkpoint.ID
 	created    time.Time
 	dir        git.OID
+}
+
+// slotsOf returns the slots of a session that a checkpoint has. The messages on the
+// metadata branch name the checkpoints of a session; all metadata is read only where
+// none of them names this one, as in a branch that was squashed.
+func (r record) slotsOf(ctx context.Context, session string, in checkpoint.ID) ([]slot, error) {
+	if *r.slots != nil {
+		return (*r.slots)[session], nil
+	}
+	messages, err := gitlog.Messages(ctx, r.repo, checkpoint.SessionKey+": "+session,
+		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*")
+	if err != nil {
+		return nil, err
+	}
+	var ids []checkpoint.ID
+	for _, message := range messages {
+		subject, _, _ := strings.Cut(message, "\n")
+		if id, ok := checkpoint.SubjectID(subject); ok && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if !slices.Contains(ids, in) {
+		slots, err := r.bySession(ctx)
+		return slots[session], err
+	}
+	var slots []slot
+	for _, id := range ids {
+		c, err := r.read(ctx, id)
+		if err != nil {
+			continue // one that can't be read is nobody's predecessor
+		}
+		for _, s := range c.Sessions {
+			if s.Meta.SessionID == session {
+				slots = append(slots, slot{id, s.Meta.CreatedAt, s.Dir})
+			}
+		}
+	}
+	return slots, nil
 }
 
 // bySession returns the slots of all checkpoints by session. It reads the metadata of
@@ -96,12 +136,12 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 // lastOfPrevious returns what identifies the last line of the session in its previous
 // checkpoint, nil if it has none.
 func (r record) lastOfPrevious(ctx context.Context, id checkpoint.ID, m checkpoint.SessionMeta) (last []byte, err error) {
-	slots, err := r.bySession(ctx)
+	slots, err := r.slotsOf(ctx, m.SessionID, id)
 	if err != nil {
 		return nil, err
 	}
 	var previous slot
-	for _, other := range slots[m.SessionID] {
+	for _, other := range slots {
 		if other.checkpoint != id && other.created.Before(m.CreatedAt) && other.created.After(previous.created) {
 			previous = other
 		}
