@@ -1,5 +1,37 @@
 package transcript
 
+import "bytes"
+
+// The agents whose transcripts can be read.
+const (
+	ClaudeCode = "Claude Code" // lines
+	GeminiCLI  = "Gemini CLI"  // a document
+)
+
+// IsAgentName reports whether the recorded name of an agent is one: where they didn't
+// have it, versions of other programs recorded "Agent".
+func IsAgentName(name string) bool { return name != "" && name != "Agent" }
+
+// AgentOf returns the agent whose form a transcript has, by its first lines, and "" if
+// that is no known agent's.
+func AgentOf(transcript []byte) string {
+	const most = 50
+	if IsDocument(transcript) {
+		return GeminiCLI
+	}
+	read := 0
+	for line := range bytes.Lines(transcript) {
+		e, ok := parseEntry(bytes.TrimRight(line, "\n"))
+		if ok && isChain(e.kind) && len(e.uuid) > 0 {
+			return ClaudeCode
+		}
+		if read++; read == most {
+			break
+		}
+	}
+	return ""
+}
+
 // IsDocument reports whether a transcript is one JSON document with a list of
 // messages, as Gemini CLI writes it, and not lines.
 func IsDocument(transcript []byte) bool {

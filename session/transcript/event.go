@@ -53,6 +53,27 @@ type ToolUse struct {
 	Input    Value
 }
 
+// Written returns the file that an edit tool was given and the texts that it was to
+// write there; none of any other tool.
+func (u *ToolUse) Written() (path string, texts []string) {
+	if effectOf(u.Tool) != effectNamed {
+		return "", nil
+	}
+	for key, value := range u.Input.Members() {
+		switch key {
+		case "file_path", "notebook_path":
+			path = value.Text()
+		case "content", "new_string", "new_source":
+			texts = append(texts, value.Text())
+		case "edits":
+			for edit := range value.Items() {
+				texts = append(texts, edit.Member("new_string").Text())
+			}
+		}
+	}
+	return path, texts
+}
+
 // ToolResult is what a tool answered.
 type ToolResult struct {
 	Of      string

@@ -123,7 +123,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place f
 func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id string) (string, error)) (log Log, why string, err error) {
 	id := transcript.SessionID(s.Meta.SessionID)
 	agent := s.Meta.Agent
-	unnamed := agent == "" || agent == unnamedAgent
+	unnamed := !transcript.IsAgentName(agent)
 	switch {
 	case !resumable(id):
 		return log, "its id can't be given to an agent", nil
@@ -143,7 +143,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 		case err != nil:
 			return log, "", err
 		case transcript.IsDocument(first.Data):
-			return log, "it was recorded by Gemini CLI", nil
+			return log, "it was recorded by " + transcript.GeminiCLI, nil
 		}
 	}
 	log = Log{Session: id, Lines: s.Meta.Lines(), text: text}
@@ -165,9 +165,6 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	}
 	return log, "", lo.compare(ctx, &log)
 }
-
-// unnamedAgent is what other versions wrote where they didn't have the agent's name.
-const unnamedAgent = "Agent"
 
 // resumable reports whether a session's id can be given on a command line as it is.
 // Whoever can write to the metadata branch chooses it.

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 )
 
 // detail reads a committed checkpoint.
@@ -29,9 +27,12 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	}
 	var wait sync.WaitGroup // git finds the commits while the conversations are read
 	var searched error
-	wait.Go(func() { d.Commits, searched = r.commitsOf(ctx, id, d.Created, o.Search) })
+	wait.Go(func() { d.Commits, searched = commitFinder{r.Repo}.commitsOf(ctx, id, d.Created, o.Search) })
 	d.Sessions, err = r.sessions(ctx, book, c, o)
 	wait.Wait()
+	if err == nil && searched == nil {
+		d.Edited, err = editCounter{repo: r.Repo}.count(ctx, &d)
+	}
 	for _, s := range d.Sessions {
 		if !s.NothingNew {
 			d.Tokens = plus(d.Tokens, s.Tokens)
@@ -40,7 +41,7 @@ func (r Reader) detail(ctx context.Context, book record, id checkpoint.ID, o Opt
 	if err := errors.Join(err, searched); err != nil {
 		return Detail{}, err
 	}
-	d.Author, err = r.author(ctx, id, d.Commits)
+	d.Author, err = commitFinder{r.Repo}.author(ctx, id, d.Commits)
 	return d, err
 }
 
@@ -58,7 +59,7 @@ func (r Reader) sessions(ctx context.Context, book record, c checkpoint.Checkpoi
 			}
 			s.Meta.TranscriptStart = max(s.Meta.TranscriptStart, start)
 		}
-		t, err := r.Session(ctx, s, o)
+		t, err := (sessionReader{r.Repo}).session(ctx, s, o)
 		switch {
 		case errors.Is(err, git.ErrMissing) && ctx.Err() == nil:
 			t.Problem = err // the others are shown, and what there is of it
@@ -95,49 +96,4 @@ func plus(a, b *checkpoint.Tokens) *checkpoint.Tokens {
 	}
 	sum := a.Plus(*b)
 	return &sum
-}
-
-// commitsOf finds the commits that carry a checkpoint's id, the newest first.
-// Commits older than the checkpoint are examined only if there is none, for
-// they are many and their dates seldom lie.
-func (r Reader) commitsOf(ctx context.Context, id checkpoint.ID, created time.Time, where Search) ([]git.Commit, error) {
-	const skew = 24 * time.Hour // clocks differ
-	args := []string{"--fixed-strings", "--grep=" + string(id)}
-	if where == All {
-		args = append(args, "--exclude=refs/heads/entire/*", "--exclude=refs/remotes/*/entire/*", "--exclude=refs/entire/*", "--all")
-		return r.carrying(ctx, id, args...)
-	}
-	args = append(args, "--exclude=entire/*", "--branches")
-	if head, err := r.Repo.Commit(ctx, "HEAD"); err == nil { // it may be detached
-		args = append(args, string(head.OID))
-	}
-	if !created.IsZero() {
-		commits, err := r.carrying(ctx, id, append(args, "--since="+created.Add(-skew).Format(time.RFC3339))...)
-		if len(commits) > 0 || err != nil {
-			return commits, err
-		}
-	}
-	return r.carrying(ctx, id, args...)
-}
-
-// carrying are the commits that git log lists and that carry the id.
-func (r Reader) carrying(ctx context.Context, id checkpoint.ID, args ...string) ([]git.Commit, error) {
-	commits, err := gitlog.Commits(ctx, r.Repo, append(args, "--")...)
-	if err != nil {
-		return nil, fmt.Errorf("find the commits of %s: %w", id, err)
-	}
-	return slices.DeleteFunc(commits, func(c git.Commit) bool { return !slices.Contains(checkpoint.IDs(c.Message), id) }), nil
-}
-
-// author is who wrote the newest commit, or who wrote the checkpoint.
-func (r Reader) author(ctx context.Context, id checkpoint.ID, commits []git.Commit) (git.Signature, error) {
-	if len(commits) > 0 {
-		return commits[0].Author, nil
-	}
-	commits, err := gitlog.Commits(ctx, r.Repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
-		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
-	if err != nil || len(commits) == 0 {
-		return git.Signature{}, err
-	}
-	return commits[0].Author, nil
 }

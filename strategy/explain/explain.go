@@ -65,16 +65,22 @@ type Detail struct {
 	// Commits carry its id, the newest first.
 	Commits  []git.Commit
 	Sessions []Session
+	// Edited is counted where another program computed the attribution of the commit;
+	// nil where that can't be.
+	Edited *EditedLines
 	// Absent reports that its own metadata is not in this clone.
 	Absent bool
 }
 
 // Session is a session's part in a checkpoint.
 type Session struct {
-	Session, Agent string
-	Created        time.Time
-	Files          []string
-	Tokens         *checkpoint.Tokens
+	Session string
+	// Agent is as it was recorded, or where it was not, the one whose form the
+	// transcript has; empty if that is not known either.
+	Agent   string
+	Created time.Time
+	Files   []string
+	Tokens  *checkpoint.Tokens
 	// Intent and Outcome are the summary's, or else the first request of the part and
 	// the last answer; empty if there is none.
 	Intent, Outcome string
@@ -143,7 +149,7 @@ func (r Reader) Checkpoint(ctx context.Context, prefix string, o Options) (Detai
 	case len(ids) == 1:
 		return r.detail(ctx, book, ids[0], o)
 	}
-	return r.temporary(ctx, name, o)
+	return shadowReader{r.Repo}.temporary(ctx, name, o)
 }
 
 // OfCommit is what a commit's message has of its checkpoints.
@@ -199,6 +205,9 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 		}
 		if !slices.ContainsFunc(d.Commits, func(c git.Commit) bool { return c.OID == commit.OID }) {
 			d.Commits = append(d.Commits, commit) // no local branch has it
+			if d.Edited, err = (editCounter{repo: r.Repo}).count(ctx, &d); err != nil {
+				return OfCommit{}, err
+			}
 		}
 		of.Checkpoints = append(of.Checkpoints, d)
 	}

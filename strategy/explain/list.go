@@ -52,7 +52,7 @@ func (r Reader) List(ctx context.Context, session string) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
-	commits, err := r.branchCommits(ctx, branch)
+	commits, err := commitFinder{r.Repo}.branchCommits(ctx, branch)
 	if err != nil {
 		return List{}, err
 	}
@@ -64,7 +64,7 @@ func (r Reader) List(ctx context.Context, session string) (List, error) {
 	wanted := func(p Point) bool {
 		return session == "" || slices.ContainsFunc(p.Sessions, func(id string) bool { return strings.HasPrefix(id, session) })
 	}
-	temporary, err := r.temporaryPoints(ctx)
+	temporary, err := shadowReader{r.Repo}.temporaryPoints(ctx)
 	if err != nil {
 		return List{}, err
 	}
@@ -126,36 +126,10 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 		p.Task = p.Task || s.Meta.IsTask
 	}
 	if main, ok := c.Main(); ok {
-		p.Agent, p.Prompt = main.Meta.Agent, r.title(ctx, main)
+		p.Agent, p.Prompt = (sessionReader{r.Repo}).agent(ctx, main), (sessionReader{r.Repo}).title(ctx, main)
 		if !main.Meta.CreatedAt.IsZero() {
 			p.Date = main.Meta.CreatedAt
 		}
 	}
 	return p
-}
-
-// title is what a session's part was about, by its metadata and prompts.
-func (r Reader) title(ctx context.Context, s checkpoint.Stored) string {
-	if summary := checkpoint.ParseSummary(s.Meta.Summary); summary != nil && summary.Intent != "" {
-		return summary.Intent
-	}
-	return r.promptsTitle(ctx, s)
-}
-
-func (r Reader) promptsTitle(ctx context.Context, s checkpoint.Stored) string {
-	prompts, err := s.Prompts(ctx, r.Repo)
-	if err != nil {
-		return ""
-	}
-	return promptsTitle(prompts, s.Meta.TranscriptStart > 0 || s.Meta.TranscriptIDAtStart != "")
-}
-
-// lastPrompt is what a session was asked last; a checkpoint without prompts is
-// a checkpoint all the same.
-func (r Reader) lastPrompt(ctx context.Context, s checkpoint.Stored) string {
-	prompts, err := s.Prompts(ctx, r.Repo)
-	if err != nil || len(prompts) == 0 {
-		return ""
-	}
-	return prompts[len(prompts)-1]
 }

@@ -51,7 +51,7 @@ func (r Reader) MissingOfList(ctx context.Context) ([]git.OID, error) {
 	if err != nil {
 		return nil, err
 	}
-	commits, err := r.branchCommits(ctx, branch)
+	commits, err := commitFinder{r.Repo}.branchCommits(ctx, branch)
 	if err != nil {
 		return nil, err
 	}

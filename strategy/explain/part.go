@@ -180,10 +180,10 @@ func uuidOf(line []byte) []byte {
 
 // placeOf reports what a part is for which nothing was found behind its start: all of
 // what is stored, where a version stored only the part, or nothing new.
-func (r Reader) placeOf(ctx context.Context, stored checkpoint.Transcript, start int) (whole, nothing bool, err error) {
+func (sr sessionReader) placeOf(ctx context.Context, stored checkpoint.Transcript, start int) (whole, nothing bool, err error) {
 	lines, head := 0, true
 	continued := false // the first line continues one that isn't stored
-	err = stored.Lines(ctx, r.Repo, checkpoint.Span{}, func(line []byte, _ int) error {
+	err = stored.Lines(ctx, sr.repo, checkpoint.Span{}, func(line []byte, _ int) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			return nil
 		}

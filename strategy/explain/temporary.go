@@ -19,18 +19,21 @@ import (
 // metadataDir is what shadow trees have besides the user's files.
 const metadataDir = ".entire/metadata/"
 
+// shadowReader reads the turns on shadow branches.
+type shadowReader struct{ repo *git.Repo }
+
 // temporaryPoints are the turns of this worktree on HEAD that no commit has
 // taken up, the newest first.
-func (r Reader) temporaryPoints(ctx context.Context) ([]Point, error) {
-	head, err := r.Repo.Commit(ctx, "HEAD")
+func (sh shadowReader) temporaryPoints(ctx context.Context) ([]Point, error) {
+	head, err := sh.repo.Commit(ctx, "HEAD")
 	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return nil, fmt.Errorf("read HEAD: %w", err)
 	}
-	branch := checkpoint.ShadowBranch(head.OID, r.Repo.WorktreeID)
-	if _, err := r.Repo.Commit(ctx, branch); err != nil || r.Repo.Root == "" {
+	branch := checkpoint.ShadowBranch(head.OID, sh.repo.WorktreeID)
+	if _, err := sh.repo.Commit(ctx, branch); err != nil || sh.repo.Root == "" {
 		return nil, unlessMissing(err)
 	}
-	commits, err := r.shadowCommits(ctx, branch)
+	commits, err := sh.shadowCommits(ctx, branch)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +43,7 @@ func (r Reader) temporaryPoints(ctx context.Context) ([]Point, error) {
 		p := Point{ID: string(c.OID), Temporary: true, Date: c.Committer.When, Commits: []git.Commit{c}, Sessions: []string{id}}
 		p.Task = trailer(c, checkpoint.TaskKey) != ""
 		if p.Prompt = subject(c); !p.Task {
-			p.Prompt = r.shadowPrompt(ctx, c, dir)
+			p.Prompt = sh.shadowPrompt(ctx, c, dir)
 		}
 		points = append(points, p)
 	}
@@ -49,8 +52,8 @@ func (r Reader) temporaryPoints(ctx context.Context) ([]Point, error) {
 
 // shadowCommits are the turns on shadow branches; what is carried forward is
 // none.
-func (r Reader) shadowCommits(ctx context.Context, branches ...string) ([]git.Commit, error) {
-	commits, err := gitlog.Commits(ctx, r.Repo, append([]string{"--first-parent", fmt.Sprintf("--max-count=%d", mostCommits)}, append(branches, "--")...)...)
+func (sh shadowReader) shadowCommits(ctx context.Context, branches ...string) ([]git.Commit, error) {
+	commits, err := gitlog.Commits(ctx, sh.repo, append([]string{"--first-parent", fmt.Sprintf("--max-count=%d", mostCommits)}, append(branches, "--")...)...)
 	return slices.DeleteFunc(commits, func(c git.Commit) bool {
 		session, _ := sessionOf(c)
 		return session == ""
@@ -89,10 +92,10 @@ func subject(c git.Commit) string {
 }
 
 // shadowPrompt is the last prompt of a shadow commit's turn, or its subject.
-func (r Reader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
-	entry, found, err := gittree.Lookup(ctx, r.Repo, c.Tree, dir)
+func (sh shadowReader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
+	entry, found, err := gittree.Lookup(ctx, sh.repo, c.Tree, dir)
 	if err == nil && found && entry.Mode == git.ModeTree {
-		if prompt := r.lastPrompt(ctx, checkpoint.Stored{Dir: entry.OID}); prompt != "" {
+		if prompt := (sessionReader{sh.repo}).lastPrompt(ctx, checkpoint.Stored{Dir: entry.OID}); prompt != "" {
 			return prompt
 		}
 	}
@@ -100,8 +103,8 @@ func (r Reader) shadowPrompt(ctx context.Context, c git.Commit, dir string) stri
 }
 
 // temporary reads the shadow commit whose id begins with prefix.
-func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail, error) {
-	c, err := r.findShadow(ctx, prefix)
+func (sh shadowReader) temporary(ctx context.Context, prefix string, o Options) (Detail, error) {
+	c, err := sh.findShadow(ctx, prefix)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -110,22 +113,22 @@ func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail
 		ID: string(c.OID), Temporary: true, Task: trailer(c, checkpoint.TaskKey) != "", Strategy: trailer(c, checkpoint.StrategyKey),
 		Created: c.Committer.When, Author: c.Author,
 	}
-	since, err := r.since(ctx, c)
+	since, err := sh.since(ctx, c)
 	if err != nil {
 		return Detail{}, err
 	}
-	if d.Files, err = r.changed(ctx, since.files, c); err != nil {
+	if d.Files, err = sh.changed(ctx, since.files, c); err != nil {
 		return Detail{}, err
 	}
 	part := Session{Session: id, Created: d.Created, Files: d.Files}
-	if s, err := session.Open(r.Repo.CommonDir).Load(id); err == nil {
+	if s, err := session.Open(sh.repo.CommonDir).Load(id); err == nil {
 		part.Agent = s.AgentType
 	}
-	if err := r.readTemporary(ctx, &part, c, since.conversation, o); err != nil {
+	if err := sh.readTemporary(ctx, &part, c, since.conversation, o); err != nil {
 		return Detail{}, err
 	}
 	if part.Intent == "" {
-		part.Intent = r.shadowPrompt(ctx, c, dir)
+		part.Intent = sh.shadowPrompt(ctx, c, dir)
 	}
 	d.Sessions = []Session{part}
 	return d, nil
@@ -133,31 +136,31 @@ func (r Reader) temporary(ctx context.Context, prefix string, o Options) (Detail
 
 // readTemporary reads the conversation of a shadow commit: in a turn, or by the
 // subagent whose task it ends.
-func (r Reader) readTemporary(ctx context.Context, t *Session, c, since git.Commit, o Options) error {
+func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since git.Commit, o Options) error {
 	if task := trailer(c, checkpoint.TaskKey); task != "" {
 		var err error
-		if t.stored, err = checkpoint.AgentTranscript(ctx, r.Repo, c.Tree, task); err != nil {
+		if t.stored, err = checkpoint.AgentTranscript(ctx, sh.repo, c.Tree, task); err != nil {
 			return err
 		}
 		t.subagent = true
-		return r.readTranscript(ctx, t, t.stored, checkpoint.Span{})
+		return sessionReader{sh.repo}.readTranscript(ctx, t, t.stored, checkpoint.Span{})
 	}
-	dir, err := r.directory(ctx, c.Tree, metadataDir+t.Session)
+	dir, err := sh.directory(ctx, c.Tree, metadataDir+t.Session)
 	if err != nil {
 		return err
 	}
-	earlier, err := r.directory(ctx, since.Tree, metadataDir+t.Session)
+	earlier, err := sh.directory(ctx, since.Tree, metadataDir+t.Session)
 	if err != nil {
 		return err
 	}
-	return r.readShadow(ctx, t, dir, earlier, o)
+	return sessionReader{sh.repo}.readShadow(ctx, t, dir, earlier, o)
 }
 
 // findShadow finds the one turn on a shadow branch whose commit's id begins
 // with prefix.
-func (r Reader) findShadow(ctx context.Context, prefix string) (git.Commit, error) {
+func (sh shadowReader) findShadow(ctx context.Context, prefix string) (git.Commit, error) {
 	unknown := &NotFoundError{Kind: "checkpoint", Name: prefix}
-	refs, err := gitref.List(ctx, r.Repo, "refs/heads/entire/")
+	refs, err := gitref.List(ctx, sh.repo, "refs/heads/entire/")
 	if err != nil {
 		return git.Commit{}, err
 	}
@@ -170,7 +173,7 @@ func (r Reader) findShadow(ctx context.Context, prefix string) (git.Commit, erro
 	if len(branches) == 0 || prefix == "" {
 		return git.Commit{}, unknown
 	}
-	commits, err := r.shadowCommits(ctx, branches...)
+	commits, err := sh.shadowCommits(ctx, branches...)
 	if err != nil {
 		return git.Commit{}, err
 	}
@@ -195,8 +198,8 @@ type since struct{ files, conversation git.Commit }
 // has in it the tasks of its session since the turn before: its files are
 // compared with what was there before those that lead to it, its conversation with
 // the conversation before all of them.
-func (r Reader) since(ctx context.Context, c git.Commit) (since, error) {
-	chain, err := gitlog.Commits(ctx, r.Repo, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
+func (sh shadowReader) since(ctx context.Context, c git.Commit) (since, error) {
+	chain, err := gitlog.Commits(ctx, sh.repo, "--first-parent", fmt.Sprintf("--max-count=%d", mostCommits), string(c.OID), "--")
 	if err != nil || len(chain) == 0 {
 		return since{}, err
 	}
@@ -217,27 +220,27 @@ func (r Reader) since(ctx context.Context, c git.Commit) (since, error) {
 		conv = i + 1
 	}
 	var s since
-	if s.files, err = r.before(ctx, chain[files-1]); err != nil {
+	if s.files, err = sh.before(ctx, chain[files-1]); err != nil {
 		return since{}, err
 	}
-	s.conversation, err = r.before(ctx, chain[conv-1])
+	s.conversation, err = sh.before(ctx, chain[conv-1])
 	return s, err
 }
 
 // before is what a shadow commit builds on: its parent, or HEAD for the first
 // one of HEAD's branch. The zero commit stands for one that isn't known.
-func (r Reader) before(ctx context.Context, c git.Commit) (git.Commit, error) {
+func (sh shadowReader) before(ctx context.Context, c git.Commit) (git.Commit, error) {
 	rev := "HEAD"
 	if len(c.Parents) > 0 {
 		rev = string(c.Parents[0])
 	}
-	before, err := r.Repo.Commit(ctx, rev)
+	before, err := sh.repo.Commit(ctx, rev)
 	return before, unlessMissing(err)
 }
 
 // changed are the user's files in which two commits differ.
-func (r Reader) changed(ctx context.Context, from, to git.Commit) ([]string, error) {
-	changes, err := gitdiff.Changes(ctx, r.Repo, from.OID, to.OID)
+func (sh shadowReader) changed(ctx context.Context, from, to git.Commit) ([]string, error) {
+	changes, err := gitdiff.Changes(ctx, sh.repo, from.OID, to.OID)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s: %w", to.OID.Short(), err)
 	}
@@ -251,8 +254,8 @@ func (r Reader) changed(ctx context.Context, from, to git.Commit) ([]string, err
 }
 
 // directory is the tree at a path, empty if there is none.
-func (r Reader) directory(ctx context.Context, tree git.OID, path string) (git.OID, error) {
-	entry, found, err := gittree.Lookup(ctx, r.Repo, tree, path)
+func (sh shadowReader) directory(ctx context.Context, tree git.OID, path string) (git.OID, error) {
+	entry, found, err := gittree.Lookup(ctx, sh.repo, tree, path)
 	if err != nil || !found || entry.Mode != git.ModeTree {
 		return "", err
 	}

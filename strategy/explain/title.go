@@ -1,10 +1,12 @@
 package explain
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
@@ -132,4 +134,30 @@ func promptsTitle(prompts []string, later bool) string {
 		return titles[len(titles)-1]
 	}
 	return titles[0]
+}
+
+// title is what a session's part was about, by its metadata and prompts.
+func (sr sessionReader) title(ctx context.Context, s checkpoint.Stored) string {
+	if summary := checkpoint.ParseSummary(s.Meta.Summary); summary != nil && summary.Intent != "" {
+		return summary.Intent
+	}
+	return sr.promptsTitle(ctx, s)
+}
+
+func (sr sessionReader) promptsTitle(ctx context.Context, s checkpoint.Stored) string {
+	prompts, err := s.Prompts(ctx, sr.repo)
+	if err != nil {
+		return ""
+	}
+	return promptsTitle(prompts, s.Meta.TranscriptStart > 0 || s.Meta.TranscriptIDAtStart != "")
+}
+
+// lastPrompt is what a session was asked last; a checkpoint without prompts is
+// a checkpoint all the same.
+func (sr sessionReader) lastPrompt(ctx context.Context, s checkpoint.Stored) string {
+	prompts, err := s.Prompts(ctx, sr.repo)
+	if err != nil || len(prompts) == 0 {
+		return ""
+	}
+	return prompts[len(prompts)-1]
 }

@@ -14,12 +14,18 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// linesAgent is the agent whose transcripts are known to be lines.
-const linesAgent = "Claude Code"
-
 // Session reads a session's part in a committed checkpoint. Beside an error that wraps
 // git.ErrMissing it returns what is in this clone.
 func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Session, error) {
+	return sessionReader{r.Repo}.session(ctx, s, o)
+}
+
+// sessionReader reads the sessions of checkpoints and shadow commits.
+type sessionReader struct{ repo *git.Repo }
+
+// session reads a session's part in a committed checkpoint. Beside an error that wraps
+// git.ErrMissing it returns what is in this clone.
+func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Options) (Session, error) {
 	m := s.Meta
 	t := Session{
 		Session: m.SessionID, Agent: m.Agent, Created: m.CreatedAt, Files: m.FilesTouched, Tokens: m.TokenUsage,
@@ -38,19 +44,19 @@ func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Se
 		return t, fmt.Errorf("read its metadata: %w", git.ErrMissing)
 	}
 	var err error
-	if t.stored, err = checkpoint.Segments(ctx, r.Repo, s.Dir); err != nil {
+	if t.stored, err = checkpoint.Segments(ctx, sr.repo, s.Dir); err != nil {
 		return t, err
 	}
-	err = r.readTranscript(ctx, &t, t.stored, t.Lines)
+	err = sr.readTranscript(ctx, &t, t.stored, t.Lines)
 	if err == nil && len(t.Items) == 0 && t.Lines.From > 0 && m.TranscriptLines == 0 {
 		var whole bool
-		if whole, t.NothingNew, err = r.placeOf(ctx, t.stored, t.Lines.From); err == nil && whole {
+		if whole, t.NothingNew, err = sr.placeOf(ctx, t.stored, t.Lines.From); err == nil && whole {
 			t.Lines = checkpoint.Span{}
-			err = r.readTranscript(ctx, &t, t.stored, t.Lines)
+			err = sr.readTranscript(ctx, &t, t.stored, t.Lines)
 		}
 	}
 	if t.Summary == nil && t.Intent == "" { // it began before this part
-		t.Intent = r.promptsTitle(ctx, s)
+		t.Intent = sr.promptsTitle(ctx, s)
 	}
 	return t, err
 }
@@ -59,44 +65,46 @@ func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Se
 // to the transcript in earlier, the same directory before that turn. For the
 // first turn on a branch there is none: what belongs to earlier checkpoints
 // is in the state.
-func (r Reader) readShadow(ctx context.Context, t *Session, dir, earlier git.OID, o Options) error {
-	stored, err := checkpoint.Segments(ctx, r.Repo, dir)
+func (sr sessionReader) readShadow(ctx context.Context, t *Session, dir, earlier git.OID, o Options) error {
+	stored, err := checkpoint.Segments(ctx, sr.repo, dir)
 	if err != nil {
 		return err
 	}
 	t.stored = stored
 	if o.Scope == Whole {
-		return r.readTranscript(ctx, t, stored, checkpoint.Span{})
+		return sr.readTranscript(ctx, t, stored, checkpoint.Span{})
 	}
 	if earlier == "" {
 		var span checkpoint.Span
-		if s, err := session.Open(r.Repo.CommonDir).Load(t.Session); err == nil {
+		if s, err := session.Open(sr.repo.CommonDir).Load(t.Session); err == nil {
 			span.From = s.TranscriptStart
 		}
-		return r.readTranscript(ctx, t, stored, span)
+		return sr.readTranscript(ctx, t, stored, span)
 	}
-	before, err := checkpoint.Segments(ctx, r.Repo, earlier)
+	before, err := checkpoint.Segments(ctx, sr.repo, earlier)
 	if err != nil {
 		return err
 	}
-	rest, span, err := stored.After(ctx, r.Repo, before)
+	rest, span, err := stored.After(ctx, sr.repo, before)
 	if err != nil {
 		return err
 	}
-	return r.readTranscript(ctx, t, rest, span)
+	return sr.readTranscript(ctx, t, rest, span)
 }
 
 // readTranscript reads a span of a transcript into t, and what that was about.
-func (r Reader) readTranscript(ctx context.Context, t *Session, stored checkpoint.Transcript, span checkpoint.Span) error {
-	c := transcript.Conversation{Root: r.Repo.Root, Subagent: t.subagent}
-	listen := r.lines
-	if document, err := r.isDocument(ctx, t.Agent, stored); err != nil {
+func (sr sessionReader) readTranscript(ctx context.Context, t *Session, stored checkpoint.Transcript, span checkpoint.Span) error {
+	c := transcript.Conversation{Root: sr.repo.Root, Subagent: t.subagent}
+	listen := sr.lines
+	document, err := sr.recognize(ctx, t, stored)
+	if err != nil {
 		t.summarize()
 		return err
-	} else if document {
-		listen = r.documents
 	}
-	err := listen(ctx, &c, stored, span)
+	if document {
+		listen = sr.documents
+	}
+	err = listen(ctx, &c, stored, span)
 	t.Items = c.Items
 	t.summarize()
 	return err
@@ -116,27 +124,48 @@ func (s *Session) summarize() {
 	}
 }
 
-// isDocument reports whether a transcript is a document and has no lines.
-func (r Reader) isDocument(ctx context.Context, agent string, stored checkpoint.Transcript) (bool, error) {
-	if len(stored.Segments) == 0 || agent == linesAgent {
+// recognize reports whether a transcript is a document and has no lines. It sets the
+// session's agent where none was recorded.
+func (sr sessionReader) recognize(ctx context.Context, t *Session, stored checkpoint.Transcript) (document bool, err error) {
+	if len(stored.Segments) == 0 || t.Agent == transcript.ClaudeCode {
 		return false, nil
 	}
-	first, err := r.Repo.ReadWithin(ctx, string(stored.Segments[0]), checkpoint.MaxSegment)
-	return err == nil && transcript.IsDocument(first.Data), err
+	first, err := sr.repo.ReadWithin(ctx, string(stored.Segments[0]), checkpoint.MaxSegment)
+	if err != nil {
+		return false, err
+	}
+	if agent := transcript.AgentOf(first.Data); agent != "" && !transcript.IsAgentName(t.Agent) {
+		t.Agent = agent
+	}
+	return transcript.IsDocument(first.Data), nil
 }
 
-func (r Reader) lines(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
-	return stored.Lines(ctx, r.Repo, span, func(line []byte, n int) error {
+// agent returns the agent of a session as Session.Agent has it, without reading the
+// conversation.
+func (sr sessionReader) agent(ctx context.Context, s checkpoint.Stored) string {
+	t := Session{Agent: s.Meta.Agent}
+	if transcript.IsAgentName(t.Agent) {
+		return t.Agent
+	}
+	stored, err := checkpoint.Segments(ctx, sr.repo, s.Dir)
+	if err == nil {
+		_, _ = sr.recognize(ctx, &t, stored) // the name is as recorded if it can't be read
+	}
+	return t.Agent
+}
+
+func (sr sessionReader) lines(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
+	return stored.Lines(ctx, sr.repo, span, func(line []byte, n int) error {
 		c.Line(line, n)
 		return nil
 	})
 }
 
 // documents reads segments that are a document each.
-func (r Reader) documents(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
+func (sr sessionReader) documents(ctx context.Context, c *transcript.Conversation, stored checkpoint.Transcript, span checkpoint.Span) error {
 	n := 0
 	for _, oid := range stored.Segments {
-		document, err := r.Repo.ReadWithin(ctx, string(oid), checkpoint.MaxSegment)
+		document, err := sr.repo.ReadWithin(ctx, string(oid), checkpoint.MaxSegment)
 		if err != nil {
 			return err
 		}

@@ -64,8 +64,14 @@ type explainDetailJSON struct {
 	Email     string               `json:"email,omitempty"`
 	Files     []string             `json:"files_touched"`
 	Tokens    *checkpoint.Tokens   `json:"token_usage,omitempty"`
+	Edited    *explainEditedJSON   `json:"edited_lines,omitempty"`
 	Commits   []explainCommitJSON  `json:"commits"`
 	Sessions  []explainSessionJSON `json:"sessions"`
+}
+
+type explainEditedJSON struct {
+	Edited int `json:"edited"`
+	Added  int `json:"added"`
 }
 
 type explainSessionJSON struct {
@@ -124,6 +130,9 @@ func newExplainedJSON(of explain.OfCommit) explainedJSON {
 			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Forgotten: d.Forgotten, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: format.UTC(d.Created),
 			Author: d.Author.Name, Email: d.Author.Email, Files: format.NotNil(d.Files), Tokens: d.Tokens,
 			Commits: newExplainCommits(d.Commits), Sessions: []explainSessionJSON{},
+		}
+		if d.Edited != nil {
+			detail.Edited = &explainEditedJSON{Edited: d.Edited.Edited, Added: d.Edited.Added}
 		}
 		for _, t := range d.Sessions {
 			detail.Sessions = append(detail.Sessions, newExplainSession(t))

@@ -120,6 +120,9 @@ func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
 	fact("Author", authorText(d.Author))
 	fact("Tokens", tokensText(d.Tokens))
 	fact("Attribution", attributionText(d))
+	if d.Edited != nil {
+		fact("By edit tools", editedText(*d.Edited))
+	}
 	if d.Temporary {
 		return
 	}
@@ -195,6 +198,12 @@ func attributionText(d explain.Detail) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// editedText is the part of a commit that edit tools wrote.
+func editedText(l explain.EditedLines) string {
+	const percent = 100
+	return fmt.Sprintf("at least %d %% (%d of %s), counted here from the transcripts", l.Edited*percent/l.Added, l.Edited, ui.Plural(l.Added, "line"))
 }
 
 // changesText counts what was done to lines, empty if nothing was.

@@ -1,0 +1,117 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+)
+
+// mostCommits is how many commits of a branch are read.
+const mostCommits = 500
+
+// commitFinder finds commits of branches and of checkpoints.
+type commitFinder struct{ repo *git.Repo }
+
+// branchCommits are the commits of the branch that is checked out, the newest
+// first: on the default branch all that are in it, else the branch's own, which
+// end where the default branch's line of first parents begins.
+func (cf commitFinder) branchCommits(ctx context.Context, branch string) ([]git.Commit, error) {
+	head, err := cf.repo.Commit(ctx, "HEAD")
+	if errors.Is(err, git.ErrMissing) {
+		return nil, nil // nothing is committed yet
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read HEAD: %w", err)
+	}
+	trunk, err := gitref.DefaultBranch(ctx, cf.repo)
+	if err != nil {
+		return nil, err
+	}
+	most := "--max-count=" + strconv.Itoa(mostCommits)
+	if branch == "" || trunk == "" || trunk == "refs/heads/"+branch {
+		return gitlog.Commits(ctx, cf.repo, most, string(head.OID), "--")
+	}
+	commits, err := gitlog.Commits(ctx, cf.repo, most, "--first-parent", string(head.OID), "--")
+	if err != nil {
+		return nil, err
+	}
+	line, err := cf.trunkSince(ctx, trunk, commits)
+	if err != nil {
+		return nil, err
+	}
+	if fork := slices.IndexFunc(commits, func(c git.Commit) bool { return line[c.OID] }); fork >= 0 {
+		commits = commits[:fork]
+	}
+	return commits, nil
+}
+
+// trunkSince are the commits in the default branch's line of first parents that
+// may be among commits: those not older than the oldest of them.
+func (cf commitFinder) trunkSince(ctx context.Context, trunk string, commits []git.Commit) (map[git.OID]bool, error) {
+	const skew = 24 * time.Hour // clocks differ
+	oldest := slices.MinFunc(commits, func(a, b git.Commit) int { return a.Committer.When.Compare(b.Committer.When) })
+	since := "--since=" + oldest.Committer.When.Add(-skew).Format(time.RFC3339)
+	out, err := cf.repo.Run(ctx, "rev-list", "--first-parent", since, trunk, "--")
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", trunk, err)
+	}
+	line := map[git.OID]bool{}
+	for oid := range strings.Lines(string(out)) {
+		line[git.OID(strings.TrimSpace(oid))] = true
+	}
+	return line, nil
+}
+
+// commitsOf finds the commits that carry a checkpoint's id, the newest first.
+// Commits older than the checkpoint are examined only if there is none, for
+// they are many and their dates seldom lie.
+func (cf commitFinder) commitsOf(ctx context.Context, id checkpoint.ID, created time.Time, where Search) ([]git.Commit, error) {
+	const skew = 24 * time.Hour // clocks differ
+	args := []string{"--fixed-strings", "--grep=" + string(id)}
+	if where == All {
+		args = append(args, "--exclude=refs/heads/entire/*", "--exclude=refs/remotes/*/entire/*", "--exclude=refs/entire/*", "--all")
+		return cf.carrying(ctx, id, args...)
+	}
+	args = append(args, "--exclude=entire/*", "--branches")
+	if head, err := cf.repo.Commit(ctx, "HEAD"); err == nil { // it may be detached
+		args = append(args, string(head.OID))
+	}
+	if !created.IsZero() {
+		commits, err := cf.carrying(ctx, id, append(args, "--since="+created.Add(-skew).Format(time.RFC3339))...)
+		if len(commits) > 0 || err != nil {
+			return commits, err
+		}
+	}
+	return cf.carrying(ctx, id, args...)
+}
+
+// carrying are the commits that git log lists and that carry the id.
+func (cf commitFinder) carrying(ctx context.Context, id checkpoint.ID, args ...string) ([]git.Commit, error) {
+	commits, err := gitlog.Commits(ctx, cf.repo, append(args, "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("find the commits of %s: %w", id, err)
+	}
+	return slices.DeleteFunc(commits, func(c git.Commit) bool { return !slices.Contains(checkpoint.IDs(c.Message), id) }), nil
+}
+
+// author is who wrote the newest commit, or who wrote the checkpoint.
+func (cf commitFinder) author(ctx context.Context, id checkpoint.ID, commits []git.Commit) (git.Signature, error) {
+	if len(commits) > 0 {
+		return commits[0].Author, nil
+	}
+	commits, err := gitlog.Commits(ctx, cf.repo, "--fixed-strings", "--grep=Checkpoint: "+string(id), "--max-count=1",
+		"--branches=entire/checkpoints/*", "--remotes=*/entire/checkpoints/*", "--")
+	if err != nil || len(commits) == 0 {
+		return git.Signature{}, err
+	}
+	return commits[0].Author, nil
+}

@@ -1,0 +1,153 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitdiff"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// EditedLines counts the lines that a commit added. It is a lower bound of what agents
+// wrote: lines that a command wrote are not among Edited.
+type EditedLines struct {
+	// Edited are those with a text that an edit tool of a session wrote to the same
+	// file, Added are all.
+	Edited, Added int
+}
+
+const (
+	// mostDiff is the size of a diff above which lines are not counted.
+	mostDiff = 16 << 20
+	// largestFile is the size of a file whose lines are not counted.
+	largestFile = 4 << 20
+)
+
+// editCounter compares commits with what edit tools wrote.
+type editCounter struct {
+	repo *git.Repo
+	// written are the lines by the path that the tool was given.
+	written map[string]map[string]bool
+}
+
+// count counts the lines of the checkpoint's commit. It returns nil where no other
+// program computed an attribution, where no commit is the checkpoint's alone, and where
+// the commit or all edits are not in this clone.
+func (ec editCounter) count(ctx context.Context, d *Detail) (*EditedLines, error) {
+	if !slices.ContainsFunc(d.Sessions, func(s Session) bool { return s.Recorder != "" }) {
+		return nil, nil //nolint:nilnil // nothing to compare with
+	}
+	at := slices.IndexFunc(d.Commits, func(c git.Commit) bool { return len(c.Parents) < 2 && len(checkpoint.IDs(c.Message)) == 1 })
+	if at < 0 {
+		return nil, nil //nolint:nilnil // it is not known which lines are the checkpoint's
+	}
+	ec.written = map[string]map[string]bool{}
+	for i := range d.Sessions {
+		err := ec.read(ctx, d.Sessions[i].stored)
+		if err := unlessMissing(err); err != nil {
+			return nil, err
+		}
+	}
+	if len(ec.written) == 0 {
+		return nil, nil //nolint:nilnil // commands wrote everything, or nobody knows what
+	}
+	var parent git.OID
+	if commit := d.Commits[at]; len(commit.Parents) > 0 {
+		parent = commit.Parents[0]
+	}
+	files, err := gitdiff.Hunks(ctx, ec.repo, parent, d.Commits[at].OID, mostDiff)
+	if err != nil {
+		if ctx.Err() == nil {
+			err = nil // the trees of the commit are not in this clone, or too different
+		}
+		return nil, err
+	}
+	total := &EditedLines{}
+	for _, f := range files {
+		if err := ec.file(ctx, f, files, total); err != nil {
+			return nil, err
+		}
+	}
+	if total.Added == 0 {
+		return nil, nil //nolint:nilnil // it added no lines
+	}
+	return total, nil
+}
+
+// read adds the lines that the edit tools of a transcript wrote.
+func (ec editCounter) read(ctx context.Context, stored checkpoint.Transcript) error {
+	var events transcript.Events
+	return stored.Lines(ctx, ec.repo, checkpoint.Span{}, func(line []byte, _ int) error {
+		e, ok := events.Line(line)
+		if !ok {
+			return nil
+		}
+		for _, use := range e.Uses {
+			path, texts := use.Written()
+			for _, text := range texts {
+				ec.add(path, text)
+			}
+		}
+		return nil
+	})
+}
+
+func (ec editCounter) add(path, text string) {
+	if ec.written[path] == nil {
+		ec.written[path] = map[string]bool{}
+	}
+	for line := range strings.Lines(text) {
+		ec.written[path][strings.TrimSpace(line)] = true
+	}
+}
+
+// file counts the lines that a commit added to a file.
+func (ec editCounter) file(ctx context.Context, f gitdiff.FileDiff, all []gitdiff.FileDiff, total *EditedLines) error {
+	if f.Binary || len(f.Hunks) == 0 {
+		return nil
+	}
+	blob, err := ec.repo.ReadWithin(ctx, string(f.New), largestFile)
+	switch {
+	case errors.Is(err, git.ErrMissing), errors.Is(err, git.ErrTooMuch):
+		return nil // it counts for nobody
+	case err != nil:
+		return err
+	}
+	written := ec.linesOf(f.Path, all)
+	lines := strings.Split(string(blob.Data), "\n")
+	for _, h := range f.Hunks {
+		for n := h.New; n < h.New+h.NewLines && n <= len(lines); n++ {
+			total.Added++
+			if written[strings.TrimSpace(lines[n-1])] {
+				total.Edited++
+			}
+		}
+	}
+	return nil
+}
+
+// linesOf returns the lines that tools wrote to the path of a commit: to each path that
+// ends with it and with no longer path of the commit, as the recorded paths are those
+// of another machine.
+func (ec editCounter) linesOf(path string, all []gitdiff.FileDiff) map[string]bool {
+	lines := map[string]bool{}
+	for given, written := range ec.written {
+		if given != path && !strings.HasSuffix(given, "/"+path) {
+			continue
+		}
+		longer := func(f gitdiff.FileDiff) bool {
+			return len(f.Path) > len(path) && (given == f.Path || strings.HasSuffix(given, "/"+f.Path))
+		}
+		if slices.ContainsFunc(all, longer) {
+			continue
+		}
+		for line := range written {
+			lines[line] = true
+		}
+	}
+	return lines
+}
