@@ -4,8 +4,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // manyFiles is from how many files on a new directory is put apart.
@@ -65,7 +65,7 @@ func (a *Applier) mkdirApart(n *Spot, mode uint32) (err error) {
 func notThere(dir *dirfd.Dir, name string) error {
 	var st dirfd.Stat
 	if err := dir.Stat(name, &st); err == nil {
-		return plan.ErrChanged
+		return swap.ErrChanged
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // fileWriter writes, replaces and removes files and symlinks of open directories.
@@ -117,7 +118,8 @@ func (w *fileWriter) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entr
 	st, err := w.unchanged(dir, name, was)
 	switch {
 	case err == nil:
-		err = exchange(dir, temp, name, &st)
+		beforeReplace(dir, name)
+		return swap.Replace(dir, temp, name, &st)
 	case errors.Is(err, fs.ErrNotExist):
 		err = dir.Rename(temp, name)
 	}
@@ -127,32 +129,14 @@ func (w *fileWriter) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entr
 	return nil
 }
 
-// remove removes a file or symlink if it is what was captured. It gets another
-// name first, so that what somebody saves in between is seen, and put back.
+// remove removes a file or symlink if it is what was captured.
 func (w *fileWriter) remove(dir *dirfd.Dir, name string, was *tree.Entry) error {
-	before, err := w.unchanged(dir, name, was)
+	st, err := w.unchanged(dir, name, was)
 	if err != nil {
 		return err
 	}
 	beforeReplace(dir, name)
-	temp := w.tempName()
-	if err := dir.Rename(name, temp); err != nil {
-		return err
-	}
-	var st dirfd.Stat
-	if err := dir.Stat(temp, &st); err != nil {
-		return err
-	}
-	if sameInode(&st, &before) {
-		return dir.Unlink(temp)
-	}
-	switch err := dir.Link(temp, dir, name); {
-	case err == nil:
-	case errors.Is(err, fs.ErrExist): // it was saved once more: that one counts
-	default:
-		return errors.Join(plan.ErrChanged, dir.Rename(temp, name))
-	}
-	return errors.Join(plan.ErrChanged, dir.Unlink(temp))
+	return swap.Remove(dir, w.tempName(), name, &st)
 }
 
 // unchanged fails if name isn't what was captured: only that may be replaced.
@@ -174,7 +158,7 @@ func (w *fileWriter) unchanged(dir *dirfd.Dir, name string, was *tree.Entry) (st
 		same = w.holds(dir, name, was)
 	}
 	if !same {
-		return st, plan.ErrChanged
+		return st, swap.ErrChanged
 	}
 	return st, nil
 }
@@ -207,35 +191,6 @@ func (w *fileWriter) tempIn(dir *dirfd.Dir) (string, error) {
 // replacement; for tests.
 var beforeReplace = func(_ *dirfd.Dir, _ string) {} //nolint:gochecknoglobals // tests of one moment set it
 
-// exchange lets the two names change places and removes what was in the place,
-// if that is what was. Otherwise somebody saved the file in between: it is put
-// back. A rename onto a file that is there would make ext4 write the new one to
-// the disk at once, each by itself.
-func exchange(dir *dirfd.Dir, temp, name string, was *dirfd.Stat) error {
-	beforeReplace(dir, name)
-	err := dir.Exchange(temp, name)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return dir.Rename(temp, name)
-	}
-	if err != nil {
-		return err
-	}
-	var st dirfd.Stat
-	if err := dir.Stat(temp, &st); err != nil {
-		return err
-	}
-	if sameInode(&st, was) {
-		return dir.Unlink(temp)
-	}
-	return errors.Join(plan.ErrChanged, dir.Exchange(temp, name)) // the caller removes temp
-}
-
-// sameInode reports whether nothing but the name of a file has changed, which
-// changes its ctime.
-func sameInode(a, b *dirfd.Stat) bool {
-	return a.Ino == b.Ino && a.Mode&dirfd.ModeType == b.Mode&dirfd.ModeType && a.Size == b.Size && a.Mtime == b.Mtime
-}
-
 // sameContent is a writer that fails unless a file has what is written to it.
 type sameContent struct {
 	f   *os.File
@@ -251,7 +206,7 @@ func (c *sameContent) Write(data []byte) (int, error) {
 		return 0, err
 	}
 	if !bytes.Equal(c.buf[:len(data)], data) {
-		return 0, plan.ErrChanged
+		return 0, swap.ErrChanged
 	}
 	return len(data), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
 	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // EnterLink gives files of a directory one more name.
@@ -51,7 +52,7 @@ func (a *Applier) link(n *Spot, s *plan.Action, buf *contents.Scratch) (err erro
 		return err
 	}
 	if !st.IsRegular() || st.Size != s.Entry.Size {
-		return plan.ErrChanged
+		return swap.ErrChanged
 	}
 	name := tree.BasePath(s.Path)
 	if s.Was == nil || s.Kind == plan.StepReplace && s.Was.Kind != s.Entry.Kind && tree.IsDir(s.Was) {

@@ -6,7 +6,6 @@
 package plan
 
 import (
-	"errors"
 	"iter"
 	"slices"
 
@@ -155,6 +154,3 @@ func (p *Plan) Tidy() {
 		*list = slices.Compact(*list)
 	}
 }
-
-// ErrChanged means that a path isn't what the rescue holds any more.
-var ErrChanged = errors.New("changed since it was captured")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands/band"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/swap"
 )
 
 // DirSteps are the steps of a directory's entries, and of the directories below.
@@ -283,7 +284,7 @@ func (c *Comparison) ActionsIn(d *DirSteps, was, want *tree.Directory, wanted fu
 func EntryIn(d *tree.Directory, name string, kind tree.Kind) (*tree.Entry, error) {
 	i, ok := d.Find(name)
 	if !ok || d.Entries[i].Kind != kind {
-		return nil, ErrChanged
+		return nil, swap.ErrChanged
 	}
 	return &d.Entries[i], nil
 }

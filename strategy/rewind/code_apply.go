@@ -19,12 +19,10 @@ import (
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git/gittree"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/swap"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
-
-// errCodeChanged means that a file is no longer what the rescue holds.
-var errCodeChanged = errors.New("it changed meanwhile")
 
 // stagePath is where git writes the contents of a code-only rewind.
 func (cf *codeFiles) stagePath() string { return filepath.Join(cf.Repo.GitDir, "entire-checkout") }
@@ -120,12 +118,6 @@ func codeTemp(name string) string {
 	return ".entire-tmp-" + hex.EncodeToString(sum[:6]) + ext
 }
 
-// sameApartFromName reports whether nothing but the name of a file has changed, which
-// changes its ctime.
-func sameApartFromName(a, b dirfd.Stat) bool {
-	return a.Ino == b.Ino && a.Mode == b.Mode && a.Size == b.Size && a.Mtime == b.Mtime
-}
-
 // placePlanned puts the staged file into the place of what the rescue holds. What
 // another program saves in between is put back.
 func (cf *codeFiles) placePlanned(s CodeStep, staged string) error {
@@ -136,7 +128,7 @@ func (cf *codeFiles) placePlanned(s CodeStep, staged string) error {
 	defer func() { _ = dir.Close() }()
 	name, temp := path.Base(s.Path), codeTemp(s.Path)
 	if now := statIn(dir, name); now != s.was {
-		return errCodeChanged
+		return swap.ErrChanged
 	}
 	if err := copyInto(dir, temp, staged); err != nil {
 		return err
@@ -150,21 +142,11 @@ func (cf *codeFiles) placePlanned(s CodeStep, staged string) error {
 			return dir.Rename(temp, name)
 		}
 		if errors.Is(err, fs.ErrExist) {
-			err = errCodeChanged
+			err = swap.ErrChanged
 		}
 		return errors.Join(err, dir.Unlink(temp))
 	}
-	err = dir.Exchange(temp, name)
-	if errors.Is(err, errors.ErrUnsupported) {
-		if statIn(dir, name) == s.was {
-			return dir.Rename(temp, name)
-		}
-		err = errCodeChanged
-	}
-	if err == nil && !sameApartFromName(statIn(dir, temp), s.was) {
-		err = errors.Join(errCodeChanged, dir.Exchange(temp, name))
-	}
-	return errors.Join(err, dir.Unlink(temp))
+	return swap.Replace(dir, temp, name, &s.was)
 }
 
 // beforeCodeReplace is called between the check of a file and its replacement; for
@@ -210,8 +192,7 @@ func copyInto(dir *dirfd.Dir, name, staged string) (err error) {
 	return nil
 }
 
-// removePlanned removes a file that is still what the rescue holds. It gets another
-// name first, so that what another program saves in between is found, and put back.
+// removePlanned removes a file that is still what the rescue holds.
 func (cf *codeFiles) removePlanned(s CodeStep) error {
 	dir, err := cf.parentOf(s.Path, false)
 	if err != nil {
@@ -220,26 +201,10 @@ func (cf *codeFiles) removePlanned(s CodeStep) error {
 	defer func() { _ = dir.Close() }()
 	name, temp := path.Base(s.Path), codeTemp(s.Path)
 	if statIn(dir, name) != s.was {
-		return errCodeChanged
+		return swap.ErrChanged
 	}
 	beforeCodeReplace(s.Path)
-	if err := dir.Rename(name, temp); err != nil {
-		return err
-	}
-	if sameApartFromName(statIn(dir, temp), s.was) {
-		return dir.Unlink(temp)
-	}
-	return errors.Join(errCodeChanged, putBack(dir, temp, name))
-}
-
-// putBack gives a file its name again, unless there is another file of that name.
-func putBack(dir *dirfd.Dir, temp, name string) error {
-	switch err := dir.Link(temp, dir, name); {
-	case err == nil, errors.Is(err, fs.ErrExist):
-		return dir.Unlink(temp)
-	default:
-		return dir.Rename(temp, name)
-	}
+	return swap.Remove(dir, temp, name, &s.was)
 }
 
 // recoverCode removes the temporary files that an interrupted rewind left. Where one
@@ -285,7 +250,7 @@ func (cf *codeFiles) recoverTemp(c rewindstate.CodeChange, now, temp codePresent
 	switch {
 	case known:
 	case gone && (c.After == rewindstate.CodeFile{}) && c.Before.Mode != 0 && temp.file.Mode != 0:
-		return putBack(dir, tempName, name)
+		return swap.PutBack(dir, tempName, name)
 	case !gone && c.Before.Mode != 0 && now.file == c.After:
 		if err := dir.Exchange(tempName, name); err != nil {
 			return err
