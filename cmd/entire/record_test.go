@@ -55,3 +55,26 @@ func cmdRecord(s *story, args []string) {
 		s.repo().GitInput(stream.String(), "fast-import", "--quiet", "--force")
 	}
 }
+
+// cmdLose removes the objects of files on the metadata branch, by their paths in its
+// tree, as in a damaged or partial clone. Packs are unpacked for that.
+func cmdLose(s *story, args []string) {
+	r := s.repo()
+	objects := strings.TrimSpace(r.Git("rev-parse", "--path-format=absolute", "--git-path", "objects"))
+	packs, err := filepath.Glob(filepath.Join(objects, "pack", "*.pack"))
+	s.ts.Check(err)
+	for _, pack := range packs {
+		data, err := os.ReadFile(pack)
+		s.ts.Check(err)
+		files, err := filepath.Glob(strings.TrimSuffix(pack, "pack") + "*")
+		s.ts.Check(err)
+		for _, file := range files {
+			s.ts.Check(os.Remove(file))
+		}
+		r.GitInput(string(data), "unpack-objects", "-q")
+	}
+	for _, path := range args {
+		oid := strings.TrimSpace(r.Git("rev-parse", checkpoint.MetadataBranch+":"+path))
+		s.ts.Check(os.Remove(filepath.Join(objects, oid[:2], oid[2:])))
+	}
+}

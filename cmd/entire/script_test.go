@@ -174,7 +174,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		"transcript": cmdTranscript, "tokens": cmdTokens, "pending": cmdPending, "phase": cmdPhase,
 		"message": cmdMessage, "subject": cmdSubject, "invariants": cmdInvariants, "checkpoints": cmdCheckpoints,
 		"shadows": cmdShadows, "shadow": cmdShadow, "remember": cmdRemember, "unchanged": cmdUnchanged,
-		"logged": cmdLogged, "clean-of": cmdCleanOf, "pass": cmdPass, "payload": cmdPayload, "upstream": cmdUpstream, "record": cmdRecord,
+		"logged": cmdLogged, "clean-of": cmdCleanOf, "pass": cmdPass, "payload": cmdPayload, "upstream": cmdUpstream, "record": cmdRecord, "lose": cmdLose,
 		"nostate": cmdNoState, "says": cmdSays, "parts": cmdParts, "subagent": cmdSubagent, "tasks": cmdTasks, "used": cmdUsed,
 		"attributed": cmdAttributed, "contexts": cmdContexts, "context": cmdContext,
 	}

@@ -1,6 +1,9 @@
 package transcript
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // SessionID returns the id that the agent has for a session that is recorded as id:
 // early versions of other programs put a date before it ("2026-01-15-<uuid>").
@@ -10,6 +13,22 @@ func SessionID(id string) string {
 		return id
 	}
 	return id[len(date):]
+}
+
+// SessionIDIn returns the id of the session that the first lines of a transcript name, ""
+// if none does.
+func SessionIDIn(transcript []byte) string {
+	const most = 50
+	read := 0
+	for line := range bytes.Lines(transcript) {
+		if id := Value(line).Member("sessionId").Text(); id != "" {
+			return id
+		}
+		if read++; read == most {
+			break
+		}
+	}
+	return ""
 }
 
 // hasForm reports whether s has a digit for each d of form, a hexadecimal digit for

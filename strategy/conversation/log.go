@@ -33,8 +33,12 @@ type Log struct {
 	move transcript.Relocation
 }
 
-// Skipped is a session of a checkpoint that can't be brought back, and why.
-type Skipped struct{ Session, Why string }
+// Skipped is a session of a checkpoint that can't be restored, and why.
+type Skipped struct {
+	Session, Why string
+	// Absent reports that what is needed of it is not in this clone.
+	Absent bool
+}
 
 // ResumeLogs returns what the sessions of a checkpoint left, the one that wrote
 // most of the commit first, of equals the one that went on longest, and where it
@@ -46,34 +50,33 @@ func (lo *Logs) ResumeLogs(ctx context.Context, c checkpoint.Checkpoint) ([]Log,
 // RestoreLogs writes the stored transcripts of a checkpoint's sessions to where
 // the agent looks for them, over what is there, which is kept as a copy. One
 // that is the same stays.
-func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, error) {
-	logs, err := lo.PreviewLogs(ctx, id)
+func (lo *Logs) RestoreLogs(ctx context.Context, id checkpoint.ID) ([]Conversation, []Skipped, error) {
+	logs, skipped, err := lo.PreviewLogs(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var convs []Conversation
 	for _, log := range logs {
 		conv, err := lo.PutLog(ctx, log)
 		if err != nil {
-			return convs, err
+			return convs, skipped, err
 		}
 		convs = append(convs, conv)
 	}
-	return convs, nil
+	return convs, skipped, nil
 }
 
 // PreviewLogs returns the transcripts that RestoreLogs would write, and writes nothing.
-func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, error) {
+func (lo *Logs) PreviewLogs(ctx context.Context, id checkpoint.ID) ([]Log, []Skipped, error) {
 	v1, err := checkpoint.Tree(ctx, lo.Repo)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	stored, err := checkpoint.Read(ctx, lo.Repo, v1, id)
+	stored, err := checkpoint.ReadAvailable(ctx, lo.Repo, v1, id)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", id, err)
+		return nil, nil, fmt.Errorf("checkpoint %s: %w", id, err)
 	}
-	logs, _, err := lo.storedLogs(ctx, stored, lo.livePath)
-	return logs, err
+	return lo.storedLogs(ctx, stored, lo.livePath)
 }
 
 // PutLog writes a stored transcript to its place, over what is there, which is
@@ -98,14 +101,15 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place f
 		if err != nil {
 			err = fmt.Errorf("session %s: %w", s.Meta.SessionID, err)
 		}
-		if errors.Is(err, git.ErrMissing) && ctx.Err() == nil {
+		absent := errors.Is(err, git.ErrMissing) && ctx.Err() == nil
+		if absent {
 			missing, why, err = errors.Join(missing, err), "its transcript is not in this clone", nil
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		if why != "" {
-			skipped = append(skipped, Skipped{s.Meta.SessionID, why})
+			skipped = append(skipped, Skipped{Session: s.Meta.SessionID, Why: why, Absent: absent})
 			continue
 		}
 		if !slices.ContainsFunc(logs, func(l Log) bool { return l.Session == log.Session }) {
@@ -125,7 +129,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	agent := s.Meta.Agent
 	unnamed := !transcript.IsAgentName(agent)
 	switch {
-	case !resumable(id):
+	case id != "" && !resumable(id):
 		return log, "its id can't be given to an agent", nil
 	case !unnamed && agent != workspace.AgentType:
 		return log, "it was recorded by " + agent, nil
@@ -137,13 +141,19 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	if !found {
 		return log, "it has no transcript", nil
 	}
-	if unnamed {
+	if unnamed || id == "" {
 		first, err := lo.Repo.ReadWithin(ctx, string(text.Segments[0]), checkpoint.MaxSegment)
-		switch {
-		case err != nil:
+		if err != nil {
 			return log, "", err
-		case transcript.IsDocument(first.Data):
-			return log, "it was recorded by " + transcript.GeminiCLI, nil
+		}
+		if agent := transcript.AgentOf(first.Data); agent == transcript.GeminiCLI {
+			return log, "it was recorded by " + agent, nil
+		}
+		if id == "" { // its metadata is missing or damaged
+			id = transcript.SessionIDIn(first.Data)
+		}
+		if !resumable(id) {
+			return log, "its id is not known, or can't be given to an agent", nil
 		}
 	}
 	log = Log{Session: id, Lines: s.Meta.Lines(), text: text}

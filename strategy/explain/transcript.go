@@ -40,9 +40,6 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 	if o.Scope == Whole {
 		t.Lines = checkpoint.Span{}
 	}
-	if s.Absent {
-		return t, fmt.Errorf("read its metadata: %w", git.ErrMissing)
-	}
 	var err error
 	if t.stored, err = checkpoint.Segments(ctx, sr.repo, s.Dir); err != nil {
 		return t, err
@@ -58,8 +55,14 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 	if t.Summary == nil && t.Intent == "" { // it began before this part
 		t.Intent = sr.promptsTitle(ctx, s)
 	}
+	if err == nil && s.Absent {
+		err = errAbsentMetadata
+	}
 	return t, err
 }
+
+// errAbsentMetadata is why of a session only the transcript is shown.
+var errAbsentMetadata = fmt.Errorf("its metadata: %w", git.ErrMissing)
 
 // readShadow is what a turn on a shadow branch, whose metadata is in dir, added
 // to the transcript in earlier, the same directory before that turn. For the
@@ -125,7 +128,7 @@ func (s *Session) summarize() {
 }
 
 // recognize reports whether a transcript is a document and has no lines. It sets the
-// session's agent where none was recorded.
+// session's agent and id where none is recorded.
 func (sr sessionReader) recognize(ctx context.Context, t *Session, stored checkpoint.Transcript) (document bool, err error) {
 	if len(stored.Segments) == 0 || t.Agent == transcript.ClaudeCode {
 		return false, nil
@@ -134,6 +137,7 @@ func (sr sessionReader) recognize(ctx context.Context, t *Session, stored checkp
 	if err != nil {
 		return false, err
 	}
+	t.Session = cmp.Or(t.Session, transcript.SessionIDIn(first.Data)) // metadata may be missing or damaged
 	if agent := transcript.AgentOf(first.Data); agent != "" && !transcript.IsAgentName(t.Agent) {
 		t.Agent = agent
 	}

@@ -217,14 +217,16 @@ func (pt *Points) commitPoints(ctx context.Context) ([]Point, error) {
 		}
 		id := ids[len(ids)-1]
 		p := Point{ID: string(c.OID), Message: workspace.FirstLine(c.Message), Date: c.Committer.When, Commit: c.OID, Checkpoint: id}
-		stored, err := checkpoint.Read(ctx, pt.Repo, v1, id)
-		if errors.Is(err, git.ErrTooMuch) {
+		stored, err := checkpoint.ReadAvailable(ctx, pt.Repo, v1, id)
+		switch {
+		case errors.Is(err, git.ErrTooMuch), errors.Is(err, git.ErrMissing):
 			p.Unreadable = err.Error()
 			points = append(points, p)
 			continue
-		}
-		if err != nil {
+		case err != nil:
 			continue // a trailer that leads nowhere
+		case !slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return !s.Absent }):
+			p.Unreadable = "the metadata of its sessions is not in this clone"
 		}
 		if main, ok := stored.Main(); ok {
 			p.Session = main.Meta.SessionID

@@ -2,6 +2,7 @@ package points
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -89,8 +91,8 @@ func (pt *Points) pointOfCheckpoint(ctx context.Context, spec string, id checkpo
 	if err != nil {
 		return Point{}, &PointError{spec, "no such checkpoint"}
 	}
-	stored, err := checkpoint.Read(ctx, pt.Repo, v1, id)
-	if err != nil {
+	stored, err := checkpoint.ReadAvailable(ctx, pt.Repo, v1, id)
+	if err != nil && !errors.Is(err, git.ErrMissing) {
 		return Point{}, &PointError{spec, "no such checkpoint"}
 	}
 	p := Point{ID: string(id), Message: "checkpoint " + string(id), Checkpoint: id}

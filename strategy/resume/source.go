@@ -78,7 +78,7 @@ func (r *Resumer) byPrefix(ctx context.Context, prefix string) ([]checkpoint.ID,
 
 // FindStored reads the first of the checkpoints that is stored on the local
 // branch, or else on what was fetched of a remote's. checkpoint.ErrNotFound if
-// none is.
+// none is. What is not in this clone of its metadata is left out and marked.
 func (r *Resumer) FindStored(ctx context.Context, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
 	v1, err := checkpoint.Tree(ctx, r.Repo)
 	if err == nil {
@@ -112,7 +112,7 @@ func (r *Resumer) FindStored(ctx context.Context, ids []checkpoint.ID) (checkpoi
 // readFirst reads the first of the checkpoints that the tree has.
 func (r *Resumer) readFirst(ctx context.Context, v1 git.OID, ids []checkpoint.ID) (checkpoint.Checkpoint, error) {
 	for _, id := range ids {
-		c, err := checkpoint.Read(ctx, r.Repo, v1, id)
+		c, err := checkpoint.ReadAvailable(ctx, r.Repo, v1, id)
 		if !errors.Is(err, checkpoint.ErrNotFound) {
 			return c, err
 		}

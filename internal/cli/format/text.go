@@ -119,6 +119,15 @@ func WrittenBy(a checkpoint.Attribution) string {
 	return fmt.Sprintf("agent wrote %.0f %% (%d of %s)", a.AgentPercentage, a.AgentLines, ui.Plural(a.TotalCommitted, "line"))
 }
 
+// AbsentHint helps where contents of a checkpoint, or of several ("") that a list has,
+// are not in this clone.
+func AbsentHint(checkpoint string) string {
+	if checkpoint != "" {
+		checkpoint = " -c " + checkpoint
+	}
+	return "`entire explain" + checkpoint + " --fetch` gets what the remote has of it; `entire doctor` examines what is missing"
+}
+
 // LineWidth bounds a text that may come from elsewhere.
 const LineWidth = 400
 

@@ -43,7 +43,7 @@ func addCheckpoints(ctx context.Context, repo *git.Repo, sessions []sessionJSON)
 }
 
 func lastStored(ctx context.Context, repo *git.Repo, tree git.OID, id checkpoint.ID, session string) *storedJSON {
-	stored, err := checkpoint.Read(ctx, repo, tree, id)
+	stored, err := checkpoint.ReadAvailable(ctx, repo, tree, id)
 	if err != nil {
 		return nil
 	}

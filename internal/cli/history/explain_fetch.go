@@ -62,11 +62,6 @@ func (e *explaining) remote(ctx context.Context) (string, error) {
 	return "", app.WithHint(errors.New("no remote to fetch from"), "add the remote that has entire/checkpoints/v1 as origin")
 }
 
-// absentHint helps where contents are not in this clone.
-func absentHint(args string) string {
-	return "`entire explain" + args + " --fetch` gets what the remote has of it; `entire doctor` examines what is missing"
-}
-
 // problemText explains why a session is not shown whole.
 func problemText(t explain.Session) string {
 	if errors.Is(t.Problem, git.ErrMissing) {

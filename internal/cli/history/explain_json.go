@@ -57,6 +57,7 @@ type explainDetailJSON struct {
 	Temporary bool                 `json:"temporary"`
 	Task      bool                 `json:"task"`
 	Forgotten bool                 `json:"forgotten,omitempty"`
+	Absent    bool                 `json:"absent,omitempty"`
 	Strategy  string               `json:"strategy,omitempty"`
 	Branch    string               `json:"branch,omitempty"`
 	CreatedAt time.Time            `json:"created_at,omitzero"`
@@ -127,7 +128,7 @@ func newExplainedJSON(of explain.OfCommit) explainedJSON {
 	j.Merged = newExplainPoints(of.Points)
 	for _, d := range of.Checkpoints {
 		detail := explainDetailJSON{
-			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Forgotten: d.Forgotten, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: format.UTC(d.Created),
+			ID: d.ID, Temporary: d.Temporary, Task: d.Task, Forgotten: d.Forgotten, Absent: d.Absent, Strategy: d.Strategy, Branch: d.Branch, CreatedAt: format.UTC(d.Created),
 			Author: d.Author.Name, Email: d.Author.Email, Files: format.NotNil(d.Files), Tokens: d.Tokens,
 			Commits: newExplainCommits(d.Commits), Sessions: []explainSessionJSON{},
 		}

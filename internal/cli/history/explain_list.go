@@ -45,7 +45,7 @@ func (e *explaining) listText(l explain.List) string {
 		}
 	}
 	if absent > 0 {
-		fmt.Fprintf(&b, "\nContents of %s are not in this clone.\n  hint: %s\n", ui.Plural(absent, "checkpoint"), absentHint(""))
+		fmt.Fprintf(&b, "\nContents of %s are not in this clone.\n  hint: %s\n", ui.Plural(absent, "checkpoint"), format.AbsentHint(""))
 	}
 	if l.More {
 		fmt.Fprintf(&b, "\nOnly the newest %d are listed; --session or --commit shows others.\n", explain.MaxPoints)

@@ -78,12 +78,16 @@ func (e *explaining) detailText(d explain.Detail) string {
 	if e.opts.short {
 		for _, t := range d.Sessions {
 			if t.Problem != nil {
-				fmt.Fprintf(&b, "\nSession %s: %s\n  hint: %s\n", format.Session(t.Session), ui.Line(problemText(t), format.LineWidth), absentHint(" -c "+d.ID))
+				fmt.Fprintf(&b, "\nSession %s: %s\n  hint: %s\n", format.Session(t.Session), ui.Line(problemText(t), format.LineWidth), format.AbsentHint(d.ID))
 			}
 		}
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nFiles: (%d)\n", len(d.Files))
+	if d.Absent {
+		fmt.Fprintf(&b, "\nFiles: not known, as the checkpoint's own metadata is not in this clone\n  hint: %s\n", format.AbsentHint(d.ID))
+	} else {
+		fmt.Fprintf(&b, "\nFiles: (%d)\n", len(d.Files))
+	}
 	for _, f := range d.Files {
 		b.WriteString("  " + format.Path(f) + "\n")
 	}
@@ -285,7 +289,7 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 		e.writeItem(b, item)
 	}
 	if t.Problem != nil {
-		fmt.Fprintf(b, "  (%s)\n  hint: %s\n", ui.Line(problemText(t), format.LineWidth), absentHint(" -c "+d.ID))
+		fmt.Fprintf(b, "  (%s)\n  hint: %s\n", ui.Line(problemText(t), format.LineWidth), format.AbsentHint(d.ID))
 	}
 }
 

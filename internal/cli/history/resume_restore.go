@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -24,10 +26,18 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	}
 	logs, skipped, err := r.rec.Conversation().Logs.ResumeLogs(ctx, stored)
 	if err != nil {
-		return r.unread(err)
+		return unread(err, stored.ID)
+	}
+	absent := stored.Absent || slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return s.Absent })
+	if absent {
+		r.Streams.Notef("Metadata of checkpoint %s is not in this clone.", stored.ID)
 	}
 	for _, s := range skipped {
+		absent = absent || s.Absent
 		r.Streams.Notef("Session %s can't be resumed: %s", showID(s.Session), ui.Line(s.Why, 80))
+	}
+	if absent {
+		r.Streams.Hint(format.AbsentHint(string(stored.ID)))
 	}
 	if len(logs) == 0 {
 		return fmt.Errorf("checkpoint %s has no session that can be resumed", stored.ID)
@@ -66,7 +76,7 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 func (r *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier) (checkpoint.Checkpoint, error) {
 	stored, err := r.rec.Resume().Resumer.FindStored(ctx, c.IDs[:1])
 	if !errors.Is(err, checkpoint.ErrNotFound) {
-		return stored, r.unread(err)
+		return stored, unread(err, c.IDs[0])
 	}
 	missing := r.fetchCheckpoints(ctx, b)
 	if ctx.Err() != nil {
@@ -81,7 +91,7 @@ func (r *resuming) stored(ctx context.Context, b resume.Branch, c resume.Carrier
 	case err == nil && stored.ID != c.IDs[0]:
 		r.Streams.Notef("Checkpoint %s is not stored; this is the one before it, %s.", c.IDs[0], stored.ID)
 	}
-	return stored, r.unread(err)
+	return stored, unread(err, c.IDs[0])
 }
 
 // notPushed is why a checkpoint may be missing.
@@ -114,9 +124,9 @@ func (r *resuming) fetchCheckpoints(ctx context.Context, b resume.Branch) error 
 }
 
 // unread explains what a partial or damaged repository can't give.
-func (r *resuming) unread(err error) error {
+func unread(err error, id checkpoint.ID) error {
 	if errors.Is(err, git.ErrMissing) {
-		return app.WithHint(err, "the checkpoint is not complete here: `git fetch` may help")
+		return app.WithHint(err, format.AbsentHint(string(id)))
 	}
 	return err
 }

@@ -1,12 +1,16 @@
 package rewindcmd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/points"
 )
@@ -25,9 +29,13 @@ func (l *logsRestore) logs(ctx context.Context, p points.Point) error {
 			return err
 		}
 	}
-	convs, err := l.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
+	convs, skipped, err := l.rec.Conversation().Logs.RestoreLogs(ctx, p.Checkpoint)
 	if err != nil {
-		return err
+		return absentError(err, p)
+	}
+	l.skipped(skipped, p)
+	if len(convs) == 0 && !l.opts.reset {
+		return fmt.Errorf("checkpoint %s has no transcript that can be restored", p.Checkpoint)
 	}
 	for _, t := range convs {
 		l.NoteConversation(t)
@@ -46,10 +54,11 @@ func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
 	if p.Checkpoint == "" {
 		return fmt.Errorf("%s has no checkpoint", format.ID(p.ID))
 	}
-	logs, err := l.rec.Conversation().Logs.PreviewLogs(ctx, p.Checkpoint)
+	logs, skipped, err := l.rec.Conversation().Logs.PreviewLogs(ctx, p.Checkpoint)
 	if err != nil {
-		return err
+		return absentError(err, p)
 	}
+	l.skipped(skipped, p)
 	if l.opts.json {
 		j := logsPlanJSON{Version: 1, Checkpoint: string(p.Checkpoint), Transcripts: []logPlanJSON{}}
 		if l.opts.reset {
@@ -73,6 +82,26 @@ func (l *logsRestore) preview(ctx context.Context, p points.Point) error {
 		l.Streams.Printf("%-11s %s\n", what, format.Path(log.Path))
 	}
 	return nil
+}
+
+// skipped names the sessions whose transcripts are not restored.
+func (l *logsRestore) skipped(sessions []conversation.Skipped, p points.Point) {
+	absent := false
+	for _, s := range sessions {
+		absent = absent || s.Absent
+		l.Streams.Notef("Session %s: no transcript is restored, %s", cmp.Or(format.Session(s.Session), "without an id"), ui.Line(s.Why, format.LineWidth))
+	}
+	if absent {
+		l.Streams.Hint(format.AbsentHint(string(p.Checkpoint)))
+	}
+}
+
+// absentError adds the command that helps where the checkpoint is not in this clone.
+func absentError(err error, p points.Point) error {
+	if errors.Is(err, git.ErrMissing) {
+		return app.WithHint(err, format.AbsentHint(string(p.Checkpoint)))
+	}
+	return err
 }
 
 // logsPlanJSON is the preview of a point that has only transcripts.
