@@ -37,6 +37,9 @@ func (co *Condenser) Apply(ctx context.Context, d journal.Decision, commit journ
 	if err := co.CheckTombstones(); err != nil {
 		return err
 	}
+	if err := co.LearnForgottenHere(ctx); err != nil {
+		return err
+	}
 	var p pendingCheckpoint
 	err := workspace.ErrStale
 	for attempt := 1; attempt <= attemptsToApply && errors.Is(err, workspace.ErrStale); attempt++ {

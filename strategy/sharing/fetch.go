@@ -77,10 +77,11 @@ func (pu *Pusher) mergeFetched(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := checkpoint.Merge(ctx, pu.Repo, by, clean, []gitref.Change{{Name: fetched, Old: theirs.OID}}); err != nil {
+		if err := pu.LearnForgotten(ctx, theirs.Tree); err != nil { // before the branch lists it: a run may be killed
 			return err
 		}
-		return pu.learnForgotten(ctx)
+		_, err = checkpoint.Merge(ctx, pu.Repo, by, clean, []gitref.Change{{Name: fetched, Old: theirs.OID}})
+		return err
 	})
 }
 

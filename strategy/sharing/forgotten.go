@@ -16,28 +16,6 @@ import (
 // ErrRemoteHasForgotten means that a remote still has what was forgotten here.
 var ErrRemoteHasForgotten = errors.New("it still has what was forgotten here: run entire forget --push")
 
-// learnForgotten adds what the metadata branch lists as forgotten to this
-// repository's own list.
-func (pu *Pusher) learnForgotten(ctx context.Context) error {
-	tree, err := checkpoint.Tree(ctx, pu.Repo)
-	if errors.Is(err, checkpoint.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	listed, err := checkpoint.ForgottenIn(ctx, pu.Repo, tree)
-	if err != nil || listed.Empty() {
-		return err
-	}
-	t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
-	if err != nil || t.Has(listed) {
-		return err
-	}
-	t.Forgotten = t.With(listed)
-	return t.Save(pu.Repo.CommonDir)
-}
-
 // remoteHasForgotten reports whether the remote's metadata branch is at a commit
 // that was rewritten here because of what it has.
 func (pu *Pusher) remoteHasForgotten(ctx context.Context, remote string) (bool, error) {

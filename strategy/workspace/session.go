@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
 )
 
@@ -109,30 +108,4 @@ const TurnVariable = "ENTIRE_AUTO_COMMIT"
 func (w *Workspace) IsTurnCommitOf(s *session.State) bool {
 	turn := w.Env.Getenv(TurnVariable)
 	return turn != "" && turn == s.TurnID && s.Phase != session.Active
-}
-
-// ErrForgotten means that the user had a session forgotten: nothing of it is recorded,
-// even if it continues.
-var ErrForgotten = errors.New("the session was forgotten")
-
-// IsForgotten reports whether the session was forgotten in this repository, by
-// this clone or by one whose checkpoints were merged.
-func (w *Workspace) IsForgotten(session string) (bool, error) {
-	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
-	return t.HasSession(session), err
-}
-
-// IsForgottenFile returns a predicate for the paths of files that were forgotten in
-// this repository. It matches none if the list can't be read: see CheckTombstones.
-func (w *Workspace) IsForgottenFile() func(path string) bool {
-	t, _ := checkpoint.LoadTombstones(w.Repo.CommonDir)
-	paths := t.FilePaths()
-	return func(path string) bool { return slices.Contains(paths, path) }
-}
-
-// CheckTombstones returns an error if the list of what was forgotten can't be read.
-// What was recorded then could bring it back; the work stays due.
-func (w *Workspace) CheckTombstones() error {
-	_, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
-	return err
 }

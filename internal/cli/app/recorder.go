@@ -16,7 +16,6 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/summaries"
-	"github.com/seed-3aff656d/entire/strategy/tracking"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
@@ -55,7 +54,7 @@ func redactor(repo *git.Repo, log *slog.Logger) workspace.Redactor { //nolint:ir
 	}
 	r := redact.New().WithFilesOf(repo.Root)
 	if forgotten := t.Masker(func() []string { return gitwork.Roots(repo) }); forgotten != nil {
-		return tracking.ForgottenRedactor{Redactor: r, Forgotten: forgotten}
+		return workspace.ForgottenRedactor{Redactor: r, Forgotten: forgotten}
 	}
 	return r
 }

@@ -1,0 +1,193 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// ErrForgotten means that the user had a session forgotten: nothing of it is recorded,
+// even if it continues.
+var ErrForgotten = errors.New("the session was forgotten")
+
+// IsForgotten reports whether the session was forgotten in this repository, by
+// this clone or by one whose checkpoints were merged.
+func (w *Workspace) IsForgotten(session string) (bool, error) {
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	return t.HasSession(session), err
+}
+
+// IsForgottenFile returns a predicate for the paths of files that were forgotten in
+// this repository. It matches none if the list can't be read: see CheckTombstones.
+func (w *Workspace) IsForgottenFile() func(path string) bool {
+	t, _ := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	paths := t.FilePaths()
+	return func(path string) bool { return slices.Contains(paths, path) }
+}
+
+// CheckTombstones returns an error if the list of what was forgotten can't be read.
+// What was recorded then could bring it back; the work stays due.
+func (w *Workspace) CheckTombstones() error {
+	_, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	return err
+}
+
+// LearnForgotten adds what v1Tree, a tree of the metadata branch, lists as forgotten to
+// this repository's own list. Where files are new in it, quotes of them are masked in the
+// records of sessions, whose transcripts are stored anew with their next event, and in
+// what w records from then on. The caller holds the lock.
+//
+// The own list is written last: a run that was killed before is repeated by the next.
+func (w *Workspace) LearnForgotten(ctx context.Context, v1Tree git.OID) error {
+	unknown, err := w.unknownForgotten(ctx, v1Tree)
+	if err != nil || unknown.Empty() {
+		return err
+	}
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	if err != nil {
+		return err
+	}
+	t.Forgotten = t.With(unknown)
+	if len(unknown.Paths) > 0 {
+		quotes := transcript.NewQuotes(unknown.Paths, gitwork.Roots(w.Repo), nil)
+		if err := w.maskSessions(quotes); err != nil {
+			return fmt.Errorf("mask what was forgotten: %w", err)
+		}
+		inner := w.Redact
+		if f, masks := inner.(ForgottenRedactor); masks {
+			inner = f.Redactor
+		}
+		w.Redact = ForgottenRedactor{Redactor: inner, Forgotten: t.Masker(func() []string { return gitwork.Roots(w.Repo) })}
+	}
+	return t.Save(w.Repo.CommonDir)
+}
+
+// LearnForgottenHere is LearnForgotten of the metadata branch as it is here. It takes
+// the lock, unless there is nothing to learn.
+func (w *Workspace) LearnForgottenHere(ctx context.Context) error {
+	tree, err := checkpoint.Tree(ctx, w.Repo)
+	if errors.Is(err, checkpoint.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if unknown, err := w.unknownForgotten(ctx, tree); err != nil || unknown.Empty() {
+		return err
+	}
+	return w.WithLock(ctx, func() error { return w.LearnForgotten(ctx, tree) })
+}
+
+// unknownForgotten returns what v1Tree lists as forgotten; nothing if this repository's own
+// list has all of it.
+func (w *Workspace) unknownForgotten(ctx context.Context, v1Tree git.OID) (checkpoint.Forgotten, error) {
+	listed, err := checkpoint.ForgottenIn(ctx, w.Repo, v1Tree)
+	if err != nil || listed.Empty() {
+		return checkpoint.Forgotten{}, err
+	}
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	if err != nil || t.Has(listed) {
+		return checkpoint.Forgotten{}, err
+	}
+	return listed, nil
+}
+
+// maskSessions masks what the states of sessions and the files beside them quote, and
+// makes every session store its transcript anew: the objects that it has stored quote
+// too.
+func (w *Workspace) maskSessions(quotes *transcript.Quotes) error {
+	states, _ := w.Sessions.All() // one that can't be read is masked as a file
+	for _, s := range states {
+		if s.Recorder.Stored.Lines == 0 {
+			continue
+		}
+		s.Recorder.Stored = s.Recorder.Stored.Anew()
+		if err := w.Sessions.Save(s); err != nil {
+			return err
+		}
+	}
+	for _, dir := range []string{w.Sessions.SideDir(), w.Sessions.Dir()} {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			if !e.Type().IsRegular() {
+				continue
+			}
+			if err := maskFile(quotes, filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maskFile masks what a file quotes. Its length stays.
+func maskFile(quotes *transcript.Quotes, path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	masked := quotes.MaskInPlace(data)
+	if bytes.Equal(masked, data) {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	return disk.WriteDurable(path, masked, info.Mode().Perm())
+}
+
+// ForgottenRedactor is a redactor that also masks the texts and files that were
+// forgotten.
+type ForgottenRedactor struct {
+	Redactor
+
+	Forgotten *checkpoint.Masker
+}
+
+// Line masks and redacts a line of a transcript.
+func (f ForgottenRedactor) Line(line []byte) []byte { return f.Redactor.Line(f.Forgotten.Mask(line)) }
+
+// LineContext is Line, and returns an error soon after ctx ends.
+func (f ForgottenRedactor) LineContext(ctx context.Context, line []byte) ([]byte, error) {
+	masked, err := f.Forgotten.MaskContext(ctx, line)
+	if err != nil {
+		return nil, err
+	}
+	return f.Redactor.LineContext(ctx, masked)
+}
+
+// Text masks and redacts a text.
+func (f ForgottenRedactor) Text(s string) string {
+	return f.Redactor.Text(string(f.Forgotten.Mask([]byte(s))))
+}
+
+// TextContext is Text, and returns an error soon after ctx ends.
+func (f ForgottenRedactor) TextContext(ctx context.Context, s string) (string, error) {
+	masked, err := f.Forgotten.MaskContext(ctx, []byte(s))
+	if err != nil {
+		return "", err
+	}
+	return f.Redactor.TextContext(ctx, string(masked))
+}
+
+// Forget masks what was forgotten in a line of a transcript.
+func (f ForgottenRedactor) Forget(line []byte) []byte { return f.Forgotten.Mask(line) }
+
+// Path masks and redacts a path.
+func (f ForgottenRedactor) Path(path string) string {
+	return f.Redactor.Path(string(f.Forgotten.Mask([]byte(path))))
+}
