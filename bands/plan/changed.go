@@ -89,8 +89,12 @@ func stateOf(path string, e *tree.Entry, parts func(band.Ref) ([]band.Part, erro
 		if err != nil {
 			return s, false
 		}
-		for i := range list { // where a part is stored doesn't matter
-			put(int64(list[i].Kind))
+		for i := range list { // where a part is stored, and as what, doesn't matter
+			kind := list[i].Kind
+			if kind == band.PiecePart {
+				kind = band.DataPart
+			}
+			put(int64(kind))
 			put(list[i].Length)
 			h.Write(list[i].Ref.Hash[:])
 		}
