@@ -140,6 +140,7 @@ type Spot struct {
 	Late   bool  // gets its attributes when its links were made
 
 	fd      *dirfd.Dir
+	bare    bool  // what is made in the directory gets no extended attributes from it
 	Err     error // the directory can't be entered
 	opened  uint32
 	pending atomic.Int32

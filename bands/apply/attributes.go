@@ -23,7 +23,7 @@ const (
 )
 
 // settleFile sets what differs of a new file's owner, mode and extended attributes.
-func (at attributes) settleFile(dir *dirfd.Dir, name, path string, f *os.File, e *tree.Entry) error {
+func (at attributes) settleFile(dir place, name, path string, f *os.File, e *tree.Entry) error {
 	var st dirfd.Stat
 	if err := dirfd.StatFile(f, &st); err != nil {
 		return err
@@ -31,10 +31,12 @@ func (at attributes) settleFile(dir *dirfd.Dir, name, path string, f *os.File, e
 	if st.Size != e.Size {
 		return fmt.Errorf("it has %d bytes, not %d: %w", st.Size, e.Size, contents.ErrNotWritten)
 	}
-	if err := at.settleFileOwner(dir, name, path, &st, &e.Attr); err != nil {
+	if err := at.settleFileOwner(dir.Dir, name, path, &st, &e.Attr); err != nil {
 		return err
 	}
-	// A new file may have the ACL that its directory gives.
+	if dir.bare && len(e.Attr.Xattrs) == 0 {
+		return nil
+	}
 	return at.fileXattrs(path, f, e.Attr.Xattrs)
 }
 

@@ -29,35 +29,43 @@ type fileWriter struct {
 	temp     atomic.Uint64 // numbers the temporary files
 }
 
+// place is a directory in which files are made.
+type place struct {
+	*dirfd.Dir
+
+	// bare means that a new file gets no extended attribute from the directory.
+	bare bool
+}
+
 var errAppendOnly = errors.New("its folder is append-only")
 
 // file carries out the step of a file or symlink.
-func (w *fileWriter) file(dir *dirfd.Dir, s *plan.Action, buf *contents.Scratch) error {
+func (w *fileWriter) file(dir place, s *plan.Action, buf *contents.Scratch) error {
 	name := tree.BasePath(s.Path)
 	if s.Was == nil || s.Was.Kind == tree.Dir {
 		return w.write(dir, name, s.Path, s.Entry, buf) // there is nothing of that name
 	}
 	if s.Kind == plan.StepAttributes {
-		if _, err := w.unchanged(dir, name, s.Was); err != nil {
+		if _, err := w.unchanged(dir.Dir, name, s.Was); err != nil {
 			return err
 		}
-		return w.changeAttributes(dir, s)
+		return w.changeAttributes(dir.Dir, s)
 	}
-	temp, err := w.tempIn(dir)
+	temp, err := w.tempIn(dir.Dir)
 	if err != nil {
 		return err
 	}
 	if err := w.write(dir, temp, s.Path, s.Entry, buf); err != nil {
 		return err
 	}
-	return w.replaceBy(dir, temp, name, s.Was)
+	return w.replaceBy(dir.Dir, temp, name, s.Was)
 }
 
 // write makes name, which must not be there and is or becomes the path, what
 // the entry says.
-func (w *fileWriter) write(dir *dirfd.Dir, name, path string, e *tree.Entry, buf *contents.Scratch) error {
+func (w *fileWriter) write(dir place, name, path string, e *tree.Entry, buf *contents.Scratch) error {
 	if e.Kind == tree.Symlink {
-		return w.writeLink(dir, name, path, e)
+		return w.writeLink(dir.Dir, name, path, e)
 	}
 	f, err := dir.Create(name, e.Attr.Mode&0o777)
 	if err != nil {
@@ -96,8 +104,8 @@ func (w *fileWriter) writeLink(dir *dirfd.Dir, name, path string, e *tree.Entry)
 
 // linkOrCopy makes name one more name of the step's file, or a copy of it where
 // the file system has no more.
-func (w *fileWriter) linkOrCopy(from, to *dirfd.Dir, name string, s *plan.Action, buf *contents.Scratch) error {
-	err := from.Link(tree.BasePath(s.Link), to, name)
+func (w *fileWriter) linkOrCopy(from *dirfd.Dir, to place, name string, s *plan.Action, buf *contents.Scratch) error {
+	err := from.Link(tree.BasePath(s.Link), to.Dir, name)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EMLINK) || errors.Is(err, fs.ErrPermission) {
 		return w.write(to, name, s.Path, s.Entry, buf)
 	}

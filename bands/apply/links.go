@@ -56,13 +56,13 @@ func (a *Applier) link(n *Spot, s *plan.Action, buf *contents.Scratch) (err erro
 	}
 	name := tree.BasePath(s.Path)
 	if s.Was == nil || s.Kind == plan.StepReplace && s.Was.Kind != s.Entry.Kind && tree.IsDir(s.Was) {
-		return a.linkOrCopy(from, n.fd, name, s, buf)
+		return a.linkOrCopy(from, place{Dir: n.fd}, name, s, buf)
 	}
 	temp, err := a.tempIn(n.fd)
 	if err != nil {
 		return err
 	}
-	if err := a.linkOrCopy(from, n.fd, temp, s, buf); err != nil {
+	if err := a.linkOrCopy(from, place{Dir: n.fd}, temp, s, buf); err != nil {
 		return err
 	}
 	if err := a.replaceBy(n.fd, temp, name, s.Was); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/tree"
-	"github.com/seed-3aff656d/entire/internal/dirfd"
 )
 
 // unitSteps carries out the steps of a directory's databases.
@@ -20,7 +19,7 @@ func (a *Applier) unitSteps(n *Spot, steps []*plan.Action, buf *contents.Scratch
 		for end < len(steps) && steps[end].Unit == steps[0].Unit {
 			end++
 		}
-		if err := a.unit(n.fd, tree.BasePath(n.Units[steps[0].Unit-1].Main), steps[:end], buf); err != nil {
+		if err := a.unit(place{Dir: n.fd, bare: n.bare}, tree.BasePath(n.Units[steps[0].Unit-1].Main), steps[:end], buf); err != nil {
 			for _, s := range steps[:end] {
 				a.Fail(s.Path, err)
 			}
@@ -32,22 +31,22 @@ func (a *Applier) unitSteps(n *Spot, steps []*plan.Action, buf *contents.Scratch
 // unit restores a database: everything is written beside it first, so that its
 // files are of different times only while they are renamed. The main file
 // comes before a journal or log that is to be played back into it.
-func (w *fileWriter) unit(dir *dirfd.Dir, main string, steps []*plan.Action, buf *contents.Scratch) (err error) {
+func (w *fileWriter) unit(dir place, main string, steps []*plan.Action, buf *contents.Scratch) (err error) {
 	temps := map[*plan.Action]string{}
 	defer func() {
 		for _, temp := range temps {
-			err = errors.Join(err, UnlinkIfThere(dir, temp))
+			err = errors.Join(err, UnlinkIfThere(dir.Dir, temp))
 		}
 	}()
 	if err := w.beside(dir, steps, temps, buf); err != nil {
 		return err
 	}
-	if err := UnlinkIfThere(dir, main+"-shm"); err != nil {
+	if err := UnlinkIfThere(dir.Dir, main+"-shm"); err != nil {
 		return err
 	}
 	for _, s := range steps {
 		if s.Entry == nil {
-			if err := UnlinkIfThere(dir, tree.BasePath(s.Path)); err != nil {
+			if err := UnlinkIfThere(dir.Dir, tree.BasePath(s.Path)); err != nil {
 				return err
 			}
 		}
@@ -55,13 +54,13 @@ func (w *fileWriter) unit(dir *dirfd.Dir, main string, steps []*plan.Action, buf
 	for _, s := range steps { // sorted: the main file has the shortest name
 		var err error
 		if temp, ok := temps[s]; ok && s.Was != nil {
-			err = w.replaceBy(dir, temp, tree.BasePath(s.Path), s.Was)
+			err = w.replaceBy(dir.Dir, temp, tree.BasePath(s.Path), s.Was)
 			delete(temps, s)
 		} else if ok {
 			err = dir.Rename(temp, tree.BasePath(s.Path))
 			delete(temps, s)
 		} else if s.Entry != nil {
-			err = w.changeAttributes(dir, s)
+			err = w.changeAttributes(dir.Dir, s)
 		}
 		if err != nil {
 			return err
@@ -72,17 +71,17 @@ func (w *fileWriter) unit(dir *dirfd.Dir, main string, steps []*plan.Action, buf
 
 // beside checks that nothing has changed, and writes the files of a database
 // under the names of temps.
-func (w *fileWriter) beside(dir *dirfd.Dir, steps []*plan.Action, temps map[*plan.Action]string, buf *contents.Scratch) error {
+func (w *fileWriter) beside(dir place, steps []*plan.Action, temps map[*plan.Action]string, buf *contents.Scratch) error {
 	for _, s := range steps {
 		if s.Was != nil {
-			if _, err := w.unchanged(dir, tree.BasePath(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if _, err := w.unchanged(dir.Dir, tree.BasePath(s.Path), s.Was); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
 		if s.Entry == nil || s.Kind == plan.StepAttributes {
 			continue
 		}
-		temp, err := w.tempIn(dir)
+		temp, err := w.tempIn(dir.Dir)
 		if err != nil {
 			return err
 		}
