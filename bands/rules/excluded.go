@@ -30,7 +30,8 @@ func (e Exclusion) File(path string) bool {
 		return true
 	}
 	segments := strings.Split(path, "/")
-	for _, p := range e.rules.exclude {
+	for i := range e.rules.exclude {
+		p := &e.rules.exclude[i]
 		if !p.dirs && p.matches(segments) || p.holds(segments) {
 			return true
 		}

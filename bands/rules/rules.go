@@ -29,12 +29,6 @@ type Rules struct {
 	Print     band.Hash
 }
 
-// pattern is one of Options.Exclude, taken apart.
-type pattern struct {
-	segments []string
-	dirs     bool // matches directories only
-}
-
 // New takes the options apart; store is the store's directory.
 func New(o bands.Options, store string) *Rules {
 	r := &Rules{literal: map[string]bool{}, hidden: map[string][]string{}, worktrees: map[string][]string{}}
@@ -90,81 +84,6 @@ func below(root, p string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// literalPath is the one path that a pattern is about, if there is only one.
-func literalPath(text string) (string, bool) {
-	rest, ok := strings.CutPrefix(text, "/")
-	var p strings.Builder
-	for i := 0; i < len(rest); i++ {
-		switch rest[i] {
-		case '*', '?', '[':
-			return "", false
-		case '\\':
-			if i++; i == len(rest) {
-				return "", false
-			}
-		}
-		p.WriteByte(rest[i])
-	}
-	return p.String(), ok && rest != "" && !strings.HasSuffix(rest, "/")
-}
-
-// newPattern parses a pattern; it reports false if nothing can match it.
-func newPattern(text string) (pattern, bool) {
-	p := pattern{dirs: strings.HasSuffix(text, "/")}
-	text = strings.TrimSuffix(text, "/")
-	rooted := strings.Contains(text, "/")
-	text = strings.TrimPrefix(text, "/")
-	if text == "" {
-		return pattern{}, false
-	}
-	if !rooted {
-		p.segments = append(p.segments, "**")
-	}
-	p.segments = append(p.segments, strings.Split(text, "/")...)
-	return p, true
-}
-
-// matches reports whether the pattern is about the path. Only the last "**" is ever
-// given more directories: what matched before it would match in no better place. So
-// the time is at most the product of the two lengths.
-func (p pattern) matches(segments []string) bool {
-	at, next := 0, 0       // in p.segments, in segments
-	stars, resume := -1, 0 // behind the last "**", and where it ended
-	for next < len(segments) {
-		switch {
-		case at < len(p.segments) && p.segments[at] == "**":
-			at++
-			stars, resume = at, next
-		case at < len(p.segments) && matchesName(p.segments[at], segments[next]):
-			at++
-			next++
-		case stars < 0:
-			return false
-		default:
-			resume++
-			at, next = stars, resume
-		}
-	}
-	for at < len(p.segments) && p.segments[at] == "**" {
-		at++
-	}
-	return at == len(p.segments)
-}
-
-func matchesName(want, name string) bool {
-	ok, err := path.Match(want, name)
-	return ok && err == nil
-}
-
-// holds reports whether the pattern is about a directory that the path is in.
-func (p pattern) holds(segments []string) bool {
-	if p.matches(nil) {
-		return len(segments) > 1 // about all directories but the root
-	}
-	below := pattern{segments: append(slices.Clip(p.segments), "*", "**")}
-	return below.matches(segments)
-}
-
 // Hides reports whether the name in the directory is neither captured nor unknown.
 func (r *Rules) Hides(dir, name string) bool {
 	return slices.Contains(r.hidden[dir], name) || bands.IsTemp(name)
@@ -186,7 +105,8 @@ func (r *Rules) Reason(dir, name string, isDir bool) tree.Reason {
 		return tree.Excluded
 	}
 	segments := strings.Split(whole, "/")
-	for _, p := range r.exclude {
+	for i := range r.exclude {
+		p := &r.exclude[i]
 		if (isDir || !p.dirs) && p.matches(segments) {
 			return tree.Excluded
 		}
