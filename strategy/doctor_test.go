@@ -234,3 +234,36 @@ func TestDoctorsChecks(t *testing.T) {
 		})
 	}
 }
+
+// Earlier versions of all damaged checkpoints are read with the processes of one.
+func TestDoctorReadsVersionsOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.repo.Write("README.md", "text\n")
+	d.repo.Commit("first")
+	s := d.session("main")
+	processes := func() int {
+		rec := d.recorder()
+		before := rec.Repo.Processes()
+		found, err := (&doctor.Doctor{Recorder: rec}).Examine(context.Background())
+		d.must(err)
+		for _, f := range found {
+			if f.Code != doctor.DamagedCheckpoint || f.Repair == nil {
+				t.Errorf("found %+v", f)
+			}
+		}
+		return rec.Repo.Processes() - before
+	}
+	damage := func(path string) {
+		d.turn(s, 0, path)
+		d.onBranch(d.commit(path), "0/metadata.json", "{")
+	}
+	damage("a.txt")
+	one := processes()
+	for _, path := range []string{"b.txt", "c.txt", "d.txt"} {
+		damage(path)
+	}
+	if four := processes(); four > one {
+		t.Errorf("git was started %d times for one damaged checkpoint, %d for four", one, four)
+	}
+}

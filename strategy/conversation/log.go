@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place f
 	for _, s := range c.Sessions {
 		log, why, err := lo.storedLog(ctx, s, place)
 		if err != nil {
-			err = fmt.Errorf("session %s: %w", s.Meta.SessionID, err)
+			err = fmt.Errorf("session %s: %w", cmp.Or(s.Meta.SessionID, strconv.Itoa(s.Index)), err)
 		}
 		absent := errors.Is(err, git.ErrMissing) && ctx.Err() == nil
 		if absent {

@@ -58,10 +58,28 @@ func inspect(ctx context.Context, repo *git.Repo, tip git.Commit) (list []checkp
 	if failed := walked(); failed != nil {
 		return nil, nil, failed
 	}
-	if len(missing) > 0 {
+	switch {
+	case len(missing) == 0:
+	case err != nil:
 		list, err = checkpoint.Inspect(ctx, repo, tip.Tree, missing)
+	default:
+		err = inspectAgain(ctx, repo, list, missing)
 	}
 	return list, large, err
+}
+
+// inspectAgain examines the checkpoints again of which objects are missing.
+func inspectAgain(ctx context.Context, repo *git.Repo, list []checkpoint.Inspected, missing map[git.OID]bool) (err error) {
+	for i := range list {
+		c := &list[i]
+		if complete(ctx, repo, c.Dir, missing) {
+			continue
+		}
+		if *c, err = checkpoint.InspectDir(ctx, repo, c.ID, c.Dir, missing); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // inBackground starts do, and returns a function that waits for its end and

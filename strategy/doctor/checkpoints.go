@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/strategy/commits"
@@ -50,7 +51,7 @@ func (cc checkpointChecks) blockedBranch(ctx context.Context) ([]Finding, error)
 }
 
 // unused reports checkpoints that no commit names any more.
-func (cc checkpointChecks) unused(context.Context) ([]Finding, error) {
+func (cc checkpointChecks) unused(ctx context.Context) ([]Finding, error) {
 	if len(cc.v1.list) == 0 {
 		return nil, nil
 	}
@@ -77,14 +78,27 @@ func (cc checkpointChecks) unused(context.Context) ([]Finding, error) {
 		f := Finding{
 			Code: UnusedCheckpoints, Severity: Note, Subject: some(ids),
 			What: "no commit here names " + count(len(ids), "checkpoint"),
-			Why:  "commits were dropped or squashed, or stand in another clone; checkpoints stay",
+			Why:  "commits were dropped or squashed, or are in another clone; checkpoints stay",
 		}
 		if auto {
-			f.Why, f.Hint = "their commits were dropped, or stand in another clone", "`entire clean` removes those that no remote has"
+			f.Why = "their commits were dropped, or are in another clone"
+			if cc.cleanable(ctx, ids) {
+				f.Hint = "`entire clean` removes those that no remote has"
+			}
 		}
 		list = append(list, f)
 	}
 	return list, nil
+}
+
+// cleanable reports whether `entire clean` may remove one of the checkpoints: no remote
+// has it, as far as was fetched.
+func (cc checkpointChecks) cleanable(ctx context.Context, ids []string) bool {
+	remotes := cc.remotes(ctx)
+	return !gitlog.IsShallow(cc.repo) && slices.ContainsFunc(ids, func(id string) bool {
+		_, found := cc.onRemote(ctx, remotes, checkpoint.ID(id))
+		return !found
+	})
 }
 
 // unreadable finds what can't be read on the metadata branch.

@@ -154,9 +154,9 @@ func (e *exam) remotes(ctx context.Context) []remote {
 }
 
 // onRemote returns the remote that has the checkpoint.
-func (tc trailerChecks) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID) (string, bool) {
+func (e *exam) onRemote(ctx context.Context, remotes []remote, id checkpoint.ID) (string, bool) {
 	for _, r := range remotes {
-		if _, found, err := gittree.Lookup(ctx, tc.repo, r.tip.Tree, id.Dir()); err == nil && found {
+		if _, found, err := gittree.Lookup(ctx, e.repo, r.tip.Tree, id.Dir()); err == nil && found {
 			return r.name, true
 		}
 	}

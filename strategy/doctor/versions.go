@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"strconv"
 	"strings"
 
@@ -17,6 +19,9 @@ type versions struct {
 	// tips are root trees in which a checkpoint is searched after dirs: those that the
 	// branch's log names, and those of remotes.
 	tips []git.OID
+	// missing are the objects of dirs and tips that are not here; nil if git could not
+	// list them.
+	missing map[git.OID]bool
 }
 
 // earlier returns the last version of a checkpoint that is whole here and that fits.
@@ -71,7 +76,36 @@ func (e *exam) loadVersions(ctx context.Context) *versions {
 	for _, r := range e.remotes(ctx) {
 		addTip(r.tip)
 	}
+	past.missing = past.missingObjects(ctx, e.repo)
 	return past
+}
+
+// missingObjects lists what is missing of all versions, with one git process.
+func (v *versions) missingObjects(ctx context.Context, repo *git.Repo) map[git.OID]bool {
+	var trees strings.Builder
+	for _, dirs := range v.dirs {
+		for _, dir := range dirs {
+			trees.WriteString(string(dir) + "\n")
+		}
+	}
+	for _, tip := range v.tips {
+		trees.WriteString(string(tip) + "\n")
+	}
+	args := []string{"rev-list", "--objects", "--no-object-names", "--missing=print", "--ignore-missing", "--stdin"}
+	missing := map[git.OID]bool{}
+	err := repo.Stream(ctx, git.Command{Args: args, Stdin: strings.NewReader(trees.String())}, func(out io.Reader) error {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if oid, found := strings.CutPrefix(lines.Text(), "?"); found {
+				missing[git.OID(oid)] = true
+			}
+		}
+		return lines.Err()
+	})
+	if err != nil {
+		return nil
+	}
+	return missing
 }
 
 // add takes in the output of git log --raw -z: ":<modes> <old> <new> <status>", and
@@ -99,10 +133,30 @@ func (v *versions) add(raw string) {
 
 // whole reports whether all of a checkpoint's directory is here and can be read.
 func (e *exam) whole(ctx context.Context, id checkpoint.ID, dir git.OID) bool {
-	missing, _, err := objects(ctx, e.repo, string(dir))
-	if err != nil || len(missing) > 0 {
+	missing := e.past.missing
+	if missing == nil {
+		var err error
+		if missing, _, err = objects(ctx, e.repo, string(dir)); err != nil {
+			return false
+		}
+	}
+	if !complete(ctx, e.repo, dir, missing) {
 		return false
 	}
 	found, err := checkpoint.InspectDir(ctx, e.repo, id, dir, missing)
 	return err == nil && found.OK()
+}
+
+// complete reports whether a tree and all below it is here.
+func complete(ctx context.Context, repo *git.Repo, tree git.OID, missing map[git.OID]bool) bool {
+	entries, err := repo.Tree(ctx, tree)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if missing[e.OID] || e.Mode == git.ModeTree && !complete(ctx, repo, e.OID, missing) {
+			return false
+		}
+	}
+	return true
 }

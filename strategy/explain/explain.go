@@ -163,6 +163,8 @@ type OfCommit struct {
 	// merge brings in, or those of a commit that names more than MostDetails.
 	Points []Point
 	Merge  bool
+	// Cut reports that the commits which a merge brings in are not in this shallow clone.
+	Cut bool
 }
 
 // MostDetails is how many checkpoints of a commit are shown in full.
@@ -185,11 +187,15 @@ func (r Reader) Commit(ctx context.Context, rev string, o Options) (OfCommit, er
 	}
 	switch {
 	case len(ids) == 0:
+		of.Merge = true
+		if _, err := r.Repo.Commit(ctx, string(commit.Parents[0])); err != nil {
+			of.Cut = errors.Is(err, git.ErrMissing)
+			return of, unlessMissing(err)
+		}
 		brought, err := gitlog.Commits(ctx, r.Repo, "--max-count="+strconv.Itoa(mostCommits), string(commit.OID), "^"+string(commit.Parents[0]), "--")
 		if err != nil {
 			return OfCommit{}, err
 		}
-		of.Merge = true
 		return of, r.addPoints(ctx, &of, book, brought)
 	case o.Lines && len(ids) > MostDetails:
 		return of, r.addPoints(ctx, &of, book, []git.Commit{commit})

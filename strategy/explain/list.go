@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 )
 
@@ -23,8 +24,9 @@ type List struct {
 	// Missing are checkpoints that commits name and that are not stored here, or
 	// can't be read.
 	Missing []checkpoint.ID
-	// More reports that there are more than MaxPoints.
-	More bool
+	// More reports that there are more than MaxPoints, Shallow that the clone has only the
+	// newest commits.
+	More, Shallow bool
 }
 
 // Point is a checkpoint in a list.
@@ -60,7 +62,7 @@ func (r Reader) List(ctx context.Context, session string) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
-	l := List{Branch: branch}
+	l := List{Branch: branch, Shallow: gitlog.IsShallow(r.Repo)}
 	wanted := func(p Point) bool {
 		return session == "" || slices.ContainsFunc(p.Sessions, func(id string) bool { return strings.HasPrefix(id, session) })
 	}

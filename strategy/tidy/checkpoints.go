@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,7 +28,7 @@ const (
 // its commit, and in a shallow clone all do, since the history isn't known.
 func (c Cleaner) checkpoints(ctx context.Context) ([]Item, error) {
 	repo := c.rec.Repo
-	if _, err := os.Lstat(filepath.Join(repo.CommonDir, "shallow")); err == nil {
+	if gitlog.IsShallow(repo) {
 		return nil, nil
 	}
 	tip, err := repo.Commit(ctx, checkpoint.MetadataBranch)

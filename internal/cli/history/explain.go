@@ -202,6 +202,10 @@ func (e *explaining) commit(ctx context.Context) error {
 	if e.opts.json && !e.opts.raw {
 		return e.json(of)
 	}
+	if of.Cut {
+		e.Streams.Printf("Commit %s is a merge, and the commits that it brings in are not in this shallow clone.\n  hint: %s\n", of.Commit.OID.Short(), deepenHint)
+		return nil
+	}
 	if len(of.Checkpoints)+len(of.Missing)+len(of.Points) == 0 {
 		e.Streams.Printf("No associated Entire checkpoint\n\nCommit %s carries no Entire-Checkpoint trailer: it was made without a session,\nor before recording was enabled.\n", of.Commit.OID.Short())
 		return nil

@@ -20,6 +20,7 @@ type explainListJSON struct {
 	Session     string             `json:"session,omitempty"`
 	Checkpoints []explainPointJSON `json:"checkpoints"`
 	Missing     []checkpoint.ID    `json:"missing"`
+	Shallow     bool               `json:"shallow,omitempty"`
 }
 
 type explainPointJSON struct {
@@ -50,6 +51,8 @@ type explainedJSON struct {
 	// Merged are the checkpoints that a merge brings in.
 	Merged  []explainPointJSON `json:"merged,omitempty"`
 	Missing []checkpoint.ID    `json:"missing"`
+	// Shallow reports that the commits which a merge brings in are not in the clone.
+	Shallow bool `json:"shallow,omitempty"`
 }
 
 type explainDetailJSON struct {
@@ -103,7 +106,7 @@ type explainItemJSON struct {
 }
 
 func newExplainListJSON(l explain.List, session string) explainListJSON {
-	j := explainListJSON{Version: explainVersion, Branch: l.Branch, Session: session, Checkpoints: []explainPointJSON{}, Missing: format.NotNil(l.Missing)}
+	j := explainListJSON{Version: explainVersion, Branch: l.Branch, Session: session, Checkpoints: []explainPointJSON{}, Missing: format.NotNil(l.Missing), Shallow: l.Shallow}
 	j.Checkpoints = append(j.Checkpoints, newExplainPoints(l.Points)...)
 	return j
 }
@@ -121,7 +124,7 @@ func newExplainPoints(points []explain.Point) []explainPointJSON {
 
 // newExplainedJSON is a commit's checkpoints, or one that was asked for itself.
 func newExplainedJSON(of explain.OfCommit) explainedJSON {
-	j := explainedJSON{Version: explainVersion, Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing)}
+	j := explainedJSON{Version: explainVersion, Checkpoints: []explainDetailJSON{}, Missing: format.NotNil(of.Missing), Shallow: of.Cut}
 	if of.Commit.OID != "" {
 		j.Commit = &newExplainCommits([]git.Commit{of.Commit})[0]
 	}

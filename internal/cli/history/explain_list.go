@@ -50,11 +50,17 @@ func (e *explaining) listText(l explain.List) string {
 	if l.More {
 		fmt.Fprintf(&b, "\nOnly the newest %d are listed; --session or --commit shows others.\n", explain.MaxPoints)
 	}
+	if l.Shallow && !l.More {
+		b.WriteString("\nThis clone is shallow: checkpoints of earlier commits are not listed.\n  hint: " + deepenHint + "\n")
+	}
 	if n := len(l.Missing); n > 0 {
 		fmt.Fprintf(&b, "\nNot stored here or not readable, though commits name them: %s (%s).\n  hint: `git fetch` brings what the remote has\n", ui.Plural(n, "checkpoint"), namesOf(l.Missing))
 	}
 	return b.String()
 }
+
+// deepenHint helps where a shallow clone lacks commits.
+const deepenHint = "`git fetch --unshallow` gets all commits, `git fetch --deepen=N` some"
 
 // namesOf names some of the checkpoints.
 func namesOf(ids []checkpoint.ID) string {

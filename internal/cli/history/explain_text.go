@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -76,11 +77,7 @@ func (e *explaining) detailText(d explain.Detail) string {
 		e.writeGist(&b, d, t)
 	}
 	if e.opts.short {
-		for _, t := range d.Sessions {
-			if t.Problem != nil {
-				fmt.Fprintf(&b, "\nSession %s: %s\n  hint: %s\n", format.Session(t.Session), ui.Line(problemText(t), format.LineWidth), format.AbsentHint(d.ID))
-			}
-		}
+		writeProblems(&b, d)
 		return b.String()
 	}
 	if d.Absent {
@@ -96,6 +93,23 @@ func (e *explaining) detailText(d explain.Detail) string {
 	}
 	return b.String()
 }
+
+// writeProblems names the sessions of which something is not shown.
+func writeProblems(b *strings.Builder, d explain.Detail) {
+	found := false
+	for _, t := range d.Sessions {
+		if t.Problem != nil {
+			found = true
+			fmt.Fprintf(b, "\nSession %s: %s", sessionName(t), ui.Line(problemText(t), format.LineWidth))
+		}
+	}
+	if found {
+		fmt.Fprintf(b, "\n  hint: %s\n", format.AbsentHint(d.ID))
+	}
+}
+
+// sessionName is the short id of a session.
+func sessionName(t explain.Session) string { return cmp.Or(format.Session(t.Session), "unknown") }
 
 // writeFacts shows who, when, how much.
 func (e *explaining) writeFacts(b *strings.Builder, d explain.Detail) {
@@ -228,7 +242,7 @@ func changesText(added, modified, removed int) string {
 func (e *explaining) writeGist(b *strings.Builder, d explain.Detail, t explain.Session) {
 	b.WriteByte('\n')
 	if len(d.Sessions) > 1 {
-		b.WriteString("Session " + format.Session(t.Session) + "\n")
+		b.WriteString("Session " + sessionName(t) + "\n")
 	}
 	gist := func(name, text string) {
 		if text = ui.Line(text, gistWidth); text != "" {
@@ -276,7 +290,7 @@ func (e *explaining) writeConversation(b *strings.Builder, d explain.Detail, t e
 	}
 	b.WriteString("\n" + e.Streams.Paint(ui.Bold, "Transcript ("+scope+"):"))
 	if len(d.Sessions) > 1 {
-		b.WriteString(" session " + format.Session(t.Session))
+		b.WriteString(" session " + sessionName(t))
 	}
 	b.WriteByte('\n')
 	if len(t.Items) == 0 && t.Problem == nil {

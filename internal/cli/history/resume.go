@@ -11,6 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
@@ -187,6 +188,9 @@ func (r *resuming) nothing(ctx context.Context, b resume.Branch) error {
 		return err
 	}
 	r.Streams.Notef("No Entire checkpoint found on branch '%s'", b.Name)
+	if gitlog.IsShallow(r.repo) {
+		r.Streams.Hint("this clone is shallow: " + deepenHint)
+	}
 	if r.opts.json {
 		return r.Streams.JSON(newResumedJSON(b, resume.Carrier{}, ""))
 	}

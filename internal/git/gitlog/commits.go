@@ -3,6 +3,8 @@ package gitlog
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +26,12 @@ func Commits(ctx context.Context, r *git.Repo, args ...string) ([]git.Commit, er
 		return nil, err
 	}
 	return parseLog(out)
+}
+
+// IsShallow reports whether the repository is a shallow clone, which lacks commits.
+func IsShallow(r *git.Repo) bool {
+	_, err := os.Lstat(filepath.Join(r.CommonDir, "shallow"))
+	return err == nil
 }
 
 // parseLog reads what git log prints in commitFormat with -z.
