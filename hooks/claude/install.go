@@ -81,8 +81,16 @@ func holdsOurs(d *document) bool {
 	})
 }
 
+// stripSettings removes all hooks of ours, the existing tool's included. mayGo reports
+// which objects and arrays are removed, too, where they become empty.
 func stripSettings(d *document, rec record, mayGo func(string) bool) error {
-	if err := removeEntries(d, mayGo); err != nil {
+	hooks, _ := d.find("hooks")
+	for _, event := range memberNames(hooks) {
+		if err := d.removeEvent(event, func(handler) bool { return true }, mayGo); err != nil {
+			return err
+		}
+	}
+	if err := d.removeDenied(mayGo); err != nil {
 		return err
 	}
 	return d.removeStatusLine(rec)

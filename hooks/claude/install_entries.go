@@ -281,20 +281,6 @@ func (d *document) removeHandler(event string, h handler) error {
 	return d.remove(hooks, h.index)
 }
 
-// removeEntries takes all hooks of ours out of the document, the existing
-// tool's included. mayGo tells which objects and arrays go too where they become
-// empty.
-func removeEntries(d *document, mayGo func(string) bool) error {
-	all := func(handler) bool { return true }
-	hooks, _ := d.find("hooks")
-	for _, event := range memberNames(hooks) {
-		if err := d.removeEvent(event, all, mayGo); err != nil {
-			return err
-		}
-	}
-	return d.removeDenied(mayGo)
-}
-
 func (d *document) removeDenied(mayGo func(string) bool) error {
 	deny, ok := d.find("permissions", "deny")
 	index := deniedAt(deny)

@@ -57,23 +57,6 @@ const (
 // installed script can be compared with it. It holds a checksum of itself, by
 // which every version knows what any other version wrote.
 func script(name string, f form) string {
-	body := scriptBody(name, f)
-	return beforeSum + checksum(body) + afterSum + body
-}
-
-func checksum(body string) string {
-	sum := sha256.Sum256([]byte(body))
-	return hex.EncodeToString(sum[:6])
-}
-
-// isUnchanged reports whether text is a script as some version of ours wrote it.
-func isUnchanged(text string) bool {
-	rest, ok := strings.CutPrefix(text, beforeSum)
-	sum, body, found := strings.Cut(rest, afterSum)
-	return ok && found && sum == checksum(body)
-}
-
-func scriptBody(name string, f form) string {
 	var b strings.Builder
 	b.WriteString(comment(name, f))
 	b.WriteString(prologue)
@@ -94,12 +77,25 @@ func scriptBody(name string, f form) string {
 	} else {
 		b.WriteString(chain(name, f, stdin) + ours)
 	}
-	return strings.NewReplacer(
+	body := strings.NewReplacer(
 		"HOOK", name,
 		"GUARD", "ENTIRE_HOOK_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")),
 		"KEY", key(name),
 		"TOOLS", toolPatterns(),
 	).Replace(b.String())
+	return beforeSum + checksum(body) + afterSum + body
+}
+
+func checksum(body string) string {
+	sum := sha256.Sum256([]byte(body))
+	return hex.EncodeToString(sum[:6])
+}
+
+// isUnchanged reports whether text is a script as some version of ours wrote it.
+func isUnchanged(text string) bool {
+	rest, ok := strings.CutPrefix(text, beforeSum)
+	sum, body, found := strings.Cut(rest, afterSum)
+	return ok && found && sum == checksum(body)
 }
 
 // isPost: git ignores what such a hook says, so entire comes first and sees

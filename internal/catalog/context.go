@@ -65,18 +65,12 @@ CREATE TABLE IF NOT EXISTS context_stamps (
     stamp TEXT NOT NULL
 ) WITHOUT ROWID;`
 
-// hasContexts reports whether the tables of contexts are there.
-func (c *Catalog) hasContexts(ctx context.Context) (bool, error) {
-	var n int
-	err := c.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('contexts', 'context_stamps')").Scan(&n)
-	return n == 2, err
-}
-
 // readContexts is read; where the tables aren't there work doesn't run.
 func (c *Catalog) readContexts(ctx context.Context, what string, work func(ctx context.Context) error) error {
 	return c.read(ctx, what, func(ctx context.Context) error {
-		there, err := c.hasContexts(ctx)
-		if err != nil || !there {
+		var n int
+		err := c.db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('contexts', 'context_stamps')").Scan(&n)
+		if err != nil || n != 2 {
 			return err
 		}
 		return work(ctx)

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 func newVersionCmd(a *app.App) *cobra.Command {
@@ -20,14 +19,10 @@ EXIT STATUS
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
-			runVersion(a.Streams, a.Version)
+			a.Streams.Printf("Entire CLI %s\n", a.Version)
+			a.Streams.Printf("Go version: %s\n", runtime.Version())
+			a.Streams.Printf("OS/Arch: %s/%s\n", runtime.GOOS, runtime.GOARCH)
 			return nil
 		},
 	}
-}
-
-func runVersion(w ui.Streams, version string) {
-	w.Printf("Entire CLI %s\n", version)
-	w.Printf("Go version: %s\n", runtime.Version())
-	w.Printf("OS/Arch: %s/%s\n", runtime.GOOS, runtime.GOARCH)
 }

@@ -40,7 +40,14 @@ func (c *catFile) read(ctx context.Context, spec string, limit int64) (Object, e
 		err = context.Cause(ctx) // the process is being killed
 	}
 	if err == nil || errors.Is(err, errReply) {
-		return object, unwrapReply(spec, err)
+		switch {
+		case err == nil:
+			return object, nil
+		case errors.Is(err, ErrMissing):
+			return object, fmt.Errorf("read %s: %w", spec, ErrMissing)
+		default:
+			return object, fmt.Errorf("read %s: ambiguous name", spec)
+		}
 	}
 	// The process is gone or out of step: the next read starts another.
 	b := c.batch
@@ -87,16 +94,6 @@ type batch struct {
 
 // errReply marks a failure that the process reported and survived.
 var errReply = errors.New("reply")
-
-func unwrapReply(spec string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, ErrMissing):
-		return fmt.Errorf("read %s: %w", spec, ErrMissing)
-	}
-	return fmt.Errorf("read %s: ambiguous name", spec)
-}
 
 // streamLarge are the arguments with which git does not take a blob into memory whole
 // before it prints it: it may be refused by its size.

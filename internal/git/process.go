@@ -98,7 +98,11 @@ func (r *Repo) Do(ctx context.Context, q Command) ([]byte, error) {
 	// streams.
 	err := cmd.Run()
 	if q.NoTerminal && ctx.Err() != nil {
-		finish(cmd)
+		// A child that git was just about to start has git's own handling of signals
+		// for a moment, so SIGTERM may not have ended it.
+		if cmd.Process != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return out.Bytes(), processError(ctx, q.Args, stderr, err)
@@ -161,14 +165,6 @@ func (c *capture) String() string { return c.buf.String() }
 func isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-}
-
-// finish ends what didn't heed that: a child that git was just about to start
-// has git's own handling of signals for a moment.
-func finish(cmd *exec.Cmd) {
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
 }
 
 // Plainly is a line of git's stderr without the word that git puts before it.

@@ -136,7 +136,18 @@ func boolean(key string, at func(*Settings) *bool) field {
 func timeout(key string, at func(*Settings) *time.Duration) field {
 	return field{
 		key: key, allowed: fmt.Sprintf("a duration from %q to %q", minTimeout, maxTimeout),
-		set: func(s *Settings, r raw) bool { return setTimeout(at(s), r) },
+		set: func(s *Settings, r raw) bool {
+			to := at(s)
+			if r.kind > kindString {
+				return false
+			}
+			d, err := time.ParseDuration(r.text)
+			if err != nil || d < minTimeout || d > maxTimeout {
+				return false
+			}
+			*to = d
+			return true
+		},
 		get: func(s *Settings) any { return at(s).String() },
 	}
 }
@@ -146,7 +157,23 @@ func timeout(key string, at func(*Settings) *time.Duration) field {
 func size(key string, at func(*Settings) *int64) field {
 	return field{
 		key: key, allowed: `a size like "500MiB" or "20GiB", above 1MiB`,
-		set: func(s *Settings, r raw) bool { return setSize(at(s), r) },
+		set: func(s *Settings, r raw) bool {
+			to := at(s)
+			const least = 1 << 20
+			if r.kind > kindString {
+				return false
+			}
+			if r.text == "" {
+				*to = 0
+				return true
+			}
+			n, err := ParseSize(r.text)
+			if err != nil || n < least {
+				return false
+			}
+			*to = n
+			return true
+		},
 		get: func(s *Settings) any {
 			if *at(s) == 0 {
 				return ""
@@ -167,7 +194,33 @@ func patterns(key string, at func(*Settings) *[]string) field {
 	return field{
 		key: key, allowed: fmt.Sprintf(`a list of at most %d paths or patterns, "build/" or "*.iso", of at most %d bytes each and %d in all`,
 			maxPatterns, maxPatternLen, maxPatternsLen),
-		set: func(s *Settings, r raw) bool { return setPatterns(at(s), r) },
+		set: func(s *Settings, r raw) bool {
+			to := at(s)
+			var list []string
+			switch r.kind {
+			case kindText:
+				list = strings.Split(r.text, ",")
+			case kindOther:
+				if json.Unmarshal([]byte(r.text), &list) != nil {
+					return false
+				}
+			default:
+				return false
+			}
+			total := 0
+			for i, p := range list {
+				list[i] = strings.TrimSpace(p)
+				if list[i] == "" || len(list[i]) > maxPatternLen || strings.ContainsRune(p, 0) {
+					return false
+				}
+				total += len(list[i])
+			}
+			if len(list) > maxPatterns || total > maxPatternsLen {
+				return false
+			}
+			*to = list
+			return true
+		},
 		get: func(s *Settings) any { return append([]string{}, *at(s)...) },
 	}
 }
@@ -206,18 +259,6 @@ func setLevel(to *slog.Level, r raw) bool {
 	return ok
 }
 
-func setTimeout(to *time.Duration, r raw) bool {
-	if r.kind > kindString {
-		return false
-	}
-	d, err := time.ParseDuration(r.text)
-	if err != nil || d < minTimeout || d > maxTimeout {
-		return false
-	}
-	*to = d
-	return true
-}
-
 // setRemote takes a name or URL that can't be read as an option of git's; an
 // empty one names no remote.
 func setRemote(to *string, r raw) bool {
@@ -225,50 +266,5 @@ func setRemote(to *string, r raw) bool {
 		return false
 	}
 	*to = r.text
-	return true
-}
-
-func setSize(to *int64, r raw) bool {
-	const least = 1 << 20
-	if r.kind > kindString {
-		return false
-	}
-	if r.text == "" {
-		*to = 0
-		return true
-	}
-	n, err := ParseSize(r.text)
-	if err != nil || n < least {
-		return false
-	}
-	*to = n
-	return true
-}
-
-// setPatterns reads a list; in a variable its elements stand between commas.
-func setPatterns(to *[]string, r raw) bool {
-	var list []string
-	switch r.kind {
-	case kindText:
-		list = strings.Split(r.text, ",")
-	case kindOther:
-		if json.Unmarshal([]byte(r.text), &list) != nil {
-			return false
-		}
-	default:
-		return false
-	}
-	total := 0
-	for i, p := range list {
-		list[i] = strings.TrimSpace(p)
-		if list[i] == "" || len(list[i]) > maxPatternLen || strings.ContainsRune(p, 0) {
-			return false
-		}
-		total += len(list[i])
-	}
-	if len(list) > maxPatterns || total > maxPatternsLen {
-		return false
-	}
-	*to = list
 	return true
 }

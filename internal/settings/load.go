@@ -54,7 +54,16 @@ func Load(from Sources) Settings {
 	l.file(User, UserFile(from))
 	l.project()
 	l.environment()
-	l.enablement()
+	// A repository in which nobody enabled recording isn't enabled by the default.
+	if l.from.CommonDir != "" {
+		_, err := os.Stat(MarkerFile(l.from.CommonDir))
+		l.Marker = err == nil
+	}
+	l.Configured = l.Marker
+	for _, f := range l.Files {
+		l.Configured = l.Configured || f.Layer != User
+	}
+	l.Enabled = l.Enabled && l.Configured
 	return l.Settings
 }
 
@@ -110,20 +119,6 @@ func (l *loader) variable(f *field, name string) {
 	l.apply(f, raw{kindText, v}, Source{Env, name})
 }
 
-// enablement turns the key's value into the answer: what nobody has enabled
-// isn't enabled by default.
-func (l *loader) enablement() {
-	if l.from.CommonDir != "" {
-		_, err := os.Stat(MarkerFile(l.from.CommonDir))
-		l.Marker = err == nil
-	}
-	l.Configured = l.Marker
-	for _, f := range l.Files {
-		l.Configured = l.Configured || f.Layer != User
-	}
-	l.Enabled = l.Enabled && l.Configured
-}
-
 // file reads one file, if it exists.
 func (l *loader) file(layer Layer, path string) {
 	if path == "" {
@@ -154,25 +149,22 @@ func (l *loader) object(o *hujson.Object, prefix string, from Source) {
 		if !ok {
 			continue
 		}
-		l.member(prefix+unquote(name), m.Value.Value, from)
-	}
-}
-
-func (l *loader) member(key string, v hujson.ValueTrimmed, from Source) {
-	if f := l.field(key, from.Layer); f != nil {
-		if v.Kind() != 'n' {
-			l.apply(f, toRaw(v), from)
+		key := prefix + unquote(name)
+		if f := l.field(key, from.Layer); f != nil {
+			if m.Value.Value.Kind() != 'n' {
+				l.apply(f, toRaw(m.Value.Value), from)
+			}
+			continue
 		}
-		return
-	}
-	if !l.group(key, from.Layer) {
-		l.Unknown = append(l.Unknown, UnknownKey{Key: key, File: from.Name, Foreign: from.Layer == Contextd})
-		return
-	}
-	if o, ok := v.(*hujson.Object); ok {
-		l.object(o, key+".", from)
-	} else if v.Kind() != 'n' {
-		l.Problems = append(l.Problems, Problem{Where: from.Name, Key: key, Got: toRaw(v).quoted(), Allowed: "an object"})
+		if !l.group(key, from.Layer) {
+			l.Unknown = append(l.Unknown, UnknownKey{Key: key, File: from.Name, Foreign: from.Layer == Contextd})
+			continue
+		}
+		if o, ok := m.Value.Value.(*hujson.Object); ok {
+			l.object(o, key+".", from)
+		} else if m.Value.Value.Kind() != 'n' {
+			l.Problems = append(l.Problems, Problem{Where: from.Name, Key: key, Got: toRaw(m.Value.Value).quoted(), Allowed: "an object"})
+		}
 	}
 }
 
@@ -217,7 +209,11 @@ func (l *loader) apply(f *field, r raw, from Source) {
 		return
 	}
 	l.Problems = append(l.Problems, bad(f, r, from))
-	l.reset(f)
+	initial := defaults() // a refused value leaves the default in force
+	if r, ok := rawOf(f.get(&initial)); ok {
+		f.set(&l.Settings, r)
+	}
+	delete(l.sources, f.key)
 	if l.refused == nil {
 		l.refused = make(map[string]Source)
 	}
@@ -230,15 +226,6 @@ func (l *loader) sawEnabled(f *field, from Source) {
 		return
 	}
 	l.Files[len(l.Files)-1].Enabled = l.Enabled
-}
-
-// reset puts the default of a key in force.
-func (l *loader) reset(f *field) {
-	initial := defaults()
-	if r, ok := rawOf(f.get(&initial)); ok {
-		f.set(&l.Settings, r)
-	}
-	delete(l.sources, f.key)
 }
 
 func bad(f *field, r raw, from Source) Problem {

@@ -80,7 +80,22 @@ func (s span) String() string {
 func choice(key string, at func(*Settings) *Choice) field {
 	return field{
 		key: key, allowed: `true, false or "prompt"`,
-		set: func(s *Settings, r raw) bool { return setChoice(at(s), r) },
+		set: func(s *Settings, r raw) bool {
+			to := at(s)
+			if r.kind <= kindString && r.text == string(Prompt) {
+				*to = Prompt
+				return true
+			}
+			var yes bool
+			if !setBool(&yes, r) {
+				return false
+			}
+			*to = Never
+			if yes {
+				*to = Always
+			}
+			return true
+		},
 		get: func(s *Settings) any { return at(s).Value() },
 	}
 }
@@ -137,22 +152,6 @@ func amount(key string, at func(*Settings) *int64) field {
 		},
 		get: func(s *Settings) any { return FormatSize(*at(s)) },
 	}
-}
-
-func setChoice(to *Choice, r raw) bool {
-	if r.kind <= kindString && r.text == string(Prompt) {
-		*to = Prompt
-		return true
-	}
-	var yes bool
-	if !setBool(&yes, r) {
-		return false
-	}
-	*to = Never
-	if yes {
-		*to = Always
-	}
-	return true
 }
 
 // number is a whole number from a variable or from JSON.

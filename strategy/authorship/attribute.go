@@ -38,7 +38,26 @@ func (at *Attribution) Attribute(ctx context.Context, d journal.Decision, head g
 	}
 	a := &attributing{r: at, steps: provenance.PathSteps{}, replaced: at.replacedCommits(ctx, d, head), room: mostContent, own: map[string]tally{}}
 	a.sessions, a.decided, a.others, a.changes = todo, d.Shares, m.Lines.others, m.Changes
-	a.gather(ctx, head)
+	if len(head.Parents) > 0 {
+		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
+			a.base = c
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range a.sessions {
+		seen[c.State.ID] = true
+		a.steps.AddSession(c.State.ID, a.r.steps.ReadSteps(ctx, c.State, c.Notes))
+	}
+	for _, s := range a.r.PendingSessions(ctx) {
+		if !seen[s.ID] {
+			a.steps.AddSession(s.ID, a.r.steps.ReadSteps(ctx, s, new(tracking.Pending)))
+		}
+	}
+	// A session that changed the commit's files without a step of them has what its
+	// shadow branch holds.
+	for _, c := range a.sessions {
+		a.gatherRest(ctx, c)
+	}
 	for _, f := range m.Lines.files {
 		if m.has(f) {
 			a.file(ctx, f, m.Lines.counted)
@@ -77,29 +96,6 @@ type attributing struct {
 	room     int
 	total    tally
 	own      map[string]tally
-}
-
-// gather reads the steps of all sessions here. A session that was at work in
-// the commit's files without a step of them has what its shadow branch holds.
-func (a *attributing) gather(ctx context.Context, head git.Commit) {
-	if len(head.Parents) > 0 {
-		if c, err := a.r.Repo.Commit(ctx, string(head.Parents[0])); err == nil {
-			a.base = c
-		}
-	}
-	seen := map[string]bool{}
-	for _, c := range a.sessions {
-		seen[c.State.ID] = true
-		a.steps.AddSession(c.State.ID, a.r.steps.ReadSteps(ctx, c.State, c.Notes))
-	}
-	for _, s := range a.r.PendingSessions(ctx) {
-		if !seen[s.ID] {
-			a.steps.AddSession(s.ID, a.r.steps.ReadSteps(ctx, s, new(tracking.Pending)))
-		}
-	}
-	for _, c := range a.sessions {
-		a.gatherRest(ctx, c)
-	}
 }
 
 // gatherRest adds what is known of a session's files that no step records.
@@ -174,7 +170,11 @@ func (a *attributing) file(ctx context.Context, f gitdiff.FileDiff, counted bool
 				by = attribution.Author(s.By)
 			}
 		}
-		a.binary(a.decidedSharer(f.Path, by))
+		if a.decidedSharer(f.Path, by) == attribution.Person {
+			a.total.humanFiles++
+		} else {
+			a.total.agentFiles++
+		}
 	case f.Added+f.Removed == 0:
 	case counted:
 		a.estimate(f, a.decidedSharer(f.Path, newest(steps, by)))
@@ -210,7 +210,20 @@ func (a *attributing) contents(ctx context.Context, f gitdiff.FileDiff, steps []
 	if !ok[0] || !ok[1] {
 		return file, false
 	}
-	file.States = a.replacedStates(ctx, f)
+	for _, old := range a.replaced {
+		now, _, errA := a.r.Lookup(ctx, old.commit.Tree, f.Path)
+		before, _, errB := a.r.Lookup(ctx, old.parent.Tree, f.Path)
+		if errA != nil || errB != nil || now.OID == before.OID || now.Mode == git.ModeTree || now.Mode == git.ModeModule {
+			continue
+		}
+		content, ok := a.read(ctx, now.OID)
+		if !ok {
+			continue
+		}
+		s := attribution.State{By: attribution.Person, Content: content}
+		a.tell(&s, old, f.Path, before.OID == f.Old)
+		file.States = append(file.States, s)
+	}
 	for _, s := range steps {
 		content, ok := file.Final, s.Blob != provenance.UnknownBlob
 		if ok && s.Blob != f.New {

@@ -113,26 +113,6 @@ func (at *Attribution) replacedCommit(ctx context.Context, oid git.OID) (old rep
 	return old, nil
 }
 
-// replacedStates are what the replaced commits had of a file, line by line.
-func (a *attributing) replacedStates(ctx context.Context, f gitdiff.FileDiff) []attribution.State {
-	var states []attribution.State
-	for _, old := range a.replaced {
-		now, _, errA := a.r.Lookup(ctx, old.commit.Tree, f.Path)
-		before, _, errB := a.r.Lookup(ctx, old.parent.Tree, f.Path)
-		if errA != nil || errB != nil || now.OID == before.OID || now.Mode == git.ModeTree || now.Mode == git.ModeModule {
-			continue
-		}
-		content, ok := a.read(ctx, now.OID)
-		if !ok {
-			continue
-		}
-		s := attribution.State{By: attribution.Person, Content: content}
-		a.tell(&s, old, f.Path, before.OID == f.Old)
-		states = append(states, s)
-	}
-	return states
-}
-
 // tell adds to the state what the slots of its commit know of its lines. A slot
 // that records no lines at all, as other versions of the tool write it, has
 // those of its files.

@@ -97,15 +97,6 @@ func (a *attributing) estimate(f gitdiff.FileDiff, by attribution.Author) {
 	}
 }
 
-// binary counts a file for which git reports no lines.
-func (a *attributing) binary(by attribution.Author) {
-	if by == attribution.Person {
-		a.total.humanFiles++
-	} else {
-		a.total.agentFiles++
-	}
-}
-
 // ranges are lines, from 0, in ascending order.
 type ranges []lineRange
 

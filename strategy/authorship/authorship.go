@@ -151,7 +151,9 @@ func (a *WorktreeAuthors) judge(st *provenance.Interval, name string, gone bool,
 	default:
 		c.person = true
 	}
-	c.person = c.person || st.Late && st.Restored == nil && a.personStepped(name, st)
+	c.person = c.person || st.Late && st.Restored == nil && slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
+		return slices.ContainsFunc(act.PersonSteps[name], func(m provenance.StepMark) bool { return m.Turn == st.Begun })
+	})
 	return c
 }
 
@@ -176,12 +178,6 @@ func (a *WorktreeAuthors) Named(name string) bool {
 	all := &provenance.Interval{}
 	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
 		return len(act.Edits[name]) > 0 || act.Mentions(name, all)
-	})
-}
-
-func (a *WorktreeAuthors) personStepped(name string, st *provenance.Interval) bool {
-	return slices.ContainsFunc(a.Records, func(act *provenance.Activity) bool {
-		return slices.ContainsFunc(act.PersonSteps[name], func(m provenance.StepMark) bool { return m.Turn == st.Begun })
 	})
 }
 

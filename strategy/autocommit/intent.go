@@ -61,7 +61,17 @@ func (co *Committer) withdraw(ctx context.Context) error {
 	}
 	var note intent
 	if json.Unmarshal(data, &note) == nil && len(note.Files) > 0 {
-		if err := co.unintend(ctx, note.Files); err != nil {
+		entries, err := gitwork.Status(ctx, co.Repo, note.Files...)
+		if err != nil {
+			return fmt.Errorf("take new files from the index again: %w", err)
+		}
+		var empty []string
+		for _, e := range entries {
+			if e.Index == ' ' { // else it was staged since
+				empty = append(empty, e.Path)
+			}
+		}
+		if err := gitwork.Unstage(ctx, co.Repo, empty); err != nil {
 			return fmt.Errorf("take new files from the index again: %w", err)
 		}
 	}
@@ -81,18 +91,4 @@ func (co *Committer) dropIntent() error {
 		return fmt.Errorf("remove note of new files: %w", err)
 	}
 	return nil
-}
-
-func (co *Committer) unintend(ctx context.Context, paths []string) error {
-	entries, err := gitwork.Status(ctx, co.Repo, paths...)
-	if err != nil {
-		return err
-	}
-	var empty []string
-	for _, e := range entries {
-		if e.Index == ' ' { // else it was staged since
-			empty = append(empty, e.Path)
-		}
-	}
-	return gitwork.Unstage(ctx, co.Repo, empty)
 }

@@ -44,21 +44,14 @@ func (pr *Preparer) NextCommit(ctx context.Context) (NextCommit, error) {
 		return next, fmt.Errorf("read staged changes: %w", err)
 	}
 	if next.Staged = len(list); next.Staged == 0 {
-		next.Shares = pendingShares(here)
+		for _, s := range workspace.NewestFirst(here) {
+			if len(s.FilesTouched) > 0 {
+				next.Shares = append(next.Shares, journal.Share{Session: s.ID, Files: s.FilesTouched})
+			}
+		}
 		return next, nil
 	}
 	person := condense.New(pr.AsPerson()).Sharer
 	next.Shares, err = person.SharesOf(ctx, here, journal.ByPath(list))
 	return next, err
-}
-
-// pendingShares are the shares in a commit of all pending files.
-func pendingShares(states []*session.State) []journal.Share {
-	var shares []journal.Share
-	for _, s := range workspace.NewestFirst(states) {
-		if len(s.FilesTouched) > 0 {
-			shares = append(shares, journal.Share{Session: s.ID, Files: s.FilesTouched})
-		}
-	}
-	return shares
 }

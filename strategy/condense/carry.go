@@ -80,16 +80,6 @@ func (co *Condenser) FindRemaining(ctx context.Context, s *session.State, m auth
 	return rest, nil
 }
 
-// moved gives pending files the names that the share has them under, unless they
-// are still there under the old ones.
-func (co *Condenser) moved(s *session.State, share journal.Share) {
-	for _, m := range share.Renamed {
-		if !co.files.HasFile(string(m.From)) {
-			s.Rename(string(m.From), string(m.To))
-		}
-	}
-}
-
 // dirty returns which of the paths have something that HEAD has otherwise.
 func (co *Condenser) dirty(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {

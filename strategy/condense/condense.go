@@ -99,8 +99,18 @@ func (co *Condenser) prepareCheckpoint(ctx context.Context, d journal.Decision, 
 		return p, err
 	}
 	m := authorship.Committed{Commit: commit.OID, Changes: p.changes, Ahead: ahead, Lines: lines}
-	if p.todo, err = co.condenseAll(ctx, d, p.shares, dropped, m); err != nil {
-		return p, err
+	for _, share := range p.shares {
+		c, err := co.condense(ctx, d, share, m)
+		if errors.Is(err, errApplied) {
+			continue
+		}
+		if err == nil {
+			err = co.sharer.giveBack(ctx, &c, dropped[share.Session])
+		}
+		if err != nil {
+			return p, err
+		}
+		p.todo = append(p.todo, c)
 	}
 	if len(p.todo) == len(p.shares) { // else the checkpoint has it already
 		co.attribution.Attribute(ctx, d, commit.Commit, m, p.todo)
@@ -158,26 +168,6 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 	co.links.Relink(ctx, d, p.commit.Holder)
 	co.requests.AddPair(ctx, d.ID, p.commit)
 	return co.journal.Remove(d)
-}
-
-// condenseAll prepares the sessions with a share, but those that have the
-// decision in their state already.
-func (co *Condenser) condenseAll(ctx context.Context, d journal.Decision, shares []journal.Share, dropped map[string][]string, m authorship.Committed) ([]authorship.Slot, error) {
-	var todo []authorship.Slot
-	for _, share := range shares {
-		c, err := co.condense(ctx, d, share, m)
-		if errors.Is(err, errApplied) {
-			continue
-		}
-		if err == nil {
-			err = co.sharer.giveBack(ctx, &c, dropped[share.Session])
-		}
-		if err != nil {
-			return nil, err
-		}
-		todo = append(todo, c)
-	}
-	return todo, nil
 }
 
 // mainLast puts the session last that wrote most of the commit, of equals the one
@@ -251,7 +241,13 @@ func (co *Condenser) condense(ctx context.Context, d journal.Decision, share jou
 	if err != nil {
 		return authorship.Slot{}, err
 	}
-	co.moved(s, share)
+	// Pending files get the names that the share has them under, unless they are
+	// still there under the old ones.
+	for _, m := range share.Renamed {
+		if !co.files.HasFile(string(m.From)) {
+			s.Rename(string(m.From), string(m.To))
+		}
+	}
 	rest, err := co.FindRemaining(ctx, s, m, share)
 	if err != nil {
 		return authorship.Slot{}, err

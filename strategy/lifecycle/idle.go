@@ -35,8 +35,19 @@ func (m *Machine) ForgetIdle(ctx context.Context, except string) {
 		states, _ := m.Sessions.All()
 		idle := slices.DeleteFunc(states, func(s *session.State) bool { return s.ID == except || !m.leftNothing(s) })
 		if len(idle) > 0 {
-			if err := m.forgetAll(ctx, idle); err != nil {
-				return err
+			refs, err := gitref.List(ctx, m.Repo, "refs/heads/entire/")
+			if err != nil {
+				return fmt.Errorf("list shadow branches: %w", err)
+			}
+			for _, s := range idle {
+				branch := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
+				if slices.ContainsFunc(refs, func(ref gitref.Ref) bool { return ref.Name == branch }) {
+					continue
+				}
+				if err := m.Sessions.Remove(s.ID); err != nil {
+					return err
+				}
+				m.Log.InfoContext(ctx, "session forgotten: it left nothing", "session_id", s.ID)
 			}
 		}
 		return disk.WriteCache(mark, nil, 0o600)
@@ -44,25 +55,6 @@ func (m *Machine) ForgetIdle(ctx context.Context, except string) {
 	if err != nil {
 		m.Log.WarnContext(ctx, "idle sessions not forgotten", "error", err.Error())
 	}
-}
-
-// forgetAll removes the states of those sessions that have no shadow branch.
-func (m *Machine) forgetAll(ctx context.Context, idle []*session.State) error {
-	refs, err := gitref.List(ctx, m.Repo, "refs/heads/entire/")
-	if err != nil {
-		return fmt.Errorf("list shadow branches: %w", err)
-	}
-	for _, s := range idle {
-		branch := checkpoint.ShadowBranch(git.OID(s.BaseCommit), s.WorktreeID)
-		if slices.ContainsFunc(refs, func(ref gitref.Ref) bool { return ref.Name == branch }) {
-			continue
-		}
-		if err := m.Sessions.Remove(s.ID); err != nil {
-			return err
-		}
-		m.Log.InfoContext(ctx, "session forgotten: it left nothing", "session_id", s.ID)
-	}
-	return nil
 }
 
 // leftNothing reports whether a session is over, as far as is known, and has

@@ -134,7 +134,7 @@ func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State,
 		if same && al.newerShadow(ctx, tip, m.Shadow) {
 			tip = m.Shadow
 		}
-		before := workOf(s)
+		before := pendingWork{slices.Clone(s.FilesTouched), s.CheckpointCount}
 		if err := al.restoreSession(ctx, s, m, same); err != nil {
 			return nil, err
 		}
@@ -164,10 +164,6 @@ func (al *Aligner) restoreSessions(ctx context.Context, states []*session.State,
 type pendingWork struct {
 	files []string
 	count int
-}
-
-func workOf(s *session.State) pendingWork {
-	return pendingWork{slices.Clone(s.FilesTouched), s.CheckpointCount}
 }
 
 func (p pendingWork) equal(s *session.State) bool {

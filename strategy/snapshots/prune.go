@@ -11,16 +11,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
-// tidy removes what killed processes left in the store, and snapshots that it has no
-// room for.
-func (sv *Server) tidy(ctx context.Context, store *bands.Store) error {
-	held, err := Hold(ctx, store, sv.Options.LockTimeout)
-	if err != nil {
-		return err
-	}
-	return errors.Join(held.Sweep(), sv.prune(ctx, held, retention.MaybePrune), held.Release())
-}
-
 // prune removes the snapshots that the store has no room for, and the refs that held
 // shadow commits for them.
 func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
@@ -38,26 +28,6 @@ func (sv *Server) prune(ctx context.Context, held *bands.Held, how func(context.
 			sv.Log.WarnContext(ctx, "catalog not up to date", "error", err.Error())
 		}
 	}
-	return sv.release(ctx, held)
-}
-
-// policy returns what is kept in the store, false if the user has disabled pruning.
-func (sv *Server) policy(ctx context.Context, held *bands.Held) (retention.Policy, bool) {
-	policy := retention.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
-	if sv.Env.Registry == nil {
-		return policy, true
-	}
-	config, err := sv.Env.Registry.Config()
-	if err != nil {
-		sv.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
-	}
-	policy.Keep = config.Keep
-	return policy, !config.NoPrune
-}
-
-// release removes the refs that hold shadow commits for rescue snapshots that no
-// longer exist.
-func (sv *Server) release(ctx context.Context, held *bands.Held) error {
 	refs, err := gitref.List(ctx, sv.Repo, rewindstate.HeldRefs)
 	if err != nil {
 		return err
@@ -77,4 +47,18 @@ func (sv *Server) release(ctx context.Context, held *bands.Held) error {
 		return nil
 	}
 	return gitref.Update(ctx, sv.Repo, "entire: rewind", gone)
+}
+
+// policy returns what is kept in the store, false if the user has disabled pruning.
+func (sv *Server) policy(ctx context.Context, held *bands.Held) (retention.Policy, bool) {
+	policy := retention.Policy{Now: sv.Env.Now(), Cap: bands.CapAt(held.Dir(), sv.Options.Bands.Cap)}
+	if sv.Env.Registry == nil {
+		return policy, true
+	}
+	config, err := sv.Env.Registry.Config()
+	if err != nil {
+		sv.Log.WarnContext(ctx, "settings of the store", "error", err.Error())
+	}
+	policy.Keep = config.Keep
+	return policy, !config.NoPrune
 }

@@ -48,7 +48,11 @@ func (sv *Server) Serve(ctx context.Context) error {
 			return err
 		}
 	}
-	return sv.tidy(ctx, store)
+	held, err := Hold(ctx, store, sv.Options.LockTimeout)
+	if err != nil {
+		return err
+	}
+	return errors.Join(held.Sweep(), sv.prune(ctx, held, retention.MaybePrune), held.Release())
 }
 
 // myTurn waits for the lock of the process that serves requests. It returns nil if
@@ -105,11 +109,7 @@ func (sv *Server) serveFull(ctx context.Context, store *bands.Store, list []Requ
 		return err
 	}
 	sv.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
-	return sv.missAll(list)
-}
-
-// missAll marks the requests of commits as missed and removes the others.
-func (sv *Server) missAll(list []Request) error {
+	// The requests of commits are marked as missed, the others removed.
 	var rest []Request
 	failed := make([]error, 0, len(list))
 	for _, q := range list {

@@ -39,7 +39,7 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeO
 	if err != nil {
 		return taken, fmt.Errorf("take snapshot: %w", err)
 	}
-	if err := sn.recordWalk(taken.Walk); err != nil {
+	if err := disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, taken.Walk.Microseconds(), 10), 0o600); err != nil {
 		sn.Log.DebugContext(ctx, "duration of the walk not recorded", "error", err.Error())
 	}
 	if !taken.Unchanged {
@@ -105,10 +105,6 @@ func (sn *Snapshots) Causality(s *session.State, in workspace.Input) bands.Causa
 }
 
 func (sn *Snapshots) walkPath() string { return filepath.Join(sn.StoreDir(), "walk-"+sn.Lineage()) }
-
-func (sn *Snapshots) recordWalk(took time.Duration) error {
-	return disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, took.Microseconds(), 10), 0o600)
-}
 
 // LastWalk returns how long the last walk of this worktree took, false if that isn't
 // recorded.

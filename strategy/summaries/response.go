@@ -45,14 +45,6 @@ func readSummary(answer string) (checkpoint.SessionSummary, error) {
 	return s, nil
 }
 
-// redactSummary takes secrets out: a model may put together what was apart.
-func (su *Summarizer) redactSummary(s *checkpoint.SessionSummary) {
-	eachText(s, su.Redact.Text)
-	for i := range s.Learnings.Code {
-		s.Learnings.Code[i].Path = su.Redact.Path(s.Learnings.Code[i].Path)
-	}
-}
-
 // eachText replaces each text by the result of change, paths apart.
 func eachText(s *checkpoint.SessionSummary, change func(string) string) {
 	s.Intent, s.Outcome = change(s.Intent), change(s.Outcome)

@@ -83,7 +83,10 @@ func (su *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, te
 	if err != nil {
 		return err
 	}
-	su.redactSummary(&summary)
+	eachText(&summary, su.Redact.Text)
+	for i := range summary.Learnings.Code {
+		summary.Learnings.Code[i].Path = su.Redact.Path(summary.Learnings.Code[i].Path)
+	}
 	by, err := su.Identity(ctx)
 	if err != nil {
 		return err

@@ -19,28 +19,6 @@ const (
 	agentsNow = 32 << 20
 )
 
-// readAgents reads what is new in the transcripts of the session's subagents:
-// the tokens that they used, and the files that their edit tools named. The
-// folder is the agent's own, so whatever is odd there is passed over.
-func (ag *Agents) readAgents(ctx context.Context, s *session.State, n *Pending) error {
-	files, err := ag.unreadAgents(s)
-	if err != nil {
-		ag.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
-		return nil
-	}
-	left := int64(agentsNow)
-	for _, f := range files {
-		from := s.Recorder.Agents.Read[f.Name]
-		if left -= max(0, f.Size-from.Offset); left < 0 {
-			break
-		}
-		if err := ag.readAgent(ctx, s, n, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // unreadAgents lists the transcripts in which something is new, those that
 // changed longest ago first.
 func (ag *Agents) unreadAgents(s *session.State) ([]transcript.AgentFile, error) {

@@ -63,7 +63,22 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 	if err := ts.readNew(ctx, s, n); err != nil {
 		return err
 	}
-	return ts.agents.readAgents(ctx, s, n)
+	files, err := ts.agents.unreadAgents(s)
+	if err != nil { // the folder is the agent's own: what can't be read there is skipped
+		ts.Log.InfoContext(ctx, "subagents not read", "session_id", s.ID, "error", err.Error())
+		return nil
+	}
+	left := int64(agentsNow)
+	for _, f := range files {
+		from := s.Recorder.Agents.Read[f.Name]
+		if left -= max(0, f.Size-from.Offset); left < 0 {
+			break
+		}
+		if err := ts.agents.readAgent(ctx, s, n, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (ts *Transcripts) readNew(ctx context.Context, s *session.State, n *Pending) error {

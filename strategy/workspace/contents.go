@@ -67,7 +67,21 @@ func (fi *Files) StoreContents(ctx context.Context, paths []string) (map[string]
 			}
 		}
 	}
-	return edits, fi.hash(ctx, stored, edits)
+	if len(stored) == 0 {
+		return edits, nil
+	}
+	oids, err := gitwork.HashFiles(ctx, fi.Repo, gitwork.HashAndStore, stored)
+	if err != nil {
+		return edits, fmt.Errorf("store contents: %w", err)
+	}
+	for _, p := range stored {
+		e := edits[p]
+		e.OID = oids[p]
+		if edits[p] = e; e.OID == "" { // it can't be read
+			delete(edits, p)
+		}
+	}
+	return edits, nil
 }
 
 // sizedFile is a regular file.
@@ -94,26 +108,6 @@ func withinLimit(files []sizedFile, bytes, cost int64) []string {
 		paths = append(paths, f.path)
 	}
 	return paths
-}
-
-// hash stores regular files and completes their entries. One that can't be
-// read has none.
-func (fi *Files) hash(ctx context.Context, paths []string, edits map[string]gittree.Edit) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	oids, err := gitwork.HashFiles(ctx, fi.Repo, gitwork.HashAndStore, paths)
-	if err != nil {
-		return fmt.Errorf("store contents: %w", err)
-	}
-	for _, p := range paths {
-		e := edits[p]
-		e.OID = oids[p]
-		if edits[p] = e; e.OID == "" {
-			delete(edits, p)
-		}
-	}
-	return nil
 }
 
 // entryKind is what the entry of a path still lacks.

@@ -162,7 +162,17 @@ func orphans(n int) string { return fmt.Sprintf("%d orphaned items", n) }
 
 // printOrphans prints items grouped by their kind, and why they may go.
 func printOrphans(w ui.Streams, repo *git.Repo, items []tidy.Item) {
-	for _, group := range orphanGroups() {
+	for _, group := range []struct {
+		kind  tidy.Kind
+		title string
+	}{
+		{tidy.Shadow, "Shadow branches"},
+		{tidy.Rescue, "Refs of rewinds"},
+		{tidy.State, "Session states"},
+		{tidy.Checkpoint, "Checkpoints"},
+		{tidy.Transcript, "Copies of transcripts"},
+		{tidy.Leftover, "Leftover files"},
+	} {
 		var table ui.Table
 		n := 0
 		for _, i := range items {
@@ -174,21 +184,5 @@ func printOrphans(w ui.Streams, repo *git.Repo, items []tidy.Item) {
 		if n > 0 {
 			w.Printf("\n%s (%d)\n%s", w.Paint(ui.Bold, group.title), n, table.String())
 		}
-	}
-}
-
-type orphanGroup struct {
-	kind  tidy.Kind
-	title string
-}
-
-func orphanGroups() []orphanGroup {
-	return []orphanGroup{
-		{tidy.Shadow, "Shadow branches"},
-		{tidy.Rescue, "Refs of rewinds"},
-		{tidy.State, "Session states"},
-		{tidy.Checkpoint, "Checkpoints"},
-		{tidy.Transcript, "Copies of transcripts"},
-		{tidy.Leftover, "Leftover files"},
 	}
 }

@@ -58,7 +58,21 @@ const shownPlaces = 20
 
 func printPlaces(a *app.App, places []forget.Place) {
 	w := a.Streams
-	for _, kind := range placeKinds() {
+	for _, kind := range []struct {
+		kind  forget.Kind
+		title string
+	}{
+		{forget.Branch, "Checkpoints"},
+		{forget.Shadow, "Shadow branches"},
+		{forget.Saved, "Saved contexts"},
+		{forget.Other, "Other refs"},
+		{forget.Object, "Objects that nothing refers to"},
+		{forget.Packed, "Objects in packs that nothing refers to"},
+		{forget.Own, "Your own history"},
+		{forget.File, "Files"},
+		{forget.Snapshot, "Snapshots"},
+		{forget.Unknown, "Not searched"},
+	} {
 		var table ui.Table
 		n := 0
 		for _, p := range places {
@@ -80,25 +94,5 @@ func printPlaces(a *app.App, places []forget.Place) {
 		if n > shownPlaces {
 			w.Printf("  and %d more\n", n-shownPlaces)
 		}
-	}
-}
-
-type placeKind struct {
-	kind  forget.Kind
-	title string
-}
-
-func placeKinds() []placeKind {
-	return []placeKind{
-		{forget.Branch, "Checkpoints"},
-		{forget.Shadow, "Shadow branches"},
-		{forget.Saved, "Saved contexts"},
-		{forget.Other, "Other refs"},
-		{forget.Object, "Objects that nothing refers to"},
-		{forget.Packed, "Objects in packs that nothing refers to"},
-		{forget.Own, "Your own history"},
-		{forget.File, "Files"},
-		{forget.Snapshot, "Snapshots"},
-		{forget.Unknown, "Not searched"},
 	}
 }

@@ -102,11 +102,6 @@ type gitHooksJSON struct {
 	Chained   []string `json:"chained"`
 }
 
-func newGitHooksJSON(s githook.Status) *gitHooksJSON {
-	missing := slices.Concat(s.Missing, s.Overwritten, s.Outdated)
-	return &gitHooksJSON{Installed: s.OK(), Dir: s.Dir, Missing: format.NotNil(missing), Chained: format.NotNil(s.Chained)}
-}
-
 type agentHooksJSON struct {
 	Agent     string   `json:"agent"`
 	Installed int      `json:"installed"`
@@ -173,7 +168,8 @@ func addHooks(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo, 
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{Code: "git-hooks", Message: "The git hooks can't be checked: " + err.Error()})
 	}
-	r.GitHooks = newGitHooksJSON(hooks)
+	missing := slices.Concat(hooks.Missing, hooks.Overwritten, hooks.Outdated)
+	r.GitHooks = &gitHooksJSON{Installed: hooks.OK(), Dir: hooks.Dir, Missing: format.NotNil(missing), Chained: format.NotNil(hooks.Chained)}
 	agent, err := install.CheckAgent(repo)
 	if err != nil {
 		r.Notes = append(r.Notes, app.Note{Code: "agent-hooks", Message: err.Error()})

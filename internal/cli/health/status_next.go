@@ -40,22 +40,17 @@ func nextCommit(ctx context.Context, a *app.App, repo *git.Repo, s settings.Sett
 	}()
 	return func(r *statusReport) {
 		<-done
-		r.addNext(next, err)
-	}
-}
-
-// addNext reports it, if there is anything to say.
-func (r *statusReport) addNext(next commits.NextCommit, err error) {
-	if err != nil {
-		r.Notes = append(r.Notes, app.Note{Code: "next-commit", Message: "What the next commit would be linked to can't be told: " + err.Error()})
-		return
-	}
-	if next.Staged == 0 && len(next.Shares) == 0 {
-		return
-	}
-	r.Next = &nextCommitJSON{Staged: next.Staged, Linked: len(next.Shares) > 0, Shares: []shareJSON{}}
-	for _, share := range next.Shares {
-		r.Next.Shares = append(r.Next.Shares, shareJSON{share.Session, len(share.Files)})
+		if err != nil {
+			r.Notes = append(r.Notes, app.Note{Code: "next-commit", Message: "What the next commit would be linked to can't be told: " + err.Error()})
+			return
+		}
+		if next.Staged == 0 && len(next.Shares) == 0 {
+			return
+		}
+		r.Next = &nextCommitJSON{Staged: next.Staged, Linked: len(next.Shares) > 0, Shares: []shareJSON{}}
+		for _, share := range next.Shares {
+			r.Next.Shares = append(r.Next.Shares, shareJSON{share.Session, len(share.Files)})
+		}
 	}
 }
 

@@ -144,15 +144,10 @@ func printSessions(w ui.Streams, opts statusOptions, sessions []sessionJSON, now
 		}
 		printSession(w, s, now)
 		if opts.detailed {
-			printPending(w, s.Files)
+			for _, path := range s.Files {
+				w.Printf("        %s\n", format.Path(path))
+			}
 		}
-	}
-}
-
-// printPending prints the names of a session's pending files.
-func printPending(w ui.Streams, files []string) {
-	for _, path := range files {
-		w.Printf("        %s\n", format.Path(path))
 	}
 }
 

@@ -283,7 +283,7 @@ func (k *kept) restoreLines(now []byte) error {
 	var b bytes.Buffer
 	for line := range strings.Lines(string(now)) {
 		text := strings.TrimRight(line, "\r\n")
-		if slices.Contains(ourIgnoreLines(), text) && !slices.Contains(before, text) {
+		if slices.Contains(slices.Concat(entireIgnore(), personalIgnore()), text) && !slices.Contains(before, text) {
 			continue
 		}
 		b.WriteString(line)

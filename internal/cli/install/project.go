@@ -55,8 +55,6 @@ func personalIgnore() []string {
 	return []string{"/.entire/.gitignore", PersonalSettings}
 }
 
-func ourIgnoreLines() []string { return slices.Concat(entireIgnore(), personalIgnore()) }
-
 func excludeFile(commonDir string) string { return filepath.Join(commonDir, "info", "exclude") }
 
 // Set writes settings into a file of the worktree.

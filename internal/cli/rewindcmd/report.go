@@ -51,13 +51,6 @@ type rewoundJSON struct {
 	Sessions []string             `json:"sessions"`
 }
 
-func newRewoundJSON(done rewind.Rewound) rewoundJSON {
-	return rewoundJSON{
-		rewindPlanJSON: newRewindPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
-		Failed: format.NewFailuresJSON(done.Failed), Sessions: format.NotNil(done.Sessions),
-	}
-}
-
 // reporter prints what a rewind does, did and left alone.
 type reporter struct{ *rewinding }
 

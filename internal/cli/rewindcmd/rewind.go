@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/apply"
 	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
@@ -210,7 +211,26 @@ func (r *rewinding) goTo(ctx context.Context, p points.Point) error {
 	if p.Snapshot == 0 {
 		return (&codeRewind{r}).codeOnly(ctx, p)
 	}
-	return r.tree(ctx, p)
+	o, err := r.scope(p)
+	if err != nil {
+		return err
+	}
+	began := r.Now()
+	var done rewind.Rewound
+	err = r.Streams.Progress("Restoring "+p.Snapshot.String(), func() (err error) {
+		done, err = r.rec.Rewind().Rewinder.Rewind(ctx, p, o)
+		return err
+	})
+	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
+		return r.stopped(ctx, err, p, done)
+	}
+	conv, failed := r.rewindConversation(ctx, p, done.Origin)
+	if failed != nil {
+		return errors.Join(failed, err)
+	}
+	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", p.Session)
+	r.reporter().reportConversation(conv)
+	return r.incomplete(err, done)
 }
 
 // possible refuses what the point doesn't have.

@@ -20,30 +20,6 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/rewind"
 )
 
-// tree restores a snapshot, and the conversation if that is wanted.
-func (r *rewinding) tree(ctx context.Context, p points.Point) error {
-	o, err := r.scope(p)
-	if err != nil {
-		return err
-	}
-	began := r.Now()
-	var done rewind.Rewound
-	err = r.Streams.Progress("Restoring "+p.Snapshot.String(), func() (err error) {
-		done, err = r.rec.Rewind().Rewinder.Rewind(ctx, p, o)
-		return err
-	})
-	if err != nil && !errors.Is(err, apply.ErrIncomplete) {
-		return r.stopped(ctx, err, p, done)
-	}
-	conv, failed := r.rewindConversation(ctx, p, done.Origin)
-	if failed != nil {
-		return errors.Join(failed, err)
-	}
-	r.reporter().report(done, fmt.Sprintf("%s%s (%s).", rewoundTo(p, p.Snapshot.String()), format.Quoted(p.Message), format.Took(r.Now().Sub(began))), "undo", p.Session)
-	r.reporter().reportConversation(conv)
-	return r.incomplete(err, done)
-}
-
 // rewindConversation cuts the conversation back, if that is wanted.
 func (r *rewinding) rewindConversation(ctx context.Context, p points.Point, rescue bands.Version) (conversation.Conversation, error) {
 	if !r.opts.conversation {
@@ -169,7 +145,10 @@ func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
 // report tells what a restore did and left alone.
 func (r *reporter) report(done rewind.Rewound, line, back, session string) {
 	if r.opts.json {
-		_ = r.Streams.JSON(newRewoundJSON(done))
+		_ = r.Streams.JSON(rewoundJSON{
+			rewindPlanJSON: newRewindPlanJSON(done.Plan, done.Target), Rescue: done.Rescue.Version.String(), Verified: done.Verified,
+			Failed: format.NewFailuresJSON(done.Failed), Sessions: format.NotNil(done.Sessions),
+		})
 		return
 	}
 	r.noteBoth(done.Plan, done.Rescue.Version)

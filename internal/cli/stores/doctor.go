@@ -53,23 +53,19 @@ func runFSDoctor(ctx context.Context, f *access.Command) error {
 			return err
 		}
 	} else {
-		printReport(f, report)
+		if report.SetAside != "" {
+			f.Streams.Printf("The catalog was damaged; it is now %s\n", f.ShortPath(report.SetAside))
+		}
+		for _, line := range report.Mended {
+			f.Streams.Printf("Mended: %s\n", line)
+		}
+		for _, line := range report.Problems {
+			f.Streams.Printf("Problem: %s\n", line)
+		}
+		f.Streams.Printf("Catalog: %s, %s\n", ui.Plural(report.Stores, "store"), ui.Plural(report.Checkpoints, "checkpoint"))
 	}
 	if len(report.Problems) > 0 {
 		return app.ErrFailed
 	}
 	return nil
-}
-
-func printReport(f *access.Command, r registry.Report) {
-	if r.SetAside != "" {
-		f.Streams.Printf("The catalog was damaged; it is now %s\n", f.ShortPath(r.SetAside))
-	}
-	for _, line := range r.Mended {
-		f.Streams.Printf("Mended: %s\n", line)
-	}
-	for _, line := range r.Problems {
-		f.Streams.Printf("Problem: %s\n", line)
-	}
-	f.Streams.Printf("Catalog: %s, %s\n", ui.Plural(r.Stores, "store"), ui.Plural(r.Checkpoints, "checkpoint"))
 }

@@ -41,30 +41,21 @@ func parseLog(out []byte) ([]git.Commit, error) {
 		if text == "" {
 			continue
 		}
-		c, ok := parseLogged(text)
-		if !ok {
+		const fields = 10
+		f := strings.SplitN(text, "\n", fields)
+		if len(f) < fields {
 			return nil, fmt.Errorf("git log: unknown commit %.80q", text)
+		}
+		c := git.Commit{
+			OID: git.OID(f[0]), Tree: git.OID(f[1]), Message: f[9],
+			Author: loggedSignature(f[3:6]), Committer: loggedSignature(f[6:9]),
+		}
+		for parent := range strings.FieldsSeq(f[2]) {
+			c.Parents = append(c.Parents, git.OID(parent))
 		}
 		commits = append(commits, c)
 	}
 	return commits, nil
-}
-
-// parseLogged reads one commit in commitFormat.
-func parseLogged(text string) (git.Commit, bool) {
-	const fields = 10
-	f := strings.SplitN(text, "\n", fields)
-	if len(f) < fields {
-		return git.Commit{}, false
-	}
-	c := git.Commit{
-		OID: git.OID(f[0]), Tree: git.OID(f[1]), Message: f[9],
-		Author: loggedSignature(f[3:6]), Committer: loggedSignature(f[6:9]),
-	}
-	for parent := range strings.FieldsSeq(f[2]) {
-		c.Parents = append(c.Parents, git.OID(parent))
-	}
-	return c, true
 }
 
 // loggedSignature reads name, e-mail and time.

@@ -59,7 +59,14 @@ func DefaultBranch(ctx context.Context, r *git.Repo) (string, error) {
 // has no commit yet. It is empty when HEAD is detached.
 func HeadBranch(ctx context.Context, r *git.Repo) (string, error) {
 	if r.RefStorage != "files" {
-		return symbolicHead(ctx, r)
+		out, err := r.Run(ctx, "symbolic-ref", "--quiet", "HEAD")
+		if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		return strings.TrimPrefix(strings.TrimRight(string(out), "\n"), "refs/heads/"), nil
 	}
 	head := filepath.Join(r.GitDir, "HEAD")
 	if target, err := os.Readlink(head); err == nil {
@@ -74,15 +81,4 @@ func HeadBranch(ctx context.Context, r *git.Repo) (string, error) {
 		return "", nil
 	}
 	return strings.TrimPrefix(string(bytes.TrimSpace(name)), "refs/heads/"), nil
-}
-
-func symbolicHead(ctx context.Context, r *git.Repo) (string, error) {
-	out, err := r.Run(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if exit, ok := errors.AsType[*git.ExitError](err); ok && exit.Code == 1 {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimPrefix(strings.TrimRight(string(out), "\n"), "refs/heads/"), nil
 }
