@@ -122,6 +122,9 @@ type File struct {
 	// Added and Removed count lines against the commit at the session's start.
 	Added   int `json:"lines_added,omitempty"`
 	Removed int `json:"lines_removed,omitempty"`
+	// Tracked is how it compares with the commit that was checked out when the context was
+	// saved.
+	Tracked Tracked `json:"tracked,omitempty"`
 	// Outline are its declarations, with lines.
 	Outline []Declaration `json:"outline,omitempty"`
 
@@ -137,6 +140,15 @@ const (
 	Added    Change = "added"
 	Modified Change = "modified"
 	Deleted  Change = "deleted"
+)
+
+// Tracked is how a file compares with a commit.
+type Tracked string
+
+// The results; the empty one means that it is unknown.
+const (
+	Committed   Tracked = "committed"   // the commit has this content
+	Uncommitted Tracked = "uncommitted" // it has another one, or no such file
 )
 
 // Omitted is why a file's content is not kept.
@@ -187,7 +199,9 @@ type Analysis struct {
 
 // Request is a prompt, an accepted plan or a command with its arguments.
 type Request struct {
-	Text string `json:"text"`
+	// Number counts the requests of the session from 1: not all of a long one are kept.
+	Number int    `json:"number"`
+	Text   string `json:"text"`
 	// RepliesTo is what a text that only confirms or chooses replies to: the item of a
 	// list, or the question, in the agent's words.
 	RepliesTo string `json:"replies_to,omitempty"`
@@ -205,6 +219,9 @@ type Progress struct {
 	// Reported is what the agent wrote at the end of its turn, empty if the turn did not
 	// end.
 	Reported string `json:"reported,omitempty"`
+	// PastCompaction reports whether the work went on after the last compaction: what its
+	// summary calls pending may be done.
+	PastCompaction bool `json:"past_compaction,omitempty"`
 	// Stopped is why the turn did not end, LastCall its last tool call; both are empty if
 	// the turn ended or that is unknown.
 	Stopped  Stop   `json:"stopped,omitempty"`
@@ -249,6 +266,21 @@ type Context struct {
 	// FilesRead are files that the session read and didn't change, the most
 	// recently read first: from the root of the worktree, absolute outside it.
 	FilesRead []string `json:"files_read,omitempty"`
+	// FileNotes are what the transcript has about the files that the session edited, the
+	// most recently edited first.
+	FileNotes []FileNote `json:"file_notes,omitempty"`
+}
+
+// FileNote is what a transcript has about an edited file.
+type FileNote struct {
+	Path string `json:"path"` // as in State.Files
+	// Why are the agent's words before the last edits, empty if it wrote none; Request is
+	// the number of the request that the edits were for, 0 if unknown.
+	Why     string `json:"why,omitempty"`
+	Request int    `json:"request,omitempty"`
+	// Tracked is Committed if a commit of the session has the last edit, as its commands
+	// show.
+	Tracked Tracked `json:"tracked,omitempty"`
 }
 
 // Command is a shell command that the agent ran, the most recent first.

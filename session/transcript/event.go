@@ -13,9 +13,14 @@ type Event struct {
 	// directory; both may be empty.
 	PromptID, Cwd string
 
-	// Prompt is what a person asked, Command the skill that they named with it,
-	// Plan the accepted plan that the line begins with, in a line of [UserEvent].
+	// Prompt is what a person asked, Command the command that they named with it,
+	// Plan the accepted plan that the line begins with, in a line of [UserEvent]. A
+	// prompt that is added to the client's queue is in a line of [QueueEvent].
 	Prompt, Command, Plan string
+	// Queue is the operation of a [QueueEvent]: "enqueue" with Prompt, "dequeue" if a
+	// line with the prompt follows, "remove" if the agent got it within its turn, or
+	// "popAll" if the person took all back.
+	Queue string
 	// Interrupted reports whether a person stopped the agent, Compaction that
 	// Said is the agent's summary of what it compacted.
 	Interrupted, Compaction bool
@@ -45,6 +50,10 @@ const (
 	CompactEvent
 	// TitleEvent is a session's title; it has no more than a text.
 	TitleEvent
+	// QueueEvent is a change of the prompts that a person typed while the agent worked.
+	QueueEvent
+	// LinkEvent is a pull request that the client noticed; Said returns its URL.
+	LinkEvent
 )
 
 // ToolUse is a tool's call.
@@ -81,6 +90,10 @@ type ToolResult struct {
 	Content Value
 }
 
+// Reply returns what a person answered with the result, "" if that is none of theirs: to
+// the agent's questions, or with a refusal.
+func (r ToolResult) Reply() string { return reply(&block{result: r.Content, failed: r.Failed}) }
+
 // Events reads lines one after another; it keeps only its buffers between them.
 type Events struct {
 	message message
@@ -93,7 +106,7 @@ func (r *Events) Line(line []byte) (*Event, bool) {
 	e := &r.event
 	*e = Event{Uses: e.Uses[:0], Results: e.Results[:0]}
 	if kind := sniff(line); kind != nil && !isChain(kind) {
-		return e, e.title(kind, line)
+		return e, e.title(kind, line) || e.queue(kind, line)
 	}
 	s := scanner{b: line}
 	if s.peek() != '{' {
@@ -145,20 +158,44 @@ func (e *Event) Detail() Value {
 	return s.raw()
 }
 
-// title takes in a line that names the session.
+// title takes in a line that names the session or a pull request.
 func (e *Event) title(kind, line []byte) bool {
-	if k := string(kind); k != "ai-title" && k != "custom-title" {
+	switch string(kind) {
+	case "ai-title", "custom-title":
+		e.Kind = TitleEvent
+	case "pr-link":
+		e.Kind = LinkEvent
+	default:
 		return false
 	}
-	e.Kind = TitleEvent
 	for key, value := range Value(line).Members() {
 		switch key {
-		case "aiTitle", "customTitle", "title":
+		case "aiTitle", "customTitle", "title", "prUrl":
 			s := scanner{b: value}
 			e.text = s.str()
 		}
 	}
 	return len(e.text) > 0
+}
+
+// queue adds a line about the client's queue of prompts.
+func (e *Event) queue(kind, line []byte) bool {
+	if string(kind) != "queue-operation" {
+		return false
+	}
+	for key, value := range Value(line).Members() {
+		switch key {
+		case "operation":
+			e.Queue = value.Text()
+		case "content":
+			e.Prompt = human(value.Text(), sourceUnknown)
+		}
+	}
+	if strings.HasPrefix(e.Prompt, "{") { // a task of the client
+		e.Prompt = ""
+	}
+	e.Kind = QueueEvent
+	return e.Queue != ""
 }
 
 // eventHead is what is read of a line before it is known what it is.
@@ -251,13 +288,12 @@ func (e *Event) asked(h *eventHead, first []byte) {
 		e.Plan = Unquoted(h.plan)
 	case strings.HasPrefix(plain, notice):
 		e.Plan = strings.TrimSpace(plain[len(notice):])
-	case strings.HasPrefix(plain, "<command-message>"):
-		// A skill. The agent's own commands begin with their name, and say
-		// nothing of the work.
-		e.Command = strings.TrimPrefix(innerText(plain, "command-name"), "/")
-		e.Prompt = innerText(plain, "command-args")
-	case strings.HasPrefix(plain, "<command-name>"), strings.HasPrefix(plain, "<local-command-"):
-		e.PromptID = "" // that of a command
+	case strings.HasPrefix(plain, "<command-"), strings.HasPrefix(plain, "<local-command-"):
+		name, args, _ := strings.Cut(commandRequest(plain), " ")
+		e.Command, e.Prompt = strings.TrimPrefix(name, "/"), args
+		if e.Command == "" {
+			e.PromptID = "" // that of a command that only concerns the client
+		}
 	default:
 		e.Prompt = asked(h.message, h.source)
 	}
@@ -271,16 +307,6 @@ func (m *message) said() []byte {
 		}
 	}
 	return nil
-}
-
-// innerText is what the first element of a tag holds, trimmed.
-func innerText(s, tag string) string {
-	_, rest, _ := strings.Cut(s, "<"+tag+">")
-	inner, _, ok := strings.Cut(rest, "</"+tag+">")
-	if !ok {
-		return ""
-	}
-	return strings.TrimSpace(inner)
 }
 
 // agent takes in a line of the agent.

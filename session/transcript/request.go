@@ -45,6 +45,9 @@ func commandRequest(s string) string {
 	if name == "" || slices.Contains(clientCommands(), strings.TrimPrefix(name, "/")) {
 		return ""
 	}
+	if strings.TrimPrefix(name, "/") == "plan" && args == "" { // a mode of the client
+		return ""
+	}
 	if name[0] != '/' {
 		name = "/" + name
 	}

@@ -4,7 +4,6 @@ package brief
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -90,11 +89,10 @@ type Brief struct {
 
 // The shares of the limits.
 const (
-	digestCost   = 2200 * unit
-	digestUnits  = 5000
-	shortCost    = 1300 * unit // of a short brief's digest
-	driftCost    = 2000 * unit // of all that drifted
-	reservedCost = 400 * unit  // of the agent's own summary, if there is one
+	shortCost = 2600 * unit // of a short brief
+	driftCost = 2000 * unit // of all that drifted
+	// Contents of files have at most contentsShare of contentsWhole of a brief.
+	contentsShare, contentsWhole = 3, 10
 )
 
 // Write returns the brief, within the limits for any material.
@@ -139,32 +137,51 @@ func notice(m Material) Brief {
 func drift(m Material) Brief {
 	c := m.Checkpoint.State.Context
 	files := slices.DeleteFunc(views(m), func(v view) bool { return !v.moved })
-	head := section{step: 1}
+	var list []section
 	if m.Commit != "" && (m.Branch != c.GitBranch || m.Commit != c.GitCommit) {
-		head.lines = where(Material{Checkpoint: recall.Checkpoint{State: recall.State{Context: recall.Context{GitBranch: c.GitBranch, GitCommit: c.GitCommit}}}, Branch: m.Branch, Commit: m.Commit})
+		list = append(list, section{title: "**Where**:\n", lines: []string{"- branch " + branchLine(m) + "\n"}})
 	}
-	foreign := section{title: "**Other Sessions**:\n", lines: others(m), step: 1, more: "- … %d more\n"}
-	if len(files)+len(head.lines)+len(foreign.lines) == 0 {
+	if foreign := others(m); len(foreign.lines) > 0 {
+		list = append(list, foreign)
+	}
+	if len(files)+len(list) == 0 {
 		return Brief{}
 	}
 	b := Brief{Message: "Changed since checkpoint: " + saved(m)}
-	w := writing{material: m, files: files, cost: driftCost, head: b.Message + "\n"}
-	w.digest = trimmed([]section{head, foreign}, size{digestUnits, driftCost / 2})
-	w.into(&b)
+	w := writing{material: m, head: b.Message + "\n", cost: driftCost, contents: driftCost}
+	w.write(&b, append(list, fileLines(m, files)), files)
 	return b
 }
 
 // resumed returns a full brief or a short one.
 func resumed(m Material) Brief {
 	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
-	w := writing{material: m, files: views(m), cost: tokens(MaxTokens), head: b.Message + "\n" + recorded(m) + "\n\n"}
-	room := size{digestUnits, digestCost}
+	w := writing{material: m, head: b.Message + "\n" + recorded(m) + "\n\n", cost: tokens(MaxTokens), contents: tokens(MaxTokens)}
 	if m.Kind == Short {
-		room.cost, w.cost = shortCost, 2*shortCost
+		w.cost, w.contents = shortCost, 0
 	}
-	w.digest = trimmed(digest(m), room)
-	w.into(&b)
+	files := views(m)
+	w.write(&b, sections(m, files), files)
 	return b
+}
+
+// sections returns the sections in the order in which a brief has them.
+func sections(m Material, files []view) []section {
+	a, c := m.Checkpoint.State.Analysis, m.Checkpoint.State.Context
+	list := []section{requests(a, newestWidth, newWidth, newWidth, newWidth, oldWidth).limited(1500)}
+	if m.Kind != Short {
+		for _, s := range told(m.Checkpoint) {
+			list = append(list, s.limited(300))
+		}
+	}
+	list = append(list,
+		progress(m).limited(400), decided(a).limited(700), steps(a).limited(350), question(a).limited(140),
+		bullets("**Blockers**:\n", a.Blockers).limited(250), others(m).limited(150), fileLines(m, files).limited(900))
+	if m.Kind != Short {
+		list = append(list, readFiles(c).limited(350),
+			rows("**Docs**:\n", unnamedDocs(m)).limited(100), compaction(m.Checkpoint).limited(700).atMost(1100))
+	}
+	return append(list, where(m).limited(200), commands(c.Commands).limited(250))
 }
 
 // recorded returns the line that describes the context, and that it may not concern the
@@ -195,55 +212,4 @@ func why(c recall.Cause) string {
 		return " on request"
 	}
 	return ""
-}
-
-// writing is a brief that is being written.
-type writing struct {
-	material     Material
-	files        []view
-	head, digest string
-	cost         int // of all parts
-}
-
-// into adds the files to the digest, in one part if all fit into it whole, and the
-// agent's own summary if they leave room.
-func (w *writing) into(b *Brief) {
-	title := w.filesTitle()
-	room := []size{{MaxUnits, w.cost - 2*unit}}
-	room[0] = room[0].minus(sizeOf(w.head + w.digest)).minus(sizeOf(title))
-	summary, reserved := compaction(w.material.Checkpoint.Compaction), size{units: reservedCost / unit * 4, cost: reservedCost}
-	if len(summary.lines) == 0 || w.material.Kind != Full {
-		reserved, summary.lines = size{}, nil
-	}
-	room[0] = room[0].minus(reserved)
-	p := newPack(w.files, room)
-	p.fill()
-	elsewhere := ""
-	second := "Files of checkpoint " + shownID(w.material) + ", continued:\n"
-	if w.material.Parts > 1 && w.material.Kind == Full && !p.complete() {
-		elsewhere = "- all in the next part\n"
-		room[0] = room[0].minus(sizeOf(elsewhere))
-		room[0].cost -= sizeOf(second).cost
-		p = newPack(w.files, append(room, size{units: MaxUnits - utf16Len(second)}))
-		p.fill()
-	}
-	here := p.names() + p.unnamed() + p.blocks(0)
-	text := w.head + w.digest + title + cmp.Or(here, elsewhere)
-	b.Parts = []string{text + trimmed([]section{summary}, p.room[0].plus(reserved))}
-	if files := p.blocks(1); files != "" {
-		b.Parts = append(b.Parts, second+files)
-	}
-	p.report(b)
-}
-
-// filesTitle returns the title of the files, which explains the states.
-func (w *writing) filesTitle() string {
-	if len(w.files) == 0 {
-		return ""
-	}
-	const words = "**Working Files** (current: on disk as saved, by SHA-256"
-	if !slices.ContainsFunc(w.files, func(v view) bool { return v.file.Omitted == "" }) {
-		return words + "):\n" // there is no content to show
-	}
-	return fmt.Sprintf("%s; as they were saved: `entire recall show %s --file PATH`):\n", words, shownID(w.material))
 }

@@ -35,11 +35,23 @@ func material() brief.Material {
 					NextSteps:   []string{"Add token refresh", "Update docs"},
 					Decisions:   []string{"Use HS256 for now"},
 					Blockers:    []string{"go vet fails"}, RelevantDocs: []string{"docs/auth.md"},
+					Requests: []recall.Request{
+						{Number: 1, Text: "Implementing JWT validation is\nwhat we need"},
+						{Number: 2, Text: "5", RepliesTo: "5. Add token refresh"},
+						{Number: 3, Text: "never store the key"},
+					},
+					Progress: recall.Progress{
+						Commits: []recall.Commit{{Hash: "abc1234", Subject: "auth: validate tokens", Request: 1}}, Pushed: true, PullRequests: []string{"12"},
+						Reported: "Refresh is half done.",
+					},
+					Todo:         []recall.Todo{{Text: "Write the refresh", State: "in_progress"}, {Text: "Add token refresh", State: "pending"}},
+					OpenQuestion: "Shall I rotate keys?",
 				},
 				Context: recall.Context{
 					WorkingDirectory: "/home/ann/repo", GitBranch: "feature/auth", GitCommit: "1111111111111111111111111111111111111111",
 					Commands:  []recall.Command{{Text: "go vet ./...", Result: recall.Failed}, {Text: "go test ./auth", Result: recall.Passed}, {Text: "make watch", Result: recall.Unknown}},
-					FilesRead: []string{"go.mod", "cmd/main.go"},
+					FilesRead: []string{"go.mod", "cmd/main.go", "/etc/hosts", "web/node_modules/x/index.js"},
+					FileNotes: []recall.FileNote{{Path: "auth/new.go", Why: "add the constructor"}, {Path: "auth/edited.go", Request: 2, Tracked: recall.Committed}},
 				},
 			},
 		},
@@ -48,6 +60,9 @@ func material() brief.Material {
 	}
 	put(&m, "auth/new.go", recall.Added, "package auth\n\nfunc New() {}\n")
 	put(&m, "auth/edited.go", recall.Modified, "package auth\n\nfunc Edited() {}\n")
+	fresh := m.Checkpoint.State.Files["auth/new.go"]
+	fresh.Tracked = recall.Uncommitted
+	m.Checkpoint.State.Files["auth/new.go"] = fresh
 	put(&m, "auth/stale.go", recall.Modified, "package auth\n\nfunc Old() {}\n")
 	put(&m, "auth/lost.go", recall.Modified, "package auth\n\nfunc Lost() {}\n")
 	put(&m, "auth/gone.go", recall.Added, "package auth\n")
@@ -79,36 +94,46 @@ func TestWriteFull(t *testing.T) {
 	check(t, "parts", []string{`Resumed from checkpoint: Implemented JWT middleware (4 files, +30 -2) (saved 1 hour ago)
 Checkpoint 3f9a1c-77b0e2 recorded session 1234abcd before its context was cleared; ignore it if the new request is about something else.
 
-**Current Task**: Implementing JWT validation
-**Next Steps**:
-1. Add token refresh
-2. Update docs
-**Decisions Made**:
+**Requests** (in the person's words, the last one last):
+1. Implementing JWT validation is what we need
+2. "5", in reply to: 5. Add token refresh
+3. never store the key
+**State**:
+- committed as ` + "`abc1234`" + `: auth: validate tokens, for request 1
+- pushed after the last commit
+- not committed: auth/new.go
+- the agent reported at the end: Refresh is half done.
+**Decisions**:
 - Use HS256 for now
+**Next Steps**:
+1. Write the refresh (in progress)
+2. Add token refresh
+3. Update docs
+**Open Question** (the agent's last words; no reply followed):
+- Shall I rotate keys?
 **Blockers**:
 - go vet fails
-**Recent Commands** (latest first):
-- go vet ./...: failed
-- go test ./auth: passed
-- make watch: result unknown
+**Files** (changed by the session; as they were saved: ` + "`entire recall show 3f9a1c-77b0e2 --file PATH`" + `):
+- auth/new.go (added, not committed): add the constructor
+- auth/edited.go (modified, committed): for request 2
+- auth/stale.go (modified, changed since)
+- auth/lost.go (modified, changed since)
+- auth/gone.go (added, deleted since)
 **Files Read** (not changed, latest first):
 - go.mod, cmd/main.go
 **Docs**:
 - docs/auth.md
-**Working Directory**: /home/ann/repo
-**Git Branch**: feature/auth at 1111111111, not moved since; committed checkpoints a3b2c4d5e6f7
-**Working Files** (current: on disk as saved, by SHA-256; as they were saved: ` + "`entire recall show 3f9a1c-77b0e2 --file PATH`" + `):
-- auth/lost.go (modified, changed since)
-- auth/gone.go (added, deleted since)
-### auth/new.go (added, current)
-` + "```go\npackage auth\n\nfunc New() {}\n```" + `
-### auth/edited.go (modified, current)
-` + "```go\npackage auth\n\nfunc Edited() {}\n```" + `
-### auth/stale.go (modified, changed since): as it is now
-` + "```go\npackage auth\n\nfunc Newer() {}\n```"}, b.Parts)
+**Where**:
+- branch feature/auth at 1111111111, not moved since; committed checkpoints a3b2c4d5e6f7
+- pull request 12
+- worktree /home/ann/repo
+**Commands** (latest first):
+- ` + "`go vet ./...`: failed\n- `go test ./auth`: passed\n- `make watch`: result unknown" + `
+### auth/new.go (added, not committed)
+` + "```go\npackage auth\n\nfunc New() {}\n```"}, b.Parts)
 	check(t, "message", "Resumed from checkpoint: Implemented JWT middleware (4 files, +30 -2) (saved 1 hour ago)", b.Message)
-	check(t, "whole", []string{"auth/new.go", "auth/edited.go", "auth/stale.go"}, b.Whole)
-	check(t, "named", []string{"auth/lost.go", "auth/gone.go"}, b.Named)
+	check(t, "whole", []string{"auth/new.go"}, b.Whole)
+	check(t, "named", []string{"auth/edited.go", "auth/stale.go", "auth/lost.go", "auth/gone.go"}, b.Named)
 	check(t, "tokens", brief.CountTokens(b.Parts[0]), b.Tokens)
 }
 
@@ -121,7 +146,7 @@ func TestWriteShort(t *testing.T) {
 	if len(b.Parts) != 1 || strings.Contains(b.Parts[0], "func") || strings.Contains(b.Parts[0], "cmd/main.go") {
 		t.Errorf("parts: %q", b.Parts)
 	}
-	for _, want := range []string{"Resumed from checkpoint: ", "Add token refresh", "- auth/edited.go (modified, current)\n", "go vet ./...: failed"} {
+	for _, want := range []string{"Resumed from checkpoint: ", "Add token refresh", "- auth/edited.go (modified, committed): for request 2\n", "`go vet ./...`: failed"} {
 		if !strings.Contains(b.Parts[0], want) {
 			t.Errorf("no %q in\n%s", want, b.Parts[0])
 		}
@@ -144,10 +169,12 @@ func TestWriteDrift(t *testing.T) {
 	m.Kind, m.Branch, m.Commit = brief.Drift, "main", "2222222222222222222222222222222222222222"
 	m.Others = []brief.Other{{Session: "9999aaaa-0000", Files: []string{"auth/stale.go"}, At: noon.Add(-5 * time.Minute)}}
 	check(t, "parts", []string{`Changed since checkpoint: Implemented JWT middleware (4 files, +30 -2) (saved 1 hour ago)
-**Git Branch**: feature/auth at 1111111111; now main at 2222222222
+**Where**:
+- branch feature/auth at 1111111111; now main at 2222222222; committed checkpoints a3b2c4d5e6f7
 **Other Sessions**:
 - session 9999aaaa changed after the checkpoint, 5 minutes ago: auth/stale.go
-**Working Files** (current: on disk as saved, by SHA-256; as they were saved: ` + "`entire recall show 3f9a1c-77b0e2 --file PATH`" + `):
+**Files** (changed by the session; as they were saved: ` + "`entire recall show 3f9a1c-77b0e2 --file PATH`" + `):
+- auth/stale.go (modified, changed since)
 - auth/lost.go (modified, changed since)
 - auth/gone.go (added, deleted since)
 ### auth/stale.go (modified, changed since): changes since the checkpoint
@@ -172,8 +199,8 @@ func TestWriteStates(t *testing.T) {
 		want    string
 		content string // that is shown
 	}{
-		"current":     {func(*recall.File, *brief.Present) {}, "f.txt (modified, current)\n", saved},
-		"figures":     {func(f *recall.File, _ *brief.Present) { f.Added, f.Removed = 3, 1 }, "f.txt (modified +3 -1, current)\n", saved},
+		"current":     {func(*recall.File, *brief.Present) {}, "f.txt (modified)\n", saved},
+		"figures":     {func(f *recall.File, _ *brief.Present) { f.Added, f.Removed = 3, 1 }, "f.txt (modified +3 -1)\n", saved},
 		"changed":     {func(_ *recall.File, p *brief.Present) { p.Hash = sum("z") }, "- f.txt (modified, changed since)\n", ""},
 		"changed now": {func(_ *recall.File, p *brief.Present) { p.Hash, p.Content = sum("z"), "z\n" }, "f.txt (modified, changed since): as it is now\n", "z\n"},
 		"deleted":     {func(_ *recall.File, p *brief.Present) { *p = brief.Present{} }, "- f.txt (modified, deleted since)\n", ""},
@@ -184,20 +211,21 @@ func TestWriteStates(t *testing.T) {
 		"again": {func(f *recall.File, _ *brief.Present) {
 			*f = recall.File{Path: "f.txt", Change: recall.Deleted, Omitted: recall.Gone}
 		}, "- f.txt (deleted by the session, exists again)\n", ""},
-		"binary":    {func(f *recall.File, _ *brief.Present) { f.Content, f.Omitted = "", recall.Binary }, "- f.txt (modified, current, binary)\n", ""},
+		"binary":    {func(f *recall.File, _ *brief.Present) { f.Content, f.Omitted = "", recall.Binary }, "- f.txt (modified, binary)\n", ""},
 		"unchecked": {func(_ *recall.File, p *brief.Present) { p.Hash = "" }, "f.txt (modified, as saved, not checked)\n", saved},
 		"summary": {func(f *recall.File, p *brief.Present) {
 			f.Content, f.Omitted, p.Content = "", recall.NotWanted, saved
-		}, "f.txt (modified, current)\n", saved},
-		"empty":     {func(f *recall.File, p *brief.Present) { f.Content, f.Size, f.Hash, p.Hash = "", 0, sum(""), sum("") }, "### f.txt (modified, current)\n```txt\n```", ""},
-		"invisible": {func(f *recall.File, _ *brief.Present) { f.Content = "a\x1b[1m\u202eb\n" }, "f.txt (modified, current); some characters left out\n", "a[1mb\n"},
+		}, "f.txt (modified)\n", saved},
+		"empty":     {func(f *recall.File, p *brief.Present) { f.Content, f.Size, f.Hash, p.Hash = "", 0, sum(""), sum("") }, "### f.txt (modified)\n```txt\n```", ""},
+		"invisible": {func(f *recall.File, _ *brief.Present) { f.Content = "a\x1b[1m\u202eb\n" }, "f.txt (modified); some characters left out\n", "a[1mb\n"},
 		"fence":     {func(f *recall.File, _ *brief.Present) { f.Content = "a\n````\nb" }, "`````txt\na\n````\nb\n`````", ""},
-		"crlf":      {func(f *recall.File, _ *brief.Present) { f.Content = "a\r\nb\r\n" }, "f.txt (modified, current)\n", "```txt\na\nb\n```"},
+		"crlf":      {func(f *recall.File, _ *brief.Present) { f.Content = "a\r\nb\r\n" }, "f.txt (modified)\n", "```txt\na\nb\n```"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := material()
 			m.Checkpoint.State.Files = map[string]recall.File{}
+			m.Checkpoint.State.Analysis.Progress.Commits = nil
 			put(&m, "f.txt", recall.Modified, saved)
 			f, p := m.Checkpoint.State.Files["f.txt"], m.Present["f.txt"]
 			test.change(&f, &p)
@@ -213,9 +241,9 @@ func TestWriteStates(t *testing.T) {
 	}
 }
 
-// A file that is too large for the brief stands in it by its changes, else by
-// its declarations, else by its name.
-func TestWriteTiers(t *testing.T) {
+// A brief has the content of a small file that is not committed, or its changes; of all
+// others the names.
+func TestWriteContents(t *testing.T) {
 	t.Parallel()
 	var old strings.Builder
 	old.WriteString("package big\n")
@@ -225,21 +253,47 @@ func TestWriteTiers(t *testing.T) {
 	big := strings.Replace(old.String(), "return 500 }", "return -1 }", 1)
 	m := material()
 	m.Checkpoint.State.Files = map[string]recall.File{}
+	m.Checkpoint.State.Analysis.Progress.Commits = nil
 	put(&m, "big.go", recall.Modified, big)
 	put(&m, "new.go", recall.Added, big)
-	put(&m, "big.txt", recall.Added, strings.Repeat("some words on a line\n", 3000))
+	put(&m, "done.go", recall.Added, "package done\n")
 	put(&m, "small.go", recall.Added, "package small\n")
+	done := m.Checkpoint.State.Files["done.go"]
+	done.Tracked = recall.Committed
+	m.Checkpoint.State.Files["done.go"] = done
 	m.Base["big.go"] = old.String()
 	b := brief.Write(m)
 	check(t, "whole", []string{"small.go"}, b.Whole)
 	check(t, "hunks", []string{"big.go"}, b.Hunks)
-	check(t, "outlined", []string{"new.go"}, b.Outlined)
-	check(t, "named", []string{"big.txt"}, b.Named)
+	check(t, "named", []string{"new.go", "done.go"}, b.Named)
 	text := strings.Join(b.Parts, "\n")
-	for _, want := range []string{"### big.go (modified, current): changes of the session\n```diff\n@@ -499,7 +499,7 @@\n", "### new.go (added, current): outline, 60 of 200 declarations\n```\n2: func Declared0() int { return 0 }\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+	if want := "### big.go (modified): changes of the session\n```diff\n@@ -499,7 +499,7 @@\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	m.Checkpoint.State.Analysis.Progress.Commits = []recall.Commit{{Subject: "x"}}
+	if b := brief.Write(m); len(b.Whole)+len(b.Hunks) > 0 {
+		t.Errorf("contents of files that may be committed: %v %v", b.Whole, b.Hunks)
+	}
+}
+
+// Contents are at most three tenths of a brief.
+func TestWriteContentsShare(t *testing.T) {
+	t.Parallel()
+	m := material()
+	for i := range 40 {
+		name := fmt.Sprintf("f%d.txt", i)
+		put(&m, name, recall.Added, strings.Repeat(fmt.Sprintf("the file %d has words\n", i), 20))
+		f := m.Checkpoint.State.Files[name]
+		f.Tracked = recall.Uncommitted
+		m.Checkpoint.State.Files[name] = f
+	}
+	b := brief.Write(m)
+	text, blocks := strings.Join(b.Parts, "\n"), 0
+	for block := range strings.SplitSeq(text[strings.Index(text, "### "):], "### ") {
+		blocks += brief.CountTokens(block)
+	}
+	if len(b.Whole) == 0 || blocks*10 > b.Tokens*3 {
+		t.Errorf("%d of %d tokens are contents of %v", blocks, b.Tokens, b.Whole)
 	}
 }
 
@@ -255,29 +309,95 @@ func TestWriteSaysTheTaskOnce(t *testing.T) {
 	}
 }
 
-// What doesn't fit in one part stands in the second.
+// What doesn't fit in one part is in the second, with its title again.
 func TestWriteTwoParts(t *testing.T) {
 	t.Parallel()
 	m := material()
-	m.Checkpoint.State.Files = map[string]recall.File{}
-	for i := range 6 {
-		put(&m, fmt.Sprintf("f%d.txt", i), recall.Added, strings.Repeat(fmt.Sprintf("the file %d has words\n", i), 90))
+	for i := range 60 {
+		m.Checkpoint.State.Analysis.Requests = append(m.Checkpoint.State.Analysis.Requests, recall.Request{Number: 4 + i, Text: strings.Repeat("please do the work ", 30)})
+		put(&m, fmt.Sprintf("a/long/path/to/the/file%d.txt", i), recall.Added, "words\n")
 	}
 	b := brief.Write(m)
-	if len(b.Parts) != 2 || !strings.HasPrefix(b.Parts[1], "Files of checkpoint 3f9a1c-77b0e2, continued:\n### f") {
+	if len(b.Parts) != 2 || !strings.HasPrefix(b.Parts[1], "Checkpoint 3f9a1c-77b0e2, continued:\n**") {
 		t.Fatalf("parts: %q", b.Parts)
 	}
-	for _, name := range b.Whole {
-		if n := strings.Count(strings.Join(b.Parts, "\n"), "### "+name+" "); n != 1 {
-			t.Errorf("%s is in it %d times", name, n)
-		}
-	}
-	if len(b.Whole) < 4 {
-		t.Errorf("only %v", b.Whole)
+	if text := strings.Join(b.Parts, "\n"); !strings.Contains(text, "63. please do") || !strings.Contains(text, "earlier ones\n") {
+		t.Errorf("not the last requests:\n%s", text)
 	}
 	m.Parts = 1
 	if b := brief.Write(m); len(b.Parts) != 1 {
 		t.Errorf("%d parts", len(b.Parts))
+	}
+}
+
+// An Opening has the last requests, the state and the files within its own limit.
+func TestWriteOpening(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Kind = brief.Opening
+	for i := range 30 {
+		m.Checkpoint.State.Analysis.Requests = append(m.Checkpoint.State.Analysis.Requests, recall.Request{Number: 4 + i, Text: strings.Repeat("please do the work ", 30)})
+		put(&m, fmt.Sprintf("a/long/path/to/the/file%d.txt", i), recall.Added, "words\n")
+	}
+	b := brief.Write(m)
+	if len(b.Parts) != 1 || b.Tokens > brief.MaxOpeningTokens {
+		t.Fatalf("%d tokens in %q", b.Tokens, b.Parts)
+	}
+	for _, want := range []string{"Resumed from checkpoint: ", "33. please do", "**State**:\n- committed as `abc1234`", "auth/", "entire recall resume 3f9a1c-77b0e2"} {
+		if !strings.Contains(b.Parts[0], want) {
+			t.Errorf("no %q in\n%s", want, b.Parts[0])
+		}
+	}
+}
+
+// A summary of a compaction begins with what is left to do, unless the work went on.
+func TestWriteCompaction(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Checkpoint.Compaction = "1. Primary Request:\nthe request\n6. All user messages:\n- go\n7. Pending Tasks:\n- the rest\n8. Current Work:\nthe work\n```go\nfunc X()\n```\n9. Next Step:\nthe step\n"
+	text := strings.Join(brief.Write(m).Parts, "\n")
+	if want := "> 7. Pending Tasks:\n> - the rest\n> 8. Current Work:\n> the work\n> 9. Next Step:\n> the step\n> 1. Primary Request:\n> the request\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	m.Checkpoint.State.Analysis.Progress.PastCompaction = true
+	text = strings.Join(brief.Write(m).Parts, "\n")
+	if strings.Contains(text, "the rest") || strings.Contains(text, "the step") || !strings.Contains(text, "> the request\n") {
+		t.Error(text)
+	}
+}
+
+// Each section is given alone, and an unknown one is an error.
+func TestSection(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Checkpoint.Compaction = "7. Pending Tasks:\n- the rest\n"
+	const limit = 300
+	for name, want := range map[string]string{
+		"requests": "3. never store the key", "state": "- pull request 12", "decisions": "- Use HS256 for now", "todo": "- go vet fails", "files": "- go.mod, cmd/main.go",
+		"file contents": "func Edited() {}", "commands": "`go test ./auth`: passed", "compaction": "> - the rest",
+	} {
+		text, err := brief.Section(m, name, limit)
+		if err != nil || !strings.Contains(text, want) || brief.CountTokens(text) > limit || !slices.Contains(brief.SectionNames(), name) {
+			t.Errorf("%s: no %q in %q, %v", name, want, text, err)
+		}
+	}
+	if _, err := brief.Section(m, "weather", limit); err == nil {
+		t.Error("no error")
+	}
+}
+
+// A checkpoint of an earlier version has no requests: its task is given.
+func TestWriteEarlierVersion(t *testing.T) {
+	t.Parallel()
+	m := material()
+	a := &m.Checkpoint.State.Analysis
+	a.Requests, a.Todo, a.Progress, a.OpenQuestion = nil, nil, recall.Progress{}, ""
+	m.Checkpoint.Description = "Asked: Implementing JWT validation\nThe agent said last: Half done."
+	text := strings.Join(brief.Write(m).Parts, "\n")
+	for _, want := range []string{"**Current Task**: Implementing JWT validation\n", "- The agent said last: Half done.\n", "1. Add token refresh\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 }
 
@@ -289,7 +409,7 @@ func TestWriteIsFair(t *testing.T) {
 	m.Checkpoint.State.Context.FilesRead = slices.Repeat([]string{"some/file/that/was/read.go"}, 5000)
 	m.Checkpoint.Compaction = strings.Repeat("a line of the summary\n", 500)
 	text := strings.Join(brief.Write(m).Parts, "\n")
-	for _, want := range []string{"2. Update docs", "- go vet fails", "make watch", "docs/auth.md", "/home/ann/repo", "feature/auth", "more\n", "> a line of the summary\n", "more lines"} {
+	for _, want := range []string{"3. Update docs", "- go vet fails", "make watch", "docs/auth.md", "/home/ann/repo", "feature/auth", "more\n", "> a line of the summary\n", "more lines"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -10,44 +10,27 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/linediff"
 	"github.com/seed-3aff656d/entire/internal/recall"
-	"github.com/seed-3aff656d/entire/internal/recall/outline"
 )
 
-// The limits of the forms of files, before any are chosen.
+// The limits of files.
 const (
-	maxHunksCost = 1400 * unit // of one file's changes
-	maxLines     = 60          // of one file's outline
+	maxBlockCost = 500 * unit  // of one file's content or changes
+	maxDriftCost = 1400 * unit // of one file's changes in a Drift
 	maxLooked    = 1 << 20     // bytes of all contents that are read
 	maxMentions  = 16 << 10    // bytes of texts that are searched for names
-	maxViews     = 48          // files that are more than named
+	maxViews     = 48          // files whose contents are read
 	maxRemoved   = 6           // removed lines that are shown of a run
 )
 
-// tier is how much of a file a brief has.
-type tier int
-
-const (
-	named tier = iota
-	outlined
-	inHunks
-	whole
-)
-
-// form is a file in one of the tiers.
-type form struct {
-	tier  tier
-	text  string
-	size  size
-	value float64 // share of the information about the file
-}
-
 // view is a file of a checkpoint as a brief sees it.
 type view struct {
-	path   string
-	state  string
-	moved  bool // it differs from the saved one
-	weight float64
-	forms  []form // the first is its name
+	path    string
+	state   string
+	moved   bool // it differs from the saved one
+	tracked recall.Tracked
+	why     string
+	request int
+	weight  float64
 
 	file recall.File
 	// content is what may be shown, if known; before is what it is compared with, and
@@ -60,6 +43,22 @@ type view struct {
 
 // views returns the files of the material by descending weight.
 func views(m Material) []view {
+	list := ranked(m)
+	looked := 0
+	for i := range list {
+		v := &list[i]
+		if looked += len(v.content) + len(v.before); i < maxViews && looked <= maxLooked {
+			v.clean()
+		} else {
+			v.known = false
+		}
+	}
+	return list
+}
+
+// ranked returns the files of the material by descending weight, with contents as they
+// were saved.
+func ranked(m Material) []view {
 	paths := make([]string, 0, len(m.Checkpoint.State.Files))
 	for name := range m.Checkpoint.State.Files {
 		paths = append(paths, name)
@@ -67,24 +66,23 @@ func views(m Material) []view {
 	slices.SortFunc(paths, func(a, b string) int {
 		return cmp.Or(lastChange(m, b).Compare(lastChange(m, a)), cmp.Compare(a, b))
 	})
+	notes := make(map[string]recall.FileNote, len(m.Checkpoint.State.Context.FileNotes))
+	for _, n := range m.Checkpoint.State.Context.FileNotes {
+		notes[n.Path] = n
+	}
 	mentions := mentionsOf(m)
 	list := make([]view, 0, len(paths))
 	for rank, name := range paths {
-		v := view{path: name, file: m.Checkpoint.State.Files[name]}
+		v := view{path: name, file: m.Checkpoint.State.Files[name], why: notes[name].Why, request: notes[name].Request}
 		v.compare(m)
+		v.tracked = cmp.Or(v.file.Tracked, notes[name].Tracked)
+		if v.moved {
+			v.tracked = ""
+		}
 		v.weight = weigh(name, rank, mentions)
 		list = append(list, v)
 	}
 	slices.SortStableFunc(list, func(a, b view) int { return cmp.Compare(b.weight, a.weight) })
-	looked := 0
-	for i := range list {
-		v := &list[i]
-		v.forms = []form{v.name()}
-		if looked += len(v.content) + len(v.before); i < maxViews && looked <= maxLooked {
-			v.clean()
-			v.forms = append(v.forms, v.fuller(m.Kind)...)
-		}
-	}
 	return list
 }
 
@@ -147,7 +145,7 @@ func (v *view) compare(m Material) {
 	}
 	v.against(m.Base)
 	if o := v.file.Omitted; !slices.Contains([]recall.Omitted{"", recall.Gone, recall.NotWanted}, o) {
-		v.state += ", " + shownLine(string(o), itemWidth)
+		v.state = strings.TrimPrefix(v.state+", "+shownLine(string(o), itemWidth), ", ")
 	}
 }
 
@@ -162,7 +160,7 @@ func (v *view) against(base map[string]string) {
 // beside compares the file with what is on disk.
 func (v *view) beside(now Present, saved bool) {
 	if now.Hash == v.file.Hash {
-		v.state, v.content, v.known = "current", v.file.Content, saved
+		v.content, v.known = v.file.Content, saved
 		if !saved && now.Content != "" {
 			v.content, v.known = now.Content, true
 		}
@@ -190,42 +188,62 @@ func (v *view) clean() {
 
 // title returns the file's name with its change and state.
 func (v *view) title() string {
-	about := shownLine(string(v.file.Change), itemWidth)
+	var about []string
+	change := shownLine(string(v.file.Change), itemWidth)
 	if v.file.Added > 0 || v.file.Removed > 0 {
-		about += fmt.Sprintf(" +%d -%d", v.file.Added, v.file.Removed)
+		change += fmt.Sprintf(" +%d -%d", v.file.Added, v.file.Removed)
 	}
-	if v.file.Change == recall.Deleted || about == "" {
-		about = v.state
-	} else {
-		about += ", " + v.state
+	if v.file.Change != recall.Deleted && change != "" {
+		about = append(about, strings.TrimSpace(change))
 	}
-	return shownPath(v.path) + " (" + about + ")"
+	if v.state != "" {
+		about = append(about, v.state)
+	}
+	switch v.tracked {
+	case recall.Committed:
+		about = append(about, "committed")
+	case recall.Uncommitted:
+		about = append(about, "not committed")
+	}
+	if len(about) == 0 {
+		return shownPath(v.path)
+	}
+	return shownPath(v.path) + " (" + strings.Join(about, ", ") + ")"
 }
 
-func (v *view) name() form {
-	return makeForm(named, 0.15, "- "+v.title()+"\n")
-}
-
-func makeForm(t tier, value float64, text string) form {
-	return form{tier: t, text: text, size: sizeOf(text), value: value}
-}
-
-// fuller returns the forms beyond the name.
-func (v *view) fuller(kind Kind) []form {
-	if !v.known || kind == Short {
-		return nil
+// line returns the file's line in the list of files.
+func (v *view) line() string {
+	line := "- " + v.title()
+	switch why := shownLine(v.why, reasonWidth); {
+	case why != "":
+		line += ": " + why
+	case v.request > 0:
+		line += fmt.Sprintf(": for request %d", v.request)
 	}
-	var list []form
-	if kind != Drift {
-		if f, ok := v.outline(); ok {
-			list = append(list, f)
+	return line + "\n"
+}
+
+// fileLines returns the section of the files.
+func fileLines(m Material, files []view) section {
+	s := section{title: "**Files** (changed by the session)", more: "- … %d more files\n"}
+	if slices.ContainsFunc(files, func(v view) bool { return v.file.Omitted == "" }) {
+		s.title = fmt.Sprintf("**Files** (changed by the session; as they were saved: `entire recall show %s --file PATH`)", shownID(m))
+	}
+	s.title += ":\n"
+	for i := range files {
+		s.lines = append(s.lines, files[i].line())
+	}
+	return s
+}
+
+// unnamedDocs returns the documents that are not among the files.
+func unnamedDocs(m Material) []string {
+	c := m.Checkpoint.State
+	var list []string
+	for _, name := range c.Analysis.RelevantDocs[:min(len(c.Analysis.RelevantDocs), listWidth)] {
+		if _, changed := c.Files[name]; !changed && !slices.Contains(c.Context.FilesRead, name) {
+			list = append(list, name)
 		}
-		if len(v.content) <= 3*MaxUnits && utf16Len(v.content) < MaxUnits {
-			list = append(list, makeForm(whole, 1, v.heading(v.asOfNow(""))+fenced(fenceLanguage(v.path), v.content)))
-		}
-	}
-	if f, ok := v.changes(); ok {
-		list = append(list, f)
 	}
 	return list
 }
@@ -251,49 +269,37 @@ func (v *view) heading(of string) string {
 	return line + "\n"
 }
 
-func (v *view) outline() (form, bool) {
-	list := outline.Outline(v.path, v.content)
-	if len(list) == 0 {
-		return form{}, false
-	}
-	var b strings.Builder
-	shown := min(len(list), maxLines)
-	for _, d := range list[:shown] {
-		fmt.Fprintf(&b, "%d: %s\n", d.Line, d.Text)
-	}
-	of := v.asOfNow("outline")
-	if shown < len(list) {
-		of += fmt.Sprintf(", %d of %d declarations", shown, len(list))
-	}
-	return makeForm(outlined, 0.35, v.heading(of)+fenced("", b.String())), true
+// whole returns the block of the file's content.
+func (v *view) whole() string {
+	return v.heading(v.asOfNow("")) + fenced(fenceLanguage(v.path), v.content)
 }
 
-// changes returns the hunks of the file's changes, as many as fit.
-func (v *view) changes() (form, bool) {
+// changes returns the block of the hunks of the file's changes, as many as cost at most
+// room; empty if none does.
+func (v *view) changes(room int) string {
 	if v.since == "" {
-		return form{}, false
+		return ""
 	}
 	var b strings.Builder
-	all, shown, room := 0, 0, maxHunksCost
+	all, shown := 0, 0
 	for h := range linediff.Hunks(v.before, v.content, linediff.Compare(v.before, v.content, linediff.Quick)) {
 		all++
 		h.Lines = shortenRemoved(h.Lines)
 		text := h.String()
-		if cost := sizeOf(text).cost; cost <= room {
+		if cost := tokenCost(text); cost <= room {
 			b.WriteString(text)
 			room -= cost
 			shown++
 		}
 	}
 	if shown == 0 {
-		return form{}, false
+		return ""
 	}
-	of, value := v.since, 0.7
+	of := v.since
 	if shown < all {
 		of += fmt.Sprintf(", %d of %d", shown, all)
-		value = 0.35 + 0.3*float64(shown)/float64(all)
 	}
-	return makeForm(inHunks, value, v.heading(of)+fenced("diff", b.String())), true
+	return v.heading(of) + fenced("diff", b.String())
 }
 
 // shortenRemoved returns the lines of a hunk with at most maxRemoved of each run of

@@ -1,28 +1,40 @@
 package brief
 
-import "slices"
+// The lengths of requests in an Opening, in bytes.
+const (
+	openingNewest = 360
+	openingOlder  = 120
+)
 
-// opening returns a brief within MaxOpeningTokens.
+// opening returns a brief within MaxOpeningTokens: the last requests, how far the last one
+// is, and the names of files.
 func opening(m Material) Brief {
 	b := Brief{Message: "Resumed from checkpoint: " + saved(m)}
 	more := "More: `entire recall resume " + shownID(m) + "`, or the tool checkpoint_resume.\n"
-	text := b.Message + "\n" + recorded(m) + "\n\n"
+	head := b.Message + "\n" + recorded(m) + "\n\n"
 	m.Kind = Short
 	files := views(m)
-	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(text + more))
-	text += trimmed(slices.Concat(digest(m)[:1], []section{fileRows(files)}), room) + more
-	b.Parts = []string{text}
-	for _, v := range files {
-		b.Named = append(b.Named, v.path)
+	a := m.Checkpoint.State.Analysis
+	list := []section{requests(a, openingNewest, openingOlder).limited(160)}
+	if len(a.Requests) == 0 {
+		list = told(m.Checkpoint)[:1]
 	}
+	list = append(list, progress(m).limited(100), fileRows(files).limited(90))
+	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
+	text := head
+	picked := choose(list, room)
+	for i := range picked {
+		text += picked[i].text()
+	}
+	b.Parts = []string{text + more}
 	return b
 }
 
 // fileRows returns the names of files, several on a line.
 func fileRows(files []view) section {
 	names := make([]string, 0, len(files))
-	for _, v := range files {
-		names = append(names, v.path)
+	for i := range files {
+		names = append(names, shownPath(files[i].path))
 	}
-	return rows("**Files**:\n", names)
+	return rows("**Files** (changed by the session):\n", names)
 }

@@ -41,6 +41,9 @@ func hold(t interface{ Fatalf(string, ...any) }, m brief.Material, b brief.Brief
 	if tokens > brief.MaxTokens || tokens != b.Tokens {
 		t.Fatalf("%d tokens, said to be %d", tokens, b.Tokens)
 	}
+	if m.Kind == brief.Opening && tokens > brief.MaxOpeningTokens {
+		t.Fatalf("an opening of %d tokens", tokens)
+	}
 	if len(b.Parts) > max(1, m.Parts) || len(b.Parts) == 0 && (m.Kind != brief.Drift || b.Message != "") {
 		t.Fatalf("%d parts", len(b.Parts))
 	}
@@ -121,7 +124,7 @@ func anyFile(t *rapid.T, m *brief.Material, name string) {
 
 func anyMaterial(t *rapid.T) brief.Material {
 	m := brief.Material{
-		Kind: rapid.SampledFrom([]brief.Kind{brief.Full, brief.Full, brief.Short, brief.Drift, brief.Notice, 99}).Draw(t, "kind"),
+		Kind: rapid.SampledFrom([]brief.Kind{brief.Full, brief.Full, brief.Short, brief.Drift, brief.Notice, brief.Opening, 99}).Draw(t, "kind"),
 		Now:  noon, Present: map[string]brief.Present{}, Base: map[string]string{}, Parts: rapid.IntRange(0, 3).Draw(t, "parts"),
 		Branch: nasty().Draw(t, "branch"), Commit: nasty().Draw(t, "commit"),
 		Checkpoint: recall.Checkpoint{
@@ -137,6 +140,16 @@ func anyMaterial(t *rapid.T) brief.Material {
 			},
 		},
 	}
+	a, c := &m.Checkpoint.State.Analysis, &m.Checkpoint.State.Context
+	for i, text := range texts(100).Draw(t, "requests") {
+		a.Requests = append(a.Requests, recall.Request{Number: i, Text: text, RepliesTo: text})
+		a.Todo = append(a.Todo, recall.Todo{Text: text, State: text})
+		a.Progress.Commits = append(a.Progress.Commits, recall.Commit{Hash: text, Subject: text, Request: i})
+		a.Progress.PullRequests = append(a.Progress.PullRequests, text)
+		c.FileNotes = append(c.FileNotes, recall.FileNote{Path: text, Why: text, Request: i})
+	}
+	a.OpenQuestion, a.Progress.Reported, a.Progress.LastCall = nasty().Draw(t, "question"), nasty().Draw(t, "reported"), nasty().Draw(t, "call")
+	a.Progress.Stopped = rapid.SampledFrom([]recall.Stop{"", recall.ByPerson, recall.Midway, "x"}).Draw(t, "stopped")
 	for _, text := range texts(200).Draw(t, "commands") {
 		m.Checkpoint.State.Context.Commands = append(m.Checkpoint.State.Context.Commands, recall.Command{Text: text, Result: recall.Outcome(text)})
 	}
@@ -158,6 +171,10 @@ func TestPropBriefKeepsItsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := anyMaterial(t)
 		hold(t, m, brief.Write(m))
+		name, limit := rapid.SampledFrom(brief.SectionNames()).Draw(t, "section"), rapid.SampledFrom([]int{0, 1, 50, 900}).Draw(t, "limit")
+		if text, err := brief.Section(m, name, limit); err != nil || brief.CountTokens(text) > limit {
+			t.Fatalf("%s: %d tokens of %d, %v", name, brief.CountTokens(text), limit, err)
+		}
 	})
 }
 
@@ -173,7 +190,7 @@ func TestPropBriefIsTheSameTwice(t *testing.T) {
 }
 
 func FuzzBrief(f *testing.F) {
-	for kind := range 4 {
+	for kind := range 5 {
 		m := material()
 		m.Kind = brief.Kind(kind)
 		raw, err := json.Marshal(m)

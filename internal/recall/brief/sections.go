@@ -2,6 +2,8 @@ package brief
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,26 +15,32 @@ const (
 	summaryWidth = 160
 	taskWidth    = 700
 	itemWidth    = 320
+	reasonWidth  = 140 // of why a file was edited
 	pathWidth    = 300
 	rowWidth     = 110 // of several names on a line
 	listWidth    = 200 // items of a list that are read
 	maxOthers    = 20
 )
 
-// section is a part of the digest: a title, and lines as many as fit.
+// section is a part of a brief: a title, and lines as many as fit.
 type section struct {
 	title string // with its newline; omitted without lines
 	lines []string
-	// step is how many lines it gets in a round.
-	step int
 	// more is the line about omitted lines, with their number for %d.
 	more string
 	// over is the number of lines that are not in lines.
 	over int
+	// last is set if the last lines have precedence over the first.
+	last bool
+	// least is the limit of the section before others get their share, in fractions of
+	// tokens.
+	least int
+	// most is the limit of the section, 0 for none.
+	most int
 }
 
 func bullets(title string, items []string) section {
-	s := section{title: title, step: 1, more: "- … %d more\n", over: max(0, len(items)-listWidth)}
+	s := section{title: title, more: "- … %d more\n", over: max(0, len(items)-listWidth)}
 	for _, item := range items[:min(len(items), listWidth)] {
 		if text := shownLine(item, itemWidth); text != "" {
 			s.lines = append(s.lines, "- "+text+"\n")
@@ -51,7 +59,7 @@ func numbered(title string, items []string) section {
 
 // rows returns a section of names, several on a line.
 func rows(title string, names []string) section {
-	s := section{title: title, step: 1, more: "- … and more\n"}
+	s := section{title: title, more: "- … and more\n"}
 	row := ""
 	for _, name := range names[:min(len(names), listWidth)] {
 		name = shownLine(name, pathWidth)
@@ -72,43 +80,116 @@ func rows(title string, names []string) section {
 	return s
 }
 
-// digest returns the sections other than the files.
-func digest(m Material) []section {
-	a, c := m.Checkpoint.State.Analysis, m.Checkpoint.State.Context
-	var list []section
-	if task := shownLine(a.CurrentTask, taskWidth); task != "" {
-		list = append(list, section{lines: []string{"**Current Task**: " + task + "\n"}, step: 1})
-	}
-	if m.Kind != Short {
-		list = append(list, section{title: "**Description**:\n", lines: told(m.Checkpoint), step: 1, more: "- … %d more lines\n"})
-	}
-	list = append(list,
-		numbered("**Next Steps**:\n", a.NextSteps),
-		bullets("**Decisions Made**:\n", besides(a.Decisions, a.CurrentTask)),
-		bullets("**Blockers**:\n", a.Blockers),
-		section{title: "**Other Sessions**:\n", lines: others(m), step: 1, more: "- … %d more\n"},
-		section{title: "**Recent Commands** (latest first):\n", lines: commands(c.Commands), step: 1, more: "- … %d more\n", over: max(0, len(c.Commands)-listWidth)},
-	)
-	if m.Kind != Short {
-		list = append(list,
-			rows("**Files Read** (not changed, latest first):\n", c.FilesRead),
-			rows("**Docs**:\n", a.RelevantDocs))
-	}
-	return append(list, section{lines: where(m), step: 3})
+// limited returns the section with a limit, in tokens.
+func (s section) limited(most int) section {
+	s.least = tokens(most)
+	return s
 }
 
-// told returns the lines of the description, without those that repeat the task.
-func told(c recall.Checkpoint) []string {
-	var lines []string
+// atMost returns the section with a limit that holds even if there is room, in tokens.
+func (s section) atMost(most int) section {
+	s.most = tokens(most)
+	return s
+}
+
+// decided returns the decisions: those of the person first.
+func decided(a recall.Analysis) section {
+	list := slices.Clone(besides(a.Decisions, a.CurrentTask))
+	list = slices.DeleteFunc(list, func(s string) bool { // a plan that is a request
+		plan, ok := strings.CutPrefix(s, "plan accepted: ")
+		return ok && slices.ContainsFunc(a.Requests, func(r recall.Request) bool { return strings.Contains(r.Text, strings.TrimRight(plan, ".…")) })
+	})
+	return bullets("**Decisions**:\n", list)
+}
+
+// readFiles returns the files that were only read, those of the worktree that are not
+// installed or built.
+func readFiles(c recall.Context) section {
+	names := slices.Clone(c.FilesRead[:min(len(c.FilesRead), listWidth)])
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return path.IsAbs(name) || strings.Contains("/"+name, "/node_modules/") || strings.Contains("/"+name, "/vendor/") || strings.Contains("/"+name, "/dist/")
+	})
+	return rows("**Files Read** (not changed, latest first):\n", names)
+}
+
+// steps returns the unfinished items of the list, and the steps that were announced.
+func steps(a recall.Analysis) section {
+	items := make([]string, 0, len(a.Todo)+len(a.NextSteps))
+	known := map[string]bool{}
+	for _, t := range a.Todo[:min(len(a.Todo), listWidth)] {
+		known[t.Text] = true
+		if t.State == "in_progress" {
+			t.Text += " (in progress)"
+		}
+		items = append(items, t.Text)
+	}
+	for _, step := range a.NextSteps[:min(len(a.NextSteps), listWidth)] {
+		if !known[step] {
+			items = append(items, step)
+		}
+	}
+	return numbered("**Next Steps**:\n", items)
+}
+
+// question returns the question that nobody replied to.
+func question(a recall.Analysis) section {
+	var items []string
+	if a.OpenQuestion != "" {
+		items = append(items, a.OpenQuestion)
+	}
+	return bullets("**Open Question** (the agent's last words; no reply followed):\n", items)
+}
+
+// told returns the current task and the description where the requests don't have them.
+func told(c recall.Checkpoint) []section {
+	a := c.State.Analysis
+	var list []section
+	if task := shownLine(a.CurrentTask, taskWidth); task != "" && !repeated(task, a) {
+		list = append(list, section{lines: []string{"**Current Task**: " + task + "\n"}})
+	}
+	s := section{title: "**Description**:\n", more: "- … %d more lines\n"}
 	for line := range strings.Lines(c.Description[:min(len(c.Description), maxLooked)]) {
 		text := shownLine(line, taskWidth)
-		asked, said := strings.CutPrefix(text, "Asked: ")
-		if text == "" || said && strings.HasPrefix(shownLine(c.State.Analysis.CurrentTask, taskWidth), strings.TrimRight(asked, ".…")) {
+		if text == "" || len(a.Requests) > 0 && derived(text) || repeatsTask(text, a.CurrentTask) {
 			continue
 		}
-		lines = append(lines, "- "+strings.TrimPrefix(text, "- ")+"\n")
+		s.lines = append(s.lines, "- "+strings.TrimPrefix(text, "- ")+"\n")
 	}
-	return lines
+	return append(list, s)
+}
+
+// derived reports whether a line of a description was made from the transcript.
+func derived(line string) bool {
+	for _, begin := range []string{"Asked: ", "Then: ", "The agent said last: "} {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// repeated reports whether a task is one of the requests or of the list, or a plan that
+// is among them.
+func repeated(task string, a recall.Analysis) bool {
+	task, _, _ = strings.Cut(task, "; last asked: ")
+	task, _, _ = strings.Cut(task, "; plan: ")
+	task = strings.TrimRight(strings.TrimPrefix(task, "plan offered: "), ".…")
+	for _, r := range a.Requests[:min(len(a.Requests), listWidth)] {
+		if strings.Contains(shownLine(r.Text, maxMentions), task) {
+			return true
+		}
+	}
+	for _, t := range a.Todo[:min(len(a.Todo), listWidth)] {
+		if strings.HasPrefix(shownLine(t.Text, taskWidth), task) {
+			return true
+		}
+	}
+	return false
+}
+
+func repeatsTask(line, task string) bool {
+	asked, ok := strings.CutPrefix(line, "Asked: ")
+	return ok && strings.HasPrefix(shownLine(task, taskWidth), strings.TrimRight(asked, ".…"))
 }
 
 // besides returns the items that do not repeat the task.
@@ -123,8 +204,8 @@ func besides(items []string, task string) []string {
 	return list
 }
 
-func commands(list []recall.Command) []string {
-	var lines []string
+func commands(list []recall.Command) section {
+	s := section{title: "**Commands** (latest first):\n", more: "- … %d more\n", over: max(0, len(list)-listWidth)}
 	for _, c := range list[:min(len(list), listWidth)] {
 		text := shownLine(c.Text, itemWidth)
 		if text == "" {
@@ -134,24 +215,13 @@ func commands(list []recall.Command) []string {
 		if c.Result == recall.Unknown || result == "" {
 			result = "result unknown"
 		}
-		lines = append(lines, "- "+text+": "+shownLine(result, itemWidth)+"\n")
-	}
-	return lines
-}
-
-// compaction returns the section of the agent's own summary.
-func compaction(text string) section {
-	s := section{title: "**Summary of an earlier compaction** (the agent's own words):\n", step: 1, more: "> … %d more lines\n"}
-	for line := range strings.Lines(text[:min(len(text), maxLooked)]) {
-		if line = shownLine(line, 2*itemWidth); line != "" {
-			s.lines = append(s.lines, "> "+line+"\n")
-		}
+		s.lines = append(s.lines, "- `"+strings.ReplaceAll(text, "`", "'")+"`: "+shownLine(result, itemWidth)+"\n")
 	}
 	return s
 }
 
-func others(m Material) []string {
-	var lines []string
+func others(m Material) section {
+	s := section{title: "**Other Sessions**:\n", more: "- … %d more\n"}
 	for _, o := range m.Others[:min(len(m.Others), maxOthers)] {
 		names := rows("", o.Files).lines
 		if len(names) == 0 {
@@ -161,22 +231,34 @@ func others(m Material) []string {
 		if len(names) > 1 {
 			text += ", …"
 		}
-		lines = append(lines, fmt.Sprintf("- session %s changed after the checkpoint, %s: %s\n", shortID(o.Session), Ago(m.Now, o.At), text))
+		s.lines = append(s.lines, fmt.Sprintf("- session %s changed after the checkpoint, %s: %s\n", shortID(o.Session), Ago(m.Now, o.At), text))
 	}
-	return lines
+	return s
 }
 
-// where returns the lines about the directory and the branch, and whether they changed.
-func where(m Material) []string {
+// where returns the branch, whether it moved, the worktree and the pull requests.
+func where(m Material) section {
 	c := m.Checkpoint.State.Context
-	var lines []string
-	if dir := shownLine(c.WorkingDirectory, pathWidth); dir != "" {
-		lines = append(lines, "**Working Directory**: "+dir+"\n")
+	s := section{title: "**Where**:\n"}
+	add := func(name, text string) {
+		if text != "" {
+			s.lines = append(s.lines, "- "+name+" "+text+"\n")
+		}
 	}
+	add("branch", branchLine(m))
+	add("pull request", strings.Join(shownAll(m.Checkpoint.State.Analysis.Progress.PullRequests), ", "))
+	add("worktree", shownLine(c.WorkingDirectory, pathWidth))
+	return s
+}
+
+// branchLine returns the branch and commit of the context and, if they changed, those of
+// now; empty if they are unknown.
+func branchLine(m Material) string {
+	c := m.Checkpoint.State.Context
 	if c.GitBranch == "" && c.GitCommit == "" {
-		return lines
+		return ""
 	}
-	line := "**Git Branch**: " + checkedOut(c.GitBranch, c.GitCommit)
+	line := checkedOut(c.GitBranch, c.GitCommit)
 	switch now := checkedOut(m.Branch, m.Commit); {
 	case m.Commit == "":
 	case m.Branch == c.GitBranch && m.Commit == c.GitCommit:
@@ -187,7 +269,19 @@ func where(m Material) []string {
 	if ids := rows("", m.Checkpoint.Checkpoints).lines; len(ids) > 0 {
 		line += "; committed checkpoints " + strings.TrimSpace(strings.TrimPrefix(ids[0], "- "))
 	}
-	return append(lines, line+"\n")
+	return line
+}
+
+// shownAll returns the first few of a list of names.
+func shownAll(names []string) []string {
+	const most = 4
+	var list []string
+	for _, name := range names[:min(len(names), most)] {
+		if name = shownLine(name, pathWidth); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 func checkedOut(branch, commit string) string {
@@ -211,36 +305,4 @@ func (s section) rest(n int) string {
 		return ""
 	}
 	return strings.Replace(s.more, "%d", strconv.Itoa(n), 1)
-}
-
-// trimmed returns the lines of the sections that fit, taken in turns. The first line of a
-// section includes the cost of its title and of the line about omitted lines.
-func trimmed(list []section, room size) string {
-	taken := make([]int, len(list))
-	for again := true; again; {
-		again = false
-		for i, s := range list {
-			for n := 0; n < s.step && taken[i] < len(s.lines); n++ {
-				text := s.lines[taken[i]]
-				if taken[i] == 0 {
-					text = s.title + text + s.rest(100_000)
-				}
-				need := sizeOf(text)
-				if !need.within(room) {
-					break
-				}
-				room, again = room.minus(need), true
-				taken[i]++
-			}
-		}
-	}
-	var b strings.Builder
-	for i, s := range list {
-		if taken[i] > 0 {
-			b.WriteString(s.title)
-			b.WriteString(strings.Join(s.lines[:taken[i]], ""))
-			b.WriteString(s.rest(len(s.lines) - taken[i] + s.over))
-		}
-	}
-	return b.String()
 }

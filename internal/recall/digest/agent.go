@@ -18,15 +18,17 @@ func (r *reader) agent(e *transcript.Event) {
 	}
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedTurn })
 	r.usage(e)
+	r.Acted, r.Plan.Begun = true, r.Plan.Accepted
 	if len(e.Raw()) > 0 {
-		r.PlanOffered = false
+		r.PlanOffered, r.Ended = false, true
 		r.text, r.SaidAt = append(r.text[:0], e.Raw()...), r.Prompts
 		if mayDecide(e.Raw()) {
 			r.chose(e.Said())
 		}
 	}
 	for _, use := range e.Uses {
-		r.PlanOffered = false
+		r.PlanOffered, r.Ended = false, false
+		r.call = lastCall{use.Tool, firstOf(use.Input, "file_path", "command", "notebook_path", "description", "pattern", "url", "query", "subject", "skill")}
 		r.use(use)
 	}
 }
@@ -88,6 +90,12 @@ func (c Call) weight() int {
 	for _, path := range c.Shown {
 		n += plain.JSONSize(path) + len(`"",`)
 	}
+	for _, g := range c.Git {
+		n += plain.JSONSize(g.Command) + plain.JSONSize(g.Subject) + fields
+		for _, path := range g.Arguments {
+			n += plain.JSONSize(path) + len(`"",`)
+		}
+	}
 	return n
 }
 
@@ -133,6 +141,15 @@ func (r *reader) command(call *Call, input transcript.Value) {
 	}
 	if !call.Trivial {
 		call.Text = r.commandText(text)
+	}
+	call.Pull = line.Pull()
+	call.Git, call.UsesGit = line.GitCommands(), line.Runs("git")
+	for i := range call.Git {
+		g := &call.Git[i]
+		g.Subject = r.item(g.Subject)
+		for k, path := range g.Arguments {
+			g.Arguments[k] = plain.Head(r.redact.Path(path), maxPath)
+		}
 	}
 }
 

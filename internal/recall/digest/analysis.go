@@ -44,7 +44,7 @@ type report struct {
 }
 
 // Analysis returns the state of the work. Quoted texts have a prefix: "user: ",
-// "agent: ", "plan accepted: ", "plan: ", "open question: ", "last asked: ".
+// "agent: ", "plan accepted: ", "plan: ", "last asked: ".
 func (d *Digest) Analysis(src Sources) recall.Analysis {
 	r := report{d, src}
 	return recall.Analysis{
@@ -53,6 +53,10 @@ func (d *Digest) Analysis(src Sources) recall.Analysis {
 		Decisions:    notNil(r.decisions()),
 		Blockers:     notNil(r.blockers()),
 		RelevantDocs: notNil(r.docs()),
+		Requests:     slices.Clone(r.Requests),
+		Progress:     r.progress(),
+		Todo:         r.todo(),
+		OpenQuestion: lastQuestion(r.lastSaid()),
 	}
 }
 
@@ -125,9 +129,6 @@ func (r report) steps() []string {
 			steps = append(steps, step)
 		}
 	}
-	if question := lastQuestion(said); question != "" {
-		steps = append(firstOnes(steps, maxSteps-1), "open question: "+question)
-	}
 	return steps
 }
 
@@ -192,6 +193,9 @@ func lastQuestion(said string) string {
 	for sentence := range sentences(last) {
 		last = sentence
 	}
+	if low := strings.ToLower(last); containsAny(low, "anything else", "what would you like", "what should i", "how can i help", "what's next", "what next") {
+		return "" // of every conversation
+	}
 	const words = 3
 	if len(strings.Fields(last)) < words {
 		return ""
@@ -221,14 +225,11 @@ func (r report) blockers() []string {
 		switch t.Kind {
 		case FailedCommand:
 			all = append(all, "failed and did not pass since: "+text+why)
-		case FailedEdit:
-			all = append(all, "edit failed: "+text+why)
 		case Denied:
 			all = append(all, "not allowed: "+text)
-		case Interrupted:
-			all = append(all, "the user interrupted the last turn")
 		case FailedTurn:
 			all = append(all, "the last turn ended with an error: "+text)
+		case Interrupted: // that is no failure
 		}
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 // SetCompaction sets the agent's summary of what it compacted, as the hook or the
 // transcript has it, without what the agent puts around it.
 func (d *Digest) SetCompaction(summary string, redact plain.Redactor) {
+	d.CompactedAt, d.Ended = d.Asks, false
 	d.Compaction = plain.Text(bareSummary(plain.Head(summary, plain.MaxScanned)), maxCompaction, redact)
 }
 

@@ -5,7 +5,30 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
 )
+
+// commandsThatMatter returns the commands that are worth repeating, the most recent first:
+// checks, and some others; each once.
+func (d *Digest) commandsThatMatter(src Sources) []recall.Command {
+	const mostOthers = 4
+	var list []recall.Command
+	seen := map[string]bool{}
+	others := 0
+	for _, command := range slices.Backward(d.Commands) {
+		key, checks, ok := shellcmd.Split(command.Text).Matters()
+		if !ok || seen[key] || len(list) == maxShown || !checks && others == mostOthers {
+			continue
+		}
+		seen[key] = true
+		if !checks {
+			others++
+		}
+		command.Text = src.withoutCd(command.Text)
+		list = append(list, command)
+	}
+	return list
+}
 
 // Context returns where the work was done; the caller sets the git fields.
 func (d *Digest) Context(src Sources) recall.Context {
@@ -18,14 +41,11 @@ func (d *Digest) Context(src Sources) recall.Context {
 	}
 	slices.Sort(c.RelevantPackages)
 	c.RelevantPackages = firstOnes(slices.Compact(c.RelevantPackages), maxPackages)
-	for _, command := range slices.Backward(d.Commands) {
-		if len(c.Commands) == maxShown {
-			break
-		}
-		command.Text = src.withoutCd(command.Text)
-		c.Commands = append(c.Commands, command)
+	c.Commands = d.commandsThatMatter(src)
+	for _, command := range c.Commands {
 		c.RecentCommands = append(c.RecentCommands, command.Text)
 	}
+	c.FileNotes = report{d, src}.notes()
 	changed := map[string]bool{}
 	for _, file := range src.Files {
 		changed[file] = true

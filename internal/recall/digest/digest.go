@@ -20,6 +20,8 @@ import (
 //
 // It has all lines of the file, also those that the user has rewound.
 type Digest struct {
+	// Format is the version of this form: a digest of another one restarts.
+	Format int `json:"format,omitempty"`
 	// Cursor is the position up to which the transcript is read.
 	Cursor transcript.Cursor `json:"cursor"`
 	// Prompts is the number of prompts, PromptID the agent's id of the last one, empty
@@ -36,8 +38,10 @@ type Digest struct {
 	// session read, the most recent last.
 	Edited []string `json:"edited,omitempty"`
 	Read   []string `json:"read,omitempty"`
-	// Compaction is the agent's summary at the last compaction.
-	Compaction string `json:"compaction,omitempty"`
+	// Compaction is the agent's summary at the last compaction, CompactedAt the number of
+	// requests before it.
+	Compaction  string `json:"compaction,omitempty"`
+	CompactedAt int    `json:"compacted_at,omitempty"`
 	// PlanOffered is set while the agent's last action is to offer a plan
 	// (ExitPlanMode).
 	PlanOffered bool `json:"plan_offered,omitempty"`
@@ -50,6 +54,24 @@ type Digest struct {
 	// is a shorter prompt after them.
 	Asked []Asked `json:"asked,omitempty"`
 	Short string  `json:"short,omitempty"`
+	// Requests are what the person asked, with the number of all requests in Asks. Queue
+	// are prompts that the client has not given to the agent.
+	Requests []recall.Request `json:"requests,omitempty"`
+	Asks     int              `json:"asks,omitempty"`
+	Queue    []string         `json:"queue,omitempty"`
+	// Acted is set when the agent has written something since the last prompt, Ended while
+	// its last action is a text. LastCall is its last tool call.
+	Acted    bool   `json:"acted,omitempty"`
+	Ended    bool   `json:"ended,omitempty"`
+	LastCall string `json:"last_call,omitempty"`
+	// Commits are those that the session made, Pushed is set when a push followed them,
+	// Pulls are pull requests, Staged the arguments of git add since the last commit.
+	Commits []recall.Commit `json:"commits,omitempty"`
+	Pushed  bool            `json:"pushed,omitempty"`
+	Pulls   []string        `json:"pulls,omitempty"`
+	Staged  []string        `json:"staged,omitempty"`
+	// Notes are about edited files, the most recently edited last.
+	Notes []Note `json:"notes,omitempty"`
 	// Said is the agent's last text, SaidAt the number of prompts before it.
 	Said   string `json:"said,omitempty"`
 	SaidAt int    `json:"said_at,omitempty"`
@@ -88,7 +110,14 @@ type Call struct {
 	Judge   shellcmd.Judge  `json:"judge,omitempty"`
 	Trivial bool            `json:"trivial,omitempty"`
 	Shown   []string        `json:"shown,omitempty"`
+	// Git are its git commands that change something, UsesGit is set if it has any; Pull is the pull request that it works on.
+	Git     []shellcmd.Git `json:"git,omitempty"`
+	UsesGit bool           `json:"uses_git,omitempty"`
+	Pull    string         `json:"pull,omitempty"`
 }
+
+// format is the version of the form of a digest.
+const format = 2
 
 // Catch reads the new lines of the transcript at path, up to the end of the line at
 // limit bytes (0: all); rest reports whether there are more. If the transcript was
@@ -96,9 +125,12 @@ type Call struct {
 // digest is unchanged.
 func (d *Digest) Catch(ctx context.Context, path string, redact plain.Redactor, limit int64) (rest bool, err error) {
 	next := d.clone()
+	if next.Format != format {
+		next = Digest{Format: format}
+	}
 	r := reader{Digest: &next, redact: redact}
-	at, rest, err := transcript.Follow(ctx, path, d.Cursor, transcript.Follower{
-		Restart: func() { next, r.text = Digest{}, nil },
+	at, rest, err := transcript.Follow(ctx, path, next.Cursor, transcript.Follower{
+		Restart: func() { next, r.text = Digest{Format: format}, nil },
 		Line:    r.line,
 		Limit:   limit,
 	})
@@ -116,6 +148,7 @@ func (d *Digest) Catch(ctx context.Context, path string, redact plain.Redactor, 
 
 // Line adds one raw line of a transcript, as Catch does.
 func (d *Digest) Line(raw []byte, redact plain.Redactor) {
+	d.Format = format
 	r := reader{Digest: d, redact: redact}
 	r.line(raw)
 	r.finish()
@@ -128,6 +161,8 @@ func (d *Digest) clone() Digest {
 	c.Asked, c.Tasks, c.Commands = slices.Clone(d.Asked), slices.Clone(d.Tasks), slices.Clone(d.Commands)
 	c.Answers, c.Chosen = slices.Clone(d.Answers), slices.Clone(d.Chosen)
 	c.Troubles, c.Open = slices.Clone(d.Troubles), slices.Clone(d.Open)
+	c.Requests, c.Queue, c.Commits = slices.Clone(d.Requests), slices.Clone(d.Queue), slices.Clone(d.Commits)
+	c.Pulls, c.Staged, c.Notes = slices.Clone(d.Pulls), slices.Clone(d.Staged), slices.Clone(d.Notes)
 	return c
 }
 
@@ -137,6 +172,8 @@ const (
 	maxSaid       = 6 << 10
 	maxAsked      = 2 << 10
 	maxItem       = 300
+	maxCall       = 200
+	maxQuestion   = 200
 	maxName       = 128
 	maxPath       = 1 << 10
 )

@@ -11,7 +11,7 @@ import (
 type Plan struct {
 	Title string   `json:"title"`
 	Steps []string `json:"steps,omitempty"`
-	// Accepted is set when the user accepts the plan, Begun when files are edited
+	// Accepted is set when the user accepts the plan, Begun when the agent does anything
 	// after that. At is the number of prompts when it was offered or accepted.
 	Accepted bool `json:"accepted,omitempty"`
 	Begun    bool `json:"begun,omitempty"`

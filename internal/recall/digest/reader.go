@@ -18,7 +18,14 @@ type reader struct {
 	// text is the agent's last text as it is in its line. finish sets Said to it: a
 	// transcript has many texts, and redacting each costs more than reading all lines.
 	text []byte
+	// call is the agent's last tool call; finish sets LastCall to it.
+	call lastCall
+	// why is what was made of the text whyOf.
+	why, whyOf string
 }
+
+// lastCall is a tool call as it is in its line.
+type lastCall struct{ tool, text string }
 
 // line adds one line, but for Said.
 func (r *reader) line(raw []byte) {
@@ -41,14 +48,22 @@ func (r *reader) line(raw []byte) {
 		r.Tokens, r.MessageID, r.PlanOffered = 0, "", false
 	case transcript.TitleEvent:
 		r.Title = r.item(e.Said())
+	case transcript.QueueEvent:
+		r.queued(e)
+	case transcript.LinkEvent:
+		r.pull(e.Said())
 	}
 }
 
-// finish sets Said to the agent's last text.
+// finish sets Said to the agent's last text, and LastCall.
 func (r *reader) finish() {
 	if len(r.text) > 0 {
 		r.Said = plain.Text(transcript.Unquoted(r.text), maxSaid, r.redact)
 		r.text = r.text[:0]
+	}
+	if r.call.tool != "" {
+		r.LastCall = strings.TrimSpace(r.call.tool + " " + plain.Line(r.call.text, maxCall, r.redact))
+		r.call = lastCall{}
 	}
 }
 
@@ -70,6 +85,7 @@ func (r *reader) user(e *transcript.Event) {
 		r.interrupted()
 	case e.Plan != "":
 		r.beginTurn()
+		r.request("Implement the following plan: " + e.Plan)
 		r.Plan = planOf(e.Plan, r.redact)
 		r.accept()
 	case e.Prompt != "", e.Command != "":
@@ -79,18 +95,24 @@ func (r *reader) user(e *transcript.Event) {
 
 // beginTurn removes the troubles of the turn before, except checks that still fail.
 func (r *reader) beginTurn() {
-	r.PlanOffered = false
+	r.PlanOffered, r.Acted, r.Ended = false, false, false
+	r.LastCall, r.call = "", lastCall{}
 	r.Troubles.drop(func(t Trouble) bool { return t.Kind != FailedCommand })
 }
 
 // asked adds a prompt.
 func (r *reader) asked(e *transcript.Event) {
+	if transcript.IsWrapper(e.Prompt) {
+		return
+	}
 	r.beginTurn()
 	r.Prompts++
 	text := e.Prompt
 	if e.Command != "" {
 		text = strings.TrimSpace("/" + e.Command + " " + text)
 	}
+	r.request(text)
+	r.pullsOf(text)
 	text = plain.Text(text, maxAsked, r.redact)
 	if !enough(e.Prompt) {
 		r.Short = text
@@ -99,9 +121,7 @@ func (r *reader) asked(e *transcript.Event) {
 	r.Short = ""
 	r.Asked = plain.Last(append(r.Asked, Asked{Text: text, At: r.Prompts}), askedBound(),
 		func(a Asked) int { return plain.JSONSize(a.Text) })
-	if r.Prompts > 1 && corrects(text) {
-		r.decided("user: " + r.item(text))
-	}
+	r.constraints(text)
 }
 
 // enough reports whether a prompt has at least four words, and so describes a task.
@@ -124,24 +144,6 @@ func enough(prompt string) bool {
 		}
 	}
 	return words >= least
-}
-
-// corrects reports whether a prompt asks the agent to do something another way.
-func corrects(prompt string) bool {
-	const longest = 500
-	if len(prompt) > longest || strings.HasSuffix(prompt, "?") {
-		return false
-	}
-	low := strings.ToLower(prompt)
-	for _, begin := range []string{
-		"no,", "no ", "nope", "don't ", "dont ", "do not ", "actually", "instead", "rather", "let's ", "lets ", "use ", "i'd rather",
-		"i would rather", "please don't", "never ", "always ", "keep ", "we should ", "we shouldn't ", "yeah let's", "yes, but", "ok, but",
-	} {
-		if strings.HasPrefix(low, begin) {
-			return true
-		}
-	}
-	return containsAny(low, " instead", "i'd rather ", "i prefer ", "we prefer ")
 }
 
 // decided adds a decision of the user.

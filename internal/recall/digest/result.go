@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
 	said := ""
 	if res.Failed {
 		said = res.Content.Said()
-		if r.denied(call, said) {
+		if r.denied(res, call, said) {
 			return
 		}
 	}
@@ -29,9 +30,9 @@ func (r *reader) result(e *transcript.Event, res transcript.ToolResult) {
 	case "Bash":
 		r.ran(e, res, ended{call: call, said: said})
 	case "Edit", "Write", "MultiEdit", "NotebookEdit":
-		r.edited(call, said)
+		r.edited(e, call, said)
 	case "AskUserQuestion":
-		r.answered(e.Detail())
+		r.answered(e.Detail(), res)
 	default:
 		if !res.Failed {
 			r.succeeded(e, res, call)
@@ -61,7 +62,7 @@ func (r *reader) succeeded(e *transcript.Event, res transcript.ToolResult, call 
 // denied adds that the user or a permission rule denied a tool call, and reports
 // whether the call was never executed. An offered plan is not counted: if the user
 // accepts it and clears the context, the result is that of a refusal.
-func (r *reader) denied(call Call, said string) bool {
+func (r *reader) denied(res transcript.ToolResult, call Call, said string) bool {
 	said = strings.TrimSpace(said)
 	byUser := strings.HasPrefix(said, "The user doesn't want to") || strings.HasPrefix(said, "User rejected")
 	switch {
@@ -71,13 +72,11 @@ func (r *reader) denied(call Call, said string) bool {
 	case !byUser && !strings.HasPrefix(said, "Permission to use "):
 		return false
 	}
-	if _, words, ok := strings.Cut(said, "the user said:"); ok && byUser {
-		if text := r.item(words); enough(text) {
-			r.decided(userSaid + text)
-		}
+	if text := r.item(res.Reply()); byUser && enough(text) {
+		r.decided(userSaid + text)
 	}
-	if call.Tool == "ExitPlanMode" || call.Tool == "AskUserQuestion" || call.Text == "" {
-		return true
+	if byUser || call.Text == "" {
+		return true // the person, not a failure
 	}
 	r.Troubles.add(Trouble{Kind: Denied, Text: plain.Shorten(call.Tool+" "+call.Text, maxItem)})
 	return true
@@ -93,11 +92,21 @@ type ended struct {
 func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 	call := of.call
 	result := recall.Failed
+	if res.Failed && shellcmd.CountedSuccess(of.said) { // the runner's own count decides
+		r.Troubles.passed(call.Checks.Tests())
+		if call.Checks &^= call.Checks.Tests(); call.Checks == 0 {
+			result = recall.Unknown
+		}
+	}
 	if !res.Failed {
 		for _, path := range call.Shown {
 			r.read(path)
 		}
 		result = outcome(e, res, call)
+	}
+	r.effects(res, call)
+	if !res.Failed && call.UsesGit {
+		r.Troubles.passed(shellcmd.GitChecks()) // it may have gone through
 	}
 	if !call.Trivial && call.Text != "" {
 		const fields = 40 // the names of the fields
@@ -107,6 +116,8 @@ func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 	}
 	switch {
 	case call.Checks == 0:
+	case result == recall.Passed && call.Checks.Commits():
+		r.Troubles.drop(func(t Trouble) bool { return t.Kind == FailedCommand }) // what failed before is settled
 	case result == recall.Passed, result == recall.Unknown: // may have passed
 		r.Troubles.passed(call.Checks)
 	case result == recall.Failed:
@@ -114,8 +125,21 @@ func (r *reader) ran(e *transcript.Event, res transcript.ToolResult, of ended) {
 			of.said = res.Content.Said()
 		}
 		r.Troubles.passed(call.Checks) // this failure replaces earlier ones
+		if shellcmd.NothingToDo(of.said) {
+			return
+		}
 		r.Troubles.add(Trouble{Kind: FailedCommand, Text: call.Text, Why: reason(of.said, r.redact), Checks: call.Checks})
 	}
+}
+
+// effects adds what the command changed in git and which pull request it worked on.
+func (r *reader) effects(res transcript.ToolResult, call Call) {
+	if len(call.Git) == 0 && call.Pull == "" {
+		return
+	}
+	output := res.Content.Said()
+	r.gitRan(call, output, res.Failed)
+	r.pulls(call, output)
 }
 
 // outcome returns how a command ended whose result is no error.
@@ -148,39 +172,36 @@ func reason(output string, redact plain.Redactor) string {
 		output = plain.Head(output, most/share) + "\n" + output[len(output)-most+most/share:]
 	}
 	output = plain.Clean(redact.Text(plain.Clean(output)))
-	first := ""
+	first, failure, mention := "", "", ""
 	for text := range strings.SplitSeq(output, "\n") {
 		text = strings.TrimSpace(text)
 		switch {
 		case text == "", strings.HasPrefix(text, "Exit code "):
 			continue
-		case text != "FAIL" && (shellcmd.IsFailure(text) || containsAny(text, "rror:", "CONFLICT", "ERROR", "rejected")):
-			return plain.Shorten(text, longest)
+		case text != "FAIL" && shellcmd.IsFailure(text):
+			failure = text
+		case mention == "" && containsAny(text, "rror:", "CONFLICT", "ERROR", "rejected"):
+			mention = text
 		case first == "":
 			first = text
 		}
 	}
-	return plain.Shorten(first, longest)
+	return plain.Shorten(cmp.Or(failure, mention, first), longest)
 }
 
-// edited adds the edit of a file; said is its error.
-func (r *reader) edited(call Call, said string) {
-	if call.Text == "" {
-		return
-	}
-	if said != "" {
-		said = strings.TrimSuffix(strings.TrimPrefix(said, "<tool_use_error>"), "</tool_use_error>")
-		first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-		const longest = 160
-		r.Troubles.add(Trouble{Kind: FailedEdit, Text: call.Text, Why: plain.Line(first, longest, r.redact)})
+// edited adds the edit of a file; said is its error. An edit that failed is no trouble:
+// the agent tries again.
+func (r *reader) edited(e *transcript.Event, call Call, said string) {
+	if call.Text == "" || said != "" {
 		return
 	}
 	if !ownFile(call.Text) {
+		r.note(call, e.Detail().Member("type").Text() == "create")
 		r.Edited = plain.Append(r.Edited, call.Text, editedBound())
 		r.Plan.Begun = r.Plan.Accepted
 	}
 	r.Troubles.drop(func(t Trouble) bool {
-		return t.Kind == FailedEdit && t.Text == call.Text || t.Kind == Denied && strings.HasSuffix(t.Text, " "+call.Text)
+		return t.Kind == Denied && strings.HasSuffix(t.Text, " "+call.Text)
 	})
 }
 
@@ -191,14 +212,28 @@ func (r *reader) read(path string) {
 }
 
 // answered adds the user's answers to the agent's questions.
-func (r *reader) answered(detail transcript.Value) {
+func (r *reader) answered(detail transcript.Value, res transcript.ToolResult) {
+	found := false
 	for question, answer := range detail.Member("answers").Members() {
 		text := answer.Text()
 		question = transcript.Value(`"` + question + `"`).Text()
 		if text == "" || question == "" {
 			continue
 		}
-		const half = maxItem / 2
-		r.decided(plain.Line(question, half, r.redact) + " -> " + plain.Line(text, half, r.redact))
+		found = true
+		r.choice(question, text)
 	}
+	if found {
+		return
+	}
+	for pair := range strings.SplitSeq(res.Reply(), `", "`) {
+		if question, answer, ok := strings.Cut(strings.Trim(pair, `"`), `"="`); ok {
+			r.choice(question, answer)
+		}
+	}
+}
+
+// choice adds the user's answer to one question.
+func (r *reader) choice(question, answer string) {
+	r.decided(plain.Line(question, maxQuestion, r.redact) + " -> " + plain.Line(answer, maxItem, r.redact))
 }

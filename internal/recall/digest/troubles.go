@@ -23,7 +23,6 @@ type TroubleKind string
 // The kinds. All but failed commands end with the next prompt.
 const (
 	FailedCommand TroubleKind = "command"
-	FailedEdit    TroubleKind = "edit"
 	Denied        TroubleKind = "denied"
 	Interrupted   TroubleKind = "interrupted"
 	FailedTurn    TroubleKind = "turn"

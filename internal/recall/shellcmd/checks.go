@@ -17,6 +17,20 @@ const (
 	pushes
 )
 
+// Tests returns the tests of the set.
+func (c Checks) Tests() Checks { return c & tests }
+
+// GitChecks returns the checks that git commands make.
+func GitChecks() Checks { return commits | pushes }
+
+// Runs reports whether the line runs a program.
+func (l Line) Runs(program string) bool {
+	return slices.ContainsFunc(l.commands, func(c command) bool { return c.program() == program })
+}
+
+// Commits reports whether the set has a commit.
+func (c Checks) Commits() bool { return c&commits != 0 }
+
 // Checks returns what a command line checks.
 func (l Line) Checks() Checks {
 	var all Checks

@@ -2,6 +2,7 @@ package shellcmd
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 )
@@ -42,17 +43,42 @@ func (by Judge) Outcome(output string) recall.Outcome {
 	if len(output) > most {
 		output = output[len(output)-most:]
 	}
+	return judged(output, by == byFewOutput)
+}
+
+// judged returns how a command ended by what it printed; strictly: success of everything
+// that ran. The last count of failures decides, before lines that only failures print.
+func judged(output string, strictly bool) recall.Outcome {
 	seen := recall.Unknown
 	for text := range strings.SplitSeq(output, "\n") {
 		text = strings.TrimSpace(text)
+		failures, counts := countOf(text)
 		switch {
-		case IsFailure(text):
-			return recall.Failed
-		case isSuccess(text, by == byFewOutput):
+		case counts && failures == 0:
+			seen = recall.Passed
+		case counts, IsFailure(text):
+			seen = recall.Failed
+		case seen != recall.Failed && isSuccess(text, strictly):
 			seen = recall.Passed
 		}
 	}
 	return seen
+}
+
+// CountedSuccess reports whether the last count of failures in an output is 0.
+func CountedSuccess(output string) bool {
+	counted := false
+	for text := range strings.SplitSeq(output, "\n") {
+		if failures, ok := countOf(strings.TrimSpace(text)); ok {
+			counted = failures == 0
+		}
+	}
+	return counted
+}
+
+// NothingToDo reports whether an output is that of a commit or push without changes.
+func NothingToDo(output string) bool {
+	return contains(output, "nothing to commit", "no changes added to commit", "nothing added to commit", "Everything up-to-date", "no staged changes")
 }
 
 // IsFailure reports whether only failures print a line of output.
@@ -65,39 +91,49 @@ func IsFailure(text string) bool {
 			return true
 		}
 	}
-	return counted(text, func(n int) bool { return n > 0 })
+	failures, counts := countOf(text)
+	return counts && failures > 0
 }
 
 // isSuccess reports whether only success prints a line of output; strictly: success of
 // everything that ran.
 func isSuccess(text string, strictly bool) bool {
-	if counted(text, func(n int) bool { return n == 0 }) || contains(text, "found no issues", "no issues found", "All checks passed") {
+	if contains(text, "found no issues", "no issues found", "All checks passed") {
 		return true
 	}
 	return !strictly && (strings.HasPrefix(text, "ok  \t") || strings.HasPrefix(text, "ok \t") || text == "PASS" ||
 		strings.HasPrefix(text, "test result: ok") || strings.Contains(text, "BUILD SUCCESS") || strings.Contains(text, " passed"))
 }
 
-// counted reports whether a line has a number of failures for which good is true.
-func counted(text string, good func(n int) bool) bool {
+// countOf returns the largest number of failures that a line counts; false if it counts
+// none.
+func countOf(text string) (failures int, ok bool) {
 	const longest = 200
 	if len(text) > longest {
-		return false
+		return 0, false
 	}
 	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" ,.;:()[]|\t", c) })
 	for i := 1; i < len(words); i++ {
-		n, ok := smallNumber(words[i-1])
-		if !ok {
+		n, number := smallNumber(words[i-1])
+		if !number || i > 1 && !beforeCount(words[i-2]) {
 			continue
 		}
 		switch strings.ToLower(words[i]) {
-		case "failed", "failure", "failures", "failing", "errors", "error", "problems", "issues":
-			if good(n) {
-				return true
-			}
+		case "fail", "failed", "failure", "failures", "failing", "errors", "error", "problems", "issues":
+			failures, ok = max(failures, n), true
 		}
 	}
-	return false
+	return failures, ok
+}
+
+// beforeCount reports whether a count may follow a word: in "Tests: 3 failed", but not in
+// "task 3 failed".
+func beforeCount(word string) bool {
+	switch word = strings.ToLower(word); word {
+	case "found", "tests", "test", "suites", "files", "total", "with", "result", "passed", "pass", "ok", "failed", "fail", "skipped", "has", "had", "and", "errors", "warnings", "problems":
+		return true
+	}
+	return !strings.ContainsFunc(word, unicode.IsLetter) && !strings.Contains(word, ":")
 }
 
 func smallNumber(s string) (n int, ok bool) {

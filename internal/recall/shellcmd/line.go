@@ -216,7 +216,7 @@ func (c command) bare() command {
 
 func isRunner(word string) bool {
 	switch word {
-	case "sudo", "env", "time", "nohup", "command", "exec", "npx", "bunx", "if", "then", "do", "!", "set":
+	case "sudo", "env", "time", "nohup", "command", "exec", "npx", "bunx", "rtk", "if", "then", "do", "!", "set":
 		return true
 	}
 	return false

@@ -1,0 +1,83 @@
+package brief
+
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// compaction returns the agent's own summary at the last compaction: its last sections
+// first, which are about what is left to do. Those are omitted if the work went on.
+func compaction(c recall.Checkpoint) section {
+	s := section{title: "**Summary at Compaction** (the agent's own words, its last sections first):\n", more: "> … %d more lines\n"}
+	past := c.State.Analysis.Progress.PastCompaction
+	if past {
+		s.title = "**Summary at Compaction** (the agent's own words; the work went on after it, so what it called pending is omitted):\n"
+	}
+	text := c.Compaction[:min(len(c.Compaction), maxLooked)]
+	for _, part := range summaryParts(text, past) {
+		fenced := false
+		for line := range strings.Lines(part) {
+			line = shownLine(line, 2*itemWidth)
+			if strings.HasPrefix(line, "```") {
+				fenced = !fenced
+				continue
+			}
+			if line != "" && !fenced {
+				s.lines = append(s.lines, "> "+line+"\n")
+			}
+		}
+	}
+	return s
+}
+
+// summaryParts returns the numbered sections of a summary: those about pending tasks, the
+// current work and the next step first, or not at all if the work is past them, then the
+// others from the last; without the list of the user's messages.
+func summaryParts(text string, past bool) []string {
+	var first, last []string
+	parts := divided(text)
+	for i := len(parts) - 1; i >= 0; i-- {
+		heading, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(parts[i])), "\n")
+		switch {
+		case len(parts) > 1 && strings.Contains(heading, "user messages"):
+		case strings.Contains(heading, "next step"), strings.Contains(heading, "current work"), strings.Contains(heading, "pending"):
+			if !past {
+				first = append([]string{parts[i]}, first...)
+			}
+		default:
+			last = append(last, parts[i])
+		}
+	}
+	return append(first, last...)
+}
+
+// divided returns the sections of a summary.
+func divided(text string) []string {
+	var parts []string
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if isSummaryHeading(line) && b.Len() > 0 {
+			parts = append(parts, b.String())
+			b.Reset()
+		}
+		b.WriteString(line)
+	}
+	return append(parts, b.String())
+}
+
+// isSummaryHeading reports whether a line begins a section of a summary: "7. Pending
+// Tasks:", "## Current Work".
+func isSummaryHeading(line string) bool {
+	line = strings.TrimRight(line, " \n")
+	if strings.HasPrefix(line, "## ") || strings.HasPrefix(line, "# ") {
+		return true
+	}
+	number, name, ok := strings.Cut(line, ". ")
+	if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
+		return false
+	}
+	name = strings.Trim(name, "* ")
+	const longest = 60
+	return len(name) < longest && strings.HasSuffix(name, ":")
+}

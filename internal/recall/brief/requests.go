@@ -1,0 +1,106 @@
+package brief
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// The lengths of requests, in bytes: of the last ones, and of those before.
+const (
+	newestWidth = 1400
+	newWidth    = 700
+	oldWidth    = 360
+	replyWidth  = 240 // of what a reply replies to
+)
+
+// requests returns the requests verbatim, the oldest first; the last ones have precedence.
+func requests(a recall.Analysis, widths ...int) section {
+	s := section{title: "**Requests** (in the person's words, the last one last):\n", more: "- … %d earlier ones\n", last: true}
+	from := max(0, len(a.Requests)-listWidth)
+	s.over = from
+	for i, r := range a.Requests[from:] {
+		behind := len(a.Requests) - 1 - from - i
+		text := shownLine(r.Text, widths[min(behind, len(widths)-1)])
+		if text == "" {
+			continue
+		}
+		number := cmp.Or(r.Number, from+i+1)
+		line := fmt.Sprintf("%d. %s", number, text)
+		if to := shownLine(r.RepliesTo, replyWidth); to != "" {
+			line = fmt.Sprintf("%d. \"%s\", in reply to: %s", number, text, to)
+		}
+		s.lines = append(s.lines, line+"\n")
+	}
+	return s
+}
+
+// progress returns how far the last request is.
+func progress(m Material) section {
+	a := m.Checkpoint.State.Analysis
+	p := a.Progress
+	s := section{title: "**State**:\n", more: "- … %d more\n"}
+	add := func(format string, args ...any) { s.lines = append(s.lines, "- "+fmt.Sprintf(format, args...)+"\n") }
+	switch p.Stopped {
+	case recall.ByPerson:
+		add("the person interrupted the last turn%s", after(p.LastCall))
+	case recall.ByError:
+		add("the last turn ended with an error of the model%s", after(p.LastCall))
+	case recall.Unstarted:
+		add("the agent had not begun with the last request")
+	case recall.Midway:
+		add("the last turn had not ended%s", after(p.LastCall))
+	}
+	for _, c := range p.Commits[:min(len(p.Commits), listWidth)] {
+		of := ""
+		if c.Request > 0 && len(a.Requests) > 0 {
+			of = ", for request " + strconv.Itoa(c.Request)
+		}
+		as := ""
+		if hash := shownLine(c.Hash, 40); hash != "" {
+			as = " as `" + hash + "`"
+		}
+		add("committed%s: %s%s", as, shownLine(c.Subject, summaryWidth), of)
+	}
+	if p.Pushed {
+		add("pushed after the last commit")
+	}
+	if left := uncommitted(m); len(left) > 0 {
+		add("not committed: %s", strings.Join(left, ", "))
+	}
+	if text := shownLine(p.Reported, taskWidth); text != "" {
+		add("the agent reported at the end: %s", text)
+	}
+	return s
+}
+
+func after(call string) string {
+	if call = shownLine(call, itemWidth); call == "" {
+		return ""
+	}
+	return "; last call: " + call
+}
+
+// uncommitted returns the files that are known not to be committed, and the number of
+// those that are not named.
+func uncommitted(m Material) []string {
+	const most = 6
+	var names []string
+	over := 0
+	for _, v := range ranked(m) {
+		switch {
+		case v.tracked != recall.Uncommitted:
+		case len(names) < most:
+			names = append(names, shownPath(v.path))
+		default:
+			over++
+		}
+	}
+	if over > 0 {
+		names = append(names, fmt.Sprintf("and %d more", over))
+	}
+	return names
+}

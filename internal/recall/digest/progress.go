@@ -1,0 +1,261 @@
+package digest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
+	"github.com/seed-3aff656d/entire/internal/recall/shellcmd"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// Note is what is known of an edited file.
+type Note struct {
+	Path string `json:"path"`
+	// Why are the agent's words before the last edit, Request the number of requests.
+	Why     string `json:"why,omitempty"`
+	Request int    `json:"request,omitempty"`
+	// Created is set if the session wrote a file that wasn't there, Committed if a commit
+	// has its last edit.
+	Created   bool `json:"created,omitempty"`
+	Committed bool `json:"committed,omitempty"`
+}
+
+func commitBound() plain.Bound { return plain.Bound{Items: 20, Bytes: 6 << 10} }
+func pullBound() plain.Bound   { return plain.Bound{Items: 5, Bytes: 1 << 10} }
+func noteBound() plain.Bound   { return plain.Bound{Items: 120, Bytes: 12 << 10} }
+func stagedBound() plain.Bound { return plain.Bound{Items: 60, Bytes: 4 << 10} }
+
+// maxWhy is the limit of the words about an edit, in bytes of JSON.
+const maxWhy = 160
+
+// note records why a file is edited.
+func (r *reader) note(call Call, created bool) {
+	n := Note{Path: call.Text, Request: r.Asks, Created: created}
+	if i := slices.IndexFunc(r.Notes, func(old Note) bool { return old.Path == call.Text }); i >= 0 {
+		n.Created = n.Created || r.Notes[i].Created
+		n.Why = r.Notes[i].Why
+		r.Notes = slices.Delete(r.Notes, i, i+1)
+	}
+	if r.SaidAt == r.Prompts {
+		if why := r.reason(); why != "" {
+			n.Why = why
+		}
+	}
+	const fields = 80 // their names, and the numbers
+	r.Notes = plain.Last(append(r.Notes, n), noteBound(), func(n Note) int { return plain.JSONSize(n.Path) + plain.JSONSize(n.Why) + fields })
+}
+
+// reason returns the last sentence of the agent's last text, redacted.
+func (r *reader) reason() string {
+	raw := r.text
+	if len(raw) == 0 {
+		return lastSentence(r.Said)
+	}
+	const tail = 600
+	if string(raw) != r.whyOf {
+		r.whyOf = string(raw)
+		text := transcript.Unquoted(raw)
+		if len(text) > tail {
+			text = strings.ToValidUTF8(text[len(text)-tail:], "")
+		}
+		r.why = plain.Line(lastSentence(text), maxWhy, r.redact)
+	}
+	return r.why
+}
+
+// lastSentence returns the last sentence of a text, without the words that announce it.
+func lastSentence(text string) string {
+	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	last := ""
+	for sentence := range sentences(text) {
+		last = sentence
+	}
+	last = strings.TrimRight(strings.Trim(last, "*_# "), " .:")
+	for _, begin := range []string{"Now ", "Next, ", "Then ", "let me ", "Let me ", "I'll ", "I will ", "also ", "now "} {
+		last = strings.TrimPrefix(last, begin)
+	}
+	const fewest = 4
+	if len(strings.Fields(last)) < fewest || strings.HasPrefix(last, "|") || strings.HasPrefix(last, "```") {
+		return ""
+	}
+	return last
+}
+
+// gitRan adds what git commands changed: what is staged, commits, pushes.
+func (r *reader) gitRan(call Call, output string, failed bool) {
+	for _, git := range call.Git {
+		switch git.Command {
+		case "add", "rm", "mv":
+			if !failed || len(call.Git) > 1 {
+				r.Staged = plain.Last(append(r.Staged, git.Arguments...), stagedBound(), plain.JSONSize)
+			}
+		case "commit":
+			r.committed(git, output, failed)
+		case "push":
+			if !failed && (call.Judge == shellcmd.ByStatus || pushedLine.MatchString(output)) && !refusedLine.MatchString(output) {
+				r.Pushed = true
+			}
+		case "reset", "restore", "checkout", "switch", "stash":
+			r.Staged = nil
+		}
+	}
+}
+
+var (
+	commitLine  = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
+	pushedLine  = regexp.MustCompile(`(?m)^\s*([+*]? ?[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,}|\* \[new (branch|tag)\]|Everything up-to-date|ok ✓)`)
+	refusedLine = regexp.MustCompile(`(?m)(\[rejected\]|\[remote rejected\]|^fatal: |^error: failed to push)`)
+	pullURL     = regexp.MustCompile(`https://[A-Za-z0-9.-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/pull/[0-9]+`)
+	pullPath    = regexp.MustCompile(`/pulls/([0-9]+)`)
+	pullWord    = regexp.MustCompile(`(?i)\b(?:PR|pull request)\s*#?\s?([0-9]+)\b`)
+)
+
+// committed adds a commit if the output has it, or if the command succeeded for certain.
+func (r *reader) committed(git shellcmd.Git, output string, failed bool) {
+	var c recall.Commit
+	if found := commitLine.FindAllStringSubmatch(output, -1); len(found) > 0 {
+		last := found[len(found)-1]
+		c = recall.Commit{Hash: last[1], Subject: r.item(last[2]), Request: r.Asks}
+	} else if failed || git.Masked {
+		return
+	} else {
+		c = recall.Commit{Subject: r.item(git.Subject), Request: r.Asks}
+	}
+	if git.Amends && len(r.Commits) > 0 {
+		r.Commits = r.Commits[:len(r.Commits)-1]
+	}
+	const fields = 50 // their names, and the number
+	r.Commits = plain.Last(append(r.Commits, c), commitBound(), func(c recall.Commit) int { return plain.JSONSize(c.Hash) + plain.JSONSize(c.Subject) + fields })
+	r.Pushed = false
+	for i := range r.Notes {
+		n := &r.Notes[i]
+		n.Committed = n.Committed || git.All && !n.Created || staged(append(r.Staged, git.Arguments...), n.Path)
+	}
+	r.Staged = nil
+}
+
+// staged reports whether arguments of git add have a file.
+func staged(arguments []string, path string) bool {
+	for _, arg := range arguments {
+		arg = strings.TrimSuffix(strings.TrimPrefix(arg, "./"), "/")
+		switch {
+		case arg == "." || arg == "-A" || arg == "--all" || arg == ":/" || arg == "":
+			return true
+		case path == arg || strings.HasSuffix(path, "/"+arg) || strings.Contains(path+"/", "/"+arg+"/"):
+			return true
+		}
+	}
+	return false
+}
+
+// pulls adds the pull requests that a command worked on.
+func (r *reader) pulls(call Call, output string) {
+	if call.Pull == "" {
+		return
+	}
+	if call.Pull != shellcmd.NewPull && call.Pull != shellcmd.ThisPull {
+		r.pull(call.Pull)
+		return
+	}
+	const most = 8 << 10
+	if found := pullURL.FindAllString(output[:min(len(output), most)], -1); len(found) > 0 {
+		r.pull(found[len(found)-1])
+	}
+}
+
+// pull adds a pull request by its number or URL: a URL replaces its number.
+func (r *reader) pull(name string) {
+	number := name[strings.LastIndexByte(name, '/')+1:]
+	old := slices.IndexFunc(r.Pulls, func(p string) bool { return p[strings.LastIndexByte(p, '/')+1:] == number })
+	if old >= 0 && name == number {
+		name = r.Pulls[old]
+	}
+	if old >= 0 {
+		r.Pulls = slices.Delete(r.Pulls, old, old+1)
+	}
+	r.Pulls = plain.Append(r.Pulls, plain.Line(name, maxItem, r.redact), pullBound())
+}
+
+// pullsOf adds the pull requests that a prompt names.
+func (r *reader) pullsOf(prompt string) {
+	prompt = prompt[:min(len(prompt), maxAsked)]
+	for _, url := range pullURL.FindAllString(prompt, -1) {
+		r.pull(url)
+	}
+	for _, found := range pullWord.FindAllStringSubmatch(prompt, -1) {
+		r.pull(found[1])
+	}
+}
+
+// progress returns how far the last request is.
+func (r report) progress() recall.Progress {
+	p := recall.Progress{Pushed: r.Pushed && len(r.Commits) > 0, Commits: slices.Clone(r.Commits), PullRequests: slices.Clone(r.Pulls)}
+	slices.Reverse(p.Commits)
+	slices.Reverse(p.PullRequests)
+	p.PastCompaction = r.Compaction != "" && (r.Asks > r.CompactedAt || r.Ended || r.src.Said != "")
+	p.Stopped = r.stopped()
+	switch p.Stopped {
+	case "":
+		if said := r.lastSaid(); r.Asks > 0 {
+			p.Reported = oneLine(said, maxReported)
+		}
+	case recall.ByPerson, recall.Midway, recall.ByError:
+		p.LastCall = r.src.short(r.LastCall)
+	case recall.Unstarted:
+	}
+	return p
+}
+
+// maxReported is the limit of what the agent wrote at the end of its turn, in bytes.
+const maxReported = 900
+
+// stopped returns why the last turn did not end, empty if it did or that is unknown.
+func (r report) stopped() recall.Stop {
+	has := func(kind TroubleKind) bool {
+		return slices.ContainsFunc(r.Troubles, func(t Trouble) bool { return t.Kind == kind })
+	}
+	switch {
+	case r.Asks == 0, r.PlanOffered:
+		return ""
+	case has(Interrupted):
+		return recall.ByPerson
+	case has(FailedTurn):
+		return recall.ByError
+	case r.src.Said != "" || r.Ended:
+		return ""
+	case !r.Acted:
+		return recall.Unstarted
+	}
+	return recall.Midway
+}
+
+// todo returns the unfinished items of the agent's list, those in progress first, if the
+// list was changed for the last request or nothing was asked since.
+func (r report) todo() []recall.Todo {
+	var list []recall.Todo
+	for _, state := range []string{"in_progress", "pending"} {
+		for _, t := range r.Tasks {
+			if t.State == state {
+				list = append(list, recall.Todo{Text: t.Text, State: state})
+			}
+		}
+	}
+	return list[:min(len(list), maxSteps)]
+}
+
+// notes returns what is known of the edited files, the most recently edited first.
+func (r report) notes() []recall.FileNote {
+	var list []recall.FileNote
+	for _, n := range slices.Backward(r.Notes) {
+		f := recall.FileNote{Path: r.src.relative(n.Path), Why: n.Why, Request: n.Request}
+		if n.Committed {
+			f.Tracked = recall.Committed
+		}
+		list = append(list, f)
+	}
+	return list
+}

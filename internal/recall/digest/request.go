@@ -1,0 +1,158 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/plain"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// maxRequest is the limit of a request, in bytes of JSON.
+const maxRequest = 1500
+
+func requestBound() plain.Bound { return plain.Bound{Items: 100, Bytes: 18 << 10} }
+func queueBound() plain.Bound   { return plain.Bound{Items: 16, Bytes: 4 << 10} }
+
+// request adds a request. One that repeats the last is the last, sent again.
+func (r *reader) request(text string) {
+	text = plain.Text(text, maxRequest, r.redact)
+	if text == "" || transcript.IsWrapper(text) {
+		return
+	}
+	if n := len(r.Requests); n > 0 && r.Requests[n-1].Text == text {
+		return
+	}
+	r.Asks++
+	ask := recall.Request{Number: r.Asks, Text: text, RepliesTo: r.repliedTo(text)}
+	r.Requests = bounded(append(r.Requests, ask))
+}
+
+// bounded returns the requests within their bound: the first is kept, as it often is the
+// task, and the last ones.
+func bounded(list []recall.Request) []recall.Request {
+	const fields = 60 // their names, and the number
+	size := func(q recall.Request) int { return plain.JSONSize(q.Text) + plain.JSONSize(q.RepliesTo) + fields }
+	for len(list) > 1 && !plain.Within(list, requestBound(), size) {
+		list = slices.Delete(list, 1, 2)
+	}
+	return list
+}
+
+// repliedTo returns what a short text replies to: items of a list in the agent's last
+// message, the question that it ends with, or the task in progress; empty if there is
+// none, or if the text is a request of its own.
+func (r *reader) repliedTo(text string) string {
+	const most = 12
+	short := transcript.IsReply(text)
+	if !short && len(strings.Fields(text)) > most {
+		return ""
+	}
+	r.finish()
+	var items []string
+	for _, label := range labels(text) {
+		if item := transcript.ListItem(label, r.Said); item != "" {
+			items = append(items, label+". "+plain.Shorten(item, maxItem))
+		}
+	}
+	switch {
+	case len(items) > 0:
+		return plain.Shorten(strings.Join(items, "; "), maxItem)
+	case !short:
+		return ""
+	}
+	if question := lastQuestion(r.Said); question != "" {
+		return question
+	}
+	for _, t := range r.Tasks {
+		if t.State == "in_progress" {
+			return t.Text
+		}
+	}
+	return ""
+}
+
+// labels returns the numbers in a text, and the letters that stand alone or after
+// "option".
+func labels(text string) []string {
+	const most = 4
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	var list []string
+	for i, word := range words {
+		isNumber := strings.Trim(word, "0123456789") == "" && len(word) < 3
+		isLetter := len(word) == 1 && (len(words) == 1 || i > 0 && strings.EqualFold(words[i-1], "option"))
+		if (isNumber || isLetter) && len(list) < most && !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// queued adds a change of the client's queue: a prompt counts when the agent gets it
+// within its turn; one that begins a turn has a line of its own.
+func (r *reader) queued(e *transcript.Event) {
+	switch e.Queue {
+	case "enqueue":
+		r.Queue = plain.Last(append(r.Queue, plain.Text(e.Prompt, maxRequest, r.redact)), queueBound(), plain.JSONSize)
+	case "popAll":
+		r.Queue = nil
+	case "dequeue", "remove":
+		if len(r.Queue) == 0 {
+			return
+		}
+		if text := r.Queue[0]; e.Queue == "remove" && text != "" {
+			r.request(text)
+			r.constraints(text)
+		}
+		r.Queue = slices.Delete(r.Queue, 0, 1)
+	}
+}
+
+// constraints adds the sentences of a prompt that correct the agent or limit what it may
+// do.
+func (r *reader) constraints(prompt string) {
+	const longest, sentence = 4 << 10, 400
+	if len(prompt) > longest || strings.HasPrefix(prompt, "/") {
+		return
+	}
+	first := r.Asks <= 1
+	for line := range strings.Lines(prompt) {
+		if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, ">") {
+			continue
+		}
+		for text := range sentences(strings.TrimSpace(line)) {
+			if len(text) <= sentence && corrects(text, first) && enough(text) {
+				r.decided(userSaid + r.item(text))
+			}
+		}
+	}
+}
+
+// corrects reports whether a sentence of a prompt limits what the agent may do or, unless
+// it is of the first prompt, asks for something another way.
+func corrects(sentence string, first bool) bool {
+	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "\u2019", "'")) + " "
+	if containsAny(low, " don't know", " dont know", " don't think", " don't see", " don't have", " don't understand", " don't we ", " don't you ",
+		" do not see", " never mind", " no idea", " don't worry", " no need to worry") {
+		return false
+	}
+	if containsAny(low, " don't ", " dont ", " do not ", " never ", " must not ", " mustn't ", " should not ", " shouldn't ", " should never ", " should only ",
+		" not allowed ", " must only ", " must be ", " must stay ", " has to stay ", " leave it ", " no longer ") {
+		return true
+	}
+	if first {
+		return false
+	}
+	for _, begin := range []string{
+		" no,", " no ", " nope", " actually", " instead", " rather", " use ", " i'd rather", " i would rather", " always ", " keep ", " we should ",
+		" yeah let's", " yes, but", " ok, but", " yes but", " ok but", " why would ", " why did you", " why do you", " why are you", " that's not ", " thats not ",
+		" that is not ", " this is not ", " it's not ", " wrong", " stop ", " wait", " i said ", " i meant ", " only ", " not ", " revert ", " undo ",
+	} {
+		if strings.HasPrefix(low, begin) {
+			return true
+		}
+	}
+	return containsAny(low, " instead", "i'd rather ", "i prefer ", "we prefer ", " rather than ", " not what i ", " i want ", " i don't want", " make sure ")
+}

@@ -1,0 +1,107 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// RequestTitle returns a prompt as a title: the heading of a plan, and nothing for what
+// a client wrote or for a reply that has no sense of its own.
+func RequestTitle(prompt string) string {
+	prompt = strings.TrimSpace(prompt)
+	if plan, ok := strings.CutPrefix(prompt, planPrefix); ok {
+		line, _, _ := strings.Cut(strings.TrimSpace(plan), "\n")
+		line = strings.TrimSpace(strings.TrimLeft(line, "# "))
+		return strings.TrimSpace(strings.TrimPrefix(line, "Plan:"))
+	}
+	if IsWrapper(prompt) || IsReply(prompt) {
+		return ""
+	}
+	return prompt
+}
+
+// IsWrapper reports whether a client wrote a text in the person's place, or around what
+// they typed.
+func IsWrapper(prompt string) bool {
+	return hasPrefix(strings.TrimSpace(prompt),
+		"This session is being continued", "Base directory for this skill", "[Request interrupted", "Caveat: The messages below",
+		"<command-", "<local-command-", "<execution_context>", "<objective>", "<task-notification>", "<system-reminder>", "<bash-")
+}
+
+// IsReply reports whether a prompt consists of words that only confirm, choose or go on.
+func IsReply(prompt string) bool {
+	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+	short, empty := shortWords(), fillers()
+	replies := len(words) == 0
+	for _, word := range words {
+		switch {
+		case slices.Contains(empty, word):
+		case strings.Trim(word, "0123456789") == "", len(word) == 1, slices.Contains(short, word):
+			replies = true
+		default:
+			return false
+		}
+	}
+	return replies
+}
+
+// shortWords returns the words of replies such as "yes please", "then commit it" and
+// "5 seems like a great one".
+func shortWords() []string {
+	return strings.Fields(`
+	yes yeah yep yup no nope ok okay sure fine right correct exactly agreed good great nice perfect awesome cool thanks thank you
+	please do it that this them all both go ahead on continue proceed start let's lets get going next then now and also just the an
+	commit commi comit committed push pushed hpush pr merge again try retry done quit exit stop wait option
+`)
+}
+
+// fillers returns words that stand in such replies and make none alone.
+func fillers() []string { return strings.Fields("seems like one to tackle sounds looks is i we") }
+
+// RepliedTo returns what a short reply to the agent's words chooses or confirms: the
+// item of a list that has its number, else the question that they end with.
+func RepliedTo(reply, said string) string {
+	if number, ok := firstNumber(reply); ok {
+		if item := ListItem(number, said); item != "" {
+			return item
+		}
+	}
+	question := ""
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); strings.HasSuffix(strings.TrimRight(line, "*"), "?") {
+			question = line
+		}
+	}
+	return question
+}
+
+// ListItem returns the item of a list in a text that has the label, a number or a letter;
+// "" if there is none.
+func ListItem(label, text string) string {
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "*#- ")
+		if rest, ok := strings.CutPrefix(line, "Option "); ok {
+			line = rest
+		}
+		if len(line) <= len(label) || !strings.EqualFold(line[:len(label)], label) {
+			continue
+		}
+		if rest := line[len(label):]; strings.IndexByte(".):", rest[0]) >= 0 {
+			return strings.Trim(rest[1:], "* ")
+		}
+	}
+	return ""
+}
+
+func firstNumber(s string) (string, bool) {
+	n := strings.IndexFunc(s, unicode.IsDigit)
+	if n < 0 {
+		return "", false
+	}
+	end := strings.IndexFunc(s[n:], func(r rune) bool { return !unicode.IsDigit(r) })
+	if end < 0 {
+		return s[n:], true
+	}
+	return s[n : n+end], true
+}
