@@ -1,0 +1,95 @@
+package relate
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// words.txt has the lists of words: a line for each list, its name first.
+//
+//go:embed words.txt
+var wordLists string
+
+// The lists that are not those of a language.
+const (
+	commonList   = "common"   // words that most requests to an agent could have
+	continueList = "continue" // words that ask to continue
+	confirmList  = "confirm"  // words that only confirm or choose
+)
+
+// lexicon has the lists of words, for one verdict.
+type lexicon struct {
+	stop                          map[string][]language
+	common, continues, confirming map[string]bool
+	// phrases are those of continueList that have several words.
+	phrases []string
+}
+
+func newLexicon() *lexicon {
+	l := &lexicon{stop: map[string][]language{}, common: map[string]bool{}, continues: map[string]bool{}, confirming: map[string]bool{}}
+	for line := range strings.Lines(wordLists) {
+		name, list, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		for w := range strings.FieldsSeq(list) {
+			switch name {
+			case commonList:
+				l.common[stemmed(w)] = true
+			case continueList:
+				if strings.Contains(w, "_") {
+					l.phrases = append(l.phrases, strings.ReplaceAll(w, "_", " "))
+				} else {
+					l.continues[w] = true
+				}
+			case confirmList:
+				l.confirming[w] = true
+			default:
+				l.stop[w] = append(l.stop[w], language(name))
+			}
+		}
+	}
+	return l
+}
+
+// continuing reports whether a prompt asks to continue: by such a word among its first
+// ones, or anywhere in a short prompt.
+func (l *lexicon) continuing(t *text) bool {
+	const few, first = 10, 4
+	begin := t.all
+	if len(begin) > few {
+		begin = begin[:first]
+	}
+	for _, w := range begin {
+		if l.continues[w] {
+			return true
+		}
+	}
+	line := " " + strings.Join(begin, " ") + " "
+	for _, p := range l.phrases {
+		if strings.Contains(line, " "+p+" ") {
+			return true
+		}
+	}
+	for _, w := range begin { // scripts that don't separate words
+		for known := range l.continues {
+			if scriptOf([]rune(known)[0]) == unseparated && strings.Contains(w, known) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// confirms reports whether a prompt only confirms or chooses: it has few words, all of
+// them of the list or numbers.
+func (l *lexicon) confirms(t *text) bool {
+	const few = 5
+	if len(t.all)+len(t.numbers) == 0 || len(t.all) > few || len(t.paths)+len(t.identifiers) > 0 {
+		return false
+	}
+	for _, w := range t.all {
+		const letter = 1
+		if !l.confirming[w] && !isNumber(w) && len(w) > letter {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,303 @@
+// Package relate decides whether a prompt continues the work of a saved context. It is a
+// pure function of texts: it reads no files, keeps nothing and takes well under a
+// millisecond. It uses no model, so it is wrong at times; docs/recall-quality.md has how
+// often.
+package relate
+
+import (
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+)
+
+// Prompt is the first prompt of a session.
+type Prompt struct {
+	Text string
+	// Branch is the branch that is checked out now, empty if HEAD is detached.
+	Branch string
+}
+
+// Verdict is whether a prompt continues the work, and why.
+type Verdict struct {
+	Related bool
+	// Reason is the rule that decided.
+	Reason Reason
+	// Score is the sum of the evidence; it decides where no other rule does.
+	Score float64
+}
+
+// Reason is the rule that decided a verdict. It never contains text of the prompt, so
+// that it may be logged.
+type Reason string
+
+// The reasons.
+const (
+	AcceptedPlan Reason = "plan accepted in that session"
+	Continues    Reason = "asks to continue"
+	Replies      Reason = "only confirms or chooses"
+	PullRequest  Reason = "names the pull request"
+	NamesCommit  Reason = "names a commit"
+	Scored       Reason = "paths and words in common"
+	Incomparable Reason = "another language"
+	TooLittle    Reason = "too little in common"
+	Empty        Reason = "no words"
+)
+
+// Evidence: what a match adds to the score, and the score from which a prompt is related.
+const (
+	pathScore       = 3.0 // a path, or a base name that few files have
+	namedScore      = 1.0 // a path in the text of a request, of which no file was read or changed
+	genericScore    = 0.5 // a base name that most projects have, as README.md
+	identifierScore = 1.0 // a name as code has it
+	wordScore       = 1.0
+	commonScore     = 0.25 // a word that most requests to an agent could have
+	branchScore     = 0.5  // a word of the branch, beside the score of the word
+	todoShare       = 0.6  // the share of a todo item's words that makes a prompt its text
+
+	threshold = 2.0
+	// maxPrompt and maxContext bound the bytes that are read of a prompt and of a context.
+	maxPrompt  = 8 << 10
+	maxContext = 256 << 10
+)
+
+// Judge returns whether the prompt continues the work that c recorded. The rules are in
+// this order: the context of an accepted plan is related to whatever follows; a prompt that asks to continue, that only confirms or chooses, or that names
+// the pull request or a commit of the context is related. Otherwise the paths,
+// identifiers, words and items of the todo list in common are added up. Words can't be
+// compared between two languages: then the prompt is related, since nothing speaks
+// against it.
+func Judge(p Prompt, c recall.Checkpoint) Verdict {
+	l := newLexicon()
+	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
+	switch {
+	case c.Cause == recall.Plan:
+		return Verdict{Related: true, Reason: AcceptedPlan}
+	case t.empty():
+		return Verdict{Reason: Empty}
+	case l.continuing(t):
+		return Verdict{Related: true, Reason: Continues}
+	case l.confirms(t):
+		return Verdict{Related: true, Reason: Replies}
+	}
+	k := l.vocabularyOf(c)
+	switch {
+	case t.namesPullRequest(k.pullRequests):
+		return Verdict{Related: true, Reason: PullRequest}
+	case t.namesCommit(k.commits):
+		return Verdict{Related: true, Reason: NamesCommit}
+	}
+	score := k.score(t, l, p.Branch)
+	switch {
+	case score >= threshold:
+		return Verdict{Related: true, Reason: Scored, Score: score}
+	case !comparable(t, k):
+		return Verdict{Related: true, Reason: Incomparable, Score: score}
+	default:
+		return Verdict{Reason: TooLittle, Score: score}
+	}
+}
+
+// comparable reports whether the prompt and the requests of the context are in one
+// language, as far as that is known.
+func comparable(t *text, k *vocabulary) bool {
+	return t.language == "" || len(k.languages) == 0 || k.languages[t.language]
+}
+
+// score adds up what the prompt and the context have in common. Words count in relation
+// to the length of the prompt, as a long one has some of any context.
+func (k *vocabulary) score(t *text, l *lexicon, branch string) float64 {
+	score := 0.0
+	for _, path := range t.paths {
+		score += k.pathScore(path)
+	}
+	for _, name := range t.identifiers {
+		if k.identifiers[name] {
+			score += identifierScore
+		}
+	}
+	words, total := 0.0, 0.0
+	onBranch := l.branchWords(branch)
+	for _, w := range t.words {
+		weight := wordScore
+		if l.common[w] {
+			weight = commonScore
+		}
+		total += weight
+		if k.words[w] {
+			words += weight
+			if onBranch[w] {
+				words += branchScore
+			}
+		}
+	}
+	for _, item := range k.todo {
+		if share(item, t) >= todoShare {
+			score += threshold
+		}
+	}
+	return score + words*lengthFactor(total)
+}
+
+// lengthFactor weighs the words in common by the weight of all words of the prompt: 1 for
+// up to enough, then less.
+func lengthFactor(total float64) float64 {
+	const enough = 5
+	return enough / max(total, enough)
+}
+
+// share returns the share of an item's words that the prompt has; 0 for an item of fewer
+// than two words.
+func share(item []string, t *text) float64 {
+	const least = 2
+	found := 0
+	for _, w := range item {
+		if t.has(w) {
+			found++
+		}
+	}
+	if len(item) < least {
+		return 0
+	}
+	return float64(found) / float64(len(item))
+}
+
+// pathScore returns the score of a path or name in the prompt: of one that is the end of
+// a path in the context, or a folder of it.
+func (k *vocabulary) pathScore(path string) float64 {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	switch {
+	case k.paths[path] && !isGeneric(base), strings.Contains(path, "/") && k.paths[path]:
+		return pathScore
+	case k.named[path] && !isGeneric(base):
+		return namedScore
+	case k.paths[base]:
+		return genericScore
+	default:
+		return 0
+	}
+}
+
+// branchWords returns the words of a branch's name; none of a branch that most
+// repositories have.
+func (l *lexicon) branchWords(branch string) map[string]bool {
+	words := map[string]bool{}
+	switch branch {
+	case "main", "master", "develop", "dev", "trunk":
+		return words
+	}
+	for _, w := range l.parse(strings.NewReplacer("/", " ", "-", " ", "_", " ", ".", " ").Replace(branch)).words {
+		words[w] = true
+	}
+	return words
+}
+
+// vocabulary is what a context has that a prompt may refer to.
+type vocabulary struct {
+	words, identifiers map[string]bool
+	// paths are those of files and all their ends: a/b/c.go, b/c.go and c.go.
+	paths map[string]bool
+	// named are paths in the texts.
+	named                 map[string]bool
+	todo                  [][]string // the words of each item
+	pullRequests, commits []string
+	// languages are those of its texts.
+	languages map[language]bool
+}
+
+// vocabularyOf collects the words of the requests, steps and decisions, the todo list,
+// the names of files, and what the agent reported.
+func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
+	k := &vocabulary{words: map[string]bool{}, identifiers: map[string]bool{}, paths: map[string]bool{}, named: map[string]bool{}, languages: map[language]bool{}}
+	a, at := c.State.Analysis, c.State.Context
+	left := maxContext
+	add := func(s string) *text {
+		s = s[:min(len(s), left)]
+		left -= len(s)
+		t := l.parse(s)
+		if t.language != "" {
+			k.languages[t.language] = true
+		}
+		for _, w := range t.words {
+			k.words[w] = true
+		}
+		for _, name := range t.identifiers {
+			k.identifiers[name] = true
+		}
+		for _, path := range t.paths {
+			k.named[path] = true
+		}
+		return t
+	}
+	for _, r := range a.Requests {
+		add(r.Text)
+		add(r.RepliesTo)
+	}
+	add(a.CurrentTask)
+	add(c.Summary)
+	for _, item := range a.Todo {
+		k.todo = append(k.todo, add(item.Text).words)
+	}
+	for _, step := range a.NextSteps {
+		k.todo = append(k.todo, add(step).words)
+	}
+	for _, s := range a.Decisions {
+		add(s)
+	}
+	add(a.OpenQuestion)
+	add(a.Progress.Reported)
+	for path := range c.State.Files {
+		k.addPath(path)
+	}
+	for _, path := range at.FilesRead {
+		k.addPath(path)
+	}
+	for _, commit := range a.Progress.Commits {
+		k.commits = append(k.commits, commit.Hash)
+		add(commit.Subject)
+	}
+	k.pullRequests = a.Progress.PullRequests
+	return k
+}
+
+// addPath adds a path, all its ends, and its base name without extension as an
+// identifier if it has the form of one.
+func (k *vocabulary) addPath(path string) {
+	path = strings.ToLower(path)
+	for rest, more := path, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
+		k.paths[rest] = true
+	}
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	stem, _, _ := strings.Cut(base, ".")
+	const least = 4
+	if len(stem) >= least && !isGeneric(base) {
+		k.identifiers[stem] = true
+		if !strings.ContainsAny(stem, "-_") {
+			k.words[stemmed(stem)] = true
+		}
+	}
+	if dir := strings.TrimSuffix(path, "/"+base); dir != path {
+		for rest, more := dir, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
+			if strings.Contains(rest, "/") {
+				k.paths[rest] = true
+			}
+		}
+	}
+}
+
+// isGeneric reports whether a file's name is one that most projects have.
+func isGeneric(base string) bool {
+	stem, _, _ := strings.Cut(base, ".")
+	switch stem {
+	case "readme", "changelog", "license", "claude", "agents", "main", "index", "mod", "lib", "__init__", "package", "tsconfig",
+		"makefile", "dockerfile", "go", "types", "utils", "config", "settings", "app", "cargo", "pyproject", "requirements", "setup", "test", "skill":
+		return true
+	}
+	return false
+}
+
+// withoutNote removes the note about the transcript that the agent adds to an accepted
+// plan.
+func withoutNote(prompt string) string {
+	before, _, _ := strings.Cut(prompt, "\nIf you need specific details from before exiting plan mode")
+	return before
+}

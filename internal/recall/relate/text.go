@@ -1,0 +1,242 @@
+package relate
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// text is what a text consists of: each list without duplicates, in lower case, in the
+// order of the text.
+type text struct {
+	// words are stemmed and without stop words; of scripts that don't separate words they
+	// are pairs of characters.
+	words []string
+	// identifiers are names as code has them: camelCase, snake_case, kebab-case, a call.
+	identifiers []string
+	// paths are paths and names of files.
+	paths []string
+	// numbers are those that begin with # or follow "PR", and those in the URLs of pull
+	// requests.
+	numbers []string
+	hashes  []string
+	// all are all words as they are, stop words included, at most maxAll.
+	all     []string
+	present map[string]bool
+	scripts map[script]int
+	// language is empty if it is not known.
+	language language
+	lexicon  *lexicon
+}
+
+// maxAll bounds the words that are kept as they are.
+const maxAll = 2000
+
+func (t *text) has(word string) bool { return t.present[word] }
+
+func (t *text) empty() bool {
+	return len(t.all)+len(t.identifiers)+len(t.paths)+len(t.numbers)+len(t.hashes) == 0
+}
+
+// namesPullRequest reports whether the text has the number of one of the pull requests,
+// which are numbers or URLs.
+func (t *text) namesPullRequest(list []string) bool {
+	return slices.ContainsFunc(list, func(pr string) bool {
+		number := pr[strings.LastIndexAny(pr, "/#")+1:]
+		return slices.Contains(t.numbers, number)
+	})
+}
+
+// namesCommit reports whether the text has the beginning of one of the hashes, or more of
+// it.
+func (t *text) namesCommit(list []string) bool {
+	return slices.ContainsFunc(list, func(hash string) bool {
+		return slices.ContainsFunc(t.hashes, func(h string) bool {
+			return hash != "" && (strings.HasPrefix(h, hash) || strings.HasPrefix(hash, h))
+		})
+	})
+}
+
+// parse splits a text.
+func (l *lexicon) parse(s string) *text {
+	t := &text{lexicon: l, present: map[string]bool{}, scripts: map[script]int{}}
+	for word := range strings.FieldsSeq(strings.ReplaceAll(s, "’", "'")) {
+		if strings.Contains(word, "://") {
+			t.url(strings.ToLower(word))
+			continue
+		}
+		for field := range strings.FieldsFuncSeq(word, isSeparator) {
+			t.field(strings.Trim(field, ".,;:!?'`*~-"))
+		}
+	}
+	t.language = t.findLanguage()
+	return t
+}
+
+// isSeparator reports whether a character is no part of words, paths and identifiers.
+func isSeparator(r rune) bool {
+	switch r {
+	case '/', '.', '_', '-', '#', '\'', ':', '@', '~':
+		return false
+	}
+	return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r) || unicode.IsControl(r)
+}
+
+// field adds a part between separators.
+func (t *text) field(f string) {
+	if f == "" {
+		return
+	}
+	lower := strings.ToLower(strings.TrimPrefix(f, "@"))
+	switch {
+	case strings.HasPrefix(lower, "#"):
+		t.number(lower[1:])
+		return
+	case isPath(lower):
+		t.add(&t.paths, strings.TrimPrefix(strings.TrimPrefix(lower, "~"), "./"))
+		return
+	case isHash(lower):
+		t.add(&t.hashes, lower)
+		return
+	}
+	if len(t.all) > 0 && isNumber(lower) && slices.Contains([]string{"pr", "mr", "pull", "request"}, t.all[len(t.all)-1]) {
+		t.number(lower)
+	}
+	if isIdentifier(f) && !t.lexicon.common[lower] {
+		t.add(&t.identifiers, lower)
+	}
+	for _, part := range parts(f) {
+		t.word(strings.ToLower(part))
+	}
+}
+
+// url adds the number of a pull request.
+func (t *text) url(s string) {
+	for _, mark := range []string{"/pull/", "/pulls/", "/merge_requests/"} {
+		if _, rest, found := strings.Cut(s, mark); found {
+			n, _, _ := strings.Cut(rest, "/")
+			t.number(n)
+		}
+	}
+}
+
+func (t *text) number(s string) {
+	if isNumber(s) {
+		t.add(&t.numbers, s)
+	}
+}
+
+// word adds a word, unless it is a stop word.
+func (t *text) word(w string) {
+	w = strings.Trim(w, ".,;:!?'`*~-_/")
+	if w == "" {
+		return
+	}
+	if len(t.all) < maxAll {
+		t.all = append(t.all, w)
+	}
+	first, _ := utf8.DecodeRuneInString(w)
+	kind := scriptOf(first)
+	t.scripts[kind]++
+	if kind == unseparated {
+		runes := []rune(w)
+		for i := range len(runes) - 1 {
+			t.add(&t.words, string(runes[i:i+2]))
+		}
+		return
+	}
+	const least = 3
+	if utf8.RuneCountInString(w) < least || len(t.lexicon.stop[w]) > 0 || isNumber(w) {
+		return
+	}
+	t.add(&t.words, stemmed(w))
+}
+
+func (t *text) add(list *[]string, s string) {
+	if s != "" && !t.present[s] {
+		t.present[s] = true
+		*list = append(*list, s)
+	}
+}
+
+// parts splits an identifier into its words.
+func parts(f string) []string {
+	var list []string
+	begin, before := 0, ' '
+	for i, r := range f {
+		switch {
+		case strings.ContainsRune("_-./:", r):
+			if i > begin {
+				list = append(list, f[begin:i])
+			}
+			begin = i + utf8.RuneLen(r)
+		case unicode.IsUpper(r) && unicode.IsLower(before) && i > begin:
+			list = append(list, f[begin:i])
+			begin = i
+		}
+		before = r
+	}
+	if begin < len(f) {
+		list = append(list, f[begin:])
+	}
+	return list
+}
+
+// isPath reports whether a field has the form of a path or a file's name.
+func isPath(f string) bool {
+	const shortest, longest, least = 1, 6, 2 // of an extension, and of the name
+	if !strings.ContainsFunc(f, unicode.IsLetter) {
+		return false
+	}
+	ext := f[strings.LastIndexByte(f, '.')+1:]
+	named := ext != f && len(ext) >= shortest && len(ext) <= longest && isWordlike(ext) && !isNumber(ext) && len(f) > len(ext)+least
+	return named || strings.Count(f, "/") >= 2 || strings.HasPrefix(f, "./") || strings.HasSuffix(f, "/") && len(f) > 1
+}
+
+func isWordlike(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+func isNumber(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// isHash reports whether a field has the form of an abbreviated commit: hex digits of
+// which some are letters and some are numbers.
+func isHash(f string) bool {
+	const shortest, longest = 7, 40
+	if len(f) < shortest || len(f) > longest || isNumber(f) || !strings.ContainsAny(f, "0123456789") {
+		return false
+	}
+	return !strings.ContainsFunc(f, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
+}
+
+// isIdentifier reports whether a field is written as code is: with an upper case letter
+// inside, or of parts that are joined.
+func isIdentifier(f string) bool {
+	if strings.Contains(f, "_") {
+		return true
+	}
+	before := ' '
+	for _, r := range f {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			return true
+		}
+		before = r
+	}
+	const joined = 2
+	return strings.Count(f, "-") >= joined
+}
+
+// stemmed removes the endings of English that join most often; other languages lose
+// little by it.
+func stemmed(w string) string {
+	const least = 4
+	for _, end := range []string{"ing", "ies", "ed", "es", "s"} {
+		if stem, found := strings.CutSuffix(w, end); found && len(stem) >= least && !strings.HasSuffix(stem, "s") {
+			return stem
+		}
+	}
+	return w
+}
