@@ -48,7 +48,7 @@ func SideKinds() []string {
 	for _, kind := range slices.Clone(kinds) {
 		kinds = append(kinds, kind+secondName)
 	}
-	return append(kinds, RecallKind, ContextKind, OpeningKind)
+	return append(kinds, RecallKind, ContextKind, OpeningKind, PromptBriefKind)
 }
 
 // Names records for each side file whether the state counts the second of its two
@@ -111,6 +111,9 @@ const (
 	ContextKind = "context"
 	// OpeningKind is what the session was told when it started.
 	OpeningKind = "opening"
+	// PromptBriefKind is the saved context whose brief is due with the session's first
+	// prompt; the file exists until then.
+	PromptBriefKind = "prompt-brief"
 )
 
 // Read returns the first valid bytes; an error if the file is shorter.
@@ -217,6 +220,23 @@ func (f Side) Replace(data []byte) error {
 // Sync makes what was appended durable.
 func (f Side) Sync() error {
 	return disk.SyncFiles([]string{f.path}, []string{filepath.Dir(f.path)})
+}
+
+// Exists reports whether there is a file.
+func (f Side) Exists() bool {
+	_, err := os.Lstat(f.path)
+	return err == nil
+}
+
+// Remove removes the file, if there is one.
+func (f Side) Remove() error {
+	if err := disk.Step("remove", f.path); err != nil {
+		return err
+	}
+	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // ReadAll returns the whole file, nil if there is none.

@@ -125,6 +125,6 @@ func (d *desk) start(in workspace.Input, source string) {
 	r := d.recorder()
 	_, err := r.AgentEvents().SessionStart(context.Background(), in)
 	d.must(err)
-	_, err = r.SavedContexts().Opener.RecallStart(context.Background(), in)
+	_, err = r.SavedContexts().Injector.RecallStart(context.Background(), in)
 	d.must(err)
 }

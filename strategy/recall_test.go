@@ -202,7 +202,7 @@ func TestAnAnswerToAClear(t *testing.T) {
 			d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end)) // the hook may come last
 			d.want(c.want...)
 			next := workspace.Input{SessionID: "next", Source: "clear", Agent: end.Agent}
-			o, err := d.recorder().SavedContexts().Opener.Opening(ctx, next)
+			o, err := d.recorder().SavedContexts().Injector.Opening(ctx, next)
 			d.must(err)
 			if text := strings.Join(o.Messages, "\n"); !strings.Contains(text, c.told) || (len(o.Parts) == 0) != c.nothing {
 				t.Errorf("told %q, %d parts", text, len(o.Parts))
@@ -288,7 +288,7 @@ func TestAfterAClearThePersonMayBeAsked(t *testing.T) {
 			end := d.in(s, 7)
 			end.Reason, end.PromptID = "clear", "p1"
 			d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
-			told, ask, err := d.recorder().SavedContexts().Opener.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
+			told, ask, err := d.recorder().SavedContexts().Injector.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
 			d.must(err)
 			if ask != want || ask && (len(told.Brief.Parts) == 0 || !strings.HasPrefix(told.Brief.Message, "Resumed from checkpoint: ")) {
 				t.Errorf("ask %v, %+v", ask, told.Brief)
@@ -315,7 +315,7 @@ func TestTheServerFindsTheSessionOfItsAgent(t *testing.T) {
 		d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
 	}
 	above := []session.Process{{PID: 100, Start: 1}, {PID: mine, Start: 1}, {PID: others, Start: 1}}
-	told, ask, err := d.recorder().SavedContexts().Opener.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Above: above})
+	told, ask, err := d.recorder().SavedContexts().Injector.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Above: above})
 	d.must(err)
 	if _, ok := told.Checkpoint.State.Files["main.txt"]; !ask || !ok {
 		t.Errorf("ask %v about %q", ask, told.Checkpoint.Summary)
@@ -335,7 +335,7 @@ func TestTheServersBriefIsInOnePart(t *testing.T) {
 	end := d.in(s, 7)
 	end.Reason, end.PromptID = "clear", "p1"
 	d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
-	told, _, err := d.recorder().SavedContexts().Opener.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
+	told, _, err := d.recorder().SavedContexts().Injector.AfterClear(ctx, savedcontext.Clearing{SessionID: "next", Agent: end.Agent})
 	d.must(err)
 	text := strings.Join(told.Brief.Parts, "")
 	if len(told.Brief.Parts) != 1 || !strings.Contains(text, "file0.txt") || !strings.Contains(text, "file2.txt") {
@@ -353,7 +353,7 @@ func TestALostSessionIsAsOldAsItsWork(t *testing.T) {
 			d.turn(d.session("main"), 7, "a.txt")
 			d.alive[7] = false
 			d.now = d.now.Add(age)
-			o, err := d.recorder().SavedContexts().Opener.RecallStart(ctx, workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
+			o, err := d.recorder().SavedContexts().Injector.RecallStart(ctx, workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}})
 			d.must(err)
 			d.want("lost/kept")
 			text := strings.Join(o.Parts, "")

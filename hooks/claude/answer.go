@@ -87,7 +87,7 @@ func guarded(do func() error) (err error) {
 func started(ctx context.Context, r *strategy.Recorder, in workspace.Input, g strategy.Greeting) (Answer, error) {
 	a := Answer{Event: "SessionStart", Message: greeting(g)}
 	err := guarded(func() error {
-		o, err := r.SavedContexts().Opener.RecallStart(ctx, in)
+		o, err := r.SavedContexts().Injector.RecallStart(ctx, in)
 		a.Say(o.Messages...)
 		if len(o.Parts) > 0 {
 			a.Context = o.Parts[0]
@@ -100,11 +100,25 @@ func started(ctx context.Context, r *strategy.Recorder, in workspace.Input, g st
 // briefed is the second part of what a session that starts is told, for the
 // agent takes only so much from one hook.
 func briefed(ctx context.Context, r *strategy.Recorder, in workspace.Input) (Answer, error) {
-	o, err := r.SavedContexts().Opener.Opening(ctx, in)
+	o, err := r.SavedContexts().Injector.Opening(ctx, in)
 	if err != nil || len(o.Parts) < 2 {
 		return Answer{}, err
 	}
 	return Answer{Event: "SessionStart", Context: o.Parts[1]}, nil
+}
+
+// prompted returns the answer to a prompt: the brief of the work that it continues, if one
+// is due.
+func prompted(ctx context.Context, r *strategy.Recorder, in workspace.Input) (Answer, error) {
+	a := Answer{Event: "UserPromptSubmit"}
+	if err := r.AgentEvents().Prompt(ctx, in); err != nil {
+		return a, err
+	}
+	err := guarded(func() (err error) {
+		a.Context, err = r.SavedContexts().Injector.RecallPrompt(ctx, in)
+		return err
+	})
+	return a, err
 }
 
 // stopped is the answer to the end of a turn.

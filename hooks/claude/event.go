@@ -80,6 +80,7 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 // Handle carries out the event that the hook verb stands for, and returns what
 // the agent is told. What it returns counts also if there is an error.
 func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace.Input) (Answer, error) {
+	in.PromptContext = true
 	switch verb {
 	case "session-start":
 		greeting, err := r.AgentEvents().SessionStart(ctx, in)
@@ -90,7 +91,7 @@ func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace
 	case "session-brief":
 		return briefed(ctx, r, in)
 	case "user-prompt-submit":
-		return Answer{}, r.AgentEvents().Prompt(ctx, in)
+		return prompted(ctx, r, in)
 	case "stop", "stop-failure":
 		return stopped(ctx, r, in)
 	case "session-end":

@@ -24,10 +24,18 @@ const (
 	SummaryOnly = "summary"
 )
 
+// When the brief of a saved context is injected.
+const (
+	InjectStart  = "start"  // all of it at the start of a session
+	InjectPrompt = "prompt" // its short form at the start, all of it with the first prompt if that continues the work
+	InjectOff    = "off"    // never
+)
+
 // Recall are the settings of saved contexts: the keys below "recall".
 type Recall struct {
 	OnClear Choice // auto_checkpoint_on_clear
 	OnStart Choice // auto_resume_on_start
+	Inject  string // inject: InjectStart, InjectPrompt or InjectOff
 	// Threshold is how full the context may get, in percent, ThresholdTokens in
 	// tokens, 0 for no such bound.
 	Threshold         int    // checkpoint_threshold_percent, 70 to 95
@@ -50,7 +58,7 @@ type Recall struct {
 func recallDefaults() Recall {
 	const kib = 1 << 10
 	return Recall{
-		OnClear: Prompt, OnStart: Always, Threshold: 70, VerifyBeforeClear: true,
+		OnClear: Prompt, OnStart: Always, Inject: InjectPrompt, Threshold: 70, VerifyBeforeClear: true,
 		Auto: true, MaxAuto: 10, CleanupAfterDays: 30,
 		Mode: Stateful, CaptureFiles: true, CaptureAnalysis: true,
 		MaxCheckpoint: 10 * kib * kib, MaxFile: kib * kib,

@@ -10,6 +10,7 @@ import (
 const (
 	KeyOnClear   = "recall.auto_checkpoint_on_clear"
 	KeyOnStart   = "recall.auto_resume_on_start"
+	KeyInject    = "recall.inject"
 	KeyThreshold = "recall.checkpoint_threshold_percent"
 	KeyVerify    = "recall.verify_before_clear"
 	KeyModelPass = "recall.model_pass"
@@ -32,6 +33,13 @@ func recallFields() []field {
 			also(hooksBlock, "CONTEXTD_AUTO_CHECKPOINT_ON_CLEAR", "ENTIRE_AUTO_CHECKPOINT_ON_CLEAR"),
 		choice(KeyOnStart, func(s *Settings) *Choice { return &s.Recall.OnStart }).
 			also(hooksBlock, "CONTEXTD_AUTO_RESUME", "CONTEXTD_AUTO_RESUME_ON_START", "ENTIRE_AUTO_RESUME", "ENTIRE_AUTO_RESUME_ON_START"),
+		field{
+			key: KeyInject, allowed: `"start", "prompt" or "off"`,
+			set: func(s *Settings, r raw) bool {
+				return choose(&s.Recall.Inject, r, InjectStart, InjectPrompt, InjectOff)
+			},
+			get: func(s *Settings) any { return s.Recall.Inject },
+		},
 		number(KeyThreshold, span{70, 95}, func(s *Settings) *int { return &s.Recall.Threshold }).
 			also(hooksBlock, "CONTEXTD_CHECKPOINT_THRESHOLD", "ENTIRE_CHECKPOINT_THRESHOLD"),
 		tokens("recall.checkpoint_threshold_tokens", func(s *Settings) *int64 { return &s.Recall.ThresholdTokens }),

@@ -54,6 +54,7 @@ func scopes() map[string]scope {
 		KeyVerify:                            anyLayer,
 		"recall.auto_summary_enabled":        anyLayer,
 		"recall.max_auto_summaries":          {fromProject: atMostDefault("recall.max_auto_summaries")},
+		KeyInject:                            anyLayer,
 		"recall.cleanup_after_days":          anyLayer,
 		"recall.mode":                        anyLayer,
 		"recall.capture_files":               anyLayer,

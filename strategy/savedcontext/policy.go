@@ -26,8 +26,9 @@ type Verdict struct {
 }
 
 // verdict decides. A requested checkpoint is always saved. A session without a
-// prompt has nothing to save. A clear follows its setting, and that of an accepted
-// plan never asks; any other cause saves if something changed.
+// prompt has nothing to save. An accepted plan is saved without a question, also if
+// nothing but the plan is new; a clear follows its setting; any other cause saves if
+// something changed.
 func (o Occasion) verdict() Verdict {
 	keep := Verdict{save: true, status: recall.Kept}
 	switch {
@@ -40,9 +41,11 @@ func (o Occasion) verdict() Verdict {
 		return keep.only()
 	case o.onClear == settings.Never:
 		return Verdict{}
-	case !o.changed && (o.verify || o.cause == recall.Plan):
+	case o.cause == recall.Plan:
+		return keep
+	case !o.changed && o.verify:
 		return Verdict{}
-	case o.cause == recall.Plan || o.onClear == settings.Always:
+	case o.onClear == settings.Always:
 		return keep
 	default:
 		return Verdict{save: true, status: recall.Pending, ask: true}

@@ -39,7 +39,7 @@ func TestVerdict(t *testing.T) {
 		"a plan is never asked about":            {on(recall.Plan, settings.Prompt), kept},
 		"a plan, always":                         {on(recall.Plan, settings.Always), kept},
 		"a plan, never":                          {on(recall.Plan, settings.Never), nothing},
-		"a plan after which nothing changed":     {with(on(recall.Plan, settings.Prompt), every), nothing},
+		"a plan after which nothing changed":     {with(on(recall.Plan, settings.Prompt), every), kept},
 		"an exit is kept whatever clears do":     {on(recall.Exit, settings.Never), kept},
 		"an exit of what is kept":                {with(on(recall.Exit, settings.Prompt), every), nothing},
 		"a compaction":                           {on(recall.Compact, settings.Prompt), kept},

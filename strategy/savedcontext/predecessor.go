@@ -116,7 +116,7 @@ func (rs *recentSessions) predecessor(candidates []candidate, id string, agent s
 		if t.End != nil && t.End.clearedFor(id) && rs.Env.Now().Sub(t.End.At) < following {
 			return t, true
 		}
-		if t.Agent.PID == 0 && rs.goesOn(t.header, agent) {
+		if t.Agent.PID == 0 && rs.isRunning(t.header, agent) {
 			open = append(open, t)
 		}
 	}
@@ -132,23 +132,23 @@ func (e sessionEnd) clearedFor(id string) bool {
 	return (e.Cause == recall.Clear || e.Cause == recall.Plan) && (e.Next == "" || e.Next == id)
 }
 
-// follow notes that the session next came after the clear of the session id, so
-// that no other one is taken for it.
-func (op *Opener) follow(ctx context.Context, id, next string) error {
-	return op.WithLock(ctx, func() error {
-		m, before, err := op.saver.remembered(ctx, id)
+// follow records that the session next started after the clear of the session id, so
+// that no other session is taken for it.
+func (ij *Injector) follow(ctx context.Context, id, next string) error {
+	return ij.WithLock(ctx, func() error {
+		m, before, err := ij.saver.remembered(ctx, id)
 		if err != nil || m.End == nil || m.End.Next == next {
 			return err
 		}
 		m.End.Next = next
-		_, err = op.saver.putMemory(id, m, before)
+		_, err = ij.saver.putMemory(id, m, before)
 		return err
 	})
 }
 
-// goesOn reports whether a session still runs, seen from one that starts in the
-// process agent.
-func (rs *recentSessions) goesOn(t header, agent session.Process) bool {
+// isRunning reports whether a session still runs while another one starts in the process
+// agent.
+func (rs *recentSessions) isRunning(t header, agent session.Process) bool {
 	switch {
 	case t.End != nil:
 		return false
@@ -159,23 +159,23 @@ func (rs *recentSessions) goesOn(t header, agent session.Process) bool {
 	}
 }
 
-// saveLost saves the context of sessions that ended here without a word: their
-// process was killed, or the program around them reports none. There may be
-// several, as when the machine went down.
-func (op *Opener) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
+// saveLost saves the context of sessions of this worktree that ended without a hook: their
+// process was killed, or their front end reports no end. There may be several, as after a
+// power cut.
+func (ij *Injector) saveLost(ctx context.Context, candidates []candidate, in workspace.Input) {
 	const most = 3
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(t candidate) bool {
-		return t.id == in.SessionID || t.End != nil || t.Worktree != op.Repo.Root || op.recent.goesOn(t.header, in.Agent)
+		return t.id == in.SessionID || t.End != nil || t.Worktree != ij.Repo.Root || ij.recent.isRunning(t.header, in.Agent)
 	})
 	for _, t := range slices.Backward(candidates[:min(len(candidates), most)]) { // the last one's is the newest
 		c, cause := Clearing{SessionID: t.id}, recall.Lost
-		if note, found := op.marks.EndNoted(t.id); found {
+		if note, found := ij.marks.EndNoted(t.id); found {
 			in := note.Input()
 			c, cause = clearingOf(in), endCause(in)
 		}
-		err := op.clearer.end(ctx, c, cause, endEffort(), nil)
+		err := ij.clearer.end(ctx, c, cause, endEffort(), nil)
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
-			op.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
+			ij.Log.WarnContext(ctx, "context of a lost session not saved", "session_id", t.id, "error", err.Error())
 		}
 	}
 }

@@ -91,10 +91,10 @@ type Recalled struct {
 	Brief      brief.Brief
 }
 
-// Recall makes the brief of the checkpoint id, which may be the beginning of its
-// id. If id is empty, it is the brief that a session which starts here now would
-// get, of the kind that it would get, without parts where the settings want
-// nothing told. It wraps recall.ErrNotFound.
+// Recall returns the brief of the checkpoint id, which may be abbreviated. If id is empty
+// it is the whole brief that a session which starts here now would get, at once or with
+// its first prompt, or the notice where it would get only that; without parts where the
+// settings exclude briefs. It wraps recall.ErrNotFound.
 func (sa *Saver) Recall(ctx context.Context, id string, kind brief.Kind) (Recalled, error) {
 	if id != "" {
 		whole, err := sa.Contexts().Find(ctx, id)
@@ -113,14 +113,14 @@ func (sa *Saver) Recall(ctx context.Context, id string, kind brief.Kind) (Recall
 	if kind == brief.Full {
 		kind = usual
 	}
-	switch sa.Options.Recall.OnStart {
-	case settings.Prompt:
+	o := sa.Options.Recall
+	switch {
+	case o.OnStart == settings.Never, o.Inject == settings.InjectOff:
+		recalled, err := sa.brief(ctx, id, brief.Notice)
+		recalled.Brief = brief.Brief{Message: recalled.Brief.Message}
+		return recalled, err
+	case o.OnStart == settings.Prompt:
 		kind = brief.Notice
-	case settings.Never:
-		told, err := sa.brief(ctx, id, brief.Notice)
-		told.Brief = brief.Brief{Message: told.Brief.Message}
-		return told, err
-	case settings.Always:
 	}
 	return sa.brief(ctx, id, kind)
 }

@@ -10,51 +10,31 @@ import (
 
 // Services are the services of this package, for one worktree.
 type Services struct {
-	Saver   *Saver
-	Clearer *Clearer
-	Opener  *Opener
-	Watcher *Watcher
-	Ender   *Ender
+	Saver    *Saver
+	Clearer  *Clearer
+	Injector *Injector
+	Watcher  *Watcher
+	Ender    *Ender
 }
 
 // New returns the services of a worktree.
 func New(w *workspace.Workspace) *Services {
-	lifecycleSvc := lifecycle.New(w)
-	trackingSvc := tracking.New(w)
-	workspaceSvc := workspace.New(w)
+	machine := lifecycle.New(w).Machine
+	marks := tracking.New(w).Marks
+	children := workspace.New(w).Children
 	recent := &recentSessions{Workspace: w}
-	s := &Services{
-		Saver: &Saver{
-			Workspace: w,
-			recent:    recent,
+	saver := &Saver{Workspace: w, recent: recent}
+	clearer := &Clearer{Workspace: w, children: children, saver: saver}
+	return &Services{
+		Saver:   saver,
+		Clearer: clearer,
+		Injector: &Injector{
+			Workspace: w, children: children, clearer: clearer,
+			machine: machine, marks: marks, recent: recent, saver: saver,
 		},
-		Clearer: &Clearer{
-			Workspace: w,
-			children:  workspaceSvc.Children,
-		},
-		Opener: &Opener{
-			Workspace: w,
-			recent:    recent,
-			children:  workspaceSvc.Children,
-			machine:   lifecycleSvc.Machine,
-			marks:     trackingSvc.Marks,
-		},
-		Watcher: &Watcher{
-			Workspace: w,
-			children:  workspaceSvc.Children,
-		},
-		Ender: &Ender{
-			Workspace: w,
-			machine:   lifecycleSvc.Machine,
-			marks:     trackingSvc.Marks,
-		},
+		Watcher: &Watcher{Workspace: w, children: children, saver: saver},
+		Ender:   &Ender{Workspace: w, machine: machine, marks: marks, saver: saver},
 	}
-	s.Clearer.saver = s.Saver
-	s.Opener.clearer = s.Clearer
-	s.Opener.saver = s.Saver
-	s.Watcher.saver = s.Saver
-	s.Ender.saver = s.Saver
-	return s
 }
 
 // Saver saves contexts of sessions on request and reads saved ones.
@@ -73,8 +53,9 @@ type Clearer struct {
 	saver    *Saver
 }
 
-// Opener gives a new session the saved context of an earlier one.
-type Opener struct {
+// Injector decides what a session is given of the saved context of an earlier one, at its
+// start and with its first prompt.
+type Injector struct {
 	*workspace.Workspace
 
 	children *workspace.Children

@@ -29,6 +29,8 @@ type Input struct {
 	// Source is why a session starts, Reason why it ends, PromptID what names the
 	// prompt that an event belongs to; each empty if absent.
 	Source, Reason, PromptID string
+	// PromptContext reports whether the agent takes context with a prompt.
+	PromptContext bool
 	// Compaction is the agent's own summary of what it compacted.
 	Compaction string
 }

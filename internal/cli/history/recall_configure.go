@@ -32,11 +32,12 @@ where each comes from. With key=value it writes them to your own settings,
 in their place. A bad value changes nothing.
 
   auto_checkpoint_on_clear=true|false|prompt   save before /clear; prompt asks
-  auto_resume_on_start=true|false|prompt       tell a new session of the work before it
+  auto_resume_on_start=true|false|prompt       give a new session the work before it
+  inject=start|prompt|off                      all of it at the start, or with the first prompt
   checkpoint_threshold_percent=70..95          save when the context is that full
   verify_before_clear=true|false               silent at /clear if nothing changed
 
-The other keys are in the list that it shows. --preset sets these four: auto (all by
+The other keys are in the list that it shows. --preset sets all of these but inject: auto (all by
 itself), prompt (ask before a clear), manual (nothing by itself).
 
 EXIT STATUS

@@ -103,6 +103,11 @@ func (r *recalling) nothingToSay(asked, id string) {
 		r.Streams.Hint("`entire recall resume " + id + "` prints the brief of the newest context checkpoint")
 		return
 	}
+	if asked == "" && r.is.Recall.Inject == settings.InjectOff {
+		r.Streams.Notef("Nothing would be injected: inject is off.")
+		r.Streams.Hint("`entire recall resume " + id + "` prints the brief of the newest context checkpoint")
+		return
+	}
 	r.Streams.Notef("Checkpoint %s: nothing to say.", id)
 }
 

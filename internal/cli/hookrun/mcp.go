@@ -140,9 +140,9 @@ func mcpConfigure(a *app.App, dir string, changes []settings.Change) (settings.S
 type contextWork struct {
 	*savedcontext.Saver
 	*savedcontext.Clearer
-	*savedcontext.Opener
+	*savedcontext.Injector
 }
 
 func newContextWork(s *savedcontext.Services) contextWork {
-	return contextWork{s.Saver, s.Clearer, s.Opener}
+	return contextWork{s.Saver, s.Clearer, s.Injector}
 }

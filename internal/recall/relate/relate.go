@@ -1,7 +1,6 @@
 // Package relate decides whether a prompt continues the work of a saved context. It is a
-// pure function of texts: it reads no files, keeps nothing and takes well under a
-// millisecond. It uses no model, so it is wrong at times; docs/recall-quality.md has how
-// often.
+// pure function of texts, reads no files and takes about a millisecond. It uses no model, so it is wrong
+// at times: docs/guides/checkpoint-automation.md describes when.
 package relate
 
 import (
@@ -60,8 +59,11 @@ const (
 	maxContext = 256 << 10
 )
 
+// planPrefix begins the prompt that the agent makes of an accepted plan.
+const planPrefix = "Implement the following plan:"
+
 // Judge returns whether the prompt continues the work that c recorded. The rules are in
-// this order: the context of an accepted plan is related to whatever follows; a prompt that asks to continue, that only confirms or chooses, or that names
+// this order: a plan is related to the context in which it was accepted; a prompt that asks to continue, that only confirms or chooses, or that names
 // the pull request or a commit of the context is related. Otherwise the paths,
 // identifiers, words and items of the todo list in common are added up. Words can't be
 // compared between two languages: then the prompt is related, since nothing speaks
@@ -70,7 +72,7 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	l := newLexicon()
 	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
 	switch {
-	case c.Cause == recall.Plan:
+	case c.Cause == recall.Plan && strings.HasPrefix(p.Text, planPrefix):
 		return Verdict{Related: true, Reason: AcceptedPlan}
 	case t.empty():
 		return Verdict{Reason: Empty}

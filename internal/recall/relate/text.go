@@ -185,12 +185,12 @@ func parts(f string) []string {
 
 // isPath reports whether a field has the form of a path or a file's name.
 func isPath(f string) bool {
-	const shortest, longest, least = 1, 6, 2 // of an extension, and of the name
+	const shortest, longest, least = 1, 6, 4 // of an extension; of the name with it, which "e.g" hasn't
 	if !strings.ContainsFunc(f, unicode.IsLetter) {
 		return false
 	}
 	ext := f[strings.LastIndexByte(f, '.')+1:]
-	named := ext != f && len(ext) >= shortest && len(ext) <= longest && isWordlike(ext) && !isNumber(ext) && len(f) > len(ext)+least
+	named := ext != f && len(ext) >= shortest && len(ext) <= longest && isWordlike(ext) && !isNumber(ext) && len(f) >= least
 	return named || strings.Count(f, "/") >= 2 || strings.HasPrefix(f, "./") || strings.HasSuffix(f, "/") && len(f) > 1
 }
 

@@ -1,0 +1,143 @@
+package savedcontext
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/tracking"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// Opening is what a session is given when it starts. It is decided once: several hooks
+// and the MCP server request it, in any order, some of them twice.
+type Opening struct {
+	Source string    `json:"source"`
+	At     time.Time `json:"at"`
+	// Checkpoint is the id of the saved context that it is about, empty for none.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	// Messages are for the person, Parts for the agent.
+	Messages []string `json:"messages,omitempty"`
+	Parts    []string `json:"parts,omitempty"`
+	// Ask reports whether the user may be asked whether the session continues the work
+	// of the checkpoint.
+	Ask bool `json:"ask,omitempty"`
+
+	// due reports whether the whole brief of the checkpoint is decided on with the first
+	// prompt.
+	due bool
+}
+
+// again is the time within which two compactions or resumptions of a session are one
+// event.
+const again = 20 * time.Second
+
+// RecallStart records that a session starts, returns what it is given of the work before
+// it, and starts the child that removes old contexts.
+func (ij *Injector) RecallStart(ctx context.Context, in workspace.Input) (Opening, error) {
+	err := ij.begin(ctx, in)
+	o, failed := ij.Opening(ctx, in)
+	if in.Source != "compact" {
+		ij.children.DetachRecall(ctx, "")
+	}
+	return o, errors.Join(err, failed)
+}
+
+// Opening returns what a session that starts is given of the work before it. The first
+// call decides, others return the same.
+func (ij *Injector) Opening(ctx context.Context, in workspace.Input) (o Opening, err error) {
+	lock, err := ij.lockOpening(ctx)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if known, ok := ij.opened(in); ok {
+		return known, nil
+	}
+	o = Opening{Source: in.Source, At: ij.Env.Now().UTC()}
+	if err := (&openingDraft{injector: ij, input: in, opening: &o}).decide(ctx); err != nil {
+		return o, err
+	}
+	if err := ij.setDue(in.SessionID, o); err != nil {
+		return o, err
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		return o, err
+	}
+	return o, ij.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
+}
+
+// lockOpening takes the lock under which one process at a time decides.
+func (ij *Injector) lockOpening(ctx context.Context) (*filelock.Lock, error) {
+	if err := ij.WithLock(ctx, func() error { return nil }); err != nil { // makes the folder
+		return nil, err
+	}
+	wait, cancel := context.WithTimeout(ctx, ij.Options.LockTimeout)
+	defer cancel()
+	return filelock.Acquire(wait, filepath.Join(ij.RecordsDir(), "opening"))
+}
+
+// opened returns what was decided before, if that was for the same event.
+func (ij *Injector) opened(in workspace.Input) (Opening, bool) {
+	var o Opening
+	data, err := ij.Sessions.Side(in.SessionID, session.OpeningKind).ReadAll()
+	if err != nil || json.Unmarshal(data, &o) != nil || o.Source != in.Source {
+		return Opening{}, false
+	}
+	once := in.Source == "startup" || in.Source == "clear"
+	return o, once || ij.Env.Now().Sub(o.At) < again
+}
+
+// begin records the state of the worktree at the session's start.
+func (ij *Injector) begin(ctx context.Context, in workspace.Input) error {
+	err := ij.saver.recollect(ctx, in.SessionID, stopEffort(), func(_ context.Context, w *contextWriter) error {
+		w.seen(in.Agent)
+		if in.Source == "compact" {
+			return nil
+		}
+		w.m.End = nil
+		return tracking.RemoveMark(ij.marks.EndMark(in.SessionID)) // it continues
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// AfterClear returns the brief of the checkpoint that a session after a clear may continue
+// from, and whether the user is to be asked about it.
+func (ij *Injector) AfterClear(ctx context.Context, c Clearing) (_ Recalled, ask bool, err error) {
+	o, err := ij.Opening(ctx, workspace.Input{SessionID: c.SessionID, Source: "clear", Agent: ij.agentOf(ctx, c), PromptContext: true})
+	if err != nil || !o.Ask || o.Checkpoint == "" {
+		return Recalled{}, false, err
+	}
+	recalled, err := ij.saver.briefIn(ctx, o.Checkpoint, brief.Full, 1) // the hook for a second part has ended when the user responds
+	if errors.Is(err, recall.ErrNotFound) {
+		return Recalled{}, false, nil
+	}
+	return recalled, err == nil, err
+}
+
+// agentOf returns the process of the agent that clears: the nearest ancestor of the
+// caller in which a session ran. It distinguishes two sessions of a worktree that are
+// cleared at the same time.
+func (ij *Injector) agentOf(ctx context.Context, c Clearing) session.Process {
+	if c.Agent.PID != 0 || len(c.Above) == 0 {
+		return c.Agent
+	}
+	candidates := ij.recent.candidates(ctx)
+	for _, p := range c.Above {
+		if slices.ContainsFunc(candidates, func(t candidate) bool { return t.Agent == p }) {
+			return p
+		}
+	}
+	return session.Process{}
+}
