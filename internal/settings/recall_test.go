@@ -60,7 +60,7 @@ func TestRecallLayers(t *testing.T) {
 	want := map[string]row{
 		"auto_checkpoint_on_clear":     {"prompt", "environment CONTEXTD_AUTO_CHECKPOINT_ON_CLEAR"},
 		"auto_resume_on_start":         {"prompt", "contextd config.json"},
-		"inject":                       {"prompt", "default "},
+		"inject":                       {"prompt", "default ."},
 		"checkpoint_threshold_percent": {95, "environment ENTIRE_RECALL_CHECKPOINT_THRESHOLD_PERCENT"},
 		"checkpoint_threshold_tokens":  {int64(150000), "project settings.json"},
 		"verify_before_clear":          {false, "contextd config.json"},
