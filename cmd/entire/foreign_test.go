@@ -46,9 +46,11 @@ func TestForeignRecords(t *testing.T) {
 		f := foreign{t: t, dir: dir, binary: binary, counts: map[string]int{}}
 		for _, id := range f.ids() {
 			f.examine(id)
+			f.resume(id)
 		}
+		f.rewind()
 		t.Logf("%s: %d checkpoints, %v", name, len(f.ids()), f.counts)
-		for _, wrong := range []string{"partly", "not shown", "failed"} {
+		for _, wrong := range []string{"partly", "not shown", "failed", "raw wrong", "resume wrong", "rewind wrong"} {
 			if os.Getenv("ENTIRE_BINARY") == "" && f.counts[wrong] > 0 {
 				t.Errorf("%s: %d %s", name, f.counts[wrong], wrong)
 			}
@@ -153,6 +155,7 @@ func (f *foreign) examine(id string) {
 			wrong = append(wrong, "without commit "+oid)
 		}
 	}
+	f.raw(id, c.Sessions[0].ID)
 	if len(wrong) > 0 {
 		f.counts["partly"]++
 		f.t.Logf("%s: %s", id, strings.Join(wrong, "; "))

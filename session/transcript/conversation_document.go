@@ -12,9 +12,19 @@ const (
 // have it, versions of other programs recorded "Agent".
 func IsAgentName(name string) bool { return name != "" && name != "Agent" }
 
-// AgentOf returns the agent whose form a transcript has, by its first lines, and "" if
+// Agent returns the agent of a session by its recorded name and its transcript, whose
+// form is decisive where no name was recorded or the recorded agent has another form.
+func Agent(recorded string, transcript []byte) string {
+	isKnown := recorded == ClaudeCode || recorded == GeminiCLI
+	if form := agentOf(transcript); form != "" && (isKnown || !IsAgentName(recorded)) {
+		return form
+	}
+	return recorded
+}
+
+// agentOf returns the agent whose form a transcript has, by its first lines, and "" if
 // that is no known agent's.
-func AgentOf(transcript []byte) string {
+func agentOf(transcript []byte) string {
 	const most = 50
 	if IsDocument(transcript) {
 		return GeminiCLI

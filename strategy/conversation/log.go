@@ -128,7 +128,7 @@ func (lo *Logs) storedLogs(ctx context.Context, c checkpoint.Checkpoint, place f
 func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(id string) (string, error)) (log Log, why string, err error) {
 	id := transcript.SessionID(s.Meta.SessionID)
 	agent := s.Meta.Agent
-	unnamed := !transcript.IsAgentName(agent)
+	unnamed := !transcript.IsAgentName(agent) || agent == transcript.GeminiCLI // some versions named it wrongly
 	switch {
 	case id != "" && !resumable(id):
 		return log, "its id can't be given to an agent", nil
@@ -147,7 +147,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 		if err != nil {
 			return log, "", err
 		}
-		if agent := transcript.AgentOf(first.Data); agent == transcript.GeminiCLI {
+		if agent = transcript.Agent(agent, first.Data); agent == transcript.GeminiCLI {
 			return log, "it was recorded by " + agent, nil
 		}
 		if id == "" { // its metadata is missing or damaged

@@ -109,10 +109,10 @@ func (r record) startOf(ctx context.Context, id checkpoint.ID, s checkpoint.Stor
 	}
 	var last []byte
 	switch {
-	case m.TranscriptIDAtStart != "":
-		last = []byte(uuidKey + m.TranscriptIDAtStart + `"`)
-	case m.TranscriptLines > 0:
+	case m.TranscriptLines > 0 && m.TranscriptIDAtStart == "":
 		return 0, nil
+	case m.TranscriptLines > 0: // in what other programs wrote it names where a turn began
+		last = []byte(uuidKey + m.TranscriptIDAtStart + `"`)
 	default:
 		var err error
 		if last, err = r.lastOfPrevious(ctx, id, m); err != nil || last == nil {

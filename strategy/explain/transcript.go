@@ -138,9 +138,7 @@ func (sr sessionReader) recognize(ctx context.Context, t *Session, stored checkp
 		return false, err
 	}
 	t.Session = cmp.Or(t.Session, transcript.SessionIDIn(first.Data)) // metadata may be missing or damaged
-	if agent := transcript.AgentOf(first.Data); agent != "" && !transcript.IsAgentName(t.Agent) {
-		t.Agent = agent
-	}
+	t.Agent = transcript.Agent(t.Agent, first.Data)
 	return transcript.IsDocument(first.Data), nil
 }
 
