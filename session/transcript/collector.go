@@ -172,7 +172,7 @@ func asked(m *message, from source) string {
 		if string(b.kind) != "text" {
 			continue
 		}
-		if s := human(strings.ToValidUTF8(text(b.text), "\uFFFD"), from); s != "" {
+		if s := human(Unquoted(b.text), from); s != "" {
 			parts = append(parts, s)
 		}
 	}
@@ -230,7 +230,7 @@ func (c *collector) finish() Scan {
 	if c.failed != nil {
 		c.scan.Edits = slices.DeleteFunc(c.scan.Edits, func(e Edit) bool { return c.failed[e.ToolID] })
 	}
-	c.scan.LastAssistant = strings.ToValidUTF8(text(c.lastText), "\uFFFD")
+	c.scan.LastAssistant = Unquoted(c.lastText)
 	c.scan.LastUUID = text(c.lastUUID)
 	return c.scan
 }

@@ -78,7 +78,7 @@ func parseDoing(raw []byte) doing {
 
 // plain is the text between the quotes of a JSON string, valid and trimmed.
 func plain(raw []byte) string {
-	return strings.TrimSpace(strings.ToValidUTF8(text(raw), "\uFFFD"))
+	return strings.TrimSpace(Unquoted(raw))
 }
 
 // countItems consumes a value and returns the length of it as an array.

@@ -198,13 +198,15 @@ func (e *Event) queue(kind, line []byte) bool {
 	return e.Queue != ""
 }
 
-// eventHead is what is read of a line before it is known what it is.
+// eventHead is what is read of a line before it is known what it is. Its message is read
+// at once, so that what follows the message can be left out.
 type eventHead struct {
-	kind, subtype, promptID, cwd, plan []byte
-	source                             source
-	silent, compaction, failed         bool
-	message                            *message
-	// nothing reports whether the line says nothing, whatever else it holds.
+	entry
+
+	subtype, promptID, plan []byte
+	compaction, failed      bool
+	message                 *message
+	// nothing reports whether the line has no event, whatever else it holds.
 	nothing bool
 }
 
@@ -216,8 +218,6 @@ func (h *eventHead) hasResult() bool {
 // field takes in one key of the line.
 func (h *eventHead) field(s *scanner, key []byte) {
 	switch string(key) {
-	case "type":
-		h.kind = s.str()
 	case "subtype":
 		h.subtype = s.str()
 	case "attachment", "data":
@@ -226,32 +226,16 @@ func (h *eventHead) field(s *scanner, key []byte) {
 		h.nothing = s.truth() || h.nothing
 	case "promptId":
 		h.promptID = s.str()
-	case "cwd":
-		h.cwd = s.str()
 	case "planContent":
 		h.plan = s.str()
 	case "message":
 		h.message.read(s)
-	default:
-		h.writer(s, key)
-	}
-}
-
-// writer takes in what a key tells of who wrote the line.
-func (h *eventHead) writer(s *scanner, key []byte) {
-	switch string(key) {
-	case "isMeta", "isVisibleInTranscriptOnly":
-		h.silent = s.truth() || h.silent
 	case "isCompactSummary":
 		h.compaction = s.truth()
 	case "isApiErrorMessage":
 		h.failed = s.truth()
-	case "promptSource", "origin":
-		e := entry{source: h.source}
-		e.field(s, key)
-		h.source = e.source
 	default:
-		s.skip()
+		h.entry.field(s, key)
 	}
 }
 
@@ -281,13 +265,12 @@ func (e *Event) user(h *eventHead) bool {
 
 // asked takes in a line in which somebody may have asked for something.
 func (e *Event) asked(h *eventHead, first []byte) {
-	const notice = "Implement the following plan:"
 	plain := strings.TrimSpace(Unquoted(first))
 	switch {
 	case len(h.plan) > 0:
 		e.Plan = Unquoted(h.plan)
-	case strings.HasPrefix(plain, notice):
-		e.Plan = strings.TrimSpace(plain[len(notice):])
+	case strings.HasPrefix(plain, planPrefix):
+		e.Plan = strings.TrimSpace(plain[len(planPrefix):])
 	case strings.HasPrefix(plain, "<command-"), strings.HasPrefix(plain, "<local-command-"):
 		name, args, _ := strings.Cut(commandRequest(plain), " ")
 		e.Command, e.Prompt = strings.TrimPrefix(name, "/"), args

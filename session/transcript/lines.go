@@ -1,10 +1,12 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // Lines yields the raw lines of the bytes [from, to) of a transcript in order,
@@ -44,4 +46,115 @@ func Lines(ctx context.Context, path string, from, to int64, yield func(line []b
 			return err
 		}
 	}
+}
+
+// Follower is told what is new in a transcript.
+type Follower struct {
+	// Restart is called before the first line if the cursor does not fit the
+	// file, so that the lines are those of the file from its beginning.
+	Restart func()
+	// Line gets each raw line that is whole and not empty; it is valid only
+	// until Line returns.
+	Line func(raw []byte)
+	// Limit is after how many bytes to end, 0 for no limit. One line is read
+	// whatever its length.
+	Limit int64
+}
+
+// Follow hands over the lines from where an earlier call ended to the present
+// end, as [Read] takes them, and returns where the next call goes on; rest says
+// that the limit left lines unread. What was handed over before an error is
+// behind the cursor of no answer: take it back, or begin anew.
+// It wraps [ErrNotFound] and [ErrNotRegular].
+func Follow(ctx context.Context, path string, from Cursor, to Follower) (at Cursor, rest bool, err error) {
+	f, info, err := open(path)
+	if err != nil {
+		return from, false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	at, rest, err = follow(ctx, file{src: f, info: info}, from, to)
+	if err != nil {
+		return from, false, fmt.Errorf("read transcript %s: %w", path, err)
+	}
+	return at, rest, nil
+}
+
+func follow(ctx context.Context, f file, from Cursor, to Follower) (at Cursor, rest bool, err error) {
+	at, joined, err := resume(f, from)
+	if err != nil {
+		return from, false, err
+	}
+	if from.Offset != 0 && at.Offset == 0 {
+		to.Restart()
+	}
+	start, size := at.Offset, f.info.Size()
+	err = wholeLines(ctx, newStream(f.src, start, size), &progress{at: &at, joined: joined}, func(line []byte, _ int) bool {
+		to.Line(line)
+		rest = to.Limit > 0 && at.Offset-start >= to.Limit && at.Offset < size
+		return !rest
+	})
+	if err != nil {
+		return from, false, err
+	}
+	at.Tail, _, err = tail(f.src, at.Offset)
+	return at, rest, err
+}
+
+// LastTime is the time of the last line of a text that has one, of whatever
+// kind; zero if none has.
+func LastTime(text []byte) time.Time {
+	for len(text) > 0 {
+		begin := bytes.LastIndexByte(text, '\n') + 1
+		if at := lineTime(text[begin:]); !at.IsZero() {
+			return at
+		}
+		text = text[:max(begin-1, 0)]
+	}
+	return time.Time{}
+}
+
+// LastTimeIn is LastTime of the file path, of which it reads no more than the
+// end that has the time.
+func LastTimeIn(path string) (last time.Time, err error) {
+	f, info, err := open(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	size := info.Size()
+	for length := int64(chunk); ; length *= 4 {
+		from := max(size-length, 0)
+		text, err := io.ReadAll(io.NewSectionReader(f, from, size-from))
+		if err != nil {
+			return time.Time{}, fmt.Errorf("read transcript %s: %w", path, err)
+		}
+		if from > 0 { // in the middle of a line, perhaps
+			text = text[bytes.IndexByte(text, '\n')+1:]
+		}
+		if at := LastTime(text); !at.IsZero() || from == 0 {
+			return at, nil
+		}
+	}
+}
+
+// lineTime is what a line gives as its time; zero if it is no JSON object or
+// has none.
+func lineTime(line []byte) time.Time {
+	s := scanner{b: line}
+	if s.peek() != '{' {
+		return time.Time{}
+	}
+	s.i++
+	var e entry
+	for key, ok := s.key(); ok; key, ok = s.key() {
+		if string(key) == "timestamp" {
+			e.timestamp = s.str()
+		} else {
+			s.skip()
+		}
+	}
+	if s.bad {
+		return time.Time{}
+	}
+	return e.time()
 }

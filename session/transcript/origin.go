@@ -32,27 +32,18 @@ func NewOrigin(slug string, touched []string) *Origin {
 // Line takes in a line, in the order of the transcript, and reports whether
 // further ones would tell nothing more.
 func (o *Origin) Line(line []byte) (settled bool) {
-	s := scanner{b: line}
-	if s.peek() != '{' {
+	e, ok := parseEntry(line)
+	if !ok {
 		return o.settled()
 	}
-	s.i++
-	var raw []byte
-	for key, ok := s.key(); ok; key, ok = s.key() {
-		switch string(key) {
-		case "cwd":
-			o.now = text(s.str())
-		case "message":
-			raw = s.raw()
-		default:
-			s.skip()
-		}
+	if e.cwd != nil {
+		o.now = text(e.cwd)
 	}
 	if o.first == "" {
 		o.first = o.now
 	}
-	if !s.bad && o.first != "" && o.root == "" && raw != nil {
-		o.edits(raw)
+	if o.first != "" && o.root == "" && e.message != nil {
+		o.edits(e.message)
 	}
 	return o.settled()
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // tailSize is how much before an offset is hashed to know the file again.
@@ -212,4 +213,16 @@ func wholeLines(ctx context.Context, s *stream, p *progress, take func(line []by
 func whole(line []byte) bool {
 	line = bytes.TrimLeft(line, " \t\r")
 	return len(line) > 0 && line[0] == '{' && json.Valid(line)
+}
+
+// openFlags keeps an open from waiting where a pipe took the file's place.
+const openFlags = syscall.O_NONBLOCK
+
+// identity returns the numbers by which a file is known whatever its name.
+func identity(info fs.FileInfo) (device, inode uint64) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0
+	}
+	return uint64(st.Dev), uint64(st.Ino) //nolint:unconvert // the types differ between systems
 }

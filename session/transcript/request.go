@@ -15,7 +15,7 @@ func request(m *message, from source) string {
 		if string(b.kind) != "text" {
 			continue
 		}
-		s := strings.ToValidUTF8(text(b.text), "\uFFFD")
+		s := Unquoted(b.text)
 		said := human(s, from)
 		s = strings.TrimSpace(strip(s, isAside))
 		switch {
@@ -82,7 +82,7 @@ func reply(b *block) string {
 	var m message
 	m.content(&scanner{b: b.result})
 	for i := range m.blocks {
-		s := strings.ToValidUTF8(text(m.blocks[i].text), "\uFFFD")
+		s := Unquoted(m.blocks[i].text)
 		if answers, ok := strings.CutPrefix(s, "User has answered your questions: "); ok {
 			answers, _, _ = strings.Cut(answers, ". You can now continue")
 			return answers

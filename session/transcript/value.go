@@ -12,7 +12,7 @@ type Value []byte
 // Text is a string's text, valid UTF-8, and "" for any other value.
 func (v Value) Text() string {
 	s := scanner{b: v}
-	return strings.ToValidUTF8(text(s.str()), "\uFFFD")
+	return Unquoted(s.str())
 }
 
 // True reports whether the value is true.
