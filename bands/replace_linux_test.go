@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-3aff656d/entire/bands/apply"
@@ -88,11 +89,102 @@ func TestRestoreInAnAppendOnlyFolder(t *testing.T) {
 	}
 }
 
-// flag sets the flags of a folder, and reports whether that worked.
+// A file that is replaced keeps what chattr set.
+func TestRestoreKeepsFlags(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("file", "one")
+	v := r.take()
+	r.write("file", "two")
+	const noDump = 0x40
+	if !r.flag("file", noDump) {
+		t.Skip("files have no flags here")
+	}
+	done := r.restore(v, plan.Scope{})
+	r.is("file", "one")
+	f, err := os.Open(r.path("file"))
+	r.must(err)
+	got, err := unix.IoctlGetUint32(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	r.must(errors.Join(err, f.Close()))
+	if got&noDump == 0 || len(done.Unset) > 0 {
+		t.Errorf("flags %#x, unset %v", got, done.Unset)
+	}
+}
+
+// What may not be written is named, and stays as it is.
+func TestRestoreNamesImmutableFiles(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []int{0x10 /* FS_IMMUTABLE_FL */, 0x20 /* FS_APPEND_FL */} {
+		r := newRig(t)
+		r.write("changed", "one")
+		r.write("other", "one")
+		v := r.take()
+		r.write("changed", "two")
+		r.write("new", "two")
+		r.write("other", "two")
+		if !r.flag("changed", flag) || !r.flag("new", flag) {
+			t.Skip("files can't be made immutable here")
+		}
+		done, err := r.try(v, plan.Scope{})
+		if !r.flag("changed", 0) || !r.flag("new", 0) {
+			t.Fatal("the flag can't be removed")
+		}
+		if !errors.Is(err, apply.ErrIncomplete) || len(done.Failed) != 2 {
+			t.Errorf("%v: %v", err, done.Failed)
+		}
+		r.is("changed", "two")
+		r.is("new", "two")
+		r.is("other", "one")
+		if left, _ := filepath.Glob(r.path(".entire-tmp-*")); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	}
+}
+
+// Times beyond what 64 bits of nanoseconds hold come back as they were, those of
+// folders and links too, where the file system has them.
+func TestRestoreOfFarTimes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	names := map[string]int64{"dir/late": 10_413_792_000, "dir/early": -11_676_096_000, "dir": 20_000_000_000, "link": -20_000_000_000, "y2039": 2_200_000_000}
+	r.write("dir/late", "one")
+	r.write("dir/early", "one")
+	r.write("y2039", "one")
+	r.must(os.Symlink("dir", r.path("link")))
+	for name, sec := range names {
+		times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Sec: sec, Nsec: 123_000_000}}
+		r.must(unix.UtimesNanoAt(unix.AT_FDCWD, r.path(name), times, unix.AT_SYMLINK_NOFOLLOW))
+	}
+	mtimes := func() map[string]unix.StatxTimestamp {
+		all := map[string]unix.StatxTimestamp{}
+		for name := range names {
+			var st unix.Statx_t
+			r.must(unix.Statx(unix.AT_FDCWD, r.path(name), unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS, &st))
+			all[name] = st.Mtime
+		}
+		return all
+	}
+	before := mtimes()
+	v := r.take()
+	if planned := r.plan(v, plan.Scope{}); !planned.Empty() {
+		t.Errorf("unchanged, but to do: %q", steps(planned))
+	}
+	r.remove("dir")
+	r.remove("link")
+	r.write("y2039", "two")
+	done := r.restore(v, plan.Scope{})
+	if diff := cmp.Diff(before, mtimes()); diff != "" || len(done.Unset) > 0 {
+		t.Errorf("unset %v: %s", done.Unset, diff)
+	}
+}
+
+// flag sets the flags of a file or folder, and reports whether that worked.
 func (r *rig) flag(name string, flags int) bool {
 	r.t.Helper()
 	f, err := os.Open(r.path(name))
 	r.must(err)
 	defer func() { _ = f.Close() }()
-	return unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags) == nil
+	const ours = 0x10 | 0x20 | 0x40
+	have, err := unix.IoctlGetUint32(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	return err == nil && unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, int(have&^ours)|flags) == nil
 }

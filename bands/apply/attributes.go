@@ -104,10 +104,35 @@ func (at attributes) attributesOf(dir *dirfd.Dir, name, path string, e *tree.Ent
 	if err := set(dir, name, path, e); err != nil {
 		return err
 	}
-	if st.Mtime == unixNano(e.Attr.Mtime) {
+	if st.ModTime().Equal(e.Attr.Mtime) {
 		return nil
 	}
-	return dir.SetTimes(name, e.Attr.Mtime.Unix(), int64(e.Attr.Mtime.Nanosecond()))
+	return at.setTime(dir, name, path, e.Attr.Mtime)
+}
+
+// setTime sets when a file or symlink was last modified.
+func (at attributes) setTime(dir *dirfd.Dir, name, path string, mtime time.Time) error {
+	if err := dir.SetTime(name, mtime); err != nil {
+		return err
+	}
+	return at.noteTime(path, mtime, func(st *dirfd.Stat) error { return dir.Stat(name, st) })
+}
+
+// noteTime notes a modification time that the file system has not stored: many end
+// in 2038, 2446 or 2486, and begin in 1901.
+func (at attributes) noteTime(path string, mtime time.Time, stat func(*dirfd.Stat) error) error {
+	if sec := mtime.Unix(); sec >= 0 && sec <= math.MaxInt32 {
+		return nil
+	}
+	var st dirfd.Stat
+	if err := stat(&st); err != nil {
+		return err
+	}
+	if got := st.ModTime(); got.Unix() != mtime.Unix() {
+		at.noteUnset(path, fmt.Errorf("modification time %s: the file system stored %s: %w",
+			mtime.UTC().Format(time.RFC3339), got.Format(time.RFC3339), errors.ErrUnsupported))
+	}
+	return nil
 }
 
 // linkXattrs makes the extended attributes of a symlink those of the entry.
@@ -165,16 +190,4 @@ func (at attributes) setXattrs(path string, want []tree.Xattr, list func() ([]di
 
 func refused(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported)
-}
-
-// unixNano is the time in the form of dirfd.Stat.
-func unixNano(t time.Time) int64 {
-	const second = int64(time.Second)
-	switch sec := t.Unix(); {
-	case sec >= math.MaxInt64/second:
-		return math.MaxInt64
-	case sec <= math.MinInt64/second:
-		return math.MinInt64
-	}
-	return t.UnixNano()
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands/contents"
 	"github.com/seed-3aff656d/entire/bands/plan"
@@ -55,7 +54,7 @@ func (a *Applier) admit(n *Spot) error {
 	}
 	var err error
 	if n.fd, err = n.Parent.fd.Open(n.Name); err == nil && n.Change == nil {
-		n.Change = &plan.DirChange{Want: tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime)}}
+		n.Change = &plan.DirChange{Want: tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: st.ModTime()}}
 	}
 	return err
 }
@@ -124,10 +123,13 @@ func (a *Applier) settle(n *Spot) error {
 			return err
 		}
 	}
-	if st.Mtime == unixNano(want.Mtime) {
+	if st.ModTime().Equal(want.Mtime) {
 		return nil
 	}
-	return n.fd.SetOwnTimes(want.Mtime.Unix(), int64(want.Mtime.Nanosecond()))
+	if err := n.fd.SetOwnTime(want.Mtime); err != nil {
+		return err
+	}
+	return a.noteTime(tree.ShownPath(n.Path), want.Mtime, n.fd.Self)
 }
 
 func (a *Applier) settleOwner(n *Spot, st *dirfd.Stat, want *tree.Attr) error {

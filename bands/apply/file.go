@@ -58,7 +58,7 @@ func (w *fileWriter) file(dir place, s *plan.Action, buf *contents.Scratch) erro
 	if err := w.write(dir, temp, s.Path, s.Entry, buf); err != nil {
 		return err
 	}
-	return w.replaceBy(dir.Dir, temp, name, s.Was)
+	return w.replace(dir.Dir, temp, name, s)
 }
 
 // write makes name, which must not be there and is or becomes the path, what
@@ -76,7 +76,7 @@ func (w *fileWriter) write(dir place, name, path string, e *tree.Entry, buf *con
 		err = w.settleFile(dir, name, path, f, e)
 	}
 	if err == nil {
-		err = dir.SetTimes(name, e.Attr.Mtime.Unix(), int64(e.Attr.Mtime.Nanosecond()))
+		err = w.setTime(dir.Dir, name, path, e.Attr.Mtime)
 	}
 	if err != nil {
 		return errors.Join(err, f.Close(), dir.Unlink(name))
@@ -121,6 +121,32 @@ func (w *fileWriter) changeAttributes(dir *dirfd.Dir, s *plan.Action) error {
 	return nil
 }
 
+// replace is replaceBy for a step that wrote the file temp: it keeps what chattr set on
+// the file that it replaces, which snapshots don't hold.
+func (w *fileWriter) replace(dir *dirfd.Dir, temp, name string, s *plan.Action) error {
+	if s.Was.Kind == tree.File && s.Entry.Kind == tree.File {
+		err := copyFlags(dir, name, temp)
+		if refused(err) {
+			w.noteUnset(s.Path, err)
+		} else if err != nil {
+			return errors.Join(err, dir.Unlink(temp))
+		}
+	}
+	return w.replaceBy(dir, temp, name, s.Was)
+}
+
+func copyFlags(dir *dirfd.Dir, from, to string) error {
+	was, err := dir.OpenFile(from)
+	if err != nil {
+		return nil //nolint:nilerr // it went, or may not be read: replaceBy decides
+	}
+	is, err := dir.OpenFile(to)
+	if err == nil {
+		err = errors.Join(dirfd.CopyFlags(was, is), is.Close())
+	}
+	return errors.Join(err, was.Close())
+}
+
 // replaceBy puts temp in the place of name if that is what was captured, or gone.
 func (w *fileWriter) replaceBy(dir *dirfd.Dir, temp, name string, was *tree.Entry) error {
 	st, err := w.unchanged(dir, name, was)
@@ -152,7 +178,7 @@ func (w *fileWriter) unchanged(dir *dirfd.Dir, name string, was *tree.Entry) (st
 	if err := dir.Stat(name, &st); err != nil {
 		return st, err
 	}
-	same := st.Mtime == unixNano(was.Attr.Mtime)
+	same := st.ModTime().Equal(was.Attr.Mtime)
 	switch was.Kind {
 	case tree.File:
 		same = same && st.IsRegular() && st.Size == was.Size

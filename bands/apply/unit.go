@@ -54,7 +54,7 @@ func (w *fileWriter) unit(dir place, main string, steps []*plan.Action, buf *con
 	for _, s := range steps { // sorted: the main file has the shortest name
 		var err error
 		if temp, ok := temps[s]; ok && s.Was != nil {
-			err = w.replaceBy(dir.Dir, temp, tree.BasePath(s.Path), s.Was)
+			err = w.replace(dir.Dir, temp, tree.BasePath(s.Path), s)
 			delete(temps, s)
 		} else if ok {
 			err = dir.Rename(temp, tree.BasePath(s.Path))

@@ -3,7 +3,6 @@ package capture
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/tree"
@@ -17,7 +16,7 @@ func unknownEntry(name string, why tree.Reason, st *dirfd.Stat) tree.Entry {
 
 // AttrOf is what stat records of a file besides its content.
 func AttrOf(st *dirfd.Stat) tree.Attr {
-	return tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: time.Unix(0, st.Mtime).UTC()}
+	return tree.Attr{Mode: st.Mode & dirfd.ModePerm, UID: st.UID, GID: st.GID, Mtime: st.ModTime()}
 }
 
 func xattrsOf(list []dirfd.Xattr) []tree.Xattr {

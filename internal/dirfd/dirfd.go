@@ -6,8 +6,10 @@ package dirfd
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"strings"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -20,9 +22,11 @@ type Stat struct {
 	Size            int64
 	Blocks          int64 // allocated, of 512 bytes each
 	// Mtime and Ctime are nanoseconds since 1970, and stay at the ends of what
-	// an int64 holds (the years 1677 and 2262) for times beyond.
+	// an int64 holds (the years 1677 and 2262) for times beyond. ModTime has those too.
 	Mtime, Ctime int64
-	Rdev         uint64
+	// far is the modification time in full, which counts where Mtime is at an end.
+	far  struct{ sec, nsec int64 }
+	Rdev uint64
 	// Mounted reports whether something is mounted at the name, also a part of the same
 	// file system. Only Dir.Stat fills it in, where the system reports it.
 	Mounted bool
@@ -53,6 +57,33 @@ const (
 	TypeSymlink = 10
 	TypeSocket  = 12
 )
+
+// ModTime returns the modification time, in UTC.
+func (s *Stat) ModTime() time.Time {
+	if s.Mtime == math.MaxInt64 || s.Mtime == math.MinInt64 {
+		return time.Unix(s.far.sec, s.far.nsec).UTC()
+	}
+	return time.Unix(0, s.Mtime).UTC()
+}
+
+// setTimes fills in the times of modification and change, each in seconds and
+// nanoseconds since 1970.
+func (s *Stat) setTimes(msec, mnsec, csec, cnsec int64) {
+	s.Mtime, s.Ctime = nanos(msec, mnsec), nanos(csec, cnsec)
+	s.far.sec, s.far.nsec = msec, mnsec
+}
+
+// nanos are nanoseconds since 1970, as near as an int64 comes to them.
+func nanos(sec, nsec int64) int64 {
+	const second = 1_000_000_000
+	switch {
+	case sec >= math.MaxInt64/second:
+		return math.MaxInt64
+	case sec <= math.MinInt64/second:
+		return math.MinInt64
+	}
+	return sec*second + nsec
+}
 
 // IsDir reports whether it is a directory.
 func (s *Stat) IsDir() bool { return s.Mode&ModeType == ModeDir }

@@ -62,8 +62,8 @@ func fill(st *unix.Stat_t, to *Stat) {
 		Dev: uint64(st.Dev), Ino: st.Ino, Nlink: uint64(st.Nlink),
 		Mode: uint32(st.Mode), UID: st.Uid, GID: st.Gid,
 		Size: st.Size, Blocks: st.Blocks, Rdev: uint64(st.Rdev),
-		Mtime: nanos(st.Mtim.Sec, st.Mtim.Nsec), Ctime: nanos(st.Ctim.Sec, st.Ctim.Nsec),
 	}
+	to.setTimes(st.Mtim.Sec, st.Mtim.Nsec, st.Ctim.Sec, st.Ctim.Nsec)
 }
 
 func fchmodat(dir int, name string, mode uint32) error {

@@ -80,9 +80,8 @@ func fill(st *unix.Stat_t, to *Stat) {
 		Dev: uint64(st.Dev), Ino: st.Ino, Nlink: uint64(st.Nlink), //nolint:unconvert // 32 bits on some
 		Mode: st.Mode, UID: st.Uid, GID: st.Gid,
 		Size: st.Size, Blocks: st.Blocks, Rdev: uint64(st.Rdev), //nolint:unconvert // 32 bits on some
-		Mtime: nanos(int64(st.Mtim.Sec), int64(st.Mtim.Nsec)), //nolint:unconvert // 32 bits on some
-		Ctime: nanos(int64(st.Ctim.Sec), int64(st.Ctim.Nsec)), //nolint:unconvert // 32 bits on some
 	}
+	to.setTimes(int64(st.Mtim.Sec), int64(st.Mtim.Nsec), int64(st.Ctim.Sec), int64(st.Ctim.Nsec)) //nolint:unconvert // 32 bits on some
 }
 
 // statxFlags make statx behave as lstat.
@@ -101,10 +100,10 @@ func statAt(dir int, name string, to *Stat) error {
 	*to = Stat{
 		Dev: unix.Mkdev(st.Dev_major, st.Dev_minor), Ino: st.Ino, Nlink: uint64(st.Nlink),
 		Mode: uint32(st.Mode), UID: st.Uid, GID: st.Gid, Size: int64(st.Size), Blocks: int64(st.Blocks),
-		Rdev:  unix.Mkdev(st.Rdev_major, st.Rdev_minor),
-		Mtime: nanos(st.Mtime.Sec, int64(st.Mtime.Nsec)), Ctime: nanos(st.Ctime.Sec, int64(st.Ctime.Nsec)),
+		Rdev:    unix.Mkdev(st.Rdev_major, st.Rdev_minor),
 		Mounted: st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0,
 	}
+	to.setTimes(st.Mtime.Sec, int64(st.Mtime.Nsec), st.Ctime.Sec, int64(st.Ctime.Nsec))
 	return nil
 }
 

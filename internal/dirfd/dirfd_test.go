@@ -101,8 +101,8 @@ func TestStatTellsWhatIsThere(t *testing.T) {
 	d := root(t, dir)
 	write(t, d, "file", "12345")
 	must(t,
-		d.Chmod("file", 0o4751), d.SetTimes("file", 1_000_000_000, 123_456_789),
-		d.Symlink("file", "link"), d.SetTimes("link", -1, 999_999_999), d.Link("file", d, "second"), d.Mkdir("sub", 0o750),
+		d.Chmod("file", 0o4751), d.SetTime("file", time.Unix(1_000_000_000, 123_456_789)),
+		d.Symlink("file", "link"), d.SetTime("link", time.Unix(-1, 999_999_999)), d.Link("file", d, "second"), d.Mkdir("sub", 0o750),
 	)
 	type seen struct {
 		Mode  uint32
@@ -159,7 +159,7 @@ func TestTimesAreExact(t *testing.T) {
 		{9_300_000_000, 0, math.MaxInt64},
 	} {
 		var st dirfd.Stat
-		must(t, d.SetTimes("file", c.sec, c.nsec), d.Stat("file", &st))
+		must(t, d.SetTime("file", time.Unix(c.sec, c.nsec)), d.Stat("file", &st))
 		info, err := os.Lstat(filepath.Join(dir, "file"))
 		must(t, err)
 		if clamped := info.ModTime().Unix() != c.sec; st.Mtime != c.want && !clamped {
@@ -167,7 +167,7 @@ func TestTimesAreExact(t *testing.T) {
 		}
 	}
 	var before, after dirfd.Stat
-	must(t, d.Self(&before), d.SetOwnTimes(77, 8), d.Self(&after))
+	must(t, d.Self(&before), d.SetOwnTime(time.Unix(77, 8)), d.Self(&after))
 	if after.Mtime != 77_000_000_008 || after.Ino != before.Ino {
 		t.Errorf("its own: %+v", after)
 	}
@@ -206,7 +206,7 @@ func each(d *dirfd.Dir, name string) map[string]error {
 	var st dirfd.Stat
 	results := map[string]error{
 		"stat": d.Stat(name, &st), "chmod": d.Chmod(name, 0o600),
-		"utimes": d.SetTimes(name, 1, 1), "chown": d.Lchown(name, os.Getuid(), os.Getgid()),
+		"utimes": d.SetTime(name, time.Unix(1, 1)), "chown": d.Lchown(name, os.Getuid(), os.Getgid()),
 		"mkdir": d.Mkdir(name, 0o700), "symlink": d.Symlink("x", name), "link": d.Link("mine", d, name),
 	}
 	dir, err := d.Open(name)

@@ -3,7 +3,6 @@ package dirfd
 import (
 	"errors"
 	"io/fs"
-	"math"
 	"os"
 	"time"
 
@@ -260,20 +259,18 @@ func (d *Dir) Link(from string, other *Dir, name string) error {
 	return other.change("link", name, func() error { return unix.Linkat(d.fd, from, other.fd, name, 0) })
 }
 
-// SetTimes sets when the entry name was last modified, in seconds and
-// nanoseconds since 1970, and leaves its access time as it is.
-func (d *Dir) SetTimes(name string, sec, nsec int64) error {
-	return d.change("utimes", name, func() error {
-		return utimes(d.fd, name, unix.AT_SYMLINK_NOFOLLOW, time.Unix(sec, nsec))
-	})
+// SetTime sets when the entry name was last modified, and leaves its access time
+// as it is. A time that the file system can't store becomes the nearest that it can.
+func (d *Dir) SetTime(name string, mtime time.Time) error {
+	return d.change("utimes", name, func() error { return utimes(d.fd, name, unix.AT_SYMLINK_NOFOLLOW, mtime) })
 }
 
-// SetOwnTimes is SetTimes for the directory itself.
-func (d *Dir) SetOwnTimes(sec, nsec int64) error {
+// SetOwnTime is SetTime for the directory itself.
+func (d *Dir) SetOwnTime(mtime time.Time) error {
 	if err := d.step("utimes", "."); err != nil {
 		return err
 	}
-	return d.fail("utimes", ".", disk.IgnoreEINTR(func() error { return utimes(d.fd, ".", 0, time.Unix(sec, nsec)) }))
+	return d.fail("utimes", ".", disk.IgnoreEINTR(func() error { return utimes(d.fd, ".", 0, mtime) }))
 }
 
 func utimes(dir int, name string, flags int, mtime time.Time) error {
@@ -293,18 +290,6 @@ func (d *Dir) Chmod(name string, mode uint32) error {
 // Lchown sets the owner of the entry name.
 func (d *Dir) Lchown(name string, uid, gid int) error {
 	return d.change("chown", name, func() error { return unix.Fchownat(d.fd, name, uid, gid, unix.AT_SYMLINK_NOFOLLOW) })
-}
-
-// nanos are nanoseconds since 1970, as near as an int64 comes to them.
-func nanos(sec, nsec int64) int64 {
-	const second = 1_000_000_000
-	switch {
-	case sec >= math.MaxInt64/second:
-		return math.MaxInt64
-	case sec <= math.MinInt64/second:
-		return math.MinInt64
-	}
-	return sec*second + nsec
 }
 
 // Duplicate returns the directory as a file that outlives it.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,7 +32,7 @@ func TestEveryWriteIsAStep(t *testing.T) {
 		"create": errorOf(d.Create("new", 0o600)), "mkdir": d.Mkdir("new", 0o700),
 		"rename": d.Rename("file", "new"), "rename to": d.RenameTo("file", d, "new"),
 		"unlink": d.Unlink("file"), "rmdir": d.Rmdir("sub"), "symlink": d.Symlink("x", "new"), "link": d.Link("file", d, "new"),
-		"times": d.SetTimes("file", 1, 1), "own times": d.SetOwnTimes(1, 1), "chmod": d.Chmod("file", 0o777), "chown": d.Lchown("file", 1, 1),
+		"times": d.SetTime("file", time.Unix(1, 1)), "own times": d.SetOwnTime(time.Unix(1, 1)), "chmod": d.Chmod("file", 0o777), "chown": d.Lchown("file", 1, 1),
 		"clone": disk.Clone(f, f), "clone range": disk.CloneRange(f, 0, f, 0, 1), "clone file": disk.CloneFile(f, path+".new"),
 		"place link": disk.Place(disk.Hardlink, path, path+".new"), "place clone": disk.Place(disk.Reflink, path, path+".new"),
 		"place copy": disk.Place(disk.Copy, path, path+".new"), "copy": disk.CopyFile(path, path+".new"),
