@@ -301,3 +301,23 @@ func TestRestoreNeverOverwritesWhatTheRescueDoesNotHold(t *testing.T) {
 	r.is("c", "1")
 	r.is("later", "by somebody else")
 }
+
+// A database that is stored under the name of another's journal is restored once.
+func TestRestoreOfADatabaseNamedAsAJournal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const head = "SQLite format 3\x00"
+	database := func(last string) string { return head + strings.Repeat("\x00", 1024-len(head)-len(last)) + last }
+	names := []string{"data.db", "data.db-journal", "data.db-journal-journal"}
+	for _, name := range names {
+		r.write(name, database("one"))
+	}
+	v := r.take()
+	for _, name := range names {
+		r.write(name, database("two")+database("more"))
+	}
+	r.restore(v, plan.Scope{})
+	for _, name := range names {
+		r.is(name, database("one"))
+	}
+}

@@ -21,6 +21,9 @@ const pageUnit = 512
 func (p *Planner) units(dir string, list []pair, out *Plan) map[string]bool {
 	var done map[string]bool
 	for _, main := range p.mains(list) {
+		if _, planned := done[main]; planned {
+			continue // the journal of another, in which a database is stored
+		}
 		members := membersOf(list, main)
 		if !p.isUnit(dir, members) {
 			continue
