@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -219,12 +220,26 @@ func punch(path string, dead []Stretch) (freed int64, err error) {
 		return 0, err
 	}
 	for _, d := range dead {
-		if err := disk.PunchHole(f, d.From, d.To-d.From); err != nil {
+		if err := punchHole(f, d); err != nil {
 			return 0, err
 		}
 	}
 	after, err := blocks(path)
 	return max(before-after, 0), err
+}
+
+// punchHole makes a hole. On a full Btrfs only whole pages can become one: zeros in a
+// part of a page would be written elsewhere.
+func punchHole(f *os.File, d Stretch) error {
+	err := disk.PunchHole(f, d.From, d.To-d.From)
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	from, to := (d.From+pageRoom-1)/pageRoom*pageRoom, d.To/pageRoom*pageRoom
+	if from >= to {
+		return nil
+	}
+	return disk.PunchHole(f, from, to-from)
 }
 
 // blocks is how many bytes of the disk a file takes.
