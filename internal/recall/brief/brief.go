@@ -1,5 +1,13 @@
 // Package brief writes what a session is given of a saved context, within hard limits
 // of length and tokens, whatever the saved context holds.
+//
+// A brief consists of sections in a fixed order, each below a line that begins with its
+// title in asterisks. The titles are stable: Requests, State, Decisions, Next Steps, Open
+// Question, Blockers, Other Sessions, Files, Files Read, Docs, Summary at Compaction,
+// Where, Commands. Contexts of earlier versions, which have no requests, have Current Task
+// and Description instead of Requests. A section without content is omitted, one that goes
+// on in the second part has its title there again. Blocks of files follow, each below a
+// line that begins with "### ".
 package brief
 
 import (

@@ -43,6 +43,10 @@ type Captured struct {
 	// Stat is the file's size, mtime, ctime and inode, which differ if it may have
 	// changed. It is empty if the file changed so recently that they are no proof.
 	Stat string `json:"stat"`
+	// Own is the object id that git would give the file's own bytes, Head the tree that
+	// Tracked is about.
+	Own  string `json:"own,omitempty"`
+	Head string `json:"head,omitempty"`
 }
 
 // Capture reads files of a worktree, and writes their redacted contents as
@@ -122,6 +126,7 @@ func (w *capturing) run(ctx context.Context, paths []string, known map[string]Ca
 			failed = append(failed, err)
 		}
 	}
+	w.track(ctx)
 	w.warn(paths)
 	return errors.Join(failed...)
 }

@@ -103,6 +103,9 @@ func (w *capturing) readRegular(ctx context.Context, s *observation, f *Captured
 		return nil
 	}
 	f.Hash, f.Size = hashOf(data), int64(len(data))
+	if !bytes.Contains(data, []byte("\r\n")) { // git may store other line ends
+		f.Own = string(w.Repo.Format.HashBlob(data))
+	}
 	if isBinary(data) {
 		f.Omitted = recall.Binary
 		return nil

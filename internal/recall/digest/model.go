@@ -42,6 +42,7 @@ func Improve(ctx context.Context, ask func(ctx context.Context, prompt string) (
 	}
 	// The documents that were read are known exactly.
 	a.RelevantDocs = known.RelevantDocs
+	a.Requests, a.Progress, a.Todo, a.OpenQuestion = known.Requests, known.Progress, known.Todo, known.OpenQuestion
 	return a, nil
 }
 

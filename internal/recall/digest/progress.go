@@ -79,6 +79,10 @@ func lastSentence(text string) string {
 		last = strings.TrimPrefix(last, begin)
 	}
 	const fewest = 4
+	first, _, _ := strings.Cut(strings.ToLower(last), " ")
+	if slices.Contains([]string{"read", "check", "look", "see", "verify", "find", "search", "run", "first,", "view", "examine", "explore"}, first) {
+		return "" // not about an edit
+	}
 	if len(strings.Fields(last)) < fewest || strings.HasPrefix(last, "|") || strings.HasPrefix(last, "```") {
 		return ""
 	}
@@ -200,7 +204,7 @@ func (r report) progress() recall.Progress {
 	p.Stopped = r.stopped()
 	switch p.Stopped {
 	case "":
-		if said := r.lastSaid(); r.Asks > 0 {
+		if said := r.lastSaid(); r.Asks > 0 && !r.PlanOffered {
 			p.Reported = oneLine(said, maxReported)
 		}
 	case recall.ByPerson, recall.Midway, recall.ByError:
@@ -233,8 +237,7 @@ func (r report) stopped() recall.Stop {
 	return recall.Midway
 }
 
-// todo returns the unfinished items of the agent's list, those in progress first, if the
-// list was changed for the last request or nothing was asked since.
+// todo returns the unfinished items of the agent's list, those in progress first.
 func (r report) todo() []recall.Todo {
 	var list []recall.Todo
 	for _, state := range []string{"in_progress", "pending"} {

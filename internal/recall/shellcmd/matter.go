@@ -12,7 +12,7 @@ func (l Line) Matters() (key string, checks, ok bool) {
 		switch program := c.program(); {
 		case of != 0:
 			checks = true
-		case c.trivial(), c.moves(), program == "git", program == "gh", strings.HasPrefix(program, "-"), strings.HasPrefix(program, "$"):
+		case c.trivial(), c.moves(), len(c.words) > 1 && (c.words[1] == "-c" || c.words[1] == "-e"), program == "git", program == "gh", strings.HasPrefix(program, "-"), strings.HasPrefix(program, "$"):
 			continue
 		}
 		keys = append(keys, strings.Join(c.words, " "))

@@ -1,0 +1,130 @@
+package digest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/digest"
+)
+
+func queued(operation, content string) string {
+	return fmt.Sprintf(`{"type":"queue-operation","operation":%q,"content":%q}`, operation, content)
+}
+
+// Requests are what the person asked, verbatim; short ones have what they reply to.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	d := digestOf(all(
+		asked("please add a token refresh"), said("I could:\n\n4. write docs\n5. **add retries**\n\nWhich one?"),
+		asked("5"), said("Done. Shall I commit it?"),
+		asked("yes"), said("Done."),
+		asked("[Request interrupted by user]"), asked("Base directory for this skill: /x"), asked("This session is being continued from another"),
+		asked("<command-name>/clear</command-name>\n<command-message>clear</command-message>"),
+		asked("<command-name>/gsd:quick</command-name>\n<command-message>gsd:quick</command-message>\n<command-args>fix the upload</command-args>"),
+		queued("enqueue", "and never touch the schema"), queued("remove", ""),
+		queued("enqueue", "this one begins a turn"), queued("dequeue", ""), asked("this one begins a turn"), asked("this one begins a turn"),
+		queued("enqueue", "taken back"), queued("popAll", ""),
+		asked("Implement the following plan:\n\n# Plan: retries"),
+	))
+	want := []recall.Request{
+		{Number: 1, Text: "please add a token refresh"},
+		{Number: 2, Text: "5", RepliesTo: "5. add retries"},
+		{Number: 3, Text: "yes", RepliesTo: "Shall I commit it?"},
+		{Number: 4, Text: "/gsd:quick fix the upload"},
+		{Number: 5, Text: "and never touch the schema"},
+		{Number: 6, Text: "this one begins a turn"},
+		{Number: 7, Text: "Implement the following plan: # Plan: retries"},
+	}
+	a := d.Analysis(digest.Sources{})
+	if diff := cmp.Diff(want, a.Requests); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"user: and never touch the schema", "plan accepted: retries"}, a.Decisions); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// How far the last request is is what the transcript shows of it, and no more.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	first := asked("please add a token refresh for PR 12")
+	const message = "git add a.go && git commit -m 'auth: refresh'"
+	for name, test := range map[string]struct {
+		lines []string
+		want  recall.Progress
+	}{
+		"nothing":         {},
+		"not begun":       {lines: all(first), want: recall.Progress{Stopped: recall.Unstarted}},
+		"a last call":     {lines: all(first, used("b", "Bash", `{"command":"make deploy"}`)), want: recall.Progress{Stopped: recall.Midway, LastCall: "Bash make deploy"}},
+		"interrupted":     {lines: all(first, ran("make deploy", "x"), asked("[Request interrupted by user]")), want: recall.Progress{Stopped: recall.ByPerson, LastCall: "Bash make deploy"}},
+		"ended":           {lines: all(first, said("All done.")), want: recall.Progress{Reported: "All done."}},
+		"committed":       {lines: all(first, edited("/w/a.go"), ran(message, "[main abc1234] auth: refresh\n 1 file changed"), said("Done.")), want: recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Hash: "abc1234", Subject: "auth: refresh", Request: 1}}}},
+		"a quiet one":     {lines: all(first, ran(message, "ok"), said("Done.")), want: recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Subject: "auth: refresh", Request: 1}}}},
+		"one that failed": {lines: all(first, ran(message, "Exit code 1\nhook failed"), said("Hm.")), want: recall.Progress{Reported: "Hm."}},
+		"amended": {
+			lines: all(first, ran(message, "[main abc1234] auth: refresh"), ran("git commit --amend --no-edit", "[main def5678] auth: refresh"), said("Done.")),
+			want:  recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Hash: "def5678", Subject: "auth: refresh", Request: 1}}},
+		},
+		"pushed": {
+			lines: all(first, ran(message, "[main abc1234] auth: refresh"), ran("git push", "   1111111..2222222  main -> main"), said("Done.")),
+			want:  recall.Progress{Reported: "Done.", Pushed: true, Commits: []recall.Commit{{Hash: "abc1234", Subject: "auth: refresh", Request: 1}}},
+		},
+		"a push that was refused": {
+			lines: all(first, ran(message, "[main abc1234] auth: refresh"), ran("git push | tail -3", " ! [rejected] main -> main"), said("Done.")),
+			want:  recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Hash: "abc1234", Subject: "auth: refresh", Request: 1}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := digestOf(test.lines).Analysis(digest.Sources{Root: "/w"}).Progress
+			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(recall.Progress{}, "PullRequests")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	d := digestOf(all(first, used("p", "Bash", `{"command":"gh pr create --fill"}`), done("p", "https://github.com/o/r/pull/34\n", `null`), ran("gh pr view 12", "x")))
+	if diff := cmp.Diff([]string{"12", "https://github.com/o/r/pull/34"}, d.Analysis(digest.Sources{}).Progress.PullRequests); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A note has the agent's words before the last edit, and whether a commit has it.
+func TestFileNotes(t *testing.T) {
+	t.Parallel()
+	d := digestOf(all(asked("please add a token refresh"), said("I see.\nNow let me write the token handler:"), edited("/w/a.go"),
+		ran("git add a.go && git commit -m x", "[main abc1234] x"), said("Next, I'll add tests for the handler."), edited("/w/a_test.go")))
+	want := []recall.FileNote{
+		{Path: "a_test.go", Why: "add tests for the handler", Request: 1},
+		{Path: "a.go", Why: "write the token handler", Request: 1, Tracked: recall.Committed},
+	}
+	if diff := cmp.Diff(want, d.Context(digest.Sources{Root: "/w"}).FileNotes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The runner's own count decides whether tests failed, not what they print.
+func TestBlockersByCount(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lines []string
+		want  []string
+	}{
+		"a log of a failure":    {lines: all(ran("bun test | tail -5", "Task 2 failed: x\nDatabase connection failed\n 1274 pass\n 0 fail")), want: []string{}},
+		"a count of failures":   {lines: all(ran("bun test | tail -5", " 12 pass\n 3 fail")), want: []string{"failed and did not pass since: bun test | tail -5: 3 fail"}},
+		"nothing to commit":     {lines: all(ran("git commit -m x", "Exit code 1\nno changes added to commit")), want: []string{}},
+		"a commit, then status": {lines: all(ran("git commit -m x", "Exit code 1\nhook failed"), ran("git status", "clean")), want: []string{}},
+		"tests, then a commit":  {lines: all(ran("go test", "Exit code 1\nFAIL\tx"), ran("git commit -m x", "[main abc1234] x")), want: []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := digestOf(append(all(asked("please make the tests pass")), test.lines...)).Analysis(digest.Sources{}).Blockers
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
