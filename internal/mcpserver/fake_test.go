@@ -207,3 +207,11 @@ func call(t *testing.T, cs *mcp.ClientSession, tool string, args any) (string, *
 // versions are the first and the last version of the protocol that clients
 // speak.
 func versions() []string { return []string{"2025-06-18", "2026-07-28"} }
+
+func (f *fake) Sections(_ context.Context, id string, names []string, limit int) ([]savedcontext.Section, error) {
+	list := make([]savedcontext.Section, 0, len(names))
+	for _, name := range names {
+		list = append(list, savedcontext.Section{Name: name, Text: fmt.Sprintf("%s of %s within %d", name, id, limit)})
+	}
+	return list, nil
+}

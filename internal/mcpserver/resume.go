@@ -22,20 +22,30 @@ const (
 type resumeInput struct {
 	ID    string `json:"id"`
 	Level string `json:"level"`
+	// Sections, File and Decision request parts in at most MaxTokens tokens.
+	Sections  []string `json:"sections"`
+	File      string   `json:"file"`
+	Decision  string   `json:"decision"`
+	MaxTokens int      `json:"max_tokens"`
 }
 
 // resume is checkpoint_resume.
 func (s *Server) resume(ctx context.Context, c call, in resumeInput) (result, error) {
-	var answer func(context.Context, *Project, string) (result, error)
-	switch in.Level {
-	case levelSummary:
-		answer = s.resumeSummary
-	case levelContext, "":
-		answer = s.resumeContext
-	case levelFull:
-		answer = s.resumeFull
-	default:
-		return nil, fmt.Errorf("level is %.40q, allowed: %q, %q or %q", in.Level, levelSummary, levelContext, levelFull)
+	if err := in.check(s.limit()); err != nil {
+		return nil, err
+	}
+	answer := func(ctx context.Context, p *Project, id string) (result, error) { return s.resumePart(ctx, p, id, in) }
+	if !in.isPart() {
+		switch in.Level {
+		case levelSummary:
+			answer = s.resumeSummary
+		case levelContext, "":
+			answer = s.resumeContext
+		case levelFull:
+			answer = s.resumeFull
+		default:
+			return nil, fmt.Errorf("level is %.40q, allowed: %q, %q or %q", in.Level, levelSummary, levelContext, levelFull)
+		}
 	}
 	return s.here(ctx, c, "", func(c call, _ string) (result, error) {
 		id, err := find(ctx, c.project, in.ID)

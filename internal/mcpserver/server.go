@@ -70,6 +70,7 @@ type Project struct {
 type Work interface {
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
 	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
+	Sections(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error)
 	BeforeClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Unsaved, error)
 	AnswerClear(ctx context.Context, c savedcontext.Clearing, answer savedcontext.ClearAnswer) error
 	AfterClear(ctx context.Context, c savedcontext.Clearing) (savedcontext.Recalled, bool, error)

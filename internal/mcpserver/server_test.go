@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -254,6 +255,61 @@ func TestResume(t *testing.T) {
 	}
 }
 
+func TestResumeByPart(t *testing.T) {
+	c := saved(1, 100)
+	path := slices.Sorted(maps.Keys(c.State.Files))[0]
+	long := c.State.Files[path]
+	long.Content = strings.Repeat("a line of the file\n", 2000)
+	c.State.Files[path] = long
+	c.State.Analysis.Decisions = []string{"use JWT, not sessions", "keep the cookie"}
+	cs := client{}.connect(t, with(c).server())
+	for args, want := range map[string]string{
+		`{"id":"3f9a","sections":["state","file contents"]}`: "state of 3f9a1c-77b0e2 within 3960\n\nfile contents of 3f9a1c-77b0e2 within 3960",
+		`{"id":"3f9a","sections":["todo"],"max_tokens":500}`: "todo of 3f9a1c-77b0e2 within 480",
+		`{"id":"3f9a","decision":"jwt sessions"}`:            "- use JWT, not sessions",
+		`{"id":"3f9a","decision":"e"}`:                       "- use JWT, not sessions\n- keep the cookie",
+	} {
+		if text, _ := call(t, cs, "checkpoint_resume", json.RawMessage(args)); text != want {
+			t.Errorf("%s returned %q, want %q", args, text, want)
+		}
+	}
+	for _, limit := range []int{200, 1000, 4000} {
+		text, res := call(t, cs, "checkpoint_resume", map[string]any{"id": "3f9a", "file": path, "max_tokens": limit})
+		if res.IsError || brief.CountTokens(text) > limit || brief.CountTokens(text) < limit/2 {
+			t.Errorf("%d tokens of at most %d: %.200s", brief.CountTokens(text), limit, text)
+		}
+		if !strings.HasPrefix(text, path+" (") || !strings.HasSuffix(text, "[cut; `entire recall show 3f9a1c-77b0e2 --file "+path+"` prints all]") {
+			t.Errorf("of a long file: %.100s ... %s", text, text[len(text)-100:])
+		}
+	}
+}
+
+// TestSectionsOfTheSchema compares the schema's names with those of the brief.
+func TestSectionsOfTheSchema(t *testing.T) {
+	cs := client{}.connect(t, with(saved(0, 0)).server())
+	args := map[string]any{"id": "3f9a", "sections": brief.SectionNames()}
+	if text, res := call(t, cs, "checkpoint_resume", args); res.IsError {
+		t.Error(text)
+	}
+	tools, err := cs.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools.Tools {
+		schema, err := json.Marshal(tool.InputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := json.Marshal(brief.SectionNames())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tool.Name == "checkpoint_resume" && !strings.Contains(string(schema), string(names)) {
+			t.Errorf("the schema has other sections than %s: %s", names, schema)
+		}
+	}
+}
+
 // TestFullFits shows that no checkpoint is more than the client takes, and that
 // what is left out is named.
 func TestFullFits(t *testing.T) {
@@ -378,6 +434,12 @@ func TestBadInput(t *testing.T) {
 		{"checkpoint_search", `{"query":" "}`, `query is empty`},
 		{"checkpoint_search", `{"query":"` + strings.Repeat("x", 2000) + `"}`, `query has 2000 bytes`},
 		{"checkpoint_resume", `{"level":"half"}`, `level is "half", allowed: "summary", "context" or "full"`},
+		{"checkpoint_resume", `{"sections":["steps"]}`, `unknown section "steps"; the sections are: requests, state, decisions, todo, files, file contents, commands, compaction`},
+		{"checkpoint_resume", `{"sections":["state"],"level":"full"}`, `level, sections, file and decision exclude each other`},
+		{"checkpoint_resume", `{"max_tokens":1000}`, `max_tokens is for sections, file and decision`},
+		{"checkpoint_resume", `{"file":"a","max_tokens":100}`, `max_tokens is 100, allowed: 200 to 22500`},
+		{"checkpoint_resume", `{"id":"3f9a","file":"gone.go"}`, `"gone.go" is not in checkpoint 3f9a1c-77b0e2; its files are: `},
+		{"checkpoint_resume", `{"id":"3f9a","decision":"no such words"}`, `has all of these words: section "decisions" lists them`},
 		{"checkpoint_resume", `{"id":"zzzz"}`, `no such context checkpoint: checkpoint_list shows those that there are`},
 		{"checkpoint_configure", `{"threshold":70}`, `invalid input: unknown field "threshold"`},
 	}

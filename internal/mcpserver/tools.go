@@ -23,7 +23,11 @@ const (
 "limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many, the newest first. Default: 20."}}}`
 	resumeSchema = `{"type":"object","additionalProperties":false,"properties":{
 "id":{"type":"string","description":"The checkpoint's id or the beginning of it, at least 4 characters. Default: the one that a new session here would begin with."},
-"level":{"enum":["summary","context","full"],"description":"summary: what it was about and the next steps; context: also decisions, blockers, commands, files; full: all of it as JSON, with the contents of files. Default: context."}}}`
+"level":{"enum":["summary","context","full"],"description":"summary: what it was about and the next steps; context: also decisions, blockers, commands, files; full: all of it as JSON, with the contents of files. Default: context."},
+"sections":{"type":"array","items":{"enum":["requests","state","decisions","todo","files","file contents","commands","compaction"]},"description":"Only these parts, in this order, in place of a level: requests are all that the user asked, verbatim; state is how far the work is, its commits and pull requests."},
+"file":{"type":"string","description":"Only the stored content of this file, by its path from the root of the worktree."},
+"decision":{"type":"string","description":"Only the decisions that have all of these words, whole."},
+"max_tokens":{"type":"integer","minimum":200,"description":"The most tokens of sections, a file or a decision. Default: 4000."}}}`
 	configureSchema = `{"type":"object","additionalProperties":false,"properties":{
 "auto_checkpoint_on_clear":{"enum":[true,false,"prompt"],"description":"Save before /clear: always, never, or after a question."},
 "auto_resume_on_start":{"enum":[true,false,"prompt"],"description":"Begin a session with the last checkpoint: always, never, or after a question."},

@@ -39,37 +39,47 @@ func (sa *Saver) brief(ctx context.Context, id string, kind brief.Kind) (Recalle
 
 // briefIn makes it in at most so many parts.
 func (sa *Saver) briefIn(ctx context.Context, id string, kind brief.Kind, parts int) (Recalled, error) {
-	store := sa.Contexts()
-	c, err := store.Get(ctx, id)
+	m, err := sa.material(ctx, id, kind)
 	if err != nil {
 		return Recalled{}, err
 	}
-	m := brief.Material{Kind: kind, Now: sa.Env.Now(), Parts: parts}
+	m.Parts = parts
+	return Recalled{Checkpoint: m.Checkpoint, Brief: brief.Write(m)}, nil
+}
+
+// material reads what a brief of the checkpoint id needs.
+func (sa *Saver) material(ctx context.Context, id string, kind brief.Kind) (brief.Material, error) {
+	store := sa.Contexts()
+	m := brief.Material{Kind: kind, Now: sa.Env.Now()}
+	c, err := store.Get(ctx, id)
+	if err != nil {
+		return m, err
+	}
 	if kind == brief.Notice {
 		m.Checkpoint = c
-		return Recalled{Checkpoint: c, Brief: brief.Write(m)}, nil
+		return m, nil
 	}
 	if err := sa.whereNow(ctx, &m); err != nil {
-		return Recalled{}, err
+		return m, err
 	}
 	known, base := sa.knownOf(ctx, c)
 	if m.Present, err = sa.present(ctx, c, known); err != nil {
-		return Recalled{}, err
+		return m, err
 	}
 	if kind == brief.Full {
 		if err := store.Contents(ctx, &c); err != nil {
-			return Recalled{}, err
+			return m, err
 		}
 		if err := sa.addPresent(&m, c); err != nil {
-			return Recalled{}, err
+			return m, err
 		}
 		if m.Base, err = sa.baseOf(ctx, c, base); err != nil {
-			return Recalled{}, err
+			return m, err
 		}
 	}
 	m.Others = sa.othersSince(ctx, c)
 	m.Checkpoint = c
-	return Recalled{Checkpoint: c, Brief: brief.Write(m)}, nil
+	return m, nil
 }
 
 // whereNow describes what is checked out.

@@ -40,6 +40,7 @@ type contexts interface {
 type recaller interface {
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
 	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
+	Sections(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error)
 }
 
 // recallOptions are the flags that all commands below recall have.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,9 +13,17 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
 )
 
-type recallShowOptions struct{ file string }
+type recallShowOptions struct {
+	file     string
+	sections []string
+}
+
+// sectionTokens is the maximum of the sections that are shown, together.
+const sectionTokens = 20_000
 
 func newRecallShowCmd(a *app.App, opts *recallOptions) *cobra.Command {
 	var show recallShowOptions
@@ -23,14 +32,22 @@ func newRecallShowCmd(a *app.App, opts *recallOptions) *cobra.Command {
 		Short: "Show all that a context checkpoint holds",
 		Long: `Shows a context checkpoint: the newest of this worktree, or the one whose id begins
 so. The files' contents are left out of the text: --file prints one of them as it is
-stored, secrets taken out, and --json has all of them.` + recallExitStatus,
+stored, secrets taken out, and --json has all of them. --section prints only parts of its
+brief: ` + strings.Join(brief.SectionNames(), ", ") + `.` + recallExitStatus,
 		Example: `  entire recall show
   entire recall show 3f9a1c --file internal/cli/recall.go
+  entire recall show 3f9a1c --section requests --section state
   entire recall show --json | jq -r .state.analysis.current_task`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("file") && show.file == "" { // a script's empty variable
 				return app.Usagef("--file is empty")
+			}
+			if err := savedcontext.CheckSections(show.sections); err != nil {
+				return app.Usagef("%v", err)
+			}
+			if show.file != "" && len(show.sections) > 0 {
+				return app.Usagef("--file and --section exclude each other")
 			}
 			if show.file != "" && opts.json {
 				return app.Usagef("--file prints the file itself: leave --json out")
@@ -41,6 +58,8 @@ stored, secrets taken out, and --json has all of them.` + recallExitStatus,
 		},
 	}
 	cmd.Flags().StringVar(&show.file, "file", "", "print the stored content of this file, and nothing else")
+	cmd.Flags().StringArrayVar(&show.sections, "section", nil, "print only this section of the brief; may be given several times")
+	_ = cmd.RegisterFlagCompletionFunc("section", cobra.FixedCompletions(brief.SectionNames(), cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
 	return cmd
 }
 
@@ -58,6 +77,8 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 		return err
 	}
 	switch {
+	case len(opts.sections) > 0:
+		return r.showSections(ctx, c.ID, opts.sections)
 	case opts.file != "":
 		return r.showFile(ctx, c, opts.file)
 	case r.opts.json:
@@ -67,6 +88,34 @@ func (r *recalling) showOne(ctx context.Context, prefix string, opts recallShowO
 		return r.Streams.JSON(filledCheckpoint(c))
 	}
 	r.show(r.checkpointText(c))
+	return nil
+}
+
+// sectionsJSON is the output of `recall show --section --json`.
+type sectionsJSON struct {
+	Version  int                    `json:"version"`
+	ID       string                 `json:"id"`
+	Sections []savedcontext.Section `json:"sections"`
+}
+
+// showSections prints sections of the brief, an empty line between them.
+func (r *recalling) showSections(ctx context.Context, id string, names []string) error {
+	list, err := r.rec.Sections(ctx, id, names, sectionTokens)
+	if err != nil {
+		return recallError(err, id)
+	}
+	if r.opts.json {
+		return r.Streams.JSON(sectionsJSON{Version: recallVersion, ID: id, Sections: list})
+	}
+	var texts []string
+	for _, s := range list {
+		if s.Text == "" {
+			r.Streams.Notef("Nothing was recorded of: %s", s.Name)
+			continue
+		}
+		texts = append(texts, s.Text+"\n")
+	}
+	r.show(strings.Join(texts, "\n"))
 	return nil
 }
 

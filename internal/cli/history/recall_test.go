@@ -103,6 +103,14 @@ func (s *shelf) SaveContext(_ context.Context, want savedcontext.Saving) (recall
 	return s.all["3f9a1c-77b0e2"], nil
 }
 
+func (s *shelf) Sections(_ context.Context, id string, names []string, limit int) ([]savedcontext.Section, error) {
+	list := make([]savedcontext.Section, 0, len(names))
+	for _, name := range names {
+		list = append(list, savedcontext.Section{Name: name, Text: fmt.Sprintf("%s of %s within %d", name, id, limit)})
+	}
+	return list, nil
+}
+
 func (s *shelf) Recall(_ context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error) {
 	s.asked, s.kind = id, kind
 	if id == "" {

@@ -1,0 +1,139 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall"
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+)
+
+// The tokens of the parts of a checkpoint that checkpoint_resume returns.
+const (
+	partTokens    = 4000 // unless the input has another number
+	minPartTokens = 200
+)
+
+// isPart reports whether parts of the checkpoint are requested.
+func (in resumeInput) isPart() bool {
+	return len(in.Sections) > 0 || in.File != "" || in.Decision != ""
+}
+
+// check returns an error for an input that can't be used.
+func (in resumeInput) check(limit int) error {
+	named := 0
+	for _, given := range []bool{in.Level != "", len(in.Sections) > 0, in.File != "", in.Decision != ""} {
+		if given {
+			named++
+		}
+	}
+	switch {
+	case named > 1:
+		return errors.New("level, sections, file and decision exclude each other")
+	case in.MaxTokens != 0 && !in.isPart():
+		return errors.New("max_tokens is for sections, file and decision")
+	case in.MaxTokens != 0 && (in.MaxTokens < minPartTokens || in.MaxTokens > limit):
+		return fmt.Errorf("max_tokens is %d, allowed: %d to %d", in.MaxTokens, minPartTokens, limit)
+	}
+	return savedcontext.CheckSections(in.Sections)
+}
+
+// resumePart returns the requested parts of a checkpoint, within the tokens of the input.
+func (s *Server) resumePart(ctx context.Context, p *Project, id string, in resumeInput) (result, error) {
+	limit := in.MaxTokens
+	if limit == 0 {
+		limit = min(partTokens, s.limit())
+	}
+	if len(in.Sections) > 0 {
+		return resumeSections(ctx, p, id, in.Sections, limit)
+	}
+	c, err := p.Store.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if in.Decision != "" {
+		return resumeDecision(c, in.Decision, limit)
+	}
+	return resumeFile(ctx, p, c, in.File, limit)
+}
+
+// resumeSections returns sections of the brief, an empty line between them.
+func resumeSections(ctx context.Context, p *Project, id string, names []string, limit int) (result, error) {
+	const notes = 20 // tokens of the line about an empty section
+	list, err := p.Work.Sections(ctx, id, names, limit-notes*len(names))
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, 0, len(list))
+	for _, section := range list {
+		if section.Text == "" {
+			section.Text = "Nothing was recorded of: " + section.Name
+		}
+		texts = append(texts, section.Text)
+	}
+	return said(strings.Join(texts, "\n\n")), nil
+}
+
+// resumeDecision returns the decisions that have all of the words, whole.
+func resumeDecision(c recall.Checkpoint, query string, limit int) (result, error) {
+	words := strings.Fields(strings.ToLower(query))
+	var found []string
+	for _, d := range c.State.Analysis.Decisions {
+		lower := strings.ToLower(d)
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
+			found = append(found, "- "+d)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("none of the %d decisions of checkpoint %s has all of these words: section \"decisions\" lists them", len(c.State.Analysis.Decisions), c.ID)
+	}
+	return said(firstLines(strings.Join(found, "\n"), limit, "`entire recall show "+c.ID+"` prints all")), nil
+}
+
+// resumeFile returns the content of a file as it is stored.
+func resumeFile(ctx context.Context, p *Project, c recall.Checkpoint, path string, limit int) (result, error) {
+	f, found := c.State.Files[path]
+	if !found {
+		names := slices.Sorted(maps.Keys(c.State.Files))
+		more := ""
+		if len(names) > maxNamed {
+			names, more = names[:maxNamed], ", ..."
+		}
+		return nil, fmt.Errorf("%.200q is not in checkpoint %s; its files are: %s%s", path, c.ID, strings.Join(names, ", "), more)
+	}
+	if f.Omitted == "" {
+		if err := p.Store.Contents(ctx, &c, path); err != nil {
+			return nil, err
+		}
+		f = c.State.Files[path]
+	}
+	if f.Omitted != "" {
+		return said(fmt.Sprintf("%s (%s): no content is kept: %s", path, f.Change, f.Omitted)), nil
+	}
+	const head = 60 // tokens of the first line and the last
+	text := firstLines(f.Content, limit-head, "`entire recall show "+c.ID+" --file "+path+"` prints all")
+	return said(fmt.Sprintf("%s (%s), as it was saved:\n%s", path, f.Change, text)), nil
+}
+
+// firstLines returns the lines of a text that fit into limit tokens; rest describes how to
+// get the others.
+func firstLines(text string, limit int, rest string) string {
+	if brief.CountTokens(text) <= limit {
+		return text
+	}
+	note := "[cut; " + rest + "]"
+	limit -= brief.CountTokens(note)
+	used, end := 0, 0
+	for line := range strings.Lines(text) {
+		if used += brief.CountTokens(line); used > limit {
+			break
+		}
+		end += len(line)
+	}
+	return text[:end] + note
+}
