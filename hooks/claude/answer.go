@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// Answer is what a hook tells Claude Code.
+// Answer is the output of a hook for Claude Code.
 type Answer struct {
 	// Event is the event's name, as an answer with a context has to have it.
 	Event string
@@ -35,8 +35,8 @@ func (a *Answer) Say(lines ...string) {
 	}
 }
 
-// Encode is the answer as it is printed: one line of JSON, nothing at all where
-// there is nothing to tell.
+// Encode is the answer as it is printed: one line of JSON, or nothing if
+// it is empty.
 func (a *Answer) Encode() ([]byte, error) {
 	type output struct {
 		Event   string `json:"hookEventName"`
@@ -97,8 +97,8 @@ func started(ctx context.Context, r *strategy.Recorder, in workspace.Input, g st
 	return a, err
 }
 
-// briefed is the second part of what a session that starts is told, for the
-// agent takes only so much from one hook.
+// briefed is the second part of the output at a session's start, as the agent limits
+// the output of one hook.
 func briefed(ctx context.Context, r *strategy.Recorder, in workspace.Input) (Answer, error) {
 	o, err := r.SavedContexts().Injector.Opening(ctx, in)
 	if err != nil || len(o.Parts) < 2 {

@@ -10,9 +10,9 @@ import (
 // Block is a setting that keeps the agent from running the hooks of a project.
 type Block struct{ File, Key string }
 
-// Blocked looks for such settings in files, which are the user's and the
+// Blocked finds such settings in files, which are the user's and the
 // project's, and in managed, which are the administrator's. A file that isn't
-// there, or that can't be read, says nothing.
+// there, or that can't be read, is skipped.
 func Blocked(files, managed []string) []Block {
 	var found []Block
 	for _, path := range managed {
@@ -51,7 +51,7 @@ func readSwitches(path string) switches {
 	return set
 }
 
-// ManagedFiles are where an administrator's settings stand on this system.
+// ManagedFiles are where an administrator's settings are on this system.
 func ManagedFiles() []string {
 	return []string{"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"}
 }

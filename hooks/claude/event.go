@@ -1,5 +1,5 @@
-// Package claude speaks with Claude Code: it installs hooks in its settings,
-// decodes what they are told and encodes the answer.
+// Package claude connects the program to Claude Code: it installs hooks in its settings,
+// decodes their input and encodes their output.
 package claude
 
 import (
@@ -18,7 +18,7 @@ import (
 var (
 	// ErrVerb means that no hook has this name.
 	ErrVerb = errors.New("unknown hook")
-	// ErrPayload means that what the agent said can't be used.
+	// ErrPayload means that the agent's input can't be used.
 	ErrPayload = errors.New("unusable payload")
 )
 
@@ -26,7 +26,7 @@ var (
 // in them are far below it.
 const maxPayload = 16 << 20
 
-// Payload is what Claude Code tells a hook. All but the first three may be
+// Payload is the input that Claude Code gives a hook. All but the first three may be
 // absent.
 type Payload struct {
 	SessionID  string            `json:"session_id"`
@@ -77,8 +77,8 @@ func Decode(ctx context.Context, in io.Reader) (Payload, error) {
 	return r.payload, nil
 }
 
-// Handle carries out the event that the hook verb stands for, and returns what
-// the agent is told. What it returns counts also if there is an error.
+// Handle carries out the event of the hook verb, and returns the output for the agent,
+// which is valid also beside an error.
 func Handle(ctx context.Context, r *strategy.Recorder, verb string, in workspace.Input) (Answer, error) {
 	in.PromptContext = true
 	switch verb {

@@ -12,7 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// byteOrderMark may stand before a settings file; the parser doesn't take it.
+// byteOrderMark may begin a settings file; the parser doesn't take it.
 const byteOrderMark = "\uFEFF"
 
 // document is a JSON text (with comments and trailing commas) under edit. An
@@ -284,7 +284,7 @@ func (d *document) indentOf(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// startsLine reports whether only white space stands before offset on its line.
+// startsLine reports whether only white space is before offset on its line.
 func (d *document) startsLine(offset int) bool {
 	i := bytes.LastIndexByte(d.text[:offset], '\n')
 	return i >= 0 && len(bytes.Trim(d.text[i+1:offset], " \t")) == 0

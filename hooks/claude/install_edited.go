@@ -18,7 +18,7 @@ type edited struct {
 	path, backup string
 	// holds reports whether anything of ours is in the document.
 	holds func(d *document) bool
-	// strip takes all of ours out. mayGo tells which of the objects and arrays
+	// strip takes all of ours out. mayGo reports which of the objects and arrays
 	// that become empty go too.
 	strip func(d *document, rec record, mayGo func(path string) bool) error
 }
@@ -83,8 +83,8 @@ func withMark(f target, text []byte) []byte {
 	return text
 }
 
-// put lets edit change the document, and keeps in the record what is needed to
-// take it back. edit answers the paths of what it had to make.
+// put changes the document by edit, and keeps in the record what is needed to
+// take it back. edit returns the paths of what it had to make.
 func (e edited) put(edit func(d *document, rec *record) (made []string, err error)) (bool, error) {
 	return e.retry(func() (bool, error) { return e.putOnce(edit) })
 }

@@ -10,7 +10,7 @@ import (
 
 // entry is one hook of ours: the agent's event, the verb it calls and the tools
 // that it is for. former is the matcher that the existing tool writes, timeout
-// the seconds that the agent is asked to give it, 0 for those that it gives.
+// the seconds that the agent is configured to give it, 0 for those that it gives.
 type entry struct {
 	event, verb, matcher, former string
 	timeout                      int
@@ -21,7 +21,7 @@ type entry struct {
 // day.
 const endTimeout = 10
 
-// entries are the hooks that Install sees to.
+// entries are the hooks that Install maintains.
 func entries() []entry {
 	return []entry{
 		{event: "SessionStart", verb: "session-start"},
@@ -166,8 +166,8 @@ func (d *document) ensureEntry(e entry) (made []string, err error) {
 	return made, d.ensureMatcher(e, ours[0])
 }
 
-// ensureTimeout asks for the time that the entry needs, unless the user has
-// said how much it gets.
+// ensureTimeout configures the time that the entry needs, unless the user has
+// configured another.
 func (d *document) ensureTimeout(e entry) error {
 	if e.timeout == 0 {
 		return nil
@@ -188,8 +188,8 @@ func (d *document) replaceString(v hujson.Value, text string) error {
 	return d.apply(replacement{v.StartOffset, v.EndOffset, quote(text)})
 }
 
-// ensureMatcher lets a hook that the existing tool installed see all the tools
-// that it is for. Where it shares a group with somebody else's it gets its own.
+// ensureMatcher extends the matcher of a hook that the existing tool installed to all
+// tools that it is for. Where it shares a group with somebody else's it gets its own.
 func (d *document) ensureMatcher(e entry, h handler) error {
 	event, _ := d.find("hooks", e.event)
 	group := elements(event)[h.group]

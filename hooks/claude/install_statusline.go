@@ -18,7 +18,7 @@ func ownStatusLineCommand(command string) bool {
 	return len(words) >= 2 && (words[0] == "entire" || strings.HasSuffix(words[0], "/entire")) && words[1] == "statusline"
 }
 
-// InstallStatusLine lets the agent run our status line. What is there instead is
+// InstallStatusLine configures our status line. What is there instead is
 // kept: ours runs it, and RemoveStatusLine puts it back.
 func (s Settings) InstallStatusLine() (changed bool, err error) {
 	return s.file().put(func(d *document, rec *record) ([]string, error) {

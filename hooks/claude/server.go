@@ -21,7 +21,7 @@ import (
 // servers: half a second, as a rule.
 const registerTimeout = 20 * time.Second
 
-// Server is an MCP server as the agent knows it.
+// Server is an MCP server as the agent's configuration has it.
 type Server struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
@@ -33,7 +33,7 @@ func (s Server) Ours() bool {
 }
 
 // Client is the user's own Claude Code: its program, and the file in which it
-// keeps what the user told it. That file is read here and never written.
+// keeps its configuration. That file is read here and never written.
 type Client struct {
 	// Program is its path, empty if it isn't on the PATH.
 	Program string
@@ -67,7 +67,7 @@ const (
 )
 
 // Server finds the person's server that is called as ours is, in one of the
-// folders that stand for a project, or else everywhere; false if there is none.
+// folders of a project, or else everywhere; false if there is none.
 func (c Client) Server(projects ...string) (Server, Scope, bool, error) {
 	type servers struct {
 		Servers map[string]Server `json:"mcpServers"`
@@ -99,8 +99,8 @@ func (c Client) Server(projects ...string) (Server, Scope, bool, error) {
 	return s, UserScope, ok, nil
 }
 
-// Register lets the client start our server in the project of dir, for this
-// person. The error is proc.ErrNoProgram where there is no client.
+// Register adds our server to the client's configuration of the project of dir, for
+// this person. The error is proc.ErrNoProgram where there is no client.
 func (c Client) Register(ctx context.Context, dir string) error {
 	return c.run(ctx, dir, RegisterArgs()...)
 }
@@ -121,7 +121,7 @@ func UnregisterArgs() []string {
 	return []string{"mcp", "remove", ServerName, "--scope", string(LocalScope)}
 }
 
-// run starts the client in dir, which it must be run in: it keeps what it is told
+// run starts the client in dir, which it must be run in: it keeps its configuration
 // by that folder. Neither it nor the interpreter of its script may be a file of the
 // folder.
 func (c Client) run(ctx context.Context, dir string, args ...string) error {

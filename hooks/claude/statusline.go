@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/session"
 )
 
-// Line is what the agent tells its status line. All of it may be absent.
+// Line is the input that the agent gives its status line. All of it may be absent.
 type Line struct {
 	SessionID string `json:"session_id"`
 	Dir       string `json:"cwd"`
@@ -62,7 +62,7 @@ func ReadLine(ctx context.Context, in io.Reader) (line Line, raw []byte, err err
 	return line, raw, nil
 }
 
-// Fill is how full the context is; false if the agent doesn't know, as before
+// Fill is how full the context is; false if the input doesn't have it, as before
 // the first answer.
 func (l Line) Fill(now time.Time) (session.Fill, bool) {
 	const hundred = 100

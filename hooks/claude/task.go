@@ -11,7 +11,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
 
-// toolPayload is what Claude Code tells the hooks of tools and of subagents.
+// toolPayload is the input that Claude Code gives the hooks of tools and of subagents.
 type toolPayload struct {
 	PromptID     string          `json:"prompt_id"`
 	ToolUseID    string          `json:"tool_use_id"`
@@ -22,8 +22,8 @@ type toolPayload struct {
 	AgentType    string          `json:"agent_type"`
 }
 
-// Task is what the payload of the hook verb tells of a subagent. What isn't
-// shaped as expected counts as not told.
+// Task is what the payload of the hook verb has of a subagent. Members of an unexpected
+// form count as absent.
 func (p Payload) Task(verb string) workspace.TaskEvent {
 	switch verb {
 	case "pre-task":

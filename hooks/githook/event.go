@@ -1,5 +1,5 @@
-// Package githook speaks with git: it installs hook scripts, chaining what is
-// there, and decodes what git tells them.
+// Package githook connects the program to git: it installs hook scripts, chaining what
+// is there, and decodes their arguments and input.
 package githook
 
 import (

@@ -26,7 +26,7 @@ type Installer struct {
 	Repo *git.Repo
 }
 
-// Report tells what Install or Uninstall found and did.
+// Report is what Install or Uninstall found and did.
 type Report struct {
 	Dir        string   // where git looks for hooks now
 	Installed  []string // our hooks that are there now
@@ -64,8 +64,8 @@ func (i Installer) Install(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// dirs are the directories that scripts of ours belong in, by what the levels
-// of configuration say.
+// dirs are the directories that scripts of ours belong in, by the levels
+// of configuration.
 func (c pathConfig) dirs() []hookDir {
 	var dirs []hookDir
 	for _, l := range c.levels {
@@ -162,7 +162,7 @@ func (i Installer) configure(ctx context.Context, c pathConfig, l level) error {
 	return configFile{repo: i.Repo, path: l.file}.set(ctx, formerKey)
 }
 
-// madeMark tells that the hooks directory itself is ours.
+// madeMark is the file that marks the hooks directory itself as ours.
 func (i Installer) madeMark() string {
 	return filepath.Join(i.Repo.CommonDir, "entire", "made-hooks-dir")
 }

@@ -31,7 +31,7 @@ type level struct {
 	scope, file string
 }
 
-// pathConfig is what git knows about hook paths here.
+// pathConfig is the configuration of hook paths here.
 type pathConfig struct {
 	settings  []setting
 	levels    []level // the common one, and this worktree's if it sets a path

@@ -25,10 +25,10 @@ type file struct {
 	text   string
 }
 
-// read looks at the hook name. What can't be read as a file is foreign.
+// read reads the hook name. What can't be read as a file is foreign.
 func (d hookDir) read(name string) (file, error) { return d.readAs(name, name) }
 
-// readAs looks at the file base as the text of the hook name.
+// readAs reads the file base as the text of the hook name.
 func (d hookDir) readAs(name, base string) (file, error) {
 	path := filepath.Join(d.path, base)
 	info, err := os.Lstat(path)
@@ -61,7 +61,7 @@ func (d hookDir) settled(name string) (bool, error) {
 }
 
 // install puts our script in the place of the hook name. A foreign hook becomes
-// its backup first, so that at every moment either it stands there or ours that
+// its backup first, so that at every moment either it is there or ours that
 // runs it.
 func (d hookDir) install(name string) (note string, err error) {
 	f, err := d.read(name)

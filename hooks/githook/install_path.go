@@ -58,7 +58,7 @@ func (f configFile) set(ctx context.Context, key string, values ...string) error
 }
 
 // redirect makes git look for hooks in our folder. The former value is in place
-// before git sees the new one: the scripts need it from then on.
+// before git reads the new one: the scripts need it from then on.
 func (i Installer) redirect(ctx context.Context, c pathConfig, l level) error {
 	f := configFile{repo: i.Repo, path: l.file}
 	values, err := f.values(ctx, pathKey)
@@ -77,8 +77,8 @@ func (i Installer) redirect(ctx context.Context, c pathConfig, l level) error {
 	return i.putLast(ctx, f, l)
 }
 
-// putLast sees to it that our value counts: a file that is included further
-// down would win. A section that is new stands at the end.
+// putLast makes our value the effective one: a file that is included further
+// down would win. A new section is written at the end.
 func (i Installer) putLast(ctx context.Context, f configFile, l level) error {
 	c, err := i.readConfig(ctx)
 	if err != nil {

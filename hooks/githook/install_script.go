@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// marker stands in every script that we or the existing tool wrote.
+// marker is in every script that we or the existing tool wrote.
 const marker = "Entire CLI hooks"
 
 // backupSuffix names the hook that was there before: "<hook>.pre-entire".
@@ -55,7 +55,7 @@ const (
 
 // script is the text of the hook name. It depends on nothing else, so that an
 // installed script can be compared with it. It holds a checksum of itself, by
-// which every version knows what any other version wrote.
+// which every version recognizes what any other version wrote.
 func script(name string, f form) string {
 	var b strings.Builder
 	b.WriteString(comment(name, f))
@@ -98,7 +98,7 @@ func isUnchanged(text string) bool {
 	return ok && found && sum == checksum(body)
 }
 
-// isPost: git ignores what such a hook says, so entire comes first and sees
+// isPost: git ignores the status of such a hook, so entire comes first and gets
 // the commit even if the other hook amends it, takes long or is stopped. Before
 // the fact the other hook comes first: entire decides on the message as that
 // hook leaves it, and does nothing if it refuses.
@@ -116,9 +116,9 @@ func keepsStdin(name string, f form) bool {
 	return false
 }
 
-// key is what tells a hook that calls us again (a tool that moved our script
+// key is what distinguishes a hook that calls us again (a tool that moved our script
 // aside and runs it) from a git operation inside a hook: the same place, the
-// same arguments and, where those say nothing, the same commit.
+// same arguments and, where those are empty, the same commit.
 func key(name string) string {
 	if name == "post-commit" || name == "post-rewrite" {
 		return `$(pwd -P) $(git rev-parse -q --verify HEAD 2>/dev/null </dev/null) $*`
@@ -197,7 +197,7 @@ fi
 `
 }
 
-// messageHook is the hook that sees the message as the editor left it.
+// messageHook is the hook that gets the message as the editor left it.
 const messageHook = "commit-msg"
 
 // unedited saves a process at each git commit -m: git sets GIT_EDITOR to ":"
@@ -237,7 +237,7 @@ const (
 	foreign               // somebody else's
 )
 
-// originOf tells whose text stands in a file for the hook name.
+// originOf returns whose text a file for the hook name has.
 func originOf(name string, f form, text string) origin {
 	switch {
 	case text == script(name, f):

@@ -12,7 +12,7 @@ type Status struct {
 	Report
 
 	Missing     []string // hooks that aren't there
-	Overwritten []string // hooks where somebody else's stands
+	Overwritten []string // hooks that another program replaced
 	Outdated    []string // hooks of an older version or of the existing tool
 	Former      string   // the folder that redirected hooks run, else ""
 	NoFolder    bool     // git looks in a folder that doesn't exist, and so runs no hook
@@ -21,7 +21,7 @@ type Status struct {
 // OK reports whether git runs all our hooks.
 func (s Status) OK() bool { return len(s.Installed) == len(recordedHooks()) }
 
-// Check looks at the hooks and writes nothing.
+// Check examines the hooks and writes nothing.
 func (i Installer) Check(ctx context.Context) (Status, error) {
 	c, err := i.readConfig(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
-// warnInterrupted says, before a command runs, that a rewind of this worktree
+// warnInterrupted prints, before a command runs, that a rewind of this worktree
 // did not end, and how to end it. Commands that print for programs alone, or
 // that see to it themselves, are silent.
 func warnInterrupted(a *app.App, cmd *cobra.Command) {

@@ -23,7 +23,7 @@ type call struct {
 	project *Project
 }
 
-// result is what a tool answers.
+// result is the result of a tool call.
 type result = *mcp.CallToolResult
 
 // add adds a tool whose input is an In. Whatever goes wrong in run, a panic
@@ -70,17 +70,17 @@ func decode(raw json.RawMessage, into any) error {
 	}
 }
 
-// failed is an error as the agent is told of it.
+// failed returns an error as a tool's result, redacted.
 func failed(err error) result {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: redact.New().Text(err.Error())}}}
 }
 
-// said is an answer in words.
+// said returns lines of text as a tool's result.
 func said(lines ...string) result {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Join(lines, "\n")}}}
 }
 
-// data is an answer as JSON, for programs and, as text, for models.
+// data returns v as a tool's result: as JSON for programs and, as text, for models.
 func data(v any) (result, error) {
 	text, err := encode(v)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // hookInput is what Claude Code's hooks hand to a tool: placeholders, which
-// stay as they are where the client doesn't know them.
+// stay as they are where the client doesn't support them.
 type hookInput struct {
 	SessionID  string `json:"session_id"`
 	PromptID   string `json:"prompt_id"`
@@ -36,7 +36,7 @@ func (in hookInput) replaced() hookInput {
 	return in
 }
 
-// check tells why nothing can be done with the input.
+// check returns why the input can't be used.
 func (in hookInput) check() error {
 	if err := session.CheckID(in.SessionID); err != nil {
 		return fmt.Errorf("session_id: %w", err)
@@ -44,8 +44,8 @@ func (in hookInput) check() error {
 	return nil
 }
 
-// addHook adds a tool that a hook calls. What goes wrong is logged; the answer
-// says nothing of it, as the client would show it to the person as a failure of
+// addHook adds a tool that a hook calls. What goes wrong is logged; the result
+// doesn't have it, as the client would show it to the person as a failure of
 // the clear, which goes on in any case.
 func addHook(to *mcp.Server, t *mcp.Tool, run func(context.Context, call, hookInput) (result, error)) {
 	to.AddTool(t, func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, _ error) {
@@ -176,7 +176,7 @@ func canAsk(req *mcp.CallToolRequest) bool {
 	return able != nil && able.Elicitation != nil && (able.Elicitation.Form != nil || able.Elicitation.URL == nil)
 }
 
-// answerOf is what the person said, if this is the call that tells.
+// answerOf returns the person's answer, if this call has it.
 func answerOf(req *mcp.CallToolRequest) (savedcontext.ClearAnswer, bool) {
 	given, ok := req.Params.InputResponses[questionID].(*mcp.ElicitResult)
 	switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // configureInput is the input of checkpoint_configure; what is absent stays.
-// Whether a value can be had is for the settings to say.
+// The settings check whether a value is allowed.
 type configureInput struct {
 	OnClear   any `json:"auto_checkpoint_on_clear"`
 	OnStart   any `json:"auto_resume_on_start"`
@@ -38,7 +38,7 @@ func whole(v any) any {
 	return v
 }
 
-// configured is what checkpoint_configure answers.
+// configured is the result of checkpoint_configure.
 type configured struct {
 	Success bool            `json:"success"`
 	Config  effectiveConfig `json:"config"`

@@ -57,7 +57,7 @@ func (s *Server) limit() int {
 func tokens(v any) int {
 	text, err := encode(v)
 	if err != nil {
-		return 0 // who sends it will see it
+		return 0 // sending it returns the error
 	}
 	return brief.CountTokens(string(text))
 }
@@ -114,7 +114,7 @@ func (out *fitted) fill(files map[string]recall.File, limit int) {
 	}
 }
 
-// The steps of shortening. Each answers what it left out, nothing if there is
+// The steps of shortening. Each returns what it left out, nothing if there is
 // no more of it.
 
 func noCompaction(out *fitted) string {

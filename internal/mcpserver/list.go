@@ -29,7 +29,7 @@ type searchInput struct {
 	Limit *int   `json:"limit"`
 }
 
-// listed is what both answer.
+// listed is the result of both.
 type listed struct {
 	Checkpoints []listedEntry `json:"checkpoints"`
 	// More reports whether there are more than the limit.

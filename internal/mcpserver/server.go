@@ -28,8 +28,8 @@ const (
 
 // Server serves one client.
 type Server struct {
-	// Open opens the repository of a place if recording is on there. What its
-	// error says is shown to the agent.
+	// Open opens the repository of a place if recording is on there. The text
+	// of its error is shown to the agent.
 	Open func(ctx context.Context, at Place) (*Project, error)
 	// Configure changes the user's settings, if there is something to change, and
 	// returns those in force in a folder.
@@ -42,8 +42,7 @@ type Server struct {
 	// Above are the processes that this one runs in, the nearest first: one of
 	// them is the agent's.
 	Above func() []session.Process
-	// Tokens is what the client takes as one answer, 0 for what it takes unless
-	// told otherwise.
+	// Tokens is how much the client accepts as one result, 0 for its default.
 	Tokens  int
 	Version string
 	Now     func() time.Time
@@ -89,7 +88,7 @@ type Sessions interface {
 	Pending() ([]*session.State, []error)
 }
 
-// instructions tell the model what the server is for.
+// instructions describe the server to the model.
 const instructions = `Context checkpoints: the state of the work in this repository (task, next steps, decisions, changed files), ` +
 	`kept in git so that it survives /clear, compaction and the end of a session. ` +
 	`Save one before the context is cleared or when the user asks to keep the state; ` +

@@ -20,7 +20,7 @@ func (s *Server) here(ctx context.Context, c call, named string, do func(call, s
 
 // caller is where a call of the model comes from: the session in the agent's
 // process that started this server, the last one if it had several; else the one
-// that the environment names; else nobody knows, and the folder decides.
+// that the environment names; else it is not known, and the folder decides.
 func (s *Server) caller(ctx context.Context, named string) (Place, error) {
 	at := Place{Dir: s.Dir, SessionID: named}
 	if named != "" {

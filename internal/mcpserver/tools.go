@@ -6,7 +6,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The schemas of the inputs. What they say is also checked by the tools, whose
+// The schemas of the inputs. The tools check them, too, as their
 // errors are shorter.
 const (
 	saveSchema = `{"type":"object","additionalProperties":false,"properties":{

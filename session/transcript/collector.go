@@ -20,7 +20,7 @@ type collector struct {
 	message            message
 }
 
-// use is a tool use that this scan has seen the beginning of.
+// use is a tool use that began in this scan.
 type use struct {
 	effect effect
 	// call is the place in scan.Calls, -1 for other tools.
@@ -32,7 +32,7 @@ type use struct {
 	task bool
 }
 
-// moment is where and when a line stands.
+// moment is the number and the time of a line.
 type moment struct {
 	line int
 	time time.Time
@@ -214,7 +214,7 @@ func (c *collector) result(b *block, e *entry, at moment) {
 	}
 }
 
-// answer notes which line has the result of a tool use.
+// answer records which line has the result of a tool use.
 func (c *collector) answer(id string, e *entry) {
 	if len(e.uuid) == 0 || e.sidechain {
 		return

@@ -21,7 +21,7 @@ const (
 type Item struct {
 	By Speaker
 	// Text is what was said, never empty for people and agents; of a tool the
-	// one thing that tells what it was used for, in one line.
+	// part of its input that describes its use best, in one line.
 	Text string
 	// Tool is the tool's name, Failed that its result is an error.
 	Tool   string

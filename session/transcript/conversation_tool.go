@@ -9,14 +9,14 @@ import (
 // longestDetail is how much of a tool's input is shown, in characters.
 const longestDetail = 200
 
-// doing is what of a tool's input may tell what the tool was used for.
+// doing is what of a tool's input may show its purpose.
 type doing struct {
 	named map[string]string // texts under the keys of telling
 	other string            // the first text under another key
 	todos int
 }
 
-// telling are the keys of inputs that tell most, the best first.
+// telling are the keys of inputs that describe a use best, the best first.
 func telling() []string {
 	return []string{
 		"file_path", "notebook_path", "absolute_path", "command", "pattern", "url", "query", "description", "subject",
@@ -24,8 +24,7 @@ func telling() []string {
 	}
 }
 
-// detail is the one thing of a tool's input that tells what it was used for,
-// in one line.
+// detail is the part of a tool's input that describes its use best, in one line.
 func (c *Conversation) detail(raw []byte) string {
 	d := parseDoing(raw)
 	for _, key := range telling() {

@@ -96,7 +96,7 @@ func (e *entry) field(s *scanner, key []byte) {
 	}
 }
 
-// origin takes in who the agent says wrote a line: it knows best.
+// origin takes in the member that records who wrote a line. It overrides all else.
 func (e *entry) origin(s *scanner) {
 	if !s.enter('{') {
 		return
@@ -115,7 +115,7 @@ func (e *entry) origin(s *scanner) {
 	}
 }
 
-// detached reports whether a tool's result only tells that it was started.
+// detached reports whether a tool's result only records that it was started.
 func detached(s *scanner) bool {
 	if !s.enter('{') {
 		return false

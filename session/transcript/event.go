@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Event is what one line says of a session's work. Its Values are parts of the
+// Event is what one line records of a session's work. Its Values are parts of the
 // line, and valid as long as that is.
 type Event struct {
 	Kind EventKind
@@ -28,7 +28,7 @@ type Event struct {
 	Results []ToolResult
 
 	// Model, MessageID and Context are an answer's, Context the tokens that the
-	// model read for it. Failed says that there was none: Said tells why.
+	// model read for it. Failed reports that there was none; Said returns why.
 	Model, MessageID string
 	Context          int64
 	Failed           bool
@@ -83,7 +83,7 @@ func (u *ToolUse) Written() (path string, texts []string) {
 	return path, texts
 }
 
-// ToolResult is what a tool answered.
+// ToolResult is the result of a tool use.
 type ToolResult struct {
 	Of      string
 	Failed  bool
@@ -100,7 +100,7 @@ type Events struct {
 	event   Event
 }
 
-// Line is what a line says; false if that is nothing: a subagent's line, the
+// Line returns the event of a line; false if it has none: a subagent's line, the
 // agent's book-keeping, or no JSON object. It is valid up to the next call.
 func (r *Events) Line(line []byte) (*Event, bool) {
 	e := &r.event
@@ -239,7 +239,7 @@ func (h *eventHead) field(s *scanner, key []byte) {
 	}
 }
 
-// user takes in a person's line, or one that stands as theirs.
+// user takes in a line of a person, or one that the client wrote in their name.
 func (e *Event) user(h *eventHead) bool {
 	e.Kind = UserEvent
 	for i := range h.message.blocks {

@@ -48,7 +48,7 @@ func Lines(ctx context.Context, path string, from, to int64, yield func(line []b
 	}
 }
 
-// Follower is told what is new in a transcript.
+// Follower takes what is new in a transcript.
 type Follower struct {
 	// Restart is called before the first line if the cursor does not fit the
 	// file, so that the lines are those of the file from its beginning.
@@ -62,9 +62,9 @@ type Follower struct {
 }
 
 // Follow hands over the lines from where an earlier call ended to the present
-// end, as [Read] takes them, and returns where the next call goes on; rest says
-// that the limit left lines unread. What was handed over before an error is
-// behind the cursor of no answer: take it back, or begin anew.
+// end, as [Read] takes them, and returns where the next call goes on; rest reports
+// that the limit left lines unread. After an error no cursor covers the lines that were
+// handed over: the caller must discard them, or begin anew.
 // It wraps [ErrNotFound] and [ErrNotRegular].
 func Follow(ctx context.Context, path string, from Cursor, to Follower) (at Cursor, rest bool, err error) {
 	f, info, err := open(path)

@@ -7,8 +7,8 @@ import (
 )
 
 // Origin finds out from a transcript's lines in which project it was written.
-// The agent says where it was started, which may be a folder of the project;
-// the files that it is known to have changed there tell which one is the root.
+// The lines name the folder in which the agent was started, which may be below the
+// project's root; the files that it changed there determine the root.
 type Origin struct {
 	slug    string
 	touched map[string]struct{}
@@ -30,7 +30,7 @@ func NewOrigin(slug string, touched []string) *Origin {
 }
 
 // Line takes in a line, in the order of the transcript, and reports whether
-// further ones would tell nothing more.
+// further ones would change nothing.
 func (o *Origin) Line(line []byte) (settled bool) {
 	e, ok := parseEntry(line)
 	if !ok {
@@ -50,7 +50,7 @@ func (o *Origin) Line(line []byte) (settled bool) {
 
 func (o *Origin) settled() bool { return o.root != "" || o.first != "" && len(o.touched) == 0 }
 
-// edits looks at the files that a message's tools change.
+// edits takes in the files that a message's tools change.
 func (o *Origin) edits(raw []byte) {
 	o.message.parse(raw)
 	for _, b := range o.message.blocks {
@@ -81,7 +81,7 @@ func (o *Origin) rootOf(path string) string {
 
 func inside(dir, root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }
 
-// Root is the project's root, as far as the lines tell: where a known file was
+// Root is the project's root, as far as it is in the lines: where a known file was
 // edited, else the folder around the agent's first that its directory is named
 // after, else that first folder. Empty if the lines name none.
 func (o *Origin) Root() string {
@@ -99,7 +99,7 @@ func (o *Origin) Root() string {
 	return o.first
 }
 
-// isHome reports whether a folder looks like somebody's home: an agent may be
+// isHome reports whether a folder has the place of a home directory: an agent may be
 // started there, but the project lies below.
 func isHome(dir string) bool { return slices.Contains([]string{"/home", "/Users"}, filepath.Dir(dir)) }
 

@@ -13,7 +13,7 @@ import (
 
 // ProjectSlug is the name of the directory in which the agent keeps the
 // sessions of a project: its path with a dash for each UTF-16 unit that is no
-// ASCII letter or digit, cut at 200 and then told apart by a hash.
+// ASCII letter or digit, cut at 200 and then distinguished by a hash.
 func ProjectSlug(path string) string {
 	const longest = 200
 	units := utf16.Encode([]rune(path))
@@ -95,8 +95,8 @@ func CheckPath(path, dir string) error {
 	return nil
 }
 
-// plausible reports whether a path looks like a transcript's before the file
-// system is asked.
+// plausible reports whether a path may be a transcript's, without access to the file
+// system.
 func plausible(path string) bool {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return false

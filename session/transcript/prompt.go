@@ -10,7 +10,7 @@ func IsHuman(prompt string) bool {
 	return human(prompt, sourceUnknown) != ""
 }
 
-// source is what a line says of who wrote it.
+// source is who wrote a line, as far as that is recorded.
 type source int
 
 const (

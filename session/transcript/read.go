@@ -110,7 +110,7 @@ func read(ctx context.Context, f file, from Cursor) (Scan, error) {
 }
 
 // resume returns where to begin: at the cursor if it fits, else at 0. joined
-// says that the line before it had no newline when it was read.
+// reports that the line before it had no newline when it was read.
 func resume(f file, from Cursor) (at Cursor, joined join, err error) {
 	device, inode := identity(f.info)
 	zero := Cursor{Device: device, Inode: inode}

@@ -35,7 +35,7 @@ func NewRelocation(from, to string) Relocation {
 }
 
 // spellings are the ways in which encoders write a path in a string: as it is,
-// with the characters escaped that HTML wants escaped, in ASCII only.
+// with the characters escaped that HTML requires to be escaped, in ASCII only.
 func spellings(path string) [][]byte {
 	var ascii []byte
 	for _, c := range string(inJSON(path)) {

@@ -14,7 +14,7 @@ const (
 
 // Stored is what a checkpoint keeps of a raw line without its newline: the line
 // itself, or, for the texts that the agent's vendor sends with each request and
-// that say nothing of the work (they are most of a new session), a short stand-in:
+// that record nothing of the work (they are most of a new session), a short stand-in:
 // a JSON object with the same keys, where long strings, arrays and objects are
 // empty. So the number of lines and the chain of uuids stay. A line that is not
 // replaced is returned as it is, without allocation; Stored of a stand-in is the

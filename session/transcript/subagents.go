@@ -73,7 +73,7 @@ func FindAgent(path, id string) (AgentFile, bool) {
 	return agentFile(filepath.Join(filepath.Dir(path), agentName(id)))
 }
 
-// agentFile looks at a file and follows no link.
+// agentFile reads the metadata of a file and follows no link.
 func agentFile(path string) (AgentFile, bool) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {

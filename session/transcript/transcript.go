@@ -2,7 +2,7 @@
 // session: a file of JSON lines that grows while the agent works.
 //
 // A [Read] takes up where an earlier one ended, so that a hook pays for the new
-// bytes only, and tells what they say of prompts, edits, tool calls and tokens.
+// bytes only, and returns their prompts, edits, tool calls and tokens.
 // The format is the agent's own and not documented: every field may be absent
 // or of another type, a line may be of any length or be no JSON at all, and
 // none of that is an error. Nothing here writes, and nothing is redacted.
@@ -81,7 +81,7 @@ type Call struct {
 	Start time.Time `json:"start,omitzero"`
 	End   time.Time `json:"end,omitzero"`
 	// Open reports whether the call may still be writing: it has no result yet, or
-	// it went on in the background and nothing said that it ended.
+	// it went on in the background and no line records its end.
 	Open bool `json:"open,omitempty"`
 	// Line is the number of its line, from 0.
 	Line int `json:"line"`

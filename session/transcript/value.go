@@ -6,7 +6,7 @@ import (
 )
 
 // Value is a JSON value as a line holds it: the bytes from its first to its
-// last. It may be no valid JSON; then its methods answer what they can make out.
+// last. It may be no valid JSON; then its methods return what they can read of it.
 type Value []byte
 
 // Text is a string's text, valid UTF-8, and "" for any other value.

@@ -1,5 +1,5 @@
 // Package doctor finds what is wrong with the records of a repository, explains what
-// that means, and repairs it. docs/formats/doctor.md lists what it knows.
+// that means, and repairs it. docs/formats/doctor.md lists the findings.
 //
 // To examine writes nothing. A repair is done by the services that hooks use,
 // behind a copy of all that it may change, so that it can be taken back. None
@@ -102,7 +102,7 @@ type Check func(ctx context.Context) ([]Finding, error)
 // all its worktrees.
 type Doctor struct {
 	Recorder *strategy.Recorder
-	// More are checks of what this package can't know.
+	// More are checks of what this package has no access to.
 	More []Check
 }
 

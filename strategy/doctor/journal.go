@@ -9,7 +9,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
 
-// unfinished finds commits that were decided about and never seen to.
+// unfinished finds commits with a decision that was never carried out.
 func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 	list := make([]Finding, 0, len(jc.open))
 	if forget.Interrupted(jc.repo.CommonDir) {

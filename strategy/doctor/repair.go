@@ -17,8 +17,8 @@ type Outcome struct {
 }
 
 // Fix repairs what it can of the findings. Those of one kind share a backup,
-// without which none of them is touched. Whether they are mended is for another
-// Examine to say.
+// without which none of them is touched. Another Examine finds those that were not
+// mended.
 func (d *Doctor) Fix(ctx context.Context, findings []Finding) ([]Outcome, error) {
 	var done []Outcome
 	for _, group := range Groups(findings) {

@@ -305,8 +305,8 @@ func (tc trailerChecks) maker(id checkpoint.ID) *session.State {
 	return nil
 }
 
-// pairs returns for checkpoints the session that made the snapshot which stands
-// for each.
+// pairs returns for checkpoints the session that made the snapshot which is
+// paired with each.
 func (tc trailerChecks) pairs() map[string]string {
 	found := map[string]string{}
 	store, err := bands.Open(tc.rec.Snapshots().Snapshots.StoreDir())

@@ -82,8 +82,8 @@ func (d *Doctor) findBackup(name string) (Backup, error) {
 	return newest, nil
 }
 
-// unchanged compares what is there with what the repair has left. Of a repair
-// that didn't come to its end nobody knows.
+// unchanged compares what is there with what the repair has left. It
+// refuses a repair that was interrupted, as what that left is not recorded.
 func (d *Doctor) unchanged(ctx context.Context, b *Backup) error {
 	if !b.Done {
 		return &ChangedError{b.Name, []string{"the repair did not end"}}

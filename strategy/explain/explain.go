@@ -127,7 +127,7 @@ const (
 type Options struct {
 	Scope  Scope
 	Search Search
-	// Lines wants Points instead of many details of a commit.
+	// Lines requests Points instead of many details of a commit.
 	Lines bool
 }
 
@@ -159,7 +159,7 @@ type OfCommit struct {
 	// that are not stored here.
 	Checkpoints []Detail
 	Missing     []checkpoint.ID
-	// Points are the checkpoints instead, where a line each is wanted: those that a
+	// Points are the checkpoints instead, where a line each is requested: those that a
 	// merge brings in, or those of a commit that names more than MostDetails.
 	Points []Point
 	Merge  bool

@@ -228,7 +228,7 @@ func (sh shadowReader) since(ctx context.Context, c git.Commit) (since, error) {
 }
 
 // before is what a shadow commit builds on: its parent, or HEAD for the first
-// one of HEAD's branch. The zero commit stands for one that isn't known.
+// one of HEAD's branch. It is the zero commit if that isn't known.
 func (sh shadowReader) before(ctx context.Context, c git.Commit) (git.Commit, error) {
 	rev := "HEAD"
 	if len(c.Parents) > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// titleOf returns what a part of a conversation was about, "" if that isn't said: the
+// titleOf returns what a part of a conversation was about, "" if it has neither: the
 // first request in it, else what the first short reply in it replies to.
 func titleOf(items []transcript.Item) string {
 	said := "" // the agent's last words

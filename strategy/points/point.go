@@ -123,7 +123,7 @@ func (p Point) joined(s snapPoint) Point {
 	return p
 }
 
-// inOrder sees to it that no shadow checkpoint comes before the one that it
+// inOrder sorts points so that no shadow checkpoint comes before the one that it
 // builds on: several may be of one second, and of an older snapshot. The newest
 // comes first in points.
 func inOrder(points []Point) {

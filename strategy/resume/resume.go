@@ -100,7 +100,7 @@ func (r *Resumer) remotes(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// FetchBranch asks the branch's remote for what it has by now.
+// FetchBranch fetches the branch from its remote.
 func (r *Resumer) FetchBranch(ctx context.Context, b Branch) error {
 	return gitremote.Fetch(ctx, r.Repo, b.Remote, "+refs/heads/"+b.Name+":"+b.ref())
 }

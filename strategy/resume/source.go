@@ -120,7 +120,7 @@ func (r *Resumer) readFirst(ctx context.Context, v1 git.OID, ids []checkpoint.ID
 	return checkpoint.Checkpoint{}, checkpoint.ErrNotFound
 }
 
-// CheckpointRemote is where checkpoints that are not here are asked for: the
+// CheckpointRemote is the remote from which missing checkpoints are fetched: the
 // remote that the user named for them, else the branch's own, else origin, else
 // the only one there is; empty if there is none.
 func (r *Resumer) CheckpointRemote(ctx context.Context, branch string) (string, error) {

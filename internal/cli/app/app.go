@@ -65,7 +65,7 @@ func New(env Env) *App {
 	return &App{Env: env, Prompter: ui.NewPrompter(env.Streams)}
 }
 
-// Registry knows the stores of snapshots. Without a home directory it has no
+// Registry lists the stores of snapshots. Without a home directory it has no
 // catalog.
 func (a *App) Registry() *registry.Registry {
 	home := a.Getenv("AGENTFS_HOME")
@@ -109,7 +109,7 @@ func (a *App) SettingsSources(repo *git.Repo) settings.Sources {
 	return from
 }
 
-// trackedTimeout is how long git may take to say what it knows of a file.
+// trackedTimeout is how long git may take to report whether it tracks a file.
 const trackedTimeout = 2 * time.Second
 
 // BringsLocalFile reports whether the personal settings of a worktree come from

@@ -16,7 +16,7 @@ const (
 	ExitInterrupted = 130
 )
 
-// ErrDone ends a command that has said all there is to say.
+// ErrDone ends a command that has printed all there is to print.
 var ErrDone = errors.New("done")
 
 // UsageError is a command line that can't be understood.
@@ -67,7 +67,7 @@ func (e *codeError) Unwrap() error { return e.err }
 // WithCode returns err with the exit status that its command ends with.
 func WithCode(code int, err error) error { return &codeError{err: err, code: code} }
 
-// CodeOf is the exit code that an error asks for, 0 if it doesn't.
+// CodeOf is the exit code that an error requests, 0 if it doesn't.
 func CodeOf(err error) int {
 	if e, ok := errors.AsType[*codeError](err); ok {
 		return e.code
@@ -83,5 +83,5 @@ type ErrorJSON struct {
 	Code int `json:"code,omitempty"`
 }
 
-// ErrFailed ends a command with exit code 1 that has said what is wrong.
+// ErrFailed ends a command with exit code 1 that has printed what is wrong.
 var ErrFailed = errors.New("failed")

@@ -65,7 +65,7 @@ func BandOptions(s settings.Settings) workspace.BandOptions {
 }
 
 // Summarize writes a checkpoint's summaries because the user asked for them, and
-// says what can be done about it where that fails.
+// returns an error with a hint where that fails.
 func Summarize(ctx context.Context, rec *strategy.Recorder, of summaries.SummaryOf) error {
 	err := rec.Summaries().Summarizer.Summarize(ctx, of)
 	switch {

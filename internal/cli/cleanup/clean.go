@@ -75,7 +75,7 @@ func runClean(ctx context.Context, a *app.App, opts cleanOptions) (err error) {
 	return showRemoval(a, opts, repo, done, err)
 }
 
-// cleanJSON is the answer of `clean --json`; docs/formats/clean.md describes
+// cleanJSON is the output of `clean --json`; docs/formats/clean.md describes
 // it.
 type cleanJSON struct {
 	Version int          `json:"version"`

@@ -27,7 +27,7 @@ type forgetOptions struct {
 	text, textFile, session, checkpoint, file, before string
 
 	force, json, transcript bool
-	// push names a remote, pushes says that it was given.
+	// push names a remote, pushes reports whether it was given.
 	push   string
 	pushes bool
 }
@@ -106,7 +106,7 @@ EXIT STATUS
 	return cmd
 }
 
-// forgetFlags are the flags that say what is forgotten.
+// forgetFlags are the flags that select what is forgotten.
 func forgetFlags() []string {
 	return []string{"text", "text-file", "session", "checkpoint", "file", "before"}
 }

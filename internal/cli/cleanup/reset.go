@@ -124,7 +124,7 @@ func resetHelp(plan tidy.Reset) string {
 	return text
 }
 
-// resetJSON is the answer of `reset --json`; docs/formats/clean.md describes
+// resetJSON is the output of `reset --json`; docs/formats/clean.md describes
 // it.
 type resetJSON struct {
 	Version  int      `json:"version"`

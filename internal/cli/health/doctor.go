@@ -116,7 +116,7 @@ func (c *consulting) look(ctx context.Context) (list []doctor.Finding, err error
 // rounds is how often what repairs have laid open is repaired too.
 const rounds = 3
 
-// fix repairs what the user wants repaired, and looks again.
+// fix repairs what the user chooses, and examines again.
 func (c *consulting) fix(ctx context.Context) error {
 	list, err := c.look(ctx)
 	if err != nil {

@@ -96,7 +96,7 @@ func questionsMissing(repo *git.Repo, at install.Asking) doctor.Finding {
 	return f
 }
 
-// serverNotes says in a status what keeps the question from being asked. The
+// serverNotes are the notes of a status about what keeps the question from being asked. The
 // person's list of servers may be long: it is read only where hooks ask.
 func serverNotes(a *app.App, repo *git.Repo, r *agentHooksJSON) []app.Note {
 	at, err := install.CheckQuestions(repo)

@@ -67,7 +67,7 @@ func (c *consulting) report(list []doctor.Finding, done []doctor.Outcome) error 
 	}
 	for _, o := range done {
 		if o.Err != nil && problems == 0 {
-			problems++ // it says itself what is wrong
+			problems++ // it describes the problem itself
 		}
 	}
 	if c.opts.json {

@@ -66,7 +66,7 @@ const (
 	stateBare     = "bare"
 )
 
-// statusReport is the answer of `status --json`; docs/formats/status.md
+// statusReport is the output of `status --json`; docs/formats/status.md
 // describes it.
 type statusReport struct {
 	Version    int                  `json:"version"`

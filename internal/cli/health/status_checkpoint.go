@@ -16,7 +16,7 @@ type storedJSON struct {
 	Attribution *attributionJSON `json:"attribution,omitempty"`
 }
 
-// attributionJSON is who wrote the lines of a commit, as far as `status` tells.
+// attributionJSON is who wrote the lines of a commit, as far as `status` prints it.
 type attributionJSON struct {
 	AgentLines      int     `json:"agent_lines"`
 	TotalCommitted  int     `json:"total_committed"`

@@ -262,7 +262,7 @@ func explainError(err error) error {
 	return err
 }
 
-// show prints a text, through the pager unless that isn't wanted.
+// show prints a text, through the pager unless --no-pager is given.
 func (e *explaining) show(text string) error {
 	if e.opts.noPager {
 		e.Streams.Printf("%s", text)

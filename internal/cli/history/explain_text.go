@@ -188,8 +188,8 @@ func allTokens(t *checkpoint.Tokens) int64 {
 	return t.Input + t.CacheCreation + t.CacheRead + t.Output + allTokens(t.Subagents)
 }
 
-// attributionText says who wrote the lines of the checkpoint's commit. Each
-// session knows that of all; what is its own is told where there are several.
+// attributionText is who wrote the lines of the checkpoint's commit. Each session's
+// metadata has that of all; its own lines are added where there are several.
 func attributionText(d explain.Detail) string {
 	i := slices.IndexFunc(d.Sessions, func(t explain.Session) bool { return t.Attribution != nil })
 	if i < 0 {

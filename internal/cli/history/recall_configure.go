@@ -113,7 +113,7 @@ func badChange(err error) error {
 	return err
 }
 
-// recallConfigJSON is the answer of `recall configure --json`.
+// recallConfigJSON is the output of `recall configure --json`.
 type recallConfigJSON struct {
 	Version int            `json:"version"`
 	File    string         `json:"file"` // the user's own settings

@@ -42,7 +42,7 @@ EXIT STATUS
 	return cmd
 }
 
-// recallDiscardJSON is the answer of `recall discard --json`.
+// recallDiscardJSON is the output of `recall discard --json`.
 type recallDiscardJSON struct {
 	Version   int                   `json:"version"`
 	Discarded bool                  `json:"discarded"` // false with --dry-run

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
-// recallVersion is the version of the JSON of lists and answers;
+// recallVersion is the version of the JSON of lists and results;
 // docs/formats/recall.md describes them.
 const recallVersion = 1
 
@@ -65,7 +65,7 @@ their summary, task, next steps, decisions, tags or names of files, in any case.
 	return cmd
 }
 
-// recallListJSON is the answer of `recall list --json` and `recall search --json`.
+// recallListJSON is the output of `recall list --json` and `recall search --json`.
 type recallListJSON struct {
 	Version     int                  `json:"version"`
 	Worktree    string               `json:"worktree"`

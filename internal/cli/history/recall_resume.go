@@ -51,7 +51,7 @@ func briefKinds() map[string]brief.Kind {
 	return map[string]brief.Kind{"full": brief.Full, "short": brief.Short}
 }
 
-// briefJSON is the answer of `recall --json` and `recall resume --json`.
+// briefJSON is the output of `recall --json` and `recall resume --json`.
 type briefJSON struct {
 	Version    int    `json:"version"`
 	Checkpoint string `json:"checkpoint"` // empty if there is none

@@ -50,7 +50,7 @@ func (h *hook) agent(ctx context.Context) error {
 	}
 	if err := checkTranscript(h.app, h.repo, payload.SessionID, payload.Transcript); err != nil {
 		h.log.WarnContext(ctx, "transcript not read", "error", redact.New().Text(err.Error()))
-		payload.Transcript = "" // what git and the snapshots say is recorded
+		payload.Transcript = "" // what git and the snapshots have is recorded
 	}
 	if h.twice() {
 		return nil
@@ -77,7 +77,7 @@ func (h *hook) agent(ctx context.Context) error {
 	return errors.Join(err, h.reply(answer), h.finish(ctx))
 }
 
-// reply prints what the agent is told: one answer, as it reads no more.
+// reply prints the output for the agent: one, as it reads no more.
 func (h *hook) reply(answer claude.Answer) error {
 	data, err := answer.Encode()
 	if len(data) > 0 {
@@ -221,7 +221,7 @@ func (h *hook) twice() bool {
 	return false
 }
 
-// agentProcess is the process of the agent, if it says which one that is.
+// agentProcess is the process of the agent, if the environment names it.
 func (h *hook) agentProcess() session.Process {
 	pid, err := strconv.Atoi(h.app.Getenv("CLAUDE_PID"))
 	if err != nil || pid <= 1 {

@@ -70,7 +70,7 @@ func CheckAgent(repo *git.Repo) (AgentHooks, error) {
 	return found, errors.Join(failed...)
 }
 
-// holdsFormer looks for a hook as the existing tool installs it.
+// holdsFormer reports whether there is a hook as the existing tool installs it.
 func holdsFormer(path string) bool {
 	data, err := os.ReadFile(path)
 	return err == nil && bytes.Contains(data, []byte("hooks claude-code post-todo\""))

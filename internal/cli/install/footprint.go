@@ -118,7 +118,7 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// change lets write change the file path, and keeps what was there before. write
+// change changes the file path by write, and keeps what was there before. write
 // reports whether it changed anything.
 func (f *Footprint) change(path string, write func() (bool, error)) error {
 	if err := f.keep(path); err != nil {

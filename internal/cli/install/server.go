@@ -32,7 +32,7 @@ type Asking struct {
 	Found  bool
 }
 
-// CheckAsking looks at both.
+// CheckAsking examines both.
 func CheckAsking(a *app.App, repo *git.Repo) (Asking, error) {
 	at, err := CheckQuestions(repo)
 	if err != nil {
@@ -42,7 +42,7 @@ func CheckAsking(a *app.App, repo *git.Repo) (Asking, error) {
 	return at, err
 }
 
-// CheckQuestions looks at the hooks alone.
+// CheckQuestions examines the hooks alone.
 func CheckQuestions(repo *git.Repo) (Asking, error) {
 	var at Asking
 	files := ClaudeFiles(repo.Root)

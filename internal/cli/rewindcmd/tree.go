@@ -142,7 +142,7 @@ func (r *rewinding) incomplete(err error, done rewind.Rewound) error {
 		"`entire rewind --undo` goes back to what was there before")
 }
 
-// report tells what a restore did and left alone.
+// report prints what a restore did and left alone.
 func (r *reporter) report(done rewind.Rewound, line, back, session string) {
 	if r.opts.json {
 		_ = r.Streams.JSON(rewoundJSON{

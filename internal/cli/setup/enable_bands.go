@@ -15,7 +15,7 @@ import (
 )
 
 // installBands makes the repository's store and takes the first snapshot of
-// this worktree. That there can be no snapshots is said and doesn't keep the
+// this worktree. That there can be no snapshots is printed and doesn't keep the
 // rest from working.
 func (e *enabling) installBands(ctx context.Context, p *install.Project) error {
 	if e.opts.noBands {

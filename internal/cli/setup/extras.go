@@ -68,7 +68,7 @@ func (e *enabling) installExtras(ctx context.Context, p *install.Project) error 
 	return nil
 }
 
-// installServer registers the server and then lets the agent ask: hooks without
+// installServer registers the server and then installs the hooks that ask: hooks without
 // a server would be an error at every clear.
 func (e *enabling) installServer(ctx context.Context, p *install.Project) error {
 	files := install.ClaudeFiles(e.repo.Root)

@@ -75,7 +75,7 @@ func runUninstall(ctx context.Context, a *app.App, opts disableOptions, repo *gi
 	})
 }
 
-// look finds what is there to remove.
+// look finds what can be removed.
 func (u *uninstalling) look(ctx context.Context) (err error) {
 	if u.roots, err = install.Worktrees(ctx, u.repo); err != nil {
 		return err

@@ -128,7 +128,7 @@ func runFSCreate(ctx context.Context, f *access.Command, opts fsCheckpointOption
 	return nil
 }
 
-// causality is what the flags say, and the environment that an agent gives its
+// causality is what the flags have, and the environment that an agent gives its
 // hooks.
 func causality(f *access.Command, opts fsCheckpointOptions) bands.Causality {
 	if opts.auto && opts.session == "" && f.Getenv("CLAUDECODE") == "1" {
@@ -181,13 +181,13 @@ func runFSAuto(ctx context.Context, f *access.Command, opts fsCheckpointOptions)
 		Causality: causality(f, opts),
 	})
 	if errors.Is(err, bands.ErrNoRoom) {
-		return nil // status tells of it
+		return nil // status reports it
 	}
 	return err
 }
 
 // wanted reports whether config.toml wants a snapshot for an action now. A bad
-// value in it counts as absent; status tells of it.
+// value in it counts as absent; status reports it.
 func wanted(s *access.Selection, action string) (bool, error) {
 	config, _ := s.Registry.Config()
 	if !slices.Contains(config.CheckpointOn, action) {

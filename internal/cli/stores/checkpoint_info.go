@@ -59,8 +59,8 @@ func runFSInfo(ctx context.Context, f *access.Command, version string) error {
 	return nil
 }
 
-// infoLines are names and values. Those after Created stand there only if
-// there is something to say.
+// infoLines are names and values. Those after Created are left out if
+// they are empty.
 func infoLines(f *access.Command, s *access.Selection, v bands.Snapshot) [][2]string {
 	lines := [][2]string{
 		{"Checkpoint", v.Version.String()},

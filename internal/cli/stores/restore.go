@@ -57,7 +57,7 @@ It asks first, unless --force is given. --dry-run shows what would change.` + ac
 	return cmd
 }
 
-// restoreArgs wants a version, and paths only behind "--" or --paths.
+// restoreArgs accepts a version, and paths only behind "--" or --paths.
 func restoreArgs(cmd *cobra.Command, args []string) error {
 	before := len(args)
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -220,7 +220,7 @@ func (r *restoreStages) reach(stage int) {
 	}
 }
 
-// noteRestored tells what a restore left alone.
+// noteRestored prints what a restore left alone.
 func noteRestored(f *access.Command, done restore.Result) {
 	if f.JSON {
 		return
@@ -236,7 +236,7 @@ func noteRestored(f *access.Command, done restore.Result) {
 	}
 }
 
-// noteLeft tells what a plan leaves alone.
+// noteLeft prints what a plan leaves alone.
 func noteLeft(f *access.Command, p plan.Plan) {
 	notePaths(f, "left as it is, a process has it open (--force-busy)", p.Busy)
 	notePaths(f, "left as it is, a repository of its own (--nested)", p.Nested)

@@ -110,7 +110,7 @@ func runFSVerify(ctx context.Context, f *access.Command, args []string) (err err
 	return nil
 }
 
-// noteDamage lets the next snapshots repair what was found, and reports whether
+// noteDamage records what was found for the next snapshots to repair, and reports whether
 // they will: a store that can't be written, or is in use, is only reported on.
 func noteDamage(ctx context.Context, s *access.Selection, v bands.Version, found verify.Damage) bool {
 	had, err := s.Damaged()

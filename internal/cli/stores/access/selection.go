@@ -140,7 +140,7 @@ func (c *Command) repositoryAt(root string) *git.Repo {
 	return repo
 }
 
-// treeOptions say how the tree is captured.
+// treeOptions determine how the tree is captured.
 func (s *Selection) treeOptions() bands.Options {
 	f := s.Command
 	is := f.Settings(s.repo)
