@@ -20,9 +20,6 @@ const (
 // scissors ends the line below which git shows the diff in a message file.
 const scissors = " ------------------------ >8 ------------------------"
 
-// Trailer is the line that links a commit to the checkpoint.
-func (id ID) Trailer() string { return TrailerKey + ": " + string(id) }
-
 // IDs returns the checkpoint ids of a commit message in order, each once. A
 // line counts wherever it stands, indented or not, if it has the key, 12 hex
 // digits, and then nothing or a space. Commented lines don't count, nor what

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/tree"
+	"github.com/seed-3aff656d/entire/internal/cquote"
 	"github.com/seed-3aff656d/entire/internal/linediff"
 )
 
@@ -60,7 +59,7 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 		}
 	}
 	from, to := "a/"+cmp.Or(d.OldPath, d.Path), "b/"+d.Path
-	_, _ = fmt.Fprintf(w, "diff --git %s %s\n", quoted(from), quoted(to))
+	_, _ = fmt.Fprintf(w, "diff --git %s %s\n", cquote.Path(from), cquote.Path(to))
 	d.header(w)
 	if d.old == nil {
 		from = "/dev/null"
@@ -72,13 +71,13 @@ func (d *File) unified(w *bufio.Writer, old, now Side) error {
 		return nil
 	}
 	if !ok {
-		_, err := fmt.Fprintf(w, "Binary files %s and %s differ\n", quoted(from), quoted(to))
+		_, err := fmt.Fprintf(w, "Binary files %s and %s differ\n", cquote.Path(from), cquote.Path(to))
 		return err
 	}
 	if a == b {
 		return nil
 	}
-	_, _ = fmt.Fprintf(w, "--- %s\n+++ %s\n", quoted(from), quoted(to))
+	_, _ = fmt.Fprintf(w, "--- %s\n+++ %s\n", cquote.Path(from), cquote.Path(to))
 	for h := range linediff.Hunks(a, b, linediff.Compare(a, b, linediff.Thorough)) {
 		_, _ = fmt.Fprintf(w, "@@ -%s +%s @@\n", h.Old, h.New)
 		for _, line := range h.Lines {
@@ -118,7 +117,7 @@ func (d *File) header(w *bufio.Writer) {
 		_, _ = fmt.Fprintf(w, "old mode %s\nnew mode %s\n", gitMode(d.old), gitMode(d.now))
 	}
 	if d.OldPath != "" {
-		_, _ = fmt.Fprintf(w, "rename from %s\nrename to %s\n", quoted(d.OldPath), quoted(d.Path))
+		_, _ = fmt.Fprintf(w, "rename from %s\nrename to %s\n", cquote.Path(d.OldPath), cquote.Path(d.Path))
 	}
 }
 
@@ -127,31 +126,4 @@ func gitMode(e *tree.Entry) string {
 		return "120000"
 	}
 	return fmt.Sprintf("100%03o", e.Attr.Mode&0o777)
-}
-
-// quoted is a path as git writes it: in quotes where it has bytes that would
-// be mistaken.
-func quoted(path string) string {
-	plain := utf8.ValidString(path)
-	for i := 0; plain && i < len(path); i++ {
-		plain = path[i] >= ' ' && path[i] != '"' && path[i] != '\\' && path[i] != 0x7f
-	}
-	if plain {
-		return path
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&b, "\\%03o", c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

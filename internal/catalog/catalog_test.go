@@ -97,9 +97,8 @@ func TestRowsAreWrittenOver(t *testing.T) {
 		t.Error(diff)
 	}
 	moved := app()
-	moved.Name, moved.Root = "renamed", "/elsewhere"
+	moved.Name, moved.Root, moved.Mounted = "renamed", "/elsewhere", nil
 	must(t, c.AddStore(t.Context(), moved))
-	must(t, c.SetMounted(t.Context(), "a1", nil))
 	got, err := c.StoreByName(t.Context(), "renamed")
 	must(t, err)
 	if got.Mounted != nil || got.Root != "/elsewhere" || got.Checkpoints != 1 {
@@ -146,7 +145,6 @@ func TestErrorsThatCallersTellApart(t *testing.T) {
 		"a store that isn't there":     {byName, catalog.ErrNotFound},
 		"a name that is taken":         {c.AddStore(t.Context(), other), catalog.ErrNameTaken},
 		"a snapshot of no store":       {c.AddCheckpoints(t.Context(), "b2", full(1)), catalog.ErrNotFound},
-		"marking no store":             {c.SetMounted(t.Context(), "b2", nil), catalog.ErrNotFound},
 		"a store that is deleted":      {c.DeleteStore(t.Context(), "b2"), nil},
 		"snapshots that aren't there":  {c.DeleteCheckpoints(t.Context(), "b2", 1), nil},
 		"replacing under a taken name": {c.ReplaceCheckpoints(t.Context(), other, nil), catalog.ErrNameTaken},

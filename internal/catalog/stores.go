@@ -107,25 +107,6 @@ func seconds(t *time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.Unix(), Valid: true}
 }
 
-// SetMounted marks the store active since the time, or inactive with nil.
-func (c *Catalog) SetMounted(ctx context.Context, id string, at *time.Time) error {
-	return c.write(ctx, "mark store", func(ctx context.Context, tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, "UPDATE stores SET mounted_at = ? WHERE id = ?", seconds(at), id)
-		if err != nil {
-			return err
-		}
-		return found(done)
-	})
-}
-
-func found(done sql.Result) error {
-	n, err := done.RowsAffected()
-	if err == nil && n == 0 {
-		return ErrNotFound
-	}
-	return err
-}
-
 // DeleteStore removes the store's rows. It is no error if there are none.
 func (c *Catalog) DeleteStore(ctx context.Context, id string) error {
 	return c.write(ctx, "delete store", func(ctx context.Context, tx *sql.Tx) error {

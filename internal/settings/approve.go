@@ -83,26 +83,26 @@ func (l *loader) isApproved(key, value string) bool {
 	return ok && approved == value
 }
 
-// maxBrought is how many contents BroughtFile names.
+// maxBrought is how many contents broughtFile names.
 const maxBrought = 64
 
-// BroughtFile has the hashes of personal settings that the repository brought and
+// broughtFile has the hashes of personal settings that the repository brought and
 // the program then edited: they are still the repository's.
-func BroughtFile(commonDir string) string { return filepath.Join(commonDir, "entire", "brought") }
+func broughtFile(commonDir string) string { return filepath.Join(commonDir, "entire", "brought") }
 
-// IsBrought reports whether a content of personal settings is in BroughtFile.
+// IsBrought reports whether a content of personal settings is in broughtFile.
 func IsBrought(commonDir string, content []byte) bool {
 	return slices.Contains(broughtHashes(commonDir), contentHash(content))
 }
 
-// NoteBrought adds a content to BroughtFile. It comes before the edit.
+// NoteBrought adds a content to broughtFile. It comes before the edit.
 func NoteBrought(commonDir string, content []byte) error {
 	hashes := broughtHashes(commonDir)
 	if hash := contentHash(content); !slices.Contains(hashes, hash) {
 		hashes = append(hashes, hash)
 	}
 	hashes = hashes[max(0, len(hashes)-maxBrought):]
-	path := BroughtFile(commonDir)
+	path := broughtFile(commonDir)
 	if err := disk.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func NoteBrought(commonDir string, content []byte) error {
 }
 
 func broughtHashes(commonDir string) []string {
-	data, err := readFile(BroughtFile(commonDir))
+	data, err := readFile(broughtFile(commonDir))
 	if err != nil {
 		return nil
 	}

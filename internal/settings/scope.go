@@ -113,15 +113,15 @@ func (l *loader) storeDefaults() (largest, least int64) {
 	return largest, least
 }
 
-// RemoteTransports are the URL schemes of push_remote.
-func RemoteTransports() []string { return []string{"https", "ssh"} }
+// remoteTransports are the URL schemes of push_remote.
+func remoteTransports() []string { return []string{"https", "ssh"} }
 
-// IsRemoteURL reports whether text is a URL with one of RemoteTransports, or an
+// IsRemoteURL reports whether text is a URL with one of remoteTransports, or an
 // address like git@host:path, which git takes to ssh.
 func IsRemoteURL(text string) bool {
 	if before, _, ok := strings.Cut(text, "://"); ok && !strings.Contains(before, "/") && !strings.Contains(before, ":") {
 		u, err := url.Parse(text)
-		return err == nil && slices.Contains(RemoteTransports(), strings.ToLower(u.Scheme)) && u.Host != "" && !strings.HasPrefix(u.Host, "-")
+		return err == nil && slices.Contains(remoteTransports(), strings.ToLower(u.Scheme)) && u.Host != "" && !strings.HasPrefix(u.Host, "-")
 	}
 	host, path, ok := strings.Cut(text, ":")
 	if !ok || host == "" || strings.Contains(host, "/") || path == "" || strings.HasPrefix(path, ":") {
@@ -130,9 +130,9 @@ func IsRemoteURL(text string) bool {
 	return !strings.HasPrefix(host[strings.Index(host, "@")+1:], "-") && !strings.HasPrefix(host, "-")
 }
 
-// IsRemotePath reports whether git takes text for a path, or for a URL of a
-// transport that is none of RemoteTransports, rather than for a remote's name.
-func IsRemotePath(text string) bool {
+// isRemotePath reports whether git takes text for a path, or for a URL of a
+// transport that is none of remoteTransports, rather than for a remote's name.
+func isRemotePath(text string) bool {
 	if IsRemoteURL(text) {
 		return false
 	}
@@ -143,7 +143,7 @@ func IsRemotePath(text string) bool {
 // other transports count only from the user's own layers.
 func acceptableRemote(value any) bool {
 	text, _ := value.(string)
-	return text != "" && !IsRemotePath(text)
+	return text != "" && !isRemotePath(text)
 }
 
 // isForProject reports whether a value counts from the project's files.

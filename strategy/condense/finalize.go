@@ -90,7 +90,7 @@ func TakeRest(s *session.State, last string) {
 // session's last one, reaches to the end of it and counts all tokens that
 // earlier ones haven't.
 func (f *Finalizer) RewriteSlots(ctx context.Context, s *session.State, n *tracking.Pending, ids []string, last string) error {
-	slot, err := f.condenser.slot(ctx, s, n)
+	slot, err := f.slot(ctx, s, n)
 	if err != nil {
 		return err
 	}

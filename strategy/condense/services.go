@@ -46,6 +46,7 @@ func New(w *workspace.Workspace) *Services {
 		Finalizer: &Finalizer{
 			Workspace:   w,
 			attribution: authorshipSvc.Attribution,
+			files:       workspaceSvc.Files,
 			steps:       provenanceSvc.Steps,
 			transcripts: trackingSvc.Transcripts,
 		},
@@ -61,7 +62,6 @@ func New(w *workspace.Workspace) *Services {
 	}
 	s.Condenser.finalizer = s.Finalizer
 	s.Condenser.sharer = s.Sharer
-	s.Finalizer.condenser = s.Condenser
 	return s
 }
 
@@ -88,7 +88,7 @@ type Finalizer struct {
 	*workspace.Workspace
 
 	attribution *authorship.Attribution
-	condenser   *Condenser
+	files       *workspace.Files
 	steps       *provenance.Steps
 	transcripts *tracking.Transcripts
 }

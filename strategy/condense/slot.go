@@ -16,7 +16,7 @@ import (
 // WriteSlot is the change that writes a session's slot.
 func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c authorship.Slot) (checkpoint.Change, error) {
 	s := c.State
-	slot, err := co.slot(ctx, s, c.Notes)
+	slot, err := co.finalizer.slot(ctx, s, c.Notes)
 	if err != nil {
 		return nil, err
 	}
@@ -67,19 +67,19 @@ func (co *Condenser) WriteSlot(ctx context.Context, d journal.Decision, c author
 
 // slot is what a checkpoint keeps of a session, less what only the commit
 // knows.
-func (co *Condenser) slot(ctx context.Context, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
-	prompts, err := co.transcripts.Prompts(s, n)
+func (f *Finalizer) slot(ctx context.Context, s *session.State, n *tracking.Pending) (checkpoint.Slot, error) {
+	prompts, err := f.transcripts.Prompts(s, n)
 	if errors.Is(err, session.ErrCorrupt) {
-		prompts, err = co.transcripts.RereadPrompts(ctx, s, n)
+		prompts, err = f.transcripts.RereadPrompts(ctx, s, n)
 	}
 	if err != nil {
 		return checkpoint.Slot{}, err
 	}
 	var stored checkpoint.Transcript
 	if s.Recorder.Stored.Raw > 0 {
-		stored, err = co.transcripts.StoredSegments(ctx, s)
+		stored, err = f.transcripts.StoredSegments(ctx, s)
 	} else {
-		stored, err = co.fromShadow(ctx, s)
+		stored, err = f.fromShadow(ctx, s)
 	}
 	if err != nil {
 		return checkpoint.Slot{}, err
@@ -88,24 +88,24 @@ func (co *Condenser) slot(ctx context.Context, s *session.State, n *tracking.Pen
 		Transcript: stored,
 		Prompts:    prompts,
 		Meta: checkpoint.SessionMeta{
-			CLIVersion: co.Env.Version, SessionID: s.ID, Strategy: co.StrategyName(), Agent: s.AgentType,
-			TranscriptPath: checkpoint.RelTranscript(co.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
+			CLIVersion: f.Env.Version, SessionID: s.ID, Strategy: f.StrategyName(), Agent: s.AgentType,
+			TranscriptPath: checkpoint.RelTranscript(f.Env.Home, s.TranscriptPath), TranscriptLines: s.Recorder.Stored.Lines,
 		},
 	}, nil
 }
 
 // fromShadow returns the transcript that the shadow branch holds, for a
 // session whose live one is gone.
-func (co *Condenser) fromShadow(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
-	tree, err := co.files.ShadowTree(ctx, s)
+func (f *Finalizer) fromShadow(ctx context.Context, s *session.State) (checkpoint.Transcript, error) {
+	tree, err := f.files.ShadowTree(ctx, s)
 	if err != nil {
 		return checkpoint.Transcript{}, err
 	}
-	dir, found, err := co.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
+	dir, found, err := f.Lookup(ctx, tree, checkpoint.MetadataDir(s.ID))
 	if err != nil || !found {
 		return checkpoint.Transcript{}, err
 	}
-	t, _, err := co.transcripts.Segmenter(s).Restore(ctx, dir.OID)
+	t, _, err := f.transcripts.Segmenter(s).Restore(ctx, dir.OID)
 	return t, err
 }
 

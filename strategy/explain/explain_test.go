@@ -31,7 +31,7 @@ func newFixture(t *testing.T) fixture {
 	dir := t.TempDir()
 	repo, _ := testkit.NewRepo(t, dir, "plain", testkit.CleanEnv(dir, dir, os.Getenv("PATH")))
 	repo.Write("a.txt", "a\n")
-	repo.Commit("Change\n\n" + id.Trailer())
+	repo.Commit("Change\n\n" + checkpoint.TrailerKey + ": " + string(id))
 	opened, err := git.Discover(git.Locate{Dir: repo.Dir, Environ: repo.Env})
 	must(t, err)
 	t.Cleanup(func() { must(t, opened.Close()) })
@@ -163,7 +163,7 @@ func TestACheckpointThatCantBeReadKeepsNobodyFromTheOthers(t *testing.T) {
 	f.Sh(`git switch -q entire/checkpoints/v1 && mkdir -p ff/ffffffffff && echo '{"x":1}' > ff/ffffffffff/metadata.json &&
 		git add ff && git commit -qm x && git switch -q main`)
 	f.Sh(`rm -f .git/objects/$(git rev-parse entire/checkpoints/v1:ff/ffffffffff/metadata.json | sed 's|^..|&/|')`)
-	f.Git("commit", "-q", "--allow-empty", "-m", "Broken\n\n"+checkpoint.ID(broken).Trailer())
+	f.Git("commit", "-q", "--allow-empty", "-m", "Broken\n\n"+checkpoint.TrailerKey+": "+broken)
 	l, err := f.reader.List(t.Context(), "")
 	must(t, err)
 	if len(l.Points) != 1 || l.Points[0].ID != string(id) {

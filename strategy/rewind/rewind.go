@@ -100,7 +100,7 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 	if _, _, err := r.finisher.finish(ctx, store); err != nil {
 		return Rewound{}, err
 	}
-	if done, finished, err := r.finisher.finishTruncation(ctx, store, p, o); err != nil || finished {
+	if done, finished, err := r.finishTruncation(ctx, store, p, o); err != nil || finished {
 		return done, err
 	}
 	var choice *rewindChoice
@@ -128,6 +128,22 @@ func (r *Rewinder) Rewind(ctx context.Context, p points.Point, o Options) (done 
 		err = r.journal.forgetCode(ctx, o.Scope == RewindAll)
 	}
 	return done, err
+}
+
+// finishTruncation reports whether a rewind to a point only has to end one that was stopped
+// after its files, which are still those of the point.
+func (r *Rewinder) finishTruncation(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
+	stopped, found := r.finisher.unfinished(store)
+	if !found || !o.Conversation || stopped.Op != history.OpRestore || stopped.Target != p.Snapshot {
+		return done, false, nil
+	}
+	plan, err := r.PreviewRewind(ctx, p, o)
+	if err != nil || !plan.Empty() {
+		return done, false, err
+	}
+	done, err = r.finisher.finishSessions(ctx, store, stopped)
+	done.Plan = plan
+	return done, true, err
 }
 
 // PreviewUndo returns what UndoRewind would change, and writes nothing.

@@ -65,7 +65,6 @@ func New(w *workspace.Workspace) *Services {
 	s.Rewinder.journal = s.CodeJournal
 	s.Rewinder.finisher = s.Finisher
 	s.Finisher.aligner = s.Aligner
-	s.Finisher.rewinder = s.Rewinder
 	s.CodeRewinder.aligner = s.Aligner
 	s.CodeRewinder.journal = s.CodeJournal
 	return s
@@ -91,7 +90,6 @@ type Finisher struct {
 
 	aligner       *Aligner
 	conversations *conversation.Conversations
-	rewinder      *Rewinder
 	snapshots     *snapshots.Snapshots
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
-	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewindstate"
 )
 
@@ -149,22 +148,6 @@ func (f *Finisher) finish(ctx context.Context, store *bands.Store) (op history.O
 		return "", done, err
 	}
 	return stopped.Op, done, conversation.MarkCompleted(store, stopped.rescue)
-}
-
-// finishTruncation reports whether a rewind to a point only has to end one that was stopped
-// after its files, which are still those of the point.
-func (f *Finisher) finishTruncation(ctx context.Context, store *bands.Store, p points.Point, o Options) (done Rewound, finished bool, err error) {
-	stopped, found := f.unfinished(store)
-	if !found || !o.Conversation || stopped.Op != history.OpRestore || stopped.Target != p.Snapshot {
-		return done, false, nil
-	}
-	plan, err := f.rewinder.PreviewRewind(ctx, p, o)
-	if err != nil || !plan.Empty() {
-		return done, false, err
-	}
-	done, err = f.finishSessions(ctx, store, stopped)
-	done.Plan = plan
-	return done, true, err
 }
 
 // finishSessions aligns the sessions with the files of an unfinished rewind.

@@ -41,16 +41,17 @@ func (ag *Agents) unreadAgents(s *session.State) ([]transcript.AgentFile, error)
 	return files, nil
 }
 
-func (ag *Agents) readAgent(ctx context.Context, s *session.State, n *Pending, f transcript.AgentFile) error {
+// readAgent adds the tokens and edits that are new in a subagent's transcript.
+func (ts *Transcripts) readAgent(ctx context.Context, s *session.State, n *Pending, f transcript.AgentFile) error {
 	scan, err := transcript.Read(ctx, f.Path, s.Recorder.Agents.Read[f.Name])
 	if err != nil {
 		if ctx.Err() == nil {
-			ag.Log.InfoContext(ctx, "transcript of a subagent not read", "session_id", s.ID, "error", err.Error())
+			ts.Log.InfoContext(ctx, "transcript of a subagent not read", "session_id", s.ID, "error", err.Error())
 			return nil
 		}
 		return errors.Join(err, ctx.Err())
 	}
-	used, err := ag.transcripts.count(s, n, scan.Messages)
+	used, err := ts.count(s, n, scan.Messages)
 	if err != nil {
 		return err
 	}

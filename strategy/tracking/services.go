@@ -31,7 +31,6 @@ func New(w *workspace.Workspace) *Services {
 		},
 	}
 	s.Transcripts.agents = s.Agents
-	s.Agents.transcripts = s.Transcripts
 	return s
 }
 
@@ -42,11 +41,9 @@ type Transcripts struct {
 	agents *Agents
 }
 
-// Agents reads the transcripts of subagents.
+// Agents finds the transcripts of subagents.
 type Agents struct {
 	*workspace.Workspace
-
-	transcripts *Transcripts
 }
 
 // States loads and saves the states of sessions.

@@ -74,7 +74,7 @@ func (ts *Transcripts) readAll(ctx context.Context, s *session.State, n *Pending
 		if left -= max(0, f.Size-from.Offset); left < 0 {
 			break
 		}
-		if err := ts.agents.readAgent(ctx, s, n, f); err != nil {
+		if err := ts.readAgent(ctx, s, n, f); err != nil {
 			return err
 		}
 	}

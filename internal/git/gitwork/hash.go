@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/cquote"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 )
@@ -166,7 +167,7 @@ func hashSome(ctx context.Context, r *git.Repo, how hashing, paths []string, oid
 	}
 	var in strings.Builder
 	for _, p := range paths {
-		in.WriteString(quotePath(p))
+		in.WriteString(cquote.Path(p))
 		in.WriteByte('\n')
 	}
 	out, err := r.Do(ctx, git.Command{Args: args, Stdin: strings.NewReader(in.String()), Env: how.env})
@@ -183,27 +184,4 @@ func hashSome(ctx context.Context, r *git.Repo, how hashing, paths []string, oid
 		return done, fmt.Errorf("git hash-object: %d of %d answers", done, len(paths))
 	}
 	return done, err
-}
-
-// quotePath writes a path as one line of hash-object's input: as it is, or in
-// C's quotes where git would read it otherwise.
-func quotePath(path string) string {
-	if !strings.HasPrefix(path, `"`) && !strings.ContainsAny(path, "\n\r") {
-		return path
-	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&b, "\\%03o", c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
