@@ -101,6 +101,45 @@ func (r *Repo) Config(ctx context.Context, regexp string) (map[string]string, er
 	return values, nil
 }
 
+// Variables returns what `git var -l` prints: git's settings, with includes and those
+// of the environment, and variables such as GIT_COMMITTER_IDENT; all values of each, in
+// order. Keys are as git prints them, a setting without a value is "true". They are read
+// once; those that a later process of this program changes are not seen.
+//
+// A value of several lines also gives entries that are none.
+func (r *Repo) Variables(ctx context.Context) (map[string][]string, error) {
+	r.varsMu.Lock()
+	defer r.varsMu.Unlock()
+	if r.vars != nil {
+		return r.vars, nil
+	}
+	out, err := r.Run(ctx, "var", "-l")
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		key, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		if !ok {
+			value = "true"
+		}
+		values[key] = append(values[key], value)
+	}
+	r.vars = values
+	return values, nil
+}
+
+// LookupEnv returns a variable of the environment of git's processes, and false if they
+// don't have it.
+func (r *Repo) LookupEnv(name string) (value string, found bool) {
+	for _, e := range r.processes.environ() {
+		if v, is := strings.CutPrefix(e, name+"="); is {
+			value, found = v, true
+		}
+	}
+	return value, found
+}
+
 // HasSSHCommand reports whether the user has an ssh command of their own, and true
 // if that can't be determined.
 func (r *Repo) HasSSHCommand(ctx context.Context) bool {

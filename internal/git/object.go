@@ -114,7 +114,8 @@ func tidy(s string) string {
 }
 
 // WriteCommit stores a commit; c.OID is not looked at. NUL bytes of the message
-// are dropped: git ends a message there.
+// are dropped: git ends a message there. Other processes see the commit once
+// SyncObjects has returned, as all objects.
 func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	if c.Tree == r.Format.EmptyTree() {
 		if _, err := r.loose.write("tree", nil); err != nil {
@@ -133,16 +134,15 @@ func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	}
 	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n", c.Author, c.Committer)
 	b.WriteString(strings.ReplaceAll(c.Message, "\x00", ""))
-	oid, err := r.loose.write("commit", b.Bytes())
-	return oid, errors.Join(err, r.loose.pending.publishCommit())
+	return r.loose.write("commit", b.Bytes())
 }
 
 // WriteBlob stores data as it is, without filters.
 func (r *Repo) WriteBlob(data []byte) (OID, error) { return r.loose.write("blob", data) }
 
 // WriteInBulk runs do. Of the objects that it writes thousands get their names
-// together, as a sync of each commit would take most of the time; SyncObjects still
-// has to be called. They are kept in memory, up to 48 MiB, until then.
+// together, as syncing some hundred at a time would take most of the time; SyncObjects
+// still has to be called. They are kept in memory, up to 48 MiB, until then.
 func (r *Repo) WriteInBulk(do func() error) error {
 	set := func(on bool) {
 		r.loose.pending.setBulk(on)

@@ -48,17 +48,6 @@ const (
 	syncEach = 1024
 )
 
-// publishCommit gives the pending objects their names once a commit is written,
-// except in bulk.
-func (p *pendingObjects) publishCommit() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bulk {
-		return nil
-	}
-	return p.publishLocked()
-}
-
 // add takes an object whose file is written.
 func (p *pendingObjects) add(oid OID, kind, temp string, data []byte, size int) error {
 	p.mu.Lock()

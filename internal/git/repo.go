@@ -33,6 +33,9 @@ type Repo struct {
 	cat       catFile
 	trees     treeCache
 
+	varsMu sync.Mutex          // guards vars
+	vars   map[string][]string // what Variables returns, nil until it is read
+
 	sshOnce sync.Once // guards ownSSH
 	ownSSH  bool      // the user has an ssh command, which we don't replace
 

@@ -1,6 +1,7 @@
 package gitlog_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,43 @@ func TestIdentity(t *testing.T) {
 	want := git.Signature{Name: "Unknown", Email: "unknown@local"}
 	if diff := cmp.Diff(want, gittest.Must[git.Signature](t)(gitwork.Identity(t.Context(), s.Open(dir)))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestIdentityIsGits compares with git, which refuses to commit with some identities.
+func TestIdentityIsGits(t *testing.T) {
+	t.Parallel()
+	const date = "GIT_COMMITTER_DATE=1700000100 -0230"
+	tests := map[string]struct{ env, config []string }{
+		"environment":         {env: []string{"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@b"}},
+		"settings":            {config: []string{"user.name", "A", "user.email", "a@b"}},
+		"committer":           {config: []string{"user.name", "A", "user.email", "a@b", "committer.name", "C", "committer.email", "c@d"}},
+		"both":                {env: []string{"GIT_COMMITTER_NAME=A"}, config: []string{"user.name", "N", "user.email", "n@m"}},
+		"empty name":          {env: []string{"GIT_COMMITTER_NAME="}, config: []string{"user.name", "N", "user.email", "n@m"}},
+		"empty address":       {env: []string{"GIT_COMMITTER_EMAIL="}, config: []string{"user.name", "N", "user.email", "n@m"}},
+		"no letters":          {config: []string{"user.name", ".,;", "user.email", "n@m"}},
+		"no address":          {config: []string{"user.name", "N"}},
+		"only settings":       {config: []string{"user.name", "N", "user.useConfigOnly", "true"}},
+		"EMAIL":               {env: []string{"EMAIL=e@f"}, config: []string{"user.name", "N"}},
+		"wrong author's date": {env: []string{"GIT_AUTHOR_DATE=never"}, config: []string{"user.name", "A", "user.email", "a@b"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := gittest.New(t)
+			dir := s.Init("r")
+			for pair := range slices.Chunk(tt.config, 2) {
+				s.Git(dir, "config", pair[0], pair[1])
+			}
+			s.Env = append(append(s.Anonymous(), date), tt.env...)
+			want := git.Signature{Name: "Unknown", Email: "unknown@local"}
+			if out, err := s.Try(dir, "", "var", "GIT_COMMITTER_IDENT"); err == nil {
+				want = git.ParseSignature(strings.TrimSpace(out))
+			}
+			if diff := cmp.Diff(want, gittest.Must[git.Signature](t)(gitwork.Identity(t.Context(), s.Open(dir)))); diff != "" {
+				t.Errorf("(-git +ours):\n%s", diff)
+			}
+		})
 	}
 }
 

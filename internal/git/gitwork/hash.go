@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,21 @@ func HashFiles(ctx context.Context, r *git.Repo, mode HashMode, paths []string) 
 		return oids, nil
 	}
 	todo := hashable(r, paths)
+	if len(todo) < packFrom {
+		rest, err := hashVerbatim(ctx, r, mode, todo, oids)
+		if err != nil || len(rest) == 0 {
+			return oids, err
+		}
+		todo = rest
+	}
+	converted, err := hashConverted(ctx, r, mode, todo)
+	maps.Copy(oids, converted)
+	return oids, err
+}
+
+// hashConverted is HashFiles by git, which converts and filters the files.
+func hashConverted(ctx context.Context, r *git.Repo, mode HashMode, todo []string) (map[string]git.OID, error) {
+	oids := make(map[string]git.OID, len(todo))
 	hash := func(env []string) error {
 		failed, err := hashEach(ctx, r, hashing{mode, env}, todo, oids)
 		if err != nil {

@@ -238,3 +238,99 @@ func TestManyFilesAreStoredInAPack(t *testing.T) {
 		s.Git(dir, "fsck", "--strict", "--no-dangling")
 	})
 }
+
+// TestHashFilesStartsGitOnlyToConvert holds that files that nothing converts are stored
+// without git once its variables are read, and that wherever an attribute or setting
+// may concern a file the blob is still that of `git add`.
+func TestHashFilesStartsGitOnlyToConvert(t *testing.T) {
+	t.Parallel()
+	const crlf = "a\r\nb\r\n"
+	tests := map[string]struct {
+		set func(s *gittest.Sandbox, dir string)
+		git bool // is started for file sub/a.txt
+	}{
+		"nothing":        {set: func(*gittest.Sandbox, string) {}},
+		"autocrlf false": {set: func(s *gittest.Sandbox, dir string) { s.Git(dir, "config", "core.autocrlf", "false") }},
+		"autocrlf true":  {set: func(s *gittest.Sandbox, dir string) { s.Git(dir, "config", "core.autocrlf", "true") }, git: true},
+		"no value":       {set: func(s *gittest.Sandbox, dir string) { appendTo(s, ".gitconfig", "[core]\n\tautocrlf\n") }, git: true},
+		"included": {set: func(s *gittest.Sandbox, dir string) {
+			appendTo(s, ".gitconfig", "[include]\n\tpath = other\n")
+			s.Write(s.Path("home"), "other", "[core]\n\tautocrlf = input\n")
+		}, git: true},
+		"environment": {set: func(s *gittest.Sandbox, _ string) {
+			s.Env = append(s.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.autocrlf", "GIT_CONFIG_VALUE_0=input")
+		}, git: true},
+		"root":    {set: func(s *gittest.Sandbox, dir string) { s.Write(dir, ".gitattributes", "*.txt text\n") }, git: true},
+		"folder":  {set: func(s *gittest.Sandbox, dir string) { s.Write(dir, "sub/.gitattributes", "*.txt text\n") }, git: true},
+		"another": {set: func(s *gittest.Sandbox, dir string) { s.Write(dir, "other/.gitattributes", "*.txt text\n") }},
+		"info":    {set: func(s *gittest.Sandbox, dir string) { s.Write(dir, ".git/info/attributes", "*.txt text\n") }, git: true},
+		"user":    {set: func(s *gittest.Sandbox, _ string) { s.Write(s.Path("home"), ".config/git/attributes", "*.txt text\n") }, git: true},
+		"XDG": {set: func(s *gittest.Sandbox, _ string) {
+			s.Env = append(s.Env, "XDG_CONFIG_HOME="+s.Path("xdg"))
+			s.Write(s.Path("xdg"), "git/attributes", "*.txt text\n")
+		}, git: true},
+		"named": {set: func(s *gittest.Sandbox, dir string) {
+			s.Write(s.Path("home"), "mine", "*.txt text\n")
+			s.Git(dir, "config", "core.attributesFile", "~/mine")
+		}, git: true},
+		"named, absent": {set: func(s *gittest.Sandbox, dir string) { s.Git(dir, "config", "core.attributesFile", "~/mine") }},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := gittest.New(t)
+			dir := s.Init("r")
+			tt.set(s, dir)
+			s.Write(dir, "sub/a.txt", crlf)
+			r := s.Open(dir)
+			gittest.Must[git.Signature](t)(gitwork.Identity(t.Context(), r))
+			before := r.Processes()
+			got := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashAndStore, []string{"sub/a.txt"}))
+			started := r.Processes() - before
+			if err := r.SyncObjects(); err != nil {
+				t.Fatal(err)
+			}
+			s.Git(dir, "add", "sub/a.txt")
+			if want := git.OID(s.Git(dir, "rev-parse", ":sub/a.txt")); got["sub/a.txt"] != want {
+				t.Errorf("stored %s, git adds %s", got["sub/a.txt"], want)
+			}
+			s.Git(dir, "cat-file", "-e", string(got["sub/a.txt"]))
+			if tt.git != (started > 0) {
+				t.Errorf("%d processes", started)
+			}
+			if tt.git == (got["sub/a.txt"] == r.Format.HashBlob([]byte(crlf))) {
+				t.Error("the setting has no effect, or one that it should not have")
+			}
+		})
+	}
+}
+
+// appendTo adds lines to a file in the home folder.
+func appendTo(s *gittest.Sandbox, name, lines string) {
+	s.T.Helper()
+	before, err := os.ReadFile(s.Path("home", name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.T.Fatal(err)
+	}
+	s.Write(s.Path("home"), name, string(before)+lines)
+}
+
+// TestHashFilesLeavesLargeFilesToGit holds that what this process holds in memory is
+// bounded.
+func TestHashFilesLeavesLargeFilesToGit(t *testing.T) {
+	t.Parallel()
+	s := gittest.New(t)
+	dir := s.Init("r")
+	s.Write(dir, "small", "x")
+	s.Write(dir, "large", strings.Repeat("x", 2<<20))
+	r := s.Open(dir)
+	gittest.Must[map[string][]string](t)(r.Variables(t.Context()))
+	before := r.Processes()
+	got := gittest.Must[map[string]git.OID](t)(gitwork.HashFiles(t.Context(), r, gitwork.HashAndStore, []string{"small", "large"}))
+	if n := r.Processes() - before; n != 1 || len(got) != 2 {
+		t.Errorf("%d processes, got %v", n, got)
+	}
+	if want := r.Format.HashBlob([]byte(strings.Repeat("x", 2<<20))); got["large"] != want {
+		t.Errorf("got %s, want %s", got["large"], want)
+	}
+}

@@ -1,0 +1,177 @@
+package gitwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+const (
+	// maxVerbatim is the size up to which files are hashed in this process,
+	// maxVerbatimBytes that of all of them.
+	maxVerbatim      = 1 << 20
+	maxVerbatimBytes = 8 << 20
+)
+
+// hashVerbatim hashes the files that git would store as they are, and stores them as
+// mode says. It returns the paths that it leaves to git: those that an attribute may
+// concern, large files, and what can't be read; all of them where settings convert
+// files.
+func hashVerbatim(ctx context.Context, r *git.Repo, mode HashMode, paths []string, oids map[string]git.OID) (rest []string, err error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	attributes, ok := newAttributeFiles(ctx, r)
+	if !ok {
+		return paths, nil
+	}
+	left := int64(maxVerbatimBytes)
+	for _, p := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("hash files: %w", err)
+		}
+		data, ok := []byte(nil), false
+		if !attributes.concern(p) {
+			data, ok = readRegular(filepath.Join(r.Root, filepath.FromSlash(p)), min(left, maxVerbatim))
+		}
+		if !ok {
+			rest = append(rest, p)
+			continue
+		}
+		left -= int64(len(data))
+		if mode == HashOnly {
+			oids[p] = r.Format.HashBlob(data)
+			continue
+		}
+		oid, err := r.WriteBlob(data)
+		if err != nil {
+			return nil, fmt.Errorf("hash %q: %w", p, err)
+		}
+		oids[p] = oid
+	}
+	return rest, nil
+}
+
+// readRegular returns the content of a regular file of at most so many bytes, and false
+// for anything else.
+func readRegular(name string, most int64) ([]byte, bool) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return nil, false
+	}
+	data := make([]byte, info.Size(), info.Size()+1)
+	n, err := io.ReadFull(f, data[:cap(data)])
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, false
+	}
+	return data[:n:n], int64(n) == info.Size() // else it is being written
+}
+
+// attributeFiles finds out whether git has attributes for paths of a working tree.
+type attributeFiles struct {
+	root string
+	dirs map[string]bool // whether one of .gitattributes is in a directory or above it
+}
+
+// newAttributeFiles returns false where a setting converts files, where there are
+// attributes for all repositories or all of this one, and where that isn't known.
+func newAttributeFiles(ctx context.Context, r *git.Repo) (*attributeFiles, bool) {
+	vars, err := r.Variables(ctx)
+	if err != nil || len(vars["attr.tree"]) > 0 {
+		return nil, false
+	}
+	for _, value := range vars["core.autocrlf"] {
+		if !slices.Contains([]string{"false", "no", "off", "0", ""}, strings.ToLower(value)) {
+			return nil, false
+		}
+	}
+	shared, known := sharedAttributes(r, vars)
+	if !known || slices.ContainsFunc(shared, exists) {
+		return nil, false
+	}
+	return &attributeFiles{root: r.Root, dirs: map[string]bool{}}, true
+}
+
+// sharedAttributes are the files with attributes that lie outside the working tree; false
+// where not all of them are known.
+func sharedAttributes(r *git.Repo, vars map[string][]string) (files []string, known bool) {
+	files = []string{filepath.Join(r.CommonDir, "info", "attributes"), filepath.Join(r.GitDir, "info", "attributes")}
+	if global := vars["GIT_ATTR_GLOBAL"]; len(global) > 0 { // since git 2.41
+		files = slices.Concat(files, global, vars["GIT_ATTR_SYSTEM"])
+		return files, !slices.ContainsFunc(files, func(f string) bool { return !filepath.IsAbs(f) })
+	}
+	global, ok := userAttributes(r, vars["core.attributesfile"])
+	system, found := systemAttributes()
+	return append(append(files, global), system...), ok && found
+}
+
+// userAttributes is the user's file with attributes, by git's rules: named by a setting, or
+// at its usual place.
+func userAttributes(r *git.Repo, named []string) (string, bool) {
+	home, _ := r.LookupEnv("HOME")
+	name := lastOf(named)
+	switch config, _ := r.LookupEnv("XDG_CONFIG_HOME"); {
+	case len(named) > 0 && filepath.IsAbs(name):
+		return name, true
+	case len(named) > 0 && strings.HasPrefix(name, "~/") && home != "":
+		return filepath.Join(home, name[2:]), true
+	case len(named) > 0:
+		return "", false
+	case config != "":
+		return filepath.Join(config, "git", "attributes"), true
+	default:
+		return filepath.Join(home, ".config", "git", "attributes"), home != ""
+	}
+}
+
+// systemAttributes are the places of attributes for all users, which a git before 2.41
+// doesn't print: in /etc, or in the folder into which git was installed.
+func systemAttributes() (files []string, known bool) {
+	if runtime.GOOS != "linux" {
+		return nil, false
+	}
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil, false
+	}
+	files = []string{"/etc/gitattributes", filepath.Join(filepath.Dir(program), "..", "etc", "gitattributes")}
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		files = append(files, filepath.Join(filepath.Dir(real), "..", "etc", "gitattributes"))
+	}
+	return files, true
+}
+
+// concern reports whether a file with attributes lies beside a path or above it.
+func (a *attributeFiles) concern(p string) bool { return a.within(path.Dir(p)) }
+
+func (a *attributeFiles) within(dir string) bool {
+	if found, known := a.dirs[dir]; known {
+		return found
+	}
+	found := exists(filepath.Join(a.root, filepath.FromSlash(dir), ".gitattributes")) || dir != "." && a.within(path.Dir(dir))
+	a.dirs[dir] = found
+	return found
+}
+
+// exists reports whether something has this path, or whether that can't be found out.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
