@@ -32,6 +32,9 @@ type observation struct {
 	whole bool
 	asked []string
 	snap  *bandScan // nil where no snapshot was taken
+	// stored reports whether the transcript was stored while the snapshot was written,
+	// allStored whether nothing of it is left for a child.
+	stored, allStored bool
 }
 
 // complete reports whether nothing that changed is missing.
@@ -49,11 +52,18 @@ func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.P
 	if snapped == 0 {
 		workspace.Guard(&wait, &statusErr, all)
 	}
-	workspace.Guard(&wait, &headErr, func() (err error) { seen.head, seen.born, err = ob.Head(ctx); return err })
+	var head sync.WaitGroup
+	workspace.Guard(&head, &headErr, func() (err error) { seen.head, seen.born, err = ob.Head(ctx); return err })
 	workspace.Guard(&wait, &byErr, func() (err error) { seen.by, err = ob.Identity(ctx); return err })
 	caught := ob.transcripts.CatchUp(ctx, s, n)
+	head.Wait()
 	var changedErr error
 	seen.snap = ob.scan(ctx, s, in, func(b *bandScan) {
+		if caught == nil && seen.born && len(b.paths) > 0 {
+			var store sync.WaitGroup
+			store.Go(func() { ob.storeEarly(ctx, s, &seen) })
+			defer store.Wait()
+		}
 		if snapped != 0 {
 			changedErr = ob.statusOfChanged(ctx, s, b, &seen)
 		}
@@ -74,6 +84,25 @@ func (ob *Observer) observe(ctx context.Context, s *session.State, n *tracking.P
 		seen.entries, statusErr = ob.namedStatus(ctx, s)
 	}
 	return seen, errors.Join(caught, headErr, byErr, statusErr)
+}
+
+// storeEarly stores the session's transcript before it is known whether the turn
+// changed something that git lists. If it fails it is tried again when that is known.
+func (ob *Observer) storeEarly(ctx context.Context, s *session.State, seen *observation) {
+	err := workspace.Recover(func() (err error) {
+		seen.allStored, err = ob.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+		return err
+	})
+	seen.stored = err == nil
+}
+
+// storeTranscript stores the session's transcript, unless it is stored already, and
+// reports whether all of it is.
+func (ob *Observer) storeTranscript(ctx context.Context, s *session.State, seen observation) (complete bool, err error) {
+	if seen.stored {
+		return seen.allStored, nil
+	}
+	return ob.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
 }
 
 // observeNamed finds what changed among the paths that edit tools named, and lets

@@ -65,7 +65,7 @@ func (tu *Turns) storeTurn(ctx context.Context, s *session.State, n *tracking.Pe
 	workspace.Guard(&wait, &failed, func() (err error) { entries, err = tu.files.StoreContents(ctx, touched); return err })
 	complete, err := true, error(nil)
 	if seen.born {
-		complete, err = tu.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+		complete, err = tu.observer.storeTranscript(ctx, s, seen)
 	}
 	wait.Wait()
 	if err := errors.Join(err, failed); err != nil {

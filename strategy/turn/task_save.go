@@ -70,7 +70,7 @@ func (tt *TaskTurns) keepTask(ctx context.Context, s *session.State, n *tracking
 	var entries map[string]gittree.Edit
 	var failed error
 	workspace.Guard(&wait, &failed, func() (err error) { entries, err = tt.files.StoreContents(ctx, l.touched); return err })
-	complete, err := tt.transcripts.StoreTranscript(ctx, s, tracking.RedactNow)
+	complete, err := tt.observer.storeTranscript(ctx, s, l.seen)
 	wait.Wait()
 	if err := errors.Join(err, failed); err != nil {
 		return err
