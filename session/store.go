@@ -191,11 +191,15 @@ func (s *Store) names() []string {
 // The folder is looked through once for a Store, whose life is that of a hook.
 // A session that begins after that is seen if this Store saves it; of the
 // others the states are always read anew.
-func (s *Store) Pending() ([]*State, []error) {
+func (s *Store) Pending() ([]*State, []error) { return s.PendingBut("") }
+
+// PendingBut is Pending without the session id, whose state isn't read.
+func (s *Store) PendingBut(id string) ([]*State, []error) {
+	var found map[string]*State
 	if !s.scanned {
-		s.scan(s.stamp)
+		found = s.scan(s.stamp)
 	}
-	return s.read()
+	return s.read(found, id)
 }
 
 // Glance is Pending for who can bear to miss a session that another version of
@@ -203,23 +207,31 @@ func (s *Store) Pending() ([]*State, []error) {
 func (s *Store) Glance() ([]*State, []error) {
 	if !s.scanned {
 		known := s.readDormant()
-		s.scan(func(name string) (string, error) {
+		found := s.scan(func(name string) (string, error) {
 			if stamp, ok := known[name]; ok {
 				return stamp, nil
 			}
 			return s.stamp(name)
 		})
 		s.scanned = false // who looks closer does it all
+		return s.read(found, "")
 	}
-	return s.read()
+	return s.read(nil, "")
 }
 
-// read loads the states that may have something pending.
-func (s *Store) read() ([]*State, []error) {
+// read loads the states that may have something pending, less those that were found
+// by a scan just now, and without the session id.
+func (s *Store) read(found map[string]*State, id string) ([]*State, []error) {
 	var states []*State
 	var failed []error
 	for _, name := range s.awake {
-		state, err := s.load(name)
+		if name == id+stateExt {
+			continue
+		}
+		state, err := found[name], error(nil)
+		if state == nil {
+			state, err = s.load(name)
+		}
 		switch {
 		case errors.Is(err, ErrNotFound): // removed meanwhile
 		case err != nil:
@@ -232,9 +244,10 @@ func (s *Store) read() ([]*State, []error) {
 }
 
 // scan finds the sessions that aren't known to have nothing pending, by the
-// stamps of their files.
-func (s *Store) scan(stamp func(name string) (string, error)) {
+// stamps of their files, and returns their states as far as they can be read.
+func (s *Store) scan(stamp func(name string) (string, error)) map[string]*State {
 	s.scanned, s.awake = true, nil
+	found := map[string]*State{}
 	known := s.readDormant()
 	fresh := map[string]string{}
 	for _, name := range s.names() {
@@ -242,13 +255,18 @@ func (s *Store) scan(stamp func(name string) (string, error)) {
 		if err == nil && known[name] == now {
 			continue
 		}
-		if state, failed := s.load(name); failed == nil && err == nil && !state.Pending() {
+		state, failed := s.load(name)
+		if failed == nil && err == nil && !state.Pending() {
 			fresh[name] = now
 			continue
+		}
+		if failed == nil {
+			found[name] = state
 		}
 		s.awake = append(s.awake, name)
 	}
 	s.writeDormant(known, fresh)
+	return found
 }
 
 // stamp is what a state file has anew whenever it is written.

@@ -114,8 +114,7 @@ func tidy(s string) string {
 }
 
 // WriteCommit stores a commit; c.OID is not looked at. NUL bytes of the message
-// are dropped: git ends a message there. Other processes see the commit once
-// SyncObjects has returned, as all objects.
+// are dropped: git ends a message there.
 func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	if c.Tree == r.Format.EmptyTree() {
 		if _, err := r.loose.write("tree", nil); err != nil {
@@ -134,15 +133,16 @@ func (r *Repo) WriteCommit(c Commit) (OID, error) {
 	}
 	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n", c.Author, c.Committer)
 	b.WriteString(strings.ReplaceAll(c.Message, "\x00", ""))
-	return r.loose.write("commit", b.Bytes())
+	oid, err := r.loose.write("commit", b.Bytes())
+	return oid, errors.Join(err, r.loose.pending.publishCommit())
 }
 
 // WriteBlob stores data as it is, without filters.
 func (r *Repo) WriteBlob(data []byte) (OID, error) { return r.loose.write("blob", data) }
 
 // WriteInBulk runs do. Of the objects that it writes thousands get their names
-// together, as syncing some hundred at a time would take most of the time; SyncObjects
-// still has to be called. They are kept in memory, up to 48 MiB, until then.
+// together, as a sync of each commit would take most of the time; SyncObjects still
+// has to be called. They are kept in memory, up to 48 MiB, until then.
 func (r *Repo) WriteInBulk(do func() error) error {
 	set := func(on bool) {
 		r.loose.pending.setBulk(on)
@@ -151,6 +151,15 @@ func (r *Repo) WriteInBulk(do func() error) error {
 	set(true)
 	defer set(false)
 	return errors.Join(do(), r.loose.pending.publish())
+}
+
+// NameLater runs do, which writes commits that a ref is moved to next: they get their
+// names with SyncObjects, or before another process is started, as other objects do,
+// rather than each at once. So git starts for the ref while they are synced.
+func (r *Repo) NameLater(do func() error) error {
+	r.loose.pending.setLater(true)
+	defer r.loose.pending.setLater(false)
+	return do()
 }
 
 // SyncObjects waits until all objects that were written are on the disk. What is

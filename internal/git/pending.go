@@ -25,8 +25,8 @@ type pendingObjects struct {
 	named map[OID]bool
 	// dirs are directories with names that aren't synced.
 	dirs map[string]bool
-	// bulk reports that WriteInBulk runs.
-	bulk bool
+	// bulk reports that WriteInBulk runs, later that NameLater does.
+	bulk, later bool
 }
 
 // pendingObject is an object in a temporary file. The data of trees and commits
@@ -47,6 +47,17 @@ const (
 	// file system.
 	syncEach = 1024
 )
+
+// publishCommit gives the pending objects their names once a commit is written,
+// except in bulk and where that is left for later.
+func (p *pendingObjects) publishCommit() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bulk || p.later {
+		return nil
+	}
+	return p.publishLocked()
+}
 
 // add takes an object whose file is written.
 func (p *pendingObjects) add(oid OID, kind, temp string, data []byte, size int) error {
@@ -195,6 +206,12 @@ func (p *pendingObjects) setBulk(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bulk = on
+}
+
+func (p *pendingObjects) setLater(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.later = on
 }
 
 // discard removes the objects that have got no names.

@@ -155,7 +155,11 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 	}
 	if len(p.puts) > 0 {
 		by := git.Signature{Name: head.Committer.Name, Email: head.Committer.Email, When: co.Env.Now()}
-		if _, err := checkpoint.Update(ctx, co.Repo, by, p.puts, refs.Updates()); err != nil {
+		err := co.Repo.NameLater(func() error {
+			_, err := checkpoint.Update(ctx, co.Repo, by, p.puts, refs.Updates())
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("write checkpoint %s: %w", d.ID, err)
 		}
 	}

@@ -168,10 +168,8 @@ func (sp *Steps) changedIn(ctx context.Context, store *bands.Store, snap bands.S
 func (sp *Steps) withoutSteps(ctx context.Context, s *session.State, n *tracking.Pending, paths []string) ([]string, PathSteps) {
 	own, others := PathSteps{}, PathSteps{}
 	own.AddSession(s.ID, sp.ReadSteps(ctx, s, n))
-	for _, o := range sp.PendingSessions(ctx) {
-		if o.ID != s.ID {
-			others.AddSession(o.ID, sp.ReadSteps(ctx, o, new(tracking.Pending)))
-		}
+	for _, o := range sp.OtherPendingSessions(ctx, s.ID) {
+		others.AddSession(o.ID, sp.ReadSteps(ctx, o, new(tracking.Pending)))
 	}
 	var without []string
 	for _, p := range paths {

@@ -50,7 +50,9 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 		}
 		edits = append(carried, edits...)
 	}
-	oid, made, err := sh.writeCommit(ctx, s, c, at, edits)
+	var oid git.OID
+	var made bool
+	err = sh.Repo.NameLater(func() (err error) { oid, made, err = sh.writeCommit(ctx, s, c, at, edits); return err })
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,11 @@ func (w *Workspace) PendingSessions(ctx context.Context) []*session.State {
 	return w.OwnSessions(ctx, w.Sessions.Pending)
 }
 
+// OtherPendingSessions is PendingSessions without the session id, whose state isn't read.
+func (w *Workspace) OtherPendingSessions(ctx context.Context, id string) []*session.State {
+	return w.OwnSessions(ctx, func() ([]*session.State, []error) { return w.Sessions.PendingBut(id) })
+}
+
 // AllSessions returns this worktree's sessions whose state can be read.
 func (w *Workspace) AllSessions(ctx context.Context) []*session.State {
 	return w.OwnSessions(ctx, w.Sessions.All)
@@ -53,7 +58,7 @@ func (w *Workspace) OwnSessions(ctx context.Context, list func() ([]*session.Sta
 
 // AnyOtherActive reports whether a turn of another session of this worktree runs.
 func (w *Workspace) AnyOtherActive(ctx context.Context, id string) bool {
-	return slices.ContainsFunc(w.PendingSessions(ctx), func(o *session.State) bool { return o.ID != id && o.Phase == session.Active })
+	return slices.ContainsFunc(w.OtherPendingSessions(ctx, id), func(o *session.State) bool { return o.Phase == session.Active })
 }
 
 // IsActive reports whether the session's turn runs: the session is active, and so is
