@@ -252,8 +252,8 @@ func TestHashFilesStartsGitOnlyToConvert(t *testing.T) {
 		"nothing":        {set: func(*gittest.Sandbox, string) {}},
 		"autocrlf false": {set: func(s *gittest.Sandbox, dir string) { s.Git(dir, "config", "core.autocrlf", "false") }},
 		"autocrlf true":  {set: func(s *gittest.Sandbox, dir string) { s.Git(dir, "config", "core.autocrlf", "true") }, git: true},
-		"no value":       {set: func(s *gittest.Sandbox, dir string) { appendTo(s, ".gitconfig", "[core]\n\tautocrlf\n") }, git: true},
-		"included": {set: func(s *gittest.Sandbox, dir string) {
+		"no value":       {set: func(s *gittest.Sandbox, _ string) { appendTo(s, ".gitconfig", "[core]\n\tautocrlf\n") }, git: true},
+		"included": {set: func(s *gittest.Sandbox, _ string) {
 			appendTo(s, ".gitconfig", "[include]\n\tpath = other\n")
 			s.Write(s.Path("home"), "other", "[core]\n\tautocrlf = input\n")
 		}, git: true},

@@ -152,8 +152,8 @@ func systemAttributes() (files []string, known bool) {
 		return nil, false
 	}
 	files = []string{"/etc/gitattributes", filepath.Join(filepath.Dir(program), "..", "etc", "gitattributes")}
-	if real, err := filepath.EvalSymlinks(program); err == nil {
-		files = append(files, filepath.Join(filepath.Dir(real), "..", "etc", "gitattributes"))
+	if target, err := filepath.EvalSymlinks(program); err == nil {
+		files = append(files, filepath.Join(filepath.Dir(target), "..", "etc", "gitattributes"))
 	}
 	return files, true
 }
