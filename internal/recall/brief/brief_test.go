@@ -289,7 +289,8 @@ func TestWriteContentsShare(t *testing.T) {
 	}
 	b := brief.Write(m)
 	text, blocks := strings.Join(b.Parts, "\n"), 0
-	for block := range strings.SplitSeq(text[strings.Index(text, "### "):], "### ") {
+	_, after, _ := strings.Cut(text, "### ")
+	for block := range strings.SplitSeq(after, "### ") {
 		blocks += brief.CountTokens(block)
 	}
 	if len(b.Whole) == 0 || blocks*10 > b.Tokens*3 {

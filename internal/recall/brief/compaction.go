@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
@@ -37,16 +38,16 @@ func compaction(c recall.Checkpoint) section {
 func summaryParts(text string, past bool) []string {
 	var first, last []string
 	parts := divided(text)
-	for i := len(parts) - 1; i >= 0; i-- {
-		heading, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(parts[i])), "\n")
+	for _, part := range slices.Backward(parts) {
+		heading, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "\n")
 		switch {
 		case len(parts) > 1 && strings.Contains(heading, "user messages"):
 		case strings.Contains(heading, "next step"), strings.Contains(heading, "current work"), strings.Contains(heading, "pending"):
 			if !past {
-				first = append([]string{parts[i]}, first...)
+				first = append([]string{part}, first...)
 			}
 		default:
-			last = append(last, parts[i])
+			last = append(last, part)
 		}
 	}
 	return append(first, last...)

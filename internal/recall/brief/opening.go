@@ -1,5 +1,7 @@
 package brief
 
+import "strings"
+
 // The lengths of requests in an Opening, in bytes.
 const (
 	openingNewest = 360
@@ -21,12 +23,14 @@ func opening(m Material) Brief {
 	}
 	list = append(list, progress(m).limited(100), fileRows(files).limited(90))
 	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
-	text := head
+	var text strings.Builder
+	text.WriteString(head)
 	picked := choose(list, room)
 	for i := range picked {
-		text += picked[i].text()
+		text.WriteString(picked[i].text())
 	}
-	b.Parts = []string{text + more}
+	text.WriteString(more)
+	b.Parts = []string{text.String()}
 	return b
 }
 

@@ -114,7 +114,6 @@ var (
 	pushedLine  = regexp.MustCompile(`(?m)^\s*([+*]? ?[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,}|\* \[new (branch|tag)\]|Everything up-to-date|ok ✓)`)
 	refusedLine = regexp.MustCompile(`(?m)(\[rejected\]|\[remote rejected\]|^fatal: |^error: failed to push)`)
 	pullURL     = regexp.MustCompile(`https://[A-Za-z0-9.-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/pull/[0-9]+`)
-	pullPath    = regexp.MustCompile(`/pulls/([0-9]+)`)
 	pullWord    = regexp.MustCompile(`(?i)\b(?:PR|pull request)\s*#?\s?([0-9]+)\b`)
 )
 

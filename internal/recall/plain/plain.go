@@ -63,13 +63,12 @@ func Shorten(s string, limit int) string {
 		return s
 	}
 	room := limit - len(Ellipsis)
-	end := 0
+	end := len(s)
 	for i, c := range s {
-		room -= runeWeight(c)
-		if room < 0 {
+		if room -= runeWeight(c); room < 0 {
+			end = i
 			break
 		}
-		end = i + utf8.RuneLen(c)
 	}
 	cut := s[:end]
 	const part = 2 // a cut at a word may cost half of the text, no more

@@ -91,3 +91,12 @@ func TestBoundedLists(t *testing.T) {
 		t.Errorf("size %d", n)
 	}
 }
+
+// A text that isn't UTF-8 is cut within its bytes.
+func TestShortenInvalid(t *testing.T) {
+	t.Parallel()
+	const limit = 600
+	if got := plain.Shorten(strings.Repeat("\xc5", limit), limit); plain.JSONSize(got) > limit || !strings.HasSuffix(got, plain.Ellipsis) {
+		t.Errorf("%q", got)
+	}
+}

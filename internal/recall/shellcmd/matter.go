@@ -6,7 +6,7 @@ import "strings"
 // (checks), or another program that does more than show something, change files or run
 // git. Two lines with the same key do the same.
 func (l Line) Matters() (key string, checks, ok bool) {
-	var keys []string
+	keys := make([]string, 0, len(l.commands))
 	for _, c := range l.commands {
 		of := c.checks() &^ (commits | pushes)
 		switch program := c.program(); {
