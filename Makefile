@@ -47,7 +47,7 @@ help:
 	@echo 'memory      peak memory of every command and hook on 500,000 files'
 	@echo 'bench-bands snapshots and restores of a large tree'
 	@echo 'foreign         every reading command on records of other programs: RECORDS=folder'
-	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES=folder'
+	@echo 'recall-quality  what briefs are worth on real sessions: SAMPLES="folder ..." HELD="folder ..."'
 	@echo 'lint fmt    golangci-lint $(GOLANGCI_VERSION), gofumpt $(GOFUMPT_VERSION)'
 
 build:
@@ -197,7 +197,7 @@ recall-quality:
 	@if [ -z "$(SAMPLES)" ]; then \
 		echo 'recall-quality skipped: name the folder of transcripts with SAMPLES='; \
 	else \
-		go run ./internal/testkit/recallquality -samples "$(SAMPLES)"; \
+		go build -trimpath -o bin/ ./cmd/entire && go run ./internal/testkit/recallquality -entire bin/entire -samples "$(SAMPLES)" -held "$(HELD)" $(if $(BRIEFS),-brief "$(BRIEFS)"); \
 	fi
 
 fuzz:

@@ -1,110 +1,148 @@
-// Command recallquality measures what a brief is worth on real sessions: of a
-// session that went before, it makes the brief from the transcript alone, and
-// looks how much of what the session that came after read and edited is in it,
-// and whether anything in it is false. docs/recall-quality.md has its table.
+// Command recallquality measures what a brief is worth on real sessions. It repeats the
+// first session of a pair in a scratch repository with the program's hooks, begins the
+// second, and compares what that is given with what it then did. Each statement of the
+// brief is checked against the transcript by rules that share no code with the program.
+// The exit status is 1 if one is false. docs/recall-quality.md has the method and a table.
 package main
 
 import (
-	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"strings"
+	"sync"
 )
 
+// options are the flags.
+type options struct {
+	samples, held    string
+	program, briefs  string
+	only             string
+	verbose, related bool
+	reuse            bool
+}
+
+// errFalse is returned if a statement is false.
+var errFalse = errors.New("false statements")
+
 func main() {
-	samples := flag.String("samples", "", "`folder` of the transcripts")
-	show := flag.String("show", "", "print the briefs of the pairs whose name has this `text`")
+	var o options
+	flag.StringVar(&o.samples, "samples", "", "`folders` of transcripts and repositories with checkpoints, separated by spaces")
+	flag.StringVar(&o.held, "held", "", "`folders` as in -samples that were held back")
+	flag.StringVar(&o.program, "entire", "bin/entire", "`path` of the program")
+	flag.StringVar(&o.briefs, "brief", "", "write every brief into a `folder`")
+	flag.BoolVar(&o.reuse, "reuse", false, "judge the briefs that are in the folder of -brief")
+	flag.StringVar(&o.only, "only", "", "only pairs whose name has this `text`")
+	flag.BoolVar(&o.verbose, "v", false, "list every statement, not only those that are false")
+	flag.BoolVar(&o.related, "pairs", false, "only list the pairs and what they have in common")
 	flag.Parse()
-	if *samples == "" || flag.NArg() > 0 {
+	if o.samples+o.held == "" || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, *samples, *show); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout, o)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "recallquality:", err)
 		os.Exit(1)
 	}
 }
 
-// run measures all pairs and writes the table; a false statement is an error.
-func run(w io.Writer, samples, show string) error {
-	list, err := pairs(samples)
-	if err != nil {
+// run measures all pairs, lists what is false and writes the table.
+func run(ctx context.Context, w io.Writer, o options) error {
+	var err error
+	if o.program, err = filepath.Abs(o.program); err != nil {
 		return err
 	}
-	if len(list) == 0 {
-		return fmt.Errorf("no transcripts in %s", samples)
-	}
-	var results []result
-	for _, p := range list {
-		r := p.measure()
-		results = append(results, r)
-		if show != "" && bytes.Contains([]byte(p.name), []byte(show)) {
-			for i, part := range r.brief.Parts {
-				fmt.Fprintf(w, "=== %s, part %d\n%s\n", p.name, i+1, part)
-			}
-		}
-	}
-	return table(w, results)
-}
-
-// pairs are those that the samples are known to have, and long sessions cut in
-// two.
-func pairs(samples string) ([]pair, error) {
-	var list []pair
-	for _, known := range [][2]string{
-		{"entire/79eb9f8a-232c-4a72-a26b-4b4520ef2152", "entire/28596a79-6247-4bc2-a031-f5848b31e039"},
-		{"entire/28596a79-6247-4bc2-a031-f5848b31e039", "entire/5a6312ee-5752-4b7a-9ad2-6c3b1b5f4c8a"},
-		{"lab-2.1.328/flow/9340300c-5c3a-4579-93bb-9edea25d332e", "lab-2.1.328/flow/153f0240-7631-4997-ab7e-5aacc34dd4ca"},
-		{"lab-2.1.328/clear-compact/ca302d7a-d856-45ce-a119-d6b55ac4ff39", "lab-2.1.328/clear-compact/7858f824-8f40-47ff-8e0c-2dac76d28540"},
-		{"lab-2.1.328/plan-clear/3bc875ac-f9aa-4d33-b923-2df96fd6607e", "lab-2.1.328/plan-clear/a2c2d138-2e54-4cf5-8abd-c012c494adc8"},
-	} {
-		before, err := os.ReadFile(filepath.Join(samples, known[0]+".jsonl")) //nolint:gosec // the folder is the caller\'s
-		if os.IsNotExist(err) {
+	var halves []half
+	wrong := 0
+	for _, h := range []struct{ name, samples string }{{"while building", o.samples}, {"held back", o.held}} {
+		if h.samples == "" {
 			continue
 		}
+		scores, err := measureAll(ctx, w, h.samples, o)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		after, err := os.ReadFile(filepath.Join(samples, known[1]+".jsonl")) //nolint:gosec // the folder is the caller\'s
-		if err != nil {
-			return nil, err
-		}
-		kind := "clear"
-		if filepath.Base(filepath.Dir(known[0])) == "plan-clear" {
-			kind = "plan"
-		}
-		list = append(list, pair{name: short(known[0]) + " → " + short(known[1]), kind: kind, before: lines(before), after: lines(after)})
-	}
-	for _, folder := range []string{"entire", "spotter"} {
-		names, err := filepath.Glob(filepath.Join(samples, folder, "*.jsonl"))
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			raw, err := os.ReadFile(name) //nolint:gosec // the folder is the caller\'s
-			if err != nil {
-				return nil, err
+		halves = append(halves, half{h.name, scores})
+		for _, s := range scores {
+			list(w, s, o.verbose)
+			for _, v := range s.verdicts {
+				if v.false != "" {
+					wrong++
+				}
 			}
-			list = append(list, cut(filepath.Base(name), lines(raw))...)
 		}
 	}
-	return list, nil
-}
-
-// short is what a table calls a session.
-func short(name string) string {
-	base := filepath.Base(name)
-	return base[:min(8, len(base))]
-}
-
-func lines(raw []byte) [][]byte {
-	var list [][]byte
-	for line := range bytes.Lines(raw) {
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			list = append(list, line)
-		}
+	if o.related {
+		return nil
 	}
-	return list
+	table(w, halves)
+	if wrong > 0 {
+		return fmt.Errorf("%d %w", wrong, errFalse)
+	}
+	return nil
+}
+
+// measureAll measures the pairs of samples.
+func measureAll(ctx context.Context, w io.Writer, samples string, o options) ([]score, error) {
+	var scores []score
+	for dir := range strings.FieldsSeq(samples) {
+		s, err := load(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		rare := rareWords(s.sessions)
+		var chosen []pair
+		for _, p := range s.pairs() {
+			if strings.Contains(p.name, o.only) {
+				chosen = append(chosen, p)
+			}
+		}
+		if o.related {
+			for _, p := range chosen {
+				yes, why := related(p, rare)
+				fmt.Fprintf(w, "%s %s related=%v %s\n", p.name, p.kind, yes, why)
+			}
+			continue
+		}
+		done := measurePairs(ctx, chosen, rare, o)
+		for _, s := range done {
+			if s.err != nil {
+				return nil, fmt.Errorf("%s: %w", s.pair.name, s.err)
+			}
+		}
+		scores = append(scores, done...)
+	}
+	if len(scores) == 0 && !o.related {
+		return nil, fmt.Errorf("no pairs of sessions in %s", samples)
+	}
+	return scores, nil
+}
+
+// measurePairs measures several pairs at a time.
+func measurePairs(ctx context.Context, pairs []pair, rare func(string) bool, o options) []score {
+	scores := make([]score, len(pairs))
+	const atOnce = 3
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range atOnce {
+		group.Go(func() {
+			for i := range next {
+				scores[i] = measure(ctx, pairs[i], rare, o)
+			}
+		})
+	}
+	for i := range pairs {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return scores
 }

@@ -7,45 +7,59 @@ import (
 )
 
 // record is a line of a transcript, as far as is needed here. It is parsed
-// apart from what is measured.
+// independently of the program that is measured.
 type record struct {
 	Type             string          `json:"type"`
 	Subtype          string          `json:"subtype"`
+	SessionID        string          `json:"sessionId"`
 	Cwd              string          `json:"cwd"`
 	GitBranch        string          `json:"gitBranch"`
 	Timestamp        time.Time       `json:"timestamp"`
 	IsMeta           bool            `json:"isMeta"`
 	IsSidechain      bool            `json:"isSidechain"`
 	IsCompactSummary bool            `json:"isCompactSummary"`
+	IsAPIError       bool            `json:"isApiErrorMessage"`
+	Operation        string          `json:"operation"`
 	Message          message         `json:"message"`
+	Data             json.RawMessage `json:"data"`
 	Result           json.RawMessage `json:"toolUseResult"`
 }
 
 type message struct {
 	Content json.RawMessage `json:"content"`
-	Usage   struct {
-		Input  int64 `json:"input_tokens"`
-		Read   int64 `json:"cache_read_input_tokens"`
-		Create int64 `json:"cache_creation_input_tokens"`
-	} `json:"usage"`
 }
 
-// block is one of a message's contents.
+// block is one part of a message's content.
 type block struct {
 	Type    string          `json:"type"`
+	Text    string          `json:"text"`
 	ID      string          `json:"id"`
 	Name    string          `json:"name"`
 	ToolID  string          `json:"tool_use_id"`
 	IsError bool            `json:"is_error"`
 	Content json.RawMessage `json:"content"`
-	Input   struct {
-		Path     string `json:"file_path"`
-		Notebook string `json:"notebook_path"`
-		Command  string `json:"command"`
-	} `json:"input"`
+	Input   json.RawMessage `json:"input"`
 }
 
-// fileResult is what an edit or a read answered.
+// toolInput has the fields of the inputs of all tools that are used here.
+type toolInput struct {
+	Path     string `json:"file_path"`
+	Notebook string `json:"notebook_path"`
+	Folder   string `json:"path"`
+	Command  string `json:"command"`
+	Plan     string `json:"plan"`
+	Subject  string `json:"subject"`
+	TaskID   string `json:"taskId"`
+	Status   string `json:"status"`
+	Todos    []todo `json:"todos"`
+}
+
+type todo struct {
+	Content string `json:"content"`
+	Status  string `json:"status"`
+}
+
+// fileResult is the result of an edit or a read.
 type fileResult struct {
 	Path     string  `json:"filePath"`
 	Content  *string `json:"content"`
@@ -74,24 +88,35 @@ func parse(line []byte) (record, bool) {
 	return r, err == nil
 }
 
+// blocks returns the parts of the message; a message that is a string is one part.
 func (r record) blocks() []block {
 	var list []block
-	if json.Unmarshal(r.Message.Content, &list) != nil {
-		return nil
+	if json.Unmarshal(r.Message.Content, &list) == nil {
+		return list
 	}
-	return list
+	return []block{{Type: "text", Text: flat(r.Message.Content)}}
 }
 
-// prompt reports that a person asked something.
-func (r record) prompt() bool {
+// flat returns the text of a content, which is a string or a list of parts.
+func flat(raw json.RawMessage) string {
 	var text string
-	if r.Type != "user" || r.IsMeta || r.IsSidechain || r.IsCompactSummary || json.Unmarshal(r.Message.Content, &text) != nil {
-		return false
+	if json.Unmarshal(raw, &text) == nil {
+		return text
 	}
-	return text != "" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "[Request") && !strings.HasPrefix(text, "This session")
+	var list []block
+	if json.Unmarshal(raw, &list) != nil {
+		return ""
+	}
+	var parts []string
+	for _, b := range list {
+		if b.Text != "" {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
 }
 
-// apply makes of a file what an edit made of it.
+// apply returns the content of the file after the edit.
 func (f fileResult) apply() (string, bool) {
 	switch {
 	case f.Old == nil && f.Content != nil:
@@ -109,7 +134,7 @@ func (f fileResult) apply() (string, bool) {
 	return patched(strings.SplitAfter(*f.Original, "\n"), f.Patch)
 }
 
-// patched are lines with the changes of a patch.
+// patched returns lines with the changes of a patch.
 func patched(old []string, patches []patch) (string, bool) {
 	var out []string
 	at := 0

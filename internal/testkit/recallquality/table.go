@@ -3,56 +3,142 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 )
 
-// table writes what was measured, as Markdown.
-func table(w io.Writer, results []result) error {
-	fmt.Fprintln(w, "| session | pair | files changed before | read or edited after | of them known before | named | held | edited after: named, held | tokens | of the peak | statements | false |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|")
-	var sum result
-	tokens, wrong := 0, 0
-	edits := [3]int{}
-	for _, r := range results {
-		named, held := count(r.edited, r.named), count(r.edited, r.held)
-		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %d: %d, %d | %d | %s | %d | %d |\n", r.pair.name, r.pair.kind, r.changed, len(r.files),
-			len(r.known), len(r.named), len(r.held), len(r.edited), named, held, r.brief.Tokens, share(r), r.claims, len(r.false))
-		sum.changed += r.changed
-		sum.files = append(sum.files, r.files...)
-		sum.known, sum.named, sum.held = append(sum.known, r.known...), append(sum.named, r.named...), append(sum.held, r.held...)
-		sum.claims += r.claims
-		tokens, wrong = tokens+r.brief.Tokens, wrong+len(r.false)
-		edits[0], edits[1], edits[2] = edits[0]+len(r.edited), edits[1]+named, edits[2]+held
-	}
-	fmt.Fprintf(w, "| all | %d | %d | %d | %d | %d | %d | %d: %d, %d | %d on average | | %d | %d |\n", len(results), sum.changed, len(sum.files),
-		len(sum.known), len(sum.named), len(sum.held), edits[0], edits[1], edits[2], tokens/len(results), sum.claims, wrong)
-	for _, r := range results {
-		for _, text := range r.false {
-			fmt.Fprintf(w, "\nfalse in %s (%s): %s", r.pair.name, r.pair.kind, strings.TrimSpace(text))
-		}
-	}
-	if wrong > 0 {
-		return fmt.Errorf("%d false statements", wrong)
-	}
-	return nil
+// classes are the kinds of statements, in the order of the table.
+var classes = []string{"next step", "blocker", "decision", "state", "request", "file", "command", "quote", "other"} //nolint:gochecknoglobals // a read-only table
+
+// half is the pairs that were used while building, or those that were held back.
+type half struct {
+	name   string
+	scores []score
 }
 
-// count is how many of the items are in the list.
-func count(items, list []string) int {
-	n := 0
-	for _, item := range items {
-		for _, other := range list {
-			if item == other {
-				n++
-			}
+// table writes both halves side by side.
+func table(w io.Writer, halves []half) {
+	row := func(name string, cell func(h half) string) {
+		fmt.Fprintf(w, "| %s |", name)
+		for _, h := range halves {
+			fmt.Fprintf(w, " %s |", cell(h))
 		}
+		fmt.Fprintln(w)
+	}
+	row("", func(h half) string { return h.name })
+	row("---", func(half) string { return "---" })
+	row("pairs: clear, plan, new, cut", func(h half) string {
+		return fmt.Sprintf("%d: %d, %d, %d, %d", len(h.scores), h.kinds(clearPair), h.kinds(planPair), h.kinds(newPair), h.kinds(cutPair))
+	})
+	row("files that B used first and A knew", func(h half) string {
+		return fmt.Sprintf("%d of %d", h.sum(func(s score) int { return len(s.known) }), h.sum(func(s score) int { return len(s.wanted) }))
+	})
+	row("of these, named in what was given", func(h half) string {
+		return share(h.sum(func(s score) int { return len(s.named) }), h.sum(func(s score) int { return len(s.known) }))
+	})
+	row("of these, named in the whole brief", func(h half) string {
+		return share(h.sum(func(s score) int { return len(s.inFull) }), h.sum(func(s score) int { return len(s.known) }))
+	})
+	row("files named that B touches (related pairs)", func(h half) string {
+		return share(h.sum(func(s score) int { return s.ifRelated(len(s.touched)) }), h.sum(func(s score) int { return s.ifRelated(len(s.listed)) }))
+	})
+	for _, class := range classes {
+		row("false: "+class, func(h half) string {
+			wrong, all := h.class(class)
+			return fmt.Sprintf("%d of %d", wrong, all)
+		})
+	}
+	row("tokens of the whole brief, mean (largest)", func(h half) string {
+		return fmt.Sprintf("%d (%d)", h.mean(func(s score) int { return s.tokens }), h.largest(func(s score) int { return s.tokens }))
+	})
+	row("of these, code", func(h half) string {
+		return share(h.sum(func(s score) int { return s.code }), h.sum(func(s score) int { return s.tokens }))
+	})
+	row("tokens given at the start, mean", func(h half) string { return fmt.Sprint(h.mean(func(s score) int { return s.atStart })) })
+	row("related pairs given more than the short form", func(h half) string {
+		return share(h.count(func(s score) bool { return s.related && s.total > shortForm }), h.count(func(s score) bool { return s.related }))
+	})
+	row("unrelated pairs given more than the short form", func(h half) string {
+		return share(h.count(func(s score) bool { return !s.related && s.total > shortForm }), h.count(func(s score) bool { return !s.related }))
+	})
+}
+
+func share(part, whole int) string {
+	if whole == 0 {
+		return "0 of 0"
+	}
+	const percent = 100
+	return fmt.Sprintf("%d of %d (%d %%)", part, whole, (part*percent+whole/2)/whole)
+}
+
+func (s score) ifRelated(n int) int {
+	if s.related {
+		return n
+	}
+	return 0
+}
+
+func (h half) kinds(kind string) int {
+	return h.count(func(s score) bool { return s.pair.kind == kind })
+}
+
+func (h half) count(is func(score) bool) int {
+	return h.sum(func(s score) int {
+		if is(s) {
+			return 1
+		}
+		return 0
+	})
+}
+
+func (h half) sum(of func(score) int) int {
+	n := 0
+	for _, s := range h.scores {
+		n += of(s)
 	}
 	return n
 }
 
-func share(r result) string {
-	if r.peak == 0 {
-		return "unknown"
+func (h half) mean(of func(score) int) int { return h.sum(of) / max(len(h.scores), 1) }
+
+func (h half) largest(of func(score) int) int {
+	n := 0
+	for _, s := range h.scores {
+		n = max(n, of(s))
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(r.brief.Tokens)/float64(r.peak))
+	return n
+}
+
+func (h half) class(class string) (wrong, all int) {
+	for _, s := range h.scores {
+		for _, v := range s.verdicts {
+			if v.class != class {
+				continue
+			}
+			all++
+			if v.false != "" {
+				wrong++
+			}
+		}
+	}
+	return wrong, all
+}
+
+// list writes the statements, or only those that are false.
+func list(w io.Writer, s score, all bool) {
+	if all {
+		fmt.Fprintf(w, "%s %s related=%v %s; given %d tokens, whole %d; known %v named %v\n", s.pair.name, s.pair.kind, s.related, s.why, s.total, s.tokens, s.known, s.inFull)
+		for _, file := range s.known {
+			if !slices.Contains(s.inFull, file) {
+				fmt.Fprintf(w, "  not named: %s\n", file)
+			}
+		}
+	}
+	for _, v := range s.verdicts {
+		switch {
+		case v.false != "":
+			fmt.Fprintf(w, "%s FALSE %s (%s): %s\n", s.pair.name, v.class, v.false, v.text)
+		case all:
+			fmt.Fprintf(w, "  true %s: %s\n", v.class, v.text)
+		}
+	}
 }

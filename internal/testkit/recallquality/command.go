@@ -1,0 +1,208 @@
+package main
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// outcome is how a command ended, as far as its result shows.
+type outcome int
+
+const (
+	unclear outcome = iota
+	passed
+	failed
+)
+
+var (
+	exitCode = regexp.MustCompile(`(?m)^Exit code (\d+)`)
+	failures = regexp.MustCompile(`(?i)\b(\d+) +(?:tests? |specs? )?(?:fail(?:ed|ures?|ing)?|errors?|issues?)\b|\b(?:fail(?:ed|ures)?|errors) *[:=] *(\d+)\b`)
+	passes   = regexp.MustCompile(`(?i)\b(\d+) +(?:tests? |specs? )?pass(?:ed|ing|es)?\b|\bpass(?:ed)? *[:=] *(\d+)\b`)
+	goFailed = regexp.MustCompile(`(?m)^(?:\s*--- FAIL|FAIL\b)`)
+	goPassed = regexp.MustCompile(`(?m)^(?:ok\s+\S|PASS$)`)
+)
+
+// counts returns the runner's own numbers of failures and passes, the last ones of the
+// output; -1 where it has none.
+func counts(output string) (bad, good int) {
+	last := func(list [][]string) int {
+		if len(list) == 0 {
+			return -1
+		}
+		for _, digits := range list[len(list)-1][1:] {
+			if strings.Trim(digits, "0") != "" {
+				return 1
+			}
+		}
+		return 0
+	}
+	return last(failures.FindAllStringSubmatch(output, -1)), last(passes.FindAllStringSubmatch(output, -1))
+}
+
+// outcome returns how the call ended: by the runner's own count, else by its exit status.
+// The status of a pipe is that of its last command, so a pipe without a count is unclear.
+func (c *call) outcome() outcome {
+	if !c.ended || c.refused {
+		return unclear
+	}
+	if c.name != "Bash" {
+		if c.failed {
+			return failed
+		}
+		return passed
+	}
+	bad, good := counts(c.output)
+	m := exitCode.FindStringSubmatch(c.output)
+	status := c.failed && (m == nil || m[1] != "0")
+	switch {
+	case bad == 0 && good > 0 && !goFailed.MatchString(c.output) && !status:
+		return passed
+	case status, goFailed.MatchString(c.output), bad > 0 && isRunner(c.input.Command):
+		return failed
+	case goPassed.MatchString(c.output) || !strings.ContainsAny(c.input.Command, "|;"):
+		return passed
+	}
+	return unclear
+}
+
+func isRunner(command string) bool {
+	return slices.ContainsFunc([]string{"test", "check", "lint", "build", "tsc", "vet", "pytest", "jest", "vitest"}, func(s string) bool { return strings.Contains(command, s) })
+}
+
+var (
+	assigned = regexp.MustCompile(`^(?:\w+=\S*\s+)+`)
+	redirect = regexp.MustCompile(`\s*\d?>+\s*(?:&\d|\S+)`)
+	operator = regexp.MustCompile(`&&|\|\||;|\n`)
+)
+
+// simple returns the commands of a command line: without redirections, what a pipe goes
+// to, assignments, and cd.
+func simple(line string) []string {
+	var list []string
+	for _, part := range operator.Split(line, -1) {
+		part, _, _ = strings.Cut(part, " | ")
+		part = strings.TrimSpace(redirect.ReplaceAllString(part, ""))
+		part = assigned.ReplaceAllString(part, "")
+		if name, _, _ := strings.Cut(part, " "); part != "" && name != "cd" && name != "echo" && name != "sleep" {
+			list = append(list, strings.Join(strings.Fields(part), " "))
+		}
+	}
+	return list
+}
+
+// same reports whether two command lines have a command in common, arguments that only
+// limit the output left out.
+func same(a, b string) bool {
+	of := simple(b)
+	return slices.ContainsFunc(simple(a), func(s string) bool { return slices.Contains(of, s) })
+}
+
+var (
+	committedAs = regexp.MustCompile(`(?m)^\[([^\]\n]+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
+	gitCommit   = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?commit\b`)
+	gitPush     = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?push\b`)
+	gitAdd      = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?(?:add|rm|mv)\s+([^&|;\n]+)`)
+	commitAll   = regexp.MustCompile(`\bcommit\s+(?:\S+\s+)*?(?:-\w*a\w*\b|--all\b)`)
+	pushedTo    = regexp.MustCompile(`(?m)(?:->|\[new branch\]|Everything up-to-date|set up to track)`)
+	addsAll     = []string{"-A", "--all", ".", "-u", ":/"}
+)
+
+// commit is one that the session made, at an event.
+type commit struct {
+	hash, subject string
+	at            int
+	amends        bool
+}
+
+// commits returns the commits that the results of the session's commands have.
+func (t *transcript) commits() []commit {
+	var list []commit
+	for i, e := range t.events {
+		if e.kind != toolCall || e.call.name != "Bash" || !e.call.ended || !gitCommit.MatchString(e.call.input.Command) {
+			continue
+		}
+		for _, m := range committedAs.FindAllStringSubmatch(e.call.output, -1) {
+			list = append(list, commit{m[2], m[3], i, strings.Contains(e.call.input.Command, "--amend")})
+		}
+	}
+	return list
+}
+
+// pushedAfter reports whether a push succeeded at or after an event.
+func (t *transcript) pushedAfter(at int) bool {
+	for _, e := range t.events[max(at, 0):] {
+		if e.kind == toolCall && e.call.name == "Bash" && e.call.ended && !e.call.failed && gitPush.MatchString(e.call.input.Command) && pushedTo.MatchString(e.call.output) {
+			return true
+		}
+	}
+	return false
+}
+
+// coverage is whether a commit has a file's last edit.
+type coverage int
+
+const (
+	unknownCover coverage = iota
+	inCommit
+	notInCommit
+)
+
+// covered returns whether a commit of the session has the last edit of a file. Where a
+// commit followed and its paths can't be read, that is unknown.
+func (t *transcript) covered(file string) coverage {
+	last := -1
+	for i, e := range t.events {
+		if e.kind == toolCall && e.call.edits() && t.path(e.call) == file {
+			last = i
+		}
+	}
+	if last < 0 {
+		return unknownCover
+	}
+	done := t.commits()
+	if !slices.ContainsFunc(done, func(c commit) bool { return c.at > last }) {
+		return notInCommit
+	}
+	staged, foreign := false, false
+	for i := last + 1; i < len(t.events); i++ {
+		e := t.events[i]
+		if e.kind != toolCall || e.call.name != "Bash" {
+			continue
+		}
+		adds, unreadable := addsFile(e.call.input.Command, file)
+		staged, foreign = staged || adds, foreign || unreadable
+		if !slices.ContainsFunc(done, func(c commit) bool { return c.at == i }) {
+			continue
+		}
+		switch {
+		case staged:
+			return inCommit
+		case foreign || !gitAdd.MatchString(e.call.input.Command):
+			return unknownCover // what was staged before is in it
+		}
+	}
+	return notInCommit
+}
+
+// addsFile reports whether a command line stages a file, and whether it stages paths that
+// can't be read from it.
+func addsFile(command, file string) (adds, unreadable bool) {
+	if commitAll.MatchString(command) {
+		return true, false
+	}
+	for _, m := range gitAdd.FindAllStringSubmatch(command, -1) {
+		for arg := range strings.FieldsSeq(m[1]) {
+			arg = strings.Trim(arg, `"'\`)
+			clean := path.Clean(arg)
+			switch {
+			case slices.Contains(addsAll, arg), clean == file, strings.HasPrefix(file, clean+"/"), strings.HasSuffix(clean, "/"+file):
+				adds = true
+			case strings.ContainsAny(arg, "*$"), strings.HasSuffix(file, "/"+strings.TrimPrefix(clean, "../")), strings.Contains(clean, ".."):
+				unreadable = true
+			}
+		}
+	}
+	return adds, unreadable
+}

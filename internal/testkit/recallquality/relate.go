@@ -1,0 +1,95 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Two sessions have a topic in common if they share this many words that are an eighth of
+// those of the second one's first requests, or a third of these if they are few.
+const (
+	topicWords  = 3
+	ofLong      = 8
+	firstAsked  = 2 // requests that say what a session is about
+	wordLetters = 4
+)
+
+var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]{3,}`)
+
+// usual are words that say nothing about a topic.
+var usual = strings.Fields(`about above added adding after again agent agents all also analyze another anything appears back because been before being below best both branch branches but call called calls can changed changes change check checks claude clear code commit commits context could create created current currently did different does doing done down each entire ensure even every existing fails failed feature file files find first fix fixes fixed following from function functions further general get gets getting give going good has have here how idea implement implementation implemented implementing into issue issues its just keep know last latest let lets like line lines list local look looking looks main make makes making master maybe merge method more most move much must name need needed needs never new next nothing now okay once one only open other otherwise our out over part parts path plan please point problem project pull push put question read ready really related remove removed review right root run running same section see seems session sessions should show simple since some someone something start started still such sure take task tasks test tests testing text than thank thanks that the their them then there these they thing things think this those through time too try two type types under understand until update updated updates use used user users uses using verify version very want wants was way ways well went were what when where whether which while who why will with without work working works would write yes you your`) //nolint:gochecknoglobals // a read-only table
+
+// topics returns the words of a text that may say what it is about.
+func topics(text string, rare func(string) bool) map[string]bool {
+	found := map[string]bool{}
+	for _, w := range word.FindAllString(text, -1) {
+		w = strings.TrimSuffix(strings.ToLower(w), "s")
+		if len(w) >= wordLetters && !slices.Contains(usual, w) && !slices.Contains(usual, w+"s") && rare(w) {
+			found[w] = true
+		}
+	}
+	return found
+}
+
+// rareWords returns a function that reports whether a word is in the requests of at most
+// a tenth of the sessions, so that it distinguishes them.
+func rareWords(sessions []*transcript) func(string) bool {
+	counts := map[string]int{}
+	for _, t := range sessions {
+		for w := range topics(strings.Join(t.requests(), "\n"), func(string) bool { return true }) {
+			counts[w]++
+		}
+	}
+	const share, least = 10, 2
+	return func(w string) bool { return counts[w] <= max(len(sessions)/share, least) }
+}
+
+// goesOn are first words of requests that continue whatever went before.
+var goesOn = regexp.MustCompile(`(?i)^\W*(?:continue|go on|keep going|resume|commit|push|then|and|also|now|same|again|still)\b`)
+
+// related reports whether the second session of a pair goes on with the first, and by
+// what: a file that both used, a path or file that the first used and the second's
+// first requests name, a word of the branch, a request that has no topic of its own, or
+// words that few sessions have.
+func related(p pair, rare func(string) bool) (_ bool, why string) {
+	known, _ := p.before.known()
+	for _, file := range p.after.wanted() {
+		if known[file] {
+			return true, "file " + file
+		}
+	}
+	list := p.after.requests()
+	asked := strings.Join(list[:min(len(list), firstAsked)], "\n")
+	for file := range known {
+		if base := filepath.Base(file); strings.Contains(base, ".") && names(asked, base) {
+			return true, "path " + file
+		}
+	}
+	if goesOn.MatchString(list[0]) {
+		return true, "goes on"
+	}
+	words := topics(asked, rare)
+	for _, w := range word.FindAllString(strings.ReplaceAll(p.before.branch, "_", "-"), -1) {
+		if w = strings.TrimSuffix(strings.ToLower(w), "s"); words[w] {
+			return true, "branch " + w
+		}
+	}
+	before := strings.Join(p.before.requests(), "\n")
+	for file := range known {
+		before += "\n" + file
+	}
+	of := topics(before, rare)
+	var common []string
+	for w := range words {
+		if of[w] {
+			common = append(common, w)
+		}
+	}
+	if n := len(common); n >= topicWords && n*ofLong >= len(words) || n > 0 && n*topicWords >= len(words) {
+		slices.Sort(common)
+		return true, "words " + strings.Join(common, " ")
+	}
+	return false, ""
+}

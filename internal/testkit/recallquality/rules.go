@@ -1,0 +1,228 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+)
+
+// judge checks the statements of a brief against the transcript of the session that it
+// is about.
+type judge struct {
+	t        *transcript
+	numbered map[string]string // the requests, as the brief has them
+}
+
+// check returns the verdicts on all statements of a brief.
+func check(text string, t *transcript) []verdict {
+	j := &judge{t: t, numbered: map[string]string{}}
+	list, _ := statements(text)
+	for _, s := range list {
+		if s.section == "requests" && s.number != "" {
+			j.numbered[s.number] = s.text
+		}
+	}
+	var verdicts []verdict
+	for _, s := range list {
+		if class, why, ok := j.one(s); ok {
+			verdicts = append(verdicts, verdict{s, class, why})
+		}
+	}
+	return verdicts
+}
+
+// one checks a statement; ok is false for a line that states nothing.
+func (j *judge) one(s statement) (class, why string, ok bool) {
+	if strings.HasPrefix(s.text, "Files of checkpoint ") || s.text == "all in the next part" || strings.HasPrefix(s.text, "More: `entire") {
+		return "", "", false
+	}
+	switch s.section {
+	case "head":
+		return j.head(s.text)
+	case "requests":
+		return "request", j.request(s.text), true
+	case "current task", "task":
+		return "request", j.task(s.text), true
+	case "description":
+		return "request", j.description(s.text), true
+	case "next steps", "next step", "todo":
+		return "next step", j.step(s.text), true
+	case "open question", "open questions":
+		return "next step", j.question(s.text), true
+	case "blockers", "failed", "failures":
+		return "blocker", j.blocker(s.text), true
+	case "decisions", "decisions made":
+		return "decision", j.decision(s.text), true
+	case "state":
+		return "state", j.state(s.text), true
+	case "files", "working files", "content", "files read", "docs":
+		return "file", j.file(s), true
+	case "commands", "recent commands":
+		return "command", j.command(s.text), true
+	case "where":
+		return "state", j.where(s.text), true
+	case "git branch":
+		return "state", j.branch(s.text), true
+	case "working directory":
+		return "", "", false
+	case "summary at compaction", "summary of an earlier compaction":
+		return "quote", j.quoted(s.text, j.t.texts(summary), "the summary at the compaction"), true
+	}
+	return "other", "a section that has no rule: " + s.section, true
+}
+
+func (j *judge) quoted(text, in, what string) string {
+	if !has(in, text) {
+		return "not in " + what
+	}
+	return ""
+}
+
+var savedAgo = regexp.MustCompile(`\s*\(\d+ files?(?:, [+-]\d+(?: [+-]\d+)?)?\)|\s*\(saved [^)]*\)`)
+
+// head checks the line that summarizes the checkpoint.
+func (j *judge) head(text string) (class, why string, ok bool) {
+	_, about, found := strings.Cut(text, "from checkpoint: ")
+	if !found {
+		return "", "", false
+	}
+	about = savedAgo.ReplaceAllString(about, "")
+	if isBoilerplate(about) {
+		return "request", "the client's own wording as summary", true
+	}
+	if about == "no summary" || has(j.t.all, about) {
+		return "request", "", true
+	}
+	return "request", "summary that is not in the transcript", true
+}
+
+// The texts that a request may be quoted from: what was typed, picked or accepted.
+func (j *judge) person() string {
+	return j.t.texts(request, pick, denial) + j.plans()
+}
+
+// plans returns the plans that the agent offered, normalized.
+func (j *judge) plans() string {
+	var b strings.Builder
+	for _, e := range j.t.events {
+		if e.kind == toolCall && e.call.name == "ExitPlanMode" {
+			b.WriteString(letters(e.call.input.Plan))
+			b.WriteByte('\n')
+			b.WriteString(letters(e.call.output))
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+func (j *judge) agent() string {
+	return j.t.texts(reply, summary) + j.plans() + j.list()
+}
+
+// list returns the items of the agent's list and its questions, normalized.
+func (j *judge) list() string {
+	var b strings.Builder
+	for _, e := range j.t.events {
+		if e.kind == toolCall && (strings.HasPrefix(e.call.name, "Task") || e.call.name == "TodoWrite" || e.call.name == "AskUserQuestion") {
+			b.WriteString(letters(e.call.inputs))
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+var replies = regexp.MustCompile(`^"(.*)", in reply to: (.*)$`)
+
+// request checks that a request is one, verbatim.
+func (j *judge) request(text string) string {
+	if m := replies.FindStringSubmatch(text); m != nil {
+		if !has(j.agent(), m[2]) {
+			return "what it replies to is not in the agent's words"
+		}
+		text = m[1]
+	}
+	for _, label := range []string{"plan accepted: ", "accepted plan: ", "plan: "} {
+		text = strings.TrimPrefix(text, label)
+	}
+	if isBoilerplate(text) {
+		return "the client's own wording, not a request"
+	}
+	return j.quoted(text, j.person(), "the person's words")
+}
+
+// task checks the older form: a task, with what was asked last.
+func (j *judge) task(text string) string {
+	for _, label := range []string{"plan offered: ", "plan accepted: "} {
+		text = strings.TrimPrefix(text, label)
+	}
+	for _, mark := range []string{"; last asked: ", "; plan: "} {
+		if a, b, ok := strings.Cut(text, mark); ok {
+			if why := j.task(a); why != "" {
+				return why
+			}
+			return j.task(b)
+		}
+	}
+	if isBoilerplate(text) {
+		return "the client's own wording, not a task"
+	}
+	return j.quoted(text, j.person()+j.agent(), "the person's or the agent's words")
+}
+
+func (j *judge) description(text string) string {
+	for _, label := range []string{"Asked: ", "Then: "} {
+		if rest, ok := strings.CutPrefix(text, label); ok {
+			return j.task(rest)
+		}
+	}
+	return j.quoted(strings.TrimPrefix(text, "The agent said last: "), j.person()+j.agent(), "the person's or the agent's words")
+}
+
+// decision checks that one is in the words of who made it.
+func (j *judge) decision(text string) string {
+	in, who := j.person()+j.agent(), "the person's or the agent's words"
+	label := ""
+	for _, l := range []string{"user", "person", "agent", "plan accepted", "plan rejected", "denied", "correction", "constraint"} {
+		if rest, ok := strings.CutPrefix(text, l+": "); ok {
+			text, label = rest, l
+			break
+		}
+	}
+	switch label {
+	case "user", "person":
+		in, who = j.person()+j.list(), "the person's words"
+	case "agent":
+		in, who = j.agent(), "the agent's words"
+	case "denied":
+		in += j.denied()
+	}
+	text = strings.TrimPrefix(text, `"`)
+	if isBoilerplate(text) {
+		return "the client's own wording, not a decision"
+	}
+	for part := range strings.SplitSeq(text, " -> ") {
+		if isBoilerplate(part) {
+			return "the client's own wording, not a decision"
+		}
+		if before, after, ok := strings.Cut(part, `", in reply to: `); ok {
+			if !has(in, before) || !has(j.agent(), after) {
+				return "not in " + who
+			}
+			continue
+		}
+		if !has(in, part) {
+			return "not in " + who
+		}
+	}
+	return ""
+}
+
+// denied returns the inputs of the calls that the person denied, normalized.
+func (j *judge) denied() string {
+	var b strings.Builder
+	for _, e := range j.t.events {
+		if e.kind == denial {
+			b.WriteString(letters(e.call.name + " " + e.call.inputs + " " + e.text))
+		}
+	}
+	return b.String()
+}

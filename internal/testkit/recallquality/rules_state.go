@@ -1,0 +1,205 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	statedCommit = regexp.MustCompile("^committed as `?([0-9a-f]{7,40})`?(?:: (.*?))?(?:, for request (\\d+))?$")
+	statedPull   = regexp.MustCompile(`(?i)(?:/pull/|#|\bPR )(\d+)`)
+	moreFiles    = regexp.MustCompile(`^and \d+ more$`)
+)
+
+// state checks how far the last request is said to be.
+func (j *judge) state(text string) string {
+	rest, is := "", func(prefix string) bool { return strings.HasPrefix(text, prefix) }
+	switch {
+	case is("committed"):
+		return j.committed(text)
+	case is("pushed"):
+		if !j.t.pushedAfter(j.lastCommit()) {
+			return "no push succeeded after the last commit"
+		}
+	case is("no push"):
+		if at := j.lastCommit(); at >= 0 && j.t.pushedAfter(at) {
+			return "a push succeeded after the last commit"
+		}
+	case is("not committed: "):
+		return j.uncommitted(strings.TrimPrefix(text, "not committed: "))
+	case is("pull request"), is("PR "):
+		return j.pull(text)
+	case is("the person interrupted"):
+		if j.ending() != interrupt && j.ending() != denial {
+			return "the session didn't end with an interrupted turn"
+		}
+	case is("the last turn ended with an error"):
+		if j.ending() != modelErr {
+			return "the session didn't end with an error of the model"
+		}
+	case is("the agent had not begun"):
+		if j.ending() != request {
+			return "the session didn't end with a request"
+		}
+	case is("the last turn had not ended"):
+		if k := j.ending(); k != toolCall && k != pick && k != denial {
+			return "the session didn't end with a tool call"
+		}
+	default:
+		var ok bool
+		if _, rest, ok = strings.Cut(text, ": "); !ok {
+			return "a state that has no rule"
+		}
+		return j.reported(rest)
+	}
+	return ""
+}
+
+// ending returns the kind of the last event.
+func (j *judge) ending() kind { return j.t.events[len(j.t.events)-1].kind }
+
+func (j *judge) lastCommit() int {
+	list := j.t.commits()
+	if len(list) == 0 {
+		return -1
+	}
+	return list[len(list)-1].at
+}
+
+// reported checks that a text is the agent's last one of the session.
+func (j *judge) reported(text string) string {
+	last := -1
+	for i, e := range j.t.events {
+		if e.kind == reply {
+			last = i
+		}
+	}
+	if last < 0 || !has(letters(j.t.events[last].text), text) {
+		return "not the agent's last words"
+	}
+	if slices.ContainsFunc(j.t.events[last+1:], func(e event) bool { return e.kind == request }) {
+		return "a request followed"
+	}
+	return ""
+}
+
+// committed checks a commit: its hash, its subject and the request before it.
+func (j *judge) committed(text string) string {
+	m := statedCommit.FindStringSubmatch(text)
+	if m == nil {
+		return "no hash"
+	}
+	list := j.t.commits()
+	at := slices.IndexFunc(list, func(c commit) bool { return strings.HasPrefix(c.hash, m[1]) || strings.HasPrefix(m[1], c.hash) })
+	if at < 0 {
+		return "no command's result has this commit"
+	}
+	c := list[at]
+	if !has(letters(c.subject), m[2]) {
+		return "another subject"
+	}
+	if at+1 < len(list) && list[at+1].amends {
+		return "amended later"
+	}
+	if asked, ok := j.numbered[m[3]]; ok {
+		if r := replies.FindStringSubmatch(asked); r != nil {
+			asked = r[1]
+		}
+		first := slices.IndexFunc(j.t.events, func(e event) bool {
+			return (e.kind == request || e.kind == pick) && has(letters(e.text), asked)
+		})
+		if first > c.at {
+			return "that request came later"
+		}
+	}
+	return ""
+}
+
+// uncommitted checks files that are said not to be committed.
+func (j *judge) uncommitted(names string) string {
+	for name := range strings.SplitSeq(names, ", ") {
+		name = strings.Trim(name, "` ")
+		if moreFiles.MatchString(name) || strings.Contains(name, "…") {
+			continue
+		}
+		if j.t.covered(name) == inCommit {
+			return name + " is committed"
+		}
+	}
+	return ""
+}
+
+// pull checks that the session mentions the pull requests.
+func (j *judge) pull(text string) string {
+	numbers := statedPull.FindAllStringSubmatch(text, -1)
+	if len(numbers) == 0 {
+		return "no number"
+	}
+	raw := j.raw()
+	for _, m := range numbers {
+		if !regexp.MustCompile(`(?i)(?:/pull/|#|\bPR #?|\bpr (?:\w+ )?)`+m[1]+`\b`).MatchString(raw) && !strings.Contains(raw, "number\\\":"+m[1]) {
+			return "pull request " + m[1] + " is not in the transcript"
+		}
+	}
+	return ""
+}
+
+func (j *judge) raw() string {
+	var b strings.Builder
+	for _, line := range j.t.lines {
+		collectLine(&b, line)
+	}
+	return b.String()
+}
+
+// where checks the place.
+func (j *judge) where(text string) string {
+	switch {
+	case strings.HasPrefix(text, "branch "):
+		return j.branch(strings.TrimPrefix(text, "branch "))
+	case strings.HasPrefix(text, "pull request"):
+		return j.pull(text)
+	case strings.HasPrefix(text, "worktree"), strings.HasPrefix(text, "directory"):
+		return ""
+	}
+	return "a place that has no rule"
+}
+
+func (j *judge) branch(text string) string {
+	name, _, _ := strings.Cut(text, " at ")
+	name, _, _ = strings.Cut(name, ", ")
+	if j.t.branch != "" && j.t.branch != "HEAD" && name != j.t.branch {
+		return "the session was on another branch"
+	}
+	return ""
+}
+
+// file checks that the session has to do with a file, and whether a commit has it.
+func (j *judge) file(s statement) string {
+	known, edited := j.t.known()
+	if s.section == "files read" || s.section == "docs" || s.section == "files" && !strings.Contains(s.text, "(") {
+		for name := range strings.SplitSeq(s.text, ", ") {
+			if name = strings.TrimSpace(name); name != "" && !strings.HasPrefix(name, "…") && !known[name] && !has(j.t.all, name) {
+				return name + " is not in the transcript"
+			}
+		}
+		return ""
+	}
+	name, rest, _ := strings.Cut(s.text, " (")
+	about, why, _ := strings.Cut(rest, ")")
+	if !edited[name] && !has(j.t.all, filepath.Base(name)) {
+		return "not in the transcript"
+	}
+	switch cover := j.t.covered(name); {
+	case strings.Contains(about, "not committed") && cover == inCommit:
+		return "a commit has its last edit"
+	case strings.Contains(about, "committed") && !strings.Contains(about, "not committed") && cover == notInCommit:
+		return "no commit has its last edit"
+	}
+	if why = strings.TrimPrefix(why, ": "); why != "" && s.section != "content" && !has(j.person()+j.agent(), why) {
+		return "the reason is not in the agent's words"
+	}
+	return ""
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// lastOf returns the last event with a text, -1 if none has it.
+func (j *judge) lastOf(text string, kinds ...kind) int {
+	for i, e := range slices.Backward(j.t.events) {
+		if !slices.Contains(kinds, e.kind) && (e.kind != toolCall || !slices.Contains(kinds, toolCall)) {
+			continue
+		}
+		in := e.text
+		if e.kind == toolCall {
+			in = e.call.inputs
+		}
+		if has(letters(in), text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// repliedAfter reports whether the person wrote or picked anything after an event.
+func (j *judge) repliedAfter(at int) bool {
+	return slices.ContainsFunc(j.t.events[at+1:], func(e event) bool { return e.kind == request || e.kind == pick })
+}
+
+// finishedAfter reports whether files were changed or committed after an event, and the
+// turn then ended with a reply.
+func (j *judge) finishedAfter(at int) bool {
+	worked := false
+	for _, e := range j.t.events[at+1:] {
+		if e.kind == toolCall && (e.call.edits() || e.call.name == "Bash" && gitCommit.MatchString(e.call.input.Command) && e.call.outcome() == passed) {
+			worked = true
+		}
+	}
+	return worked && j.t.events[len(j.t.events)-1].kind == reply
+}
+
+var itemState = regexp.MustCompile(`\s*\((?:in progress|pending)\)$`)
+
+// step checks that a next step was announced, and neither done nor replied to since.
+func (j *judge) step(text string) string {
+	text = itemState.ReplaceAllString(text, "")
+	for _, label := range []string{"open question: ", "plan: ", "plan offered: "} {
+		text = strings.TrimPrefix(text, label)
+	}
+	for _, item := range j.t.todos {
+		if item.text == "" || !has(letters(item.text), text) {
+			continue
+		}
+		if item.status == "completed" || item.status == "deleted" {
+			return "an item of the list that is " + item.status
+		}
+		return ""
+	}
+	at := j.lastOf(text, reply, summary, request, toolCall)
+	switch {
+	case at < 0:
+		return "nobody said it"
+	case j.repliedAfter(at):
+		return "the person went on after it"
+	case j.finishedAfter(at):
+		return "the agent worked on after it and ended its turn"
+	}
+	return ""
+}
+
+// question checks that an open question is one that the session ended with.
+func (j *judge) question(text string) string {
+	at := j.lastOf(text, reply, toolCall)
+	switch {
+	case at < 0:
+		return "the agent didn't ask it"
+	case j.repliedAfter(at):
+		return "the person replied to it"
+	case !strings.Contains(text, "?"):
+		return "not a question"
+	}
+	return ""
+}
+
+var inTicks = regexp.MustCompile("`([^`]+)`")
+
+// blocker checks that a failure is one by its exit status or the client's mark, or by the
+// runner's own count, and that the same command didn't succeed later.
+func (j *judge) blocker(text string) string {
+	if strings.Contains(text, "interrupted the last turn") {
+		if k := j.ending(); k != interrupt && k != denial {
+			return "the session didn't end with an interrupted turn"
+		}
+		return ""
+	}
+	rest, isFailure := strings.CutPrefix(text, "failed and did not pass since: ")
+	if before, _, ok := strings.Cut(text, "failed and did not pass since"); ok && !isFailure {
+		rest = strings.TrimRight(before, " :,")
+	}
+	rest = toolFailed.ReplaceAllString(rest, "")
+	if strings.HasPrefix(rest, "denied") && has(j.denied(), strings.TrimPrefix(rest, "denied: ")) {
+		return ""
+	}
+	at := j.failure(rest)
+	if at < 0 {
+		if slices.ContainsFunc(j.t.events, func(e event) bool { return e.kind == modelErr && has(letters(e.text), rest) }) {
+			return ""
+		}
+		if i := j.lastOf(rest, reply); i >= 0 && !j.repliedAfter(i) && !j.finishedAfter(i) {
+			return "" // the agent's own last words
+		}
+		return "no call of it failed"
+	}
+	wrong := j.t.events[at].call
+	for _, e := range j.t.events[at+1:] {
+		if e.kind == toolCall && e.call.outcome() == passed && j.repeats(wrong, e.call) {
+			return "it succeeded later"
+		}
+	}
+	return ""
+}
+
+// toolFailed is the beginning of a failure of a tool: "edit failed: a.go: …".
+var toolFailed = regexp.MustCompile(`^(?:\w+ )?failed: `)
+
+// failure returns the last failed call that a text is about, -1 for none. The text is the
+// command or the tool with its input, and maybe the error behind a colon.
+func (j *judge) failure(text string) int {
+	if m := inTicks.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	for i, e := range slices.Backward(j.t.events) {
+		if e.kind != toolCall || e.call.outcome() != failed {
+			continue
+		}
+		of := letters(e.call.name + " " + e.call.inputs)
+		for what := text; what != ""; {
+			if p := pieces(what); len(p) > 0 && has(of, what) {
+				return i
+			}
+			cut := strings.LastIndex(what, ": ")
+			if cut < 0 {
+				break
+			}
+			what = what[:cut]
+		}
+	}
+	return -1
+}
+
+// repeats reports whether a call is another one again: the same command, an edit of the
+// same file, or the same tool with the same input.
+func (j *judge) repeats(a, b *call) bool {
+	if a.name == "Bash" && b.name == "Bash" {
+		return same(a.input.Command, b.input.Command)
+	}
+	if p := j.t.path(a); p != "" {
+		return p == j.t.path(b) && (a.name == b.name || b.edits())
+	}
+	return a.name == b.name && a.inputs == b.inputs
+}
+
+// runs returns the last run of a command that a text quotes, whole or cut at its end: of the
+// line as it was, else without redirections and what it was piped to, else a command of it.
+func (j *judge) runs(text string) *call {
+	whole := strings.TrimRight(text, " .…")
+	cutOff := len(whole) < len(strings.TrimRight(text, " "))
+	quoted, bare := letters(whole), letters(strings.Join(simple(whole), ""))
+	is := func(line string) bool {
+		return line != "" && (line == quoted || line == bare || cutOff && strings.HasPrefix(line, quoted))
+	}
+	for _, within := range []func(line string) bool{
+		func(line string) bool { return is(letters(line)) || is(letters(changedTo.ReplaceAllString(line, ""))) },
+		func(line string) bool { return is(letters(strings.Join(simple(line), ""))) },
+		func(line string) bool {
+			return slices.ContainsFunc(simple(line), func(s string) bool { return is(letters(s)) })
+		},
+	} {
+		for _, e := range slices.Backward(j.t.events) {
+			if e.kind == toolCall && e.call.name == "Bash" && within(e.call.input.Command) {
+				return e.call
+			}
+		}
+	}
+	return nil
+}
+
+var changedTo = regexp.MustCompile(`^\s*cd\s+\S+\s*(?:&&|;)\s*`)
+
+var result = regexp.MustCompile("^`?(.*?)`?: (passed|failed|result unknown|[^:]*)$")
+
+// command checks the last run of a command.
+func (j *judge) command(text string) string {
+	m := result.FindStringSubmatch(text)
+	if m == nil {
+		return "no result"
+	}
+	c := j.runs(m[1])
+	if c == nil {
+		return "not run"
+	}
+	switch got := c.outcome(); {
+	case m[2] == "passed" && got == failed:
+		return "it failed"
+	case m[2] == "failed" && got != failed:
+		return "it didn't fail"
+	}
+	return ""
+}

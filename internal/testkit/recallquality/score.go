@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/recall/brief"
+)
+
+const (
+	firstFiles = 10  // of the second session that count as what it did first
+	shortForm  = 400 // tokens that a session may be given of work that is not its own
+)
+
+// score is what a brief was worth in a pair.
+type score struct {
+	pair     pair
+	given    given
+	verdicts []verdict
+	related  bool
+	// why names what the two have in common.
+	why                          string
+	wanted, known, named, inFull []string // of the first files
+	listed, touched              []string // files that the brief names, and those of them that the second session touched
+	tokens, code, atStart, total int
+	err                          error
+}
+
+// measure repeats a pair and scores what the second session was given. A brief that is
+// in the folder of briefs is not made again if reuse is set.
+func measure(ctx context.Context, p pair, rare func(word string) bool, o options) score {
+	s := score{pair: p}
+	s.given, s.err = storedBrief(o, p)
+	if errors.Is(s.err, fs.ErrNotExist) {
+		s.given, s.err = makeBrief(ctx, p, o)
+	}
+	if s.err != nil {
+		return s
+	}
+	s.statements()
+	s.files()
+	s.related, s.why = related(p, rare)
+	_, code := statements(s.given.whole)
+	s.tokens, s.code = brief.CountTokens(s.given.whole), brief.CountTokens(code)
+	s.atStart, s.total = brief.CountTokens(s.given.start), brief.CountTokens(s.given.text())
+	return s
+}
+
+// makeBrief repeats a pair, and writes the brief into the folder of briefs, if there is one.
+func makeBrief(ctx context.Context, p pair, o options) (g given, err error) {
+	dir, err := os.MkdirTemp("", "recallquality")
+	if err != nil {
+		return g, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() //nolint:errcheck // a detached child may still write there
+	if g, err = repeat(ctx, o.program, dir, p); err != nil || o.briefs == "" {
+		return g, err
+	}
+	if err := os.MkdirAll(o.briefs, 0o700); err != nil {
+		return g, err
+	}
+	return g, os.WriteFile(p.file(o), []byte(strings.Join([]string{g.start, g.prompt, g.whole}, separator)), 0o600)
+}
+
+// separator is between what was given at the start, with the first prompt, and the whole
+// brief.
+const separator = "\n=====\n"
+
+func (p pair) file(o options) string {
+	name := strings.NewReplacer("→", "-", " ", "-").Replace(p.name)
+	return filepath.Join(o.briefs, name+".txt")
+}
+
+// storedBrief returns what a brief that was made before says.
+func storedBrief(o options, p pair) (given, error) {
+	if !o.reuse {
+		return given{}, fs.ErrNotExist
+	}
+	data, err := os.ReadFile(p.file(o))
+	parts := strings.Split(string(data), separator)
+	if err == nil && len(parts) != 3 {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return given{}, err
+	}
+	return given{parts[0], parts[1], parts[2]}, nil
+}
+
+// statements checks the whole brief, and what was given where that differs.
+func (s *score) statements() {
+	seen := map[statement]bool{}
+	for _, text := range []string{s.given.whole, s.given.text()} {
+		for _, v := range check(text, s.pair.before) {
+			if !seen[v.statement] {
+				seen[v.statement] = true
+				s.verdicts = append(s.verdicts, v)
+			}
+		}
+	}
+}
+
+// files compares the files that the brief names with those that the second session used.
+func (s *score) files() {
+	a, b := s.pair.before, s.pair.after
+	known, _ := a.known()
+	all := b.wanted()
+	s.wanted = all[:min(len(all), firstFiles)]
+	for _, file := range s.wanted {
+		if !known[file] {
+			continue
+		}
+		s.known = append(s.known, file)
+		if names(s.given.text(), file) {
+			s.named = append(s.named, file)
+		}
+		if names(s.given.whole, file) {
+			s.inFull = append(s.inFull, file)
+		}
+	}
+	var used strings.Builder
+	for _, e := range b.events {
+		switch e.kind {
+		case toolCall:
+			used.WriteString(e.call.inputs + "\n" + e.call.output + "\n")
+		case request, reply:
+			used.WriteString(e.text + "\n")
+		default:
+		}
+	}
+	for _, file := range listed(s.given.whole) {
+		s.listed = append(s.listed, file)
+		if slices.Contains(all, file) || names(used.String(), file) {
+			s.touched = append(s.touched, file)
+		}
+	}
+}
+
+var pathLike = regexp.MustCompile(`^[\w@.+/()\[\]-]+\.\w+$|^[\w.-]+/[\w./-]+$|^[A-Z]\w*file$`)
+
+// listed returns the files that the brief lists in its sections of files.
+func listed(text string) []string {
+	var files []string
+	all, _ := statements(text)
+	for _, s := range all {
+		if !slices.Contains([]string{"files", "working files", "content", "files read", "docs"}, s.section) {
+			continue
+		}
+		about, _, _ := strings.Cut(s.text, " (")
+		for name := range strings.SplitSeq(about, ", ") {
+			if name = strings.Trim(name, "` "); pathLike.MatchString(name) && !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
+	}
+	return files
+}
+
+// names reports whether a text has a path that is not a part of a longer one.
+func names(text, file string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], file)
+		if i < 0 {
+			return false
+		}
+		begin, end := at+i, at+i+len(file)
+		if (end == len(text) || !inPath(text[end])) && (begin == 0 || !inPath(text[begin-1]) || text[begin-1] == '/') {
+			return true
+		}
+		at = end
+	}
+}
+
+func inPath(c byte) bool {
+	return c == '/' || c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// sample is a folder of transcripts or a repository with checkpoints.
+type sample struct {
+	name     string
+	sessions []*transcript
+}
+
+// load reads a sample: the sessions in the order of their start.
+func load(ctx context.Context, dir string) (sample, error) {
+	s := sample{name: strings.TrimSuffix(filepath.Base(dir), ".git")}
+	var raws [][]byte
+	var err error
+	if exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "-q", "--verify", "entire/checkpoints/v1").Run() == nil { //nolint:gosec // the folder is the caller's
+		raws, err = stored(ctx, dir)
+	} else {
+		raws, err = files(dir)
+	}
+	if err != nil {
+		return s, err
+	}
+	longest := map[string]*transcript{}
+	for _, raw := range raws {
+		t := read(lines(raw))
+		if t.id == "" || t.root == "" || len(t.requests()) == 0 {
+			continue
+		}
+		if have, ok := longest[t.id]; !ok || len(t.lines) > len(have.lines) {
+			longest[t.id] = t
+		}
+	}
+	for _, t := range longest {
+		s.sessions = append(s.sessions, t)
+	}
+	slices.SortFunc(s.sessions, func(a, b *transcript) int {
+		if c := a.began.Compare(b.began); c != 0 {
+			return c
+		}
+		return strings.Compare(a.id, b.id)
+	})
+	return s, nil
+}
+
+// files returns the transcripts in a folder and those below it.
+func files(dir string) ([][]byte, error) {
+	var raws [][]byte
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".jsonl" {
+			return err
+		}
+		raw, err := os.ReadFile(name) //nolint:gosec // the folder is the caller's
+		raws = append(raws, raw)
+		return err
+	})
+	return raws, err
+}
+
+var transcriptName = regexp.MustCompile(`^full\.jsonl(\.\d+)?$`)
+
+// stored returns the transcripts of a repository's checkpoints. One that is stored in
+// several files is joined; one with a missing object is left out.
+func stored(ctx context.Context, dir string) ([][]byte, error) {
+	listed, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-tree", "-r", "-z", "entire/checkpoints/v1").Output() //nolint:gosec // the folder is the caller's
+	if err != nil {
+		return nil, fmt.Errorf("list the checkpoints of %s: %w", dir, err)
+	}
+	parts := map[string][]string{} // by folder: the objects
+	var folders []string
+	for entry := range strings.SplitSeq(string(listed), "\x00") {
+		about, name, ok := strings.Cut(entry, "\t")
+		if !ok || !transcriptName.MatchString(path.Base(name)) {
+			continue
+		}
+		folder := path.Dir(name)
+		if parts[folder] == nil {
+			folders = append(folders, folder)
+		}
+		parts[folder] = append(parts[folder], strings.Fields(about)[2]) // ls-tree sorts by name
+	}
+	var raws [][]byte
+	for _, folder := range folders {
+		var whole []byte
+		for _, object := range parts[folder] {
+			raw, err := exec.CommandContext(ctx, "git", "-C", dir, "cat-file", "blob", object).Output() //nolint:gosec // the folder is the caller's
+			if err != nil {
+				whole = nil
+				break
+			}
+			whole = append(whole, raw...)
+		}
+		raws = append(raws, whole)
+	}
+	return raws, nil
+}
+
+func lines(raw []byte) [][]byte {
+	var list [][]byte
+	for line := range bytes.Lines(raw) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			list = append(list, line)
+		}
+	}
+	return list
+}

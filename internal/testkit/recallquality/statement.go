@@ -1,0 +1,115 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// statement is a line of a brief that can be true or false.
+type statement struct {
+	section string // the title, in lower case, without what is in parentheses
+	number  string // of a numbered item
+	text    string
+}
+
+// verdict is a statement with what was found.
+type verdict struct {
+	statement
+	class string // "next step", "blocker", "decision", "state", "request", "file", "command", …
+	false string // why; empty if it is true
+}
+
+var (
+	title    = regexp.MustCompile(`^\*\*([^*]+)\*\*(?: \(.*\))?:\s*(.*)$`)
+	bullet   = regexp.MustCompile(`^(?:- |> |(\d+)\. )(.*)$`)
+	leftOut  = regexp.MustCompile(`^… (?:\d+ more|\d+ earlier|and more)`)
+	codeHead = "### "
+)
+
+// statements returns what a brief states, and its code.
+func statements(text string) (list []statement, code string) {
+	section, fence := "head", ""
+	var block strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		trimmed := strings.TrimSpace(line)
+		if mark := fenceOf(trimmed); mark != "" && (fence == "" || trimmed == fence) {
+			if fence == "" {
+				fence = mark
+			} else {
+				fence = ""
+			}
+			continue
+		}
+		if fence != "" {
+			block.WriteString(line + "\n")
+			continue
+		}
+		if m := title.FindStringSubmatch(line); m != nil {
+			section = strings.ToLower(m[1])
+			if m[2] != "" {
+				list = append(list, statement{section: section, text: m[2]})
+			}
+			continue
+		}
+		if name, ok := strings.CutPrefix(line, codeHead); ok {
+			list = append(list, statement{section: "content", text: name})
+			continue
+		}
+		if trimmed == "" {
+			continue
+		}
+		m := bullet.FindStringSubmatch(trimmed)
+		if m == nil {
+			list = append(list, statement{section: section, text: trimmed})
+		} else if !leftOut.MatchString(m[2]) {
+			list = append(list, statement{section: section, number: m[1], text: m[2]})
+		}
+	}
+	return list, block.String()
+}
+
+// fenceOf returns the mark that a line begins a block of code with, "" if it doesn't.
+func fenceOf(line string) string {
+	n := len(line) - len(strings.TrimLeft(line, "`"))
+	if n < 3 {
+		return ""
+	}
+	return line[:n]
+}
+
+// letters returns the letters and digits of a text in lower case, which two forms of the
+// same text have in common.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// pieces returns the parts of a text that was cut at "…" or "...", normalized; short ones
+// prove nothing and are left out, unless the text is nothing else.
+func pieces(text string) []string {
+	text = strings.ReplaceAll(text, "...", "…")
+	var list []string
+	for part := range strings.SplitSeq(text, "…") {
+		if p := letters(part); p != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// has reports whether a normalized text has all pieces of another.
+func has(in, text string) bool {
+	list := pieces(text)
+	for _, p := range list {
+		if !strings.Contains(in, p) {
+			return false
+		}
+	}
+	return true
+}
