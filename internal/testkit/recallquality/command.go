@@ -20,8 +20,10 @@ var (
 	exitCode = regexp.MustCompile(`(?m)^Exit code (\d+)`)
 	failures = regexp.MustCompile(`(?i)\b(\d+) +(?:tests? |specs? )?(?:fail(?:ed|ures?|ing)?|errors?|issues?)\b|\b(?:fail(?:ed|ures)?|errors) *[:=] *(\d+)\b`)
 	passes   = regexp.MustCompile(`(?i)\b(\d+) +(?:tests? |specs? )?pass(?:ed|ing|es)?\b|\bpass(?:ed)? *[:=] *(\d+)\b`)
-	goFailed = regexp.MustCompile(`(?m)^(?:\s*--- FAIL|FAIL\b)`)
-	goPassed = regexp.MustCompile(`(?m)^(?:ok\s+\S|PASS$)`)
+	// scriptFailed is what a runner of scripts ends with, also where a pipe hides its status.
+	scriptFailed = regexp.MustCompile(`(?m)^\s*error: script ".*" exited with code [1-9]`)
+	goFailed     = regexp.MustCompile(`(?m)^(?:\s*--- FAIL|FAIL\b)`)
+	goPassed     = regexp.MustCompile(`(?m)^(?:ok\s+\S|PASS$)`)
 )
 
 // counts returns the runner's own numbers of failures and passes, the last ones of the
@@ -57,9 +59,15 @@ func (c *call) outcome() outcome {
 	m := exitCode.FindStringSubmatch(c.output)
 	status := c.failed && (m == nil || m[1] != "0")
 	switch {
+	case scriptFailed.MatchString(c.output):
+		return failed
 	case bad == 0 && good > 0 && !goFailed.MatchString(c.output) && !status:
 		return passed
-	case status, goFailed.MatchString(c.output), bad > 0 && isRunner(c.input.Command):
+	case status, goFailed.MatchString(c.output), bad > 0 && isRunner(c.input.Command) && (good >= 0 || strings.ContainsAny(c.input.Command, "|;")):
+		return failed
+	case bad > 0 && good < 0:
+		return unclear // lines with errors, of a program that ended with 0
+	case strings.HasPrefix(c.output, "error: "):
 		return failed
 	case goPassed.MatchString(c.output) || !strings.ContainsAny(c.input.Command, "|;"):
 		return passed
@@ -102,29 +110,39 @@ func same(a, b string) bool {
 var (
 	committedAs = regexp.MustCompile(`(?m)^\[([^\]\n]+?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.*)$`)
 	gitCommit   = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?commit\b`)
-	gitPush     = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?push\b`)
-	gitAdd      = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?(?:add|rm|mv)\s+([^&|;\n]+)`)
-	commitAll   = regexp.MustCompile(`\bcommit\s+(?:\S+\s+)*?(?:-\w*a\w*\b|--all\b)`)
-	pushedTo    = regexp.MustCompile(`(?m)(?:->|\[new branch\]|Everything up-to-date|set up to track)`)
-	addsAll     = []string{"-A", "--all", ".", "-u", ":/"}
+	// commitMessage is the first line of a message, which may be in a here document.
+	commitMessage = regexp.MustCompile(`commit\b[^\n]*?\s-\w*m\s+["'](?:\$\(cat <<'?EOF'?\n([^\n]*)|([^"'\n]+))`)
+	gitPush       = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?push\b`)
+	gitAdd        = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?(?:add|rm|mv)\s+([^&|;\n]+)`)
+	commitAll     = regexp.MustCompile(`\bcommit\s+(?:\S+\s+)*?(?:-\w*a\w*\b|--all\b)`)
+	pushedTo      = regexp.MustCompile(`(?m)(?:->|\[new branch\]|Everything up-to-date|set up to track|^ok ✓)`)
+	addsAll       = []string{"-A", "--all", ".", "-u", ":/"}
 )
 
-// commit is one that the session made, at an event.
+// commit is one that the session made, at an event. Some wrappers of git print no hash.
 type commit struct {
 	hash, subject string
 	at            int
 	amends        bool
 }
 
-// commits returns the commits that the results of the session's commands have.
+// commits returns the commits that the session's commands made, as their results have them.
 func (t *transcript) commits() []commit {
 	var list []commit
 	for i, e := range t.events {
 		if e.kind != toolCall || e.call.name != "Bash" || !e.call.ended || !gitCommit.MatchString(e.call.input.Command) {
 			continue
 		}
-		for _, m := range committedAs.FindAllStringSubmatch(e.call.output, -1) {
-			list = append(list, commit{m[2], m[3], i, strings.Contains(e.call.input.Command, "--amend")})
+		amends := strings.Contains(e.call.input.Command, "--amend")
+		made := committedAs.FindAllStringSubmatch(e.call.output, -1)
+		for _, m := range made {
+			list = append(list, commit{m[2], m[3], i, amends})
+		}
+		lines := strings.Split(strings.TrimSpace(e.call.output), "\n")
+		if len(made) == 0 && !e.call.failed && strings.HasPrefix(lines[len(lines)-1], "ok ✓") {
+			if m := commitMessage.FindStringSubmatch(e.call.input.Command); m != nil {
+				list = append(list, commit{"", m[1] + m[2], i, amends})
+			}
 		}
 	}
 	return list
@@ -152,12 +170,7 @@ const (
 // covered returns whether a commit of the session has the last edit of a file. Where a
 // commit followed and its paths can't be read, that is unknown.
 func (t *transcript) covered(file string) coverage {
-	last := -1
-	for i, e := range t.events {
-		if e.kind == toolCall && e.call.edits() && t.path(e.call) == file {
-			last = i
-		}
-	}
+	last := t.lastEdit(file)
 	if last < 0 {
 		return unknownCover
 	}
@@ -186,13 +199,24 @@ func (t *transcript) covered(file string) coverage {
 	return notInCommit
 }
 
+// lastEdit returns the event of the last edit of a file, -1 if there is none.
+func (t *transcript) lastEdit(file string) int {
+	last := -1
+	for i, e := range t.events {
+		if e.kind == toolCall && e.call.edits() && t.path(e.call) == file {
+			last = i
+		}
+	}
+	return last
+}
+
 // addsFile reports whether a command line stages a file, and whether it stages paths that
 // can't be read from it.
 func addsFile(command, file string) (adds, unreadable bool) {
 	if commitAll.MatchString(command) {
 		return true, false
 	}
-	for _, m := range gitAdd.FindAllStringSubmatch(command, -1) {
+	for _, m := range gitAdd.FindAllStringSubmatch(strings.ReplaceAll(command, "\\\n", " "), -1) {
 		for arg := range strings.FieldsSeq(m[1]) {
 			arg = strings.Trim(arg, `"'\`)
 			clean := path.Clean(arg)

@@ -20,6 +20,7 @@ type record struct {
 	IsCompactSummary bool            `json:"isCompactSummary"`
 	IsAPIError       bool            `json:"isApiErrorMessage"`
 	Operation        string          `json:"operation"`
+	Content          json.RawMessage `json:"content"` // of a queued prompt
 	Message          message         `json:"message"`
 	Data             json.RawMessage `json:"data"`
 	Result           json.RawMessage `json:"toolUseResult"`

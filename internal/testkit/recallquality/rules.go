@@ -30,9 +30,12 @@ func check(text string, t *transcript) []verdict {
 	return verdicts
 }
 
+// continued is the first line of a brief's second part.
+var continued = regexp.MustCompile(`^(?:Files of c|C)heckpoint \S+, continued:$`)
+
 // one checks a statement; ok is false for a line that states nothing.
 func (j *judge) one(s statement) (class, why string, ok bool) {
-	if strings.HasPrefix(s.text, "Files of checkpoint ") || s.text == "all in the next part" || strings.HasPrefix(s.text, "More: `entire") {
+	if continued.MatchString(s.text) || s.text == "all in the next part" || strings.HasPrefix(s.text, "More: `entire") {
 		return "", "", false
 	}
 	switch s.section {

@@ -9,7 +9,9 @@ import (
 
 var (
 	statedCommit = regexp.MustCompile("^committed as `?([0-9a-f]{7,40})`?(?:: (.*?))?(?:, for request (\\d+))?$")
-	statedPull   = regexp.MustCompile(`(?i)(?:/pull/|#|\bPR )(\d+)`)
+	statedTitle  = regexp.MustCompile("^committed: (.*?)(?:, for request (\\d+))?$")
+	statedPull   = regexp.MustCompile(`(?i)(?:/pull/|#|\bPR |\bpull requests? |, )(\d+)`)
+	forRequest   = regexp.MustCompile(`^for request (\d+)$`)
 	moreFiles    = regexp.MustCompile(`^and \d+ more$`)
 )
 
@@ -87,34 +89,45 @@ func (j *judge) reported(text string) string {
 
 // committed checks a commit: its hash, its subject and the request before it.
 func (j *judge) committed(text string) string {
-	m := statedCommit.FindStringSubmatch(text)
-	if m == nil {
-		return "no hash"
-	}
 	list := j.t.commits()
-	at := slices.IndexFunc(list, func(c commit) bool { return strings.HasPrefix(c.hash, m[1]) || strings.HasPrefix(m[1], c.hash) })
+	at, title, number := -1, "", ""
+	if m := statedCommit.FindStringSubmatch(text); m != nil {
+		title, number = m[2], m[3]
+		at = slices.IndexFunc(list, func(c commit) bool {
+			return c.hash != "" && (strings.HasPrefix(c.hash, m[1]) || strings.HasPrefix(m[1], c.hash))
+		})
+	} else if m := statedTitle.FindStringSubmatch(text); m != nil {
+		title, number = m[1], m[2]
+		at = slices.IndexFunc(list, func(c commit) bool { return has(letters(c.subject), m[1]) })
+	}
 	if at < 0 {
 		return "no command's result has this commit"
 	}
 	c := list[at]
-	if !has(letters(c.subject), m[2]) {
+	if !has(letters(c.subject), title) {
 		return "another subject"
 	}
 	if at+1 < len(list) && list[at+1].amends {
 		return "amended later"
 	}
-	if asked, ok := j.numbered[m[3]]; ok {
-		if r := replies.FindStringSubmatch(asked); r != nil {
-			asked = r[1]
-		}
-		first := slices.IndexFunc(j.t.events, func(e event) bool {
-			return (e.kind == request || e.kind == pick) && has(letters(e.text), asked)
-		})
-		if first > c.at {
-			return "that request came later"
-		}
+	if first := j.asked(number); first > c.at {
+		return "that request came later"
 	}
 	return ""
+}
+
+// asked returns the event of a request that the brief numbers, -1 if it isn't known.
+func (j *judge) asked(number string) int {
+	text, ok := j.numbered[number]
+	if !ok {
+		return -1
+	}
+	if r := replies.FindStringSubmatch(text); r != nil {
+		text = r[1]
+	}
+	return slices.IndexFunc(j.t.events, func(e event) bool {
+		return (e.kind == request || e.kind == pick) && has(letters(e.text), text)
+	})
 }
 
 // uncommitted checks files that are said not to be committed.
@@ -139,7 +152,7 @@ func (j *judge) pull(text string) string {
 	}
 	raw := j.raw()
 	for _, m := range numbers {
-		if !regexp.MustCompile(`(?i)(?:/pull/|#|\bPR #?|\bpr (?:\w+ )?)`+m[1]+`\b`).MatchString(raw) && !strings.Contains(raw, "number\\\":"+m[1]) {
+		if !regexp.MustCompile(`(?i)(?:/pulls?/|#|\bPR #?|\bpr (?:\w+ )?)`+m[1]+`\b`).MatchString(raw) && !strings.Contains(raw, "number\\\":"+m[1]) {
 			return "pull request " + m[1] + " is not in the transcript"
 		}
 	}
@@ -198,7 +211,14 @@ func (j *judge) file(s statement) string {
 	case strings.Contains(about, "committed") && !strings.Contains(about, "not committed") && cover == notInCommit:
 		return "no commit has its last edit"
 	}
-	if why = strings.TrimPrefix(why, ": "); why != "" && s.section != "content" && !has(j.person()+j.agent(), why) {
+	why = strings.TrimPrefix(why, ": ")
+	if m := forRequest.FindStringSubmatch(why); m != nil {
+		if j.asked(m[1]) > j.t.lastEdit(name) && edited[name] {
+			return "that request came after the last edit"
+		}
+		why = ""
+	}
+	if why != "" && s.section != "content" && !has(j.person()+j.agent(), why) {
 		return "the reason is not in the agent's words"
 	}
 	return ""

@@ -99,8 +99,10 @@ func (j *judge) blocker(text string) string {
 		rest = strings.TrimRight(before, " :,")
 	}
 	rest = toolFailed.ReplaceAllString(rest, "")
-	if strings.HasPrefix(rest, "denied") && has(j.denied(), strings.TrimPrefix(rest, "denied: ")) {
-		return ""
+	for _, label := range []string{"denied: ", "not allowed: "} {
+		if what, ok := strings.CutPrefix(rest, label); ok {
+			return j.quoted(what, j.denied(), "a call that the person denied")
+		}
 	}
 	at := j.failure(rest)
 	if at < 0 {
@@ -134,9 +136,8 @@ func (j *judge) failure(text string) int {
 		if e.kind != toolCall || e.call.outcome() != failed {
 			continue
 		}
-		of := letters(e.call.name + " " + e.call.inputs)
 		for what := text; what != ""; {
-			if p := pieces(what); len(p) > 0 && has(of, what) {
+			if e.call.isAbout(what) {
 				return i
 			}
 			cut := strings.LastIndex(what, ": ")
@@ -161,24 +162,44 @@ func (j *judge) repeats(a, b *call) bool {
 	return a.name == b.name && a.inputs == b.inputs
 }
 
-// runs returns the last run of a command that a text quotes, whole or cut at its end: of the
-// line as it was, else without redirections and what it was piped to, else a command of it.
-func (j *judge) runs(text string) *call {
-	whole := strings.TrimRight(text, " .…")
-	cutOff := len(whole) < len(strings.TrimRight(text, " "))
-	quoted, bare := letters(whole), letters(strings.Join(simple(whole), ""))
-	is := func(line string) bool {
-		return line != "" && (line == quoted || line == bare || cutOff && strings.HasPrefix(line, quoted))
+// isAbout reports whether a text is the call's command, or is in its input if it is of
+// another tool.
+func (c *call) isAbout(text string) bool {
+	if letters(text) == "" {
+		return false
 	}
-	for _, within := range []func(line string) bool{
-		func(line string) bool { return is(letters(line)) || is(letters(changedTo.ReplaceAllString(line, ""))) },
-		func(line string) bool { return is(letters(strings.Join(simple(line), ""))) },
-		func(line string) bool {
-			return slices.ContainsFunc(simple(line), func(s string) bool { return is(letters(s)) })
-		},
-	} {
+	if c.name == "Bash" && !strings.HasPrefix(text, "Bash ") {
+		return slices.ContainsFunc(forms, func(form func(line, text string) bool) bool { return form(c.input.Command, text) })
+	}
+	return has(letters(c.name+" "+c.inputs), text)
+}
+
+// forms are how a text may quote a command line, whole or cut at its end: the line as it
+// is, without redirections and what it is piped to, or a command of it.
+var forms = []func(line, text string) bool{ //nolint:gochecknoglobals // a read-only table
+	func(line, text string) bool {
+		return isQuote(line, text) || isQuote(changedTo.ReplaceAllString(line, ""), text)
+	},
+	func(line, text string) bool { return isQuote(strings.Join(simple(line), ""), text) },
+	func(line, text string) bool {
+		return slices.ContainsFunc(simple(line), func(s string) bool { return isQuote(s, text) })
+	},
+}
+
+// isQuote reports whether a text is a line, maybe without redirections, or its beginning if
+// the text is cut at its end.
+func isQuote(line, text string) bool {
+	whole := strings.TrimRight(text, " .…")
+	of, quoted := letters(line), letters(whole)
+	cutOff := len(whole) < len(strings.TrimRight(text, " "))
+	return of != "" && (of == quoted || of == letters(text) || of == letters(strings.Join(simple(whole), "")) || cutOff && strings.HasPrefix(of, quoted))
+}
+
+// runs returns the last run of a command that a text quotes, nil if there is none.
+func (j *judge) runs(text string) *call {
+	for _, form := range forms {
 		for _, e := range slices.Backward(j.t.events) {
-			if e.kind == toolCall && e.call.name == "Bash" && within(e.call.input.Command) {
+			if e.kind == toolCall && e.call.name == "Bash" && form(e.call.input.Command, text) {
 				return e.call
 			}
 		}

@@ -96,7 +96,7 @@ func storedBrief(o options, p pair) (given, error) {
 // statements checks the whole brief, and what was given where that differs.
 func (s *score) statements() {
 	seen := map[statement]bool{}
-	for _, text := range []string{s.given.whole, s.given.text()} {
+	for _, text := range []string{s.given.whole, s.given.start, s.given.prompt} {
 		for _, v := range check(text, s.pair.before) {
 			if !seen[v.statement] {
 				seen[v.statement] = true

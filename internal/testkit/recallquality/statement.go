@@ -57,6 +57,9 @@ func statements(text string) (list []statement, code string) {
 			list = append(list, statement{section: "content", text: name})
 			continue
 		}
+		if strings.HasPrefix(line, "Resumed from checkpoint: ") {
+			section = "head" // a second text
+		}
 		if trimmed == "" {
 			continue
 		}

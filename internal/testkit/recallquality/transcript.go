@@ -119,6 +119,8 @@ func (t *transcript) header(r record) {
 
 func (t *transcript) line(r record, calls map[string]*call) {
 	switch {
+	case r.Type == "queue-operation" && r.Operation == "enqueue":
+		t.fromPerson(flat(r.Content)) // typed while the agent worked
 	case r.Type == "user" && r.IsCompactSummary:
 		t.add(event{kind: summary, text: flat(r.Message.Content)})
 	case r.Type == "assistant" && r.IsAPIError:
@@ -159,6 +161,9 @@ func (t *transcript) fromAgent(b block, calls map[string]*call) {
 	}
 }
 
+// ofClient are commands of the client that ask for nothing.
+var ofClient = strings.Fields("clear exit quit model plan compact config context cost mcp hooks resume login status usage permissions agents rename") //nolint:gochecknoglobals // a read-only table
+
 // fromPerson adds what the person typed: no text of the client's own.
 func (t *transcript) fromPerson(text string) {
 	text = strings.TrimSpace(reminder.ReplaceAllString(text, ""))
@@ -170,7 +175,7 @@ func (t *transcript) fromPerson(text string) {
 		if name[1] == "clear" && len(t.events) == 0 {
 			t.cleared = true
 		}
-		if args != "" || !slices.Contains([]string{"clear", "exit", "quit", "model", "plan", "compact", "config", "context", "cost", "mcp", "hooks", "resume", "login", "status", "usage", "permissions", "agents", "rename"}, name[1]) {
+		if args != "" || !slices.Contains(ofClient, name[1]) {
 			t.add(event{kind: request, text: strings.TrimSpace("/" + name[1] + " " + args)})
 		}
 		return
@@ -178,7 +183,7 @@ func (t *transcript) fromPerson(text string) {
 	switch {
 	case strings.HasPrefix(text, "[Request interrupted"):
 		t.add(event{kind: interrupt, text: text})
-	case text == "" || isBoilerplate(text) || strings.HasPrefix(text, "<"):
+	case text == "" || isBoilerplate(text) || strings.HasPrefix(text, "<") || text[0] == '/' && slices.Contains(ofClient, text[1:]):
 	default:
 		t.add(event{kind: request, text: text})
 	}
