@@ -203,11 +203,19 @@ func (r *replay) after() (given, error) {
 		}
 		g.start += text + "\n"
 	}
+	if r.pair.kind == planPair && r.pair.before.offersPlan() {
+		return r.whole(g) // the agent calls no hook for an accepted plan
+	}
 	text, err := r.hook("user-prompt-submit", id, path, map[string]any{"prompt": r.moved(t.requests()[0]), "prompt_id": "00000000-0000-4000-8000-000000000003"})
 	if err != nil {
 		return g, err
 	}
 	g.prompt = text
+	return r.whole(g)
+}
+
+// whole adds the whole brief to what was given.
+func (r *replay) whole(g given) (given, error) {
 	cmd := exec.CommandContext(r.ctx, r.program, "recall", "resume", "--no-pager") //nolint:gosec // the program is the caller's
 	cmd.Dir, cmd.Env = r.root, r.env
 	out, err := cmd.Output()

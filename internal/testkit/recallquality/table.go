@@ -57,6 +57,9 @@ func table(w io.Writer, halves []half) {
 	row("related pairs given more than the short form", func(h half) string {
 		return share(h.count(func(s score) bool { return s.related && s.total > shortForm }), h.count(func(s score) bool { return s.related }))
 	})
+	row("of these, pairs without a plan", func(h half) string {
+		return share(h.count(func(s score) bool { return s.related && s.pair.kind != planPair && s.total > shortForm }), h.count(func(s score) bool { return s.related && s.pair.kind != planPair }))
+	})
 	row("unrelated pairs given more than the short form", func(h half) string {
 		return share(h.count(func(s score) bool { return !s.related && s.total > shortForm }), h.count(func(s score) bool { return !s.related }))
 	})
