@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -451,5 +452,61 @@ func BenchmarkRecallStop(b *testing.B) {
 		b.StopTimer()
 		_ = r.Repo.Close()
 		b.StartTimer()
+	}
+}
+
+func TestTheFirstPromptGetsTheBriefOnce(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
+	end := d.in(s, 7)
+	end.Reason = "other"
+	d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
+	next := workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}, PromptContext: true}
+	o, err := d.recorder().SavedContexts().Injector.Opening(ctx, next)
+	d.must(err)
+	if o.Checkpoint == "" || len(o.Parts) != 1 {
+		t.Fatalf("opening %+v", o)
+	}
+	again, err := d.recorder().SavedContexts().Injector.Opening(ctx, next)
+	d.must(err)
+	if !slices.Equal(again.Parts, o.Parts) {
+		t.Errorf("a second hook of the start got %q", again.Parts)
+	}
+	next.Prompt = "continue with a.txt"
+	var all sync.WaitGroup
+	texts, failed := make([]string, 4), make([]error, 4)
+	for i := range texts {
+		r := d.recorder()
+		all.Go(func() { texts[i], failed[i] = r.SavedContexts().Injector.RecallPrompt(ctx, next) })
+	}
+	all.Wait()
+	d.must(errors.Join(failed...))
+	given := slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+	if len(given) != 1 || !strings.HasPrefix(given[0], "Resumed from checkpoint: ") {
+		t.Errorf("given: %q", given)
+	}
+}
+
+func TestAllIsGivenAtTheStartWithoutContextAtPrompts(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
+	end := d.in(s, 7)
+	end.Reason = "other"
+	d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
+	next := workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}}
+	o, err := d.recorder().SavedContexts().Injector.Opening(ctx, next)
+	d.must(err)
+	if text := strings.Join(o.Parts, "\n"); !strings.Contains(text, "worktree ") {
+		t.Errorf("given: %q", text)
+	}
+	next.Prompt = "continue with a.txt"
+	if text, err := d.recorder().SavedContexts().Injector.RecallPrompt(ctx, next); err != nil || text != "" {
+		t.Errorf("with the prompt: %q, %v", text, err)
 	}
 }
