@@ -95,7 +95,7 @@ func subject(c git.Commit) string {
 func (sh shadowReader) shadowPrompt(ctx context.Context, c git.Commit, dir string) string {
 	entry, found, err := gittree.Lookup(ctx, sh.repo, c.Tree, dir)
 	if err == nil && found && entry.Mode == git.ModeTree {
-		if prompt := (sessionReader{sh.repo}).lastPrompt(ctx, checkpoint.Stored{Dir: entry.OID}); prompt != "" {
+		if prompt := sessionReader(sh).lastPrompt(ctx, checkpoint.Stored{Dir: entry.OID}); prompt != "" {
 			return prompt
 		}
 	}
@@ -143,7 +143,7 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since g
 			return err
 		}
 		t.subagent = true
-		return sessionReader{sh.repo}.readTranscript(ctx, t, t.stored, checkpoint.Span{})
+		return sessionReader(sh).readTranscript(ctx, t, t.stored, checkpoint.Span{})
 	}
 	dir, err := sh.directory(ctx, c.Tree, metadataDir+t.Session)
 	if err != nil {
@@ -153,7 +153,7 @@ func (sh shadowReader) readTemporary(ctx context.Context, t *Session, c, since g
 	if err != nil {
 		return err
 	}
-	return sessionReader{sh.repo}.readShadow(ctx, t, dir, earlier, o)
+	return sessionReader(sh).readShadow(ctx, t, dir, earlier, o)
 }
 
 // findShadow finds the one turn on a shadow branch whose commit's id begins
