@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/bands/restore"
+	"github.com/seed-3aff656d/entire/bands/verify"
 )
 
 // rig is a tree of a few files and its store.
@@ -149,4 +151,16 @@ func (r *rig) planned(in plan.Scope, preview func(context.Context, *bands.Store,
 		r.t.Errorf("it was planned otherwise: %s", diff)
 	}
 	return done
+}
+
+// lost are the paths of damaged files, sorted, each once.
+func lost(d verify.Damage) []string {
+	var list []string
+	for i := range d.Bad {
+		for _, l := range d.Bad[i].Lost {
+			list = append(list, l.Path)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }

@@ -145,7 +145,7 @@ func TestRestoreNamesWhatTheStoreHasLost(t *testing.T) {
 	r.damage(v2, "bad")
 	damage, err := verify.Run(t.Context(), r.store, 0, nil)
 	r.must(err)
-	if diff := cmp.Diff([]string{"bad"}, damage.Paths()); diff != "" || damage.OK() {
+	if diff := cmp.Diff([]string{"bad"}, lost(damage)); diff != "" || damage.OK() {
 		t.Error(diff)
 	}
 	if one, err := verify.Run(t.Context(), r.store, v, nil); err != nil || !one.OK() {

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"os"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -67,18 +66,6 @@ func (e *DeletedError) Unwrap() error { return bands.ErrNoSnapshot }
 
 // OK reports that nothing is damaged.
 func (d Damage) OK() bool { return len(d.Bad) == 0 && len(d.Versions) == 0 }
-
-// Paths are the damaged paths, sorted, each once.
-func (d Damage) Paths() []string {
-	var list []string
-	for i := range d.Bad {
-		for _, l := range d.Bad[i].Lost {
-			list = append(list, l.Path)
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
 
 // Run reads every record that the version, or with 0 every version, refers
 // to, and compares it with its hash. What versions share is read once.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unsafe"
 )
 
 // Stat is the metadata of one file, in a form that can be filled
@@ -144,7 +143,3 @@ func checkName(name string) error {
 	}
 	return nil
 }
-
-// View returns a name that Dir.Names passed on as a string, without a copy. It is
-// valid as long as the name is.
-func View(name []byte) string { return unsafe.String(unsafe.SliceData(name), len(name)) } //nolint:gosec // as documented

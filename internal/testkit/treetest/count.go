@@ -125,8 +125,7 @@ func (c *counter) count(at countDir, buf []byte) ([]countDir, error) {
 	var st dirfd.Stat
 	var n int64
 	err := dir.Names(buf, func(name []byte, _ byte) error {
-		text := dirfd.View(name)
-		if err := dir.Stat(text, &st); err != nil {
+		if err := dir.Stat(string(name), &st); err != nil {
 			return unless(err)
 		}
 		n++
