@@ -100,6 +100,8 @@ type Forgetting struct {
 	// catalogDone reports that the catalog was rewritten, catalogErr why it wasn't.
 	catalogDone bool
 	catalogErr  error
+	// packErr is why packs could not be written anew.
+	packErr error
 }
 
 // New prepares to forget something in the recorder's repository, all its

@@ -26,7 +26,7 @@ type journal struct {
 	Moved map[git.OID]git.OID `json:"moved,omitempty"`
 	// Session is the session that is forgotten, if one is.
 	Session string `json:"session,omitempty"`
-	// Prune are the loose objects that are removed. They are noted before the first
+	// Prune are the objects that are removed. They are noted before the first
 	// one goes, as nothing leads to the others then.
 	Prune []git.OID `json:"prune,omitempty"`
 }

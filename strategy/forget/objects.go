@@ -2,6 +2,7 @@ package forget
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,18 +78,17 @@ func (f *Forgetting) readAll(ctx context.Context, list []gitobject.Info, look fu
 // ends are objects that no ref of ours needs, and that have something of it.
 type ends struct {
 	places []Place
-	// prune are those that are ours and loose.
+	// prune are those that are ours and can be removed.
 	prune []git.OID
 }
 
 // looseEnds finds the objects with something of it that neither refs nor reflogs
 // reach, and names those that stay.
-func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
-	var found ends
+func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (found ends, err error) {
 	if f.find == nil && f.what.Session == "" {
 		return found, nil
 	}
-	reached, err := gitobject.Reachable(ctx, f.rec.Repo, "--all", "--reflog", "--indexed-objects")
+	reached, err := f.reached(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -101,6 +101,11 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 	if err != nil {
 		return found, err
 	}
+	packs, err := gitobject.OpenPacks(ctx, f.rec.Repo)
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, packs.Close()) }()
 	add := func(oid git.OID, place Place) {
 		place.Name = oid.Short()
 		found.places = append(found.places, place)
@@ -114,7 +119,14 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 			found.prune = append(found.prune, oid)
 			add(oid, Place{Kind: Object, What: "is removed"})
 		default:
-			add(oid, Place{Kind: Packed, What: "nothing refers to it, but it is in a pack: git gc --prune=now removes it", Stays: true})
+			place, err := f.packed(packs, oid)
+			if err != nil {
+				return found, err
+			}
+			if !place.Stays {
+				found.prune = append(found.prune, oid)
+			}
+			add(oid, place)
 		}
 	}
 	ourRefs, err := gitobject.Reachable(ctx, f.rec.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
@@ -131,6 +143,20 @@ func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (ends, error) {
 		}
 	}
 	return found, nil
+}
+
+// packed is what becomes of an object that is not loose.
+func (f *Forgetting) packed(packs *gitobject.Packs, oid git.OID) (Place, error) {
+	why, err := packs.Fixed(oid)
+	switch {
+	case err != nil:
+		return Place{}, err
+	case why == "" && f.packErr == nil:
+		return Place{Kind: Packed, What: "is removed: its pack is written anew without it"}, nil
+	case why == "":
+		why = "its pack could not be written anew (" + firstLine(f.packErr) + ")"
+	}
+	return Place{Kind: Packed, What: "nothing refers to it, but " + why + ": git gc --prune=now removes it", Stays: true}, nil
 }
 
 // matched returns which of the unreferenced objects have something of it, and
@@ -175,6 +201,11 @@ func (f *Forgetting) matched(ctx context.Context, p refPlan, list []gitobject.In
 			}
 		}
 	}
+	if f.text != nil { // files that were changed, by the steps of sessions
+		for oid := range f.named() {
+			ours[oid] = ours[oid] || is[oid]
+		}
+	}
 	for oid := range is {
 		matched = append(matched, oid)
 	}
@@ -202,8 +233,9 @@ func isRecord(o git.Object) bool {
 	}
 }
 
-// prune removes the loose objects that the rewritten histories had and that
-// nothing refers to any more. Files of the records that name an object keep it.
+// prune removes the objects that the rewritten histories had and that nothing refers to
+// any more, and the others that have something of it. Files of the records that name
+// an object keep it, unless it has something of it.
 func (f *Forgetting) prune(ctx context.Context, j *journal) error {
 	if len(j.Prune) == 0 {
 		var err error
@@ -214,14 +246,55 @@ func (f *Forgetting) prune(ctx context.Context, j *journal) error {
 			return err
 		}
 	}
-	reached, err := gitobject.Reachable(ctx, f.rec.Repo, "--all", "--reflog", "--indexed-objects")
+	reached, err := f.reached(ctx)
 	if err != nil {
 		return err
 	}
-	return f.rec.Repo.RemoveLoose(slices.DeleteFunc(slices.Clone(j.Prune), func(oid git.OID) bool { return reached[oid] }))
+	gone := slices.DeleteFunc(slices.Clone(j.Prune), func(oid git.OID) bool { return reached[oid] })
+	f.packErr = f.dropPacked(ctx, gone) // it is named in the end
+	return f.rec.Repo.RemoveLoose(gone)
 }
 
-func (f *Forgetting) prunable(ctx context.Context, j *journal) ([]git.OID, error) {
+// reached returns the objects that refs, reflogs and indexes reach.
+func (f *Forgetting) reached(ctx context.Context) (map[git.OID]bool, error) {
+	return gitobject.Reachable(ctx, f.rec.Repo, "--all", "--reflog", "--indexed-objects")
+}
+
+// dropPacked writes packs anew without objects, while git's gc doesn't run.
+func (f *Forgetting) dropPacked(ctx context.Context, gone []git.OID) (err error) {
+	packs, err := gitobject.OpenPacks(ctx, f.rec.Repo)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, packs.Close()) }()
+	var drop []git.OID
+	for _, oid := range gone {
+		why, err := packs.Fixed(oid)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			drop = append(drop, oid)
+		}
+	}
+	if len(drop) == 0 {
+		return nil
+	}
+	release, err := f.excludeGC()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	err = packs.Drop(ctx, drop, func() (bool, error) {
+		reached, err := f.reached(ctx)
+		return !slices.ContainsFunc(drop, func(oid git.OID) bool { return reached[oid] }), err
+	})
+	return errors.Join(err, gitobject.RefreshCommitGraph(ctx, f.rec.Repo))
+}
+
+// prunable returns the objects to remove: those that only the former values of refs reach,
+// and those that looseEnds has found.
+func (f *Forgetting) prunable(ctx context.Context, j *journal) (prune []git.OID, err error) {
 	repo := f.rec.Repo
 	var tips []git.OID
 	for _, c := range j.Refs {
@@ -244,12 +317,14 @@ func (f *Forgetting) prunable(ctx context.Context, j *journal) ([]git.OID, error
 			return nil, err
 		}
 	}
-	for oid := range f.named() {
-		delete(candidates, oid)
-	}
 	var p refPlan
 	if err := f.search(ctx, &p); err != nil {
 		return nil, err
+	}
+	for oid := range f.named() {
+		if !p.hits[oid] {
+			delete(candidates, oid)
+		}
 	}
 	found, err := f.looseEnds(ctx, p)
 	if err != nil {
@@ -258,15 +333,27 @@ func (f *Forgetting) prunable(ctx context.Context, j *journal) ([]git.OID, error
 	for _, oid := range found.prune {
 		candidates[oid] = true
 	}
-	reached, err := gitobject.Reachable(ctx, repo, "--all", "--reflog", "--indexed-objects")
+	reached, err := f.reached(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var prune []git.OID
+	packs, err := gitobject.OpenPacks(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, packs.Close()) }()
 	for oid := range candidates {
-		if !reached[oid] && repo.IsLoose(oid) {
-			prune = append(prune, oid)
+		if reached[oid] {
+			continue
 		}
+		if !repo.IsLoose(oid) {
+			if why, err := packs.Fixed(oid); err != nil {
+				return nil, err
+			} else if why != "" {
+				continue
+			}
+		}
+		prune = append(prune, oid)
 	}
 	slices.Sort(prune)
 	return prune, nil

@@ -243,7 +243,7 @@ func (f *Forgetting) moveRefs(ctx context.Context, j *journal) error {
 // expire drops what the reflogs of rewritten refs have.
 func (f *Forgetting) expire(ctx context.Context, j *journal) error {
 	args := []string{"reflog", "expire", "--expire=now", "--expire-unreachable=now"}
-	refs, err := gitref.List(ctx, f.rec.Repo, shadowRefs)
+	refs, err := gitref.List(ctx, f.rec.Repo, shadowRefs, ourRefs)
 	if err != nil {
 		return err
 	}
@@ -257,8 +257,8 @@ func (f *Forgetting) expire(ctx context.Context, j *journal) error {
 		return nil
 	}
 	_, err = f.rec.Repo.Run(ctx, args...)
-	if exit, ok := errors.AsType[*git.ExitError](err); ok && strings.Contains(exit.Stderr, "could not be found") {
-		return nil // it has none
+	if exit, ok := errors.AsType[*git.ExitError](err); ok && (strings.Contains(exit.Stderr, "could not be found") || strings.Contains(exit.Stderr, "points nowhere")) {
+		return nil // one has none; git has gone on to the others
 	}
 	return err
 }

@@ -1,5 +1,5 @@
 // Package gitobject lists what objects a repository has and which of them its refs
-// reach. Contents are read with git.Repo.
+// reach, and takes objects out of packs. Contents are read with git.Repo.
 package gitobject
 
 import (

@@ -1,0 +1,307 @@
+package gitobject
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
+	"github.com/seed-3aff656d/entire/internal/git"
+)
+
+// Packs are the packs of a repository's own object directory when they were opened,
+// without those of alternates.
+type Packs struct {
+	repo *git.Repo
+	dir  string
+	list []*pack
+}
+
+// pack is a pack by its index, version 2.
+type pack struct {
+	base   string // the path without extension
+	index  *os.File
+	width  int // of an object id in bytes
+	counts [256]uint32
+	// fixed is why the pack can't be replaced, empty if it can be.
+	fixed string
+}
+
+// OpenPacks opens the indexes of the packs. The caller closes them.
+func OpenPacks(ctx context.Context, r *git.Repo) (*Packs, error) {
+	out, err := r.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects/pack")
+	if err != nil {
+		return nil, fmt.Errorf("find packs: %w", err)
+	}
+	p := &Packs{repo: r, dir: strings.TrimSuffix(string(out), "\n")}
+	chain := ""
+	if _, err := os.Lstat(filepath.Join(p.dir, "multi-pack-index.d")); err == nil {
+		chain = "it is in a pack of a chain of indexes"
+	}
+	names, err := filepath.Glob(filepath.Join(escapeGlob(p.dir), "pack-*.idx"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		one, err := openPack(strings.TrimSuffix(name, ".idx"), r.Format.HexLen()/2) //nolint:mnd // two digits a byte
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // git has replaced it
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open %s: %w", name, err), p.Close())
+		}
+		if chain != "" {
+			one.fixed = chain
+		}
+		p.list = append(p.list, one)
+	}
+	return p, nil
+}
+
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// fixedPacks are files beside a pack which exclude that it is replaced.
+var fixedPacks = []struct{ ext, why string }{ //nolint:gochecknoglobals // read only
+	{".keep", "it is in a pack with a .keep file"},
+	{".promisor", "it is in a pack of a partial clone"},
+}
+
+func openPack(base string, width int) (*pack, error) {
+	f, err := os.Open(base + ".idx")
+	if err != nil {
+		return nil, err
+	}
+	p := &pack{base: base, index: f, width: width}
+	head := make([]byte, indexHead)
+	if _, err := f.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("\xfftOc\x00\x00\x00\x02")) {
+		return nil, errors.Join(errors.New("not an index of version 2"), err, f.Close())
+	}
+	for i := range p.counts {
+		p.counts[i] = binary.BigEndian.Uint32(head[8+4*i:])
+	}
+	for _, fixed := range fixedPacks {
+		if _, err := os.Lstat(base + fixed.ext); err == nil {
+			p.fixed = fixed.why
+		}
+	}
+	return p, nil
+}
+
+// indexHead is what precedes the object ids of an index: a signature, a version and
+// a table of 256 counts.
+const indexHead = 8 + 256*4
+
+// Close closes the indexes.
+func (p *Packs) Close() error {
+	var err error
+	for _, one := range p.list {
+		err = errors.Join(err, one.index.Close())
+	}
+	return err
+}
+
+// Fixed returns why an object can't be taken out of a pack: its pack has to stay, or it
+// is in none. It is empty if the object can be.
+func (p *Packs) Fixed(oid git.OID) (string, error) {
+	why := "it is in an alternate object directory"
+	for _, one := range p.list {
+		has, err := one.has(oid)
+		switch {
+		case err != nil:
+			return "", err
+		case has && one.fixed != "":
+			return one.fixed, nil
+		case has:
+			why = ""
+		}
+	}
+	return why, nil
+}
+
+// has finds an object id in the index.
+func (p *pack) has(oid git.OID) (bool, error) {
+	want, err := hex.DecodeString(string(oid))
+	if err != nil || len(want) != p.width {
+		return false, fmt.Errorf("%q is no object id", oid)
+	}
+	low, high := uint32(0), p.counts[want[0]]
+	if want[0] > 0 {
+		low = p.counts[want[0]-1]
+	}
+	at := make([]byte, p.width)
+	for low < high {
+		middle := low + (high-low)/2
+		if _, err := p.index.ReadAt(at, indexHead+int64(middle)*int64(p.width)); err != nil {
+			return false, fmt.Errorf("read %s.idx: %w", p.base, err)
+		}
+		switch bytes.Compare(at, want) {
+		case 0:
+			return true, nil
+		case -1:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return false, nil
+}
+
+// Drop replaces each pack that has some of the objects by one without them. Objects whose
+// pack is fixed stay. All other objects of a pack are kept, whether anything refers to
+// them or not.
+//
+// A pack is removed only after its replacement is durable, and only if confirm still
+// returns true then and nobody has written one of the pack's objects meanwhile: git
+// stores no object that a pack has, and notes that by the pack's time.
+func (p *Packs) Drop(ctx context.Context, oids []git.OID, confirm func() (bool, error)) error {
+	drop := make(map[git.OID]bool, len(oids))
+	for _, oid := range oids {
+		drop[oid] = true
+	}
+	for _, one := range p.list {
+		some := false
+		for oid := range drop {
+			has, err := one.has(oid)
+			if err != nil {
+				return err
+			}
+			if some = has; some {
+				break
+			}
+		}
+		if !some || one.fixed != "" {
+			continue
+		}
+		if err := p.replace(ctx, one, drop, confirm); err != nil {
+			return fmt.Errorf("write %s anew: %w", filepath.Base(one.base)+".pack", err)
+		}
+	}
+	return nil
+}
+
+// replace writes a pack with all of a pack's objects but those in drop, and removes the
+// former.
+func (p *Packs) replace(ctx context.Context, one *pack, drop map[git.OID]bool, confirm func() (bool, error)) error {
+	before, err := modified(one.base + ".pack")
+	if err != nil {
+		return err
+	}
+	if err := disk.Step("pack", one.base); err != nil {
+		return err
+	}
+	rest := &names{pack: one, drop: drop, next: 0}
+	// The deltas that the pack has are copied, and no others are looked for.
+	args := []string{"pack-objects", "-q", "--delta-base-offset", "--window=0", filepath.Join(p.dir, "pack")}
+	out, err := p.repo.Do(ctx, git.Command{Args: args, Stdin: rest})
+	if err != nil {
+		return err
+	}
+	if rest.err != nil {
+		return rest.err
+	}
+	written := filepath.Join(p.dir, "pack-"+strings.TrimSpace(string(out)))
+	if written == one.base {
+		return errors.New("git has dropped nothing")
+	}
+	if err := disk.SyncDir(p.dir); err != nil {
+		return err
+	}
+	is, err := confirm()
+	if now, failed := modified(one.base + ".pack"); err != nil || failed != nil || !is || !now.Equal(before) {
+		return errors.Join(err, failed, removePack(written), ErrInUse)
+	}
+	if rest.written == 0 { // git writes an empty pack
+		if err := removePack(written); err != nil {
+			return err
+		}
+	}
+	// It names the pack, and git reads the packs' own indexes without it.
+	if err := disk.Remove(filepath.Join(p.dir, "multi-pack-index")); err != nil {
+		return err
+	}
+	return errors.Join(removePack(one.base), disk.SyncDir(p.dir))
+}
+
+// ErrInUse means that objects which were to be dropped are needed again.
+var ErrInUse = errors.New("objects of it have been written or referred to meanwhile")
+
+func modified(path string) (time.Time, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
+}
+
+// removePack removes a pack, its index first: without one git doesn't see it.
+func removePack(base string) error {
+	for _, ext := range []string{".idx", ".pack", ".rev", ".bitmap", ".mtimes"} {
+		if err := disk.Remove(base + ext); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names reads the ids of a pack's objects, one in a line, but those in drop.
+type names struct {
+	pack    *pack
+	drop    map[git.OID]bool
+	next    uint32
+	written int
+	buf     []byte
+	err     error
+}
+
+// Read implements io.Reader.
+func (n *names) Read(to []byte) (int, error) {
+	const many = 4096
+	for len(n.buf) == 0 {
+		end := min(n.next+many, n.pack.counts[255])
+		if n.next == end {
+			return 0, io.EOF
+		}
+		raw := make([]byte, int(end-n.next)*n.pack.width)
+		if _, n.err = n.pack.index.ReadAt(raw, indexHead+int64(n.next)*int64(n.pack.width)); n.err != nil {
+			return 0, n.err
+		}
+		n.next = end
+		for ; len(raw) > 0; raw = raw[n.pack.width:] {
+			name := hex.EncodeToString(raw[:n.pack.width])
+			if !n.drop[git.OID(name)] {
+				n.written++
+				n.buf = append(append(n.buf, name...), '\n')
+			}
+		}
+	}
+	count := copy(to, n.buf)
+	n.buf = n.buf[count:]
+	return count, nil
+}
+
+// RefreshCommitGraph writes the repository's commit graph anew, if it has one: git
+// takes a commit that is in it and isn't stored for damage.
+func RefreshCommitGraph(ctx context.Context, r *git.Repo) error {
+	out, err := r.Run(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects/info")
+	if err != nil {
+		return fmt.Errorf("find the commit graph: %w", err)
+	}
+	for _, name := range []string{"commit-graph", "commit-graphs"} {
+		if _, err := os.Lstat(filepath.Join(strings.TrimSuffix(string(out), "\n"), name)); err == nil {
+			_, err = r.Run(ctx, "commit-graph", "write", "--reachable", "--no-progress")
+			return err
+		}
+	}
+	return nil
+}
