@@ -66,7 +66,7 @@ type Project struct {
 }
 
 // Work is what a strategy.Recorder does.
-type Work interface {
+type Work interface { //nolint:interfacebloat // one method for each tool
 	SaveContext(ctx context.Context, want savedcontext.Saving) (recall.Checkpoint, error)
 	Recall(ctx context.Context, id string, kind brief.Kind) (savedcontext.Recalled, error)
 	Sections(ctx context.Context, id string, names []string, limit int) ([]savedcontext.Section, error)

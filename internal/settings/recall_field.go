@@ -33,7 +33,7 @@ func recallFields() []field {
 			also(hooksBlock, "CONTEXTD_AUTO_CHECKPOINT_ON_CLEAR", "ENTIRE_AUTO_CHECKPOINT_ON_CLEAR"),
 		choice(KeyOnStart, func(s *Settings) *Choice { return &s.Recall.OnStart }).
 			also(hooksBlock, "CONTEXTD_AUTO_RESUME", "CONTEXTD_AUTO_RESUME_ON_START", "ENTIRE_AUTO_RESUME", "ENTIRE_AUTO_RESUME_ON_START"),
-		field{
+		{
 			key: KeyInject, allowed: `"start", "prompt" or "off"`,
 			set: func(s *Settings, r raw) bool {
 				return choose(&s.Recall.Inject, r, InjectStart, InjectPrompt, InjectOff)

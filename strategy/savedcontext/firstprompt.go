@@ -72,8 +72,11 @@ func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text 
 func (ij *Injector) promptBrief(ctx context.Context, in workspace.Input, data []byte) (string, error) {
 	var due dueBrief
 	o := ij.Options.Recall
-	if o.OnStart != settings.Always || o.Inject != settings.InjectPrompt || json.Unmarshal(data, &due) != nil {
+	if o.OnStart != settings.Always || o.Inject != settings.InjectPrompt {
 		return "", nil
+	}
+	if err := json.Unmarshal(data, &due); err != nil {
+		return "", fmt.Errorf("decode the due brief of session %s: %w", in.SessionID, err)
 	}
 	c, err := ij.saver.Contexts().Get(ctx, due.Checkpoint)
 	if errors.Is(err, recall.ErrNotFound) {

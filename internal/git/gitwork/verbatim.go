@@ -94,7 +94,8 @@ type attributeFiles struct {
 // attributes for all repositories or all of this one, and where that isn't known.
 func newAttributeFiles(ctx context.Context, r *git.Repo) (*attributeFiles, bool) {
 	vars, err := r.Variables(ctx)
-	if err != nil || len(vars["attr.tree"]) > 0 {
+	_, fromTree := r.LookupEnv("GIT_ATTR_SOURCE")
+	if err != nil || fromTree || len(vars["attr.tree"]) > 0 {
 		return nil, false
 	}
 	for _, value := range vars["core.autocrlf"] {

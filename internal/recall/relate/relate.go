@@ -92,16 +92,16 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	switch {
 	case score >= threshold:
 		return Verdict{Related: true, Reason: Scored, Score: score}
-	case !comparable(t, k):
+	case !sameLanguage(t, k):
 		return Verdict{Related: true, Reason: Incomparable, Score: score}
 	default:
 		return Verdict{Reason: TooLittle, Score: score}
 	}
 }
 
-// comparable reports whether the prompt and the requests of the context are in one
+// sameLanguage reports whether the prompt and the requests of the context are in one
 // language, as far as that is known.
-func comparable(t *text, k *vocabulary) bool {
+func sameLanguage(t *text, k *vocabulary) bool {
 	return t.language == "" || len(k.languages) == 0 || k.languages[t.language]
 }
 
@@ -277,7 +277,7 @@ func (k *vocabulary) addPath(path string) {
 			k.words[stemmed(stem)] = true
 		}
 	}
-	if dir := strings.TrimSuffix(path, "/"+base); dir != path {
+	if dir, below := strings.CutSuffix(path, "/"+base); below {
 		for rest, more := dir, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
 			if strings.Contains(rest, "/") {
 				k.paths[rest] = true

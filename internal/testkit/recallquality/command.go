@@ -116,7 +116,7 @@ var (
 	gitAdd        = regexp.MustCompile(`\bgit\s+(?:-\S+\s+\S+\s+)?(?:add|rm|mv)\s+([^&|;\n]+)`)
 	commitAll     = regexp.MustCompile(`\bcommit\s+(?:\S+\s+)*?(?:-\w*a\w*\b|--all\b)`)
 	pushedTo      = regexp.MustCompile(`(?m)(?:->|\[new branch\]|Everything up-to-date|set up to track|^ok ✓)`)
-	addsAll       = []string{"-A", "--all", ".", "-u", ":/"}
+	addsAll       = regexp.MustCompile(`^(?:-A|--all|\.|-u|:/)$`)
 )
 
 // commit is one that the session made, at an event. Some wrappers of git print no hash.
@@ -221,7 +221,7 @@ func addsFile(command, file string) (adds, unreadable bool) {
 			arg = strings.Trim(arg, `"'\`)
 			clean := path.Clean(arg)
 			switch {
-			case slices.Contains(addsAll, arg), clean == file, strings.HasPrefix(file, clean+"/"), strings.HasSuffix(clean, "/"+file):
+			case addsAll.MatchString(arg), clean == file, strings.HasPrefix(file, clean+"/"), strings.HasSuffix(clean, "/"+file):
 				adds = true
 			case strings.ContainsAny(arg, "*$"), strings.HasSuffix(file, "/"+strings.TrimPrefix(clean, "../")), strings.Contains(clean, ".."):
 				unreadable = true

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -76,11 +77,8 @@ func related(p pair, rare func(string) bool) (_ bool, why string) {
 			return true, "branch " + w
 		}
 	}
-	before := strings.Join(p.before.requests(), "\n")
-	for file := range known {
-		before += "\n" + file
-	}
-	of := topics(before, rare)
+	before := slices.AppendSeq(p.before.requests(), maps.Keys(known))
+	of := topics(strings.Join(before, "\n"), rare)
 	var common []string
 	for w := range words {
 		if of[w] {

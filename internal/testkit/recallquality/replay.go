@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -216,7 +217,7 @@ func (r *replay) after() (given, error) {
 
 // whole adds the whole brief to what was given.
 func (r *replay) whole(g given) (given, error) {
-	cmd := exec.CommandContext(r.ctx, r.program, "recall", "resume", "--no-pager") //nolint:gosec // the program is the caller's
+	cmd := exec.CommandContext(r.ctx, r.program, "recall", "resume", "--no-pager")
 	cmd.Dir, cmd.Env = r.root, r.env
 	out, err := cmd.Output()
 	g.whole = string(out)
@@ -234,14 +235,12 @@ func (r *replay) hooks(id, path string, fields map[string]any, name string) erro
 // hook runs a hook of the agent and returns the text that it adds to the context.
 func (r *replay) hook(name, id, path string, fields map[string]any) (string, error) {
 	payload := map[string]any{"session_id": id, "transcript_path": path, "cwd": r.root, "hook_event_name": name}
-	for k, v := range fields {
-		payload[k] = v
-	}
+	maps.Copy(payload, fields)
 	data, err := json.Marshal(payload)
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(r.ctx, r.program, "hooks", "claude-code", name) //nolint:gosec // the program is the caller's
+	cmd := exec.CommandContext(r.ctx, r.program, "hooks", "claude-code", name)
 	cmd.Dir, cmd.Env, cmd.Stdin = r.root, r.env, bytes.NewReader(data)
 	out, err := cmd.Output()
 	if err != nil {
@@ -255,8 +254,11 @@ func (r *replay) hook(name, id, path string, fields map[string]any) (string, err
 	if len(bytes.TrimSpace(out)) == 0 {
 		return "", nil
 	}
-	if json.Unmarshal(out, &answer) != nil {
+	if !json.Valid(out) {
 		return string(out), nil // plain text is context, too
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return "", fmt.Errorf("output of hook %s: %w", name, err)
 	}
 	return answer.Output.Context, nil
 }
@@ -294,7 +296,7 @@ func (r *replay) write(file, text string) error {
 }
 
 func (r *replay) run(dir string, name string, args ...string) error {
-	cmd := exec.CommandContext(r.ctx, name, args...) //nolint:gosec // git, or the program
+	cmd := exec.CommandContext(r.ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, r.env
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, out)

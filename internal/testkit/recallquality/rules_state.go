@@ -9,7 +9,7 @@ import (
 
 var (
 	statedCommit = regexp.MustCompile("^committed as `?([0-9a-f]{7,40})`?(?:: (.*?))?(?:, for request (\\d+))?$")
-	statedTitle  = regexp.MustCompile("^committed: (.*?)(?:, for request (\\d+))?$")
+	statedTitle  = regexp.MustCompile(`^committed: (.*?)(?:, for request (\d+))?$`)
 	statedPull   = regexp.MustCompile(`(?i)(?:/pull/|#|\bPR |\bpull requests? |, )(\d+)`)
 	forRequest   = regexp.MustCompile(`^for request (\d+)$`)
 	moreFiles    = regexp.MustCompile(`^and \d+ more$`)
@@ -17,7 +17,7 @@ var (
 
 // state checks how far the last request is said to be.
 func (j *judge) state(text string) string {
-	rest, is := "", func(prefix string) bool { return strings.HasPrefix(text, prefix) }
+	is := func(prefix string) bool { return strings.HasPrefix(text, prefix) }
 	switch {
 	case is("committed"):
 		return j.committed(text)
@@ -50,11 +50,11 @@ func (j *judge) state(text string) string {
 			return "the session didn't end with a tool call"
 		}
 	default:
-		var ok bool
-		if _, rest, ok = strings.Cut(text, ": "); !ok {
+		_, report, ok := strings.Cut(text, ": ")
+		if !ok {
 			return "a state that has no rule"
 		}
-		return j.reported(rest)
+		return j.reported(report)
 	}
 	return ""
 }

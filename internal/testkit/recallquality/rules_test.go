@@ -28,7 +28,8 @@ func bash(command, output string, failed bool) []map[string]any {
 	return []map[string]any{use("b"+command, "Bash", map[string]any{"command": command}), answer("b"+command, output, failed)}
 }
 
-func edit(path string) []map[string]any {
+func edit() []map[string]any {
+	const path = "/r/a.go"
 	return []map[string]any{use("e"+path, "Edit", map[string]any{"file_path": path}), answer("e"+path, "updated", false)}
 }
 
@@ -78,7 +79,7 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 		"step that is left":          {[]any{user("Go"), agent("Next I would add the flag.")}, "**Next Steps**:\n1. Next I would add the flag.\n", ""},
 		"step that nobody announced": {[]any{user("Go"), agent("Next I would add the flag.")}, "**Next Steps**:\n1. Remove the flag\n", "nobody said it"},
 		"step replied to":            {[]any{user("Go"), agent("Shall I add the flag?"), user("No, leave it"), agent("Left.")}, "**Next Steps**:\n1. Shall I add the flag?\n", "went on"},
-		"step that was done":         {[]any{user("Go"), agent("Next I add the flag."), edit("/r/a.go"), agent("Done.")}, "**Next Steps**:\n1. Next I add the flag.\n", "worked on after it"},
+		"step that was done":         {[]any{user("Go"), agent("Next I add the flag."), edit(), agent("Done.")}, "**Next Steps**:\n1. Next I add the flag.\n", "worked on after it"},
 		"item that is completed": {[]any{
 			user("Go"), use("1", "TodoWrite", map[string]any{"todos": []any{map[string]any{"content": "Add the flag", "status": "completed"}}}), answer("1", "ok", false),
 		}, "**Next Steps**:\n1. Add the flag\n", "completed"},
@@ -97,7 +98,7 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 		"blocker that passed later":            {[]any{user("Go"), test, bash("cd /r && go test ./... 2>&1 | tail -3", "ok  \tr\t0.1s", false)}, "**Blockers**:\n- go test ./... failed and did not pass since: FAIL\n", "succeeded later"},
 		"blocker of a run without failures":    {[]any{user("Go"), bash("bun run test", "error: Database connection failed\n 12 pass\n 0 fail", false)}, "**Blockers**:\n- bun run test failed and did not pass since: Database connection failed\n", "no call of it failed"},
 		"blocker with a quoted command":        {[]any{user("Go"), bash("make", "ok", false)}, "**Blockers**:\n- `make` failed and did not pass since\n", "no call of it failed"},
-		"edit that was refused, and then done": {[]any{user("Go"), use("1", "Edit", map[string]any{"file_path": "/r/a.go"}), answer("1", "File has not been read yet", true), edit("/r/a.go")}, "**Blockers**:\n- Edit /r/a.go failed and did not pass since: File has not been read yet\n", "succeeded later"},
+		"edit that was refused, and then done": {[]any{user("Go"), use("1", "Edit", map[string]any{"file_path": "/r/a.go"}), answer("1", "File has not been read yet", true), edit()}, "**Blockers**:\n- Edit /r/a.go failed and did not pass since: File has not been read yet\n", "succeeded later"},
 
 		"decision":                   {[]any{user("Never change the schema")}, "**Decisions**:\n- user: Never change the schema\n", ""},
 		"decision with a wrong name": {[]any{user("Go"), agent("I chose the parser")}, "**Decisions**:\n- user: I chose the parser\n", "not in the person's words"},
@@ -111,8 +112,8 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 		"push":                           {[]any{user("Go"), bash("git commit -m x", "[topic abc1234] x", false), bash("git push", "   1..2  topic -> topic", false)}, "**State**:\n- pushed after the last commit\n", ""},
 		"push that failed":               {[]any{user("Go"), bash("git commit -m x", "[topic abc1234] x", false), bash("git push", "! [rejected] topic -> topic", true)}, "**State**:\n- pushed after the last commit\n", "no push succeeded"},
 		"no push, though there was one":  {[]any{user("Go"), bash("git commit -m x", "[topic abc1234] x", false), bash("git push", "   1..2  topic -> topic", false)}, "**State**:\n- no push after the last commit\n", "a push succeeded"},
-		"not committed, though it is":    {[]any{user("Go"), edit("/r/a.go"), bash("git add a.go && git commit -m x", "[topic abc1234] x", false)}, "**State**:\n- not committed: a.go\n", "is committed"},
-		"not committed":                  {[]any{user("Go"), edit("/r/a.go"), bash("git add b.go && git commit -m x", "[topic abc1234] x", false)}, "**State**:\n- not committed: a.go\n", ""},
+		"not committed, though it is":    {[]any{user("Go"), edit(), bash("git add a.go && git commit -m x", "[topic abc1234] x", false)}, "**State**:\n- not committed: a.go\n", "is committed"},
+		"not committed":                  {[]any{user("Go"), edit(), bash("git add b.go && git commit -m x", "[topic abc1234] x", false)}, "**State**:\n- not committed: a.go\n", ""},
 		"interrupted":                    {[]any{user("Go"), agent("So"), user("[Request interrupted by user]")}, "**State**:\n- the person interrupted the last turn\n", ""},
 		"interrupted, though it ended":   {[]any{user("Go"), agent("Done.")}, "**State**:\n- the person interrupted the last turn\n", "didn't end with"},
 		"not begun, though it was":       {[]any{user("Go"), agent("Done.")}, "**State**:\n- the agent had not begun with the last request\n", "didn't end with"},
@@ -122,11 +123,11 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 		"pull request that is invented":  {[]any{user("Look at https://github.com/o/r/pull/12")}, "**Where**:\n- pull request #13\n", "not in the transcript"},
 		"another branch":                 {[]any{user("Go")}, "**Where**:\n- branch main at abc1234\n", "another branch"},
 
-		"file":                             {[]any{user("Go"), edit("/r/a.go")}, "**Files** (x):\n- a.go (modified, not committed)\n", ""},
-		"file that is not known":           {[]any{user("Go"), edit("/r/a.go")}, "**Files** (x):\n- zz.go (modified)\n", "not in the transcript"},
-		"file said to be committed":        {[]any{user("Go"), edit("/r/a.go")}, "**Files** (x):\n- a.go (modified, committed)\n", "no commit has"},
-		"file with an invented reason":     {[]any{user("Go"), agent("Now the parser"), edit("/r/a.go")}, "**Files** (x):\n- a.go (modified): Now the lexer\n", "reason"},
-		"file read that is not known":      {[]any{user("Go"), edit("/r/a.go")}, "**Files Read** (x):\n- a.go, zz.go\n", "zz.go"},
+		"file":                             {[]any{user("Go"), edit()}, "**Files** (x):\n- a.go (modified, not committed)\n", ""},
+		"file that is not known":           {[]any{user("Go"), edit()}, "**Files** (x):\n- zz.go (modified)\n", "not in the transcript"},
+		"file said to be committed":        {[]any{user("Go"), edit()}, "**Files** (x):\n- a.go (modified, committed)\n", "no commit has"},
+		"file with an invented reason":     {[]any{user("Go"), agent("Now the parser"), edit()}, "**Files** (x):\n- a.go (modified): Now the lexer\n", "reason"},
+		"file read that is not known":      {[]any{user("Go"), edit()}, "**Files Read** (x):\n- a.go, zz.go\n", "zz.go"},
 		"command that passed":              {[]any{user("Go"), bash("make", "done", false)}, "**Commands** (x):\n- `make`: passed\n", ""},
 		"command said to have passed":      {[]any{user("Go"), test}, "**Commands** (x):\n- `go test ./...`: passed\n", "it failed"},
 		"command said to have failed":      {[]any{user("Go"), bash("make", "done", false)}, "**Recent Commands** (x):\n- make: failed\n", "didn't fail"},
@@ -141,10 +142,11 @@ func TestEachRuleFindsAFalseStatement(t *testing.T) {
 			if len(verdicts) == 0 {
 				t.Fatal("nothing was checked")
 			}
-			got := ""
+			var found strings.Builder
 			for _, v := range verdicts {
-				got += v.false
+				found.WriteString(v.false)
 			}
+			got := found.String()
 			if c.wrong == "" && got != "" || !strings.Contains(got, c.wrong) {
 				t.Errorf("found %q, want %q", got, c.wrong)
 			}

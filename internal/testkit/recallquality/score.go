@@ -58,7 +58,7 @@ func makeBrief(ctx context.Context, p pair, o options) (g given, err error) {
 	if err != nil {
 		return g, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() //nolint:errcheck // a detached child may still write there
+	defer func() { _ = os.RemoveAll(dir) }() // a detached child may still write there
 	if g, err = repeat(ctx, o.program, dir, p); err != nil || o.briefs == "" {
 		return g, err
 	}

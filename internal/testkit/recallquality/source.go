@@ -25,7 +25,7 @@ func load(ctx context.Context, dir string) (sample, error) {
 	s := sample{name: strings.TrimSuffix(filepath.Base(dir), ".git")}
 	var raws [][]byte
 	var err error
-	if exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "-q", "--verify", "entire/checkpoints/v1").Run() == nil { //nolint:gosec // the folder is the caller's
+	if exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "-q", "--verify", "entire/checkpoints/v1").Run() == nil {
 		raws, err = stored(ctx, dir)
 	} else {
 		raws, err = files(dir)
@@ -62,7 +62,7 @@ func files(dir string) ([][]byte, error) {
 		if err != nil || d.IsDir() || filepath.Ext(name) != ".jsonl" {
 			return err
 		}
-		raw, err := os.ReadFile(name) //nolint:gosec // the folder is the caller's
+		raw, err := os.ReadFile(name)
 		raws = append(raws, raw)
 		return err
 	})
@@ -74,7 +74,7 @@ var transcriptName = regexp.MustCompile(`^full\.jsonl(\.\d+)?$`)
 // stored returns the transcripts of a repository's checkpoints. One that is stored in
 // several files is joined; one with a missing object is left out.
 func stored(ctx context.Context, dir string) ([][]byte, error) {
-	listed, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-tree", "-r", "-z", "entire/checkpoints/v1").Output() //nolint:gosec // the folder is the caller's
+	listed, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-tree", "-r", "-z", "entire/checkpoints/v1").Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the checkpoints of %s: %w", dir, err)
 	}
@@ -95,7 +95,7 @@ func stored(ctx context.Context, dir string) ([][]byte, error) {
 	for _, folder := range folders {
 		var whole []byte
 		for _, object := range parts[folder] {
-			raw, err := exec.CommandContext(ctx, "git", "-C", dir, "cat-file", "blob", object).Output() //nolint:gosec // the folder is the caller's
+			raw, err := exec.CommandContext(ctx, "git", "-C", dir, "cat-file", "blob", object).Output()
 			if err != nil {
 				whole = nil
 				break

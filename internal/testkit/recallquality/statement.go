@@ -21,11 +21,13 @@ type verdict struct {
 }
 
 var (
-	title    = regexp.MustCompile(`^\*\*([^*]+)\*\*(?: \(.*\))?:\s*(.*)$`)
-	bullet   = regexp.MustCompile(`^(?:- |> |(\d+)\. )(.*)$`)
-	leftOut  = regexp.MustCompile(`^… (?:\d+ more|\d+ earlier|and more)`)
-	codeHead = "### "
+	title   = regexp.MustCompile(`^\*\*([^*]+)\*\*(?: \(.*\))?:\s*(.*)$`)
+	bullet  = regexp.MustCompile(`^(?:- |> |(\d+)\. )(.*)$`)
+	leftOut = regexp.MustCompile(`^… (?:\d+ more|\d+ earlier|and more)`)
 )
+
+// codeHead begins the heading of a file's content.
+const codeHead = "### "
 
 // statements returns what a brief states, and its code.
 func statements(text string) (list []statement, code string) {

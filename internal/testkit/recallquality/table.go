@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 )
 
 // classes are the kinds of statements, in the order of the table.
@@ -53,7 +54,7 @@ func table(w io.Writer, halves []half) {
 	row("of these, code", func(h half) string {
 		return share(h.sum(func(s score) int { return s.code }), h.sum(func(s score) int { return s.tokens }))
 	})
-	row("tokens given at the start, mean", func(h half) string { return fmt.Sprint(h.mean(func(s score) int { return s.atStart })) })
+	row("tokens given at the start, mean", func(h half) string { return strconv.Itoa(h.mean(func(s score) int { return s.atStart })) })
 	row("related pairs given more than the short form", func(h half) string {
 		return share(h.count(func(s score) bool { return s.related && s.total > shortForm }), h.count(func(s score) bool { return s.related }))
 	})
@@ -73,7 +74,7 @@ func share(part, whole int) string {
 	return fmt.Sprintf("%d of %d (%d %%)", part, whole, (part*percent+whole/2)/whole)
 }
 
-func (s score) ifRelated(n int) int {
+func (s *score) ifRelated(n int) int {
 	if s.related {
 		return n
 	}
