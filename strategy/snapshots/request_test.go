@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -109,6 +109,23 @@ func TestMissedRequestDoesNotReplaceANewOne(t *testing.T) {
 	}
 }
 
+// passes returns once a file that is written has a later time than the one at path:
+// the file system's clock has steps of some milliseconds.
+func (d *requestDesk) passes(path string) {
+	d.t.Helper()
+	before, err := os.Lstat(path)
+	d.must(err)
+	probe := filepath.Join(d.t.TempDir(), "probe")
+	for d.t.Context().Err() == nil {
+		d.must(os.WriteFile(probe, nil, 0o600))
+		now, err := os.Lstat(probe)
+		d.must(err)
+		if disk.Changed(now).After(disk.Changed(before)) {
+			return
+		}
+	}
+}
+
 // TestRequestsOfAnEarlierVersion have no nonce in their names, and a file that
 // isn't one is dropped.
 func TestRequestsOfAnEarlierVersion(t *testing.T) {
@@ -117,8 +134,7 @@ func TestRequestsOfAnEarlierVersion(t *testing.T) {
 	d.must(os.MkdirAll(d.Dir(), 0o700))
 	path := filepath.Join(d.Dir(), "prompt-session.json")
 	d.must(os.WriteFile(path, []byte(`{"cause":"prompt","causality":{"turn_id":"old"}}`), 0o600))
-	earlier := time.Now().Add(-time.Hour) // the file system's clock may not have gone on when the next is written
-	d.must(os.Chtimes(path, earlier, earlier))
+	d.passes(path)
 	if list := d.Unserved(t.Context()); len(list) != 1 {
 		t.Errorf("requests: %v", list)
 	}
