@@ -351,6 +351,24 @@ func TestWriteOpening(t *testing.T) {
 	}
 }
 
+// An Opening names files whatever the length of the summary, the requests and the state.
+func TestWriteOpeningNamesFiles(t *testing.T) {
+	t.Parallel()
+	m := material()
+	m.Kind = brief.Opening
+	long := strings.Repeat("the changes of auth ", 40)
+	m.Checkpoint.Summary = long
+	a := &m.Checkpoint.State.Analysis
+	a.Requests = []recall.Request{{Number: 1, Text: long}, {Number: 2, Text: long}}
+	a.Progress = recall.Progress{Reported: long, Commits: []recall.Commit{{Hash: "abc1234", Subject: long, Request: 1}}}
+	text := strings.Join(brief.Write(m).Parts, "\n")
+	for _, want := range []string{"**Requests**", "**State**", "**Files**"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
 // A summary of a compaction begins with what is left to do, unless the work went on.
 func TestWriteCompaction(t *testing.T) {
 	t.Parallel()

@@ -17,18 +17,20 @@ func opening(m Material) Brief {
 	m.Kind = Short
 	files := views(m)
 	a := m.Checkpoint.State.Analysis
-	list := []section{requests(a, openingNewest, openingOlder).limited(160)}
+	asked := requests(a, openingNewest, openingOlder).limited(160)
 	if len(a.Requests) == 0 {
-		list = told(m.Checkpoint)[:1]
+		asked = told(m.Checkpoint)[0]
 	}
-	list = append(list, progress(m).limited(100), fileRows(files).limited(90))
+	// The names of files are chosen first: a long request would take their room.
+	list := []section{fileRows(files).limited(90), asked, progress(m).limited(100)}
 	room := size{units: MaxUnits, cost: tokens(MaxOpeningTokens) - unit}.minus(sizeOf(head + more))
 	var text strings.Builder
 	text.WriteString(head)
 	picked := choose(list, room)
-	for i := range picked {
-		text.WriteString(picked[i].text())
+	for i := range picked[1:] {
+		text.WriteString(picked[1+i].text())
 	}
+	text.WriteString(picked[0].text())
 	text.WriteString(more)
 	b.Parts = []string{text.String()}
 	return b
