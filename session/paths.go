@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/internal/cquote"
 )
 
 // Paths are file names as git has them, which may be any bytes. In JSON, where
@@ -55,21 +57,7 @@ func quotePath(name string) string {
 	if utf8.ValidString(name) && !strings.HasPrefix(name, `"`) {
 		return name
 	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c >= utf8.RuneSelf || c == 0x7f: //nolint:mnd // DEL
-			fmt.Fprintf(&b, `\%03o`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return cquote.Quote(name)
 }
 
 // unquotePath is the inverse; a name that isn't quoted right is itself.

@@ -202,7 +202,7 @@ func (s *Store) PendingBut(id string) ([]*State, []error) {
 	return s.read(found, id)
 }
 
-// Glance is Pending for who can bear to miss a session that another version of
+// Glance is Pending for callers that may miss a session that another version of
 // the tool has taken up again: what the index names is believed.
 func (s *Store) Glance() ([]*State, []error) {
 	if !s.scanned {

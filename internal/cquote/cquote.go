@@ -18,6 +18,11 @@ func Path(path string) string {
 	if plain {
 		return path
 	}
+	return Quote(path)
+}
+
+// Quote returns the path in quotes, whatever it holds.
+func Quote(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(path) {

@@ -183,7 +183,7 @@ The repository stays at $project
     entire explain --commit HEAD~1          # one of them, with its conversation
     entire doctor                           # is all well?
     entire rewind                           # pick a moment
-    entire recall                           # what the next session would be told
+    entire recall                           # what the next session would be given
     entire fs diff v1                       # what changed since
     git commit --amend -m 'said better'     # the link stays
     git rebase -i --root                    # so it does here

@@ -1,6 +1,6 @@
 // Package relate decides whether a prompt continues the work of a saved context. It is a
-// pure function of texts, reads no files and takes about a millisecond. It uses no model, so it is wrong
-// at times: docs/guides/checkpoint-automation.md describes when.
+// pure function of texts, reads no files and takes about a millisecond. It uses no model,
+// so it is wrong at times: docs/guides/checkpoint-automation.md describes when.
 package relate
 
 import (
@@ -63,11 +63,11 @@ const (
 const planPrefix = "Implement the following plan:"
 
 // Judge returns whether the prompt continues the work that c recorded. The rules are in
-// this order: a plan is related to the context in which it was accepted; a prompt that asks to continue, that only confirms or chooses, or that names
-// the pull request or a commit of the context is related. Otherwise the paths,
-// identifiers, words and items of the todo list in common are added up. Words can't be
-// compared between two languages: then the prompt is related, since nothing speaks
-// against it.
+// this order: a plan is related to the context in which it was accepted; a prompt that
+// asks to continue, that only confirms or chooses, or that names the pull request or a
+// commit of the context is related. Otherwise the paths, identifiers, words and items of
+// the todo list in common are added up. Words can't be compared between two languages:
+// then the prompt is related.
 func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	l := newLexicon()
 	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
