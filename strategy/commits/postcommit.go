@@ -10,6 +10,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/strategy/condense"
 	"github.com/seed-3aff656d/entire/strategy/journal"
 )
 
@@ -62,6 +63,8 @@ func (c *Committed) Finish(ctx context.Context, m Made) error {
 		return nil
 	case len(m.Checkpoints()) == 0:
 		return fmt.Errorf("what %s leaves pending is not noted: %w", m.head.OID.Short(), err)
+	case errors.Is(err, condense.ErrUnfinished):
+		return fmt.Errorf("checkpoint for %s is written, the next hook updates its sessions: %w", m.head.OID.Short(), err)
 	default:
 		return fmt.Errorf("checkpoint for %s is not written yet, the next hook tries again: %w", m.head.OID.Short(), err)
 	}

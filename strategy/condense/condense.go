@@ -22,10 +22,15 @@ import (
 // it is prepared under it.
 const attemptsToApply = 3
 
+// ErrUnfinished means that a checkpoint is written, but that a session's state or the
+// journal could not be updated after it.
+var ErrUnfinished = errors.New("checkpoint written, sessions not updated")
+
 // Apply does what a decision asks for, now that its commit is made: the
 // checkpoint of every session with a share, what each of them carries forward,
 // their states, and last the end of the decision. Done again after a crash it
-// comes to the same.
+// comes to the same. The error is [ErrUnfinished] if the checkpoint is written and
+// something after it failed.
 //
 // Everything is prepared without the lock, which is held only while refs, states
 // and the journal change. If another hook has saved one of the sessions in
@@ -164,14 +169,17 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 		}
 	}
 	if err := co.finalizer.commitStates(ctx, d, head, p.todo); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
 	if err := co.links.Remember(journal.Link{ID: d.ID, Commit: p.commit.Holder, Worktree: d.Worktree, Blobs: blobs(p.shares, p.changes)}); err != nil {
 		co.Log.WarnContext(ctx, "link not remembered", "error", err.Error())
 	}
 	co.links.Relink(ctx, d, p.commit.Holder)
 	co.requests.AddPair(ctx, d.ID, p.commit)
-	return co.journal.Remove(d)
+	if err := co.journal.Remove(d); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnfinished, err)
+	}
+	return nil
 }
 
 // mainLast puts the session last that wrote most of the commit, of equals the one
