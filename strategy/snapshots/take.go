@@ -39,13 +39,21 @@ func (sn *Snapshots) Take(ctx context.Context, held *bands.Held, o capture.TakeO
 	if err != nil {
 		return taken, fmt.Errorf("take snapshot: %w", err)
 	}
-	if err := disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, taken.Walk.Microseconds(), 10), 0o600); err != nil {
+	if err := disk.WriteCache(sn.walkPath(), strconv.AppendInt(nil, walkTime(taken).Microseconds(), 10), 0o600); err != nil {
 		sn.Log.DebugContext(ctx, "duration of the walk not recorded", "error", err.Error())
 	}
 	if !taken.Unchanged {
 		sn.Log.InfoContext(ctx, "snapshot", "version", taken.Snapshot.Version.String(), "cause", string(o.Cause), "changes", taken.Changes)
 	}
 	return taken, nil
+}
+
+// walkTime returns how long the walk took, at most what its number of entries
+// explains: a longer walk of a small tree waited for the processor or the disk, and
+// must not make later hooks treat the worktree as a large one.
+func walkTime(taken capture.Taken) time.Duration {
+	const mostPerEntry = 50 * time.Microsecond
+	return min(taken.Walk, time.Duration(taken.Entries)*mostPerEntry)
 }
 
 // TakeFirst takes the first snapshot of this worktree and reports its progress to
