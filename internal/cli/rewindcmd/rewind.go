@@ -19,6 +19,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -54,7 +55,8 @@ Without --to it shows the moments there are and asks. --to takes
   HEAD~2              a commit
   "10 minutes ago"    the last snapshot before a time; also 14:30, 2026-01-27
 
-HEAD, the index and .git stay as they are. What only you have changed or created
+HEAD, the index and .git stay as they are; a merge, rebase, cherry-pick or the like
+that is in progress is named in a warning. What only you have changed or created
 since stays and is named; what an agent and you have both changed is restored and
 named. --exact makes everything what it was. Files that another session is at
 work on stay, unless --force is given. Of a repository inside this one nothing
@@ -133,6 +135,11 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 	if opts.preview || !opts.list && opts.to == "" && !opts.undo && !opts.redo {
 		a.NoteInterruptedRewind(repo)
 	}
+	if !opts.list && !opts.logsOnly {
+		if err := w.warnOperation(ctx); err != nil {
+			return err
+		}
+	}
 	switch {
 	case opts.list:
 		return (&picker{w}).list(ctx)
@@ -148,6 +155,19 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 		return w.noPoint(err)
 	}
 	return w.noPaths(w.goTo(ctx, p))
+}
+
+// warnOperation names a merge, rebase or the like that git is in the middle of: the
+// files go back, but its state in .git and in the index stays.
+func (r *rewinding) warnOperation(ctx context.Context) error {
+	op, err := gitwork.InProgress(ctx, r.repo)
+	if err != nil {
+		return fmt.Errorf("read what git is doing: %w", err)
+	}
+	if name := op.Name(); name != "" {
+		r.Streams.Notef("warning: a %s is in progress: a rewind changes the files, and leaves HEAD, the index and the state of the %s as they are", name, name)
+	}
+	return nil
 }
 
 // noPaths explains an error about paths that were named and are nowhere.
