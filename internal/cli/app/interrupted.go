@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
@@ -16,15 +17,29 @@ import (
 // NoteInterruptedRewind names a rewind of the worktree that was interrupted, until
 // it is completed or taken back.
 func (a *App) NoteInterruptedRewind(repo *git.Repo) {
-	switch target, other := InterruptedRewind(repo); {
-	case other:
-		a.Streams.Notef("A rewind was interrupted, and another version of entire wrote its journal: only that one can end it.")
-	case target != "":
-		a.Streams.Notef("The rewind to %s was interrupted: some files are from %s, some are not.", target, target)
-		a.Streams.Hint("`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it")
-	default:
+	note, hint := ExplainInterruptedRewind(repo)
+	if note == "" {
 		a.noteUnfinishedRewind(repo)
+		return
 	}
+	a.Streams.Notef("%s", note)
+	if hint != "" {
+		a.Streams.Hint(hint)
+	}
+}
+
+// ExplainInterruptedRewind returns what is to be said of a rewind that was interrupted
+// while it changed files, and which commands end it; both are empty if there was none.
+func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
+	target, other := InterruptedRewind(repo)
+	switch {
+	case other:
+		return "A rewind was interrupted, and another version of entire wrote its journal: only that one can end it.", ""
+	case target != "":
+		return fmt.Sprintf("The rewind to %s was interrupted: some files are from %s, some are not.", target, target),
+			"`entire rewind --undo` takes it back, `entire rewind --to " + target + "` completes it"
+	}
+	return "", ""
 }
 
 // noteUnfinishedRewind names a rewind that was interrupted between the files and the

@@ -71,6 +71,10 @@ func (h *hook) agent(ctx context.Context) error {
 		Source: payload.Source, Reason: payload.Reason, PromptID: payload.PromptID, Compaction: payload.Compaction,
 		Task: payload.Task(h.name),
 	})
+	if h.name == "session-start" {
+		note, hint := app.ExplainInterruptedRewind(h.repo)
+		answer.Say(note, hint)
+	}
 	if err == nil || errors.Is(err, claude.ErrContext) {
 		err = errors.Join(err, h.commitTurn(whole, &answer))
 	}

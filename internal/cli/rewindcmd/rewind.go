@@ -19,7 +19,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/rewind"
@@ -136,7 +135,7 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 		a.NoteInterruptedRewind(repo)
 	}
 	if !opts.list && !opts.logsOnly {
-		if err := w.warnOperation(ctx); err != nil {
+		if err := a.WarnOperation(ctx, repo, "rewind"); err != nil {
 			return err
 		}
 	}
@@ -155,19 +154,6 @@ func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) 
 		return w.noPoint(err)
 	}
 	return w.noPaths(w.goTo(ctx, p))
-}
-
-// warnOperation names a merge, rebase or the like that git is in the middle of: the
-// files go back, but its state in .git and in the index stays.
-func (r *rewinding) warnOperation(ctx context.Context) error {
-	op, err := gitwork.InProgress(ctx, r.repo)
-	if err != nil {
-		return fmt.Errorf("read what git is doing: %w", err)
-	}
-	if name := op.Name(); name != "" {
-		r.Streams.Notef("warning: a %s is in progress: a rewind changes the files, and leaves HEAD, the index and the state of the %s as they are", name, name)
-	}
-	return nil
 }
 
 // noPaths explains an error about paths that were named and are nowhere.

@@ -100,6 +100,9 @@ func runFSRestore(ctx context.Context, f *access.Command, opts fsRestoreOptions,
 	if err != nil {
 		return err
 	}
+	if err := s.WarnOperation(ctx); err != nil {
+		return err
+	}
 	if opts.dryRun {
 		return dryRun(ctx, f, s, target, scope)
 	}

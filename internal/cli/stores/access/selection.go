@@ -219,6 +219,15 @@ func (s *Selection) InTree() error {
 		fmt.Sprintf("run it there, or name the store with --store %s; `%s manage .` makes a store for this folder", s.Entry.Name, f.Program))
 }
 
+// WarnOperation names what git is in the middle of in the tree's repository, if the
+// tree is in one.
+func (s *Selection) WarnOperation(ctx context.Context) error {
+	if s.repo == nil {
+		return nil
+	}
+	return s.Command.WarnOperation(ctx, s.repo, "restore")
+}
+
 // noteInterrupted reports a restore that was interrupted by a crash.
 func (c *Command) noteInterrupted(s *Selection) {
 	j, ok := history.Interrupted(s.Store, s.Options.Lineage)
