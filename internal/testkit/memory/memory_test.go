@@ -195,18 +195,25 @@ func (b *bench) sparse(name string) {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	cache := os.Getenv("MEMORY_CACHE")
+	b, cache := emptyBench(t, "memory-tree")
+	plant(t, b.dir)
+	for _, name := range []string{".git", ".entire", ".claude", "out", "src"} {
+		must(t, os.RemoveAll(filepath.Join(cache, "memory-tree", name)))
+	}
+	return b
+}
+
+// emptyBench is a bench in a folder of the cache that may not be there yet.
+func emptyBench(t *testing.T, name string) (b *bench, cache string) {
+	t.Helper()
+	cache = os.Getenv("MEMORY_CACHE")
 	if cache == "" {
 		t.Fatal("set MEMORY_CACHE to the folder in which the tree is kept")
 	}
-	b := &bench{t: t, dir: filepath.Join(cache, "memory-tree"), bin: os.Getenv("MEMORY_BIN")}
+	b = &bench{t: t, dir: filepath.Join(cache, name), bin: os.Getenv("MEMORY_BIN")}
 	home := filepath.Join(cache, "memory-home")
 	must(t, os.RemoveAll(home))
 	must(t, os.MkdirAll(home, 0o700))
-	plant(t, b.dir)
-	for _, name := range []string{".git", ".entire", ".claude", "out", "src"} {
-		must(t, os.RemoveAll(filepath.Join(b.dir, name)))
-	}
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "HOME=") && !strings.HasPrefix(v, "CLAUDE") {
 			b.env = append(b.env, v)
@@ -215,7 +222,51 @@ func newBench(t *testing.T) *bench {
 	b.env = append(b.env, "HOME="+home, "XDG_CONFIG_HOME=", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.com", "PATH="+b.bin+":"+os.Getenv("PATH"),
 		"ENTIRE_TEST_CLAUDE_PROJECT_DIR="+filepath.Join(b.dir, ".entire", "tmp"))
-	return b
+	return b, cache
+}
+
+// TestMemoryOfAConversation goes back and forth between two lengths of a transcript of
+// 300 MB.
+func TestMemoryOfAConversation(t *testing.T) {
+	b, _ := emptyBench(t, "memory-conversation")
+	must(t, os.RemoveAll(b.dir))
+	must(t, os.MkdirAll(filepath.Dir(b.transcript()), 0o755))
+	t.Cleanup(func() { must(t, os.RemoveAll(b.dir)) })
+	b.write("main.go", "package main\n")
+	b.git("init", "-q")
+	b.git("add", "main.go")
+	b.git("commit", "-qm", "start")
+	b.entire("enable", "--agent", "claude-code")
+	b.say("user", "change the program")
+	b.agent("session-start", map[string]any{"source": "startup"})
+	b.agent("user-prompt-submit", map[string]any{"prompt": "change the program"})
+	b.write("main.go", "package main\n\nfunc main() {}\n")
+	for range 300 {
+		b.say("assistant", strings.Repeat("what the agent has to say of it. ", 1<<20/33))
+	}
+	b.agent("stop", nil)
+	first := b.size(b.transcript())
+	b.say("user", "go on")
+	b.agent("user-prompt-submit", map[string]any{"prompt": "go on"})
+	b.write("main.go", "package main\n")
+	b.say("assistant", "done")
+	b.agent("stop", nil)
+	second := b.size(b.transcript())
+	b.entire("rewind", "--to", "v2", "--conversation", "-f")
+	if got := b.size(b.transcript()); got != first {
+		t.Errorf("the transcript has %d bytes, want %d", got, first)
+	}
+	b.entire("rewind", "--undo", "-f")
+	if got := b.size(b.transcript()); got != second {
+		t.Errorf("the transcript has %d bytes after the undo, want %d", got, second)
+	}
+}
+
+func (b *bench) size(path string) int64 {
+	b.t.Helper()
+	info, err := os.Stat(path)
+	must(b.t, err)
+	return info.Size()
 }
 
 // TestMemory runs every command and hook that reads a tree.
