@@ -225,7 +225,7 @@ func TestFSErrorsAsJSON(t *testing.T) {
 	} {
 		r := d.agentfs("", append([]string{"--json"}, strings.Fields(c.args)...)...)
 		var got map[string]any
-		if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != c.code || got["error"] == "" {
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil || r.code != c.code || got["error"] == "" || strings.Count(r.out, "\n") != 1 {
 			t.Errorf("%s: exit %d, %v\n%s", c.args, r.code, err, r.out)
 		}
 		delete(got, "error")

@@ -187,7 +187,7 @@ func TestErrorsAreJSONToo(t *testing.T) {
 	d.root = filepath.Join(d.root, "gone")
 	r := d.entire("status", "--json")
 	var e struct{ Error string }
-	if err := json.Unmarshal([]byte(r.out), &e); err != nil || r.code != 1 || e.Error == "" {
+	if err := json.Unmarshal([]byte(r.out), &e); err != nil || r.code != 1 || e.Error == "" || strings.Count(r.out, "\n") != 1 {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
 }

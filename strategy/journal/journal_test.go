@@ -1,0 +1,52 @@
+package journal_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/strategy/journal"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// TestRemoveLeavesAnotherDecision: an older version of the program names decisions
+// without their nonce, and may have written one about the next commit meanwhile.
+func TestRemoveLeavesAnotherDecision(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	j := journal.New(&workspace.Workspace{Repo: &git.Repo{CommonDir: dir}, Log: slog.New(slog.DiscardHandler)}).Journal
+	write := func(nonce string) {
+		t.Helper()
+		text := `{"nonce":"` + nonce + `","id":"0123456789ab","keep":["0123456789ab"]}`
+		if err := os.WriteFile(filepath.Join(j.Dir(), "e3b0c4.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(j.Dir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("1")
+	old := j.Decisions(t.Context())
+	if len(old) != 1 || !j.IsRecorded(old[0]) {
+		t.Fatalf("recorded: %+v", old)
+	}
+	write("2")
+	if j.IsRecorded(old[0]) {
+		t.Error("the former decision counts as recorded")
+	}
+	if err := j.Remove(old[0]); err != nil {
+		t.Fatal(err)
+	}
+	now := j.Decisions(t.Context())
+	if len(now) != 1 || now[0].Nonce != "2" {
+		t.Fatalf("after the removal of the former: %+v", now)
+	}
+	if err := j.Remove(now[0]); err != nil {
+		t.Fatal(err)
+	}
+	if left := j.Decisions(t.Context()); len(left) > 0 {
+		t.Errorf("left: %+v", left)
+	}
+}
