@@ -44,7 +44,13 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 	tt.shadows.markShared(ctx, s, touched, changes)
 	task := s.Recorder.FindTask(tracking.ByToolUse(toolUse))
 	unseen := !seen.complete() && task.Phase == session.TaskStopped // what a shell command changed, the snapshot has
-	if seen.born && (len(touched) > 0 || task.Steps > 0 || unseen) {
+	keep := len(touched) > 0 || unseen
+	if !keep && task.Steps > 0 {
+		if keep, err = tt.hasSteps(ctx, s, task); err != nil {
+			return err
+		}
+	}
+	if seen.born && keep {
 		if err := tt.keepTask(ctx, s, n, task, taskLook{in: in, seen: seen, touched: touched}); err != nil {
 			return err
 		}
@@ -54,6 +60,17 @@ func (tt *TaskTurns) SaveTask(ctx context.Context, s *session.State, n *tracking
 	}
 	tt.shadows.annotate(ctx, s, n, seen, changes)
 	return nil
+}
+
+// hasSteps reports whether the session's shadow branch has checkpoints of the task. A
+// commit that took up the session's files took them away.
+func (tt *TaskTurns) hasSteps(ctx context.Context, s *session.State, task *session.Task) (bool, error) {
+	tree, err := tt.files.ShadowTree(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	_, found, err := tt.Lookup(ctx, tree, checkpoint.TaskDir(s.ID, task.ToolUse))
+	return found, err
 }
 
 // taskLook is what there is to see at a task's checkpoint.
