@@ -60,12 +60,11 @@ func (a *App) noteUnfinishedRewind(repo *git.Repo) {
 // empty if there was none; other reports whether another version of the program began it.
 func InterruptedRewind(repo *git.Repo) (target string, other bool) {
 	lineage := checkpoint.WorktreeHash(repo.WorktreeID)
-	if store, err := bands.Open(registry.RepositoryDir(repo.CommonDir)); err == nil {
-		if j, found := history.Interrupted(store, lineage); found && !j.Other() {
-			return j.Target.String(), false
-		} else if found {
-			return "", true
-		}
+	store := bands.At(registry.RepositoryDir(repo.CommonDir))
+	if j, found := history.Interrupted(store, lineage); found && !j.Other() {
+		return j.Target.String(), false
+	} else if found {
+		return "", true
 	}
 	code, other := rewind.InterruptedCode(repo.CommonDir, lineage)
 	return code.Short(), other
