@@ -28,8 +28,9 @@ func (a *App) NoteInterruptedRewind(repo *git.Repo) {
 	}
 }
 
-// ExplainInterruptedRewind returns what is to be said of a rewind that was interrupted
-// while it changed files, and which commands end it; both are empty if there was none.
+// ExplainInterruptedRewind returns the note on a rewind that was interrupted
+// while it changed files, and the hint on the commands that end it; both are empty if
+// there was none.
 func ExplainInterruptedRewind(repo *git.Repo) (note, hint string) {
 	target, other := InterruptedRewind(repo)
 	switch {

@@ -8,13 +8,13 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 )
 
-// WarnOperation names a merge, rebase or the like that git is in the middle of, before
+// WarnOperation names a merge, rebase or the like that is in progress, before
 // a command of that name changes the files: the state of the operation in .git and in
 // the index stays.
 func (a *App) WarnOperation(ctx context.Context, repo *git.Repo, command string) error {
 	op, err := gitwork.InProgress(ctx, repo)
 	if err != nil {
-		return fmt.Errorf("read what git is doing: %w", err)
+		return fmt.Errorf("read the operation in progress: %w", err)
 	}
 	if name := op.Name(); name != "" {
 		a.Streams.Notef("warning: a %s is in progress: a %s changes the files, and leaves HEAD, the index and the state of the %s as they are", name, command, name)

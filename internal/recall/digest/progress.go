@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
@@ -100,7 +101,7 @@ func (r *reader) gitRan(call Call, output string, failed bool) {
 		case "commit":
 			r.committed(git, output, failed)
 		case "push":
-			if !failed && (call.Judge == shellcmd.ByStatus || pushedLine.MatchString(output)) && !refusedLine.MatchString(output) {
+			if !failed && (call.Judge == shellcmd.ByStatus || pushedLine().MatchString(output)) && !refusedLine().MatchString(output) {
 				r.Pushed = true
 			}
 		case "reset", "restore", "checkout", "switch", "stash":
@@ -110,17 +111,23 @@ func (r *reader) gitRan(call Call, output string, failed bool) {
 }
 
 var (
-	commitLine  = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
-	pushedLine  = regexp.MustCompile(`(?m)^\s*([+*]? ?[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,}|\* \[new (branch|tag)\]|Everything up-to-date|ok ✓)`)
-	refusedLine = regexp.MustCompile(`(?m)(\[rejected\]|\[remote rejected\]|^fatal: |^error: failed to push)`)
-	pullURL     = regexp.MustCompile(`https://[A-Za-z0-9.-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/pull/[0-9]+`)
-	pullWord    = regexp.MustCompile(`(?i)\b(?:PR|pull request)\s*#?\s?([0-9]+)\b`)
+	commitLine  = lazyRegexp(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
+	pushedLine  = lazyRegexp(`(?m)^\s*([+*]? ?[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,}|\* \[new (branch|tag)\]|Everything up-to-date|ok ✓)`)
+	refusedLine = lazyRegexp(`(?m)(\[rejected\]|\[remote rejected\]|^fatal: |^error: failed to push)`)
+	pullURL     = lazyRegexp(`https://[A-Za-z0-9.-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/pull/[0-9]+`)
+	pullWord    = lazyRegexp(`(?i)\b(?:PR|pull request)\s*#?\s?([0-9]+)\b`)
 )
+
+// lazyRegexp returns a function that compiles expr when it is first called: every hook
+// links this package, and few of them read a conversation.
+func lazyRegexp(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // committed adds a commit if the output has it, or if the command succeeded for certain.
 func (r *reader) committed(git shellcmd.Git, output string, failed bool) {
 	var c recall.Commit
-	if found := commitLine.FindAllStringSubmatch(output, -1); len(found) > 0 {
+	if found := commitLine().FindAllStringSubmatch(output, -1); len(found) > 0 {
 		last := found[len(found)-1]
 		c = recall.Commit{Hash: last[1], Subject: r.item(last[2]), Request: r.Asks}
 	} else if failed || git.Masked {
@@ -165,7 +172,7 @@ func (r *reader) pulls(call Call, output string) {
 		return
 	}
 	const most = 8 << 10
-	if found := pullURL.FindAllString(output[:min(len(output), most)], -1); len(found) > 0 {
+	if found := pullURL().FindAllString(output[:min(len(output), most)], -1); len(found) > 0 {
 		r.pull(found[len(found)-1])
 	}
 }
@@ -186,10 +193,10 @@ func (r *reader) pull(name string) {
 // pullsOf adds the pull requests that a prompt names.
 func (r *reader) pullsOf(prompt string) {
 	prompt = prompt[:min(len(prompt), maxAsked)]
-	for _, url := range pullURL.FindAllString(prompt, -1) {
+	for _, url := range pullURL().FindAllString(prompt, -1) {
 		r.pull(url)
 	}
-	for _, found := range pullWord.FindAllStringSubmatch(prompt, -1) {
+	for _, found := range pullWord().FindAllStringSubmatch(prompt, -1) {
 		r.pull(found[1])
 	}
 }

@@ -219,7 +219,7 @@ func (s *Selection) InTree() error {
 		fmt.Sprintf("run it there, or name the store with --store %s; `%s manage .` makes a store for this folder", s.Entry.Name, f.Program))
 }
 
-// WarnOperation names what git is in the middle of in the tree's repository, if the
+// WarnOperation names the merge or the like in progress in the tree's repository, if the
 // tree is in one.
 func (s *Selection) WarnOperation(ctx context.Context) error {
 	if s.repo == nil {
