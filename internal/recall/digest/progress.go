@@ -111,11 +111,11 @@ func (r *reader) gitRan(call Call, output string, failed bool) {
 }
 
 var (
-	commitLine  = lazyRegexp(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
-	pushedLine  = lazyRegexp(`(?m)^\s*([+*]? ?[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,}|\* \[new (branch|tag)\]|Everything up-to-date|ok ✓)`)
-	refusedLine = lazyRegexp(`(?m)(\[rejected\]|\[remote rejected\]|^fatal: |^error: failed to push)`)
-	pullURL     = lazyRegexp(`https://[A-Za-z0-9.-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/pull/[0-9]+`)
-	pullWord    = lazyRegexp(`(?i)\b(?:PR|pull request)\s*#?\s?([0-9]+)\b`)
+	commitLine  = lazyRegexp(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)                                                            //nolint:gochecknoglobals // read-only
+	pushedLine  = lazyRegexp(`(?m)^\s*([+*]? ?[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,}|\* \[new (branch|tag)\]|Everything up-to-date|ok ✓)`) //nolint:gochecknoglobals // read-only
+	refusedLine = lazyRegexp(`(?m)(\[rejected\]|\[remote rejected\]|^fatal: |^error: failed to push)`)                              //nolint:gochecknoglobals // read-only
+	pullURL     = lazyRegexp(`https://[A-Za-z0-9.-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/pull/[0-9]+`)                                  //nolint:gochecknoglobals // read-only
+	pullWord    = lazyRegexp(`(?i)\b(?:PR|pull request)\s*#?\s?([0-9]+)\b`)                                                         //nolint:gochecknoglobals // read-only
 )
 
 // lazyRegexp returns a function that compiles expr when it is first called: every hook
