@@ -218,8 +218,10 @@ func (p *Packs) replace(ctx context.Context, one *pack, drop map[git.OID]bool, c
 		return err
 	}
 	is, err := confirm()
+	// The new pack stays: git names packs by their contents, and may have made the same
+	// one to remove the former itself.
 	if now, failed := modified(one.base + ".pack"); err != nil || failed != nil || !is || !now.Equal(before) {
-		return errors.Join(err, failed, removePack(written), ErrInUse)
+		return errors.Join(err, failed, ErrInUse)
 	}
 	if rest.written == 0 { // git writes an empty pack
 		if err := removePack(written); err != nil {
