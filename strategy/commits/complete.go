@@ -20,10 +20,20 @@ const lag = 300 * time.Millisecond
 // CompleteSession stores the rest of a session's transcript, and completes its
 // checkpoints with it.
 func (c *Committed) CompleteSession(ctx context.Context, id string) error {
+	for attempt := 1; ; attempt++ {
+		err := c.completeOnce(ctx, id)
+		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
+			return err
+		}
+	}
+}
+
+func (c *Committed) completeOnce(ctx context.Context, id string) error {
 	s, err := c.awaitLast(ctx, id)
 	if s == nil || err != nil {
 		return err
 	}
+	before := c.Redactions()
 	// The long part, redacting, is done without the lock: pieces come out the
 	// same whoever makes them.
 	_, failed := c.transcripts.StoreTranscript(ctx, s, tracking.NoLimit)
@@ -31,20 +41,25 @@ func (c *Committed) CompleteSession(ctx context.Context, id string) error {
 		return errors.Join(failed, err)
 	}
 	if failed != nil {
-		return errors.Join(failed, c.keepStored(ctx, s))
+		return errors.Join(failed, c.keepStored(ctx, s, before))
 	}
-	return c.WithLock(ctx, func() error { return c.adopt(ctx, s) })
+	return c.WithLock(ctx, func() error {
+		if c.Redactions() != before {
+			return workspace.ErrStale
+		}
+		return c.adopt(ctx, s)
+	})
 }
 
 // keepStored takes into the session's state what was stored of its transcript before
 // the time was up, so that the next child goes on from there.
-func (c *Committed) keepStored(ctx context.Context, done *session.State) error {
+func (c *Committed) keepStored(ctx context.Context, done *session.State, redactions int) error {
 	const patience = time.Second
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	return c.WithLock(soon, func() error {
 		s, err := c.Sessions.Load(done.ID)
-		if err != nil || !takeStored(s, done) {
+		if err != nil || c.Redactions() != redactions || !takeStored(s, done) {
 			return err
 		}
 		return c.Sessions.Save(s)
@@ -118,7 +133,7 @@ func concludes(s *session.State, ids []string) string {
 // again if another hook has saved the session meanwhile.
 func (c *Committed) refresh(ctx context.Context, id string) (*session.State, error) {
 	for attempt := 1; ; attempt++ {
-		stamp := c.Sessions.Stamp(id)
+		stamp := c.Stamp(id)
 		s, err := c.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
 			return nil, nil //nolint:nilnil // see the doc comment

@@ -45,7 +45,7 @@ func (c *Committed) settle(ctx context.Context, head git.Commit, except func(id 
 // another hook has saved the session meanwhile.
 func (c *Committed) settleSession(ctx context.Context, id string, m authorship.Committed) error {
 	for attempt := 1; ; attempt++ {
-		stamp := c.Sessions.Stamp(id)
+		stamp := c.Stamp(id)
 		s, err := c.Sessions.Load(id)
 		if errors.Is(err, session.ErrNotFound) {
 			return nil

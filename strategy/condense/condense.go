@@ -34,7 +34,7 @@ var ErrUnfinished = errors.New("checkpoint written, sessions not updated")
 //
 // Everything is prepared without the lock, which is held only while refs, states
 // and the journal change. If another hook has saved one of the sessions in
-// between, all is prepared again.
+// between, or something was forgotten, all is prepared again.
 func (co *Condenser) Apply(ctx context.Context, d journal.Decision, commit journal.LinkedCommit) error {
 	if d.ID == "" {
 		return co.journal.Remove(d)
@@ -144,7 +144,7 @@ func (co *Condenser) writeCheckpoint(ctx context.Context, p pendingCheckpoint) e
 		return nil // another hook has carried it out
 	}
 	for _, c := range p.todo {
-		if co.Sessions.Stamp(c.State.ID) != c.Stamp {
+		if co.Stamp(c.State.ID) != c.Stamp {
 			return workspace.ErrStale
 		}
 	}
@@ -229,7 +229,7 @@ var errApplied = errors.New("already applied")
 // condense brings a session up to date with its transcript and finds out what
 // the commit left of its files.
 func (co *Condenser) condense(ctx context.Context, d journal.Decision, share journal.Share, m authorship.Committed) (authorship.Slot, error) {
-	stamp := co.Sessions.Stamp(share.Session)
+	stamp := co.Stamp(share.Session)
 	s, err := co.Sessions.Load(share.Session)
 	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrCorrupt) {
 		// All that is known of it is its name: its slot records that.

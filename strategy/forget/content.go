@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
 const (
@@ -39,11 +39,9 @@ type fileContent struct {
 	lines    map[string]bool // by their keys
 }
 
-// prepareFile finds the versions of the file that is forgotten, and prepares to find
-// what is quoted of it.
+// prepareFile finds the versions of the file that is forgotten, and their lines.
 func (f *Forgetting) prepareFile(ctx context.Context) error {
 	f.content = fileContent{versions: map[git.OID]bool{}, lines: map[string]bool{}}
-	f.tombs.AddFile(f.what.File)
 	f.list.Paths = []string{f.what.File}
 	for _, find := range []func(context.Context) error{f.versionsInHistory, f.versionsInFiles, f.versionsLeftBehind, f.versionsInSnapshots} {
 		if err := find(ctx); err != nil {
@@ -53,22 +51,20 @@ func (f *Forgetting) prepareFile(ctx context.Context) error {
 	if err := f.readVersions(ctx); err != nil {
 		return err
 	}
-	if err := f.dropCommonLines(ctx); err != nil {
-		return err
-	}
-	if err := f.tombs.AddLines(f.rec.Env.Random, slices.Sorted(maps.Keys(f.content.lines))); err != nil {
-		return err
-	}
+	return f.dropCommonLines(ctx)
+}
+
+// quotes returns what finds quotes of the file that is forgotten, in what is stored now.
+func (f *Forgetting) quotes(ctx context.Context) (*transcript.Quotes, error) {
 	quotes := f.tombs.Quotes(func() []string { return gitwork.Roots(f.rec.Repo) })
-	f.find = quotes
 	all, err := gitobject.All(ctx, f.rec.Repo)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.readAll(ctx, blobs(all), func(o git.Object) { quotes.Learn(o.Data) }); err != nil {
-		return err
+		return nil, err
 	}
-	return f.eachFile(func(_ string, data []byte) error {
+	return quotes, f.eachFile(func(_ string, data []byte) error {
 		quotes.Learn(data)
 		return nil
 	})

@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -80,7 +82,8 @@ type Forgetting struct {
 	rec  *strategy.Recorder
 	what What
 
-	tombs checkpoint.Tombstones
+	// tombs are the tombstones with what is to be forgotten, loaded those that were read.
+	tombs, loaded checkpoint.Tombstones
 	// find finds the text, or what is quoted of the file; nil if neither is to be
 	// forgotten. text is the same for a text.
 	find finder
@@ -109,18 +112,15 @@ type Forgetting struct {
 func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, error) {
 	f := &Forgetting{rec: rec, what: what}
 	var err error
-	if f.tombs, err = checkpoint.LoadTombstones(rec.Repo.CommonDir); err != nil {
+	if f.loaded, err = checkpoint.LoadTombstones(rec.Repo.CommonDir); err != nil {
 		return nil, err
 	}
+	f.tombs = f.loaded
 	switch {
 	case what.Text != "":
 		if err := CheckText(what.Text); err != nil {
 			return nil, err
 		}
-		if f.text, err = f.tombs.AddText(rec.Env.Random, what.Text); err != nil {
-			return nil, err
-		}
-		f.find = f.text
 	case what.Session != "":
 		if err := session.CheckID(what.Session); err != nil {
 			return nil, err
@@ -135,8 +135,38 @@ func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, e
 	default:
 		return nil, errors.New("nothing was named that is to be forgotten")
 	}
+	if err != nil {
+		return nil, err
+	}
+	return f, f.addTombstones(ctx)
+}
+
+// addTombstones adds what is to be forgotten to the tombstones, and prepares to find it.
+func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
+	switch {
+	case f.what.Text != "":
+		f.text, err = f.tombs.AddText(f.rec.Env.Random, f.what.Text)
+		f.find = f.text
+	case f.what.File != "":
+		f.tombs.AddFile(f.what.File)
+		if err = f.tombs.AddLines(f.rec.Env.Random, slices.Sorted(maps.Keys(f.content.lines))); err == nil {
+			f.find, err = f.quotes(ctx)
+		}
+	}
 	f.tombs.Forgotten = f.tombs.With(f.list)
-	return f, err
+	return err
+}
+
+// reload takes up the tombstones that another run or a merge has written since they were
+// read. The caller holds the lock.
+func (f *Forgetting) reload(ctx context.Context) error {
+	now, err := checkpoint.LoadTombstones(f.rec.Repo.CommonDir)
+	if err != nil || reflect.DeepEqual(now, f.loaded) {
+		return err
+	}
+	f.loaded, f.tombs = now, now
+	f.searched, f.meta, f.shadow = nil, nil, nil
+	return f.addTombstones(ctx)
 }
 
 // finder finds what is forgotten in a content, and masks it: JSON stays valid.
@@ -239,6 +269,9 @@ const rounds = 3
 func (f *Forgetting) Do(ctx context.Context) (Result, error) {
 	var r Result
 	err := f.rec.WithLock(ctx, func() error {
+		if err := f.reload(ctx); err != nil {
+			return err
+		}
 		if err := f.resume(ctx); err != nil {
 			return fmt.Errorf("finish an interrupted run: %w", err)
 		}

@@ -36,7 +36,7 @@ type parts struct {
 }
 
 func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event session.Event, p parts) error {
-	stamp := m.Sessions.Stamp(in.SessionID)
+	stamp := m.Stamp(in.SessionID)
 	s, err := m.states.Load(ctx, in)
 	if err != nil {
 		return err

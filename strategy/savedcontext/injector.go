@@ -61,18 +61,33 @@ func (ij *Injector) Opening(ctx context.Context, in workspace.Input) (o Opening,
 	if known, ok := ij.opened(in); ok {
 		return known, nil
 	}
-	o = Opening{Source: in.Source, At: ij.Env.Now().UTC()}
-	if err := (&openingDraft{injector: ij, input: in, opening: &o}).decide(ctx); err != nil {
-		return o, err
+	for attempt := 1; ; attempt++ {
+		o, err = ij.decideOpening(ctx, in)
+		if !errors.Is(err, workspace.ErrStale) || attempt == workspace.MaxAttempts {
+			return o, err
+		}
 	}
-	if err := ij.setDue(in.SessionID, o); err != nil {
+}
+
+// decideOpening decides what the session is given, and records it.
+func (ij *Injector) decideOpening(ctx context.Context, in workspace.Input) (Opening, error) {
+	redactions, o := ij.Redactions(), Opening{Source: in.Source, At: ij.Env.Now().UTC()}
+	if err := (&openingDraft{injector: ij, input: in, opening: &o}).decide(ctx); err != nil {
 		return o, err
 	}
 	data, err := json.Marshal(o)
 	if err != nil {
 		return o, err
 	}
-	return o, ij.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
+	return o, ij.WithLock(ctx, func() error {
+		if ij.Redactions() != redactions {
+			return workspace.ErrStale
+		}
+		if err := ij.setDue(in.SessionID, o); err != nil {
+			return err
+		}
+		return ij.Sessions.Side(in.SessionID, session.OpeningKind).Replace(append(data, '\n'))
+	})
 }
 
 // lockOpening takes the lock under which one process at a time decides.

@@ -206,6 +206,7 @@ func (sa *Saver) recollect(ctx context.Context, id string, how effort, then func
 }
 
 func (sa *Saver) recollectOnce(ctx context.Context, id string, how effort, then func(context.Context, *contextWriter) error) error {
+	redactions := sa.Redactions()
 	s, err := sa.Sessions.Load(id)
 	if err != nil {
 		return err
@@ -223,7 +224,7 @@ func (sa *Saver) recollectOnce(ctx context.Context, id string, how effort, then 
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(now, w.before) {
+		if !bytes.Equal(now, w.before) || sa.Redactions() != redactions {
 			return workspace.ErrStale
 		}
 		if sa.Sessions.Stamp(id) == "" {

@@ -83,15 +83,15 @@ func (su *Summarizer) summarize(ctx context.Context, at checkpoint.SessionIn, te
 	if err != nil {
 		return err
 	}
-	eachText(&summary, su.Redact.Text)
-	for i := range summary.Learnings.Code {
-		summary.Learnings.Code[i].Path = su.Redact.Path(summary.Learnings.Code[i].Path)
-	}
 	by, err := su.Identity(ctx)
 	if err != nil {
 		return err
 	}
 	return su.WithLock(ctx, func() error {
+		eachText(&summary, su.Redact.Text)
+		for i := range summary.Learnings.Code {
+			summary.Learnings.Code[i].Path = su.Redact.Path(summary.Learnings.Code[i].Path)
+		}
 		_, err := checkpoint.Update(ctx, su.Repo, by, []checkpoint.Change{
 			func(ctx context.Context, tree git.OID) (git.OID, string, error) {
 				next, err := checkpoint.SetSummary(ctx, su.Repo, tree, at, summary)

@@ -92,10 +92,11 @@ func (st *States) newState(ctx context.Context, in workspace.Input) (*session.St
 
 // SaveUnchanged calls moveRefs, which may be nil, writes the side files and saves the
 // session's state, under the lock. If another hook has saved the session since it
-// had the stamp, nothing is done and the error is [workspace.ErrStale].
+// had the stamp, or something was forgotten, nothing is done and the error is
+// [workspace.ErrStale].
 func (st *States) SaveUnchanged(ctx context.Context, s *session.State, n *Pending, stamp string, moveRefs func() error) error {
 	return st.WithLock(ctx, func() error {
-		if st.Sessions.Stamp(s.ID) != stamp {
+		if st.Stamp(s.ID) != stamp {
 			return workspace.ErrStale
 		}
 		if moveRefs != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,44 @@ func (w *Workspace) CheckTombstones() error {
 	return err
 }
 
+// MaskForgotten makes w.Redact mask what is forgotten in the repository now. If the list
+// can't be read w.Redact masks what it did before, and counts as changed: see
+// CheckTombstones.
+func (w *Workspace) MaskForgotten() error {
+	list, err := os.Lstat(checkpoint.TombstonePath(w.Repo.CommonDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.redactions++
+		return err
+	}
+	if sameList(w.masked, list) {
+		return nil
+	}
+	w.redactions++
+	w.masked = list
+	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	if err != nil {
+		return err
+	}
+	inner := w.Redact
+	if f, masks := inner.(ForgottenRedactor); masks {
+		inner = f.Redactor
+	}
+	w.Redact = inner
+	if masker := t.Masker(func() []string { return gitwork.Roots(w.Repo) }); masker != nil {
+		w.Redact = ForgottenRedactor{Redactor: inner, Forgotten: masker}
+	}
+	return nil
+}
+
+// sameList reports whether two lists of what was forgotten, nil where there is none, are
+// the same file: a list is only ever replaced by another file.
+func sameList(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
 // LearnForgotten adds what v1Tree, a tree of the metadata branch, lists as forgotten to
 // this repository's own list. Where files are new in it, quotes of them are masked in the
 // records of sessions, whose transcripts are stored anew with their next event, and in
@@ -63,13 +102,11 @@ func (w *Workspace) LearnForgotten(ctx context.Context, v1Tree git.OID) error {
 		if err := w.maskSessions(quotes); err != nil {
 			return fmt.Errorf("mask what was forgotten: %w", err)
 		}
-		inner := w.Redact
-		if f, masks := inner.(ForgottenRedactor); masks {
-			inner = f.Redactor
-		}
-		w.Redact = ForgottenRedactor{Redactor: inner, Forgotten: t.Masker(func() []string { return gitwork.Roots(w.Repo) })}
 	}
-	return t.Save(w.Repo.CommonDir)
+	if err := t.Save(w.Repo.CommonDir); err != nil {
+		return err
+	}
+	return w.MaskForgotten()
 }
 
 // LearnForgottenHere is LearnForgotten of the metadata branch as it is here. It takes

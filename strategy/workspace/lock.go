@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/filelock"
@@ -14,11 +15,14 @@ import (
 // between.
 const MaxAttempts = 5
 
-// ErrStale means that another hook has saved a state since it was loaded.
+// ErrStale means that another hook has saved a state since it was loaded, or that
+// something was forgotten which the caller's work may hold.
 var ErrStale = errors.New("session state changed meanwhile")
 
 // WithLock runs do while this process holds the repository's lock, and returns
-// [filelock.ErrLocked] if it can't be had within Options.LockTimeout.
+// [filelock.ErrLocked] if it can't be had within Options.LockTimeout. w.Redact masks what
+// is forgotten by then; what was redacted or stored before may hold it, see
+// [Workspace.Redactions].
 func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	if err := disk.MkdirAll(w.RecordsDir(), 0o700); err != nil {
 		return fmt.Errorf("make %s: %w", w.RecordsDir(), err)
@@ -32,9 +36,23 @@ func (w *Workspace) WithLock(ctx context.Context, do func() error) error {
 	if err != nil {
 		return err
 	}
+	if err := w.MaskForgotten(); err != nil {
+		w.Log.ErrorContext(ctx, "what was forgotten is not known", "error", err.Error())
+	}
 	err = errors.Join(do(), lock.Unlock())
 	w.LockHeld = max(w.LockHeld, w.Env.Now().Sub(taken))
 	return err
+}
+
+// Redactions returns how often what w.Redact masks has changed. What was redacted or
+// stored without the lock is not to be written if the number is another one under the
+// lock: something was forgotten meanwhile, and the work is prepared anew.
+func (w *Workspace) Redactions() int { return w.redactions }
+
+// Stamp returns what is another text whenever the state of a session was saved, or
+// something was forgotten ([Workspace.Redactions]), in between.
+func (w *Workspace) Stamp(id string) string {
+	return w.Sessions.Stamp(id) + " " + strconv.Itoa(w.redactions)
 }
 
 // IsTimeout reports whether an operation may succeed if it is given more time.

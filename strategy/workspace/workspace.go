@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -45,6 +46,9 @@ type Workspace struct {
 
 	user  *git.Signature  // once asked for
 	slots *filelock.Slots // of a child, while it runs
+
+	masked     fs.FileInfo // the list of what was forgotten that Redact masks; nil if there is none
+	redactions int         // how often what Redact masks has changed
 }
 
 // Identity returns the user, now, as the author of the program's own commits.

@@ -6,10 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/internal/settings"
@@ -28,7 +26,7 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 	return strategy.New(&workspace.Workspace{
 		Repo:     repo,
 		Sessions: session.Open(repo.CommonDir),
-		Redact:   redactor(repo, log),
+		Redact:   redact.New().WithFilesOf(repo.Root),
 		Options: workspace.Options{
 			Strategy: s.Strategy, Ask: s.CommitLinking == settings.LinkPrompt, LockTimeout: s.LockTimeout,
 			PushRemote: s.PushRemote, OwnRemote: s.Source(settings.KeyPushRemote).Layer != settings.Project,
@@ -44,19 +42,6 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		},
 		Log: log,
 	})
-}
-
-// redactor takes out secrets, and what was forgotten in the repository.
-func redactor(repo *git.Repo, log *slog.Logger) workspace.Redactor { //nolint:ireturn // of one of two types
-	t, err := checkpoint.LoadTombstones(repo.CommonDir)
-	if err != nil {
-		log.Error("what was forgotten is not known", "error", err.Error())
-	}
-	r := redact.New().WithFilesOf(repo.Root)
-	if forgotten := t.Masker(func() []string { return gitwork.Roots(repo) }); forgotten != nil {
-		return workspace.ForgottenRedactor{Redactor: r, Forgotten: forgotten}
-	}
-	return r
 }
 
 // BandOptions are the settings of snapshots, as the recorder takes them.

@@ -1,0 +1,233 @@
+package strategy_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/filelock"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/testkit"
+	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/forget"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+func (d *desk) forgetting(what forget.What) *forget.Forgetting {
+	d.t.Helper()
+	f, err := forget.New(context.Background(), d.recorder(), what)
+	d.must(err)
+	return f
+}
+
+func (d *desk) forgetNow(f *forget.Forgetting) {
+	d.t.Helper()
+	r, err := f.Do(context.Background())
+	d.must(err)
+	for _, p := range r.Left {
+		if !p.Stays {
+			d.t.Errorf("left: %+v", p)
+		}
+	}
+}
+
+// TestForgetKeepsWhatAnotherRunForgot: of two runs that were at their questions at the
+// same time, the second adds to the list of the first.
+func TestForgetKeepsWhatAnotherRunForgot(t *testing.T) {
+	t.Parallel()
+	const text, other = "the first private text", "the second private text"
+	for name, second := range map[string]forget.What{
+		"text":    {Text: other},
+		"session": {Session: "11111111-2222-3333-4444-555555555555"},
+		"file":    {File: "a.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.repo.Write("README.md", "text\n")
+			d.repo.Commit("first")
+			s := d.session("main")
+			d.turn(s, 0, "a.txt")
+			waiting := []*forget.Forgetting{
+				d.forgetting(forget.What{Text: text}), d.forgetting(forget.What{Session: "99999999-2222-3333-4444-555555555555"}),
+				d.forgetting(forget.What{File: "b.txt"}), d.forgetting(second),
+			}
+			for _, f := range waiting {
+				d.forgetNow(f)
+			}
+			list, err := checkpoint.LoadTombstones(d.repo.CommonDir())
+			d.must(err)
+			if f := list.Forgetter(); f == nil || !f.Has([]byte("x "+text+" y")) || second.Text != "" && !f.Has([]byte(other)) {
+				t.Errorf("texts: %+v", list)
+			}
+			if !list.HasSession("99999999-2222-3333-4444-555555555555") || second.Session != "" && !list.HasSession(second.Session) {
+				t.Errorf("sessions: %q", list.Sessions)
+			}
+			if files := strings.Join(list.Files, " "); !strings.Contains(files, "b.txt") || second.File != "" && !strings.Contains(files, "a.txt") {
+				t.Errorf("files: %q", files)
+			}
+		})
+	}
+}
+
+// TestHooksThatBeganBeforeAForget forgets a text while a hook runs that has it, each
+// time that the hook reads the clock without the lock: nothing of the text is in a ref or
+// a record afterwards, and the hook has done its work.
+func TestHooksThatBeganBeforeAForget(t *testing.T) {
+	t.Parallel()
+	const text = "correct horse battery staple"
+	for name, h := range map[string]struct {
+		// before has the session come to where the hook is due.
+		before func(d *desk, s *testkit.Session)
+		run    func(r *strategy.Recorder, in workspace.Input) error
+		least  int // moments at which the text can be forgotten
+	}{
+		"prompt": {
+			before: func(*desk, *testkit.Session) {}, least: 2,
+			run: func(r *strategy.Recorder, in workspace.Input) error {
+				in.Prompt = "Use " + text + "."
+				return r.AgentEvents().Prompt(context.Background(), in)
+			},
+		},
+		"stop": {
+			before: func(d *desk, s *testkit.Session) {
+				d.prompt(s, 0)
+				s.Prompt("Use " + text + ".")
+				s.Write("a.txt", "one\n")
+				s.Stop()
+			}, least: 2,
+			run: func(r *strategy.Recorder, in workspace.Input) error {
+				if err := r.AgentEvents().Stop(context.Background(), in); err != nil {
+					return err
+				}
+				_, err := r.SavedContexts().Watcher.RecallStop(context.Background(), in)
+				return err
+			},
+		},
+		"start": {
+			before: func(d *desk, s *testkit.Session) {
+				in := d.in(s, 0)
+				in.Prompt = "Use " + text + "."
+				d.must(d.recorder().AgentEvents().Prompt(context.Background(), in))
+				s.Prompt(in.Prompt)
+				s.Write("a.txt", "one\n")
+				s.Stop()
+				d.must(d.recorder().AgentEvents().Stop(context.Background(), d.in(s, 0)))
+				_, err := d.recorder().SavedContexts().Watcher.RecallStop(context.Background(), d.in(s, 0))
+				d.must(err)
+				end := d.in(s, 0)
+				end.Reason = "clear"
+				d.must(d.recorder().SavedContexts().Clearer.RecallEnd(context.Background(), end))
+			}, least: 2,
+			run: func(r *strategy.Recorder, in workspace.Input) error {
+				in.SessionID, in.Source = "11111111-2222-3333-4444-555555555555", "clear"
+				_, err := r.SavedContexts().Injector.RecallStart(context.Background(), in)
+				return err
+			},
+		},
+		"post-commit": {
+			before: func(d *desk, s *testkit.Session) {
+				d.turn(s, 0, "a.txt")
+				s.Prompt("Use " + text + ".")
+				d.commitWithoutPostCommit("a.txt")
+			}, least: 2,
+			run: func(r *strategy.Recorder, _ workspace.Input) error {
+				return r.GitHooks().PostCommit(context.Background())
+			},
+		},
+		"complete": {
+			before: func(d *desk, s *testkit.Session) {
+				d.turn(s, 0, "a.txt")
+				d.commit("a.txt")
+				s.Prompt("Use " + text + ".")
+			}, least: 1,
+			run: func(r *strategy.Recorder, in workspace.Input) error {
+				return r.Background().Complete(context.Background(), in.SessionID)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			moments := 0
+			for moment := 1; ; moment++ {
+				d := newDesk(t)
+				d.repo.Write("README.md", "text\n")
+				d.repo.Commit("first")
+				s := d.session("main")
+				h.before(d, s)
+				r, calls, forgotten := d.recorder(), 0, false
+				r.Env.Caller = func() (proc.Info, bool) { return proc.Info{}, false }
+				r.Env.Terminal = func() bool { return false }
+				r.Env.Now = func() time.Time {
+					if calls++; calls == moment {
+						forgotten = d.tryForget(text)
+					}
+					return d.now
+				}
+				d.must(h.run(r, d.in(s, 0)))
+				if calls < moment {
+					break
+				}
+				if !forgotten {
+					continue // the hook held the lock
+				}
+				moments++
+				if where := d.recorded(text); len(where) > 0 {
+					t.Errorf("moment %d: the text is in %q", moment, where)
+				}
+				if name == "post-commit" {
+					d.repo.Git("cat-file", "-e", "entire/checkpoints/v1:"+d.repo.Trailers("HEAD")[0][:2])
+				}
+			}
+			if t.Logf("%d moments", moments); moments < h.least {
+				t.Error("too few")
+			}
+		})
+	}
+}
+
+// tryForget forgets a text, unless the lock is held.
+func (d *desk) tryForget(text string) bool {
+	d.t.Helper()
+	r := d.recorder()
+	r.Options.LockTimeout = time.Millisecond
+	f, err := forget.New(context.Background(), r, forget.What{Text: text})
+	d.must(err)
+	_, err = f.Do(context.Background())
+	if errors.Is(err, filelock.ErrLocked) {
+		return false
+	}
+	d.must(err)
+	return true
+}
+
+// recorded returns the objects that refs reach and the files of records that have a text.
+func (d *desk) recorded(text string) []string {
+	d.t.Helper()
+	var found []string
+	for line := range strings.Lines(d.repo.Git("rev-list", "--objects", "--all", "--reflog")) {
+		oid, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.Contains(d.repo.Git("cat-file", "-p", oid), text) {
+			found = append(found, oid+" "+path)
+		}
+	}
+	for _, dir := range []string{"entire", "entire-sessions"} {
+		err := filepath.WalkDir(d.own(dir), func(path string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if strings.Contains(string(data), text) {
+				found = append(found, path)
+			}
+			return err
+		})
+		d.must(err)
+	}
+	return found
+}
