@@ -18,7 +18,7 @@ import (
 func TestCrashForget(t *testing.T) {
 	t.Parallel()
 	bin := buildFaulty(t)
-	for _, name := range []string{"session", "text", "before", "file"} {
+	for _, name := range []string{"session", "text", "before", "file", "session packed", "text packed", "file packed"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := filepath.Join(t.TempDir(), "root")
@@ -33,12 +33,16 @@ func TestCrashForget(t *testing.T) {
 				t.Fatalf("states %q, %v", states, err)
 			}
 			id := strings.TrimSuffix(filepath.Base(states[0]), ".json")
+			what, _, packed := strings.Cut(name, " ")
+			if packed {
+				p.Git("gc", "-q")
+			}
 			c := map[string]tidyCase{
 				"session": {args: []string{"forget", "--force", "--session", id}},
 				"text":    {args: []string{"forget", "--force", "--text", "first.txt"}},
 				"file":    {args: []string{"forget", "--force", "--file", "first.txt"}},
 				"before":  {args: []string{"forget", "--force", "--before", "2999-01-01"}},
-			}[name]
+			}[what]
 			copyAll(t, root, root+".kept")
 			p.Entire(c.args...)
 			want := forgottenRecords(p)
