@@ -55,6 +55,13 @@ func (c *catFile) read(ctx context.Context, spec string, limit int64) (Object, e
 	return Object{}, fmt.Errorf("read %s: %w", spec, b.fail(ctx, err))
 }
 
+// running reports whether the process has been started.
+func (c *catFile) running() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.batch != nil
+}
+
 // fetchLazily ends the process, and lets the next one fetch.
 func (c *catFile) fetchLazily() error {
 	err := c.close()

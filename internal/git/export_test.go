@@ -6,3 +6,12 @@ var DecodeTree = decodeTree
 
 // OnlyProcess lets r read all objects through git's process.
 func OnlyProcess(r *Repo) { r.replaces = func() bool { return true } }
+
+// ApplyDelta applies the delta of a pack to its base.
+func ApplyDelta(base, delta []byte) ([]byte, error) { return applyDelta(base, delta, maxPackedObject) }
+
+// ReadPacked reads a packed object without git, at most as many as are left to it.
+func (r *Repo) ReadPacked(oid OID) (Object, error) {
+	r.packed.reads = 0
+	return r.packed.read(oid, readLimit)
+}

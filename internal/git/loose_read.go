@@ -44,7 +44,7 @@ func (l *looseObjects) read(oid OID, limit int64) (Object, error) {
 }
 
 // inflater is a reader of what f has compressed.
-func (l *looseObjects) inflater(f *os.File) (io.Reader, error) {
+func (l *looseObjects) inflater(f io.Reader) (io.Reader, error) {
 	in, ok := l.inflaters.Get().(io.Reader)
 	if !ok {
 		return zlib.NewReader(f)

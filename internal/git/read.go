@@ -19,8 +19,8 @@ const readLimit = 256 << 20
 
 // Read returns the object that spec names, in any of git's ways: an OID, a
 // ref, "HEAD^{tree}", "HEAD:path", ":path" for the index. The error is
-// ErrMissing if there is none, and ErrTooMuch above 256 MiB. Loose objects are read
-// from their files; all other reads share one git process.
+// ErrMissing if there is none, and ErrTooMuch above 256 MiB. Loose objects and the first
+// packed ones are read from their files; all other reads share one git process.
 func (r *Repo) Read(ctx context.Context, spec string) (Object, error) {
 	return r.ReadWithin(ctx, spec, readLimit)
 }
@@ -37,7 +37,7 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 	if err := ctx.Err(); err != nil {
 		return Object{}, fmt.Errorf("read %s: %w", spec, err)
 	}
-	if object, err := r.readLoose(spec, limit); err == nil {
+	if object, err := r.readFile(spec, limit); err == nil {
 		return object, nil
 	} else if !errors.Is(err, errAskGit) {
 		return Object{}, fmt.Errorf("read %s: %w", spec, err)
@@ -45,12 +45,12 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 	return r.cat.read(ctx, spec, limit)
 }
 
-// readLoose reads a loose object of the repository without a git process. It
+// readFile reads an object from the repository's files without a git process. It
 // resolves object names, HEAD and branches, with ^{commit} or without. The error is
 // ErrMissing for a ref that isn't there, ErrTooMuch above limit bytes, and
-// errAskGit for everything that it leaves to git: packed objects, replaced ones,
-// those of alternates, damaged ones, and other names.
-func (r *Repo) readLoose(spec string, limit int64) (Object, error) {
+// errAskGit for everything that it leaves to git: replaced objects, those of alternates,
+// damaged ones, large packed ones or many of them, and other names.
+func (r *Repo) readFile(spec string, limit int64) (Object, error) {
 	if r.replaces() {
 		return Object{}, errAskGit
 	}
@@ -63,6 +63,9 @@ func (r *Repo) readLoose(spec string, limit int64) (Object, error) {
 		}
 	}
 	o, err := r.loose.read(oid, limit)
+	if errors.Is(err, errAskGit) && !r.cat.running() {
+		o, err = r.packed.read(oid, limit)
+	}
 	if err != nil {
 		return Object{}, err
 	}
@@ -75,12 +78,14 @@ func (r *Repo) readLoose(spec string, limit int64) (Object, error) {
 // ReadLazily lets later reads fetch what a partial clone has left at its remote.
 func (r *Repo) ReadLazily() error {
 	r.loose.pending.discard()
+	r.packed.close()
 	return r.cat.fetchLazily()
 }
 
-// Close ends the process that reads objects, if there is one, and removes the objects
-// that have no names. A later read starts another process.
+// Close closes what objects are read from, files and the git process, and removes the
+// objects that have no names. A later read opens the files anew.
 func (r *Repo) Close() error {
 	r.loose.pending.discard()
+	r.packed.close()
 	return r.cat.close()
 }

@@ -29,6 +29,7 @@ type Repo struct {
 	processes *processes
 	replaces  func() bool // objects may be replaced by others
 	loose     *looseObjects
+	packed    packedObjects
 	refs      refFiles
 	cat       catFile
 	trees     treeCache
@@ -78,6 +79,7 @@ func (l Locate) open(dir string, f found) (*Repo, error) {
 	r.processes.started.Store(asked)
 	r.processes.environ = sync.OnceValue(r.processes.buildEnviron)
 	r.loose = newLooseObjects(objects, r.Format, s.shared, alternates)
+	r.packed.loose = r.loose
 	r.refs = refFiles{gitDir: r.GitDir, commonDir: r.CommonDir, format: r.Format, storage: r.RefStorage}
 	r.replaces = sync.OnceValue(r.refs.haveReplacements)
 	r.cat = catFile{processes: r.processes, format: r.Format}

@@ -91,13 +91,19 @@ func TestAttackBroughtTreeTwice(t *testing.T) {
 	}
 }
 
-// Hooks ask on every run: git is started once for a packed HEAD, and then not
-// again, also not after more commits.
+// Hooks ask on every run: git is started once for a HEAD in another repository's
+// objects, and then not again, also not after more commits. For a packed HEAD it isn't
+// started.
 func TestBringsStartsGitOnce(t *testing.T) {
 	t.Parallel()
 	s := gittest.New(t)
 	dir := s.Init("repo")
-	sh(s, dir, "mkdir .entire; touch .entire/settings.json a; git add -A; git commit -qm x; git gc -q")
+	sh(s, dir, "mkdir .entire; touch .entire/settings.json a; git add -A; git commit -qm x; git gc -q; git clone -q -s . ../shared")
+	packed := s.Open(dir)
+	if got := gittest.Must[bool](t)(gitwork.HasPath(t.Context(), packed, packed.Root, personal)); got || packed.Processes() > 0 {
+		t.Errorf("packed: %v, %d processes", got, packed.Processes())
+	}
+	dir = s.Path("shared")
 	for i, want := range []int{1, 0, 0} {
 		if i == 2 {
 			sh(s, dir, "echo > a; git commit -qam y")

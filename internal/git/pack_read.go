@@ -1,0 +1,367 @@
+package git
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+const (
+	// maxPackReads is how many packed objects are read before git's process is started:
+	// they take about as long as its start, and it reads further ones quicker, as it
+	// keeps the bases of deltas.
+	maxPackReads = 24
+	// maxPacks is how many packs are searched. A repository with more of them usually
+	// has an index over all, which is not read here.
+	maxPacks = 16
+	// maxPackedObject bounds what is taken into memory of an object and of each of the
+	// objects that it is a delta of.
+	maxPackedObject = 4 << 20
+	// maxDeltas is the length of the longest chain of deltas that is followed.
+	maxDeltas = 64
+)
+
+// packedObjects reads single objects of a repository's packs. Everything unusual is
+// left to git. Its methods may be called at the same time.
+type packedObjects struct {
+	loose *looseObjects // its directory, format and inflaters
+
+	mu     sync.Mutex // guards what follows
+	listed bool
+	packs  []*packFile
+	reads  int
+}
+
+// packFile is an open pack with its index. The index of version 2 is a header of 8
+// bytes, a table of 256 numbers, the names in order, a checksum and an offset for each
+// of them, and the offsets that need 64 bits.
+type packFile struct {
+	index, pack *os.File
+	size        int64 // of the pack
+	hash        int   // bytes of an object's name
+	fanout      [256]uint32
+}
+
+// packHeader and packFanout are the sizes of an index's first parts.
+const (
+	packHeader = 8
+	packFanout = 4 * 256
+)
+
+// read reads an object of at most limit bytes, whose checksum it verifies. The error
+// is errAskGit if no pack has it, and for everything that is left to git.
+func (p *packedObjects) read(oid OID, limit int64) (Object, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reads++; p.reads > maxPackReads {
+		return Object{}, errAskGit
+	}
+	name, err := hex.DecodeString(string(oid))
+	if err != nil {
+		return Object{}, errAskGit
+	}
+	for _, f := range p.list() {
+		offset, err := f.find(name)
+		if err != nil {
+			continue
+		}
+		kind, data, err := p.inflate(f, offset, min(limit, maxPackedObject))
+		if err != nil || p.loose.format.hashObject(kind, data) != oid {
+			return Object{}, errAskGit
+		}
+		return Object{OID: oid, Type: kind, Data: data}, nil
+	}
+	return Object{}, errAskGit
+}
+
+// close closes the packs. A later read opens those that are there then.
+func (p *packedObjects) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range p.packs {
+		f.close()
+	}
+	p.packs, p.listed, p.reads = nil, false, 0
+}
+
+// list opens the packs on the first call; none if they are too many or there is one
+// that can't be read. The caller holds the lock.
+func (p *packedObjects) list() []*packFile {
+	if p.listed {
+		return p.packs
+	}
+	p.listed = true
+	dir := filepath.Join(p.loose.dir, "pack")
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	names = slices.DeleteFunc(names, func(e os.DirEntry) bool { return !strings.HasSuffix(e.Name(), ".idx") })
+	if len(names) > maxPacks {
+		return nil
+	}
+	for _, e := range names {
+		if f, err := openPack(filepath.Join(dir, strings.TrimSuffix(e.Name(), ".idx")), p.loose.format.size()); err == nil {
+			p.packs = append(p.packs, f)
+		}
+	}
+	return p.packs
+}
+
+// openPack opens the pack path.pack and its index.
+func openPack(path string, hash int) (_ *packFile, err error) {
+	f := &packFile{hash: hash}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
+	if f.index, err = os.Open(path + ".idx"); err != nil {
+		return nil, err
+	}
+	if f.pack, err = os.Open(path + ".pack"); err != nil {
+		return nil, err
+	}
+	info, err := f.pack.Stat()
+	if err != nil {
+		return nil, err
+	}
+	f.size = info.Size()
+	start := make([]byte, packHeader+packFanout)
+	if _, err := f.index.ReadAt(start, 0); err != nil {
+		return nil, err
+	}
+	if !bytes.HasPrefix(start, []byte("\xfftOc\x00\x00\x00\x02")) {
+		return nil, errAskGit
+	}
+	for i := range f.fanout {
+		f.fanout[i] = binary.BigEndian.Uint32(start[packHeader+4*i:])
+	}
+	return f, nil
+}
+
+func (f *packFile) close() {
+	for _, file := range []*os.File{f.index, f.pack} {
+		if file != nil {
+			_ = file.Close() // it was only read
+		}
+	}
+}
+
+// find is where the pack has the object of that name; errAskGit if it doesn't.
+func (f *packFile) find(name []byte) (int64, error) {
+	low, high := int64(0), int64(f.fanout[name[0]])
+	if name[0] > 0 {
+		low = int64(f.fanout[name[0]-1])
+	}
+	all := int64(f.fanout[255])
+	at := make([]byte, f.hash)
+	for low < high {
+		middle := low + (high-low)/2
+		if _, err := f.index.ReadAt(at, packHeader+packFanout+middle*int64(f.hash)); err != nil {
+			return 0, err
+		}
+		switch order := bytes.Compare(name, at); {
+		case order < 0:
+			high = middle
+		case order > 0:
+			low = middle + 1
+		default:
+			return f.offset(all, middle)
+		}
+	}
+	return 0, errAskGit
+}
+
+// offset is where the pack has object n of the index, of all in number.
+func (f *packFile) offset(all, n int64) (int64, error) {
+	const crc, short, long = 4, 4, 8
+	offsets := packHeader + packFanout + all*(int64(f.hash)+crc)
+	var b [long]byte
+	if _, err := f.index.ReadAt(b[:short], offsets+n*short); err != nil {
+		return 0, err
+	}
+	value := binary.BigEndian.Uint32(b[:])
+	if value < 1<<31 {
+		return int64(value), nil
+	}
+	if _, err := f.index.ReadAt(b[:], offsets+all*short+int64(value&^(1<<31))*long); err != nil {
+		return 0, err
+	}
+	return int64(binary.BigEndian.Uint64(b[:]) & (1<<63 - 1)), nil
+}
+
+// The types of a pack's entries that are no objects by themselves.
+const (
+	packOffsetDelta = 6 // its base is so many bytes before it
+	packNameDelta   = 7 // its base is the object of a name
+)
+
+// packEntryStart is the beginning of a pack's entry.
+type packEntryStart struct {
+	kind int   // of an object, or one of the deltas
+	size int64 // of what is compressed
+	data int64 // where that is in the pack
+	base int64 // of a delta: where its base is
+}
+
+// inflate reads the object at an offset: the deltas and the object at their end, then
+// from that the one that was asked for. The error is errAskGit also above limit bytes.
+func (p *packedObjects) inflate(f *packFile, offset, limit int64) (kind string, data []byte, err error) {
+	var deltas [][]byte
+	for range maxDeltas {
+		at, err := f.entry(offset)
+		if err != nil || at.size > limit {
+			return "", nil, errAskGit
+		}
+		data, err := p.decompress(f, at)
+		if err != nil {
+			return "", nil, err
+		}
+		if at.kind == packOffsetDelta || at.kind == packNameDelta {
+			deltas = append(deltas, data)
+			offset = at.base
+			continue
+		}
+		kinds := []string{1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+		if at.kind < 1 || at.kind >= len(kinds) {
+			return "", nil, errAskGit
+		}
+		for _, delta := range slices.Backward(deltas) {
+			if data, err = applyDelta(data, delta, limit); err != nil {
+				return "", nil, err
+			}
+		}
+		return kinds[at.kind], data, nil
+	}
+	return "", nil, errAskGit
+}
+
+// entry reads the beginning of the entry at an offset.
+func (f *packFile) entry(offset int64) (packEntryStart, error) {
+	const longest = 64 // type, size and a name
+	b := make([]byte, longest)
+	if offset < 0 || offset >= f.size {
+		return packEntryStart{}, errAskGit
+	}
+	n, err := f.pack.ReadAt(b, offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return packEntryStart{}, err
+	}
+	in := bytes.NewReader(b[:n])
+	first, err := in.ReadByte()
+	if err != nil {
+		return packEntryStart{}, errAskGit
+	}
+	e := packEntryStart{kind: int(first >> 4 & 7), size: int64(first & 0x0f)}
+	for shift, c := 4, first; c&0x80 != 0; shift += 7 {
+		if c, err = in.ReadByte(); err != nil || shift > 32 {
+			return packEntryStart{}, errAskGit
+		}
+		e.size |= int64(c&0x7f) << shift
+	}
+	switch e.kind {
+	case packOffsetDelta:
+		c, err := in.ReadByte()
+		back := int64(c & 0x7f)
+		for err == nil && c&0x80 != 0 && back < 1<<48 {
+			c, err = in.ReadByte()
+			back = (back+1)<<7 | int64(c&0x7f)
+		}
+		if err != nil || back <= 0 || back > offset {
+			return packEntryStart{}, errAskGit
+		}
+		e.base = offset - back
+	case packNameDelta:
+		name := make([]byte, f.hash)
+		if _, err := io.ReadFull(in, name); err != nil {
+			return packEntryStart{}, errAskGit
+		}
+		if e.base, err = f.find(name); err != nil {
+			return packEntryStart{}, errAskGit
+		}
+	}
+	e.data = offset + int64(n-in.Len())
+	return e, nil
+}
+
+// decompress reads what an entry has compressed.
+func (p *packedObjects) decompress(f *packFile, at packEntryStart) ([]byte, error) {
+	in, err := p.loose.inflater(io.NewSectionReader(f.pack, at.data, f.size-at.data))
+	if err != nil {
+		return nil, errAskGit
+	}
+	defer p.loose.inflaters.Put(in)
+	data := make([]byte, at.size)
+	if _, err := io.ReadFull(in, data); err != nil {
+		return nil, errAskGit
+	}
+	return data, nil // the object's own checksum is compared
+}
+
+// applyDelta makes an object of at most limit bytes from its base. A delta is the sizes
+// of both, and a sequence of copies from the base and of new bytes.
+func applyDelta(base, delta []byte, limit int64) ([]byte, error) {
+	from, n := binary.Uvarint(delta)
+	if n <= 0 || from != uint64(len(base)) {
+		return nil, errAskGit
+	}
+	delta = delta[n:]
+	to, n := binary.Uvarint(delta)
+	if n <= 0 || to > uint64(limit) {
+		return nil, errAskGit
+	}
+	delta = delta[n:]
+	out := make([]byte, 0, to)
+	for len(delta) > 0 {
+		part, rest, err := deltaPart(base, delta)
+		if err != nil || len(part) > cap(out)-len(out) {
+			return nil, errAskGit
+		}
+		out, delta = append(out, part...), rest
+	}
+	if uint64(len(out)) != to {
+		return nil, errAskGit
+	}
+	return out, nil
+}
+
+// deltaPart returns the bytes that the first instruction of a delta adds, and the
+// instructions after it.
+func deltaPart(base, delta []byte) (part, rest []byte, err error) {
+	op := delta[0]
+	delta = delta[1:]
+	if op&0x80 == 0 {
+		if op == 0 || int(op) > len(delta) {
+			return nil, nil, errAskGit
+		}
+		return delta[:op], delta[op:], nil
+	}
+	var number [7]byte // four bytes of the place, three of the size, without those that are 0
+	for i := range number {
+		if op&(1<<i) == 0 {
+			continue
+		}
+		if len(delta) == 0 {
+			return nil, nil, errAskGit
+		}
+		number[i] = delta[0]
+		delta = delta[1:]
+	}
+	at := int64(binary.LittleEndian.Uint32(number[:4]))
+	size := int64(number[4]) | int64(number[5])<<8 | int64(number[6])<<16
+	if size == 0 {
+		size = 1 << 16
+	}
+	if at+size > int64(len(base)) {
+		return nil, nil, errAskGit
+	}
+	return base[at : at+size], delta, nil
+}
