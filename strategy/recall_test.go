@@ -65,7 +65,7 @@ func (d *desk) recorder() *strategy.Recorder {
 	}
 	d.t.Cleanup(func() { _ = opened.Close() })
 	home := filepath.Dir(d.repo.Dir)
-	return strategy.New(&workspace.Workspace{
+	w := &workspace.Workspace{
 		Repo: opened, Sessions: session.Open(opened.CommonDir), Redact: redact.New(),
 		Log:     slog.New(slog.NewTextHandler(&d.log, nil)),
 		Options: workspace.Options{LockTimeout: time.Minute, Recall: d.opts},
@@ -76,7 +76,9 @@ func (d *desk) recorder() *strategy.Recorder {
 			Detach:   func(args ...string) error { d.children = append(d.children, args); return nil },
 			Registry: &registry.Registry{Home: filepath.Join(home, ".agentfs"), UserHome: home, Now: time.Now},
 		},
-	})
+	}
+	_ = w.MaskForgotten() // an error is logged, as of a damaged list
+	return strategy.New(w)
 }
 
 // session is a session whose transcript is kept and whose hooks are called by

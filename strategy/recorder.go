@@ -32,13 +32,8 @@ type Recorder struct {
 	*workspace.Workspace
 }
 
-// New returns the recorder of a worktree. It masks what was forgotten in the repository.
-func New(w *workspace.Workspace) *Recorder {
-	if err := w.MaskForgotten(); err != nil {
-		w.Log.Error("what was forgotten is not known", "error", err.Error())
-	}
-	return &Recorder{w}
-}
+// New returns the recorder of a worktree.
+func New(w *workspace.Workspace) *Recorder { return &Recorder{w} }
 
 // At returns the recorder of the worktree at root, whose Repo the caller closes.
 func (r *Recorder) At(root string) (*Recorder, error) {

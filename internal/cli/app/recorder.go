@@ -23,7 +23,7 @@ const ChildLock = 30 * time.Second
 // Recorder is the service that works on a repository's records. Nobody is
 // asked, and no child started.
 func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *strategy.Recorder {
-	return strategy.New(&workspace.Workspace{
+	w := &workspace.Workspace{
 		Repo:     repo,
 		Sessions: session.Open(repo.CommonDir),
 		Redact:   redact.New().WithFilesOf(repo.Root),
@@ -41,7 +41,11 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 			Caller: proc.Caller, Alive: proc.Alive, Registry: a.Registry(),
 		},
 		Log: log,
-	})
+	}
+	if err := w.MaskForgotten(); err != nil {
+		log.Error("what was forgotten is not known", "error", err.Error())
+	}
+	return strategy.New(w)
 }
 
 // BandOptions are the settings of snapshots, as the recorder takes them.
