@@ -15,9 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
 )
@@ -79,38 +77,24 @@ var (
 
 // Forgetting forgets in the repository of a recorder.
 type Forgetting struct {
-	rec  *strategy.Recorder
-	what What
+	*target
 
-	// tombs are the tombstones with what is to be forgotten, loaded those that were read.
-	tombs, loaded checkpoint.Tombstones
-	// find finds the text, or what is quoted of the file; nil if neither is to be
-	// forgotten. text is the same for a text.
-	find finder
-	text *redact.Forgetter
-	// content is what is known of the file.
-	content fileContent
-	// list is what is to be forgotten by its id.
-	list checkpoint.Forgotten
+	loaded checkpoint.Tombstones // as they were read
 
-	// searched are the objects that were read, and whether they have the text; hits
-	// and own are those of the last plan.
-	searched, hits, own map[git.OID]bool
-	// meta and shadow rewrite histories. They keep what they have rewritten, so that
-	// what the preview has found isn't done again.
-	meta, shadow *checkpoint.Rewriting
-
-	// catalogDone reports that the catalog was rewritten, catalogErr why it wasn't.
-	catalogDone bool
-	catalogErr  error
-	// packErr is why packs could not be written anew.
-	packErr error
+	journal   *journalFile
+	objects   *objects
+	records   *records
+	refs      *refs
+	pruner    *pruner
+	snapshots *snapshots
+	catalog   *catalog
+	versions  *versions
 }
 
 // New prepares to forget something in the recorder's repository, all its
 // worktrees included.
 func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, error) {
-	f := &Forgetting{rec: rec, what: what}
+	f := forgetting(&target{rec: rec, what: what})
 	var err error
 	if f.loaded, err = checkpoint.LoadTombstones(rec.Repo.CommonDir); err != nil {
 		return nil, err
@@ -131,7 +115,7 @@ func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, e
 	case !what.Before.IsZero():
 		f.list.Checkpoints, err = f.older(ctx)
 	case what.File != "":
-		err = f.prepareFile(ctx)
+		err = f.versions.find(ctx)
 	default:
 		return nil, errors.New("nothing was named that is to be forgotten")
 	}
@@ -139,6 +123,18 @@ func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, e
 		return nil, err
 	}
 	return f, f.addTombstones(ctx)
+}
+
+func forgetting(t *target) *Forgetting {
+	f := &Forgetting{
+		target: t, journal: &journalFile{t}, objects: &objects{target: t},
+		snapshots: &snapshots{t}, catalog: &catalog{target: t},
+	}
+	f.records = &records{target: t, objects: f.objects, transcripts: &transcripts{t}, snapshots: f.snapshots}
+	f.refs = &refs{target: t, objects: f.objects}
+	f.pruner = &pruner{target: t, objects: f.objects, records: f.records, journal: f.journal}
+	f.versions = &versions{target: t, objects: f.objects, records: f.records}
+	return f
 }
 
 // addTombstones adds what is to be forgotten to the tombstones, and prepares to find it.
@@ -150,7 +146,7 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 	case f.what.File != "":
 		f.tombs.AddFile(f.what.File)
 		if err = f.tombs.AddLines(f.rec.Env.Random, slices.Sorted(maps.Keys(f.content.lines))); err == nil {
-			f.find, err = f.quotes(ctx)
+			f.find, err = f.versions.quotes(ctx)
 		}
 	}
 	f.tombs.Forgotten = f.tombs.With(f.list)
@@ -165,27 +161,8 @@ func (f *Forgetting) reload(ctx context.Context) error {
 		return err
 	}
 	f.loaded, f.tombs = now, now
-	f.searched, f.meta, f.shadow = nil, nil, nil
+	f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil
 	return f.addTombstones(ctx)
-}
-
-// finder finds what is forgotten in a content, and masks it: JSON stays valid.
-type finder interface {
-	Has(data []byte) bool
-	Mask(data []byte) []byte
-	// MaskInPlace is Mask whose result has the length of data.
-	MaskInPlace(data []byte) []byte
-}
-
-// minText is the length below which a text is part of too much else.
-const minText = 6
-
-// CheckText reports why a text can't be forgotten.
-func CheckText(text string) error {
-	if len(text) < minText {
-		return fmt.Errorf("the text is shorter than %d bytes: it would be found in too much else", minText)
-	}
-	return nil
 }
 
 // older returns the checkpoints all of whose sessions are older than the date.
@@ -218,7 +195,7 @@ func (f *Forgetting) older(ctx context.Context) ([]checkpoint.ID, error) {
 // Find returns every place that has something of it. It writes no ref and no file;
 // objects that nobody refers to are written and found out by git's gc.
 func (f *Forgetting) Find(ctx context.Context) ([]Place, error) {
-	plan, err := f.plan(ctx)
+	plan, err := f.refs.plan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -227,31 +204,31 @@ func (f *Forgetting) Find(ctx context.Context) ([]Place, error) {
 
 func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) {
 	places := plan.places
-	objects, err := f.looseEnds(ctx, plan)
+	objects, err := f.pruner.ends(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
 	places = append(places, objects.places...)
-	files, err := f.files(ctx)
+	files, err := f.records.changes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range files {
 		places = append(places, c.place)
 	}
-	snapshots, err := f.oldSnapshots()
+	snapshots, err := f.snapshots.old()
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range snapshots {
 		places = append(places, Place{Kind: Snapshot, Name: v.String(), What: "is deleted"})
 	}
-	inside, err := f.snapshotPlaces(ctx)
+	inside, err := f.snapshots.places(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own, err := f.ownCommits(ctx)
-	return slices.Concat(places, inside, f.catalog(), own), err
+	own, err := f.versions.ownCommits(ctx)
+	return slices.Concat(places, inside, f.catalog.places(), own), err
 }
 
 // Result is what Do has done.
@@ -300,7 +277,7 @@ func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 	if err := f.tombs.Save(f.rec.Repo.CommonDir); err != nil {
 		return nil, err
 	}
-	plan, err := f.plan(ctx)
+	plan, err := f.refs.plan(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -313,10 +290,10 @@ func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 	if err := f.rec.Repo.SyncObjects(); err != nil {
 		return nil, err
 	}
-	if err := f.write(j); err != nil {
+	if err := f.journal.write(j); err != nil {
 		return nil, err
 	}
-	if err := f.moveRefs(ctx, j); err != nil {
+	if err := f.refs.move(ctx, j); err != nil {
 		return nil, err
 	}
 	return places, f.finish(ctx, j)
@@ -324,12 +301,12 @@ func (f *Forgetting) once(ctx context.Context) ([]Place, error) {
 
 // resume finishes what the journal has of a run that was killed.
 func (f *Forgetting) resume(ctx context.Context) error {
-	j, found, err := f.read()
+	j, found, err := f.journal.read()
 	if err != nil || !found {
 		return err
 	}
-	f.searched, f.meta, f.shadow = nil, nil, nil // it removes objects
-	if err := f.moveRefs(ctx, &j); err != nil && !errors.Is(err, gitref.ErrMoved) {
+	f.objects.searched, f.refs.meta, f.refs.shadow = nil, nil, nil // it removes objects
+	if err := f.refs.move(ctx, &j); err != nil && !errors.Is(err, gitref.ErrMoved) {
 		return err
 	}
 	return f.finish(ctx, &j)
@@ -340,21 +317,21 @@ func (f *Forgetting) finish(ctx context.Context, j *journal) error {
 	if err := f.noteReplaced(j); err != nil {
 		return err
 	}
-	if err := f.clean(ctx, j); err != nil {
+	if err := f.records.clean(ctx, j); err != nil {
 		return err
 	}
-	if err := f.deleteSnapshots(ctx); err != nil {
+	if err := f.snapshots.deleteOld(ctx); err != nil {
 		return err
 	}
-	if err := f.cleanSnapshots(ctx); err != nil {
+	if err := f.snapshots.clean(ctx); err != nil {
 		return err
 	}
-	f.cleanCatalog(ctx)
-	if err := f.expire(ctx, j); err != nil {
+	f.catalog.remake(ctx)
+	if err := f.refs.expire(ctx, j); err != nil {
 		return err
 	}
-	if err := f.prune(ctx, j); err != nil {
+	if err := f.pruner.prune(ctx, j); err != nil {
 		return err
 	}
-	return f.end()
+	return f.journal.end()
 }

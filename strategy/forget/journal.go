@@ -38,23 +38,26 @@ type refChange struct {
 	New  git.OID `json:"new,omitempty"`
 }
 
-func (f *Forgetting) journalPath() string { return JournalPath(f.rec.Repo.CommonDir) }
+// journalFile is where the journal is.
+type journalFile struct{ *target }
+
+func (jf *journalFile) path() string { return JournalPath(jf.rec.Repo.CommonDir) }
 
 // JournalPath is the file that is there while something is being forgotten.
 func JournalPath(commonDir string) string {
 	return filepath.Join(commonDir, "entire", "forgetting.json")
 }
 
-func (f *Forgetting) write(j *journal) error {
+func (jf *journalFile) write(j *journal) error {
 	data, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
 		return err
 	}
-	return disk.WriteDurable(f.journalPath(), append(data, '\n'), 0o600)
+	return disk.WriteDurable(jf.path(), append(data, '\n'), 0o600)
 }
 
-func (f *Forgetting) read() (j journal, found bool, err error) {
-	data, err := os.ReadFile(f.journalPath())
+func (jf *journalFile) read() (j journal, found bool, err error) {
+	data, err := os.ReadFile(jf.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return j, false, nil
 	}
@@ -62,20 +65,20 @@ func (f *Forgetting) read() (j journal, found bool, err error) {
 		err = json.Unmarshal(data, &j)
 	}
 	if err == nil && j.Version > journalVersion {
-		err = fmt.Errorf("%s was written by a newer version", f.journalPath())
+		err = fmt.Errorf("%s was written by a newer version", jf.path())
 	}
 	return j, err == nil, err
 }
 
 // end removes the journal, and what killed runs left of its writing.
-func (f *Forgetting) end() error {
-	if err := disk.SweepTempOf(f.journalPath(), f.rec.Env.Now()); err != nil {
+func (jf *journalFile) end() error {
+	if err := disk.SweepTempOf(jf.path(), jf.rec.Env.Now()); err != nil {
 		return err
 	}
-	if err := disk.Remove(f.journalPath()); err != nil {
+	if err := disk.Remove(jf.path()); err != nil {
 		return err
 	}
-	return disk.SyncDir(filepath.Dir(f.journalPath()))
+	return disk.SyncDir(filepath.Dir(jf.path()))
 }
 
 // noteReplaced adds the rewritten commits of the metadata branch to the

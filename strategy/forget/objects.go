@@ -2,10 +2,8 @@ package forget
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitobject"
@@ -15,57 +13,65 @@ import (
 // larger.
 const maxObject = 95 << 20
 
+// objects are those of the repository's object store.
+type objects struct {
+	*target
+
+	// searched are the objects that were read, and whether they have something of it.
+	searched map[git.OID]bool
+}
+
 // search finds the objects that have the text, and which of them are the user's
 // own. Without a text there is nothing to search for. Each object is read once,
 // however often it is called.
-func (f *Forgetting) search(ctx context.Context, p *refPlan) error {
-	if f.find == nil {
+func (ob *objects) search(ctx context.Context, p *refPlan) error {
+	if ob.find == nil {
 		return nil
 	}
-	all, err := gitobject.All(ctx, f.rec.Repo)
+	all, err := gitobject.All(ctx, ob.rec.Repo)
 	if err != nil {
 		return err
 	}
-	if f.searched == nil {
-		f.searched = make(map[git.OID]bool, len(all))
+	if ob.searched == nil {
+		ob.searched = make(map[git.OID]bool, len(all))
 	}
 	anew := slices.DeleteFunc(slices.Clone(all), func(o gitobject.Info) bool {
-		_, known := f.searched[o.OID]
+		_, known := ob.searched[o.OID]
 		return known
 	})
-	if err := f.readAll(ctx, anew, func(o git.Object) { f.searched[o.OID] = f.has(o) }); err != nil {
+	if err := ob.readAll(ctx, anew, func(o git.Object) { ob.searched[o.OID] = ob.has(o) }); err != nil {
 		return err
 	}
 	p.hits = map[git.OID]bool{}
 	for _, o := range all {
-		if f.searched[o.OID] {
+		if ob.searched[o.OID] {
 			p.hits[o.OID] = true
 		}
 	}
 	if len(p.hits) == 0 {
 		return nil
 	}
-	p.own, err = gitobject.Reachable(ctx, f.rec.Repo, append(userRefs(), "--indexed-objects")...)
+	p.own, err = gitobject.Reachable(ctx, ob.rec.Repo, append(userRefs(), "--indexed-objects")...)
 	return err
 }
 
 // has reports whether an object has something of it.
-func (f *Forgetting) has(o git.Object) bool {
-	if f.what.File == "" {
-		return f.find.Has(o.Data)
+func (ob *objects) has(o git.Object) bool {
+	if ob.what.File == "" {
+		return ob.find.Has(o.Data)
 	}
-	return o.Type != "tree" && (f.content.versions[o.OID] || f.find.Has(o.Data))
+	return o.Type != "tree" && (ob.content.versions[o.OID] || ob.find.Has(o.Data))
 }
 
 // readAll hands every object of a list that isn't too large to look.
-func (f *Forgetting) readAll(ctx context.Context, list []gitobject.Info, look func(git.Object)) error {
+func (ob *objects) readAll(ctx context.Context, list []gitobject.Info, look func(git.Object)) error {
 	var oids []git.OID
 	for _, o := range list {
 		if o.Size <= maxObject {
 			oids = append(oids, o.OID)
 		}
 	}
-	err := f.rec.Repo.ReadMany(ctx, oids, func(o git.Object) error {
+	err := ob.rec.Repo.ReadMany(ctx, oids, func(o git.Object) error {
 		look(o)
 		return nil
 	})
@@ -73,288 +79,4 @@ func (f *Forgetting) readAll(ctx context.Context, list []gitobject.Info, look fu
 		return fmt.Errorf("search objects: %w", err)
 	}
 	return nil
-}
-
-// ends are objects that no ref of ours needs, and that have something of it.
-type ends struct {
-	places []Place
-	// prune are those that are ours and can be removed.
-	prune []git.OID
-}
-
-// looseEnds finds the objects with something of it that neither refs nor reflogs
-// reach, and names those that stay.
-func (f *Forgetting) looseEnds(ctx context.Context, p refPlan) (found ends, err error) {
-	if f.find == nil && f.what.Session == "" {
-		return found, nil
-	}
-	reached, err := f.reached(ctx)
-	if err != nil {
-		return found, err
-	}
-	all, err := gitobject.All(ctx, f.rec.Repo)
-	if err != nil {
-		return found, err
-	}
-	all = slices.DeleteFunc(all, func(o gitobject.Info) bool { return reached[o.OID] })
-	matched, ours, err := f.matched(ctx, p, all)
-	if err != nil {
-		return found, err
-	}
-	packs, err := gitobject.OpenPacks(ctx, f.rec.Repo)
-	if err != nil {
-		return found, err
-	}
-	defer func() { err = errors.Join(err, packs.Close()) }()
-	add := func(oid git.OID, place Place) {
-		place.Name = oid.Short()
-		found.places = append(found.places, place)
-	}
-	for _, oid := range matched {
-		switch {
-		case !ours[oid] && f.what.File != "": // it has a line in common with the file
-		case !ours[oid]:
-			add(oid, Place{Kind: Object, What: "nothing refers to it, and it isn't known whose it is: git prune removes it", Stays: true})
-		case f.rec.Repo.IsLoose(oid):
-			found.prune = append(found.prune, oid)
-			add(oid, Place{Kind: Object, What: "is removed"})
-		default:
-			place, err := f.packed(packs, oid)
-			if err != nil {
-				return found, err
-			}
-			if !place.Stays {
-				found.prune = append(found.prune, oid)
-			}
-			add(oid, place)
-		}
-	}
-	ourRefs, err := gitobject.Reachable(ctx, f.rec.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
-	if err != nil {
-		return found, err
-	}
-	for oid := range p.hits {
-		switch {
-		case f.what.File != "" && (p.own[oid] || !f.content.versions[oid]): // ownCommits names it
-		case p.own[oid]:
-			add(oid, Place{Kind: Own, What: "is in your own commits or index: rewriting those is yours to do", Stays: true})
-		case reached[oid] && !ourRefs[oid]:
-			add(oid, Place{Kind: Own, What: "is in a reflog: git reflog expire --expire=now --all, then git gc --prune=now", Stays: true})
-		}
-	}
-	return found, nil
-}
-
-// packed is what becomes of an object that is not loose.
-func (f *Forgetting) packed(packs *gitobject.Packs, oid git.OID) (Place, error) {
-	why, err := packs.Fixed(oid)
-	switch {
-	case err != nil:
-		return Place{}, err
-	case why == "" && f.packErr == nil:
-		return Place{Kind: Packed, What: "is removed: its pack is written anew without it"}, nil
-	case why == "":
-		why = "its pack could not be written anew (" + firstLine(f.packErr) + ")"
-	}
-	return Place{Kind: Packed, What: "nothing refers to it, but " + why + ": git gc --prune=now removes it", Stays: true}, nil
-}
-
-// matched returns which of the unreferenced objects have something of it, and
-// which of them are ours.
-func (f *Forgetting) matched(ctx context.Context, p refPlan, list []gitobject.Info) (matched []git.OID, ours map[git.OID]bool, err error) {
-	is, trees, listed := map[git.OID]bool{}, []git.OID{}, make(map[git.OID]bool, len(list))
-	for _, o := range list {
-		listed[o.OID] = true
-		if o.Type == "tree" {
-			trees = append(trees, o.OID)
-		}
-	}
-	if f.what.Session == "" {
-		list = slices.DeleteFunc(slices.Clone(list), func(o gitobject.Info) bool { return !p.hits[o.OID] })
-	}
-	ours = map[git.OID]bool{}
-	err = f.readAll(ctx, list, func(o git.Object) {
-		if p.hits[o.OID] || f.what.Session != "" && mentions(o.Data, f.what.Session) {
-			is[o.OID], ours[o.OID] = true, isRecord(o) || f.content.versions[o.OID] || f.what.Session != "" && o.Type == "tree"
-		}
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(is) == 0 {
-		return nil, nil, nil
-	}
-	for _, oid := range trees {
-		entries, err := f.rec.Repo.Tree(ctx, oid)
-		if err != nil {
-			continue // git prunes it
-		}
-		record := slices.ContainsFunc(entries, func(e git.TreeEntry) bool { return recordNames[e.Name] })
-		some := slices.ContainsFunc(entries, func(e git.TreeEntry) bool { return is[e.OID] })
-		for _, e := range entries {
-			switch {
-			case !record || !some:
-			case is[e.OID]:
-				ours[e.OID] = true
-			case f.what.Session != "" && e.Mode == git.ModeFile && listed[e.OID]:
-				is[e.OID], ours[e.OID] = true, true
-			}
-		}
-	}
-	if f.text != nil { // files that were changed, by the steps of sessions
-		for oid := range f.named() {
-			ours[oid] = ours[oid] || is[oid]
-		}
-	}
-	for oid := range is {
-		matched = append(matched, oid)
-	}
-	slices.Sort(matched)
-	return matched, ours, nil
-}
-
-// recordNames are names of files that only records of ours have together.
-var recordNames = map[string]bool{ //nolint:gochecknoglobals // read only
-	"full.jsonl": true, "prompt.txt": true, "context.md": true, "content_hash.txt": true, "checkpoint.json": true,
-}
-
-// isRecord reports whether an object is by its content one that the program
-// wrote: a commit with its trailers, a piece of a transcript, a piece of metadata.
-func isRecord(o git.Object) bool {
-	text := string(o.Data[:min(len(o.Data), 64<<10)])
-	has := func(part string) bool { return strings.Contains(text, part) }
-	switch o.Type {
-	case "commit":
-		return has("\nEntire-Session: ") || has("\nCheckpoint: ")
-	case "tree":
-		return has(" full.jsonl\x00") || has(" prompt.txt\x00") || has(".entire")
-	default:
-		return strings.HasPrefix(text, "{") && (has(`"sessionId":`) || has(`"session_id":`)) || strings.HasPrefix(text, "# Session Context\n")
-	}
-}
-
-// prune removes the objects that the rewritten histories had and that nothing refers to
-// any more, and the others that have something of it. Files of the records that name
-// an object keep it, unless it has something of it.
-func (f *Forgetting) prune(ctx context.Context, j *journal) error {
-	if len(j.Prune) == 0 {
-		var err error
-		if j.Prune, err = f.prunable(ctx, j); err != nil {
-			return err
-		}
-		if err := f.write(j); err != nil {
-			return err
-		}
-	}
-	reached, err := f.reached(ctx)
-	if err != nil {
-		return err
-	}
-	gone := slices.DeleteFunc(slices.Clone(j.Prune), func(oid git.OID) bool { return reached[oid] })
-	f.packErr = f.dropPacked(ctx, gone) // it is named in the end
-	return f.rec.Repo.RemoveLoose(gone)
-}
-
-// reached returns the objects that refs, reflogs and indexes reach.
-func (f *Forgetting) reached(ctx context.Context) (map[git.OID]bool, error) {
-	return gitobject.Reachable(ctx, f.rec.Repo, "--all", "--reflog", "--indexed-objects")
-}
-
-// dropPacked writes packs anew without objects, while git's gc doesn't run.
-func (f *Forgetting) dropPacked(ctx context.Context, gone []git.OID) (err error) {
-	packs, err := gitobject.OpenPacks(ctx, f.rec.Repo)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, packs.Close()) }()
-	var drop []git.OID
-	for _, oid := range gone {
-		why, err := packs.Fixed(oid)
-		if err != nil {
-			return err
-		}
-		if why == "" {
-			drop = append(drop, oid)
-		}
-	}
-	if len(drop) == 0 {
-		return nil
-	}
-	release, err := f.excludeGC()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, release()) }()
-	err = packs.Drop(ctx, drop, func() (bool, error) {
-		reached, err := f.reached(ctx)
-		return !slices.ContainsFunc(drop, func(oid git.OID) bool { return reached[oid] }), err
-	})
-	return errors.Join(err, gitobject.RefreshCommitGraph(ctx, f.rec.Repo))
-}
-
-// prunable returns the objects to remove: those that only the former values of refs reach,
-// and those that looseEnds has found.
-func (f *Forgetting) prunable(ctx context.Context, j *journal) (prune []git.OID, err error) {
-	repo := f.rec.Repo
-	var tips []git.OID
-	for _, c := range j.Refs {
-		if c.Old != "" {
-			tips = append(tips, c.Old)
-		}
-	}
-	absent, err := gitobject.Absent(ctx, repo, tips)
-	if err != nil {
-		return nil, err
-	}
-	tips = slices.DeleteFunc(tips, func(oid git.OID) bool { return slices.Contains(absent, oid) })
-	candidates := map[git.OID]bool{}
-	if len(tips) > 0 {
-		args := make([]string, len(tips))
-		for i, tip := range tips {
-			args[i] = string(tip)
-		}
-		if candidates, err = gitobject.Reachable(ctx, repo, args...); err != nil {
-			return nil, err
-		}
-	}
-	var p refPlan
-	if err := f.search(ctx, &p); err != nil {
-		return nil, err
-	}
-	for oid := range f.named() {
-		if !p.hits[oid] {
-			delete(candidates, oid)
-		}
-	}
-	found, err := f.looseEnds(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	for _, oid := range found.prune {
-		candidates[oid] = true
-	}
-	reached, err := f.reached(ctx)
-	if err != nil {
-		return nil, err
-	}
-	packs, err := gitobject.OpenPacks(ctx, repo)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, packs.Close()) }()
-	for oid := range candidates {
-		if reached[oid] {
-			continue
-		}
-		if !repo.IsLoose(oid) {
-			if why, err := packs.Fixed(oid); err != nil {
-				return nil, err
-			} else if why != "" {
-				continue
-			}
-		}
-		prune = append(prune, oid)
-	}
-	slices.Sort(prune)
-	return prune, nil
 }

@@ -30,6 +30,18 @@ type refPlan struct {
 	own  map[git.OID]bool
 }
 
+// refs are those of ours, and what remotes had of ours.
+type refs struct {
+	*target
+
+	objects *objects
+	// hits and own are those of the last plan.
+	hits, own map[git.OID]bool
+	// meta and shadow rewrite histories. They keep what they have rewritten, so that
+	// what the preview has found isn't done again.
+	meta, shadow *checkpoint.Rewriting
+}
+
 // Prefixes of refs.
 const (
 	shadowRefs  = "refs/heads/entire/"
@@ -42,34 +54,34 @@ const (
 )
 
 // plan rewrites the history of every ref of ours that has something of it.
-func (f *Forgetting) plan(ctx context.Context) (p refPlan, err error) {
-	err = f.rec.Repo.WriteInBulk(func() error {
-		p, err = f.planRefs(ctx)
+func (r *refs) plan(ctx context.Context) (p refPlan, err error) {
+	err = r.rec.Repo.WriteInBulk(func() error {
+		p, err = r.planned(ctx)
 		return err
 	})
 	return p, err
 }
 
-func (f *Forgetting) planRefs(ctx context.Context) (refPlan, error) {
+func (r *refs) planned(ctx context.Context) (refPlan, error) {
 	p := refPlan{moved: map[git.OID]git.OID{}}
-	if err := f.search(ctx, &p); err != nil {
+	if err := r.objects.search(ctx, &p); err != nil {
 		return p, err
 	}
-	if some, err := f.anyToRewrite(ctx, p); err != nil || !some {
+	if some, err := r.anyToRewrite(ctx, p); err != nil || !some {
 		return p, err
 	}
-	refs, err := gitref.List(ctx, f.rec.Repo, shadowRefs, ourRefs, remoteV1)
+	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return p, err
 	}
-	f.hits, f.own = p.hits, p.own
-	if f.meta == nil {
-		f.meta, f.shadow = f.rewriting(f.tombs.Forgotten), f.rewriting(f.list)
+	r.hits, r.own = p.hits, p.own
+	if r.meta == nil {
+		r.meta, r.shadow = r.rewriting(r.tombs.Forgotten), r.rewriting(r.list)
 	}
-	meta, shadow := f.meta, f.shadow
+	meta, shadow := r.meta, r.shadow
 	local := slices.ContainsFunc(refs, func(r gitref.Ref) bool { return r.Name == checkpoint.MetadataBranch })
 	for _, ref := range refs {
-		change, err := f.change(ctx, meta, shadow, ref)
+		change, err := r.change(ctx, meta, shadow, ref)
 		if err != nil {
 			return p, fmt.Errorf("%s: %w", ref.Name, err)
 		}
@@ -79,7 +91,7 @@ func (f *Forgetting) planRefs(ctx context.Context) (refPlan, error) {
 		p.refs = append(p.refs, change)
 		p.places = append(p.places, placeOf(change))
 		if ref.Name == "refs/remotes/origin/entire/checkpoints/v1" && !local { // what is read and continued where there is none of ours
-			next, err := f.forgetV1(ctx, meta, ref.OID)
+			next, err := r.forgetV1(ctx, meta, ref.OID)
 			if err != nil {
 				return p, err
 			}
@@ -94,14 +106,14 @@ func (f *Forgetting) planRefs(ctx context.Context) (refPlan, error) {
 }
 
 // anyToRewrite reports whether a ref of ours may have something of it.
-func (f *Forgetting) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
-	if f.text == nil || !f.tombs.Empty() { // by ids and paths it may be anywhere
+func (r *refs) anyToRewrite(ctx context.Context, p refPlan) (bool, error) {
+	if r.text == nil || !r.tombs.Empty() { // by ids and paths it may be anywhere
 		return true, nil
 	}
 	if len(p.hits) == 0 {
 		return false, nil
 	}
-	ours, err := gitobject.Reachable(ctx, f.rec.Repo, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
+	ours, err := gitobject.Reachable(ctx, r.rec.Repo, "--glob="+shadowRefs+"*", "--glob="+ourRefs+"*", "--glob="+remoteV1)
 	for oid := range p.hits {
 		if ours[oid] && !p.own[oid] {
 			return true, err
@@ -118,26 +130,26 @@ func (p *refPlan) keepBackups() {
 	}
 }
 
-func (f *Forgetting) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
-	w := &checkpoint.Rewriting{Repo: f.rec.Repo, Forgotten: list}
-	if f.what.File != "" {
-		w.Files, w.RecordsOnly = f.forgottenPaths(), true
-		w.Own = func(oid git.OID) bool { return f.own[oid] }
+func (r *refs) rewriting(list checkpoint.Forgotten) *checkpoint.Rewriting {
+	w := &checkpoint.Rewriting{Repo: r.rec.Repo, Forgotten: list}
+	if r.what.File != "" {
+		w.Files, w.RecordsOnly = r.forgottenPaths(), true
+		w.Own = func(oid git.OID) bool { return r.own[oid] }
 	}
-	if f.find != nil {
-		w.Mask = f.find.Mask
-		w.Affected = func(oid git.OID) bool { return f.hits[oid] && !f.own[oid] }
+	if r.find != nil {
+		w.Mask = r.find.Mask
+		w.Affected = func(oid git.OID) bool { return r.hits[oid] && !r.own[oid] }
 	}
 	return w
 }
 
 // change returns what becomes of a ref, New being its old value if nothing does.
-func (f *Forgetting) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref gitref.Ref) (c refChange, err error) {
+func (r *refs) change(ctx context.Context, meta, shadow *checkpoint.Rewriting, ref gitref.Ref) (c refChange, err error) {
 	c = refChange{Name: ref.Name, Old: ref.OID, New: ref.OID}
 	_, _, isShadow := checkpoint.ParseShadow(ref.Name)
 	switch {
 	case ref.Name == checkpoint.MetadataBranch:
-		c.New, err = f.forgetV1(ctx, meta, ref.OID)
+		c.New, err = r.forgetV1(ctx, meta, ref.OID)
 	case strings.HasPrefix(ref.Name, backupRefs):
 		c.New = ""
 	case strings.HasPrefix(ref.Name, pushedRefs), strings.HasPrefix(ref.Name, fetchedRefs), strings.HasPrefix(ref.Name, "refs/remotes/"):
@@ -146,7 +158,7 @@ func (f *Forgetting) change(ctx context.Context, meta, shadow *checkpoint.Rewrit
 			c.New = "" // it would claim that the remote has the rewritten one
 		}
 	case strings.HasPrefix(ref.Name, contextstore.Refs):
-		c.New, err = f.savedContext(ctx, shadow, ref.OID)
+		c.New, err = r.savedContext(ctx, shadow, ref.OID)
 	case isShadow, strings.HasPrefix(ref.Name, ourRefs):
 		c.New, err = shadow.Shadow(ctx, ref.OID)
 	}
@@ -154,8 +166,8 @@ func (f *Forgetting) change(ctx context.Context, meta, shadow *checkpoint.Rewrit
 }
 
 // forgetV1 is the commit that the metadata branch goes on to.
-func (f *Forgetting) forgetV1(ctx context.Context, meta *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
-	c, err := f.rec.Repo.Commit(ctx, string(tip))
+func (r *refs) forgetV1(ctx context.Context, meta *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
+	c, err := r.rec.Repo.Commit(ctx, string(tip))
 	if err != nil {
 		return "", err
 	}
@@ -165,17 +177,17 @@ func (f *Forgetting) forgetV1(ctx context.Context, meta *checkpoint.Rewriting, t
 
 // savedContext is what becomes of a saved context: it goes with its session and
 // by its age.
-func (f *Forgetting) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
-	c, err := f.rec.Repo.Commit(ctx, string(tip))
+func (r *refs) savedContext(ctx context.Context, w *checkpoint.Rewriting, tip git.OID) (git.OID, error) {
+	c, err := r.rec.Repo.Commit(ctx, string(tip))
 	if err != nil {
 		return "", err
 	}
-	if f.what.Session != "" || !f.what.Before.IsZero() {
-		entry, found, err := gittree.Lookup(ctx, f.rec.Repo, c.Tree, "checkpoint.json")
+	if r.what.Session != "" || !r.what.Before.IsZero() {
+		entry, found, err := gittree.Lookup(ctx, r.rec.Repo, c.Tree, "checkpoint.json")
 		if err != nil || !found {
 			return tip, err
 		}
-		object, err := f.rec.Repo.Read(ctx, string(entry.OID))
+		object, err := r.rec.Repo.Read(ctx, string(entry.OID))
 		if err != nil {
 			return tip, err
 		}
@@ -184,13 +196,13 @@ func (f *Forgetting) savedContext(ctx context.Context, w *checkpoint.Rewriting, 
 			Created  time.Time `json:"created_at"`
 		}
 		if json.Unmarshal(object.Data, &stored) == nil &&
-			(slices.Contains(stored.Sessions, f.what.Session) || stored.Created.Before(f.what.Before)) {
+			(slices.Contains(stored.Sessions, r.what.Session) || stored.Created.Before(r.what.Before)) {
 			return "", nil
 		}
 		return tip, nil
 	}
-	if f.what.File != "" {
-		next, err := contextstore.Rewrite(ctx, f.rec.Repo, tip, contextstore.Without{Paths: f.forgottenPaths(), Mask: f.find.Mask})
+	if r.what.File != "" {
+		next, err := contextstore.Rewrite(ctx, r.rec.Repo, tip, contextstore.Without{Paths: r.forgottenPaths(), Mask: r.find.Mask})
 		if errors.Is(err, recall.ErrDamaged) {
 			return tip, nil // left as it is, and named
 		}
@@ -220,10 +232,10 @@ func placeOf(c refChange) Place {
 	return p
 }
 
-// moveRefs moves the refs, all or none. A run that goes on after a crash finds
+// move moves the refs, all or none. A run that goes on after a crash finds
 // them moved.
-func (f *Forgetting) moveRefs(ctx context.Context, j *journal) error {
-	refs, err := gitref.List(ctx, f.rec.Repo, shadowRefs, ourRefs, remoteV1)
+func (r *refs) move(ctx context.Context, j *journal) error {
+	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs, remoteV1)
 	if err != nil {
 		return err
 	}
@@ -237,13 +249,13 @@ func (f *Forgetting) moveRefs(ctx context.Context, j *journal) error {
 			updates = append(updates, gitref.Change{Name: c.Name, Old: c.Old, New: c.New})
 		}
 	}
-	return gitref.Update(ctx, f.rec.Repo, "entire: forget", updates)
+	return gitref.Update(ctx, r.rec.Repo, "entire: forget", updates)
 }
 
 // expire drops what the reflogs of rewritten refs have.
-func (f *Forgetting) expire(ctx context.Context, j *journal) error {
+func (r *refs) expire(ctx context.Context, j *journal) error {
 	args := []string{"reflog", "expire", "--expire=now", "--expire-unreachable=now"}
-	refs, err := gitref.List(ctx, f.rec.Repo, shadowRefs, ourRefs)
+	refs, err := gitref.List(ctx, r.rec.Repo, shadowRefs, ourRefs)
 	if err != nil {
 		return err
 	}
@@ -256,7 +268,7 @@ func (f *Forgetting) expire(ctx context.Context, j *journal) error {
 	if len(args) == n {
 		return nil
 	}
-	_, err = f.rec.Repo.Run(ctx, args...)
+	_, err = r.rec.Repo.Run(ctx, args...)
 	if exit, ok := errors.AsType[*git.ExitError](err); ok && (strings.Contains(exit.Stderr, "could not be found") || strings.Contains(exit.Stderr, "points nowhere")) {
 		return nil // one has none; git has gone on to the others
 	}

@@ -4,39 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/erase"
+	"github.com/seed-3aff656d/entire/bands/retention"
 )
 
-// inSnapshots is what is taken out of the contents of snapshots; false if nothing
+// snapshots are those of all worktrees of the repository, in one store.
+type snapshots struct{ *target }
+
+// request is what is taken out of the contents of snapshots; false if nothing
 // is.
-func (f *Forgetting) inSnapshots() (what erase.Request, some bool) {
+func (s *snapshots) request() (what erase.Request, some bool) {
 	switch {
-	case f.what.File != "":
-		return erase.Request{Path: func(path string) bool { return path == f.what.File }}, true
-	case f.text == nil:
+	case s.what.File != "":
+		return erase.Request{Path: func(path string) bool { return path == s.what.File }}, true
+	case s.text == nil:
 		return what, false
 	}
 	return erase.Request{
-		Content: f.text.Has,
-		Overlap: f.text.Longest() - 1,
-		Name:    func(name string) string { return string(f.text.MaskInPlace([]byte(name))) },
+		Content: s.text.Has,
+		Overlap: s.text.Longest() - 1,
+		Name:    func(name string) string { return string(s.text.MaskInPlace([]byte(name))) },
 	}, true
 }
 
-// snapshotPlaces are the files in snapshots that have something of it, and what
+// places are the files in snapshots that have something of it, and what
 // of the snapshots could not be searched.
-func (f *Forgetting) snapshotPlaces(ctx context.Context) ([]Place, error) {
-	what, some := f.inSnapshots()
+func (s *snapshots) places(ctx context.Context) ([]Place, error) {
+	what, some := s.request()
 	if !some {
 		return nil, nil
 	}
-	store, err := bands.Open(f.rec.Snapshots().Snapshots.StoreDir())
+	store, err := bands.Open(s.rec.Snapshots().Snapshots.StoreDir())
 	if errors.Is(err, bands.ErrNoStore) {
 		return nil, nil
 	}
@@ -76,13 +77,13 @@ func versionList(list []bands.Version) string {
 	return text
 }
 
-// cleanSnapshots takes it out of the contents of snapshots.
-func (f *Forgetting) cleanSnapshots(ctx context.Context) (err error) {
-	what, some := f.inSnapshots()
+// clean takes it out of the contents of snapshots.
+func (s *snapshots) clean(ctx context.Context) (err error) {
+	what, some := s.request()
 	if !some {
 		return nil
 	}
-	held, err := f.held(ctx)
+	held, err := s.hold(ctx)
 	if held == nil {
 		return err
 	}
@@ -90,45 +91,69 @@ func (f *Forgetting) cleanSnapshots(ctx context.Context) (err error) {
 	return erase.Run(ctx, held, what)
 }
 
-// cleanCatalog makes this repository's rows of the catalog anew from the records.
-// What can't be done about the catalog is named in the end.
-func (f *Forgetting) cleanCatalog(ctx context.Context) {
-	registry := f.rec.Env.Registry
-	if registry == nil || registry.Home == "" {
-		return
+// lock takes the lock of the store of snapshots, if there is one.
+func (s *snapshots) lock(ctx context.Context) (release func() error, err error) {
+	held, err := s.hold(ctx)
+	if held == nil {
+		return func() error { return nil }, err
 	}
-	if _, err := os.Lstat(registry.CatalogPath()); err != nil {
-		return
-	}
-	f.catalogDone = true
-	f.catalogErr = f.rec.SavedContexts().Saver.Contexts().Forget(ctx)
-	store, err := bands.Open(f.rec.Snapshots().Snapshots.StoreDir())
-	if err != nil {
-		store = nil // it has no rows
-	}
-	f.catalogErr = errors.Join(f.catalogErr, registry.Rows().Remake(ctx, store))
+	return held.Release, err
 }
 
-// catalog names the files of the catalog that have the text.
-func (f *Forgetting) catalog() []Place {
-	if f.text == nil || f.rec.Env.Registry == nil || f.rec.Env.Registry.Home == "" {
+func (s *snapshots) hold(ctx context.Context) (*bands.Held, error) {
+	store, err := bands.Open(s.rec.Snapshots().Snapshots.StoreDir())
+	if errors.Is(err, bands.ErrNoStore) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return store.Hold(ctx)
+}
+
+// old are those that were taken before the date.
+func (s *snapshots) old() ([]bands.Version, error) {
+	if s.what.Before.IsZero() {
+		return nil, nil
+	}
+	store, err := bands.Open(s.rec.Snapshots().Snapshots.StoreDir())
+	if errors.Is(err, bands.ErrNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	snaps, err := store.Snapshots()
+	var old []bands.Version
+	for _, snap := range snaps {
+		if snap.Created.Before(s.what.Before) {
+			old = append(old, snap.Version)
+		}
+	}
+	return old, err
+}
+
+// deleteOld deletes the snapshots that were taken before the date, and makes
+// holes of what only they had. What a killed run has left of that is finished.
+func (s *snapshots) deleteOld(ctx context.Context) (err error) {
+	if s.what.Before.IsZero() {
 		return nil
 	}
-	var list []Place
-	for _, name := range []string{"agentfs.db", "agentfs.db-wal"} {
-		path := filepath.Join(f.rec.Env.Registry.Home, name)
-		data, err := os.ReadFile(path)
-		if err != nil || !f.text.Has(data) {
-			continue
-		}
-		place := Place{Kind: File, Name: path, What: "the catalog: the rows of this repository are made anew", Stays: f.catalogDone}
-		switch {
-		case f.catalogErr != nil:
-			place.What = "the catalog could not be rewritten: " + firstLine(f.catalogErr) + "; delete agentfs.db, -wal and -shm, then run agentfs doctor"
-		case f.catalogDone:
-			place.What = "the catalog has it in rows of another repository: forget it there too"
-		}
-		list = append(list, place)
+	old, err := s.old()
+	if err != nil {
+		return err
 	}
-	return slices.Clip(list)
+	held, err := s.hold(ctx)
+	if held == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if err := held.Sweep(); err != nil {
+		return err
+	}
+	if err := retention.Delete(held, old...); err != nil {
+		return err
+	}
+	_, err = retention.Compact(ctx, held)
+	return err
 }

@@ -9,14 +9,17 @@ import (
 	"github.com/seed-3aff656d/entire/session/transcript"
 )
 
-// transcripts returns what becomes of the agents' own transcripts that have
+// transcripts are the agents' own.
+type transcripts struct{ *target }
+
+// changes returns what becomes of the transcripts that have
 // something of it, those of subagents included. They stay unless the user wants
 // them changed, and may be.
-func (f *Forgetting) transcripts() []fileChange {
-	states, _ := f.rec.Sessions.All()
+func (tr *transcripts) changes() []fileChange {
+	states, _ := tr.rec.Sessions.All()
 	var list []fileChange
 	for _, s := range states {
-		if s.TranscriptPath == "" || f.find == nil && s.ID != f.what.Session {
+		if s.TranscriptPath == "" || tr.find == nil && s.ID != tr.what.Session {
 			continue
 		}
 		paths := []string{s.TranscriptPath}
@@ -26,44 +29,44 @@ func (f *Forgetting) transcripts() []fileChange {
 		}
 		for _, path := range paths {
 			data, err := os.ReadFile(path)
-			if err != nil || f.find != nil && !f.find.Has(data) {
+			if err != nil || tr.find != nil && !tr.find.Has(data) {
 				continue
 			}
-			list = append(list, f.transcript(s, path, data))
+			list = append(list, tr.change(s, path, data))
 		}
 	}
 	return list
 }
 
-// transcript is what becomes of one transcript.
-func (f *Forgetting) transcript(s *session.State, path string, data []byte) fileChange {
+// change is what becomes of one transcript.
+func (tr *transcripts) change(s *session.State, path string, data []byte) fileChange {
 	stays := func(what string) fileChange {
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: what, Stays: true}}
 	}
-	if !f.what.AgentTranscript {
+	if !tr.what.AgentTranscript {
 		return stays("is the agent's own transcript: --agent-transcript changes it too")
 	}
-	if err := transcript.CheckPlace(path, f.rec.Env.Getenv, f.rec.Env.Home, f.rec.Repo.Root); err != nil {
+	if err := transcript.CheckPlace(path, tr.rec.Env.Getenv, tr.rec.Env.Home, tr.rec.Repo.Root); err != nil {
 		return stays("is the agent's own transcript, and not where the agent keeps them: " + firstLine(err))
 	}
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return stays("is the agent's own transcript, and not a regular file")
 	}
-	if s.Phase == session.Active && !f.what.ActiveToo {
+	if s.Phase == session.Active && !tr.what.ActiveToo {
 		return stays("is the transcript of a session that is active: end it first, or use --force")
 	}
-	if f.find == nil {
+	if tr.find == nil {
 		return fileChange{path: path, place: Place{Kind: File, Name: path, What: "the agent's own transcript is removed"}}
 	}
 	return fileChange{
-		path: path, data: f.find.MaskInPlace(data), // line by line, so that what has offsets into it goes on
+		path: path, data: tr.find.MaskInPlace(data), // line by line, so that what has offsets into it goes on
 		place: Place{Kind: File, Name: path, What: "the agent's own transcript is masked"},
 	}
 }
 
-// cleanTranscripts replaces or removes the agents' own transcripts, each at once.
-func (f *Forgetting) cleanTranscripts() error {
-	for _, c := range f.transcripts() {
+// clean replaces or removes the transcripts, each at once.
+func (tr *transcripts) clean() error {
+	for _, c := range tr.changes() {
 		if c.place.Stays {
 			continue
 		}

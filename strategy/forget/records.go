@@ -14,7 +14,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/band"
-	"github.com/seed-3aff656d/entire/bands/retention"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -30,9 +29,19 @@ type fileChange struct {
 	data  []byte // nil: it is removed
 }
 
+// records are the files that the program keeps: of sessions, of snapshots but for their
+// contents, of what is under way, and logs.
+type records struct {
+	*target
+
+	objects     *objects
+	transcripts *transcripts
+	snapshots   *snapshots
+}
+
 // folders are where files of the records are.
-func (f *Forgetting) folders() []string {
-	repo := f.rec.Repo
+func (r *records) folders() []string {
+	repo := r.rec.Repo
 	worktrees, names := gitwork.Worktrees(repo), []string{"logs", "tmp", "metadata"}
 	list := make([]string, 0, len(worktrees)*len(names))
 	for _, w := range worktrees {
@@ -40,25 +49,25 @@ func (f *Forgetting) folders() []string {
 			list = append(list, filepath.Join(w.Root, ".entire", name))
 		}
 	}
-	return append(list, f.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
+	return append(list, r.rec.Sessions.Dir(), filepath.Join(repo.CommonDir, "entire"))
 }
 
 // eachFile hands every file of the records to visit, the states of sessions last:
 // who is stopped before finds the session again.
-func (f *Forgetting) eachFile(visit func(path string, data []byte) error) error {
+func (r *records) eachFile(visit func(path string, data []byte) error) error {
 	var paths, states []string
-	for _, dir := range f.folders() {
+	for _, dir := range r.folders() {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && path == filepath.Join(f.rec.Snapshots().Snapshots.StoreDir(), "bands"):
+			case e.IsDir() && path == filepath.Join(r.rec.Snapshots().Snapshots.StoreDir(), "bands"):
 				return fs.SkipDir
-			case !e.Type().IsRegular() || f.isOwn(path):
+			case !e.Type().IsRegular() || r.isOwn(path):
 				return nil
-			case filepath.Dir(path) == f.rec.Sessions.Dir():
+			case filepath.Dir(path) == r.rec.Sessions.Dir():
 				states = append(states, path)
 			default:
 				paths = append(paths, path)
@@ -86,40 +95,40 @@ func (f *Forgetting) eachFile(visit func(path string, data []byte) error) error 
 
 // isOwn reports whether a file is one of a band, or one by which things are
 // forgotten.
-func (f *Forgetting) isOwn(path string) bool {
+func (r *records) isOwn(path string) bool {
 	_, _, isBand := band.ParseName(filepath.Base(path))
-	own, err := filepath.Rel(filepath.Join(f.rec.Repo.CommonDir, "entire"), path)
+	own, err := filepath.Rel(filepath.Join(r.rec.Repo.CommonDir, "entire"), path)
 	// Their temporary files too, which a killed run leaves: they name objects.
 	return isBand || err == nil && (strings.HasPrefix(own, "forgotten.json") || strings.HasPrefix(own, "forgetting.json"))
 }
 
-// files returns what becomes of every file that has something of it.
-func (f *Forgetting) files(context.Context) ([]fileChange, error) {
+// changes returns what becomes of every file that has something of it.
+func (r *records) changes(context.Context) ([]fileChange, error) {
 	var changes []fileChange
-	err := f.eachFile(func(path string, data []byte) error {
-		if c, has := f.fileChange(path, data); has {
+	err := r.eachFile(func(path string, data []byte) error {
+		if c, has := r.change(path, data); has {
 			changes = append(changes, c)
 		}
 		return nil
 	})
-	return append(changes, f.transcripts()...), err
+	return append(changes, r.transcripts.changes()...), err
 }
 
-// fileChange is what becomes of one file; false if it stays as it is.
-func (f *Forgetting) fileChange(path string, data []byte) (fileChange, bool) {
-	c := fileChange{path: path, place: Place{Kind: File, Name: f.shown(path), What: "is removed"}}
+// change is what becomes of one file; false if it stays as it is.
+func (r *records) change(path string, data []byte) (fileChange, bool) {
+	c := fileChange{path: path, place: Place{Kind: File, Name: r.shown(path), What: "is removed"}}
 	switch {
-	case f.find != nil:
-		if !f.find.Has(data) {
+	case r.find != nil:
+		if !r.find.Has(data) {
 			return c, false
 		}
 		if bytes.IndexByte(data, 0) >= 0 { // a cache: text files have no such byte
 			return c, true
 		}
-		c.place.What, c.data = "is masked", bands.Reseal(f.find.MaskInPlace(data))
+		c.place.What, c.data = "is masked", bands.Reseal(r.find.MaskInPlace(data))
 		return c, true
-	case f.what.Session != "":
-		return f.sessionFile(c, data)
+	case r.what.Session != "":
+		return r.sessionFile(c, data)
 	default:
 		return c, false
 	}
@@ -127,17 +136,17 @@ func (f *Forgetting) fileChange(path string, data []byte) (fileChange, bool) {
 
 // sessionFile is what becomes of a file when a session is forgotten. Files that
 // have nothing but its id stay.
-func (f *Forgetting) sessionFile(c fileChange, data []byte) (fileChange, bool) {
-	id, name, dir := f.what.Session, filepath.Base(c.path), filepath.Dir(c.path)
+func (r *records) sessionFile(c fileChange, data []byte) (fileChange, bool) {
+	id, name, dir := r.what.Session, filepath.Base(c.path), filepath.Dir(c.path)
 	ext := filepath.Ext(name)
 	switch {
-	case (dir == f.rec.Sessions.Dir() || dir == f.rec.Sessions.SideDir()) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
+	case (dir == r.rec.Sessions.Dir() || dir == r.rec.Sessions.SideDir()) && strings.HasPrefix(name, id+"."), name == "session-"+id+".json":
 		return c, true
 	case !mentions(data, id):
 		return c, false
-	case dir == f.rec.TranscriptCopies(), filepath.Base(dir) == "tmp":
+	case dir == r.rec.TranscriptCopies(), filepath.Base(dir) == "tmp":
 		return c, true
-	case dir == f.rec.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
+	case dir == r.rec.Sessions.SideDir() && slices.Contains([]string{"." + session.OpeningKind, "." + session.RecallKind}, ext):
 		return c, true // what another session was told of it; both can be lost
 	case name == "made" || name == "made.old":
 		c.data = withoutLines(data, id)
@@ -218,21 +227,11 @@ func withoutPrompt(data []byte, id string) []byte {
 	return bands.Reseal(bytes.Replace(data, member, []byte(`"prompt": ""`), 1))
 }
 
-// shown is a path as it is shown: from the git directory, or the worktree.
-func (f *Forgetting) shown(path string) string {
-	for _, dir := range []string{f.rec.Repo.CommonDir, f.rec.Repo.Root} {
-		if rest, inside := strings.CutPrefix(path, dir+string(filepath.Separator)); inside {
-			return rest
-		}
-	}
-	return path
-}
-
 // named are the objects that files of the records name.
-func (f *Forgetting) named() map[git.OID]bool {
+func (r *records) named() map[git.OID]bool {
 	set := map[git.OID]bool{}
-	_ = f.eachFile(func(_ string, data []byte) error { // what can't be read names nothing
-		eachOID(data, f.rec.Repo.Format.HexLen(), func(_ int, oid git.OID) { set[oid] = true })
+	_ = r.eachFile(func(_ string, data []byte) error { // what can't be read names nothing
+		eachOID(data, r.rec.Repo.Format.HexLen(), func(_ int, oid git.OID) { set[oid] = true })
 		return nil
 	})
 	return set
@@ -255,21 +254,21 @@ func eachOID(data []byte, width int, found func(at int, oid git.OID)) {
 
 // clean rewrites and removes the files, and makes those that stay name the commits
 // that took the places of rewritten ones.
-func (f *Forgetting) clean(ctx context.Context, j *journal) (err error) {
-	if err := f.storeAgain(ctx); err != nil {
+func (r *records) clean(ctx context.Context, j *journal) (err error) {
+	if err := r.storeAgain(ctx); err != nil {
 		return err
 	}
-	release, err := f.holdStore(ctx)
+	release, err := r.snapshots.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err := f.cleanTranscripts(); err != nil { // states lead to them, and may go
+	if err := r.transcripts.clean(); err != nil { // states lead to them, and may go
 		return err
 	}
-	return f.eachFile(func(path string, data []byte) error {
+	return r.eachFile(func(path string, data []byte) error {
 		next := bytes.Clone(data)
-		eachOID(data, f.rec.Repo.Format.HexLen(), func(at int, oid git.OID) {
+		eachOID(data, r.rec.Repo.Format.HexLen(), func(at int, oid git.OID) {
 			if now := j.Moved[oid]; now != "" {
 				copy(next[at:], now)
 			}
@@ -277,7 +276,7 @@ func (f *Forgetting) clean(ctx context.Context, j *journal) (err error) {
 		if !bytes.Equal(next, data) {
 			next = bands.Reseal(next)
 		}
-		c, has := f.fileChange(path, next)
+		c, has := r.change(path, next)
 		switch {
 		case has && c.place.Stays:
 			return nil
@@ -299,93 +298,26 @@ func (f *Forgetting) clean(ctx context.Context, j *journal) (err error) {
 
 // storeAgain makes the sessions whose stored transcript has the text store it
 // again, masked: their states have a hash of what was stored.
-func (f *Forgetting) storeAgain(ctx context.Context) error {
-	if f.find == nil {
+func (r *records) storeAgain(ctx context.Context) error {
+	if r.find == nil {
 		return nil
 	}
 	var p refPlan
-	if err := f.search(ctx, &p); err != nil {
+	if err := r.objects.search(ctx, &p); err != nil {
 		return err
 	}
-	states, _ := f.rec.Sessions.All() // one that can't be read is masked as a file
+	states, _ := r.rec.Sessions.All() // one that can't be read is masked as a file
 	for _, s := range states {
-		to := checkpoint.Segmenter{Repo: f.rec.Repo, Side: func(st session.Segments) session.Side { return f.rec.Sessions.SegmentsOf(s.ID, st) }}
+		to := checkpoint.Segmenter{Repo: r.rec.Repo, Side: func(st session.Segments) session.Side { return r.rec.Sessions.SegmentsOf(s.ID, st) }}
 		stored, err := to.Transcript(s.Recorder.Stored)
 		hit := err != nil || slices.ContainsFunc(stored.Segments, func(oid git.OID) bool { return p.hits[oid] })
 		if s.Recorder.Stored.Lines == 0 || !hit {
 			continue
 		}
 		s.Recorder.Stored = s.Recorder.Stored.Anew()
-		if err := f.rec.Sessions.Save(s); err != nil {
+		if err := r.rec.Sessions.Save(s); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// holdStore takes the lock of the store of snapshots, if there is one.
-func (f *Forgetting) holdStore(ctx context.Context) (release func() error, err error) {
-	held, err := f.held(ctx)
-	if held == nil {
-		return func() error { return nil }, err
-	}
-	return held.Release, err
-}
-
-func (f *Forgetting) held(ctx context.Context) (*bands.Held, error) {
-	store, err := bands.Open(f.rec.Snapshots().Snapshots.StoreDir())
-	if errors.Is(err, bands.ErrNoStore) {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	if err != nil {
-		return nil, err
-	}
-	return store.Hold(ctx)
-}
-
-// oldSnapshots are those that were taken before the date.
-func (f *Forgetting) oldSnapshots() ([]bands.Version, error) {
-	if f.what.Before.IsZero() {
-		return nil, nil
-	}
-	store, err := bands.Open(f.rec.Snapshots().Snapshots.StoreDir())
-	if errors.Is(err, bands.ErrNoStore) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	snaps, err := store.Snapshots()
-	var old []bands.Version
-	for _, snap := range snaps {
-		if snap.Created.Before(f.what.Before) {
-			old = append(old, snap.Version)
-		}
-	}
-	return old, err
-}
-
-// deleteSnapshots deletes the snapshots that were taken before the date, and makes
-// holes of what only they had. What a killed run has left of that is finished.
-func (f *Forgetting) deleteSnapshots(ctx context.Context) (err error) {
-	if f.what.Before.IsZero() {
-		return nil
-	}
-	old, err := f.oldSnapshots()
-	if err != nil {
-		return err
-	}
-	held, err := f.held(ctx)
-	if held == nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, held.Release()) }()
-	if err := held.Sweep(); err != nil {
-		return err
-	}
-	if err := retention.Delete(held, old...); err != nil {
-		return err
-	}
-	_, err = retention.Compact(ctx, held)
-	return err
 }

@@ -1,0 +1,63 @@
+package forget
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-3aff656d/entire/bands"
+)
+
+// catalog is the database of all repositories of the user.
+type catalog struct {
+	*target
+
+	// done reports that it was rewritten, err why it wasn't.
+	done bool
+	err  error
+}
+
+// remake makes this repository's rows of the catalog anew from the records.
+// What can't be done about the catalog is named in the end.
+func (c *catalog) remake(ctx context.Context) {
+	registry := c.rec.Env.Registry
+	if registry == nil || registry.Home == "" {
+		return
+	}
+	if _, err := os.Lstat(registry.CatalogPath()); err != nil {
+		return
+	}
+	c.done = true
+	c.err = c.rec.SavedContexts().Saver.Contexts().Forget(ctx)
+	store, err := bands.Open(c.rec.Snapshots().Snapshots.StoreDir())
+	if err != nil {
+		store = nil // it has no rows
+	}
+	c.err = errors.Join(c.err, registry.Rows().Remake(ctx, store))
+}
+
+// places names the files of the catalog that have the text.
+func (c *catalog) places() []Place {
+	if c.text == nil || c.rec.Env.Registry == nil || c.rec.Env.Registry.Home == "" {
+		return nil
+	}
+	var list []Place
+	for _, name := range []string{"agentfs.db", "agentfs.db-wal"} {
+		path := filepath.Join(c.rec.Env.Registry.Home, name)
+		data, err := os.ReadFile(path)
+		if err != nil || !c.text.Has(data) {
+			continue
+		}
+		place := Place{Kind: File, Name: path, What: "the catalog: the rows of this repository are made anew", Stays: c.done}
+		switch {
+		case c.err != nil:
+			place.What = "the catalog could not be rewritten: " + firstLine(c.err) + "; delete agentfs.db, -wal and -shm, then run agentfs doctor"
+		case c.done:
+			place.What = "the catalog has it in rows of another repository: forget it there too"
+		}
+		list = append(list, place)
+	}
+	return slices.Clip(list)
+}

@@ -1,0 +1,306 @@
+package forget
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitobject"
+)
+
+// pruner removes objects that nothing refers to.
+type pruner struct {
+	*target
+
+	objects *objects
+	records *records
+	journal *journalFile
+	// packErr is why packs could not be written anew.
+	packErr error
+}
+
+// ends are objects that no ref of ours needs, and that have something of it.
+type ends struct {
+	places []Place
+	// prune are those that are ours and can be removed.
+	prune []git.OID
+}
+
+// ends finds the objects with something of it that neither refs nor reflogs
+// reach, and names those that stay.
+func (pr *pruner) ends(ctx context.Context, p refPlan) (found ends, err error) {
+	if pr.find == nil && pr.what.Session == "" {
+		return found, nil
+	}
+	reached, err := pr.reached(ctx)
+	if err != nil {
+		return found, err
+	}
+	all, err := gitobject.All(ctx, pr.rec.Repo)
+	if err != nil {
+		return found, err
+	}
+	all = slices.DeleteFunc(all, func(o gitobject.Info) bool { return reached[o.OID] })
+	matched, ours, err := pr.matched(ctx, p, all)
+	if err != nil {
+		return found, err
+	}
+	packs, err := gitobject.OpenPacks(ctx, pr.rec.Repo)
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, packs.Close()) }()
+	add := func(oid git.OID, place Place) {
+		place.Name = oid.Short()
+		found.places = append(found.places, place)
+	}
+	for _, oid := range matched {
+		switch {
+		case !ours[oid] && pr.what.File != "": // it has a line in common with the file
+		case !ours[oid]:
+			add(oid, Place{Kind: Object, What: "nothing refers to it, and it isn't known whose it is: git prune removes it", Stays: true})
+		case pr.rec.Repo.IsLoose(oid):
+			found.prune = append(found.prune, oid)
+			add(oid, Place{Kind: Object, What: "is removed"})
+		default:
+			place, err := pr.packed(packs, oid)
+			if err != nil {
+				return found, err
+			}
+			if !place.Stays {
+				found.prune = append(found.prune, oid)
+			}
+			add(oid, place)
+		}
+	}
+	ourRefs, err := gitobject.Reachable(ctx, pr.rec.Repo, "--glob=refs/heads/entire/*", "--glob=refs/entire/*")
+	if err != nil {
+		return found, err
+	}
+	for oid := range p.hits {
+		switch {
+		case pr.what.File != "" && (p.own[oid] || !pr.content.versions[oid]): // ownCommits names it
+		case p.own[oid]:
+			add(oid, Place{Kind: Own, What: "is in your own commits or index: rewriting those is yours to do", Stays: true})
+		case reached[oid] && !ourRefs[oid]:
+			add(oid, Place{Kind: Own, What: "is in a reflog: git reflog expire --expire=now --all, then git gc --prune=now", Stays: true})
+		}
+	}
+	return found, nil
+}
+
+// packed is what becomes of an object that is not loose.
+func (pr *pruner) packed(packs *gitobject.Packs, oid git.OID) (Place, error) {
+	why, err := packs.Fixed(oid)
+	switch {
+	case err != nil:
+		return Place{}, err
+	case why == "" && pr.packErr == nil:
+		return Place{Kind: Packed, What: "is removed: its pack is written anew without it"}, nil
+	case why == "":
+		why = "its pack could not be written anew (" + firstLine(pr.packErr) + ")"
+	}
+	return Place{Kind: Packed, What: "nothing refers to it, but " + why + ": git gc --prune=now removes it", Stays: true}, nil
+}
+
+// matched returns which of the unreferenced objects have something of it, and
+// which of them are ours.
+func (pr *pruner) matched(ctx context.Context, p refPlan, list []gitobject.Info) (matched []git.OID, ours map[git.OID]bool, err error) {
+	is, trees, listed := map[git.OID]bool{}, []git.OID{}, make(map[git.OID]bool, len(list))
+	for _, o := range list {
+		listed[o.OID] = true
+		if o.Type == "tree" {
+			trees = append(trees, o.OID)
+		}
+	}
+	if pr.what.Session == "" {
+		list = slices.DeleteFunc(slices.Clone(list), func(o gitobject.Info) bool { return !p.hits[o.OID] })
+	}
+	ours = map[git.OID]bool{}
+	err = pr.objects.readAll(ctx, list, func(o git.Object) {
+		if p.hits[o.OID] || pr.what.Session != "" && mentions(o.Data, pr.what.Session) {
+			is[o.OID], ours[o.OID] = true, isRecord(o) || pr.content.versions[o.OID] || pr.what.Session != "" && o.Type == "tree"
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(is) == 0 {
+		return nil, nil, nil
+	}
+	for _, oid := range trees {
+		entries, err := pr.rec.Repo.Tree(ctx, oid)
+		if err != nil {
+			continue // git prunes it
+		}
+		record := slices.ContainsFunc(entries, func(e git.TreeEntry) bool { return recordNames[e.Name] })
+		some := slices.ContainsFunc(entries, func(e git.TreeEntry) bool { return is[e.OID] })
+		for _, e := range entries {
+			switch {
+			case !record || !some:
+			case is[e.OID]:
+				ours[e.OID] = true
+			case pr.what.Session != "" && e.Mode == git.ModeFile && listed[e.OID]:
+				is[e.OID], ours[e.OID] = true, true
+			}
+		}
+	}
+	if pr.text != nil { // files that were changed, by the steps of sessions
+		for oid := range pr.records.named() {
+			ours[oid] = ours[oid] || is[oid]
+		}
+	}
+	for oid := range is {
+		matched = append(matched, oid)
+	}
+	slices.Sort(matched)
+	return matched, ours, nil
+}
+
+// recordNames are names of files that only records of ours have together.
+var recordNames = map[string]bool{ //nolint:gochecknoglobals // read only
+	"full.jsonl": true, "prompt.txt": true, "context.md": true, "content_hash.txt": true, "checkpoint.json": true,
+}
+
+// isRecord reports whether an object is by its content one that the program
+// wrote: a commit with its trailers, a piece of a transcript, a piece of metadata.
+func isRecord(o git.Object) bool {
+	text := string(o.Data[:min(len(o.Data), 64<<10)])
+	has := func(part string) bool { return strings.Contains(text, part) }
+	switch o.Type {
+	case "commit":
+		return has("\nEntire-Session: ") || has("\nCheckpoint: ")
+	case "tree":
+		return has(" full.jsonl\x00") || has(" prompt.txt\x00") || has(".entire")
+	default:
+		return strings.HasPrefix(text, "{") && (has(`"sessionId":`) || has(`"session_id":`)) || strings.HasPrefix(text, "# Session Context\n")
+	}
+}
+
+// prune removes the objects that the rewritten histories had and that nothing refers to
+// any more, and the others that have something of it. Files of the records that name
+// an object keep it, unless it has something of it.
+func (pr *pruner) prune(ctx context.Context, j *journal) error {
+	if len(j.Prune) == 0 {
+		var err error
+		if j.Prune, err = pr.prunable(ctx, j); err != nil {
+			return err
+		}
+		if err := pr.journal.write(j); err != nil {
+			return err
+		}
+	}
+	reached, err := pr.reached(ctx)
+	if err != nil {
+		return err
+	}
+	gone := slices.DeleteFunc(slices.Clone(j.Prune), func(oid git.OID) bool { return reached[oid] })
+	pr.packErr = pr.dropPacked(ctx, gone) // it is named in the end
+	return pr.rec.Repo.RemoveLoose(gone)
+}
+
+// reached returns the objects that refs, reflogs and indexes reach.
+func (pr *pruner) reached(ctx context.Context) (map[git.OID]bool, error) {
+	return gitobject.Reachable(ctx, pr.rec.Repo, "--all", "--reflog", "--indexed-objects")
+}
+
+// dropPacked writes packs anew without objects, while git's gc doesn't run.
+func (pr *pruner) dropPacked(ctx context.Context, gone []git.OID) (err error) {
+	packs, err := gitobject.OpenPacks(ctx, pr.rec.Repo)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, packs.Close()) }()
+	var drop []git.OID
+	for _, oid := range gone {
+		why, err := packs.Fixed(oid)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			drop = append(drop, oid)
+		}
+	}
+	if len(drop) == 0 {
+		return nil
+	}
+	release, err := pr.excludeGC()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	err = packs.Drop(ctx, drop, func() (bool, error) {
+		reached, err := pr.reached(ctx)
+		return !slices.ContainsFunc(drop, func(oid git.OID) bool { return reached[oid] }), err
+	})
+	return errors.Join(err, gitobject.RefreshCommitGraph(ctx, pr.rec.Repo))
+}
+
+// prunable returns the objects to remove: those that only the former values of refs reach,
+// and those that looseEnds has found.
+func (pr *pruner) prunable(ctx context.Context, j *journal) (prune []git.OID, err error) {
+	repo := pr.rec.Repo
+	var tips []git.OID
+	for _, c := range j.Refs {
+		if c.Old != "" {
+			tips = append(tips, c.Old)
+		}
+	}
+	absent, err := gitobject.Absent(ctx, repo, tips)
+	if err != nil {
+		return nil, err
+	}
+	tips = slices.DeleteFunc(tips, func(oid git.OID) bool { return slices.Contains(absent, oid) })
+	candidates := map[git.OID]bool{}
+	if len(tips) > 0 {
+		args := make([]string, len(tips))
+		for i, tip := range tips {
+			args[i] = string(tip)
+		}
+		if candidates, err = gitobject.Reachable(ctx, repo, args...); err != nil {
+			return nil, err
+		}
+	}
+	var p refPlan
+	if err := pr.objects.search(ctx, &p); err != nil {
+		return nil, err
+	}
+	for oid := range pr.records.named() {
+		if !p.hits[oid] {
+			delete(candidates, oid)
+		}
+	}
+	found, err := pr.ends(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, oid := range found.prune {
+		candidates[oid] = true
+	}
+	reached, err := pr.reached(ctx)
+	if err != nil {
+		return nil, err
+	}
+	packs, err := gitobject.OpenPacks(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, packs.Close()) }()
+	for oid := range candidates {
+		if reached[oid] {
+			continue
+		}
+		if !repo.IsLoose(oid) {
+			if why, err := packs.Fixed(oid); err != nil {
+				return nil, err
+			} else if why != "" {
+				continue
+			}
+		}
+		prune = append(prune, oid)
+	}
+	slices.Sort(prune)
+	return prune, nil
+}
