@@ -171,6 +171,9 @@ func (f Side) Check(valid int64) error {
 	}
 }
 
+// Paths returns what is synced before a state counts on the file: it and its directory.
+func (f Side) Paths() []string { return []string{f.path, filepath.Dir(f.path)} }
+
 // Append writes data after the first valid bytes and returns the new valid
 // length, which counts only once the state is saved with it. A file that is
 // shorter is ErrCorrupt.

@@ -104,9 +104,10 @@ func (s *Store) Stamp(id string) string {
 	return stamp
 }
 
-// Save writes the state durably, and before it what was written to the side files
-// that it counts on. The folder is made when it is missing.
-func (s *Store) Save(state *State, sides ...Side) error {
+// Save writes the state durably, after the files and directories that it counts on:
+// these are synced before it replaces the state before. The folder is made when it is
+// missing.
+func (s *Store) Save(state *State, countsOn ...string) error {
 	if err := CheckID(state.ID); err != nil {
 		return err
 	}
@@ -119,9 +120,7 @@ func (s *Store) Save(state *State, sides ...Side) error {
 	}
 	name := state.ID + stateExt
 	var batch disk.Batch
-	for _, side := range sides {
-		batch.Sync(side.path, s.SideDir())
-	}
+	batch.Sync(countsOn...)
 	if err := batch.Write(filepath.Join(s.dir, name), data, 0o600); err != nil {
 		return fmt.Errorf("session %s: %w", state.ID, err)
 	}

@@ -113,7 +113,7 @@ func (r *Repo) Variables(ctx context.Context) (map[string][]string, error) {
 	if r.vars != nil {
 		return r.vars, nil
 	}
-	out, err := r.Run(ctx, "var", "-l")
+	out, err := r.Do(ctx, Command{Args: []string{"var", "-l"}, Early: true})
 	if err != nil {
 		return nil, err
 	}

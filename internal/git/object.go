@@ -162,6 +162,10 @@ func (r *Repo) NameLater(do func() error) error {
 	return do()
 }
 
+// NameObjects gives the objects that were written their names, under which other
+// processes find them. A power cut may take the names away until SyncObjects returns.
+func (r *Repo) NameObjects() error { return r.loose.pending.publish() }
+
 // SyncObjects waits until all objects that were written are on the disk. What is
 // written after it, a ref or a file, may refer to them.
 func (r *Repo) SyncObjects() error {

@@ -65,8 +65,8 @@ type Command struct {
 	// NoTerminal starts git without a terminal to ask at. When the context ends,
 	// all that git has started ends with it.
 	NoTerminal bool
-	// Early starts git before the objects that were written have their names. Its
-	// Stdin has to wait for SyncObjects.
+	// Early starts git before the objects that were written have their names. It must
+	// not read any of them, or its Stdin has to wait for NameObjects.
 	Early bool
 }
 

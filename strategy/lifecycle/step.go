@@ -77,9 +77,11 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 // completes the checkpoints. The caller holds the lock.
 func (m *Machine) moveRefs(ctx context.Context, s *session.State, n *tracking.Pending) error {
 	for _, c := range n.ShadowCommits {
-		if err := m.shadows.Commit(ctx, s, c); err != nil {
+		dirs, err := m.shadows.Commit(ctx, s, c)
+		if err != nil {
 			return err
 		}
+		n.CountOn(dirs...)
 	}
 	if n.Annotation != nil {
 		m.shadows.Annotate(ctx, s, *n.Annotation)

@@ -38,7 +38,13 @@ type Pending struct {
 	// file.
 	TurnSaved bool
 	Prompted  time.Time
+
+	unsynced []string
 }
+
+// CountOn adds files and directories that were written and are synced with the side
+// files, before the state refers to them: all of them take one wait.
+func (p *Pending) CountOn(paths ...string) { p.unsynced = append(p.unsynced, paths...) }
 
 // MovesRefs reports whether something of it needs the lock before the side files
 // and the state are written.
@@ -49,7 +55,7 @@ func (p *Pending) MovesRefs() bool {
 // Save writes the side files of the session and then its state, which refers to
 // them. The caller holds the lock.
 func (p *Pending) Save(store *session.Store, s *session.State) error {
-	var written []session.Side
+	countsOn := p.unsynced
 	for _, t := range []struct {
 		kind string
 		Tail
@@ -61,7 +67,7 @@ func (p *Pending) Save(store *session.Store, s *session.State) error {
 		if _, err := side.Append(t.at, t.Data); err != nil {
 			return fmt.Errorf("store %s: %w", t.kind, err)
 		}
-		written = append(written, side)
+		countsOn = append(countsOn, side.Paths()...)
 	}
 	if p.Known != nil {
 		s.Renew(session.UntrackedKind)
@@ -69,9 +75,9 @@ func (p *Pending) Save(store *session.Store, s *session.State) error {
 		if err := side.Replace(p.Known); err != nil {
 			return fmt.Errorf("store list of untracked files: %w", err)
 		}
-		written = append(written, side)
+		countsOn = append(countsOn, side.Paths()...)
 	}
-	return store.Save(s, written...)
+	return store.Save(s, countsOn...)
 }
 
 // ShadowCommit is a commit on the session's shadow branch of HEAD: a turn

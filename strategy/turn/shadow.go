@@ -34,19 +34,20 @@ func (sh *Shadows) shadow(ctx context.Context, s *session.State, n *tracking.Pen
 	return nil
 }
 
-// Commit makes a pending commit, moves the branch, and records both in the state.
-// The caller holds the lock.
-func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) error {
+// Commit makes a pending commit, moves the branch, and records both in the state. The
+// caller holds the lock, and must sync the directories that Commit returns before the
+// state is saved: they have the branch's new value.
+func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.ShadowCommit) (dirs []string, err error) {
 	edits := c.Edits
 	refs := workspace.NewRefTransaction(sh.Repo)
 	at, moved, err := sh.files.NextTip(ctx, refs, s, c.Head)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if moved != "" {
 		carried, err := sh.pendingEdits(ctx, s, c.Touched)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		edits = append(carried, edits...)
 	}
@@ -54,26 +55,26 @@ func (sh *Shadows) Commit(ctx context.Context, s *session.State, c tracking.Shad
 	var made bool
 	err = sh.Repo.NameLater(func() (err error) { oid, made, err = sh.writeCommit(ctx, s, c, at, edits); return err })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !made {
 		sh.Log.InfoContext(ctx, "Skipped checkpoint (no changes since last checkpoint)", "session_id", s.ID)
-		return nil
+		return nil, nil
 	}
 	if err := refs.Set(ctx, checkpoint.ShadowBranch(c.Head.OID, sh.Repo.WorktreeID), oid); err != nil {
-		return err
+		return nil, err
 	}
 	if moved != "" && !sh.IsNeeded(moved, []string{s.ID}) {
 		if err := refs.Set(ctx, moved, ""); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := gitref.Update(ctx, sh.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
-		return fmt.Errorf("move shadow branch: %w", err)
+	if dirs, err = gitref.UpdateUnsynced(ctx, sh.Repo, "entire: shadow checkpoint", refs.Updates()); err != nil {
+		return nil, fmt.Errorf("move shadow branch: %w", err)
 	}
 	s.BaseCommit = string(c.Head.OID)
 	s.CheckpointCount++
-	return nil
+	return dirs, nil
 }
 
 // writeCommit writes the commit on a tip, false if there is nothing to commit.

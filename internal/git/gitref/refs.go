@@ -40,19 +40,34 @@ type Ref struct {
 	OID  git.OID
 }
 
-// Update moves all refs or none. The error is ErrRefMoved if one hasn't its
+// Update moves all refs or none. The error is ErrMoved if one hasn't its
 // old value.
 func Update(ctx context.Context, r *git.Repo, reason string, updates []Change) error {
+	dirs, err := UpdateUnsynced(ctx, r, reason, updates)
+	if err != nil || len(updates) == 0 {
+		return err
+	}
+	if err := disk.SyncFiles(nil, dirs); err != nil {
+		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
+	}
+	return disk.Step("ref-done", updates[0].Name)
+}
+
+// UpdateUnsynced is Update that doesn't wait until the new values are on the disk: the
+// caller must sync the directories that it returns, which takes no longer than syncing
+// other files at the same time. Until then a power cut may take any of the moves back.
+// The objects are on the disk before a ref has its new value.
+func UpdateUnsynced(ctx context.Context, r *git.Repo, reason string, updates []Change) (dirs []string, err error) {
 	if len(updates) == 0 {
-		return nil
+		return nil, nil
 	}
 	script, err := refScript(r, updates)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, u := range updates {
 		if err := disk.Step("ref", u.Name); err != nil {
-			return fmt.Errorf("update ref %s: %w", u.Name, err)
+			return nil, fmt.Errorf("update ref %s: %w", u.Name, err)
 		}
 	}
 	// Without --no-deref a symbolic ref would lead to another branch.
@@ -61,13 +76,9 @@ func Update(ctx context.Context, r *git.Repo, reason string, updates []Change) e
 		args = append(args, "-m", reason)
 	}
 	try := func() error {
-		// Git starts while the objects are synced, and reads the updates after that.
-		stdin := io.MultiReader(readerFunc(func([]byte) (int, error) {
-			if err := r.SyncObjects(); err != nil {
-				return 0, err
-			}
-			return 0, io.EOF
-		}), strings.NewReader(script))
+		// Git starts while the objects get their names, and syncs the new values of the
+		// refs, which are in the refs' locks then, while the names are synced.
+		stdin := io.MultiReader(calls(r.NameObjects), strings.NewReader(script), calls(r.SyncObjects), strings.NewReader("commit\x00"))
 		_, err := r.Do(ctx, git.Command{Args: args, Stdin: stdin, Early: true})
 		if err != nil {
 			return refError(ctx, r, updates, err)
@@ -79,19 +90,21 @@ func Update(ctx context.Context, r *git.Repo, reason string, updates []Change) e
 		err = try()
 	}
 	if err != nil {
-		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
+		return nil, fmt.Errorf("update ref %s: %w", updates[0].Name, err)
 	}
-	if err := disk.SyncFiles(nil, refDirs(r, updates)); err != nil {
-		return fmt.Errorf("update ref %s: %w", updates[0].Name, err)
-	}
-	return disk.Step("ref-done", updates[0].Name)
+	return refDirs(r, updates), nil
 }
 
-// readerFunc is a function that is a reader.
-type readerFunc func([]byte) (int, error)
+// calls is a reader without bytes that calls the function and fails as it does.
+type calls func() error
 
 // Read calls the function.
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+func (c calls) Read([]byte) (int, error) {
+	if err := c(); err != nil {
+		return 0, err
+	}
+	return 0, io.EOF
+}
 
 // refDirs are the directories whose names change with the refs. Git syncs the
 // files of refs if it is told to, and never the directories.
@@ -163,7 +176,7 @@ func breakLock(r *git.Repo, lock string, age time.Duration) bool {
 	return true
 }
 
-// refScript is the transaction in update-ref's language.
+// refScript is the transaction in update-ref's language, up to its commit.
 func refScript(r *git.Repo, updates []Change) (string, error) {
 	var b strings.Builder
 	b.WriteString("start\x00")
@@ -177,7 +190,7 @@ func refScript(r *git.Repo, updates []Change) (string, error) {
 		}
 		fmt.Fprintf(&b, "update %s\x00%s\x00%s\x00", u.Name, orZero(r, u.New), orZero(r, u.Old))
 	}
-	b.WriteString("prepare\x00commit\x00")
+	b.WriteString("prepare\x00")
 	return b.String(), nil
 }
 

@@ -39,7 +39,7 @@ func Status(ctx context.Context, r *git.Repo, paths ...string) ([]StatusEntry, e
 	} else {
 		only = newPathFilter(paths)
 	}
-	out, err := r.Run(ctx, args...)
+	out, err := r.Do(ctx, git.Command{Args: args, Early: true}) // objects in HEAD and the index have names
 	if err != nil {
 		return nil, err
 	}
