@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +71,11 @@ func (b *bench) prepare() {
 	bin := filepath.Join(b.work, "bin")
 	for _, dir := range []string{b.home, b.claude, bin} {
 		b.must(os.Mkdir(dir, 0o755))
+	}
+	info, err := buildinfo.ReadFile(b.bin)
+	b.must(err)
+	if slices.Contains(info.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "1"}) {
+		b.Fatalf("%s was built with cgo, which costs each process a millisecond and 2 MB: run make build", b.bin)
 	}
 	program, err := os.ReadFile(b.bin)
 	b.must(err)
