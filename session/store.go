@@ -7,18 +7,16 @@
 package session
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/seed-3aff656d/entire/internal/dirfd"
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
@@ -97,11 +95,15 @@ func (s *Store) load(name string) (*State, error) {
 // Stamp is what the state of the session id has anew whenever it is saved,
 // empty if there is none.
 func (s *Store) Stamp(id string) string {
-	stamp, err := s.stamp(id + stateExt)
+	dir, err := dirfd.OpenRoot(s.dir)
 	if err != nil {
 		return ""
 	}
-	return stamp
+	stamp, err := appendStamp(nil, dir, id+stateExt)
+	if errors.Join(err, dir.Close()) != nil {
+		return ""
+	}
+	return string(stamp)
 }
 
 // Save writes the state durably, after the files and directories that it counts on:
@@ -180,131 +182,6 @@ func (s *Store) names() []string {
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, stateExt) || n[0] == '.' })
 	slices.Sort(names)
 	return names
-}
-
-// Pending returns the sessions for which a commit hook may have something to
-// do, and the errors of states that can't be read. Hundreds of old sessions
-// cost it a stat each: an index names those that were seen with nothing
-// pending, by size and time of the state file.
-//
-// The folder is looked through once for a Store, whose life is that of a hook.
-// A session that begins after that is seen if this Store saves it; of the
-// others the states are always read anew.
-func (s *Store) Pending() ([]*State, []error) { return s.PendingBut("") }
-
-// PendingBut is Pending without the session id, whose state isn't read.
-func (s *Store) PendingBut(id string) ([]*State, []error) {
-	var found map[string]*State
-	if !s.scanned {
-		found = s.scan(s.stamp)
-	}
-	return s.read(found, id)
-}
-
-// Glance is Pending for callers that may miss a session that another version of
-// the tool has taken up again: what the index names is believed.
-func (s *Store) Glance() ([]*State, []error) {
-	if !s.scanned {
-		known := s.readDormant()
-		found := s.scan(func(name string) (string, error) {
-			if stamp, ok := known[name]; ok {
-				return stamp, nil
-			}
-			return s.stamp(name)
-		})
-		s.scanned = false // who looks closer does it all
-		return s.read(found, "")
-	}
-	return s.read(nil, "")
-}
-
-// read loads the states that may have something pending, less those that were found
-// by a scan just now, and without the session id.
-func (s *Store) read(found map[string]*State, id string) ([]*State, []error) {
-	var states []*State
-	var failed []error
-	for _, name := range s.awake {
-		if name == id+stateExt {
-			continue
-		}
-		state, err := found[name], error(nil)
-		if state == nil {
-			state, err = s.load(name)
-		}
-		switch {
-		case errors.Is(err, ErrNotFound): // removed meanwhile
-		case err != nil:
-			failed = append(failed, err)
-		case state.Pending():
-			states = append(states, state)
-		}
-	}
-	return states, failed
-}
-
-// scan finds the sessions that aren't known to have nothing pending, by the
-// stamps of their files, and returns their states as far as they can be read.
-func (s *Store) scan(stamp func(name string) (string, error)) map[string]*State {
-	s.scanned, s.awake = true, nil
-	found := map[string]*State{}
-	known := s.readDormant()
-	fresh := map[string]string{}
-	for _, name := range s.names() {
-		now, err := stamp(name)
-		if err == nil && known[name] == now {
-			continue
-		}
-		state, failed := s.load(name)
-		if failed == nil && err == nil && !state.Pending() {
-			fresh[name] = now
-			continue
-		}
-		if failed == nil {
-			found[name] = state
-		}
-		s.awake = append(s.awake, name)
-	}
-	s.writeDormant(known, fresh)
-	return found
-}
-
-// stamp is what a state file has anew whenever it is written.
-func (s *Store) stamp(name string) (string, error) {
-	info, err := os.Lstat(filepath.Join(s.dir, name))
-	if err != nil {
-		return "", err
-	}
-	return strconv.FormatInt(info.Size(), 36) + "." + strconv.FormatInt(info.ModTime().UnixNano(), 36) + disk.Inode(info), nil
-}
-
-func (s *Store) readDormant() map[string]string {
-	data, err := os.ReadFile(filepath.Join(s.dir, dormantName))
-	if err != nil {
-		return nil
-	}
-	known := make(map[string]string, bytes.Count(data, []byte{'\n'}))
-	for line := range strings.Lines(string(data)) {
-		if stamp, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
-			known[name] = stamp
-		}
-	}
-	return known
-}
-
-// writeDormant adds sessions to the index when it lags by more than a few. A
-// failure costs only time, so it is not reported.
-func (s *Store) writeDormant(known, fresh map[string]string) {
-	const lag = 8
-	if len(fresh) < lag {
-		return
-	}
-	var b strings.Builder
-	for _, name := range s.names() {
-		if stamp := cmp.Or(fresh[name], known[name]); stamp != "" {
-			b.WriteString(stamp + " " + name + "\n")
-		}
-	}
-	_ = disk.WriteCache(filepath.Join(s.dir, dormantName), []byte(b.String()), 0o600)
 }
 
 // Remove deletes the session's state and all that is beside it, the state

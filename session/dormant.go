@@ -1,0 +1,147 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/dirfd"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// Pending returns the sessions for which a commit hook may have something to
+// do, and the errors of states that can't be read. Hundreds of old sessions
+// cost it a stat each: an index names those that were seen with nothing
+// pending, by size and time of the state file.
+//
+// The folder is looked through once for a Store, whose life is that of a hook.
+// A session that begins after that is seen if this Store saves it; of the
+// others the states are always read anew.
+func (s *Store) Pending() ([]*State, []error) { return s.PendingBut("") }
+
+// PendingBut is Pending without the session id, whose state isn't read.
+func (s *Store) PendingBut(id string) ([]*State, []error) {
+	var found map[string]*State
+	if !s.scanned {
+		found = s.scan(false)
+	}
+	return s.read(found, id)
+}
+
+// Glance is Pending for callers that may miss a session that another version of
+// the tool has taken up again: what the index names is believed.
+func (s *Store) Glance() ([]*State, []error) {
+	if !s.scanned {
+		found := s.scan(true)
+		s.scanned = false // who looks closer does it all
+		return s.read(found, "")
+	}
+	return s.read(nil, "")
+}
+
+// read loads the states that may have something pending, less those that were found
+// by a scan just now, and without the session id.
+func (s *Store) read(found map[string]*State, id string) ([]*State, []error) {
+	var states []*State
+	var failed []error
+	for _, name := range s.awake {
+		if name == id+stateExt {
+			continue
+		}
+		state, err := found[name], error(nil)
+		if state == nil {
+			state, err = s.load(name)
+		}
+		switch {
+		case errors.Is(err, ErrNotFound): // removed meanwhile
+		case err != nil:
+			failed = append(failed, err)
+		case state.Pending():
+			states = append(states, state)
+		}
+	}
+	return states, failed
+}
+
+// scan finds the sessions that aren't known to have nothing pending, by the
+// stamps of their files, and returns their states as far as they can be read. With
+// believed the stamps of those in the index are taken from there.
+func (s *Store) scan(believed bool) map[string]*State {
+	s.scanned, s.awake = true, nil
+	found := map[string]*State{}
+	dir, err := dirfd.OpenRoot(s.dir)
+	if err != nil {
+		return found
+	}
+	defer func() { _ = dir.Close() }() // it was only read
+	known := s.readDormant()
+	fresh := map[string]string{}
+	var now []byte
+	for _, name := range s.names() {
+		stamp, dormant := known[name]
+		if dormant && believed {
+			continue
+		}
+		now, err = appendStamp(now[:0], dir, name)
+		if dormant && err == nil && string(now) == stamp {
+			continue
+		}
+		state, failed := s.load(name)
+		if failed == nil && err == nil && !state.Pending() {
+			fresh[name] = string(now)
+			continue
+		}
+		if failed == nil {
+			found[name] = state
+		}
+		s.awake = append(s.awake, name)
+	}
+	s.writeDormant(known, fresh)
+	return found
+}
+
+// appendStamp appends what a state file has anew whenever it is written.
+func appendStamp(stamp []byte, dir *dirfd.Dir, name string) ([]byte, error) {
+	const base = 36
+	var info dirfd.Stat
+	if err := dir.Stat(name, &info); err != nil {
+		return stamp, err
+	}
+	stamp = strconv.AppendInt(stamp, info.Size, base)
+	stamp = strconv.AppendInt(append(stamp, '.'), info.Mtime, base)
+	return strconv.AppendUint(append(stamp, '.'), info.Ino, base), nil
+}
+
+func (s *Store) readDormant() map[string]string {
+	data, err := os.ReadFile(filepath.Join(s.dir, dormantName))
+	if err != nil {
+		return nil
+	}
+	known := make(map[string]string, bytes.Count(data, []byte{'\n'}))
+	for line := range strings.Lines(string(data)) {
+		if stamp, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
+			known[name] = stamp
+		}
+	}
+	return known
+}
+
+// writeDormant adds sessions to the index when it lags by more than a few. A
+// failure costs only time, so it is not reported.
+func (s *Store) writeDormant(known, fresh map[string]string) {
+	const lag = 8
+	if len(fresh) < lag {
+		return
+	}
+	var b strings.Builder
+	for _, name := range s.names() {
+		if stamp := cmp.Or(fresh[name], known[name]); stamp != "" {
+			b.WriteString(stamp + " " + name + "\n")
+		}
+	}
+	_ = disk.WriteCache(filepath.Join(s.dir, dormantName), []byte(b.String()), 0o600)
+}
