@@ -1,7 +1,9 @@
 package claude
 
 import (
+	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/tailscale/hujson"
 )
@@ -48,6 +50,16 @@ func (p ProjectServers) Server() (Server, bool, error) {
 	}
 	v, ok := d.server()
 	return serverOf(v), ok, nil
+}
+
+// Sweep removes the temporary files of writers that were stopped before the time
+// given. Without a record it reads no directory: the root of a worktree may be large.
+func (p ProjectServers) Sweep(before time.Time) error {
+	_, err := os.Lstat(p.file().recordPath())
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	return p.file().sweep(before)
 }
 
 func (p ProjectServers) file() edited {

@@ -196,13 +196,14 @@ func globalGitConfigs(a *app.App) []string {
 	return []string{filepath.Join(a.Home, ".gitconfig"), filepath.Join(xdg, "git", "config")}
 }
 
-// sweepAgentFiles removes what a stopped installation left in the agent's folder
-// of the worktree.
+// sweepAgentFiles removes what a stopped installation left beside the agent's files
+// in the worktree.
 func (h *hook) sweepAgentFiles(ctx context.Context) {
 	const gone = time.Hour // the age at which a temporary file's writer surely is
 	before := h.app.Now().Add(-gone)
 	paths := install.ClaudeFiles(h.repo.Root)
-	failed := make([]error, 0, len(paths))
+	failed := make([]error, 0, len(paths)+1)
+	failed = append(failed, install.ProjectServers(h.repo, h.repo.Root).Sweep(before))
 	for _, path := range paths {
 		failed = append(failed, install.ClaudeSettings(h.repo, path).Sweep(before))
 	}
