@@ -35,9 +35,9 @@ func TestDisabled(t *testing.T) {
 			Dir: root, Getenv: func(string) string { return "" }, Environ: []string{},
 			Streams: ui.Streams{Out: &out, Err: &out},
 		}}
-		cmd := newRootCmd(a, []func(*app.App) *cobra.Command{func(*app.App) *cobra.Command {
+		cmd := newRootCmd(a, []group{{"", []build{func(*app.App) *cobra.Command {
 			return &cobra.Command{Use: "history", Run: func(*cobra.Command, []string) { a.Streams.Printf("ran\n") }}
-		}})
+		}}}})
 		cmd.SetArgs([]string{"history"})
 		ran, err := cmd.ExecuteContextC(t.Context())
 		if code := report(t.Context(), a, ran, err); code != 0 || out.String() != c.want {

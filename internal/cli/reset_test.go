@@ -40,9 +40,9 @@ func TestResetRefuses(t *testing.T) {
 		code int
 		says string
 	}{
-		"nobody to ask":      {nil, 2, "use --force"},
+		"nobody to ask":      {nil, 2, "pass --force"},
 		"an unknown session": {[]string{"--force", "--session", "nobody"}, 1, "no such session in this worktree"},
-		"an argument":        {[]string{"everything"}, 2, "Usage:"},
+		"an argument":        {[]string{"everything"}, 2, "takes no argument"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,33 +24,32 @@ import (
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
+// build makes a command.
+type build func(*app.App) *cobra.Command
+
+// group is commands that belong together in the help; without a title they aren't shown.
+type group struct {
+	title    string
+	commands []build
+}
+
 // commands is every command, in the order of the help.
-func commands() []func(*app.App) *cobra.Command {
-	return []func(*app.App) *cobra.Command{
-		setup.NewEnable,
-		setup.NewDisable,
-		health.NewStatus,
-		config.NewCommand,
-		health.NewDoctor,
-		newVersionCmd,
-		rewindcmd.NewCommand,
-		history.NewExplain,
-		history.NewResume,
-		history.NewRecall,
-		cleanup.NewClean,
-		cleanup.NewReset,
-		cleanup.NewForget,
-		cleanup.NewRedact,
-		stores.NewFS,
-		hookrun.NewMCP,
-		hookrun.NewHooks,
-		hookrun.NewStatusline,
+func commands() []group {
+	return []group{
+		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, config.NewCommand}},
+		{"Look:", []build{history.NewExplain}},
+		{"Go back:", []build{rewindcmd.NewCommand, stores.NewFS}},
+		{"Continue:", []build{history.NewResume, history.NewRecall}},
+		{"Maintain:", []build{
+			health.NewDoctor, cleanup.NewClean, cleanup.NewReset, cleanup.NewForget, cleanup.NewRedact, hookrun.NewMCP, newVersionCmd,
+		}},
+		{"", []build{hookrun.NewHooks, hookrun.NewStatusline}},
 	}
 }
 
 // quiet are the commands that the agent and git run by themselves.
-func quiet() map[string]func(*app.App) *cobra.Command {
-	return map[string]func(*app.App) *cobra.Command{"hooks": hookrun.NewHooks, hookrun.StatuslineCommand: hookrun.NewStatusline}
+func quiet() map[string]build {
+	return map[string]build{"hooks": hookrun.NewHooks, hookrun.StatuslineCommand: hookrun.NewStatusline}
 }
 
 // Main runs one command line and returns the exit code: 0, 1 for a failure, 2
@@ -60,15 +58,15 @@ func quiet() map[string]func(*app.App) *cobra.Command {
 // line.
 func Main(ctx context.Context, args []string, env app.Env) (code int) {
 	a := app.New(env)
-	build := commands()
+	groups := commands()
 	if len(args) > 0 && quiet()[args[0]] != nil {
-		build = []func(*app.App) *cobra.Command{quiet()[args[0]]} // the others cost time, and a hook has no use for them
+		groups = []group{{"", []build{quiet()[args[0]]}}} // the others cost time, and a hook has no use for them
 		defer func() {
 			_ = recover() // nothing may come out of a hook; it logs its own panics
 			code = app.ExitOK
 		}()
 	}
-	return execute(ctx, a, newRootCmd(a, build), args)
+	return execute(ctx, a, newRootCmd(a, groups), args)
 }
 
 // MainFS runs one command line of agentfs and returns the exit code: those of
@@ -85,15 +83,13 @@ func execute(ctx context.Context, a *app.App, root *cobra.Command, args []string
 	return report(ctx, a, cmd, err)
 }
 
-func newRootCmd(a *app.App, build []func(*app.App) *cobra.Command) *cobra.Command {
+func newRootCmd(a *app.App, groups []group) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "entire",
 		Short: "Records coding sessions with every commit",
 		Long: `Entire records what was said and done in a session with a coding agent, and
-links it to the commits that came out of it.
-
-Start with:
-  entire enable --agent claude-code
+links it to the commits that came out of it.`,
+		Example: `  entire enable --agent claude-code
   entire status`,
 		Args:        cobra.NoArgs,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -108,8 +104,16 @@ Start with:
 		},
 	}
 	dress(a, root)
-	for _, b := range build {
-		root.AddCommand(b(a))
+	for _, g := range groups {
+		if g.title != "" {
+			root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+			root.SetHelpCommandGroupID(g.title) // the last one
+		}
+		for _, b := range g.commands {
+			cmd := b(a)
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
 	}
 	return root
 }
@@ -119,6 +123,10 @@ func dress(a *app.App, root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCmd(a))
+	root.SetHelpTemplate(helpTemplate)
+	root.SetUsageTemplate(usageTemplate)
+	root.Version = a.Version
+	root.SetVersionTemplate("Entire CLI {{.Version}}\n")
 	root.SetOut(a.Streams.Out)
 	root.SetErr(a.Streams.Err)
 	root.SetIn(a.Streams.In)
@@ -147,25 +155,9 @@ func guard(a *app.App, cmd *cobra.Command) error {
 	return app.ErrDone
 }
 
-func newHelpCmd(_ *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:         "help [command]",
-		Short:       "Show help for a command",
-		Annotations: map[string]string{app.WorksDisabled: "yes"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			about, rest, err := cmd.Root().Find(args)
-			if err != nil || about == nil || len(rest) > 0 {
-				return app.Usagef("unknown help topic %q", strings.Join(args, " "))
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
-	}
-}
-
 // report describes what went wrong and returns the exit code.
 func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int {
-	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
+	_, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
 	_, isUsage := errors.AsType[*app.UsageError](err)
 	switch {
 	case err == nil, errors.Is(err, app.ErrDone):
@@ -175,30 +167,34 @@ func report(ctx context.Context, a *app.App, cmd *cobra.Command, err error) int 
 	case ctx.Err() != nil, errors.Is(err, ui.ErrAborted):
 		a.Streams.Notef("Cancelled.")
 		return app.ExitInterrupted
-	case isNoTerminal:
-		fail(a, cmd, "Error: Invalid usage: "+noTerminal.Error(), err)
-		return app.ExitUsage
-	case isUsage || !a.Parsed:
-		a.Streams.Notef("%s", cmd.UsageString())
-		fail(a, cmd, "Error: Invalid usage: "+err.Error(), err)
+	case isNoTerminal, isUsage, !a.Parsed:
+		r := refuse(cmd, err)
+		fail(a, cmd, "Error: Invalid usage: "+r.text, app.ErrorJSON{Error: r.text, Hint: r.hint})
+		if r.help != "" && !wantsJSON(cmd) {
+			a.Streams.Hint(r.help)
+		}
 		return app.ExitUsage
 	default:
-		fail(a, cmd, err.Error(), err)
+		fail(a, cmd, err.Error(), app.ErrorJSON{Error: err.Error(), Hint: app.HintOf(err), Code: app.CodeOf(err)})
 		return max(app.CodeOf(err), app.ExitFailure)
 	}
 }
 
 // fail prints an error, for a command with --json as JSON on one line of Out.
-func fail(a *app.App, cmd *cobra.Command, text string, err error) {
-	hint := app.HintOf(err)
-	if f := cmd.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
-		_ = a.Streams.JSONLine(app.ErrorJSON{Error: err.Error(), Hint: hint, Code: app.CodeOf(err)})
+func fail(a *app.App, cmd *cobra.Command, text string, failure app.ErrorJSON) {
+	if wantsJSON(cmd) {
+		_ = a.Streams.JSONLine(failure)
 		return
 	}
 	a.Streams.Notef("%s", text)
-	if hint != "" {
-		a.Streams.Hint(hint)
+	if failure.Hint != "" {
+		a.Streams.Hint(failure.Hint)
 	}
+}
+
+func wantsJSON(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup("json")
+	return f != nil && f.Value.String() == "true"
 }
 
 // newAgentFSCmd is agentfs.

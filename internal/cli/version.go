@@ -16,6 +16,7 @@ func newVersionCmd(a *app.App) *cobra.Command {
 
 EXIT STATUS
   0  always`,
+		Example:     `  entire version`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {

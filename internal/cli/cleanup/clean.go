@@ -26,8 +26,9 @@ type cleanOptions struct{ force, json bool }
 func NewClean(a *app.App) *cobra.Command {
 	var opts cleanOptions
 	cmd := &cobra.Command{
-		Use:   "clean",
-		Short: "Remove records that nobody needs any more",
+		Use:        "clean",
+		SuggestFor: []string{"prune", "gc", "tidy"},
+		Short:      "Remove records that nobody needs any more",
 		Long: `Shows what is orphaned in the repository's records, in all worktrees: shadow
 branches that no session has anything on, states of sessions that are long over,
 refs of rewinds whose snapshot is gone, auto-commit checkpoints that no commit
@@ -42,10 +43,14 @@ EXIT STATUS
   1    failure, or some items could not be deleted; they are named
   2    wrong usage
   130  interrupted`,
+		Example: `  entire clean
+  entire clean --force`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runClean(cmd.Context(), a, opts) },
 	}
+	cmd.Flags().BoolP("dry-run", "n", false, "only show what is found (the default)")
 	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "delete what is found")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "force")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }

@@ -39,8 +39,9 @@ const pushConfigured = "-"
 func NewForget(a *app.App) *cobra.Command {
 	var opts forgetOptions
 	cmd := &cobra.Command{
-		Use:   "forget",
-		Short: "Remove what was recorded",
+		Use:        "forget",
+		SuggestFor: []string{"delete", "purge", "erase"},
+		Short:      "Remove what was recorded",
 		Long: `Removes a session, a checkpoint, a text, a file, or all that is older than a date
 from what was recorded in this repository: from checkpoints and their whole history,
 shadow branches, saved contexts, session states, kept transcripts and logs. It

@@ -21,9 +21,11 @@ import (
 // NewRedact holds the commands about the replacement of secrets.
 func NewRedact(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:         "redact",
-		Short:       "Show what is replaced as a secret",
-		Long:        "Shows what is replaced by REDACTED before anything of a conversation is stored.",
+		Use:   "redact",
+		Short: "Show what is replaced as a secret",
+		Long:  "Shows what is replaced by REDACTED before anything of a conversation is stored.",
+		Example: `  entire redact check session.jsonl
+  git diff | entire redact check -`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -42,6 +42,8 @@ EXIT STATUS
   1    failure, or an agent is at work
   2    wrong usage; no --force where nobody can be asked
   130  interrupted`,
+		Example: `  entire reset
+  entire reset --session 3f2a9c1e`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("session") && opts.session == "" { // a variable that is empty must not mean all

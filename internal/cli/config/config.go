@@ -21,8 +21,9 @@ type configOptions struct{ json bool }
 func NewCommand(a *app.App) *cobra.Command {
 	var opts configOptions
 	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Show the settings in force and where each comes from",
+		Use:        "config",
+		SuggestFor: []string{"settings", "set", "get"},
+		Short:      "Show the settings in force and where each comes from",
 		Long: `Shows every setting, its value here, and the layer that it comes from. Later
 layers win: default, user (~/.config/entire/settings.json), project
 (.entire/settings.json), local (.entire/settings.local.json), environment
@@ -32,6 +33,8 @@ values that a project proposes and you have not accepted, go to standard error.
 EXIT STATUS
   0  the settings were shown, problems in them or not
   2  wrong usage`,
+		Example: `  entire config
+  entire config --json`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {

@@ -21,8 +21,9 @@ type doctorOptions struct{ fix, yes, force, undo, json bool }
 func NewDoctor(a *app.App) *cobra.Command {
 	var opts doctorOptions
 	cmd := &cobra.Command{
-		Use:   "doctor [backup]",
-		Short: "Find what is wrong with the records, and repair it",
+		Use:        "doctor [backup]",
+		SuggestFor: []string{"check", "fsck", "repair", "verify"},
+		Short:      "Find what is wrong with the records, and repair it",
 		Long: `Looks for what keeps sessions from being recorded and for what is wrong with the
 records of this repository, in all its worktrees: turns that no stop will end,
 commits without their checkpoint, damaged files, hooks that don't run. It says

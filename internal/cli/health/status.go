@@ -42,6 +42,8 @@ EXIT STATUS
   0  the status was shown, whatever it is
   1  failure
   2  wrong usage`,
+		Example: `  entire status
+  entire status --json`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {

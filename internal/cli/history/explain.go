@@ -31,8 +31,9 @@ type explainOptions struct {
 func NewExplain(a *app.App) *cobra.Command {
 	var opts explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain",
-		Short: "Show what was asked, said and done for a commit",
+		Use:        "explain",
+		SuggestFor: []string{"log", "show", "history", "blame", "why"},
+		Short:      "Show what was asked, said and done for a commit",
 		Long: `Lists the checkpoints of the branch that is checked out: on the default branch
 of its last 500 commits, on another one of its own commits. Turns that no commit
 has taken up yet are marked [temporary].

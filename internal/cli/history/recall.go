@@ -61,8 +61,9 @@ type recalling struct {
 func NewRecall(a *app.App) *cobra.Command {
 	var opts recallOptions
 	cmd := &cobra.Command{
-		Use:   "recall",
-		Short: "Show and keep what a session knew before it was cleared",
+		Use:        "recall",
+		SuggestFor: []string{"context", "memory", "brief"},
+		Short:      "Show and keep what a session knew before it was cleared",
 		Long: `Prints what a session that starts here now would be given of the work before it:
 the brief of the newest context checkpoint, as it is injected. A line on standard
 error says which checkpoint it is, in how many parts, and its tokens.

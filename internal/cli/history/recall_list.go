@@ -37,8 +37,9 @@ func newRecallListCmd(a *app.App, opts *recallOptions) *cobra.Command {
 		Long: `Lists the context checkpoints of this worktree, the newest first. A pending one was
 saved before anybody could say whether it is wanted: it is kept, unless it is
 discarded.` + recallExitStatus,
-		Args: cobra.NoArgs,
-		RunE: recallRun(a, opts, func(ctx context.Context, r *recalling, _ []string) error { return r.list(ctx, list) }),
+		Example: `  entire recall list`,
+		Args:    cobra.NoArgs,
+		RunE:    recallRun(a, opts, func(ctx context.Context, r *recalling, _ []string) error { return r.list(ctx, list) }),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&list.all, "all", "a", false, "list those of all worktrees")

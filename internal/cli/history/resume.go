@@ -26,8 +26,9 @@ type resumeOptions struct {
 func NewResume(a *app.App) *cobra.Command {
 	var opts resumeOptions
 	cmd := &cobra.Command{
-		Use:   "resume <branch | commit | checkpoint>",
-		Short: "Take up the session that a branch or commit came out of",
+		Use:        "resume <branch | commit | checkpoint>",
+		SuggestFor: []string{"continue"},
+		Short:      "Take up the session that a branch or commit came out of",
 		Long: `Brings the transcripts of a checkpoint back to where the agent looks for them
 here, and prints the command that goes on with each session.
 

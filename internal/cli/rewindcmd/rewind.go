@@ -39,8 +39,9 @@ type rewindOptions struct {
 func NewCommand(a *app.App) *cobra.Command {
 	var opts rewindOptions
 	cmd := &cobra.Command{
-		Use:   "rewind",
-		Short: "Go back to an earlier moment, and forward again",
+		Use:        "rewind",
+		SuggestFor: []string{"undo", "back", "restore", "checkout", "revert"},
+		Short:      "Go back to an earlier moment, and forward again",
 		Long: `Takes the working tree back to an earlier moment: the beginning or the end of a
 turn, a commit, or any snapshot. Where that moment has a snapshot, all of the
 tree comes back, ignored files included. What is there now is saved first, so

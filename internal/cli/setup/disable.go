@@ -18,8 +18,9 @@ type disableOptions struct{ project, uninstall, force bool }
 func NewDisable(a *app.App) *cobra.Command {
 	var opts disableOptions
 	cmd := &cobra.Command{
-		Use:   "disable",
-		Short: "Stop recording in this repository",
+		Use:        "disable",
+		SuggestFor: []string{"uninstall", "remove", "stop"},
+		Short:      "Stop recording in this repository",
 		Long: `Stops recording: hooks stay and do nothing. What was recorded stays, and
 entire enable goes on with it. It is noted in .entire/settings.local.json, with
 --project in .entire/settings.json.
@@ -36,6 +37,8 @@ EXIT STATUS
   1    failure, or an agent is at work
   2    wrong usage; --uninstall without --force where nobody can be asked
   130  interrupted`,
+		Example: `  entire disable
+  entire disable --uninstall`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {

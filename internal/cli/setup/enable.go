@@ -37,8 +37,9 @@ func NewEnable(a *app.App) *cobra.Command {
 	var opts enableOptions
 	var accept []string
 	cmd := &cobra.Command{
-		Use:   "enable",
-		Short: "Record sessions in this repository",
+		Use:        "enable",
+		SuggestFor: []string{"init", "install", "setup", "start"},
+		Short:      "Record sessions in this repository",
 		Long: `Sets up the repository: settings in .entire/, hooks for the agent and for git,
 and a store for snapshots of the working tree, of which it takes the first.
 Hooks that are there already go on working: ours call them.

@@ -30,8 +30,9 @@ func newFSCheckpointListCmd(f *access.Command) *cobra.Command {
 repository share a store: --all lists those of all of them.
 
 With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
-		Args: cobra.NoArgs,
-		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSCheckpointList(ctx, f, opts) }),
+		Example: "  " + f.Program + " checkpoint list" + "\n  " + f.Program + " checkpoint list --json",
+		Args:    cobra.NoArgs,
+		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSCheckpointList(ctx, f, opts) }),
 	}
 	cmd.Flags().IntVar(&opts.limit, "limit", 0, "list at most this many")
 	cmd.Flags().BoolVar(&opts.all, "all", false, "list those of all worktrees")

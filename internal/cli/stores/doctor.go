@@ -22,8 +22,9 @@ themselves. Nothing is lost with the catalog: versions stay what they are. What
 is wrong and can't be mended is named.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(access.ExitStatus, "failure\n", "something is wrong that stays so, or failure\n", 1),
-		Args: cobra.NoArgs,
-		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSDoctor(ctx, f) }),
+		Example: "  " + f.Program + " doctor",
+		Args:    cobra.NoArgs,
+		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSDoctor(ctx, f) }),
 	}
 }
 

@@ -33,14 +33,10 @@ and brings any of them back. The project stays where it is.
 
 ` + order + ` A .agentfs
 counts if it is the user's own and names a store that was made on this machine;
-one with a path only inside of that store's folder.
-
-Start with:
-  ` + f.Program + ` init myapp
-  ` + f.Program + ` checkpoint create "before risky refactor"
-  ` + f.Program + ` restore v1` + access.ExitStatus,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+one with a path only inside of that store's folder.` + access.ExitStatus,
+		Example: "  " + f.Program + " init myapp\n  " + f.Program + ` checkpoint create "before risky refactor"` + "\n  " + f.Program + " restore v1",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&f.Store, "store", "", "work on this store: a name, or a path with a /")

@@ -17,8 +17,9 @@ func newFSListCmd(f *access.Command) *cobra.Command {
 open, and how many checkpoints they have.
 
 With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
-		Args: cobra.NoArgs,
-		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSList(ctx, f) }),
+		Example: "  " + f.Program + " list",
+		Args:    cobra.NoArgs,
+		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSList(ctx, f) }),
 	}
 }
 

@@ -25,8 +25,9 @@ has and the last one; how unchanged content is shared between checkpoints
 (reflinks, hard links or copies); and what keeps it from taking checkpoints.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
-		Args: cobra.NoArgs,
-		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSStatus(ctx, f) }),
+		Example: "  " + f.Program + " status",
+		Args:    cobra.NoArgs,
+		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSStatus(ctx, f) }),
 	}
 }
 

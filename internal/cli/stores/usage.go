@@ -21,8 +21,9 @@ back, and how large its files are, the newest checkpoint first; then what the
 whole store takes.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
-		Args: cobra.NoArgs,
-		RunE: f.Run(func(ctx context.Context, _ []string) error { return runFSUsage(ctx, f) }),
+		Example: "  " + f.Program + " du",
+		Args:    cobra.NoArgs,
+		RunE:    f.Run(func(ctx context.Context, _ []string) error { return runFSUsage(ctx, f) }),
 	}
 }
 

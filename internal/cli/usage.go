@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// refusal is what a command line was refused for, in at most three lines: the error,
+// what to type instead where that is known, and where the usage is described.
+type refusal struct{ text, hint, help string }
+
+// mostTypos is the edit distance up to which a name is suggested.
+const mostTypos = 2
+
+// refuse describes an error of wrong usage.
+func refuse(cmd *cobra.Command, err error) refusal {
+	r := refusal{text: err.Error(), hint: app.HintOf(err), help: fmt.Sprintf("`%s --help` shows how it is used", cmd.CommandPath())}
+	noTerminal, isNoTerminal := errors.AsType[*ui.NoTerminalError](err)
+	unknownFlag, isUnknownFlag := errors.AsType[*pflag.NotExistError](err)
+	switch {
+	case isNoTerminal:
+		r.text, r.hint, r.help = "no terminal to ask: "+noTerminal.Title, "pass "+noTerminal.Flag, ""
+	case isUnknownFlag:
+		r.hint = suggestFlag(cmd, unknownFlag.GetSpecifiedName())
+	case r.hint == "":
+		if args := cmd.Flags().Args(); cmd.ValidateArgs(args) != nil {
+			r.text, r.hint = refuseArgs(cmd, args)
+		} else {
+			r.text = refuseGroup(r.text)
+		}
+	}
+	r.text, _, _ = strings.Cut(r.text, "\n")
+	return r
+}
+
+// refuseArgs describes arguments that a command doesn't take.
+func refuseArgs(cmd *cobra.Command, args []string) (text, hint string) {
+	_, synopsis, _ := strings.Cut(cmd.Use, " ")
+	switch {
+	case len(args) == 0 || strings.Contains(synopsis, "> <") && len(args) == 1:
+		return "an argument is missing", fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
+	case cmd.HasAvailableSubCommands():
+		cmd.SuggestionsMinimumDistance = mostTypos
+		if names := cmd.SuggestionsFor(args[0]); len(names) > 0 {
+			hint = fmt.Sprintf("did you mean `%s %s`?", cmd.CommandPath(), names[0])
+		}
+		return fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()), hint
+	case synopsis != "":
+		hint = fmt.Sprintf("type %s %s", cmd.CommandPath(), synopsis)
+	}
+	return fmt.Sprintf("%q takes no argument %q", cmd.CommandPath(), args[len(args)-1]), hint
+}
+
+// suggestFlag is a hint at the flag whose name is most like one that a command doesn't
+// have, empty if none is. cobra's search for commands finds it.
+func suggestFlag(cmd *cobra.Command, name string) string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: mostTypos}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+	})
+	names := flags.SuggestionsFor(name)
+	if len(name) < 2 || len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("did you mean --%s?", names[0])
+}
+
+// refuseGroup makes a sentence of what cobra says of flags that exclude each other, or of
+// which one is needed.
+func refuseGroup(text string) string {
+	if m := regexp.MustCompile(`^if any flags in the group .* \[(.*)\] were all set$`).FindStringSubmatch(text); m != nil {
+		return "--" + strings.Join(strings.Fields(m[1]), " and --") + " can't be combined"
+	}
+	if m := regexp.MustCompile(`^at least one of the flags in the group \[(.*)\] is required$`).FindStringSubmatch(text); m != nil {
+		return "one of --" + strings.Join(strings.Fields(m[1]), ", --") + " is needed"
+	}
+	return text
+}
