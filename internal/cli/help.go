@@ -45,7 +45,7 @@ const workflows = `Record a day's work
   entire enable --agent claude-code    once in each repository
   claude                               work as always, and commit with git as always
   entire status                        what is recorded, and what the next commit takes
-  entire explain HEAD                  what was asked, said and done for the commit
+  entire explain --commit HEAD         what was asked, said and done for the commit
 
 Take a turn back
   entire rewind                        choose a moment, see what would change
@@ -59,9 +59,10 @@ Continue after /clear, tomorrow, or on another machine
   entire resume main                   continue the session behind a branch's last commit
 
 Share the record with a team
-  git config --get remote.origin.url   checkpoints can be pushed with each git push:
-  entire enable --help                 see --skip-push-sessions and push_remote
-  entire explain --fetch --commit HEAD get what a colleague recorded
+  entire config set push_remote origin --user
+                                       each git push sends the checkpoints there, too
+  entire explain --commit HEAD --fetch get what a colleague recorded
+  entire resume feature                continue a colleague's session on a branch
 
 Keep secrets out, and room free
   entire redact check .env             what would be masked

@@ -72,7 +72,7 @@ func (s *Server) configure(_ context.Context, _ call, in configureInput) (result
 			OnClear: now.Recall.OnClear.Value(), OnStart: now.Recall.OnStart.Value(),
 			Threshold: now.Recall.Threshold, Verify: now.Recall.VerifyBeforeClear,
 		},
-		Note: note(now.Overrides(keys...)),
+		Note: note(now.Overrides(settings.User, keys...)),
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // ErrUnknownKey means that there is no such setting.
@@ -41,7 +42,7 @@ func Configure(from Sources, changes ...Change) (Settings, error) {
 	}
 	written := make([]Change, 0, len(changes))
 	for _, c := range changes {
-		w, err := c.check(path)
+		w, err := c.Check(Source{User, path})
 		if err != nil {
 			return Settings{}, err
 		}
@@ -53,8 +54,9 @@ func Configure(from Sources, changes ...Change) (Settings, error) {
 	return Load(from), nil
 }
 
-// check is the change as Apply takes it, if the key can have the value.
-func (c Change) check(path string) (Change, error) {
+// Check returns the change as Edit takes it, if the key can have the value in the layer
+// and file of the source: else a *BadValueError, or ErrUnknownKey.
+func (c Change) Check(in Source) (Change, error) {
 	f, err := fieldOf(c.Key)
 	if err != nil || c.Value == nil {
 		return Change{Key: c.Key}, err
@@ -65,7 +67,7 @@ func (c Change) check(path string) (Change, error) {
 	}
 	var trial Settings
 	if !ok || !f.set(&trial, r) {
-		return Change{}, &BadValueError{bad(f, r, Source{User, path})}
+		return Change{}, &BadValueError{bad(f, r, in)}
 	}
 	return Change{Key: c.Key, Value: r.json()}, nil
 }
@@ -87,22 +89,22 @@ func fieldOf(key string) (*field, error) {
 	return &all[i], nil
 }
 
-// Override is a key whose value a layer above the user's decides.
+// Override is a key whose value a higher layer decides.
 type Override struct {
 	Key    string
 	Source Source
 }
 
-// Overrides are those of keys that the user's own file has no say in here,
-// because a higher layer sets them, if only to a value that is refused.
-func (s *Settings) Overrides(keys ...string) []Override {
+// Overrides are those of keys that a layer has no say in here, because a higher one sets
+// them, if only to a value that is refused.
+func (s *Settings) Overrides(above Layer, keys ...string) []Override {
 	var list []Override
 	for _, key := range keys {
 		from := s.sources[key]
 		if refused, ok := s.refused[key]; ok {
 			from = refused
 		}
-		if from.Layer > User {
+		if from.Layer > above {
 			list = append(list, Override{Key: key, Source: from})
 		}
 	}
@@ -145,4 +147,51 @@ func unchangedSince(path string, old []byte) bool {
 		return old == nil
 	}
 	return old != nil && bytes.Equal(now, old)
+}
+
+// FindKey returns the key of that name: the whole of it, or its last words where no other
+// key ends so.
+func FindKey(name string) (string, error) {
+	found := ""
+	for _, f := range fields() {
+		switch {
+		case f.key == name:
+			return name, nil
+		case !strings.HasSuffix(f.key, "."+name):
+		case found != "":
+			return "", fmt.Errorf("%q: %w: %s and %s end so", name, ErrUnknownKey, found, f.key)
+		default:
+			found = f.key
+		}
+	}
+	if found == "" {
+		return "", fmt.Errorf("%q: %w", name, ErrUnknownKey)
+	}
+	return found, nil
+}
+
+// Keys returns all keys, in the order of listings.
+func Keys() []string {
+	all := fields()
+	keys := make([]string, len(all))
+	for i, f := range all {
+		keys[i] = f.key
+	}
+	return keys
+}
+
+// Examples returns the values that the description of a key's values names.
+func Examples(key string) []string {
+	f, err := fieldOf(key)
+	if err != nil || key == KeyPushRemote { // any word is the name of a remote
+		return nil
+	}
+	var values []string
+	for _, word := range strings.FieldsFunc(f.allowed, func(r rune) bool { return strings.ContainsRune(` ",`, r) }) {
+		var trial Settings
+		if f.set(&trial, raw{kindText, word}) {
+			values = append(values, word)
+		}
+	}
+	return values
 }

@@ -198,7 +198,7 @@ func TestOverrides(t *testing.T) {
 		{Key: settings.KeyThreshold, Source: settings.Source{Layer: settings.Env, Name: "ENTIRE_CHECKPOINT_THRESHOLD"}},
 		{Key: settings.KeyVerify, Source: settings.Source{Layer: settings.Env, Name: "CONTEXTD_VERIFY_BEFORE_CLEAR"}},
 	}
-	if d := cmp.Diff(want, s.Overrides(keys...)); d != "" {
+	if d := cmp.Diff(want, s.Overrides(settings.User, keys...)); d != "" {
 		t.Error(d)
 	}
 	if s.Recall.OnClear != settings.Always {

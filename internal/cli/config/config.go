@@ -1,6 +1,6 @@
-// Package config shows the settings in force and where each comes from.
+// Package config shows the settings in force and where each comes from, and changes them.
 //
-// Of internal/cli it imports app and format.
+// Of internal/cli it imports app, format and install.
 package config
 
 import (
@@ -22,7 +22,7 @@ func NewCommand(a *app.App) *cobra.Command {
 	var opts configOptions
 	cmd := &cobra.Command{
 		Use:        "config",
-		SuggestFor: []string{"settings", "set", "get"},
+		SuggestFor: []string{"settings", "configure"},
 		Short:      "Show the settings in force and where each comes from",
 		Long: `Shows every setting, its value here, and the layer that it comes from. Later
 layers win: default, user (~/.config/entire/settings.json), project
@@ -34,7 +34,8 @@ EXIT STATUS
   0  the settings were shown, problems in them or not
   2  wrong usage`,
 		Example: `  entire config
-  entire config --json`,
+  entire config set commit_linking prompt
+  entire config get strategy`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
@@ -46,6 +47,7 @@ EXIT STATUS
 		},
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.AddCommand(newSetCmd(a), newUnsetCmd(a), newGetCmd(a))
 	return cmd
 }
 
@@ -54,12 +56,8 @@ func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {
 		return w.JSON(JSON(&s))
 	}
 	var t ui.Table
-	for _, v := range s.Values() {
-		from := v.Source.Layer.String()
-		if v.Source.Name != "" {
-			from += " (" + v.Source.Name + ")"
-		}
-		t.Row(v.Key, Shown(v.Value), from)
+	for _, v := range JSON(&s).Values {
+		t.Row(v.Key, Shown(v.Value), Origin(v))
 	}
 	w.Printf("%s", t.String())
 	for _, note := range SettingsNotes(&s) {

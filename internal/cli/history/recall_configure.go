@@ -151,7 +151,7 @@ func configureRecall(a *app.App, opts recallOptions, from settings.Sources, chan
 			j.Values = append(j.Values, v)
 		}
 	}
-	for _, o := range s.Overrides(j.Changed...) {
+	for _, o := range s.Overrides(settings.User, j.Changed...) {
 		j.Overridden = append(j.Overridden, overrideJSON{Key: o.Key, Layer: o.Source.Layer.String(), Source: o.Source.Name})
 	}
 	if opts.json {
@@ -169,11 +169,7 @@ func showRecallConfig(a *app.App, j recallConfigJSON) {
 		if len(j.Changed) > 0 && !slices.Contains(j.Changed, v.Key) {
 			continue
 		}
-		from := v.Layer
-		if v.Source != "" {
-			from += " (" + v.Source + ")"
-		}
-		table.Row(strings.TrimPrefix(v.Key, recallPrefix), config.Shown(v.Value), from)
+		table.Row(strings.TrimPrefix(v.Key, recallPrefix), config.Shown(v.Value), config.Origin(v))
 	}
 	a.Streams.Printf("%s", table.String())
 	if len(j.Changed) > 0 {

@@ -1,0 +1,248 @@
+package config
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/install"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/settings"
+	"github.com/seed-3aff656d/entire/internal/ui"
+)
+
+// layerOptions select the file that is changed.
+type layerOptions struct{ user, project, local bool }
+
+func (o *layerOptions) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.local, "local", false, "for you in this repository: .entire/settings.local.json (the default in an enabled one)")
+	f.BoolVar(&o.project, "project", false, "for everybody who works on it: .entire/settings.json")
+	f.BoolVar(&o.user, "user", false, "for you in all repositories: ~/.config/entire/settings.json (the default elsewhere)")
+	cmd.MarkFlagsMutuallyExclusive("local", "project", "user")
+	cmd.ValidArgsFunction = completeSetting
+}
+
+// layer returns the layer that is changed. s are the settings in force.
+func (o *layerOptions) layer(repo *git.Repo, s *settings.Settings) (settings.Layer, error) {
+	switch {
+	case o.user, !o.local && !o.project && (repo == nil || repo.Root == "" || !s.Configured):
+		return settings.User, nil
+	case repo == nil, repo.Root == "", !s.Configured:
+		return 0, app.WithHint(errors.New("Entire is not enabled in this repository"), "run `entire enable`, or pass --user") //nolint:staticcheck // a name
+	case o.project:
+		return settings.Project, nil
+	default:
+		return settings.Local, nil
+	}
+}
+
+func newSetCmd(a *app.App) *cobra.Command {
+	var opts layerOptions
+	cmd := &cobra.Command{
+		Use:   "set <key> <value>",
+		Short: "Change a setting",
+		Long: `Writes a setting to the file of one layer, and nothing else in it changes. A value
+that the setting can't have is refused. If a higher layer decides the setting here,
+that is named. The last words of a key are enough: push_remote for
+strategy_options.push_remote.
+
+EXIT STATUS
+  0  written
+  1  failure
+  2  wrong usage, an unknown key or a bad value`,
+		Example: `  entire config set log_level debug
+  entire config set push_remote origin --user
+  entire config set commit_linking prompt --project`,
+		Args:        cobra.ExactArgs(2),
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			key, err := settings.FindKey(args[0])
+			if err != nil {
+				return badSetting(err)
+			}
+			change, err := settings.ParseChange(key, args[1])
+			if err != nil {
+				return badSetting(err)
+			}
+			return changeSetting(a, opts, change)
+		},
+	}
+	opts.register(cmd)
+	return cmd
+}
+
+func newUnsetCmd(a *app.App) *cobra.Command {
+	var opts layerOptions
+	cmd := &cobra.Command{
+		Use:   "unset <key>",
+		Short: "Remove a setting from a file",
+		Long: `Removes a setting from the file of one layer. The value of the next lower layer
+is then in force, and is shown.
+
+EXIT STATUS
+  0  removed, or it wasn't there
+  1  failure
+  2  wrong usage, or an unknown key`,
+		Example: `  entire config unset log_level
+  entire config unset push_remote --user`,
+		Args:        cobra.ExactArgs(1),
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			key, err := settings.FindKey(args[0])
+			if err != nil {
+				return badSetting(err)
+			}
+			return changeSetting(a, opts, settings.Change{Key: key})
+		},
+	}
+	opts.register(cmd)
+	return cmd
+}
+
+func newGetCmd(a *app.App) *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "get <key>",
+		Short: "Print the value of a setting that is in force",
+		Long: `Prints the value that is in force here, and nothing else.
+
+EXIT STATUS
+  0  printed
+  2  wrong usage, or an unknown key`,
+		Example: `  entire config get strategy
+  entire config get bands.cap --json`,
+		Args:              cobra.ExactArgs(1),
+		Annotations:       map[string]string{app.WorksDisabled: "yes"},
+		ValidArgsFunction: completeSetting,
+		RunE: func(_ *cobra.Command, args []string) error {
+			key, err := settings.FindKey(args[0])
+			if err != nil {
+				return badSetting(err)
+			}
+			repo := here(a)
+			s := a.Settings(repo)
+			v := valueOf(&s, key)
+			if json {
+				return a.Streams.JSON(v)
+			}
+			if list, isList := v.Value.([]string); isList {
+				a.Streams.Printf("%s\n", strings.Join(list, "\n"))
+				return nil
+			}
+			a.Streams.Printf("%v\n", v.Value)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
+	return cmd
+}
+
+// here returns the repository of the working directory, nil if there is none.
+func here(a *app.App) *git.Repo {
+	repo, err := a.Repository()
+	if err != nil {
+		return nil
+	}
+	return repo
+}
+
+// changeSetting writes a change, and shows what is in force then.
+func changeSetting(a *app.App, opts layerOptions, change settings.Change) error {
+	repo := here(a)
+	s := a.Settings(repo)
+	layer, err := opts.layer(repo, &s)
+	if err != nil {
+		return err
+	}
+	from := a.SettingsSources(repo)
+	path := settings.UserFile(from)
+	if layer == settings.User {
+		_, err = settings.Configure(from, change)
+	} else {
+		if path = settings.ProjectFile(repo.Root); layer == settings.Local {
+			path = settings.LocalFile(repo.Root)
+		}
+		if change, err = change.Check(settings.Source{Layer: layer, Name: path}); err == nil {
+			err = writeHere(repo, path, layer == settings.Local, change)
+		}
+	}
+	if err != nil {
+		return badSetting(err)
+	}
+	s = a.Settings(repo)
+	v := valueOf(&s, change.Key)
+	var t ui.Table
+	t.Row(v.Key, Shown(v.Value), Origin(v))
+	a.Streams.Printf("%s", t.String())
+	a.Streams.Notef("Written to %s.", path)
+	for _, o := range s.Overrides(layer, change.Key) {
+		a.Streams.Notef("%s is decided by the %s layer here: %s", o.Key, o.Source.Layer, o.Source.Name)
+	}
+	for _, p := range s.Pending() {
+		if p.Key == change.Key && layer == settings.Project {
+			a.Streams.Notef("The project can only propose %s: each person accepts it with `entire enable`.", p.Key)
+		}
+	}
+	return nil
+}
+
+// writeHere changes a file of the worktree, and keeps the personal one out of git.
+func writeHere(repo *git.Repo, path string, personal bool, change settings.Change) error {
+	project, err := install.OpenProject(repo)
+	if err != nil {
+		return err
+	}
+	if personal {
+		if err := project.Ignore(false); err != nil {
+			return err
+		}
+	}
+	return project.Set(path, change)
+}
+
+func valueOf(s *settings.Settings, key string) Value {
+	for _, v := range JSON(s).Values {
+		if v.Key == key {
+			return v
+		}
+	}
+	return Value{Key: key}
+}
+
+// Origin is the layer of a value and, in brackets, its file or variable.
+func Origin(v Value) string {
+	if v.Source == "" {
+		return v.Layer
+	}
+	return v.Layer + " (" + v.Source + ")"
+}
+
+// badSetting makes a key or value that can't be used a matter of usage.
+func badSetting(err error) error {
+	bad, isBad := errors.AsType[*settings.BadValueError](err)
+	switch {
+	case isBad:
+		return app.Usagef("%s", strings.TrimPrefix(bad.Error(), ": "))
+	case errors.Is(err, settings.ErrUnknownKey):
+		return app.WithHint(app.Usagef("%v", err), "`entire config` lists them")
+	}
+	return err
+}
+
+// completeSetting completes a key, and then the values that it may have.
+func completeSetting(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	switch {
+	case len(args) == 0:
+		return settings.Keys(), cobra.ShellCompDirectiveNoFileComp
+	case len(args) == 1 && cmd.Name() == "set":
+		key, err := settings.FindKey(args[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return settings.Examples(key), cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
