@@ -23,6 +23,7 @@ func TestReadsOfFilesAreGits(t *testing.T) {
 		s.Git(dir, "commit", "-qm", "packed")
 		s.Git(dir, "branch", "packed")
 		s.Git(dir, "update-ref", "refs/remotes/origin/far", "HEAD")
+		s.Git(dir, "update-ref", "refs/entire/context/one", "HEAD")
 		s.Git(dir, "gc", "-q")
 		s.Write(dir, "file", "changed")
 		s.Git(dir, "commit", "-qam", "loose")
@@ -38,7 +39,7 @@ func TestReadsOfFilesAreGits(t *testing.T) {
 			"HEAD", "HEAD^{commit}", "HEAD^{tree}", "HEAD:file", ":file", "loose", "tag", "tag^{commit}", "nothing",
 			"refs/heads/packed^{commit}", "refs/heads/loose^{commit}", "refs/heads/symbolic", "refs/heads/loop",
 			"refs/heads/dangling^{commit}", "refs/heads/none", "refs/heads", "refs/heads/", "refs/heads/../../HEAD", "refs/tags/tag",
-			"refs/heads/loose^{tree}", "refs/heads/loose~1", "refs/remotes/origin/far^{commit}", "refs/remotes/origin/none^{commit}",
+			"refs/heads/loose^{tree}", "refs/heads/loose~1", "refs/entire/context/one^{commit}", "refs/entire/context/two^{commit}", "refs/remotes/origin/far^{commit}", "refs/remotes/origin/none^{commit}",
 			s.Git(dir, "rev-parse", "HEAD"), s.Git(dir, "rev-parse", "HEAD^{tree}") + "^{commit}", s.Git(dir, "rev-parse", "tag"),
 			s.Git(dir, "rev-parse", "tag") + "^{commit}", s.Git(dir, "rev-parse", "packed:file"), strings.Repeat("1", len(s.Git(dir, "rev-parse", "HEAD"))),
 		}

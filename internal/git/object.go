@@ -198,7 +198,7 @@ func (r *Repo) Keep(oid OID) bool {
 // before it names them, and syncs one by one where it is asked to.
 func (r *Repo) Quarantine(do func(env []string) error) error { return r.loose.quarantine(do) }
 
-// ResolveRef reads what HEAD, a branch, or a ref of a remote points at, without a
-// git process. The error is ErrMissing if it points at nothing, and another one for
+// ResolveRef reads what HEAD, a branch, a ref of a remote, or one of ours points at,
+// without a git process. The error is ErrMissing if it points at nothing, and another one for
 // everything that only git can resolve.
 func (r *Repo) ResolveRef(name string) (OID, error) { return r.refs.resolve(name) }

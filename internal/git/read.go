@@ -46,7 +46,7 @@ func (r *Repo) ReadWithin(ctx context.Context, spec string, limit int64) (Object
 }
 
 // readFile reads an object from the repository's files without a git process. It
-// resolves object names, HEAD and branches, with ^{commit} or without. The error is
+// resolves object names, HEAD, branches and refs of ours, with ^{commit} or without. The error is
 // ErrMissing for a ref that isn't there, ErrTooMuch above limit bytes, and
 // errAskGit for everything that it leaves to git: replaced objects, those of alternates,
 // damaged ones, large packed ones or many of them, and other names.

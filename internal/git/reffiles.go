@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ type refFiles struct {
 	storage           string // "files" or "reftable"
 }
 
-// resolve reads what HEAD, a branch, or a ref of a remote points at. The error is
+// resolve reads what HEAD, a branch, a ref of a remote, or one of ours points at. The error is
 // ErrMissing if it points at nothing, and errAskGit for what only git can resolve.
 func (f refFiles) resolve(name string) (OID, error) {
 	if f.storage != "files" {
@@ -56,7 +57,8 @@ func (f refFiles) resolve(name string) (OID, error) {
 // isSharedRef reports whether name is that of a ref which all worktrees share, and
 // which git takes for no other expression.
 func isSharedRef(name string) bool {
-	if !strings.HasPrefix(name, "refs/heads/") && !strings.HasPrefix(name, "refs/remotes/") {
+	shared := []string{"refs/heads/", "refs/remotes/", "refs/entire/"}
+	if !slices.ContainsFunc(shared, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return false
 	}
 	for part := range strings.SplitSeq(name, "/") {
