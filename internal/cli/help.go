@@ -1,44 +1,95 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 )
 
-// helpTemplate shows what a command is for, its examples, its text, and its usage.
-const helpTemplate = `{{.Short}}
-{{if .Example}}
-Examples:
-{{.Example}}
-{{end}}{{with .Long}}
-{{. | trimTrailingWhitespaces}}
-{{end}}{{if or .Runnable .HasSubCommands}}
-{{.UsageString}}{{end}}`
+// cobra's templates are not used: with text/template in the program the linker keeps
+// every exported method, which is 3.5 MB of each process.
 
-// usageTemplate is cobra's without the examples, which come first.
-const usageTemplate = `Usage:{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} <command>{{else}}
-  {{.UseLine}}{{end}}
-{{$all := .Commands}}{{range $group := .Groups}}
-{{.Title}}{{range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
-{{end}}{{if and .HasAvailableSubCommands (not .AllChildCommandsHaveGroup)}}
-{{if .Groups}}Other:{{else}}Commands:{{end}}{{range $all}}{{if and (eq .GroupID "") .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
-{{end}}{{if .HasAvailableLocalFlags}}
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
-{{end}}{{if .HasAvailableInheritedFlags}}
-Flags of {{.Parent.CommandPath}}:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}
-{{end}}{{if .HasAvailableSubCommands}}
-` + "`{{.CommandPath}} <command> --help` describes a command." + `{{if not .HasParent}}
-` + "`{{.CommandPath}} help workflows` shows how they go together." + `{{end}}
-{{end}}`
+// printHelp shows what a command is for, its examples, its text, and its usage.
+func printHelp(cmd *cobra.Command, _ []string) {
+	var b strings.Builder
+	b.WriteString(cmd.Short + "\n")
+	if cmd.Example != "" {
+		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
+	}
+	if cmd.Long != "" {
+		b.WriteString("\n" + strings.TrimRightFunc(cmd.Long, unicode.IsSpace) + "\n")
+	}
+	if cmd.Runnable() || cmd.HasSubCommands() {
+		b.WriteString("\n" + cmd.UsageString())
+	}
+	_, _ = io.WriteString(cmd.OutOrStdout(), b.String()) // as cobra: there is nobody to report it to
+}
+
+// printUsage shows how a command is called, its commands and its flags.
+func printUsage(cmd *cobra.Command) error {
+	var b strings.Builder
+	local, inherited := cmd.LocalFlags(), cmd.InheritedFlags() // the use line depends on both
+	use := cmd.UseLine()
+	if cmd.HasAvailableSubCommands() {
+		use = cmd.CommandPath() + " <command>"
+	}
+	b.WriteString("Usage:\n  " + use + "\n")
+	for _, g := range cmd.Groups() {
+		b.WriteString("\n" + g.Title + commandList(cmd, g.ID) + "\n")
+	}
+	if cmd.HasAvailableSubCommands() && !cmd.AllChildCommandsHaveGroup() {
+		title := "Commands:"
+		if len(cmd.Groups()) > 0 {
+			title = "Other:"
+		}
+		b.WriteString("\n" + title + commandList(cmd, "") + "\n")
+	}
+	if local.HasAvailableFlags() {
+		b.WriteString("\nFlags:\n" + strings.TrimRightFunc(local.FlagUsages(), unicode.IsSpace) + "\n")
+	}
+	if inherited.HasAvailableFlags() {
+		b.WriteString("\nFlags of " + cmd.Parent().CommandPath() + ":\n" + strings.TrimRightFunc(inherited.FlagUsages(), unicode.IsSpace) + "\n")
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\n`" + cmd.CommandPath() + " <command> --help` describes a command.")
+		if !cmd.HasParent() {
+			b.WriteString("\n`" + cmd.CommandPath() + " help workflows` shows how they go together.")
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
+	return err
+}
+
+// commandList is a line for each command of a group, after a line break each.
+func commandList(cmd *cobra.Command, group string) string {
+	var b strings.Builder
+	for _, c := range cmd.Commands() {
+		if c.GroupID == group && c.IsAvailableCommand() {
+			fmt.Fprintf(&b, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+		}
+	}
+	return b.String()
+}
+
+// addVersionFlag lets a root command print its version.
+func addVersionFlag(a *app.App, root *cobra.Command) {
+	show := root.Flags().BoolP("version", "v", false, "version for "+root.Name())
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *show {
+			a.Streams.Printf("Entire CLI %s\n", a.Version)
+			return nil
+		}
+		return run(cmd, args)
+	}
+}
 
 // workflows are five uses of the program, of several commands each.
 const workflows = `Record a day's work

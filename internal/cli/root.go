@@ -123,10 +123,9 @@ func dress(a *app.App, root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCmd(a))
-	root.SetHelpTemplate(helpTemplate)
-	root.SetUsageTemplate(usageTemplate)
-	root.Version = a.Version
-	root.SetVersionTemplate("Entire CLI {{.Version}}\n")
+	root.SetHelpFunc(printHelp)
+	root.SetUsageFunc(printUsage)
+	addVersionFlag(a, root)
 	root.SetOut(a.Streams.Out)
 	root.SetErr(a.Streams.Err)
 	root.SetIn(a.Streams.In)
