@@ -88,6 +88,27 @@ func check(t testing.TB, name string, want, got any) {
 	}
 }
 
+// A file without lines that differ from the session's start, which no commit of the session
+// has, is not said to be committed.
+func TestWriteUndone(t *testing.T) {
+	t.Parallel()
+	m := material()
+	for name, change := range map[string]recall.Change{"auth/undone.go": recall.Modified, "auth/tried.go": recall.Deleted, "auth/kept.go": recall.Modified} {
+		f := recall.File{Path: name, Change: change, Tracked: recall.Committed, Hash: sum(name)}
+		if name == "auth/kept.go" {
+			f.Added = 3
+		}
+		m.Checkpoint.State.Files[name] = f
+		m.Present[name] = brief.Present{Exists: change != recall.Deleted, Hash: sum(name)}
+	}
+	text := strings.Join(brief.Write(m).Parts, "")
+	for _, want := range []string{"- auth/undone.go (modified, no difference from HEAD)\n", "- auth/tried.go (deleted by the session)\n", "- auth/kept.go (modified +3 -0, committed)\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 func TestWriteFull(t *testing.T) {
 	t.Parallel()
 	b := brief.Write(material())

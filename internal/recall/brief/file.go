@@ -28,6 +28,8 @@ type view struct {
 	state   string
 	moved   bool // it differs from the saved one
 	tracked recall.Tracked
+	// undone is set if the commit has the file as it is, but none of the session's edits.
+	undone  bool
 	why     string
 	request int
 	weight  float64
@@ -76,6 +78,9 @@ func ranked(m Material) []view {
 		v := view{path: name, file: m.Checkpoint.State.Files[name], why: notes[name].Why, request: notes[name].Request}
 		v.compare(m)
 		v.tracked = cmp.Or(v.file.Tracked, notes[name].Tracked)
+		if v.tracked == recall.Committed && notes[name].Tracked == "" && v.file.Added == 0 && v.file.Removed == 0 {
+			v.undone = !v.moved
+		}
 		if v.moved {
 			v.tracked = ""
 		}
@@ -199,10 +204,13 @@ func (v *view) title() string {
 	if v.state != "" {
 		about = append(about, v.state)
 	}
-	switch v.tracked {
-	case recall.Committed:
+	switch {
+	case v.undone && v.file.Change == recall.Deleted:
+	case v.undone:
+		about = append(about, "no difference from HEAD")
+	case v.tracked == recall.Committed:
 		about = append(about, "committed")
-	case recall.Uncommitted:
+	case v.tracked == recall.Uncommitted:
 		about = append(about, "not committed")
 	}
 	if len(about) == 0 {

@@ -74,7 +74,7 @@ func decides(sentence string) bool {
 	}
 	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "\u2019", "'"))
 	if containsAny(low, " if we ", " if i ", " if you ", " should we", " should i", " could ", " would ", " might ", " whether ", " can ",
-		" haven't ", " not decided", " not yet", " you chose", " user chose", "let me ") {
+		" i need to ", " we need to ", " i have to ", " haven't ", " not decided", " not yet", " you chose", " user chose", "let me ") {
 		return false
 	}
 	if containsAny(low, " decided to ", " we decided", " i decided", " i chose", " we chose", " chose to ", " i'll go with", " we'll go with",

@@ -130,8 +130,8 @@ func (r *reader) committed(git shellcmd.Git, output string, failed bool) {
 	if found := commitLine().FindAllStringSubmatch(output, -1); len(found) > 0 {
 		last := found[len(found)-1]
 		c = recall.Commit{Hash: last[1], Subject: r.item(last[2]), Request: r.Asks}
-	} else if failed || git.Masked {
-		return
+	} else if failed || git.Masked || shellcmd.NothingToDo(output) || shellcmd.PrintsFailure(output) {
+		return // a program that runs git may hide its status
 	} else {
 		c = recall.Commit{Subject: r.item(git.Subject), Request: r.Asks}
 	}
@@ -210,7 +210,7 @@ func (r report) progress() recall.Progress {
 	p.Stopped = r.stopped()
 	switch p.Stopped {
 	case "":
-		if said := r.lastSaid(); r.Asks > 0 && !r.PlanOffered {
+		if said := r.lastSaid(); r.Asks > 0 && !r.PlanOffered && !isAnnouncement(said) {
 			p.Reported = oneLine(said, maxReported)
 		}
 	case recall.ByPerson, recall.Midway, recall.ByError:
@@ -218,6 +218,30 @@ func (r report) progress() recall.Progress {
 	case recall.Unstarted:
 	}
 	return p
+}
+
+// isAnnouncement reports whether a text ends with what the agent is about to do, so that it
+// reports no end of a turn.
+func isAnnouncement(said string) bool {
+	said = strings.TrimSpace(said)
+	last := ""
+	for sentence := range sentences(said[strings.LastIndexByte(said, '\n')+1:]) {
+		last = sentence
+	}
+	low := strings.ToLower(strings.ReplaceAll(strings.Trim(last, "*_ "), "\u2019", "'"))
+	if containsAny(low, "let me know", " if you ", " once you ", " when you ", " after you ", " until you ") || strings.HasSuffix(low, "?") {
+		return false
+	}
+	for _, adverb := range []string{"now ", "next, ", "next ", "then ", "first, ", "so ", "ok, ", "okay, "} {
+		low = strings.TrimPrefix(low, adverb)
+	}
+	for _, begin := range []string{"let me ", "i'll now ", "i will now ", "i'm going to ", "i am going to ", "let's now "} {
+		if strings.HasPrefix(low, begin) {
+			return true
+		}
+	}
+	return strings.HasSuffix(low, ":") && (strings.HasPrefix(low, "i'll ") || strings.HasPrefix(low, "i will ")) ||
+		strings.HasPrefix(strings.ToLower(last), "now i'll ") || strings.HasPrefix(strings.ToLower(last), "now i will ")
 }
 
 // maxReported is the limit of what the agent wrote at the end of its turn, in bytes.

@@ -118,16 +118,37 @@ func (r *reader) constraints(prompt string) {
 		return
 	}
 	first := r.Asks <= 1
+	var quotes quotation
 	for line := range strings.Lines(prompt) {
 		if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, ">") {
 			continue
 		}
 		for text := range sentences(strings.TrimSpace(line)) {
-			if len(text) <= sentence && corrects(text, first) && enough(text) {
+			if !quotes.cuts(text) && len(text) <= sentence && corrects(text, first) && enough(text) {
 				r.decided(userSaid + r.item(text))
 			}
 		}
 	}
+}
+
+// quotation is whether the sentences of a prompt are within double quotes.
+type quotation struct{ open bool }
+
+// cuts reports whether a quotation begins before a sentence or ends after it, so that the
+// sentence is not the person's own.
+func (q *quotation) cuts(sentence string) bool {
+	before := q.open
+	for _, c := range sentence {
+		switch c {
+		case '"':
+			q.open = !q.open
+		case '\u201c':
+			q.open = true
+		case '\u201d':
+			q.open = false
+		}
+	}
+	return before || q.open
 }
 
 // corrects reports whether a sentence of a prompt limits what the agent may do or, unless
@@ -135,7 +156,14 @@ func (r *reader) constraints(prompt string) {
 func corrects(sentence string, first bool) bool {
 	low := " " + strings.ToLower(strings.ReplaceAll(sentence, "\u2019", "'")) + " "
 	if containsAny(low, " don't know", " dont know", " don't think", " don't see", " don't have", " don't understand", " don't we ", " don't you ",
-		" do not see", " never mind", " no idea", " don't worry", " no need to worry") {
+		" do not see", " -> ", " for now", " just validate ", " just continue", " never mind", " no idea", " don't worry", " no need to worry") {
+		return false
+	}
+	asks := strings.HasSuffix(sentence, "?") && !strings.HasPrefix(low, " why ")
+	for _, begin := range []string{" can you ", " could you ", " update ", " write ", " exit ", " revert ", " undo ", " wait"} {
+		asks = asks || strings.HasPrefix(low, begin) // an order for one step, which is a request
+	}
+	if asks {
 		return false
 	}
 	if containsAny(low, " don't ", " dont ", " do not ", " never ", " must not ", " mustn't ", " should not ", " shouldn't ", " should never ", " should only ",
@@ -148,7 +176,7 @@ func corrects(sentence string, first bool) bool {
 	for _, begin := range []string{
 		" no,", " no ", " nope", " actually", " instead", " rather", " use ", " i'd rather", " i would rather", " always ", " keep ", " we should ",
 		" yeah let's", " yes, but", " ok, but", " yes but", " ok but", " why would ", " why did you", " why do you", " why are you", " that's not ", " thats not ",
-		" that is not ", " this is not ", " it's not ", " wrong", " stop ", " wait", " i said ", " i meant ", " only ", " not ", " revert ", " undo ",
+		" that is not ", " this is not ", " it's not ", " wrong", " stop ", " i said ", " i meant ", " only ", " not ",
 	} {
 		if strings.HasPrefix(low, begin) {
 			return true

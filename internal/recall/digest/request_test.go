@@ -48,6 +48,24 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// Quoted texts, orders for one step and questions are no decisions.
+func TestDecisionsOfThePerson(t *testing.T) {
+	t.Parallel()
+	d := digestOf(all(
+		asked("please add a token refresh"), said("Done."),
+		asked("change \"Both sessions are kept. Use 'rewind' to see both of them\" to something shorter"), said("Done."),
+		asked("Write the plan to a file, don't commit it"), said("Done."),
+		asked("don't worry about the linter for now"), said("Done."),
+		asked("To use the other session instead -> To use the other session instead, close this one"), said("Done."),
+		asked("is that path no longer tested?"), said("No."),
+		asked("Use \"strict\" as the default mode"), said("Done."),
+		asked("go on with the next one"),
+	))
+	if diff := cmp.Diff([]string{"user: Use \"strict\" as the default mode"}, d.Analysis(digest.Sources{}).Decisions); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // How far the last request is is what the transcript shows of it, and no more.
 func TestProgress(t *testing.T) {
 	t.Parallel()
@@ -57,14 +75,17 @@ func TestProgress(t *testing.T) {
 		lines []string
 		want  recall.Progress
 	}{
-		"nothing":         {},
-		"not begun":       {lines: all(first), want: recall.Progress{Stopped: recall.Unstarted}},
-		"a last call":     {lines: all(first, used("b", "Bash", `{"command":"make deploy"}`)), want: recall.Progress{Stopped: recall.Midway, LastCall: "Bash make deploy"}},
-		"interrupted":     {lines: all(first, ran("make deploy", "x"), asked("[Request interrupted by user]")), want: recall.Progress{Stopped: recall.ByPerson, LastCall: "Bash make deploy"}},
-		"ended":           {lines: all(first, said("All done.")), want: recall.Progress{Reported: "All done."}},
-		"committed":       {lines: all(first, edited("/w/a.go"), ran(message, "[main abc1234] auth: refresh\n 1 file changed"), said("Done.")), want: recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Hash: "abc1234", Subject: "auth: refresh", Request: 1}}}},
-		"a quiet one":     {lines: all(first, ran(message, "ok"), said("Done.")), want: recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Subject: "auth: refresh", Request: 1}}}},
-		"one that failed": {lines: all(first, ran(message, "Exit code 1\nhook failed"), said("Hm.")), want: recall.Progress{Reported: "Hm."}},
+		"nothing":          {},
+		"not begun":        {lines: all(first), want: recall.Progress{Stopped: recall.Unstarted}},
+		"a last call":      {lines: all(first, used("b", "Bash", `{"command":"make deploy"}`)), want: recall.Progress{Stopped: recall.Midway, LastCall: "Bash make deploy"}},
+		"interrupted":      {lines: all(first, ran("make deploy", "x"), asked("[Request interrupted by user]")), want: recall.Progress{Stopped: recall.ByPerson, LastCall: "Bash make deploy"}},
+		"ended":            {lines: all(first, said("All done.")), want: recall.Progress{Reported: "All done."}},
+		"committed":        {lines: all(first, edited("/w/a.go"), ran(message, "[main abc1234] auth: refresh\n 1 file changed"), said("Done.")), want: recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Hash: "abc1234", Subject: "auth: refresh", Request: 1}}}},
+		"a quiet one":      {lines: all(first, ran(message, "ok"), said("Done.")), want: recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Subject: "auth: refresh", Request: 1}}}},
+		"a hidden failure": {lines: all(first, ran("rtk "+message, "ok 1 file changed\nFAILED: git commit\nno changes added to commit"), said("Hm.")), want: recall.Progress{Reported: "Hm."}},
+		"an announcement":  {lines: all(first, said("I have all the information I need. Now let me write the plan."))},
+		"no announcement":  {lines: all(first, said("Done. Let me know what you think.")), want: recall.Progress{Reported: "Done. Let me know what you think."}},
+		"one that failed":  {lines: all(first, ran(message, "Exit code 1\nhook failed"), said("Hm.")), want: recall.Progress{Reported: "Hm."}},
 		"amended": {
 			lines: all(first, ran(message, "[main abc1234] auth: refresh"), ran("git commit --amend --no-edit", "[main def5678] auth: refresh"), said("Done.")),
 			want:  recall.Progress{Reported: "Done.", Commits: []recall.Commit{{Hash: "def5678", Subject: "auth: refresh", Request: 1}}},

@@ -12,21 +12,35 @@ type Judge uint8
 
 // The ways to determine it.
 const (
-	ByStatus    Judge = iota // by its exit status, which is success
-	byOutput                 // by the end of its output
-	byFewOutput              // by its output, of which parts are left out
-	Never                    // not at all
+	ByStatus     Judge = iota // by its exit status, which is success
+	byOutput                  // by the end of its output
+	byFewOutput               // by its output, of which parts are left out
+	Never                     // not at all
+	byPartOutput              // by its output, which may be that of one of several checks
 )
 
 // Judge returns how the success of the line is judged.
 func (l Line) Judge() Judge {
 	switch {
+	case l.masked && l.checkCommands() > 1:
+		return byPartOutput
 	case l.masked && l.cuts:
 		return byFewOutput
 	case l.masked:
 		return byOutput
 	}
 	return ByStatus
+}
+
+// checkCommands returns the number of commands that check something.
+func (l Line) checkCommands() int {
+	n := 0
+	for _, c := range l.commands {
+		if c.checks() != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // Outcome returns how a command ended that gave no error, by the end of what it
@@ -37,13 +51,27 @@ func (by Judge) Outcome(output string) recall.Outcome {
 		return recall.Passed
 	case Never:
 		return recall.Unknown
-	case byOutput, byFewOutput:
+	case byOutput, byFewOutput, byPartOutput:
 	}
 	const most = 64 << 10
 	if len(output) > most {
 		output = output[len(output)-most:]
 	}
-	return judged(output, by == byFewOutput)
+	outcome := judged(output, by == byFewOutput)
+	if by == byPartOutput && outcome == recall.Passed {
+		return recall.Unknown // another check of the line may have failed
+	}
+	return outcome
+}
+
+// PrintsFailure reports whether an output has a line that only failures print.
+func PrintsFailure(output string) bool {
+	for text := range strings.SplitSeq(output, "\n") {
+		if IsFailure(strings.TrimSpace(text)) {
+			return true
+		}
+	}
+	return false
 }
 
 // judged returns how a command ended by what it printed; strictly: success of everything

@@ -4,6 +4,7 @@
 package shellcmd
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/recall/plain"
@@ -199,27 +200,49 @@ func (p *parser) endCommand(piped bool) {
 // bare returns the command without leading assignments and programs that run another.
 func (c command) bare() command {
 	for len(c.words) > 0 {
-		switch word := c.words[0]; {
-		case isAssignment(word), isRunner(word):
-			c.words = c.words[1:]
-		case word == "timeout":
-			c.words = c.words[1:]
-			for len(c.words) > 0 && (strings.HasPrefix(c.words[0], "-") || startsWithDigit(c.words[0])) {
-				c.words = c.words[1:]
+		word := c.words[0]
+		valued, runs := runner(word)
+		if !runs && !isAssignment(word) {
+			break
+		}
+		c.words = c.words[1:]
+		for runs && len(c.words) > 0 && strings.HasPrefix(c.words[0], "-") {
+			skipped := 1
+			if strings.Contains(valued, " "+c.words[0]+" ") {
+				skipped++
 			}
-		default:
-			return c
+			c.words = c.words[min(skipped, len(c.words)):]
+		}
+		if word == "rtk" && len(c.words) > 1 && slices.Contains([]string{"test", "err", "proxy", "summary"}, c.words[0]) {
+			c.words = c.words[1:]
+		}
+		if word == "timeout" && len(c.words) > 0 && startsWithDigit(c.words[0]) {
+			c.words = c.words[1:]
 		}
 	}
 	return c
 }
 
-func isRunner(word string) bool {
+// runner reports whether a program runs the command that follows its options, and returns
+// the options that have a value.
+func runner(word string) (valued string, ok bool) {
 	switch word {
-	case "sudo", "env", "time", "nohup", "command", "exec", "npx", "bunx", "rtk", "if", "then", "do", "!", "set":
-		return true
+	case "sudo":
+		return " -u -g -h -p -C ", true
+	case "env":
+		return " -u -C -S ", true
+	case "nice", "ionice":
+		return " -n -c ", true
+	case "timeout":
+		return " -k -s ", true
+	case "time":
+		return " -f -o ", true
+	case "stdbuf":
+		return " -i -o -e ", true
+	case "nohup", "command", "exec", "npx", "bunx", "rtk", "setsid", "if", "then", "do", "!", "set":
+		return "", true
 	}
-	return false
+	return "", false
 }
 
 func isAssignment(word string) bool {

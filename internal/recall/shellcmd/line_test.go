@@ -33,8 +33,10 @@ func TestSplitShell(t *testing.T) {
 		"(a && b)":                  {[][]string{{"a"}, {"b"}}, false},
 		"git commit -m \"$(cat <<'EOF'\nx; y | z\nEOF\n)\"": {[][]string{{"git", "commit", "-m", "$(cat <<'EOF'\nx; y | z\nEOF\n)"}}, false},
 		"cat > f <<EOF\nrm -rf x\nEOF":                      {[][]string{{"cat"}}, false},
-		"A=1 B=2 sudo -n make x":                            {[][]string{{"-n", "make", "x"}}, false},
+		"A=1 B=2 sudo -n make x":                            {[][]string{{"make", "x"}}, false},
 		"timeout -k 5 60s go test":                          {[][]string{{"go", "test"}}, false},
+		"rtk nice -n 5 git commit -m x":                     {[][]string{{"git", "commit", "-m", "x"}}, false},
+		"time -p env -u A B=1 git push":                     {[][]string{{"git", "push"}}, false},
 		"x=$(a | b; c) && d":                                {[][]string{nil, {"d"}}, false},
 		"echo `date` 'unclosed":                             {[][]string{{"echo", "date", "unclosed"}}, false},
 		"if a; then b; fi":                                  {[][]string{{"a"}, {"b"}, {"fi"}}, true},
@@ -111,6 +113,8 @@ func TestOutcome(t *testing.T) {
 		{"golangci-lint run | tail", "3 issues:", recall.Failed},
 		{"make test; echo done", "make: *** [x] Error 1\ndone", recall.Failed},
 		{"make test || true", "", recall.Unknown},
+		{"bun run lint | tail -5 && rtk test bun run test | tail -5", "12 pass\n0 fail", recall.Unknown},
+		{"go vet ./...; go test ./...", "FAIL\tb\t0.1s", recall.Failed},
 	} {
 		if got := shellcmd.Split(test.command).Judge().Outcome(test.output); got != test.want {
 			t.Errorf("%s with %q: %s, not %s", test.command, test.output, got, test.want)
