@@ -34,7 +34,7 @@ func (s siege) withstands(t *testing.T, p *play) int {
 	p.main().Prompt("Please write b.txt.")
 	p.writes("main", "b.txt")
 	lift := s.set(t, p)
-	p.fault = testkit.Env{"ENTIRE_HOOKS_TIMEOUT=" + deadline.String(), "ENTIRE_NO_DETACH=0"}
+	p.fault = p.fault.With("ENTIRE_HOOKS_TIMEOUT="+deadline.String(), "ENTIRE_NO_DETACH=0")
 	tries := 0
 	within := func(name string, run func()) {
 		t.Helper()
