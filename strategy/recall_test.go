@@ -492,6 +492,34 @@ func TestTheFirstPromptGetsTheBriefOnce(t *testing.T) {
 	}
 }
 
+func TestAPlanAsFirstPromptGetsTheBriefOfTheFilesItNames(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "ledger.txt")
+	end := d.in(s, 7)
+	end.Reason = "other"
+	d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
+	for i, test := range []struct {
+		prompt string
+		given  bool
+	}{
+		{"Implement the following plan:\n\n# Sort the ledger\n\nChange `ledger.txt` so that the newest entry is first.", true},
+		{"Implement the following plan:\n\n# Dark mode\n\nAdd a palette to `theme.css`.", false},
+	} {
+		next := workspace.Input{SessionID: fmt.Sprintf("next-%d", i), Source: "startup", Agent: session.Process{PID: 8, Start: 1}, PromptContext: true}
+		_, err := d.recorder().SavedContexts().Injector.Opening(ctx, next)
+		d.must(err)
+		next.Prompt = test.prompt
+		text, err := d.recorder().SavedContexts().Injector.RecallPrompt(ctx, next)
+		d.must(err)
+		if (text != "") != test.given {
+			t.Errorf("%q: given %q", test.prompt, text)
+		}
+	}
+}
+
 func TestAllIsGivenAtTheStartWithoutContextAtPrompts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

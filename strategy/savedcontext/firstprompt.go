@@ -45,7 +45,7 @@ func (ij *Injector) setDue(id string, o Opening) error {
 // the next prompt. Where nothing is due, the cost is one stat.
 func (ij *Injector) RecallPrompt(ctx context.Context, in workspace.Input) (text string, err error) {
 	side := ij.Sessions.Side(in.SessionID, session.PromptBriefKind)
-	if !side.Exists() || !transcript.IsHuman(in.Prompt) {
+	if !side.Exists() || !transcript.IsHuman(in.Prompt) && !relate.IsPlan(in.Prompt) {
 		return "", nil
 	}
 	lock, err := ij.lockOpening(ctx)

@@ -62,6 +62,9 @@ const (
 // planPrefix begins the prompt that the agent makes of an accepted plan.
 const planPrefix = "Implement the following plan:"
 
+// IsPlan reports whether a prompt is one that the agent makes of an accepted plan.
+func IsPlan(prompt string) bool { return strings.HasPrefix(prompt, planPrefix) }
+
 // Judge returns whether the prompt continues the work that c recorded. The rules are in
 // this order: a plan is related to the context in which it was accepted; a prompt that
 // asks to continue, that only confirms or chooses, or that names the pull request or a
@@ -72,7 +75,7 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	l := newLexicon()
 	t := l.parse(withoutNote(p.Text[:min(len(p.Text), maxPrompt)]))
 	switch {
-	case c.Cause == recall.Plan && strings.HasPrefix(p.Text, planPrefix):
+	case c.Cause == recall.Plan && IsPlan(p.Text):
 		return Verdict{Related: true, Reason: AcceptedPlan}
 	case t.empty():
 		return Verdict{Reason: Empty}
