@@ -33,7 +33,7 @@ exec '%s' "$@"
 	}
 	var all []siege
 	for _, command := range []string{"status", "update-ref"} {
-		all = append(all, siege{name: command, set: func(_ *testing.T, p *play) func() {
+		all = append(all, siege{name: command, locked: command == "update-ref", set: func(_ *testing.T, p *play) func() {
 			dir, lift := hung(p, "git", fmt.Sprintf(`*" %s "*`, command))
 			p.fault = p.fault.With("PATH=" + dir + string(os.PathListSeparator) + p.Env.Get("PATH"))
 			return lift
