@@ -20,6 +20,10 @@ var version = "dev" // set by the linker
 const (
 	gcPercent   = 400
 	memoryLimit = 48 << 20
+
+	longRun         = time.Second
+	longGCPercent   = 30
+	longMemoryLimit = 112 << 20
 )
 
 func main() {
@@ -27,9 +31,15 @@ func main() {
 }
 
 func run() int {
-	// A process lives for milliseconds and needs little: collect garbage late.
+	// A hook lives for milliseconds and needs little: collect garbage late. What takes
+	// longer may need nearly as much as the limit, and collect all the time, or more, and
+	// collect too late.
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
+	defer time.AfterFunc(longRun, func() {
+		debug.SetGCPercent(longGCPercent)
+		debug.SetMemoryLimit(longMemoryLimit)
+	}).Stop()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	dir, err := os.Getwd()
@@ -46,6 +56,5 @@ func run() int {
 		Streams: ui.Detect(os.Stdin, os.Stdout, os.Stderr, os.Getenv),
 		Now:     time.Now, Rand: rand.Reader,
 		Version: version,
-		Memory:  func(bytes int64) { debug.SetMemoryLimit(bytes) },
 	})
 }

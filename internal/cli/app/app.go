@@ -29,9 +29,6 @@ type Env struct {
 	Now       func() time.Time
 	Rand      io.Reader
 	Version   string
-	// Memory sets how many bytes the process may use before it collects garbage
-	// eagerly; nil: that can't be set.
-	Memory func(bytes int64)
 }
 
 // prompter asks a person.

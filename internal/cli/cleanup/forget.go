@@ -144,14 +144,7 @@ type forgetJob struct {
 	remote string // empty: nothing is pushed
 }
 
-// forgetMemory is what forgetting in a long history needs: with half of it twice the time
-// goes into the collection of garbage, with more nothing is faster.
-const forgetMemory = 112 << 20
-
 func runForgetJob(ctx context.Context, a *app.App, opts forgetOptions, job forgetJob) error {
-	if a.Memory != nil {
-		a.Memory(forgetMemory)
-	}
 	f, err := forget.New(ctx, job.rec, job.what)
 	if err != nil {
 		return err
