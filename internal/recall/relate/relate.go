@@ -54,6 +54,9 @@ const (
 	todoShare       = 0.6  // the share of a todo item's words that makes a prompt its text
 
 	threshold = 2.0
+	// typedThreshold is that of a prompt that a person typed: it is short, and says much
+	// less of what it is about than a plan.
+	typedThreshold = 1.0
 	// maxPrompt and maxContext bound the bytes that are read of a prompt and of a context.
 	maxPrompt  = 8 << 10
 	maxContext = 256 << 10
@@ -91,9 +94,12 @@ func Judge(p Prompt, c recall.Checkpoint) Verdict {
 	case t.namesCommit(k.commits):
 		return Verdict{Related: true, Reason: NamesCommit}
 	}
-	score := k.score(t, l, p.Branch)
+	score, least := k.score(t, l, p.Branch), typedThreshold
+	if IsPlan(p.Text) {
+		least = threshold
+	}
 	switch {
-	case score >= threshold:
+	case score >= least:
 		return Verdict{Related: true, Reason: Scored, Score: score}
 	case !sameLanguage(t, k):
 		return Verdict{Related: true, Reason: Incomparable, Score: score}
@@ -267,6 +273,7 @@ func (l *lexicon) vocabularyOf(c recall.Checkpoint) *vocabulary {
 // addPath adds a path, all its ends, and its base name without extension as an
 // identifier if it has the form of one.
 func (k *vocabulary) addPath(path string) {
+	k.addWordsOf(path[strings.LastIndexByte(path, '/')+1:])
 	path = strings.ToLower(path)
 	for rest, more := path, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
 		k.paths[rest] = true
@@ -285,6 +292,18 @@ func (k *vocabulary) addPath(path string) {
 			if strings.Contains(rest, "/") {
 				k.paths[rest] = true
 			}
+		}
+	}
+}
+
+// addWordsOf adds the words of which a file's name is composed: those of InvoiceList.tsx are
+// invoice and list.
+func (k *vocabulary) addWordsOf(base string) {
+	const least = 4
+	stem, _, _ := strings.Cut(base, ".")
+	for _, part := range parts(stem) {
+		if part = strings.ToLower(part); len(part) >= least && !isGeneric(part) {
+			k.words[stemmed(part)] = true
 		}
 	}
 }

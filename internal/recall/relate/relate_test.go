@@ -68,6 +68,24 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A typed prompt needs less in common than a plan, which is longer; the words of which a
+// file's name is composed count.
+func TestJudgeTypedPromptsAndPlans(t *testing.T) {
+	t.Parallel()
+	c := recall.Checkpoint{}
+	c.State.Files = map[string]recall.File{"web/LedgerTab.tsx": {}}
+	const typed = "The ledger blinks when it opens"
+	if v := relate.Judge(relate.Prompt{Text: typed}, c); !v.Related || v.Reason != relate.Scored {
+		t.Errorf("typed: %+v", v)
+	}
+	if v := relate.Judge(relate.Prompt{Text: "Implement the following plan:\n\n" + typed}, c); v.Related || v.Reason != relate.TooLittle {
+		t.Errorf("a plan: %+v", v)
+	}
+	if v := relate.Judge(relate.Prompt{Text: "The invoice blinks when it opens"}, c); v.Related {
+		t.Errorf("another subject: %+v", v)
+	}
+}
+
 func TestJudgeOtherLanguages(t *testing.T) {
 	t.Parallel()
 	german := recall.Checkpoint{Summary: "Rechnungen sortieren"}
