@@ -12,7 +12,7 @@ import (
 // and SIGINT, and never ends by itself.
 func TestAttackHungGit(t *testing.T) {
 	t.Parallel()
-	real, err := exec.LookPath("git")
+	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestAttackHungGit(t *testing.T) {
 trap '' TERM INT
 case " $* " in %s) while [ -e '%s' ]; do sleep 0.1; done; exit 1 ;; esac
 exec '%s' "$@"
-`, pattern, hostile, real))
+`, pattern, hostile, git))
 		if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
