@@ -96,12 +96,12 @@ const workflows = `Record a day's work
   entire enable --agent claude-code    once in each repository
   claude                               work as always, and commit with git as always
   entire status                        what is recorded, and what the next commit takes
-  entire explain --commit HEAD         what was asked, said and done for the commit
+  entire explain HEAD                  what was asked, said and done for the commit
 
 Take a turn back
   entire rewind                        choose a moment, see what would change
-  entire rewind --to "10 minutes ago" --preview
-  entire rewind --to v12 --paths src   only a folder
+  entire rewind last --preview         the beginning of the last turn
+  entire rewind v12 --paths src        only a folder
   entire rewind --undo                 take the rewind back
 
 Continue after /clear, tomorrow, or on another machine
@@ -112,7 +112,7 @@ Continue after /clear, tomorrow, or on another machine
 Share the record with a team
   entire config set push_remote origin --user
                                        each git push sends the checkpoints there, too
-  entire explain --commit HEAD --fetch get what a colleague recorded
+  entire explain HEAD --fetch          get what a colleague recorded
   entire resume feature                continue a colleague's session on a branch
 
 Keep secrets out, and room free

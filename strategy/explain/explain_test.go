@@ -164,7 +164,7 @@ func TestACheckpointThatCantBeReadKeepsNobodyFromTheOthers(t *testing.T) {
 		git add ff && git commit -qm x && git switch -q main`)
 	f.Sh(`rm -f .git/objects/$(git rev-parse entire/checkpoints/v1:ff/ffffffffff/metadata.json | sed 's|^..|&/|')`)
 	f.Git("commit", "-q", "--allow-empty", "-m", "Broken\n\n"+checkpoint.TrailerKey+": "+broken)
-	l, err := f.reader.List(t.Context(), "")
+	l, err := f.reader.List(t.Context(), explain.Filter{})
 	must(t, err)
 	if len(l.Points) != 1 || l.Points[0].ID != string(id) {
 		t.Errorf("points %+v", l.Points)

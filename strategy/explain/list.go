@@ -47,9 +47,18 @@ type Point struct {
 	Commits []git.Commit
 }
 
-// List lists the checkpoints of the branch that is checked out. With a session,
-// whose id may be cut, it lists only what that one has a part in.
-func (r Reader) List(ctx context.Context, session string) (List, error) {
+// Filter limits a list to a session, whose id may be cut, and to a file, or the files of a
+// folder, from the root of the worktree and with slashes. Empty: to none.
+type Filter struct{ Session, Path string }
+
+func (f Filter) matches(p Point) bool {
+	ofSession := func(id string) bool { return strings.HasPrefix(id, f.Session) }
+	inPath := func(file string) bool { return file == f.Path || strings.HasPrefix(file, f.Path+"/") }
+	return (f.Session == "" || slices.ContainsFunc(p.Sessions, ofSession)) && (f.Path == "" || slices.ContainsFunc(p.Files, inPath))
+}
+
+// List lists the checkpoints of the branch that is checked out which the filter matches.
+func (r Reader) List(ctx context.Context, filter Filter) (List, error) {
 	branch, err := gitref.HeadBranch(ctx, r.Repo)
 	if err != nil {
 		return List{}, err
@@ -63,19 +72,16 @@ func (r Reader) List(ctx context.Context, session string) (List, error) {
 		return List{}, err
 	}
 	l := List{Branch: branch, Shallow: gitlog.IsShallow(r.Repo)}
-	wanted := func(p Point) bool {
-		return session == "" || slices.ContainsFunc(p.Sessions, func(id string) bool { return strings.HasPrefix(id, session) })
-	}
 	temporary, err := shadowReader{r.Repo}.temporaryPoints(ctx)
 	if err != nil {
 		return List{}, err
 	}
 	for _, p := range temporary {
-		if wanted(p) && len(l.Points) < MaxPoints {
+		if filter.matches(p) && len(l.Points) < MaxPoints {
 			l.Points = append(l.Points, p)
 		}
 	}
-	return l, r.addCommitted(ctx, &l, book, commits, wanted)
+	return l, r.addCommitted(ctx, &l, book, commits, filter.matches)
 }
 
 // addCommitted adds the checkpoints that the commits name.

@@ -18,25 +18,34 @@ import (
 // LeastPrefix is how much of an id names a point.
 const LeastPrefix = 7
 
-// FindPoint returns the point that a text names: a version (v12), the id of a
-// point or its beginning, a checkpoint's id, a time ("10 minutes ago",
-// "2026-01-27 10:32"), or a commit as git understands it (HEAD~2). A
-// *PointError has the reason why there is none.
+// FindPoint returns the point that a text names: a version (v12, 12), the beginning of
+// the last turn ("last") or of one before it ("last:2"), the id of a point or its
+// beginning, a checkpoint's id, a time ("10 minutes ago", "10m", "2026-01-27 10:32"), or
+// a commit as git understands it (HEAD~2). A *PointError has the reason why there is
+// none, or several.
 func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if spec == "" {
 		return Point{}, &PointError{spec, "names nothing"}
 	}
-	if v, err := bands.ParseVersion(spec); err == nil && spec[0] == 'v' {
+	if v, err := bands.ParseVersion(spec); err == nil && (spec[0] == 'v' || len(spec) < LeastPrefix) {
 		return pt.pointAt(spec, v)
+	}
+	if n, ok := parseTurn(spec); ok {
+		return pt.pointBeforeTurn(spec, n)
 	}
 	points, err := pt.Points(ctx)
 	if err != nil {
 		return Point{}, err
 	}
-	if p, found := byID(points, strings.ToLower(spec)); found {
-		return p, nil
+	found := byID(points, strings.ToLower(spec))
+	if len(found) == 1 {
+		return found[0], nil
 	}
-	if id, err := checkpoint.ParseID(spec); err == nil {
+	id, err := checkpoint.ParseID(spec)
+	if len(found) > 1 && err != nil {
+		return Point{}, &PointError{spec, "is the beginning of " + strings.Join(found.ids(), " and of ")}
+	}
+	if err == nil { // several commits may carry a checkpoint
 		p, err := pt.pointOfCheckpoint(ctx, spec, id)
 		carries := func(p Point) bool { return p.Checkpoint == id && p.Commit != "" }
 		if i := slices.IndexFunc(points, carries); err == nil && p.Commit == "" && i >= 0 {
@@ -50,18 +59,72 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	return pt.pointOfCommit(ctx, spec, points)
 }
 
-// byID finds the one point that an id, or the beginning of one, names.
-func byID(points []Point, id string) (Point, bool) {
-	var found []Point
+// pointList is points of different ids.
+type pointList []Point
+
+func (l pointList) ids() []string {
+	ids := make([]string, len(l))
+	for i, p := range l {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// byID finds the points that an id, or the beginning of one, names: of an id the first.
+func byID(points []Point, id string) pointList {
+	var found pointList
 	for _, p := range points {
-		if p.ID == id || (len(id) >= LeastPrefix && strings.HasPrefix(p.ID, id)) || string(p.Checkpoint) == id {
+		is := p.ID == id || (len(id) >= LeastPrefix && strings.HasPrefix(p.ID, id)) || string(p.Checkpoint) == id
+		if is && !slices.ContainsFunc(found, func(q Point) bool { return q.ID == p.ID }) {
 			found = append(found, p)
 		}
 	}
-	if len(found) == 0 || (len(found) > 1 && found[0].ID != found[1].ID) {
-		return Point{}, false
+	return found
+}
+
+// parseTurn reads "last", which is 1, and "last:2".
+func parseTurn(spec string) (n int, ok bool) {
+	rest, ok := strings.CutPrefix(strings.ToLower(spec), "last")
+	if !ok || rest == "" {
+		return 1, ok
 	}
-	return found[0], true
+	digits, ok := strings.CutPrefix(rest, ":")
+	n, err := strconv.Atoi(digits)
+	return n, ok && err == nil && n > 0
+}
+
+// pointBeforeTurn is the point at which the n-th last turn of this worktree began. If
+// nothing had changed by then, that is the snapshot before the turn's own.
+func (pt *Points) pointBeforeTurn(spec string, n int) (Point, error) {
+	store, err := pt.snapshots.Store()
+	if err != nil {
+		return Point{}, &PointError{spec, err.Error()}
+	}
+	versions, err := store.Versions()
+	if err != nil {
+		return Point{}, err
+	}
+	turn, turns := "", 0
+	for _, v := range slices.Backward(versions) {
+		s, err := store.Snapshot(v)
+		if err != nil || s.Lineage != pt.snapshots.Lineage() {
+			continue
+		}
+		if turn != "" && s.Causality.Turn != turn && turns == n {
+			return pt.pointOf(store, s).Point, nil
+		}
+		if s.Cause == bands.Rescue || s.Causality.Turn == "" {
+			continue
+		}
+		if s.Causality.Turn != turn {
+			turn = s.Causality.Turn
+			turns++
+		}
+		if turns == n && s.Cause == bands.Prompt {
+			return pt.pointOf(store, s).Point, nil
+		}
+	}
+	return Point{}, &PointError{spec, "there is no snapshot from before that turn"}
 }
 
 // pointAt is the point of a version.
@@ -166,6 +229,10 @@ func parseTime(text string, now time.Time) (time.Time, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "yesterday" {
 		return now.AddDate(0, 0, -1), true
+	}
+	if m := regexp.MustCompile(`^(\d{1,6})([smhdw])$`).FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[1]) // digits
+		return before(now, n, m[2])
 	}
 	if m := regexp.MustCompile(`^(\d{1,6}|an?)[ .]*([a-z]+?)s?[ .]+ago$`).FindStringSubmatch(text); m != nil {
 		n, err := strconv.Atoi(m[1])

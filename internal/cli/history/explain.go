@@ -22,6 +22,7 @@ import (
 
 type explainOptions struct {
 	checkpoint, commit, session string
+	what, path                  string // an argument, and the path that it is
 	short, full, raw            bool
 	json, noPager, searchAll    bool
 	generate, force, fetch      bool
@@ -31,17 +32,18 @@ type explainOptions struct {
 func NewExplain(a *app.App) *cobra.Command {
 	var opts explainOptions
 	cmd := &cobra.Command{
-		Use:        "explain",
+		Use:        "explain [<what>]",
 		SuggestFor: []string{"log", "show", "history", "blame", "why"},
 		Short:      "Show what was asked, said and done for a commit",
 		Long: `Lists the checkpoints of the branch that is checked out: on the default branch
 of its last 500 commits, on another one of its own commits. Turns that no commit
 has taken up yet are marked [temporary].
 
-With --checkpoint or --commit it shows one checkpoint: who made it when, the
+With a checkpoint or a commit it shows one checkpoint: who made it when, the
 tokens, the commits that carry its id, what it was about, the files, and the
 conversation, as far as it belongs to this checkpoint. A commit that was made of
-several shows all of theirs.
+several shows all of theirs. With a session or a file it lists the checkpoints that
+have something of it. Ids may be cut, to 4 characters or more.
 
 With --generate your own claude program reads the checkpoint's part of the
 conversation, redacted, and writes a summary of it, which is stored with the
@@ -55,11 +57,15 @@ EXIT STATUS
   1  no such checkpoint or commit, or another failure
   2  wrong usage`,
 		Example: `  entire explain
-  entire explain --checkpoint a1b2c3
-  entire explain --commit HEAD~2 --short
-  entire explain --commit HEAD --raw-transcript > session.jsonl`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+  entire explain HEAD~2 --short
+  entire explain a1b2c3
+  entire explain src/auth.ts
+  entire explain HEAD --raw-transcript > session.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				opts.what = args[0]
+			}
 			for _, name := range []string{"checkpoint", "commit", "session"} {
 				if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" { // a script's empty variable
 					return app.Usagef("--%s is empty", name)
@@ -88,17 +94,19 @@ EXIT STATUS
 // check refuses flags that don't go together.
 func (o explainOptions) check() error {
 	given := 0
-	for _, value := range []string{o.checkpoint, o.commit, o.session} {
+	for _, value := range []string{o.checkpoint, o.commit, o.session, o.what} {
 		if value != "" {
 			given++
 		}
 	}
 	switch {
+	case given > 1 && o.what != "":
+		return app.Usagef("--checkpoint, --commit and --session can't be combined with %q", o.what)
 	case given > 1:
 		return app.Usagef("cannot specify multiple of --checkpoint, --commit and --session")
-	case o.raw && o.checkpoint == "" && o.commit == "":
+	case o.raw && o.checkpoint+o.commit+o.what == "":
 		return app.Usagef("--raw-transcript needs --checkpoint or --commit")
-	case o.generate && o.checkpoint == "":
+	case o.generate && o.checkpoint+o.what == "":
 		return app.Usagef("--generate needs --checkpoint")
 	case o.force && !o.generate:
 		return app.Usagef("--force goes with --generate")
@@ -129,15 +137,23 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	e := &explaining{App: a, opts: opts, reader: explain.Reader{Repo: repo}}
+	if opts.what != "" {
+		if err := e.resolve(ctx); err != nil {
+			return err
+		}
+		if opts.generate && e.opts.checkpoint == "" || opts.raw && e.opts.checkpoint+e.opts.commit == "" {
+			return app.Usagef("%q is no checkpoint", opts.what)
+		}
+	}
 	if opts.fetch {
 		if err := e.fetch(ctx); err != nil {
 			return err
 		}
 	}
 	switch {
-	case opts.checkpoint != "":
+	case e.opts.checkpoint != "":
 		return e.checkpoint(ctx)
-	case opts.commit != "":
+	case e.opts.commit != "":
 		return e.commit(ctx)
 	}
 	return e.list(ctx)
@@ -156,6 +172,12 @@ func (e *explaining) options() explain.Options {
 
 func (e *explaining) checkpoint(ctx context.Context) error {
 	d, err := e.reader.Checkpoint(ctx, e.opts.checkpoint, e.options())
+	if _, isUnknown := errors.AsType[*explain.NotFoundError](err); isUnknown && !e.opts.generate && !strings.HasPrefix(e.opts.checkpoint, "-") {
+		if _, failed := e.reader.Repo.Commit(ctx, e.opts.checkpoint+"^{commit}"); failed == nil { // a commit where a checkpoint belongs
+			e.opts.commit = e.opts.checkpoint
+			return e.commit(ctx)
+		}
+	}
 	if err == nil && e.opts.generate {
 		d, err = e.summarized(ctx, d)
 	}

@@ -6,15 +6,19 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
 func (e *explaining) list(ctx context.Context) error {
-	l, err := e.reader.List(ctx, e.opts.session)
+	l, err := e.reader.List(ctx, explain.Filter{Session: e.opts.session, Path: e.opts.path})
 	if err != nil {
 		return err
+	}
+	if e.opts.session != "" && len(l.Points) == 0 {
+		return app.WithHint(fmt.Errorf("no checkpoint on this branch is of a session %q", e.opts.session), "`entire explain` lists the checkpoints of this branch")
 	}
 	if e.opts.json {
 		return e.Streams.JSON(newExplainListJSON(l, e.opts.session))
@@ -31,6 +35,9 @@ func (e *explaining) listText(l explain.List) string {
 	fmt.Fprintf(&b, "Branch: %s\nCheckpoints: %d\n", branch, len(l.Points))
 	if e.opts.session != "" {
 		fmt.Fprintf(&b, "Filtered by session: %s\n", ui.Line(e.opts.session, format.NameWidth))
+	}
+	if e.opts.path != "" {
+		fmt.Fprintf(&b, "Filtered by file: %s\n", ui.Line(e.opts.path, format.NameWidth))
 	}
 	for _, p := range l.Points {
 		e.writePoint(&b, p)

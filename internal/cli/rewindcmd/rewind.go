@@ -39,7 +39,7 @@ type rewindOptions struct {
 func NewCommand(a *app.App) *cobra.Command {
 	var opts rewindOptions
 	cmd := &cobra.Command{
-		Use:        "rewind",
+		Use:        "rewind [<point>]",
 		SuggestFor: []string{"undo", "back", "restore", "checkout", "revert"},
 		Short:      "Go back to an earlier moment, and forward again",
 		Long: `Takes the working tree back to an earlier moment: the beginning or the end of a
@@ -48,12 +48,13 @@ tree comes back, ignored files included. What is there now is saved first, so
 --undo takes the rewind back, and --redo takes that back. They change only what
 the rewind changed and nobody changed since; other files are kept and named.
 
-Without --to it shows the moments there are and asks. --to takes
-  v12                 a snapshot, as --list and "entire fs" name it
+Without a point it shows the moments there are and asks. A point is
+  v12                 a snapshot, as --list and "entire fs" name it; also 12
+  last                the beginning of the last turn; last:2 of the one before it
   1a2b3c4             a point of --list, or the beginning of its id
   a1b2c3d4e5f6        a checkpoint, as a commit's trailer names it
   HEAD~2              a commit
-  "10 minutes ago"    the last snapshot before a time; also 14:30, 2026-01-27
+  "10 minutes ago"    the last snapshot before a time; also 10m, 14:30, 2026-01-27
 
 HEAD, the index and .git stay as they are; a merge, rebase, cherry-pick or the like
 that is in progress is named in a warning. What only you have changed or created
@@ -70,16 +71,27 @@ EXIT STATUS
   1    failure, or some paths could not be restored; they are named
   2    wrong usage, or a question that nobody can answer
   130  interrupted`,
-		Example: `  entire rewind --to v12 --preview
-  entire rewind --to "10 minutes ago"
-  entire rewind --to HEAD~1 --paths src/auth.ts
+		Example: `  entire rewind last --preview
+  entire rewind v12
+  entire rewind "10 minutes ago"
+  entire rewind HEAD~1 --paths src/auth.ts
   entire rewind --undo`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runRewind(cmd.Context(), a, opts) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				for _, name := range []string{"to", "list", "undo", "redo"} {
+					if cmd.Flags().Changed(name) {
+						return app.Usagef("--%s and the point %q can't be combined", name, args[0])
+					}
+				}
+				opts.to = args[0]
+			}
+			return runRewind(cmd.Context(), a, opts)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.list, "list", false, "print the points as JSON")
-	f.StringVar(&opts.to, "to", "", "go back to this point")
+	f.StringVar(&opts.to, "to", "", "go back to this point; the same as an argument")
 	f.BoolVar(&opts.all, "all", false, "restore the whole tree (the default where there is a snapshot)")
 	f.BoolVar(&opts.code, "code", false, "restore only what agents' turns changed and git doesn't ignore")
 	f.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
@@ -117,7 +129,7 @@ func (r *rewinding) reporter() *reporter { return &reporter{r} }
 
 func runRewind(ctx context.Context, a *app.App, opts rewindOptions) (err error) {
 	if opts.to == "" && !opts.list && !opts.undo && !opts.redo && (opts.preview || opts.reset || opts.logsOnly) {
-		return app.Usagef("which point? Name it with --to")
+		return app.Usagef("which point? Type entire rewind <point>")
 	}
 	if (opts.undo || opts.redo) && (opts.code || opts.logsOnly || opts.reset || opts.exact || opts.conversation) {
 		return app.Usagef("--undo and --redo take back what the rewind changed; only --paths limits that")
