@@ -520,6 +520,25 @@ func TestAPlanAsFirstPromptGetsTheBriefOfTheFilesItNames(t *testing.T) {
 	}
 }
 
+func TestTheStateNamesACommitAfterTheCheckpoint(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	d := newDesk(t)
+	s := d.session("main")
+	d.turn(s, 7, "a.txt")
+	end := d.in(s, 7)
+	end.Reason = "other"
+	d.must(d.recorder().SavedContexts().Clearer.RecallEnd(ctx, end))
+	d.repo.Git("add", "a.txt")
+	d.repo.Git("-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "ledger: sort the newest first")
+	next := workspace.Input{SessionID: "next", Source: "startup", Agent: session.Process{PID: 8, Start: 1}}
+	o, err := d.recorder().SavedContexts().Injector.Opening(ctx, next)
+	d.must(err)
+	if text := strings.Join(o.Parts, "\n"); !strings.Contains(text, ": ledger: sort the newest first") || strings.Contains(text, "not committed") {
+		t.Errorf("given: %q", text)
+	}
+}
+
 func TestAllIsGivenAtTheStartWithoutContextAtPrompts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

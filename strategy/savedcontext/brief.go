@@ -59,7 +59,7 @@ func (sa *Saver) material(ctx context.Context, id string, kind brief.Kind) (brie
 		m.Checkpoint = c
 		return m, nil
 	}
-	if err := sa.whereNow(ctx, &m); err != nil {
+	if err := sa.whereNow(ctx, &m, c); err != nil {
 		return m, err
 	}
 	known, base := sa.knownOf(ctx, c)
@@ -82,13 +82,17 @@ func (sa *Saver) material(ctx context.Context, id string, kind brief.Kind) (brie
 	return m, nil
 }
 
-// whereNow describes what is checked out.
-func (sa *Saver) whereNow(ctx context.Context, m *brief.Material) error {
+// whereNow describes what is checked out, and the commit if it is later than the checkpoint.
+func (sa *Saver) whereNow(ctx context.Context, m *brief.Material, c recall.Checkpoint) error {
 	head, _, err := sa.Head(ctx)
 	if err != nil {
 		return fmt.Errorf("read HEAD: %w", err)
 	}
 	m.Commit = string(head.OID)
+	if slices.Contains(head.Parents, git.OID(c.State.Context.GitCommit)) || head.Committer.When.After(c.CreatedAt) {
+		subject, _, _ := strings.Cut(strings.TrimSpace(head.Message), "\n")
+		m.Subject = sa.Redact.Text(subject)
+	}
 	m.Branch, err = sa.branchShown(ctx)
 	return err
 }

@@ -64,8 +64,9 @@ type Material struct {
 	// at the commit that the session began with.
 	Present map[string]Present
 	Base    map[string]string
-	// Branch and Commit are the present HEAD.
-	Branch, Commit string
+	// Branch and Commit are the present HEAD, Subject is the redacted first line of its
+	// message if it was committed after the checkpoint.
+	Branch, Commit, Subject string
 	// Others are changes of other sessions to the same files.
 	Others []Other
 	// Parts is the number of strings that can be injected, 1 or 2.

@@ -88,6 +88,21 @@ func check(t testing.TB, name string, want, got any) {
 	}
 }
 
+// The state names a commit that was made after the checkpoint.
+func TestWriteLaterCommit(t *testing.T) {
+	t.Parallel()
+	const line = "- committed after the checkpoint as `2222222222`: auth: refresh tokens\n"
+	m := material()
+	m.Subject = "auth: refresh tokens"
+	if text := brief.Write(m).Parts[0]; strings.Contains(text, "committed after") {
+		t.Errorf("HEAD has not moved:\n%s", text)
+	}
+	m.Commit = strings.Repeat("2", 40)
+	if text := brief.Write(m).Parts[0]; !strings.Contains(text, "**State**:\n"+line) {
+		t.Errorf("no %q in\n%s", line, text)
+	}
+}
+
 // A file without lines that differ from the session's start, which no commit of the session
 // has, is not said to be committed.
 func TestWriteUndone(t *testing.T) {

@@ -81,8 +81,8 @@ func ranked(m Material) []view {
 		if v.tracked == recall.Committed && notes[name].Tracked == "" && v.file.Added == 0 && v.file.Removed == 0 {
 			v.undone = !v.moved
 		}
-		if v.moved {
-			v.tracked = ""
+		if v.moved || v.tracked == recall.Uncommitted && m.Subject != "" && m.Commit != m.Checkpoint.State.Context.GitCommit {
+			v.tracked = "" // the later commit may have it
 		}
 		v.weight = weigh(name, rank, mentions)
 		list = append(list, v)

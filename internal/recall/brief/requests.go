@@ -54,6 +54,9 @@ func progress(m Material) section {
 	case recall.Midway:
 		add("the last turn had not ended%s", after(p.LastCall))
 	}
+	if subject := shownLine(m.Subject, summaryWidth); subject != "" && m.Commit != m.Checkpoint.State.Context.GitCommit {
+		add("committed after the checkpoint as `%s`: %s", shortHash(m.Commit), subject)
+	}
 	for _, c := range p.Commits[:min(len(p.Commits), listWidth)] {
 		of := ""
 		if c.Request > 0 && len(a.Requests) > 0 {
