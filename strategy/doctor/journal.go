@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/strategy/commits"
 	"github.com/seed-3aff656d/entire/strategy/forget"
 )
@@ -20,12 +21,12 @@ func (jc journalChecks) unfinished(ctx context.Context) ([]Finding, error) {
 			Hint: "run the same `entire forget` again: it goes on where it stopped",
 		})
 	}
-	if _, err := checkpoint.LoadTombstones(jc.repo.CommonDir); err != nil {
+	if _, err := tombstone.Load(jc.repo.CommonDir); err != nil {
 		list = append(list, Finding{
 			Code: DamagedTombstones, Severity: Error, Subject: "forgotten.json",
 			What: "the list of what was forgotten can't be read",
 			Why:  "nothing is recorded, as what was forgotten could come back; checkpoints of commits stay pending",
-			Hint: "restore " + checkpoint.TombstonePath(jc.repo.CommonDir) + " from a backup, or delete it and forget again what was forgotten",
+			Hint: "restore " + tombstone.Path(jc.repo.CommonDir) + " from a backup, or delete it and forget again what was forgotten",
 		})
 	}
 	for _, o := range jc.open {

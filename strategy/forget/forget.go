@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -79,7 +80,7 @@ var (
 type Forgetting struct {
 	*target
 
-	loaded checkpoint.Tombstones // as they were read
+	loaded tombstone.List // as they were read
 
 	journal   *journalFile
 	objects   *objects
@@ -96,7 +97,7 @@ type Forgetting struct {
 func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, error) {
 	f := forgetting(&target{rec: rec, what: what})
 	var err error
-	if f.loaded, err = checkpoint.LoadTombstones(rec.Repo.CommonDir); err != nil {
+	if f.loaded, err = tombstone.Load(rec.Repo.CommonDir); err != nil {
 		return nil, err
 	}
 	f.tombs = f.loaded
@@ -156,7 +157,7 @@ func (f *Forgetting) addTombstones(ctx context.Context) (err error) {
 // reload takes up the tombstones that another run or a merge has written since they were
 // read. The caller holds the lock.
 func (f *Forgetting) reload(ctx context.Context) error {
-	now, err := checkpoint.LoadTombstones(f.rec.Repo.CommonDir)
+	now, err := tombstone.Load(f.rec.Repo.CommonDir)
 	if err != nil || reflect.DeepEqual(now, f.loaded) {
 		return err
 	}

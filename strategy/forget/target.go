@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -17,7 +18,7 @@ type target struct {
 	what What
 
 	// tombs are the tombstones with what is to be forgotten.
-	tombs checkpoint.Tombstones
+	tombs tombstone.List
 	// find finds the text, or what is quoted of the file; nil if neither is to be
 	// forgotten. text is the same for a text.
 	find finder
@@ -56,7 +57,7 @@ type fileContent struct {
 
 // forgottenPaths are the file that is forgotten and those that belong to it.
 func (t *target) forgottenPaths() []string {
-	return (&checkpoint.Tombstones{Files: []string{t.what.File}}).FilePaths()
+	return (&tombstone.List{Files: []string{t.what.File}}).FilePaths()
 }
 
 // shown is a path as it is shown: from the git directory, or the worktree.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/recall"
 	"github.com/seed-3aff656d/entire/internal/recall/capture"
@@ -122,7 +122,7 @@ func (cr *contextReader) paths() []string {
 // capturer returns the capture of files that the settings describe.
 func (sa *Saver) capturer(base string, work int64) capture.Capture {
 	o := sa.Options.Recall
-	forgotten, _ := checkpoint.LoadTombstones(sa.Repo.CommonDir) // callers have checked that it can be read
+	forgotten, _ := tombstone.Load(sa.Repo.CommonDir) // callers have checked that it can be read
 	return capture.Capture{
 		Repo: sa.Repo, Redact: sa.Redact, Base: base,
 		Limits: capture.Limits{

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
@@ -19,7 +20,7 @@ var ErrRemoteHasForgotten = errors.New("it still has what was forgotten here: ru
 // remoteHasForgotten reports whether the remote's metadata branch is at a commit
 // that was rewritten here because of what it has.
 func (pu *Pusher) remoteHasForgotten(ctx context.Context, remote string) (bool, error) {
-	t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
+	t, err := tombstone.Load(pu.Repo.CommonDir)
 	if err != nil || len(t.Replaced) == 0 {
 		return false, err
 	}
@@ -39,7 +40,7 @@ func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
 		return err
 	}
 	err = pu.exchange(ctx, func() error {
-		t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
+		t, err := tombstone.Load(pu.Repo.CommonDir)
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (pu *Pusher) PushForgotten(ctx context.Context, remote string) error {
 // withoutForgotten returns a commit of another clone's metadata branch,
 // rewritten without the texts and files that were forgotten here.
 func (pu *Pusher) withoutForgotten(ctx context.Context, theirs git.OID) (git.OID, error) {
-	t, err := checkpoint.LoadTombstones(pu.Repo.CommonDir)
+	t, err := tombstone.Load(pu.Repo.CommonDir)
 	if err != nil {
 		return "", err
 	}

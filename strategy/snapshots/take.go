@@ -12,6 +12,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/capture"
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
 	"github.com/seed-3aff656d/entire/session"
@@ -73,7 +74,7 @@ func (sn *Snapshots) TakeFirst(ctx context.Context, store *bands.Store, tick fun
 // can't be read they refuse every snapshot, that of a restore too: it could hold it again.
 func (sn *Snapshots) TreeOptions() bands.Options {
 	b := sn.Options.Bands
-	forgotten, err := checkpoint.LoadTombstones(sn.Repo.CommonDir)
+	forgotten, err := tombstone.Load(sn.Repo.CommonDir)
 	return bands.Options{
 		Refuse: err,
 		Root:   sn.Repo.Root, Lineage: sn.Lineage(), Cap: b.Cap, Floor: b.Floor, Exclude: b.Exclude, Forgotten: forgotten.FilePaths(),

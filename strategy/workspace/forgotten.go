@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitwork"
@@ -24,14 +25,14 @@ var ErrForgotten = errors.New("the session was forgotten")
 // IsForgotten reports whether the session was forgotten in this repository, by
 // this clone or by one whose checkpoints were merged.
 func (w *Workspace) IsForgotten(session string) (bool, error) {
-	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	return t.HasSession(session), err
 }
 
 // IsForgottenFile returns a predicate for the paths of files that were forgotten in
 // this repository. It matches none if the list can't be read: see CheckTombstones.
 func (w *Workspace) IsForgottenFile() func(path string) bool {
-	t, _ := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	t, _ := tombstone.Load(w.Repo.CommonDir)
 	paths := t.FilePaths()
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
@@ -39,7 +40,7 @@ func (w *Workspace) IsForgottenFile() func(path string) bool {
 // CheckTombstones returns an error if the list of what was forgotten can't be read.
 // What was recorded then could bring it back; the work stays due.
 func (w *Workspace) CheckTombstones() error {
-	_, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	_, err := tombstone.Load(w.Repo.CommonDir)
 	return err
 }
 
@@ -47,7 +48,7 @@ func (w *Workspace) CheckTombstones() error {
 // can't be read w.Redact masks what it did before, and counts as changed: see
 // CheckTombstones.
 func (w *Workspace) MaskForgotten() error {
-	list, err := os.Lstat(checkpoint.TombstonePath(w.Repo.CommonDir))
+	list, err := os.Lstat(tombstone.Path(w.Repo.CommonDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.redactions++
 		return err
@@ -57,7 +58,7 @@ func (w *Workspace) MaskForgotten() error {
 	}
 	w.redactions++
 	w.masked = list
-	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (w *Workspace) LearnForgotten(ctx context.Context, v1Tree git.OID) error {
 	if err != nil || unknown.Empty() {
 		return err
 	}
-	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (w *Workspace) unknownForgotten(ctx context.Context, v1Tree git.OID) (check
 	if err != nil || listed.Empty() {
 		return checkpoint.Forgotten{}, err
 	}
-	t, err := checkpoint.LoadTombstones(w.Repo.CommonDir)
+	t, err := tombstone.Load(w.Repo.CommonDir)
 	if err != nil || t.Has(listed) {
 		return checkpoint.Forgotten{}, err
 	}
@@ -192,7 +193,7 @@ func maskFile(quotes *transcript.Quotes, path string) error {
 type ForgottenRedactor struct {
 	Redactor
 
-	Forgotten *checkpoint.Masker
+	Forgotten *tombstone.Masker
 }
 
 // Line masks and redacts a line of a transcript.

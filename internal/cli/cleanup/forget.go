@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitremote"
@@ -314,7 +315,7 @@ func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (
 			ids[id] = true
 		}
 	}
-	t, err := checkpoint.LoadTombstones(rec.Repo.CommonDir)
+	t, err := tombstone.Load(rec.Repo.CommonDir)
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 	"github.com/seed-3aff656d/entire/hooks/claude"
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
@@ -248,7 +248,7 @@ func (h *hook) child(ctx context.Context) error {
 
 // work is what a child is there for.
 func (h *hook) work(ctx context.Context) error {
-	if _, err := checkpoint.LoadTombstones(h.repo.CommonDir); err != nil {
+	if _, err := tombstone.Load(h.repo.CommonDir); err != nil {
 		return err // what is due stays due
 	}
 	switch h.name {

@@ -1,18 +1,18 @@
-package checkpoint_test
+package tombstone_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/seed-3aff656d/entire/bands/rules"
-	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/checkpoint/tombstone"
 )
 
 // TestForgottenFilePatterns holds the patterns of forgotten files to the paths that
 // they exclude from snapshots.
 func TestForgottenFilePatterns(t *testing.T) {
 	t.Parallel()
-	var tombs checkpoint.Tombstones
+	var tombs tombstone.List
 	for _, path := range []string{"key", "a/b [1]*?.txt", `back\slash`, "data.db-wal", "key"} {
 		tombs.AddFile(path)
 	}

@@ -1,4 +1,4 @@
-package checkpoint
+package tombstone
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 )
 
 // AddFile adds the path of a file, from the root of a worktree and with slashes.
-func (t *Tombstones) AddFile(path string) {
+func (t *List) AddFile(path string) {
 	t.Files = slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(t.Files), path))))
 }
 
 // AddLines adds the lines that the files had, by their keys as redact.LineKeys returns
 // them.
-func (t *Tombstones) AddLines(random io.Reader, keys []string) error {
+func (t *List) AddLines(random io.Reader, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ const maxForgottenLines = 8192
 func unitSuffixes() []string { return []string{"-journal", "-wal", "-shm"} }
 
 // FilePaths returns the forgotten files. A database and its logs are forgotten together.
-func (t *Tombstones) FilePaths() []string {
+func (t *List) FilePaths() []string {
 	suffixes := unitSuffixes()
 	paths := make([]string, 0, len(t.Files)*(1+len(suffixes)))
 	for _, path := range t.Files {
@@ -66,7 +66,7 @@ func (t *Tombstones) FilePaths() []string {
 }
 
 // FilePatterns returns patterns of bands.Options.Forgotten that match FilePaths.
-func (t *Tombstones) FilePatterns() []string {
+func (t *List) FilePatterns() []string {
 	escape := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 	patterns := t.FilePaths()
 	for i, path := range patterns {
@@ -85,7 +85,7 @@ type Masker struct {
 // Masker returns what masks the texts and files that were forgotten; nil if there are
 // none. roots returns the worktrees in which the files may be; it is called only if
 // files were forgotten.
-func (t *Tombstones) Masker(roots func() []string) *Masker {
+func (t *List) Masker(roots func() []string) *Masker {
 	m := Masker{texts: t.Forgetter(), quotes: t.Quotes(roots)}
 	if m.texts == nil && m.quotes == nil {
 		return nil
@@ -95,7 +95,7 @@ func (t *Tombstones) Masker(roots func() []string) *Masker {
 
 // Quotes returns what finds quotes of forgotten files, as in Masker; nil if there are
 // none.
-func (t *Tombstones) Quotes(roots func() []string) *transcript.Quotes {
+func (t *List) Quotes(roots func() []string) *transcript.Quotes {
 	paths := slices.Compact(slices.Sorted(slices.Values(slices.Concat(t.Files, t.Paths))))
 	if len(paths) == 0 {
 		return nil

@@ -1,4 +1,6 @@
-package checkpoint
+// Package tombstone keeps what was forgotten in a repository, so that nothing records it
+// again: ids, salted hashes of texts, and paths and lines of files.
+package tombstone
 
 import (
 	"encoding/hex"
@@ -10,16 +12,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/redact"
 )
 
-// Tombstones is what a repository keeps of what was forgotten in it, so that
-// nothing brings it back: ids, and of texts salted hashes. The file is
+// List is what a repository keeps of what was forgotten in it. The file is
 // <git common dir>/entire/forgotten.json; it is neither cloned nor pushed.
-type Tombstones struct {
-	Forgotten
+type List struct {
+	checkpoint.Forgotten
 
 	// Salt goes into the hashes.
 	Salt  string                 `json:"salt,omitempty"`
@@ -37,16 +39,16 @@ type Tombstones struct {
 // saltBytes is the length of the salt.
 const saltBytes = 16
 
-// TombstonePath is the file of the tombstones.
-func TombstonePath(commonDir string) string {
-	return filepath.Join(commonDir, "entire", forgottenFile)
+// Path is the file of the tombstones.
+func Path(commonDir string) string {
+	return filepath.Join(commonDir, "entire", "forgotten.json")
 }
 
-// LoadTombstones reads the tombstones of a repository, by its common git
+// Load reads the tombstones of a repository, by its common git
 // directory; none if there is no file. A file that can't be read is an error.
-func LoadTombstones(commonDir string) (Tombstones, error) {
-	var t Tombstones
-	data, err := os.ReadFile(TombstonePath(commonDir))
+func Load(commonDir string) (List, error) {
+	var t List
+	data, err := os.ReadFile(Path(commonDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}
@@ -60,13 +62,13 @@ func LoadTombstones(commonDir string) (Tombstones, error) {
 }
 
 // Save writes the tombstones durably.
-func (t *Tombstones) Save(commonDir string) error {
-	t.Forgotten = t.With(Forgotten{})
+func (t *List) Save(commonDir string) error {
+	t.Forgotten = t.With(checkpoint.Forgotten{})
 	data, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := TombstonePath(commonDir)
+	path := Path(commonDir)
 	if err := disk.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func (t *Tombstones) Save(commonDir string) error {
 }
 
 // makeSalt makes the salt, if there is none.
-func (t *Tombstones) makeSalt(random io.Reader) error {
+func (t *List) makeSalt(random io.Reader) error {
 	if t.Salt != "" {
 		return nil
 	}
@@ -87,7 +89,7 @@ func (t *Tombstones) makeSalt(random io.Reader) error {
 }
 
 // AddText notes a text. It returns how it is found.
-func (t *Tombstones) AddText(random io.Reader, text string) (*redact.Forgetter, error) {
+func (t *List) AddText(random io.Reader, text string) (*redact.Forgetter, error) {
 	if err := t.makeSalt(random); err != nil {
 		return nil, err
 	}
@@ -105,7 +107,7 @@ func (t *Tombstones) AddText(random io.Reader, text string) (*redact.Forgetter, 
 }
 
 // Forgetter finds the texts that were forgotten; nil if there are none.
-func (t *Tombstones) Forgetter() *redact.Forgetter {
+func (t *List) Forgetter() *redact.Forgetter {
 	if len(t.Texts) == 0 {
 		return nil
 	}
