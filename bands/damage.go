@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/seed-3aff656d/entire/bands/band"
@@ -33,7 +32,7 @@ type damagedRecord struct {
 // Damaged are the records that were found damaged, and that no snapshot has
 // repaired since.
 func (s *Store) Damaged() ([]band.Damaged, error) {
-	data, err := os.ReadFile(s.Path(damageFile))
+	data, err := disk.ReadFile(s.Path(damageFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -92,7 +92,7 @@ func (s *Store) Snapshots() ([]Snapshot, error) {
 // if its description is not what was written.
 func (s *Store) Snapshot(v Version) (Snapshot, error) {
 	dir := s.SnapshotDir(v)
-	data, err := os.ReadFile(filepath.Join(dir, SnapshotFile))
+	data, err := disk.ReadFile(filepath.Join(dir, SnapshotFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(dir); err == nil {
 			return Snapshot{}, fmt.Errorf("read snapshot %s: no %s: %w", v, SnapshotFile, ErrDamaged)
@@ -141,7 +141,7 @@ func (s *Store) pairs(v Version) ([]Pair, error) {
 		if !ok || name != filepath.Base(s.pairPath(v, id)) {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(s.SnapshotDir(v), name))
+		data, err := disk.ReadFile(filepath.Join(s.SnapshotDir(v), name))
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -116,7 +115,7 @@ func At(dir string) *Store { return &Store{dir: dir} }
 
 // Info is the content of store.json now.
 func (s *Store) Info() (Info, error) {
-	data, err := os.ReadFile(s.Path(InfoFile))
+	data, err := disk.ReadFile(s.Path(InfoFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return Info{}, ErrNoStore

@@ -22,7 +22,7 @@ type Reservation struct {
 
 // Reserved reads the file; the zero reservation if there is none that is good.
 func (s *Store) Reserved() Reservation {
-	data, err := os.ReadFile(s.Path(VersionFile))
+	data, err := disk.ReadFile(s.Path(VersionFile))
 	if err != nil {
 		return Reservation{}
 	}
@@ -131,7 +131,7 @@ func (s *Store) Linked(lineage string) Version {
 	link := s.Path(latestPrefix + lineage)
 	target, err := os.Readlink(link)
 	if err != nil {
-		data, err := os.ReadFile(link) // where there are no symlinks
+		data, err := disk.ReadFile(link) // where there are no symlinks
 		if err != nil {
 			return 0
 		}

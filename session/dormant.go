@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -117,7 +116,7 @@ func appendStamp(stamp []byte, dir *dirfd.Dir, name string) ([]byte, error) {
 }
 
 func (s *Store) readDormant() map[string]string {
-	data, err := os.ReadFile(filepath.Join(s.dir, dormantName))
+	data, err := disk.ReadFile(filepath.Join(s.dir, dormantName))
 	if err != nil {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
@@ -47,7 +46,7 @@ func (s *Store) Forgotten(id string) (transcript.Cursor, error) {
 	if err := CheckID(id); err != nil {
 		return at, err
 	}
-	data, err := os.ReadFile(s.Side(id, ForgottenKind).path)
+	data, err := disk.ReadFile(s.Side(id, ForgottenKind).path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return at, nil
 	}

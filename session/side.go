@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 )
@@ -121,7 +122,7 @@ func (f Side) Read(valid int64) ([]byte, error) {
 	if valid == 0 {
 		return nil, nil
 	}
-	data, err := os.ReadFile(f.path)
+	data, err := disk.ReadFile(f.path)
 	if err != nil {
 		return nil, fmt.Errorf("read side file: %w", err)
 	}
@@ -138,7 +139,7 @@ func (f Side) Scan(valid int64, size int, yield func(records []byte)) error {
 	if valid == 0 {
 		return nil
 	}
-	file, err := os.Open(f.path)
+	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
 	if err != nil {
 		return fmt.Errorf("read side file: %w", err)
 	}
@@ -244,7 +245,7 @@ func (f Side) Remove() error {
 
 // ReadAll returns the whole file, nil if there is none.
 func (f Side) ReadAll() ([]byte, error) {
-	data, err := os.ReadFile(f.path)
+	data, err := disk.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -78,7 +78,7 @@ func (s *Store) Load(id string) (*State, error) {
 
 func (s *Store) load(name string) (*State, error) {
 	id := strings.TrimSuffix(name, stateExt)
-	data, err := os.ReadFile(filepath.Join(s.dir, name))
+	data, err := disk.ReadFile(filepath.Join(s.dir, name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("session %s: %w", id, ErrNotFound)

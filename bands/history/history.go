@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -92,7 +91,7 @@ func historyPath(s *bands.Store, lineage string) string {
 // ReadRecorded returns the history as it is in its file, without an interrupted
 // restore; empty if the file is missing or can't be decoded.
 func ReadRecorded(s *bands.Store, lineage string) (History, error) {
-	data, err := os.ReadFile(historyPath(s, lineage))
+	data, err := disk.ReadFile(historyPath(s, lineage))
 	if errors.Is(err, fs.ErrNotExist) {
 		return History{}, nil
 	}

@@ -84,7 +84,7 @@ var ErrOtherJournal = errors.New("the journal of an interrupted restore was writ
 // format, or that can't be decoded, has what could be read of it and another
 // Format: it is written whole, so another version wrote it.
 func ReadJournal(s *bands.Store, lineage string) (*Journal, error) {
-	data, err := os.ReadFile(journalPath(s, lineage))
+	data, err := disk.ReadFile(journalPath(s, lineage))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // none is an answer
 	}

@@ -205,7 +205,7 @@ func WriteChanged(h *bands.Held, v bands.Version, count int, states iter.Seq[Pat
 // restored.
 func ReadChanged(ctx context.Context, s *bands.Store, list, rescue bands.Version, restored []bands.Version, in *Selection) (*ChangedList, error) {
 	if list != 0 {
-		data, err := os.ReadFile(changedPath(s, list))
+		data, err := disk.ReadFile(changedPath(s, list))
 		if err == nil {
 			return decodeChanged(data)
 		}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/catalog"
@@ -28,7 +30,7 @@ func (r Rows) Compare(ctx context.Context, s *bands.Store) (differs []string, er
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	for _, ending := range []string{"", "-wal"} {
-		data, err := os.ReadFile(r.path + ending)
+		data, err := disk.ReadFile(r.path + ending)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 
 	"github.com/BurntSushi/toml"
 
@@ -65,7 +66,7 @@ func (r *Registry) readConfig() (Config, []error) {
 	}
 	cfg.BasePath = filepath.Join(r.Home, "stores")
 	path := filepath.Join(r.Home, "config.toml")
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return cfg, nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -30,7 +29,7 @@ func (l storeList) read() ([]string, error) {
 	if l.path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(l.path)
+	data, err := disk.ReadFile(l.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

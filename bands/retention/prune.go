@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -279,7 +278,7 @@ func pruneDue(h *bands.Held, latest bands.Version, p Policy) (bool, error) {
 
 // lastPruned reads the note; nothing but time is lost if it can't be read.
 func lastPruned(h *bands.Held) pruneNote {
-	data, _ := os.ReadFile(pruneFile(h))
+	data, _ := disk.ReadFile(pruneFile(h))
 	fields := strings.Fields(string(data))
 	if len(fields) != 3 {
 		return pruneNote{}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -48,7 +47,7 @@ func Path(commonDir string) string {
 // directory; none if there is no file. A file that can't be read is an error.
 func Load(commonDir string) (List, error) {
 	var t List
-	data, err := os.ReadFile(Path(commonDir))
+	data, err := disk.ReadFile(Path(commonDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}

@@ -142,6 +142,8 @@ func TestAttackFIFOs(t *testing.T) {
 		{name: "edited", path: at("b.txt"), excused: []string{"b.txt"}}, // as if it were deleted
 		{name: "edited and pending", path: at("a.txt"), uncommitted: true},
 		{name: "new", path: at("dir/new.txt")},
+		{name: "links", path: func(p *play) string { return p.own("links.json") }},
+		{name: "state", path: func(p *play) string { return p.statePath(".json") }, uncommitted: true},
 		{name: "prompts", path: func(p *play) string { return p.statePath(".prompts") }},
 		{name: "segments", path: func(p *play) string { return p.statePath(".segments") }},
 		{name: "store", path: func(p *play) string { return p.own("bands", "store.json") }},

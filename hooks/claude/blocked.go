@@ -2,7 +2,8 @@ package claude
 
 import (
 	"encoding/json"
-	"os"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 
 	"github.com/tailscale/hujson"
 )
@@ -38,7 +39,7 @@ type switches struct {
 
 func readSwitches(path string) switches {
 	var set switches
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return set
 	}

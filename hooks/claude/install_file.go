@@ -40,7 +40,7 @@ func readTarget(path string) (target, error) {
 	if !info.Mode().IsRegular() {
 		return f, fmt.Errorf("%s is not a regular file", f.path)
 	}
-	f.data, err = os.ReadFile(f.path)
+	f.data, err = disk.ReadFile(f.path)
 	f.mode, f.exists = info.Mode().Perm(), err == nil
 	return f, err
 }
@@ -93,7 +93,7 @@ func (f target) makeDir() error {
 
 // unchanged compares the file with what was read.
 func (f target) unchanged() error {
-	now, err := os.ReadFile(f.path)
+	now, err := disk.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) && !f.exists {
 		return nil
 	}

@@ -77,7 +77,7 @@ func (e edited) recordPath() string {
 // that can't be read counts as none: Uninstall then removes our entries only.
 func (e edited) readRecord() (record, bool, error) {
 	rec := record{Path: e.path}
-	data, err := os.ReadFile(e.recordPath())
+	data, err := disk.ReadFile(e.recordPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return rec, false, nil
 	}
@@ -97,7 +97,7 @@ func (e edited) besideOurs() bool {
 	all, err := os.ReadDir(e.backup)
 	return err == nil && slices.ContainsFunc(all, func(entry fs.DirEntry) bool {
 		var of record
-		data, err := os.ReadFile(filepath.Join(e.backup, entry.Name()))
+		data, err := disk.ReadFile(filepath.Join(e.backup, entry.Name()))
 		return err == nil && json.Unmarshal(data, &of) == nil && of.MadeDir && filepath.Dir(of.Path) == filepath.Dir(e.path)
 	})
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 
@@ -78,7 +80,7 @@ func (c Client) Server(projects ...string) (Server, Scope, bool, error) {
 		Projects map[string]servers `json:"projects"`
 	}
 	path := c.stateFile()
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Server{}, "", false, nil

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 
@@ -147,7 +149,7 @@ func (c pathConfig) isRedirect(value string) bool {
 	if _, err := os.Stat(value); errors.Is(err, os.ErrNotExist) {
 		return true
 	}
-	text, err := os.ReadFile(filepath.Join(value, "commit-msg"))
+	text, err := disk.ReadFile(filepath.Join(value, "commit-msg"))
 	return err == nil && strings.Contains(string(text), marker)
 }
 

@@ -42,7 +42,7 @@ func (d hookDir) readAs(name, base string) (file, error) {
 	if !info.Mode().IsRegular() {
 		return f, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	if err != nil {
 		return f, err
 	}

@@ -18,7 +18,7 @@ import (
 // configuration. What it misses (configuration that is included, and the
 // system's) is left to Mend.
 func (i Installer) Touched(configs ...string) bool {
-	text, err := os.ReadFile(i.seenPath())
+	text, err := disk.ReadFile(i.seenPath())
 	return err != nil || string(text) != i.fingerprint(configs)
 }
 

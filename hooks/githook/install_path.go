@@ -99,7 +99,7 @@ func (i Installer) putLast(ctx context.Context, f configFile, l level) error {
 // restore gives a configuration file its former hook path back, if ours is
 // still there.
 func (i Installer) restore(ctx context.Context, c pathConfig, path string) (changed bool, err error) {
-	text, err := os.ReadFile(path)
+	text, err := disk.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), "hooks") && !strings.Contains(string(text), "ormerHooksPath") {
 		return false, ignoreMissing(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/tailscale/hujson"
 )
 
@@ -26,7 +28,7 @@ func readFile(path string) ([]byte, error) {
 	case info.Size() > maxSize:
 		return nil, fmt.Errorf("larger than %d bytes", maxSize)
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	return data, cause(err)
 }
 

@@ -77,7 +77,7 @@ func (au *Authors) NoteMade(d journal.Decision) error {
 func (au *Authors) MadeHere() (map[checkpoint.ID][]journal.Share, error) {
 	made := map[checkpoint.ID][]journal.Share{}
 	for _, path := range []string{au.madePath() + ".old", au.madePath()} {
-		data, err := os.ReadFile(path)
+		data, err := disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

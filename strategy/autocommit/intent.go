@@ -52,7 +52,7 @@ func (co *Committer) intend(ctx context.Context, paths []string) error {
 // content: their commit was not made.
 func (co *Committer) withdraw(ctx context.Context) error {
 	path := co.commitFile(".json")
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return message{}, fmt.Errorf("read commit message: %s is no regular file", path)
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return message{}, fmt.Errorf("read commit message: %w", err)
 	}

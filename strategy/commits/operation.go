@@ -2,11 +2,12 @@ package commits
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -165,7 +166,7 @@ func (o *Operations) prior(ctx context.Context, op operation, head git.Commit, t
 
 // gitFile returns the content of a file of the git directory.
 func (o *Operations) gitFile(name ...string) string {
-	data, err := os.ReadFile(filepath.Join(append([]string{o.Repo.GitDir}, name...)...))
+	data, err := disk.ReadFile(filepath.Join(append([]string{o.Repo.GitDir}, name...)...))
 	if err != nil {
 		return ""
 	}

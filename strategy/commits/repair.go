@@ -3,11 +3,12 @@ package commits
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/condense"
@@ -116,7 +117,7 @@ func (r *Repairer) applyElsewhere(ctx context.Context, d journal.Decision, commi
 	}
 	root := r.Repo.MainRoot()
 	if d.Worktree != "" {
-		data, err := os.ReadFile(filepath.Join(r.Repo.CommonDir, "worktrees", filepath.Base(d.Worktree), "gitdir"))
+		data, err := disk.ReadFile(filepath.Join(r.Repo.CommonDir, "worktrees", filepath.Base(d.Worktree), "gitdir"))
 		if err != nil {
 			return r.condenser.Apply(ctx, d, commit) // the worktree is gone
 		}

@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
@@ -72,7 +73,7 @@ func (sh *Sharer) stashes(ctx context.Context) ([]git.OID, error) {
 	trees := []git.OID{top.Tree}
 	// Older ones are in the reflog only. Where that isn't a file, the newest
 	// has to do.
-	log, err := os.ReadFile(filepath.Join(sh.Repo.CommonDir, "logs", filepath.FromSlash(name)))
+	log, err := disk.ReadFile(filepath.Join(sh.Repo.CommonDir, "logs", filepath.FromSlash(name)))
 	if err != nil {
 		return trees, nil //nolint:nilerr // see above
 	}

@@ -95,7 +95,7 @@ func (d *Doctor) Backups() []Backup {
 
 func (d *Doctor) readBackup(name string) (Backup, error) {
 	var b Backup
-	data, err := os.ReadFile(filepath.Join(d.backups(), name, manifestName))
+	data, err := disk.ReadFile(filepath.Join(d.backups(), name, manifestName))
 	if err != nil {
 		return b, err
 	}

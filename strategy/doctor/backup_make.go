@@ -110,7 +110,7 @@ func (d *Doctor) saveFile(b *Backup, path string) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w", dirfd.ErrNotRegular)
 	default:
-		data, err := os.ReadFile(path)
+		data, err := disk.ReadFile(path)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func fileNow(path string) (string, error) {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return os.Readlink(path)
 	}
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	return digest(data), err
 }
 

@@ -92,7 +92,7 @@ func (e *exam) refPath(name string) string {
 // lastGood is the newest commit in the log of a ref that is still there; of the
 // metadata branch also that of a remote.
 func (rc refChecks) lastGood(ctx context.Context, name string) (git.OID, bool) {
-	data, err := os.ReadFile(filepath.Join(rc.repo.CommonDir, "logs", filepath.FromSlash(name)))
+	data, err := disk.ReadFile(filepath.Join(rc.repo.CommonDir, "logs", filepath.FromSlash(name)))
 	if err == nil {
 		entries := strings.Split(string(data), "\n")
 		slices.Reverse(entries)
@@ -118,7 +118,7 @@ func (rc refChecks) lastGood(ctx context.Context, name string) (git.OID, bool) {
 // can't be moved by git, so its file goes first.
 func (e *exam) setRef(ctx context.Context, name string, to git.OID) error {
 	path := e.refPath(name)
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err == nil && !e.repo.Format.Valid(git.OID(strings.TrimSpace(string(data)))) {
 		if err := disk.Step("remove", path); err != nil {
 			return err

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/session"
@@ -239,7 +241,7 @@ func (sc sessionChecks) unknownPhase(s *session.State) (string, bool) {
 	var raw struct {
 		Phase string `json:"phase"`
 	}
-	data, err := os.ReadFile(filepath.Join(sc.rec.Sessions.Dir(), s.ID+".json"))
+	data, err := disk.ReadFile(filepath.Join(sc.rec.Sessions.Dir(), s.ID+".json"))
 	if err != nil || json.Unmarshal(data, &raw) != nil {
 		return "", false
 	}

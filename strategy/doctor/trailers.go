@@ -2,11 +2,12 @@ package doctor
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/checkpoint"
@@ -272,7 +273,7 @@ func committedHere(repo *git.Repo) map[git.OID]bool {
 	found := map[git.OID]bool{}
 	paths, _ := filepath.Glob(filepath.Join(repo.CommonDir, "worktrees", "*", "logs", "HEAD")) // the pattern is well-formed
 	for _, path := range append(paths, filepath.Join(repo.CommonDir, "logs", "HEAD")) {
-		data, err := os.ReadFile(path)
+		data, err := disk.ReadFile(path)
 		if err != nil {
 			continue
 		}

@@ -191,7 +191,7 @@ func (d *Doctor) putFile(b *Backup, f savedFile) error {
 		}
 		return os.Symlink(f.Before, f.Path)
 	}
-	data, err := os.ReadFile(filepath.Join(d.folder(b), f.Copy))
+	data, err := disk.ReadFile(filepath.Join(d.folder(b), f.Copy))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/bands"
 )
 
@@ -46,7 +48,7 @@ func (c *catalog) places() []Place {
 	var list []Place
 	for _, name := range []string{"agentfs.db", "agentfs.db-wal"} {
 		path := filepath.Join(c.rec.Env.Registry.Home, name)
-		data, err := os.ReadFile(path)
+		data, err := disk.ReadFile(path)
 		if err != nil || !c.text.Has(data) {
 			continue
 		}

@@ -25,7 +25,7 @@ func (pr *pruner) excludeGC() (release func() error, err error) {
 	if info, err := os.Lstat(path); err == nil && pr.rec.Env.Now().Sub(info.ModTime()) <= gcLockAge {
 		var pid int
 		var at string
-		data, err := os.ReadFile(path)
+		data, err := disk.ReadFile(path)
 		if n, _ := fmt.Sscanf(string(data), "%d %s", &pid, &at); err == nil && n == 2 && (at != host || pr.rec.Env.Alive(pid, 0)) {
 			return nil, errors.New("git gc is running")
 		}

@@ -57,7 +57,7 @@ func (jf *journalFile) write(j *journal) error {
 }
 
 func (jf *journalFile) read() (j journal, found bool, err error) {
-	data, err := os.ReadFile(jf.path())
+	data, err := disk.ReadFile(jf.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return j, false, nil
 	}

@@ -79,7 +79,7 @@ func (r *records) eachFile(visit func(path string, data []byte) error) error {
 		}
 	}
 	for _, path := range append(paths, states...) {
-		data, err := os.ReadFile(path)
+		data, err := disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -28,7 +28,7 @@ func (tr *transcripts) changes() []fileChange {
 			paths = append(paths, a.Path)
 		}
 		for _, path := range paths {
-			data, err := os.ReadFile(path)
+			data, err := disk.ReadFile(path)
 			if err != nil || tr.find != nil && !tr.find.Has(data) {
 				continue
 			}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/export"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -181,7 +183,7 @@ func (v *versions) inSnapshots(ctx context.Context) error {
 			if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() || info.Size() > maxVersion {
 				continue
 			}
-			if data, err := os.ReadFile(full); err == nil {
+			if data, err := disk.ReadFile(full); err == nil {
 				v.addLines(data)
 			}
 		}

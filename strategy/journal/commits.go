@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
@@ -180,7 +182,7 @@ func (cs *Commits) MayStillBeMade(d Decision) bool {
 	mentions := func(pattern string) bool {
 		paths, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is well-formed
 		return slices.ContainsFunc(paths, func(path string) bool {
-			data, err := os.ReadFile(path)
+			data, err := disk.ReadFile(path)
 			return err == nil && bytes.Contains(data, []byte(d.ID))
 		})
 	}

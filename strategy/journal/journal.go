@@ -112,7 +112,7 @@ func (j *Journal) OfWorktree(ctx context.Context) []Decision {
 
 // ReadDecision reads a decision from a file of the journal.
 func ReadDecision(path string) (Decision, error) {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return Decision{}, err
 	}

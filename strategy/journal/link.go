@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -31,7 +30,7 @@ func (ls *Links) linksPath() string { return filepath.Join(ls.RecordsDir(), "lin
 
 // All returns the links, oldest first; none if they can't be read.
 func (ls *Links) All() []Link {
-	data, err := os.ReadFile(ls.linksPath())
+	data, err := disk.ReadFile(ls.linksPath())
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/filelock"
 	"github.com/seed-3aff656d/entire/session"
@@ -139,7 +141,7 @@ func (m *Machine) endLeftTurn(ctx context.Context, id string) error {
 	}
 	m.Recovered++
 	err := m.Step(ctx, workspace.Input{SessionID: id}, session.TurnEnd, func(s *session.State, _ *tracking.Pending) error {
-		data, err := os.ReadFile(m.marks.StopMark(id))
+		data, err := disk.ReadFile(m.marks.StopMark(id))
 		if err != nil {
 			return ErrTurnOver // a prompt has come, or another hook has ended it
 		}

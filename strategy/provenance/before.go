@@ -99,7 +99,7 @@ func (sp *Steps) changedFile(path string, since time.Time) ([]byte, fileKind) {
 	case !info.Mode().IsRegular():
 		return nil, fileSkipped
 	}
-	data, err := os.ReadFile(full)
+	data, err := disk.ReadFile(full)
 	if err != nil || len(data) > largestBefore {
 		return nil, fileSkipped
 	}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 
 	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -47,7 +48,7 @@ func CodeHistoryPath(commonDir, lineage string) string {
 // [ErrCodeFormat] for one that it can't decode.
 func ReadCodeHistory(commonDir, lineage string) (h CodeHistory, err error) {
 	name := CodeHistoryPath(commonDir, lineage)
-	data, err := os.ReadFile(name)
+	data, err := disk.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return h, nil
 	}

@@ -41,7 +41,7 @@ func sessionsBeforePath(store *bands.Store, v bands.Version) string {
 // ReadSessionsBefore returns what was kept beside a rescue snapshot, and the zero
 // value for any other snapshot.
 func ReadSessionsBefore(store *bands.Store, v bands.Version) (p SessionsBefore, err error) {
-	data, err := os.ReadFile(sessionsBeforePath(store, v))
+	data, err := disk.ReadFile(sessionsBeforePath(store, v))
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}

@@ -85,7 +85,7 @@ func List(store *bands.Store, v bands.Version) ([]Session, error) {
 			continue
 		}
 		p := filepath.Join(store.SnapshotDir(v), e.Name())
-		data, err := os.ReadFile(p)
+		data, err := disk.ReadFile(p)
 		if err != nil {
 			failed = append(failed, err)
 			continue

@@ -84,7 +84,7 @@ func (r Request) message() string {
 var errBadRequest = errors.New("not a request")
 
 func readRequest(path string) (Request, error) {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return Request{}, err
 	}

@@ -118,7 +118,7 @@ func (sn *Snapshots) walkPath() string { return filepath.Join(sn.StoreDir(), "wa
 // LastWalk returns how long the last walk of this worktree took, false if that isn't
 // recorded.
 func (sn *Snapshots) LastWalk() (time.Duration, bool) {
-	data, err := os.ReadFile(sn.walkPath())
+	data, err := disk.ReadFile(sn.walkPath())
 	if err != nil {
 		return 0, false
 	}

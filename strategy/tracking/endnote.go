@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
+
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -36,7 +38,7 @@ func (m *Marks) EndMark(id string) string {
 
 // EndNoted returns the note of a session's end, false if there is none.
 func (m *Marks) EndNoted(id string) (note EndNote, found bool) {
-	data, err := os.ReadFile(m.EndMark(id))
+	data, err := disk.ReadFile(m.EndMark(id))
 	if err != nil {
 		return note, false
 	}

@@ -160,7 +160,7 @@ func (ch *Changes) knownBelow(dir string) bool {
 func moduleTime(dir string) time.Time {
 	var latest time.Time
 	gitDir := filepath.Join(dir, ".git")
-	if data, err := os.ReadFile(gitDir); err == nil {
+	if data, err := disk.ReadFile(gitDir); err == nil {
 		target := strings.TrimSpace(strings.TrimPrefix(string(data), "gitdir:"))
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(dir, target)

@@ -173,7 +173,7 @@ func (w *Workspace) maskSessions(quotes *transcript.Quotes) error {
 
 // maskFile masks what a file quotes. Its length stays.
 func maskFile(quotes *transcript.Quotes, path string) error {
-	data, err := os.ReadFile(path)
+	data, err := disk.ReadFile(path)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func rotate(path string) {
 		_ = os.Rename(mine, path+".1")
 		return
 	}
-	data, err := os.ReadFile(mine)
+	data, err := disk.ReadFile(mine)
 	if err != nil {
 		return
 	}
