@@ -8,11 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/bands/verify"
 	"github.com/seed-3aff656d/entire/internal/catalog"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Compare returns the rows of snapshots that are gone, a line each: Doctor removes
@@ -35,7 +34,7 @@ func (r Rows) Compare(ctx context.Context, s *bands.Store) (differs []string, er
 			continue
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "copy.db"+ending), data, 0o600) //nolint:gosec // the folder was made above
+			err = os.WriteFile(filepath.Join(dir, "copy.db"+ending), data, 0o600)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("copy catalog: %w", err)

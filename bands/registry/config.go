@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/BurntSushi/toml"
 
+	"github.com/seed-3aff656d/entire/internal/disk"
 	sizes "github.com/seed-3aff656d/entire/internal/settings"
 )
 

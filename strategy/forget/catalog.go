@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // catalog is the database of all repositories of the user.

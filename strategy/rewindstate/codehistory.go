@@ -9,9 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/seed-3aff656d/entire/bands/history"
+	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/session"
 )

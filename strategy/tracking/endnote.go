@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )

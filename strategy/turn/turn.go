@@ -169,7 +169,7 @@ func moduleTime(dir string) time.Time {
 	}
 	for _, name := range []string{"HEAD", "logs/HEAD"} {
 		var info fs.FileInfo
-		info, err := os.Lstat(filepath.Join(gitDir, name)) //nolint:gosec // only the times of two fixed names are read
+		info, err := os.Lstat(filepath.Join(gitDir, name))
 		if err == nil && disk.Changed(info).After(latest) {
 			latest = disk.Changed(info)
 		}
