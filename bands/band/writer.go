@@ -248,24 +248,6 @@ func (w *Writer) Added() int64 {
 	return w.added
 }
 
-// Length is how long a band is, with what Flush has yet to write; 0 if there is
-// no such band.
-func (w *Writer) Length(n uint32) int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.tail != nil && w.tail.number == n {
-		return w.tail.end()
-	}
-	if length, ok := w.lengths[n]; ok {
-		return length
-	}
-	f, err := StatFile(w.dir, n)
-	if err != nil {
-		return 0
-	}
-	return f.Length
-}
-
 // Flush writes what is buffered, so that every record can be read. It doesn't
 // wait for the disk.
 func (w *Writer) Flush() error {

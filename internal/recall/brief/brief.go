@@ -89,11 +89,10 @@ type Brief struct {
 	Parts []string `json:"parts"`
 	// Tokens is CountTokens of all parts.
 	Tokens int `json:"tokens"`
-	// Whole, Hunks, Outlined and Named are the files by how much of them is included.
-	Whole    []string `json:"files_whole,omitempty"`
-	Hunks    []string `json:"files_hunks,omitempty"`
-	Outlined []string `json:"files_outlined,omitempty"`
-	Named    []string `json:"files_named,omitempty"`
+	// Whole, Hunks and Named are the files by how much of them is included.
+	Whole []string `json:"files_whole,omitempty"`
+	Hunks []string `json:"files_hunks,omitempty"`
+	Named []string `json:"files_named,omitempty"`
 }
 
 // The shares of the limits.

@@ -53,9 +53,9 @@ func hold(t interface{ Fatalf(string, ...any) }, m brief.Material, b brief.Brief
 	if m.Kind == brief.Notice && strings.Count(b.Parts[0], "\n") != 1 {
 		t.Fatalf("a notice of other than two lines: %q", b.Parts[0])
 	}
-	files := slices.Concat(b.Whole, b.Hunks, b.Outlined, b.Named)
+	files := slices.Concat(b.Whole, b.Hunks, b.Named)
 	slices.Sort(files)
-	if len(slices.Compact(files)) != len(b.Whole)+len(b.Hunks)+len(b.Outlined)+len(b.Named) {
+	if len(slices.Compact(files)) != len(b.Whole)+len(b.Hunks)+len(b.Named) {
 		t.Fatalf("a file is in it twice: %+v", b)
 	}
 }
