@@ -43,7 +43,7 @@ func (g *GitHooks) PostCommit(ctx context.Context) error {
 	for _, id := range made.Checkpoints() {
 		g.rec.Summaries().Summarizer.SummarizeLater(ctx, id)
 	}
-	g.rec.Snapshots().Requests.TakePairs(ctx)
+	g.rec.Snapshots().Server.TakePairs(ctx)
 	committed.StartCompletions(ctx, g.rec.Env.Getenv("CLAUDE_CODE_SESSION_ID"))
 	return nil
 }

@@ -36,6 +36,7 @@ func New(w *workspace.Workspace) *Services {
 			marks:       trackingSvc.Marks,
 			observer:    turnSvc.Observer,
 			requests:    snapshotsSvc.Requests,
+			server:      snapshotsSvc.Server,
 			shadows:     turnSvc.Shadows,
 			snapshots:   snapshotsSvc.Snapshots,
 			states:      trackingSvc.States,
@@ -62,6 +63,7 @@ type Machine struct {
 	marks       *tracking.Marks
 	observer    *turn.Observer
 	requests    *snapshots.Requests
+	server      *snapshots.Server
 	shadows     *turn.Shadows
 	snapshots   *snapshots.Snapshots
 	states      *tracking.States

@@ -62,7 +62,7 @@ func (m *Machine) stepOnce(ctx context.Context, in workspace.Input, event sessio
 	}
 	err = m.states.SaveUnchanged(ctx, s, n, stamp, func() error { return m.moveRefs(ctx, s, n) })
 	if err == nil && n.Snapshot != nil {
-		m.requests.RequestLater(ctx, s.ID, *n.Snapshot)
+		m.server.RequestLater(ctx, s.ID, *n.Snapshot)
 	}
 	if err == nil && n.TurnSaved {
 		err = m.marks.UnmarkTurn(s.ID, n.Prompted)

@@ -45,19 +45,6 @@ func (rq *Requests) Add(q Request, id string) error {
 	return nil
 }
 
-// RequestLater writes a request and starts a child that serves it, for a snapshot that
-// a hook has no time for.
-func (rq *Requests) RequestLater(ctx context.Context, id string, q Request) {
-	if _, err := rq.snapshots.Store(); err != nil {
-		return
-	}
-	if err := rq.Add(q, id); err != nil {
-		rq.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
-		return
-	}
-	rq.server.StartServer(ctx)
-}
-
 // Unserved returns the requests that are still to be served, oldest first. It removes
 // those that a newer one replaces.
 func (rq *Requests) Unserved(ctx context.Context) []Request {

@@ -23,6 +23,19 @@ func (sv *Server) StartServer(ctx context.Context) {
 	}
 }
 
+// RequestLater writes a request and starts a child that serves it, for a snapshot that
+// a hook has no time for.
+func (sv *Server) RequestLater(ctx context.Context, id string, q Request) {
+	if _, err := sv.snapshots.Store(); err != nil {
+		return
+	}
+	if err := sv.requests.Add(q, id); err != nil {
+		sv.Log.WarnContext(ctx, "no snapshot", "error", err.Error())
+		return
+	}
+	sv.StartServer(ctx)
+}
+
 // Serve serves the requests for snapshots of this worktree. One process does so at a
 // time and one waits for it; a third returns at once, as the one that waits will serve
 // its request.

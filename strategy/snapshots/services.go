@@ -27,7 +27,6 @@ func New(w *workspace.Workspace) *Services {
 			reader:    rewindstateSvc.Reader,
 		},
 	}
-	s.Requests.server = s.Server
 	s.Requests.snapshots = s.Snapshots
 	s.Server.requests = s.Requests
 	s.Server.snapshots = s.Snapshots
@@ -44,11 +43,10 @@ type Snapshots struct {
 type Requests struct {
 	*workspace.Workspace
 
-	server    *Server
 	snapshots *Snapshots
 }
 
-// Server serves requests for snapshots and prunes the store.
+// Server serves requests for snapshots, in hooks and in a child, and prunes the store.
 type Server struct {
 	*workspace.Workspace
 

@@ -65,7 +65,7 @@ func (ob *Observer) scan(ctx context.Context, s *session.State, in workspace.Inp
 		}
 		ob.Log.InfoContext(ctx, "snapshot left to a child", "error", err.Error())
 	}
-	ob.requests.RequestLater(ctx, s.ID, snapshots.Request{Cause: bands.Auto, Causality: cause})
+	ob.server.RequestLater(ctx, s.ID, snapshots.Request{Cause: bands.Auto, Causality: cause})
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (ob *Observer) takeStop(ctx context.Context, store *bands.Store, o capture.
 	o.MostFiles, o.MostBytes = snapshots.TakeNowFiles, snapshots.TakeNowBytes
 	taken, err = ob.snapshots.Take(ctx, held, o)
 	if err == nil {
-		err = ob.requests.SettleUnserved(ctx, held, taken, asked)
+		err = ob.server.SettleUnserved(ctx, held, taken, asked)
 	}
 	return taken, err
 }

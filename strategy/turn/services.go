@@ -38,6 +38,7 @@ func New(w *workspace.Workspace) *Services {
 		Observer: &Observer{
 			Workspace:   w,
 			requests:    snapshotsSvc.Requests,
+			server:      snapshotsSvc.Server,
 			snapshots:   snapshotsSvc.Snapshots,
 			transcripts: trackingSvc.Transcripts,
 		},
@@ -83,6 +84,7 @@ type Observer struct {
 	*workspace.Workspace
 
 	requests    *snapshots.Requests
+	server      *snapshots.Server
 	snapshots   *snapshots.Snapshots
 	transcripts *tracking.Transcripts
 }
