@@ -171,3 +171,36 @@ func TestAttackLongPrompt(t *testing.T) {
 		t.Errorf("%d bytes of prompts, the first is %.100q", len(prompts), state.FirstPrompt)
 	}
 }
+
+// TestChildIsStartedOnlyForWork: hooks whose transcript is stored to its end leave nothing
+// to a child, one that lacks the turn's last message does.
+func TestChildIsStartedOnlyForWork(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.repo.Write("README.md", "text\n")
+	d.repo.Commit("first")
+	s := d.session("main")
+	completions := func() (n int) {
+		for _, args := range d.children {
+			if len(args) > 1 && args[1] == "complete" {
+				n++
+			}
+		}
+		return n
+	}
+	d.turn(s, 0, "a.txt")
+	d.commit("a.txt")
+	d.turn(s, 0, "b.txt")
+	if completions() > 0 {
+		t.Errorf("nothing is left to do: %q", d.children)
+	}
+	d.prompt(s, 0)
+	s.Write("c.txt", "one\n")
+	in := d.in(s, 0)
+	in.Summary = "A message that the transcript lacks."
+	d.must(d.recorder().AgentEvents().Stop(context.Background(), in))
+	d.commit("c.txt")
+	if completions() == 0 {
+		t.Errorf("no child stores the last message: %q", d.children)
+	}
+}
