@@ -3,9 +3,9 @@ package claude
 import (
 	"encoding/json"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/tailscale/hujson"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 // Block is a setting that keeps the agent from running the hooks of a project.

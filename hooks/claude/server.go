@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/seed-3aff656d/entire/internal/proc"
 )
 

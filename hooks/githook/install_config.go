@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/seed-3aff656d/entire/internal/git"
 )
 

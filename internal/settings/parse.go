@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/seed-3aff656d/entire/internal/disk"
-
 	"github.com/tailscale/hujson"
+
+	"github.com/seed-3aff656d/entire/internal/disk"
 )
 
 const byteOrderMark = "\xef\xbb\xbf"
