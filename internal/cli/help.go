@@ -58,7 +58,7 @@ func printUsage(cmd *cobra.Command) error {
 	}
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString("\n`" + cmd.CommandPath() + " <command> --help` describes a command.")
-		if !cmd.HasParent() {
+		if !cmd.HasParent() && hasWorkflows(cmd) {
 			b.WriteString("\n`" + cmd.CommandPath() + " help workflows` shows how they go together.")
 		}
 		b.WriteString("\n")
@@ -106,7 +106,7 @@ Take a turn back
 
 Continue after /clear, tomorrow, or on another machine
   entire recall                        what the next session will be given
-  entire recall save --summary "the tests of the parser fail"
+  entire recall save -m "the tests of the parser fail"
   entire resume main                   continue the session behind a branch's last commit
 
 Share the record with a team
@@ -122,6 +122,9 @@ Keep secrets out, and room free
   entire clean                         what nothing needs any more
 `
 
+// hasWorkflows reports whether the workflows are those of the program.
+func hasWorkflows(root *cobra.Command) bool { return root.Name() == "entire" }
+
 func newHelpCmd(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:         "help [command | workflows]",
@@ -129,7 +132,7 @@ func newHelpCmd(a *app.App) *cobra.Command {
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
-			if slices.Equal(args, []string{"workflows"}) && root.Name() == "entire" {
+			if slices.Equal(args, []string{"workflows"}) && hasWorkflows(root) {
 				a.Streams.Printf("%s", workflows)
 				return nil
 			}

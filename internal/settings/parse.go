@@ -23,8 +23,6 @@ func readFile(path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, cause(err)
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
 	case info.Size() > maxSize:
 		return nil, fmt.Errorf("larger than %d bytes", maxSize)
 	}

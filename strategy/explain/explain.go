@@ -131,6 +131,27 @@ type Options struct {
 	Lines bool
 }
 
+// Lookup returns the id that Checkpoint would show, without reading more of it, and
+// whether it is that of a shadow commit. The errors are those of Checkpoint.
+func (r Reader) Lookup(ctx context.Context, prefix string) (id string, temporary bool, err error) {
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil {
+		return "", false, err
+	}
+	name := strings.ToLower(prefix)
+	ids, err := book.find(ctx, name)
+	switch {
+	case err != nil:
+		return "", false, err
+	case len(ids) > 1:
+		return "", false, ambiguous(prefix, ids)
+	case len(ids) == 1:
+		return string(ids[0]), false, nil
+	}
+	c, err := (shadowReader{r.Repo}).findShadow(ctx, name)
+	return string(c.OID), err == nil, err
+}
+
 // Checkpoint reads the checkpoint whose id begins with prefix, or the shadow
 // commit, if no checkpoint does. The error is a *NotFoundError or an
 // *AmbiguousError if it names none or several.

@@ -95,7 +95,7 @@ type Forgetting struct {
 // New prepares to forget something in the recorder's repository, all its
 // worktrees included.
 func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, error) {
-	f := forgetting(&target{rec: rec, what: what})
+	f := newForgetting(&target{rec: rec, what: what})
 	var err error
 	if f.loaded, err = tombstone.Load(rec.Repo.CommonDir); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func New(ctx context.Context, rec *strategy.Recorder, what What) (*Forgetting, e
 	return f, f.addTombstones(ctx)
 }
 
-func forgetting(t *target) *Forgetting {
+func newForgetting(t *target) *Forgetting {
 	f := &Forgetting{
 		target: t, journal: &journalFile{t}, objects: &objects{target: t},
 		snapshots: &snapshots{t}, catalog: &catalog{target: t},
@@ -210,7 +210,7 @@ func (f *Forgetting) places(ctx context.Context, plan refPlan) ([]Place, error) 
 		return nil, err
 	}
 	places = append(places, objects.places...)
-	files, err := f.records.changes(ctx)
+	files, err := f.records.changes()
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func (r *records) isOwn(path string) bool {
 }
 
 // changes returns what becomes of every file that has something of it.
-func (r *records) changes(context.Context) ([]fileChange, error) {
+func (r *records) changes() ([]fileChange, error) {
 	var changes []fileChange
 	err := r.eachFile(func(path string, data []byte) error {
 		if c, has := r.change(path, data); has {

@@ -39,11 +39,7 @@ EXIT STATUS
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
-			repo, err := a.Repository()
-			if err != nil {
-				repo = nil
-			}
-			return runConfig(a.Streams, opts, a.Settings(repo))
+			return runConfig(a.Streams, opts, a.Settings(here(a)))
 		},
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")

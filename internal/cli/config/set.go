@@ -59,9 +59,9 @@ EXIT STATUS
 		Args:        cobra.ExactArgs(2),
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(_ *cobra.Command, args []string) error {
-			key, err := settings.FindKey(args[0])
+			key, err := findKey(args[0])
 			if err != nil {
-				return badSetting(err)
+				return err
 			}
 			change, err := settings.ParseChange(key, args[1])
 			if err != nil {
@@ -91,9 +91,9 @@ EXIT STATUS
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(_ *cobra.Command, args []string) error {
-			key, err := settings.FindKey(args[0])
+			key, err := findKey(args[0])
 			if err != nil {
-				return badSetting(err)
+				return err
 			}
 			return changeSetting(a, opts, settings.Change{Key: key})
 		},
@@ -118,9 +118,9 @@ EXIT STATUS
 		Annotations:       map[string]string{app.WorksDisabled: "yes"},
 		ValidArgsFunction: completeSetting,
 		RunE: func(_ *cobra.Command, args []string) error {
-			key, err := settings.FindKey(args[0])
+			key, err := findKey(args[0])
 			if err != nil {
-				return badSetting(err)
+				return err
 			}
 			repo := here(a)
 			s := a.Settings(repo)
@@ -138,6 +138,11 @@ EXIT STATUS
 	}
 	cmd.Flags().BoolVar(&json, "json", false, "print JSON")
 	return cmd
+}
+
+func findKey(name string) (string, error) {
+	key, err := settings.FindKey(name)
+	return key, badSetting(err)
 }
 
 // here returns the repository of the working directory, nil if there is none.

@@ -122,6 +122,7 @@ type explaining struct {
 
 	opts   explainOptions
 	reader explain.Reader
+	found  *explain.List // what the argument lists; nil: it is still to be read
 }
 
 func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error) {
@@ -149,6 +150,7 @@ func runExplain(ctx context.Context, a *app.App, opts explainOptions) (err error
 		if err := e.fetch(ctx); err != nil {
 			return err
 		}
+		e.found = nil
 	}
 	switch {
 	case e.opts.checkpoint != "":

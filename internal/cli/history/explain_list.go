@@ -13,10 +13,14 @@ import (
 )
 
 func (e *explaining) list(ctx context.Context) error {
-	l, err := e.reader.List(ctx, explain.Filter{Session: e.opts.session, Path: e.opts.path})
-	if err != nil {
-		return err
+	if e.found == nil {
+		l, err := e.reader.List(ctx, explain.Filter{Session: e.opts.session, Path: e.opts.path})
+		if err != nil {
+			return err
+		}
+		e.found = &l
 	}
+	l := *e.found
 	if e.opts.session != "" && len(l.Points) == 0 {
 		return app.WithHint(fmt.Errorf("no checkpoint on this branch is of a session %q", e.opts.session), "`entire explain` lists the checkpoints of this branch")
 	}

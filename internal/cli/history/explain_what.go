@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
-	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/explain"
 )
 
@@ -19,12 +18,12 @@ const leastID = 4
 // resolve makes an option of the argument: a checkpoint, a commit, a session or a path.
 func (e *explaining) resolve(ctx context.Context) error {
 	what := e.opts.what
-	isCheckpoint, err := e.isCheckpoint(ctx, what)
+	isCheckpoint, temporary, err := e.isCheckpoint(ctx, what)
 	if err != nil {
 		return err
 	}
 	isCommit := false
-	if !strings.HasPrefix(what, "-") {
+	if !temporary && !strings.HasPrefix(what, "-") { // a temporary checkpoint is a commit itself
 		_, err := e.reader.Repo.Commit(ctx, what+"^{commit}")
 		isCommit = err == nil
 	}
@@ -38,19 +37,20 @@ func (e *explaining) resolve(ctx context.Context) error {
 		e.opts.commit = what
 		return nil
 	}
-	if len(what) >= leastID {
-		if l, err := e.reader.List(ctx, explain.Filter{Session: what}); err != nil {
-			return err
-		} else if len(l.Points) > 0 {
-			e.opts.session = what
-			return nil
-		}
+	var filters []explain.Filter
+	if len(what) >= leastID && !strings.ContainsAny(what, "./") { // no id has these
+		filters = append(filters, explain.Filter{Session: what})
 	}
 	if path, inside := e.inRepository(what); inside {
-		if l, err := e.reader.List(ctx, explain.Filter{Path: path}); err != nil {
+		filters = append(filters, explain.Filter{Path: path})
+	}
+	for _, f := range filters {
+		l, err := e.reader.List(ctx, f)
+		if err != nil {
 			return err
-		} else if len(l.Points) > 0 {
-			e.opts.path = path
+		}
+		if len(l.Points) > 0 {
+			e.opts.session, e.opts.path, e.found = f.Session, f.Path, &l
 			return nil
 		}
 	}
@@ -60,24 +60,17 @@ func (e *explaining) resolve(ctx context.Context) error {
 	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch")
 }
 
-// isCheckpoint reports whether a text is the id of a checkpoint, of a temporary one too, or
-// its beginning.
-func (e *explaining) isCheckpoint(ctx context.Context, what string) (bool, error) {
+// isCheckpoint reports whether a text is the id of a checkpoint or its beginning, and
+// whether that is a temporary one.
+func (e *explaining) isCheckpoint(ctx context.Context, what string) (is, temporary bool, err error) {
 	if len(what) < leastID || strings.Trim(strings.ToLower(what), "0123456789abcdef") != "" {
-		return false, nil
+		return false, false, nil
 	}
-	_, err := e.reader.Checkpoint(ctx, what, e.options())
-	_, isUnknown := errors.AsType[*explain.NotFoundError](err)
-	_, isAmbiguous := errors.AsType[*explain.AmbiguousError](err)
-	switch {
-	case isUnknown:
-		return false, nil
-	case isAmbiguous:
-		return false, explainError(err)
-	case errors.Is(err, git.ErrMissing), errors.Is(err, git.ErrTooMuch):
-		return true, nil // named when it is shown
+	_, temporary, err = e.reader.Lookup(ctx, what)
+	if _, isUnknown := errors.AsType[*explain.NotFoundError](err); isUnknown {
+		return false, false, nil
 	}
-	return err == nil, err
+	return err == nil, temporary, explainError(err)
 }
 
 // inRepository returns a path as checkpoints name it: from the root of the worktree, with
