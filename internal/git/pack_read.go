@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/seed-3aff656d/entire/internal/packindex"
 )
 
 const (
@@ -39,21 +41,13 @@ type packedObjects struct {
 	reads  int
 }
 
-// packFile is an open pack with its index. The index of version 2 is a header of 8
-// bytes, a table of 256 numbers, the names in order, a checksum and an offset for each
-// of them, and the offsets that need 64 bits.
+// packFile is an open pack with its index.
 type packFile struct {
-	index, pack *os.File
-	size        int64 // of the pack
-	hash        int   // bytes of an object's name
-	fanout      [256]uint32
+	index *packindex.Index
+	pack  *os.File
+	size  int64 // of the pack
+	hash  int   // bytes of an object's name
 }
-
-// packHeader and packFanout are the sizes of an index's first parts.
-const (
-	packHeader = 8
-	packFanout = 4 * 256
-)
 
 // read reads an object of at most limit bytes, whose checksum it verifies. The error
 // is errAskGit if no pack has it, and for everything that is left to git.
@@ -123,7 +117,7 @@ func openPack(path string, hash int) (_ *packFile, err error) {
 			f.close()
 		}
 	}()
-	if f.index, err = os.Open(path + ".idx"); err != nil {
+	if f.index, err = packindex.Open(path+".idx", hash); err != nil {
 		return nil, err
 	}
 	if f.pack, err = os.Open(path + ".pack"); err != nil {
@@ -134,68 +128,25 @@ func openPack(path string, hash int) (_ *packFile, err error) {
 		return nil, err
 	}
 	f.size = info.Size()
-	start := make([]byte, packHeader+packFanout)
-	if _, err := f.index.ReadAt(start, 0); err != nil {
-		return nil, err
-	}
-	if !bytes.HasPrefix(start, []byte("\xfftOc\x00\x00\x00\x02")) {
-		return nil, errAskGit
-	}
-	for i := range f.fanout {
-		f.fanout[i] = binary.BigEndian.Uint32(start[packHeader+4*i:])
-	}
 	return f, nil
 }
 
 func (f *packFile) close() {
-	for _, file := range []*os.File{f.index, f.pack} {
-		if file != nil {
-			_ = file.Close() // it was only read
-		}
+	if f.index != nil {
+		_ = f.index.Close() // it was only read, and so was the pack
+	}
+	if f.pack != nil {
+		_ = f.pack.Close()
 	}
 }
 
 // find is where the pack has the object of that name; errAskGit if it doesn't.
 func (f *packFile) find(name []byte) (int64, error) {
-	low, high := int64(0), int64(f.fanout[name[0]])
-	if name[0] > 0 {
-		low = int64(f.fanout[name[0]-1])
+	n, found, err := f.index.Find(name)
+	if err != nil || !found {
+		return 0, errors.Join(err, errAskGit)
 	}
-	all := int64(f.fanout[255])
-	at := make([]byte, f.hash)
-	for low < high {
-		middle := low + (high-low)/2
-		if _, err := f.index.ReadAt(at, packHeader+packFanout+middle*int64(f.hash)); err != nil {
-			return 0, err
-		}
-		switch order := bytes.Compare(name, at); {
-		case order < 0:
-			high = middle
-		case order > 0:
-			low = middle + 1
-		default:
-			return f.offset(all, middle)
-		}
-	}
-	return 0, errAskGit
-}
-
-// offset is where the pack has object n of the index, of all in number.
-func (f *packFile) offset(all, n int64) (int64, error) {
-	const crc, short, long = 4, 4, 8
-	offsets := packHeader + packFanout + all*(int64(f.hash)+crc)
-	var b [long]byte
-	if _, err := f.index.ReadAt(b[:short], offsets+n*short); err != nil {
-		return 0, err
-	}
-	value := binary.BigEndian.Uint32(b[:])
-	if value < 1<<31 {
-		return int64(value), nil
-	}
-	if _, err := f.index.ReadAt(b[:], offsets+all*short+int64(value&^(1<<31))*long); err != nil {
-		return 0, err
-	}
-	return int64(binary.BigEndian.Uint64(b[:]) & (1<<63 - 1)), nil
+	return f.index.Offset(n)
 }
 
 // The types of a pack's entries that are no objects by themselves.

@@ -1,9 +1,7 @@
 package gitobject
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/packindex"
 )
 
 // Packs are the packs of a repository's own object directory when they were opened,
@@ -26,12 +25,11 @@ type Packs struct {
 	list []*pack
 }
 
-// pack is a pack by its index, version 2.
+// pack is a pack by its index.
 type pack struct {
-	base   string // the path without extension
-	index  *os.File
-	width  int // of an object id in bytes
-	counts [256]uint32
+	base  string // the path without extension
+	index *packindex.Index
+	width int // of an object id in bytes
 	// fixed is why the pack can't be replaced, empty if it can be.
 	fixed string
 }
@@ -78,18 +76,11 @@ var fixedPacks = []struct{ ext, why string }{ //nolint:gochecknoglobals // read 
 }
 
 func openPack(base string, width int) (*pack, error) {
-	f, err := os.Open(base + ".idx")
+	index, err := packindex.Open(base+".idx", width)
 	if err != nil {
 		return nil, err
 	}
-	p := &pack{base: base, index: f, width: width}
-	head := make([]byte, indexHead)
-	if _, err := f.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, []byte("\xfftOc\x00\x00\x00\x02")) {
-		return nil, errors.Join(errors.New("not an index of version 2"), err, f.Close())
-	}
-	for i := range p.counts {
-		p.counts[i] = binary.BigEndian.Uint32(head[8+4*i:])
-	}
+	p := &pack{base: base, index: index, width: width}
 	for _, fixed := range fixedPacks {
 		if _, err := os.Lstat(base + fixed.ext); err == nil {
 			p.fixed = fixed.why
@@ -97,10 +88,6 @@ func openPack(base string, width int) (*pack, error) {
 	}
 	return p, nil
 }
-
-// indexHead is what precedes the object ids of an index: a signature, a version and
-// a table of 256 counts.
-const indexHead = 8 + 256*4
 
 // Close closes the indexes.
 func (p *Packs) Close() error {
@@ -129,32 +116,17 @@ func (p *Packs) Fixed(oid git.OID) (string, error) {
 	return why, nil
 }
 
-// has finds an object id in the index.
+// has reports whether the pack has an object.
 func (p *pack) has(oid git.OID) (bool, error) {
-	want, err := hex.DecodeString(string(oid))
-	if err != nil || len(want) != p.width {
+	name, err := hex.DecodeString(string(oid))
+	if err != nil {
 		return false, fmt.Errorf("%q is no object id", oid)
 	}
-	low, high := uint32(0), p.counts[want[0]]
-	if want[0] > 0 {
-		low = p.counts[want[0]-1]
+	_, has, err := p.index.Find(name)
+	if err != nil {
+		return false, fmt.Errorf("read %s.idx: %w", p.base, err)
 	}
-	at := make([]byte, p.width)
-	for low < high {
-		middle := low + (high-low)/2
-		if _, err := p.index.ReadAt(at, indexHead+int64(middle)*int64(p.width)); err != nil {
-			return false, fmt.Errorf("read %s.idx: %w", p.base, err)
-		}
-		switch bytes.Compare(at, want) {
-		case 0:
-			return true, nil
-		case -1:
-			low = middle + 1
-		default:
-			high = middle
-		}
-	}
-	return false, nil
+	return has, nil
 }
 
 // Drop replaces each pack that has some of the objects by one without them. Objects whose
@@ -270,12 +242,12 @@ type names struct {
 func (n *names) Read(to []byte) (int, error) {
 	const many = 4096
 	for len(n.buf) == 0 {
-		end := min(n.next+many, n.pack.counts[255])
+		end := min(n.next+many, n.pack.index.Len())
 		if n.next == end {
 			return 0, io.EOF
 		}
 		raw := make([]byte, int(end-n.next)*n.pack.width)
-		if _, n.err = n.pack.index.ReadAt(raw, indexHead+int64(n.next)*int64(n.pack.width)); n.err != nil {
+		if n.err = n.pack.index.Names(n.next, raw); n.err != nil {
 			return 0, n.err
 		}
 		n.next = end

@@ -1,0 +1,102 @@
+// Package packindex reads the indexes of git's packs, version 2: a header of 8 bytes, a
+// table of 256 numbers, the names of the objects in order, a checksum and an offset for
+// each of them, and the offsets that need 64 bits.
+package packindex
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+)
+
+const (
+	header = 8
+	fanout = 4 * 256
+)
+
+// ErrVersion means that an index is of another version, or none.
+var ErrVersion = errors.New("not a pack index of version 2")
+
+// Index is an open index. Its methods may be called at the same time.
+type Index struct {
+	file   *os.File
+	width  int64 // bytes of a name
+	counts [256]uint32
+}
+
+// Open opens an index whose names have width bytes. The caller closes it.
+func Open(path string, width int) (*Index, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{file: f, width: int64(width)}
+	start := make([]byte, header+fanout)
+	if _, err := f.ReadAt(start, 0); err != nil || !bytes.HasPrefix(start, []byte("\xfftOc\x00\x00\x00\x02")) {
+		return nil, errors.Join(ErrVersion, err, f.Close())
+	}
+	for i := range x.counts {
+		x.counts[i] = binary.BigEndian.Uint32(start[header+4*i:])
+	}
+	return x, nil
+}
+
+// Close closes the index.
+func (x *Index) Close() error { return x.file.Close() }
+
+// Len returns the number of objects.
+func (x *Index) Len() uint32 { return x.counts[255] }
+
+// Find returns the number of the object of a name, from 0 on, and false if there is none.
+func (x *Index) Find(name []byte) (n uint32, found bool, err error) {
+	if int64(len(name)) != x.width {
+		return 0, false, fmt.Errorf("a name of %d bytes, want %d", len(name), x.width)
+	}
+	low, high := uint32(0), x.counts[name[0]]
+	if name[0] > 0 {
+		low = x.counts[name[0]-1]
+	}
+	at := make([]byte, x.width)
+	for low < high {
+		middle := low + (high-low)/2
+		if err := x.Names(middle, at); err != nil {
+			return 0, false, err
+		}
+		switch order := bytes.Compare(name, at); {
+		case order < 0:
+			high = middle
+		case order > 0:
+			low = middle + 1
+		default:
+			return middle, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// Names fills a slice with names, one after the other, from object n on.
+func (x *Index) Names(n uint32, names []byte) error {
+	_, err := x.file.ReadAt(names, header+fanout+int64(n)*x.width)
+	return err
+}
+
+// Offset returns where in the pack object n is.
+func (x *Index) Offset(n uint32) (int64, error) {
+	const crc, short, long = 4, 4, 8
+	all := int64(x.Len())
+	offsets := header + fanout + all*(x.width+crc)
+	var b [long]byte
+	if _, err := x.file.ReadAt(b[:short], offsets+int64(n)*short); err != nil {
+		return 0, err
+	}
+	value := binary.BigEndian.Uint32(b[:])
+	if value < 1<<31 {
+		return int64(value), nil
+	}
+	if _, err := x.file.ReadAt(b[:], offsets+all*short+int64(value&^(1<<31))*long); err != nil {
+		return 0, err
+	}
+	return int64(binary.BigEndian.Uint64(b[:]) & (1<<63 - 1)), nil
+}

@@ -1,0 +1,72 @@
+package packindex_test
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/internal/packindex"
+)
+
+// TestIndex compares all that an index has with git's own list of it, with offsets of 32
+// and, from byte 64 of the pack on, of 64 bits.
+func TestIndex(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"2", "2,0x40"} {
+		gittest.Formats(t, func(t *testing.T, s *gittest.Sandbox, dir string) {
+			var list strings.Builder
+			for i := range 300 {
+				list.WriteString(s.StoreBlob(dir, fmt.Sprintf("blob %d", i)) + "\n")
+			}
+			base := filepath.Join(dir, "all")
+			packed := base + "-" + strings.TrimSpace(gittest.Must[string](t)(s.Try(dir, list.String(), "pack-objects", "-q", base)))
+			path := packed + ".other"
+			s.Git(dir, "index-pack", "--index-version="+version, "-o", path, packed+".pack")
+			width := len(strings.Fields(list.String())[0]) / 2
+			x := gittest.Must[*packindex.Index](t)(packindex.Open(path, width))
+			index := gittest.Must[[]byte](t)(os.ReadFile(path))
+			shown := strings.Split(strings.TrimSpace(gittest.Must[string](t)(s.Try(dir, string(index), "show-index"))), "\n")
+			if int(x.Len()) != len(shown) || len(shown) != 300 {
+				t.Fatalf("%d objects, git has %d", x.Len(), len(shown))
+			}
+			for i, line := range shown {
+				fields := strings.Fields(line)
+				name := gittest.Must[[]byte](t)(hex.DecodeString(fields[1]))
+				n, found, err := x.Find(name)
+				if err != nil || !found || int(n) != i {
+					t.Fatalf("%s is %d, %v, %v; want %d", fields[1], n, found, err, i)
+				}
+				if offset, err := x.Offset(n); err != nil || strconv.FormatInt(offset, 10) != fields[0] {
+					t.Errorf("%s is at %d, %v; want %s", fields[1], offset, err, fields[0])
+				}
+				name[width-1] ^= 1
+				if _, found, err := x.Find(name); found || err != nil {
+					t.Errorf("%x: %v, %v", name, found, err)
+				}
+			}
+			if _, _, err := x.Find([]byte("short")); err == nil {
+				t.Error("a short name was searched for")
+			}
+			if err := x.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestOpenRefusesOtherFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.idx")
+	if err := os.WriteFile(path, []byte("PACK"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := packindex.Open(path, 20); !errors.Is(err, packindex.ErrVersion) {
+		t.Errorf("error %v", err)
+	}
+}
