@@ -143,8 +143,11 @@ func (f *packFile) close() {
 // find is where the pack has the object of that name; errAskGit if it doesn't.
 func (f *packFile) find(name []byte) (int64, error) {
 	n, found, err := f.index.Find(name)
-	if err != nil || !found {
-		return 0, errors.Join(err, errAskGit)
+	if err != nil {
+		return 0, err
+	}
+	if !found {
+		return 0, errAskGit
 	}
 	return f.index.Offset(n)
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -16,7 +17,7 @@ const (
 	fanout = 4 * 256
 )
 
-// ErrVersion means that an index is of another version, or none.
+// ErrVersion means that a file is an index of another version, or no index.
 var ErrVersion = errors.New("not a pack index of version 2")
 
 // Index is an open index. Its methods may be called at the same time.
@@ -34,8 +35,12 @@ func Open(path string, width int) (*Index, error) {
 	}
 	x := &Index{file: f, width: int64(width)}
 	start := make([]byte, header+fanout)
-	if _, err := f.ReadAt(start, 0); err != nil || !bytes.HasPrefix(start, []byte("\xfftOc\x00\x00\x00\x02")) {
-		return nil, errors.Join(ErrVersion, err, f.Close())
+	n, err := f.ReadAt(start, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, errors.Join(err, f.Close())
+	}
+	if n < len(start) || !bytes.HasPrefix(start, []byte("\xfftOc\x00\x00\x00\x02")) {
+		return nil, errors.Join(ErrVersion, f.Close())
 	}
 	for i := range x.counts {
 		x.counts[i] = binary.BigEndian.Uint32(start[header+4*i:])
@@ -76,13 +81,13 @@ func (x *Index) Find(name []byte) (n uint32, found bool, err error) {
 	return 0, false, nil
 }
 
-// Names fills a slice with names, one after the other, from object n on.
+// Names fills a slice, which has room for one or more names, with those from object n on.
 func (x *Index) Names(n uint32, names []byte) error {
 	_, err := x.file.ReadAt(names, header+fanout+int64(n)*x.width)
 	return err
 }
 
-// Offset returns where in the pack object n is.
+// Offset returns where in the pack the entry of object n begins, in bytes.
 func (x *Index) Offset(n uint32) (int64, error) {
 	const crc, short, long = 4, 4, 8
 	all := int64(x.Len())

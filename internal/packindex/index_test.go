@@ -62,11 +62,22 @@ func TestIndex(t *testing.T) {
 
 func TestOpenRefusesOtherFiles(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "x.idx")
-	if err := os.WriteFile(path, []byte("PACK"), 0o600); err != nil {
+	s := gittest.New(t)
+	dir := s.Init("r")
+	base := filepath.Join(dir, "one")
+	packed := base + "-" + strings.TrimSpace(gittest.Must[string](t)(s.Try(dir, s.StoreBlob(dir, "a blob")+"\n", "pack-objects", "-q", base)))
+	first := packed + ".first"
+	s.Git(dir, "index-pack", "--index-version=1", "-o", first, packed+".pack")
+	short := filepath.Join(dir, "short.idx")
+	if err := os.WriteFile(short, []byte("\xfftOc\x00\x00\x00\x02"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := packindex.Open(path, 20); !errors.Is(err, packindex.ErrVersion) {
-		t.Errorf("error %v", err)
+	for _, path := range []string{first, short} {
+		if _, err := packindex.Open(path, 20); !errors.Is(err, packindex.ErrVersion) {
+			t.Errorf("%s: error %v", filepath.Base(path), err)
+		}
+	}
+	if _, err := packindex.Open(filepath.Join(dir, "none.idx"), 20); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: error %v", err)
 	}
 }

@@ -119,7 +119,7 @@ func (p *Packs) Fixed(oid git.OID) (string, error) {
 // has reports whether the pack has an object.
 func (p *pack) has(oid git.OID) (bool, error) {
 	name, err := hex.DecodeString(string(oid))
-	if err != nil {
+	if err != nil || len(name) != p.width {
 		return false, fmt.Errorf("%q is no object id", oid)
 	}
 	_, has, err := p.index.Find(name)
