@@ -1,21 +1,17 @@
 package disk_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-3aff656d/entire/internal/disk"
-	"github.com/seed-3aff656d/entire/internal/filelock"
 )
 
 func TestWritesReplaceTheWholeFile(t *testing.T) {
@@ -111,67 +107,6 @@ func TestSweepTempTakesOnlyOldFilesOfOurs(t *testing.T) {
 	}
 	if err := disk.SweepTemp(filepath.Join(dir, "missing"), now); err != nil {
 		t.Errorf("a missing folder: %v", err)
-	}
-}
-
-func TestLockIsExclusiveUntilItIsGivenBack(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "lock")
-	first, err := filelock.Acquire(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
-		t.Fatalf("a second holder: %v", err)
-	}
-	if err := first.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	<-soon.Done()
-	second, err := filelock.Acquire(soon, path)
-	if err != nil {
-		t.Fatalf("it is free, though there is no time left to wait: %v", err)
-	}
-	if err := second.Unlock(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestLockOfADeadProcessIsFree(t *testing.T) {
-	t.Parallel()
-	flock, err := exec.LookPath("flock")
-	if err != nil {
-		t.Skip("needs flock(1) to hold the lock from another process")
-	}
-	path := filepath.Join(t.TempDir(), "lock")
-	holder := exec.Command(flock, path, "sh", "-c", "echo held; exec sleep 60")
-	out, err := holder.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, len("held\n"))); err != nil {
-		t.Fatal(err)
-	}
-	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
-		t.Errorf("beside another process: %v", err)
-	}
-	// flock(1) gives its child the lock to hold: the whole group has to go.
-	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(holder.Process.Pid)).Run()
-	_ = holder.Process.Kill()
-	_ = holder.Wait()
-	lock, err := filelock.Acquire(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Unlock(); err != nil {
-		t.Error(err)
 	}
 }
 

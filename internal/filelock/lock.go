@@ -22,7 +22,8 @@ type Lock struct{ lock *flock.Flock }
 // Acquire takes the exclusive advisory lock on the file path, which it creates,
 // and waits for it until ctx ends: then the error is ErrLocked. The wait is the
 // system's own, without polling: many processes may wait at once, and each goes
-// on as soon as the lock is free.
+// on as soon as the lock is free. A process that gave up may still be handed the
+// lock once, and releases it at that moment.
 func Acquire(ctx context.Context, path string) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	ok, err := lock.TryLock() // once at least, however short the wait: the process may have slept

@@ -1,0 +1,86 @@
+package filelock_test
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/seed-3aff656d/entire/internal/filelock"
+)
+
+func TestLockIsExclusive(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := filelock.Acquire(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
+		t.Fatalf("a second holder: %v", err)
+	}
+	if err := first.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := filelock.Acquire(t.Context(), path)
+	if err != nil {
+		t.Fatalf("after the first has released it: %v", err)
+	}
+	if err := second.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFreeLockIsTakenAfterTheDeadline(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	lock, err := filelock.Acquire(ctx, filepath.Join(t.TempDir(), "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLockOfADeadProcessIsFree(t *testing.T) {
+	t.Parallel()
+	flock, err := exec.LookPath("flock")
+	if err != nil {
+		t.Skip("needs flock(1) to hold the lock from another process")
+	}
+	path := filepath.Join(t.TempDir(), "lock")
+	holder := exec.Command(flock, path, "sh", "-c", "echo held; exec sleep 60")
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, len("held\n"))); err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := filelock.Acquire(soon, path); !errors.Is(err, filelock.ErrLocked) {
+		t.Errorf("beside another process: %v", err)
+	}
+	// flock(1) gives its child the lock to hold: the whole group has to go.
+	_ = exec.Command("pkill", "-KILL", "-P", strconv.Itoa(holder.Process.Pid)).Run()
+	_ = holder.Process.Kill()
+	_ = holder.Wait()
+	lock, err := filelock.Acquire(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
