@@ -147,7 +147,7 @@ race:
 	CGO_ENABLED=1 go test -race ./...
 
 crash:
-	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 20m -run Crash
+	cd cmd/entire && go test -tags faults -count=1 -parallel 4 -timeout 60m -run Crash
 	go test -tags faults ./hooks/... -run FailingWrite
 	go test -tags faults -count=1 -parallel 4 -timeout 30m -run '^TestCrash' ./bands
 	go test -tags faults -count=1 -run '^TestCrash' ./internal/recall/contextstore

@@ -2,19 +2,35 @@ package authorship
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/tree"
 )
 
 // changeLog holds what became of paths, oldest first. Where a whole folder comes and
 // goes, hundreds of thousands of paths have the same changes: each path has only the
-// number of its list, and a list is a change behind another list. The zero value is
-// empty.
+// number of its list, and a list is a change behind another list. Paths are kept by
+// folder, so that each needs little more than its name. The zero value is empty.
 type changeLog struct {
-	paths map[string]uint32
-	lists []changeList // the number of the first is 1
-	known map[listKey]uint32
+	folders map[string]*changedNames
+	lists   []changeList // the number of the first is 1
+	known   map[listKey]uint32
+}
+
+// changedNames are the paths in one folder that have changes. Those of one comparison
+// of snapshots come in order: what is added out of order waits behind the sorted names
+// until the next comparison begins.
+type changedNames struct {
+	names  []changedName
+	sorted int // how many of them, from the first, are in order
+}
+
+// changedName is the last part of a path, and the number of its list.
+type changedName struct {
+	name   string
+	number uint32
 }
 
 // changeList is a change and the number of the list of those before it, 0 for none.
@@ -31,29 +47,46 @@ type listKey struct {
 	agents                       string
 }
 
-func (l *changeLog) add(name string, c AuthoredChange) {
-	before := l.paths[name]
+func (l *changeLog) add(path string, c AuthoredChange) {
+	dir, name := splitPath(path)
+	folder := l.folders[dir]
+	if folder == nil {
+		if l.folders == nil {
+			l.folders, l.known = map[string]*changedNames{}, map[listKey]uint32{}
+		}
+		folder = &changedNames{}
+		l.folders[strings.Clone(dir)] = folder
+	}
+	entry := folder.entry(name)
+	entry.number = l.number(entry.number, c)
+}
+
+// number returns the number of the list that has the change behind the list before.
+func (l *changeLog) number(before uint32, c AuthoredChange) uint32 {
 	key := listKey{before, c.until, c.back, c.unchanged, c.person, c.made, c.dir, strings.Join(c.Agents, "\x00")}
 	number, known := l.known[key]
 	if !known {
-		if l.known == nil {
-			l.paths, l.known = map[string]uint32{}, map[listKey]uint32{}
-		}
 		l.lists = append(l.lists, changeList{before, c})
 		number = uint32(len(l.lists))
 		l.known[key] = number
 	}
-	l.paths[name] = number
+	return number
 }
 
 // of returns the changes of a path, oldest first.
-func (l *changeLog) of(name string) []AuthoredChange {
+func (l *changeLog) of(path string) []AuthoredChange {
+	dir, name := splitPath(path)
+	folder := l.folders[dir]
+	if folder == nil {
+		return nil
+	}
+	last := folder.find(name)
 	n := 0
-	for number := l.paths[name]; number != 0; number = l.lists[number-1].before {
+	for number := last; number != 0; number = l.lists[number-1].before {
 		n++
 	}
 	all := make([]AuthoredChange, n)
-	for number := l.paths[name]; number != 0; number = l.lists[number-1].before {
+	for number := last; number != 0; number = l.lists[number-1].before {
 		n--
 		all[n] = l.lists[number-1].change
 	}
@@ -67,10 +100,56 @@ func (l *changeLog) with(match func(AuthoredChange) bool) iter.Seq[string] {
 		matches[i+1] = matches[list.before] || match(list.change)
 	}
 	return func(yield func(string) bool) {
-		for name, number := range l.paths {
-			if matches[number] && !yield(name) {
-				return
+		for dir, folder := range l.folders {
+			for _, n := range folder.names {
+				if matches[n.number] && !yield(tree.JoinPath(dir, n.name)) {
+					return
+				}
 			}
 		}
 	}
+}
+
+// splitPath returns the folder of a path, "" for the root, and its name in there.
+func splitPath(path string) (dir, name string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)], path[i+1:]
+}
+
+// entry returns the entry of a name, a new one if it has none. It is valid until the
+// next call.
+func (f *changedNames) entry(name string) *changedName {
+	if n := len(f.names); n > f.sorted && name <= f.names[n-1].name {
+		f.sort()
+	}
+	if i, found := f.search(name); found {
+		return &f.names[i]
+	}
+	if n := len(f.names); n == f.sorted && (n == 0 || f.names[n-1].name < name) {
+		f.sorted++
+	}
+	f.names = append(f.names, changedName{name: strings.Clone(name)}) // the rest of the path goes
+	return &f.names[len(f.names)-1]
+}
+
+// find returns the number of a name's list, 0 if it has none.
+func (f *changedNames) find(name string) uint32 {
+	if f.sorted < len(f.names) {
+		f.sort()
+	}
+	i, found := f.search(name)
+	if !found {
+		return 0
+	}
+	return f.names[i].number
+}
+
+// search searches the sorted names.
+func (f *changedNames) search(name string) (int, bool) {
+	return slices.BinarySearchFunc(f.names[:f.sorted], name, func(n changedName, name string) int { return strings.Compare(n.name, name) })
+}
+
+func (f *changedNames) sort() {
+	slices.SortFunc(f.names, func(a, b changedName) int { return strings.Compare(a.name, b.name) })
+	f.sorted = len(f.names)
 }

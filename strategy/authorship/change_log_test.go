@@ -18,7 +18,7 @@ func TestChangeLog(t *testing.T) {
 		want[name] = append(want[name], c)
 	}
 	for i := range 100 {
-		name := fmt.Sprintf("dir/%d", i%40)
+		name := fmt.Sprintf([]string{"%d", "dir/%d", "dir/below/%d"}[i%3], i%40)
 		add(name, AuthoredChange{until: 2, person: true, made: true})
 		if i%3 == 0 {
 			add(name, AuthoredChange{until: 3, Agents: []string{"a", "b"}})
