@@ -37,7 +37,7 @@ type group struct {
 func commands() []group {
 	return []group{
 		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, config.NewCommand}},
-		{"Look:", []build{history.NewExplain}},
+		{"Look:", []build{history.NewSessions, history.NewExplain}},
 		{"Go back:", []build{rewindcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{

@@ -130,7 +130,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	agent := s.Meta.Agent
 	unnamed := !transcript.IsAgentName(agent) || agent == transcript.GeminiCLI // some versions named it wrongly
 	switch {
-	case id != "" && !resumable(id):
+	case id != "" && !Resumable(id):
 		return log, "its id can't be given to an agent", nil
 	case !unnamed && agent != workspace.AgentType:
 		return log, "it was recorded by " + agent, nil
@@ -153,7 +153,7 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 		if id == "" { // its metadata is missing or damaged
 			id = transcript.SessionIDIn(first.Data)
 		}
-		if !resumable(id) {
+		if !Resumable(id) {
 			return log, "its id is not known, or can't be given to an agent", nil
 		}
 	}
@@ -177,9 +177,9 @@ func (lo *Logs) storedLog(ctx context.Context, s checkpoint.Stored, place func(i
 	return log, "", lo.compare(ctx, &log)
 }
 
-// resumable reports whether a session's id can be given on a command line as it is.
+// Resumable reports whether a session's id can be given on a command line as it is.
 // Whoever can write to the metadata branch chooses it.
-func resumable(id string) bool {
+func Resumable(id string) bool {
 	return id != "" && id[0] != '-' && id[0] != '.' && !strings.ContainsFunc(id, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_.", c)
 	})

@@ -17,7 +17,9 @@ const MaxPoints = 100
 
 // List is the checkpoints of a branch.
 type List struct {
-	Branch string // empty on a detached HEAD
+	Branch string // empty on a detached HEAD, or if Everywhere
+	// Everywhere reports that the checkpoints of all branches are listed.
+	Everywhere bool
 	// Points are the temporary ones first, then those of commits, the newest
 	// first.
 	Points []Point
@@ -84,6 +86,34 @@ func (r Reader) List(ctx context.Context, filter Filter) (List, error) {
 	return l, r.addCommitted(ctx, &l, book, commits, filter.matches)
 }
 
+// OfSession lists the newest checkpoints of a session, whatever branch their commits are
+// on. ids are those that it has.
+func (r Reader) OfSession(ctx context.Context, ids []checkpoint.ID) (List, error) {
+	l := List{Everywhere: true, Shallow: gitlog.IsShallow(r.Repo), More: len(ids) > MaxPoints}
+	ids = ids[:min(len(ids), MaxPoints)]
+	commits, err := commitFinder{r.Repo}.naming(ctx, ids)
+	if err != nil {
+		return List{}, err
+	}
+	book, err := openRecord(ctx, r.Repo)
+	if err != nil {
+		return List{}, err
+	}
+	_, of := idsOf(commits)
+	for _, id := range ids {
+		c, err := book.read(ctx, id)
+		switch {
+		case ctx.Err() != nil:
+			return List{}, ctx.Err()
+		case err != nil: // one that can't be read hides no other
+			l.Missing = append(l.Missing, id)
+		default:
+			l.Points = append(l.Points, r.point(ctx, c, of[id]))
+		}
+	}
+	return l, nil
+}
+
 // addCommitted adds the checkpoints that the commits name.
 func (r Reader) addCommitted(ctx context.Context, l *List, book record, commits []git.Commit, wanted func(Point) bool) error {
 	ids, of := idsOf(commits)
@@ -124,8 +154,10 @@ func idsOf(commits []git.Commit) ([]checkpoint.ID, map[checkpoint.ID][]git.Commi
 }
 
 func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []git.Commit) Point {
-	p := Point{ID: string(c.ID), Commits: commits, Date: commits[0].Committer.When, Files: c.Summary.FilesTouched}
-	p.Absent = c.Absent
+	p := Point{ID: string(c.ID), Commits: commits, Files: c.Summary.FilesTouched, Absent: c.Absent}
+	if len(commits) > 0 {
+		p.Date = commits[0].Committer.When
+	}
 	for _, s := range c.Sessions {
 		p.Absent = p.Absent || s.Absent
 		if s.Meta.SessionID != "" {

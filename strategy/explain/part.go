@@ -67,30 +67,17 @@ func (r record) bySession(ctx context.Context) (map[string][]slot, error) {
 	}
 	slots := map[string][]slot{}
 	for _, tree := range r.trees {
-		shards, err := r.repo.Tree(ctx, tree)
+		ids, err := checkpoint.Find(ctx, r.repo, tree, "")
 		if err != nil {
 			return nil, err
 		}
-		for _, shard := range shards {
-			if shard.Mode != git.ModeTree {
-				continue
-			}
-			dirs, err := r.repo.Tree(ctx, shard.OID)
+		for _, id := range ids {
+			c, err := checkpoint.ReadAvailable(ctx, r.repo, tree, id)
 			if err != nil {
-				return nil, err
+				continue // one that can't be read is nobody's predecessor
 			}
-			for _, dir := range dirs {
-				id, err := checkpoint.ParseID(shard.Name + dir.Name)
-				if err != nil {
-					continue
-				}
-				c, err := checkpoint.ReadAvailable(ctx, r.repo, tree, id)
-				if err != nil {
-					continue // one that can't be read is nobody's predecessor
-				}
-				for _, s := range c.Sessions {
-					slots[s.Meta.SessionID] = append(slots[s.Meta.SessionID], slot{id, s.Meta.CreatedAt, s.Dir})
-				}
+			for _, s := range c.Sessions {
+				slots[s.Meta.SessionID] = append(slots[s.Meta.SessionID], slot{id, s.Meta.CreatedAt, s.Dir})
 			}
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
 // sessionJSON is a session that hasn't ended.
@@ -50,7 +50,7 @@ func addRecords(ctx context.Context, a *app.App, r *statusReport, repo *git.Repo
 			continue
 		}
 		if _, known := branches[s.WorktreePath]; !known {
-			branches[s.WorktreePath] = branchOf(ctx, a, repo, s.WorktreePath)
+			branches[s.WorktreePath] = sessions.BranchOf(ctx, repo, git.Locate{Getenv: a.Getenv, Environ: a.Environ}, s.WorktreePath)
 		}
 		r.Sessions = append(r.Sessions, newSessionJSON(s, branches[s.WorktreePath]))
 	}
@@ -95,26 +95,6 @@ func newSessionJSON(s *session.State, branch string) sessionJSON {
 		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: session.Paths(format.NotNil(s.FilesTouched)), SharedFiles: len(s.Recorder.Shared),
 		LastCheckpoint: cmp.Or(s.LastCheckpointID, s.Recorder.CountedIn),
 	}
-}
-
-// branchOf is the branch of a worktree, empty if it has none or is gone.
-func branchOf(ctx context.Context, a *app.App, repo *git.Repo, root string) string {
-	if root != repo.Root {
-		if !filepath.IsAbs(root) {
-			return ""
-		}
-		other, err := git.Discover(git.Locate{Dir: root, Getenv: a.Getenv, Environ: a.Environ})
-		if err != nil {
-			return ""
-		}
-		defer func() { _ = other.Close() }()
-		repo = other
-	}
-	branch, err := gitref.HeadBranch(ctx, repo)
-	if err != nil {
-		return ""
-	}
-	return branch
 }
 
 // unfinished counts the entries of the journal.

@@ -1,5 +1,5 @@
-// Package history has the commands that show or continue what was recorded: explain,
-// resume and recall.
+// Package history has the commands that show or continue what was recorded: sessions,
+// explain, resume and recall.
 //
 // Of internal/cli it imports config, app and format.
 package history

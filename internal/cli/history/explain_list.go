@@ -20,20 +20,49 @@ func (e *explaining) list(ctx context.Context) error {
 		}
 		e.found = &l
 	}
-	l := *e.found
-	if e.opts.session != "" && len(l.Points) == 0 {
-		return app.WithHint(fmt.Errorf("no checkpoint on this branch is of a session %q", e.opts.session), "`entire explain` lists the checkpoints of this branch")
+	if e.opts.session != "" && len(e.found.Points) == 0 {
+		found, err := e.sessionElsewhere(ctx, e.opts.session)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return app.WithHint(fmt.Errorf("no checkpoint here is of a session %q", e.opts.session), "`entire sessions` lists the sessions")
+		}
 	}
+	l := *e.found
 	if e.opts.json {
 		return e.Streams.JSON(newExplainListJSON(l, e.opts.session))
 	}
 	return e.show(e.listText(l))
 }
 
+// sessionElsewhere takes the checkpoints of the session whose id begins so from all
+// branches; false if there is no such session.
+func (e *explaining) sessionElsewhere(ctx context.Context, prefix string) (bool, error) {
+	if !mayBeSession(prefix) {
+		return false, nil
+	}
+	named, err := sessionReader(e.App, e.reader.Repo).Find(ctx, prefix)
+	switch {
+	case err != nil || len(named) == 0:
+		return false, err
+	case len(named) > 1:
+		return false, ambiguousSession(prefix, named)
+	case len(named[0].Checkpoints) == 0:
+		return false, app.WithHint(fmt.Errorf("session %s has no commit yet", named[0].ID), "`entire rewind --list` has its turns, `entire resume "+prefix+"` continues it")
+	}
+	l, err := e.reader.OfSession(ctx, named[0].Checkpoints)
+	e.opts.session, e.found = named[0].ID, &l
+	return true, err
+}
+
 func (e *explaining) listText(l explain.List) string {
 	var b strings.Builder
 	branch := ui.Line(l.Branch, format.NameWidth)
-	if l.Branch == "" {
+	switch {
+	case l.Everywhere:
+		branch = "all"
+	case l.Branch == "":
 		branch = "HEAD (detached)"
 	}
 	fmt.Fprintf(&b, "Branch: %s\nCheckpoints: %d\n", branch, len(l.Points))

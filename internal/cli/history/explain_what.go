@@ -54,10 +54,13 @@ func (e *explaining) resolve(ctx context.Context) error {
 			return nil
 		}
 	}
+	if found, err := e.sessionElsewhere(ctx, what); found || err != nil {
+		return err
+	}
 	if v, err := bands.ParseVersion(what); err == nil {
 		return app.WithHint(fmt.Errorf("%q is a snapshot", what), fmt.Sprintf("`entire fs checkpoint info %s` describes it", v))
 	}
-	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch")
+	return app.WithHint(fmt.Errorf("%q is no checkpoint, commit, session or file with a record on this branch", what), "`entire explain` lists the checkpoints of this branch, `entire sessions` the sessions of all")
 }
 
 // isCheckpoint reports whether a text is the id of a checkpoint or its beginning, and

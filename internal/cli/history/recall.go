@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/savedcontext"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
 // recallExitStatus ends the help of the commands below recall.
@@ -61,12 +62,13 @@ type recalling struct {
 func NewRecall(a *app.App) *cobra.Command {
 	var opts recallOptions
 	cmd := &cobra.Command{
-		Use:        "recall",
+		Use:        "recall [<context checkpoint | session>]",
 		SuggestFor: []string{"context", "memory", "brief"},
 		Short:      "Show and keep what a session knew before it was cleared",
 		Long: `Prints what a session that starts here now would be given of the work before it:
 the brief of the newest context checkpoint, as it is injected. A line on standard
-error says which checkpoint it is, in how many parts, and its tokens.
+error says which checkpoint it is, in how many parts, and its tokens. With the id of
+a context checkpoint, or of a session for its newest, or 4 characters of one: that.
 
 Context checkpoints are saved before /clear, before a compaction, at the end of a
 session, when the context is nearly full, and by ` + "`entire recall save`" + `. Each holds
@@ -78,9 +80,18 @@ session changed. They stay on this machine, below refs/entire/context/.
   entire recall show 3f9a1c --file internal/cli/recall.go
   entire recall save -m "login works, refresh is missing"
   entire recall configure auto_checkpoint_on_clear=true`,
-		Args:        cobra.NoArgs,
+		Args:        atMostOneID,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
-		RunE:        recallRun(a, &opts, func(ctx context.Context, r *recalling, _ []string) error { return r.brief(ctx, "", brief.Full) }),
+		RunE: recallRun(a, &opts, func(ctx context.Context, r *recalling, args []string) error {
+			id := ""
+			if len(args) > 0 {
+				var err error
+				if id, err = r.find(ctx, args[0]); err != nil {
+					return err
+				}
+			}
+			return r.brief(ctx, id, brief.Full)
+		}),
 	}
 	f := cmd.PersistentFlags()
 	f.BoolVar(&opts.json, "json", false, "print JSON")
@@ -91,6 +102,15 @@ session changed. They stay on this machine, below refs/entire/context/.
 		cmd.AddCommand(build(a, &opts))
 	}
 	return cmd
+}
+
+// atMostOneID refuses what is no id, as a misspelt command: ids are hexadecimal, with
+// hyphens in those of sessions.
+func atMostOneID(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && (!mayBeSession(args[0]) || strings.Trim(strings.ToLower(args[0]), "0123456789abcdef-") != "") {
+		return cobra.NoArgs(cmd, args)
+	}
+	return cobra.MaximumNArgs(1)(cmd, args)
 }
 
 // recallRun opens the repository for one run of a command. An argument that is
@@ -123,11 +143,16 @@ func openRecall(a *app.App, opts recallOptions) (_ *recalling, done func() error
 	}, nil
 }
 
-// find is the checkpoint whose id begins with prefix; the newest of this worktree
-// if prefix is empty.
+// find is the checkpoint whose id begins with prefix, or the newest of the session whose id
+// does; the newest of this worktree if prefix is empty.
 func (r *recalling) find(ctx context.Context, prefix string) (string, error) {
 	if prefix != "" {
 		id, err := r.store.Find(ctx, prefix)
+		if errors.Is(err, recall.ErrNotFound) && mayBeSession(prefix) {
+			if last, err := r.lastOf(ctx, prefix); last != "" || err != nil {
+				return last, err
+			}
+		}
 		return id, recallError(err, prefix)
 	}
 	list, err := r.store.List(ctx, contextstore.Filter{Worktree: r.root, Limit: 1})
@@ -138,6 +163,32 @@ func (r *recalling) find(ctx context.Context, prefix string) (string, error) {
 		return "", app.WithHint(errors.New("no context checkpoint of this worktree yet"), "`entire recall list --all` shows those of other worktrees, `entire recall save` makes one")
 	}
 	return list[0].ID, nil
+}
+
+// lastOf is the newest checkpoint of the session whose id begins with prefix, "" if it has
+// none or there is no such session.
+func (r *recalling) lastOf(ctx context.Context, prefix string) (string, error) {
+	list, err := r.store.List(ctx, contextstore.Filter{})
+	if err != nil {
+		return "", err
+	}
+	var found []sessions.Session
+	last := ""
+	for _, e := range list { // the newest first
+		if !strings.HasPrefix(e.Session, prefix) {
+			continue
+		}
+		if last == "" {
+			last = e.ID
+		}
+		if !slices.ContainsFunc(found, func(s sessions.Session) bool { return s.ID == e.Session }) {
+			found = append(found, sessions.Session{ID: e.Session})
+		}
+	}
+	if len(found) > 1 {
+		return "", ambiguousSession(prefix, found)
+	}
+	return last, nil
 }
 
 // get is the checkpoint that prefix names, without contents.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,17 +27,19 @@ type resumeOptions struct {
 func NewResume(a *app.App) *cobra.Command {
 	var opts resumeOptions
 	cmd := &cobra.Command{
-		Use:        "resume <branch | commit | checkpoint>",
+		Use:        "resume [<branch | commit | checkpoint | session>]",
 		SuggestFor: []string{"continue"},
-		Short:      "Take up the session that a branch or commit came out of",
+		Short:      "Take up a session, or the one that a branch or commit came out of",
 		Long: `Brings the transcripts of a checkpoint back to where the agent looks for them
 here, and prints the command that goes on with each session.
 
   a branch      is checked out; its last commit with a checkpoint counts
   a commit      HEAD~3, 1a2b3c4: its checkpoint; nothing is checked out
   a checkpoint  a1b2c3d4e5f6, or at least 7 digits of it; likewise
+  a session     its id, or at least 4 characters of it, of ` + "`entire sessions`" + `;
+                its newest checkpoint counts, if its transcript is not here
 
-Checkpoints that are not here are fetched, beside those that are. Where a
+Without any of them you choose a session. Checkpoints that are not here are fetched, beside those that are. Where a
 transcript names files of the project in which it was written, it names those of
 this one afterwards. A transcript that goes on where the stored one ends stays,
 unless --force is given; what is replaced is kept as a copy.
@@ -46,11 +49,17 @@ EXIT STATUS
   1    failure, or a transcript is newer here: nothing is written then
   2    wrong usage, or a question that nobody can answer
   130  interrupted`,
-		Example: `  entire resume feature/login
+		Example: `  entire resume
+  entire resume feature/login
   entire resume HEAD~3
   entire resume a1b2c3d4e5f6`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runResume(cmd.Context(), a, args[0], opts) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(args, "") { // a script's empty variable
+				return app.Usagef("an argument is empty")
+			}
+			return runResume(cmd.Context(), a, firstOf(args), opts)
+		},
 	}
 	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "don't ask, and replace transcripts that are newer here; they are kept as copies")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -64,6 +73,7 @@ type resuming struct {
 	opts resumeOptions
 	repo *git.Repo
 	rec  *strategy.Recorder
+	only string // the session that is wanted; empty: all of a checkpoint
 }
 
 func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions) (err error) {
@@ -79,6 +89,11 @@ func runResume(ctx context.Context, a *app.App, what string, opts resumeOptions)
 	log, file := app.OpenLog(repo.Root, is.LogLevel)
 	defer func() { _ = file.Close() }()
 	w := &resuming{App: a, opts: opts, repo: repo, rec: a.Recorder(repo, is, log.With("component", "resume"))}
+	if what == "" {
+		if what, err = w.chooseSession(ctx); err != nil {
+			return err
+		}
+	}
 	branch, found, err := w.rec.Resume().Resumer.FindBranch(ctx, what)
 	if err != nil {
 		return err
@@ -121,13 +136,25 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 	return r.restore(ctx, b, last)
 }
 
-// carrier takes up the sessions of a commit or of a checkpoint.
+// carrier takes up the sessions of a commit or of a checkpoint, or the session that has
+// such an id.
 func (r *resuming) carrier(ctx context.Context, what string) error {
+	named, err := r.sessionsNamed(ctx, what)
+	if err != nil {
+		return err
+	}
 	c, err := r.rec.Resume().Resumer.FindCarrier(ctx, what)
 	_, unknown := errors.AsType[*points.PointError](err)
 	switch {
+	case unknown && len(named) == 1, len(named) == 1 && named[0].ID == what:
+		return r.session(ctx, named[0])
+	case unknown && len(named) > 1:
+		return ambiguousSession(what, named)
 	case unknown:
-		return app.WithHint(fmt.Errorf("branch '%s' not found: nor is it a commit or a checkpoint", what), "`git fetch` may bring it, if somebody else has pushed it")
+		return app.WithHint(fmt.Errorf("branch '%s' not found: nor is it a commit, a checkpoint or a session", what),
+			"`entire sessions` lists sessions; `git fetch` may bring a branch, if somebody else has pushed it")
+	case len(named) > 0 && (err == nil || errors.Is(err, resume.ErrNoCheckpoint)):
+		return app.WithHint(fmt.Errorf("%s names a commit or a checkpoint, and session %s", what, named[0].ID), "give more of the id")
 	case errors.Is(err, resume.ErrNoCheckpoint):
 		return app.WithHint(fmt.Errorf("No Entire checkpoint found: %w", err), "of a branch, the commits before count too") //nolint:staticcheck // scripts rely on it
 	case err != nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
 	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session/transcript"
 	"github.com/seed-3aff656d/entire/strategy/conversation"
 	"github.com/seed-3aff656d/entire/strategy/resume"
 	"github.com/seed-3aff656d/entire/strategy/sharing"
@@ -27,6 +28,10 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 	logs, skipped, err := r.rec.Conversation().Logs.ResumeLogs(ctx, stored)
 	if err != nil {
 		return unread(err, stored.ID)
+	}
+	if r.only != "" {
+		logs = slices.DeleteFunc(logs, func(l conversation.Log) bool { return l.Session != r.only })
+		skipped = slices.DeleteFunc(skipped, func(s conversation.Skipped) bool { return transcript.SessionID(s.Session) != r.only })
 	}
 	absent := stored.Absent || slices.ContainsFunc(stored.Sessions, func(s checkpoint.Stored) bool { return s.Absent })
 	if absent {
@@ -60,14 +65,23 @@ func (r *resuming) restore(ctx context.Context, b resume.Branch, c resume.Carrie
 		r.NoteConversation(conv)
 		result.add(log, conv)
 	}
-	if r.opts.json {
-		return r.Streams.JSON(result)
-	}
 	first := ""
 	if len(logs) > 1 {
 		first = whyFirst(logs)
 	}
+	return r.finish(result, first, r.repo.Root)
+}
+
+// finish prints how to go on in a folder; first is why the first of several sessions comes
+// first.
+func (r *resuming) finish(result *resumedJSON, first, folder string) error {
+	if r.opts.json {
+		return r.Streams.JSON(result)
+	}
 	r.commands(result.Sessions, first)
+	if r.Dir != folder {
+		r.Streams.Hint("run it in " + format.Path(folder) + ": the agent looks for sessions by folder")
+	}
 	return nil
 }
 
@@ -180,9 +194,6 @@ func (r *resuming) commands(sessions []resumedSession, first string) {
 		}
 		r.Streams.Notef("%s", line)
 	}
-	if r.Dir != r.repo.Root {
-		r.Streams.Hint("run it in " + r.repo.Root + ": the agent looks for sessions by folder")
-	}
 }
 
 // showID is a session's id as it may be shown.
@@ -230,6 +241,9 @@ func newResumedJSON(b resume.Branch, c resume.Carrier, id checkpoint.ID) *resume
 
 func (r *resumedJSON) add(log conversation.Log, conv conversation.Conversation) {
 	r.Sessions = append(r.Sessions, resumedSession{
-		Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy, Command: "claude -r " + log.Session,
+		Session: log.Session, Prompt: log.Prompt, Path: conv.Path, Restored: conv.Changed, Copy: conv.Copy, Command: resumeCommand(log.Session),
 	})
 }
+
+// resumeCommand is the command that goes on with a session.
+func resumeCommand(session string) string { return "claude -r " + session }

@@ -1,0 +1,204 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
+)
+
+// mostSessions is how many sessions are listed without being asked for.
+const mostSessions = 30
+
+type sessionsOptions struct {
+	limit              int
+	all, json, noPager bool
+}
+
+// NewSessions returns the command that lists sessions.
+func NewSessions(a *app.App) *cobra.Command {
+	var opts sessionsOptions
+	cmd := &cobra.Command{
+		Use:        "sessions",
+		SuggestFor: []string{"session", "ls", "list", "conversations"},
+		Short:      "List the sessions that are known here, live and past",
+		Long: `Lists sessions of all worktrees and branches, the one that was active last first:
+those that are at work, those that ended, and those that only their checkpoints
+are known of, such as a colleague's that were fetched.
+
+  active  its turn runs
+  idle    it is open, and waits for a prompt
+  ended   it has ended
+  gone    it did not end, but its agent is no longer there
+  stored  it is known by its checkpoints alone
+
+A commit counts where it was linked to the session. Tokens are those of the whole
+session, subagents' included. ` + "`entire resume`, `entire explain` and `entire recall`" + `
+take an id, or at least 4 characters of it.
+
+EXIT STATUS
+  0  listed; also if there is none
+  1  failure
+  2  wrong usage`,
+		Example: `  entire sessions
+  entire resume 3f9a
+  entire sessions --all --json`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opts.limit < 1 {
+				return app.Usagef("--limit is less than 1")
+			}
+			return runSessions(cmd.Context(), a, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&opts.limit, "limit", "n", mostSessions, "list at most this many")
+	f.BoolVarP(&opts.all, "all", "a", false, "list all of them")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	f.BoolVar(&opts.noPager, "no-pager", false, "don't show long texts a screen at a time")
+	cmd.MarkFlagsMutuallyExclusive("limit", "all")
+	return cmd
+}
+
+// sessionsJSON is the output of `sessions --json`; docs/formats/sessions.md describes it.
+type sessionsJSON struct {
+	Schema   int           `json:"schema"`
+	Sessions []sessionJSON `json:"sessions"`
+	// More is how many there are beyond those.
+	More int `json:"more"`
+}
+
+type sessionJSON struct {
+	ID          string          `json:"id"`
+	State       sessions.Phase  `json:"state"`
+	Agent       string          `json:"agent,omitempty"`
+	Worktree    string          `json:"worktree,omitempty"`
+	Branch      string          `json:"branch,omitempty"`
+	StartedAt   time.Time       `json:"started_at,omitzero"`
+	ActiveAt    time.Time       `json:"active_at,omitzero"`
+	FirstPrompt string          `json:"first_prompt,omitempty"`
+	Turns       int             `json:"turns"`
+	Files       session.Paths   `json:"files"`
+	Checkpoints []checkpoint.ID `json:"checkpoints"`
+	Tokens      session.Tokens  `json:"token_usage"`
+}
+
+// sessionReader reads the sessions of a repository.
+func sessionReader(a *app.App, repo *git.Repo) sessions.Reader {
+	return sessions.Reader{Repo: repo, Alive: proc.Alive, Locate: git.Locate{Getenv: a.Getenv, Environ: a.Environ}}
+}
+
+func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err error) {
+	repo, err := a.Repository()
+	if errors.Is(err, git.ErrNotRepository) {
+		return app.WithHint(errors.New("not a git repository"), "run it in the repository whose sessions you want listed")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	if err := repo.ReadLazily(); err != nil {
+		return err
+	}
+	reader := sessionReader(a, repo)
+	list, unread, err := reader.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, err := range unread {
+		a.Streams.Notef("Not listed in full: %v", err)
+	}
+	more := 0
+	if !opts.all && len(list) > opts.limit {
+		more = len(list) - opts.limit
+		list = list[:opts.limit]
+	}
+	for i := range list {
+		if err := reader.Complete(ctx, &list[i]); err != nil {
+			return err
+		}
+	}
+	switch {
+	case opts.json:
+		return a.Streams.JSON(newSessionsJSON(list, more))
+	case len(list) == 0:
+		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
+		return nil
+	}
+	text := sessionsText(list, a.Now())
+	if more > 0 {
+		text += fmt.Sprintf("\n%s more: --all lists them, too.\n", strconv.Itoa(more))
+	}
+	if opts.noPager {
+		a.Streams.Printf("%s", text)
+	} else {
+		a.Page(text)
+	}
+	return nil
+}
+
+func newSessionsJSON(list []sessions.Session, more int) sessionsJSON {
+	j := sessionsJSON{Schema: 1, Sessions: []sessionJSON{}, More: more}
+	for _, s := range list {
+		j.Sessions = append(j.Sessions, sessionJSON{
+			ID: s.ID, State: s.Phase, Agent: s.Agent, Worktree: s.Worktree, Branch: s.Branch,
+			StartedAt: format.UTC(s.Started), ActiveAt: format.UTC(s.LastActive), FirstPrompt: s.Prompt, Turns: s.Turns,
+			Files: session.Paths(format.NotNil(s.Files)), Checkpoints: format.NotNil(s.Checkpoints), Tokens: s.Tokens,
+		})
+	}
+	return j
+}
+
+// sessionsText is a table.
+func sessionsText(list []sessions.Session, now time.Time) string {
+	var table ui.Table
+	table.Row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "FIRST PROMPT")
+	for _, s := range list {
+		when := "-"
+		if !s.LastActive.IsZero() {
+			when = ui.Ago(now, s.LastActive)
+		}
+		table.Row(format.Session(s.ID), string(s.Phase), when, orDash(ui.Line(s.Branch, listedBranch)), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
+			strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.ListedWidth))
+	}
+	return table.String()
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// mayBeSession reports whether a text can be a session's id, or its beginning.
+func mayBeSession(text string) bool {
+	return len(text) >= sessions.LeastPrefix && session.CheckID(text) == nil && !strings.ContainsAny(text, "~^@{}: \t")
+}
+
+// ambiguousSession is the error for a text with which several sessions' ids begin.
+func ambiguousSession(what string, found []sessions.Session) error {
+	ids := make([]string, 0, len(found))
+	for _, s := range found {
+		ids = append(ids, ui.Line(s.ID, format.NameWidth))
+	}
+	const most = 5
+	if len(ids) > most {
+		ids = append(ids[:most], "...")
+	}
+	return app.WithHint(fmt.Errorf("%s is the beginning of %d sessions' ids: %s", what, len(found), strings.Join(ids, ", ")), "give more of the id; `entire sessions` lists them")
+}

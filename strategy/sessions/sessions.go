@@ -1,0 +1,302 @@
+// Package sessions lists the sessions that a repository has a record of: those of all
+// worktrees whose state is kept between hooks, and those of stored checkpoints, the local
+// ones and what was fetched of others.
+//
+// It writes nothing.
+package sessions
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/session/transcript"
+)
+
+// LeastPrefix is how many characters of an id name a session.
+const LeastPrefix = 4
+
+// Phase is what a session is doing.
+type Phase string
+
+// The phases.
+const (
+	Active Phase = "active" // its turn runs
+	Idle   Phase = "idle"   // it is open, between two turns
+	Ended  Phase = "ended"
+	// Gone sessions did not end, but their agent's process did.
+	Gone Phase = "gone"
+	// Stored sessions are known by their checkpoints alone: they ran elsewhere, or their
+	// state was removed here.
+	Stored Phase = "stored"
+)
+
+// Session is one session.
+type Session struct {
+	ID    string
+	Phase Phase
+	Agent string // empty if it isn't known
+	// Worktree is the path of the worktree that it runs in, empty if it is Stored.
+	Worktree string
+	// Branch is the one that is checked out there, or that of the newest checkpoint for a
+	// session that isn't open; empty on a detached HEAD, or if it isn't known.
+	Branch string
+	// Started and LastActive are zero if they aren't known.
+	Started, LastActive time.Time
+	// Prompt is the first request, one line, and Turns how many there were. Complete sets
+	// those of a session that is Stored.
+	Prompt string
+	Turns  int
+	// Files are those that its commits had of it, and the pending ones, sorted.
+	Files []string
+	// Checkpoints are those of its commits, the newest first.
+	Checkpoints []checkpoint.ID
+	Tokens      session.Tokens
+	// Transcript is the path of the agent's own file, empty if it isn't known.
+	Transcript string
+
+	newest checkpoint.Stored // what the first of Checkpoints has of it
+}
+
+// Total is how many tokens a session used, those of subagents included.
+func (s *Session) Total() int64 {
+	n := int64(0)
+	for t := &s.Tokens; t != nil; t = t.Subagents {
+		n += t.Input + t.CacheCreation + t.CacheRead + t.Output
+	}
+	return n
+}
+
+// Reader lists the sessions of a repository.
+type Reader struct {
+	Repo *git.Repo
+	// Alive reports whether the process with that number and start runs.
+	Alive func(pid int, start uint64) bool
+	// Locate is how repositories are found, without a folder.
+	Locate git.Locate
+}
+
+// List returns all sessions, the one that was active last first. What can't be read of
+// states is left out and returned as errors beside the list; a checkpoint that can't be
+// read is left out.
+func (r Reader) List(ctx context.Context) (list []Session, unread []error, err error) {
+	byID := map[string]*Session{}
+	unread = r.addStates(ctx, byID)
+	if err := r.addCheckpoints(ctx, byID); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range byID {
+		slices.Sort(s.Files)
+		s.Files = slices.Compact(s.Files)
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b Session) int {
+		return cmp.Or(b.LastActive.Compare(a.LastActive), strings.Compare(a.ID, b.ID))
+	})
+	return list, unread, nil
+}
+
+// Find returns the sessions whose ids begin with prefix, in the order of List.
+func (r Reader) Find(ctx context.Context, prefix string) ([]Session, error) {
+	if len(prefix) < LeastPrefix {
+		return nil, nil
+	}
+	list, _, err := r.List(ctx)
+	return slices.DeleteFunc(list, func(s Session) bool { return !strings.HasPrefix(s.ID, prefix) }), err
+}
+
+// Complete reads what List leaves out of a session that is Stored.
+func (r Reader) Complete(ctx context.Context, s *Session) error {
+	if s.Phase != Stored {
+		return nil
+	}
+	prompts, err := s.newest.Prompts(ctx, r.Repo)
+	if err != nil && !errors.Is(err, git.ErrMissing) {
+		return fmt.Errorf("session %s: %w", s.ID, err)
+	}
+	s.Turns = len(prompts)
+	for _, prompt := range prompts {
+		if s.Prompt = transcript.RequestTitle(prompt); s.Prompt != "" {
+			return nil
+		}
+	}
+	if len(prompts) > 0 {
+		s.Prompt = checkpoint.FirstPrompt(prompts[0])
+	}
+	return nil
+}
+
+// addStates adds the sessions that have a state.
+func (r Reader) addStates(ctx context.Context, byID map[string]*Session) []error {
+	store := session.Open(r.Repo.CommonDir)
+	states, unread := store.All()
+	branches := map[string]string{}
+	for _, state := range states {
+		s := &Session{
+			ID: state.ID, Phase: r.phase(state), Agent: state.AgentType, Worktree: state.WorktreePath, Started: state.StartedAt,
+			LastActive: state.StartedAt, Prompt: state.FirstPrompt, Files: slices.Clone(state.FilesTouched), Tokens: state.Total(),
+			Transcript: state.TranscriptPath,
+		}
+		for _, at := range []*time.Time{state.LastInteraction, state.EndedAt} {
+			if at != nil && at.After(s.LastActive) {
+				s.LastActive = *at
+			}
+		}
+		if _, known := branches[s.Worktree]; !known && s.Phase != Ended {
+			branches[s.Worktree] = BranchOf(ctx, r.Repo, r.Locate, s.Worktree)
+		}
+		if s.Phase != Ended {
+			s.Branch = branches[s.Worktree]
+		}
+		prompts, err := store.SideOf(state, session.PromptsKind).Read(state.Recorder.Prompts)
+		if err != nil {
+			unread = append(unread, fmt.Errorf("session %s: %w", s.ID, err))
+		}
+		s.Turns = bytes.Count(prompts, []byte{'\n'}) // a line each
+		byID[s.ID] = s
+	}
+	return unread
+}
+
+// phase is what a session with a state is doing.
+func (r Reader) phase(s *session.State) Phase {
+	agent := s.Recorder.Agent
+	switch {
+	case s.EndedAt != nil || s.Phase == session.Ended:
+		return Ended
+	case agent.PID != 0 && !r.Alive(agent.PID, agent.Start):
+		return Gone
+	case s.Phase == session.Active:
+		return Active
+	default:
+		return Idle
+	}
+}
+
+// addCheckpoints adds what the checkpoints of all metadata branches have of sessions.
+func (r Reader) addCheckpoints(ctx context.Context, byID map[string]*Session) error {
+	trees, err := checkpoint.Trees(ctx, r.Repo)
+	if err != nil {
+		return err
+	}
+	parts, read := map[string][]part{}, map[checkpoint.ID]bool{}
+	for _, tree := range trees {
+		ids, err := checkpoint.Find(ctx, r.Repo, tree, "")
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if read[id] {
+				continue
+			}
+			c, err := checkpoint.ReadAvailable(ctx, r.Repo, tree, id)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				continue // it hides no other
+			}
+			read[id] = true
+			for _, stored := range c.Sessions {
+				if name := nameOf(stored.Meta.SessionID); name != "" {
+					parts[name] = append(parts[name], part{id, stored})
+				}
+			}
+		}
+	}
+	for name, of := range parts {
+		s := byID[name]
+		if s == nil {
+			s = &Session{ID: name, Phase: Stored}
+			byID[name] = s
+		}
+		s.add(of)
+	}
+	return nil
+}
+
+// nameOf returns the id by which the agent knows a session, empty if it can't be one.
+func nameOf(stored string) string {
+	id := transcript.SessionID(stored)
+	if session.CheckID(id) != nil {
+		return ""
+	}
+	return id
+}
+
+// part is what a checkpoint has of a session.
+type part struct {
+	id     checkpoint.ID
+	stored checkpoint.Stored
+}
+
+// add adds what checkpoints have of the session.
+func (s *Session) add(parts []part) {
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(b.stored.Meta.CreatedAt.Compare(a.stored.Meta.CreatedAt), strings.Compare(string(a.id), string(b.id)))
+	})
+	for _, p := range parts {
+		s.Files = append(s.Files, p.stored.Meta.FilesTouched...)
+		if !slices.Contains(s.Checkpoints, p.id) {
+			s.Checkpoints = append(s.Checkpoints, p.id)
+		}
+	}
+	newest, oldest := &parts[0].stored, &parts[len(parts)-1].stored
+	s.newest = *newest
+	s.Agent = cmp.Or(s.Agent, newest.Meta.Agent)
+	if s.Phase == Stored || s.Phase == Ended {
+		s.Branch = newest.Meta.Branch
+	}
+	if s.Phase != Stored {
+		return
+	}
+	s.Started, s.LastActive = oldest.Meta.CreatedAt, newest.Meta.CreatedAt
+	s.Tokens = tokensOf(parts)
+}
+
+// tokensOf returns what a session used up to its newest checkpoint: what that counts of
+// the whole session, else the sum over the checkpoints.
+func tokensOf(parts []part) session.Tokens {
+	if total := parts[0].stored.Meta.SessionTokenUsage; total != nil {
+		return *total
+	}
+	var sum session.Tokens
+	for _, p := range parts {
+		if t := p.stored.Meta.TokenUsage; t != nil {
+			sum = sum.Plus(*t)
+		}
+	}
+	return sum
+}
+
+// BranchOf returns the branch that is checked out in a worktree of the repository; empty
+// if none is, or the worktree is gone.
+func BranchOf(ctx context.Context, repo *git.Repo, how git.Locate, root string) string {
+	if root != repo.Root {
+		if !filepath.IsAbs(root) {
+			return ""
+		}
+		how.Dir = root
+		other, err := git.Discover(how)
+		if err != nil {
+			return ""
+		}
+		defer func() { _ = other.Close() }()
+		repo = other
+	}
+	branch, err := gitref.HeadBranch(ctx, repo)
+	if err != nil {
+		return ""
+	}
+	return branch
+}

@@ -1,0 +1,67 @@
+package sessions_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gittest"
+	"github.com/seed-3aff656d/entire/session"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
+)
+
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	end := start.Add(time.Hour)
+	living, dead := session.Process{PID: 1, Start: 7}, session.Process{PID: 2, Start: 7}
+	states := map[string]struct {
+		state session.State
+		want  sessions.Phase
+	}{
+		"turn-runs":             {session.State{Phase: session.Active, Recorder: session.Recorder{Agent: living}}, sessions.Active},
+		"turn-of-unknown-agent": {session.State{Phase: session.Active}, sessions.Active},
+		"between-turns":         {session.State{Phase: session.Idle, Recorder: session.Recorder{Agent: living}}, sessions.Idle},
+		"without-phase":         {session.State{}, sessions.Idle},
+		"killed-in-a-turn":      {session.State{Phase: session.Active, Recorder: session.Recorder{Agent: dead}}, sessions.Gone},
+		"killed-between-turns":  {session.State{Phase: session.Idle, Recorder: session.Recorder{Agent: dead}}, sessions.Gone},
+		"ended":                 {session.State{Phase: session.Ended, EndedAt: &end, Recorder: session.Recorder{Agent: dead}}, sessions.Ended},
+		"ended-by-its-time":     {session.State{EndedAt: &end}, sessions.Ended},
+	}
+	box := gittest.New(t)
+	repo := box.Open(box.Init("repo"))
+	store := session.Open(repo.CommonDir)
+	want := map[string]sessions.Phase{}
+	for id, c := range states {
+		c.state.ID, c.state.StartedAt, c.state.WorktreePath = id, start, repo.Root
+		if err := store.Save(&c.state); err != nil {
+			t.Fatal(err)
+		}
+		want[id] = c.want
+	}
+	reader := sessions.Reader{Repo: repo, Alive: func(pid int, _ uint64) bool { return pid == 1 }, Locate: git.Locate{}}
+	list, unread, err := reader.List(t.Context())
+	if err != nil || len(unread) > 0 {
+		t.Fatal(err, unread)
+	}
+	got := map[string]sessions.Phase{}
+	for _, s := range list {
+		got[s.ID] = s.Phase
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
+	}
+	for _, s := range list[:2] { // those that ended were active last
+		if !s.LastActive.Equal(end) {
+			t.Errorf("%s was active at %v, and is listed before others", s.ID, s.LastActive)
+		}
+	}
+	if found, err := reader.Find(t.Context(), "turn"); err != nil || len(found) != 2 {
+		t.Errorf("sessions that begin with turn: %v, %v", found, err)
+	}
+	if found, err := reader.Find(t.Context(), "tur"); err != nil || len(found) != 0 {
+		t.Errorf("three characters name %v, %v", found, err)
+	}
+}
