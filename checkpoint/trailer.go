@@ -17,6 +17,9 @@ const (
 	BranchKey   = "Ephemeral-branch"
 )
 
+// noLink is the value of the trailer in a message whose author wants no link.
+const noLink = "none"
+
 // scissors ends the line below which git shows the diff in a message file.
 const scissors = " ------------------------ >8 ------------------------"
 
@@ -35,6 +38,21 @@ func IDs(message string) []ID {
 		}
 	}
 	return ids
+}
+
+// Declines reports whether a commit message has the trailer with the value none: its
+// author wants no link.
+func Declines(message string) bool {
+	for line := range strings.Lines(message) {
+		if isScissors(line) {
+			break
+		}
+		value, found := strings.CutPrefix(strings.TrimLeft(line, " \t"), TrailerKey+":")
+		if found && strings.EqualFold(strings.TrimSpace(value), noLink) {
+			return true
+		}
+	}
+	return false
 }
 
 // StripIDs returns the message without the lines that begin with the trailer.

@@ -36,7 +36,7 @@ type group struct {
 // commands is every command, in the order of the help.
 func commands() []group {
 	return []group{
-		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, config.NewCommand}},
+		{"Record:", []build{setup.NewEnable, setup.NewDisable, health.NewStatus, history.NewLink, history.NewUnlink, config.NewCommand}},
 		{"Look:", []build{history.NewSessions, history.NewExplain}},
 		{"Go back:", []build{rewindcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},

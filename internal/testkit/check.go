@@ -122,6 +122,7 @@ func commits(repo *Repo, args ...string) []commit {
 			continue
 		}
 		entry := commit{hash: part[0], trailers: strings.FieldsFunc(part[1], func(r rune) bool { return r == ',' || r == ' ' })}
+		entry.trailers = slices.DeleteFunc(entry.trailers, func(id string) bool { return id == "none" }) // its author wants no link
 		for i, name := range strings.Split(part[2], "\x00") {
 			if i <= 1 {
 				name = strings.TrimPrefix(name, "\n")

@@ -116,6 +116,7 @@ var variables = map[string]string{
 	"ENTIRE_TEST_CLAUDE_PROJECT_DIR": "moves the folder that transcripts are read from; which file, the agent says",
 	"ENTIRE_SUMMARIZING":             "nothing is recorded, as by enabled false",
 	"ENTIRE_AUTO_COMMIT":             "a commit is taken for the turn's own",
+	"ENTIRE_LINK":                    "an amend with a message of its own gets no link, or that of a session recorded here",
 	"ENTIRE_STATUSLINE":              "the status line is empty",
 	"ENTIRE_HOOK_":                   "the guard of a git hook against itself: the hook does nothing",
 	"ENTIRE_FAULT":                   "only in a program built for crash tests",

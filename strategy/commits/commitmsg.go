@@ -13,7 +13,7 @@ import (
 // CommitMsg checks the message that the editor left. If there is nothing in
 // it but our trailer, the trailer goes too, so that git aborts the commit as
 // it would have without us. If the trailer was lost with the whole text, not
-// taken out, it is put back.
+// taken out, it is put back, and the user is told how to take it off.
 func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	d, ok := pr.current(ctx)
 	if !ok {
@@ -24,6 +24,13 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 		return err
 	}
 	have := checkpoint.IDs(msg.prose)
+	if checkpoint.Declines(msg.prose) {
+		if len(have) == 0 {
+			return nil
+		}
+		msg.prose = checkpoint.StripIDs(msg.prose)
+		return pr.rewrite(&msg)
+	}
 	if bare := pr.withoutComments(msg); strings.TrimSpace(checkpoint.StripIDs(bare)) == "" {
 		if len(have) == 0 {
 			return nil
@@ -38,7 +45,11 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	if err := pr.add(ctx, &msg, unique(append(have, missing...)), ""); err != nil {
 		return err
 	}
-	return pr.rewrite(&msg)
+	if err := pr.rewrite(&msg); err != nil {
+		return err
+	}
+	pr.Env.Say("entire: the whole message was replaced, so its " + checkpoint.TrailerKey + " trailer is kept; `entire unlink` takes it off")
+	return nil
 }
 
 // current is the decision about the commit that is being made.

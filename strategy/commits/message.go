@@ -31,8 +31,8 @@ type message struct {
 	mark  string // what comments begin with; empty if there are none
 }
 
-// readMessage reads a message file. One that was given on the command line is
-// all text; comments are searched for in the others, which an editor may show.
+// readMessage reads a message file. One that was given on the command line, and that no
+// editor shows, is all text; comments are searched for in the others.
 func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error) {
 	path := m.File
 	if !filepath.IsAbs(path) {
@@ -45,11 +45,15 @@ func (pr *Preparer) readMessage(ctx context.Context, m Message) (message, error)
 	if err != nil {
 		return message{}, fmt.Errorf("read commit message: %w", err)
 	}
-	if m.Source == "message" {
+	if m.Source == "message" && !pr.showsEditor() {
 		return message{path: path, prose: string(data)}, nil
 	}
 	return splitMessage(path, string(data), pr.commentMark(ctx, string(data))), nil
 }
+
+// showsEditor reports whether git starts an editor: where it doesn't, it gives its hooks
+// this one.
+func (pr *Preparer) showsEditor() bool { return pr.Env.Getenv("GIT_EDITOR") != ":" }
 
 // commentMark is what comment lines begin with.
 func (pr *Preparer) commentMark(ctx context.Context, text string) string {

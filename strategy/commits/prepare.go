@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,10 +30,11 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	if pr.Env.Getenv("GIT_EDITOR") == ":" && strings.TrimSpace(checkpoint.StripIDs(pr.withoutComments(msg))) == "" {
+	if !pr.showsEditor() && strings.TrimSpace(checkpoint.StripIDs(pr.withoutComments(msg))) == "" {
 		return nil // git starts no editor, and refuses an empty message
 	}
-	d, err := pr.decide(ctx, m, &msg)
+	op := pr.operations.operation(ctx, m, msg.prose)
+	d, err := pr.decide(ctx, op, &msg)
 	if err != nil {
 		return err
 	}
@@ -51,7 +53,7 @@ func (pr *Preparer) PrepareCommitMsg(ctx context.Context, m Message) error {
 	case len(d.Keep) == 0, d.ID == "" && m.Source == "message" && msg.endsWith(d.Keep):
 		return nil
 	}
-	hint := pr.hint(d)
+	hint := pr.hint(d, op)
 	d.Hint = msg.rest != "" && hint != ""
 	d.Prose = msg.digest()
 	if err := pr.journal.Record(&d); err != nil {
@@ -85,9 +87,11 @@ func (pr *Preparer) isCaller(d journal.Decision) bool {
 }
 
 // decide returns what is to become of the commit; an empty Keep means nothing.
-func (pr *Preparer) decide(ctx context.Context, m Message, msg *message) (journal.Decision, error) {
-	op := pr.operations.operation(ctx, m, msg.prose)
-	if op == commitRevert || op == commitClean {
+func (pr *Preparer) decide(ctx context.Context, op operation, msg *message) (journal.Decision, error) {
+	switch {
+	case op == commitRevert, op == commitClean,
+		op == commitAmend && pr.Env.Getenv(linkEnv) == linkNone,
+		(op == commitNew || op == commitAmend) && checkpoint.Declines(msg.prose):
 		return journal.Decision{}, nil
 	}
 	here := pr.PendingSessions(ctx)
@@ -163,7 +167,7 @@ type question struct {
 
 // link adds to the decision which sessions have a share, and under which id.
 func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (journal.Decision, error) {
-	shares, err := pr.sharer.SharesOf(ctx, q.here, q.changes)
+	shares, err := pr.sharesOf(ctx, q)
 	if err != nil {
 		return d, err
 	}
@@ -197,6 +201,15 @@ func (pr *Preparer) link(ctx context.Context, d journal.Decision, q question) (j
 	}
 	d.Keep = append(d.Keep, d.ID)
 	return d, nil
+}
+
+// sharesOf returns what each session has in the commit: all of it for a session that the
+// user has named with `entire link`.
+func (pr *Preparer) sharesOf(ctx context.Context, q question) ([]journal.Share, error) {
+	if id := pr.Env.Getenv(linkEnv); id != "" && q.op == commitAmend {
+		return []journal.Share{{Session: id, Files: slices.Sorted(maps.Keys(q.changes))}}, nil
+	}
+	return pr.sharer.SharesOf(ctx, q.here, q.changes)
 }
 
 // owns reports whether the checkpoint was made for this very commit.
@@ -246,8 +259,12 @@ func (pr *Preparer) agreed(ctx context.Context, m Message, msg message) bool {
 }
 
 // hint is what the editor shows below the message.
-func (pr *Preparer) hint(d journal.Decision) string {
-	if d.ID == "" || d.Amend {
+func (pr *Preparer) hint(d journal.Decision, op operation) string {
+	isReworded := op == commitAmend || op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") == ""
+	switch {
+	case isReworded && (d.ID == "" || d.Amend):
+		return hintMark + " above to unlink this commit from its conversation."
+	case d.ID == "" || d.Amend:
 		return ""
 	}
 	var hint strings.Builder

@@ -19,6 +19,7 @@ type Services struct {
 	Operations *Operations
 	Committed  *Committed
 	Repairer   *Repairer
+	Relinker   *Relinker
 }
 
 // New returns the services of a worktree.
@@ -63,6 +64,7 @@ func New(w *workspace.Workspace) *Services {
 			transcripts: trackingSvc.Transcripts,
 		},
 	}
+	s.Relinker = &Relinker{Workspace: w, attribution: authorshipSvc.Attribution, condenser: condenseSvc.Condenser}
 	s.Preparer.operations = s.Operations
 	s.Preparer.repairer = s.Repairer
 	s.Committed.preparer = s.Preparer

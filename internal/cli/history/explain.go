@@ -1,5 +1,5 @@
-// Package history has the commands that show or continue what was recorded: sessions,
-// explain, resume and recall.
+// Package history has the commands that show, continue or link what was recorded: sessions,
+// explain, resume, recall, link and unlink.
 //
 // Of internal/cli it imports config, app and format.
 package history

@@ -111,3 +111,13 @@ func Messages(ctx context.Context, r *git.Repo, text string, revs ...string) ([]
 	}
 	return messages, nil
 }
+
+// OnRemote returns the name of a remote-tracking branch that contains the commit, "" if none
+// does.
+func OnRemote(ctx context.Context, r *git.Repo, commit git.OID) (string, error) {
+	out, err := r.Run(ctx, "for-each-ref", "--count=1", "--format=%(refname:short)", "--contains="+string(commit), "refs/remotes/")
+	if err != nil {
+		return "", fmt.Errorf("find out whether %s is pushed: %w", commit.Short(), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -43,6 +43,20 @@ func CommitPaths(ctx context.Context, r *git.Repo, c PathCommit) error {
 	})
 }
 
+// Reword amends the last commit with another message, which is taken as it is, and with
+// nothing that is staged: in the user's environment, with their signing key and all hooks but
+// pre-commit and commit-msg. env is added to the environment.
+func Reword(ctx context.Context, r *git.Repo, message string, env []string) error {
+	if err := disk.Step("commit", r.Root); err != nil {
+		return err
+	}
+	args := []string{"-c", SyncAll, "commit", "--quiet", "--amend", "--only", "--allow-empty", "--no-verify", "--cleanup=verbatim", "--file=-"}
+	return unlocked(ctx, func() error {
+		_, err := r.Do(ctx, git.Command{Args: args, Stdin: strings.NewReader(message), User: true, Env: env})
+		return err
+	})
+}
+
 // IntendToAdd adds untracked files to the index, without their contents,
 // so that CommitPaths can have them. In a sparse checkout they may lie outside.
 func IntendToAdd(ctx context.Context, r *git.Repo, paths []string) error {

@@ -1,0 +1,158 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/commits"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
+)
+
+type linkOptions struct{ force, json bool }
+
+// linkExitStatus ends the help of link and unlink.
+const linkExitStatus = `
+
+EXIT STATUS
+  0  done
+  1  failure, or the commit is left as it is for one of the reasons above
+  2  wrong usage`
+
+// NewUnlink returns the command that takes the links off the last commit.
+func NewUnlink(a *app.App) *cobra.Command {
+	var opts linkOptions
+	cmd := &cobra.Command{
+		Use:        "unlink [<commit>]",
+		SuggestFor: []string{"detach"},
+		Short:      "Take the last commit's link to its conversation off",
+		Long: `Amends the last commit: its message loses the Entire-Checkpoint trailers, and
+nothing else of it changes. What is staged stays staged. The record of the
+conversation stays, too: ` + "`entire link`" + ` links the commit again, ` + "`entire forget`" + `
+removes a record.
+
+A commit that is not the last, one that a remote has, and one in the middle of a
+rebase or merge is left as it is. A link can also be kept from being made: delete
+the trailer in the editor, or write "Entire-Checkpoint: none" into the message.` + linkExitStatus,
+		Example: `  entire unlink
+  entire unlink HEAD --force`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rev := "HEAD"
+			if len(args) > 0 {
+				rev = args[0]
+			}
+			return runRelink(cmd.Context(), a, opts, relinking{verb: "Unlinked", rev: rev}, func(ctx context.Context, r *commits.Relinker, _ *git.Repo) (commits.Relinked, error) {
+				return r.Unlink(ctx, rev, opts.force)
+			})
+		},
+	}
+	addLinkFlags(cmd, &opts)
+	return cmd
+}
+
+// NewLink returns the command that links the last commit to a session.
+func NewLink(a *app.App) *cobra.Command {
+	var opts linkOptions
+	cmd := &cobra.Command{
+		Use:        "link <commit> <session>",
+		SuggestFor: []string{"attach"},
+		Short:      "Link the last commit to a session",
+		Long: `Amends the last commit: its message gets an Entire-Checkpoint trailer, and nothing
+else of it changes. What is staged stays staged. The checkpoint is the one that
+was made for the commit before its link was taken off, else a new one of the
+session, or the newest of a session that is known by its checkpoints alone.
+
+A commit that is not the last, one that a remote has, and one in the middle of a
+rebase or merge is left as it is.` + linkExitStatus,
+		Example: `  entire link HEAD 3f9a`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runRelink(cmd.Context(), a, opts, relinking{verb: "Linked", rev: args[0]}, func(ctx context.Context, r *commits.Relinker, repo *git.Repo) (commits.Relinked, error) {
+				s, err := oneSession(ctx, sessionReader(a, repo), args[1])
+				if err != nil {
+					return commits.Relinked{}, err
+				}
+				return r.Link(ctx, args[0], s, opts.force)
+			})
+		},
+	}
+	addLinkFlags(cmd, &opts)
+	return cmd
+}
+
+func addLinkFlags(cmd *cobra.Command, opts *linkOptions) {
+	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "also if a remote has the commit: the next push has to be forced")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+}
+
+// oneSession returns the session whose id begins with a text.
+func oneSession(ctx context.Context, reader sessions.Reader, prefix string) (sessions.Session, error) {
+	found, err := reader.Find(ctx, prefix)
+	switch {
+	case err != nil:
+		return sessions.Session{}, err
+	case len(found) == 0:
+		return sessions.Session{}, app.WithHint(fmt.Errorf("no session %s", ui.Line(prefix, format.NameWidth)), "`entire sessions` lists them; an id may be cut to four characters")
+	case len(found) > 1 && found[0].ID != prefix:
+		return sessions.Session{}, ambiguousSession(prefix, found)
+	}
+	return found[0], nil
+}
+
+// relinking is one run of link or unlink.
+type relinking struct{ verb, rev string }
+
+// relinkedJSON is the output of `link --json` and `unlink --json`; docs/formats/sessions.md
+// describes it.
+type relinkedJSON struct {
+	Schema      int             `json:"schema"`
+	Commit      git.OID         `json:"commit"`
+	Former      git.OID         `json:"former"`
+	Checkpoints []checkpoint.ID `json:"checkpoints"`
+}
+
+func runRelink(ctx context.Context, a *app.App, opts linkOptions, of relinking, do func(context.Context, *commits.Relinker, *git.Repo) (commits.Relinked, error)) (err error) {
+	repo, err := a.Worktree()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	is := a.Settings(repo)
+	log, file := app.OpenLog(repo.Root, is.LogLevel)
+	defer func() { _ = file.Close() }()
+	rec := a.Recorder(repo, is, log.With("component", "link"))
+	done, err := do(ctx, rec.Commits().Relinker, repo)
+	if err != nil {
+		return relinkError(err, of.rev)
+	}
+	if opts.json {
+		return a.Streams.JSON(relinkedJSON{Schema: 1, Commit: done.Commit.OID, Former: done.Former.OID, Checkpoints: done.IDs})
+	}
+	a.Streams.Printf("%s %s%s, now %s (%s)\n", of.verb, done.Former.OID.Short(), format.Quoted(format.Subject(done.Former.Message)), done.Commit.OID.Short(), namesOf(done.IDs))
+	return nil
+}
+
+// relinkError adds what helps.
+func relinkError(err error, rev string) error {
+	switch {
+	case errors.Is(err, git.ErrMissing):
+		return fmt.Errorf("no commit %s", ui.Line(rev, format.NameWidth))
+	case errors.Is(err, commits.ErrNotLast):
+		return app.WithHint(err, "`git rebase -i` and reword change older ones: delete the trailer there")
+	case errors.Is(err, commits.ErrPushed):
+		return app.WithHint(err, "--force amends it all the same; the next push has to be forced")
+	case errors.Is(err, commits.ErrInProgress):
+		return app.WithHint(err, "finish it first: `git status` says how")
+	case errors.Is(err, commits.ErrNotAdded):
+		return app.WithHint(err, "`entire status` shows what keeps them from running")
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package commits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-3aff656d/entire/checkpoint"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitlog"
+	"github.com/seed-3aff656d/entire/internal/git/gitwork"
+	"github.com/seed-3aff656d/entire/strategy/authorship"
+	"github.com/seed-3aff656d/entire/strategy/condense"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
+	"github.com/seed-3aff656d/entire/strategy/workspace"
+)
+
+// linkEnv is the variable in which a Relinker names for the hooks of the amend that it makes
+// the session to link, or linkNone: the message is to stay as it is.
+const (
+	linkEnv  = "ENTIRE_LINK"
+	linkNone = "none"
+)
+
+// Errors of a Relinker.
+var (
+	// ErrNotLast means that the commit is not the one that HEAD is.
+	ErrNotLast = errors.New("is not the last commit")
+	// ErrPushed means that a remote has the commit.
+	ErrPushed = errors.New("is pushed")
+	// ErrInProgress means that git is in the middle of something that makes commits.
+	ErrInProgress = errors.New("git is in the middle of an operation")
+	// ErrNoLink means that the commit has no link to take off.
+	ErrNoLink = errors.New("has no link")
+	// ErrLinked means that the commit is linked to the session already.
+	ErrLinked = errors.New("is linked to this session already")
+	// ErrNotAdded means that the hooks of the amend didn't add the link.
+	ErrNotAdded = errors.New("the git hooks didn't add the link")
+)
+
+// Relinker takes links off the last commit and adds them. It amends the commit's message, and
+// nothing else of it: what is staged stays staged.
+type Relinker struct {
+	*workspace.Workspace
+
+	attribution *authorship.Attribution
+	condenser   *condense.Condenser
+}
+
+// Relinked is what became of the commit.
+type Relinked struct {
+	Former, Commit git.Commit
+	// IDs are the checkpoints whose links were taken off, or were added.
+	IDs []checkpoint.ID
+}
+
+// Unlink takes all links off the commit that rev names. The records of the conversation stay.
+// Without force a commit that a remote has is ErrPushed.
+func (rl *Relinker) Unlink(ctx context.Context, rev string, force bool) (Relinked, error) {
+	c, err := rl.amendable(ctx, rev, force)
+	if err != nil {
+		return Relinked{}, err
+	}
+	ids := checkpoint.IDs(c.Message)
+	if len(ids) == 0 {
+		return Relinked{}, fmt.Errorf("%s %w", c.OID.Short(), ErrNoLink)
+	}
+	return rl.reword(ctx, c, checkpoint.StripIDs(c.Message), linkNone)
+}
+
+// Link links the commit that rev names to a session: by the checkpoint that was made for it
+// and that no commit names, else by a new one, or by the session's newest where its state is
+// not here. Without force a commit that a remote has is ErrPushed.
+func (rl *Relinker) Link(ctx context.Context, rev string, s sessions.Session, force bool) (Relinked, error) {
+	c, err := rl.amendable(ctx, rev, force)
+	if err != nil {
+		return Relinked{}, err
+	}
+	have := checkpoint.IDs(c.Message)
+	if slices.ContainsFunc(s.Checkpoints, func(id checkpoint.ID) bool { return slices.Contains(have, id) }) {
+		return Relinked{}, fmt.Errorf("%s %w", c.OID.Short(), ErrLinked)
+	}
+	id, err := rl.unnamed(ctx, c, s)
+	if err != nil {
+		return Relinked{}, err
+	}
+	if id == "" && s.Phase != sessions.Stored {
+		return rl.reword(ctx, c, c.Message, s.ID)
+	}
+	if id == "" {
+		id = s.Checkpoints[0]
+	}
+	trailers := make([]string, 0, len(have)+1)
+	for _, id := range append(have, id) {
+		trailers = append(trailers, checkpoint.TrailerKey+": "+string(id))
+	}
+	message, err := gitwork.AddTrailers(ctx, rl.Repo, []byte(ensureNewline(checkpoint.StripIDs(c.Message))), trailers)
+	if err != nil {
+		return Relinked{}, fmt.Errorf("add trailer: %w", err)
+	}
+	return rl.reword(ctx, c, string(message), linkNone)
+}
+
+// amendable returns the commit that rev names, if it may be amended.
+func (rl *Relinker) amendable(ctx context.Context, rev string, force bool) (git.Commit, error) {
+	head, born, err := rl.Head(ctx)
+	if err != nil {
+		return git.Commit{}, err
+	}
+	if !born {
+		return git.Commit{}, fmt.Errorf("there is no commit yet: %w", git.ErrMissing)
+	}
+	c, err := rl.Repo.Commit(ctx, rev)
+	if err != nil {
+		return git.Commit{}, err
+	}
+	if c.OID != head.OID {
+		return git.Commit{}, fmt.Errorf("%s %w", c.OID.Short(), ErrNotLast)
+	}
+	doing, err := gitwork.InProgress(ctx, rl.Repo)
+	if err != nil {
+		return git.Commit{}, err
+	}
+	if doing.Rebase || doing.Apply || doing.CherryPick || doing.Revert || doing.Merge {
+		return git.Commit{}, ErrInProgress
+	}
+	if !utf8.ValidString(c.Message) {
+		return git.Commit{}, fmt.Errorf("the message of %s is not UTF-8", c.OID.Short())
+	}
+	if force {
+		return c, nil
+	}
+	pushed, err := gitlog.OnRemote(ctx, rl.Repo, c.OID)
+	if err == nil && pushed != "" {
+		err = fmt.Errorf("%s %w: %s has it", c.OID.Short(), ErrPushed, pushed)
+	}
+	return c, err
+}
+
+// unnamed returns the newest checkpoint of a session that no commit names and that has a file
+// of the commit: the one that was made for it, before the link was taken off; "" if there is
+// none.
+func (rl *Relinker) unnamed(ctx context.Context, c git.Commit, s sessions.Session) (checkpoint.ID, error) {
+	changes, err := rl.condenser.ChangesOf(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	const most = 20 // the last commit's is among the newest
+	for _, id := range s.Checkpoints[:min(len(s.Checkpoints), most)] {
+		stored, err := rl.attribution.ReadCheckpoint(ctx, id)
+		if errors.Is(err, checkpoint.ErrNotFound) { // it was fetched
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if !slices.ContainsFunc(stored.Summary.FilesTouched, func(p string) bool { _, ok := changes[p]; return ok }) {
+			continue
+		}
+		named, err := gitlog.Commits(ctx, rl.Repo, "--max-count=1", "--fixed-strings", "--grep="+checkpoint.TrailerKey+": "+string(id),
+			"--exclude=refs/heads/entire/*", "--exclude=refs/remotes/*/entire/*", "--exclude=refs/entire/*", "--all", "--")
+		if err != nil || len(named) == 0 {
+			return id, err
+		}
+	}
+	return "", nil
+}
+
+// reword gives the last commit another message.
+func (rl *Relinker) reword(ctx context.Context, c git.Commit, message, link string) (Relinked, error) {
+	if err := gitwork.Reword(ctx, rl.Repo, message, []string{linkEnv + "=" + link}); err != nil {
+		if exit, ok := errors.AsType[*git.ExitError](err); ok {
+			return Relinked{}, fmt.Errorf("amend %s: %s", c.OID.Short(), git.Plainly(strings.TrimSpace(exit.Stderr)))
+		}
+		return Relinked{}, err
+	}
+	now, _, err := rl.Head(ctx)
+	if err != nil {
+		return Relinked{}, err
+	}
+	before, after := checkpoint.IDs(c.Message), checkpoint.IDs(now.Message)
+	done := Relinked{Former: c, Commit: now}
+	for _, id := range slices.Concat(before, after) {
+		if slices.Contains(before, id) != slices.Contains(after, id) {
+			done.IDs = append(done.IDs, id)
+		}
+	}
+	if link == linkNone || len(done.IDs) > 0 {
+		return done, nil
+	}
+	if len(after) > 0 { // the session is added to the checkpoint that the commit had
+		done.IDs = after[len(after)-1:]
+		stored, err := rl.attribution.ReadCheckpoint(ctx, done.IDs[0])
+		isAdded := func(s checkpoint.Stored) bool { return s.Meta.SessionID == link }
+		if err != nil || slices.ContainsFunc(stored.Sessions, isAdded) {
+			return done, err
+		}
+	}
+	return done, ErrNotAdded
+}
