@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -51,35 +52,37 @@ type Point struct {
 // LogsOnly reports whether nothing but transcripts can be brought back.
 func (p Point) LogsOnly() bool { return p.Snapshot == 0 && p.Shadow == "" }
 
-// MaxPoints is how many points a list has.
-const MaxPoints = 20
-
 const (
-	// PointCommits is the number of commits searched for checkpoints.
-	PointCommits = 50
-	pointVersion = 60 // newest snapshots read for a list
+	// MaxPoints is how many points a list has by default.
+	MaxPoints = 20
+	// AllPoints is the length of a list that has all of them.
+	AllPoints = math.MaxInt32
 )
 
-// Points lists the newest points of this worktree, newest first. It writes
-// nothing.
-func (pt *Points) Points(ctx context.Context) ([]Point, error) {
-	shadows, err := pt.shadowPoints(ctx)
+const (
+	// PointCommits is the number of commits searched for checkpoints, for a list of at most
+	// as many points.
+	PointCommits = 50
+	pointVersion = 60 // newest snapshots read for such a list
+)
+
+// Points lists the newest points of this worktree, at most so many, newest first. It
+// writes nothing.
+func (pt *Points) Points(ctx context.Context, most int) ([]Point, error) {
+	shadows, err := pt.shadowPoints(ctx, most)
 	if err != nil {
 		return nil, err
 	}
-	commits, err := pt.commitPoints(ctx)
+	commits, err := pt.commitPoints(ctx, most)
 	if err != nil {
 		return nil, err
 	}
-	snaps, err := pt.snapshotPoints(ctx, pointVersion)
+	snaps, err := pt.snapshotPoints(ctx, max(most, pointVersion))
 	if err != nil {
 		return nil, err
 	}
 	points := merge(snaps, slices.Concat(shadows, commits))
-	if len(points) > MaxPoints {
-		points = points[:MaxPoints]
-	}
-	return points, nil
+	return points[:min(len(points), most)], nil
 }
 
 // merge joins the points of snapshots with those of commits that they belong
@@ -143,13 +146,13 @@ func inOrder(points []Point) {
 	}
 }
 
-// shadowPoints are the shadow checkpoints on HEAD.
-func (pt *Points) shadowPoints(ctx context.Context) ([]Point, error) {
+// shadowPoints are the newest shadow checkpoints on HEAD.
+func (pt *Points) shadowPoints(ctx context.Context, most int) ([]Point, error) {
 	head, born, err := pt.Head(ctx)
 	if err != nil || !born {
 		return nil, err
 	}
-	commits, err := gitlog.Last(ctx, pt.Repo, checkpoint.ShadowBranch(head.OID, pt.Repo.WorktreeID), MaxPoints)
+	commits, err := gitlog.Last(ctx, pt.Repo, checkpoint.ShadowBranch(head.OID, pt.Repo.WorktreeID), most)
 	if err != nil { // there is no such branch
 		return nil, nil //nolint:nilerr // git reports only that it can't
 	}
@@ -197,7 +200,7 @@ func (pt *Points) turnPrompt(ctx context.Context, c git.Commit, p Point, followi
 }
 
 // commitPoints are the newest commits that carry a checkpoint which is stored.
-func (pt *Points) commitPoints(ctx context.Context) ([]Point, error) {
+func (pt *Points) commitPoints(ctx context.Context, most int) ([]Point, error) {
 	v1, err := checkpoint.Tree(ctx, pt.Repo)
 	if errors.Is(err, checkpoint.ErrNotFound) {
 		return nil, nil
@@ -205,14 +208,14 @@ func (pt *Points) commitPoints(ctx context.Context) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	commits, err := gitlog.Last(ctx, pt.Repo, "HEAD", PointCommits)
+	commits, err := gitlog.Last(ctx, pt.Repo, "HEAD", max(most, PointCommits))
 	if err != nil {
 		return nil, nil //nolint:nilerr // an unborn branch
 	}
 	var points []Point
 	for _, c := range commits {
 		ids := checkpoint.IDs(c.Message)
-		if len(ids) == 0 || len(points) == MaxPoints {
+		if len(ids) == 0 || len(points) == most {
 			continue
 		}
 		id := ids[len(ids)-1]

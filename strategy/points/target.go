@@ -33,7 +33,7 @@ func (pt *Points) FindPoint(ctx context.Context, spec string) (Point, error) {
 	if n, ok := parseTurn(spec); ok {
 		return pt.pointBeforeTurn(spec, n)
 	}
-	points, err := pt.Points(ctx)
+	points, err := pt.Points(ctx, MaxPoints)
 	if err != nil {
 		return Point{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -55,11 +56,20 @@ func newPointJSON(p points.Point) pointJSON {
 // picker lists the points of a rewind and lets a person choose one.
 type picker struct{ *rewinding }
 
-// list prints the points and nothing else: callers read both streams.
+// list prints the points and nothing else: callers read both streams. On a terminal it
+// prints a table, else JSON.
 func (pi *picker) list(ctx context.Context) error {
-	points, err := pi.rec.Points().Points.Points(ctx)
+	most := points.MaxPoints
+	if pi.opts.all {
+		most = points.AllPoints
+	}
+	points, err := pi.rec.Points().Points.Points(ctx, most)
 	if err != nil {
 		return err
+	}
+	if pi.Streams.Terminal.Out && !pi.opts.json {
+		pi.table(points, !pi.opts.all && len(points) == most)
+		return nil
 	}
 	list := make([]pointJSON, 0, len(points))
 	for _, p := range points {
@@ -75,15 +85,78 @@ func (pi *picker) list(ctx context.Context) error {
 	})
 }
 
+// table prints the points for a person; more reports that there may be others.
+func (pi *picker) table(list []points.Point, more bool) {
+	if len(list) == 0 {
+		pi.Streams.Notef("%s", noPoints)
+		return
+	}
+	var table ui.Table
+	table.Row("POINT", "WHEN", "WHAT", "SESSION", "PROMPT OR MESSAGE")
+	for _, p := range list {
+		session := "-"
+		if p.Session != "" {
+			session = format.Session(p.Session)
+		}
+		table.Row(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.SubjectWidth))
+	}
+	text := table.String()
+	if more {
+		text += "\nThere may be more: `entire rewind --list --all` lists them.\n"
+	}
+	pi.Page(text)
+}
+
+// noPoints is what a list without points says.
+const noPoints = "No points to go back to yet: a turn or `entire fs checkpoint create` makes one."
+
+// nameOf is what --to takes: the snapshot, where there is one.
+func nameOf(p points.Point) string {
+	if p.Snapshot != 0 {
+		return p.Snapshot.String()
+	}
+	return format.ID(p.ID)
+}
+
+// whatOf is which moment a point is.
+func whatOf(p points.Point) string {
+	switch {
+	case p.LogsOnly():
+		return "commit " + p.Commit.Short() + ", transcripts only"
+	case p.Checkpoint != "" || p.Cause == bands.Commit:
+		return "commit " + p.Commit.Short()
+	case p.TaskID != "":
+		return "task"
+	case p.Cause == bands.Prompt:
+		return "before a turn"
+	case p.Cause == bands.Rescue:
+		return "before a rewind"
+	case p.Cause == bands.Named:
+		return "named"
+	case p.Session == "":
+		return "snapshot"
+	}
+	return "after a turn"
+}
+
+// titleOf is what a person knows a point by: the prompt of a turn, else the message.
+func titleOf(p points.Point) string {
+	isTurn := p.Cause == bands.Prompt || p.Cause == bands.Auto || p.Snapshot == 0 && p.Shadow != ""
+	if isTurn && p.Prompt != "" && p.Checkpoint == "" && p.TaskID == "" {
+		return p.Prompt
+	}
+	return p.Message
+}
+
 // choose lets a person pick a point, shows what going there would change, and
 // goes there if that is wanted.
 func (pi *picker) choose(ctx context.Context) error {
-	points, err := pi.rec.Points().Points.Points(ctx)
+	points, err := pi.rec.Points().Points.Points(ctx, points.MaxPoints)
 	if err != nil {
 		return err
 	}
 	if len(points) == 0 {
-		pi.Streams.Printf("No points to go back to yet: a turn or `entire fs checkpoint create` makes one.\n")
+		pi.Streams.Printf("%s\n", noPoints)
 		return nil
 	}
 	options := make([]ui.Option, 0, len(points)+1)
@@ -191,19 +264,7 @@ const answerCancel = "cancel"
 
 // label is a line of the list of points.
 func (pi *picker) label(p points.Point) string {
-	const width = 60
-	name := format.ID(p.ID)
-	if p.Snapshot != 0 {
-		name = p.Snapshot.String()
-	}
-	kind := ""
-	switch {
-	case p.LogsOnly():
-		kind = "  [logs only]"
-	case p.Checkpoint != "":
-		kind = "  [commit " + p.Commit.Short() + "]"
-	}
-	return strings.TrimRight(name+strings.Repeat(" ", max(1, 9-len(name)))+ui.Ago(pi.Now(), p.Date)+"  "+ui.Line(p.Message, width)+kind, " ")
+	return strings.TrimRight(fmt.Sprintf("%-8s %-9s %-15s %s", nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), ui.Line(titleOf(p), format.ListedWidth)), " ")
 }
 
 // scopesOf are the answers to what of a point should come back.

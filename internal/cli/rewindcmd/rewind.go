@@ -90,9 +90,9 @@ EXIT STATUS
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&opts.list, "list", false, "print the points as JSON")
+	f.BoolVar(&opts.list, "list", false, "list the points: a table, or JSON in a pipe and with --json; --all for more than 20")
 	f.StringVar(&opts.to, "to", "", "go back to this point; the same as an argument")
-	f.BoolVar(&opts.all, "all", false, "restore the whole tree (the default where there is a snapshot)")
+	f.BoolVar(&opts.all, "all", false, "restore the whole tree (the default where there is a snapshot); with --list: all points")
 	f.BoolVar(&opts.code, "code", false, "restore only what agents' turns changed and git doesn't ignore")
 	f.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
 	f.BoolVar(&opts.conversation, "conversation", false, "cut the agent's transcript back too; the present one is kept as a copy")
