@@ -253,13 +253,6 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestCompletionIsHidden(t *testing.T) {
-	t.Parallel()
-	if help := newDesk(t).must("help"); strings.Contains(help, "completion") || !strings.Contains(help, "enable") {
-		t.Error(help)
-	}
-}
-
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	d := repoDesk(t)

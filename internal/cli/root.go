@@ -41,7 +41,7 @@ func commands() []group {
 		{"Go back:", []build{rewindcmd.NewCommand, stores.NewFS}},
 		{"Continue:", []build{history.NewResume, history.NewRecall}},
 		{"Maintain:", []build{
-			health.NewDoctor, cleanup.NewClean, cleanup.NewReset, cleanup.NewForget, cleanup.NewRedact, hookrun.NewMCP, newVersionCmd,
+			health.NewDoctor, cleanup.NewClean, cleanup.NewReset, cleanup.NewForget, cleanup.NewRedact, hookrun.NewMCP, newCompletionCmd, newVersionCmd,
 		}},
 		{"", []build{hookrun.NewHooks, hookrun.NewStatusline}},
 	}
@@ -121,7 +121,7 @@ links it to the commits that came out of it.`,
 // dress gives a root command what both programs have in common.
 func dress(a *app.App, root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true // ours is another
 	root.SetHelpCommand(newHelpCmd(a))
 	root.SetHelpFunc(printHelp)
 	root.SetUsageFunc(printUsage)
@@ -135,7 +135,7 @@ func dress(a *app.App, root *cobra.Command) {
 // recording is disabled.
 func guard(a *app.App, cmd *cobra.Command) error {
 	for c := cmd; c.HasParent(); c = c.Parent() {
-		if c.Annotations[app.WorksDisabled] != "" || c.Name() == "completion" || c.Hidden {
+		if c.Annotations[app.WorksDisabled] != "" || c.Hidden {
 			return nil
 		}
 	}
@@ -201,6 +201,6 @@ func newAgentFSCmd(a *app.App) *cobra.Command {
 	root := stores.NewTree(&access.Command{App: a, Program: "agentfs"}, "agentfs")
 	root.PersistentPreRun = func(*cobra.Command, []string) { a.Parsed = true }
 	dress(a, root)
-	root.AddCommand(newVersionCmd(a))
+	root.AddCommand(newCompletionCmd(a), newVersionCmd(a))
 	return root
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy/explain"
@@ -88,6 +89,10 @@ EXIT STATUS
 	f.BoolVar(&opts.fetch, "fetch", false, "first get from the remote what this clone lacks of the checkpoints")
 	f.BoolVar(&opts.searchAll, "search-all", false, "look for the checkpoint's commits behind all refs, not only in local branches")
 	cmd.MarkFlagsMutuallyExclusive("short", "full", "raw-transcript")
+	cmd.ValidArgsFunction = complete.ArgumentOrFile(a, 0, complete.Checkpoints, complete.Branches, complete.Sessions)
+	complete.Flag(cmd, "checkpoint", complete.Argument(a, 0, complete.Checkpoints))
+	complete.Flag(cmd, "commit", complete.Argument(a, 0, complete.Branches))
+	complete.Flag(cmd, "session", complete.Argument(a, 0, complete.Sessions))
 	return cmd
 }
 

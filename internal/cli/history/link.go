@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -85,6 +86,7 @@ rebase or merge is left as it is.` + linkExitStatus,
 		},
 	}
 	addLinkFlags(cmd, &opts)
+	cmd.ValidArgsFunction = complete.Argument(a, 1, complete.Sessions)
 	return cmd
 }
 

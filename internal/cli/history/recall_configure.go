@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/config"
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -63,6 +64,7 @@ EXIT STATUS
 		},
 	}
 	cmd.Flags().StringVar(&conf.preset, "preset", "", "set all four at once: "+strings.Join(settings.Presets(), ", "))
+	complete.Flag(cmd, "preset", cobra.FixedCompletions(settings.Presets(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringArrayVar(&conf.unset, "unset", nil, "remove this key from your own settings; may be given several times")
 	return cmd
 }

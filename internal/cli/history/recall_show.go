@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/disk"
 	"github.com/seed-3aff656d/entire/internal/recall"
@@ -59,7 +60,7 @@ brief: ` + strings.Join(brief.SectionNames(), ", ") + `.` + recallExitStatus,
 	}
 	cmd.Flags().StringVar(&show.file, "file", "", "print the stored content of this file, and nothing else")
 	cmd.Flags().StringArrayVar(&show.sections, "section", nil, "print only this section of the brief; may be given several times")
-	_ = cmd.RegisterFlagCompletionFunc("section", cobra.FixedCompletions(brief.SectionNames(), cobra.ShellCompDirectiveNoFileComp)) // fails only for an unknown flag
+	complete.Flag(cmd, "section", cobra.FixedCompletions(brief.SectionNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

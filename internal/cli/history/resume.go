@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/checkpoint"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitlog"
 	"github.com/seed-3aff656d/entire/internal/ui"
@@ -61,6 +62,7 @@ EXIT STATUS
 			return runResume(cmd.Context(), a, firstOf(args), opts)
 		},
 	}
+	cmd.ValidArgsFunction = complete.Argument(a, 0, complete.Branches, complete.Sessions)
 	cmd.Flags().BoolVarP(&opts.force, "force", "f", false, "don't ask, and replace transcripts that are newer here; they are kept as copies")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd

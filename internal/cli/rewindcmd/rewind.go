@@ -17,6 +17,7 @@ import (
 	"github.com/seed-3aff656d/entire/bands/history"
 	"github.com/seed-3aff656d/entire/bands/plan"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/strategy"
@@ -107,6 +108,8 @@ EXIT STATUS
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("all", "code", "paths", "logs-only", "reset")
 	cmd.MarkFlagsMutuallyExclusive("list", "to", "undo", "redo")
+	cmd.ValidArgsFunction = complete.Argument(a, 0, complete.Versions, complete.Checkpoints)
+	complete.Flag(cmd, "to", cmd.ValidArgsFunction)
 	return cmd
 }
 

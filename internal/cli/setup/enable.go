@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-3aff656d/entire/hooks/githook"
 	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/cli/install"
 	"github.com/seed-3aff656d/entire/internal/git"
@@ -76,6 +77,8 @@ EXIT STATUS
 	f := cmd.Flags()
 	f.StringVar(&opts.agent, "agent", "", "agent to record: "+install.ClaudeName)
 	f.StringVar(&opts.strategy, "strategy", "", "strategy: "+knownStrategies)
+	complete.Flag(cmd, "agent", cobra.FixedCompletions([]string{install.ClaudeName}, cobra.ShellCompDirectiveNoFileComp))
+	complete.Flag(cmd, "strategy", cobra.FixedCompletions(strings.Split(knownStrategies, ", "), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&opts.force, "force", "f", false, "install hooks anew")
 	f.BoolVar(&opts.local, "local", false, "write only files that nobody else sees")
 	f.BoolVar(&opts.project, "project", false, "write the project's settings, though it has some")

@@ -17,9 +17,10 @@ func newFSCheckpointDeleteCmd(f *access.Command) *cobra.Command {
 		Short: "Delete a checkpoint",
 		Long: `Deletes a checkpoint. The others don't need it, and its number isn't used again.
 It asks first, unless --force is given.` + access.ExitStatus,
-		Example: "  " + f.Program + " checkpoint delete v2",
-		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSCheckpointDelete(ctx, f, args[0]) }),
+		Example:           "  " + f.Program + " checkpoint delete v2",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeVersions(f, 1, ""),
+		RunE:              f.Run(func(ctx context.Context, args []string) error { return runFSCheckpointDelete(ctx, f, args[0]) }),
 	}
 }
 

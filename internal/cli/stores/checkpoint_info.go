@@ -22,9 +22,10 @@ func newFSInfoCmd(f *access.Command) *cobra.Command {
 for, and what it doesn't hold.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + access.ExitStatus,
-		Example: "  " + f.Program + " checkpoint info v4",
-		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSInfo(ctx, f, args[0]) }),
+		Example:           "  " + f.Program + " checkpoint info v4",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeVersions(f, 1, ""),
+		RunE:              f.Run(func(ctx context.Context, args []string) error { return runFSInfo(ctx, f, args[0]) }),
 	}
 }
 

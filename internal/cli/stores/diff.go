@@ -27,7 +27,8 @@ or from one checkpoint to another, with the lines added and removed. With paths
 behind -- it prints their changes line by line.
 
 With --json it prints a list; docs/formats/agentfs.md describes it.` + access.ExitStatus,
-		Example: "  " + f.Program + " diff v3\n  " + f.Program + " diff v2 v4\n  " + f.Program + " diff v3 -- src/auth.ts",
+		Example:           "  " + f.Program + " diff v3\n  " + f.Program + " diff v2 v4\n  " + f.Program + " diff v3 -- src/auth.ts",
+		ValidArgsFunction: completeVersions(f, 2, ""),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if n := len(versionsOf(cmd, args)); n > 2 {
 				return fmt.Errorf("at most two versions, not %d; paths stand behind --", n)

@@ -30,6 +30,7 @@ unless --ignored is given: keys and passwords are often among them.` + access.Ex
 			return runFSExport(ctx, f, opts, args[0], args[1])
 		}),
 	}
+	cmd.ValidArgsFunction = completeVersions(f, 1, "")
 	cmd.Flags().BoolVar(&opts.ignored, "ignored", false, "write files that git ignores too")
 	return cmd
 }

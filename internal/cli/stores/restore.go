@@ -49,6 +49,7 @@ It asks first, unless --force is given. --dry-run shows what would change.` + ac
 			return runFSRestore(ctx, f, opts, args[0])
 		}),
 	}
+	cmd.ValidArgsFunction = completeVersions(f, 1, "")
 	flags := cmd.Flags()
 	flags.StringArrayVar(&opts.paths, "paths", nil, "restore only this file or folder; may be given more than once")
 	flags.BoolVar(&opts.nested, "nested", false, "restore nested repositories too")

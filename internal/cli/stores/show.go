@@ -25,9 +25,10 @@ func newFSShowCmd(f *access.Command) *cobra.Command {
 		Long: `Prints a file as it was at a checkpoint, byte for byte. The path is relative to
 the tree's root; one that begins with ./ or ../ to the current folder. It may be
 absolute, too.` + access.ExitStatus,
-		Example: "  " + f.Program + " show v3:src/auth.ts > auth.ts.old",
-		Args:    cobra.ExactArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSShow(ctx, f, args[0]) }),
+		Example:           "  " + f.Program + " show v3:src/auth.ts > auth.ts.old",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeVersions(f, 1, ":"),
+		RunE:              f.Run(func(ctx context.Context, args []string) error { return runFSShow(ctx, f, args[0]) }),
 	}
 }
 

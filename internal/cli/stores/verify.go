@@ -26,9 +26,10 @@ have lost it; everything else can still be restored. The next checkpoint repairs
 what is still in the tree.
 
 With --json it prints one object; docs/formats/agentfs.md describes it.` + strings.Replace(access.ExitStatus, "failure\n", "something is damaged, or failure\n", 1),
-		Example: "  " + f.Program + " verify" + "\n  " + f.Program + " verify v12",
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    f.Run(func(ctx context.Context, args []string) error { return runFSVerify(ctx, f, args) }),
+		Example:           "  " + f.Program + " verify" + "\n  " + f.Program + " verify v12",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeVersions(f, 1, ""),
+		RunE:              f.Run(func(ctx context.Context, args []string) error { return runFSVerify(ctx, f, args) }),
 	}
 }
 

@@ -1,0 +1,172 @@
+// Package complete lists the values that a shell offers for arguments and flags: ids of
+// sessions and checkpoints, versions of snapshots, branches.
+//
+// Of internal/cli it imports app and format. What can't be listed is left out: a shell has
+// no place for an error.
+package complete
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/bands"
+	"github.com/seed-3aff656d/entire/bands/registry"
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/git/gitref"
+	"github.com/seed-3aff656d/entire/internal/proc"
+	"github.com/seed-3aff656d/entire/internal/ui"
+	"github.com/seed-3aff656d/entire/strategy/explain"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
+)
+
+// most is how many values of a kind are offered.
+const most = 50
+
+// Values lists the values of one kind, each with what it is.
+type Values func(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error)
+
+// Argument offers values for the argument at a position, counted from 0, and for no other.
+func Argument(a *app.App, at int, kinds ...Values) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) != at {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return list(cmd, a, begun, kinds), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// ArgumentOrFile is Argument where the name of a file will do, too.
+func ArgumentOrFile(a *app.App, at int, kinds ...Values) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) != at {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return list(cmd, a, begun, kinds), cobra.ShellCompDirectiveDefault
+	}
+}
+
+// Flag offers values for a flag of a command.
+func Flag(cmd *cobra.Command, name string, values cobra.CompletionFunc) {
+	_ = cmd.RegisterFlagCompletionFunc(name, values) // fails only for an unknown flag, which its test finds
+}
+
+func list(cmd *cobra.Command, a *app.App, begun string, kinds []Values) (found []cobra.Completion) {
+	repo, err := a.Repository()
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = repo.Close() }()
+	if repo.ReadLazily() != nil {
+		return nil
+	}
+	for _, values := range kinds {
+		all, err := values(cmd.Context(), a, repo)
+		if err != nil {
+			continue
+		}
+		for _, v := range all {
+			if strings.HasPrefix(v, begun) {
+				found = append(found, v)
+			}
+		}
+	}
+	return found
+}
+
+// value is one value with what it is, on one line.
+func value(text, about string) cobra.Completion {
+	return cobra.CompletionWithDesc(text, ui.Line(about, format.ListedWidth))
+}
+
+// Sessions lists the sessions that were active last.
+func Sessions(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
+	reader := sessions.Reader{Repo: repo, Alive: proc.Alive, Locate: git.Locate{Getenv: a.Getenv, Environ: a.Environ}}
+	all, _, err := reader.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []cobra.Completion
+	for i := range all[:min(len(all), most)] {
+		s := &all[i]
+		if reader.Complete(ctx, s) == nil && ui.Line(s.ID, format.MaxNameWidth) == s.ID {
+			found = append(found, value(s.ID, ui.Ago(a.Now(), s.LastActive)+" "+s.Prompt))
+		}
+	}
+	return found, nil
+}
+
+// Checkpoints lists those of the branch.
+func Checkpoints(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Completion, error) {
+	l, err := explain.Reader{Repo: repo}.List(ctx, explain.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var found []cobra.Completion
+	for _, p := range l.Points[:min(len(l.Points), most)] {
+		found = append(found, value(p.ID, p.Prompt))
+	}
+	return found, nil
+}
+
+// Branches lists the local branches, and those of remotes by the name that they would have
+// here.
+func Branches(ctx context.Context, _ *app.App, repo *git.Repo) ([]cobra.Completion, error) {
+	refs, err := gitref.List(ctx, repo, "refs/heads", "refs/remotes")
+	if err != nil {
+		return nil, err
+	}
+	var found []cobra.Completion
+	known := map[string]bool{}
+	for _, ref := range refs {
+		name, isLocal := strings.CutPrefix(ref.Name, "refs/heads/")
+		about := "branch"
+		if !isLocal {
+			about, name, _ = strings.Cut(strings.TrimPrefix(ref.Name, "refs/remotes/"), "/")
+			about = "branch of " + about
+		}
+		if name == "" || name == "HEAD" || known[name] || strings.HasPrefix(name, "entire/") {
+			continue
+		}
+		known[name] = true
+		found = append(found, value(name, about))
+	}
+	return found, nil
+}
+
+// Versions lists the newest snapshots of the repository's store.
+func Versions(_ context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
+	store, err := bands.Open(registry.RepositoryDir(repo.CommonDir))
+	if err != nil {
+		return nil, err
+	}
+	return VersionsOf(a, store)
+}
+
+// VersionsOf lists the newest snapshots of a store, the newest first.
+func VersionsOf(a *app.App, store *bands.Store) ([]cobra.Completion, error) {
+	versions, err := store.Versions()
+	if err != nil {
+		return nil, err
+	}
+	var found []cobra.Completion
+	for i := len(versions) - 1; i >= 0 && len(found) < most; i-- {
+		s, err := store.Snapshot(versions[i])
+		if errors.Is(err, bands.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return found, err
+		}
+		about := s.Message
+		if s.Causality.Prompt != "" && s.Cause != bands.Named {
+			about = s.Causality.Prompt
+		}
+		found = append(found, value(s.Version.String(), ui.Ago(a.Now(), s.Created)+" "+about))
+	}
+	return found, nil
+}

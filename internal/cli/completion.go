@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/app"
+	"github.com/seed-3aff656d/entire/internal/cli/format"
+	"github.com/seed-3aff656d/entire/internal/disk"
+)
+
+// shell is one that completion is for.
+type shell struct {
+	name  string
+	write func(root *cobra.Command, w io.Writer) error
+	// file returns where the shell finds the script of a program: below the folders of the
+	// user's data and configuration.
+	file func(data, config, program string) string
+	// next is what the user has to do once, empty if nothing. %s is the file's folder, or
+	// the file where the shell takes files.
+	next string
+}
+
+func shells() []shell {
+	return []shell{
+		{
+			"bash", func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+			func(data, _, program string) string {
+				return filepath.Join(data, "bash-completion", "completions", program)
+			},
+			"",
+		},
+		{
+			"zsh", (*cobra.Command).GenZshCompletion,
+			func(data, _, program string) string { return filepath.Join(data, "zsh", "site-functions", "_"+program) },
+			"put `fpath=(%s $fpath)` into ~/.zshrc, above `compinit`",
+		},
+		{
+			"fish", func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+			func(_, config, program string) string {
+				return filepath.Join(config, "fish", "completions", program+".fish")
+			},
+			"",
+		},
+		{
+			"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc,
+			func(_, config, program string) string { return filepath.Join(config, "powershell", program+".ps1") },
+			"put `. %s` into the file that $PROFILE names",
+		},
+	}
+}
+
+// newCompletionCmd is instead of cobra's: it installs, too.
+func newCompletionCmd(a *app.App) *cobra.Command {
+	names := make([]string, 0, len(shells()))
+	for _, s := range shells() {
+		names = append(names, s.name)
+	}
+	synopsis := "<" + strings.Join(names, " | ") + ">"
+	cmd := &cobra.Command{
+		Use:   "completion " + synopsis,
+		Short: "Let the shell complete commands, flags and values",
+		Long: `Prints the script with which a shell completes commands, flags and values such as
+versions of snapshots and ids of sessions. ` + "`completion install`" + ` puts it where the
+shell finds it.
+
+EXIT STATUS
+  0  printed
+  1  failure
+  2  wrong usage`,
+		Example:     "  entire completion install\n  entire completion zsh > _entire",
+		Args:        cobra.ExactArgs(1),
+		ValidArgs:   names,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := shellNamed(args[0])
+			if err != nil {
+				return err
+			}
+			return s.write(cmd.Root(), a.Streams.Out)
+		},
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "install [" + strings.Join(names, " | ") + "]",
+		Short: "Put the script where the shell finds it",
+		Long: `Writes the script to your own folder of the shell's completions, of the shell that
+$SHELL names unless one is given. No file of yours is edited: what is still to be
+done is printed.
+
+EXIT STATUS
+  0  written
+  1  failure
+  2  wrong usage`,
+		Example:     "  entire completion install\n  entire completion install fish",
+		Args:        cobra.MaximumNArgs(1),
+		ValidArgs:   names,
+		Annotations: map[string]string{app.WorksDisabled: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := filepath.Base(a.Getenv("SHELL"))
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return installCompletion(a, cmd.Root(), name)
+		},
+	})
+	return cmd
+}
+
+func shellNamed(name string) (shell, error) {
+	var names []string
+	for _, s := range shells() {
+		if s.name == name {
+			return s, nil
+		}
+		names = append(names, s.name)
+	}
+	return shell{}, app.Usagef("no completion for the shell %q (known: %s)", name, strings.Join(names, ", "))
+}
+
+func installCompletion(a *app.App, root *cobra.Command, name string) error {
+	s, err := shellNamed(name)
+	if err != nil {
+		return err
+	}
+	if a.Home == "" {
+		return errors.New("there is no home directory to write to")
+	}
+	folder := func(variable, otherwise string) string {
+		if dir := a.Getenv(variable); filepath.IsAbs(dir) {
+			return dir
+		}
+		return filepath.Join(a.Home, filepath.FromSlash(otherwise))
+	}
+	path := s.file(folder("XDG_DATA_HOME", ".local/share"), folder("XDG_CONFIG_HOME", ".config"), root.Name())
+	var script bytes.Buffer
+	if err := s.write(root, &script); err != nil {
+		return err
+	}
+	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("install completion: %w", err)
+	}
+	if err := disk.WriteDurable(path, script.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("install completion: %w", err)
+	}
+	a.Streams.Printf("Wrote %s\n", format.Path(path))
+	if s.next != "" {
+		where := path
+		if s.name == "zsh" {
+			where = filepath.Dir(path)
+		}
+		a.Streams.Hint(fmt.Sprintf(s.next, format.Path(where)))
+	}
+	a.Streams.Printf("It completes in the next shell.\n")
+	return nil
+}

@@ -1,0 +1,41 @@
+package stores
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-3aff656d/entire/internal/cli/complete"
+	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
+)
+
+// completeVersions offers the versions of the selected store for the first arguments, up to
+// most of them, with what may follow each.
+func completeVersions(f *access.Command, most int, suffix string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) >= most {
+			return nil, cobra.ShellCompDirectiveDefault // paths
+		}
+		s, err := f.Selected(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer s.Close()
+		directive := cobra.ShellCompDirectiveNoFileComp
+		if suffix != "" {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		all, err := complete.VersionsOf(f.App, s.Store)
+		if err != nil {
+			return nil, directive
+		}
+		var found []cobra.Completion
+		for _, v := range all {
+			version, about, _ := strings.Cut(v, "\t")
+			if strings.HasPrefix(version+suffix, begun) {
+				found = append(found, cobra.CompletionWithDesc(version+suffix, about))
+			}
+		}
+		return found, directive
+	}
+}
