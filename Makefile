@@ -22,11 +22,12 @@ export CGO_ENABLED := 0
 
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: foreign help build install demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
+.PHONY: foreign help build install man demo test matrix storm attack cover cover-all check-format difftest fs soak property race e2e-claude bench bench-bands memory recall-quality fuzz crash power lint fmt tools clean
 
 help:
 	@echo 'build       bin/entire, bin/agentfs'
 	@echo 'install     entire and agentfs into GOBIN'
+	@echo 'man         manual pages of all commands, in bin/man'
 	@echo 'demo        the main job on a recorded session, in a scratch repository'
 	@echo 'test        format, vet, all tests, the short ones again with the race detector'
 	@echo 'cover       at least $(COVER) % of the packages that must have it'
@@ -55,6 +56,9 @@ build:
 
 install:
 	go install -trimpath -ldflags '$(LDFLAGS)' ./cmd/entire ./cmd/agentfs
+
+man:
+	go run -ldflags '$(LDFLAGS)' ./cmd/manpages bin/man
 
 demo: build
 	PATH="$(CURDIR)/bin:$$PATH" ./testdata/demo/demo.sh
