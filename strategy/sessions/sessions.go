@@ -143,7 +143,7 @@ func (r Reader) addStates(ctx context.Context, byID map[string]*Session) []error
 	branches := map[string]string{}
 	for _, state := range states {
 		s := &Session{
-			ID: state.ID, Phase: r.phase(state), Agent: state.AgentType, Worktree: state.WorktreePath, Started: state.StartedAt,
+			ID: state.ID, Phase: PhaseOf(state, r.Alive), Agent: state.AgentType, Worktree: state.WorktreePath, Started: state.StartedAt,
 			LastActive: state.StartedAt, Prompt: state.FirstPrompt, Files: slices.Clone(state.FilesTouched), Tokens: state.Total(),
 			Transcript: state.TranscriptPath,
 		}
@@ -168,13 +168,13 @@ func (r Reader) addStates(ctx context.Context, byID map[string]*Session) []error
 	return unread
 }
 
-// phase is what a session with a state is doing.
-func (r Reader) phase(s *session.State) Phase {
+// PhaseOf returns what a session with a state is doing.
+func PhaseOf(s *session.State, alive func(pid int, start uint64) bool) Phase {
 	agent := s.Recorder.Agent
 	switch {
 	case s.EndedAt != nil || s.Phase == session.Ended:
 		return Ended
-	case agent.PID != 0 && !r.Alive(agent.PID, agent.Start):
+	case agent.PID != 0 && !alive(agent.PID, agent.Start):
 		return Gone
 	case s.Phase == session.Active:
 		return Active

@@ -26,11 +26,11 @@ func NewReset(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reset",
 		Short: "Forget what sessions did since the last commit",
-		Long: `Forgets the sessions of this worktree that stand on HEAD, and removes their
-shadow branch: what they have changed since the last commit will not be linked
-to the next one. Files, commits and their checkpoints stay as they are, and so
+		Long: `Forgets what sessions of this worktree did since HEAD was committed, and removes
+their shadow branch: what they have changed since will not be linked to the next
+commit. Files, commits and their checkpoints stay as they are, and so
 does everything of other worktrees. With --session only that session is
-forgotten, wherever it stands.
+forgotten, whatever commit it is on.
 
 The checkpoints that were on the shadow branch are kept under a ref for a
 month; the command names it, and how to go back to them.

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
+	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
@@ -28,6 +29,7 @@ type sessionJSON struct {
 	StartedAt      time.Time     `json:"started_at"`
 	ActiveAt       *time.Time    `json:"active_at,omitempty"`
 	FirstPrompt    string        `json:"first_prompt,omitempty"`
+	AgentGone      bool          `json:"agent_gone,omitempty"`
 	PendingFiles   int           `json:"pending_files"`
 	Files          session.Paths `json:"files"`
 	SharedFiles    int           `json:"shared_files,omitempty"`
@@ -94,6 +96,7 @@ func newSessionJSON(s *session.State, branch string) sessionJSON {
 		StartedAt: s.StartedAt, ActiveAt: s.LastInteraction,
 		FirstPrompt: s.FirstPrompt, PendingFiles: len(s.FilesTouched), Files: session.Paths(format.NotNil(s.FilesTouched)), SharedFiles: len(s.Recorder.Shared),
 		LastCheckpoint: cmp.Or(s.LastCheckpointID, s.Recorder.CountedIn),
+		AgentGone:      sessions.PhaseOf(s, proc.Alive) == sessions.Gone,
 	}
 }
 
@@ -147,7 +150,11 @@ func printSession(w ui.Streams, s sessionJSON, now time.Time) {
 	if s.FirstPrompt != "" {
 		w.Printf("      \"%s\"\n", ui.Line(s.FirstPrompt, format.PromptWidth))
 	}
-	facts := []string{cmp.Or(s.Phase, string(session.Idle))}
+	phase := cmp.Or(s.Phase, string(session.Idle))
+	if s.AgentGone {
+		phase = "its agent is gone"
+	}
+	facts := []string{phase}
 	if s.PendingFiles > 0 {
 		text := ui.Plural(s.PendingFiles, "file") + " pending"
 		if s.SharedFiles > 0 {

@@ -209,7 +209,7 @@ func pastWord(kind plan.StepKind) string {
 	case plan.StepReplace:
 		return "replaced"
 	case plan.StepAttributes:
-		return "with other attributes"
+		return "with changed attributes"
 	case plan.StepDelete:
 		return "deleted"
 	}

@@ -81,7 +81,7 @@ EXIT STATUS
 	complete.Flag(cmd, "strategy", cobra.FixedCompletions(strings.Split(knownStrategies, ", "), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&opts.force, "force", "f", false, "install hooks anew")
 	f.BoolVar(&opts.local, "local", false, "write only files that nobody else sees")
-	f.BoolVar(&opts.project, "project", false, "write the project's settings, though it has some")
+	f.BoolVar(&opts.project, "project", false, "write to the project's settings even if they exist")
 	f.BoolVar(&opts.noBands, "no-bands", false, "take no snapshots of the working tree")
 	f.BoolVar(&opts.mcp, "mcp", false, "register the MCP server, and ask before /clear")
 	f.BoolVar(&opts.noMCP, "no-mcp", false, "take the MCP server and the question away")
@@ -92,6 +92,9 @@ EXIT STATUS
 	f.Bool("telemetry", true, "accepted, without effect: there is no telemetry")
 	f.Bool("local-dev", false, "accepted, without effect")
 	f.Bool("ignore-untracked", false, "accepted, without effect")
+	for _, name := range []string{"skip-push-sessions", "telemetry", "local-dev", "ignore-untracked"} {
+		f.Lookup(name).Hidden = true // scripts of the existing tool pass them
+	}
 	f.Lookup("local-dev").Hidden = true
 	f.Lookup("ignore-untracked").Hidden = true
 	return cmd

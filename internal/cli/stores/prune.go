@@ -22,7 +22,7 @@ func newFSPruneCmd(f *access.Command) *cobra.Command {
 	var opts fsPruneOptions
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Delete automatic checkpoints that are one too many",
+		Short: "Delete the oldest automatic checkpoints over the limit",
 		Long: `Deletes automatic checkpoints: all of today stay, then one an hour, after a week
 one a day; with --keep, or keep_count in config.toml, the newest of that number.
 Those that belong to a commit stay longest; those you named, and what a restore

@@ -75,7 +75,7 @@ func (s *Selection) Take(ctx context.Context, o capture.TakeOptions) (taken capt
 	return taken, s.thin(ctx, held, o.Cause, retention.MaybePrune)
 }
 
-// thin removes automatic snapshots that are one too many.
+// thin removes the oldest automatic snapshots over the limit.
 func (s *Selection) thin(ctx context.Context, held *bands.Held, cause bands.Cause, prune func(context.Context, *bands.Held, retention.Policy) (retention.Pruned, error)) error {
 	config, err := s.Registry.Config()
 	if cause != bands.Auto || err != nil || config.NoPrune {
