@@ -45,6 +45,11 @@ type Point struct {
 	Absent bool
 	Date   time.Time
 	Files  []string
+	// Tokens is what all sessions used for it, nil if that isn't known.
+	Tokens *checkpoint.Tokens
+	// Attribution is who wrote the commit's lines, nil if that isn't known, or if another
+	// program computed it.
+	Attribution *checkpoint.Attribution
 	// Commits carry its id; of a temporary one it is the shadow commit.
 	Commits []git.Commit
 }
@@ -154,7 +159,7 @@ func idsOf(commits []git.Commit) ([]checkpoint.ID, map[checkpoint.ID][]git.Commi
 }
 
 func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []git.Commit) Point {
-	p := Point{ID: string(c.ID), Commits: commits, Files: c.Summary.FilesTouched, Absent: c.Absent}
+	p := Point{ID: string(c.ID), Commits: commits, Files: c.Summary.FilesTouched, Tokens: c.Summary.TokenUsage, Absent: c.Absent}
 	if len(commits) > 0 {
 		p.Date = commits[0].Committer.When
 	}
@@ -167,6 +172,9 @@ func (r Reader) point(ctx context.Context, c checkpoint.Checkpoint, commits []gi
 	}
 	if main, ok := c.Main(); ok {
 		p.Agent, p.Prompt = (sessionReader{r.Repo}).agent(ctx, main), (sessionReader{r.Repo}).title(ctx, main)
+		if a, known := checkpoint.ParseAttribution(main.Meta.Attribution); known && isOurs(main.Meta) {
+			p.Attribution = &a
+		}
 		if !main.Meta.CreatedAt.IsZero() {
 			p.Date = main.Meta.CreatedAt
 		}

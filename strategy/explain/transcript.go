@@ -23,6 +23,12 @@ func (r Reader) Session(ctx context.Context, s checkpoint.Stored, o Options) (Se
 // sessionReader reads the sessions of checkpoints and shadow commits.
 type sessionReader struct{ repo *git.Repo }
 
+// isOurs reports whether this program computed the attribution in the metadata: it writes a
+// field that others don't.
+func isOurs(m checkpoint.SessionMeta) bool {
+	return bytes.Contains(m.Attribution, []byte(`"session_lines"`))
+}
+
 // session reads a session's part in a committed checkpoint. Beside an error that wraps
 // git.ErrMissing it returns what is in this clone.
 func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Options) (Session, error) {
@@ -33,7 +39,7 @@ func (sr sessionReader) session(ctx context.Context, s checkpoint.Stored, o Opti
 	}
 	if a, ok := checkpoint.ParseAttribution(m.Attribution); ok {
 		t.Attribution = &a
-		if !bytes.Contains(m.Attribution, []byte(`"session_lines"`)) {
+		if !isOurs(m) {
 			t.Recorder = cmp.Or(m.CLIVersion, "unknown")
 		}
 	}

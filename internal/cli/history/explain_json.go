@@ -33,7 +33,11 @@ type explainPointJSON struct {
 	Absent    bool                `json:"absent,omitempty"`
 	CreatedAt time.Time           `json:"created_at,omitzero"`
 	Files     []string            `json:"files_touched"`
+	Tokens    *checkpoint.Tokens  `json:"token_usage,omitempty"`
 	Commits   []explainCommitJSON `json:"commits"`
+	// AgentLines of TotalLines were written by agents; absent if that isn't known.
+	AgentLines *int `json:"agent_lines,omitempty"`
+	TotalLines *int `json:"total_lines,omitempty"`
 }
 
 type explainCommitJSON struct {
@@ -114,10 +118,14 @@ func newExplainListJSON(l explain.List, session string) explainListJSON {
 func newExplainPoints(points []explain.Point) []explainPointJSON {
 	list := make([]explainPointJSON, 0, len(points))
 	for _, p := range points {
-		list = append(list, explainPointJSON{
+		j := explainPointJSON{
 			ID: p.ID, Temporary: p.Temporary, Task: p.Task, Sessions: format.NotNil(p.Sessions), Agent: p.Agent, Prompt: p.Prompt, Absent: p.Absent,
-			CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Commits: newExplainCommits(p.Commits),
-		})
+			CreatedAt: format.UTC(p.Date), Files: format.NotNil(p.Files), Tokens: p.Tokens, Commits: newExplainCommits(p.Commits),
+		}
+		if a := p.Attribution; a != nil {
+			j.AgentLines, j.TotalLines = &a.AgentLines, &a.TotalCommitted
+		}
+		list = append(list, j)
 	}
 	return list
 }

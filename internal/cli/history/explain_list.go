@@ -135,8 +135,26 @@ func (e *explaining) writePoint(b *strings.Builder, p explain.Point) {
 		b.WriteString(` "` + prompt + `"`)
 	}
 	b.WriteByte('\n')
+	if facts := factsText(p); facts != "" {
+		b.WriteString("  " + e.Streams.Paint(ui.Dim, facts) + "\n")
+	}
 	for _, c := range p.Commits {
 		when := c.Committer.When.In(e.Now().Location()).Format("01-02 15:04")
 		fmt.Fprintf(b, "  %s (%s) %s\n", when, c.OID.Short(), ui.Line(format.Subject(c.Message), format.SubjectWidth))
 	}
+}
+
+// factsText is how large a checkpoint is: its files, its tokens, and who wrote its lines.
+func factsText(p explain.Point) string {
+	var facts []string
+	if len(p.Files) > 0 {
+		facts = append(facts, ui.Plural(len(p.Files), "file"))
+	}
+	if n := allTokens(p.Tokens); n > 0 {
+		facts = append(facts, format.Count(n)+" tokens")
+	}
+	if p.Attribution != nil && p.Attribution.TotalCommitted > 0 {
+		facts = append(facts, format.WrittenBy(*p.Attribution))
+	}
+	return strings.Join(facts, ", ")
 }
