@@ -66,13 +66,27 @@ func (r *rewinding) step(ctx context.Context, what string,
 	case err != nil && !errors.Is(err, apply.ErrIncomplete):
 		return r.stopped(ctx, err, points.Point{}, done)
 	}
-	line := "%s: what the rewind changed is as in %s again (%s)."
+	line := "%s: what %s changed is as in %s again (%s)."
 	if len(done.Plan.ChangedSince) > 0 {
-		line = "%s: what the rewind changed, and nobody since, is as in %s again (%s)."
+		line = "%s: what %s changed, and nobody since, is as in %s again (%s)."
 	}
-	r.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], done.Target.Version, format.Took(r.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
+	r.reporter().report(done, fmt.Sprintf(line, strings.ToUpper(what[:1])+what[1:], takenBack(what, done.Target), done.Target.Version, format.Took(r.Now().Sub(began))), map[string]string{"undo": "redo", "redo": "undo"}[what], "")
 	r.reporter().noteConversations(done.Conversations)
 	return r.incomplete(err, done)
+}
+
+// takenBack names what an undo or redo takes back, by the snapshot that was made before that.
+func takenBack(what string, rescue bands.Snapshot) string {
+	to := rescue.Causality.Restores
+	switch {
+	case what == string(history.OpRedo):
+		return "the undo"
+	case to == 0:
+		return "the rewind"
+	case rescue.Causality.Action == "rewind":
+		return "the rewind to " + to.String()
+	}
+	return "the restore of " + to.String()
 }
 
 // noteConversations names the conversations that an undo or redo put back, or left.
