@@ -65,7 +65,7 @@ EXIT STATUS
 			}
 			change, err := settings.ParseChange(key, args[1])
 			if err != nil {
-				return badSetting(err)
+				return Refused(err, listCommand)
 			}
 			return changeSetting(a, opts, change)
 		},
@@ -142,7 +142,7 @@ EXIT STATUS
 
 func findKey(name string) (string, error) {
 	key, err := settings.FindKey(name)
-	return key, badSetting(err)
+	return key, Refused(err, listCommand)
 }
 
 // here returns the repository of the working directory, nil if there is none.
@@ -175,7 +175,7 @@ func changeSetting(a *app.App, opts layerOptions, change settings.Change) error 
 		}
 	}
 	if err != nil {
-		return badSetting(err)
+		return Refused(err, listCommand)
 	}
 	s = a.Settings(repo)
 	v := valueOf(&s, change.Key)
@@ -225,14 +225,18 @@ func Origin(v Value) string {
 	return v.Layer + " (" + v.Source + ")"
 }
 
-// badSetting makes a key or value that can't be used a matter of usage.
-func badSetting(err error) error {
+// listCommand lists all keys.
+const listCommand = "entire config"
+
+// Refused makes an unknown key or a bad value wrong usage; list is the command that lists the
+// keys. Other errors stay as they are.
+func Refused(err error, list string) error {
 	bad, isBad := errors.AsType[*settings.BadValueError](err)
 	switch {
 	case isBad:
 		return app.Usagef("%s", strings.TrimPrefix(bad.Error(), ": "))
 	case errors.Is(err, settings.ErrUnknownKey):
-		return app.WithHint(app.Usagef("%v", err), "`entire config` lists them")
+		return app.WithHint(app.Usagef("%v", err), "`"+list+"` lists them")
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -87,7 +86,7 @@ func (o recallConfigureOptions) changes(args []string) ([]settings.Change, error
 		}
 		change, err := settings.ParseChange(recallKey(name), text)
 		if err != nil {
-			return nil, badChange(err)
+			return nil, config.Refused(err, "entire recall configure")
 		}
 		changes = append(changes, change)
 	}
@@ -101,18 +100,6 @@ func (o recallConfigureOptions) changes(args []string) ([]settings.Change, error
 // prefix.
 func recallKey(name string) string {
 	return recallPrefix + strings.TrimPrefix(strings.TrimSpace(name), recallPrefix)
-}
-
-// badChange makes a key or value that can't be used a matter of usage.
-func badChange(err error) error {
-	bad, isBad := errors.AsType[*settings.BadValueError](err)
-	switch {
-	case isBad:
-		return app.Usagef("%s", strings.TrimPrefix(bad.Error(), ": "))
-	case errors.Is(err, settings.ErrUnknownKey):
-		return app.Usagef("%v; `entire recall configure` lists them", err)
-	}
-	return err
 }
 
 // recallConfigJSON is the output of `recall configure --json`.
@@ -139,7 +126,7 @@ func configureRecall(a *app.App, opts recallOptions, from settings.Sources, chan
 	if len(changes) > 0 {
 		var err error
 		if s, err = settings.Configure(from, changes...); err != nil {
-			return badChange(err)
+			return config.Refused(err, "entire recall configure")
 		}
 	}
 	j := recallConfigJSON{Version: recallVersion, File: settings.UserFile(from), Changed: []string{}, Values: []config.Value{}, Overridden: []overrideJSON{}}
