@@ -82,10 +82,15 @@ func byID(points []Point, id string) pointList {
 	return found
 }
 
-// parseTurn reads "last", which is 1, and "last:2".
+// parseTurn reads "last" and "last turn", which are 1, "last:2" and "2 turns ago".
 func parseTurn(spec string) (n int, ok bool) {
-	rest, ok := strings.CutPrefix(strings.ToLower(spec), "last")
-	if !ok || rest == "" {
+	spec = strings.ToLower(strings.Join(strings.Fields(spec), " "))
+	if digits, ok := strings.CutSuffix(strings.Replace(spec, "turns", "turn", 1), " turn ago"); ok {
+		n, err := strconv.Atoi(digits)
+		return n, err == nil && n > 0
+	}
+	rest, ok := strings.CutPrefix(spec, "last")
+	if !ok || rest == "" || rest == " turn" {
 		return 1, ok
 	}
 	digits, ok := strings.CutPrefix(rest, ":")
@@ -249,6 +254,7 @@ func parseTime(text string, now time.Time) (time.Time, bool) {
 			return at, true
 		}
 	}
+	text = strings.TrimPrefix(text, "today ")
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			today := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location())

@@ -335,7 +335,7 @@ func sessionToForget(ctx context.Context, rec *strategy.Recorder, spec string) (
 	case 1:
 		return matches[0], nil
 	case 0:
-		return "", app.WithHint(fmt.Errorf("no session's id begins with %q", spec), "`entire explain` lists the sessions of checkpoints")
+		return "", app.WithHint(fmt.Errorf("no session's id begins with %q", spec), "`entire sessions` lists them")
 	default:
 		return "", fmt.Errorf("%q names %d sessions", spec, len(matches))
 	}

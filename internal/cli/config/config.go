@@ -6,6 +6,7 @@ package config
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ EXIT STATUS
 		Example: `  entire config
   entire config set commit_linking prompt
   entire config get strategy`,
-		Args:        cobra.NoArgs,
+		Args:        noAssignment,
 		Annotations: map[string]string{app.WorksDisabled: "yes"},
 		RunE: func(*cobra.Command, []string) error {
 			return runConfig(a.Streams, opts, a.Settings(here(a)))
@@ -45,6 +46,16 @@ EXIT STATUS
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.AddCommand(newSetCmd(a), newUnsetCmd(a), newGetCmd(a))
 	return cmd
+}
+
+// noAssignment refuses arguments, and says how KEY=VALUE is typed.
+func noAssignment(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if key, value, ok := strings.Cut(args[0], "="); ok {
+			return app.WithHint(app.Usagef("%q takes no KEY=VALUE", cmd.CommandPath()), fmt.Sprintf("type entire config set %s %s", key, value))
+		}
+	}
+	return cobra.NoArgs(cmd, args)
 }
 
 func runConfig(w ui.Streams, opts configOptions, s settings.Settings) error {

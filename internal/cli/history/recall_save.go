@@ -21,15 +21,21 @@ type recallSaveOptions struct {
 func newRecallSaveCmd(a *app.App, opts *recallOptions) *cobra.Command {
 	var save recallSaveOptions
 	cmd := &cobra.Command{
-		Use:   "save",
+		Use:   "save [<message>]",
 		Short: "Save a context checkpoint now",
 		Long: `Saves the context of the session at work here: the task, next steps, decisions,
 recent commands, and the files that it changed. What was asked for in this way is
 never removed by itself.` + recallExitStatus,
 		Example: `  entire recall save
-  entire recall save -m "login works, refresh is missing" --tag auth`,
-		Args: cobra.NoArgs,
+  entire recall save "login works, refresh is missing" --tag auth`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if cmd.Flags().Changed("message") {
+					return app.Usagef("there are two messages: --message and %q", args[0])
+				}
+				save.message = args[0]
+			}
 			for _, name := range []string{"message", "session"} {
 				if flag := cmd.Flags().Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" { // a script's empty variable
 					return app.Usagef("--%s is empty", name)

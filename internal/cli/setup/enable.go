@@ -112,7 +112,11 @@ func (o enableOptions) check() error {
 	case o.agent == install.GeminiName:
 		return errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
 	case o.agent != "" && o.agent != install.ClaudeName:
-		return app.Usagef("unknown agent %q (known: %s)", o.agent, install.ClaudeName)
+		err := app.Usagef("unknown agent %q (known: %s)", o.agent, install.ClaudeName)
+		if strings.HasPrefix(install.ClaudeName, strings.ToLower(o.agent)) {
+			return app.WithHint(err, "did you mean --agent "+install.ClaudeName+"?")
+		}
+		return err
 	case o.strategy != "" && o.strategy != settings.ManualCommit && o.strategy != settings.AutoCommit:
 		return app.Usagef("unknown strategy %q (known: %s)", o.strategy, knownStrategies)
 	}

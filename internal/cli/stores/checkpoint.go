@@ -29,8 +29,9 @@ type fsCheckpointOptions struct {
 func newFSCheckpointCmd(f *access.Command) *cobra.Command {
 	var opts fsCheckpointOptions
 	cmd := &cobra.Command{
-		Use:   "checkpoint",
-		Short: "Create, list, show and delete checkpoints",
+		Use:        "checkpoint",
+		SuggestFor: []string{"log", "snapshot", "snapshots", "history"},
+		Short:      "Create, list, show and delete checkpoints",
 		Long: `Creates a checkpoint of the tree, as "checkpoint create" does, or works on those
 there are.
 

@@ -4,50 +4,71 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-3aff656d/entire/bands"
 	"github.com/seed-3aff656d/entire/internal/cli/stores/access"
 	"github.com/seed-3aff656d/entire/internal/ui"
 )
 
 func newFSCheckpointDeleteCmd(f *access.Command) *cobra.Command {
 	return &cobra.Command{
-		Use:   "delete <version>",
-		Short: "Delete a checkpoint",
-		Long: `Deletes a checkpoint. The others don't need it, and its number isn't used again.
-It asks first, unless --force is given.` + access.ExitStatus,
-		Example:           "  " + f.Program + " checkpoint delete v2",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeVersions(f, 1, ""),
-		RunE:              f.Run(func(ctx context.Context, args []string) error { return runFSCheckpointDelete(ctx, f, args[0]) }),
+		Use:   "delete <version>...",
+		Short: "Delete checkpoints",
+		Long: `Deletes checkpoints. The others don't need them, and their numbers aren't used
+again. It asks first, unless --force is given.` + access.ExitStatus,
+		Example:           "  " + f.Program + " checkpoint delete v2\n  " + f.Program + " checkpoint delete v2 v3",
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeVersions(f, math.MaxInt, ""),
+		RunE:              f.Run(func(ctx context.Context, args []string) error { return runFSCheckpointDelete(ctx, f, args) }),
 	}
 }
 
-func runFSCheckpointDelete(ctx context.Context, f *access.Command, version string) error {
-	v, err := parseVersion(version)
-	if err != nil {
-		return err
+func runFSCheckpointDelete(ctx context.Context, f *access.Command, texts []string) error {
+	versions := make([]bands.Version, len(texts))
+	names := make([]string, len(texts))
+	for i, text := range texts {
+		v, err := parseVersion(text)
+		if err != nil {
+			return err
+		}
+		versions[i], names[i] = v, v.String()
 	}
 	s, err := f.Selected(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := errors.Join(s.InTree(), s.Has(v)); err != nil {
+	failed := []error{s.InTree()}
+	for _, v := range versions {
+		failed = append(failed, s.Has(v))
+	}
+	if err := errors.Join(failed...); err != nil {
 		return err
 	}
-	question := fmt.Sprintf("Delete checkpoint %s of %s?", v, f.ShortPath(s.Options.Root))
+	noun := "checkpoint"
+	if len(versions) > 1 {
+		noun = "checkpoints"
+	}
+	question := fmt.Sprintf("Delete %s %s of %s?", noun, strings.Join(names, ", "), f.ShortPath(s.Options.Root))
 	if yes, err := sure(ctx, f, question); err != nil || !yes {
 		return err
 	}
-	if err := s.Delete(ctx, v); err != nil {
-		return err
+	for _, v := range slices.Compact(slices.Sorted(slices.Values(versions))) {
+		if err := s.Delete(ctx, v); err != nil {
+			return err
+		}
+		if !f.JSON {
+			f.Say("Deleted %s", v)
+		}
 	}
 	if f.JSON {
-		return f.PrintJSON(map[string]any{"deleted": []string{v.String()}})
+		return f.PrintJSON(map[string]any{"deleted": names})
 	}
-	f.Say("Deleted %s", v)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,14 +31,14 @@ With --json it prints a list; docs/formats/agentfs.md describes it.` + access.Ex
 		Example:           "  " + f.Program + " diff v3\n  " + f.Program + " diff v2 v4\n  " + f.Program + " diff v3 -- src/auth.ts",
 		ValidArgsFunction: completeVersions(f, 2, ""),
 		Args: func(cmd *cobra.Command, args []string) error {
-			if n := len(versionsOf(cmd, args)); n > 2 {
+			if n := len(eachVersion(versionsOf(cmd, args))); n > 2 {
 				return fmt.Errorf("at most two versions, not %d; paths stand behind --", n)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			versions := versionsOf(cmd, args)
-			return f.Explain(runFSDiff(cmd.Context(), f, versions, args[len(versions):]))
+			return f.Explain(runFSDiff(cmd.Context(), f, eachVersion(versions), args[len(versions):]))
 		},
 	}
 }
@@ -48,6 +49,19 @@ func versionsOf(cmd *cobra.Command, args []string) []string {
 		return args[:at]
 	}
 	return args
+}
+
+// eachVersion splits v1..v2, as git writes it.
+func eachVersion(texts []string) []string {
+	var versions []string
+	for _, text := range texts {
+		from, to, isRange := strings.Cut(text, "..")
+		versions = append(versions, from)
+		if isRange {
+			versions = append(versions, to)
+		}
+	}
+	return versions
 }
 
 func runFSDiff(ctx context.Context, f *access.Command, versions, paths []string) (err error) {

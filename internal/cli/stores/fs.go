@@ -13,6 +13,7 @@ import (
 // NewFS is `entire fs`.
 func NewFS(a *app.App) *cobra.Command {
 	cmd := NewTree(&access.Command{App: a, Program: "entire fs", OwnFirst: true}, "fs")
+	cmd.SuggestFor = []string{"checkpoint", "snapshot", "snapshots", "diff", "backup"}
 	cmd.Annotations = map[string]string{app.WorksDisabled: "yes"}
 	return cmd
 }

@@ -26,9 +26,11 @@ func newFSShowCmd(f *access.Command) *cobra.Command {
 the tree's root; one that begins with ./ or ../ to the current folder. It may be
 absolute, too.` + access.ExitStatus,
 		Example:           "  " + f.Program + " show v3:src/auth.ts > auth.ts.old",
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completeVersions(f, 1, ":"),
-		RunE:              f.Run(func(ctx context.Context, args []string) error { return runFSShow(ctx, f, args[0]) }),
+		RunE: f.Run(func(ctx context.Context, args []string) error {
+			return runFSShow(ctx, f, strings.Join(args, ":")) // a path of its own is understood, too
+		}),
 	}
 }
 
