@@ -221,7 +221,7 @@ func TestFSErrorsAsJSON(t *testing.T) {
 	}{
 		{"checkpoint info v7", 4, map[string]any{"code": 4.0, "hint": "`agentfs checkpoint list` shows the versions there are"}},
 		{"status --store other", 3, map[string]any{"code": 3.0, "hint": "`agentfs list` shows the stores there are"}},
-		{"checkpoint delete", 2, map[string]any{"hint": "type agentfs checkpoint delete <version>"}},
+		{"checkpoint delete", 2, map[string]any{"hint": "type agentfs checkpoint delete <version>..."}},
 	} {
 		r := d.agentfs("", append([]string{"--json"}, strings.Fields(c.args)...)...)
 		var got map[string]any

@@ -113,7 +113,7 @@ func (o enableOptions) check() error {
 		return errors.New("Gemini CLI is not supported yet") //nolint:staticcheck // begins with a name
 	case o.agent != "" && o.agent != install.ClaudeName:
 		err := app.Usagef("unknown agent %q (known: %s)", o.agent, install.ClaudeName)
-		if strings.HasPrefix(install.ClaudeName, strings.ToLower(o.agent)) {
+		if strings.EqualFold(o.agent, "claude") {
 			return app.WithHint(err, "did you mean --agent "+install.ClaudeName+"?")
 		}
 		return err
