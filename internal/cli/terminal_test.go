@@ -61,7 +61,13 @@ type screen struct {
 
 func start(t testing.TB, cmd *exec.Cmd) *screen {
 	t.Helper()
-	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	return startOn(t, cmd, 80, 24)
+}
+
+// startOn starts a command on a terminal of a size.
+func startOn(t testing.TB, cmd *exec.Cmd, columns, rows uint16) *screen {
+	t.Helper()
+	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: rows, Cols: columns})
 	if err != nil {
 		t.Skipf("no pseudo terminal: %v", err)
 	}
@@ -220,6 +226,53 @@ func TestForgetOnATerminal(t *testing.T) {
 		}
 		if data, err := os.ReadFile(log); err != nil || string(data) != answer.left {
 			t.Errorf("after %s: %q, %v", answer.key, data, err)
+		}
+	}
+}
+
+// TestPickerShowsItsChoices lets a person pick a point whose preview is long: the choices
+// below it are on the screen whatever its size, and Esc leaves.
+func TestPickerShowsItsChoices(t *testing.T) {
+	t.Parallel()
+	testkit.Long(t, "builds the program")
+	d := repoDesk(t)
+	bin := program(t)
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(bin, args...)
+		cmd.Dir, cmd.Env = d.root, d.with("ENTIRE_NO_DETACH=1", "ENTIRE_BANDS_ENABLED=true")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("entire %q: %v\n%s", args, err, out)
+		}
+	}
+	run("enable", "--agent", "claude-code", "--local")
+	name := func(i int) string { return fmt.Sprintf("a-file-with-a-name-that-is-long-enough-to-wrap-%d.txt", i) }
+	for i := range 15 {
+		d.write(name(i), "as it was")
+	}
+	run("fs", "checkpoint", "create", "many files")
+	run("rewind", "v1", "--exact", "--force")
+	run("rewind", "--undo", "--force")
+	for i := range 15 {
+		d.write(name(i), "changed")
+	}
+	for _, size := range []struct{ columns, rows uint16 }{{80, 24}, {60, 20}, {110, 50}} {
+		for _, key := range []string{"\x1b", "q"} {
+			cmd := exec.Command(bin, "rewind")
+			cmd.Dir, cmd.Env = d.root, d.with("TERM=xterm-256color", "NO_COLOR=1", "ENTIRE_BANDS_ENABLED=true")
+			s := startOn(t, cmd, size.columns, size.rows)
+			s.wait("2 moments before a rewind or an undo")
+			if strings.Contains(s.shown(), "before undo") {
+				t.Errorf("%d columns: the moments before a rewind are not folded", size.columns)
+			}
+			s.press("\r")
+			s.wait("Restore the whole tree")
+			s.wait("Restore only what agents changed")
+			s.press(key)
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("%d columns, %q: exit %d: %q", size.columns, key, code, s.shown())
+			}
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
+	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 )
 
@@ -72,19 +74,38 @@ func (p *Prompter) Ask(ctx context.Context, questions ...Question) ([]string, er
 	}
 	answers := make([]string, len(questions))
 	groups := make([]*huh.Group, len(questions))
+	_, rows := p.streams.Size()
+	rows-- // the cursor's
 	for i, q := range questions {
 		if q.Then != nil {
-			groups[i] = following(q, answers, i)
+			groups[i] = following(q, answers, i, rows)
 			continue
 		}
 		groups[i] = huh.NewGroup(field(q, &answers[i]))
 	}
 	form := huh.NewForm(groups...).WithOutput(p.streams.Err)
+	if slices.ContainsFunc(questions, func(q Question) bool { return q.Then != nil }) {
+		form.WithHeight(rows) // else each page is as high as the first list
+	}
+	form.WithProgramOptions(tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg { return leaving(form, msg) }))
 	err := form.WithInput(p.streams.In).RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
 		return nil, ErrAborted
 	}
 	return answers, err
+}
+
+// leaving makes Esc and q leave the form, as Ctrl-C does, unless they are typed into the
+// filter of a list.
+func leaving(form *huh.Form, msg tea.Msg) tea.Msg { //nolint:ireturn // as tea has it
+	pressed, ok := msg.(tea.KeyPressMsg)
+	if !ok || pressed.String() != "esc" && pressed.String() != "q" {
+		return msg
+	}
+	if list, ok := form.GetFocusedField().(*huh.Select[string]); ok && list.GetFiltering() {
+		return msg
+	}
+	return tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
 }
 
 // askOneByOne asks in lines, where forms don't get in each other's way.
@@ -110,8 +131,9 @@ func (p *Prompter) askOneByOne(ctx context.Context, questions []Question) ([]str
 	return answers, nil
 }
 
-// following is the group of a question that depends on the answers before it.
-func following(q Question, answers []string, i int) *huh.Group {
+// following is the group of a question that depends on the answers before it, on a page of
+// so many rows.
+func following(q Question, answers []string, i, rows int) *huh.Group {
 	before := answers[:i] // what is behind it changes with the answers
 	choices := func() []huh.Option[string] {
 		_, options := q.Then(answers[:i])
@@ -121,9 +143,12 @@ func following(q Question, answers []string, i int) *huh.Group {
 		text, _ := q.Then(answers[:i])
 		return EscapePainted(text)
 	}
-	ask := huh.NewSelect[string]().Title(Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before).Value(&answers[i])
+	ask := huh.NewSelect[string]().Title(Escape(q.Title)).DescriptionFunc(help, before).OptionsFunc(choices, before).Value(&answers[i]).Height(rows - keysHeight)
 	return huh.NewGroup(ask).WithHideFunc(func() bool { return len(choices()) == 0 })
 }
+
+// keysHeight is how many rows the line about keys takes, with those around it.
+const keysHeight = 2
 
 func choicesOf(options []Option) []huh.Option[string] {
 	choices := make([]huh.Option[string], len(options))

@@ -26,6 +26,18 @@ func Text(text string) string {
 	}, text)
 }
 
+// Size is that of the terminal behind Err, at which questions are asked; where there is none,
+// or it doesn't say, 80 columns and 24 lines.
+func (s Streams) Size() (width, height int) {
+	const columns, lines = 80, 24
+	if f, ok := s.Err.(*os.File); ok && s.Terminal.Err {
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 && height > 0 {
+			return width, height
+		}
+	}
+	return columns, lines
+}
+
 // Fits reports whether the terminal behind Out shows the text without scrolling.
 // Everything fits where there is no terminal.
 func (s Streams) Fits(text string) bool {

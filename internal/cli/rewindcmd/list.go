@@ -148,28 +148,50 @@ func titleOf(p points.Point) string {
 	return p.Message
 }
 
+// pickedPoints is how many points a person chooses from.
+const pickedPoints = 200
+
+// answerRescues is the answer that shows the moments before rewinds.
+const answerRescues = "rescues"
+
 // choose lets a person pick a point, shows what going there would change, and
-// goes there if that is wanted.
+// goes there if that is wanted. The moments before rewinds are behind one line.
 func (pi *picker) choose(ctx context.Context) error {
-	points, err := pi.rec.Points().Points.Points(ctx, points.MaxPoints)
+	all, err := pi.rec.Points().Points.Points(ctx, pickedPoints)
 	if err != nil {
 		return err
 	}
-	if len(points) == 0 {
+	if len(all) == 0 {
 		pi.Streams.Printf("%s\n", noPoints)
 		return nil
 	}
-	options := make([]ui.Option, 0, len(points)+1)
-	for i, p := range points {
-		options = append(options, ui.Option{Label: pi.label(p), Value: points[i].ID})
+	isRescue := func(p points.Point) bool { return p.Cause == bands.Rescue }
+	options := pi.options(all, func(p points.Point) bool { return !isRescue(p) })
+	rescues := pi.options(all, isRescue)
+	if len(rescues) > 0 {
+		options = append(options, ui.Option{Label: ui.Plural(len(rescues), "moment") + " before a rewind or an undo ...", Value: answerRescues})
 	}
 	options = append(options, ui.Option{Label: "Cancel", Value: ""})
+	chosen := func(answers []string) (points.Point, bool) {
+		if answers[0] == answerRescues {
+			return pointWith(all, answers[1])
+		}
+		return pointWith(all, answers[0])
+	}
 	seen := map[string]string{}
 	answers, err := pi.Prompter.Ask(ctx, ui.Question{Title: "Go back to", Flag: "--to", Options: options}, ui.Question{
+		Title: "Go back to", Flag: "--to",
+		Then: func(earlier []string) (string, []ui.Option) {
+			if earlier[0] != answerRescues {
+				return "", nil
+			}
+			return "", append(rescues, ui.Option{Label: "Cancel", Value: ""})
+		},
+	}, ui.Question{
 		Title: "What should come back?", Flag: "--to",
 		Then: func(earlier []string) (string, []ui.Option) {
-			p, chosen := pointWith(points, earlier[0])
-			if !chosen {
+			p, ok := chosen(earlier)
+			if !ok {
 				return "", nil
 			}
 			if _, known := seen[p.ID]; !known {
@@ -180,12 +202,12 @@ func (pi *picker) choose(ctx context.Context) error {
 	}, ui.Question{
 		Title: "Go on?", Flag: "--force",
 		Then: func(earlier []string) (string, []ui.Option) {
-			p, chosen := pointWith(points, earlier[0])
-			if !chosen || earlier[1] == "" || earlier[1] == answerCancel || pi.opts.force {
+			p, ok := chosen(earlier)
+			if !ok || earlier[2] == "" || earlier[2] == answerCancel || pi.opts.force {
 				return "", nil
 			}
 			quiet, _ := pi.quiet()
-			quiet.chooseScope(earlier[1])
+			quiet.chooseScope(earlier[2])
 			q, err := quiet.questionAbout(ctx, p)
 			if err != nil { // the rewind fails with the same error
 				return "", nil
@@ -196,16 +218,27 @@ func (pi *picker) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, chosen := pointWith(points, answers[0])
-	if !chosen || answers[1] == "" || answers[1] == answerCancel {
+	p, ok := chosen(answers)
+	if !ok || answers[2] == "" || answers[2] == answerCancel {
 		return ui.ErrAborted
 	}
-	if err := pi.take(answers[2]); err != nil {
+	if err := pi.take(answers[3]); err != nil {
 		return err
 	}
-	pi.chooseScope(answers[1])
+	pi.chooseScope(answers[2])
 	pi.confirmed = true
 	return pi.goTo(ctx, p)
+}
+
+// options are the points that are wanted, to choose from.
+func (pi *picker) options(all []points.Point, wanted func(points.Point) bool) []ui.Option {
+	var options []ui.Option
+	for _, p := range all {
+		if wanted(p) {
+			options = append(options, ui.Option{Label: pi.label(p), Value: p.ID})
+		}
+	}
+	return options
 }
 
 // quiet is the same run with nothing on the terminal, and what it would print.
@@ -227,9 +260,14 @@ func pointWith(list []points.Point, id string) (points.Point, bool) {
 	return points.Point{}, false
 }
 
-// glance is the beginning of a preview.
+// glance is the beginning of a preview: as much as leaves room for the choices below it.
 func (pi *picker) glance(ctx context.Context, p points.Point) string {
-	const most = 12
+	const (
+		most   = 12
+		least  = 3
+		others = 11 // lines: the title, the choices, the keys
+		frame  = 4  // columns
+	)
 	if p.LogsOnly() {
 		return ""
 	}
@@ -237,10 +275,15 @@ func (pi *picker) glance(ctx context.Context, p points.Point) string {
 	if err := quiet.preview(ctx, p); err != nil {
 		return err.Error()
 	}
+	width, height := pi.Streams.Size()
+	room := min(max(height-others, least), most)
 	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
-	if len(lines) > most {
+	if len(lines) > room {
 		last := lines[len(lines)-1]
-		lines = append(lines[:most-1], fmt.Sprintf("... and %d more lines", len(lines)-most), last)
+		lines = append(lines[:room-2], fmt.Sprintf("... and %d more lines", len(lines)-room+1), last)
+	}
+	for i := range lines {
+		lines[i] = ui.Line(lines[i], max(width-frame, frame))
 	}
 	return strings.Join(lines, "\n")
 }
