@@ -1,11 +1,15 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
+
+// columnGap is how many spaces are between columns.
+const columnGap = 2
 
 // Table is rows of cells, shown in aligned columns.
 type Table struct{ rows [][]string }
@@ -15,6 +19,21 @@ func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
 // String is the table, two spaces between columns and none at a line's end.
 func (t *Table) String() string {
+	widths := t.widths()
+	var b strings.Builder
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+columnGap))
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// widths are those of the columns.
+func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -24,16 +43,34 @@ func (t *Table) String() string {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	var b strings.Builder
-	for _, row := range t.rows {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString(cell)
-			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	return widths
+}
+
+// Table is the table with its last column cut: to what the terminal has room for, or where
+// there is none to so many characters.
+func (s Streams) Table(t *Table, last int) string {
+	const least = 16
+	if s.Terminal.Out {
+		width, _ := s.Size()
+		last = max(width-t.leading(), least)
 	}
-	return b.String()
+	cut := Table{}
+	for _, row := range t.rows {
+		row = slices.Clone(row)
+		row[len(row)-1] = Line(row[len(row)-1], last)
+		cut.Row(row...)
+	}
+	return cut.String()
+}
+
+// leading is the width of the columns before the last.
+func (t *Table) leading() int {
+	widths := t.widths()
+	sum := 0
+	for _, width := range widths[:max(len(widths)-1, 0)] {
+		sum += width + columnGap
+	}
+	return sum
 }
 
 // Ago is how long before now t was, in one unit: "just now", "5m ago", "3h

@@ -172,3 +172,24 @@ func TestAQuestionDependsOnTheOneBefore(t *testing.T) {
 		})
 	}
 }
+
+func TestTableCutsItsLastColumn(t *testing.T) {
+	t.Parallel()
+	var table ui.Table
+	table.Row("ID", "TEXT")
+	table.Row("1", "a text that is longer than there is room for")
+	table.Row("12345", "short")
+	want := "ID     TEXT\n1      a text tha…\n12345  short\n"
+	if got := (ui.Streams{}).Table(&table, 11); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if empty := (ui.Streams{}).Table(&ui.Table{}, 11); empty != "" {
+		t.Errorf("a table without rows is %q", empty)
+	}
+	onTerminal := ui.Streams{Terminal: ui.Terminal{Out: true}} // of 80 columns, as none says otherwise
+	for line := range strings.Lines(onTerminal.Table(&table, 11)) {
+		if strings.Contains(line, "…") {
+			t.Errorf("%q is cut at 80 columns", line)
+		}
+	}
+}

@@ -130,9 +130,9 @@ func (r *recalling) listText(list []contextstore.Entry) string {
 		if e.Status == recall.Pending && pending == "" {
 			pending = e.ID
 		}
-		row(e.ID, ui.Ago(r.Now(), e.CreatedAt), whyText(e.Cause, e.Status), branch, format.Path(filepath.Base(e.Worktree)), strconv.Itoa(e.Files), ui.Line(e.Summary, format.SubjectWidth))
+		row(e.ID, ui.Ago(r.Now(), e.CreatedAt), whyText(e.Cause, e.Status), branch, format.Path(filepath.Base(e.Worktree)), strconv.Itoa(e.Files), ui.Line(e.Summary, format.LineWidth))
 	}
-	text := table.String()
+	text := r.Streams.Table(&table, format.SubjectWidth)
 	if pending != "" {
 		text += "\nPending ones are kept unless you discard them: entire recall discard " + pending + "\n"
 	}

@@ -139,7 +139,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		a.Streams.Notef("No sessions yet. `entire enable` records those of your agent.")
 		return nil
 	}
-	text := sessionsText(list, a.Now())
+	text := a.Streams.Table(sessionsTable(list, a.Now()), format.ListedWidth)
 	if more > 0 {
 		text += fmt.Sprintf("\n%s more: --all lists them, too.\n", strconv.Itoa(more))
 	}
@@ -163,9 +163,8 @@ func newSessionsJSON(list []sessions.Session, more int) sessionsJSON {
 	return j
 }
 
-// sessionsText is a table.
-func sessionsText(list []sessions.Session, now time.Time) string {
-	var table ui.Table
+func sessionsTable(list []sessions.Session, now time.Time) *ui.Table {
+	table := &ui.Table{}
 	table.Row("ID", "STATE", "ACTIVE", "BRANCH", "TURNS", "FILES", "COMMITS", "TOKENS", "FIRST PROMPT")
 	for _, s := range list {
 		when := "-"
@@ -173,9 +172,9 @@ func sessionsText(list []sessions.Session, now time.Time) string {
 			when = ui.Ago(now, s.LastActive)
 		}
 		table.Row(format.Session(s.ID), string(s.Phase), when, orDash(ui.Line(s.Branch, listedBranch)), strconv.Itoa(s.Turns), strconv.Itoa(len(s.Files)),
-			strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.ListedWidth))
+			strconv.Itoa(len(s.Checkpoints)), format.Count(s.Total()), ui.Line(s.Prompt, format.LineWidth))
 	}
-	return table.String()
+	return table
 }
 
 func orDash(text string) string {

@@ -98,9 +98,9 @@ func (pi *picker) table(list []points.Point, more bool) {
 		if p.Session != "" {
 			session = format.Session(p.Session)
 		}
-		table.Row(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.SubjectWidth))
+		table.Row(nameOf(p), ui.Ago(pi.Now(), p.Date), whatOf(p), session, ui.Line(titleOf(p), format.LineWidth))
 	}
-	text := table.String()
+	text := pi.Streams.Table(&table, format.SubjectWidth)
 	if more {
 		text += "\nThere may be more: `entire rewind --list --all` lists them.\n"
 	}
