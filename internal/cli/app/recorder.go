@@ -13,6 +13,7 @@ import (
 	"github.com/seed-3aff656d/entire/internal/settings"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
 	"github.com/seed-3aff656d/entire/strategy/summaries"
 	"github.com/seed-3aff656d/entire/strategy/workspace"
 )
@@ -46,6 +47,11 @@ func (a *App) Recorder(repo *git.Repo, s settings.Settings, log *slog.Logger) *s
 		log.Error("what was forgotten is not known", "error", err.Error())
 	}
 	return strategy.New(w)
+}
+
+// Sessions lists the sessions of a repository.
+func (a *App) Sessions(repo *git.Repo) sessions.Reader {
+	return sessions.Reader{Repo: repo, Alive: proc.Alive, Locate: git.Locate{Getenv: a.Getenv, Environ: a.Environ}}
 }
 
 // BandOptions are the settings of snapshots, as the recorder takes them.

@@ -18,10 +18,8 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
 	"github.com/seed-3aff656d/entire/internal/git/gitref"
-	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/strategy/explain"
-	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
 // most is how many values of a kind are offered.
@@ -85,7 +83,7 @@ func value(text, about string) cobra.Completion {
 
 // Sessions lists the sessions that were active last.
 func Sessions(ctx context.Context, a *app.App, repo *git.Repo) ([]cobra.Completion, error) {
-	reader := sessions.Reader{Repo: repo, Alive: proc.Alive, Locate: git.Locate{Getenv: a.Getenv, Environ: a.Environ}}
+	reader := a.Sessions(repo)
 	all, _, err := reader.List(ctx)
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func (e *explaining) sessionElsewhere(ctx context.Context, prefix string) (bool,
 	if !mayBeSession(prefix) {
 		return false, nil
 	}
-	named, err := sessionReader(e.App, e.reader.Repo).Find(ctx, prefix)
+	named, err := e.App.Sessions(e.reader.Repo).Find(ctx, prefix)
 	switch {
 	case err != nil || len(named) == 0:
 		return false, err

@@ -77,7 +77,7 @@ rebase or merge is left as it is.` + linkExitStatus,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runRelink(cmd.Context(), a, opts, relinking{verb: "Linked", rev: args[0]}, func(ctx context.Context, r *commits.Relinker, repo *git.Repo) (commits.Relinked, error) {
-				s, err := oneSession(ctx, sessionReader(a, repo), args[1])
+				s, err := oneSession(ctx, a.Sessions(repo), args[1])
 				if err != nil {
 					return commits.Relinked{}, err
 				}

@@ -20,7 +20,7 @@ func (r *resuming) chooseSession(ctx context.Context) (string, error) {
 	if !r.Prompter.Interactive() {
 		return "", app.WithHint(app.Usagef("an argument is missing"), "type entire resume <branch | commit | checkpoint | session>; `entire sessions` lists sessions")
 	}
-	reader := sessionReader(r.App, r.repo)
+	reader := r.Sessions(r.repo)
 	list, _, err := reader.List(ctx)
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (r *resuming) sessionsNamed(ctx context.Context, what string) ([]sessions.S
 	if !mayBeSession(what) {
 		return nil, nil
 	}
-	return sessionReader(r.App, r.repo).Find(ctx, what)
+	return r.App.Sessions(r.repo).Find(ctx, what)
 }
 
 // session takes up one session: where its transcript is here it goes on in its worktree,

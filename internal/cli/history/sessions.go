@@ -14,7 +14,6 @@ import (
 	"github.com/seed-3aff656d/entire/internal/cli/app"
 	"github.com/seed-3aff656d/entire/internal/cli/format"
 	"github.com/seed-3aff656d/entire/internal/git"
-	"github.com/seed-3aff656d/entire/internal/proc"
 	"github.com/seed-3aff656d/entire/internal/ui"
 	"github.com/seed-3aff656d/entire/session"
 	"github.com/seed-3aff656d/entire/strategy/sessions"
@@ -97,11 +96,6 @@ type sessionJSON struct {
 	Tokens      session.Tokens  `json:"token_usage"`
 }
 
-// sessionReader reads the sessions of a repository.
-func sessionReader(a *app.App, repo *git.Repo) sessions.Reader {
-	return sessions.Reader{Repo: repo, Alive: proc.Alive, Locate: git.Locate{Getenv: a.Getenv, Environ: a.Environ}}
-}
-
 func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err error) {
 	repo, err := a.Repository()
 	if errors.Is(err, git.ErrNotRepository) {
@@ -114,7 +108,7 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 	if err := repo.ReadLazily(); err != nil {
 		return err
 	}
-	reader := sessionReader(a, repo)
+	reader := a.Sessions(repo)
 	list, unread, err := reader.List(ctx)
 	if err != nil {
 		return err
