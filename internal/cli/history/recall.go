@@ -107,7 +107,7 @@ session changed. They stay on this machine, below refs/entire/context/.
 // atMostOneID refuses what is no id, as a misspelt command: ids are hexadecimal, with
 // hyphens in those of sessions.
 func atMostOneID(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 && (!mayBeSession(args[0]) || strings.Trim(strings.ToLower(args[0]), "0123456789abcdef-") != "") {
+	if len(args) > 0 && (!mayBeSession(args[0]) || !isID(args[0])) {
 		return cobra.NoArgs(cmd, args)
 	}
 	return cobra.MaximumNArgs(1)(cmd, args)

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-3aff656d/entire/strategy"
 	"github.com/seed-3aff656d/entire/strategy/points"
 	"github.com/seed-3aff656d/entire/strategy/resume"
+	"github.com/seed-3aff656d/entire/strategy/sessions"
 )
 
 type resumeOptions struct {
@@ -141,12 +142,15 @@ func (r *resuming) branch(ctx context.Context, b resume.Branch) error {
 // carrier takes up the sessions of a commit or of a checkpoint, or the session that has
 // such an id.
 func (r *resuming) carrier(ctx context.Context, what string) error {
-	named, err := r.sessionsNamed(ctx, what)
-	if err != nil {
-		return err
-	}
 	c, err := r.rec.Resume().Resumer.FindCarrier(ctx, what)
 	_, unknown := errors.AsType[*points.PointError](err)
+	var named []sessions.Session
+	if unknown || isID(what) { // of a name such as HEAD they need not be read
+		var unread error
+		if named, unread = r.sessionsNamed(ctx, what); unread != nil {
+			return unread
+		}
+	}
 	switch {
 	case unknown && len(named) == 1, len(named) == 1 && named[0].ID == what:
 		return r.session(ctx, named[0])

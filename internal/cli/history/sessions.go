@@ -109,7 +109,12 @@ func runSessions(ctx context.Context, a *app.App, opts sessionsOptions) (err err
 		return err
 	}
 	reader := a.Sessions(repo)
-	list, unread, err := reader.List(ctx)
+	var list []sessions.Session
+	var unread []error
+	err = a.Streams.Progress("Reading the sessions", func() (err error) {
+		list, unread, err = reader.List(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -177,6 +182,10 @@ func orDash(text string) string {
 	}
 	return text
 }
+
+// isID reports whether a text is as the ids of commits, checkpoints and most sessions:
+// hexadecimal, with hyphens.
+func isID(text string) bool { return strings.Trim(strings.ToLower(text), "0123456789abcdef-") == "" }
 
 // mayBeSession reports whether a text can be a session's id, or its beginning.
 func mayBeSession(text string) bool {
