@@ -107,7 +107,9 @@ Take a turn back
 Continue after /clear, tomorrow, or on another machine
   entire recall                        what the next session will be given
   entire recall save -m "the tests of the parser fail"
-  entire resume main                   continue the session behind a branch's last commit
+  entire sessions                      every session that is known here
+  entire resume 3f9a                   continue one of them
+  entire resume main                   the session behind a branch's last commit
 
 Share the record with a team
   entire config set push_remote origin --user
