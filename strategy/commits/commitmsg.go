@@ -48,7 +48,7 @@ func (pr *Preparer) CommitMsg(ctx context.Context, file string) error {
 	if err := pr.rewrite(&msg); err != nil {
 		return err
 	}
-	pr.Env.Say("entire: the whole message was replaced, so its " + checkpoint.TrailerKey + " trailer is kept; `entire unlink` takes it off")
+	pr.Env.Say("entire: the " + checkpoint.TrailerKey + " trailer that the message lost is put back; `entire unlink` takes it off")
 	return nil
 }
 

@@ -260,7 +260,7 @@ func (pr *Preparer) agreed(ctx context.Context, m Message, msg message) bool {
 
 // hint is what the editor shows below the message.
 func (pr *Preparer) hint(d journal.Decision, op operation) string {
-	isReworded := op == commitAmend || op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") == ""
+	isReworded := op == commitAmend || op == commitPick || op == commitRebase && pr.operations.gitFile("rebase-merge", "current-fixups") == ""
 	switch {
 	case isReworded && (d.ID == "" || d.Amend):
 		return hintMark + " above to unlink this commit from its conversation."
